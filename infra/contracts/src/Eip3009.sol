@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {ERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/ERC20Permit.sol";
+import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
+import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
+
+/// @title ERC-3009: token transfers authorised by an off-chain signature
+/// @notice Errors, overloads and the order of the signature checks follow Agora's AUSD. One thing is
+/// stricter here: a high-s ECDSA signature is refused, where Agora's checker lets it through.
+/// @dev Type hashes are those of https://eips.ethereum.org/EIPS/eip-3009. Shares the EIP-712 domain
+/// and its `eip712Domain()` with permit.
+abstract contract Eip3009 is ERC20Permit {
+    bytes32 public constant TRANSFER_WITH_AUTHORIZATION_TYPEHASH = keccak256(
+        "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
+    );
+    bytes32 public constant RECEIVE_WITH_AUTHORIZATION_TYPEHASH = keccak256(
+        "ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
+    );
+    bytes32 public constant CANCEL_AUTHORIZATION_TYPEHASH =
+        keccak256("CancelAuthorization(address authorizer,bytes32 nonce)");
+
+    /// @dev What the authorizer signed; a struct so that both overloads share one path.
+    struct Authorization {
+        address from;
+        address to;
+        uint256 value;
+        uint256 validAfter;
+        uint256 validBefore;
+        bytes32 nonce;
+    }
+
+    mapping(address authorizer => mapping(bytes32 nonce => bool)) private _authorizationStates;
+
+    event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce);
+    event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce);
+
+    /// @notice `receiveWithAuthorization` was not called by the payee.
+    error InvalidPayee(address caller, address payee);
+    /// @notice The authorization is not valid yet: the block time must be past `validAfter`.
+    error InvalidAuthorization();
+    /// @notice The block time has reached `validBefore`.
+    error ExpiredAuthorization();
+    /// @notice Neither ECDSA nor ERC-1271 accepts the signature for this authorizer.
+    error InvalidSignature();
+    /// @notice The (authorizer, nonce) pair was used or cancelled before.
+    error UsedOrCanceledAuthorization();
+
+    /// @notice True once the nonce was used or cancelled; the events tell which.
+    function authorizationState(address authorizer, bytes32 nonce) external view returns (bool) {
+        return _authorizationStates[authorizer][nonce];
+    }
+
+    /// @notice Moves `value` from `from` to `to`; anybody may submit.
+    function transferWithAuthorization(
+        address from,
+        address to,
+        uint256 value,
+        uint256 validAfter,
+        uint256 validBefore,
+        bytes32 nonce,
+        uint8 v,
+        bytes32 r,
+        bytes32 s
+    ) external {
+        _transferAuthorized(
+            TRANSFER_WITH_AUTHORIZATION_TYPEHASH,
+            Authorization(from, to, value, validAfter, validBefore, nonce),
+            abi.encodePacked(r, s, v)
+        );
+    }
+
+    /// @notice As the overload above, for signatures of any length (ERC-1271 wallets).
+    function transferWithAuthorization(
+        address from,
+        address to,
+        uint256 value,
+        uint256 validAfter,
+        uint256 validBefore,
+        bytes32 nonce,
+        bytes memory signature
+    ) external {
+        _transferAuthorized(
+            TRANSFER_WITH_AUTHORIZATION_TYPEHASH,
+            Authorization(from, to, value, validAfter, validBefore, nonce),
+            signature
+        );
+    }
+
+    /// @notice Pulls `value` from `from`; only the payee itself may submit.
+    function receiveWithAuthorization(
+        address from,
+        address to,
+        uint256 value,
+        uint256 validAfter,
+        uint256 validBefore,
+        bytes32 nonce,
+        uint8 v,
+        bytes32 r,
+        bytes32 s
+    ) external {
+        _onlyPayee(to);
+        _transferAuthorized(
+            RECEIVE_WITH_AUTHORIZATION_TYPEHASH,
+            Authorization(from, to, value, validAfter, validBefore, nonce),
+            abi.encodePacked(r, s, v)
+        );
+    }
+
+    /// @notice As the overload above, for signatures of any length (ERC-1271 wallets).
+    function receiveWithAuthorization(
+        address from,
+        address to,
+        uint256 value,
+        uint256 validAfter,
+        uint256 validBefore,
+        bytes32 nonce,
+        bytes memory signature
+    ) external {
+        _onlyPayee(to);
+        _transferAuthorized(
+            RECEIVE_WITH_AUTHORIZATION_TYPEHASH,
+            Authorization(from, to, value, validAfter, validBefore, nonce),
+            signature
+        );
+    }
+
+    /// @notice Makes an unused authorization unusable; signed by its authorizer.
+    function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s) external {
+        _cancel(authorizer, nonce, abi.encodePacked(r, s, v));
+    }
+
+    /// @notice As the overload above, for signatures of any length (ERC-1271 wallets).
+    function cancelAuthorization(address authorizer, bytes32 nonce, bytes memory signature) external {
+        _cancel(authorizer, nonce, signature);
+    }
+
+    function _transferAuthorized(
+        bytes32 typeHash,
+        Authorization memory authorization,
+        bytes memory signature
+    ) private {
+        if (block.timestamp <= authorization.validAfter) revert InvalidAuthorization();
+        if (block.timestamp >= authorization.validBefore) revert ExpiredAuthorization();
+        _requireUnused(authorization.from, authorization.nonce);
+        _requireSigned(authorization.from, keccak256(abi.encode(typeHash, authorization)), signature);
+        _authorizationStates[authorization.from][authorization.nonce] = true;
+        emit AuthorizationUsed(authorization.from, authorization.nonce);
+        _transfer(authorization.from, authorization.to, authorization.value);
+    }
+
+    function _cancel(address authorizer, bytes32 nonce, bytes memory signature) private {
+        _requireUnused(authorizer, nonce);
+        bytes32 structHash = keccak256(abi.encode(CANCEL_AUTHORIZATION_TYPEHASH, authorizer, nonce));
+        _requireSigned(authorizer, structHash, signature);
+        _authorizationStates[authorizer][nonce] = true;
+        emit AuthorizationCanceled(authorizer, nonce);
+    }
+
+    function _onlyPayee(address to) private view {
+        if (to != msg.sender) revert InvalidPayee(msg.sender, to);
+    }
+
+    function _requireUnused(address authorizer, bytes32 nonce) private view {
+        if (_authorizationStates[authorizer][nonce]) revert UsedOrCanceledAuthorization();
+    }
+
+    /// @dev ECDSA comes first even for accounts with code, so a delegated EOA (EIP-7702) keeps its key.
+    function _requireSigned(address signer, bytes32 structHash, bytes memory signature) private view {
+        bytes32 digest = _hashTypedDataV4(structHash);
+        (address recovered, ECDSA.RecoverError fault,) = ECDSA.tryRecover(digest, signature);
+        if (fault == ECDSA.RecoverError.NoError && recovered == signer) return;
+        if (signer.code.length == 0) revert InvalidSignature();
+        if (!SignatureChecker.isValidERC1271SignatureNow(signer, digest, signature)) revert InvalidSignature();
+    }
+}

@@ -1,0 +1,36 @@
+/** The two currencies of the two accounts. */
+export type Currency = 'IDR' | 'MYR'
+
+const decimals: Record<Currency, number> = { IDR: 0, MYR: 2 }
+
+/**
+ * Reads an amount of the provider's wire, a JSON number in major units, into minor units.
+ * `null` when it is negative, not finite, or finer than the currency.
+ */
+export function minorFromMajor(amount: number, currency: Currency): bigint | null {
+  // The shortest decimal text of a JSON number is exact for every amount a bank would move.
+  const match = /^(\d+)(?:\.(\d+))?$/.exec(String(amount))
+  if (!match) return null
+  const [, whole = '0', fraction = ''] = match
+  if (fraction.length > decimals[currency]) return null
+  return BigInt(whole + fraction.padEnd(decimals[currency], '0'))
+}
+
+/** Writes minor units as the provider's JSON number in major units. */
+export const majorFromMinor = (amountMinor: bigint, currency: Currency): number =>
+  Number(plainText(amountMinor, currency))
+
+/** Formats for people: `Rp 50.000`, `RM 1,234.50`. */
+export function formatMoney(amountMinor: bigint, currency: Currency): string {
+  const [whole = '0', fraction] = plainText(amountMinor, currency).split('.')
+  const separator = currency === 'IDR' ? '.' : ','
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, separator)
+  return currency === 'IDR' ? `Rp ${grouped}` : `RM ${grouped}.${fraction}`
+}
+
+function plainText(amountMinor: bigint, currency: Currency): string {
+  const places = decimals[currency]
+  if (places === 0) return amountMinor.toString()
+  const digits = amountMinor.toString().padStart(places + 1, '0')
+  return `${digits.slice(0, -places)}.${digits.slice(-places)}`
+}

@@ -1,0 +1,38 @@
+/** Where every probability and every shuffle of the sandbox comes from. */
+export type Chance = {
+  /** True with the given probability, 0 to 1. */
+  hits(probability: number): boolean
+  /** A whole number of milliseconds below the limit. */
+  belowMs(limitMs: number): number
+  shuffle<T>(items: readonly T[]): T[]
+  /** From now on the same choices follow the same seed; `null` makes them random again. */
+  reseed(seed: number | null): void
+}
+
+/** Opens with real randomness. */
+export function openChance(): Chance {
+  let next: () => number = Math.random
+  return {
+    hits: (probability) => probability > 0 && next() < probability,
+    belowMs: (limitMs) => Math.floor(next() * limitMs),
+    shuffle: (items) =>
+      items
+        .map((item) => ({ item, rank: next() }))
+        .sort((a, b) => a.rank - b.rank)
+        .map(({ item }) => item),
+    reseed: (seed) => {
+      next = seed === null ? Math.random : mulberry32(seed)
+    },
+  }
+}
+
+// Mulberry32, public domain by Tommy Ettinger: small, and the same on every machine.
+function mulberry32(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}

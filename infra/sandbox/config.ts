@@ -1,0 +1,85 @@
+import type { Account } from './account.ts'
+import type { IdentityProvider } from './records.ts'
+
+/** The sandbox's settings. Durations are milliseconds; `publicUrl` null means the listening address. */
+export type Config = {
+  readonly host: string
+  readonly port: number
+  readonly publicUrl: string | null
+  readonly gatewayUrl: string
+  readonly appUrl: string
+  readonly bookPath: string | null
+  readonly secretKeys: Record<Account, string>
+  readonly callbackTokens: Record<Account, string>
+  readonly identity: {
+    readonly provider: IdentityProvider
+    readonly webhookSecret: string
+    readonly level: string
+    readonly appToken: string
+    readonly secretKey: string
+  }
+  readonly webhookRetryScale: number
+  readonly payoutSettleMs: number
+}
+
+type Env = Record<string, string | undefined>
+
+/** Reads the environment; throws one error that names every fault. */
+export function loadConfig(env: Env = process.env): Config {
+  const faults: string[] = []
+  const read = readerOf(env, faults)
+  const provider = read.text('IDENTITY_PROVIDER', 'sumsub')
+  if (provider !== 'sumsub' && provider !== 'persona') {
+    faults.push('IDENTITY_PROVIDER: must be sumsub or persona')
+  }
+  const config: Config = {
+    host: read.text('HOST', '127.0.0.1'),
+    port: read.number('PORT', 3100, 65_535),
+    publicUrl: env.PUBLIC_URL ? read.url('PUBLIC_URL') : null,
+    gatewayUrl: read.url('GATEWAY_URL'),
+    appUrl: read.url('APP_URL'),
+    bookPath: env.SANDBOX_BOOK || null,
+    secretKeys: { ID: read.text('PROVIDER_ID_SECRET_KEY'), MY: read.text('PROVIDER_MY_SECRET_KEY') },
+    callbackTokens: {
+      ID: read.text('PAYMENTS_CALLBACK_TOKEN_ID'),
+      MY: read.text('PAYMENTS_CALLBACK_TOKEN_MY'),
+    },
+    identity: {
+      provider: provider === 'persona' ? 'persona' : 'sumsub',
+      webhookSecret: read.text('IDENTITY_WEBHOOK_SECRET'),
+      level: read.text('IDENTITY_LEVEL', 'basic-kyc-level'),
+      // Persona has no application token.
+      appToken: read.text('IDENTITY_APP_TOKEN', provider === 'persona' ? 'none' : undefined),
+      secretKey: read.text('IDENTITY_SECRET_KEY'),
+    },
+    webhookRetryScale: read.number('WEBHOOK_RETRY_SCALE', 1, 1_000),
+    payoutSettleMs: read.number('PAYOUT_SETTLE_MS', 1_000, 86_400_000),
+  }
+  if (config.secretKeys.ID === config.secretKeys.MY && config.secretKeys.ID !== '') {
+    faults.push('PROVIDER_MY_SECRET_KEY: must differ from PROVIDER_ID_SECRET_KEY')
+  }
+  if (faults.length > 0) throw new Error(`sandbox is misconfigured\n  ${faults.join('\n  ')}`)
+  return config
+}
+
+function readerOf(env: Env, faults: string[]) {
+  const text = (name: string, otherwise?: string): string => {
+    const value = env[name] || otherwise
+    if (value === undefined) faults.push(`${name}: is missing`)
+    return value ?? ''
+  }
+  return {
+    text,
+    number(name: string, otherwise: number, max: number): number {
+      const value = Number(env[name] || otherwise)
+      if (!(value >= 0 && value <= max)) faults.push(`${name}: must be a number from 0 to ${max}`)
+      return value
+    },
+    url(name: string): string {
+      const value = text(name)
+      const valid = URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
+      if (value && !valid) faults.push(`${name}: must be an http or https address`)
+      return value.replace(/\/+$/, '')
+    },
+  }
+}

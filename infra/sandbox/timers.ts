@@ -1,0 +1,33 @@
+/** Things that will happen by themselves, forgotten when the sandbox closes. */
+export type Timers = {
+  /** Runs at a moment, in unix milliseconds; at once when it has passed. */
+  at(whenMs: number, run: () => void): void
+  close(): void
+}
+
+// A longer delay overflows setTimeout, which then fires at once.
+const longestWaitMs = 2 ** 31 - 1
+
+/** Opens with nothing planned. */
+export function openTimers(): Timers {
+  const waiting = new Set<ReturnType<typeof setTimeout>>()
+  const at = (whenMs: number, run: () => void): void => {
+    const waitMs = Math.max(0, whenMs - Date.now())
+    const timer = setTimeout(
+      () => {
+        waiting.delete(timer)
+        if (waitMs > longestWaitMs) at(whenMs, run)
+        else run()
+      },
+      Math.min(waitMs, longestWaitMs),
+    )
+    waiting.add(timer)
+  }
+  return {
+    at,
+    close() {
+      for (const timer of waiting) clearTimeout(timer)
+      waiting.clear()
+    },
+  }
+}

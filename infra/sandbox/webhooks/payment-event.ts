@@ -1,0 +1,29 @@
+import { type Account, businessIdOf } from '../account.ts'
+import { nowText, type World } from '../world.ts'
+
+/**
+ * Tells the gateway of a payment provider's event. Payment events carry api_version v3 and
+ * payout events v2, as observed; the samples of session and refund events have none.
+ */
+export function tell(
+  { webhooks }: World,
+  account: Account,
+  event: string,
+  data: Record<string, unknown>,
+): void {
+  const envelope = {
+    created: nowText(),
+    business_id: businessIdOf[account],
+    event,
+    ...versionOf(event),
+    data,
+  }
+  webhooks.send({ source: 'payments', account, event, body: JSON.stringify(envelope) })
+}
+
+function versionOf(event: string): { api_version?: string } {
+  if (event.startsWith('payment.') || event.startsWith('payment_request.')) {
+    return { api_version: 'v3' }
+  }
+  return event.startsWith('payout.') ? { api_version: 'v2' } : {}
+}

@@ -1,0 +1,141 @@
+import type { World } from '../world.ts'
+import type { Webhook, WebhookAttempt } from '../records.ts'
+import { patience } from './ladder.ts'
+import { headersOf } from './signing.ts'
+
+/** An event to be told, before faults decide what becomes of it. */
+export type Draft = Pick<Webhook, 'source' | 'account' | 'event' | 'body'>
+
+/** The sender of all webhooks. */
+export type Webhooks = {
+  /** Plans the delivery and returns at once. */
+  send(draft: Draft): void
+  /** Hands one over again, now, whatever the faults say; `undefined` when it is unknown. */
+  resend(id: string): Promise<Webhook | undefined>
+  /** Takes up what a former process left pending. */
+  resume(): void
+  close(): void
+}
+
+const reorderSpanMs = 500
+const answerKeptMax = 2_000
+
+/** Opens the sender; the world gives it the book, the faults and the clock. */
+export function openWebhooks(world: () => World): Webhooks {
+  const closing = new AbortController()
+  const plan = (webhook: Webhook): void => {
+    const dueMs = Date.parse(webhook.nextAttemptAt ?? webhook.createdAt)
+    world().timers.at(dueMs, () => void deliver(world(), webhook.id, closing.signal, plan))
+  }
+  return {
+    send(draft) {
+      for (const webhook of copiesOf(world(), draft)) {
+        world().book.save('webhooks', webhook)
+        if (webhook.state === 'pending') plan(webhook)
+      }
+    },
+    async resend(id) {
+      const { book } = world()
+      const webhook = book.get('webhooks', id) ?? book.find('webhooks', (w) => w.webhookId === id)
+      if (!webhook) return undefined
+      const attempted = await attempt(world(), webhook.id, closing.signal)
+      return attempted && book.save('webhooks', settled(attempted))
+    },
+    resume() {
+      for (const webhook of world().book.all('webhooks')) {
+        if (webhook.state === 'pending') plan(webhook)
+      }
+    },
+    close: () => closing.abort(),
+  }
+}
+
+function copiesOf(world: World, draft: Draft): Webhook[] {
+  const { drop, duplicate, only, times, newIds } = world.faults.webhooks
+  const dropped = (only.length > 0 && !only.includes(draft.event)) || world.chance.hits(drop)
+  const copies = dropped ? 1 : times + (world.chance.hits(duplicate) ? 1 : 0)
+  const webhookId = crypto.randomUUID()
+  return Array.from({ length: copies }, () => ({
+    ...draft,
+    id: crypto.randomUUID(),
+    webhookId: newIds ? crypto.randomUUID() : webhookId,
+    state: dropped ? 'dropped' : 'pending',
+    retries: 0,
+    nextAttemptAt: dropped ? null : new Date(Date.now() + waitMs(world)).toISOString(),
+    attempts: [],
+    createdAt: new Date().toISOString(),
+  }))
+}
+
+function waitMs({ faults, chance }: World): number {
+  return faults.webhooks.delayMs + (faults.webhooks.reorder ? chance.belowMs(reorderSpanMs) : 0)
+}
+
+async function deliver(
+  world: World,
+  id: string,
+  closing: AbortSignal,
+  plan: (webhook: Webhook) => void,
+): Promise<void> {
+  const attempted = await attempt(world, id, closing)
+  if (!attempted) return
+  const after = world.book.save('webhooks', afterAttempt(attempted, world.config.webhookRetryScale))
+  if (after.state === 'pending') plan(after)
+}
+
+async function attempt(
+  world: World,
+  id: string,
+  closing: AbortSignal,
+): Promise<Webhook | undefined> {
+  const webhook = world.book.get('webhooks', id)
+  if (!webhook) return undefined
+  const made = await handOver(world, webhook, closing)
+  // Read again: a resend may have written while this attempt was waiting for its answer.
+  const current = world.book.get('webhooks', id)
+  if (closing.aborted || !current) return undefined
+  return { ...current, attempts: [...current.attempts, made] }
+}
+
+async function handOver(
+  { config }: World,
+  webhook: Webhook,
+  closing: AbortSignal,
+): Promise<WebhookAttempt> {
+  const startedMs = Date.now()
+  const made = (status: number | null, answer: string): WebhookAttempt => ({
+    at: new Date(startedMs).toISOString(),
+    status,
+    answer: answer.slice(0, answerKeptMax),
+    tookMs: Date.now() - startedMs,
+  })
+  const path = webhook.source === 'payments' ? 'payments' : 'identity'
+  try {
+    const response = await fetch(`${config.gatewayUrl}/webhooks/${path}`, {
+      method: 'POST',
+      headers: headersOf(webhook, config, startedMs),
+      body: webhook.body,
+      redirect: 'manual',
+      signal: AbortSignal.any([closing, AbortSignal.timeout(patience[webhook.source].timeoutMs)]),
+    })
+    return made(response.status, await response.text())
+  } catch (error) {
+    return made(null, error instanceof Error ? error.message : 'no answer')
+  }
+}
+
+const accepted = ({ attempts }: Webhook): boolean => {
+  const status = attempts.at(-1)?.status ?? 0
+  return status >= 200 && status < 300
+}
+
+const settled = (webhook: Webhook): Webhook =>
+  accepted(webhook) ? { ...webhook, state: 'delivered', nextAttemptAt: null } : webhook
+
+function afterAttempt(webhook: Webhook, scale: number): Webhook {
+  if (accepted(webhook) || webhook.state !== 'pending') return settled(webhook)
+  const retryMs = patience[webhook.source].retriesMs[webhook.retries]
+  if (retryMs === undefined) return { ...webhook, state: 'exhausted', nextAttemptAt: null }
+  const nextAttemptAt = new Date(Date.now() + retryMs * scale).toISOString()
+  return { ...webhook, retries: webhook.retries + 1, nextAttemptAt }
+}

@@ -1,0 +1,32 @@
+import { createHmac } from 'node:crypto'
+import type { Config } from '../config.ts'
+import type { Webhook } from '../records.ts'
+
+const hmacHex = (secret: string, text: string): string =>
+  createHmac('sha256', secret).update(text).digest('hex')
+
+/**
+ * The headers that prove where a webhook comes from. Made anew for every attempt: Persona signs
+ * the time as well, and no secret has to lie in the book.
+ */
+export function headersOf(webhook: Webhook, config: Config, nowMs: number): Record<string, string> {
+  const json = { 'content-type': 'application/json', 'user-agent': 'sandbox-webhooks' }
+  const secret = config.identity.webhookSecret
+  switch (webhook.source) {
+    case 'payments': {
+      const token = config.callbackTokens[webhook.account ?? 'ID']
+      return { ...json, 'x-callback-token': token, 'webhook-id': webhook.webhookId }
+    }
+    case 'sumsub':
+      return {
+        ...json,
+        'x-payload-digest': hmacHex(secret, webhook.body),
+        'x-payload-digest-alg': 'HMAC_SHA256_HEX',
+      }
+    case 'persona': {
+      const seconds = Math.floor(nowMs / 1000)
+      const signature = hmacHex(secret, `${seconds}.${webhook.body}`)
+      return { ...json, 'persona-signature': `t=${seconds},v1=${signature}` }
+    }
+  }
+}

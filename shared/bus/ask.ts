@@ -1,0 +1,66 @@
+import { headers, type Msg, type NatsError } from 'nats'
+import type { Bus } from '#shared/bus/open'
+import { Overdue } from '#shared/deadline'
+import { type AnswerOf, answerSchema, type Question, type RequestOf } from '#shared/messages/topic'
+import { requestId, requestIdHeader } from '#shared/request-id'
+import { readerOf } from '#shared/schema'
+
+/** Nobody answers this question now: it was not handled. */
+export class Unavailable extends Error {
+  override name = 'Unavailable'
+}
+/** The other service failed while answering: unknown whether it acted. */
+export class Faulted extends Error {
+  override name = 'Faulted'
+}
+
+export type Ask = <Q extends Question>(
+  question: Q,
+  request: RequestOf<Q>,
+  deadlineMs?: number,
+) => Promise<AnswerOf<Q>>
+
+/** A little longer than the answering side allows itself, so that its own fault arrives first. */
+const askDeadlineMs = 10_000
+
+/** Throws `Unavailable` (not handled), `Overdue` or `Faulted` (unknown whether it was handled). */
+export const asker =
+  (bus: Bus): Ask =>
+  async (question, request, deadlineMs = askDeadlineMs) => {
+    const reply = await send(bus, question, request, deadlineMs)
+    const code = reply.headers?.get('Nats-Service-Error-Code')
+    if (code)
+      throw new Faulted(`${question.subject} failed: ${reply.headers?.get('Nats-Service-Error')}`)
+    const read = schemaOf(question)(reply.json())
+    if ('fault' in read) throw new Faulted(`${question.subject} answered badly: ${read.fault}`)
+    return read.value as AnswerOf<typeof question>
+  }
+
+async function send(
+  bus: Bus,
+  question: Question,
+  request: unknown,
+  deadlineMs: number,
+): Promise<Msg> {
+  const carried = headers()
+  const id = requestId()
+  if (id) carried.set(requestIdHeader, id)
+  try {
+    return await bus.nc.request(question.subject, JSON.stringify(request), {
+      timeout: deadlineMs,
+      headers: carried,
+    })
+  } catch (error) {
+    const { code } = error as NatsError
+    if (code === '503') throw new Unavailable(`${question.owner} is not there`, { cause: error })
+    if (code === 'TIMEOUT') throw new Overdue(question.subject, deadlineMs)
+    throw error
+  }
+}
+
+const schemas = new WeakMap<Question, ReturnType<typeof answerSchema>>()
+function schemaOf(question: Question) {
+  const known = schemas.get(question) ?? answerSchema(question.answer)
+  schemas.set(question, known)
+  return readerOf(known)
+}

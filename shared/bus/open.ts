@@ -1,0 +1,53 @@
+import { connect, type JetStreamClient, type NatsConnection } from 'nats'
+import type { Log } from '#shared/log'
+
+export type Bus = AsyncDisposable & {
+  readonly nc: NatsConnection
+  readonly js: JetStreamClient
+}
+
+export type BusOptions = {
+  url: string
+  user: string
+  password: string
+  /** The service; also names the inbox, so that nobody else can read its replies. */
+  name: string
+  log: Log
+  /** Called when the connection is closed for good: the process must end and be restarted. */
+  onStuck: () => void
+}
+
+/**
+ * Connects to NATS. The defaults of nats 2.29 give up after ten reconnects and leave `consume()`
+ * hanging without an error (measured), so reconnecting never ends and a closed connection is fatal.
+ */
+export async function openBus(options: BusOptions): Promise<Bus> {
+  const nc = await connect({
+    servers: options.url.split(','),
+    user: options.user,
+    pass: options.password,
+    name: options.name,
+    inboxPrefix: `_INBOX_${options.name}`,
+    maxReconnectAttempts: -1,
+    waitOnFirstConnect: true,
+    reconnectTimeWait: 250,
+    reconnectJitter: 250,
+    pingInterval: 5_000,
+    maxPingOut: 2,
+    ignoreAuthErrorAbort: true,
+  })
+  let closing = false
+  void nc.closed().then((error) => {
+    if (closing) return
+    options.log.fatal({ err: error }, 'bus closed')
+    options.onStuck()
+  })
+  return {
+    nc,
+    js: nc.jetstream({ timeout: 3_000 }),
+    [Symbol.asyncDispose]: async () => {
+      closing = true
+      await nc.close()
+    },
+  }
+}

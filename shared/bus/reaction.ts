@@ -1,0 +1,30 @@
+import type { Tx } from '#shared/db/open'
+import type { Message, Topic } from '#shared/messages/topic'
+
+/**
+ * What a service does about a message. `find` asks the outside world and may take long; `apply`
+ * writes, in the one transaction that also claims the message, and asks nobody.
+ */
+export type Reaction = {
+  readonly topic: Topic
+  readonly find: (message: unknown) => Promise<unknown>
+  readonly apply: (tx: Tx, message: unknown, found: unknown) => Promise<void>
+}
+
+export const reactTo = <T extends Topic, F = undefined>(
+  topic: T,
+  steps: {
+    find?: (message: Message<T>) => Promise<F>
+    apply: (tx: Tx, message: Message<T>, found: F) => Promise<void>
+  },
+): Reaction => ({
+  topic,
+  find: async (message) => steps.find?.(message as Message<T>),
+  apply: (tx, message, found) => steps.apply(tx, message as Message<T>, found as F),
+})
+
+/** `webhooks.payments.>` covers everything below it; all other subjects are exact. */
+export const covers = (topic: Topic, subject: string): boolean =>
+  topic.subject.endsWith('.>')
+    ? subject.startsWith(topic.subject.slice(0, -1))
+    : topic.subject === subject

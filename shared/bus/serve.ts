@@ -1,0 +1,70 @@
+import { headers, type ServiceMsg } from 'nats'
+import type { Bus } from '#shared/bus/open'
+import { within } from '#shared/deadline'
+import type { Log } from '#shared/log'
+import type { AnswerOf, Question, RequestOf, ServiceName } from '#shared/messages/topic'
+import { requestIdHeader, withRequestId } from '#shared/request-id'
+import { readerOf } from '#shared/schema'
+
+export type Answering = { question: Question; answer: (request: unknown) => Promise<unknown> }
+
+/** Ties a question to the function that answers it. */
+export const answering = <Q extends Question>(
+  question: Q,
+  answer: (request: RequestOf<Q>) => Promise<AnswerOf<Q>>,
+): Answering => ({ question, answer: (request) => answer(request as RequestOf<Q>) })
+
+const answerDeadlineMs = 9_000
+
+export type Served = {
+  bus: Bus
+  name: ServiceName
+  description: string
+  answers: readonly Answering[]
+  /** The true figures (lag, oldest in flight, dead letters), shown by `nats micro stats`. */
+  stats: () => Promise<Record<string, unknown>>
+  log: Log
+}
+
+/** Registers the service with the NATS services API; many copies share the work by queue group. */
+export async function serve(options: Served): Promise<AsyncDisposable> {
+  const service = await options.bus.nc.services.add({
+    name: options.name,
+    version: '1.0.0',
+    description: options.description,
+    metadata: { pid: String(process.pid) },
+    statsHandler: () => options.stats().catch((error: Error) => ({ unavailable: error.message })),
+  })
+  for (const answer of options.answers) {
+    const { subject } = answer.question
+    service.addEndpoint(subject.replaceAll('.', '-'), {
+      subject,
+      // nats 2.29 neither awaits an async handler nor catches its rejection (measured).
+      handler: (error, message) => {
+        if (error) options.log.error({ err: error, subject }, 'question failed to arrive')
+        else void respond(options, answer, message)
+      },
+    })
+  }
+  return { [Symbol.asyncDispose]: async () => void (await service.stop()) }
+}
+
+async function respond(options: Served, { question, answer }: Answering, message: ServiceMsg) {
+  const id = message.headers?.get(requestIdHeader)
+  const carried = headers()
+  if (id) carried.set(requestIdHeader, id)
+  try {
+    const read = readerOf(question.request)(message.json())
+    if ('fault' in read) {
+      message.respondError(400, read.fault)
+      return
+    }
+    const work = withRequestId(id, () =>
+      within(answer(read.value), answerDeadlineMs, question.subject),
+    )
+    message.respond(JSON.stringify(await work), { headers: carried })
+  } catch (error) {
+    options.log.error({ err: error, subject: question.subject, requestId: id }, 'question failed')
+    message.respondError(500, 'failed')
+  }
+}

@@ -1,0 +1,22 @@
+/** A message that can never be understood, however often it comes. */
+export class Malformed extends Error {
+  override name = 'Malformed'
+}
+
+/** What becomes of a message whose handling failed. */
+export type Verdict = { retryInMs: number } | { dead: string }
+
+/** With the backoff below, so many attempts span about half an hour. */
+export const attemptsMax = 40
+
+/** 200 ms doubling to one minute. */
+export const backoffMs = (attempts: number): number =>
+  Math.min(60_000, 100 * 2 ** Math.min(attempts, 12))
+
+/** The one place that decides the fate of a failed message; `attempts` counts this one. */
+export function verdictOn(error: unknown, attempts: number): Verdict {
+  if (error instanceof Malformed) return { dead: error.message }
+  if (attempts < attemptsMax) return { retryInMs: backoffMs(attempts) }
+  const last = error instanceof Error ? error.message : String(error)
+  return { dead: `gave up after ${attempts} attempts: ${last.slice(0, 300)}` }
+}

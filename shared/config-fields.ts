@@ -1,0 +1,100 @@
+import type { Field } from '#shared/config'
+
+type Words = { about: string; fallback?: string; secret?: boolean }
+
+const field = <T>(type: string, words: Words, parse: (raw: string) => T): Field<T> => ({
+  type,
+  about: words.about,
+  secret: words.secret ?? false,
+  ...(words.fallback === undefined ? {} : { fallback: words.fallback }),
+  parse,
+})
+
+const mustMatch = (pattern: RegExp, form: string) => (raw: string) => {
+  if (!pattern.test(raw)) throw new Error(`must be ${form}`)
+  return raw
+}
+
+export const text = (words: Words) => field('text', words, (raw) => raw)
+
+export const url = (words: Words) =>
+  field('URL', words, (raw) => {
+    if (!URL.canParse(raw)) throw new Error('must be a URL')
+    return raw.replace(/\/+$/, '')
+  })
+
+/** A whole number without sign that a `number` holds exactly. */
+export const integer = (words: Words) =>
+  field('integer', words, (raw) => {
+    const value = Number(mustMatch(/^[0-9]{1,15}$/, 'a whole number')(raw))
+    return value
+  })
+
+/** A duration in milliseconds. */
+export const durationMs = (words: Words) => ({ ...integer(words), type: 'milliseconds' })
+
+/** An amount in the smallest unit its description names, as bigint. */
+export const amount = (words: Words) =>
+  field('amount', words, (raw) => BigInt(mustMatch(/^[0-9]{1,30}$/, 'a string of digits')(raw)))
+
+export const oneOf = <const T extends string>(choices: readonly T[], words: Words) =>
+  field(choices.join(' | '), words, (raw): T => {
+    const found = choices.find((choice) => choice === raw)
+    if (!found) throw new Error(`must be one of ${choices.join(', ')}`)
+    return found
+  })
+
+/** Comma-separated; blanks around an item and empty items are dropped; at least one. */
+export const list = (words: Words) =>
+  field('list', words, (raw) => {
+    const items = raw
+      .split(',')
+      .map((item) => item.trim())
+      .filter(Boolean)
+    if (items.length === 0) throw new Error('must name at least one')
+    return items
+  })
+
+/** Like `list`, but may be empty: set it to `none`. */
+export const listOrNone = (words: Words) =>
+  field('list', words, (raw) =>
+    raw === 'none'
+      ? []
+      : raw
+          .split(',')
+          .map((item) => item.trim())
+          .filter(Boolean),
+  )
+
+export const address = (words: Words) =>
+  field(
+    'address',
+    words,
+    (raw) => mustMatch(/^0x[0-9a-fA-F]{40}$/, 'an address')(raw).toLowerCase() as `0x${string}`,
+  )
+
+export const hash = (words: Words) =>
+  field(
+    '32-byte hash',
+    words,
+    (raw) => mustMatch(/^0x[0-9a-f]{64}$/, 'a 32-byte hash')(raw) as `0x${string}`,
+  )
+
+const keyPattern = /^0x[0-9a-fA-F]{64}$/
+
+export const privateKey = (words: Omit<Words, 'secret' | 'fallback'>) =>
+  field(
+    'private key',
+    { ...words, secret: true },
+    (raw) => mustMatch(keyPattern, 'a private key')(raw) as `0x${string}`,
+  )
+
+/** Comma-separated private keys, each different. */
+export const privateKeys = (words: Omit<Words, 'secret' | 'fallback'>) =>
+  field('private keys', { ...words, secret: true }, (raw) => {
+    const keys = raw
+      .split(',')
+      .map((key) => mustMatch(keyPattern, 'private keys, comma-separated')(key.trim()))
+    if (new Set(keys).size !== keys.length) throw new Error('names a key twice')
+    return keys as `0x${string}`[]
+  })

@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'bun:test'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readConfig } from '#shared/config'
+import { durationMs, list, oneOf, privateKey, url } from '#shared/config-fields'
+
+const fields = {
+  DATABASE_URL: url({ about: 'where the rows are' }),
+  SWEEP_AFTER_MS: durationMs({ about: 'quiet for so long', fallback: '30000' }),
+  LOG_LEVEL: oneOf(['info', 'debug'], { about: 'how much is said', fallback: 'info' }),
+  LANE_KEY: privateKey({ about: 'signs' }),
+}
+const good = { DATABASE_URL: 'postgres://h/d', LANE_KEY: `0x${'1'.repeat(64)}` }
+
+describe('configuration', () => {
+  test('is read whole, with the defaults of what is not set', () => {
+    expect(readConfig('payments', fields, good)).toEqual({
+      databaseUrl: 'postgres://h/d',
+      sweepAfterMs: 30_000,
+      logLevel: 'info',
+      laneKey: `0x${'1'.repeat(64)}`,
+    })
+  })
+
+  test('fails early, with every fault in one message and no value in it', () => {
+    const bad = { SWEEP_AFTER_MS: '-5', LOG_LEVEL: 'loud', LANE_KEY: '0xnotakey' }
+    const read = () => readConfig('payments', fields, bad)
+    expect(read).toThrow(/DATABASE_URL is missing/)
+    expect(read).toThrow(/SWEEP_AFTER_MS must be a whole number/)
+    expect(read).toThrow(/LOG_LEVEL must be one of info, debug/)
+    expect(read).toThrow(/LANE_KEY must be a private key/)
+    expect(read).not.toThrow(/notakey/)
+  })
+
+  test('takes a value from the file that NAME_FILE names, and refuses both at once', () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'config-')), 'key')
+    writeFileSync(file, `${good.LANE_KEY}\n`)
+    const fromFile = { DATABASE_URL: good.DATABASE_URL, LANE_KEY_FILE: file }
+    expect(readConfig('payments', fields, fromFile).laneKey).toBe(good.LANE_KEY as `0x${string}`)
+    expect(() => readConfig('payments', fields, { ...fromFile, ...good })).toThrow(
+      /LANE_KEY is set twice/,
+    )
+    expect(() =>
+      readConfig('payments', fields, { ...good, LANE_KEY: '', LANE_KEY_FILE: '/nowhere' }),
+    ).toThrow(/cannot be read/)
+  })
+
+  test('treats an empty variable as not set', () => {
+    expect(() => readConfig('x', { A: list({ about: 'needed' }) }, { A: '' })).toThrow(
+      /A is missing/,
+    )
+  })
+})

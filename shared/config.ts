@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs'
+
+/** One variable: how it is read, what stands in for it, and what a person needs to know of it. */
+export type Field<T> = {
+  readonly type: string
+  readonly about: string
+  readonly secret: boolean
+  readonly fallback?: string
+  /** Throws an `Error` whose message completes the sentence "<NAME> …". */
+  readonly parse: (raw: string) => T
+}
+export type Fields = Readonly<Record<string, Field<unknown>>>
+/** The configuration under camelCase names: `DATABASE_URL` becomes `databaseUrl`. */
+export type ConfigOf<F extends Fields> = {
+  readonly [K in keyof F & string as Camel<K>]: ReturnType<F[K]['parse']>
+}
+type Camel<S extends string> = S extends `${infer A}_${infer B}`
+  ? `${Lowercase<A>}${Capitalize<Camel<B>>}`
+  : Lowercase<S>
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Configuration that is wrong: every fault in one message. */
+export class Misconfigured extends Error {
+  override name = 'Misconfigured'
+}
+
+/**
+ * Reads the environment whole and early. A value may stand in a file named by `<NAME>_FILE`, as
+ * compose secrets do. Throws `Misconfigured` naming every fault; never prints a value.
+ */
+export function readConfig<F extends Fields>(
+  service: string,
+  fields: F,
+  env: Environment = process.env,
+): ConfigOf<F> {
+  const faults: string[] = []
+  const config: Record<string, unknown> = {}
+  for (const [name, field] of Object.entries(fields)) {
+    try {
+      const raw = rawOf(name, env) ?? field.fallback
+      if (raw === undefined) throw new Error(`is missing: ${field.about}`)
+      config[camel(name)] = field.parse(raw)
+    } catch (fault) {
+      faults.push(`${name} ${(fault as Error).message}`)
+    }
+  }
+  if (faults.length > 0)
+    throw new Misconfigured(`${service} is misconfigured\n  ${faults.join('\n  ')}`)
+  return config as ConfigOf<F>
+}
+
+function rawOf(name: string, env: Environment): string | undefined {
+  const direct = env[name]
+  const file = env[`${name}_FILE`]
+  if (direct && file) throw new Error(`is set twice, by itself and by ${name}_FILE`)
+  if (!file) return direct === '' ? undefined : direct
+  try {
+    return readFileSync(file, 'utf8').trimEnd()
+  } catch {
+    throw new Error(`cannot be read from the file that ${name}_FILE names`)
+  }
+}
+
+const camel = (name: string) =>
+  name.toLowerCase().replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())

@@ -1,0 +1,23 @@
+import { customType, timestamp } from 'drizzle-orm/pg-core'
+
+/** A whole amount in the smallest unit its name says; `numeric(78,0)` holds every uint256. */
+export const amountColumn = customType<{ data: bigint; driverData: string }>({
+  dataType: () => 'numeric(78,0)',
+  fromDriver: (text) => BigInt(text),
+  toDriver: (minor) => minor.toString(),
+})
+
+/** A lower-case 0x address. */
+export const addressColumn = customType<{ data: `0x${string}`; driverData: string }>({
+  dataType: () => 'text',
+  toDriver: (address) => address.toLowerCase(),
+})
+
+export const at = (name: string) =>
+  timestamp(name, { withTimezone: true, mode: 'date', precision: 3 })
+
+/** Every table that has a life speaks these two words. */
+export const timestamps = () => ({
+  createdAt: at('created_at').notNull().defaultNow(),
+  updatedAt: at('updated_at').notNull().defaultNow(),
+})

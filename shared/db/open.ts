@@ -1,0 +1,68 @@
+import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
+import postgres from 'postgres'
+import { Overdue, within } from '#shared/deadline'
+import type { Log } from '#shared/log'
+
+/** Statements run inside one transaction; handed to everything that must commit together. */
+export type Tx = Parameters<Parameters<PostgresJsDatabase['transaction']>[0]>[0]
+/** A database or a transaction: for reads that do not care. */
+export type Db = PostgresJsDatabase | Tx
+
+export type Database = AsyncDisposable & {
+  /** Reads and single statements, each under the deadline. */
+  readonly read: <T>(work: (db: PostgresJsDatabase) => PromiseLike<T>) => Promise<T>
+  /** One transaction under the deadline. `Overdue` means unknown: it may have committed. */
+  readonly transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
+}
+
+/** Within the pool's own limits, so that the server gives up before we do. */
+const callDeadlineMs = 8_000
+/** So many calls in a row without an answer mean that this process cannot recover by itself. */
+const overdueMax = 5
+
+/**
+ * Opens Postgres. postgres.js 3.4.9 has no client-side query timeout, and a black-holed connection
+ * leaves queries pending for as long as the kernel likes (measured), hence a deadline on every call
+ * and, after several in a row, `onStuck`: the process ends and its supervisor starts a new one.
+ */
+export function openDatabase(options: {
+  url: string
+  name: string
+  log: Log
+  onStuck: () => void
+  max?: number
+}): Database {
+  const sql = postgres(options.url, {
+    max: options.max ?? 8,
+    connect_timeout: 5,
+    idle_timeout: 60,
+    max_lifetime: 30 * 60,
+    onnotice: () => {},
+    connection: {
+      application_name: options.name,
+      statement_timeout: 5_000,
+      lock_timeout: 2_000,
+      idle_in_transaction_session_timeout: 10_000,
+    },
+  })
+  const db = drizzle(sql)
+  let overdue = 0
+  const guarded = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      const value = await within(work, callDeadlineMs, 'the database')
+      overdue = 0
+      return value
+    } catch (error) {
+      if (error instanceof Overdue && ++overdue >= overdueMax) {
+        options.log.fatal({ overdue }, 'database stopped answering')
+        options.onStuck()
+      }
+      throw error
+    }
+  }
+  return {
+    read: (work) => guarded(Promise.resolve(work(db))),
+    transaction: (work) => guarded(db.transaction(work)),
+    [Symbol.asyncDispose]: () => sql.end({ timeout: 2 }),
+  }
+}

@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto'
+
+/** One closed table, so that any id in a log line tells what it names. */
+const prefixes = {
+  payment: 'pay',
+  operation: 'op',
+  send: 'snd',
+  delivery: 'dlv',
+  message: 'msg',
+} as const
+
+export type Kind = keyof typeof prefixes
+export type Id<K extends Kind = Kind> = `${(typeof prefixes)[K]}_${string}`
+
+const digestOf = (kind: string, cause: string) =>
+  createHash('sha256').update(`${kind}:${cause}`).digest()
+
+/** The same cause always gives the same id, so a repeat meets its own first attempt. */
+export const idFor = <K extends Kind>(kind: K, cause: string): Id<K> =>
+  `${prefixes[kind]}_${digestOf(kind, cause).toString('base64url').slice(0, 22)}`
+
+/** A UUID (version 8, RFC 9562) made from a cause: for ids the interface promises as UUIDs. */
+export function uuidFor(kind: string, cause: string): string {
+  const bytes = digestOf(kind, cause).subarray(0, 16)
+  bytes[6] = (bytes[6]! & 0x0f) | 0x80
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  const hex = bytes.toString('hex')
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    hex.slice(12, 16),
+    hex.slice(16, 20),
+    hex.slice(20),
+  ].join('-')
+}

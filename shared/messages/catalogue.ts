@@ -1,0 +1,48 @@
+import * as chain from '#shared/messages/chain'
+import { IdentityDecided } from '#shared/messages/identity'
+import { IndexerRecord } from '#shared/messages/indexer'
+import * as payments from '#shared/messages/payments'
+import * as payouts from '#shared/messages/payouts'
+import * as pricing from '#shared/messages/pricing'
+import * as relay from '#shared/messages/relay'
+import type { Question, Topic } from '#shared/messages/topic'
+import { IdentityWebhook, PaymentsWebhook } from '#shared/messages/webhooks'
+
+/** Every stream message there is. No subject literal stands anywhere else. */
+export const topics: readonly Topic[] = [
+  PaymentsWebhook,
+  IdentityWebhook,
+  relay.CreditOrdered,
+  relay.RepayOrdered,
+  relay.RevokeOrdered,
+  relay.VerifyOrdered,
+  relay.DripOrdered,
+  relay.TakeOrdered,
+  relay.ReturnOrdered,
+  ...relay.relayKinds.flatMap((kind) => [relay.relaySettled(kind), relay.relayFailed(kind)]),
+  payments.PaymentPaid,
+  payments.PaymentSettled,
+  payments.PaymentInReview,
+  payouts.PayoutTaken,
+  payouts.PayoutPaid,
+  payouts.PayoutReturned,
+  IdentityDecided,
+]
+
+/** Every question there is. */
+export const questions: readonly Question[] = [
+  pricing.QuoteCreate,
+  pricing.QuoteFind,
+  pricing.QuoteTake,
+  payments.TopupCreate,
+  payments.SettlementCreate,
+  payments.PaymentsActivity,
+  payouts.CashoutCreate,
+  payouts.PayoutsActivity,
+  chain.ChainAccount,
+  chain.AuthorizationCheck,
+  chain.SignatureCheck,
+  chain.SendCreate,
+  chain.ChainActivity,
+  IndexerRecord,
+]

@@ -1,0 +1,73 @@
+import { Type } from 'typebox'
+import { amountDigitsMax } from '#shared/money/money'
+
+/** Fields of the interface specification; `says` is what a person reads when one is malformed. */
+export const Amount = Type.String({
+  pattern: `^[0-9]{1,${amountDigitsMax}}$`,
+  says: `must be a string of 1 to ${amountDigitsMax} digits, in the smallest unit`,
+  examples: ['1000000'],
+})
+export const Address = Type.String({
+  pattern: '^0x[0-9a-fA-F]{40}$',
+  says: 'must be an address: 0x and 40 hex digits',
+  examples: ['0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211'],
+})
+export const Hash = Type.String({
+  pattern: '^0x[0-9a-fA-F]{64}$',
+  says: 'must be 32 bytes: 0x and 64 hex digits',
+})
+export const Uuid = Type.String({
+  pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
+  says: 'must be a uuid',
+  examples: ['7f9c24e8-3b1a-4d52-9e0f-1c2d3e4f5a6b'],
+})
+/** Unix seconds as a decimal string; 20 digits hold every uint64. */
+export const UnixSeconds = Type.String({
+  pattern: '^[0-9]{1,20}$',
+  says: 'must be unix seconds as a string of digits',
+  examples: ['1790000000'],
+})
+/** ISO 8601 in UTC, milliseconds. */
+export const Timestamp = Type.String({ examples: ['2026-11-21T07:00:00.000Z'] })
+export const Pair = Type.Enum(['USD/IDR', 'USD/MYR'], {
+  says: 'must be USD/IDR or USD/MYR',
+  examples: ['USD/IDR'],
+})
+
+/** An ERC-3009 `TransferWithAuthorization` and its signature; longer than 65 bytes for ERC-1271. */
+export const Authorization = Type.Object(
+  {
+    from: Address,
+    to: Address,
+    value: Amount,
+    validAfter: UnixSeconds,
+    validBefore: UnixSeconds,
+    nonce: Hash,
+    signature: Type.String({
+      pattern: '^0x([0-9a-fA-F]{2}){65,4096}$',
+      says: 'must be a signature: 0x and at least 65 bytes of hex',
+    }),
+  },
+  { additionalProperties: false, says: 'must be an object' },
+)
+
+export const Bank = Type.Object(
+  {
+    channelCode: Type.String({
+      pattern: '^ID_[A-Z0-9_]{2,40}$',
+      says: 'must be an Indonesian bank code such as ID_BCA',
+      examples: ['ID_BCA'],
+    }),
+    accountNumber: Type.String({
+      pattern: '^[0-9]{6,20}$',
+      says: 'must be 6 to 20 digits',
+      examples: ['1234567890'],
+    }),
+    accountHolderName: Type.String({
+      pattern: '^\\s*\\S(.{0,98}\\S)?\\s*$',
+      says: 'must be 1 to 100 characters',
+      examples: ['Sari Dewi'],
+    }),
+  },
+  { additionalProperties: false, says: 'must be an object' },
+)

@@ -1,0 +1,28 @@
+import { Type } from 'typebox'
+import { ActivityAnswer, ActivityRequest } from '#shared/messages/activity'
+import { Address, Amount, Authorization, Bank, Uuid } from '#shared/messages/fields'
+import { event, question } from '#shared/messages/topic'
+
+/** Checks everything, stores the cash-out and answers at once; taking and paying follow. */
+export const CashoutCreate = question('payouts.cashout.create', 'payouts', ['gateway'], {
+  request: Type.Object({
+    wallet: Address,
+    quoteId: Uuid,
+    authorization: Authorization,
+    bank: Bank,
+  }),
+  answer: Type.Object({ payoutId: Uuid, ausd: Amount, fiat: Amount }),
+})
+
+export const PayoutsActivity = question('payouts.activity', 'payouts', ['gateway'], {
+  request: ActivityRequest,
+  answer: ActivityAnswer,
+})
+
+const Fact = Type.Object({ payoutId: Uuid, wallet: Address, fiat: Amount, ausd: Amount })
+/** The AUSD is in the treasury, finally. */
+export const PayoutTaken = event('payouts.taken', 'payouts', Fact)
+/** The provider confirmed the bank transfer. A late reversal may still follow. */
+export const PayoutPaid = event('payouts.paid', 'payouts', Fact)
+/** The AUSD went back to the user, finally. */
+export const PayoutReturned = event('payouts.returned', 'payouts', Fact)

@@ -1,0 +1,26 @@
+import { Type } from 'typebox'
+import { Amount, Pair, Timestamp, Uuid } from '#shared/messages/fields'
+import { question } from '#shared/messages/topic'
+
+const Locked = Type.Object({ id: Uuid, pair: Pair, rate: Amount, expiresAt: Timestamp })
+
+/** Locks the current rate for 60 seconds. Refused: rate_unavailable. */
+export const QuoteCreate = question('pricing.quote.create', 'pricing', ['gateway'], {
+  request: Type.Object({ pair: Pair }),
+  answer: Locked,
+})
+
+/** Looks without taking. Refused: quote_unknown, quote_expired, quote_used. */
+export const QuoteFind = question('pricing.quote.find', 'pricing', ['payments', 'payouts'], {
+  request: Type.Object({ quoteId: Uuid, takenBy: Type.String() }),
+  answer: Locked,
+})
+
+/**
+ * Takes the quote for one caller. `takenBy` names wallet, purpose and body: the same taker gets the
+ * same answer again, also after expiry; anybody else is refused quote_used.
+ */
+export const QuoteTake = question('pricing.quote.take', 'pricing', ['payments', 'payouts'], {
+  request: Type.Object({ quoteId: Uuid, takenBy: Type.String() }),
+  answer: Locked,
+})

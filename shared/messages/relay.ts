@@ -1,0 +1,76 @@
+import { Type } from 'typebox'
+import { Address, Amount, Authorization, Hash } from '#shared/messages/fields'
+import { command, event } from '#shared/messages/topic'
+
+/** What the relayer can be ordered to put on the chain. */
+export const relayKinds = [
+  'credit',
+  'repay',
+  'revoke',
+  'verify',
+  'drip',
+  'take',
+  'return',
+  'send',
+] as const
+export type RelayKind = (typeof relayKinds)[number]
+
+/** Credit a paid top-up; `held` until the hold ends. Ref on chain: from the payment id. */
+export const CreditOrdered = command(
+  'relay.credit',
+  ['payments'],
+  Type.Object({ paymentId: Type.String(), wallet: Address, ausd: Amount, held: Type.Boolean() }),
+)
+/** Repay on the user's behalf; what exceeds the debt becomes collateral. */
+export const RepayOrdered = command(
+  'relay.repay',
+  ['payments'],
+  Type.Object({ paymentId: Type.String(), wallet: Address, ausd: Amount }),
+)
+/** Take back a held top-up that was refunded. */
+export const RevokeOrdered = command(
+  'relay.revoke',
+  ['payments'],
+  Type.Object({ paymentId: Type.String(), wallet: Address }),
+)
+/** Set the verified flag. `revision` (unix ms of the verdict) orders approvals and withdrawals. */
+export const VerifyOrdered = command(
+  'relay.verify',
+  ['gateway'],
+  Type.Object({ wallet: Address, verified: Type.Boolean(), revision: Amount }),
+)
+/** Native coin for the user's own gas, once per wallet for ever. */
+export const DripOrdered = command('relay.drip', ['gateway'], Type.Object({ wallet: Address }))
+/** Move the user's AUSD to the treasury by their signed authorization. */
+export const TakeOrdered = command(
+  'relay.take',
+  ['payouts'],
+  Type.Object({ payoutId: Type.String(), authorization: Authorization }),
+)
+/** Give the AUSD of a payout that the bank refused back to the user. */
+export const ReturnOrdered = command(
+  'relay.return',
+  ['payouts'],
+  Type.Object({ payoutId: Type.String(), wallet: Address, ausd: Amount }),
+)
+
+const outcome = {
+  operationId: Type.String(),
+  /** The business id of the order: payment id, payout id, send id, or wallet (verify: wallet:revision). */
+  cause: Type.String(),
+  wallet: Address,
+}
+const Settled = Type.Object({
+  ...outcome,
+  /** Null when nothing had to be sent: it already was so on the chain. */
+  txHash: Type.Union([Hash, Type.Null()]),
+  blockNumber: Type.Union([Amount, Type.Null()]),
+})
+const Failed = Type.Object({ ...outcome, reason: Type.String() })
+
+/** Final on the chain (at or below `finalized`). */
+export const relaySettled = <K extends RelayKind>(kind: K) =>
+  event(`relay.${kind}.settled`, 'chain-relayer', Settled)
+/** Finally not done, and never will be under this cause. */
+export const relayFailed = <K extends RelayKind>(kind: K) =>
+  event(`relay.${kind}.failed`, 'chain-relayer', Failed)

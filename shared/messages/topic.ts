@@ -1,0 +1,65 @@
+import type { Static, TSchema } from 'typebox'
+import { Type } from 'typebox'
+import { type Answer, refusalCodes } from '#shared/refusals'
+
+export const serviceNames = [
+  'gateway',
+  'pricing',
+  'payments',
+  'payouts',
+  'chain-relayer',
+  'indexer-reader',
+] as const
+export type ServiceName = (typeof serviceNames)[number]
+
+/** A message in a stream. `owner` alone publishes an event; `relay` commands name who may order. */
+export type Topic<S extends TSchema = TSchema> = {
+  readonly subject: string
+  readonly schema: S
+  readonly stream: 'WEBHOOKS' | 'COMMANDS' | 'EVENTS'
+  readonly publishers: readonly ServiceName[]
+}
+export type Message<T extends Topic> = Static<T['schema']>
+
+/** A question over request/reply, answered by `owner` through the NATS services API. */
+export type Question<Q extends TSchema = TSchema, A extends TSchema = TSchema> = {
+  readonly subject: string
+  readonly request: Q
+  readonly answer: A
+  readonly owner: ServiceName
+  readonly askers: readonly ServiceName[]
+}
+export type RequestOf<Q extends Question> = Static<Q['request']>
+/** What the owner answers: `{ ok }` or `{ refused }`. */
+export type AnswerOf<Q extends Question> = Answer<Static<Q['answer']>>
+
+export const command = <S extends TSchema>(
+  subject: string,
+  publishers: readonly ServiceName[],
+  schema: S,
+): Topic<S> => ({ subject, schema, stream: 'COMMANDS', publishers })
+
+export const event = <S extends TSchema>(
+  subject: string,
+  owner: ServiceName,
+  schema: S,
+): Topic<S> => ({
+  subject,
+  schema,
+  stream: 'EVENTS',
+  publishers: [owner],
+})
+
+export const question = <Q extends TSchema, A extends TSchema>(
+  subject: string,
+  owner: ServiceName,
+  askers: readonly ServiceName[],
+  schemas: { request: Q; answer: A },
+): Question<Q, A> => ({ subject, owner, askers, ...schemas })
+
+/** The wire form of an answer: a value, or a code of the table of refusals. */
+export const answerSchema = (answer: TSchema) =>
+  Type.Union([
+    Type.Object({ ok: answer }),
+    Type.Object({ refused: Type.Enum(refusalCodes as [string, ...string[]]) }),
+  ])

@@ -1,0 +1,68 @@
+/**
+ * Every answer that says no, in one table: the HTTP status and a sentence a person can act on.
+ * A code is what travels between services; the gateway alone turns it into a response.
+ */
+export const refusals = {
+  quote_unknown: { status: 400, message: 'this quote is not known, ask for a new one' },
+  quote_expired: { status: 400, message: 'this quote has expired, ask for a new one' },
+  quote_used: { status: 400, message: 'this quote was already used' },
+  quote_not_idr: { status: 400, message: 'a cash-out needs a USD/IDR quote' },
+  rate_unavailable: { status: 503, message: 'no fresh exchange rate right now, try again shortly' },
+
+  not_verified: { status: 403, message: 'verify your identity first' },
+
+  amount_below_minimum_idr: { status: 400, message: 'amount is below the minimum of Rp 10,000' },
+  amount_below_minimum_myr: { status: 400, message: 'amount is below the minimum of RM 5.00' },
+  amount_above_maximum: { status: 400, message: 'amount is more than any payment channel accepts' },
+
+  nothing_owed: { status: 400, message: 'nothing is owed' },
+  debt_too_small: {
+    status: 400,
+    message: 'the debt is too small for any payment channel, repay it from your wallet with repay',
+  },
+
+  wallet_not_from: { status: 400, message: 'authorization.from must be your wallet' },
+  to_not_treasury: { status: 400, message: 'authorization.to must be the treasury' },
+  to_zero: { status: 400, message: 'authorization.to must not be the zero address' },
+  to_token: { status: 400, message: 'authorization.to must not be the token contract' },
+  value_zero: { status: 400, message: 'authorization.value must be more than 0' },
+  valid_before_too_near: {
+    status: 400,
+    message: 'authorization.validBefore must be at least 5 minutes in the future',
+  },
+  valid_before_past: { status: 400, message: 'authorization.validBefore has passed' },
+  valid_after_not_reached: { status: 400, message: 'authorization.validAfter must be in the past' },
+  payout_below_minimum: { status: 400, message: 'the payout is below the minimum of Rp 10,000' },
+  payout_above_maximum: { status: 400, message: 'the payout is more than this bank accepts' },
+  bank_unknown: { status: 400, message: 'bank.channelCode is not a bank we can pay' },
+  bank_account_format: {
+    status: 400,
+    message: 'bank.accountNumber does not have the length this bank uses',
+  },
+  signature_invalid: {
+    status: 400,
+    message: 'authorization.signature is not a signature of authorization.from over this transfer',
+  },
+  balance_too_low: { status: 400, message: 'authorization.value is more than the wallet holds' },
+  nonce_used: { status: 400, message: 'authorization.nonce was already used or cancelled' },
+  authorization_conflict: {
+    status: 400,
+    message: 'authorization.nonce was already sent with other content',
+  },
+
+  provider_unavailable: {
+    status: 503,
+    message: 'the payment provider does not answer right now, try again with the same quote',
+  },
+  chain_unavailable: { status: 503, message: 'the chain cannot be read right now, try again' },
+  indexer_lags: { status: 503, message: 'the record is behind the chain right now' },
+} as const satisfies Record<string, { status: 400 | 403 | 503; message: string }>
+
+export type RefusalCode = keyof typeof refusals
+export const refusalCodes = Object.keys(refusals) as RefusalCode[]
+
+/** An answer is a value or a refusal from the closed table; faults are thrown, never answered. */
+export type Answer<T> = { ok: T } | { refused: RefusalCode }
+
+export const ok = <T>(value: T): Answer<T> => ({ ok: value })
+export const refuse = (refused: RefusalCode): { refused: RefusalCode } => ({ refused })

@@ -1,0 +1,104 @@
+import { type BusOptions, openBus } from '#shared/bus/open'
+import { type ConfigOf, type Fields, readConfig } from '#shared/config'
+import { integer, oneOf, text, url } from '#shared/config-fields'
+import { openDatabase } from '#shared/db/open'
+import { type Log, openLog } from '#shared/log'
+import type { ServiceName } from '#shared/messages/topic'
+
+/** What every service is told. */
+export const commonFields = {
+  LOG_LEVEL: oneOf(['debug', 'info', 'warn', 'error', 'fatal'], {
+    about: 'how much is logged',
+    fallback: 'info',
+  }),
+  NATS_URL: url({ about: 'where nats-server listens, e.g. nats://127.0.0.1:4222' }),
+  NATS_PASSWORD: text({ about: 'password of the NATS user named like the service', secret: true }),
+}
+/** What every service with rows of its own is told besides. */
+export const databaseFields = {
+  DATABASE_URL: url({ about: "Postgres, as the service's own role", secret: true }),
+  DATABASE_POOL: integer({ about: 'connections at most', fallback: '8' }),
+}
+
+/** What a running service is made with. `stuck` ends the process: its supervisor starts another. */
+export type Runtime = {
+  readonly log: Log
+  readonly signal: AbortSignal
+  readonly stuck: () => void
+}
+
+/** How long an orderly end may take before the process ends all the same. */
+const shutdownMs = 5_000
+
+/**
+ * Runs a service from start to end: configuration, log, signals, and one `AbortSignal` that ends
+ * it. `run` opens everything with `await using`, waits for the signal, and closes in reverse.
+ */
+export async function runService<F extends Fields>(
+  name: ServiceName,
+  fields: F,
+  run: (config: ConfigOf<F>, runtime: Runtime) => Promise<void>,
+): Promise<void> {
+  const config = readOrExplain(name, fields)
+  const log = openLog(name, (config as { logLevel?: string }).logLevel ?? 'info')
+  const stop = new AbortController()
+  const end = (reason: string, code: number) => {
+    if (stop.signal.aborted) return
+    process.exitCode = code
+    log.info({ reason }, 'service stopping')
+    setTimeout(() => process.exit(code || 1), shutdownMs).unref()
+    stop.abort()
+  }
+  process.on('SIGTERM', () => end('SIGTERM', 0))
+  process.on('SIGINT', () => end('SIGINT', 0))
+  process.on('unhandledRejection', (error) => {
+    log.fatal({ err: error }, 'rejection was not handled')
+    end('bug', 1)
+  })
+  endWithParent(() => end('parent gone', 0))
+  await run(config, { log, signal: stop.signal, stuck: () => end('stuck', 1) })
+  log.info('service stopped')
+  process.exit()
+}
+
+function readOrExplain<F extends Fields>(name: ServiceName, fields: F): ConfigOf<F> {
+  try {
+    return readConfig(name, fields)
+  } catch (error) {
+    console.error((error as Error).message)
+    process.exit(2)
+  }
+}
+
+/** The local stack holds a pipe to each service: when the supervisor dies, so do they. */
+function endWithParent(end: () => void) {
+  if (process.env.END_WITH_STDIN !== '1') return
+  process.stdin.on('end', end)
+  process.stdin.on('close', end)
+  process.stdin.resume()
+}
+
+/** Resolves when the service is told to stop. */
+export const untilStopped = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+
+type BusConfig = { natsUrl: string; natsPassword: string }
+export const openServiceBus = (name: ServiceName, config: BusConfig, { log, stuck }: Runtime) =>
+  openBus({
+    url: config.natsUrl,
+    user: name,
+    password: config.natsPassword,
+    name,
+    log,
+    onStuck: stuck,
+  } satisfies BusOptions)
+
+type DatabaseConfig = { databaseUrl: string; databasePool: number }
+export const openServiceDatabase = (
+  name: ServiceName,
+  config: DatabaseConfig,
+  { log, stuck }: Runtime,
+) => openDatabase({ url: config.databaseUrl, name, log, onStuck: stuck, max: config.databasePool })
