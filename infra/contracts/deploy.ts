@@ -9,8 +9,10 @@ import {
   keccak256,
   maxUint256,
   parseEther,
+  parseGwei,
   publicActions,
   toBytes,
+  walletActions,
 } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { ausdBytecode, creditLineBytecode, multicall3Runtime } from '#infra/contracts/artifacts.gen'
@@ -49,8 +51,10 @@ export type Deployment = {
 type LocalClient = ReturnType<typeof openClient>
 type Step = { to?: Address; data: Hex }
 
-/** More than any step needs: the credit line's deployment uses about 5 million. */
-const stepGas = 8_000_000n
+/** Together under anvil's default block gas of 30 million, so that all steps share a block. */
+const deployGas = 7_000_000n
+const callGas = 200_000n
+const maxFeePerGas = parseGwei('1000')
 const nativeFloorWei = parseEther('1000')
 const waitMs = 10_000
 
@@ -64,12 +68,7 @@ export async function deployContracts(terms: DeployTerms): Promise<Deployment> {
   const admin = privateKeyToAccount(terms.adminKey)
   const treasury = privateKeyToAccount(terms.treasuryKey)
   await client.setCode({ address: multicall3Address, bytecode: multicall3Runtime })
-  await fundNative(client, [
-    admin.address,
-    treasury.address,
-    ...terms.relayers,
-    ...terms.verifiers,
-  ])
+  await fundNative(client, [admin.address, treasury.address, ...terms.relayers, ...terms.verifiers])
 
   const firstNonce = await client.getTransactionCount({ address: admin.address })
   const ausd = addressAt(admin.address, firstNonce)
@@ -91,7 +90,9 @@ export async function deployContracts(terms: DeployTerms): Promise<Deployment> {
 
 function openClient(rpcUrl: string) {
   const transport = http(rpcUrl, { retryCount: 0, timeout: waitMs })
-  return createTestClient({ mode: 'anvil', transport, cacheTime: 0 }).extend(publicActions)
+  return createTestClient({ mode: 'anvil', transport, cacheTime: 0 })
+    .extend(publicActions)
+    .extend(walletActions)
 }
 
 const addressAt = (from: Address, nonce: number) =>
@@ -179,10 +180,9 @@ async function fundNative(client: LocalClient, addresses: readonly Address[]) {
 
 /** Sends in nonce order, mines at once instead of waiting for the block time, returns receipts. */
 async function sendAll(client: LocalClient, account: PrivateKeyAccount, steps: readonly Step[]) {
-  const [chainId, firstNonce, fees] = await Promise.all([
+  const [chainId, firstNonce] = await Promise.all([
     client.getChainId(),
     client.getTransactionCount({ address: account.address }),
-    client.estimateFeesPerGas({ chain: null }),
   ])
   const hashes: Hex[] = []
   for (const [index, step] of steps.entries()) {
@@ -191,22 +191,22 @@ async function sendAll(client: LocalClient, account: PrivateKeyAccount, steps: r
       type: 'eip1559',
       chainId,
       nonce: firstNonce + index,
-      gas: stepGas,
-      maxFeePerGas: fees.maxFeePerGas * 2n,
-      maxPriorityFeePerGas: fees.maxPriorityFeePerGas,
+      gas: step.to === undefined ? deployGas : callGas,
+      maxFeePerGas,
     })
     hashes.push(await client.sendRawTransaction({ serializedTransaction }))
   }
+  await client.mine({ blocks: 1 })
   const deadline = Date.now() + waitMs
   return await Promise.all(hashes.map((hash) => minedReceipt(client, hash, deadline)))
 }
 
 async function minedReceipt(client: LocalClient, hash: Hex, deadline: number) {
   while (Date.now() < deadline) {
-    await client.mine({ blocks: 1 })
     const receipt = await client.getTransactionReceipt({ hash }).catch(() => null)
     if (receipt?.status === 'reverted') throw new Error(`deployment step ${hash} reverted`)
     if (receipt) return receipt
+    await Bun.sleep(20)
   }
   throw new Error(`deployment step ${hash} was not mined within ${waitMs} ms`)
 }

@@ -42,7 +42,11 @@ async function work(desk: Desk, letter: Letter): Promise<void> {
   if (!reaction) throw new Malformed(`no reaction to ${letter.subject}`)
   const read = readerOf(reaction.topic.schema)(letter.payload)
   if ('fault' in read) throw new Malformed(`${letter.subject}: ${read.fault}`)
-  if (await isDone(database, mailroom.inbox, consumer, letter.messageId)) return
+  if (await isDone(database, mailroom.inbox, consumer, letter.messageId)) {
+    const { again } = reaction
+    if (again) await database.transaction((tx) => again(tx, read.value))
+    return
+  }
   const found = await reaction.find(read.value)
   await database.transaction(async (tx) => {
     if (!(await claim(tx, mailroom.inbox, consumer, letter.messageId))) return

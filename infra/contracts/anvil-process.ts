@@ -1,0 +1,62 @@
+import { dirname, join } from 'node:path'
+
+const platforms: ReadonlyMap<string, string> = new Map([
+  ['linux x64', 'linux-amd64'],
+  ['linux arm64', 'linux-arm64'],
+  ['darwin x64', 'darwin-amd64'],
+  ['darwin arm64', 'darwin-arm64'],
+])
+
+/** A running anvil; `close` ends it and waits until it is gone. */
+export type AnvilProcess = AsyncDisposable & { rpcUrl: string; close: () => Promise<void> }
+
+/**
+ * Starts an anvil with chain id 10143 on a free port, mining each transaction at once unless `args`
+ * say otherwise. Throws if it ends before it listens.
+ */
+export async function startAnvil(args: readonly string[] = []): Promise<AnvilProcess> {
+  const child = Bun.spawn([anvilBinary(), '--port', '0', '--chain-id', '10143', ...args], {
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  const close = async () => {
+    child.kill()
+    await child.exited
+  }
+  const address = await listeningAddress(child.stdout)
+  if (address === undefined) {
+    await close()
+    throw new Error('anvil ended before it listened')
+  }
+  return { rpcUrl: `http://${address}`, close, [Symbol.asyncDispose]: close }
+}
+
+function anvilBinary(): string {
+  const platform = platforms.get(`${process.platform} ${process.arch}`)
+  if (!platform) throw new Error(`no anvil for ${process.platform} ${process.arch}`)
+  const manifest = Bun.resolveSync(
+    `@foundry-rs/anvil-${platform}/package.json`,
+    dirname(Bun.resolveSync('@foundry-rs/anvil/package.json', import.meta.dir)),
+  )
+  return join(dirname(manifest), 'bin/anvil')
+}
+
+/** Reads on for as long as anvil lives: a full pipe would stop it. */
+function listeningAddress(output: ReadableStream<Uint8Array>): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>()
+  const decoder = new TextDecoder()
+  const read = async () => {
+    let banner: string | undefined = ''
+    for await (const chunk of output) {
+      if (banner === undefined) continue
+      banner += decoder.decode(chunk, { stream: true })
+      const address = /Listening on (\S+)/.exec(banner)?.[1]
+      if (address === undefined) continue
+      resolve(address)
+      banner = undefined
+    }
+    resolve(undefined)
+  }
+  void read()
+  return promise
+}

@@ -1,0 +1,216 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { decodeErrorResult } from 'viem'
+import { actors, openStage, refOf, stageAbi } from '#infra/contracts/stage'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+
+const stage = await openStage()
+afterAll(stage.close)
+beforeEach(stage.checkpoint)
+afterEach(stage.rewind)
+
+const ana = actors.ana.address
+const budi = actors.budi.address
+const { creditLine, treasury } = stage.deployment
+const zeroRef = refOf(0)
+
+const read = (functionName: 'refUsed' | 'lotOf', ref: number) =>
+  stage.client.readContract({
+    abi: creditLineAbi,
+    address: creditLine,
+    functionName,
+    args: [refOf(ref)],
+  })
+const topUp = (ref: number, amountMicro = 100_000_000n, held = false, account = ana) =>
+  stage.send('relayer', 'creditLine', 'topUp', [refOf(ref), account, amountMicro, held])
+const revoke = (ref: number) => stage.send('relayer', 'creditLine', 'revokeTopUp', [refOf(ref)])
+const named = (sent: Awaited<ReturnType<typeof topUp>>) => sent.events.map((one) => one.eventName)
+
+describe('a top-up', () => {
+  test('moves treasury AUSD into collateral and counts at once', async () => {
+    const sent = await topUp(1)
+    expect(sent.events).toMatchObject([
+      {
+        eventName: 'CollateralAdded',
+        args: { ref: refOf(1), account: ana, amount: 100_000_000n, heldUntil: 0n },
+      },
+      { eventName: 'Transfer', args: { from: treasury, to: creditLine, value: 100_000_000n } },
+    ])
+    expect(await stage.accountOf('ana')).toMatchObject({
+      collateral: 100_000_000n,
+      limit: 50_000_000n,
+      pendingShares: 0n,
+      pendingUntil: 0n,
+    })
+  })
+
+  test('repeated with the same content says so and changes nothing', async () => {
+    await topUp(1)
+    const before = await stage.accountOf('ana')
+    expect(named(await topUp(1))).toEqual(['AlreadyApplied'])
+    expect(await stage.accountOf('ana')).toEqual(before)
+  })
+
+  test('leaves the hash of its content under the ref', async () => {
+    expect(await read('refUsed', 1)).toBe(zeroRef)
+    await topUp(1, 5_000_000n, true)
+    const content = await stage.client.readContract({
+      abi: creditLineAbi,
+      address: creditLine,
+      functionName: 'contentOf',
+      args: [1, ana, 5_000_000n],
+    })
+    expect(await read('refUsed', 1)).toBe(content)
+  })
+
+  test.each([
+    ['another amount', 'topUp', [refOf(1), ana, 100_000_001n, false], 'RefConflict'],
+    ['another account', 'topUp', [refOf(1), budi, 100_000_000n, false], 'RefConflict'],
+    ['a hold', 'topUp', [refOf(1), ana, 100_000_000n, true], 'RefConflict'],
+    ['another kind', 'repayFor', [refOf(1), ana, 100_000_000n], 'RefConflict'],
+    ['the ref zero', 'topUp', [zeroRef, ana, 1n, false], 'ZeroRef'],
+    ['nobody as account', 'topUp', [refOf(2), `0x${'0'.repeat(40)}`, 1n, false], 'ZeroAddress'],
+    ['no amount', 'topUp', [refOf(2), ana, 0n, false], 'ZeroAmount'],
+    ['more than the treasury has', 'topUp', [refOf(2), ana, 10n ** 15n, false], 'ERC20InsufficientBalance'],
+  ] as const)('with %s is refused', async (_case, name, args, refusal) => {
+    await topUp(1)
+    expect(await stage.refusal('relayer', 'creditLine', name, args)).toBe(refusal)
+  })
+})
+
+describe('a held top-up', () => {
+  test('is pending until its time, then counts by itself in views and in calls', async () => {
+    await topUp(1, 100_000_000n, true)
+    const held = await stage.accountOf('ana')
+    expect(held).toMatchObject({ collateral: 0n, limit: 0n, pendingShares: 100_000_000_000_000n })
+    const block = await stage.client.getBlock()
+    expect(held.pendingUntil).toBe(block.timestamp + 60n)
+    expect(await stage.refusal('ana', 'creditLine', 'draw', [1n, ana])).toBe('LimitExceeded')
+    await stage.warp(60)
+    expect(await stage.accountOf('ana')).toMatchObject({
+      collateral: 100_000_000n,
+      pendingShares: 0n,
+      pendingUntil: 0n,
+    })
+    await stage.send('ana', 'creditLine', 'draw', [50_000_000n, ana])
+    expect(await read('lotOf', 1)).toMatchObject([ana, 100_000_000n, 100_000_000_000_000n, held.pendingUntil, 2])
+  })
+
+  test('can be revoked in time: the value goes back and nothing is left', async () => {
+    await topUp(1, 30_000_000n, true)
+    await topUp(2, 70_000_000n, true)
+    const before = await stage.balanceOf(treasury)
+    expect((await revoke(1)).events).toMatchObject([
+      { eventName: 'TopUpRevoked', args: { ref: refOf(1), account: ana, amount: 30_000_000n } },
+      { eventName: 'Transfer', args: { from: creditLine, to: treasury, value: 30_000_000n } },
+    ])
+    expect(await stage.balanceOf(treasury)).toBe(before + 30_000_000n)
+    await stage.warp(60)
+    expect((await stage.accountOf('ana')).collateral).toBe(70_000_000n)
+    await stage.send('ana', 'creditLine', 'withdrawCollateral', [70_000_000n, ana])
+    expect((await stage.accountOf('ana')).shares).toBe(0n)
+  })
+
+  test('revoked twice, the second time is quiet', async () => {
+    await topUp(1, 30_000_000n, true)
+    await revoke(1)
+    expect(named(await revoke(1))).toEqual(['AlreadyApplied'])
+    expect((await stage.accountOf('ana')).pendingUntil).toBe(0n)
+  })
+
+  test('stays used after it was revoked', async () => {
+    await topUp(1, 30_000_000n, true)
+    await revoke(1)
+    expect(named(await topUp(1, 30_000_000n, true))).toEqual(['AlreadyApplied'])
+    expect((await stage.accountOf('ana')).pendingShares).toBe(0n)
+  })
+
+  test('cannot be revoked once matured, folded or not, nor can what was never held', async () => {
+    await topUp(1, 30_000_000n, true)
+    await topUp(2)
+    await stage.warp(60)
+    for (const ref of [1, 2, 3]) {
+      expect(await stage.refusal('relayer', 'creditLine', 'revokeTopUp', [refOf(ref)])).toBe('NotHeld')
+    }
+    await stage.send('ana', 'creditLine', 'settleLots', [ana, 5n])
+    expect(await stage.refusal('relayer', 'creditLine', 'revokeTopUp', [refOf(1)])).toBe('NotHeld')
+  })
+})
+
+describe('a relayed repayment', () => {
+  test('repays what is owed and puts the excess into collateral at once', async () => {
+    await topUp(1)
+    await stage.send('ana', 'creditLine', 'draw', [40_000_000n, ana])
+    const sent = await stage.send('relayer', 'creditLine', 'repayFor', [refOf(2), ana, 45_000_000n])
+    expect(sent.events).toMatchObject([
+      {
+        eventName: 'Repaid',
+        args: { ref: refOf(2), account: ana, payer: treasury, amount: 40_000_000n, drawnAfter: 0n },
+      },
+      { eventName: 'CycleClosed', args: { number: 1n } },
+      { eventName: 'CollateralAdded', args: { ref: refOf(2), amount: 5_000_000n, heldUntil: 0n } },
+      { eventName: 'Transfer', args: { from: treasury, to: creditLine, value: 45_000_000n } },
+    ])
+    expect(await stage.accountOf('ana')).toMatchObject({ drawn: 0n, collateral: 105_000_000n })
+  })
+
+  test('with nothing owed is a top-up, and repeats quietly', async () => {
+    const repay = () =>
+      stage.send('relayer', 'creditLine', 'repayFor', [refOf(1), ana, 45_000_000n])
+    expect(named(await repay())).toEqual(['CollateralAdded', 'Transfer'])
+    expect(named(await repay())).toEqual(['AlreadyApplied'])
+  })
+})
+
+describe('many', () => {
+  const op = (kind: number, ref: number, amount: bigint, account = ana) => ({
+    kind,
+    ref: refOf(ref),
+    account,
+    amount,
+  })
+
+  test('runs every kind in order and reports the bad ones without undoing the rest', async () => {
+    await topUp(9)
+    const sent = await stage.send('relayer', 'creditLine', 'many', [
+      [
+        op(0, 1, 10_000_000n),
+        op(1, 2, 20_000_000n),
+        op(0, 9, 1n),
+        op(2, 3, 5_000_000n, budi),
+        op(7, 4, 1n),
+        op(3, 2, 0n),
+        op(0, 1, 10_000_000n),
+      ],
+    ])
+    const failed = sent.events.filter((one) => one.eventName === 'OpFailed')
+    expect(
+      failed.map(({ args }) => [
+        args.index,
+        args.ref,
+        decodeErrorResult({ abi: stageAbi, data: args.reason }).errorName,
+      ]),
+    ).toEqual([
+      [2n, refOf(9), 'RefConflict'],
+      [4n, refOf(4), 'UnknownKind'],
+    ])
+    expect(named(sent).filter((name) => name === 'AlreadyApplied')).toHaveLength(1)
+    expect(await stage.accountOf('ana')).toMatchObject({ collateral: 110_000_000n, pendingShares: 0n })
+    expect((await stage.accountOf('budi')).collateral).toBe(5_000_000n)
+    expect(await read('refUsed', 4)).toBe(zeroRef)
+  })
+
+  test('reverts whole when gas is short, and never calls a good operation failed', async () => {
+    const ops = [1, 2, 3, 4].map((ref) => op(1, ref, 1_000_000n))
+    for (const gas of [260_000n, 320_000n, 400_000n, 500_000n]) {
+      const attempt = stage.client.simulateContract({
+        account: actors.relayer.address,
+        address: creditLine,
+        abi: creditLineAbi,
+        functionName: 'many',
+        args: [ops],
+        gas,
+      })
+      await expect(attempt).rejects.toThrow('GasTooLow')
+    }
+  })
+})

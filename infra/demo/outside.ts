@@ -1,0 +1,43 @@
+import type { StackFile } from '#infra/local/stack-file'
+
+/** The world outside the service, as the sandbox's controls move it. */
+export type Outside = ReturnType<typeof outsideOf>
+
+// biome-ignore lint/suspicious/noExplicitAny: the book is read by tests, field by field
+type Book = Record<string, any[]>
+
+const deadlineMs = 10_000
+
+export function outsideOf(stack: Pick<StackFile, 'sandbox'>) {
+  const control = async (path: string, body: unknown = {}) => {
+    const answer = await fetch(`${stack.sandbox}/control/${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(deadlineMs),
+    })
+    if (!answer.ok) throw new Error(`the sandbox answered ${answer.status}: ${await answer.text()}`)
+    return answer.json()
+  }
+  return {
+    control,
+    /** The payer pays the open checkout through a channel, e.g. QRIS. */
+    pay: (session: string, channel_code: string) =>
+      control(`sessions/${session}/pay`, { channel_code }),
+    fail: (session: string) => control(`sessions/${session}/fail`),
+    expire: (session: string) => control(`sessions/${session}/expire`),
+    refund: (payment: string) => control(`payments/${payment}/refund`),
+    identity: (wallet: string, verdict: 'approved' | 'rejected' | 'retry' | 'reset') =>
+      control(`identity/${wallet.toLowerCase()}`, { verdict }),
+    faults: (faults: unknown) => control('faults', faults),
+    calm: () =>
+      control('faults', {
+        webhooks: { drop: 0, duplicate: 0, reorder: false, delayMs: 0 },
+        api: { errorRate: 0, timeoutAfterAccept: 0, delayMs: 0 },
+      }),
+    book: async (): Promise<Book> =>
+      (
+        await fetch(`${stack.sandbox}/control/book`, { signal: AbortSignal.timeout(deadlineMs) })
+      ).json() as Promise<Book>,
+  }
+}

@@ -1,0 +1,100 @@
+import { join } from 'node:path'
+import { chainAnswers, layChain, localChainId, planChain, type Terms } from '#infra/local/chain'
+import type { Crew } from '#infra/local/crew'
+import { laneKeys, type Places, type Secrets } from '#infra/local/environment'
+import { emptyDir } from '#infra/local/folders'
+import type { DevAccount } from '#infra/local/keys'
+import { natsAnswers, planNats } from '#infra/local/nats'
+import { freePort } from '#infra/local/ports'
+import { planPostgres, postgresAnswers } from '#infra/local/postgres'
+import { waitUntil } from '#infra/local/wait'
+import { migrateAll } from '#infra/migrations/migrate'
+import { provisionNats } from '#infra/nats/provision'
+
+export type Backbone = {
+  natsUrl: string
+  natsMonitor: string
+  adminUrl: string
+  database: Places['database']
+  rpcUrl: string
+  chainId: number
+  deployment: Places['deployment']
+}
+
+export type BackboneOptions = {
+  dir: string
+  wantedPorts: { nats: number; monitor: number; postgres: number; chain: number }
+  durable: boolean
+  secrets: Secrets
+  terms: Terms
+  wallets: readonly DevAccount[]
+  /** What the user's environment sets stands instead of what we would start. */
+  own: Readonly<Record<string, string | undefined>>
+}
+
+/** Starts what the services stand on, all at once, and prepares it: roles, tables, streams, contracts. */
+export async function bootBackbone(crew: Crew, options: BackboneOptions): Promise<Backbone> {
+  const [database, bus, chain] = await Promise.all([
+    bootDatabase(crew, options),
+    bootBus(crew, options),
+    bootChain(crew, options),
+  ])
+  return { ...database, ...bus, ...chain }
+}
+
+async function bootDatabase(crew: Crew, options: BackboneOptions) {
+  const adminUrl = options.own.DATABASE_URL ?? (await startPostgres(crew, options))
+  await waitUntil('Postgres answering', () => postgresAnswers(adminUrl))
+  await migrateAll({ adminUrl, passwords: options.secrets.databaseRoles })
+  const { host, pathname } = new URL(adminUrl)
+  return { adminUrl, database: { host, name: pathname.slice(1) || 'postgres' } }
+}
+
+async function startPostgres(crew: Crew, options: BackboneOptions): Promise<string> {
+  const port = await freePort(options.wantedPorts.postgres)
+  const plan = planPostgres({
+    dir: options.dir,
+    port,
+    password: options.secrets.postgres,
+    durable: options.durable,
+  })
+  crew.add(plan.command)
+  return plan.adminUrl
+}
+
+async function bootBus(crew: Crew, options: BackboneOptions) {
+  const { natsUrl, natsMonitor } = options.own.NATS_URL
+    ? { natsUrl: options.own.NATS_URL, natsMonitor: options.own.NATS_MONITOR_URL ?? '' }
+    : await startNats(crew, options)
+  await provisionNats({ url: natsUrl, user: 'admin', password: options.secrets.nats.admin })
+  return { natsUrl, natsMonitor }
+}
+
+async function startNats(crew: Crew, options: BackboneOptions) {
+  emptyDir(join(options.dir, 'nats'))
+  const port = await freePort(options.wantedPorts.nats)
+  const monitorPort = await freePort(options.wantedPorts.monitor)
+  crew.add(planNats({ dir: options.dir, port, monitorPort, passwords: options.secrets.nats }))
+  const natsMonitor = `http://127.0.0.1:${monitorPort}`
+  await waitUntil('nats-server being ready', () => natsAnswers(natsMonitor))
+  return { natsUrl: `nats://127.0.0.1:${port}`, natsMonitor }
+}
+
+/** A chain of the user's own is taken as it is only if it is an anvil: we deploy to it. */
+async function bootChain(crew: Crew, options: BackboneOptions) {
+  const rpcUrl = options.own.RPC_URL ?? (await startChain(crew, options))
+  await waitUntil('the chain answering', () => chainAnswers(rpcUrl))
+  const deployment = await layChain({
+    rpcUrl,
+    laneKeys,
+    wallets: options.wallets,
+    terms: options.terms,
+  })
+  return { rpcUrl, chainId: localChainId, deployment }
+}
+
+async function startChain(crew: Crew, options: BackboneOptions): Promise<string> {
+  const port = await freePort(options.wantedPorts.chain)
+  crew.add(planChain({ dir: options.dir, port }))
+  return `http://127.0.0.1:${port}`
+}

@@ -1,0 +1,125 @@
+import { join } from 'node:path'
+import {
+  createTestClient,
+  erc20Abi,
+  type Hex,
+  http,
+  parseEther,
+  publicActions,
+  walletActions,
+} from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { type Deployment, deployContracts } from '#infra/contracts/deploy'
+import type { Command } from '#infra/local/child'
+import { repositoryDir } from '#infra/local/folders'
+import { type DevAccount, devKey } from '#infra/local/keys'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { chainOf } from '#shared/chain/client'
+
+export const localChainId = 10_143
+
+/** Monad's pace and finality: a block every 0.3 s, `finalized` two blocks behind `latest`. */
+export const planChain = (options: { dir: string; port: number }): Command => ({
+  name: 'chain',
+  bin:
+    Bun.which('anvil', {
+      PATH: join(repositoryDir, 'node_modules/@foundry-rs/anvil-linux-amd64/bin'),
+    }) ?? own(),
+  args: [
+    ...['--host', '127.0.0.1', '--port', String(options.port), '--chain-id', String(localChainId)],
+    ...['--block-time', '0.3', '--slots-in-an-epoch', '1', '--gas-limit', '150000000'],
+    ...['--block-base-fee-per-gas', '100000000000', '--order', 'fifo', '--no-priority-fee'],
+    ...['--accounts', '1', '--prune-history', '--quiet'],
+  ],
+  env: {},
+  logFile: join(options.dir, 'logs/chain.log'),
+})
+
+function own(): string {
+  const found = Bun.which('anvil')
+  if (found) return found
+  throw new Error('no anvil for this platform: put one on the PATH, or set RPC_URL')
+}
+
+/** Times of the credit line in seconds. The hold is one minute, as on the test chain. */
+export type Terms = {
+  holdSeconds: number
+  minCycleSeconds: number
+  termSeconds: number
+  graceSeconds: number
+}
+export const localTerms: Terms = {
+  holdSeconds: 60,
+  minCycleSeconds: 2,
+  termSeconds: 30 * 86_400,
+  graceSeconds: 86_400,
+}
+
+const walletAusdMicro = 1_000_000_000n
+/** Less than what a drip tops up to, so that the drip can be seen. */
+const walletWei = parseEther('0.01')
+
+/** Deploys the contracts to a fresh anvil and gives every dev wallet AUSD and a little native coin. */
+export async function layChain(options: {
+  rpcUrl: string
+  laneKeys: readonly Hex[]
+  wallets: readonly DevAccount[]
+  terms: Terms
+}): Promise<Deployment> {
+  const lanes = options.laneKeys.map((key) => privateKeyToAccount(key).address)
+  const deployment = await deployContracts({
+    rpcUrl: options.rpcUrl,
+    adminKey: devKey('admin'),
+    treasuryKey: devKey('treasury'),
+    relayers: lanes,
+    verifiers: lanes,
+    treasuryFundsMicro: 10_000_000_000_000n,
+    liquidityMicro: 1_000_000_000_000n,
+    ...options.terms,
+  })
+  const client = createTestClient({
+    mode: 'anvil',
+    chain: chainOf(localChainId),
+    transport: http(options.rpcUrl),
+  })
+    .extend(publicActions)
+    .extend(walletActions)
+  const admin = privateKeyToAccount(devKey('admin'))
+  const nonce = await client.getTransactionCount({ address: admin.address })
+  await Promise.all(
+    options.wallets.map(async ({ address }, index) => {
+      await client.setBalance({ address, value: walletWei })
+      const mint = {
+        address: deployment.ausd,
+        abi: ausdAbi,
+        functionName: 'mint',
+        args: [address, walletAusdMicro],
+      } as const
+      await client.writeContract({ ...mint, account: admin, nonce: nonce + index, gas: 120_000n })
+    }),
+  )
+  const last = options.wallets.at(-1)
+  while (
+    last &&
+    (await client.readContract({
+      address: deployment.ausd,
+      abi: erc20Abi,
+      functionName: 'balanceOf',
+      args: [last.address],
+    })) === 0n
+  ) {
+    await client.mine({ blocks: 1 })
+  }
+  return deployment
+}
+
+/** True when the node answers. */
+export async function chainAnswers(rpcUrl: string): Promise<boolean> {
+  const answer = await fetch(rpcUrl, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] }),
+    signal: AbortSignal.timeout(1_000),
+  })
+  return answer.ok
+}

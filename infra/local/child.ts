@@ -1,0 +1,67 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import { within } from '#shared/deadline'
+
+export type Command = {
+  name: string
+  bin: string
+  args: readonly string[]
+  env: Readonly<Record<string, string>>
+  /** Where stdout and stderr go, appended. */
+  logFile: string
+  /** Runs as this user: Postgres refuses to run as root. */
+  uid?: number
+}
+
+export type Child = {
+  readonly pid: number
+  readonly exited: Promise<string>
+  readonly kill: (signal: NodeJS.Signals) => void
+  /** Asks to end, waits, then ends it by force. */
+  readonly end: (signal?: NodeJS.Signals, patienceMs?: number) => Promise<void>
+}
+
+/** With it, the kernel ends a child whose parent died, even by kill -9. */
+const setpriv = Bun.which('setpriv')
+
+/** Starts a program whose life is tied to ours. */
+export function startChild(command: Command): Child {
+  const log = openSync(command.logFile, 'a')
+  const [bin, args] = tied(command)
+  const child = spawn(bin, args, {
+    stdio: ['pipe', log, log],
+    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', TZ: 'UTC', ...command.env },
+  })
+  closeSync(log)
+  const exited = new Promise<string>((resolve) => {
+    child.once('exit', (code, signal) => resolve(signal ?? `exit ${code}`))
+    child.once('error', (error) => resolve(error.message))
+  })
+  const kill = (signal: NodeJS.Signals) => void child.kill(signal)
+  return {
+    pid: child.pid ?? -1,
+    exited,
+    kill,
+    end: (signal = 'SIGTERM', patienceMs = 6_000) => end(child, exited, signal, patienceMs),
+  }
+}
+
+function tied({ bin, args, uid }: Command): [string, string[]] {
+  if (!setpriv) return [bin, [...args]]
+  const user = uid === undefined ? [] : [`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups']
+  return [setpriv, [...user, '--pdeathsig=KILL', '--', bin, ...args]]
+}
+
+async function end(
+  child: ChildProcess,
+  exited: Promise<string>,
+  signal: NodeJS.Signals,
+  patienceMs: number,
+) {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill(signal)
+  await within(exited, patienceMs, 'a process').catch(() => {
+    child.kill('SIGKILL')
+    return exited
+  })
+}

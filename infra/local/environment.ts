@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto'
+import type { Deployment } from '#infra/contracts/deploy'
+import { devKey, freshSecret } from '#infra/local/keys'
+import { natsUsers } from '#infra/local/nats'
+import type { ServiceName } from '#shared/messages/topic'
+
+export type Env = Record<string, string>
+/** A process of the stack that takes an environment. */
+export type Member = ServiceName | 'sandbox'
+
+/** Every secret of one stack, made anew at each start; what the user's environment sets stands. */
+export function makeSecrets(own: Readonly<Record<string, string | undefined>>) {
+  const or = (name: string, prefix = '') => own[name] || freshSecret(prefix)
+  return {
+    nats: Object.fromEntries(
+      natsUsers.map((user) => [
+        user,
+        or(`NATS_PASSWORD_${user.toUpperCase().replaceAll('-', '_')}`),
+      ]),
+    ) as Record<(typeof natsUsers)[number], string>,
+    postgres: or('POSTGRES_PASSWORD'),
+    databaseRoles: Object.fromEntries(databaseRoles.map((role) => [role, freshSecret()])) as Record<
+      (typeof databaseRoles)[number],
+      string
+    >,
+    providerKeys: {
+      ID: or('PROVIDER_ID_SECRET_KEY', 'xnd_development_'),
+      MY: or('PROVIDER_MY_SECRET_KEY', 'xnd_development_'),
+    },
+    callbackTokens: { ID: or('PAYMENTS_CALLBACK_TOKEN_ID'), MY: or('PAYMENTS_CALLBACK_TOKEN_MY') },
+    identity: {
+      webhookSecret: or('IDENTITY_WEBHOOK_SECRET'),
+      appToken: or('IDENTITY_APP_TOKEN', 'sbx:'),
+      secretKey: or('IDENTITY_SECRET_KEY'),
+    },
+    bankDetailsKeys: own.BANK_DETAILS_KEYS || `local:${randomBytes(32).toString('base64')}`,
+  }
+}
+export type Secrets = ReturnType<typeof makeSecrets>
+
+/** The Postgres roles, which are also the schemas. */
+export const databaseRoles = [
+  'gateway',
+  'payments',
+  'payouts',
+  'chain_relayer',
+  'indexer_reader',
+] as const
+
+export const laneKeys = [devKey('lane 0'), devKey('lane 1')]
+
+/** Where the parts of a stack are. */
+export type Places = {
+  gatewayPort: number
+  gateway: string
+  sandbox: string
+  sandboxPort: number
+  natsUrl: string
+  /** Without user and password: `postgres://host:port/database`. */
+  database: { host: string; name: string }
+  rpcUrl: string
+  chainId: number
+  deployment: Deployment
+  bookPath: string
+}
+
+const databaseUrl = (places: Places, secrets: Secrets, role: (typeof databaseRoles)[number]) =>
+  `postgres://${role}:${secrets.databaseRoles[role]}@${places.database.host}/${places.database.name}`
+
+/** What each process is told. A local stack sweeps sooner than production and allows a load test. */
+export function environments(places: Places, secrets: Secrets): Record<Member, Env> {
+  const bus = (service: ServiceName): Env => ({
+    NATS_URL: places.natsUrl,
+    NATS_PASSWORD: secrets.nats[service],
+  })
+  const { deployment } = places
+  const chain: Env = {
+    RPC_URLS: places.rpcUrl,
+    CHAIN_ID: String(places.chainId),
+    GENESIS_HASH: deployment.genesisHash,
+    CREDIT_LINE_ADDRESS: deployment.creditLine,
+  }
+  const identity: Env = {
+    IDENTITY_APP_TOKEN: secrets.identity.appToken,
+    IDENTITY_SECRET_KEY: secrets.identity.secretKey,
+  }
+  const provider: Env = {
+    PROVIDER_URL: places.sandbox,
+    PROVIDER_ID_SECRET_KEY: secrets.providerKeys.ID,
+  }
+  const sweeps: Env = {
+    SWEEP_AFTER_MS: '8000',
+    SWEEP_EVERY_MS: '2000',
+    PROVIDER_REQUESTS_PER_MINUTE: '60000',
+  }
+  return {
+    gateway: {
+      ...bus('gateway'),
+      ...identity,
+      DATABASE_URL: databaseUrl(places, secrets, 'gateway'),
+      HTTP_PORT: String(places.gatewayPort),
+      PUBLIC_URL: places.gateway,
+      PAYMENTS_CALLBACK_TOKENS_ID: secrets.callbackTokens.ID,
+      PAYMENTS_CALLBACK_TOKENS_MY: secrets.callbackTokens.MY,
+      IDENTITY_PROVIDER: 'sumsub',
+      IDENTITY_WEBHOOK_SECRETS: secrets.identity.webhookSecret,
+      IDENTITY_ENVIRONMENT: 'sandbox',
+      IDENTITY_API_URL: places.sandbox,
+      RATE_LIMIT_PUBLIC_PER_MINUTE: '600000',
+      RATE_LIMIT_SIGNED_PER_MINUTE: '600000',
+      CORS_ORIGINS: 'http://127.0.0.1:5173,http://localhost:5173',
+    },
+    pricing: { ...bus('pricing'), RATE_SOURCES: 'fixed' },
+    payments: {
+      ...bus('payments'),
+      ...provider,
+      ...sweeps,
+      DATABASE_URL: databaseUrl(places, secrets, 'payments'),
+      PROVIDER_MY_SECRET_KEY: secrets.providerKeys.MY,
+      APP_URL: `${places.sandbox}/app`,
+    },
+    payouts: {
+      ...bus('payouts'),
+      ...provider,
+      ...sweeps,
+      DATABASE_URL: databaseUrl(places, secrets, 'payouts'),
+      TREASURY_ADDRESS: deployment.treasury,
+      BANK_DETAILS_KEYS: secrets.bankDetailsKeys,
+    },
+    'chain-relayer': {
+      ...bus('chain-relayer'),
+      ...chain,
+      DATABASE_URL: databaseUrl(places, secrets, 'chain_relayer'),
+      AUSD_ADDRESS: deployment.ausd,
+      TREASURY_KEY: devKey('treasury'),
+      LANE_KEYS: laneKeys.join(','),
+    },
+    'indexer-reader': {
+      ...bus('indexer-reader'),
+      ...chain,
+      DATABASE_URL: databaseUrl(places, secrets, 'indexer_reader'),
+      DEPLOY_BLOCK: String(deployment.deployBlock),
+    },
+    sandbox: {
+      ...identity,
+      PORT: String(places.sandboxPort),
+      GATEWAY_URL: places.gateway,
+      APP_URL: `${places.sandbox}/app`,
+      PROVIDER_ID_SECRET_KEY: secrets.providerKeys.ID,
+      PROVIDER_MY_SECRET_KEY: secrets.providerKeys.MY,
+      PAYMENTS_CALLBACK_TOKEN_ID: secrets.callbackTokens.ID,
+      PAYMENTS_CALLBACK_TOKEN_MY: secrets.callbackTokens.MY,
+      IDENTITY_PROVIDER: 'sumsub',
+      IDENTITY_WEBHOOK_SECRET: secrets.identity.webhookSecret,
+      SANDBOX_BOOK: places.bookPath,
+    },
+  }
+}

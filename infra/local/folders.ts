@@ -1,0 +1,60 @@
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+
+export const repositoryDir = dirname(dirname(import.meta.dir))
+
+/** Postgres refuses to run as root; this user exists everywhere and owns nothing. */
+export const nobodyUid = 65_534
+export const asRoot = process.getuid?.() === 0
+
+/** May a user who owns nothing walk to this path? Root's own home usually forbids it. */
+export function openToNobody(path: string): boolean {
+  for (let step = path; ; step = dirname(step)) {
+    if ((statSync(step).mode & constants.S_IXOTH) === 0) return false
+    if (step === dirname(step)) return true
+  }
+}
+
+/** A folder as it was made, or made anew and empty. */
+export function emptyDir(path: string): string {
+  rmSync(path, { recursive: true, force: true })
+  mkdirSync(path, { recursive: true })
+  return path
+}
+
+/** A program folder that nobody can reach is copied once to where they can. */
+export function reachableCopy(source: string, name: string): string {
+  if (!asRoot || openToNobody(source)) return source
+  const copy = join(tmpdir(), name)
+  if (existsSync(copy)) return copy
+  const draft = mkdtempSync(`${copy}-`)
+  cpSync(source, draft, { recursive: true, verbatimSymlinks: true })
+  chmodSync(draft, 0o755)
+  try {
+    renameSync(draft, copy)
+  } catch {
+    rmSync(draft, { recursive: true, force: true }) // Another stack copied it first.
+  }
+  return copy
+}
+
+export function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,20 @@
+import { createServer } from 'node:net'
+
+/** Asks the system for a port nobody uses now; `wanted` first, 0 for any. */
+export async function freePort(wanted = 0): Promise<number> {
+  const port = await bind(wanted)
+  if (port !== undefined) return port
+  const other = await bind(0)
+  if (other === undefined) throw new Error('no free port on this machine')
+  return other
+}
+
+const bind = (port: number): Promise<number | undefined> =>
+  new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(undefined))
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' ? address?.port : undefined))
+    })
+  })

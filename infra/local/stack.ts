@@ -1,0 +1,196 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Backbone, bootBackbone } from '#infra/local/backbone'
+import { localTerms, type Terms } from '#infra/local/chain'
+import type { Command } from '#infra/local/child'
+import { type Crew, gatherCrew } from '#infra/local/crew'
+import {
+  type Env,
+  environments,
+  type Member,
+  makeSecrets,
+  type Places,
+  type Secrets,
+} from '#infra/local/environment'
+import { emptyDir, repositoryDir } from '#infra/local/folders'
+import { type DevAccount, devWallets } from '#infra/local/keys'
+import { freePort } from '#infra/local/ports'
+import { removeStackFile, type StackFile, writeStackFile } from '#infra/local/stack-file'
+import type { Death, Supervised } from '#infra/local/supervisor'
+import { waitUntil } from '#infra/local/wait'
+import { provisionNats } from '#infra/nats/provision'
+import { type ServiceName, serviceNames } from '#shared/messages/topic'
+
+export type ProcessName = Member | 'postgres' | 'nats-server' | 'chain'
+
+export type StackOptions = {
+  dir: string
+  /** `wanted`: the well-known ports, moved when taken. `free`: any. */
+  ports: 'wanted' | 'free'
+  /** Whether Postgres survives a power cut; suites do without. */
+  durable: boolean
+  /** More variables for a process, over the usual ones. */
+  env?: Partial<Record<Member, Env>>
+  services?: readonly ServiceName[]
+  terms?: Partial<Terms>
+  /** The user's own Postgres, NATS or chain, by the usual variable names. */
+  own?: Readonly<Record<string, string | undefined>>
+  onDeath?: (death: Death) => void
+}
+
+export type Stack = AsyncDisposable & {
+  readonly info: StackFile
+  readonly dir: string
+  readonly adminUrl: string
+  /** Writing this file's name as FAILPOINT_FILE's content kills a process there, once. */
+  readonly failpointFile: (name: ServiceName) => string
+  readonly process: (name: ProcessName) => Supervised
+  /** Streams and consumers again: what an operator runs after JetStream lost its store. */
+  readonly provision: () => Promise<void>
+}
+
+const wantedPorts = {
+  gateway: 3000,
+  sandbox: 3100,
+  nats: 4222,
+  monitor: 8222,
+  postgres: 5432,
+  chain: 8545,
+}
+const anyPorts = { gateway: 0, sandbox: 0, nats: 0, monitor: 0, postgres: 0, chain: 0 }
+
+/** Boots everything on this machine in `dir` and resolves when the gateway's `/ready` says so. */
+export async function bootStack(options: StackOptions): Promise<Stack> {
+  emptyDir(join(options.dir, 'logs'))
+  removeStackFile(options.dir)
+  const keep: { current: () => void } = { current: () => {} }
+  const crew = gatherCrew({
+    onDeath: (death) => options.onDeath?.(death),
+    onStart: () => keep.current(),
+  })
+  try {
+    return await boot(crew, options, keep)
+  } catch (error) {
+    await crew.end()
+    throw error
+  }
+}
+
+async function boot(
+  crew: Crew,
+  options: StackOptions,
+  keep: { current: () => void },
+): Promise<Stack> {
+  const ports = options.ports === 'wanted' ? wantedPorts : anyPorts
+  const own = options.own ?? {}
+  const secrets = makeSecrets(own)
+  const wallets = devWallets(10)
+  const backbone = await bootBackbone(crew, {
+    dir: options.dir,
+    wantedPorts: ports,
+    durable: options.durable,
+    secrets,
+    terms: { ...localTerms, ...options.terms },
+    wallets,
+    own,
+  })
+  const places = await place(backbone, ports, options.dir)
+  startMembers(crew, places, secrets, options)
+  await waitUntil('every service being ready', () => ready(places.gateway), 60_000)
+
+  const info = () => describe(crew, places, secrets, backbone, wallets)
+  keep.current = () => writeStackFile(options.dir, info())
+  keep.current()
+  return {
+    get info() {
+      return info()
+    },
+    dir: options.dir,
+    adminUrl: backbone.adminUrl,
+    failpointFile: (name) => failpointFile(options.dir, name),
+    process: (name) => crew.get(name),
+    provision: () =>
+      provisionNats({ url: backbone.natsUrl, user: 'admin', password: secrets.nats.admin }),
+    [Symbol.asyncDispose]: async () => {
+      keep.current = () => {}
+      removeStackFile(options.dir)
+      await crew.end()
+    },
+  }
+}
+
+async function place(backbone: Backbone, ports: typeof wantedPorts, dir: string): Promise<Places> {
+  const gatewayPort = await freePort(ports.gateway)
+  const sandboxPort = await freePort(ports.sandbox)
+  return {
+    ...backbone,
+    gatewayPort,
+    sandboxPort,
+    gateway: `http://127.0.0.1:${gatewayPort}`,
+    sandbox: `http://127.0.0.1:${sandboxPort}`,
+    bookPath: join(dir, 'sandbox.jsonl'),
+  }
+}
+
+const failpointFile = (dir: string, name: ServiceName) => join(dir, `failpoint-${name}`)
+
+function startMembers(crew: Crew, places: Places, secrets: Secrets, options: StackOptions) {
+  mkdirSync(options.dir, { recursive: true })
+  const env = environments(places, secrets)
+  const command = (name: Member, script: string): Command => ({
+    name,
+    bin: process.execPath,
+    args: [join(repositoryDir, script)],
+    env: { END_WITH_STDIN: '1', ...env[name], ...options.env?.[name] },
+    logFile: join(options.dir, `logs/${name}.log`),
+  })
+  if (!options.own?.PROVIDER_URL) crew.add(command('sandbox', 'infra/sandbox/main.ts'))
+  for (const name of options.services ?? serviceNames) {
+    const service = command(name, `services/${name}/main.ts`)
+    crew.add({
+      ...service,
+      env: { FAILPOINT_FILE: failpointFile(options.dir, name), ...service.env },
+    })
+  }
+}
+
+const ready = async (gateway: string) =>
+  (await fetch(`${gateway}/ready`, { signal: AbortSignal.timeout(2_000) })).ok
+
+function describe(
+  crew: Crew,
+  places: Places,
+  secrets: Secrets,
+  backbone: Backbone,
+  wallets: DevAccount[],
+): StackFile {
+  const isService = (member: Supervised) =>
+    (serviceNames as readonly string[]).includes(member.name)
+  const { ausd, creditLine, treasury } = places.deployment
+  return {
+    gateway: places.gateway,
+    sandbox: places.sandbox,
+    nats: {
+      url: places.natsUrl,
+      admin: { user: 'admin', password: secrets.nats.admin },
+      monitor: backbone.natsMonitor,
+    },
+    postgres: { url: backbone.adminUrl },
+    chain: { rpcUrl: places.rpcUrl, chainId: places.chainId, ausd, creditLine, treasury },
+    webhooks: {
+      payments: { ...secrets.callbackTokens },
+      identity: { secret: secrets.identity.webhookSecret },
+    },
+    provider: {
+      ID: { secretKey: secrets.providerKeys.ID },
+      MY: { secretKey: secrets.providerKeys.MY },
+    },
+    accounts: wallets,
+    services: Object.fromEntries(
+      crew
+        .all()
+        .filter(isService)
+        .map((member) => [member.name, { pid: member.pid() }]),
+    ),
+  }
+}

@@ -1,0 +1,36 @@
+import { join } from 'node:path'
+import { banner } from '#infra/local/banner'
+import { repositoryDir } from '#infra/local/folders'
+import { bootStack } from '#infra/local/stack'
+
+/** `bun run start`: everything this service needs, on this machine, until Ctrl-C. */
+const dir = process.env.LOCAL_DIR ?? join(repositoryDir, '.local')
+const startedAt = Date.now()
+const stopping = Promise.withResolvers<string>()
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => stopping.resolve(signal))
+}
+/** Whoever started us may be gone without a word, as when only `npx` was killed. */
+const parent = process.ppid
+setInterval(() => process.ppid === parent || stopping.resolve('its starter is gone'), 1_000).unref()
+
+const stack = await bootStack({
+  dir,
+  ports: 'wanted',
+  durable: true,
+  own: process.env,
+  onDeath: ({ name, how, livedMs, restartInMs }) => {
+    console.log(
+      `  ${name} died (${how}) after ${livedMs} ms, starting it again in ${restartInMs} ms`,
+    )
+    // Its state was in its memory: nothing that the books say would be true of a new one.
+    if (name === 'chain') stopping.resolve('the local chain is gone and cannot be brought back')
+  },
+}).catch((error: Error) => {
+  console.error(`The stack did not start: ${error.message}\nLogs are in ${join(dir, 'logs')}`)
+  process.exit(1)
+})
+console.log(banner(stack.info, { dir, bootMs: Date.now() - startedAt }))
+console.log(`\nStopping: ${await stopping.promise}`)
+await stack[Symbol.asyncDispose]()
+process.exit(0)

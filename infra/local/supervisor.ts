@@ -1,0 +1,62 @@
+import { type Child, type Command, startChild } from '#infra/local/child'
+import { pause } from '#shared/deadline'
+
+export type Death = { name: string; how: string; livedMs: number; restartInMs: number }
+
+export type Supervised = {
+  readonly name: string
+  /** The process of this moment; another one after a restart. */
+  readonly pid: () => number
+  readonly kill: (signal: NodeJS.Signals) => void
+  /** Ends it and keeps it down until `start`. */
+  readonly stop: (signal?: NodeJS.Signals) => Promise<void>
+  readonly start: () => void
+}
+
+export type Watcher = {
+  onDeath: (death: Death) => void
+  onStart: (name: string, pid: number) => void
+}
+
+const backoffMinMs = 100
+const backoffMaxMs = 5_000
+/** A process that lived so long has recovered: the next death starts the backoff anew. */
+const recoveredMs = 10_000
+
+/** Keeps a program running: a death is reported and answered by a restart with backoff. */
+export function supervise(command: Command, watcher: Watcher): Supervised {
+  let child: Child | undefined
+  let wanted = false
+  let backoffMs = backoffMinMs
+
+  const launch = async () => {
+    while (wanted) {
+      const startedAt = Date.now()
+      child = startChild(command)
+      watcher.onStart(command.name, child.pid)
+      const how = await child.exited
+      if (!wanted) return
+      const livedMs = Date.now() - startedAt
+      backoffMs = livedMs > recoveredMs ? backoffMinMs : Math.min(backoffMaxMs, backoffMs * 2)
+      watcher.onDeath({ name: command.name, how, livedMs, restartInMs: backoffMs })
+      await pause(backoffMs)
+    }
+  }
+  const start = () => {
+    if (wanted) return
+    wanted = true
+    backoffMs = backoffMinMs / 2
+    void launch()
+  }
+  start()
+  return {
+    name: command.name,
+    pid: () => child?.pid ?? -1,
+    kill: (signal) => child?.kill(signal),
+    stop: async (signal) => {
+      wanted = false
+      await child?.end(signal)
+    },
+    start,
+  }
+}

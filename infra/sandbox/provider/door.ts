@@ -1,0 +1,108 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { type Account, accounts } from '../account.ts'
+import type { Config } from '../config.ts'
+import { type Call, isObject, type JsonObject, type Route, param } from '../route.ts'
+import type { World } from '../world.ts'
+import { Problem } from './problem.ts'
+import { openRateLimit } from './rate-limit.ts'
+
+/** A call that showed a valid key. */
+export type ProviderCall = {
+  readonly account: Account
+  readonly headers: Headers
+  readonly query: URLSearchParams
+  readonly body: JsonObject
+  param(name: string): string
+}
+
+/** What an endpoint answers when it does not refuse; the status is 200 unless said. */
+export type ProviderAnswer = { readonly status?: number; readonly body: unknown }
+
+/** An endpoint of the payment provider. */
+export type Endpoint = {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly run: (world: World, call: ProviderCall) => ProviderAnswer
+}
+
+// Longer than any client should wait.
+const silenceMs = 60_000
+
+/** Puts endpoints behind the provider's door: key, limits, and the faults in force. */
+export function behindDoor(world: World, endpoints: readonly Endpoint[]): Route[] {
+  const count = openRateLimit()
+  return endpoints.map(({ method, path, run }) => ({
+    method,
+    path,
+    async run(request) {
+      const { chance, faults, config } = world
+      let headers: Record<string, string> = {}
+      try {
+        await Bun.sleep(faults.api.delayMs)
+        const account = accountOf(request, config)
+        const budget = count(account, `${method} ${path}`)
+        headers = budget.headers
+        if (budget.exceeded || chance.hits(faults.api.rateLimitRate)) throw tooMany()
+        if (chance.hits(faults.api.errorRate)) throw serverError()
+        const answer = run(world, await callOf(request, account))
+        if (method === 'POST') await failAfterAccept(world, request.signal)
+        return Response.json(answer.body, { status: answer.status ?? 200, headers })
+      } catch (error) {
+        if (error instanceof Problem) return error.toResponse(headers)
+        throw error
+      }
+    },
+  }))
+}
+
+async function failAfterAccept({ chance, faults }: World, gone: AbortSignal): Promise<void> {
+  if (chance.hits(faults.api.errorAfterAccept)) throw serverError()
+  if (!chance.hits(faults.api.timeoutAfterAccept)) return
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, silenceMs)
+    timer.unref()
+    gone.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
+
+async function callOf(request: Call, account: Account): Promise<ProviderCall> {
+  return {
+    account,
+    headers: request.headers,
+    query: new URL(request.url).searchParams,
+    body: request.method === 'POST' ? bodyOf(await request.text()) : {},
+    param: (name) => param(request, name),
+  }
+}
+
+function bodyOf(text: string): JsonObject {
+  if (text.trim() === '') return {}
+  try {
+    const body: unknown = JSON.parse(text)
+    if (isObject(body)) return body
+  } catch {
+    // Falls through to the refusal.
+  }
+  throw new Problem('API_VALIDATION_ERROR', 'request/body must be a JSON object')
+}
+
+function accountOf(request: Call, config: Config): Account {
+  const [, encoded] = /^Basic (\S+)$/i.exec(request.headers.get('authorization') ?? '') ?? []
+  if (!encoded) throw new Problem('INVALID_API_KEY', 'API key format is invalid')
+  const shown = Buffer.from(encoded, 'base64').toString()
+  // The key is the user name and the password is empty.
+  const account = accounts.find((candidate) => same(shown, `${config.secretKeys[candidate]}:`))
+  if (!account) throw new Problem('INVALID_API_KEY', 'API key is not authorized for this API')
+  return account
+}
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+const same = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b))
+
+const serverError = () =>
+  new Problem('SERVER_ERROR', 'An unexpected error occurred, please try again later')
+const tooMany = () =>
+  new Problem('RATE_LIMIT_EXCEEDED', 'Rate limit exceeded, please slow down your requests')

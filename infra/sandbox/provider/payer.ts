@@ -1,0 +1,171 @@
+import { findChannel } from '../channels/channel.ts'
+import { newId, randomHex } from '../ids.ts'
+import type { Payment, PaymentRequest, Session } from '../records.ts'
+import { tell } from '../webhooks/payment-event.ts'
+import { nowText, type World } from '../world.ts'
+import { paymentBody, paymentRequestBody } from './payment.ts'
+import { sessionEventBody } from './session.ts'
+
+/**
+ * The payer picks a channel: a payment request opens, and the session names it. Its reference is
+ * the session's with a suffix per attempt, the harder of the two forms the documentation shows.
+ */
+export function openRequest(world: World, session: Session, channelCode: string): PaymentRequest {
+  const now = nowText()
+  const attempts = session.attempts + 1
+  const type = findChannel(session.account, channelCode)?.type
+  const request = world.book.save('requests', {
+    id: newId('request'),
+    account: session.account,
+    sessionId: session.id,
+    referenceId: `${session.referenceId}_${randomHex(4)}-${attempts}`,
+    channelCode,
+    amountMinor: session.amountMinor,
+    captureMethod: session.captureMethod,
+    status: type === 'BANK TRANSFER' || type === 'QR CODE' ? 'ACCEPTING_PAYMENTS' : 'REQUIRES_ACTION',
+    failureCode: null,
+    latestPaymentId: null,
+    createdAt: now,
+    updatedAt: now,
+  })
+  world.book.save('sessions', { ...session, attempts, requestId: request.id, updatedAt: now })
+  return request
+}
+
+/**
+ * The payer's money arrives. On an active session both webhooks go out, in random order; on an
+ * expired one the payment exists and is told, but the session and its request stay expired.
+ * `capturedMinor` is what arrived.
+ */
+export function captureRequest(
+  world: World,
+  request: PaymentRequest,
+  capturedMinor: bigint,
+): Payment {
+  const now = nowText()
+  const short = world.chance.hits(world.faults.api.wrongAmount) ? 1n : 0n
+  const payment = world.book.save('payments', {
+    ...newPayment(request, now),
+    ...authorizedPayment(world, request),
+    status: 'SUCCEEDED',
+    capturedMinor: capturedMinor - short,
+    captureId: newId('capture'),
+    capturedAt: now,
+    updatedAt: now,
+  })
+  closeRequest(world, request, 'SUCCEEDED', payment)
+  const session = world.book.get('sessions', request.sessionId)
+  const tellings = [() => tell(world, payment.account, 'payment.capture', paymentBody(payment))]
+  if (session?.status === 'ACTIVE') {
+    const completed = completeSession(world, session, payment)
+    tellings.push(() => tellSession(world, completed))
+  }
+  for (const telling of world.chance.shuffle(tellings)) telling()
+  return payment
+}
+
+/** The bank promises the money of a card without moving it yet. */
+export function authorizeRequest(world: World, request: PaymentRequest): Payment {
+  const now = nowText()
+  const payment = world.book.save('payments', {
+    ...newPayment(request, now),
+    status: 'AUTHORIZED',
+  })
+  closeRequest(world, request, 'AUTHORIZED', payment)
+  tell(world, payment.account, 'payment.authorization', paymentBody(payment))
+  const session = world.book.get('sessions', request.sessionId)
+  // With manual capture the documentation completes the session here, before any money moved.
+  if (session?.status === 'ACTIVE' && request.captureMethod === 'MANUAL') {
+    tellSession(world, completeSession(world, session, payment))
+  }
+  return payment
+}
+
+/** The attempt fails; the session stays open for another. */
+export function failRequest(world: World, request: PaymentRequest, failureCode: string): Payment {
+  const payment = world.book.save('payments', {
+    ...newPayment(request, nowText()),
+    status: 'FAILED',
+    failureCode,
+  })
+  closeRequest(world, request, 'FAILED', payment)
+  tell(world, payment.account, 'payment.failure', paymentBody(payment))
+  return payment
+}
+
+/** The session's time is up, and that of a request still open. */
+export function expireSession(world: World, session: Session): Session {
+  const now = nowText()
+  const expired = world.book.save('sessions', { ...session, status: 'EXPIRED', updatedAt: now })
+  tellSession(world, expired)
+  const request = session.requestId ? world.book.get('requests', session.requestId) : undefined
+  if (request && (request.status === 'ACCEPTING_PAYMENTS' || request.status === 'REQUIRES_ACTION')) {
+    const closed = world.book.save('requests', { ...request, status: 'EXPIRED', updatedAt: now })
+    tell(world, session.account, 'payment_request.expiry', paymentRequestBody(closed))
+  }
+  return expired
+}
+
+/** An authorization dies unused. */
+export function expirePayment(world: World, payment: Payment): Payment {
+  const expired = world.book.save('payments', {
+    ...payment,
+    status: 'EXPIRED',
+    updatedAt: nowText(),
+  })
+  tell(world, payment.account, 'payment.expiry', paymentBody(expired))
+  return expired
+}
+
+function tellSession(world: World, session: Session): void {
+  const event = `payment_session.${session.status.toLowerCase()}`
+  tell(world, session.account, event, sessionEventBody(session, world.publicUrl))
+}
+
+function completeSession(world: World, session: Session, payment: Payment): Session {
+  return world.book.save('sessions', {
+    ...session,
+    status: 'COMPLETED',
+    requestId: payment.requestId,
+    paymentId: payment.id,
+    updatedAt: nowText(),
+  })
+}
+
+function closeRequest(
+  world: World,
+  request: PaymentRequest,
+  status: PaymentRequest['status'],
+  payment: Payment,
+): void {
+  world.book.save('requests', {
+    ...request,
+    status: request.status === 'EXPIRED' ? 'EXPIRED' : status,
+    failureCode: payment.failureCode,
+    latestPaymentId: payment.id,
+    updatedAt: payment.updatedAt,
+  })
+}
+
+function authorizedPayment({ book }: World, request: PaymentRequest): Partial<Payment> {
+  const latest = request.latestPaymentId ? book.get('payments', request.latestPaymentId) : undefined
+  return latest?.status === 'AUTHORIZED' ? latest : {}
+}
+
+const newPayment = (request: PaymentRequest, now: string): Payment => ({
+  id: newId('payment'),
+  account: request.account,
+  sessionId: request.sessionId,
+  requestId: request.id,
+  referenceId: request.referenceId,
+  channelCode: request.channelCode,
+  requestMinor: request.amountMinor,
+  capturedMinor: 0n,
+  captureId: null,
+  capturedAt: null,
+  captureMethod: request.captureMethod,
+  status: 'AUTHORIZED',
+  failureCode: null,
+  createdAt: now,
+  updatedAt: now,
+})

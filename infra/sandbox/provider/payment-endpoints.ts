@@ -1,0 +1,55 @@
+import { currencyOf } from '../account.ts'
+import { minorFromMajor } from '../amount.ts'
+import type { World } from '../world.ts'
+import type { Endpoint, ProviderCall } from './door.ts'
+import { captureRequest } from './payer.ts'
+import { paymentBody, paymentRequestBody } from './payment.ts'
+import { Problem } from './problem.ts'
+import { shapeOf } from './shape.ts'
+
+/** The endpoints of payments v3. Both objects name the channel that was charged. */
+export const paymentEndpoints: readonly Endpoint[] = [
+  {
+    method: 'GET',
+    path: '/v3/payment_requests/:id',
+    run: (world, call) => ({ body: paymentRequestBody(ownRequest(world, call)) }),
+  },
+  { method: 'POST', path: '/v3/payment_requests/:id/simulate', run: simulate },
+  { method: 'GET', path: '/v3/payments/:id', run: getPayment },
+]
+
+// Present in test mode only: the payer of a virtual account or a QR code pays.
+function simulate(world: World, call: ProviderCall) {
+  const shape = shapeOf(call.body)
+  const amount = shape.number('amount')
+  shape.done()
+  const request = ownRequest(world, call)
+  if (request.status !== 'ACCEPTING_PAYMENTS' && request.status !== 'REQUIRES_ACTION') {
+    const message = `Payment request is ${request.status} and can not be paid`
+    throw new Problem('INACTIVE_PAYMENT_REQUEST', message)
+  }
+  const paidMinor =
+    amount === null ? request.amountMinor : minorFromMajor(amount, currencyOf[call.account])
+  if (paidMinor !== request.amountMinor) {
+    throw new Problem('API_VALIDATION_ERROR', 'amount must equal the requested amount')
+  }
+  captureRequest(world, request, paidMinor)
+  const message =
+    'A simulated payment for the specified payment request id is being processed. ' +
+    'You will be informed of the result via a webhook.'
+  return { body: { status: 'PENDING', message } }
+}
+
+function getPayment({ book }: World, call: ProviderCall) {
+  const payment = book.get('payments', call.param('id'))
+  if (payment?.account !== call.account) throw new Problem('DATA_NOT_FOUND', 'Payment not found')
+  return { body: paymentBody(payment) }
+}
+
+function ownRequest({ book }: World, call: ProviderCall) {
+  const request = book.get('requests', call.param('id'))
+  if (request?.account !== call.account) {
+    throw new Problem('DATA_NOT_FOUND', 'Payment request not found')
+  }
+  return request
+}

@@ -1,0 +1,108 @@
+import { currencyOf } from '../account.ts'
+import { majorFromMinor } from '../amount.ts'
+import { type Bank, banks } from '../channels/bank.ts'
+import type { Payout } from '../records.ts'
+import { nowText, type World } from '../world.ts'
+import type { Endpoint, ProviderAnswer, ProviderCall } from './door.ts'
+import { movePayout, payoutBody, planPayout } from './payout.ts'
+import { canonical, payoutFromRequest } from './payout-request.ts'
+import { Problem } from './problem.ts'
+
+const pageDefault = 10
+const pageMax = 100
+
+/** The endpoints of payouts v2. */
+export const payoutEndpoints: readonly Endpoint[] = [
+  { method: 'POST', path: '/v2/payouts', run: create },
+  { method: 'GET', path: '/v2/payouts', run: list },
+  {
+    method: 'GET',
+    path: '/v2/payouts/:id',
+    run: (world, call) => ({ body: payoutBody(ownPayout(world, call)) }),
+  },
+  { method: 'POST', path: '/v2/payouts/:id/cancel', run: cancel },
+  { method: 'GET', path: '/payouts_channels', run: listBanks },
+]
+
+// As observed: the same key and body answer the payout as it is by now, also when the body came
+// with its keys in another order; the same key with another body is refused.
+function create(world: World, { account, headers, body }: ProviderCall): ProviderAnswer {
+  if (account !== 'ID') {
+    throw new Problem('REQUEST_FORBIDDEN_ERROR', 'This API key can not create payouts')
+  }
+  const key = headers.get('idempotency-key') ?? ''
+  if (key.length < 1 || key.length > 100) {
+    const detail = { path: '/headers/idempotency-key', message: 'must have 1 to 100 characters' }
+    throw new Problem('API_VALIDATION_ERROR', 'request/headers Idempotency-key is required', [
+      detail,
+    ])
+  }
+  const known = world.book.find('payouts', (p) => p.account === account && p.idempotencyKey === key)
+  if (known) return replay(world, known, canonical(body))
+  const payout = world.book.save('payouts', payoutFromRequest(account, key, body, nowText()))
+  planPayout(world, payout)
+  return { body: payoutBody(payout) }
+}
+
+function replay(world: World, known: Payout, asked: string): ProviderAnswer {
+  if (known.canonicalBody !== asked) {
+    const message =
+      'A payout with this idempotency key already exists. If you meant to execute a different ' +
+      'request, please use another idempotency key.'
+    throw new Problem('DUPLICATE_ERROR', message)
+  }
+  const replayed = world.book.save('payouts', { ...known, replays: known.replays + 1 })
+  return { body: payoutBody(replayed) }
+}
+
+function list({ book }: World, { account, query }: ProviderCall): ProviderAnswer {
+  const referenceId = query.get('reference_id')
+  if (!referenceId) throw new Problem('API_VALIDATION_ERROR', 'reference_id is required')
+  const asked = Number(query.get('limit') ?? pageDefault)
+  const limit = Number.isInteger(asked) && asked >= 1 ? Math.min(asked, pageMax) : pageDefault
+  const matches = book
+    .all('payouts')
+    .filter((payout) => payout.account === account && payout.referenceId === referenceId)
+    .reverse()
+  const after = matches.findIndex(({ id }) => id === query.get('after_id')) + 1
+  const data = matches.slice(after, after + limit).map(payoutBody)
+  return { body: { has_more: matches.length > after + limit, data } }
+}
+
+function cancel(world: World, call: ProviderCall): ProviderAnswer {
+  const payout = ownPayout(world, call)
+  if (payout.status !== 'ACCEPTED') {
+    const message = `Payout is ${payout.status} and can not be cancelled`
+    throw new Problem('CANCELLATION_NOT_ALLOWED', message)
+  }
+  return { body: payoutBody(movePayout(world, payout, 'CANCELLED')) }
+}
+
+function ownPayout({ book }: World, call: ProviderCall): Payout {
+  const payout = book.get('payouts', call.param('id'))
+  if (payout?.account !== call.account) throw new Problem('DATA_NOT_FOUND', 'Payout not found')
+  return payout
+}
+
+function listBanks(_world: World, { query }: ProviderCall): ProviderAnswer {
+  const categories = query.get('channel_category')?.split(',')
+  const code = query.get('channel_code')
+  const currency = query.get('currency') ?? currencyOf.ID
+  const fits = (bank: Bank): boolean =>
+    currency === currencyOf.ID &&
+    (!categories || categories.includes(bank.category)) &&
+    (!code || bank.code === code)
+  return { body: banks.filter(fits).map(bankBody) }
+}
+
+const bankBody = (bank: Bank) => ({
+  channel_code: bank.code,
+  channel_category: bank.category,
+  currency: currencyOf.ID,
+  channel_name: bank.name,
+  amount_limits: {
+    minimum: majorFromMinor(bank.minMinor, currencyOf.ID),
+    maximum: majorFromMinor(bank.maxMinor, currencyOf.ID),
+    minimum_increment: 1,
+  },
+})

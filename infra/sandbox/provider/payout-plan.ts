@@ -1,0 +1,44 @@
+import type { Payout } from '../records.ts'
+
+/** The change a payout makes by itself, and how long after its last one. */
+export type Step = {
+  readonly status: Payout['status']
+  readonly failureCode: string | null
+  readonly afterMs: number
+}
+
+// Account numbers that choose their fate in the provider's test mode; the last one is known
+// from an older interface only.
+const failures = new Map([
+  ['123456', 'TEMPORARY_TRANSFER_ERROR'],
+  ['999999', 'REJECTED_BY_CHANNEL'],
+  ['121212', 'INVALID_DESTINATION'],
+  ['98018521', 'TRANSFER_ERROR'],
+])
+const staysAccepted = '131313'
+const staysRequested = '141414'
+const reversedAfterSuccess = '654321'
+
+/** The next step of a payout, or `null` when it rests. `settleMs` is the way from asked to paid. */
+export function nextStep(
+  { status, accountNumber }: Pick<Payout, 'status' | 'accountNumber'>,
+  settleMs: number,
+): Step | null {
+  const halfMs = Math.floor(settleMs / 2)
+  switch (status) {
+    case 'ACCEPTED':
+      if (accountNumber === staysAccepted) return null
+      return { status: 'REQUESTED', failureCode: null, afterMs: halfMs }
+    case 'REQUESTED': {
+      if (accountNumber === staysRequested) return null
+      const failureCode = failures.get(accountNumber) ?? null
+      const outcome = failureCode ? 'FAILED' : 'SUCCEEDED'
+      return { status: outcome, failureCode, afterMs: settleMs - halfMs }
+    }
+    case 'SUCCEEDED':
+      if (accountNumber !== reversedAfterSuccess) return null
+      return { status: 'REVERSED', failureCode: null, afterMs: settleMs }
+    default:
+      return null
+  }
+}

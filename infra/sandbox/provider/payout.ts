@@ -1,0 +1,74 @@
+import { businessIdOf, currencyOf } from '../account.ts'
+import { majorFromMinor } from '../amount.ts'
+import { banks } from '../channels/bank.ts'
+import type { Payout } from '../records.ts'
+import { tell } from '../webhooks/payment-event.ts'
+import { nowText, type World } from '../world.ts'
+import { nextStep } from './payout-plan.ts'
+
+const arrivalMs = 15 * 60_000
+
+const sharedFields = (payout: Payout) => {
+  const currency = currencyOf[payout.account]
+  const arrivesAt = new Date(Date.parse(payout.createdAt) + arrivalMs).toISOString()
+  return {
+    id: payout.id,
+    amount: majorFromMinor(payout.amountMinor, currency),
+    channel_code: payout.channelCode,
+    currency,
+    reference_id: payout.referenceId,
+    status: payout.status,
+    created: payout.createdAt,
+    updated: payout.updatedAt,
+    estimated_arrival_time: arrivesAt,
+    ...payout.echoed,
+    ...(payout.failureCode && { failure_code: payout.failureCode }),
+  }
+}
+
+/** A payout as the API answers it. */
+export const payoutBody = (payout: Payout): Record<string, unknown> => ({
+  ...sharedFields(payout),
+  business_id: businessIdOf[payout.account],
+  channel_properties: {
+    account_number: payout.accountNumber,
+    account_holder_name: payout.accountHolderName,
+  },
+})
+
+/** A payout as webhooks carry it: flat, as observed, and not as documented. */
+export const payoutEventBody = (payout: Payout): Record<string, unknown> => ({
+  ...sharedFields(payout),
+  channel_category: banks.find((bank) => bank.code === payout.channelCode)?.category ?? 'BANK',
+  idempotency_key: payout.idempotencyKey,
+  account_number: payout.accountNumber,
+  account_holder_name: payout.accountHolderName,
+  ...(payout.status === 'SUCCEEDED' && {
+    connector_reference: `SIMULATED_CONNECTOR_REFERENCE_${Date.parse(payout.updatedAt)}_1`,
+  }),
+})
+
+/** Moves a payout on, tells what the provider tells, and plans what follows by itself. */
+export function movePayout(
+  world: World,
+  payout: Payout,
+  status: Payout['status'],
+  failureCode: string | null = null,
+): Payout {
+  const moved = world.book.save('payouts', { ...payout, status, failureCode, updatedAt: nowText() })
+  if (status === 'SUCCEEDED' || status === 'FAILED' || status === 'REVERSED') {
+    tell(world, moved.account, `payout.${status.toLowerCase()}`, payoutEventBody(moved))
+  }
+  planPayout(world, moved)
+  return moved
+}
+
+/** Plans the step a payout takes by itself; it is dropped when somebody moved it meanwhile. */
+export function planPayout(world: World, payout: Payout): void {
+  const step = nextStep(payout, world.config.payoutSettleMs)
+  if (!step) return
+  world.timers.at(Date.parse(payout.updatedAt) + step.afterMs, () => {
+    const current = world.book.get('payouts', payout.id)
+    if (current?.status === payout.status) movePayout(world, current, step.status, step.failureCode)
+  })
+}

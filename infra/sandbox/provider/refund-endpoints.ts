@@ -1,0 +1,108 @@
+import { type Account, currencyOf } from '../account.ts'
+import { minorFromMajor } from '../amount.ts'
+import { findChannel } from '../channels/channel.ts'
+import type { Payment } from '../records.ts'
+import type { World } from '../world.ts'
+import type { Endpoint, ProviderCall } from './door.ts'
+import { Problem } from './problem.ts'
+import { openRefund, planRefund, refundableMinor, refundBody } from './refund.ts'
+import { shapeOf } from './shape.ts'
+
+const dayMs = 86_400_000
+const reasons = [
+  'FRAUDULENT',
+  'DUPLICATE',
+  'REQUESTED_BY_CUSTOMER',
+  'CANCELLATION',
+  'OTHERS',
+] as const
+
+/** The endpoints of unified refunds. */
+export const refundEndpoints: readonly Endpoint[] = [
+  { method: 'POST', path: '/refunds', run: create },
+  { method: 'GET', path: '/refunds/:id', run: get },
+  { method: 'GET', path: '/refunds', run: list },
+]
+
+function create(world: World, { account, body }: ProviderCall) {
+  const shape = shapeOf(body)
+  const requestId = shape.text('payment_request_id', { required: true })
+  const reason = shape.word('reason', reasons, true)
+  const referenceId = shape.text('reference_id', { max: 255 })
+  const amount = shape.number('amount')
+  const currency = shape.text('currency')
+  shape.done()
+  if (currency !== null && currency !== currencyOf[account]) {
+    throw new Problem('API_VALIDATION_ERROR', `currency must be ${currencyOf[account]}`)
+  }
+  const payment = world.book.find('payments', (p) => p.requestId === requestId)
+  if (payment?.account !== account) {
+    throw new Problem('DATA_NOT_FOUND', 'Payment request not found')
+  }
+  const amountMinor = askedMinor(amount, payment)
+  refuseIneligible(world, payment, amountMinor)
+  const refund = openRefund(world, payment, {
+    amountMinor,
+    reason: reason ?? 'OTHERS',
+    referenceId,
+    metadata: body.metadata ?? null,
+  })
+  planRefund(world, refund)
+  return { body: refundBody(refund) }
+}
+
+function askedMinor(amount: number | null, payment: Payment): bigint {
+  if (amount === null) return payment.capturedMinor
+  const minor = minorFromMajor(amount, currencyOf[payment.account])
+  if (minor === null || minor === 0n) {
+    throw new Problem('API_VALIDATION_ERROR', 'amount does not fit the currency')
+  }
+  return minor
+}
+
+function refuseIneligible({ book }: World, payment: Payment, amountMinor: bigint): void {
+  if (payment.status !== 'SUCCEEDED') {
+    throw new Problem('INELIGIBLE_TRANSACTION_STATUS', `Payment is ${payment.status}`)
+  }
+  const channel = findChannel(payment.account, payment.channelCode)
+  if (!channel || channel.refunds === 'no') {
+    throw new Problem('REFUND_NOT_SUPPORTED', `${payment.channelCode} can not be refunded`)
+  }
+  if (channel.refunds === 'whole' && amountMinor !== payment.capturedMinor) {
+    throw new Problem('PARTIAL_REFUND_NOT_SUPPORTED', `${channel.code} refunds only in full`)
+  }
+  const paidMs = Date.parse(payment.capturedAt ?? payment.createdAt)
+  if (channel.refundDays !== null && Date.now() > paidMs + channel.refundDays * dayMs) {
+    throw new Problem('INELIGIBLE_TRANSACTION_STATUS', 'The refund window has passed')
+  }
+  if (book.find('refunds', (r) => r.paymentId === payment.id && r.status === 'PENDING')) {
+    throw new Problem('REFUND_IN_PROGRESS', 'Another refund of this payment is in progress')
+  }
+  if (amountMinor > refundableMinor(book, payment)) {
+    throw new Problem('REFUND_AMOUNT_EXCEEDED', 'Refund amount exceeds what is left to refund')
+  }
+}
+
+function get({ book }: World, call: ProviderCall) {
+  const refund = book.get('refunds', call.param('id'))
+  if (refund?.account !== call.account) throw new Problem('DATA_NOT_FOUND', 'Refund not found')
+  return { body: refundBody(refund) }
+}
+
+function list(world: World, { account, query }: ProviderCall) {
+  const fits = fitsQuery(account, query)
+  const data = world.book.all('refunds').filter(fits).reverse().map(refundBody)
+  return { body: { has_more: false, data } }
+}
+
+const fitsQuery =
+  (account: Account, query: URLSearchParams) =>
+  (refund: { account: Account; requestId: string; channelCode: string }): boolean => {
+    const requestId = query.get('payment_request_id') ?? refund.requestId
+    const channelCode = query.get('channel_code') ?? refund.channelCode
+    return (
+      refund.account === account &&
+      refund.requestId === requestId &&
+      refund.channelCode === channelCode
+    )
+  }

@@ -1,0 +1,86 @@
+import { currencyOf } from '../account.ts'
+import { majorFromMinor } from '../amount.ts'
+import type { Book } from '../book.ts'
+import { findChannel } from '../channels/channel.ts'
+import { newId } from '../ids.ts'
+import type { Payment, Refund } from '../records.ts'
+import { tell } from '../webhooks/payment-event.ts'
+import { nowText, type World } from '../world.ts'
+
+const methodTypes = new Map([
+  ['CARDS', 'CARD'],
+  ['EWALLET', 'EWALLET'],
+  ['ONLINE BANKING', 'DIRECT_DEBIT'],
+])
+
+/** A refund as the API answers it and as webhooks carry it: flat. */
+export function refundBody(refund: Refund): Record<string, unknown> {
+  const currency = currencyOf[refund.account]
+  const type = findChannel(refund.account, refund.channelCode)?.type ?? ''
+  return {
+    id: refund.id,
+    payment_request_id: refund.requestId,
+    payment_id: refund.paymentId,
+    invoice_id: null,
+    amount: majorFromMinor(refund.amountMinor, currency),
+    payment_method_type: methodTypes.get(type) ?? null,
+    channel_code: refund.channelCode,
+    currency,
+    status: refund.status,
+    reason: refund.reason,
+    reference_id: refund.referenceId,
+    failure_code: refund.failureCode,
+    refund_fee_amount: null,
+    created: refund.createdAt,
+    updated: refund.updatedAt,
+    metadata: refund.metadata,
+  }
+}
+
+/** What of a payment is neither refunded nor about to be. */
+export const refundableMinor = (book: Book, payment: Payment): bigint =>
+  book
+    .all('refunds')
+    .filter((refund) => refund.paymentId === payment.id && refund.status !== 'FAILED')
+    .reduce((left, refund) => left - refund.amountMinor, payment.capturedMinor)
+
+/** Opens a refund; nothing is told before it ends. */
+export function openRefund(
+  { book }: World,
+  payment: Payment,
+  ask: Pick<Refund, 'amountMinor' | 'reason' | 'referenceId' | 'metadata'>,
+): Refund {
+  const now = nowText()
+  return book.save('refunds', {
+    id: newId('refund'),
+    account: payment.account,
+    requestId: payment.requestId,
+    paymentId: payment.id,
+    channelCode: payment.channelCode,
+    ...ask,
+    status: 'PENDING',
+    failureCode: null,
+    createdAt: now,
+    updatedAt: now,
+  })
+}
+
+/** Ends a pending refund and tells the gateway; an ended one stays as it is. */
+export function endRefund(world: World, id: string, failureCode: string | null): Refund | null {
+  const refund = world.book.get('refunds', id)
+  if (refund?.status !== 'PENDING') return null
+  const ended = world.book.save('refunds', {
+    ...refund,
+    status: failureCode ? 'FAILED' : 'SUCCEEDED',
+    failureCode,
+    updatedAt: nowText(),
+  })
+  tell(world, ended.account, `refund.${ended.status.toLowerCase()}`, refundBody(ended))
+  return ended
+}
+
+/** Lets a refund succeed by itself, as long after it was asked as a payout takes. */
+export function planRefund(world: World, { id, createdAt }: Refund): void {
+  const dueMs = Date.parse(createdAt) + world.config.payoutSettleMs
+  world.timers.at(dueMs, () => void endRefund(world, id, null))
+}

@@ -1,0 +1,72 @@
+import { isObject, type JsonObject } from '../route.ts'
+import { Problem, type ProblemDetail } from './problem.ts'
+
+/** Reads the fields of a request body, collecting what is wrong with them. */
+export type Shape = {
+  /** A string within a length; optional ones may be null. */
+  text(name: string, rule?: { required?: boolean; max?: number }): string | null
+  /** One of a closed list of words. */
+  word<W extends string>(name: string, words: readonly W[], required?: boolean): W | null
+  number(name: string, required?: boolean): number | null
+  object(name: string, required?: boolean): JsonObject
+  texts(name: string): string[]
+  /** Throws API_VALIDATION_ERROR when anything was wrong. */
+  done(): void
+}
+
+/** Starts reading an object; `path` is where it lies in the request, `/body` by default. */
+export function shapeOf(body: JsonObject, path = '/body', wrong: ProblemDetail[] = []): Shape {
+  const fault = (name: string, message: string) => {
+    wrong.push({ path: `${path}/${name}`, message })
+    return null
+  }
+  const given = (name: string, required: boolean): unknown => {
+    const value = Object.hasOwn(body, name) ? body[name] : undefined
+    if (required && value === undefined) fault(name, `must have required property '${name}'`)
+    return value ?? undefined
+  }
+  return {
+    text(name, { required = false, max = Number.POSITIVE_INFINITY } = {}) {
+      const value = given(name, required)
+      if (value === undefined) return null
+      if (typeof value !== 'string') return fault(name, 'must be string')
+      if (value.length < 1) return fault(name, 'must NOT have fewer than 1 characters')
+      if (value.length > max) return fault(name, `must NOT have more than ${max} characters`)
+      return value
+    },
+    word(name, words, required = false) {
+      const value = given(name, required)
+      if (value === undefined) return null
+      const word = words.find((candidate) => candidate === value)
+      return word ?? fault(name, 'must be equal to one of the allowed values')
+    },
+    number(name, required = false) {
+      const value = given(name, required)
+      if (value === undefined) return null
+      if (typeof value !== 'number') return fault(name, 'must be number')
+      return value < 0 ? fault(name, 'must be >= 0') : value
+    },
+    object(name, required = false) {
+      const value = given(name, required)
+      if (value === undefined) return {}
+      if (isObject(value)) return value
+      fault(name, 'must be object')
+      return {}
+    },
+    texts(name) {
+      const value = given(name, false) ?? []
+      if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value
+      fault(name, 'must be array of strings')
+      return []
+    },
+    done() {
+      const [first] = wrong
+      if (!first) return
+      const where = `request${first.path.replace(/\/[^/]*$/, '')}`
+      const what = first.message.startsWith('must have required')
+        ? `${where} ${first.message}`
+        : `request${first.path} ${first.message}`
+      throw new Problem('API_VALIDATION_ERROR', what, wrong)
+    },
+  }
+}

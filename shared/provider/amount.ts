@@ -1,0 +1,41 @@
+import { type Static, Type } from 'typebox'
+import { decimals, type Fiat, type Money, money } from '#shared/money/money'
+
+/**
+ * A JSON number of the provider as the text it was written with, so that no float ever stands
+ * between the wire and a bigint. The client turns every number of an answer into this.
+ */
+export const ProviderNumber = Type.Object({ decimal: Type.String({ maxLength: 64 }) })
+export type ProviderNumber = Static<typeof ProviderNumber>
+
+/** A float keeps 15 significant digits of any decimal; beyond, a sender's JSON writer may round. */
+const minorMax = 999_999_999_999_999n
+const plain = /^([0-9]{1,16})(?:\.([0-9]{1,18}))?$/
+
+/**
+ * Major units to the smallest unit, exactly: `5`, `5.0` and `5.00` are 500 sen. Undefined for
+ * exponents, signs, more decimals than the currency has, and more than 15 digits.
+ */
+export function fromProviderAmount<C extends Fiat>(
+  { decimal }: ProviderNumber,
+  currency: C,
+): Money<C> | undefined {
+  const [, whole, fraction = ''] = plain.exec(decimal) ?? []
+  if (whole === undefined) return undefined
+  const places = decimals[currency]
+  const significant = fraction.replace(/0+$/, '')
+  if (significant.length > places) return undefined
+  const minor = BigInt(whole + significant.padEnd(places, '0'))
+  return minor > minorMax ? undefined : money(minor, currency)
+}
+
+/** The JSON number, in major units, that reads back as exactly this amount. Throws otherwise. */
+export function toProviderAmount({ minor, currency }: Money<Fiat>): number {
+  const places = decimals[currency]
+  const digits = minor.toString().padStart(places + 1, '0')
+  const cut = digits.length - places
+  const major = Number(places === 0 ? digits : `${digits.slice(0, cut)}.${digits.slice(cut)}`)
+  if (fromProviderAmount({ decimal: String(major) }, currency)?.minor !== minor)
+    throw new Error(`no JSON number is exactly ${minor} ${currency} in smallest units`)
+  return major
+}

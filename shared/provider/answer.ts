@@ -1,0 +1,60 @@
+import { meaningOf, type ProviderRefusal, ProviderUnknown } from '#shared/provider/problem'
+
+/** Far more than any answer we ask for. */
+const bytesMax = 1_048_576
+
+/** Reads a body up to the cap. Throws `ProviderUnknown` beyond it. */
+export async function readBody(response: Response, endpoint: string): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength
+    if (bytes > bytesMax) throw new ProviderUnknown(`${endpoint} answered more than 1 MiB`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** TypeScript does not know yet that a reviver is told the source text of a primitive. */
+type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown
+const parse = JSON.parse as (text: string, reviver: Reviver) => unknown
+
+/** JSON whose numbers keep the text they were written with. Undefined when it is no JSON. */
+export function parseExact(text: string): unknown {
+  try {
+    return parse(text, (_, value, { source }) =>
+      typeof value === 'number' ? { decimal: source ?? String(value) } : value,
+    )
+  } catch {
+    return undefined
+  }
+}
+
+/** The error body of a 4xx, whose text is `message` on the wire and `error_message` in some docs. */
+export function refusalFrom(status: number, body: unknown): ProviderRefusal | undefined {
+  if (typeof body !== 'object' || body === null) return undefined
+  const { error_code: code, message, error_message } = body as Record<string, unknown>
+  if (typeof code !== 'string') return undefined
+  const text = message ?? error_message
+  return {
+    status,
+    code: code.slice(0, 80),
+    meaning: meaningOf(code),
+    message: typeof text === 'string' ? text.slice(0, 500) : '',
+  }
+}
+
+/** How long a 429 asks us to wait: `Retry-After`, else `Rate-Limit-Reset` (seconds, may be a fraction). */
+export function retryAfterMs(headers: Headers): number {
+  const named = headers.get('Retry-After') ?? headers.get('Rate-Limit-Reset')
+  const seconds = named === null ? Number.NaN : Number(named)
+  return Number.isFinite(seconds) && seconds >= 0
+    ? Math.ceil(Math.min(seconds, 120) * 1_000)
+    : 1_000
+}
+
+/** `/v3/payments/py-…?x=y` counts as `/v3/payments/:id`: limits are per endpoint. */
+export const endpointOf = (method: string, path: string): string => {
+  const [bare = ''] = path.split('?')
+  return `${method} ${bare.replace(/\/[a-z]{1,8}-[^/]*/g, '/:id')}`
+}

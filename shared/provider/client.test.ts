@@ -1,0 +1,159 @@
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { Type } from 'typebox'
+import { openLog } from '#shared/log'
+import { ProviderNumber } from '#shared/provider/amount'
+import { openProviderClient } from '#shared/provider/client'
+import { ProviderBusy, ProviderUnknown } from '#shared/provider/problem'
+
+type Seen = { method: string; path: string; headers: Headers; body: string }
+type Reply = () => Response | Promise<Response>
+const seen: Seen[] = []
+let replies: Reply[] = []
+const logged: string[] = []
+
+const server = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  idleTimeout: 30,
+  fetch: async (request) => {
+    const { pathname, search } = new URL(request.url)
+    const { method, headers } = request
+    seen.push({ method, path: pathname + search, headers, body: await request.text() })
+    return (replies.shift() ?? (() => Response.json({ amount: 5 })))()
+  },
+})
+afterAll(() => server.stop(true))
+beforeEach(() => {
+  seen.length = 0
+  logged.length = 0
+  replies = []
+})
+
+const secretKey = 'xnd_development_never_in_a_log'
+const open = (requestsPerMinute = 60_000) =>
+  openProviderClient({
+    baseUrl: server.url.origin,
+    secretKey,
+    account: 'ID',
+    requestsPerMinute,
+    log: openLog('payments', 'debug', { write: (line: string) => void logged.push(line) }),
+  })
+const schema = Type.Object({ amount: ProviderNumber })
+const good: Reply = () => new Response('{"amount": 5.00, "more": [1e9]}')
+const never: Reply = () => new Promise<Response>(() => {})
+const problem = (status: number, code: string) => () =>
+  Response.json({ error_code: code, message: 'because' }, { status })
+
+describe('a call that is answered well', () => {
+  test('carries the key as user name, the version and the idempotency key', async () => {
+    await open().post('/v2/payouts', {
+      schema,
+      body: { amount: 5 },
+      idempotencyKey: 'key-1',
+      apiVersion: '2024-11-11',
+    })
+    const [call] = seen
+    expect(call!.headers.get('authorization')).toBe(`Basic ${btoa(`${secretKey}:`)}`)
+    expect(call!.headers.get('idempotency-key')).toBe('key-1')
+    expect(call!.headers.get('api-version')).toBe('2024-11-11')
+    expect(call!.body).toBe('{"amount":5}')
+  })
+
+  test('gives numbers as they were written', async () => {
+    replies = [good]
+    expect(await open().get('/x', { schema })).toMatchObject({
+      ok: { amount: { decimal: '5.00' }, more: [{ decimal: '1e9' }] },
+    })
+  })
+})
+
+describe('a call that is refused', () => {
+  test.each([
+    [404, 'DATA_NOT_FOUND', 'not_found'],
+    [400, 'API_VALIDATION_ERROR', 'request_wrong'],
+    [401, 'INVALID_API_KEY', 'account_misconfigured'],
+    [409, 'DUPLICATE_ERROR', 'conflict'],
+    [400, 'constructor', 'unknown'],
+  ] as const)('%p %s means %s, is answered and not repeated', async (status, code, meaning) => {
+    replies = [problem(status, code)]
+    const answer = await open().get('/x', { schema })
+    expect(answer).toEqual({ refused: { status, code, meaning, message: 'because' } })
+    expect(seen.length).toBe(1)
+  })
+})
+
+describe('an outcome nobody knows', () => {
+  const cases: [string, Reply][] = [
+    ['a 500', problem(500, 'SERVER_ERROR')],
+    ['a 503', problem(503, 'CHANNEL_UNAVAILABLE')],
+    ['a 408', problem(408, 'TIMEOUT')],
+    ['a page of HTML', () => new Response('<html>busy</html>')],
+    ['a 403 of something in between', () => new Response('<html>no</html>', { status: 403 })],
+    ['a redirect', () => Response.redirect(`${server.url.origin}/elsewhere`, 302)],
+    ['a body without end', () => new Response(`{"x":"${'y'.repeat(2_000_000)}"}`)],
+    ['a number as text', () => Response.json({ amount: '5' })],
+    ['a missing field', () => Response.json({})],
+    ['half a body', () => new Response('{"amount": 5')],
+  ]
+  test.each(cases)('of a write (%s) is thrown after one attempt', async (_, reply) => {
+    replies = [reply]
+    const work = open().post('/x', { schema, body: {} })
+    await expect(work).rejects.toBeInstanceOf(ProviderUnknown)
+    expect(seen.map(({ path }) => path)).toEqual(['/x'])
+  })
+
+  test.each(cases)('of a read (%s) is asked again', async (_, reply) => {
+    replies = [reply, good]
+    expect(await open().get('/x', { schema })).toMatchObject({ ok: { amount: {} } })
+    expect(seen.map(({ path }) => path)).toEqual(['/x', '/x'])
+  })
+
+  test('silence after the request was taken ends at the deadline', async () => {
+    replies = [never]
+    const work = open().post('/x', { schema, body: {}, deadlineMs: 150 })
+    await expect(work).rejects.toBeInstanceOf(ProviderUnknown)
+  })
+
+  test('nobody listening is unknown too', async () => {
+    const log = openLog('payments', 'fatal')
+    const baseUrl = 'http://127.0.0.1:9'
+    const nobody = openProviderClient({
+      ...{ baseUrl, secretKey, account: 'MY', requestsPerMinute: 600, log },
+    })
+    await expect(nobody.post('/x', { schema })).rejects.toBeInstanceOf(ProviderUnknown)
+  })
+})
+
+describe('a 429', () => {
+  const busy = (headers: Record<string, string>) => () =>
+    Response.json({ error_code: 'RATE_LIMIT_EXCEEDED', message: '' }, { status: 429, headers })
+
+  test.each([['Retry-After'], ['Rate-Limit-Reset']])(
+    'is waited out as long as %s says, also by a write',
+    async (header) => {
+      replies = [busy({ [header]: '0.3' }), good]
+      const startedAt = performance.now()
+      expect(await open().post('/x', { schema })).toMatchObject({ ok: { amount: {} } })
+      expect(performance.now() - startedAt).toBeGreaterThanOrEqual(299)
+    },
+  )
+
+  test('longer than the deadline allows says that nothing happened, and when to come back', async () => {
+    replies = [busy({ 'Retry-After': '40' })]
+    const client = open()
+    const error = await client.post('/x', { schema }).catch((thrown) => thrown)
+    expect(error).toBeInstanceOf(ProviderBusy)
+    expect(error.retryAfterMs).toBeGreaterThan(39_000)
+    await expect(client.post('/x', { schema })).rejects.toBeInstanceOf(ProviderBusy)
+    expect(seen.length).toBe(1)
+  })
+})
+
+test('security: neither the key nor a body is ever logged', async () => {
+  replies = [problem(500, 'SERVER_ERROR'), problem(401, 'INVALID_API_KEY')]
+  await open().get('/x?reference_id=r', { schema })
+  const lines = logged.join('')
+  expect(lines).toContain('provider refused')
+  expect(lines).not.toContain(secretKey)
+  expect(lines).not.toContain(btoa(`${secretKey}:`))
+})

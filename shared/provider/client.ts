@@ -1,0 +1,183 @@
+import type { Static, TSchema } from 'typebox'
+import { type Clock, systemClock } from '#shared/clock'
+import { pause, within } from '#shared/deadline'
+import type { Log } from '#shared/log'
+import type { ProviderAccount } from '#shared/money/pair'
+import {
+  endpointOf,
+  parseExact,
+  readBody,
+  refusalFrom,
+  retryAfterMs,
+} from '#shared/provider/answer'
+import { ProviderBusy, type ProviderRefusal, ProviderUnknown } from '#shared/provider/problem'
+import { openRateLimit, type RateLimit } from '#shared/provider/rate-limit'
+import { readerOf } from '#shared/schema'
+
+/** What the provider said. Everything that is neither is thrown: `ProviderUnknown`, `ProviderBusy`. */
+export type ProviderAnswer<T> = { ok: T } | { refused: ProviderRefusal }
+
+type Reading<S extends TSchema> = {
+  /** The form of a good answer; its numbers are `ProviderNumber`. */
+  schema: S
+  apiVersion?: string
+  /** For the whole call, waiting and repeats included. */
+  deadlineMs?: number
+}
+type Writing<S extends TSchema> = Reading<S> & { body?: unknown; idempotencyKey?: string }
+
+/** One account at the provider: one secret key, one currency, one budget of calls. */
+export type ProviderClient = {
+  readonly account: ProviderAccount
+  /** Repeats itself on unclear outcomes: reading is harmless. */
+  readonly get: <S extends TSchema>(
+    path: string,
+    options: Reading<S>,
+  ) => Promise<ProviderAnswer<Static<S>>>
+  /** One attempt, except that a 429 is tried again: it certainly did nothing. */
+  readonly post: <S extends TSchema>(
+    path: string,
+    options: Writing<S>,
+  ) => Promise<ProviderAnswer<Static<S>>>
+}
+
+export type ProviderOptions = {
+  /** `https://api.xendit.co`; the key decides between test and live. */
+  baseUrl: string
+  secretKey: string
+  account: ProviderAccount
+  /** Per endpoint: 600 live, 60 in test mode, by the provider's rate limit page. */
+  requestsPerMinute: number
+  log: Log
+  clock?: Clock
+}
+
+type Call = {
+  method: 'GET' | 'POST'
+  endpoint: string
+  url: string
+  headers: Record<string, string>
+  body?: string
+  schema: TSchema
+  endsAt: number
+}
+type Outcome = ProviderAnswer<unknown> | { busyForMs: number } | { unknown: Error }
+
+const deadlineDefaultMs = 6_000
+/** So that one lost packet leaves a GET the time for another attempt. */
+const readingDeadlineMs = 3_000
+const attemptsMax = 3
+
+/** Opens an account at the payment provider: Basic auth with the key as user name, no password. */
+export function openProviderClient(options: ProviderOptions): ProviderClient {
+  const clock = options.clock ?? systemClock
+  const limit = openRateLimit(options.requestsPerMinute, clock)
+  const authorization = `Basic ${Buffer.from(`${options.secretKey}:`).toString('base64')}`
+  const run = async (method: Call['method'], path: string, asked: Writing<TSchema>) => {
+    const call: Call = {
+      method,
+      endpoint: endpointOf(method, path),
+      url: options.baseUrl + path,
+      headers: headersOf(authorization, asked),
+      ...(asked.body === undefined ? {} : { body: JSON.stringify(asked.body) }),
+      schema: asked.schema,
+      endsAt: clock() + (asked.deadlineMs ?? deadlineDefaultMs),
+    }
+    return repeat(call, { ...options, clock, limit })
+  }
+  return {
+    account: options.account,
+    get: (path, asked) => run('GET', path, asked) as never,
+    post: (path, asked) => run('POST', path, asked) as never,
+  }
+}
+
+function headersOf(authorization: string, asked: Writing<TSchema>): Record<string, string> {
+  return {
+    Authorization: authorization,
+    Accept: 'application/json',
+    ...(asked.body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    ...(asked.apiVersion ? { 'api-version': asked.apiVersion } : {}),
+    ...(asked.idempotencyKey ? { 'Idempotency-key': asked.idempotencyKey } : {}),
+  }
+}
+
+type Means = { account: ProviderAccount; log: Log; clock: Clock; limit: RateLimit }
+
+async function repeat(call: Call, means: Means): Promise<ProviderAnswer<unknown>> {
+  const { endpoint, method } = call
+  for (let attempt = 1; ; attempt++) {
+    await waitForTurn(call, means)
+    const outcome = await attemptOnce(call, means.clock)
+    if ('ok' in outcome || 'refused' in outcome) return noted(call, means, outcome)
+    const last = attempt >= attemptsMax
+    if ('busyForMs' in outcome) {
+      means.limit.block(endpoint, outcome.busyForMs)
+      if (last) throw new ProviderBusy(endpoint, means.limit.waitMs(endpoint))
+      continue
+    }
+    const { unknown } = outcome
+    means.log.warn({ account: means.account, endpoint, attempt, err: unknown }, 'provider unclear')
+    const restMs = 100 * 3 ** attempt * (0.5 + Math.random())
+    if (method !== 'GET' || last || means.clock() + restMs >= call.endsAt) throw unknown
+    await pause(restMs)
+  }
+}
+
+async function waitForTurn({ endpoint, endsAt }: Call, { limit, clock }: Means): Promise<void> {
+  // Half the time belongs to the call itself.
+  const patienceMs = (endsAt - clock()) / 2
+  const waitMs = patienceMs > 0 ? limit.reserve(endpoint, patienceMs) : null
+  if (waitMs === null) throw new ProviderBusy(endpoint, limit.waitMs(endpoint))
+  if (waitMs > 0) await pause(waitMs)
+}
+
+function noted(call: Call, { log, account }: Means, answer: ProviderAnswer<unknown>) {
+  if ('refused' in answer) {
+    const { status, code, meaning } = answer.refused
+    const alarm = meaning === 'account_misconfigured' ? { alarm: true } : {}
+    log.info({ account, endpoint: call.endpoint, status, code, ...alarm }, 'provider refused')
+  }
+  return answer
+}
+
+async function attemptOnce(call: Call, clock: Clock): Promise<Outcome> {
+  const leftMs = Math.max(1, call.endsAt - clock())
+  const deadlineMs = call.method === 'GET' ? Math.min(leftMs, readingDeadlineMs) : leftMs
+  try {
+    return await within(exchange(call, deadlineMs), deadlineMs, call.endpoint)
+  } catch (error) {
+    if (error instanceof ProviderUnknown) return { unknown: error }
+    return { unknown: new ProviderUnknown(`${call.endpoint} did not answer`, { cause: error }) }
+  }
+}
+
+async function exchange(call: Call, deadlineMs: number): Promise<Outcome> {
+  const { endpoint, url, method, headers, body } = call
+  const response = await fetch(url, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body }),
+    redirect: 'manual', // A redirect would carry the key to wherever it points.
+    signal: AbortSignal.timeout(deadlineMs),
+  })
+  const { status } = response
+  if (status === 429) {
+    void response.body?.cancel()
+    return { busyForMs: retryAfterMs(response.headers) }
+  }
+  const read = parseExact(await readBody(response, endpoint))
+  if (status >= 200 && status < 300) return accepted(call, read)
+  const refusal = refuses(status) ? refusalFrom(status, read) : undefined
+  if (refusal) return { refused: refusal }
+  return { unknown: new ProviderUnknown(`${endpoint} answered ${status}`) }
+}
+
+/** A 4xx means that nothing was done, except where it tells of time: 408 and 425. */
+const refuses = (status: number) => status >= 400 && status < 500 && ![408, 425].includes(status)
+
+function accepted({ endpoint, schema }: Call, body: unknown): Outcome {
+  const read = readerOf(schema)(body)
+  if ('value' in read) return { ok: read.value }
+  return { unknown: new ProviderUnknown(`${endpoint} answered another form: ${read.fault}`) }
+}

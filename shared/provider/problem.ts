@@ -1,0 +1,90 @@
+/** What a refusal of the provider means to us; `unknown` for a word we have never seen. */
+export type ProviderMeaning =
+  | 'request_wrong'
+  | 'amount_outside_limits'
+  | 'channel_unavailable'
+  | 'destination_wrong'
+  | 'account_misconfigured'
+  | 'not_found'
+  | 'conflict'
+  | 'state_wrong'
+  | 'try_later'
+  | 'unknown'
+
+/** A refusal: the provider understood, did nothing, and says why. `message` may name people. */
+export type ProviderRefusal = {
+  readonly status: number
+  readonly code: string
+  readonly meaning: ProviderMeaning
+  readonly message: string
+}
+
+/**
+ * Nobody knows whether the provider acted: no answer in time, a broken connection, a 5xx, or an
+ * answer that cannot be read. Left only by evidence: the same key again, or a look-up.
+ */
+export class ProviderUnknown extends Error {
+  override name = 'ProviderUnknown'
+}
+
+/** The provider's rate limit, or our own under it, let no call through: certainly nothing happened. */
+export class ProviderBusy extends Error {
+  override name = 'ProviderBusy'
+  constructor(
+    endpoint: string,
+    readonly retryAfterMs: number,
+  ) {
+    super(`${endpoint} is over its rate limit`)
+  }
+}
+
+const groups: readonly [ProviderMeaning, readonly string[]][] = [
+  [
+    'request_wrong',
+    [
+      ...['API_VALIDATION_ERROR', 'INVALID_VALUE_ERROR', 'INVALID_URL', 'INVALID_EXPIRY_DATE'],
+      ...['INVALID_CUSTOMER_ID', 'INVALID_METADATA', 'INVALID_ITEM_METADATA', 'MISSING_CUSTOMER'],
+      ...['ITEMS_NOT_SUPPORTED', 'SESSION_TYPE_NOT_SUPPORTED', 'MODE_NOT_SUPPORTED'],
+      ...['DISALLOWED_CAPTURE_METHOD', 'INVALID_CURRENCY', 'INVALID_COUNTRY'],
+    ],
+  ],
+  [
+    'amount_outside_limits',
+    [
+      ...['INVALID_AMOUNT', 'MINIMUM_TRANSFER_LIMIT_ERROR', 'MAXIMUM_TRANSFER_LIMIT_ERROR'],
+      ...['AMOUNT_INCREMENT_NOT_SUPPORTED', 'REFUND_AMOUNT_EXCEEDED'],
+    ],
+  ],
+  [
+    'channel_unavailable',
+    [
+      ...['INVALID_PAYMENT_CHANNEL', 'INVALID_PRIMARY_PAYMENT_CHANNEL', 'CHANNEL_UNAVAILABLE'],
+      ...['CHANNEL_CODE_NOT_SUPPORTED', 'REFUND_NOT_SUPPORTED', 'PARTIAL_REFUND_NOT_SUPPORTED'],
+    ],
+  ],
+  ['destination_wrong', ['RECIPIENT_ACCOUNT_NUMBER_ERROR', 'INVALID_DESTINATION']],
+  [
+    'account_misconfigured',
+    [
+      ...['INVALID_API_KEY', 'REQUEST_FORBIDDEN_ERROR', 'INVALID_MERCHANT_SETTINGS'],
+      ...['UNAUTHORIZED', 'ACCOUNT_ACCESS_BLOCKED'],
+    ],
+  ],
+  ['not_found', ['NOT_FOUND', 'DATA_NOT_FOUND', 'TRANSACTION_NOT_FOUND']],
+  ['conflict', ['DUPLICATE_ERROR', 'IDEMPOTENCY_ERROR', 'DuplicateError']],
+  [
+    'state_wrong',
+    [
+      ...['INVALID_SESSION_STATUS', 'INACTIVE_PAYMENT_REQUEST', 'CANCELLATION_NOT_ALLOWED'],
+      ...['INELIGIBLE_TRANSACTION_STATUS', 'INELIGIBLE_TRANSACTION'],
+    ],
+  ],
+  ['try_later', ['RATE_LIMIT_EXCEEDED', 'PAYMENT_REQUEST_RATE_LIMITED', 'TEMPORARILY_UNAVAILABLE']],
+]
+
+/** The provider's error codes, as its references for sessions, payments, refunds and payouts list them. */
+const meanings = new Map(
+  groups.flatMap(([meaning, codes]) => codes.map((code) => [code, meaning] as const)),
+)
+
+export const meaningOf = (code: string): ProviderMeaning => meanings.get(code) ?? 'unknown'

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Outside, outsideOf } from '#infra/demo/outside'
+import { natsAnswers } from '#infra/local/nats'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { openCheckout } from '../checkout'
+import { creditsOf } from '../ledger'
+import { resident } from '../people'
+import { ownStack } from '../stack'
+
+let stack: Stack
+let outside: Outside
+
+beforeAll(async () => {
+  stack = await ownStack()
+  outside = outsideOf(stack.info)
+}, 90_000)
+afterAll(() => stack?.[Symbol.asyncDispose]())
+
+/** JetStream loses everything it had: the books must not. */
+async function wipeJetStream() {
+  const server = stack.process('nats-server')
+  await server.stop('SIGKILL')
+  rmSync(join(stack.dir, 'nats'), { recursive: true, force: true })
+  server.start()
+  await waitUntil('nats-server being ready', () => natsAnswers(stack.info.nats.monitor))
+  await stack.provision()
+}
+
+const blows: [string, () => Promise<void> | void][] = [
+  ['nats-server is killed', () => stack.process('nats-server').kill('SIGKILL')],
+  ['nats-server is stopped in order', () => stack.process('nats-server').kill('SIGTERM')],
+  ['Postgres is killed', () => stack.process('postgres').kill('SIGKILL')],
+  ['Postgres is stopped at once', () => stack.process('postgres').kill('SIGQUIT')],
+  ['JetStream loses its whole store', wipeJetStream],
+]
+const moments = ['before the payment', 'right after the payment'] as const
+
+describe('exactly one credit comes out when, in the middle,', () => {
+  test.each(
+    blows.flatMap(([what, blow]) => moments.map((moment) => [what, moment, blow] as const)),
+  )(
+    '%s %s',
+    async (_, moment, blow) => {
+      const person = await resident(stack)
+      const checkout = await openCheckout(person, {
+        pair: 'USD/IDR',
+        amount: '50000',
+        method: 'qr',
+      })
+      if (moment === 'before the payment') await blow()
+      await outside.pay(checkout.paymentId, 'QRIS')
+      if (moment === 'right after the payment') await blow()
+      await person.until('the credit', (me) => me.collateral?.value === checkout.ausd, 50_000)
+      await waitUntil(
+        'nothing in flight',
+        async () => (await person.get('/me/activity')).body.inFlight?.length === 0,
+      )
+      expect(await creditsOf(stack, checkout.paymentId)).toHaveLength(1)
+    },
+    90_000,
+  )
+})

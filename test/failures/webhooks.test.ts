@@ -1,0 +1,93 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { type Outside, outsideOf } from '#infra/demo/outside'
+import type { Person } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { openCheckout } from '../checkout'
+import { creditsOf } from '../ledger'
+import { resident } from '../people'
+import { ownStack } from '../stack'
+
+let stack: Stack
+let outside: Outside
+let person: Person
+
+beforeAll(async () => {
+  stack = await ownStack()
+  outside = outsideOf(stack.info)
+  person = await resident(stack)
+}, 90_000)
+afterEach(() => outside.calm())
+afterAll(() => stack?.[Symbol.asyncDispose]())
+
+const exactlyOnce = async (paymentId: string, ausd: string) => {
+  await waitUntil('the credit', async () => (await creditsOf(stack, paymentId)).length > 0, 40_000)
+  await waitUntil('nothing in flight', async () => {
+    const { inFlight } = (await person.get('/me/activity')).body
+    return !inFlight.some((entry: { id: string }) => entry.id === paymentId)
+  })
+  expect(await creditsOf(stack, paymentId)).toEqual([
+    { wallet: person.wallet, ausdMicro: BigInt(ausd), held: false },
+  ])
+}
+
+describe('a payment is credited exactly once', () => {
+  test.each([
+    [
+      'every webhook comes five times, in any order',
+      { times: 5, reorder: true, duplicate: 0, drop: 0, delayMs: 50 },
+    ],
+    ['only the session webhook comes', { only: ['payment_session.completed'] }],
+    ['only the capture webhook comes', { only: ['payment.capture'] }],
+    ['no webhook comes at all: the sweeper finds the payment', { drop: 1 }],
+    [
+      'half of the webhooks are lost and the rest come twice',
+      { drop: 0.5, duplicate: 1, reorder: true },
+    ],
+  ])('when %s', async (_, webhooks) => {
+    await outside.faults({ webhooks })
+    const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
+    const paidAt = Date.now()
+    await outside.pay(checkout.paymentId, 'QRIS')
+    await exactlyOnce(checkout.paymentId, checkout.ausd)
+    expect(Date.now() - paidAt).toBeLessThan(30_000)
+  })
+
+  test('when the same delivery is sent again much later, it is answered as a duplicate', async () => {
+    const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
+    await outside.pay(checkout.paymentId, 'QRIS')
+    await exactlyOnce(checkout.paymentId, checkout.ausd)
+    const { webhooks } = await outside.book()
+    const capture = webhooks!.findLast((sent) => sent.event === 'payment.capture')
+    await outside.control(`webhooks/${capture.id}/resend`)
+    const again = await waitUntil('the answer to the replay', async () => {
+      const sent = (await outside.book()).webhooks!.find((delivery) => delivery.id === capture.id)
+      return sent.attempts.length > 1 && sent.attempts.at(-1)
+    })
+    expect(again.status).toBe(200)
+    expect(JSON.parse(again.body)).toEqual({ status: 'duplicate' })
+    await exactlyOnce(checkout.paymentId, checkout.ausd)
+  })
+})
+
+describe('the provider misbehaves while a checkout is opened', () => {
+  test.each([
+    ['answers 500', { errorRate: 1 }],
+    ['accepts and never answers', { timeoutAfterAccept: 1 }],
+  ])(
+    'it %s: the app gets 503, repeats the same request, and one payment is credited once',
+    async (_, api) => {
+      const quote = await person.quote('USD/IDR')
+      const body = { amount: '50000', method: 'qr', quoteId: quote.id }
+      await outside.faults({ api })
+      expect((await person.post('/topups', body)).status).toBe(503)
+      await outside.calm()
+      const reply = await waitUntil('the checkout opening', async () => {
+        const seen = await person.post('/topups', body)
+        return seen.status === 200 && seen
+      })
+      await outside.pay(reply.body.paymentId, 'QRIS')
+      await exactlyOnce(reply.body.paymentId, reply.body.ausd)
+    },
+  )
+})

@@ -1,0 +1,124 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { type Outside, outsideOf } from '#infra/demo/outside'
+import type { Person } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { openCheckout } from '../checkout'
+import { creditsOf } from '../ledger'
+import { resident, stranger } from '../people'
+import { sharedStack } from '../stack'
+
+let stack: Stack
+let outside: Outside
+let person: Person
+
+beforeAll(async () => {
+  stack = await sharedStack()
+  outside = outsideOf(stack.info)
+  person = await resident(stack)
+}, 90_000)
+
+describe('a person whose identity was approved', () => {
+  test('is verified on the chain and got native coin, once', async () => {
+    const newcomer = await stranger(stack, { wei: 0n })
+    expect((await newcomer.me()).verified).toBe(false)
+    for (let time = 0; time < 3; time++) await outside.identity(newcomer.wallet, 'approved')
+    await newcomer.until('verification', (me) => me.verified)
+    const first = await newcomer.until('the drip', (me) => BigInt(me.balance.native) > 0n && me)
+    await outside.identity(newcomer.wallet, 'approved')
+    expect((await newcomer.me()).balance.native).toBe(first.balance.native)
+  })
+
+  test('loses the flag when a later verdict rejects', async () => {
+    const newcomer = await resident(stack)
+    await outside.identity(newcomer.wallet, 'rejected')
+    await newcomer.until('withdrawal', (me) => !me.verified)
+  })
+})
+
+describe('a paid top-up', () => {
+  test.each([
+    ['USD/IDR', '50000', 'qr', 'QRIS', '3076923'],
+    ['USD/IDR', '10000', 'bank', 'BCA_VIRTUAL_ACCOUNT', '615384'],
+    ['USD/MYR', '500', 'bank', 'MAYB2U_FPX', '1187648'],
+  ] as const)(
+    'of %s %s asked as %s and paid by %s is collateral at once: %s',
+    async (pair, amount, method, channel, ausd) => {
+      const before = BigInt((await person.me()).collateral.value)
+      const checkout = await openCheckout(person, { pair, amount, method })
+      expect(checkout).toMatchObject({ fiat: amount, ausd })
+      await outside.pay(checkout.paymentId, channel)
+      const me = await person.until(
+        'the credit',
+        (seen) => BigInt(seen.collateral.value) > before && seen,
+      )
+      expect(BigInt(me.collateral.value) - before).toBe(BigInt(ausd))
+      expect(me.collateral.pendingShares).toBe('0')
+      expect(BigInt(me.limit)).toBeGreaterThan(0n)
+      expect(await creditsOf(stack, checkout.paymentId)).toEqual([
+        { wallet: person.wallet, ausdMicro: BigInt(ausd), held: false },
+      ])
+    },
+  )
+
+  test.each([
+    ['USD/IDR', '50000', 'card', 'CARDS'],
+    ['USD/IDR', '50000', 'bank', 'DANA'],
+    ['USD/MYR', '1000', 'qr', 'TOUCHNGO'],
+  ] as const)(
+    'of %s %s asked as %s but charged to %s is held, and collateral when the hold ends',
+    async (pair, amount, method, channel) => {
+      const holder = await resident(stack)
+      const checkout = await openCheckout(holder, { pair, amount, method })
+      await outside.pay(checkout.paymentId, channel)
+      const held = await holder.until('the hold', (me) => me.collateral.pendingShares !== '0' && me)
+      expect(held.collateral.value).toBe('0')
+      expect(held.limit).toBe('0')
+      expect(held.pendingUntil).toMatch(/^[0-9]{10}$/)
+      const free = await holder.until(
+        'the end of the hold',
+        (me) => me.collateral.value !== '0' && me,
+      )
+      expect(free.collateral).toMatchObject({ value: checkout.ausd, pendingShares: '0' })
+      expect(await creditsOf(stack, checkout.paymentId)).toHaveLength(1)
+    },
+  )
+
+  test('limits the checkout to cards only when a card was asked for', async () => {
+    const card = await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'card' })
+    const any = await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
+    const { sessions } = await outside.book()
+    const channelsOf = (id: string) =>
+      sessions?.find((session) => session.reference_id === id)?.allowed_payment_channels
+    expect(channelsOf(card.paymentId)).toEqual(['CARDS'])
+    expect(channelsOf(any.paymentId) ?? []).toEqual([])
+  })
+})
+
+describe('a quote', () => {
+  test('opens one checkout: the same request again gets the same answer, any other is refused', async () => {
+    const quote = await person.quote('USD/IDR')
+    const body = { amount: '50000', method: 'qr', quoteId: quote.id }
+    const first = await person.post('/topups', body)
+    expect(first.status).toBe(200)
+    expect((await person.post('/topups', body)).body).toEqual(first.body)
+    const used = { status: 400, body: { error: 'this quote was already used' } }
+    expect(await person.post('/topups', { ...body, amount: '60000' })).toMatchObject(used)
+    expect(await (await resident(stack)).post('/topups', body)).toMatchObject(used)
+  })
+
+  test('is paid late: the payment still counts, at the locked rate', async () => {
+    const late = await resident(stack)
+    const checkout = await openCheckout(late, { pair: 'USD/IDR', amount: '50000', method: 'bank' })
+    await outside.expire(checkout.paymentId)
+    await waitUntil('the checkout leaving', async () => {
+      const activity = (await late.get('/me/activity')).body
+      return activity.items.some((item: { status: string }) => item.status === 'expired')
+    })
+    await outside.control(`sessions/${checkout.paymentId}/pay`, {
+      channel_code: 'BCA_VIRTUAL_ACCOUNT',
+      late: true,
+    })
+    await late.until('the credit', (me) => me.collateral.value === checkout.ausd)
+  })
+})

@@ -1,0 +1,48 @@
+import type { Address } from 'viem'
+import type { Stack } from '#infra/local/stack'
+import { openChainReader } from '#shared/chain/client'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { refOf } from '#shared/chain/ref'
+
+export type Credit = { wallet: string; ausdMicro: bigint; held: boolean }
+
+const readerOf = (stack: Stack) =>
+  openChainReader({
+    rpcUrls: [stack.info.chain.rpcUrl],
+    chainId: stack.info.chain.chainId,
+    timeoutMs: 10_000,
+  })
+
+/** Every credit the contract booked for a payment, read from its events and nothing else. */
+export async function creditsOf(stack: Stack, paymentId: string): Promise<Credit[]> {
+  const logs = await readerOf(stack).getContractEvents({
+    address: stack.info.chain.creditLine as Address,
+    abi: creditLineAbi,
+    eventName: 'CollateralAdded',
+    args: { ref: refOf(paymentId) },
+    fromBlock: 0n,
+    strict: true,
+  })
+  return logs.map(({ args }) => ({
+    wallet: args.account.toLowerCase(),
+    ausdMicro: args.amount,
+    held: args.heldUntil > 0n,
+  }))
+}
+
+/** AUSD a wallet holds now, in micro units. */
+export const ausdOf = (stack: Stack, wallet: Address): Promise<bigint> =>
+  readerOf(stack).readContract({
+    address: stack.info.chain.ausd as Address,
+    abi: [
+      {
+        type: 'function',
+        name: 'balanceOf',
+        stateMutability: 'view',
+        inputs: [{ type: 'address' }],
+        outputs: [{ type: 'uint256' }],
+      },
+    ],
+    functionName: 'balanceOf',
+    args: [wallet],
+  })
