@@ -1,4 +1,4 @@
-import type { Address } from 'viem'
+import { type Address, parseAbiItem } from 'viem'
 import type { Stack } from '#infra/local/stack'
 import { openChainReader } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
@@ -46,3 +46,28 @@ export const ausdOf = (stack: Stack, wallet: Address): Promise<bigint> =>
     functionName: 'balanceOf',
     args: [wallet],
   })
+
+export type Move = { from: string; to: string; ausdMicro: bigint; txHash: string }
+
+/** Every AUSD transfer from or to a wallet, minting left out, read from the token's events. */
+export async function transfersOf(stack: Stack, wallet: Address): Promise<Move[]> {
+  const read = (args: { from?: Address; to?: Address }) =>
+    readerOf(stack).getLogs({
+      address: stack.info.chain.ausd as Address,
+      event: parseAbiItem(
+        'event Transfer(address indexed from, address indexed to, uint256 value)',
+      ),
+      args,
+      fromBlock: 0n,
+      strict: true,
+    })
+  const logs = [...(await read({ from: wallet })), ...(await read({ to: wallet }))]
+  return logs
+    .filter((log) => BigInt(log.args.from) !== 0n)
+    .map((log) => ({
+      from: log.args.from.toLowerCase(),
+      to: log.args.to.toLowerCase(),
+      ausdMicro: log.args.value,
+      txHash: log.transactionHash,
+    }))
+}

@@ -1,7 +1,7 @@
 import { type Address, createWalletClient, type Hex, http, publicActions } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { signIn } from '#infra/demo/session'
-import { signTransfer, type TransferTerms } from '#infra/demo/transfer'
+import { type SignedTransfer, signTransfer, type TransferTerms } from '#infra/demo/transfer'
 import type { StackFile } from '#infra/local/stack-file'
 import { waitUntil } from '#infra/local/wait'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
@@ -83,6 +83,17 @@ export function personOf(stack: StackFile, privateKey: Hex) {
       }),
     draw: (micro: bigint) =>
       write(stack.chain.creditLine, creditLineAbi, 'draw', [micro, account.address]),
+    /** Puts a signed transfer on the chain without the service, as anybody may. */
+    submit: (transfer: SignedTransfer) =>
+      write(stack.chain.ausd, ausdAbi, 'transferWithAuthorization', [
+        transfer.from,
+        transfer.to,
+        BigInt(transfer.value),
+        BigInt(transfer.validAfter),
+        BigInt(transfer.validBefore),
+        transfer.nonce,
+        transfer.signature,
+      ]),
     repay: async (micro: bigint) => {
       await write(stack.chain.ausd, ausdAbi, 'approve', [stack.chain.creditLine, micro])
       return write(stack.chain.creditLine, creditLineAbi, 'repay', [micro])

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Deployment } from '#infra/contracts/deploy'
 import { devKey, freshSecret } from '#infra/local/keys'
-import { natsUsers } from '#infra/local/nats'
+import { type DatabaseRole, databaseRoles } from '#infra/migrations/databases'
+import { natsUsers, passwordVariable } from '#infra/nats/server-environment'
 import type { ServiceName } from '#shared/messages/topic'
 
 export type Env = Record<string, string>
@@ -12,15 +13,13 @@ export type Member = ServiceName | 'sandbox'
 export function makeSecrets(own: Readonly<Record<string, string | undefined>>) {
   const or = (name: string, prefix = '') => own[name] || freshSecret(prefix)
   return {
-    nats: Object.fromEntries(
-      natsUsers.map((user) => [
-        user,
-        or(`NATS_PASSWORD_${user.toUpperCase().replaceAll('-', '_')}`),
-      ]),
-    ) as Record<(typeof natsUsers)[number], string>,
+    nats: Object.fromEntries(natsUsers.map((user) => [user, or(passwordVariable(user))])) as Record<
+      (typeof natsUsers)[number],
+      string
+    >,
     postgres: or('POSTGRES_PASSWORD'),
     databaseRoles: Object.fromEntries(databaseRoles.map((role) => [role, freshSecret()])) as Record<
-      (typeof databaseRoles)[number],
+      DatabaseRole,
       string
     >,
     providerKeys: {
@@ -37,15 +36,6 @@ export function makeSecrets(own: Readonly<Record<string, string | undefined>>) {
   }
 }
 export type Secrets = ReturnType<typeof makeSecrets>
-
-/** The Postgres roles, which are also the schemas. */
-export const databaseRoles = [
-  'gateway',
-  'payments',
-  'payouts',
-  'chain_relayer',
-  'indexer_reader',
-] as const
 
 export const laneKeys = [devKey('lane 0'), devKey('lane 1')]
 
@@ -64,7 +54,7 @@ export type Places = {
   bookPath: string
 }
 
-const databaseUrl = (places: Places, secrets: Secrets, role: (typeof databaseRoles)[number]) =>
+const databaseUrl = (places: Places, secrets: Secrets, role: DatabaseRole) =>
   `postgres://${role}:${secrets.databaseRoles[role]}@${places.database.host}/${places.database.name}`
 
 /** What each process is told. A local stack sweeps sooner than production and allows a load test. */

@@ -14,7 +14,8 @@ export const chainOf = (chainId: number) =>
 
 /**
  * A reading client with no retries of its own: viem would retry -32603, which on Monad is nearly
- * every pool error, and 413. Calls of one tick share one multicall.
+ * every pool error, and 413. Calls within 2 ms share one
+ * multicall of at most 16 KiB of call data.
  */
 export const openChainReader = (options: {
   rpcUrls: readonly string[]
@@ -29,6 +30,6 @@ export const openChainReader = (options: {
       ),
       { retryCount: 0 },
     ),
-    batch: { multicall: { wait: 2 } },
+    batch: { multicall: { wait: 2, batchSize: 16_384 } },
     cacheTime: 0,
   })

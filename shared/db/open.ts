@@ -1,3 +1,4 @@
+import { DrizzleQueryError } from 'drizzle-orm/errors'
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 import { Overdue, within } from '#shared/deadline'
@@ -52,7 +53,8 @@ export function openDatabase(options: {
       const value = await within(work, callDeadlineMs, 'the database')
       overdue = 0
       return value
-    } catch (error) {
+    } catch (thrown) {
+      const error = withoutValues(thrown)
       if (error instanceof Overdue && ++overdue >= overdueMax) {
         options.log.fatal({ overdue }, 'database stopped answering')
         options.onStuck()
@@ -65,4 +67,27 @@ export function openDatabase(options: {
     transaction: (work) => guarded(db.transaction(work)),
     [Symbol.asyncDispose]: () => sql.end({ timeout: 2 }),
   }
+}
+
+/** Postgres refused a statement. `code` is its SQLSTATE, `constraint` the one that was broken. */
+export class DatabaseRefused extends Error {
+  override name = 'DatabaseRefused'
+  constructor(
+    message: string,
+    readonly code?: string,
+    readonly constraint?: string,
+  ) {
+    super(message)
+  }
+}
+
+/** drizzle writes a failed statement's values into its message: they may be anybody's, and go. */
+function withoutValues(error: unknown): unknown {
+  if (!(error instanceof DrizzleQueryError)) return error
+  const cause = error.cause as (Error & { code?: string; constraint_name?: string }) | undefined
+  return new DatabaseRefused(
+    cause?.message ?? 'a statement failed',
+    cause?.code,
+    cause?.constraint_name,
+  )
 }

@@ -1,0 +1,118 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { type Outside, outsideOf } from '#infra/demo/outside'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { cashoutBody, entryIn } from '../cashing-out'
+import { ausdOf } from '../ledger'
+import { stranger } from '../people'
+import { sharedStack } from '../stack'
+
+let stack: Stack
+let outside: Outside
+const has = { ausdMicro: 20_000_000n }
+
+beforeAll(async () => {
+  stack = await sharedStack()
+  outside = outsideOf(stack.info)
+}, 90_000)
+
+const payoutsOf = async (payoutId: string) =>
+  (await outside.book()).payouts!.filter((payout) => payout.reference_id === payoutId)
+
+describe('a cash-out', () => {
+  test('answers at once, is in flight until the provider confirms, and ends paid', async () => {
+    const person = await stranger(stack, has)
+    const reply = await person.post('/cashouts', await cashoutBody(stack, person))
+    expect(reply).toMatchObject({ status: 200, body: { ausd: '5000000', fiat: '81250' } })
+    const { inFlight } = (await person.get('/me/activity')).body
+    expect(inFlight[0]).toMatchObject({ id: reply.body.payoutId, kind: 'cashout' })
+    await entryIn(person, reply.body.payoutId, 'paid')
+    expect(await ausdOf(stack, person.wallet)).toBe(15_000_000n)
+    expect(await payoutsOf(reply.body.payoutId)).toMatchObject([
+      { amount: 81_250, status: 'SUCCEEDED', channel_code: 'ID_BCA' },
+    ])
+    expect((await person.get('/me/activity')).body.inFlight).toEqual([])
+  })
+
+  test.each([
+    ['the bank refuses', '999999'],
+    ['the account does not exist', '121212'],
+    ['the transfer is reversed after it succeeded', '654321'],
+  ])('gives the AUSD back, once, when %s', async (_, accountNumber) => {
+    const person = await stranger(stack, has)
+    const reply = await person.post(
+      '/cashouts',
+      await cashoutBody(stack, person, { accountNumber }),
+    )
+    expect(reply.status).toBe(200)
+    const entry = await entryIn(person, reply.body.payoutId, 'returned')
+    expect(entry.reason).toBeString()
+    expect(await ausdOf(stack, person.wallet)).toBe(20_000_000n)
+    expect(await payoutsOf(reply.body.payoutId)).toHaveLength(1)
+  })
+
+  test('gives the AUSD back when the transfer was cancelled at the provider', async () => {
+    const person = await stranger(stack, has)
+    const reply = await person.post(
+      '/cashouts',
+      await cashoutBody(stack, person, { accountNumber: '131313' }),
+    )
+    const payout = await waitUntil(
+      'the payout reaching the provider',
+      async () => (await payoutsOf(reply.body.payoutId))[0],
+    )
+    const { secretKey } = stack.info.provider.ID
+    await fetch(`${stack.info.sandbox}/v2/payouts/${payout.id}/cancel`, {
+      method: 'POST',
+      headers: { Authorization: `Basic ${btoa(`${secretKey}:`)}` },
+    })
+    await entryIn(person, reply.body.payoutId, 'returned')
+    expect(await ausdOf(stack, person.wallet)).toBe(20_000_000n)
+  })
+
+  test('is the same cash-out when the same request comes again, and refused when it differs', async () => {
+    const person = await stranger(stack, has)
+    const body = await cashoutBody(stack, person)
+    const first = await person.post('/cashouts', body)
+    expect((await person.post('/cashouts', body)).body).toEqual(first.body)
+    const other = { ...body, bank: { ...body.bank, accountNumber: '9876543210' } }
+    expect(await person.post('/cashouts', other)).toMatchObject({
+      status: 400,
+      body: { error: 'this quote was already used' },
+    })
+    await entryIn(person, first.body.payoutId, 'paid')
+    expect(await payoutsOf(first.body.payoutId)).toHaveLength(1)
+  })
+
+  test('whose authorization somebody else put on the chain first counts as taken', async () => {
+    const person = await stranger(stack, { ...has, wei: 10n ** 17n })
+    const body = await cashoutBody(stack, person)
+    await person.submit(body.authorization)
+    const reply = await person.post('/cashouts', body)
+    // Either it was still unseen when checked, or the nonce is known to be used: never paid twice.
+    if (reply.status === 400) expect(reply.body.error).toMatch(/nonce was already used/)
+    else await entryIn(person, reply.body.payoutId, 'paid')
+    expect(await ausdOf(stack, person.wallet)).toBe(15_000_000n)
+  })
+})
+
+describe('a bank account', () => {
+  test('is stored sealed: neither number nor name stand in any table or log', async () => {
+    const person = await stranger(stack, has)
+    const secretName = `Zz Unmistakable ${person.wallet.slice(2, 10)}`
+    const body = await cashoutBody(stack, person, { accountNumber: '48151623420815' })
+    const reply = await person.post('/cashouts', {
+      ...body,
+      bank: { ...body.bank, accountHolderName: `  ${secretName} ` },
+    })
+    await entryIn(person, reply.body.payoutId, 'paid')
+    expect((await payoutsOf(reply.body.payoutId))[0].channel_properties.account_holder_name).toBe(
+      secretName,
+    )
+    const { everythingWritten } = await import('../everything')
+    const written = await everythingWritten(stack)
+    expect(written.includes(reply.body.payoutId)).toBe(true)
+    expect(written.includes('48151623420815')).toBe(false)
+    expect(written.includes(secretName)).toBe(false)
+  })
+})

@@ -1,0 +1,102 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import type { Person } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { rowCounts } from '../books'
+import { resident, stranger } from '../people'
+import { sharedStack } from '../stack'
+
+let stack: Stack
+let person: Person
+let unverified: Person
+let idr: string
+let myr: string
+const nobody = '7f9c24e8-3b1a-4d52-9e0f-1c2d3e4f5a6b'
+
+beforeAll(async () => {
+  stack = await sharedStack()
+  person = await resident(stack)
+  unverified = await stranger(stack)
+  await unverified.get('/me')
+  await person.until('the drip', async () => (await person.get('/me/activity')).status === 200)
+  idr = (await person.quote('USD/IDR')).id
+  myr = (await person.quote('USD/MYR')).id
+}, 90_000)
+
+const good = () => ({ amount: '50000', method: 'qr', quoteId: idr })
+const digits = 'amount must be a string of 1 to 30 digits, in the smallest unit'
+
+const rows: [string, () => unknown, number, string][] = [
+  ['no body', () => undefined, 400, 'the body must be JSON'],
+  ['a list', () => [], 400, 'the body must be a JSON object'],
+  ['a number', () => 5, 400, 'the body must be a JSON object'],
+  ['nothing in it', () => ({}), 400, 'amount is missing'],
+  ['an unknown key', () => ({ ...good(), bonus: '1' }), 400, 'bonus is not a known field'],
+  ['a number where a string belongs', () => ({ ...good(), amount: 50_000 }), 400, digits],
+  ['a sign', () => ({ ...good(), amount: '-50000' }), 400, digits],
+  ['an exponent', () => ({ ...good(), amount: '5e4' }), 400, digits],
+  ['a leading blank', () => ({ ...good(), amount: ' 50000' }), 400, digits],
+  ['a trailing blank', () => ({ ...good(), amount: '50000 ' }), 400, digits],
+  ['a hundred digits', () => ({ ...good(), amount: '9'.repeat(100) }), 400, digits],
+  ['another method', () => ({ ...good(), method: 'cash' }), 400, 'method must be bank, card or qr'],
+  ['no uuid', () => ({ ...good(), quoteId: 'abc' }), 400, 'quoteId must be a uuid'],
+  ['zero', () => ({ ...good(), amount: '0' }), 400, 'amount is below the minimum of Rp 10,000'],
+  [
+    'less than Rp 10,000',
+    () => ({ ...good(), amount: '9999' }),
+    400,
+    'amount is below the minimum of Rp 10,000',
+  ],
+  [
+    'less than RM 5.00',
+    () => ({ ...good(), quoteId: myr, amount: '499' }),
+    400,
+    'amount is below the minimum of RM 5.00',
+  ],
+  [
+    'more than any channel takes',
+    () => ({ ...good(), amount: '9'.repeat(30) }),
+    400,
+    'amount is more than any payment channel accepts',
+  ],
+  [
+    'an unknown quote',
+    () => ({ ...good(), quoteId: nobody }),
+    400,
+    'this quote is not known, ask for a new one',
+  ],
+]
+
+describe('a top-up is refused, and nothing is written, for', () => {
+  test.each(rows)('%s', async (_, body, status, error) => {
+    const before = await rowCounts(stack)
+    const reply = await person.call('POST', '/topups', body())
+    expect({ status: reply.status, body: reply.body }).toEqual({ status, body: { error } })
+    expect(await rowCounts(stack)).toEqual(before)
+  })
+
+  test('an account that is not verified', async () => {
+    const before = await rowCounts(stack)
+    const reply = await unverified.post('/topups', good())
+    expect(reply).toMatchObject({ status: 403, body: { error: 'verify your identity first' } })
+    expect(await rowCounts(stack)).toEqual(before)
+  })
+
+  test('text that is no JSON', async () => {
+    const reply = await fetch(`${stack.info.gateway}/quote`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: '{"pair":',
+    })
+    expect({ status: reply.status, body: await reply.json() }).toEqual({
+      status: 400,
+      body: { error: 'the body must be JSON' },
+    })
+  })
+
+  test('and the refused requests did not use up their quotes', async () => {
+    expect((await person.post('/topups', good())).status).toBe(200)
+    expect((await person.post('/topups', { ...good(), quoteId: myr, amount: '500' })).status).toBe(
+      200,
+    )
+  })
+})

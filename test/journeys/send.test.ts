@@ -1,0 +1,65 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
+import type { Person } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { entryIn } from '../cashing-out'
+import { ausdOf } from '../ledger'
+import { resident, stranger } from '../people'
+import { sharedStack } from '../stack'
+
+let stack: Stack
+let person: Person
+
+beforeAll(async () => {
+  stack = await sharedStack()
+  person = await resident(stack, { ausdMicro: 20_000_000n })
+}, 90_000)
+
+const anybody = () => privateKeyToAddress(generatePrivateKey())
+
+describe('a send', () => {
+  test('is relayed once, answered at once, and listed until it is final', async () => {
+    const to = anybody()
+    const authorization = await person.sign({ to, valueMicro: 1_500_000n })
+    const reply = await person.post('/sends', { authorization })
+    expect(reply).toMatchObject({ status: 200, body: { ausd: '1500000' } })
+    expect(reply.body.to.toLowerCase()).toBe(to.toLowerCase())
+    expect((await person.post('/sends', { authorization })).body).toEqual(reply.body)
+    const entry = await entryIn(person, reply.body.sendId, 'sent')
+    expect(entry.txHash).toMatch(/^0x[0-9a-f]{64}$/)
+    expect(await ausdOf(stack, to)).toBe(1_500_000n)
+  })
+
+  test.each([
+    [
+      'to the zero address',
+      { to: `0x${'0'.repeat(40)}` },
+      'authorization.to must not be the zero address',
+    ],
+    ['of nothing', { value: '0' }, 'authorization.value must be more than 0'],
+    ['that lapsed', { validBefore: '1' }, 'authorization.validBefore has passed'],
+    [
+      'that is not valid yet',
+      { validAfter: '9999999999' },
+      'authorization.validAfter must be in the past',
+    ],
+    [
+      'of more than was signed',
+      { value: '1500001' },
+      'authorization.signature is not a signature of authorization.from over this transfer',
+    ],
+  ])('%s is refused', async (_, change, error) => {
+    const signed = await person.sign({ to: anybody(), valueMicro: 1_500_000n })
+    const reply = await person.post('/sends', { authorization: { ...signed, ...change } })
+    expect({ status: reply.status, body: reply.body }).toEqual({ status: 400, body: { error } })
+  })
+
+  test('by an account that is not verified is refused', async () => {
+    const unverified = await stranger(stack, { ausdMicro: 2_000_000n })
+    const authorization = await unverified.sign({ to: anybody(), valueMicro: 1_000_000n })
+    expect(await unverified.post('/sends', { authorization })).toMatchObject({
+      status: 403,
+      body: { error: 'verify your identity first' },
+    })
+  })
+})

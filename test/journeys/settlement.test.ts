@@ -1,0 +1,123 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { type Outside, outsideOf } from '#infra/demo/outside'
+import type { Person } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { openCheckout } from '../checkout'
+import { resident } from '../people'
+import { sharedStack } from '../stack'
+
+let stack: Stack
+let outside: Outside
+
+beforeAll(async () => {
+  stack = await sharedStack()
+  outside = outsideOf(stack.info)
+}, 90_000)
+
+/** A verified person with collateral of about 30.77 AUSD. */
+async function borrower(): Promise<Person> {
+  const person = await resident(stack, { ausdMicro: 50_000_000n })
+  const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '500000', method: 'qr' })
+  await outside.pay(checkout.paymentId, 'QRIS')
+  await person.until('collateral', (me) => me.collateral.value === checkout.ausd)
+  return person
+}
+
+const settle = async (person: Person, pair: 'USD/IDR' | 'USD/MYR' = 'USD/IDR') =>
+  person.post('/settlements', { quoteId: (await person.quote(pair)).id })
+
+describe('a settlement', () => {
+  test.each([
+    ['USD/IDR', '162501', 'BCA_VIRTUAL_ACCOUNT'],
+    ['USD/MYR', '4211', 'MAYB2U_FPX'],
+  ] as const)(
+    'in %s charges the whole debt rounded up to %s, and once paid closes the cycle',
+    async (pair, fiat, channel) => {
+      const person = await borrower()
+      await person.draw(10_000_001n)
+      const reply = await settle(person, pair)
+      expect(reply.body).toMatchObject({ fiat, ausd: '10000001' })
+      await outside.pay(reply.body.paymentId, channel)
+      const me = await person.until('the repayment', (seen) => seen.drawn === '0' && seen)
+      expect(me).toMatchObject({ cycles: 1, score: '10', defaulted: false })
+    },
+  )
+
+  test('is refused when nothing is owed', async () => {
+    const person = await resident(stack)
+    expect(await settle(person)).toMatchObject({ status: 400, body: { error: 'nothing is owed' } })
+  })
+
+  test('of a debt below what any channel charges says how to repay directly', async () => {
+    const person = await borrower()
+    await person.draw(100n)
+    const reply = await settle(person, 'USD/MYR')
+    expect(reply.status).toBe(400)
+    expect(reply.body.error).toMatch(/too small for any payment channel/)
+    expect((await person.me()).drawn).toBe('100')
+  })
+
+  test('paid after the user repaid part of it puts the excess into collateral', async () => {
+    const person = await borrower()
+    await person.draw(10_000_000n)
+    const reply = await settle(person)
+    const before = BigInt((await person.me()).collateral.value)
+    await person.repay(4_000_000n)
+    await outside.pay(reply.body.paymentId, 'QRIS')
+    const me = await person.until('the repayment', (seen) => seen.drawn === '0' && seen)
+    expect(BigInt(me.collateral.value) - before).toBe(4_000_000n)
+  })
+
+  test('paid after the user drew more repays what was paid', async () => {
+    const person = await borrower()
+    await person.draw(5_000_000n)
+    const reply = await settle(person)
+    await person.draw(3_000_000n)
+    await outside.pay(reply.body.paymentId, 'QRIS')
+    const me = await person.until('the repayment', (seen) => seen.drawn === '3000000' && seen)
+    expect(me.cycles).toBe(0)
+  })
+
+  test('paid by card is not held: a debt is repaid at once', async () => {
+    const person = await borrower()
+    await person.draw(5_000_000n)
+    const reply = await settle(person)
+    await outside.pay(reply.body.paymentId, 'CARDS')
+    const me = await person.until('the repayment', (seen) => seen.drawn === '0' && seen)
+    expect(me.collateral.pendingShares).toBe('0')
+  })
+})
+
+describe('a refund', () => {
+  test('during the hold takes the held lot back', async () => {
+    const person = await resident(stack)
+    const checkout = await openCheckout(person, {
+      pair: 'USD/IDR',
+      amount: '50000',
+      method: 'card',
+    })
+    await outside.pay(checkout.paymentId, 'CARDS')
+    await person.until('the hold', (me) => me.collateral.pendingShares !== '0')
+    await outside.refund(checkout.paymentId)
+    const me = await person.until(
+      'the revocation',
+      (seen) => seen.collateral.pendingShares === '0' && seen,
+    )
+    expect(me.collateral.value).toBe('0')
+    const { items } = (await person.get('/me/activity')).body
+    expect(items[0]).toMatchObject({ id: checkout.paymentId, status: 'revoked' })
+  })
+
+  test('after the credit leaves the credit and puts the payment into review', async () => {
+    const person = await resident(stack)
+    const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
+    await outside.pay(checkout.paymentId, 'QRIS')
+    await person.until('the credit', (me) => me.collateral.value === checkout.ausd)
+    await outside.refund(checkout.paymentId)
+    await person.until('the review', async () => {
+      const { items } = (await person.get('/me/activity')).body
+      return items[0].status === 'review'
+    })
+    expect((await person.me()).collateral.value).toBe(checkout.ausd)
+  })
+})
