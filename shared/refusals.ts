@@ -33,7 +33,15 @@ export const refusals = {
   valid_before_past: { status: 400, message: 'authorization.validBefore has passed' },
   valid_after_not_reached: { status: 400, message: 'authorization.validAfter must be in the past' },
   payout_below_minimum: { status: 400, message: 'the payout is below the minimum of Rp 10,000' },
+  payout_below_bank_minimum: {
+    status: 400,
+    message: 'the payout is less than this bank accepts',
+  },
   payout_above_maximum: { status: 400, message: 'the payout is more than this bank accepts' },
+  payout_not_in_increment: {
+    status: 400,
+    message: 'the payout is not a multiple of what this bank accepts',
+  },
   bank_unknown: { status: 400, message: 'bank.channelCode is not a bank we can pay' },
   bank_account_format: {
     status: 400,

@@ -17,7 +17,7 @@ export type AnvilProcess = AsyncDisposable & { rpcUrl: string; close: () => Prom
 export async function startAnvil(args: readonly string[] = []): Promise<AnvilProcess> {
   const child = Bun.spawn([anvilBinary(), '--port', '0', '--chain-id', '10143', ...args], {
     stdout: 'pipe',
-    stderr: 'inherit',
+    stderr: 'ignore',
   })
   const close = async () => {
     child.kill()

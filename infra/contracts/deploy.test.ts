@@ -1,10 +1,16 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { encodeFunctionData, hashDomain } from 'viem'
+import { hashDomain, parseAbi } from 'viem'
 import { startAnvil } from '#infra/contracts/anvil-process'
-import { multicall3Address } from '#infra/contracts/deploy'
-import { actors, openStage } from '#infra/contracts/stage'
+import { deployContracts, multicall3Address } from '#infra/contracts/deploy'
+import { actorKeys, actors, openStage, stageTerms } from '#infra/contracts/stage'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+
+const multicall3Abi = parseAbi([
+  'function getBlockNumber() view returns (uint256)',
+  'function getCurrentBlockTimestamp() view returns (uint256)',
+  'function getEthBalance(address account) view returns (uint256)',
+])
 
 const stage = await openStage()
 afterAll(stage.close)
@@ -14,8 +20,6 @@ const { ausd, creditLine, treasury } = deployment
 describe('a deployment', () => {
   test('has the same addresses on another fresh chain, whatever its block time', async () => {
     await using slow = await startAnvil(['--block-time', '30'])
-    const { deployContracts } = await import('#infra/contracts/deploy')
-    const { stageTerms, actorKeys } = await import('#infra/contracts/stage')
     const again = await deployContracts({
       ...stageTerms,
       rpcUrl: slow.rpcUrl,
@@ -30,9 +34,9 @@ describe('a deployment', () => {
   test('tells where the chain began', async () => {
     const genesis = await client.getBlock({ blockNumber: 0n })
     expect(deployment.genesisHash).toBe(genesis.hash)
-    expect(await client.getCode({ address: creditLine, blockNumber: deployment.deployBlock })).not.toBe(
-      undefined,
-    )
+    expect(
+      await client.getCode({ address: creditLine, blockNumber: deployment.deployBlock }),
+    ).not.toBe(undefined)
   })
 
   test('funds the treasury and the lending pool', async () => {
@@ -65,48 +69,39 @@ describe('a deployment', () => {
     expect(await client.readContract({ ...view, functionName: 'decimals' })).toBe(6)
   })
 
-  test('refuses to be funded by a step that reverts', async () => {
+  test('says so when a step reverts', async () => {
     await expect(openStage({ initialRatioBps: 0 })).rejects.toThrow('reverted')
   })
 })
 
 describe('multicall3', () => {
-  const batch = { abi: ausdAbi, address: ausd, functionName: 'balanceOf' } as const
+  const at = { abi: ausdAbi, functionName: 'balanceOf' } as const
 
   test('answers a batch of reads with the failures marked', async () => {
     const answers = await client.multicall({
       multicallAddress: multicall3Address,
       contracts: [
-        { ...batch, args: [treasury] },
-        { abi: ausdAbi, address: ausd, functionName: 'getRoleMember', args: [] } as never,
-        { ...batch, args: [actors.ana.address] },
-      ].filter((_, index) => index !== 1),
+        { ...at, address: ausd, args: [treasury] },
+        { ...at, address: multicall3Address, args: [treasury] },
+        { ...at, address: ausd, args: [actors.ana.address] },
+      ],
     })
-    expect(answers.map((one) => one.result)).toEqual([1_000_000_000_000n, 1_000_000_000n])
-    const failing = await client.multicall({
-      multicallAddress: multicall3Address,
-      contracts: [{ ...batch, address: multicall3Address, args: [treasury] }],
-    })
-    expect(failing[0]!.status).toBe('failure')
+    expect(answers.map((one) => one.status)).toEqual(['success', 'failure', 'success'])
+    expect(answers.map((one) => one.result)).toEqual([
+      1_000_000_000_000n,
+      undefined,
+      1_000_000_000n,
+    ])
   })
 
   test('knows block number, block time and native balance', async () => {
-    const abi = [
-      'getBlockNumber',
-      'getCurrentBlockTimestamp',
-    ].map((name) => ({
-      type: 'function' as const,
-      name,
-      inputs: [],
-      outputs: [{ type: 'uint256' }],
-      stateMutability: 'view' as const,
-    }))
+    const call = { abi: multicall3Abi, address: multicall3Address } as const
     const block = await client.getBlock()
-    const call = { abi, address: multicall3Address }
-    expect(await client.readContract({ ...call, functionName: 'getBlockNumber' })).toBe(block.number)
-    expect(await client.readContract({ ...call, functionName: 'getCurrentBlockTimestamp' })).toBe(
-      block.timestamp,
-    )
-    void encodeFunctionData
+    const address = actors.ana.address
+    expect([
+      await client.readContract({ ...call, functionName: 'getBlockNumber' }),
+      await client.readContract({ ...call, functionName: 'getCurrentBlockTimestamp' }),
+      await client.readContract({ ...call, functionName: 'getEthBalance', args: [address] }),
+    ]).toEqual([block.number, block.timestamp, await client.getBalance({ address })])
   })
 })

@@ -70,7 +70,12 @@ describe('a top-up', () => {
     ['the ref zero', 'topUp', [zeroRef, ana, 1n, false], 'ZeroRef'],
     ['nobody as account', 'topUp', [refOf(2), `0x${'0'.repeat(40)}`, 1n, false], 'ZeroAddress'],
     ['no amount', 'topUp', [refOf(2), ana, 0n, false], 'ZeroAmount'],
-    ['more than the treasury has', 'topUp', [refOf(2), ana, 10n ** 15n, false], 'ERC20InsufficientBalance'],
+    [
+      'more than the treasury has',
+      'topUp',
+      [refOf(2), ana, 10n ** 15n, false],
+      'ERC20InsufficientBalance',
+    ],
   ] as const)('with %s is refused', async (_case, name, args, refusal) => {
     await topUp(1)
     expect(await stage.refusal('relayer', 'creditLine', name, args)).toBe(refusal)
@@ -92,7 +97,13 @@ describe('a held top-up', () => {
       pendingUntil: 0n,
     })
     await stage.send('ana', 'creditLine', 'draw', [50_000_000n, ana])
-    expect(await read('lotOf', 1)).toMatchObject([ana, 100_000_000n, 100_000_000_000_000n, held.pendingUntil, 2])
+    expect(await read('lotOf', 1)).toMatchObject([
+      ana,
+      100_000_000n,
+      100_000_000_000_000n,
+      held.pendingUntil,
+      2,
+    ])
   })
 
   test('can be revoked in time: the value goes back and nothing is left', async () => {
@@ -129,7 +140,9 @@ describe('a held top-up', () => {
     await topUp(2)
     await stage.warp(60)
     for (const ref of [1, 2, 3]) {
-      expect(await stage.refusal('relayer', 'creditLine', 'revokeTopUp', [refOf(ref)])).toBe('NotHeld')
+      expect(await stage.refusal('relayer', 'creditLine', 'revokeTopUp', [refOf(ref)])).toBe(
+        'NotHeld',
+      )
     }
     await stage.send('ana', 'creditLine', 'settleLots', [ana, 5n])
     expect(await stage.refusal('relayer', 'creditLine', 'revokeTopUp', [refOf(1)])).toBe('NotHeld')
@@ -194,7 +207,10 @@ describe('many', () => {
       [4n, refOf(4), 'UnknownKind'],
     ])
     expect(named(sent).filter((name) => name === 'AlreadyApplied')).toHaveLength(1)
-    expect(await stage.accountOf('ana')).toMatchObject({ collateral: 110_000_000n, pendingShares: 0n })
+    expect(await stage.accountOf('ana')).toMatchObject({
+      collateral: 110_000_000n,
+      pendingShares: 0n,
+    })
     expect((await stage.accountOf('budi')).collateral).toBe(5_000_000n)
     expect(await read('refUsed', 4)).toBe(zeroRef)
   })

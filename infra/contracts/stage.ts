@@ -12,7 +12,6 @@ import {
   numberToHex,
   parseEventLogs,
   publicActions,
-  type RpcTransactionReceipt,
   walletActions,
 } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
@@ -78,6 +77,9 @@ export async function openStage(terms: Partial<DeployTerms> = {}) {
     treasuryKey: actorKeys.treasury,
     relayers: [actors.relayer.address],
     verifiers: [actors.verifier.address],
+  }).catch(async (error) => {
+    await anvil.close()
+    throw error
   })
   const client = openClient(anvil.rpcUrl)
   const stage = { client, deployment, close: anvil.close, ...stageCalls(client, deployment) }
@@ -99,8 +101,12 @@ function openClient(rpcUrl: string) {
     .extend(walletActions)
 }
 
-function stageCalls(client: ReturnType<typeof openClient>, deployment: Deployment) {
-  const request = client.request as (ask: { method: string; params: unknown[] }) => Promise<unknown>
+type Client = ReturnType<typeof openClient>
+
+function stageCalls(client: Client, deployment: Deployment) {
+  const request = client.request as (ask: RpcAsk) => Promise<unknown>
+  const refusal = refusalOf(client, deployment)
+  const sendRaw = (transaction: RawTransaction) => sendUnlocked(client, request, transaction)
 
   /** Sends and mines; answers gas used and events, throws if it reverts. */
   async function send<C extends Contract, N extends Call<C>>(
@@ -111,74 +117,101 @@ function stageCalls(client: ReturnType<typeof openClient>, deployment: Deploymen
   ) {
     const data = encode(contract, functionName, args)
     const gas = numberToHex(callGas)
-    const transaction = { from: actors[from].address, to: deployment[contract], data, gas }
-    const receipt = (await request({
-      method: 'eth_sendTransactionSync',
-      params: [transaction],
-    })) as RpcTransactionReceipt
-    if (receipt.status !== '0x1') {
-      throw new Error(
-        `${functionName} by ${from}: ${await refusal(from, contract, functionName, args)}`,
-      )
+    const to = deployment[contract]
+    const receipt = await sendRaw({ from: actors[from].address, to, data, gas })
+    if (receipt.status !== 'success') {
+      const reason = await refusal(from, contract, functionName, args)
+      throw new Error(`${functionName} by ${from}: ${reason}`)
     }
-    const events = parseEventLogs({ abi: stageAbi, logs: receipt.logs as never })
-    return { gasUsed: BigInt(receipt.gasUsed), events }
+    const events = parseEventLogs({ abi: stageAbi, logs: receipt.logs })
+    return { gasUsed: receipt.gasUsed, events }
   }
 
+  return { send, sendRaw, request, refusal, ...views(client, deployment), ...timeTravel(client) }
+}
+
+type RpcAsk = { method: string; params: unknown[] }
+type RawTransaction = { from: Address; to?: Address; data: Hex; gas: Hex }
+
+/** Sends from an unlocked account and waits until it is mined, reverted or not. */
+async function sendUnlocked(
+  client: Client,
+  request: (ask: RpcAsk) => Promise<unknown>,
+  transaction: RawTransaction,
+) {
+  const hash = (await request({ method: 'eth_sendTransaction', params: [transaction] })) as Hex
+  const deadline = Date.now() + 10_000
+  while (Date.now() < deadline) {
+    const receipt = await client.getTransactionReceipt({ hash }).catch(() => null)
+    if (receipt) return receipt
+    await Bun.sleep(1)
+  }
+  throw new Error(`${hash} was not mined`)
+}
+
+function refusalOf(client: Client, deployment: Deployment) {
   /** The name of the error the call would revert with now, or `accepted`. */
-  async function refusal<C extends Contract, N extends Call<C>>(
+  return async <C extends Contract, N extends Call<C>>(
     from: Actor,
     contract: C,
     functionName: N,
     args: Args<C, N>,
-  ): Promise<string> {
+  ): Promise<string> => {
     const data = encode(contract, functionName, args)
-    const call = { account: actors[from].address, to: deployment[contract], data, gas: callGas }
+    const to = deployment[contract]
     try {
-      await client.call(call)
+      await client.call({ account: actors[from].address, to, data, gas: callGas })
       return 'accepted'
     } catch (error) {
-      const walked =
-        error instanceof BaseError ? error.walk((one) => 'data' in (one as object)) : null
-      const revert = (walked as { data?: Hex } | null)?.data
-      if (!revert?.startsWith('0x')) throw error
+      const revert = revertData(error)
+      if (revert === undefined) throw error
       return decodeErrorResult({ abi: stageAbi, data: revert }).errorName
     }
   }
+}
 
+function revertData(error: unknown): Hex | undefined {
+  if (!(error instanceof BaseError)) return undefined
+  const carrier = error.walk((one) => typeof (one as { data?: unknown }).data === 'string')
+  return (carrier as { data?: Hex } | null)?.data
+}
+
+function views(client: Client, { ausd, creditLine }: Deployment) {
   const accountOf = (actor: Actor) =>
     client.readContract({
       abi: creditLineAbi,
-      address: deployment.creditLine,
+      address: creditLine,
       functionName: 'accountOf',
       args: [actors[actor].address],
     })
-
   const balanceOf = (address: Address) =>
     client.readContract({
       abi: ausdAbi,
-      address: deployment.ausd,
+      address: ausd,
       functionName: 'balanceOf',
       args: [address],
     })
+  return { accountOf, balanceOf }
+}
 
+function timeTravel(client: Client) {
+  const snapshots: Hex[] = []
   /** Lets `seconds` of chain time pass. */
   async function warp(seconds: number) {
     await client.increaseTime({ seconds })
     await client.mine({ blocks: 1 })
   }
-
-  let snapshot: Hex | undefined
   /** Remembers this state of the chain, for `rewind`. */
   async function checkpoint() {
-    snapshot = await client.snapshot()
+    snapshots.push(await client.snapshot())
   }
-  /** Goes back to the state of the last `checkpoint`. */
+  /** Goes back to the state of the last `checkpoint`, which is used up by it. */
   async function rewind() {
-    if (snapshot) await client.revert({ id: snapshot })
+    const id = snapshots.pop()
+    if (!id) throw new Error('there is no checkpoint to rewind to')
+    await client.revert({ id })
   }
-
-  return { send, refusal, accountOf, balanceOf, warp, checkpoint, rewind }
+  return { warp, checkpoint, rewind }
 }
 
 function encode(contract: Contract, functionName: string, args: unknown): Hex {

@@ -29,7 +29,7 @@ export const planChain = (options: { dir: string; port: number }): Command => ({
     ...['--host', '127.0.0.1', '--port', String(options.port), '--chain-id', String(localChainId)],
     ...['--block-time', '0.3', '--slots-in-an-epoch', '1', '--gas-limit', '150000000'],
     ...['--block-base-fee-per-gas', '100000000000', '--order', 'fifo', '--no-priority-fee'],
-    ...['--accounts', '1', '--prune-history', '--quiet'],
+    ...['--accounts', '1', '--prune-history', '500', '--quiet'],
   ],
   env: {},
   logFile: join(options.dir, 'logs/chain.log'),

@@ -39,7 +39,10 @@ export function loadConfig(env: Env = process.env): Config {
     gatewayUrl: read.url('GATEWAY_URL'),
     appUrl: read.url('APP_URL'),
     bookPath: env.SANDBOX_BOOK || null,
-    secretKeys: { ID: read.text('PROVIDER_ID_SECRET_KEY'), MY: read.text('PROVIDER_MY_SECRET_KEY') },
+    secretKeys: {
+      ID: read.text('PROVIDER_ID_SECRET_KEY'),
+      MY: read.text('PROVIDER_MY_SECRET_KEY'),
+    },
     callbackTokens: {
       ID: read.text('PAYMENTS_CALLBACK_TOKEN_ID'),
       MY: read.text('PAYMENTS_CALLBACK_TOKEN_MY'),

@@ -75,7 +75,10 @@ const checks = new Map<string, Check>([
   ],
   [
     'webhooks.times',
-    { fits: (v) => between(1, 100)(v) && Number.isInteger(v), words: 'a whole number from 1 to 100' },
+    {
+      fits: (v) => between(1, 100)(v) && Number.isInteger(v),
+      words: 'a whole number from 1 to 100',
+    },
   ],
   ['webhooks.newIds', flag],
   ['api.errorRate', probability],
@@ -87,8 +90,9 @@ const checks = new Map<string, Check>([
 ])
 
 /**
- * Lays the named fields over the faults in force; an empty object ends all of them.
- * The answer lists what is wrong instead, and then nothing changes.
+ * Replaces every section that is named: what it leaves out is off. A section that is not named
+ * stays as it is, and an empty object ends all faults. The answer lists what is wrong instead,
+ * and then nothing changes.
  */
 export function changeFaults(
   current: Faults,
@@ -97,11 +101,18 @@ export function changeFaults(
   if (Object.keys(change).length === 0) return { faults: noFaults }
   const wrong = Object.entries(change).flatMap(([name, value]) => faultsOfSection(name, value))
   if (wrong.length > 0) return { wrong }
-  const webhooks = { ...current.webhooks, ...(change.webhooks as Partial<Faults['webhooks']>) }
-  const api = { ...current.api, ...(change.api as Partial<Faults['api']>) }
+  const webhooks = section(current, change, 'webhooks')
+  const api = section(current, change, 'api')
   const seed = 'seed' in change ? (change.seed as number | null) : current.seed
   return { faults: { webhooks, api, seed } }
 }
+
+const section = <K extends 'webhooks' | 'api'>(
+  current: Faults,
+  change: Record<string, unknown>,
+  name: K,
+): Faults[K] =>
+  name in change ? { ...noFaults[name], ...(change[name] as Partial<Faults[K]>) } : current[name]
 
 function faultsOfSection(section: string, value: unknown): string[] {
   if (section === 'seed') {

@@ -137,7 +137,7 @@ contract CreditLine is RelayedOps {
         token.safeTransfer(to, amount);
     }
 
-    /// @notice Stops money going out and everything relayed. Repaying goes on, so that a pause makes
+    /// @notice Stops money going out and everything relayed. Repaying goes on, so a pause makes
     /// nobody late, and nobody can be defaulted meanwhile.
     function pause() external onlyRole(PAUSER_ROLE) {
         _pause();

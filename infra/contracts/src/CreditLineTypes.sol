@@ -48,7 +48,7 @@ abstract contract CreditLineTypes {
     /// @notice How a cycle ended.
     enum Outcome { Qualified, Short, Late, Defaulted }
 
-    /// @dev Stored account. `ratioBps` 0 stands for the initial ratio, `openedAt` 0 for no open cycle.
+    /// @dev Stored account. `ratioBps` 0 is the initial ratio, `openedAt` 0 means no open cycle.
     struct Line {
         uint128 shares;
         uint128 pendingShares;
@@ -76,9 +76,15 @@ abstract contract CreditLineTypes {
     event VerifiedSet(address indexed account, bool verified);
     /// @notice `heldUntil` is 0 if the shares count at once.
     event CollateralAdded(
-        bytes32 indexed ref, address indexed account, uint256 amount, uint256 shares, uint256 heldUntil
+        bytes32 indexed ref,
+        address indexed account,
+        uint256 amount,
+        uint256 shares,
+        uint256 heldUntil
     );
-    event TopUpRevoked(bytes32 indexed ref, address indexed account, uint256 amount, uint256 shares);
+    event TopUpRevoked(
+        bytes32 indexed ref, address indexed account, uint256 amount, uint256 shares
+    );
     /// @notice `to` is this contract when the collateral repaid the account's own debt.
     event CollateralWithdrawn(
         address indexed account, address indexed to, uint256 amount, uint256 shares

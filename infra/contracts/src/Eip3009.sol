@@ -6,16 +6,18 @@ import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 
 /// @title ERC-3009: token transfers authorised by an off-chain signature
-/// @notice Errors, overloads and the order of the signature checks follow Agora's AUSD. One thing is
-/// stricter here: a high-s ECDSA signature is refused, where Agora's checker lets it through.
+/// @notice Errors, overloads and the order of the signature checks follow Agora's AUSD. One thing
+/// is stricter here: a high-s ECDSA signature is refused, where Agora's checker lets it through.
 /// @dev Type hashes are those of https://eips.ethereum.org/EIPS/eip-3009. Shares the EIP-712 domain
 /// and its `eip712Domain()` with permit.
 abstract contract Eip3009 is ERC20Permit {
     bytes32 public constant TRANSFER_WITH_AUTHORIZATION_TYPEHASH = keccak256(
-        "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
+        "TransferWithAuthorization(address from,address to,uint256 value,"
+        "uint256 validAfter,uint256 validBefore,bytes32 nonce)"
     );
     bytes32 public constant RECEIVE_WITH_AUTHORIZATION_TYPEHASH = keccak256(
-        "ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
+        "ReceiveWithAuthorization(address from,address to,uint256 value,"
+        "uint256 validAfter,uint256 validBefore,bytes32 nonce)"
     );
     bytes32 public constant CANCEL_AUTHORIZATION_TYPEHASH =
         keccak256("CancelAuthorization(address authorizer,bytes32 nonce)");
@@ -126,12 +128,20 @@ abstract contract Eip3009 is ERC20Permit {
     }
 
     /// @notice Makes an unused authorization unusable; signed by its authorizer.
-    function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s) external {
+    function cancelAuthorization(
+        address authorizer,
+        bytes32 nonce,
+        uint8 v,
+        bytes32 r,
+        bytes32 s
+    ) external {
         _cancel(authorizer, nonce, abi.encodePacked(r, s, v));
     }
 
     /// @notice As the overload above, for signatures of any length (ERC-1271 wallets).
-    function cancelAuthorization(address authorizer, bytes32 nonce, bytes memory signature) external {
+    function cancelAuthorization(address authorizer, bytes32 nonce, bytes memory signature)
+        external
+    {
         _cancel(authorizer, nonce, signature);
     }
 
@@ -143,7 +153,8 @@ abstract contract Eip3009 is ERC20Permit {
         if (block.timestamp <= authorization.validAfter) revert InvalidAuthorization();
         if (block.timestamp >= authorization.validBefore) revert ExpiredAuthorization();
         _requireUnused(authorization.from, authorization.nonce);
-        _requireSigned(authorization.from, keccak256(abi.encode(typeHash, authorization)), signature);
+        bytes32 structHash = keccak256(abi.encode(typeHash, authorization));
+        _requireSigned(authorization.from, structHash, signature);
         _authorizationStates[authorization.from][authorization.nonce] = true;
         emit AuthorizationUsed(authorization.from, authorization.nonce);
         _transfer(authorization.from, authorization.to, authorization.value);
@@ -151,8 +162,11 @@ abstract contract Eip3009 is ERC20Permit {
 
     function _cancel(address authorizer, bytes32 nonce, bytes memory signature) private {
         _requireUnused(authorizer, nonce);
-        bytes32 structHash = keccak256(abi.encode(CANCEL_AUTHORIZATION_TYPEHASH, authorizer, nonce));
-        _requireSigned(authorizer, structHash, signature);
+        _requireSigned(
+            authorizer,
+            keccak256(abi.encode(CANCEL_AUTHORIZATION_TYPEHASH, authorizer, nonce)),
+            signature
+        );
         _authorizationStates[authorizer][nonce] = true;
         emit AuthorizationCanceled(authorizer, nonce);
     }
@@ -165,12 +179,17 @@ abstract contract Eip3009 is ERC20Permit {
         if (_authorizationStates[authorizer][nonce]) revert UsedOrCanceledAuthorization();
     }
 
-    /// @dev ECDSA comes first even for accounts with code, so a delegated EOA (EIP-7702) keeps its key.
-    function _requireSigned(address signer, bytes32 structHash, bytes memory signature) private view {
+    /// @dev ECDSA comes first even for accounts with code: a delegated EOA keeps its key.
+    function _requireSigned(address signer, bytes32 structHash, bytes memory signature)
+        private
+        view
+    {
         bytes32 digest = _hashTypedDataV4(structHash);
         (address recovered, ECDSA.RecoverError fault,) = ECDSA.tryRecover(digest, signature);
         if (fault == ECDSA.RecoverError.NoError && recovered == signer) return;
         if (signer.code.length == 0) revert InvalidSignature();
-        if (!SignatureChecker.isValidERC1271SignatureNow(signer, digest, signature)) revert InvalidSignature();
+        if (!SignatureChecker.isValidERC1271SignatureNow(signer, digest, signature)) {
+            revert InvalidSignature();
+        }
     }
 }

@@ -89,7 +89,7 @@ abstract contract HeldLots is CollateralPool {
         line.pendingShares -= matured;
     }
 
-    /// @dev True while matured lots wait in the queue, so a refusal for want of shares may be early.
+    /// @dev True while matured lots wait in the queue: a refusal for want of shares may be early.
     function _hasMaturedLots(address account) internal view returns (bool) {
         Line storage line = _lines[account];
         return line.lotHead < line.lotTail
@@ -131,7 +131,7 @@ abstract contract HeldLots is CollateralPool {
         token.safeTransfer(treasury, value);
     }
 
-    /// @dev Takes collateral worth up to `wanted` AUSD: matured shares first, then lots in order. If
+    /// @dev Takes collateral worth up to `wanted` AUSD: matured shares, then lots in order. If
     /// all of it is needed it goes at once however many lots there are; if only a part is, at most
     /// `lotsMax` lots are taken.
     function _seize(address account, uint256 wanted, uint256 lotsMax)

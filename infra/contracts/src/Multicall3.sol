@@ -2,7 +2,7 @@
 pragma solidity ^0.8.28;
 
 /// @title The part of Multicall3 that clients use for batched reads
-/// @notice ABI-compatible with the contract at 0xcA11bde05977b3631167028862bE2a173976CA11, so that a
+/// @notice ABI-compatible with the one at 0xcA11bde05977b3631167028862bE2a173976CA11, so that a
 /// local chain answers as the public ones do. Stateless.
 contract Multicall3 {
     struct Call3 {

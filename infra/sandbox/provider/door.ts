@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Account, accounts } from '../account.ts'
 import type { Config } from '../config.ts'
-import { type Call, isObject, type JsonObject, type Route, param } from '../route.ts'
+import { type Call, isObject, type JsonObject, param, type Route } from '../route.ts'
 import type { World } from '../world.ts'
 import { Problem } from './problem.ts'
 import { openRateLimit } from './rate-limit.ts'

@@ -22,7 +22,8 @@ export function openRequest(world: World, session: Session, channelCode: string)
     channelCode,
     amountMinor: session.amountMinor,
     captureMethod: session.captureMethod,
-    status: type === 'BANK TRANSFER' || type === 'QR CODE' ? 'ACCEPTING_PAYMENTS' : 'REQUIRES_ACTION',
+    status:
+      type === 'BANK TRANSFER' || type === 'QR CODE' ? 'ACCEPTING_PAYMENTS' : 'REQUIRES_ACTION',
     failureCode: null,
     latestPaymentId: null,
     createdAt: now,
@@ -99,7 +100,10 @@ export function expireSession(world: World, session: Session): Session {
   const expired = world.book.save('sessions', { ...session, status: 'EXPIRED', updatedAt: now })
   tellSession(world, expired)
   const request = session.requestId ? world.book.get('requests', session.requestId) : undefined
-  if (request && (request.status === 'ACCEPTING_PAYMENTS' || request.status === 'REQUIRES_ACTION')) {
+  if (
+    request &&
+    (request.status === 'ACCEPTING_PAYMENTS' || request.status === 'REQUIRES_ACTION')
+  ) {
     const closed = world.book.save('requests', { ...request, status: 'EXPIRED', updatedAt: now })
     tell(world, session.account, 'payment_request.expiry', paymentRequestBody(closed))
   }

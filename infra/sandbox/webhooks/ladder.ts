@@ -7,14 +7,7 @@ const hourMs = 60 * minuteMs
 export const patience: Record<Webhook['source'], { timeoutMs: number; retriesMs: number[] }> = {
   payments: {
     timeoutMs: 30_000,
-    retriesMs: [
-      15 * minuteMs,
-      45 * minuteMs,
-      2 * hourMs,
-      3 * hourMs,
-      6 * hourMs,
-      12 * hourMs,
-    ],
+    retriesMs: [15 * minuteMs, 45 * minuteMs, 2 * hourMs, 3 * hourMs, 6 * hourMs, 12 * hourMs],
   },
   sumsub: { timeoutMs: 5_000, retriesMs: [5 * minuteMs, hourMs, 5 * hourMs, 18 * hourMs] },
   // The older of two documented ladders; the newer one counts eight tries without naming times.

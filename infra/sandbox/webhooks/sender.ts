@@ -1,5 +1,5 @@
-import type { World } from '../world.ts'
 import type { Webhook, WebhookAttempt } from '../records.ts'
+import type { World } from '../world.ts'
 import { patience } from './ladder.ts'
 import { headersOf } from './signing.ts'
 

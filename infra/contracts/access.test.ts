@@ -1,0 +1,94 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { keccak256, toBytes } from 'viem'
+import { actors, openStage, refOf } from '#infra/contracts/stage'
+
+const stage = await openStage()
+afterAll(stage.close)
+beforeEach(stage.checkpoint)
+afterEach(stage.rewind)
+
+const ana = actors.ana.address
+const relayer = keccak256(toBytes('RELAYER_ROLE'))
+const op = { kind: 0, ref: refOf(5), account: ana, amount: 1n }
+const denied = 'AccessControlUnauthorizedAccount'
+
+describe('privileged functions', () => {
+  const table = [
+    ['creditLine', 'topUp', [refOf(1), ana, 1n, false], ['relayer'], denied],
+    ['creditLine', 'repayFor', [refOf(1), ana, 1n], ['relayer'], denied],
+    ['creditLine', 'revokeTopUp', [refOf(9)], ['relayer'], denied],
+    ['creditLine', 'many', [[op]], ['relayer'], denied],
+    ['creditLine', 'applyOp', [op], [], 'OnlySelf'],
+    ['creditLine', 'setVerified', [ana, false], ['verifier'], denied],
+    ['creditLine', 'withdrawLiquidity', [1n, ana], ['admin'], denied],
+    ['creditLine', 'pause', [], ['admin'], denied],
+    ['creditLine', 'grantRole', [relayer, ana], ['admin'], denied],
+    ['creditLine', 'revokeRole', [relayer, ana], ['admin'], denied],
+    ['ausd', 'mint', [ana, 1n], ['admin'], denied],
+    ['ausd', 'grantRole', [relayer, ana], ['admin'], denied],
+  ] as const
+
+  test.each(table)(
+    '%s.%s lets in only who it should',
+    async (contract, name, args, who, refusal) => {
+      await stage.send('relayer', 'creditLine', 'topUp', [refOf(9), ana, 1_000_000n, true])
+      for (const actor of ['admin', 'treasury', 'relayer', 'verifier', 'ana', 'citra'] as const) {
+        const allowed = (who as readonly string[]).includes(actor)
+        const answer = await stage.refusal(actor, contract, name, args as never)
+        expect([actor, answer]).toEqual([actor, allowed ? 'accepted' : refusal])
+      }
+    },
+  )
+
+  test('unpause is for the pauser', async () => {
+    await stage.send('admin', 'creditLine', 'pause', [])
+    expect(await stage.refusal('ana', 'creditLine', 'unpause', [])).toBe(denied)
+    expect(await stage.refusal('relayer', 'creditLine', 'unpause', [])).toBe(denied)
+    await stage.send('admin', 'creditLine', 'unpause', [])
+  })
+})
+
+describe('while paused', () => {
+  beforeEach(async () => {
+    await stage.send('relayer', 'creditLine', 'topUp', [refOf(8), ana, 100_000_000n, false])
+    await stage.send('relayer', 'creditLine', 'topUp', [refOf(9), ana, 1_000_000n, true])
+    await stage.send('ana', 'creditLine', 'draw', [1_000_000n, ana])
+    await stage.send('admin', 'creditLine', 'pause', [])
+  })
+
+  test.each([
+    ['relayer', 'topUp', [refOf(1), ana, 1n, false], 'EnforcedPause'],
+    ['relayer', 'repayFor', [refOf(1), ana, 1n], 'EnforcedPause'],
+    ['relayer', 'revokeTopUp', [refOf(9)], 'EnforcedPause'],
+    ['relayer', 'many', [[op]], 'EnforcedPause'],
+    ['ana', 'draw', [1n, ana], 'EnforcedPause'],
+    ['ana', 'withdrawCollateral', [1n, ana], 'EnforcedPause'],
+    ['citra', 'markDefault', [ana], 'EnforcedPause'],
+    ['citra', 'seizeMore', [ana, 1n], 'EnforcedPause'],
+    ['ana', 'repay', [1n], 'accepted'],
+    ['ana', 'repayFromCollateral', [1n], 'accepted'],
+    ['citra', 'settleLots', [ana, 1n], 'accepted'],
+    ['admin', 'fundLiquidity', [1n], 'accepted'],
+    ['admin', 'withdrawLiquidity', [1n, ana], 'accepted'],
+    ['admin', 'addYield', [1n], 'accepted'],
+    ['verifier', 'setVerified', [ana, false], 'accepted'],
+    ['citra', 'accountOf', [ana], 'accepted'],
+    ['citra', 'lotOf', [refOf(9)], 'accepted'],
+  ] as const)('a call by %s of %s answers as it should', async (actor, name, args, answer) => {
+    expect(await stage.refusal(actor, 'creditLine', name, args as never)).toBe(answer)
+  })
+})
+
+describe('verification', () => {
+  const set = (verified: boolean) =>
+    stage.send('verifier', 'creditLine', 'setVerified', [actors.citra.address, verified])
+
+  test('is recorded once per change, and withdrawn the same way', async () => {
+    expect((await set(true)).events).toMatchObject([
+      { eventName: 'VerifiedSet', args: { account: actors.citra.address, verified: true } },
+    ])
+    expect((await set(true)).events).toEqual([])
+    expect((await set(false)).events).toHaveLength(1)
+    expect((await stage.accountOf('citra')).verified).toBe(false)
+  })
+})

@@ -1,0 +1,221 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import {
+  encodeAbiParameters,
+  encodeDeployData,
+  type Hex,
+  keccak256,
+  numberToHex,
+  parseSignature,
+  serializeSignature,
+  toBytes,
+} from 'viem'
+import { ownedWalletAbi, ownedWalletBytecode } from '#infra/contracts/artifacts.gen'
+import { actors, openStage, refOf } from '#infra/contracts/stage'
+
+const stage = await openStage()
+afterAll(stage.close)
+beforeEach(stage.checkpoint)
+afterEach(stage.rewind)
+
+const ana = actors.ana.address
+const budi = actors.budi.address
+const domain = {
+  name: 'Agora Dollar',
+  version: '1',
+  chainId: 10143,
+  verifyingContract: stage.deployment.ausd,
+} as const
+const transferFields = [
+  { name: 'from', type: 'address' },
+  { name: 'to', type: 'address' },
+  { name: 'value', type: 'uint256' },
+  { name: 'validAfter', type: 'uint256' },
+  { name: 'validBefore', type: 'uint256' },
+  { name: 'nonce', type: 'bytes32' },
+] as const
+const types = {
+  TransferWithAuthorization: transferFields,
+  ReceiveWithAuthorization: transferFields,
+  CancelAuthorization: [
+    { name: 'authorizer', type: 'address' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+} as const
+const secpOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+
+const far = 2n ** 48n
+const terms = {
+  from: ana,
+  to: budi,
+  value: 5_000_000n,
+  validAfter: 0n,
+  validBefore: far,
+  nonce: refOf(1),
+}
+type Terms = typeof terms
+type Kind = 'TransferWithAuthorization' | 'ReceiveWithAuthorization'
+
+const sign = (message: Terms = terms, primaryType: Kind = 'TransferWithAuthorization') =>
+  actors.ana.signTypedData({ domain, types, primaryType, message })
+const signCancel = () =>
+  actors.ana.signTypedData({
+    domain,
+    types,
+    primaryType: 'CancelAuthorization',
+    message: { authorizer: ana, nonce: terms.nonce },
+  })
+const split = (signature: Hex) => {
+  const { r, s, yParity } = parseSignature(signature)
+  return [yParity + 27, r, s] as const
+}
+const fields = (message: Terms = terms) =>
+  [
+    message.from,
+    message.to,
+    message.value,
+    message.validAfter,
+    message.validBefore,
+    message.nonce,
+  ] as const
+const transfer = 'transferWithAuthorization'
+const refusal = async (message: Terms, signature?: Hex) =>
+  stage.refusal('relayer', 'ausd', transfer, [
+    ...fields(message),
+    signature ?? (await sign(message)),
+  ])
+
+describe('a transfer by authorization', () => {
+  test.each(['bytes', 'v, r, s'])(
+    'with the %s overload moves the amount and uses the nonce',
+    async (form) => {
+      const signature = await sign()
+      const before = await stage.balanceOf(budi)
+      const sent =
+        form === 'bytes'
+          ? await stage.send('relayer', 'ausd', transfer, [...fields(), signature])
+          : await stage.send('relayer', 'ausd', transfer, [...fields(), ...split(signature)])
+      expect(sent.events).toMatchObject([
+        { eventName: 'AuthorizationUsed', args: { authorizer: ana, nonce: terms.nonce } },
+        { eventName: 'Transfer', args: { from: ana, to: budi, value: terms.value } },
+      ])
+      expect(await stage.balanceOf(budi)).toBe(before + terms.value)
+      expect(await refusal(terms)).toBe('UsedOrCanceledAuthorization')
+      const replay = [...fields(), ...split(signature)] as const
+      expect(await stage.refusal('citra', 'ausd', transfer, replay)).toBe(
+        'UsedOrCanceledAuthorization',
+      )
+    },
+  )
+
+  test('is valid only strictly within its window', async () => {
+    const now = (await stage.client.getBlock()).timestamp
+    expect(await refusal({ ...terms, validAfter: now + 100n })).toBe('InvalidAuthorization')
+    expect(await refusal({ ...terms, validAfter: now })).toBe('InvalidAuthorization')
+    expect(await refusal({ ...terms, validAfter: now - 1n })).toBe('accepted')
+    expect(await refusal({ ...terms, validBefore: now })).toBe('ExpiredAuthorization')
+    expect(await refusal({ ...terms, validBefore: now + 1n })).toBe('accepted')
+  })
+
+  test('security: rejects every change to what was signed', async () => {
+    const signature = await sign()
+    for (const change of [
+      { to: actors.citra.address },
+      { value: terms.value + 1n },
+      { validAfter: 1n },
+      { validBefore: far - 1n },
+      { nonce: refOf(2) },
+      { from: budi },
+    ]) {
+      expect(await refusal({ ...terms, ...change }, signature)).toBe('InvalidSignature')
+    }
+    const received = await sign(terms, 'ReceiveWithAuthorization')
+    expect(await refusal(terms, received)).toBe('InvalidSignature')
+  })
+
+  test('security: rejects the high-s twin of a good signature', async () => {
+    const { r, s, yParity } = parseSignature(await sign())
+    const highS = numberToHex(secpOrder - BigInt(s), { size: 32 })
+    const twin = serializeSignature({ r, s: highS, yParity: yParity === 0 ? 1 : 0 })
+    expect(await refusal(terms, twin)).toBe('InvalidSignature')
+    const args = [...fields(), ...split(twin)] as const
+    expect(await stage.refusal('relayer', 'ausd', transfer, args)).toBe('InvalidSignature')
+    expect(await refusal(terms, serializeSignature({ r, s, yParity }))).toBe('accepted')
+  })
+
+  test('is refused for want of balance without using the nonce', async () => {
+    expect(await refusal({ ...terms, value: 10n ** 12n })).toBe('ERC20InsufficientBalance')
+    expect(await refusal(terms)).toBe('accepted')
+  })
+})
+
+describe('a receipt by authorization', () => {
+  test.each(['bytes', 'v, r, s'])('with the %s overload is for the payee alone', async (form) => {
+    const signature = await sign(terms, 'ReceiveWithAuthorization')
+    const tail = form === 'bytes' ? [signature] : split(signature)
+    const args = [...fields(), ...tail] as never
+    expect(await stage.refusal('relayer', 'ausd', 'receiveWithAuthorization', args)).toBe(
+      'InvalidPayee',
+    )
+    await stage.send('budi', 'ausd', 'receiveWithAuthorization', args)
+    expect(await stage.refusal('budi', 'ausd', 'receiveWithAuthorization', args)).toBe(
+      'UsedOrCanceledAuthorization',
+    )
+  })
+})
+
+describe('a cancellation', () => {
+  test.each(['bytes', 'v, r, s'])('with the %s overload makes the nonce unusable', async (form) => {
+    const signature = await signCancel()
+    const args = [ana, terms.nonce, ...(form === 'bytes' ? [signature] : split(signature))] as never
+    expect((await stage.send('relayer', 'ausd', 'cancelAuthorization', args)).events).toMatchObject(
+      [{ eventName: 'AuthorizationCanceled', args: { authorizer: ana, nonce: terms.nonce } }],
+    )
+    expect(await refusal(terms)).toBe('UsedOrCanceledAuthorization')
+    expect(await stage.refusal('relayer', 'ausd', 'cancelAuthorization', args)).toBe(
+      'UsedOrCanceledAuthorization',
+    )
+  })
+
+  test('security: needs the authorizer', async () => {
+    const args = [budi, terms.nonce, await signCancel()] as const
+    expect(await stage.refusal('relayer', 'ausd', 'cancelAuthorization', args)).toBe(
+      'InvalidSignature',
+    )
+  })
+})
+
+describe('a contract wallet', () => {
+  const wrap = (signature: Hex) =>
+    encodeAbiParameters(
+      [{ type: 'bytes32' }, { type: 'bytes' }],
+      [keccak256(toBytes('OwnedWallet')), signature],
+    )
+
+  async function fundedWallet() {
+    const data = encodeDeployData({
+      abi: ownedWalletAbi,
+      bytecode: ownedWalletBytecode,
+      args: [ana],
+    })
+    const hash = await stage.client.sendTransaction({ account: budi, data, chain: null })
+    const { contractAddress } = await stage.client.waitForTransactionReceipt({ hash })
+    await stage.send('admin', 'ausd', 'mint', [contractAddress!, 9_000_000n])
+    return contractAddress!
+  }
+
+  test('pays by the signature its owner wrapped for it', async () => {
+    const message = { ...terms, from: await fundedWallet() }
+    const wrapped = wrap(await sign(message))
+    expect(await refusal(message, await sign(message))).not.toBe('accepted')
+    const strange = wrap(await actors.budi.signMessage({ message: 'not this' }))
+    expect(await refusal(message, strange)).toBe('InvalidSignature')
+    await stage.send('relayer', 'ausd', transfer, [...fields(message), wrapped])
+    expect(await stage.balanceOf(message.from)).toBe(4_000_000n)
+  })
+
+  test('an EOA that got code by delegation keeps its own key', async () => {
+    const code = await stage.client.getCode({ address: await fundedWallet() })
+    await stage.client.setCode({ address: ana, bytecode: code! })
+    expect(await refusal(terms)).toBe('accepted')
+  })
+})

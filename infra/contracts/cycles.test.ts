@@ -1,0 +1,141 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { actors, openStage, refOf } from '#infra/contracts/stage'
+
+const stage = await openStage()
+afterAll(stage.close)
+beforeEach(async () => {
+  await stage.checkpoint()
+  await topUp(1, 100_000_000n)
+})
+afterEach(stage.rewind)
+
+const ana = actors.ana.address
+const { creditLine } = stage.deployment
+const topUp = (ref: number, amountMicro: bigint, held = false) =>
+  stage.send('relayer', 'creditLine', 'topUp', [refOf(ref), ana, amountMicro, held])
+const draw = (amountMicro: bigint) => stage.send('ana', 'creditLine', 'draw', [amountMicro, ana])
+const repay = (amountMicro: bigint) => stage.send('ana', 'creditLine', 'repay', [amountMicro])
+const markDefault = () => stage.send('citra', 'creditLine', 'markDefault', [ana])
+const cycleOf = async (seconds: number) => {
+  await draw(50_000_000n)
+  await stage.warp(seconds)
+  return repay(50_000_000n)
+}
+const closing = (sent: Awaited<ReturnType<typeof repay>>) =>
+  sent.events.find((one) => one.eventName === 'CycleClosed')?.args
+
+describe('a cycle', () => {
+  test.each([
+    ['sooner than the minimum', 30, 1, 0n, 5_000n],
+    ['within the term', 61, 0, 10n, 5_250n],
+    ['on the last day of the term', 1_790, 0, 10n, 5_250n],
+    ['after the term', 1_810, 2, 0n, 5_000n],
+    ['after the grace, before anyone marked it', 2_200, 2, 0n, 5_000n],
+  ] as const)('closed %s (%d s) has outcome %d', async (_case, seconds, outcome, score, ratio) => {
+    expect(closing(await cycleOf(seconds))).toEqual({
+      account: ana,
+      number: 1n,
+      outcome,
+      peakDrawn: 50_000_000n,
+      totalRepaid: 50_000_000n,
+      scoreAfter: score,
+      ratioBpsAfter: ratio,
+    })
+    expect(await stage.accountOf('ana')).toMatchObject({ cycles: 1n, score, ratioBps: ratio })
+  })
+
+  test('records its peak and all repayments, and stays open while anything is owed', async () => {
+    const opened = await draw(30_000_000n)
+    expect(opened.events).toMatchObject([
+      { eventName: 'CycleOpened', args: { account: ana, number: 1n } },
+      { eventName: 'Drawn', args: { to: ana, amount: 30_000_000n, drawnAfter: 30_000_000n } },
+      { eventName: 'Transfer' },
+    ])
+    expect(closing(await repay(20_000_000n))).toBeUndefined()
+    await draw(15_000_000n)
+    await stage.warp(61)
+    const closed = await repay(999_000_000n)
+    expect(closing(closed)).toMatchObject({ peakDrawn: 30_000_000n, totalRepaid: 45_000_000n })
+    expect(closed.events[0]).toMatchObject({
+      eventName: 'Repaid',
+      args: { ref: refOf(0), account: ana, payer: ana, amount: 25_000_000n, drawnAfter: 0n },
+    })
+  })
+
+  test('after a late one the rewards shrink, but never below the start', async () => {
+    for (const _ of [1, 2, 3]) await cycleOf(100)
+    expect(await stage.accountOf('ana')).toMatchObject({ score: 30n, ratioBps: 5_750n })
+    expect(closing(await cycleOf(1_900))).toMatchObject({ scoreAfter: 10n, ratioBpsAfter: 5_250n })
+    expect(closing(await cycleOf(1_900))).toMatchObject({
+      number: 5n,
+      scoreAfter: 0n,
+      ratioBpsAfter: 5_000n,
+    })
+  })
+
+  test('rewards raise the ratio up to the cap', async () => {
+    for (let cycle = 0; cycle < 17; cycle++) await cycleOf(61)
+    expect(await stage.accountOf('ana')).toMatchObject({ score: 170n, ratioBps: 9_000n })
+    expect((await stage.accountOf('ana')).limit).toBe(90_000_000n)
+  })
+})
+
+describe('drawing', () => {
+  test.each([
+    ['more than the limit', 'ana', 50_000_001n, ana, 'LimitExceeded'],
+    ['nothing', 'ana', 0n, ana, 'ZeroAmount'],
+    ['to nobody', 'ana', 1n, `0x${'0'.repeat(40)}`, 'InvalidRecipient'],
+    ['to the contract', 'ana', 1n, creditLine, 'InvalidRecipient'],
+    ['without verification', 'citra', 1n, ana, 'NotVerified'],
+    ['more than the pool has', 'ana', 10n ** 12n, ana, 'InsufficientLiquidity'],
+  ] as const)('%s is refused', async (_case, actor, amount, to, refusal) => {
+    expect(await stage.refusal(actor, 'creditLine', 'draw', [amount, to])).toBe(refusal)
+  })
+
+  test('again is refused once the cycle is past its term', async () => {
+    await draw(10_000_000n)
+    await stage.warp(1_801)
+    expect(await stage.refusal('ana', 'creditLine', 'draw', [1n, ana])).toBe('TermPassed')
+  })
+})
+
+describe('a default', () => {
+  test('takes matured collateral first, then held lots, up to the debt', async () => {
+    await draw(50_000_000n)
+    await stage.send('ana', 'creditLine', 'repayFromCollateral', [1_000_000n])
+    await stage.warp(2_101)
+    await topUp(2, 20_000_000n, true)
+    const marked = await markDefault()
+    expect(marked.events).toMatchObject([
+      {
+        eventName: 'DefaultMarked',
+        args: { account: ana, number: 1n, seized: 49_000_000n, stillOwed: 0n },
+      },
+      {
+        eventName: 'CycleClosed',
+        args: { outcome: 3, peakDrawn: 50_000_000n, totalRepaid: 50_000_000n, scoreAfter: 0n },
+      },
+    ])
+    expect(await stage.accountOf('ana')).toMatchObject({
+      defaulted: true,
+      drawn: 0n,
+      limit: 0n,
+      collateral: 50_000_000n,
+      pendingShares: 20_000_000_000_000n,
+    })
+    expect(await stage.refusal('ana', 'creditLine', 'draw', [1n, ana])).toBe('AccountDefaulted')
+    await stage.send('relayer', 'creditLine', 'revokeTopUp', [refOf(2)])
+    await stage.send('ana', 'creditLine', 'withdrawCollateral', [50_000_000n, ana])
+  })
+
+  test('is refused before term and grace, twice, and without a cycle', async () => {
+    const refusal = () => stage.refusal('citra', 'creditLine', 'markDefault', [ana])
+    expect(await refusal()).toBe('NothingOwed')
+    await draw(50_000_000n)
+    await stage.warp(2_090)
+    expect(await refusal()).toBe('TermNotPassed')
+    await stage.warp(15)
+    await markDefault()
+    expect(await refusal()).toBe('AccountDefaulted')
+  })
+})

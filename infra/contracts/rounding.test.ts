@@ -1,0 +1,177 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { actors, openStage, refOf } from '#infra/contracts/stage'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+
+const stage = await openStage()
+afterAll(stage.close)
+beforeEach(stage.checkpoint)
+afterEach(stage.rewind)
+
+const { creditLine } = stage.deployment
+const virtualShares = 1_000_000n
+let refs = 0
+
+const total = (functionName: 'totalCollateral' | 'totalShares' | 'liquidity') =>
+  stage.client.readContract({ abi: creditLineAbi, address: creditLine, functionName })
+
+async function look() {
+  const [collateral, shares, liquidity, balance, ana, budi] = await Promise.all([
+    total('totalCollateral'),
+    total('totalShares'),
+    total('liquidity'),
+    stage.balanceOf(creditLine),
+    stage.accountOf('ana'),
+    stage.accountOf('budi'),
+  ])
+  return { collateral, shares, liquidity, balance, ana, budi }
+}
+
+type User = 'ana' | 'budi'
+type Step = { kind: (typeof kinds)[number]; user: User; amountMicro: bigint }
+const kinds = [
+  'topUp',
+  'held',
+  'repayFor',
+  'yield',
+  'withdraw',
+  'draw',
+  'fromCollateral',
+  'revoke',
+  'wait',
+] as const
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.record({
+    kind: fc.constantFrom(...kinds),
+    user: fc.constantFrom<User>('ana', 'budi'),
+    amountMicro: fc.oneof(fc.bigInt(1n, 60n), fc.bigInt(1n, 10_000_000n)),
+  }),
+  { minLength: 4, maxLength: 14 },
+)
+
+/** The transaction of a step; a revoke takes back the newest top-up, held or not. */
+function callOf({ kind, user, amountMicro }: Step) {
+  const account = actors[user].address
+  const fresh = () => refOf(++refs)
+  switch (kind) {
+    case 'topUp':
+      return ['relayer', 'topUp', [fresh(), account, amountMicro, false]] as const
+    case 'held':
+      return ['relayer', 'topUp', [fresh(), account, amountMicro, true]] as const
+    case 'repayFor':
+      return ['relayer', 'repayFor', [fresh(), account, amountMicro]] as const
+    case 'yield':
+      return ['admin', 'addYield', [amountMicro * 1_000n]] as const
+    case 'withdraw':
+      return [user, 'withdrawCollateral', [amountMicro, account]] as const
+    case 'draw':
+      return [user, 'draw', [amountMicro, account]] as const
+    case 'fromCollateral':
+      return [user, 'repayFromCollateral', [amountMicro]] as const
+    case 'revoke':
+      return ['relayer', 'revokeTopUp', [refOf(refs)]] as const
+    case 'wait':
+      return ['citra', 'settleLots', [account, 1n]] as const
+  }
+}
+
+/** Runs a step if the contract accepts it; says whether it did. */
+async function take(step: Step): Promise<boolean> {
+  if (step.kind === 'wait') await stage.warp(30)
+  const [actor, name, args] = callOf(step)
+  const accepted = (await stage.refusal(actor, 'creditLine', name, args as never)) === 'accepted'
+  if (accepted) await stage.send(actor, 'creditLine', name, args as never)
+  return accepted
+}
+
+type Seen = Awaited<ReturnType<typeof look>>
+const heldBy = ({ ana, budi }: Seen) =>
+  ana.shares + ana.pendingShares + budi.shares + budi.pendingShares
+const worth = (seen: Seen, user: User) =>
+  ((seen[user].shares + seen[user].pendingShares) * (seen.collateral + 1n)) /
+  (seen.shares + virtualShares)
+
+/** What must hold whatever happened between the two looks. */
+function expectSound(before: Seen, after: Seen, step: Step) {
+  // The price never falls, compared as fractions.
+  expect((after.collateral + 1n) * (before.shares + virtualShares)).toBeGreaterThanOrEqual(
+    (before.collateral + 1n) * (after.shares + virtualShares),
+  )
+  expect(after.shares).toBe(heldBy(after))
+  expect(after.balance).toBe(after.collateral + after.liquidity)
+  expect(worth(after, 'ana') + worth(after, 'budi')).toBeLessThanOrEqual(after.collateral)
+  if (step.kind === 'yield' || step.kind === 'revoke') return
+  const { user } = step
+  // What the account has, less what it owes and has drawn out, grew by no more than was paid in.
+  const inflow = ['topUp', 'held', 'repayFor'].includes(step.kind) ? step.amountMicro : 0n
+  const outflow = ['withdraw', 'draw'].includes(step.kind) ? step.amountMicro : 0n
+  const net = (seen: Seen) => worth(seen, user) - seen[user].drawn
+  expect(net(after) + outflow).toBeLessThanOrEqual(net(before) + inflow)
+  const other = user === 'ana' ? 'budi' : 'ana'
+  expect(worth(after, other)).toBeGreaterThanOrEqual(worth(before, other))
+}
+
+describe('shares', () => {
+  test('never round in the favour of an account, whatever happens in whatever order', async () => {
+    let accepted = 0
+    const property = fc.asyncProperty(steps, async (sequence) => {
+      await stage.checkpoint()
+      let before = await look()
+      for (const step of sequence) {
+        if (!(await take(step))) continue
+        accepted++
+        const after = await look()
+        expectSound(before, after, step)
+        before = after
+      }
+      await stage.rewind()
+    })
+    await fc.assert(property, { numRuns: 100, seed: 20_261 })
+    expect(accepted).toBeGreaterThan(400)
+  }, 30_000)
+
+  test('without yield are exact: all that went in comes out', async () => {
+    for (const user of ['ana', 'budi'] as const) {
+      const args = [refOf(++refs), actors[user].address, 33_333_333n, false] as const
+      await stage.send('relayer', 'creditLine', 'topUp', args)
+    }
+    for (const user of ['ana', 'budi'] as const) {
+      const args = [33_333_333n, actors[user].address] as const
+      await stage.send(user, 'creditLine', 'withdrawCollateral', args)
+    }
+    expect(await look()).toMatchObject({ collateral: 0n, shares: 0n })
+  })
+
+  test('burn one more rather than one less when an amount falls between two', async () => {
+    const args = [refOf(++refs), actors.ana.address, 1_000_000n, false] as const
+    await stage.send('relayer', 'creditLine', 'topUp', args)
+    await stage.send('admin', 'creditLine', 'addYield', [500_000n])
+    const before = await look()
+    await stage.send('ana', 'creditLine', 'withdrawCollateral', [7n, actors.ana.address])
+    const exact = 7n * (before.shares + virtualShares)
+    const burnt = before.shares - (await look()).shares
+    expect(exact % (before.collateral + 1n)).not.toBe(0n)
+    expect(burnt).toBe(exact / (before.collateral + 1n) + 1n)
+  })
+})
+
+describe('security: inflating the price before the first real deposit', () => {
+  test('costs the attacker half the donation and the victim next to nothing', async () => {
+    const donation = 1_000_000_000_000n // a million AUSD
+    const topUp = (user: User, amountMicro: bigint) =>
+      stage.send('relayer', 'creditLine', 'topUp', [
+        refOf(++refs),
+        actors[user].address,
+        amountMicro,
+        false,
+      ])
+    await topUp('ana', 1n)
+    await stage.send('admin', 'creditLine', 'addYield', [donation])
+    await topUp('budi', 100_000_000n)
+    const { ana, budi } = await look()
+    expect(ana.collateral).toBeLessThan((donation * 51n) / 100n)
+    expect(budi.collateral).toBeGreaterThan(99_000_000n)
+    const tiny = [refOf(++refs), actors.budi.address, 1n, false] as const
+    expect(await stage.refusal('relayer', 'creditLine', 'topUp', tiny)).toBe('ZeroShares')
+  })
+})

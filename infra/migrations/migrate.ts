@@ -1,0 +1,82 @@
+import { drizzle } from 'drizzle-orm/postgres-js'
+import { migrate } from 'drizzle-orm/postgres-js/migrator'
+import postgres, { type Sql } from 'postgres'
+import { databaseRoles, hasMigrations, migrationsDir } from '#infra/migrations/databases'
+import { ensureRoles, grantRights, type RolePasswords } from '#infra/migrations/roles'
+import { readConfig } from '#shared/config'
+import { text, url } from '#shared/config-fields'
+
+export type Migrating = {
+  /** A user who may create roles and schemas and will own the tables. */
+  adminUrl: string
+  passwords: RolePasswords
+  /** Without it the read-only role `auditor` exists but cannot log in. */
+  auditorPassword?: string
+}
+
+/** Any number will do, as long as every run takes the same. */
+const migrationLock = 7_262_115
+
+/**
+ * Brings roles, schemas, tables and rights to what this version of the code needs. Repeatable, and
+ * safe when several run at once: one works while the others wait, then find nothing to do.
+ */
+export async function migrateAll(options: Migrating): Promise<void> {
+  // One connection for all of it: the lock belongs to the session that took it.
+  const sql = postgres(options.adminUrl, {
+    max: 1,
+    connect_timeout: 10,
+    idle_timeout: 0,
+    max_lifetime: null,
+    onnotice: () => {},
+    connection: { application_name: 'migrations', statement_timeout: 120_000 },
+  })
+  try {
+    await sql`select pg_advisory_lock(${migrationLock})`
+    await ensureRoles(sql, options.passwords, options.auditorPassword)
+    for (const role of databaseRoles) await sql`create schema if not exists ${sql(role)}`
+    await applyMigrations(sql)
+    await grantRights(sql)
+  } finally {
+    await sql.end({ timeout: 5 }) // Ends the session, which releases the lock.
+  }
+}
+
+async function applyMigrations(sql: Sql): Promise<void> {
+  const db = drizzle(sql)
+  for (const role of databaseRoles.filter(hasMigrations)) {
+    await migrate(db, {
+      migrationsFolder: migrationsDir(role),
+      migrationsSchema: 'migrations',
+      migrationsTable: role,
+    })
+  }
+}
+
+const about = 'password of the Postgres role of this service'
+const fields = {
+  DATABASE_ADMIN_URL: url({ about: 'Postgres, as who owns the tables', secret: true }),
+  DATABASE_PASSWORD_GATEWAY: text({ about, secret: true }),
+  DATABASE_PASSWORD_PAYMENTS: text({ about, secret: true }),
+  DATABASE_PASSWORD_PAYOUTS: text({ about, secret: true }),
+  DATABASE_PASSWORD_CHAIN_RELAYER: text({ about, secret: true }),
+  DATABASE_PASSWORD_INDEXER_READER: text({ about, secret: true }),
+  DATABASE_PASSWORD_AUDITOR: text({ about: 'empty: the auditor cannot log in', fallback: '' }),
+}
+
+if (import.meta.main) {
+  const config = readConfig('migrations', fields)
+  const startedAt = Date.now()
+  await migrateAll({
+    adminUrl: config.databaseAdminUrl,
+    passwords: {
+      gateway: config.databasePasswordGateway,
+      payments: config.databasePasswordPayments,
+      payouts: config.databasePasswordPayouts,
+      chain_relayer: config.databasePasswordChainRelayer,
+      indexer_reader: config.databasePasswordIndexerReader,
+    },
+    auditorPassword: config.databasePasswordAuditor,
+  })
+  console.log(`schemas, tables and rights are as they should be (${Date.now() - startedAt} ms)`)
+}

@@ -1,0 +1,42 @@
+import type { Sql } from 'postgres'
+import { type DatabaseRole, databaseRoles } from '#infra/migrations/databases'
+
+export type RolePasswords = Readonly<Record<DatabaseRole, string>>
+
+/** Tables whose rows may go away; all others only grow and change. */
+const deletable: Partial<Record<DatabaseRole, readonly string[]>> = {}
+
+/** Makes each service's login role and gives it today's password; none can do more than its rows. */
+export async function ensureRoles(
+  sql: Sql,
+  passwords: RolePasswords,
+  auditorPassword?: string,
+): Promise<void> {
+  const known = await sql<{ rolname: string }[]>`
+    select rolname from pg_roles where rolname in ${sql([...databaseRoles, 'auditor'])}`
+  const names = new Set(known.map((row) => row.rolname))
+  for (const role of databaseRoles) await ensureLogin(sql, role, passwords[role], names.has(role))
+  if (!names.has('auditor')) await sql`create role auditor nologin`
+  if (auditorPassword) await ensureLogin(sql, 'auditor', auditorPassword, true)
+}
+
+async function ensureLogin(sql: Sql, role: string, password: string, known: boolean) {
+  const verb = known ? 'alter' : 'create'
+  const rights = 'login nosuperuser nocreatedb nocreaterole'
+  const [statement] = await sql<{ text: string }[]>`
+    select format('${sql.unsafe(verb)} role %I ${sql.unsafe(rights)} password %L', ${role}::text, ${password}::text) as text`
+  await sql.unsafe(statement!.text)
+}
+
+/** A role reads and writes the rows of its own schema; the auditor reads them all. */
+export async function grantRights(sql: Sql): Promise<void> {
+  await sql.unsafe(databaseRoles.map(rightsOf).join('\n'))
+}
+
+const rightsOf = (role: DatabaseRole): string => `
+  grant usage on schema ${role} to ${role}, auditor;
+  grant select, insert, update on all tables in schema ${role} to ${role};
+  grant usage on all sequences in schema ${role} to ${role};
+  grant select on all tables in schema ${role} to auditor;
+  alter role ${role} set search_path = ${role};
+  ${(deletable[role] ?? []).map((table) => `grant delete on ${role}.${table} to ${role};`).join('\n')}`

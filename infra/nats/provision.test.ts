@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type JetStreamManager, type NatsConnection, type NatsError, nanos } from 'nats'
+import { waitUntil } from '#infra/local/wait'
+import { provisionNats } from '#infra/nats/provision'
+import { type ScratchServer, startScratchServer } from '#infra/nats/scratch-server'
+import { consumers, streams } from '#infra/nats/topology'
+import { questions, topics } from '#shared/messages/catalogue'
+
+let server: ScratchServer
+let admin: NatsConnection
+let manager: JetStreamManager
+const provision = () =>
+  provisionNats({ url: server.url, user: 'admin', password: server.passwords.admin })
+beforeAll(async () => {
+  server = await startScratchServer()
+  await provision()
+  admin = await server.connectAs('admin')
+  manager = await admin.jetstreamManager()
+})
+afterAll(async () => {
+  await admin.close()
+  await server[Symbol.asyncDispose]()
+})
+
+/** Empty and with other settings; a window made shorter in place may end only as late as before. */
+async function remake(name: string, settings: Partial<StreamConfig>): Promise<void> {
+  await manager.streams.delete(name)
+  await manager.streams.add({ ...streams.find((plan) => plan.name === name)!, ...settings })
+  await provision()
+}
+
+describe('provisioning', () => {
+  test('makes the same again and again, also when two do it at once', async () => {
+    await Promise.all([provision(), provision()])
+    const names = await manager.streams.names().next()
+    expect(names.toSorted()).toEqual(streams.map(({ name }) => name).toSorted())
+  })
+
+  test('brings back a setting that somebody changed, and keeps the messages', async () => {
+    const before = await admin.jetstream().publish('payments.paid', '{}')
+    await manager.streams.update('EVENTS', { duplicate_window: nanos(1_000) })
+    await manager.consumers.update('EVENTS', 'payments', { max_ack_pending: 1 })
+    await provision()
+    const stream = await manager.streams.info('EVENTS')
+    expect(stream.config.duplicate_window).toBe(nanos(600_000))
+    expect(stream.state.last_seq).toBe(before.seq)
+    expect((await manager.consumers.info('EVENTS', 'payments')).config.max_ack_pending).toBe(64)
+  })
+
+  test('brings back a consumer that somebody deleted', async () => {
+    await manager.consumers.delete('EVENTS', 'gateway')
+    await provision()
+    expect((await manager.consumers.info('EVENTS', 'gateway')).name).toBe('gateway')
+  })
+
+  test.each(
+    Object.entries(consumers).flatMap(([stream, plans]) =>
+      plans.map((plan) => [stream, plan.durable_name, plan] as const),
+    ),
+  )('gives %s/%s explicit acknowledgement and no delivery limit', async (stream, name, plan) => {
+    const { config } = await manager.consumers.info(stream, name)
+    expect(config).toMatchObject({
+      ack_policy: 'explicit',
+      ack_wait: nanos(30_000),
+      max_ack_pending: 64,
+      max_deliver: -1,
+    })
+    const filters = config.filter_subjects ?? [config.filter_subject]
+    expect(filters.toSorted()).toEqual(plan.filter_subjects!.toSorted())
+  })
+})
+
+describe('a stream', () => {
+  test.each(topics.map((topic) => [topic.subject, topic.stream] as const))(
+    'stores %s in %s',
+    async (subject, stream) => {
+      const stored = await admin.jetstream().publish(subject.replace('.>', '.ID.1'), '{}')
+      expect(stored.stream).toBe(stream)
+    },
+  )
+
+  test.each(questions.map(({ subject }) => subject))('does not answer %s', async (subject) => {
+    await expect(admin.request(subject, '{}', { timeout: 500 })).rejects.toThrow('503')
+  })
+
+  test.each(['WEBHOOKS', 'COMMANDS', 'EVENTS', 'ADVISORIES'])(
+    '%s lets not even the admin remove messages',
+    async (name) => {
+      await expect(manager.streams.purge(name)).rejects.toThrow(/purge/)
+      await expect(manager.streams.deleteMessage(name, 1)).rejects.toThrow(/delete/)
+    },
+  )
+
+  test('keeps a delivery once: by id in the window, by subject for as long as it is kept', async () => {
+    await remake('WEBHOOKS', { duplicate_window: nanos(100) })
+    const gateway = await server.connectAs('gateway')
+    const js = gateway.jetstream()
+    const publish = (msgID: string) => js.publish('webhooks.payments.ID.twice', '{}', { msgID })
+    expect((await publish('twice')).duplicate).toBe(false)
+    expect((await publish('twice')).duplicate).toBe(true)
+    const refusal = await waitUntil('the end of the window', () =>
+      publish('twice').then(
+        () => undefined,
+        (error: NatsError) => error.api_error,
+      ),
+    )
+    expect(refusal.err_code).toBe(10077)
+    await gateway.close()
+    await remake('WEBHOOKS', {})
+  })
+
+  test('remembers a delivery that ended without an acknowledgement', async () => {
+    const js = admin.jetstream()
+    await js.publish('webhooks.payments.ID.odd', '{}')
+    const consumer = await js.consumers.get('WEBHOOKS', 'payments')
+    ;(await consumer.next({ expires: 2_000 }))!.term()
+    await waitUntil(
+      'the advisory',
+      async () => (await manager.streams.info('ADVISORIES')).state.messages > 0,
+      2_000,
+    )
+  })
+})

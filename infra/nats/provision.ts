@@ -1,0 +1,92 @@
+import { connect, type JetStreamManager, type NatsError } from 'nats'
+import { type ConsumerPlan, consumers, type StreamPlan, streams } from '#infra/nats/topology'
+import { readConfig } from '#shared/config'
+import { integer, text, url } from '#shared/config-fields'
+
+export type Provisioning = { url: string; user: string; password: string; replicas?: number }
+
+/** JetStream's own words for "it is there, but otherwise": then it is changed to what is wanted. */
+const streamDiffers = 10058
+const consumerDiffers = 10148
+
+/**
+ * Makes every stream, bucket and durable consumer, or changes it to what the topology says.
+ * Repeatable at any time, also while services run, and after the store was lost. Throws when
+ * JetStream refuses a change, e.g. to a setting that cannot be changed.
+ */
+export async function provisionNats(options: Provisioning): Promise<void> {
+  const nc = await connect({
+    servers: options.url.split(','),
+    user: options.user,
+    pass: options.password,
+    name: 'provisioning',
+    inboxPrefix: `_INBOX_${options.user}`,
+    reconnect: false,
+    timeout: 5_000,
+  })
+  try {
+    const manager = await nc.jetstreamManager({ timeout: 10_000 })
+    const replicas = options.replicas ?? 1
+    await Promise.all(
+      streams.map((plan) => ensureStream(manager, { ...plan, num_replicas: replicas })),
+    )
+    await Promise.all(
+      Object.entries(consumers).flatMap(([stream, plans]) =>
+        plans.map((plan) => ensureConsumer(manager, stream, plan)),
+      ),
+    )
+  } finally {
+    await nc.close()
+  }
+}
+
+/** Creating what exists unchanged is quiet, so the usual case costs one question. */
+async function ensureStream(manager: JetStreamManager, plan: StreamPlan): Promise<void> {
+  try {
+    await manager.streams.add(plan)
+  } catch (error) {
+    if (numberOf(error) !== streamDiffers) throw refused(`stream ${plan.name}`, error)
+    await manager.streams.update(plan.name, plan).catch((fault) => {
+      throw refused(`stream ${plan.name}`, fault)
+    })
+  }
+}
+
+async function ensureConsumer(
+  manager: JetStreamManager,
+  stream: string,
+  plan: ConsumerPlan,
+): Promise<void> {
+  const what = `consumer ${plan.durable_name} of ${stream}`
+  try {
+    await manager.consumers.add(stream, plan)
+  } catch (error) {
+    if (numberOf(error) !== consumerDiffers) throw refused(what, error)
+    await manager.consumers.update(stream, plan.durable_name, plan).catch((fault) => {
+      throw refused(what, fault)
+    })
+  }
+}
+
+const numberOf = (error: unknown) => (error as NatsError).api_error?.err_code
+
+const refused = (what: string, cause: unknown) =>
+  new Error(`${what} could not be provisioned: ${(cause as Error).message}`, { cause })
+
+const fields = {
+  NATS_URL: url({ about: 'where nats-server listens' }),
+  NATS_PASSWORD_ADMIN: text({ about: 'password of the NATS user admin', secret: true }),
+  NATS_REPLICAS: integer({ about: 'copies of each stream: 3 in a cluster', fallback: '1' }),
+}
+
+if (import.meta.main) {
+  const { natsUrl, natsPasswordAdmin, natsReplicas } = readConfig('provisioning', fields)
+  const startedAt = Date.now()
+  await provisionNats({
+    url: natsUrl,
+    user: 'admin',
+    password: natsPasswordAdmin,
+    replicas: natsReplicas,
+  })
+  console.log(`streams and consumers are as they should be (${Date.now() - startedAt} ms)`)
+}

@@ -1,0 +1,40 @@
+import { serviceNames } from '#shared/messages/topic'
+
+/** Every user of the account APP: the services under their names, and who provisions. */
+export const natsUsers = [...serviceNames, 'admin'] as const
+export type NatsUser = (typeof natsUsers)[number]
+
+/** The variable that carries a user's password into nats-server.conf. */
+export const passwordVariable = (user: string): string =>
+  `NATS_PASSWORD_${user.toUpperCase().replaceAll('-', '_')}`
+
+/**
+ * The environment nats-server.conf reads. nats-server parses a variable as a piece of its file:
+ * unquoted, a password like `3e5-x` ends the start with an error and `12k` is a number (tried with
+ * 2.14.0), so that strings carry their quotes.
+ */
+export function serverEnvironment(options: {
+  host: string
+  port: number
+  /** Bound to this machine alone, whatever the host. */
+  monitorPort: number
+  storeDir: string
+  passwords: Readonly<Record<NatsUser, string>>
+}): Record<string, string> {
+  const passwords = natsUsers.map((user) => [
+    passwordVariable(user),
+    quoted(options.passwords[user]),
+  ])
+  return {
+    ...Object.fromEntries(passwords),
+    NATS_HOST: quoted(options.host),
+    NATS_PORT: String(options.port),
+    NATS_MONITOR_PORT: quoted(`127.0.0.1:${options.monitorPort}`),
+    NATS_STORE_DIR: quoted(options.storeDir),
+  }
+}
+
+function quoted(value: string): string {
+  if (/["\\\n]/.test(value)) throw new Error('a value for nats-server has a quote or backslash')
+  return `"${value}"`
+}

@@ -1,0 +1,68 @@
+import { paymentBody, paymentRequestBody } from '../provider/payment.ts'
+import { payoutBody } from '../provider/payout.ts'
+import { refundBody } from '../provider/refund.ts'
+import { sessionBody } from '../provider/session.ts'
+import type { Webhook } from '../records.ts'
+import type { World } from '../world.ts'
+
+/**
+ * The book for people and tests: every object as the provider would answer it, oldest first, with
+ * the account it belongs to and what ties it to the others.
+ */
+export function bookBody({ book, publicUrl }: World): Record<string, unknown[]> {
+  return {
+    sessions: book.all('sessions').map((session) => ({
+      account: session.account,
+      ...sessionBody(session, publicUrl),
+    })),
+    payment_requests: book.all('requests').map((request) => ({
+      account: request.account,
+      payment_session_id: request.sessionId,
+      ...paymentRequestBody(request),
+    })),
+    payments: book.all('payments').map((payment) => ({
+      account: payment.account,
+      payment_session_id: payment.sessionId,
+      session_reference_id: book.get('sessions', payment.sessionId)?.referenceId ?? null,
+      ...paymentBody(payment),
+    })),
+    refunds: book.all('refunds').map((refund) => ({
+      account: refund.account,
+      ...refundBody(refund),
+    })),
+    payouts: book.all('payouts').map((payout) => ({
+      account: payout.account,
+      idempotency_key: payout.idempotencyKey,
+      replays: payout.replays,
+      ...payoutBody(payout),
+    })),
+    identities: book.all('applicants').map(({ provider, wallet, providerRef, verdict }) => ({
+      provider,
+      wallet,
+      applicant_id: providerRef,
+      verdict,
+    })),
+    webhooks: book.all('webhooks').map(webhookBody),
+  }
+}
+
+/** One webhook with every attempt to hand it over and the answer each one got. */
+export function webhookBody(webhook: Webhook): Record<string, unknown> {
+  return {
+    id: webhook.id,
+    webhook_id: webhook.webhookId,
+    source: webhook.source,
+    account: webhook.account,
+    event: webhook.event,
+    state: webhook.state,
+    created: webhook.createdAt,
+    next_attempt_at: webhook.nextAttemptAt,
+    body: JSON.parse(webhook.body),
+    attempts: webhook.attempts.map(({ at, status, answer, tookMs }) => ({
+      at,
+      status,
+      body: answer,
+      took_ms: tookMs,
+    })),
+  }
+}

@@ -1,0 +1,53 @@
+import { type Call, isObject, type JsonObject, param, type Route } from '../route.ts'
+
+/** A control that can not do what it was asked; it becomes `{ error }` with this status. */
+export class Refusal extends Error {
+  readonly status: 400 | 404 | 409
+
+  constructor(status: 400 | 404 | 409, message: string) {
+    super(message)
+    this.name = 'Refusal'
+    this.status = status
+  }
+}
+
+/** A control: what it does with the id in its path and the JSON it was given. */
+export type Control = {
+  readonly method: Route['method']
+  readonly path: string
+  readonly run: (id: string, body: JsonObject) => unknown
+}
+
+/** Makes routes of controls; the answer is their JSON. */
+export const controlRoutes = (controls: readonly Control[]): Route[] =>
+  controls.map(({ method, path, run }) => ({
+    method,
+    path,
+    async run(request) {
+      try {
+        return Response.json((await run(param(request, 'id'), await bodyOf(request))) ?? {})
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error
+        return Response.json({ error: error.message }, { status: error.status })
+      }
+    },
+  }))
+
+async function bodyOf(request: Call): Promise<JsonObject> {
+  const text = request.method === 'GET' ? '' : await request.text()
+  if (text.trim() === '') return {}
+  try {
+    const body: unknown = JSON.parse(text)
+    if (isObject(body)) return body
+  } catch {
+    // Falls through to the refusal.
+  }
+  throw new Refusal(400, 'the body must be a JSON object')
+}
+
+/** A field that must be a text when it is there. */
+export function optionalText(body: JsonObject, name: string): string | null {
+  const value = body[name] ?? null
+  if (value === null || typeof value === 'string') return value
+  throw new Refusal(400, `${name} must be a string`)
+}

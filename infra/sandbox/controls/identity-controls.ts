@@ -1,0 +1,38 @@
+import { isWallet } from '../identity/link.ts'
+import { type Bend, decide, verdicts } from '../identity/verdict.ts'
+import type { IdentityProvider } from '../records.ts'
+import type { JsonObject } from '../route.ts'
+import type { World } from '../world.ts'
+import { type Control, optionalText, Refusal } from './control.ts'
+
+/** The control that plays the reviewer of an identity. */
+export const identityControls = (world: World): Control[] => [
+  {
+    method: 'POST',
+    path: '/control/identity/:id',
+    run(id, body) {
+      const wallet = id.toLowerCase()
+      if (!isWallet(wallet)) throw new Refusal(400, 'the wallet must be an address')
+      const verdict = verdicts.find((known) => known === body.verdict)
+      if (!verdict) throw new Refusal(400, `verdict must be one of ${verdicts.join(', ')}`)
+      const provider = providerOf(world, body)
+      const applicant = decide(world, provider, wallet, verdict, bendOf(body))
+      if (!applicant) throw new Refusal(400, `${provider} has no verdict like ${verdict}`)
+      return { wallet, provider, verdict, applicant_id: applicant.providerRef }
+    },
+  },
+]
+
+function providerOf({ config }: World, body: JsonObject): IdentityProvider {
+  const name = optionalText(body, 'provider') ?? config.identity.provider
+  if (name === 'sumsub' || name === 'persona') return name
+  throw new Refusal(400, 'provider must be sumsub or persona')
+}
+
+function bendOf({ levelName, sandboxMode, ageMs }: JsonObject): Bend {
+  return {
+    ...(typeof levelName === 'string' && { levelName }),
+    ...(typeof sandboxMode === 'boolean' && { sandboxMode }),
+    ...(typeof ageMs === 'number' && { ageMs }),
+  }
+}

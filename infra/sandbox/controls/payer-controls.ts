@@ -1,0 +1,86 @@
+import { payableChannels } from '../pages/channel-list.ts'
+import {
+  authorizeRequest,
+  captureRequest,
+  expireSession,
+  failRequest,
+  openRequest,
+} from '../provider/payer.ts'
+import { paymentBody, paymentRequestBody } from '../provider/payment.ts'
+import { sessionBody } from '../provider/session.ts'
+import type { PaymentRequest, Session } from '../records.ts'
+import type { JsonObject } from '../route.ts'
+import type { World } from '../world.ts'
+import { amountMinorOf } from './amounts.ts'
+import { type Control, optionalText, Refusal } from './control.ts'
+
+/** Controls that play the payer of a session. */
+export const payerControls = (world: World): Control[] => [
+  {
+    method: 'POST',
+    path: '/control/sessions/:id/pay',
+    run(id, body) {
+      // An expired session can still be paid: a bank may settle late.
+      const session = sessionIn(world, id, ['ACTIVE', 'EXPIRED'])
+      const capturedMinor = amountMinorOf(body, session.account, session.amountMinor)
+      const late = session.status === 'EXPIRED'
+      const request = (late && expiredRequest(world, session)) || choose(world, session, body)
+      return paymentBody(captureRequest(world, request, capturedMinor))
+    },
+  },
+  {
+    method: 'POST',
+    path: '/control/sessions/:id/choose',
+    run: (id, body) => paymentRequestBody(choose(world, sessionIn(world, id, ['ACTIVE']), body)),
+  },
+  {
+    method: 'POST',
+    path: '/control/sessions/:id/authorize',
+    run: (id, body) =>
+      paymentBody(authorizeRequest(world, choose(world, sessionIn(world, id, ['ACTIVE']), body))),
+  },
+  {
+    method: 'POST',
+    path: '/control/sessions/:id/fail',
+    run(id, body) {
+      const failureCode = optionalText(body, 'failure_code') ?? 'USER_DECLINED_PAYMENT'
+      const request = choose(world, sessionIn(world, id, ['ACTIVE']), body)
+      return paymentBody(failRequest(world, request, failureCode))
+    },
+  },
+  {
+    method: 'POST',
+    path: '/control/sessions/:id/expire',
+    run: (id) =>
+      sessionBody(expireSession(world, sessionIn(world, id, ['ACTIVE'])), world.publicUrl),
+  },
+]
+
+function sessionIn({ book }: World, id: string, states: Session['status'][]): Session {
+  const session = book.get('sessions', id) ?? book.find('sessions', (s) => s.referenceId === id)
+  if (!session) throw new Refusal(404, 'no such session')
+  if (states.includes(session.status)) return session
+  throw new Refusal(409, `the session is ${session.status}`)
+}
+
+// The virtual account the payer had been shown before the session expired.
+function expiredRequest({ book }: World, session: Session): PaymentRequest | undefined {
+  const request = session.requestId ? book.get('requests', session.requestId) : undefined
+  return request?.status === 'EXPIRED' && !request.latestPaymentId ? request : undefined
+}
+
+function choose(world: World, session: Session, body: JsonObject): PaymentRequest {
+  const payable = payableChannels(session).map(({ code }) => code)
+  const code = optionalText(body, 'channel_code') ?? payable[0]
+  if (code === undefined) throw new Refusal(400, 'no channel takes this amount')
+  if (!payable.includes(code) && body.force !== true) {
+    throw new Refusal(400, `${code} can not pay this session (force: true does it all the same)`)
+  }
+  const open = session.requestId ? world.book.get('requests', session.requestId) : undefined
+  const isOpen = open?.status === 'ACCEPTING_PAYMENTS' || open?.status === 'REQUIRES_ACTION'
+  if (open && isOpen && open.channelCode === code) return open
+  const request = openRequest(world, session, code)
+  if (session.status === 'ACTIVE') return request
+  // Opened only to carry a late payment: it is as expired as its session.
+  return world.book.save('requests', { ...request, status: 'EXPIRED' })
+}

@@ -1,0 +1,77 @@
+import { captureRequest, expirePayment } from '../provider/payer.ts'
+import { paymentBody } from '../provider/payment.ts'
+import { endRefund, openRefund, refundableMinor, refundBody } from '../provider/refund.ts'
+import type { Payment, Refund } from '../records.ts'
+import type { JsonObject } from '../route.ts'
+import type { World } from '../world.ts'
+import { amountMinorOf } from './amounts.ts'
+import { type Control, optionalText, Refusal } from './control.ts'
+
+/** Controls over payments after the payer is gone: refunds, and cards that were only authorized. */
+export const paymentControls = (world: World): Control[] => [
+  {
+    method: 'POST',
+    path: '/control/payments/:id/refund',
+    run: (id, body) => refundBody(refund(world, paymentIn(world, id, 'SUCCEEDED'), body)),
+  },
+  {
+    method: 'POST',
+    path: '/control/payments/:id/capture',
+    run(id, body) {
+      const payment = paymentIn(world, id, 'AUTHORIZED')
+      const request = world.book.get('requests', payment.requestId)
+      if (!request) throw new Refusal(404, 'no such payment request')
+      const capturedMinor = amountMinorOf(body, payment.account, payment.requestMinor)
+      return paymentBody(captureRequest(world, request, capturedMinor))
+    },
+  },
+  {
+    method: 'POST',
+    path: '/control/payments/:id/expire',
+    run: (id) => paymentBody(expirePayment(world, paymentIn(world, id, 'AUTHORIZED'))),
+  },
+  {
+    method: 'POST',
+    path: '/control/refunds/:id/succeed',
+    run: (id) => ended(endRefund(world, id, null)),
+  },
+  {
+    method: 'POST',
+    path: '/control/refunds/:id/fail',
+    run: (id, body) =>
+      ended(endRefund(world, id, optionalText(body, 'failure_code') ?? 'REFUND_FAILED')),
+  },
+]
+
+function paymentIn({ book }: World, id: string, status: Payment['status']): Payment {
+  const session = book.get('sessions', id) ?? book.find('sessions', (s) => s.referenceId === id)
+  const matches = (p: Payment) => p.requestId === id || p.sessionId === session?.id
+  const payment =
+    book.get('payments', id) ??
+    book.find('payments', (p) => matches(p) && p.status === status) ??
+    book.find('payments', matches)
+  if (!payment) throw new Refusal(404, 'no such payment')
+  if (payment.status === status) return payment
+  throw new Refusal(409, `the payment is ${payment.status}`)
+}
+
+// What an operator does at the provider's dashboard: channel rules do not hold here, sums do.
+function refund(world: World, payment: Payment, body: JsonObject): Refund {
+  const leftMinor = refundableMinor(world.book, payment)
+  const amountMinor = amountMinorOf(body, payment.account, leftMinor)
+  if (amountMinor > leftMinor || leftMinor === 0n) {
+    throw new Refusal(409, 'more than is left to refund')
+  }
+  const opened = openRefund(world, payment, {
+    amountMinor,
+    reason: optionalText(body, 'reason') ?? 'REQUESTED_BY_CUSTOMER',
+    referenceId: optionalText(body, 'reference_id'),
+    metadata: null,
+  })
+  return endRefund(world, opened.id, optionalText(body, 'failure_code')) ?? opened
+}
+
+function ended(refund: Refund | null): unknown {
+  if (!refund) throw new Refusal(409, 'no such refund is pending')
+  return refundBody(refund)
+}

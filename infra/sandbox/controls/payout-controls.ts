@@ -1,0 +1,35 @@
+import { movePayout, payoutBody } from '../provider/payout.ts'
+import type { Payout } from '../records.ts'
+import type { World } from '../world.ts'
+import { type Control, optionalText, Refusal } from './control.ts'
+
+/** Controls that play the receiving bank. */
+export const payoutControls = (world: World): Control[] => [
+  {
+    method: 'POST',
+    path: '/control/payouts/:id/succeed',
+    run: (id) => payoutBody(movePayout(world, payoutIn(world, id, underway), 'SUCCEEDED')),
+  },
+  {
+    method: 'POST',
+    path: '/control/payouts/:id/fail',
+    run(id, body) {
+      const failureCode = optionalText(body, 'failure_code') ?? 'REJECTED_BY_CHANNEL'
+      return payoutBody(movePayout(world, payoutIn(world, id, underway), 'FAILED', failureCode))
+    },
+  },
+  {
+    method: 'POST',
+    path: '/control/payouts/:id/reverse',
+    run: (id) => payoutBody(movePayout(world, payoutIn(world, id, ['SUCCEEDED']), 'REVERSED')),
+  },
+]
+
+const underway: Payout['status'][] = ['ACCEPTED', 'REQUESTED']
+
+function payoutIn({ book }: World, id: string, states: Payout['status'][]): Payout {
+  const payout = book.get('payouts', id) ?? book.find('payouts', (p) => p.referenceId === id)
+  if (!payout) throw new Refusal(404, 'no such payout')
+  if (states.includes(payout.status)) return payout
+  throw new Refusal(409, `the payout is ${payout.status}`)
+}

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
+import { waitUntil } from '#infra/local/wait'
+import { openStand, type Stand } from '../stand.ts'
+
+let stand: Stand
+beforeAll(async () => {
+  stand = await openStand()
+})
+afterAll(() => stand[Symbol.asyncDispose]())
+
+const wallet = `0x${'aB'.repeat(20)}`
+const known = wallet.toLowerCase()
+const hmac = (secret: string, text: string) =>
+  createHmac('sha256', secret).update(text).digest('hex')
+
+describe('a Sumsub verdict', () => {
+  test.each([
+    ['approved', 'applicantReviewed', { reviewAnswer: 'GREEN' }],
+    ['rejected', 'applicantReviewed', { reviewAnswer: 'RED', reviewRejectType: 'FINAL' }],
+    ['retry', 'applicantReviewed', { reviewAnswer: 'RED', reviewRejectType: 'RETRY' }],
+    ['awaiting_service', 'applicantAwaitingService', { reviewAnswer: 'GREEN' }],
+  ])('%s is told as %s, signed over the raw body', async (verdict, type, reviewResult) => {
+    const before = stand.received.length
+    await stand.control(`identity/${wallet}`, { verdict })
+    const told = await waitUntil('the webhook', () => stand.received[before], 3_000, 5)
+    expect(told.path).toBe('/webhooks/identity')
+    expect(told.headers.get('x-payload-digest-alg')).toBe('HMAC_SHA256_HEX')
+    expect(told.headers.get('x-payload-digest')).toBe(hmac('webhook-secret', told.text))
+    expect(told.json).toMatchObject({
+      type,
+      externalUserId: known,
+      levelName: 'basic-kyc-level',
+      sandboxMode: true,
+      reviewResult,
+    })
+  })
+
+  test('carries a time of its own, later than every earlier one', async () => {
+    await Promise.all(
+      Array.from({ length: 5 }, () => stand.control(`identity/${wallet}`, { verdict: 'reset' })),
+    )
+    const told = await stand.events('applicantReset', 5)
+    const times = told.map(({ json }) => json.createdAtMs as string)
+    expect(new Set(times).size).toBe(5)
+    for (const time of times) expect(time).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/)
+  })
+
+  test.each([
+    [wallet, { verdict: 'perhaps' }],
+    ['0x12', { verdict: 'approved' }],
+    [wallet, { verdict: 'reset', provider: 'persona' }],
+    [wallet, { verdict: 'approved', provider: 'veriff' }],
+  ])('about %s as %o is refused', async (about, body) => {
+    expect((await stand.control(`identity/${about}`, body)).status).toBe(400)
+  })
+})
+
+describe('a Persona verdict', () => {
+  test.each([
+    ['approved', 'inquiry.approved'],
+    ['rejected', 'inquiry.declined'],
+    ['retry', 'inquiry.marked-for-review'],
+  ])('%s is told as %s, signed with its time', async (verdict, name) => {
+    const before = stand.received.length
+    await stand.control(`identity/${wallet}`, { verdict, provider: 'persona' })
+    const { webhooks } = await stand.book()
+    expect(webhooks.at(-1)).toMatchObject({ event: name, source: 'persona' })
+    const told = await waitUntil('the webhook', () => stand.received[before], 3_000, 5)
+    const [, time, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(
+      told.headers.get('persona-signature') ?? '',
+    )!
+    expect(signature).toBe(hmac('webhook-secret', `${time}.${told.text}`))
+    expect(told.json.data.attributes).toMatchObject({
+      name,
+      payload: { data: { type: 'inquiry', attributes: { 'reference-id': known } } },
+    })
+  })
+})
+
+describe('a hosted link', () => {
+  const path = '/resources/sdkIntegrations/levels/-/websdkLink'
+  const ask = (change: Record<string, string> = {}, level = 'basic-kyc-level') => {
+    const body = JSON.stringify({ levelName: level, userId: known, ttlInSecs: 600 })
+    const seconds = change.seconds ?? String(Math.floor(Date.now() / 1000))
+    return stand.ask(path, {
+      method: 'POST',
+      body,
+      headers: {
+        'x-app-token': change.token ?? 'app-token',
+        'x-app-access-ts': seconds,
+        'x-app-access-sig': change.signature ?? hmac('api-secret', `${seconds}POST${path}${body}`),
+      },
+    })
+  }
+
+  test('of Sumsub opens the page of the wallet, and its button decides', async () => {
+    const { status, json } = await ask()
+    expect(status).toBe(200)
+    expect(json.url).toMatch(/\/identity\/[0-9a-f]{32}$/)
+    expect(await (await fetch(json.url)).text()).toContain(known)
+    const form = new URLSearchParams({ verdict: 'approved' })
+    const done = await fetch(json.url, { method: 'POST', body: form })
+    expect(await done.text()).toContain('Identity approved')
+    const { identities } = await stand.book()
+    expect(identities).toContainEqual(
+      expect.objectContaining({ provider: 'sumsub', wallet: known, verdict: 'approved' }),
+    )
+  })
+
+  test.each([
+    ['another token', { token: 'x' }, 'basic-kyc-level', 401],
+    ['an old time', { seconds: '1700000000' }, 'basic-kyc-level', 401],
+    ['a wrong signature', { signature: 'ab'.repeat(32) }, 'basic-kyc-level', 401],
+    ['no such level', {}, 'other', 404],
+  ])('security: with %s is refused', async (_, change, level, status) => {
+    expect((await ask(change, level)).status).toBe(status)
+  })
+
+  test('of Persona comes from an inquiry', async () => {
+    const headers = { authorization: 'Bearer api-secret' }
+    const body = {
+      data: { attributes: { 'inquiry-template-id': 'itmpl_1', 'reference-id': known } },
+    }
+    const inquiry = await stand.post('/api/v1/inquiries', body, headers)
+    expect(inquiry).toMatchObject({ status: 201, json: { data: { type: 'inquiry' } } })
+    const linkPath = `/api/v1/inquiries/${inquiry.json.data.id}/generate-one-time-link`
+    const link = await stand.post(linkPath, {}, headers)
+    expect((await fetch(link.json.meta['one-time-link'])).status).toBe(200)
+    expect((await stand.post('/api/v1/inquiries', body)).status).toBe(401)
+  })
+})

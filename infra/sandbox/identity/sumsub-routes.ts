@@ -1,0 +1,56 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { randomHex } from '../ids.ts'
+import { type Call, isObject, type Route } from '../route.ts'
+import type { World } from '../world.ts'
+import { isWallet, openLink } from './link.ts'
+import { applicantOf } from './verdict.ts'
+
+// A signature is good for a minute on either side of the clock.
+const clockSkewMaxSeconds = 60
+
+/** Sumsub's call that makes a hosted verification link. */
+export const sumsubRoutes = (world: World): Route[] => [
+  {
+    method: 'POST',
+    path: '/resources/sdkIntegrations/levels/-/websdkLink',
+    async run(request) {
+      const text = await request.text()
+      const wrong = signatureFault(request, text, world)
+      if (wrong) return refuse(401, wrong)
+      const body = parse(text)
+      const { levelName, userId, ttlInSecs = 1_800 } = body
+      if (levelName !== world.config.identity.level) return refuse(404, 'Level not found')
+      if (!isWallet(userId)) return refuse(400, 'userId must be a lower-case wallet address')
+      const lifeSeconds = Number(ttlInSecs)
+      if (!(lifeSeconds > 0)) return refuse(400, 'ttlInSecs must be positive')
+      applicantOf(world, 'sumsub', userId)
+      return Response.json({ url: openLink(world, 'sumsub', userId, lifeSeconds * 1_000) })
+    },
+  },
+]
+
+function signatureFault(request: Call, body: string, { config }: World): string | null {
+  const { appToken, secretKey } = config.identity
+  const seconds = request.headers.get('x-app-access-ts') ?? ''
+  if (request.headers.get('x-app-token') !== appToken) return 'Invalid app token'
+  const skewSeconds = Math.abs(Date.now() / 1000 - Number(seconds))
+  if (!/^\d+$/.test(seconds) || skewSeconds > clockSkewMaxSeconds) return 'Request timestamp is off'
+  const { pathname, search } = new URL(request.url)
+  const signed = `${seconds}${request.method}${pathname}${search}${body}`
+  const expected = createHmac('sha256', secretKey).update(signed).digest()
+  const shown = Buffer.from(request.headers.get('x-app-access-sig') ?? '', 'hex')
+  const good = shown.length === expected.length && timingSafeEqual(shown, expected)
+  return good ? null : 'Request signature mismatch'
+}
+
+function parse(text: string): Record<string, unknown> {
+  try {
+    const body: unknown = JSON.parse(text)
+    return isObject(body) ? body : {}
+  } catch {
+    return {}
+  }
+}
+
+const refuse = (code: number, description: string): Response =>
+  Response.json({ description, code, correlationId: randomHex(16) }, { status: code })

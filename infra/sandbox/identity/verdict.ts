@@ -1,0 +1,78 @@
+import { randomHex } from '../ids.ts'
+import type { Applicant, IdentityProvider } from '../records.ts'
+import { nowText, type World } from '../world.ts'
+import { personaEvent } from './persona-event.ts'
+import { sumsubEvent } from './sumsub-event.ts'
+
+/** What a reviewer decides about a wallet; the last two are traps that must never verify. */
+export const verdicts = [
+  'approved',
+  'rejected',
+  'retry',
+  'reset',
+  'pending',
+  'awaiting_service',
+] as const
+
+/** One of the decisions. */
+export type Verdict = (typeof verdicts)[number]
+
+/** What a control may bend in the webhook to try the receiver. */
+export type Bend = {
+  readonly levelName?: string
+  readonly sandboxMode?: boolean
+  /** Makes the event this much older than now; milliseconds. */
+  readonly ageMs?: number
+}
+
+/** The provider's record of a wallet, opened on first sight. */
+export function applicantOf(world: World, provider: IdentityProvider, wallet: string): Applicant {
+  const id = `${provider}:${wallet}`
+  const known = world.book.get('applicants', id)
+  if (known) return known
+  return world.book.save('applicants', {
+    id,
+    provider,
+    wallet,
+    providerRef: provider === 'sumsub' ? randomHex(12) : `inq_${randomHex(12)}`,
+    verdict: null,
+    updatedAt: nowText(),
+  })
+}
+
+/**
+ * Decides about a wallet and tells the gateway, signed. `null` when the provider has no word for
+ * the verdict.
+ */
+export function decide(
+  world: World,
+  provider: IdentityProvider,
+  wallet: string,
+  verdict: Verdict,
+  bend: Bend = {},
+): Applicant | null {
+  const applicant = applicantOf(world, provider, wallet)
+  const atMs = strictlyLaterMs(world) - (bend.ageMs ?? 0)
+  const message =
+    provider === 'sumsub'
+      ? sumsubEvent(applicant, verdict, {
+          atMs,
+          levelName: bend.levelName ?? world.config.identity.level,
+          sandboxMode: bend.sandboxMode ?? true,
+        })
+      : personaEvent(applicant, verdict, atMs)
+  if (!message) return null
+  const decided = world.book.save('applicants', {
+    ...applicant,
+    verdict,
+    updatedAt: new Date(atMs + (bend.ageMs ?? 0)).toISOString(),
+  })
+  world.webhooks.send({ source: provider, account: null, ...message })
+  return decided
+}
+
+// Receivers order events by this time, so two of them never share a millisecond.
+function strictlyLaterMs({ book }: World): number {
+  const decidedMs = book.all('applicants').map(({ updatedAt }) => Date.parse(updatedAt))
+  return decidedMs.reduce((latest, ms) => Math.max(latest, ms + 1), Date.now())
+}

@@ -1,0 +1,12 @@
+import type { Route } from '../route.ts'
+import { notice } from './layout.ts'
+
+/** Where a local stack without an app sends people back to. */
+export const appRoute: Route = {
+  method: 'GET',
+  path: '/app',
+  run() {
+    const text = 'A real deployment leads back to the app from here. You can close this page.'
+    return notice({ title: 'You are back', sign: '←', tone: 'quiet', text })
+  },
+}

@@ -1,0 +1,63 @@
+import { currencyOf } from '../account.ts'
+import { formatMoney } from '../amount.ts'
+import { type Channel, type ChannelType, channelsOf, limitBroken } from '../channels/channel.ts'
+import type { Session } from '../records.ts'
+import { type Html, html } from './html.ts'
+
+const titles: Record<ChannelType, string> = {
+  'BANK TRANSFER': 'Bank transfer',
+  'QR CODE': 'QR code',
+  CARDS: 'Card',
+  EWALLET: 'E-wallet',
+  'ONLINE BANKING': 'Online banking',
+  'ONLINE BANKING FOR COMPANIES': 'Online banking for companies',
+  'OVER THE COUNTER': 'Over the counter',
+  PAYLATER: 'Pay later',
+}
+
+/** The channels a session allows, whether or not its amount fits them. */
+export const allowedChannels = ({ account, allowedChannels }: Session): Channel[] =>
+  channelsOf[account].filter(
+    ({ code }) => allowedChannels.length === 0 || allowedChannels.includes(code),
+  )
+
+/** The channels a session can be paid by: allowed, and its amount fits. */
+export const payableChannels = (session: Session): Channel[] =>
+  allowedChannels(session).filter((channel) => !limitBroken(channel, session.amountMinor))
+
+/** The channels to choose from, by kind; those the amount does not fit say so. */
+export function channelList(session: Session): Html {
+  const channels = allowedChannels(session)
+  const chosen = payableChannels(session)[0]?.code
+  const groups = Map.groupBy(channels, ({ type }) => type)
+  return html`${[...groups].map(([type, members]) => {
+    const options = html`<div class="options">${members.map((channel) =>
+      option(session, channel, channel.code === chosen),
+    )}</div>`
+    // Seldom wanted and long: folded away, and still there without scripts.
+    return type === 'ONLINE BANKING FOR COMPANIES'
+      ? html`<details><summary>${titles[type]}</summary><fieldset
+          aria-label="${titles[type]}">${options}</fieldset></details>`
+      : html`<fieldset><legend>${titles[type]}</legend>${options}</fieldset>`
+  })}`
+}
+
+function option(session: Session, channel: Channel, chosen: boolean): Html {
+  const reason = reasonAgainst(session, channel)
+  return html`<label class="option${reason ? ' off' : ''}">
+<input type="radio" name="channel_code" value="${channel.code}" required
+ ${chosen ? html`checked` : null} ${reason ? html`disabled` : null}>
+<span>${channel.name}${reason ? html`<small>${reason}</small>` : null}</span></label>`
+}
+
+function reasonAgainst({ account, amountMinor }: Session, channel: Channel): string | null {
+  const currency = currencyOf[account]
+  switch (limitBroken(channel, amountMinor)) {
+    case 'below':
+      return `From ${formatMoney(channel.minMinor, currency)}`
+    case 'above':
+      return `Up to ${formatMoney(channel.maxMinor ?? 0n, currency)}`
+    default:
+      return null
+  }
+}

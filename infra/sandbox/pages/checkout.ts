@@ -1,0 +1,99 @@
+import { currencyOf } from '../account.ts'
+import { formatMoney } from '../amount.ts'
+import { findChannel } from '../channels/channel.ts'
+import type { Session } from '../records.ts'
+import type { World } from '../world.ts'
+import { channelList, payableChannels } from './channel-list.ts'
+import { countdown } from './countdown.ts'
+import { type Html, html } from './html.ts'
+import { notice, page } from './layout.ts'
+
+/** The hosted page of a session, in whatever state it is. */
+export function checkoutPage(
+  world: World,
+  session: Session,
+  declinedCode: string | null,
+): Response {
+  switch (session.status) {
+    case 'ACTIVE':
+      return openPage(session, declinedCode)
+    case 'COMPLETED':
+      return paidPage(world, session)
+    case 'EXPIRED': {
+      const text = 'The time to pay has run out. Go back and start again.'
+      const about = { title: 'This payment has expired', sign: '⏱', tone: 'quiet', text } as const
+      return notice(about, back(session.cancelReturnUrl))
+    }
+    case 'CANCELED': {
+      const text = 'The merchant called it off. Nothing was charged.'
+      const about = { title: 'This payment was cancelled', sign: '–', tone: 'quiet', text } as const
+      return notice(about, back(session.cancelReturnUrl))
+    }
+  }
+}
+
+function openPage(session: Session, declinedCode: string | null): Response {
+  const amount = formatMoney(session.amountMinor, currencyOf[session.account])
+  const main = html`<div class="checkout">
+${summary(session, amount)}
+<section class="card" aria-labelledby="how">
+${declinedCode ? declined(session, declinedCode) : null}
+<h2 id="how">How do you want to pay?</h2>
+<form method="post" action="/checkout/${session.id}">
+${channelList(session)}
+${
+  payableChannels(session).length > 0
+    ? html`<div class="actions">
+<button class="main" name="action" value="pay">Pay ${amount}</button>
+<button name="action" value="decline">Decline</button></div>`
+    : html`<p class="alert" role="alert">No channel takes this amount.</p>`
+}
+</form>
+${
+  session.cancelReturnUrl
+    ? html`<p><a class="leave" href="${session.cancelReturnUrl}">Back without paying</a></p>`
+    : null
+}
+</section></div>`
+  return page(`Pay ${amount}`, main, countdown)
+}
+
+function summary(session: Session, amount: string): Html {
+  const until = session.expiresAt.slice(0, 16).replace('T', ' ')
+  return html`<section class="card summary" aria-label="What you pay">
+<p class="label">To pay</p>
+<h1 class="amount">${amount}</h1>
+<dl class="facts">
+<div><dt>To</dt><dd>AUSD Credit Line</dd></div>
+${session.description ? html`<div><dt>For</dt><dd>${session.description}</dd></div>` : null}
+<div><dt>Reference</dt><dd class="mono">${session.referenceId}</dd></div>
+<div><dt>Expires</dt><dd><time datetime="${session.expiresAt}" data-expires="${session.expiresAt}"
+ role="timer">${until} UTC</time></dd></div>
+</dl></section>`
+}
+
+function declined(session: Session, code: string): Html {
+  const name = findChannel(session.account, code)?.name ?? code
+  return html`<p class="alert" role="alert">The payment by ${name} was declined.
+Nothing was charged. You can try again.</p>`
+}
+
+function paidPage({ book }: World, session: Session): Response {
+  const payment = session.paymentId ? book.get('payments', session.paymentId) : undefined
+  const code = payment?.channelCode ?? ''
+  const name = findChannel(session.account, code)?.name ?? code
+  const amount = formatMoney(session.amountMinor, currencyOf[session.account])
+  const about = {
+    title: 'Paid',
+    sign: '✓',
+    tone: 'good',
+    text: `${amount} by ${name}. You can close this page.`,
+  } as const
+  const facts = html`<dl class="facts">
+<div><dt>Reference</dt><dd class="mono">${session.referenceId}</dd></div>
+<div><dt>Payment</dt><dd class="mono">${session.paymentId}</dd></div></dl>`
+  return notice(about, html`${facts}${back(session.successReturnUrl)}`)
+}
+
+const back = (url: string | null): Html | null =>
+  url ? html`<p><a class="button main" href="${url}">Back to the app</a></p>` : null

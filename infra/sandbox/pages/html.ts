@@ -1,0 +1,30 @@
+/** Text that is already HTML. Only `html` makes it, so everything else gets escaped. */
+export type Html = { readonly html: string }
+
+type Piece = string | number | Html | null | false | readonly Html[]
+
+const entities = new Map([
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+  ['"', '&quot;'],
+  ["'", '&#39;'],
+])
+
+/** Builds HTML from a template; what is put in is escaped unless it is HTML itself. */
+export function html(parts: TemplateStringsArray, ...pieces: Piece[]): Html {
+  return {
+    html: parts.reduce((text, part, index) => `${text}${toText(pieces[index - 1])}${part}`),
+  }
+}
+
+/** Marks a text of our own as HTML: styles and scripts, never anything from outside. */
+export const trusted = (text: string): Html => ({ html: text })
+
+function toText(piece: Piece | undefined): string {
+  if (piece === null || piece === undefined || piece === false) return ''
+  if (typeof piece === 'object') {
+    return 'html' in piece ? piece.html : piece.map((item) => item.html).join('')
+  }
+  return String(piece).replace(/[&<>"']/g, (sign) => entities.get(sign) ?? '')
+}

@@ -1,0 +1,140 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { openStand, type Stand, sessionBody } from '../stand.ts'
+
+let stand: Stand
+beforeEach(async () => {
+  stand = await openStand()
+})
+afterEach(() => stand[Symbol.asyncDispose]())
+
+const open = async (change = {}) =>
+  (await stand.call('ID', '/sessions', sessionBody(change))).json.payment_session_id as string
+
+describe('a session that is paid', () => {
+  test('is told by two webhooks, and only the payment knows the channel', async () => {
+    const id = await open({ reference_id: 'order-7001' })
+    await stand.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })
+    const [capture] = await stand.events('payment.capture')
+    const [completed] = await stand.events('payment_session.completed')
+    expect(capture?.path).toBe('/webhooks/payments')
+    expect(capture?.headers.get('x-callback-token')).toBe('token-id')
+    expect(capture?.headers.get('webhook-id')).toMatch(/^[0-9a-f-]{36}$/)
+    expect(capture?.json).toMatchObject({ event: 'payment.capture', api_version: 'v3' })
+    const { data } = capture!.json
+    expect(data.payment_id).toMatch(/^py-[0-9a-f-]{36}$/)
+    expect(data.payment_request_id).toMatch(/^pr-[0-9a-f-]{36}$/)
+    expect(data.reference_id).toMatch(/^order-7001_[0-9a-f]{8}-1$/)
+    expect(data.captures[0].capture_id).toMatch(/^cptr-[0-9a-f-]{36}$/)
+    expect(data).toMatchObject({
+      channel_code: 'QRIS',
+      status: 'SUCCEEDED',
+      request_amount: 150_000,
+      captures: [{ capture_amount: 150_000 }],
+    })
+    expect('amount' in data).toBe(false)
+    expect(completed?.json.data).toMatchObject({
+      payment_session_id: id,
+      status: 'COMPLETED',
+      reference_id: 'order-7001',
+      payment_id: data.payment_id,
+    })
+    expect(completed?.text).not.toContain('QRIS')
+  })
+
+  test('can be looked up by request and by payment, each naming the channel', async () => {
+    const id = await open()
+    await stand.control(`sessions/${id}/pay`, { channel_code: 'BCA_VIRTUAL_ACCOUNT' })
+    const session = (await stand.get('ID', `/sessions/${id}`)).json
+    const request = await stand.get('ID', `/v3/payment_requests/${session.payment_request_id}`)
+    expect(request.json).toMatchObject({
+      channel_code: 'BCA_VIRTUAL_ACCOUNT',
+      status: 'SUCCEEDED',
+      latest_payment_id: session.payment_id,
+    })
+    const payment = await stand.get('ID', `/v3/payments/${session.payment_id}`)
+    expect(payment.json).toMatchObject({ channel_code: 'BCA_VIRTUAL_ACCOUNT', status: 'SUCCEEDED' })
+    const stranger = await stand.get('MY', `/v3/payments/${session.payment_id}`)
+    expect(stranger).toMatchObject({ status: 404, json: { error_code: 'DATA_NOT_FOUND' } })
+    expect((await stand.control(`sessions/${id}/pay`)).status).toBe(409)
+  })
+
+  test('tells its two webhooks in both orders', async () => {
+    const orders = new Set<string>()
+    for (let count = 0; count < 20; count++) {
+      await stand.control(`sessions/${await open()}/pay`)
+    }
+    const { webhooks } = await stand.book()
+    for (let at = 0; at < webhooks.length; at += 2) orders.add(webhooks[at].event)
+    expect([...orders].sort()).toEqual(['payment.capture', 'payment_session.completed'])
+  })
+
+  test('refuses a channel it does not allow, unless forced', async () => {
+    const id = await open({ allowed_payment_channels: ['CARDS'] })
+    expect((await stand.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })).status).toBe(400)
+    const forced = { channel_code: 'BRAND_NEW', force: true }
+    expect((await stand.control(`sessions/${id}/pay`, forced)).json.channel_code).toBe('BRAND_NEW')
+  })
+})
+
+describe('a session that is not paid', () => {
+  test('stays open after a failed attempt, and the next one succeeds', async () => {
+    const id = await open()
+    await stand.control(`sessions/${id}/fail`, { failure_code: 'INSUFFICIENT_BALANCE' })
+    const [failure] = await stand.events('payment.failure')
+    const failed = { status: 'FAILED', failure_code: 'INSUFFICIENT_BALANCE', captures: [] }
+    expect(failure?.json.data).toMatchObject(failed)
+    expect((await stand.get('ID', `/sessions/${id}`)).json.status).toBe('ACTIVE')
+    const paid = await stand.control(`sessions/${id}/pay`)
+    expect(paid.json.reference_id).toMatch(/-2$/)
+  })
+
+  test('expires, and a payment that comes late is told without the session', async () => {
+    const id = await open({ reference_id: 'late-1' })
+    await stand.control(`sessions/${id}/choose`, { channel_code: 'BCA_VIRTUAL_ACCOUNT' })
+    await stand.control('sessions/late-1/expire')
+    const [expired] = await stand.events('payment_session.expired')
+    expect(expired?.json.data.status).toBe('EXPIRED')
+    expect('payment_id' in expired!.json.data).toBe(false)
+    await stand.events('payment_request.expiry')
+    const late = await stand.control(`sessions/${id}/pay`)
+    await stand.events('payment.capture')
+    const session = (await stand.get('ID', `/sessions/${id}`)).json
+    expect(session.status).toBe('EXPIRED')
+    const request = await stand.get('ID', `/v3/payment_requests/${session.payment_request_id}`)
+    expect(request.json).toMatchObject({
+      status: 'EXPIRED',
+      latest_payment_id: late.json.payment_id,
+    })
+    const { webhooks } = await stand.book()
+    expect(webhooks.map((w: { event: string }) => w.event)).not.toContain(
+      'payment_session.completed',
+    )
+  })
+
+  test('can be authorized, captured or left to expire', async () => {
+    const first = await stand.control(`sessions/${await open()}/authorize`, {
+      channel_code: 'CARDS',
+    })
+    expect(first.json.status).toBe('AUTHORIZED')
+    await stand.events('payment.authorization')
+    const captured = await stand.control(`payments/${first.json.payment_id}/capture`)
+    expect(captured.json).toMatchObject({
+      payment_id: first.json.payment_id,
+      status: 'SUCCEEDED',
+    })
+    const second = await stand.control(`sessions/${await open()}/authorize`)
+    await stand.control(`payments/${second.json.payment_id}/expire`)
+    expect((await stand.events('payment.expiry'))[0]?.json.data.status).toBe('EXPIRED')
+  })
+
+  test('is paid by a simulation of its virtual account', async () => {
+    const id = await open()
+    const chosen = await stand.control(`sessions/${id}/choose`, {
+      channel_code: 'BNI_VIRTUAL_ACCOUNT',
+    })
+    const path = `/v3/payment_requests/${chosen.json.payment_request_id}/simulate`
+    expect((await stand.call('ID', path, { amount: 150_000 })).json.status).toBe('PENDING')
+    await stand.events('payment_session.completed')
+    expect((await stand.call('ID', path)).json.error_code).toBe('INACTIVE_PAYMENT_REQUEST')
+  })
+})

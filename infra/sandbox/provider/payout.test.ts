@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { waitUntil } from '#infra/local/wait'
+import { openStand, payoutBody, type Stand } from '../stand.ts'
+
+let stand: Stand
+beforeAll(async () => {
+  stand = await openStand()
+})
+afterAll(() => stand[Symbol.asyncDispose]())
+
+const create = (body: unknown, key = crypto.randomUUID() as string) =>
+  stand.call('ID', '/v2/payouts', body, { 'idempotency-key': key })
+const statusOf = async (id: string) => (await stand.get('ID', `/v2/payouts/${id}`)).json.status
+const reach = (id: string, status: string) =>
+  waitUntil(status, async () => (await statusOf(id)) === status, 3_000, 5)
+
+describe('a payout', () => {
+  test('is accepted as documented and told flat as observed', async () => {
+    const body = payoutBody()
+    const { status, json } = await create(body, 'wd-88-a1')
+    expect(status).toBe(200)
+    expect(json.id).toMatch(/^disb-[0-9a-f-]{36}$/)
+    expect(json).toMatchObject({ ...body, status: 'ACCEPTED' })
+    expect(Date.parse(json.estimated_arrival_time) - Date.parse(json.created)).toBe(900_000)
+    const [told] = await stand.events('payout.succeeded')
+    expect(told?.json).toMatchObject({ event: 'payout.succeeded', api_version: 'v2' })
+    expect(told?.json.data).toMatchObject({
+      id: json.id,
+      amount: 250_000,
+      status: 'SUCCEEDED',
+      channel_category: 'BANK',
+      idempotency_key: 'wd-88-a1',
+      account_number: '1234567890',
+    })
+    expect(told?.json.data.connector_reference).toBeString()
+    expect('channel_properties' in told!.json.data).toBe(false)
+  })
+
+  test('is one payout however often its key comes with the same body', async () => {
+    const body = payoutBody()
+    const key = crypto.randomUUID()
+    const first = await create(body, key)
+    await reach(first.json.id, 'SUCCEEDED')
+    const reordered = Object.fromEntries(Object.entries(body).reverse())
+    const again = await create(reordered, key)
+    expect(again).toMatchObject({ status: 200, json: { id: first.json.id, status: 'SUCCEEDED' } })
+    const other = await create({ ...body, amount: 250_001 }, key)
+    expect(other).toMatchObject({ status: 409, json: { error_code: 'DUPLICATE_ERROR' } })
+    const { payouts } = await stand.book()
+    const mine = payouts.filter((p: { idempotency_key: string }) => p.idempotency_key === key)
+    expect(mine).toMatchObject([{ account: 'ID', replays: 1, amount: 250_000 }])
+  })
+
+  test.each([
+    ['123456', 'FAILED', 'TEMPORARY_TRANSFER_ERROR'],
+    ['999999', 'FAILED', 'REJECTED_BY_CHANNEL'],
+    ['121212', 'FAILED', 'INVALID_DESTINATION'],
+    ['98018521', 'FAILED', 'TRANSFER_ERROR'],
+    ['654321', 'REVERSED', undefined],
+  ])('to account %s ends %s %s', async (account, status, failureCode) => {
+    const { json } = await create(payoutBody(account))
+    expect(json.status).toBe('ACCEPTED')
+    await reach(json.id, status)
+    const read = await stand.get('ID', `/v2/payouts/${json.id}`)
+    expect(read.json.failure_code).toBe(failureCode)
+    const told = await waitUntil(
+      'its webhook',
+      () =>
+        stand.received.find((r) => r.json.data?.id === json.id && r.json.data.status === status),
+      3_000,
+      5,
+    )
+    expect(told.json.event).toBe(`payout.${status.toLowerCase()}`)
+  })
+
+  test('to the account that stays accepted waits for a cancel; others can not be cancelled', async () => {
+    const waiting = await create(payoutBody('131313'))
+    const moving = await create(payoutBody())
+    await reach(moving.json.id, 'SUCCEEDED')
+    expect(await statusOf(waiting.json.id)).toBe('ACCEPTED')
+    const cancelled = await stand.call('ID', `/v2/payouts/${waiting.json.id}/cancel`)
+    expect(cancelled).toMatchObject({ status: 200, json: { status: 'CANCELLED' } })
+    const late = await stand.call('ID', `/v2/payouts/${moving.json.id}/cancel`)
+    expect(late).toMatchObject({ status: 400, json: { error_code: 'CANCELLATION_NOT_ALLOWED' } })
+  })
+
+  test('that stays requested obeys the controls, also by its reference', async () => {
+    const failing = await create(payoutBody('141414'))
+    await reach(failing.json.id, 'REQUESTED')
+    const code = { failure_code: 'ACCOUNT_NAME_MISMATCH' }
+    const failed = await stand.control(`payouts/${failing.json.reference_id}/fail`, code)
+    expect(failed.json).toMatchObject({ status: 'FAILED', ...code })
+    const paid = await create(payoutBody('141414'))
+    await stand.control(`payouts/${paid.json.id}/succeed`)
+    const reversed = await stand.control(`payouts/${paid.json.id}/reverse`)
+    expect(reversed.json.status).toBe('REVERSED')
+    expect((await stand.control(`payouts/${paid.json.id}/fail`)).status).toBe(409)
+    expect((await stand.control('payouts/none/fail')).status).toBe(404)
+  })
+
+  test('is found by its reference in the observed envelope', async () => {
+    const { json } = await create(payoutBody())
+    const path = '/v2/payouts?reference_id='
+    const found = (await stand.get('ID', `${path}${json.reference_id}`)).json
+    expect(found).toMatchObject({ has_more: false, data: [{ id: json.id }] })
+    const unknown = await stand.get('ID', `${path}none`)
+    expect(unknown).toMatchObject({ status: 200, json: { has_more: false, data: [] } })
+  })
+
+  test.each([
+    [{ channel_code: 'ID_NOWHERE' }, 'CHANNEL_CODE_NOT_SUPPORTED'],
+    [{ channel_code: 'ID_CIMB', amount: 9_999 }, 'MINIMUM_TRANSFER_LIMIT_ERROR'],
+    [{ channel_code: 'ID_DANA', amount: 20_000_001 }, 'MAXIMUM_TRANSFER_LIMIT_ERROR'],
+    [{ amount: 10_000.5 }, 'AMOUNT_INCREMENT_NOT_SUPPORTED'],
+    [{ currency: 'MYR' }, 'API_VALIDATION_ERROR'],
+    [{ channel_properties: {} }, 'API_VALIDATION_ERROR'],
+  ])('with %o is refused: %s', async (change, error_code) => {
+    const answer = await create(payoutBody('1234567890', change))
+    expect(answer).toMatchObject({ status: 400, json: { error_code } })
+  })
+
+  test('needs a key, and the Indonesian account', async () => {
+    const keyless = await stand.call('ID', '/v2/payouts', payoutBody())
+    expect(keyless).toMatchObject({ status: 400, json: { error_code: 'API_VALIDATION_ERROR' } })
+    const headers = { 'idempotency-key': 'x' }
+    const malaysian = await stand.call('MY', '/v2/payouts', payoutBody(), headers)
+    expect(malaysian).toMatchObject({
+      status: 403,
+      json: { error_code: 'REQUEST_FORBIDDEN_ERROR' },
+    })
+  })
+
+  test('has its destinations listed by code, with limits', async () => {
+    const { json } = await stand.get('ID', '/payouts_channels?currency=IDR&channel_category=BANK')
+    const codes = json.map((bank: { channel_code: string }) => bank.channel_code)
+    expect(codes).toEqual([...codes].sort())
+    expect(codes).not.toContain('ID_OVO')
+    const [bsi] = (await stand.get('ID', '/payouts_channels?channel_code=ID_BSI')).json
+    expect(bsi).toEqual({
+      channel_code: 'ID_BSI',
+      channel_category: 'BANK',
+      currency: 'IDR',
+      channel_name: 'Bank Syariah Indonesia',
+      amount_limits: { minimum: 10_000, maximum: 1_999_999_999_999, minimum_increment: 1 },
+    })
+  })
+})

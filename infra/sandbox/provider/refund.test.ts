@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { openStand, type Stand, sessionBody } from '../stand.ts'
+
+let stand: Stand
+beforeAll(async () => {
+  stand = await openStand()
+})
+afterAll(() => stand[Symbol.asyncDispose]())
+
+const paidBy = async (channel_code: string) => {
+  const session = await stand.call('ID', '/sessions', sessionBody())
+  const path = `sessions/${session.json.payment_session_id}/pay`
+  return (await stand.control(path, { channel_code })).json
+}
+const ask = (payment_request_id: string, change = {}) =>
+  stand.call('ID', '/refunds', { payment_request_id, reason: 'CANCELLATION', ...change })
+
+describe('a refund', () => {
+  test('is pending first, and told flat when it succeeded', async () => {
+    const payment = await paidBy('DANA')
+    const { status, json } = await ask(payment.payment_request_id, { amount: 50_000 })
+    expect(status).toBe(200)
+    expect(json.id).toMatch(/^rfd-/)
+    expect(json).toMatchObject({
+      payment_id: payment.payment_id,
+      status: 'PENDING',
+      amount: 50_000,
+    })
+    const again = await ask(payment.payment_request_id)
+    expect(again.json.error_code).toBe('REFUND_IN_PROGRESS')
+    const [told] = await stand.events('refund.succeeded')
+    expect(told?.json.data).toMatchObject({
+      id: json.id,
+      status: 'SUCCEEDED',
+      amount: 50_000,
+      channel_code: 'DANA',
+      payment_method_type: 'EWALLET',
+    })
+    expect((await stand.get('ID', `/refunds/${json.id}`)).json.status).toBe('SUCCEEDED')
+    const list = await stand.get('ID', `/refunds?payment_request_id=${payment.payment_request_id}`)
+    expect(list.json.data.map((refund: { id: string }) => refund.id)).toEqual([json.id])
+    const rest = await ask(payment.payment_request_id, { amount: 100_001 })
+    expect(rest.json.error_code).toBe('REFUND_AMOUNT_EXCEEDED')
+  })
+
+  test.each([
+    ['BCA_VIRTUAL_ACCOUNT', {}, 403, 'REFUND_NOT_SUPPORTED'],
+    ['LINKAJA', { amount: 1_000 }, 403, 'PARTIAL_REFUND_NOT_SUPPORTED'],
+    ['DANA', { reason: 'BORED' }, 400, 'API_VALIDATION_ERROR'],
+    ['DANA', { payment_request_id: 'pr-none' }, 404, 'DATA_NOT_FOUND'],
+  ])('of %s with %o is refused: %i %s', async (channel, change, status, error_code) => {
+    const payment = await paidBy(channel)
+    const answer = await ask(payment.payment_request_id, change)
+    expect(answer).toMatchObject({ status, json: { error_code } })
+  })
+
+  test('from the dashboard goes past channel rules, and can fail', async () => {
+    const payment = await paidBy('BCA_VIRTUAL_ACCOUNT')
+    const path = `payments/${payment.payment_id}/refund`
+    const failed = await stand.control(path, { failure_code: 'REFUND_FAILED' })
+    expect(failed.json).toMatchObject({ status: 'FAILED', failure_code: 'REFUND_FAILED' })
+    await stand.events('refund.failed')
+    expect((await stand.control(path)).json).toMatchObject({ status: 'SUCCEEDED', amount: 150_000 })
+    expect((await stand.control(path)).status).toBe(409)
+  })
+})

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { openStand, type Stand, sessionBody } from '../stand.ts'
+
+let stand: Stand
+beforeAll(async () => {
+  stand = await openStand()
+})
+afterAll(() => stand[Symbol.asyncDispose]())
+
+const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
+
+describe('a session', () => {
+  test('is created as documented and read back the same', async () => {
+    const { status, headers, json } = await stand.call('ID', '/sessions', sessionBody())
+    expect(status).toBe(201)
+    expect(headers.get('rate-limit-limit')).toMatch(/^\d+$/)
+    expect(headers.get('rate-limit-remaining')).toMatch(/^\d+$/)
+    expect(headers.get('rate-limit-reset')).toMatch(/^\d+\.\d+$/)
+    expect(json.payment_session_id).toMatch(/^ps-[0-9a-f]{24}$/)
+    expect(json).toMatchObject({
+      status: 'ACTIVE',
+      amount: 150_000,
+      currency: 'IDR',
+      country: 'ID',
+      payment_link_url: `${stand.url}/checkout/${json.payment_session_id}`,
+      payment_request_id: null,
+      payment_id: null,
+    })
+    expect('channel_code' in json).toBe(false)
+    expect(Date.parse(json.expires_at) - Date.parse(json.created)).toBe(30 * 60_000)
+    const read = await stand.get('ID', `/sessions/${json.payment_session_id}`)
+    expect(read).toMatchObject({ status: 200, json })
+    const stranger = await stand.get('MY', `/sessions/${json.payment_session_id}`)
+    expect(stranger).toMatchObject({ status: 404, json: { error_code: 'NOT_FOUND' } })
+  })
+
+  test('may share its reference with another', async () => {
+    const body = sessionBody()
+    const [first, second] = [
+      await stand.call('ID', '/sessions', body),
+      await stand.call('ID', '/sessions', body),
+    ]
+    expect([first.status, second.status]).toEqual([201, 201])
+    expect(first.json.payment_session_id).not.toBe(second.json.payment_session_id)
+  })
+
+  test.each([
+    [{ reference_id: undefined }, 'API_VALIDATION_ERROR'],
+    [{ reference_id: 'x'.repeat(65) }, 'API_VALIDATION_ERROR'],
+    [{ amount: '150000' }, 'API_VALIDATION_ERROR'],
+    [{ session_type: 'SAVE' }, 'SESSION_TYPE_NOT_SUPPORTED'],
+    [{ mode: 'COMPONENTS' }, 'MODE_NOT_SUPPORTED'],
+    [{ country: 'MY' }, 'INVALID_COUNTRY'],
+    [{ currency: 'MYR' }, 'INVALID_CURRENCY'],
+    [{ amount: 0 }, 'INVALID_AMOUNT'],
+    [{ amount: 10_000.5 }, 'INVALID_AMOUNT'],
+    [{ allowed_payment_channels: ['GRABPAY'] }, 'INVALID_PAYMENT_CHANNEL'],
+    [{ customer_id: 'abc' }, 'INVALID_CUSTOMER_ID'],
+    [{ metadata: { key: 'x'.repeat(81) } }, 'INVALID_METADATA'],
+    [{ success_return_url: 'http://shop.test/ok' }, 'INVALID_URL'],
+    [{ cancel_return_url: 'javascript:alert(1)' }, 'INVALID_URL'],
+    [{ expires_at: inMinutes(9) }, 'INVALID_EXPIRY_DATE'],
+  ])('with %o is refused: %s', async (change, error_code) => {
+    const answer = await stand.call('ID', '/sessions', sessionBody(change))
+    expect(answer).toMatchObject({ status: 400, json: { error_code } })
+  })
+
+  test('that lacks a field is told so in the words of the provider', async () => {
+    const body = sessionBody({ session_type: undefined })
+    const { json } = await stand.call('ID', '/sessions', body)
+    const message = "must have required property 'session_type'"
+    expect(json).toEqual({
+      error_code: 'API_VALIDATION_ERROR',
+      message: `request/body ${message}`,
+      errors: [{ path: '/body/session_type', message }],
+    })
+  })
+
+  test('takes a return address on the same machine without https', async () => {
+    const body = sessionBody({ success_return_url: 'http://localhost:5173/ok' })
+    expect((await stand.call('ID', '/sessions', body)).status).toBe(201)
+  })
+
+  test('refuses a customer reference that was used before', async () => {
+    const customer = {
+      reference_id: 'user1',
+      type: 'INDIVIDUAL',
+      individual_detail: { given_names: 'Sari' },
+    }
+    expect((await stand.call('ID', '/sessions', sessionBody({ customer }))).status).toBe(201)
+    const again = await stand.call('ID', '/sessions', sessionBody({ customer }))
+    expect(again).toMatchObject({ status: 409, json: { error_code: 'DUPLICATE_ERROR' } })
+  })
+
+  test('is canceled once, silently', async () => {
+    const { json } = await stand.call('ID', '/sessions', sessionBody())
+    const path = `/sessions/${json.payment_session_id}/cancel`
+    expect((await stand.call('ID', path)).json.status).toBe('CANCELED')
+    const again = await stand.call('ID', path)
+    expect(again).toMatchObject({ status: 422, json: { error_code: 'INVALID_SESSION_STATUS' } })
+    const { webhooks } = await stand.book()
+    const about = webhooks.filter(
+      (w: { body: { data: { payment_session_id?: string } } }) =>
+        w.body.data.payment_session_id === json.payment_session_id,
+    )
+    expect(about).toEqual([])
+  })
+})
+
+describe('security: a key', () => {
+  test.each([
+    ['none', {}],
+    ['of nobody', { authorization: `Basic ${btoa('other:')}` }],
+    ['with a password', { authorization: `Basic ${btoa('key-id:x')}` }],
+  ])('%s opens nothing', async (_, headers) => {
+    const answer = await stand.post('/sessions', sessionBody(), headers)
+    expect(answer).toMatchObject({ status: 401, json: { error_code: 'INVALID_API_KEY' } })
+  })
+})

@@ -1,0 +1,32 @@
+import { askNode, type Reply, toHex } from './message.ts'
+
+/** The heads this request meets; a block above `latest` does not exist for it. */
+export type Heads = { readonly latest: number; readonly finalized: number }
+
+/** Where the node is, less the lag. */
+export async function readHeads(target: string, lagBlocks: number): Promise<Heads> {
+  const [latest, finalized] = await askNode(target, [
+    { method: 'eth_blockNumber' },
+    { method: 'eth_getBlockByNumber', params: ['finalized', false] },
+  ])
+  const finalizedNumber = (finalized?.result as { number?: string } | null)?.number
+  return {
+    latest: Math.max(0, Number(latest?.result ?? 0) - lagBlocks),
+    finalized: Math.max(0, Number(finalizedNumber ?? 0) - lagBlocks),
+  }
+}
+
+/** The block that a tag names on a node that stands there; numbers stay as they are. */
+export function pin(tag: unknown, heads: Heads): unknown {
+  if (tag === 'finalized') return toHex(heads.finalized)
+  if (tag === 'safe') return toHex(Math.min(heads.latest, heads.finalized + 1))
+  if (tag === 'latest' || tag === 'pending') return toHex(heads.latest)
+  return tag
+}
+
+/** True if the answer speaks of a block that this node has not seen. */
+export function isAbove(reply: Reply, heads: Heads): boolean {
+  const block = (reply.result as { number?: string; blockNumber?: string } | null) ?? {}
+  const number = block.blockNumber ?? block.number
+  return typeof number === 'string' && Number(number) > heads.latest
+}

@@ -1,0 +1,25 @@
+import type { Hex } from 'viem'
+
+/** What became of a send. */
+export type SendFate =
+  | 'forwarded'
+  | 'forwarded without an answer'
+  | 'swallowed'
+  | 'delayed'
+  | 'known'
+  | 'refused'
+  | 'refused again'
+  | 'refused by the node'
+
+/** What the proxy saw: the oracle of the failure suites. */
+export type Journal = {
+  readonly calls: Record<string, number>
+  readonly sends: { hash: Hex; fate: SendFate }[]
+  requests: number
+}
+
+export const openJournal = (): Journal => ({ calls: {}, sends: [], requests: 0 })
+
+export function noteCall(journal: Journal, method: string): void {
+  journal.calls[method] = (journal.calls[method] ?? 0) + 1
+}

@@ -1,0 +1,43 @@
+import type { Hex } from 'viem'
+
+/** A JSON-RPC request as it came in. */
+export type Ask = { jsonrpc?: string; id?: unknown; method: string; params?: unknown[] }
+export type Reply = {
+  jsonrpc: '2.0'
+  id: unknown
+  result?: unknown
+  error?: { code: number; message: string; data?: unknown }
+}
+
+export const replyTo = (ask: Ask, result: unknown): Reply => ({
+  jsonrpc: '2.0',
+  id: ask.id ?? null,
+  result,
+})
+export const refuseTo = (ask: Ask, code: number, message: string): Reply => ({
+  jsonrpc: '2.0',
+  id: ask.id ?? null,
+  error: { code, message },
+})
+
+export const toHex = (block: number): Hex => `0x${Math.max(0, block).toString(16)}`
+
+/** Asks the real node; throws when it does not answer. */
+export async function askNode(target: string, asks: readonly Ask[]): Promise<Reply[]> {
+  if (asks.length === 0) return []
+  const numbered = asks.map((ask, id) => ({
+    jsonrpc: '2.0',
+    id,
+    method: ask.method,
+    params: ask.params ?? [],
+  }))
+  const response = await fetch(target, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(numbered),
+    signal: AbortSignal.timeout(20_000),
+  })
+  const replies = (await response.json()) as Reply[]
+  const byId = new Map(replies.map((reply) => [reply.id, reply]))
+  return asks.map((ask, id) => ({ ...byId.get(id)!, id: ask.id ?? null }))
+}

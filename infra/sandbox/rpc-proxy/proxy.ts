@@ -1,0 +1,147 @@
+import { type Chance, openChance } from '../chance.ts'
+import { control } from './control.ts'
+import { changeFaults, monad, type RpcFaults } from './faults.ts'
+import { readHeads } from './heads.ts'
+import { type Journal, noteCall, openJournal } from './journal.ts'
+import { type Ask, askNode, type Reply } from './message.ts'
+import { distort, type Looks, rewrite } from './reads.ts'
+import { send, type Verdicts } from './sends.ts'
+
+export type RpcProxy = AsyncDisposable & {
+  readonly url: string
+  readonly journal: Journal
+  readonly faults: () => RpcFaults
+  /** Lays faults over those in force; `{}` ends all. Throws when a fault is not known. */
+  readonly setFaults: (change: Partial<RpcFaults>) => void
+}
+
+/** What one proxy holds between requests. */
+export type World = {
+  readonly target: string
+  readonly chance: Chance
+  readonly journal: Journal
+  readonly verdicts: Verdicts
+  readonly looks: Looks
+  readonly closing: AbortController
+  faults: RpcFaults
+}
+
+/** Opens a JSON-RPC endpoint on `port` (0: any) that hands everything to `target`, distorted. */
+export function openRpcProxy(options: {
+  target: string
+  port?: number
+  host?: string
+  faults?: Partial<RpcFaults>
+}): RpcProxy {
+  const world: World = {
+    target: options.target,
+    chance: openChance(),
+    journal: openJournal(),
+    verdicts: new Map(),
+    looks: new Map(),
+    closing: new AbortController(),
+    faults: monad,
+  }
+  const setFaults = (change: Record<string, unknown>) => {
+    const changed = changeFaults(world.faults, change)
+    if ('wrong' in changed) throw new Error(changed.wrong.join('; '))
+    world.faults = changed.faults
+    if ('seed' in change || Object.keys(change).length === 0) world.chance.reseed(world.faults.seed)
+  }
+  if (options.faults) setFaults(options.faults)
+  const server = Bun.serve({
+    hostname: options.host ?? '127.0.0.1',
+    port: options.port ?? 0,
+    idleTimeout: 0,
+    fetch: (request) => answer(world, request, setFaults),
+  })
+  return {
+    url: `http://${options.host ?? '127.0.0.1'}:${server.port}`,
+    journal: world.journal,
+    faults: () => world.faults,
+    setFaults,
+    [Symbol.asyncDispose]: async () => {
+      world.closing.abort()
+      await server.stop(true)
+    },
+  }
+}
+
+async function answer(
+  world: World,
+  request: Request,
+  setFaults: (change: Record<string, unknown>) => void,
+): Promise<Response> {
+  const { faults, chance, journal } = world
+  const { pathname } = new URL(request.url)
+  if (pathname.startsWith('/control/')) return control(world, request, pathname, setFaults)
+  const asked = (await request.json()) as Ask | Ask[]
+  journal.requests += 1
+  if (faults.delayMs > 0) await Bun.sleep(faults.delayMs)
+  if (chance.hits(faults.tooManyRequestsRate)) {
+    return new Response('too many requests', { status: 429, headers: { 'retry-after': '1' } })
+  }
+  if (chance.hits(faults.disconnectRate)) return cut()
+  if (chance.hits(faults.hangRate)) return hang(world)
+  const replies = await answerAll(world, Array.isArray(asked) ? asked : [asked])
+  if (replies === 'hang') return hang(world)
+  const tooWide = replies.some((reply) => reply.error?.code === -32614)
+  const status = tooWide ? faults.logsRangeStatus : 200
+  return Response.json(Array.isArray(asked) ? replies : replies[0], { status })
+}
+
+/** All questions of a request meet the same node, so a lag is drawn once for all of them. */
+async function answerAll(world: World, asks: readonly Ask[]): Promise<Reply[] | 'hang'> {
+  const { faults, chance, target, looks } = world
+  const back = chance.hits(faults.headBackRate) ? faults.headBackBlocks : 0
+  const lagBlocks = faults.headLagBlocks + back
+  const heads =
+    lagBlocks > 0 || faults.logsClampBlocks > 0 ? await readHeads(target, lagBlocks) : null
+  const replies = new Map<Ask, Reply>()
+  const forwarded: { original: Ask; ask: Ask }[] = []
+  for (const original of asks) {
+    noteCall(world.journal, original.method)
+    if (original.method === 'eth_sendRawTransaction') {
+      const reply = await send(original, { ...world, later: laterIn(world) })
+      if (reply === 'hang') return 'hang'
+      replies.set(original, reply)
+      continue
+    }
+    const decided = rewrite(original, faults, heads)
+    if ('reply' in decided) replies.set(original, decided.reply)
+    else forwarded.push({ original, ask: decided.ask })
+  }
+  const answers = await askNode(
+    target,
+    forwarded.map(({ ask }) => ask),
+  )
+  for (const [index, { original, ask }] of forwarded.entries()) {
+    replies.set(original, distort(ask, answers[index]!, faults, { heads, chance, looks }))
+  }
+  return asks.map((ask) => replies.get(ask)!)
+}
+
+/** A delayed send must not outlive the proxy. */
+const laterIn = (world: World) => (work: () => void, ms: number) => {
+  const timer = setTimeout(work, ms)
+  world.closing.signal.addEventListener('abort', () => clearTimeout(timer), { once: true })
+}
+
+/** Never answers; ends when the caller goes away or the proxy closes. */
+const hang = (world: World): Promise<Response> =>
+  new Promise((resolve) => {
+    world.closing.signal.addEventListener('abort', () => resolve(new Response(null)), {
+      once: true,
+    })
+  })
+
+/** Breaks off inside the answer, so that the caller sees a reset connection. */
+const cut = (): Response =>
+  new Response(
+    new ReadableStream({
+      start: (controller) => {
+        controller.enqueue(new TextEncoder().encode('['))
+        controller.error(undefined) // An `Error` would be printed by Bun.
+      },
+    }),
+  )

@@ -1,0 +1,104 @@
+import type { Chance } from '../chance.ts'
+import type { RpcFaults } from './faults.ts'
+import { type Heads, isAbove, pin } from './heads.ts'
+import { type Ask, type Reply, refuseTo, replyTo, toHex } from './message.ts'
+
+/** Position of the block tag among the parameters. */
+const tagAt: ReadonlyMap<string, number> = new Map([
+  ['eth_getBlockByNumber', 0],
+  ['eth_getTransactionCount', 1],
+  ['eth_getBalance', 1],
+  ['eth_getCode', 1],
+  ['eth_call', 1],
+  ['eth_estimateGas', 1],
+  ['eth_getStorageAt', 2],
+])
+
+export type LogFilter = { fromBlock?: unknown; toBlock?: unknown; blockHash?: unknown }
+
+/** What was looked at how often: receipts by their hash, logs by their place. */
+export type Looks = Map<string, number>
+
+/** What the node is asked instead, or the answer if it is not asked at all. */
+export function rewrite(
+  ask: Ask,
+  faults: RpcFaults,
+  heads: Heads | null,
+): { ask: Ask } | { reply: Reply } {
+  if (ask.method === 'eth_getLogs') return rewriteLogs(ask, faults, heads)
+  if (ask.method === 'eth_blockNumber' && heads) return { reply: replyTo(ask, toHex(heads.latest)) }
+  const at = tagAt.get(ask.method)
+  if (at === undefined) return { ask }
+  const params = [...(ask.params ?? [])]
+  if (params[at] === 'pending' && faults.pendingIsLatest) params[at] = 'latest'
+  if (heads) params[at] = pin(params[at] ?? 'latest', heads)
+  return { ask: { ...ask, params } }
+}
+
+function rewriteLogs(ask: Ask, faults: RpcFaults, heads: Heads | null) {
+  const filter = (ask.params?.[0] ?? {}) as LogFilter
+  if (filter.blockHash !== undefined) return { ask }
+  const from = heads ? pin(filter.fromBlock, heads) : filter.fromBlock
+  let to = heads ? pin(filter.toBlock, heads) : filter.toBlock
+  const wide = Number(to) - Number(from)
+  if (faults.logsRangeMax > 0 && wide > faults.logsRangeMax) {
+    const words = `eth_getLogs is limited to a ${faults.logsRangeMax} range`
+    return { reply: refuseTo(ask, -32614, words) }
+  }
+  if (heads) {
+    const seen = heads.latest - faults.logsClampBlocks
+    // Only a node whose every head is behind knows that the first block is beyond it.
+    if (Number(from) > heads.latest) {
+      return { reply: refuseTo(ask, -32602, 'Block requested not found') }
+    }
+    if (Number(from) > seen) return { reply: replyTo(ask, []) }
+    if (Number(to) > seen) to = toHex(seen)
+  }
+  return { ask: { ...ask, params: [{ ...filter, fromBlock: from, toBlock: to }] } }
+}
+
+/** What the caller gets of the node's answer. */
+export function distort(
+  ask: Ask,
+  reply: Reply,
+  faults: RpcFaults,
+  parts: { heads: Heads | null; chance: Chance; looks: Looks },
+): Reply {
+  const { heads, chance, looks } = parts
+  if (reply.error || reply.result === null) return reply
+  if (ask.method === 'eth_getLogs') {
+    const logs = (reply.result as Log[]).filter(
+      (log) => !isLate(log, faults, looks) && !chance.hits(faults.partialLogsRate),
+    )
+    return replyTo(ask, logs)
+  }
+  if (heads && isAbove(reply, heads)) return replyTo(ask, null)
+  if (ask.method === 'eth_getTransactionReceipt') {
+    return vanish(String(ask.params?.[0]), reply, faults, looks)
+  }
+  if (ask.method === 'eth_getTransactionByHash' && faults.hideUnincluded) {
+    const { blockNumber } = reply.result as { blockNumber?: string | null }
+    return blockNumber ? reply : replyTo(ask, null)
+  }
+  return reply
+}
+
+/** Shown once, as from a proposed block; hidden while another proposal stands; then there for good. */
+function vanish(hash: string, reply: Reply, faults: RpcFaults, looks: Looks): Reply {
+  if (faults.vanishReceiptLooks === 0) return reply
+  const seen = countLook(looks, hash)
+  return seen === 0 || seen > faults.vanishReceiptLooks ? reply : { ...reply, result: null }
+}
+
+type Log = { blockNumber: string; logIndex: string }
+
+const isLate = (log: Log, faults: RpcFaults, looks: Looks): boolean =>
+  faults.lateLogsLooks > 0 &&
+  countLook(looks, `${log.blockNumber}/${log.logIndex}`) < faults.lateLogsLooks
+
+/** How often it was looked at before. */
+function countLook(looks: Looks, key: string): number {
+  const before = looks.get(key) ?? 0
+  looks.set(key, before + 1)
+  return before
+}

@@ -1,0 +1,102 @@
+import { openBook } from './book.ts'
+import { openChance } from './chance.ts'
+import type { Config } from './config.ts'
+import { bookControls } from './controls/book-controls.ts'
+import { controlRoutes } from './controls/control.ts'
+import { identityControls } from './controls/identity-controls.ts'
+import { payerControls } from './controls/payer-controls.ts'
+import { paymentControls } from './controls/payment-controls.ts'
+import { payoutControls } from './controls/payout-controls.ts'
+import { noFaults } from './faults.ts'
+import { personaRoutes } from './identity/persona-routes.ts'
+import { sumsubRoutes } from './identity/sumsub-routes.ts'
+import { appRoute } from './pages/app-route.ts'
+import { checkoutRoutes } from './pages/checkout-routes.ts'
+import { identityRoutes } from './pages/identity-routes.ts'
+import { behindDoor } from './provider/door.ts'
+import { paymentEndpoints } from './provider/payment-endpoints.ts'
+import { planPayout } from './provider/payout.ts'
+import { payoutEndpoints } from './provider/payout-endpoints.ts'
+import { planRefund } from './provider/refund.ts'
+import { refundEndpoints } from './provider/refund-endpoints.ts'
+import { planExpiry, sessionEndpoints } from './provider/session-endpoints.ts'
+import { type Route, routeTable } from './route.ts'
+import { openTimers } from './timers.ts'
+import { openWebhooks } from './webhooks/sender.ts'
+import type { World } from './world.ts'
+
+/** A running sandbox. `url` is where it listens. */
+export type Sandbox = AsyncDisposable & { readonly url: string }
+
+// The silence of an accepted call lasts a minute; the server must not hang up before.
+const idleTimeoutSeconds = 120
+const bodyBytesMax = 1_048_576
+
+/** Opens the sandbox: reads the book back, listens, and takes up what was pending. */
+export function openSandbox(config: Config): Sandbox {
+  let routes: ReturnType<typeof routeTable> = {}
+  const server = Bun.serve({
+    hostname: config.host,
+    port: config.port,
+    idleTimeout: idleTimeoutSeconds,
+    maxRequestBodySize: bodyBytesMax,
+    routes,
+    fetch: () =>
+      Response.json({ error_code: 'NOT_FOUND', message: 'No such path' }, { status: 404 }),
+  })
+  const url = `http://127.0.0.1:${server.port}`
+  const world: World = {
+    config,
+    publicUrl: config.publicUrl ?? url,
+    book: openBook(config.bookPath),
+    chance: openChance(),
+    timers: openTimers(),
+    webhooks: openWebhooks(() => world),
+    faults: noFaults,
+  }
+  routes = routeTable(routesOf(world))
+  server.reload({ routes })
+  resume(world)
+  return {
+    url,
+    async [Symbol.asyncDispose]() {
+      world.timers.close()
+      world.webhooks.close()
+      await server.stop(true)
+      world.book.close()
+    },
+  }
+}
+
+const routesOf = (world: World): Route[] => [
+  { method: 'GET', path: '/health', run: () => Response.json({ status: 'ok' }) },
+  appRoute,
+  ...behindDoor(world, [
+    ...sessionEndpoints,
+    ...paymentEndpoints,
+    ...refundEndpoints,
+    ...payoutEndpoints,
+  ]),
+  ...sumsubRoutes(world),
+  ...personaRoutes(world),
+  ...checkoutRoutes(world),
+  ...identityRoutes(world),
+  ...controlRoutes([
+    ...payerControls(world),
+    ...paymentControls(world),
+    ...payoutControls(world),
+    ...identityControls(world),
+    ...bookControls(world),
+  ]),
+]
+
+// The world did not stand still while the sandbox was down.
+function resume(world: World): void {
+  const { book, webhooks } = world
+  for (const session of book.all('sessions')) {
+    if (session.status === 'ACTIVE') planExpiry(world, session)
+  }
+  for (const payout of book.all('payouts')) planPayout(world, payout)
+  for (const refund of book.all('refunds')) planRefund(world, refund)
+  webhooks.resume()
+}

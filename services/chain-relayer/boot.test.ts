@@ -1,0 +1,57 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { actors } from '#infra/contracts/stage'
+import { ChainAccount } from '#shared/messages/chain'
+import { readAnswers } from './account.responder'
+import { inspectChain } from './boot'
+import { openStage } from './stage.test'
+
+const stage = await openStage()
+afterAll(stage.close)
+
+const right = { ...stage.expected, lanes: stage.keys }
+const other = privateKeyToAccount(generatePrivateKey())
+
+describe('the service', () => {
+  test('starts on the chain it is configured for, with the domain the token tells', async () => {
+    const domain = await inspectChain(stage.node, right)
+    expect(domain).toMatchObject({ name: 'Agora Dollar', version: '1', chainId: 10143 })
+  })
+
+  test.each([
+    ['another chain id', { chainId: 1 }, /CHAIN_ID is 1/],
+    ['another genesis', { genesisHash: `0x${'00'.repeat(32)}` }, /began anew/],
+    ['no token there', { ausd: other.address }, /AUSD_ADDRESS .* deploy/],
+    ['no credit line there', { creditLine: other.address }, /CREDIT_LINE_ADDRESS .* deploy/],
+    ['a lane without roles', { lanes: [other] }, /has no RELAYER_ROLE: grantRole/],
+    ['another treasury', { treasury: other }, /set TREASURY_KEY/],
+    ['no allowance', { treasury: other }, /has not approved the credit line/],
+  ] as const)('refuses to start on %s and says what to do', async (_case, wrong, words) => {
+    await expect(inspectChain(stage.node, { ...right, ...wrong })).rejects.toThrow(words)
+  })
+})
+
+describe('an account', () => {
+  const account = readAnswers(stage.desk).find(({ question }) => question === ChainAccount)!
+
+  test('is read at one block, and by one call however many ask at once', async () => {
+    let calls = 0
+    stage.liar.interfere = (method) => {
+      if (method === 'eth_call') calls++
+      return undefined
+    }
+    const wallets = [actors.ana.address, actors.ana.address, actors.budi.address]
+    const answers = await Promise.all(wallets.map((wallet) => account.answer({ wallet })))
+    expect(answers[0]).toMatchObject({
+      ok: { verified: false, drawn: '0', collateral: { pendingUntil: null } },
+    })
+    expect(calls).toBe(1)
+  })
+
+  test('is refused, not failed, while the chain cannot be read', async () => {
+    stage.liar.interfere = async () => new Response('', { status: 503 })
+    const answer = await account.answer({ wallet: actors.citra.address })
+    stage.liar.interfere = undefined
+    expect(answer).toEqual({ refused: 'chain_unavailable' })
+  })
+})

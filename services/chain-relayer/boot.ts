@@ -1,0 +1,137 @@
+import { type Hex, hashDomain, keccak256, type PrivateKeyAccount, stringToHex } from 'viem'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { pause } from '#shared/deadline'
+import type { Log } from '#shared/log'
+import type { TokenDomain } from './authorization'
+import { type Node, textOf } from './node'
+
+export type Expected = {
+  chainId: number
+  /** `unchecked` skips the comparison. */
+  genesisHash: string
+  ausd: Hex
+  creditLine: Hex
+  treasury: PrivateKeyAccount
+  lanes: readonly PrivateKeyAccount[]
+}
+
+/** The chain answers, but it is not the one this service is configured for. */
+export class Unfit extends Error {
+  override name = 'Unfit'
+}
+
+/**
+ * Compares the chain with the configuration before anything is signed, and answers the token's own
+ * EIP-712 domain. Throws `Unfit`, naming every fault and its cure.
+ */
+export async function inspectChain(node: Node, expected: Expected): Promise<TokenDomain> {
+  const chainId = await node.reader.getChainId()
+  if (chainId !== expected.chainId)
+    throw new Unfit(`RPC_URLS leads to chain ${chainId}, CHAIN_ID is ${expected.chainId}`)
+  const genesis = await node.headAt(0n)
+  if (expected.genesisHash !== 'unchecked' && expected.genesisHash !== genesis.hash)
+    throw new Unfit(
+      `block 0 is ${genesis.hash}, GENESIS_HASH another: the chain began anew, deploy and set it`,
+    )
+  await requireCode(node, expected)
+  const { domain, faults } = await inspectToken(node, expected)
+  faults.push(...(await inspectLine(node, expected)))
+  if (faults.length > 0) throw new Unfit(`the chain is not ready\n  ${faults.join('\n  ')}`)
+  return domain
+}
+
+async function requireCode(node: Node, { ausd, creditLine }: Expected) {
+  const named = { AUSD_ADDRESS: ausd, CREDIT_LINE_ADDRESS: creditLine }
+  for (const [name, address] of Object.entries(named)) {
+    const code = await node.reader.getCode({ address })
+    if (!code || code === '0x')
+      throw new Unfit(`no contract at ${name} ${address}: deploy it first`)
+  }
+}
+
+async function inspectToken(node: Node, expected: Expected) {
+  const token = { address: expected.ausd, abi: ausdAbi } as const
+  const [[, name, version, chainId, verifyingContract], separator, allowance] = await Promise.all([
+    node.reader.readContract({ ...token, functionName: 'eip712Domain' }),
+    node.reader.readContract({ ...token, functionName: 'DOMAIN_SEPARATOR' }),
+    node.reader.readContract({
+      ...token,
+      functionName: 'allowance',
+      args: [expected.treasury.address, expected.creditLine],
+    }),
+  ])
+  const domain: TokenDomain = { name, version, chainId: Number(chainId), verifyingContract }
+  const faults: string[] = []
+  const right =
+    version === '1' &&
+    domain.chainId === expected.chainId &&
+    verifyingContract.toLowerCase() === expected.ausd.toLowerCase()
+  if (!right)
+    faults.push(
+      `AUSD_ADDRESS has another EIP-712 domain (${name}, version ${version}): is it AUSD?`,
+    )
+  if (separatorOf(domain) !== separator)
+    faults.push('DOMAIN_SEPARATOR of AUSD does not follow from its eip712Domain(): is it AUSD?')
+  if (allowance === 0n)
+    faults.push(
+      `treasury ${expected.treasury.address} has not approved the credit line: approve(${expected.creditLine}) on AUSD`,
+    )
+  return { domain, faults }
+}
+
+const separatorOf = (domain: TokenDomain): Hex =>
+  hashDomain({
+    domain: { ...domain, chainId: BigInt(domain.chainId) },
+    types: {
+      EIP712Domain: [
+        { name: 'name', type: 'string' },
+        { name: 'version', type: 'string' },
+        { name: 'chainId', type: 'uint256' },
+        { name: 'verifyingContract', type: 'address' },
+      ],
+    },
+  })
+
+async function inspectLine(node: Node, expected: Expected): Promise<string[]> {
+  const line = { address: expected.creditLine, abi: creditLineAbi } as const
+  const faults: string[] = []
+  const [treasury, token] = await Promise.all([
+    node.reader.readContract({ ...line, functionName: 'treasury' }),
+    node.reader.readContract({ ...line, functionName: 'token' }),
+  ])
+  if (treasury !== expected.treasury.address)
+    faults.push(`the credit line's treasury is ${treasury}: set TREASURY_KEY to its key`)
+  if (token.toLowerCase() !== expected.ausd.toLowerCase())
+    faults.push(`the credit line works with the token ${token}: set AUSD_ADDRESS to it`)
+  for (const { address } of expected.lanes)
+    for (const role of ['RELAYER_ROLE', 'VERIFIER_ROLE']) {
+      const args = [keccak256(stringToHex(role)), address] as const
+      if (!(await node.reader.readContract({ ...line, functionName: 'hasRole', args })))
+        faults.push(`lane ${address} has no ${role}: grantRole on the credit line, by its admin`)
+    }
+  return faults
+}
+
+const retryMs = 1_000
+
+/** Asks until the chain answers: an endpoint that is down is no reason to end and begin again. */
+export async function awaitChain(
+  node: Node,
+  expected: Expected,
+  { log, signal }: { log: Log; signal: AbortSignal },
+): Promise<TokenDomain | undefined> {
+  while (!signal.aborted) {
+    try {
+      return await inspectChain(node, expected)
+    } catch (error) {
+      if (error instanceof Unfit) {
+        log.fatal({ reason: error.message }, 'chain is not the one configured')
+        throw error
+      }
+      log.warn({ reason: textOf(error) }, 'chain does not answer, asking again')
+      await pause(retryMs, signal)
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,53 @@
+import {
+  address,
+  amount,
+  durationMs,
+  integer,
+  list,
+  privateKey,
+  privateKeys,
+  text,
+} from '#shared/config-fields'
+import { commonFields, databaseFields } from '#shared/service'
+
+export const fields = {
+  ...commonFields,
+  ...databaseFields,
+  RPC_URLS: list({ about: 'JSON-RPC endpoints of the chain, comma-separated, the best one first' }),
+  CHAIN_ID: integer({ about: 'the chain the endpoints must be on', fallback: '10143' }),
+  GENESIS_HASH: text({
+    about: 'hash of block 0, so that a chain begun anew is noticed; unchecked: any',
+    fallback: 'unchecked',
+  }),
+  AUSD_ADDRESS: address({ about: 'the AUSD token' }),
+  CREDIT_LINE_ADDRESS: address({ about: 'the credit-line contract' }),
+  TREASURY_KEY: privateKey({ about: 'key of the treasury; signs returns, pays no gas' }),
+  LANE_KEYS: privateKeys({
+    about: 'keys that send transactions; each holds RELAYER_ROLE and VERIFIER_ROLE',
+  }),
+  DRIP_WEI: amount({
+    about: 'native coin a newly verified wallet gets, in wei',
+    fallback: '50000000000000000',
+  }),
+  DRIP_BELOW_WEI: amount({
+    about: 'a wallet that holds this much native coin gets none',
+    fallback: '20000000000000000',
+  }),
+  LANE_FLOOR_WEI: amount({
+    about: 'drips leave a lane at least this much; Monad reserves 10 coins per account',
+    fallback: '0',
+  }),
+  POLL_MS: durationMs({ about: 'pause between two rounds', fallback: '300' }),
+  REBROADCAST_AFTER_MS: durationMs({
+    about: 'a transaction not seen in a block for so long is sent again',
+    fallback: '6000',
+  }),
+  BUMP_AFTER_MS: durationMs({
+    about: "a lane's oldest transaction gets a higher fee after so long",
+    fallback: '10000',
+  }),
+  BATCH_MAX: integer({
+    about: 'operations packed into one transaction at most; 1: none are packed',
+    fallback: '16',
+  }),
+}

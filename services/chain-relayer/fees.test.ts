@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'bun:test'
+import { assert, bigInt, property } from 'fast-check'
+import { bumped, feesFor, gasMax, raisedGas } from './fees'
+
+const gwei = 1_000_000_000n
+
+describe('the fees of a first attempt', () => {
+  test.each([
+    ['no base fee', 0n, 200n * gwei],
+    ["Monad's least base fee", 100n * gwei, 400n * gwei],
+    ['a local chain', gwei, 200n * gwei],
+    ['a crowded chain', 5_000n * gwei, 20_000n * gwei],
+  ])('with %s leave fourfold headroom above the floor', (_case, baseFeeWei, maxFeeWei) => {
+    expect(feesFor(baseFeeWei)).toEqual({ maxFeeWei, priorityWei: 2n * gwei })
+  })
+})
+
+describe('a bump', () => {
+  test('adds a quarter to both fees', () => {
+    const next = bumped({ maxFeeWei: 400n * gwei, priorityWei: 2n * gwei }, 100n * gwei)
+    expect(next).toEqual({ maxFeeWei: 500n * gwei, priorityWei: (25n * gwei) / 10n })
+  })
+
+  test('reaches what a first attempt would pay now', () => {
+    const next = bumped({ maxFeeWei: 400n * gwei, priorityWei: 2n * gwei }, 1_000n * gwei)
+    expect(next.maxFeeWei).toBe(4_000n * gwei)
+  })
+
+  const fee = bigInt({ min: 0n, max: 10n ** 15n })
+  test('is always strictly more, a bid a node accepts, and stops growing at its cap', () => {
+    assert(
+      property(fee, fee, fee, (left, right, baseFeeWei) => {
+        const last =
+          left > right
+            ? { maxFeeWei: left, priorityWei: right }
+            : { maxFeeWei: right, priorityWei: left }
+        const next = bumped(last, baseFeeWei)
+        const cap = baseFeeWei * 40n > 800n * gwei ? baseFeeWei * 40n : 800n * gwei
+        expect(next.maxFeeWei > last.maxFeeWei).toBe(true)
+        expect(next.priorityWei > last.priorityWei || next.priorityWei === next.maxFeeWei).toBe(
+          true,
+        )
+        expect(next.priorityWei <= next.maxFeeWei).toBe(true)
+        expect(next.maxFeeWei <= cap || next.maxFeeWei === last.maxFeeWei + 1n).toBe(true)
+      }),
+    )
+  })
+})
+
+describe('a gas limit', () => {
+  test.each([
+    [0, 100_000n],
+    [1, 150_000n],
+    [2, 200_000n],
+    [6, 400_000n],
+    [60, 400_000n],
+  ])('after %d failed tries is half as much more for each', (tries, gas) => {
+    expect(raisedGas(100_000n, tries)).toBe(gas)
+  })
+  test('stays within what a node takes', () => {
+    expect(raisedGas(29_000_000n, 6)).toBe(gasMax)
+  })
+})

@@ -1,0 +1,108 @@
+import { BaseError, type Hex, http, numberToHex, type PublicClient } from 'viem'
+import { chainOf, openChainReader } from '#shared/chain/client'
+
+export type Head = { readonly number: bigint; readonly hash: Hex; readonly timestamp: bigint }
+/** What a call would do: `reverted` carries the revert data, undefined when there is none. */
+export type CallOutcome = { returned: Hex } | { reverted: Hex | undefined }
+export type CallRequest = { from?: Hex; to: Hex; data: Hex; value?: bigint; gas: bigint }
+export type Receipt = Awaited<ReturnType<PublicClient['getTransactionReceipt']>>
+
+/** The chain as this service asks it. Everything throws when no endpoint answers: unknown. */
+export type Node = {
+  readonly reader: PublicClient
+  readonly finalizedHead: () => Promise<Head>
+  readonly headAt: (blockNumber: bigint) => Promise<Head>
+  /** Transactions of the account mined up to that block. */
+  readonly countAt: (address: Hex, tag: 'latest' | 'finalized') => Promise<number>
+  /** Undefined: not (or not any more) known to the endpoint, which proves nothing. */
+  readonly receiptOf: (hash: Hex) => Promise<Receipt | undefined>
+  readonly baseFeeWei: () => Promise<bigint>
+  readonly call: (request: CallRequest, block: bigint | 'latest') => Promise<CallOutcome>
+  /** Sends stored bytes. The answer is null, or the error text of the last endpoint asked. */
+  readonly sendRaw: (raw: Hex, round: number) => Promise<string | null>
+}
+
+const timeoutMs = 3_000
+
+export function openNode(options: { rpcUrls: readonly string[]; chainId: number }): Node {
+  const reader = openChainReader({ ...options, timeoutMs })
+  const chain = chainOf(options.chainId)
+  const endpoints = options.rpcUrls.map((url) =>
+    http(url, { retryCount: 0, timeout: timeoutMs })({ chain, retryCount: 0 }),
+  )
+  const head = (block: { number: bigint | null; hash: Hex | null; timestamp: bigint }): Head => {
+    if (block.number === null || block.hash === null) throw new Error('the block is not sealed')
+    return { number: block.number, hash: block.hash, timestamp: block.timestamp }
+  }
+  return {
+    reader,
+    finalizedHead: async () => head(await reader.getBlock({ blockTag: 'finalized' })),
+    headAt: async (blockNumber) => head(await reader.getBlock({ blockNumber })),
+    countAt: (address, blockTag) => reader.getTransactionCount({ address, blockTag }),
+    receiptOf: (hash) => receiptOf(reader, hash),
+    baseFeeWei: async () => {
+      const block = await reader.getBlock({ blockTag: 'latest' })
+      return block.baseFeePerGas ?? 0n
+    },
+    call: (request, block) => call(reader, request, block),
+    sendRaw: async (raw, round) => {
+      let answer: string | null = 'no endpoint'
+      for (let turn = 0; turn < endpoints.length; turn++) {
+        const endpoint = endpoints[(round + turn) % endpoints.length]!
+        answer = await endpoint
+          .request({ method: 'eth_sendRawTransaction', params: [raw] })
+          .then(() => null)
+          .catch(textOf)
+        if (answer === null) return null
+      }
+      return answer
+    },
+  }
+}
+
+/** The node's own words, without viem's wrapping, which would repeat the request. */
+export function textOf(error: unknown): string {
+  if (error instanceof BaseError) return `${error.details || error.shortMessage}`
+  return error instanceof Error ? error.message : String(error)
+}
+
+async function receiptOf(reader: PublicClient, hash: Hex): Promise<Receipt | undefined> {
+  try {
+    return await reader.getTransactionReceipt({ hash })
+  } catch (error) {
+    if (error instanceof BaseError && error.name === 'TransactionReceiptNotFoundError')
+      return undefined
+    throw error
+  }
+}
+
+async function call(
+  reader: PublicClient,
+  request: CallRequest,
+  block: bigint | 'latest',
+): Promise<CallOutcome> {
+  const { from, to, data, value, gas } = request
+  const fields = {
+    to,
+    data,
+    gas: numberToHex(gas),
+    ...(from && { from }),
+    ...(value && { value: numberToHex(value) }),
+  }
+  try {
+    const at = block === 'latest' ? block : numberToHex(block)
+    return { returned: await reader.request({ method: 'eth_call', params: [fields, at] }) }
+  } catch (error) {
+    const revert = revertIn(error)
+    if (revert) return revert
+    throw error
+  }
+}
+
+/** Nodes differ in the code of a revert; its data, or the word, are what they share. */
+function revertIn(error: unknown): { reverted: Hex | undefined } | undefined {
+  if (!(error instanceof BaseError)) return undefined
+  const bearer = error.walk((one) => /^0x/.test(String((one as { data?: unknown }).data)))
+  if (bearer) return { reverted: (bearer as unknown as { data: Hex }).data }
+  return /revert|out of gas/i.test(error.details ?? '') ? { reverted: undefined } : undefined
+}

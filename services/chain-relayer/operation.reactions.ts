@@ -1,0 +1,56 @@
+import { type Reaction, reactTo } from '#shared/bus/reaction'
+import { Malformed } from '#shared/bus/verdict'
+import type { Tx } from '#shared/db/open'
+import * as relay from '#shared/messages/relay'
+import type { Message, Topic } from '#shared/messages/topic'
+import type { Kind, Task } from './operation'
+import { findOperation, insertOperation, type Operation } from './operation.store'
+import { type Order, orderOf } from './order'
+import { announceFailure, repeatOutcome } from './outcome.store'
+
+/** Every command becomes one operation. The chain is not asked here: the rounds do that. */
+export const operationReactions: readonly Reaction[] = [
+  ordered(relay.CreditOrdered, (payload) => ({ kind: 'credit', payload })),
+  ordered(relay.RepayOrdered, (payload) => ({ kind: 'repay', payload })),
+  ordered(relay.RevokeOrdered, (payload) => ({ kind: 'revoke', payload })),
+  ordered(relay.VerifyOrdered, (payload) => ({ kind: 'verify', payload })),
+  ordered(relay.DripOrdered, (payload) => ({ kind: 'drip', payload })),
+  ordered(relay.TakeOrdered, (payload) => ({ kind: 'take', payload })),
+  ordered(relay.ReturnOrdered, (payload) => ({ kind: 'return', payload })),
+]
+
+function ordered<T extends Topic>(topic: T, taskOf: (message: Message<T>) => Task): Reaction {
+  return reactTo(topic, {
+    apply: (tx, message) => accept(tx, orderOf(taskOf(message))),
+    again: async (tx, message) => {
+      const order = orderOf(taskOf(message))
+      const known = await findOperation(tx, order.id)
+      // Another content is in the dead letters since its first coming.
+      if (known?.contentHash === order.contentHash) await repeatOutcome(tx, known)
+    },
+  })
+}
+
+/**
+ * Stores the operation, or recognises it and says its outcome again. Throws `Malformed` when the
+ * same cause ordered something else before: a person has to look, nothing is done.
+ */
+export async function accept(tx: Tx, order: Order): Promise<void> {
+  if (await insertOperation(tx, order)) return
+  const known = await findOperation(tx, order.id)
+  if (known) return recognise(tx, order, known)
+  // One authorization moves money once: a second payout must not be paid out of it.
+  const reason = 'authorization_conflict'
+  const orphan = { ...order, authorizationNonce: null }
+  if (await insertOperation(tx, orphan, { state: 'failed', reason }))
+    await announceFailure(tx, order, reason)
+}
+
+async function recognise(tx: Tx, order: Order, known: Operation): Promise<void> {
+  if (known.contentHash !== order.contentHash)
+    throw new Malformed(`relay.${order.kind} ${order.cause} was ordered with other content before`)
+  await repeatOutcome(tx, known)
+}
+
+/** The kinds that come as commands; a send comes as a question. */
+export type Commanded = Exclude<Kind, 'send'>

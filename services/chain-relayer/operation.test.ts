@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'bun:test'
+import { canBecome, statesBefore } from '#shared/lifecycle'
+import { canTravelTogether, guards, lifecycle, operationStates } from './operation'
+import { packed } from './parcel'
+
+describe('an operation', () => {
+  const steps = operationStates.flatMap((from) => operationStates.map((to) => [from, to] as const))
+  const allowed = new Set([
+    'waiting>assigned',
+    'waiting>settled',
+    'waiting>failed',
+    'assigned>waiting',
+    'assigned>settled',
+    'assigned>failed',
+  ])
+  test.each(steps)('%s may become %s only as the table says', (from, to) => {
+    expect(canBecome(lifecycle, from, to)).toBe(allowed.has(`${from}>${to}`))
+  })
+
+  test('that ended is never assigned again', () => {
+    expect(statesBefore(lifecycle, 'assigned')).toEqual(['waiting'])
+  })
+
+  test('travels with others only when the contract itself refuses a second time', () => {
+    const social = Object.keys(guards).filter((kind) => canTravelTogether(kind as never))
+    expect(social).toEqual(['credit', 'repay', 'revoke'])
+  })
+})
+
+describe('packing', () => {
+  const one = (kind: 'credit' | 'repay' | 'drip', tries = 0) => ({ kind, tries })
+  test.each([
+    ['one credit travels alone', [one('credit')], 16, [], 1],
+    ['two credits travel together', [one('credit'), one('credit')], 16, [2], 0],
+    ['five with room for two leave one alone', Array(5).fill(one('credit')), 2, [2, 2], 1],
+    ['what failed once travels alone', [one('credit'), one('repay', 1), one('repay')], 16, [2], 1],
+    ['drips never travel together', [one('drip'), one('drip')], 16, [], 2],
+    ['batches of one are no batches', [one('credit'), one('credit')], 1, [], 2],
+  ] as const)('%s', (_case, operations, batchMax, sizes, alone) => {
+    const parcels = packed([...operations], batchMax)
+    expect(parcels.together.map((group) => group.length)).toEqual([...sizes])
+    expect(parcels.alone).toHaveLength(alone)
+  })
+})

@@ -1,0 +1,56 @@
+import type { Static } from 'typebox'
+import type { Lifecycle } from '#shared/lifecycle'
+import type { Authorization } from '#shared/messages/fields'
+import type * as relay from '#shared/messages/relay'
+import type { Message } from '#shared/messages/topic'
+
+export type SignedTransfer = Static<typeof Authorization>
+type Payloads = {
+  credit: Message<typeof relay.CreditOrdered>
+  repay: Message<typeof relay.RepayOrdered>
+  revoke: Message<typeof relay.RevokeOrdered>
+  verify: Message<typeof relay.VerifyOrdered>
+  drip: Message<typeof relay.DripOrdered>
+  take: Message<typeof relay.TakeOrdered>
+  return: Message<typeof relay.ReturnOrdered>
+  send: { sendId: string; authorization: SignedTransfer }
+}
+export type Kind = keyof Payloads
+/** What an operation is to do: its kind and the content of the order. */
+export type Task = { [K in Kind]: { kind: K; payload: Payloads[K] } }[Kind]
+export type PayloadOf<K extends Kind> = Payloads[K]
+
+export const operationStates = ['waiting', 'assigned', 'settled', 'failed'] as const
+export type OperationState = (typeof operationStates)[number]
+
+/** An operation on its way; `assigned` means that one transaction, on one lane and nonce, bears it. */
+export const lifecycle: Lifecycle<OperationState> = {
+  // Settled or failed without a transaction: done by somebody else, superseded, or sure to revert.
+  waiting: ['assigned', 'settled', 'failed'],
+  // Waiting again only when its transaction reverted, or gave way to a noop, at finality.
+  assigned: ['settled', 'failed', 'waiting'],
+  settled: [],
+  failed: [],
+}
+
+/**
+ * Who refuses a second execution. A drip is refused by nobody: it stays on its lane and nonce for
+ * ever, and is never sent anew unless its only transaction finally reverted.
+ */
+export const guards: { readonly [K in Kind]: 'ref' | 'authorization' | 'idempotent' | 'none' } = {
+  credit: 'ref',
+  repay: 'ref',
+  revoke: 'ref',
+  verify: 'idempotent',
+  drip: 'none',
+  take: 'authorization',
+  return: 'authorization',
+  send: 'authorization',
+}
+
+/** What `many` of the credit line takes. */
+export const canTravelTogether = (kind: Kind): boolean => guards[kind] === 'ref'
+
+/** Whose AUSD moves: a treasury that is short is a matter of time, a user's is a refusal. */
+export const payerOf = (kind: Kind): 'treasury' | 'user' =>
+  kind === 'take' || kind === 'send' ? 'user' : 'treasury'

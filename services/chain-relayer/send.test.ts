@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'bun:test'
+import { refusalOfSend } from './send'
+
+const wallet = `0x${'aa'.repeat(20)}`
+const token = `0x${'70'.repeat(20)}`
+const nowSeconds = 1_790_000_000n
+const signed = {
+  from: wallet,
+  to: `0x${'bb'.repeat(20)}`,
+  value: '100',
+  validAfter: '0',
+  validBefore: String(nowSeconds + 600n),
+  nonce: `0x${'11'.repeat(32)}`,
+  signature: `0x${'22'.repeat(65)}`,
+}
+const facts = { verified: true, signatureValid: true, nonceUsed: false, freeMicro: 100n }
+const zero = `0x${'00'.repeat(20)}`
+
+/** In the order in which they are checked: each row also breaks every rule below it. */
+const ladder = [
+  ['wallet_not_from', { from: `0x${'cc'.repeat(20)}` }, {}],
+  ['to_zero', { to: zero }, {}],
+  ['to_token', { to: token.toUpperCase().replace('X', 'x') }, {}],
+  ['value_zero', { value: '00' }, {}],
+  ['valid_before_past', { validBefore: String(nowSeconds) }, {}],
+  ['valid_after_not_reached', { validAfter: String(nowSeconds) }, {}],
+  ['not_verified', {}, { verified: false }],
+  ['signature_invalid', {}, { signatureValid: false }],
+  ['nonce_used', {}, { nonceUsed: true }],
+  ['balance_too_low', {}, { freeMicro: 99n }],
+] as const
+
+describe('a send', () => {
+  const decide = (words: object, known: object) =>
+    refusalOfSend(
+      { wallet, token, nowSeconds, signed: { ...signed, ...words } },
+      { ...facts, ...known },
+    )
+
+  test('with nothing against it is accepted, to the last micro-unit', () => {
+    expect(decide({}, {})).toBeUndefined()
+  })
+
+  test.each(ladder)('is refused with %s alone', (code, words, known) => {
+    expect(decide(words, known)).toBe(code)
+  })
+
+  const steps = ladder.map((step, place) => [step[0], place] as const)
+  test.each(steps)('is told %s before anything checked later', (code, place) => {
+    const later = ladder.slice(place)
+    // Two rows set `to`: the earlier one must win, so the rows are laid over each other backwards.
+    const words = Object.assign({}, ...later.map((step) => step[1]).toReversed())
+    const known = Object.assign({}, ...later.map((step) => step[2]))
+    if (code !== 'value_zero' && later.some((step) => step[0] === 'value_zero')) words.value = '0'
+    expect(decide(words, known)).toBe(code)
+  })
+})

@@ -1,0 +1,236 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { generateDrizzleJson, generateMigration } from 'drizzle-kit/api'
+import { sql } from 'drizzle-orm'
+import {
+  createTestClient,
+  encodeFunctionData,
+  type Hex,
+  http,
+  publicActions,
+  walletActions,
+} from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { startAnvil } from '#infra/contracts/anvil-process'
+import { deployContracts } from '#infra/contracts/deploy'
+import { actorKeys, actors } from '#infra/contracts/stage'
+import { startChild } from '#infra/local/child'
+import { emptyDir } from '#infra/local/folders'
+import { freePort } from '#infra/local/ports'
+import { planPostgres, postgresAnswers } from '#infra/local/postgres'
+import { handle } from '#shared/bus/handling'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { systemClock, toUnixSeconds } from '#shared/clock'
+import { openDatabase } from '#shared/db/open'
+import { pause } from '#shared/deadline'
+import { openLog } from '#shared/log'
+import { accountReader } from './account'
+import { type TokenDomain, typedTransfer } from './authorization'
+import { inspectChain } from './boot'
+import { lanes } from './lane.store'
+import { openNode } from './node'
+import type { Task } from './operation'
+import { operationReactions } from './operation.reactions'
+import { findOperation, operations } from './operation.store'
+import { orderOf } from './order'
+import type { Desk } from './questions'
+import { emptyMemory, type Relayer, type Settings } from './relayer'
+import { round } from './rounds'
+import { deadLetters, inbox, mail, outbox, schema } from './schema.store'
+import { attempts, transactions } from './transaction.store'
+
+const tables = { schema, operations, transactions, attempts, lanes, inbox, outbox, deadLetters }
+const log = openLog('chain-relayer', process.env.LOG_LEVEL ?? 'silent')
+
+/** A real Postgres with this service's tables, made from the same definitions as the migrations. */
+async function openTestDatabase() {
+  const dir = mkdtempSync(join(tmpdir(), 'relayer-'))
+  emptyDir(join(dir, 'logs'))
+  const plan = planPostgres({ dir, port: await freePort(), password: 'test', durable: false })
+  const child = startChild(plan.command)
+  await until(() => postgresAnswers(plan.adminUrl), 'postgres')
+  const database = openDatabase({ url: plan.adminUrl, name: 'test', log, onStuck: () => {} })
+  const empty = generateDrizzleJson({})
+  for (const statement of await generateMigration(empty, generateDrizzleJson(tables)))
+    await database.read((db) => db.execute(sql.raw(statement)))
+  const close = async () => {
+    await database[Symbol.asyncDispose]()
+    await child.end('SIGINT')
+    rmSync(dir, { recursive: true, force: true })
+  }
+  return { database, close }
+}
+
+/** Waits for a fact, with a deadline; a fact that never comes names itself. */
+export async function until(fact: () => Promise<unknown>, what: string, withinMs = 15_000) {
+  const endAt = Date.now() + withinMs
+  while (!(await fact())) {
+    if (Date.now() > endAt) throw new Error(`${what} did not happen within ${withinMs} ms`)
+    await pause(40)
+  }
+}
+
+/** Answers a request itself, or passes it on with `forward`. */
+export type Interference = (
+  method: string,
+  forward: () => Promise<Response>,
+) => Promise<Response> | undefined
+
+/** An endpoint before the chain that a test can make lie. */
+function openLiar(target: string) {
+  const liar = { interfere: undefined as Interference | undefined, url: '', close: () => {} }
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: async (request) => {
+      const body = await request.text()
+      const headers = { 'content-type': 'application/json' }
+      const forward = () => fetch(target, { method: 'POST', headers, body })
+      const { method } = JSON.parse(body) as { method: string }
+      return (await liar.interfere?.(method, forward)) ?? forward()
+    },
+  })
+  liar.url = `http://127.0.0.1:${server.port}`
+  liar.close = () => void server.stop(true)
+  return liar
+}
+
+export const laneKey = actorKeys.relayer
+const chainId = 10143
+
+/** Postgres, a chain with the contracts, and the service's inner parts; the bus alone is missing. */
+export async function openStage() {
+  const [store, anvil] = await Promise.all([
+    openTestDatabase(),
+    startAnvil(['--slots-in-an-epoch', '1', '--block-time', '0.1']),
+  ])
+  const deployment = await deployContracts({
+    rpcUrl: anvil.rpcUrl,
+    adminKey: actorKeys.admin,
+    treasuryKey: actorKeys.treasury,
+    relayers: [actors.relayer.address],
+    verifiers: [actors.relayer.address],
+    treasuryFundsMicro: 1_000_000_000n,
+    liquidityMicro: 1_000_000_000n,
+    holdSeconds: 60,
+    minCycleSeconds: 1,
+    termSeconds: 600,
+    graceSeconds: 60,
+  })
+  const liar = openLiar(anvil.rpcUrl)
+  const chain = createTestClient({ mode: 'anvil', transport: http(anvil.rpcUrl), cacheTime: 0 })
+    .extend(publicActions)
+    .extend(walletActions)
+  const { ausd, creditLine } = deployment
+  const node = openNode({ rpcUrls: [liar.url], chainId })
+  const treasury = privateKeyToAccount(actorKeys.treasury)
+  const keys = [privateKeyToAccount(laneKey)]
+  const expected = { chainId, genesisHash: deployment.genesisHash, ausd, creditLine, treasury }
+  const domain: TokenDomain = await inspectChain(node, { ...expected, lanes: keys })
+  const contracts = { ausd, creditLine, domain }
+  const { database } = store
+
+  /** One life of the service: what it remembers ends with it, its leases lapse. */
+  async function begin(settings: Partial<Settings> = {}): Promise<Relayer> {
+    await database.read((db) => db.update(lanes).set({ leasedUntil: null }))
+    return {
+      ...{ database, node, contracts, treasury, keys, clock: systemClock, log },
+      settings: {
+        chainId,
+        dripWei: 50_000_000_000_000_000n,
+        dripBelowWei: 20_000_000_000_000_000n,
+        laneFloorWei: 0n,
+        rebroadcastAfterMs: 400,
+        bumpAfterMs: 700,
+        batchMax: 16,
+        ...settings,
+      },
+      holder: randomUUID(),
+      memory: emptyMemory(),
+      poke: () => {},
+    }
+  }
+
+  const desk: Desk = {
+    ...{ database, node, contracts, clock: systemClock, log, wake: () => {} },
+    account: accountReader(node.reader, contracts),
+  }
+  /** Delivers a command as the stream would. */
+  const command = (task: Task, messageId: string = randomUUID()) =>
+    handle(
+      {
+        ...{ consumer: 'chain-relayer', database, mailroom: mail, log, poke: () => {} },
+        reactions: operationReactions,
+      },
+      { subject: `relay.${task.kind}`, messageId, payload: task.payload },
+    )
+  const operationOf = (task: Task) =>
+    database.read((db) => findOperation(db, orderOf(task).id)).then((found) => found!)
+  /** Rounds until the operation has ended. */
+  async function finish(relayer: Relayer, task: Task) {
+    await until(async () => {
+      await round(relayer)
+      return ['settled', 'failed'].includes((await operationOf(task)).state)
+    }, `${task.kind}`)
+    return operationOf(task)
+  }
+  const close = async () => {
+    liar.close()
+    await Promise.all([store.close(), anvil.close()])
+  }
+  const reads = chainReads(chain, contracts)
+  return {
+    ...{ database, chain, liar, node, contracts, deployment, expected, treasury, keys, desk },
+    ...{ begin, command, operationOf, finish, close, ...reads },
+  }
+}
+
+function chainReads(
+  chain: ReturnType<typeof openNode>['reader'] | object,
+  { ausd, creditLine, domain }: { ausd: Hex; creditLine: Hex; domain: TokenDomain },
+) {
+  const client = chain as ReturnType<typeof openNode>['reader']
+  const admin = privateKeyToAccount(actorKeys.admin)
+  const balanceOf = (wallet: Hex) =>
+    client.readContract({ address: ausd, abi: ausdAbi, functionName: 'balanceOf', args: [wallet] })
+  const lineOf = (wallet: Hex) =>
+    client.readContract({
+      address: creditLine,
+      abi: creditLineAbi,
+      functionName: 'accountOf',
+      args: [wallet],
+    })
+  /** A transaction of somebody else, mined. */
+  async function submit(key: Hex, to: Hex, data: Hex) {
+    const wallet = client as unknown as { sendTransaction: (fields: object) => Promise<Hex> }
+    const account = privateKeyToAccount(key)
+    const hash = await wallet.sendTransaction({ account, to, data, chain: null, gas: 300_000n })
+    await client.waitForTransactionReceipt({ hash, pollingInterval: 50 })
+    return hash
+  }
+  const mint = (wallet: Hex, micro: bigint) =>
+    submit(
+      actorKeys.admin,
+      ausd,
+      encodeFunctionData({ abi: ausdAbi, functionName: 'mint', args: [wallet, micro] }),
+    ).then(() => admin)
+  async function sign(
+    key: Hex,
+    terms: { to: Hex; value: bigint; nonce: Hex; forSeconds?: number },
+  ) {
+    const account = privateKeyToAccount(key)
+    const fields = {
+      from: account.address,
+      to: terms.to,
+      value: String(terms.value),
+      validAfter: '0',
+      validBefore: String(toUnixSeconds(Date.now()) + (terms.forSeconds ?? 3_600)),
+      nonce: terms.nonce,
+    }
+    return { ...fields, signature: await account.signTypedData(typedTransfer(domain, fields)) }
+  }
+  return { balanceOf, lineOf, submit, mint, sign }
+}

@@ -1,0 +1,63 @@
+import { durationMs, integer, list, listOrNone, oneOf, text, url } from '#shared/config-fields'
+import { commonFields, databaseFields } from '#shared/service'
+
+/** What the gateway is told; the table in README.md is the same list. */
+export const fields = {
+  ...commonFields,
+  ...databaseFields,
+  HTTP_HOST: text({ about: 'address to listen on', fallback: '127.0.0.1' }),
+  HTTP_PORT: integer({ about: 'port to listen on', fallback: '3000' }),
+  PUBLIC_URL: url({ about: 'base address as the app sees it' }),
+  PAYMENTS_CALLBACK_TOKENS_ID: list({
+    about: 'x-callback-token of the Indonesian account; two during a rotation',
+    secret: true,
+  }),
+  PAYMENTS_CALLBACK_TOKENS_MY: list({
+    about: 'x-callback-token of the Malaysian account; two during a rotation',
+    secret: true,
+  }),
+  IDENTITY_PROVIDER: oneOf(['sumsub', 'persona'], {
+    about: 'who verifies identities',
+    fallback: 'sumsub',
+  }),
+  IDENTITY_WEBHOOK_SECRETS: list({
+    about: "secrets of the provider's webhook; two during a rotation",
+    secret: true,
+  }),
+  IDENTITY_LEVEL: text({
+    about: 'verification level (Sumsub) or inquiry template id (Persona) that counts',
+    fallback: 'basic-kyc-level',
+  }),
+  IDENTITY_ENVIRONMENT: oneOf(['sandbox', 'production'], {
+    about: 'which approvals count; those of the other environment are refused',
+    fallback: 'sandbox',
+  }),
+  IDENTITY_API_URL: url({ about: "base address of the identity provider's API" }),
+  IDENTITY_APP_TOKEN: text({
+    about: 'Sumsub app token; Persona has none',
+    fallback: 'none',
+    secret: true,
+  }),
+  IDENTITY_SECRET_KEY: text({ about: 'Sumsub secret key, or Persona API key', secret: true }),
+  RATE_LIMIT_PUBLIC_PER_MINUTE: integer({
+    about: 'public requests, and sign-ins to be checked, per address',
+    fallback: '120',
+  }),
+  RATE_LIMIT_SIGNED_PER_MINUTE: integer({
+    about: 'signed requests per wallet',
+    fallback: '240',
+  }),
+  CORS_ORIGINS: listOrNone({
+    about: 'origins of the app, comma-separated, or none',
+    fallback: 'none',
+  }),
+  TRUSTED_PROXY_HOPS: integer({
+    about: 'proxies in front whose X-Forwarded-For is believed',
+    fallback: '0',
+  }),
+  SWEEP_AFTER_MS: durationMs({
+    about: 'how long an ordered flag or drip may stay quiet before it is asked for',
+    fallback: '30000',
+  }),
+  SWEEP_EVERY_MS: durationMs({ about: 'pause between two sweeps', fallback: '5000' }),
+}

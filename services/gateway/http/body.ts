@@ -1,0 +1,61 @@
+import { Overdue, within } from '#shared/deadline'
+import type { Reader } from '#shared/schema'
+import { badRequest, Refused } from './refused.ts'
+
+/** No request of this interface needs more, nor does any webhook. */
+export const bodyBytesMax = 64 * 1024
+const bodyDeadlineMs = 5_000
+
+const tooLarge = () => new Refused(413, 'the body is larger than 64 KiB')
+
+/** The raw body; 413 above the limit, whether the length was announced or the body is chunked. */
+export async function readBytes(request: Request): Promise<Uint8Array> {
+  if (Number(request.headers.get('content-length') ?? 0) > bodyBytesMax) throw tooLarge()
+  if (!request.body) return new Uint8Array()
+  const reader = request.body.getReader()
+  try {
+    return await within(collect(reader), bodyDeadlineMs, 'the body')
+  } catch (error) {
+    await reader.cancel().catch(() => {})
+    if (error instanceof Overdue) throw badRequest('the body did not arrive in time')
+    throw error instanceof Refused ? error : badRequest('the body did not arrive whole')
+  }
+}
+
+async function collect(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return Buffer.concat(chunks)
+    bytes += value.byteLength
+    if (bytes > bodyBytesMax) throw tooLarge()
+    chunks.push(value)
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** The text and the JSON value of a body; 400 when it is neither. */
+export function parseJson(bytes: Uint8Array): { text: string; value: unknown } {
+  try {
+    const text = utf8.decode(bytes)
+    return { text, value: JSON.parse(text) }
+  } catch {
+    throw badRequest('the body is not valid JSON')
+  }
+}
+
+/** Reads a body by its schema; throws a 400 that names the field and says what it must be. */
+export async function readBody<T>(request: Request, reader: Reader<T>): Promise<T> {
+  const bytes = await readBytes(request)
+  if (bytes.byteLength === 0) throw badRequest('the body must be a JSON object')
+  if (!isJson(request.headers.get('content-type')))
+    throw badRequest('Content-Type must be application/json')
+  const read = reader(parseJson(bytes).value)
+  if ('fault' in read) throw badRequest(read.fault)
+  return read.value
+}
+
+const isJson = (contentType: string | null) =>
+  /^application\/json\s*(;\s*charset=("?)utf-8\2\s*)?$/i.test(contentType ?? '')

@@ -1,0 +1,27 @@
+/** Who is asking, as far as the edge knows; `route` is set by the route that takes the request. */
+export type Caller = { readonly address: string; route?: string }
+
+const callers = new WeakMap<Request, Caller>()
+
+export const introduce = (request: Request, caller: Caller) => void callers.set(request, caller)
+
+export const callerOf = (request: Request): Caller => callers.get(request) ?? { address: 'unknown' }
+
+/**
+ * The address that limits count by: the socket's, or what the outermost trusted proxy saw. The left
+ * of X-Forwarded-For is the caller's own text and is never believed.
+ */
+export function addressOf(socket: string, forwardedFor: string | null, hops: number): string {
+  const seen = forwardedFor?.split(',').map((part) => part.trim()) ?? []
+  const trusted = hops > 0 ? seen[seen.length - hops] : undefined
+  return normalised(trusted || socket)
+}
+
+/** One household or phone has a whole IPv6 /64: it counts as one. */
+function normalised(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
+  if (mapped) return mapped[1]!
+  if (!address.includes(':')) return address.slice(0, 45)
+  const [head = ''] = address.toLowerCase().split('::')
+  return `${head.split(':').slice(0, 4).join(':')}::/64`
+}

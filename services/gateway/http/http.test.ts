@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'bun:test'
+import { NatsError } from 'nats'
+import { Faulted, Unavailable } from '#shared/bus/ask'
+import { Overdue } from '#shared/deadline'
+import { addressOf } from './caller.ts'
+import { corsOf } from './cors.ts'
+import { etagOf, noneMatch } from './etag.ts'
+import { failureOf } from './failure.ts'
+import { Refused, refusedAs } from './refused.ts'
+import { requestIdFrom } from './request-id.ts'
+import { openLimiter } from './token-bucket.ts'
+
+describe('a failure becomes', () => {
+  const broken = Object.assign(new Error('down'), { code: 'ECONNREFUSED' })
+  const wrapped = new Error('Failed query: select secret', { cause: broken })
+  test.each([
+    ['what was refused', new Refused(400, 'no'), 400, 'no', undefined],
+    [
+      'a refusal of the table',
+      refusedAs('not_verified'),
+      403,
+      'verify your identity first',
+      undefined,
+    ],
+    [
+      '503 for a dependency of the table',
+      refusedAs('chain_unavailable'),
+      503,
+      'the chain cannot be read right now, try again',
+      2,
+    ],
+    ['503 when nobody answers', new Unavailable('x'), 503, 'the service is busy, try again', 2],
+    ['503 when the answer is late', new Overdue('x', 1), 503, 'the service is busy, try again', 2],
+    ['503 when a service failed', new Faulted('x'), 503, 'the service is busy, try again', 2],
+    [
+      '503 when the bus is gone',
+      new NatsError('x', 'CONNECTION_CLOSED'),
+      503,
+      'the service is busy, try again',
+      2,
+    ],
+    ['503 when the database is gone', wrapped, 503, 'the service is busy, try again', 2],
+    [
+      '500 when it is a bug',
+      new TypeError('undefined is not'),
+      500,
+      'something went wrong',
+      undefined,
+    ],
+    ['500 when it is no error at all', 'text', 500, 'something went wrong', undefined],
+    [
+      '500 for a constraint',
+      Object.assign(new Error('x'), { code: '23505' }),
+      500,
+      'something went wrong',
+      undefined,
+    ],
+  ])('%s', (_, error, status, message, retryAfterSeconds) => {
+    const failure = failureOf(error)
+    expect([failure.status, failure.message, failure.retryAfterSeconds]).toEqual([
+      status,
+      message,
+      retryAfterSeconds,
+    ])
+  })
+})
+
+describe('the address that limits count by', () => {
+  test.each([
+    ['is the socket', '198.51.100.1', null, 0, '198.51.100.1'],
+    ['security: is not what the caller says', '198.51.100.1', '1.2.3.4', 0, '198.51.100.1'],
+    ['is what the one trusted proxy saw', '10.0.0.1', '1.2.3.4, 203.0.113.9', 1, '203.0.113.9'],
+    [
+      'is what the outer of two proxies saw',
+      '10.0.0.1',
+      '6.6.6.6, 203.0.113.9, 10.0.0.2',
+      2,
+      '203.0.113.9',
+    ],
+    ['is the socket when the proxies said less', '10.0.0.1', '203.0.113.9', 2, '10.0.0.1'],
+    ['is IPv4 also when mapped', '::ffff:198.51.100.1', null, 0, '198.51.100.1'],
+    ['is the /64 of IPv6', '2001:db8:1:2:3:4:5:6', null, 0, '2001:db8:1:2::/64'],
+  ])('%s', (_, socket, header, hops, address) => {
+    expect(addressOf(socket, header, hops)).toBe(address)
+  })
+})
+
+describe('a token bucket', () => {
+  test('gives its tokens at once, then evenly, and says how long to wait', () => {
+    const time = { ms: 0 }
+    const limiter = openLimiter({ perMinute: 2, clock: () => time.ms })
+    expect([1, 2, 3].map(() => limiter.take('a'))).toEqual([0, 0, 30])
+    expect(limiter.take('b')).toBe(0)
+    time.ms = 30_000
+    expect(limiter.take('a')).toBe(0)
+    expect(limiter.take('a')).toBe(30)
+  })
+  test('remembers a bounded number of keys', () => {
+    const limiter = openLimiter({ perMinute: 1, clock: () => 0, keysMax: 2 })
+    for (const key of ['a', 'b', 'c']) limiter.take(key)
+    expect(limiter.take('c')).toBe(30 * 2)
+    expect(limiter.take('a')).toBe(0)
+  })
+})
+
+describe('a request id', () => {
+  test.each([['abc-123.DEF:9_'], ['0'.repeat(64)]])('%s is taken over', (id) => {
+    expect(requestIdFrom(id)).toBe(id)
+  })
+  test.each([[null], [''], ['short'], ['0'.repeat(65)], ['with blank here'], ['line\nbreak1']])(
+    'is made anew instead of %p',
+    (id) => expect(requestIdFrom(id)).toMatch(/^[0-9a-f-]{36}$/),
+  )
+})
+
+describe('an entity tag', () => {
+  const tag = etagOf('{}')
+  test.each([
+    [tag, true],
+    [`W/${tag}`, true],
+    [`"x", ${tag}`, true],
+    ['*', true],
+    ['"x"', false],
+    [null, false],
+  ])('If-None-Match %p: %p', (header, matches) => expect(noneMatch(header, tag)).toBe(matches))
+})
+
+describe('CORS', () => {
+  const cors = corsOf(['https://app.example'])
+  test.each([
+    ['the app', '/me', 'https://app.example', 'https://app.example'],
+    ['another page', '/me', 'https://evil.example', undefined],
+    ['no page', '/me', null, undefined],
+    ['security: an origin that only begins alike', '/me', 'https://app.example.evil', undefined],
+    ['anybody, for the public record', `/verify/0x${'0'.repeat(40)}`, 'https://evil.example', '*'],
+    ['nobody, for webhooks', '/webhooks/payments', 'https://app.example', undefined],
+  ])('lets in %s', (_, path, origin, allowed) => {
+    expect(cors.headersFor(path, origin)['Access-Control-Allow-Origin']).toBe(allowed as string)
+  })
+})

@@ -1,0 +1,60 @@
+import type { Ask } from '#shared/bus/ask'
+import { consume } from '#shared/bus/consume'
+import type { Bus } from '#shared/bus/open'
+import type { Clock } from '#shared/clock'
+import type { Database } from '#shared/db/open'
+import type { Log } from '#shared/log'
+import { gatewayMailroom } from '../schema.store.ts'
+import { type IdentityConfig, identityProviderOf } from './choose-provider.ts'
+import { findIdentity } from './identity.store.ts'
+import { relayedReactions } from './relayed.reactions.ts'
+import { sweepIdentities } from './stuck.ts'
+import { verdictReactions } from './verdict.reactions.ts'
+
+export type IdentityDeskOptions = {
+  config: IdentityConfig & {
+    identityEnvironment: 'sandbox' | 'production'
+    sweepAfterMs: number
+    sweepEveryMs: number
+  }
+  bus: Bus
+  database: Database
+  ask: Ask
+  clock: Clock
+  log: Log
+  poke: () => void
+  onStuck: () => void
+}
+
+/** Everything about identity that runs by itself: both consumers and the sweeper. */
+export function openIdentityDesk(options: IdentityDeskOptions) {
+  const { config, bus, database, ask, clock, log, poke, onStuck } = options
+  const { sweepAfterMs, sweepEveryMs, identityLevel, identityEnvironment } = config
+  const provider = identityProviderOf(config, clock)
+  const policy = { level: identityLevel, environment: identityEnvironment }
+  const relayed = { sweepAfterMs, clock, log }
+  // Both consumers know every reaction: either may redrive a letter that the other one buried.
+  const reactions = [
+    ...verdictReactions({ ...relayed, provider, policy }),
+    ...relayedReactions(relayed),
+  ]
+  const consumption = {
+    ...{ consumer: 'gateway', database, mailroom: gatewayMailroom, reactions },
+    ...{ log, poke, bus, onStuck },
+  }
+  const running = [
+    consume({ ...consumption, stream: 'WEBHOOKS' }),
+    consume({ ...consumption, stream: 'EVENTS' }),
+    sweepIdentities({ ...relayed, database, ask, sweepEveryMs, poke }),
+  ]
+  return {
+    provider,
+    isVerified: async (wallet: `0x${string}`) => {
+      const row = await database.read((db) => findIdentity(db, wallet))
+      return row?.state === 'verified'
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(running.map((one) => one[Symbol.asyncDispose]()))
+    },
+  }
+}

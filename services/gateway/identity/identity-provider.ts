@@ -1,0 +1,47 @@
+/** What a provider's word means to us. A word we have never seen is `none`, never an approval. */
+export type Word =
+  | 'approved'
+  /** Refused for good. */
+  | 'rejected'
+  /** Refused for now: the person may try again. */
+  | 'resubmit'
+  /** The provider took its own verdict back, or deleted the person. */
+  | 'reset'
+  /** Nothing that moves the verified flag. */
+  | 'none'
+
+/** An authentic statement of the provider about one person. */
+export type Statement = {
+  /** The same statement, sent again, has the same id. */
+  readonly eventId: string
+  /** Unix ms by the provider's clock: orders the statements about one person. */
+  readonly occurredAtMs: number
+  /** Our own reference: the lower-case wallet, or something that is not ours. */
+  readonly subjectRef: string | null
+  readonly providerRef: string | null
+  /** The verification level or template the statement is about; null when it names none. */
+  readonly level: string | null
+  readonly word: Word
+  /** Made in the provider's sandbox: worth nothing in production. */
+  readonly sandbox: boolean
+}
+
+/** The port to a provider of identity verification; every adapter passes one contract test. */
+export type IdentityProvider = {
+  readonly name: 'sumsub' | 'persona'
+  /** Is this body, byte for byte, the provider's? The reason is for our log, not for the sender. */
+  readonly verify: (
+    body: Uint8Array,
+    headers: Headers,
+    nowMs: number,
+  ) => { ok: true } | { reason: string }
+  /** Reads an authentic body; a fault means that its form is not what we know. */
+  readonly parse: (body: string) => { statement: Statement } | { fault: string }
+  /** A hosted page where the person behind the wallet can be verified. Throws when it is down. */
+  readonly createLink: (wallet: `0x${string}`) => Promise<string>
+}
+
+/** The provider does not answer, or not as it should. */
+export class ProviderDown extends Error {
+  override name = 'ProviderDown'
+}

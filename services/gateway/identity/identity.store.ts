@@ -1,0 +1,150 @@
+import { and, asc, eq, isNull, lt, sql } from 'drizzle-orm'
+import { index, integer, text } from 'drizzle-orm/pg-core'
+import { addressColumn, amountColumn, at, timestamps } from '#shared/db/columns'
+import type { Database, Db, Tx } from '#shared/db/open'
+import { schema } from '../schema.store.ts'
+import type { Identity, IdentityState } from './identity.ts'
+
+/** One row per wallet a verdict was ever given on. */
+export const identities = schema.table(
+  'identities',
+  {
+    wallet: addressColumn('wallet').primaryKey(),
+    state: text('state').$type<IdentityState>().notNull(),
+    provider: text('provider').notNull(),
+    providerRef: text('provider_ref'),
+    decidedAt: at('decided_at').notNull(),
+    /** Of the newest order to the relayer; null when there was none. */
+    revision: amountColumn('revision'),
+    /** The chain says what the order asked for. */
+    flagSettledAt: at('flag_settled_at'),
+    dripOrderedAt: at('drip_ordered_at'),
+    dripSettledAt: at('drip_settled_at'),
+    /** The relayer gave up; a person has to look. */
+    failedAt: at('failed_at'),
+    failure: text('failure'),
+    sweeps: integer('sweeps').notNull().default(0),
+    /** Not before then is the row asked for again; null when nothing is awaited. */
+    sweepAt: at('sweep_at'),
+    ...timestamps(),
+  },
+  (table) => [index('identities_awaited').on(table.sweepAt)],
+)
+export type IdentityRow = typeof identities.$inferSelect
+
+/** The row as the decision knows it, locked for this transaction, also when it is not there yet. */
+export async function lockIdentity(tx: Tx, wallet: `0x${string}`): Promise<Identity | undefined> {
+  await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`identity:${wallet}`}, 0))`)
+  const [row] = await tx.select().from(identities).where(eq(identities.wallet, wallet))
+  if (!row) return undefined
+  return { state: row.state, decidedAtMs: row.decidedAt.getTime(), revision: row.revision }
+}
+
+export type Verdict = {
+  wallet: `0x${string}`
+  next: Identity
+  provider: string
+  providerRef: string | null
+  /** A new order went out: it is awaited from now on. */
+  ordered: boolean
+}
+
+/** Writes what was decided; a new order starts its waiting anew. */
+export async function storeVerdict(tx: Tx, verdict: Verdict, sweepAt: Date): Promise<void> {
+  const { wallet, next, provider, providerRef, ordered } = verdict
+  const values = {
+    state: next.state,
+    provider,
+    providerRef,
+    decidedAt: new Date(next.decidedAtMs),
+    revision: next.revision,
+    ...(ordered ? { flagSettledAt: null, failedAt: null, failure: null, sweeps: 0, sweepAt } : {}),
+  }
+  await tx
+    .insert(identities)
+    .values({ wallet, ...values })
+    .onConflictDoUpdate({
+      target: identities.wallet,
+      set: { ...values, updatedAt: sql`now()` },
+    })
+}
+
+/** Notes that the flag of this revision is on the chain; undefined when another one is awaited. */
+export async function settleFlag(
+  tx: Tx,
+  wallet: `0x${string}`,
+  revision: bigint,
+): Promise<IdentityRow | undefined> {
+  const awaited = and(
+    eq(identities.wallet, wallet),
+    eq(identities.revision, revision),
+    isNull(identities.flagSettledAt),
+  )
+  const [row] = await tx
+    .update(identities)
+    .set({ flagSettledAt: sql`now()`, sweepAt: null, sweeps: 0, updatedAt: sql`now()` })
+    .where(awaited)
+    .returning()
+  return row
+}
+
+/** Notes that native coin was ordered; false when it was before, once per wallet for ever. */
+export async function orderDrip(tx: Tx, wallet: `0x${string}`, sweepAt: Date): Promise<boolean> {
+  const rows = await tx
+    .update(identities)
+    .set({ dripOrderedAt: sql`now()`, sweepAt, sweeps: 0, updatedAt: sql`now()` })
+    .where(and(eq(identities.wallet, wallet), isNull(identities.dripOrderedAt)))
+    .returning({ wallet: identities.wallet })
+  return rows.length === 1
+}
+
+/** A flag that is still awaited keeps the row's turn with the sweeper. */
+const sweepAtWithoutDrip = sql`case when ${identities.flagSettledAt} is null
+  then ${identities.sweepAt} end`
+
+export const settleDrip = (tx: Tx, wallet: `0x${string}`) =>
+  tx
+    .update(identities)
+    .set({ dripSettledAt: sql`now()`, sweepAt: sweepAtWithoutDrip, updatedAt: sql`now()` })
+    .where(and(eq(identities.wallet, wallet), isNull(identities.dripSettledAt)))
+
+/** The relayer will never do it: the waiting ends, for a person to take up. */
+export const failIdentity = (tx: Tx, wallet: `0x${string}`, failure: string) =>
+  tx
+    .update(identities)
+    .set({ failedAt: sql`now()`, failure, sweepAt: null, updatedAt: sql`now()` })
+    .where(eq(identities.wallet, wallet))
+
+/** Rows whose order stayed quiet for too long, the longest first. */
+export const findAwaited = (database: Database, now: Date, rowsMax: number) =>
+  database.read((db) =>
+    db
+      .select()
+      .from(identities)
+      .where(lt(identities.sweepAt, now))
+      .orderBy(asc(identities.sweepAt))
+      .limit(rowsMax),
+  )
+
+export const postpone = (tx: Tx, wallet: `0x${string}`, sweepAt: Date | null) =>
+  tx
+    .update(identities)
+    .set({ sweepAt, sweeps: sql`${identities.sweeps} + 1` })
+    .where(eq(identities.wallet, wallet))
+
+export async function findIdentity(db: Db, wallet: `0x${string}`) {
+  const [row] = await db.select().from(identities).where(eq(identities.wallet, wallet))
+  return row
+}
+
+/** Figures for operators: people per state, and how many orders are awaited. */
+export const countIdentities = (database: Database) =>
+  database.read((db) =>
+    db
+      .select({
+        verified: sql<number>`count(*) filter (where ${identities.state} = 'verified')::int`,
+        awaited: sql<number>`count(${identities.sweepAt})::int`,
+        failed: sql<number>`count(${identities.failedAt})::int`,
+      })
+      .from(identities),
+  )

@@ -1,0 +1,83 @@
+import type { Statement, Word } from './identity-provider.ts'
+
+/** What the newest verdict says of the person behind a wallet. */
+export type IdentityState = Exclude<Word, 'none' | 'approved'> | 'verified'
+
+export type Identity = {
+  readonly state: IdentityState
+  /** Unix ms of the verdict that decided the state. */
+  readonly decidedAtMs: number
+  /** Orders what the relayer is told; null when it was never told anything. */
+  readonly revision: bigint | null
+}
+
+export type IdentityPolicy = {
+  readonly level: string
+  readonly environment: 'sandbox' | 'production'
+}
+
+export type Ignored =
+  | 'no verdict'
+  | 'unknown subject'
+  | 'other level'
+  | 'other environment'
+  | 'older than the verdict we have'
+
+/** `flag` is what the chain must be told, null when it already says so. */
+export type IdentityDecision =
+  | { ignored: Ignored }
+  | { wallet: `0x${string}`; next: Identity; flag: boolean | null }
+
+/** The canonical form alone: another spelling of a wallet is not a reference we ever gave. */
+const canonicalWallet = /^0x[0-9a-f]{40}$/
+
+/** The wallet that a statement is about, if it is one of ours. */
+export const subjectOf = (statement: Statement): `0x${string}` | undefined =>
+  canonicalWallet.test(statement.subjectRef ?? '')
+    ? (statement.subjectRef as `0x${string}`)
+    : undefined
+
+/**
+ * Decides from one statement, whatever the order in which statements arrive: the newest verdict
+ * counts, and of two at the same moment the one against the person.
+ */
+export function decideIdentity(
+  known: Identity | undefined,
+  statement: Statement,
+  policy: IdentityPolicy,
+): IdentityDecision {
+  if (statement.word === 'none') return { ignored: 'no verdict' }
+  const wallet = subjectOf(statement)
+  if (!wallet) return { ignored: 'unknown subject' }
+  // Resetting or deleting a person says nothing of a level: it takes everything back.
+  if (statement.word !== 'reset' && !levelFits(statement, policy)) return { ignored: 'other level' }
+  if (statement.sandbox !== (policy.environment === 'sandbox'))
+    return { ignored: 'other environment' }
+  if (known && !isNewer(known, statement)) return { ignored: 'older than the verdict we have' }
+  const state = statement.word === 'approved' ? 'verified' : statement.word
+  const flag = flagChange(known, state)
+  const revision = flag === null ? (known?.revision ?? null) : revisionAfter(known, statement)
+  return { wallet, next: { state, decidedAtMs: statement.occurredAtMs, revision }, flag }
+}
+
+/** An approval must name our level; a refusal that names none still counts. */
+const levelFits = ({ word, level }: Statement, policy: IdentityPolicy): boolean =>
+  level === policy.level || (level === null && word !== 'approved')
+
+function isNewer(known: Identity, { occurredAtMs, word }: Statement): boolean {
+  if (occurredAtMs !== known.decidedAtMs) return occurredAtMs > known.decidedAtMs
+  return known.state === 'verified' && word !== 'approved'
+}
+
+function flagChange(known: Identity | undefined, state: IdentityState): boolean | null {
+  const was = known?.state === 'verified'
+  const is = state === 'verified'
+  return was === is ? null : is
+}
+
+/** Unix ms of the verdict, pushed past the last one so that no two orders share a revision. */
+function revisionAfter(known: Identity | undefined, { occurredAtMs }: Statement): bigint {
+  const last = known?.revision ?? -1n
+  const own = BigInt(occurredAtMs)
+  return own > last ? own : last + 1n
+}

@@ -1,0 +1,28 @@
+import type { App } from './app.ts'
+
+/** Bun would answer a body above this by itself, without our `{ error }`; ours is 64 KiB. */
+const serverBodyBytesMax = 1024 * 1024
+/** A connection that says nothing for so long is closed. */
+const idleSeconds = 20
+
+/** Serves the app on a port; disposing lets open requests finish. */
+export function listen(
+  app: App,
+  options: { host: string; port: number },
+): AsyncDisposable & { readonly port: number } {
+  const server = Bun.serve({
+    hostname: options.host,
+    port: options.port,
+    idleTimeout: idleSeconds,
+    maxRequestBodySize: serverBodyBytesMax,
+    fetch: (request, self) => app(request, self.requestIP(request)?.address ?? 'unknown'),
+    error: () => Response.json({ error: 'something went wrong' }, { status: 500 }),
+  })
+  return {
+    port: server.port ?? options.port,
+    [Symbol.asyncDispose]: async () => {
+      await Promise.race([server.stop(), Bun.sleep(2_000)])
+      await server.stop(true)
+    },
+  }
+}

@@ -1,0 +1,177 @@
+import { describe, expect, test } from 'bun:test'
+import { type BodyPath, bank, goodBodies, spoilt } from '../testing/bodies.ts'
+import { errorOf, okay, rigOf } from '../testing/collaborators.ts'
+import { ana, headerOf } from '../testing/wallets.ts'
+
+const rig = await rigOf({
+  'pricing.quote.create': okay({ quote: true }),
+  'payments.topup.create': okay({ topup: true }),
+  'payments.settlement.create': okay({ settlement: true }),
+  'payouts.cashout.create': okay({ cashout: true }),
+  'chain.send.create': okay({ send: true }),
+})
+const authorization = await headerOf(ana)
+const post = (path: string, body: unknown) =>
+  rig.call('POST', path, { body, headers: { authorization } })
+
+const digits = 'must be a string of 1 to 30 digits, in the smallest unit'
+const address = 'must be an address: 0x and 40 hex digits'
+const seconds = 'must be unix seconds as a string of digits'
+const pair = 'pair must be USD/IDR or USD/MYR'
+const country = 'country must be an ISO 3166-1 alpha-2 code in upper case'
+const amounts = [
+  50_000,
+  -1,
+  null,
+  '',
+  '-1',
+  '+1',
+  '1e5',
+  '1.5',
+  ' 1',
+  '1 ',
+  '1\n',
+  '１',
+  '9'.repeat(100),
+  {},
+  [],
+]
+
+describe('a body with one thing wrong is refused, naming it', () => {
+  test.each<[BodyPath, string, unknown, string]>([
+    ['/quote', 'pair', undefined, 'pair is missing'],
+    ['/quote', 'more', 1, 'more is not a known field'],
+    ...[1, null, 'usd/idr', 'USD/SGD', 'constructor', ' USD/IDR', ['USD/IDR']].map(
+      (value): [BodyPath, string, unknown, string] => ['/quote', 'pair', value, pair],
+    ),
+    ['/me/country', 'country', undefined, 'country is missing'],
+    ...['my', 'XX', 'UK', 'MYS', '', 'MY ', 1, null, '__proto__'].map(
+      (value): [BodyPath, string, unknown, string] => ['/me/country', 'country', value, country],
+    ),
+    ['/topups', 'amount', undefined, 'amount is missing'],
+    ...amounts.map((value): [BodyPath, string, unknown, string] => [
+      '/topups',
+      'amount',
+      value,
+      `amount ${digits}`,
+    ]),
+    ['/topups', 'method', undefined, 'method is missing'],
+    ['/topups', 'method', 'cash', 'method must be bank, card or qr'],
+    ['/topups', 'method', 'toString', 'method must be bank, card or qr'],
+    ['/topups', 'quoteId', undefined, 'quoteId is missing'],
+    ['/topups', 'quoteId', 'not-a-uuid', 'quoteId must be a uuid'],
+    ['/topups', 'quoteId', 7, 'quoteId must be a uuid'],
+    ['/topups', 'wallet', ana.address, 'wallet is not a known field'],
+    ['/topups', '__proto__', {}, '__proto__ is not a known field'],
+    ['/settlements', 'quoteId', undefined, 'quoteId is missing'],
+    ['/settlements', 'amount', '1', 'amount is not a known field'],
+    ['/cashouts', 'authorization', undefined, 'authorization is missing'],
+    ['/cashouts', 'authorization', '0x', 'authorization must be an object'],
+    ['/cashouts', 'authorization.from', '0x12', `authorization.from ${address}`],
+    ['/cashouts', 'authorization.to', 7, `authorization.to ${address}`],
+    ['/cashouts', 'authorization.value', 5, `authorization.value ${digits}`],
+    ['/cashouts', 'authorization.validAfter', 0, `authorization.validAfter ${seconds}`],
+    ['/cashouts', 'authorization.validBefore', '-1', `authorization.validBefore ${seconds}`],
+    [
+      '/cashouts',
+      'authorization.nonce',
+      '0x00',
+      'authorization.nonce must be 32 bytes: 0x and 64 hex digits',
+    ],
+    [
+      '/cashouts',
+      'authorization.signature',
+      '0x00',
+      'authorization.signature must be a signature: 0x and at least 65 bytes of hex',
+    ],
+    ['/cashouts', 'authorization.v', 27, 'authorization.v is not a known field'],
+    ['/cashouts', 'bank', undefined, 'bank is missing'],
+    ['/cashouts', 'bank', [bank], 'bank must be an object'],
+    [
+      '/cashouts',
+      'bank.channelCode',
+      'BCA',
+      'bank.channelCode must be an Indonesian bank code such as ID_BCA',
+    ],
+    ['/cashouts', 'bank.accountNumber', '12345', 'bank.accountNumber must be 6 to 20 digits'],
+    [
+      '/cashouts',
+      'bank.accountNumber',
+      '1'.repeat(21),
+      'bank.accountNumber must be 6 to 20 digits',
+    ],
+    ['/cashouts', 'bank.accountNumber', 1234567890, 'bank.accountNumber must be 6 to 20 digits'],
+    [
+      '/cashouts',
+      'bank.accountHolderName',
+      '   ',
+      'bank.accountHolderName must be 1 to 100 characters',
+    ],
+    [
+      '/cashouts',
+      'bank.accountHolderName',
+      'x'.repeat(101),
+      'bank.accountHolderName must be 1 to 100 characters',
+    ],
+    ['/cashouts', 'bank.swift', 'X', 'bank.swift is not a known field'],
+    ['/sends', 'authorization', undefined, 'authorization is missing'],
+    ['/sends', 'quoteId', 'x', 'quoteId is not a known field'],
+  ])('POST %s with %s = %p', async (path, field, value, message) => {
+    const before = rig.asked.length
+    const response = await post(path, spoilt(goodBodies[path], field, value))
+    expect([response.status, await errorOf(response)]).toEqual([400, message])
+    expect(rig.asked.length).toBe(before)
+  })
+})
+
+describe.each(Object.keys(goodBodies) as BodyPath[])('POST %s', (path) => {
+  const sent = (raw: BodyInit | undefined, headers: Record<string, string> = {}) =>
+    rig.call('POST', path, {
+      ...(raw === undefined ? {} : { raw }),
+      headers: { authorization, ...headers },
+    })
+  const json = { 'content-type': 'application/json' }
+  const notJson = 'the body is not valid JSON'
+  const noObject = 'the body must be a JSON object'
+  const wrongType = 'Content-Type must be application/json'
+  const good = JSON.stringify(goodBodies[path])
+  test.each<[string, BodyInit | undefined, Record<string, string>, number, string]>([
+    ['no body', undefined, {}, 400, noObject],
+    ['no body but a type', undefined, json, 400, noObject],
+    ['an empty body', '', json, 400, noObject],
+    ['a broken body', '{"a":', json, 400, notJson],
+    ['a body that is no UTF-8', new Uint8Array([0x7b, 0xff, 0x7d]), json, 400, notJson],
+    ['a list', '[]', json, 400, noObject],
+    ['null', 'null', json, 400, noObject],
+    ['a string', '"x"', json, 400, noObject],
+    ['another content type', good, { 'content-type': 'text/plain' }, 400, wrongType],
+    ['a form', 'a=1', { 'content-type': 'application/x-www-form-urlencoded' }, 400, wrongType],
+    [
+      'another charset',
+      good,
+      { 'content-type': 'application/json; charset=utf-16' },
+      400,
+      wrongType,
+    ],
+    ['a very deep body', '['.repeat(60_000), json, 400, notJson],
+    ['65 KiB', `{"a":"${'x'.repeat(65 * 1024)}"}`, json, 413, 'the body is larger than 64 KiB'],
+  ])('with %s', async (_, raw, headers, status, message) => {
+    const response = await sent(raw, headers)
+    expect([response.status, await errorOf(response)]).toEqual([status, message])
+  })
+  test('with 65 KiB in chunks', async () => {
+    const chunk = new TextEncoder().encode('x'.repeat(13 * 1024))
+    let left = 5
+    const pull = (to: ReadableStreamDefaultController) =>
+      left-- > 0 ? to.enqueue(chunk) : to.close()
+    const response = await sent(new ReadableStream({ pull }), json)
+    expect([response.status, await errorOf(response)]).toEqual([
+      413,
+      'the body is larger than 64 KiB',
+    ])
+  })
+  test('with a good body is taken', async () => {
+    const response = await sent(good, { 'content-type': 'application/json; charset=UTF-8' })
+    expect(response.status).toBe(200)
+  })
+})

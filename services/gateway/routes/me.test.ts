@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'bun:test'
+import { parseCursor } from '../activity/cursor.ts'
+import { account, entryAt } from '../testing/answers.ts'
+import { errorOf, okay, type Replies, refusing, rigOf } from '../testing/collaborators.ts'
+import { ana, headerOf, nowMs, walletOf } from '../testing/wallets.ts'
+
+const headers = { authorization: await headerOf(ana) }
+
+describe('GET /me', () => {
+  test('joins the account on the chain with our own row', async () => {
+    const rig = await rigOf({ 'chain.account': okay({ wallet: walletOf(ana), ...account }) })
+    await rig.call('POST', '/me/country', { body: { country: 'ID' }, headers })
+    const { blockNumber: _, ...shown } = account
+    expect(await (await rig.call('GET', '/me', { headers })).json()).toEqual({
+      ...shown,
+      wallet: walletOf(ana),
+      user: { country: 'ID', createdAt: new Date(nowMs).toISOString() },
+      pendingUntil: '1795244460',
+      available: '7000000',
+    })
+  })
+  test('shows nothing available when more is drawn than the limit allows', async () => {
+    const rig = await rigOf({ 'chain.account': okay({ ...account, limit: '1', drawn: '2' }) })
+    const me = (await (await rig.call('GET', '/me', { headers })).json()) as object
+    expect(me).toMatchObject({ available: '0', user: { country: null } })
+  })
+  test('answers 503 when the chain cannot be read', async () => {
+    const rig = await rigOf({ 'chain.account': refusing('chain_unavailable') })
+    expect((await rig.call('GET', '/me', { headers })).status).toBe(503)
+  })
+})
+
+test('POST /me/country sets the country, any number of times', async () => {
+  const rig = await rigOf()
+  for (const country of ['ID', 'MY']) {
+    const response = await rig.call('POST', '/me/country', { body: { country }, headers })
+    expect([response.status, await response.json()]).toEqual([200, { country }])
+  }
+  expect(rig.users.rows.get(walletOf(ana))?.country).toBe('MY')
+})
+
+describe('GET /me/activity', () => {
+  const list = (...items: object[]) =>
+    okay({ items, inFlight: items.filter((item) => 'waiting' in item) })
+  const replies: Replies = {
+    'payments.activity': list(entryAt(9, 'p2', { waiting: 1 }), entryAt(5, 'p1')),
+    'payouts.activity': list(entryAt(7, 'o1', { kind: 'cashout', waiting: 1 })),
+    'chain.activity': list(entryAt(9, 's2', { kind: 'send' }), entryAt(1, 's1', { kind: 'send' })),
+  }
+  const get = async (query = '', over: Replies = {}) => {
+    const rig = await rigOf({ ...replies, ...over })
+    const response = await rig.call('GET', `/me/activity${query}`, { headers })
+    return { rig, response }
+  }
+  const ids = (entries: { id: string }[]) => entries.map(({ id }) => id)
+  type Page = { items: { id: string }[]; inFlight: { id: string }[]; nextCursor: string | null }
+
+  test('merges the three owners, newest first, the id deciding at the same moment', async () => {
+    const page = (await (await get()).response.json()) as Page
+    expect(ids(page.items)).toEqual(['s2', 'p2', 'o1', 'p1', 's1'])
+    expect(ids(page.inFlight)).toEqual(['p2', 'o1'])
+    expect(page.nextCursor).toBeNull()
+    expect(page.items[0]).not.toHaveProperty('inFlight')
+  })
+  test('gives a cursor to where the page ended, and asks the owners from there', async () => {
+    const page = (await (await get('?limit=2')).response.json()) as Page
+    expect(ids(page.items)).toEqual(['s2', 'p2'])
+    const { rig } = await get(`?limit=2&cursor=${page.nextCursor}`)
+    const before = { createdAt: '2026-11-21T06:09:00.000Z', id: 'p2' }
+    expect(parseCursor(page.nextCursor!)).toEqual(before)
+    const asked = { wallet: walletOf(ana), limit: 3, before }
+    expect(rig.asked).toEqual(
+      ['payments.activity', 'payouts.activity', 'chain.activity'].map((subject) => [
+        subject,
+        asked,
+      ]),
+    )
+  })
+  test.each(Object.keys(replies))(
+    'answers 503, not half a list, when %s has no answer',
+    async (subject) => {
+      const rig = await rigOf({ ...replies, [subject]: refusing('chain_unavailable') })
+      const response = await rig.call('GET', '/me/activity', { headers })
+      expect(response.status).toBe(503)
+    },
+  )
+  const wrongLimit = 'limit must be a number from 1 to 100'
+  const wrongCursor = 'cursor is not one that this list gave'
+  const cursorOf = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  test.each([
+    ...['0', '101', '-1', '1.0', '1e1', '', 'ten', '%201'].map((limit) => [
+      `?limit=${limit}`,
+      wrongLimit,
+    ]),
+    ['?cursor=', wrongCursor],
+    ['?cursor=%00', wrongCursor],
+    ['?cursor=bm90IGpzb24', wrongCursor],
+    [`?cursor=${cursorOf({})}`, wrongCursor],
+    [`?cursor=${cursorOf(['2026-11-21', 'a'])}`, wrongCursor],
+    [`?cursor=${cursorOf(['2026-99-21T06:09:00.000Z', 'a'])}`, wrongCursor],
+    [`?cursor=${cursorOf(['2026-11-21T06:09:00.000Z', 'a'.repeat(201)])}`, wrongCursor],
+    [`?cursor=${'A'.repeat(401)}`, wrongCursor],
+  ])('refuses %s', async (query, message) => {
+    const { rig, response } = await get(query)
+    expect([response.status, await errorOf(response)]).toEqual([400, message!])
+    expect(rig.asked).toEqual([])
+  })
+})
+
+describe('POST /me/verification', () => {
+  const provider = (createLink: () => Promise<string>) => ({
+    name: 'sumsub' as const,
+    verify: () => ({ ok: true }) as const,
+    parse: () => ({ fault: '' }),
+    createLink,
+  })
+  test.each([
+    [
+      'a link while there is no verdict',
+      false,
+      200,
+      { verified: false, url: 'https://id.example/1' },
+    ],
+    ['no link once the person is verified', true, 200, { verified: true, url: null }],
+  ])('answers %s', async (_, verified, status, body) => {
+    const identity = {
+      provider: provider(async () => 'https://id.example/1'),
+      isVerified: async () => verified,
+    }
+    const rig = await rigOf({}, { identity })
+    const response = await rig.call('POST', '/me/verification', { headers })
+    expect([response.status, await response.json()]).toEqual([status, body])
+  })
+  test('answers 503 when the provider is down', async () => {
+    const down = async () => Promise.reject(new Error('refused by 10.0.0.3'))
+    const identity = { provider: provider(down), isVerified: async () => false }
+    const response = await (await rigOf({}, { identity })).call('POST', '/me/verification', {
+      headers,
+    })
+    expect([response.status, await errorOf(response)]).toEqual([
+      503,
+      'the identity provider does not answer right now, try again',
+    ])
+    expect(response.headers.get('retry-after')).toBe('5')
+  })
+})

@@ -1,0 +1,36 @@
+import { Elysia } from 'elysia'
+import { Type } from 'typebox'
+import { Pair } from '#shared/messages/fields'
+import { QuoteCreate } from '#shared/messages/pricing'
+import { readerOf } from '#shared/schema'
+import { readBody } from '../http/body.ts'
+import { okOf } from '../http/respond.ts'
+import { operation } from '../openapi/operation.ts'
+import type { RouteParts } from '../parts.ts'
+
+const Body = Type.Object({ pair: Pair }, { additionalProperties: false })
+const read = readerOf(Body)
+
+/** `POST /quote`: locks a rate. */
+export const quoteRoute = ({ ask, door }: RouteParts) =>
+  new Elysia().post(
+    '/quote',
+    door.open(async ({ request }) => okOf(await ask(QuoteCreate, await readBody(request, read)))),
+    operation({
+      summary: 'Lock an exchange rate for 60 seconds',
+      description: 'Every top-up, settlement and cash-out needs a fresh quote.',
+      tag: 'quotes',
+      body: { schema: Body, example: { pair: 'USD/IDR' } },
+      ok: {
+        description: 'The locked rate: smallest units of the local currency per US dollar.',
+        schema: QuoteCreate.answer,
+        example: {
+          id: '7f9c24e8-3b1a-4d52-9e0f-1c2d3e4f5a6b',
+          pair: 'USD/IDR',
+          rate: '16250',
+          expiresAt: '2026-11-21T07:01:00.000Z',
+        },
+      },
+      errors: [400, 413, 429, 503],
+    }),
+  )

@@ -1,0 +1,39 @@
+import { Elysia } from 'elysia'
+import { Type } from 'typebox'
+import { Uuid } from '#shared/messages/fields'
+import { SettlementCreate } from '#shared/messages/payments'
+import { readerOf } from '#shared/schema'
+import { readBody } from '../http/body.ts'
+import { okOf } from '../http/respond.ts'
+import { operation } from '../openapi/operation.ts'
+import type { RouteParts } from '../parts.ts'
+
+const Body = Type.Object({ quoteId: Uuid }, { additionalProperties: false })
+const read = readerOf(Body)
+
+/** `POST /settlements`: opens a checkout for the whole debt. */
+export const settlementsRoute = ({ ask, door }: RouteParts) =>
+  new Elysia().post(
+    '/settlements',
+    door.signed(async ({ request, wallet }) =>
+      okOf(await ask(SettlementCreate, { wallet, ...(await readBody(request, read)) })),
+    ),
+    operation({
+      summary: 'Pay the whole debt in local currency',
+      description: 'Charges all of `drawn`, converted at the quote and rounded up.',
+      tag: 'money',
+      security: 'session',
+      body: { schema: Body, example: { quoteId: '7f9c24e8-3b1a-4d52-9e0f-1c2d3e4f5a6b' } },
+      ok: {
+        description: 'The checkout to open.',
+        schema: SettlementCreate.answer,
+        example: {
+          paymentId: 'pay_Zk3nT0a7yQm1c5VbXw9uRd',
+          checkoutUrl: 'https://checkout.example/session',
+          fiat: '162500',
+          ausd: '10000000',
+        },
+      },
+      errors: [400, 401, 413, 429, 503],
+    }),
+  )

@@ -1,0 +1,54 @@
+import { Elysia } from 'elysia'
+import { Type } from 'typebox'
+import { Amount, Uuid } from '#shared/messages/fields'
+import { TopupCreate } from '#shared/messages/payments'
+import { readerOf } from '#shared/schema'
+import { readBody } from '../http/body.ts'
+import { okOf } from '../http/respond.ts'
+import { operation } from '../openapi/operation.ts'
+import type { RouteParts } from '../parts.ts'
+
+const Body = Type.Object(
+  {
+    amount: Amount,
+    method: Type.Enum(['bank', 'card', 'qr'], { says: 'must be bank, card or qr' }),
+    quoteId: Uuid,
+  },
+  { additionalProperties: false },
+)
+const read = readerOf(Body)
+
+/** `POST /topups`: opens a checkout that becomes collateral. */
+export const topupsRoute = ({ ask, door }: RouteParts) =>
+  new Elysia().post(
+    '/topups',
+    door.signed(async ({ request, wallet }) =>
+      okOf(await ask(TopupCreate, { wallet, ...(await readBody(request, read)) })),
+    ),
+    operation({
+      summary: 'Pay local currency into the credit line',
+      description:
+        'The account must be verified. The minimum is RM 5.00 or Rp 10,000. With `card` the checkout offers cards alone, otherwise every channel.',
+      tag: 'money',
+      security: 'session',
+      body: {
+        schema: Body,
+        example: {
+          amount: '50000',
+          method: 'qr',
+          quoteId: '7f9c24e8-3b1a-4d52-9e0f-1c2d3e4f5a6b',
+        },
+      },
+      ok: {
+        description: 'The checkout to open.',
+        schema: TopupCreate.answer,
+        example: {
+          paymentId: 'pay_Zk3nT0a7yQm1c5VbXw9uRd',
+          checkoutUrl: 'https://checkout.example/session',
+          fiat: '50000',
+          ausd: '3076923',
+        },
+      },
+      errors: [400, 401, 403, 413, 429, 503],
+    }),
+  )

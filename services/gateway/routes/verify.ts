@@ -1,0 +1,83 @@
+import { Elysia } from 'elysia'
+import { type Static, Type } from 'typebox'
+import { getAddress } from 'viem'
+import type { Ask } from '#shared/bus/ask'
+import { ChainAccount } from '#shared/messages/chain'
+import { Address, Amount } from '#shared/messages/fields'
+import { IndexerRecord, RecordHistory } from '#shared/messages/indexer'
+import { etagOf, noneMatch } from '../http/etag.ts'
+import { badRequest } from '../http/refused.ts'
+import { okOf } from '../http/respond.ts'
+import { operation } from '../openapi/operation.ts'
+import { exampleRecord } from '../openapi/record-example.ts'
+import type { RouteParts } from '../parts.ts'
+
+/** The history is worth waiting for, but not for long: the contract's own figures come anyway. */
+const indexerDeadlineMs = 250
+const freshSeconds = 2
+
+const PublicRecord = Type.Object({
+  account: Address,
+  verified: Type.Boolean(),
+  score: Amount,
+  ratioBps: Amount,
+  cycles: Type.Integer(),
+  defaulted: Type.Boolean(),
+  history: Type.Union([RecordHistory, Type.Null()]),
+  indexer: Type.Enum(['ok', 'unavailable']),
+})
+
+/** `GET /verify/:wallet`: the public credit record, without a name or a document. */
+export const verifyRoute = ({ ask, door }: RouteParts) =>
+  new Elysia().get(
+    '/verify/:wallet',
+    door.open(async ({ request, params }) => {
+      const given = params.wallet ?? ''
+      if (!/^0x[0-9a-fA-F]{40}$/.test(given))
+        throw badRequest('wallet must be an address: 0x and 40 hex digits')
+      const wallet = given.toLowerCase() as `0x${string}`
+      return cacheable(request, await recordOf(ask, wallet))
+    }),
+    operation({
+      summary: 'The public credit record of a wallet',
+      description:
+        'A wallet that was never seen has an empty record. `history` is null while the indexer is unavailable; times in it are unix seconds.',
+      tag: 'record',
+      parameters: [{ name: 'wallet', in: 'path', required: true, schema: Address }],
+      ok: { description: 'The record.', schema: PublicRecord, example: exampleRecord },
+      errors: [400, 429, 503],
+    }),
+  )
+
+async function recordOf(ask: Ask, wallet: `0x${string}`): Promise<Static<typeof PublicRecord>> {
+  const [answer, history] = await Promise.all([
+    ask(ChainAccount, { wallet }),
+    historyOf(ask, wallet),
+  ])
+  const { verified, score, ratioBps, cycles, defaulted } = okOf(answer)
+  return {
+    account: getAddress(wallet),
+    verified,
+    score,
+    ratioBps,
+    cycles,
+    defaulted,
+    history,
+    indexer: history === null ? 'unavailable' : 'ok',
+  }
+}
+
+/** Null when the reader is down, slow or behind: an old history must not pass for the current one. */
+async function historyOf(ask: Ask, wallet: `0x${string}`) {
+  const answer = await ask(IndexerRecord, { wallet }, indexerDeadlineMs).catch(() => undefined)
+  return answer && 'ok' in answer ? answer.ok.history : null
+}
+
+function cacheable(request: Request, value: unknown): Response {
+  const body = JSON.stringify(value)
+  const etag = etagOf(body)
+  const headers = { ETag: etag, 'Cache-Control': `public, max-age=${freshSeconds}` }
+  if (noneMatch(request.headers.get('if-none-match'), etag))
+    return new Response(null, { status: 304, headers })
+  return new Response(body, { headers: { ...headers, 'Content-Type': 'application/json' } })
+}

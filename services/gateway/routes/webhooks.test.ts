@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
+import { type Call, errorOf, rigOf, settings, webhookSecret } from '../testing/collaborators.ts'
+import { nowMs } from '../testing/wallets.ts'
+
+const body = JSON.stringify({ event: 'payment.capture', data: { payment_id: 'py-1' } })
+const token = { 'x-callback-token': 'token-id' }
+const unknownToken = 'x-callback-token is missing or not known'
+
+describe('POST /webhooks/payments', () => {
+  test('records a delivery once, whatever becomes of its token meanwhile', async () => {
+    const rig = await rigOf()
+    const post = async (headers: Record<string, string>, raw = body) =>
+      (await rig.call('POST', '/webhooks/payments', { raw, headers })).json()
+    const first = { ...token, 'webhook-id': 'w-1' }
+    expect(await post(first)).toEqual({ status: 'recorded' })
+    expect(await post(first)).toEqual({ status: 'duplicate' })
+    expect(await post({ ...first, 'x-callback-token': 'token-id-next' })).toEqual({
+      status: 'duplicate',
+    })
+    expect(await post({ ...first, 'webhook-id': 'w-2' })).toEqual({ status: 'recorded' })
+    expect(await post({ ...first, 'x-callback-token': 'token-my' })).toEqual({ status: 'recorded' })
+    expect(await post(token)).toEqual({ status: 'recorded' })
+    expect(await post(token)).toEqual({ status: 'duplicate' })
+    expect(await post(token, '{}')).toEqual({ status: 'recorded' })
+    expect(rig.stored.size).toBe(5)
+  })
+  test('keeps the body as it came, under a subject of its own', async () => {
+    const rig = await rigOf()
+    const raw = `{ "b": 1.50,\n "a": "é" }`
+    await rig.call('POST', '/webhooks/payments', {
+      raw,
+      headers: { 'x-callback-token': 'token-my' },
+    })
+    const [[subject, payload]] = [...rig.stored] as [[string, { deliveryId: string }]]
+    expect(payload).toEqual({
+      account: 'MY',
+      deliveryId: expect.stringMatching(/^dlv_/),
+      receivedAt: new Date(nowMs).toISOString(),
+      body: raw,
+    } as never)
+    expect(subject).toBe(`webhooks.payments.MY.${payload.deliveryId}`)
+  })
+  test.each<[string, Call, number, string]>([
+    ['without a token', { raw: body }, 401, unknownToken],
+    ['with an empty token', { raw: body, headers: { 'x-callback-token': '' } }, 401, unknownToken],
+    [
+      'with a wrong token',
+      { raw: body, headers: { 'x-callback-token': 'token-i' } },
+      401,
+      unknownToken,
+    ],
+    ['with a wrong token and a body too large', { raw: 'x'.repeat(70_000) }, 401, unknownToken],
+    [
+      'with a body too large',
+      { raw: 'x'.repeat(65_537), headers: token },
+      413,
+      'the body is larger than 64 KiB',
+    ],
+    ['without a body', { headers: token }, 400, 'the body must be a JSON object'],
+    [
+      'with a body that is no JSON',
+      { raw: '{', headers: token },
+      400,
+      'the body is not valid JSON',
+    ],
+    ['with a list', { raw: '[]', headers: token }, 400, 'the body must be a JSON object'],
+  ])('refuses a delivery %s', async (_, call, status, message) => {
+    const rig = await rigOf()
+    const response = await rig.call('POST', '/webhooks/payments', call)
+    expect([response.status, await errorOf(response)]).toEqual([status, message])
+    expect(rig.stored.size).toBe(0)
+  })
+  test('takes a body of exactly 64 KiB', async () => {
+    const raw = `{"a":"${'x'.repeat(65_536 - 8)}"}`
+    const response = await (await rigOf()).call('POST', '/webhooks/payments', {
+      raw,
+      headers: token,
+    })
+    expect([raw.length, response.status]).toEqual([65_536, 200])
+  })
+  test('answers 503 when it cannot be recorded, so that the provider sends it again', async () => {
+    const publish = () => Promise.reject(new Error('no quorum'))
+    const rig = await rigOf({}, { publish })
+    const response = await rig.call('POST', '/webhooks/payments', { raw: body, headers: token })
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5'])
+  })
+  test('security: a token for both accounts stops the start', async () => {
+    const callbackTokens = { ID: ['same'], MY: ['same'] }
+    await expect(rigOf({}, { settings: { ...settings, callbackTokens } })).rejects.toThrow(
+      /one account only/,
+    )
+  })
+})
+
+describe('POST /webhooks/identity', () => {
+  const statement = {
+    type: 'applicantReviewed',
+    createdAtMs: '2026-11-21 06:00:00.000',
+    applicantId: 'a',
+    correlationId: 'c',
+  }
+  const signed = (raw: string, secret = webhookSecret) => ({
+    'x-payload-digest': createHmac('sha256', secret).update(raw).digest('hex'),
+    'x-payload-digest-alg': 'HMAC_SHA256_HEX',
+  })
+  const post = async (raw: string, headers: Record<string, string> = signed(raw)) => {
+    const rig = await rigOf()
+    const send = () => rig.call('POST', '/webhooks/identity', { raw, headers })
+    return { rig, send, response: await send() }
+  }
+  test('records a signed delivery once', async () => {
+    const { send, response, rig } = await post(JSON.stringify(statement))
+    expect([response.status, await response.json()]).toEqual([200, { status: 'recorded' }])
+    expect(await (await send()).json()).toEqual({ status: 'duplicate' })
+    expect([...rig.stored.keys()][0]).toMatch(/^webhooks\.identity\.sumsub\.dlv_/)
+  })
+  test('records what is authentic but of an unknown form', async () => {
+    const { response } = await post('{"something":"new"}')
+    expect([response.status, await response.json()]).toEqual([200, { status: 'recorded' }])
+  })
+  const refused = 'the signature of this delivery is missing or wrong'
+  test.each<[string, string, Record<string, string>, number, string]>([
+    ['without a signature', '{}', {}, 401, refused],
+    ['signed with another secret', '{}', signed('{}', 'other'), 401, refused],
+    ['signed for another body', '{ }', signed('{}'), 401, refused],
+    ['that is signed but no JSON', 'x', signed('x'), 400, 'the body is not valid JSON'],
+    ['that is signed but a list', '[]', signed('[]'), 400, 'the body must be a JSON object'],
+    ['that is too large', 'x'.repeat(65_537), {}, 413, 'the body is larger than 64 KiB'],
+  ])('refuses a delivery %s', async (_, raw, headers, status, message) => {
+    const { rig, response } = await post(raw, headers)
+    expect([response.status, await errorOf(response)]).toEqual([status, message])
+    expect(rig.stored.size).toBe(0)
+  })
+})

@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'bun:test'
+import { nowSeconds } from '../testing/wallets.ts'
+import { parseSession, sessionSecondsMax, signInText } from './session.ts'
+
+const wallet = `0x${'Ab'.repeat(20)}`
+const signature = `0x${'1b'.repeat(65)}`
+const until = String(nowSeconds + 3600)
+const header = (over: { wallet?: string; until?: string; signature?: string } = {}) =>
+  `Service ${over.wallet ?? wallet}.${over.until ?? until}.${over.signature ?? signature}`
+
+test('what is signed has three lines, the wallet in lower case', () => {
+  expect(signInText(wallet, 1_790_000_000)).toBe(
+    `Sign in to Service\n${wallet.toLowerCase()}\nuntil 1790000000`,
+  )
+})
+
+describe('an Authorization header that is whole', () => {
+  test('gives wallet, until and signature, in lower case', () => {
+    expect(parseSession(header(), nowSeconds)).toEqual({
+      session: {
+        wallet: wallet.toLowerCase() as `0x${string}`,
+        until: Number(until),
+        signature: signature as `0x${string}`,
+      },
+    })
+  })
+  test.each([
+    ['one second ahead', nowSeconds + 1],
+    ['7 days ahead to the second', nowSeconds + sessionSecondsMax],
+  ])('may be valid %s', (_, seconds) => {
+    expect(parseSession(header({ until: String(seconds) }), nowSeconds)).toHaveProperty('session')
+  })
+  test('may carry a long signature of a contract wallet', () => {
+    const long = `0x${'cd'.repeat(4096)}`
+    expect(parseSession(header({ signature: long }), nowSeconds)).toHaveProperty('session')
+  })
+})
+
+describe('an Authorization header is refused', () => {
+  const shape = 'the Authorization header must be Service <wallet>.<until>.<signature>'
+  const begin = 'the Authorization header must begin with Service'
+  const notUnix = 'the until of the session is not a unix time in seconds'
+  const notHex = 'the signature of the session is not 65 bytes of hex'
+  const notAddress = 'the wallet of the session is not an address'
+  const ahead = 'the until of the session is more than 7 days ahead'
+  test.each([
+    ['when there is none', null, 'the Authorization header is missing'],
+    ['when it is empty', '', 'the Authorization header is missing'],
+    [
+      'when it is very long',
+      header({ signature: `0x${'1b'.repeat(5000)}` }),
+      'the Authorization header is too long',
+    ],
+    ['of another scheme', 'Bearer abc', begin],
+    ['with a scheme in lower case', header().replace('Service', 'service'), begin],
+    ['without parts', 'Service ', shape],
+    ['with two parts', `Service ${wallet}.${until}`, shape],
+    ['with four parts', `${header()}.1`, shape],
+    ['with a prototype name for a wallet', header({ wallet: '__proto__' }), notAddress],
+    ['with an upper-case 0X', header({ wallet: wallet.replace('0x', '0X') }), notAddress],
+    ['with a short wallet', header({ wallet: wallet.slice(0, -1) }), notAddress],
+    ['with a leading zero in until', header({ until: `0${until}` }), notUnix],
+    ['with an exponent in until', header({ until: '2e9' }), notUnix],
+    ['with a sign in until', header({ until: `+${until}` }), notUnix],
+    ['with milliseconds in until', header({ until: `${until}000` }), notUnix],
+    ['with a prototype name for until', header({ until: 'constructor' }), notUnix],
+    [
+      'when it expired this second',
+      header({ until: String(nowSeconds) }),
+      'the session has expired',
+    ],
+    ['when it expired long ago', header({ until: '1000000000' }), 'the session has expired'],
+    [
+      'a second more than 7 days ahead',
+      header({ until: String(nowSeconds + sessionSecondsMax + 1) }),
+      ahead,
+    ],
+    ['8 days ahead', header({ until: String(nowSeconds + 8 * 86_400) }), ahead],
+    ['with a compact signature', header({ signature: `0x${'1b'.repeat(64)}` }), notHex],
+    ['with half a byte', header({ signature: `${signature}a` }), notHex],
+    [
+      'with an upper-case 0X signature',
+      header({ signature: signature.replace('0x', '0X') }),
+      notHex,
+    ],
+    ['with a blank at the end', `${header()} `, notHex],
+  ])('%s', (_, text, fault) => {
+    expect(parseSession(text, nowSeconds)).toEqual({ fault })
+  })
+})

@@ -1,0 +1,53 @@
+import type { Hex } from 'viem'
+
+/** What an Authorization header claims; nothing of it is proven yet. */
+export type Session = {
+  /** Lower-case. */
+  readonly wallet: `0x${string}`
+  /** Unix seconds. */
+  readonly until: number
+  readonly signature: Hex
+}
+
+export const sessionSecondsMax = 7 * 24 * 60 * 60
+/** A contract wallet's signature may have 4096 bytes, which is 8194 characters. */
+const headerLengthMax = 8_400
+
+const walletPattern = /^0x[0-9a-fA-F]{40}$/
+/** Canonical decimal: one text per number, so that one session has one form. */
+const untilPattern = /^[1-9][0-9]{0,11}$/
+const signaturePattern = /^0x([0-9a-fA-F]{2}){65,4096}$/
+
+/** The three lines the wallet signs with personal_sign. */
+export const signInText = (wallet: string, until: number): string =>
+  `Sign in to Service\n${wallet.toLowerCase()}\nuntil ${until}`
+
+/** Reads `Service <wallet>.<until>.<signature>`: shape and time, before any cryptography. */
+export function parseSession(
+  header: string | null,
+  nowSeconds: number,
+): { session: Session } | { fault: string } {
+  if (header === null || header === '') return { fault: 'the Authorization header is missing' }
+  if (header.length > headerLengthMax) return { fault: 'the Authorization header is too long' }
+  if (!header.startsWith('Service '))
+    return { fault: 'the Authorization header must begin with Service' }
+  const parts = header.slice('Service '.length).split('.')
+  if (parts.length !== 3)
+    return { fault: 'the Authorization header must be Service <wallet>.<until>.<signature>' }
+  const [wallet, until, signature] = parts as [string, string, string]
+  if (!walletPattern.test(wallet)) return { fault: 'the wallet of the session is not an address' }
+  if (!untilPattern.test(until))
+    return { fault: 'the until of the session is not a unix time in seconds' }
+  if (Number(until) <= nowSeconds) return { fault: 'the session has expired' }
+  if (Number(until) > nowSeconds + sessionSecondsMax)
+    return { fault: 'the until of the session is more than 7 days ahead' }
+  if (!signaturePattern.test(signature))
+    return { fault: 'the signature of the session is not 65 bytes of hex' }
+  return {
+    session: {
+      wallet: wallet.toLowerCase() as `0x${string}`,
+      until: Number(until),
+      signature: signature.toLowerCase() as Hex,
+    },
+  }
+}

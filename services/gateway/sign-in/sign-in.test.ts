@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'bun:test'
+import { openLimiter } from '../http/token-bucket.ts'
+import { askOf, okay, type Replies, refusing, usersInMemory } from '../testing/collaborators.ts'
+import { ana, budi, headerOf, nowMs, nowSeconds, tomorrow, walletOf } from '../testing/wallets.ts'
+import { signInText } from './session.ts'
+import { openSignIn } from './sign-in.ts'
+
+const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+const notTheirs = 'the signature of the session is not by its wallet: sign in again'
+const foreign: Replies = { 'chain.signature.check': okay({ valid: false }) }
+
+function open(replies: Replies = foreign, perMinute = 1_000) {
+  const time = { ms: nowMs }
+  const clock = () => time.ms
+  const { ask, asked } = askOf(replies)
+  const users = usersInMemory()
+  const limiter = openLimiter({ perMinute, clock })
+  const signIn = openSignIn({ ask, arrive: users.arrive, limiter, clock })
+  return { time, asked, users, enter: (header: string | null) => signIn(header, '203.0.113.7') }
+}
+
+/** The other signature that recovers to the same key: (r, n - s) with v turned over. */
+async function twinOf(until: number): Promise<string> {
+  const signature = await ana.signMessage({ message: signInText(ana.address, until) })
+  const s = order - BigInt(`0x${signature.slice(66, 130)}`)
+  const v = signature.endsWith('1b') ? '1c' : '1b'
+  return `${signature.slice(0, 66)}${s.toString(16).padStart(64, '0')}${v}`
+}
+
+describe('a session signed by its wallet', () => {
+  test('lets the wallet in and makes the user', async () => {
+    const { enter, users, asked } = open()
+    expect(await enter(await headerOf(ana))).toBe(walletOf(ana))
+    expect([...users.rows.keys()]).toEqual([walletOf(ana)])
+    expect(asked).toEqual([])
+  })
+  test('is the same user whatever the case of the wallet', async () => {
+    const { enter, users } = open()
+    for (const wallet of [ana.address, walletOf(ana), `0x${ana.address.slice(2).toUpperCase()}`])
+      expect(await enter(await headerOf(ana, tomorrow, { wallet }))).toBe(walletOf(ana))
+    expect(users.rows.size).toBe(1)
+  })
+  test('may give v as 0 or 1', async () => {
+    const signature = await ana.signMessage({ message: signInText(ana.address, tomorrow) })
+    const bare = `${signature.slice(0, 130)}${signature.endsWith('1b') ? '00' : '01'}`
+    expect(await open().enter(await headerOf(ana, tomorrow, { signature: bare }))).toBe(
+      walletOf(ana),
+    )
+  })
+  test('is remembered, but not past its until', async () => {
+    const { enter, time } = open()
+    const header = await headerOf(ana, nowSeconds + 60)
+    await enter(header)
+    time.ms += 61_000
+    await expect(enter(header)).rejects.toThrow('the session has expired: sign in again')
+  })
+})
+
+describe('security: a session is refused', () => {
+  test.each([
+    ['signed by another key', () => headerOf(budi, tomorrow, { wallet: ana.address })],
+    [
+      'with another until than the one signed',
+      () => headerOf(ana, tomorrow, { until: String(tomorrow + 1) }),
+    ],
+    [
+      'with the high-s twin of its signature',
+      async () => headerOf(ana, tomorrow, { signature: await twinOf(tomorrow) }),
+    ],
+    ['with v 29', async () => (await headerOf(ana)).replace(/1[bc]$/, '1d')],
+    [
+      'with a zero r',
+      () => headerOf(ana, tomorrow, { signature: `0x${'00'.repeat(32)}${'11'.repeat(32)}1b` }),
+    ],
+    [
+      'with a zero s',
+      () => headerOf(ana, tomorrow, { signature: `0x${'11'.repeat(32)}${'00'.repeat(32)}1b` }),
+    ],
+    [
+      'with 65 bytes that are no point',
+      () => headerOf(ana, tomorrow, { signature: `0x${'05'.repeat(32)}${'11'.repeat(32)}1b` }),
+    ],
+    [
+      'over another text',
+      async () =>
+        headerOf(ana, tomorrow, { signature: await ana.signMessage({ message: 'hello' }) }),
+    ],
+  ])('%s', async (_, header) => {
+    const { enter, users } = open()
+    await expect(enter(await header())).rejects.toThrow(notTheirs)
+    await enter(await header()).catch(() => {})
+    expect(users.rows.size).toBe(0)
+  })
+
+  test('with any other signature, also when wallet and until were proven before', async () => {
+    const { enter } = open()
+    await enter(await headerOf(ana))
+    const forged = `0x${'22'.repeat(64)}1b`
+    await expect(enter(await headerOf(ana, tomorrow, { signature: forged }))).rejects.toThrow(
+      notTheirs,
+    )
+    const twin = await headerOf(ana, tomorrow, { signature: await twinOf(tomorrow) })
+    await expect(enter(twin)).rejects.toThrow(notTheirs)
+  })
+  test('and costs its address a token each, so that guessing ends in 429', async () => {
+    const { enter } = open(foreign, 3)
+    for (const until of [1, 2, 3])
+      await enter(await headerOf(budi, tomorrow + until, { wallet: ana.address })).catch(() => {})
+    await expect(
+      enter(await headerOf(budi, tomorrow, { wallet: ana.address })),
+    ).rejects.toMatchObject({
+      status: 429,
+    })
+  })
+  test('and is remembered as refused, so that repeating it asks nobody', async () => {
+    const { enter, asked } = open()
+    const header = await headerOf(budi, tomorrow, { wallet: ana.address })
+    for (let attempt = 0; attempt < 3; attempt++) await enter(header).catch(() => {})
+    expect(asked).toHaveLength(1)
+  })
+})
+
+describe('a contract wallet', () => {
+  const contract = `0x${'c0'.repeat(20)}` as const
+  const header = `Service ${contract}.${tomorrow}.0x${'77'.repeat(130)}`
+  test('is let in when its contract accepts the signature, and is asked again after a minute', async () => {
+    const { enter, asked, time } = open({ 'chain.signature.check': okay({ valid: true }) })
+    expect(await enter(header)).toBe(contract)
+    await enter(header)
+    expect(asked).toEqual([
+      [
+        'chain.signature.check',
+        {
+          wallet: contract,
+          text: signInText(contract, tomorrow),
+          signature: `0x${'77'.repeat(130)}`,
+        },
+      ],
+    ])
+    time.ms += 60_000
+    await enter(header)
+    expect(asked).toHaveLength(2)
+  })
+  test.each([
+    ['the chain cannot be read', { 'chain.signature.check': refusing('chain_unavailable') }],
+    ['nobody answers for the chain', {}],
+  ])('security: is not let in while %s', async (_, replies) => {
+    const { enter, users } = open(replies)
+    await expect(enter(header)).rejects.toThrow()
+    expect(users.rows.size).toBe(0)
+  })
+})

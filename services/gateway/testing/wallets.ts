@@ -1,0 +1,25 @@
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { signInText } from '../sign-in/session.ts'
+
+/** Fixed keys of nobody. */
+export const ana = privateKeyToAccount(`0x${'a1'.repeat(32)}`)
+export const budi = privateKeyToAccount(`0x${'b2'.repeat(32)}`)
+
+export const walletOf = (account: PrivateKeyAccount) =>
+  account.address.toLowerCase() as `0x${string}`
+
+/** 2026-11-21T07:00:00Z: the moment at which the suites take place. */
+export const nowMs = Date.UTC(2026, 10, 21, 7)
+export const nowSeconds = nowMs / 1000
+export const tomorrow = nowSeconds + 86_400
+
+/** The header an app sends; `claims` replaces parts after signing. */
+export async function headerOf(
+  account: PrivateKeyAccount,
+  until: number = tomorrow,
+  claims: { wallet?: string; until?: string; signature?: string } = {},
+): Promise<string> {
+  const signature = await account.signMessage({ message: signInText(account.address, until) })
+  const wallet = claims.wallet ?? account.address
+  return `Service ${wallet}.${claims.until ?? until}.${claims.signature ?? signature}`
+}

@@ -1,0 +1,49 @@
+import { eq } from 'drizzle-orm'
+import { text } from 'drizzle-orm/pg-core'
+import { addressColumn, at } from '#shared/db/columns'
+import type { Database } from '#shared/db/open'
+import { schema } from '../schema.store.ts'
+
+/** Everybody who ever signed in. */
+export const users = schema.table('users', {
+  wallet: addressColumn('wallet').primaryKey(),
+  country: text('country'),
+  createdAt: at('created_at').notNull().defaultNow(),
+})
+
+export type User = { readonly country: string | null; readonly createdAt: Date }
+
+export type Users = {
+  /** Makes the row if there is none; asks the database once per wallet and process. */
+  readonly arrive: (wallet: `0x${string}`) => Promise<void>
+  readonly find: (wallet: `0x${string}`) => Promise<User | undefined>
+  readonly settle: (wallet: `0x${string}`, country: string) => Promise<void>
+}
+
+const knownMax = 100_000
+
+export function openUsers(database: Database): Users {
+  const known = new Set<string>()
+  return {
+    async arrive(wallet) {
+      if (known.has(wallet)) return
+      await database.read((db) => db.insert(users).values({ wallet }).onConflictDoNothing())
+      if (known.size >= knownMax) known.clear()
+      known.add(wallet)
+    },
+    async find(wallet) {
+      const rows = await database.read((db) =>
+        db.select().from(users).where(eq(users.wallet, wallet)),
+      )
+      return rows[0]
+    },
+    async settle(wallet, country) {
+      await database.read((db) =>
+        db
+          .insert(users)
+          .values({ wallet, country })
+          .onConflictDoUpdate({ target: users.wallet, set: { country } }),
+      )
+    },
+  }
+}

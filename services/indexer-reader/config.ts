@@ -1,0 +1,21 @@
+import { address, durationMs, integer, list, text } from '#shared/config-fields'
+import { commonFields, databaseFields } from '#shared/service'
+
+export const fields = {
+  ...commonFields,
+  ...databaseFields,
+  RPC_URLS: list({ about: 'JSON-RPC endpoints of the chain, comma-separated', secret: true }),
+  CHAIN_ID: integer({ about: 'the chain that every endpoint must be' }),
+  GENESIS_HASH: text({
+    about: 'hash of block 0, or `unchecked`: then the first endpoint asked decides',
+    fallback: 'unchecked',
+  }),
+  CREDIT_LINE_ADDRESS: address({ about: 'the credit-line contract' }),
+  DEPLOY_BLOCK: integer({ about: 'block of its deployment: reading starts there' }),
+  LOGS_RANGE_MAX: integer({ about: 'blocks per eth_getLogs at most', fallback: '100' }),
+  POLL_MS: durationMs({ about: 'pause between two looks at the head', fallback: '300' }),
+  LAG_MAX_MS: durationMs({
+    about: 'behind the chain by more than this, the reader refuses to answer',
+    fallback: '15000',
+  }),
+}

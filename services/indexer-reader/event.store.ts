@@ -1,0 +1,67 @@
+import { and, asc, between, eq, inArray, sql } from 'drizzle-orm'
+import { bigint, index, integer, jsonb, primaryKey, text } from 'drizzle-orm/pg-core'
+import { addressColumn } from '#shared/db/columns'
+import type { Db, Tx } from '#shared/db/open'
+import type { ChainEvent } from './event.ts'
+import { schema } from './schema.store.ts'
+
+/** Every followed event, at its place in the chain. */
+export const events = schema.table(
+  'events',
+  {
+    generation: integer('generation').notNull(),
+    blockNumber: bigint('block_number', { mode: 'number' }).notNull(),
+    logIndex: integer('log_index').notNull(),
+    wallet: addressColumn('wallet').notNull(),
+    name: text('name').notNull(),
+    args: jsonb('args').notNull(),
+    txHash: text('tx_hash').notNull(),
+    atSeconds: bigint('at_seconds', { mode: 'number' }).notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.generation, table.blockNumber, table.logIndex] }),
+    index('events_by_wallet').on(table.generation, table.wallet),
+  ],
+)
+
+/**
+ * Writes many rows with one parameter: a parameter per value would meet the protocol's limit of
+ * 65,535. Answers how many were new; the same place again is quiet.
+ */
+export async function addEvents(
+  tx: Tx,
+  generation: number,
+  rows: readonly ChainEvent[],
+): Promise<number> {
+  if (rows.length === 0) return 0
+  const added = await tx.execute<{ added: number }>(sql`
+    with added as (
+      insert into ${events}
+        (generation, block_number, log_index, wallet, name, args, tx_hash, at_seconds)
+      select ${generation}, r."blockNumber", r."logIndex", r.wallet, r.name, r.args, r."txHash",
+        r."atSeconds"
+      from json_to_recordset(${JSON.stringify(rows)}::json) as r (
+        "blockNumber" bigint, "logIndex" int, wallet text, name text, args jsonb, "txHash" text,
+        "atSeconds" bigint)
+      on conflict do nothing
+      returning 1)
+    select count(*)::int as added from added`)
+  return added[0]!.added
+}
+
+/** What is stored of a stretch of blocks, in chain order. */
+export const eventsBetween = (db: Db, generation: number, from: number, to: number) =>
+  read(db, and(eq(events.generation, generation), between(events.blockNumber, from, to)))
+
+/** Everything stored of these wallets, in chain order. */
+export const eventsOf = (db: Db, generation: number, wallets: readonly `0x${string}`[]) =>
+  read(db, and(eq(events.generation, generation), inArray(events.wallet, [...wallets])))
+
+const read = async (db: Db, where: ReturnType<typeof and>): Promise<ChainEvent[]> => {
+  const rows = await db
+    .select()
+    .from(events)
+    .where(where)
+    .orderBy(asc(events.blockNumber), asc(events.logIndex))
+  return rows.map(({ generation: _, ...row }) => row as unknown as ChainEvent)
+}

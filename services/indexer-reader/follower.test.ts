@@ -1,0 +1,279 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import type { Address } from 'viem'
+import { waitUntil } from '#infra/local/wait'
+import type { RpcFaults } from '#infra/sandbox/rpc-proxy/faults'
+import { openRpcProxy, type RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
+import { liveCursors } from './cursor.store.ts'
+import { eventsOf } from './event.store.ts'
+import { historyOf } from './history.ts'
+import type { Reader } from './reader.ts'
+import { openRigChain, type RigChain, standingOf } from './rig/chain.ts'
+import {
+  askRecord,
+  openRigDatabase,
+  openRigPostgres,
+  type RigPostgres,
+  startReader,
+} from './rig/rig.ts'
+import { ana, budi, citra, tellMore, tellStory } from './rig/story.ts'
+
+let postgres: RigPostgres
+let chain: RigChain
+let proxies: [RpcProxy, RpcProxy]
+let rig: Awaited<ReturnType<typeof openRigDatabase>>
+let running: ReturnType<typeof startReader>
+
+beforeAll(async () => {
+  ;[postgres, chain] = await Promise.all([openRigPostgres(), openRigChain()])
+  await tellStory(chain)
+}, 60_000)
+afterAll(async () => {
+  await Promise.all([postgres.close(), chain.close()])
+})
+
+let suffix = 0
+beforeEach(async () => {
+  proxies = [openRpcProxy({ target: chain.rpcUrl }), openRpcProxy({ target: chain.rpcUrl })]
+  rig = await openRigDatabase(postgres, `follower_${++suffix}`)
+})
+afterEach(async () => {
+  await running?.stop()
+  await rig.database[Symbol.asyncDispose]()
+  for (const proxy of proxies) await proxy[Symbol.asyncDispose]()
+})
+
+const start = (
+  faults: Partial<RpcFaults>,
+  options: Partial<Parameters<typeof startReader>[0]> = {},
+) => {
+  proxies[0].setFaults({ seed: 7, ...faults })
+  running = startReader({
+    database: rig.database,
+    chain,
+    rpcUrls: [proxies[0].url],
+    ...options,
+  })
+  return running.reader
+}
+
+const historyNow = async (reader: Reader, wallet: Address) => {
+  const answer = await askRecord({ database: rig.database, reader }, wallet)
+  return 'ok' in answer ? answer.ok.history : answer
+}
+
+/** The history straight from the node, by viem's decoder. */
+const historyOnChain = async (wallet: Address) => {
+  const standing = await standingOf(chain, wallet)
+  return historyOf(standing, [...standing.closed, ...(standing.open ? [standing.open] : [])])
+}
+
+const cursor = async () => (await rig.database.read(liveCursors))[0]
+
+const stored = () => rig.database.read((db) => eventsOf(db, 1, [ana, budi, citra].map(lower)))
+
+const allOnChain = async () => {
+  const events = await Promise.all([ana, budi, citra].map(chain.eventsOf))
+  return events.flat().sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex)
+}
+
+const untilEventsAgree = async () => {
+  const truth = await allOnChain()
+  await waitUntil('the events', async () => Bun.deepEquals(await stored(), truth))
+}
+
+const lower = (wallet: Address) => wallet.toLowerCase() as Address
+
+const untilRecordsAgree = async (reader: Reader, deadlineMs = 15_000) => {
+  for (const wallet of [ana, budi, citra]) {
+    const truth = await historyOnChain(wallet)
+    await waitUntil(
+      `the record of ${wallet}`,
+      async () => Bun.deepEquals(await historyNow(reader, wallet), truth),
+      deadlineMs,
+    ).catch(async (error) => {
+      expect(await historyNow(reader, wallet)).toEqual(truth)
+      throw error
+    })
+  }
+}
+
+describe('the record equals the chain', () => {
+  test('after the whole story, with every outcome', async () => {
+    const reader = start({})
+    await untilRecordsAgree(reader)
+    const history = (await historyNow(reader, ana)) as { cycles: { outcome: string | null }[] }
+    expect(history.cycles.map((cycle) => cycle.outcome)).toEqual([
+      'Short',
+      'Qualified',
+      'Late',
+      null,
+    ])
+    expect(await historyNow(reader, budi)).toMatchObject({
+      defaulted: true,
+      cycles: [{ outcome: 'Defaulted' }],
+    })
+    const onChain = await chain.accountOf(ana)
+    expect(history).toMatchObject({
+      score: String(onChain.score),
+      cycleCount: Number(onChain.cycles),
+    })
+  })
+
+  test.each([
+    ['answers 413 above 20 blocks', { logsRangeMax: 20, logsRangeStatus: 413 }, /limited to a 20/],
+    ['allows one block at a time', { logsRangeMax: 1 }, /limited to a 1/],
+    ['answers 429 half of the time', { tooManyRequestsRate: 0.5 }, /429/],
+    ['cuts connections', { disconnectRate: 0.5 }, /cannot be reached/],
+    ['goes backwards now and then', { headBackRate: 0.5, headBackBlocks: 15 }, /finalized to/],
+  ] satisfies [string, Partial<RpcFaults>, RegExp][])(
+    'although the endpoint %s',
+    async (_what, faults, words) => {
+      const errors = new Set<string | null>()
+      const reader = start(faults)
+      await tellMore(chain, 3)
+      await waitUntil('the fault being met', () => {
+        errors.add(reader.figures.lastError)
+        return [...errors].some((error) => error?.match(words))
+      })
+      await untilRecordsAgree(reader)
+    },
+  )
+
+  test('although the endpoint lags, and then only as far as it goes', async () => {
+    const reader = start({ headLagBlocks: 10 })
+    const latest = Number(await chain.client.getBlockNumber())
+    await waitUntil('the cursor', async () => (await cursor())?.blockNumber === latest - 12)
+    proxies[0].setFaults({ headLagBlocks: 0 })
+    await untilRecordsAgree(reader)
+  })
+})
+
+describe('logs that were left out', () => {
+  test('are found by the second look', async () => {
+    const reader = start({ lateLogsLooks: 1 })
+    await waitUntil('an empty projection', async () => (await cursor())?.state === 'serving')
+    await chain.mine(60)
+    await untilRecordsAgree(reader)
+    expect(reader.figures.repaired).toBeGreaterThan(20)
+    await untilEventsAgree()
+  })
+
+  test('are found at once when an event does not follow', async () => {
+    await tellMore(chain, 2)
+    const reader = start({ lateLogsLooks: 1 })
+    await waitUntil('a projection with holes', async () => (await cursor())?.state === 'serving')
+    proxies[0].setFaults({ lateLogsLooks: 0 })
+    await chain.draw(ana, 1n)
+    await chain.mine(2)
+    await untilRecordsAgree(reader)
+    await untilEventsAgree()
+  })
+
+  test('twice are found at once when an event does not follow', async () => {
+    const reader = start({ partialLogsRate: 1 })
+    await waitUntil('confirmed emptiness', async () => (await cursor())!.confirmedTo > 50)
+    expect((await cursor())?.eventCount).toBe(0)
+    proxies[0].setFaults({ partialLogsRate: 0 })
+    await chain.draw(ana, 1n)
+    await chain.mine(2)
+    await untilRecordsAgree(reader)
+    expect(reader.figures.repaired).toBeGreaterThan(20)
+    await untilEventsAgree()
+  })
+
+  test('by a node that clamps are found through the other node', async () => {
+    const reader = start({ logsClampBlocks: 8 }, { rpcUrls: proxies.map((proxy) => proxy.url) })
+    await waitUntil('the reader getting on', () => reader.figures.lastOkAtMs !== null)
+    await tellMore(chain, 4)
+    await chain.mine(60)
+    await untilRecordsAgree(reader)
+    expect(reader.figures.repaired).toBeGreaterThan(0)
+  })
+
+  test('by a second look change nothing, and confirm nothing', async () => {
+    await tellMore(chain, 2)
+    const reader = start({})
+    await untilRecordsAgree(reader)
+    const before = (await cursor())!.confirmedTo
+    proxies[0].setFaults({ partialLogsRate: 1 })
+    await chain.mine(60)
+    await waitUntil('a dispute', () => reader.figures.disputed > 0)
+    expect((await cursor())!.confirmedTo).toBe(before)
+    await untilEventsAgree()
+    proxies[0].setFaults({ partialLogsRate: 0 })
+    await waitUntil('agreement', async () => (await cursor())!.confirmedTo > before)
+  })
+})
+
+describe('the record equals the chain', () => {
+  test('although the endpoint dies, by the other one', async () => {
+    const reader = start({}, { rpcUrls: proxies.map((proxy) => proxy.url) })
+    await untilRecordsAgree(reader)
+    await proxies[0][Symbol.asyncDispose]()
+    await tellMore(chain, 2)
+    await untilRecordsAgree(reader)
+    expect(reader.figures.endpoint).toBe(new URL(proxies[1].url).host)
+  })
+
+  test('although two readers write the same generation', async () => {
+    const reader = start({})
+    const second = startReader({ database: rig.database, chain, rpcUrls: [proxies[1].url] })
+    await tellMore(chain, 5)
+    await untilRecordsAgree(reader)
+    await second.stop()
+    await untilEventsAgree()
+    expect((await cursor())?.eventCount).toBe((await stored()).length)
+  })
+})
+
+describe('a reader that was stopped', () => {
+  test('goes on where it was', async () => {
+    const first = start({})
+    await untilRecordsAgree(first)
+    await running.stop()
+    await tellMore(chain, 2)
+    const calls = { ...proxies[0].journal.calls }
+    const second = start({})
+    await untilRecordsAgree(second)
+    expect(proxies[0].journal.calls.eth_getLogs! - calls.eth_getLogs!).toBeLessThan(10)
+  })
+})
+
+describe('another chain', () => {
+  test.each([
+    ['by its id', { chainId: 1 }],
+    ['by its genesis', { genesisHash: `0x${'1'.repeat(64)}` }],
+  ])('%s is not read', async (_what, options) => {
+    const reader = start({}, options)
+    await waitUntil('a refusal', () => reader.figures.lastError?.includes('another chain'))
+    expect(await historyNow(reader, ana)).toEqual({ refused: 'indexer_lags' })
+    expect(proxies[0].journal.calls.eth_getLogs).toBeUndefined()
+  })
+
+  test('under the address of the one that was read is not read on', async () => {
+    await untilRecordsAgree(start({}))
+    await running.stop()
+    const other = await openRigChain()
+    try {
+      const behind = openRpcProxy({ target: other.rpcUrl })
+      await other.mine(200)
+      const reader = start({}, { rpcUrls: [behind.url], genesisHash: 'unchecked' })
+      await waitUntil('a refusal', () => reader.figures.lastError)
+      expect(reader.figures.lastError).toMatch(/another chain|does not continue/)
+      await behind[Symbol.asyncDispose]()
+    } finally {
+      await other.close()
+    }
+  })
+
+  test('another contract in the configuration stops the reader with a message', async () => {
+    await untilRecordsAgree(start({}))
+    await running.stop()
+    const moved = {
+      ...chain,
+      deployment: { ...chain.deployment, creditLine: chain.deployment.ausd },
+    }
+    start({}, { chain: moved })
+    expect(running.ended).rejects.toThrow(/another chain, contract or deploy block/)
+  })
+})

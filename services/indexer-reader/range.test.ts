@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'bun:test'
+import { afterRefusal, afterSuccess, type Range, startRange } from './range.ts'
+import { kindOfError, kindOfStatus } from './rpc-fault.ts'
+import { plan } from './window.ts'
+
+const range = (blocks: number, cap = 1_000, capUntilMs = 0): Range => ({
+  blocks,
+  cap,
+  capUntilMs,
+  max: 1_000,
+})
+
+describe('after an answer, the next range', () => {
+  test.each([
+    ['grows by a tenth', range(100), 0, 110],
+    ['grows from one block', range(1), 0, 2],
+    ['stops at the most we ask for', range(1_000), 0, 1_000],
+    ['stops at a cap the endpoint taught', range(95, 99, 2_000), 0, 99],
+    ['forgets the cap in time', range(99, 99, 500), 0, 109],
+    ['stays while answers are large', range(100), 3_000, 100],
+    ['shrinks when answers are heavy', range(100), 9_000, 50],
+    ['never vanishes', range(1), 9_000, 1],
+  ])('%s', (_what, before, logs, blocks) => {
+    expect(afterSuccess(before, logs, 1_000).blocks).toBe(blocks)
+  })
+})
+
+describe('after a refusal, the next range', () => {
+  const refused = (message: string) => ({ kind: 'range', message })
+  test.each([
+    ['is half', range(100), 100, refused('block range too large'), 50, 99],
+    ['is half of what was tried', range(100), 40, refused('too wide'), 20, 39],
+    ['is never nothing', range(1), 1, refused('too wide'), 1, 1],
+    [
+      'is what the endpoint says',
+      range(1_000),
+      1_000,
+      refused('eth_getLogs is limited to a 100 range'),
+      100,
+      100,
+    ],
+    [
+      'is half after a time-out, which teaches no cap',
+      range(100),
+      100,
+      { kind: 'late', message: '' },
+      50,
+      1_000,
+    ],
+  ])('%s', (_what, before, tried, fault, blocks, cap) => {
+    expect(afterRefusal(before, tried, fault, 1_000)).toMatchObject({ blocks, cap })
+  })
+
+  test('comes down to one block whatever happens, and up again when it is over', () => {
+    let now = startRange(100)
+    for (let times = 0; times < 10; times++) now = afterRefusal(now, now.blocks, refused('no'), 0)
+    expect(now.blocks).toBe(1)
+    for (let times = 0; times < 80; times++) now = afterSuccess(now, 0, 61_000)
+    expect(now.blocks).toBe(100)
+  })
+})
+
+describe('a fault is told by its code and words', () => {
+  test.each([
+    [-32614, 'eth_getLogs is limited to a 100 range', 'range'],
+    [-32602, 'block range too large', 'range'],
+    [-32602, 'Block requested not found. Request might be querying historical state', 'behind'],
+    [-32602, 'BlockOutOfRangeError: block height is 20 but requested was 4095', 'behind'],
+    [-32005, 'query returned more than 10000 results', 'range'],
+    [-32000, 'Log response size exceeded', 'range'],
+    [429, 'slow down', 'busy'],
+    [-32603, 'overloaded, try again later', 'busy'],
+    [-32603, 'internal error', 'broken'],
+    [-1, 'a word nobody has heard', 'broken'],
+  ] as const)('%d %s: %s', (code, message, kind) => {
+    expect(kindOfError(code, message)).toBe(kind)
+  })
+
+  test.each([
+    [413, 'range'],
+    [429, 'busy'],
+    [504, 'late'],
+    [502, 'broken'],
+    [200, 'broken'],
+  ] as const)('HTTP %d without JSON: %s', (status, kind) => {
+    expect(kindOfStatus(status)).toBe(kind)
+  })
+})
+
+describe('a plan of spans', () => {
+  test.each([
+    [5, 4, 100, []],
+    [5, 5, 100, [[5, 5]]],
+    [
+      5,
+      300,
+      100,
+      [
+        [5, 104],
+        [105, 204],
+      ],
+    ],
+    [
+      5,
+      150,
+      100,
+      [
+        [5, 104],
+        [105, 150],
+      ],
+    ],
+  ])('from %d to %d by %d', (first, head, blocks, spans) => {
+    expect(plan(first, head, blocks)).toEqual(spans as [number, number][])
+  })
+})

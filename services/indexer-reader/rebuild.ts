@@ -1,0 +1,54 @@
+import { eq } from 'drizzle-orm'
+import { readConfig } from '#shared/config'
+import type { Database } from '#shared/db/open'
+import { openDatabase } from '#shared/db/open'
+import { pause } from '#shared/deadline'
+import { openLog } from '#shared/log'
+import { fields } from './config.ts'
+import { beginGeneration, cursors, dropRetired } from './cursor.store.ts'
+
+/**
+ * `bun services/indexer-reader/rebuild.ts`: asks for a projection from zero and waits until it
+ * serves. The running service fills it beside the old one, which answers until then. With `--clean`
+ * it then deletes retired generations; the service's own role may not, so give an owner's
+ * DATABASE_URL.
+ */
+const { DATABASE_URL, CHAIN_ID, CREDIT_LINE_ADDRESS, DEPLOY_BLOCK } = fields
+const config = readConfig('rebuild', { DATABASE_URL, CHAIN_ID, CREDIT_LINE_ADDRESS, DEPLOY_BLOCK })
+const log = openLog('rebuild', 'info')
+await using database = openDatabase({
+  url: config.databaseUrl,
+  name: 'rebuild',
+  log,
+  onStuck: () => {
+    process.exitCode = 1
+  },
+})
+const generation = await beginGeneration(database, {
+  chainId: config.chainId,
+  contract: config.creditLineAddress,
+  deployBlock: config.deployBlock,
+})
+log.info({ generation }, 'rebuild asked for')
+await untilServing(database, generation)
+log.info({ generation }, 'rebuild serves')
+if (process.argv.includes('--clean')) {
+  await dropRetired(database)
+  log.info('retired generations deleted')
+}
+
+async function untilServing(database: Database, generation: number) {
+  let shownBlock = -1
+  for (;;) {
+    const [cursor] = await database.read((db) =>
+      db.select().from(cursors).where(eq(cursors.generation, generation)),
+    )
+    if (!cursor || cursor.state === 'retired') throw new Error('another rebuild took its place')
+    if (cursor.state === 'serving') return
+    if (cursor.blockNumber !== shownBlock) {
+      log.info({ block: cursor.blockNumber, events: cursor.eventCount }, 'rebuild filling')
+    }
+    shownBlock = cursor.blockNumber
+    await pause(500)
+  }
+}

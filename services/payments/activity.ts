@@ -1,0 +1,50 @@
+import type { Static } from 'typebox'
+import type { ActivityEntry } from '#shared/messages/activity'
+import type { PaymentRow } from './payment.store.ts'
+import type { Reason } from './payment.ts'
+
+/** What a user reads about a payment that did not go the usual way. */
+const texts: Readonly<Record<Reason, string>> = {
+  amount_differs: 'the amount paid differs from the amount asked for; support will contact you',
+  currency_differs: 'the payment came in another currency; support will contact you',
+  paid_twice: 'this checkout was paid twice; support will return the second payment',
+  refunded_before_credit: 'the payment was refunded before it was credited',
+  refunded_in_part: 'part of the payment was refunded; support will settle the rest',
+  refunded_during_hold: 'the payment was refunded, so the held top-up was taken back',
+  refunded_after_credit: 'the payment was refunded after it was credited; support will contact you',
+  credit_failed: 'the payment arrived and could not be credited yet; support will see to it',
+  repay_failed: 'the payment arrived and the debt could not be repaid yet; support will see to it',
+  revoke_failed: 'the payment was refunded after the hold had ended; support will contact you',
+}
+
+/** One line of the user's activity. A checkout whose time is up counts as expired at once. */
+export function activityEntry(payment: PaymentRow, nowMs: number): Static<typeof ActivityEntry> {
+  const { expiresAt, checkoutUrl, reason } = payment
+  const payable =
+    payment.state === 'awaiting_payment' && expiresAt !== null && expiresAt.getTime() > nowMs
+  const status = payment.state === 'awaiting_payment' && !payable ? 'expired' : payment.state
+  const why = status === 'expired' ? 'the checkout was not paid in time' : reason && texts[reason]
+  return {
+    id: payment.id,
+    kind: payment.kind,
+    status,
+    inFlight: payable || isOnItsWay(payment),
+    ...(why ? { reason: why } : {}),
+    pair: payment.pair,
+    fiat: payment.fiatMinor.toString(),
+    ausd: payment.ausdMicro.toString(),
+    ...(payment.method ? { method: payment.method } : {}),
+    ...(payment.channel ? { channel: payment.channel } : {}),
+    ...(payable && checkoutUrl ? { checkoutUrl } : {}),
+    ...(expiresAt ? { expiresAt: expiresAt.toISOString() } : {}),
+    ...(payment.txHash ? { txHash: payment.txHash } : {}),
+    createdAt: payment.createdAt.toISOString(),
+    updatedAt: payment.updatedAt.toISOString(),
+  }
+}
+
+/** The money arrived and what it is for is not on the chain. */
+const isOnItsWay = ({ state, txHash, reason }: PaymentRow): boolean =>
+  state === 'paid' ||
+  state === 'revoking' ||
+  (state === 'review' && !txHash && reason !== 'paid_twice')

@@ -1,0 +1,55 @@
+import type { Fiat } from '#shared/money/money'
+
+/** What kind of money a channel moves, as far as it decides about the hold. */
+export type ChannelKind = 'bank' | 'qr' | 'card' | 'ewallet' | 'counter' | 'paylater' | 'unknown'
+
+const virtualAccountBanks = [
+  ...['BCA', 'BNI', 'BRI', 'MANDIRI', 'PERMATA', 'BSI', 'CIMB', 'BJB', 'BNC', 'BSS', 'MUAMALAT'],
+  ...['HANA', 'INA', 'AMBANK'],
+]
+const fpxBanks = [
+  ...['AFFIN', 'AGRO', 'ALLIANCE', 'AMBANK', 'CIMB', 'HLB', 'HSBC', 'ISLAM', 'KFH', 'MAYB2E'],
+  ...['MUAMALAT', 'OCBC', 'PUBLIC', 'RAKYAT', 'RHB', 'SCH', 'UOB', 'BOC', 'BSN', 'MAYB2U'],
+  ...['BNP', 'CITIBANK', 'DEUTSCHE'],
+]
+const ofKind = (kind: ChannelKind, codes: readonly string[]) =>
+  codes.map((code) => [code, kind] as const)
+
+/** The provider's channel codes of Indonesia and Malaysia, from its channel tables of July 2026. */
+const kinds: ReadonlyMap<string, ChannelKind> = new Map([
+  ...ofKind(
+    'bank',
+    virtualAccountBanks.map((bank) => `${bank}_VIRTUAL_ACCOUNT`),
+  ),
+  ...ofKind(
+    'bank',
+    fpxBanks.flatMap((bank) => [`${bank}_FPX`, `${bank}_FPX_BUSINESS`]),
+  ),
+  ...ofKind('bank', ['BRI_DIRECT_DEBIT', 'DUITNOW_PAY']),
+  ...ofKind('qr', ['QRIS']),
+  ...ofKind('card', ['CARDS']),
+  ...ofKind('ewallet', ['DANA', 'OVO', 'SHOPEEPAY', 'LINKAJA', 'ASTRAPAY', 'GOPAY']),
+  ...ofKind('ewallet', ['GOPAY_RECURRING', 'JENIUSPAY', 'NEXCASH', 'TOUCHNGO', 'GRABPAY']),
+  ...ofKind('ewallet', ['WECHATPAY']),
+  ...ofKind('counter', ['ALFAMART', 'INDOMARET']),
+  ...ofKind('paylater', ['AKULAKU', 'ATOME', 'INDODANA', 'KREDIVO']),
+])
+
+/** A code we have never seen is `unknown`, and unknown money waits. */
+export const channelKind = (code: string): ChannelKind => kinds.get(code) ?? 'unknown'
+
+/** Money of a bank or a QR code cannot be called back; all other money is held for a while. */
+export const isHeld = (code: string): boolean => !['bank', 'qr'].includes(channelKind(code))
+
+/** Smallest units. The least any channel of the country takes, and the most some channel takes. */
+type Limits = {
+  readonly leastMinor: bigint
+  readonly mostMinor: bigint
+  readonly cardMinor: bigint
+}
+
+/** Least: a virtual account or FPX. Most: BRI virtual account, FPX for companies. Then cards. */
+export const channelLimits: Readonly<Record<Fiat, Limits>> = {
+  IDR: { leastMinor: 1n, mostMinor: 50_000_000_000n, cardMinor: 200_000_000n },
+  MYR: { leastMinor: 100n, mostMinor: 100_000_000n, cardMinor: 500_000n },
+}

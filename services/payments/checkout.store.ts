@@ -1,0 +1,56 @@
+import { and, eq, isNull, or, sql } from 'drizzle-orm'
+import type { Db, Tx } from '#shared/db/open'
+import type { Found } from './finding.ts'
+import { findBySession, notePayment, type PaymentRow, payments } from './payment.store.ts'
+import type { Checkout } from './payment-provider.ts'
+import { type Evidence, receivePayment } from './receipt.store.ts'
+import { type Desk, takeStep } from './step.store.ts'
+
+/** Lets one copy at a time ask for a checkout; undefined while another does, or has. */
+export async function leaseOpening(
+  db: Db,
+  id: string,
+  leaseMs: number,
+): Promise<PaymentRow | undefined> {
+  const leased = await db
+    .update(payments)
+    .set({ openingUntil: sql`now() + ${leaseMs} * interval '1 millisecond'` })
+    .where(
+      and(
+        eq(payments.id, id),
+        eq(payments.state, 'opening'),
+        or(isNull(payments.openingUntil), sql`${payments.openingUntil} < now()`),
+      ),
+    )
+    .returning()
+  return leased[0]
+}
+
+/** Takes in what the provider says about a checkout. True when money was received. */
+export async function receiveCheckout(
+  tx: Tx,
+  desk: Desk,
+  account: PaymentRow['account'],
+  { checkout, fetched }: Found,
+): Promise<boolean> {
+  if (!checkout) return false
+  const evidence: Evidence | undefined =
+    fetched?.status === 'succeeded' ? { charge: fetched.charge, checkout } : undefined
+  if (evidence) return receivePayment(tx, desk, evidence)
+  const payment = await findBySession(tx, account, checkout.sessionId)
+  if (payment) await noteCheckout(tx, desk, payment, checkout)
+  return false
+}
+
+async function noteCheckout(tx: Tx, desk: Desk, payment: PaymentRow, checkout: Checkout) {
+  const { paymentRequestId } = checkout
+  if (paymentRequestId && payment.paymentRequestId === null)
+    await notePayment(tx, payment.id, { paymentRequestId })
+  if (checkout.status === 'closed') await expire(tx, desk, payment)
+}
+
+/** Nobody paid in time. Money that comes late all the same is still received. */
+export async function expire(tx: Tx, desk: Desk, payment: PaymentRow): Promise<void> {
+  if (payment.state !== 'awaiting_payment' && payment.state !== 'opening') return
+  await takeStep(tx, desk, payment, { next: 'expired' })
+}

@@ -1,0 +1,56 @@
+import type { ProviderAccount } from '#shared/money/pair'
+import type { Checkout, FetchedCharge, FetchedRefund, PaymentProvider } from './payment-provider.ts'
+import type { Hint } from './webhook.ts'
+
+/** What the provider says about the object of a hint; undefined for what it does not know. */
+export type Found = {
+  readonly checkout?: Checkout | undefined
+  readonly fetched?: FetchedCharge | undefined
+  readonly refund?: FetchedRefund | undefined
+}
+
+/** Asks the provider with the account's own key. Throws when it cannot be asked. */
+export async function findFacts(
+  provider: PaymentProvider,
+  account: ProviderAccount,
+  hint: Hint,
+): Promise<Found> {
+  switch (hint.about) {
+    case 'session':
+      return findByCheckout(provider, account, hint.sessionId)
+    case 'payment':
+      return { fetched: await provider.findCharge(account, hint.paymentId) }
+    case 'payment_request':
+      return { fetched: await provider.findChargeOfRequest(account, hint.paymentRequestId) }
+    case 'refund': {
+      const refund = await provider.findRefund(account, hint.refundId)
+      return { refund, fetched: refund && (await findRefunded(provider, account, refund)) }
+    }
+    default:
+      return {}
+  }
+}
+
+/** A checkout and the charge it led to. An open one has none yet, or will say so when it completes. */
+export async function findByCheckout(
+  provider: PaymentProvider,
+  account: ProviderAccount,
+  sessionId: string,
+): Promise<Found> {
+  const checkout = await provider.findCheckout(account, sessionId)
+  if (!checkout) return {}
+  const { paymentId, paymentRequestId, status } = checkout
+  if (paymentId) return { checkout, fetched: await provider.findCharge(account, paymentId) }
+  if (!paymentRequestId || status === 'open') return { checkout }
+  // A transfer may settle after its checkout closed.
+  return { checkout, fetched: await provider.findChargeOfRequest(account, paymentRequestId) }
+}
+
+const findRefunded = async (
+  provider: PaymentProvider,
+  account: ProviderAccount,
+  { paymentId, paymentRequestId }: FetchedRefund,
+) => {
+  if (paymentId) return provider.findCharge(account, paymentId)
+  return paymentRequestId ? provider.findChargeOfRequest(account, paymentRequestId) : undefined
+}

@@ -1,0 +1,48 @@
+import { asker } from '#shared/bus/ask'
+import { consume } from '#shared/bus/consume'
+import { relayOutbox } from '#shared/bus/outbox-relay'
+import { serve } from '#shared/bus/serve'
+import { systemClock as clock } from '#shared/clock'
+import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
+import { answerActivity } from './activity.responder.ts'
+import { fields } from './config.ts'
+import { openXendit } from './providers/xendit/client.ts'
+import { relayReactions } from './relay.reactions.ts'
+import { mail, outbox } from './schema.store.ts'
+import { answerSettlements } from './settlement.responder.ts'
+import { readStats } from './stats.store.ts'
+import { looksPerRound, startSweeping } from './stuck.ts'
+import { answerTopups } from './topup.responder.ts'
+import { notePaid, webhookReactions } from './webhook.reactions.ts'
+
+const name = 'payments'
+const description = 'top-ups and settlements: checkouts, what was paid, what was ordered for it'
+
+await runService(name, fields, async (config, runtime) => {
+  const { log, signal, stuck: onStuck } = runtime
+  await using database = openServiceDatabase(name, config, runtime)
+  await using bus = await openServiceBus(name, config, runtime)
+  const { checkoutTtlMs, sweepAfterMs, sweepEveryMs: everyMs, appUrl } = config
+  const { providerUrl: baseUrl, providerRequestsPerMinute: requestsPerMinute } = config
+  const secretKeys = { ID: config.providerIdSecretKey, MY: config.providerMySecretKey }
+  const provider = openXendit({ baseUrl, secretKeys, requestsPerMinute, appUrl, log })
+  const desk = { log, clock, sweepAfterMs }
+  const ask = asker(bus)
+
+  await using relay = relayOutbox({ bus, database, outbox, log })
+  const { poke, onPaid } = notePaid(relay.poke)
+  const reading = { bus, consumer: name, database, mailroom: mail, log, poke, onStuck }
+  const hooks = webhookReactions({ desk, provider, database, onPaid })
+  await using _webhooks = consume({ ...reading, stream: 'WEBHOOKS', reactions: hooks })
+  await using _events = consume({ ...reading, stream: 'EVENTS', reactions: relayReactions(desk) })
+  const looksMax = looksPerRound(requestsPerMinute, everyMs)
+  await using _sweeper = startSweeping({ database, provider, ask, desk, everyMs, looksMax, poke })
+
+  const creation = { database, provider, desk, ask, checkoutTtlMs }
+  const activity = answerActivity(database, clock)
+  const answers = [answerTopups(creation), answerSettlements(creation), activity]
+  const stats = () => readStats(database)
+  await using _served = await serve({ bus, name, description, answers, stats, log })
+  log.info('service ready')
+  await untilStopped(signal)
+})

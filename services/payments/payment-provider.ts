@@ -1,0 +1,68 @@
+import type { Fiat, Money } from '#shared/money/money'
+import type { ProviderAccount } from '#shared/money/pair'
+import type { Charge } from './payment.ts'
+
+/** What we ask a hosted checkout for. `reference` is the payment id. */
+export type CheckoutOrder = {
+  readonly account: ProviderAccount
+  readonly reference: string
+  readonly fiat: Money<Fiat>
+  readonly description: string
+  readonly cardsOnly: boolean
+  readonly expiresAt: Date
+}
+
+/** `open` may still be paid, `closed` may not; `unknown` is a word we have never seen. */
+export type CheckoutStatus = 'open' | 'completed' | 'closed' | 'unknown'
+
+export type Checkout = {
+  readonly sessionId: string
+  readonly reference: string
+  readonly status: CheckoutStatus
+  readonly checkoutUrl: string | null
+  readonly expiresAt: Date | null
+  readonly paymentRequestId: string | null
+  readonly paymentId: string | null
+}
+
+/** `pending` has not brought money yet and may; `dead` never will; `unknown` is not good news. */
+export type ChargeStatus = 'succeeded' | 'pending' | 'dead' | 'unknown'
+export type FetchedCharge = { readonly status: ChargeStatus; readonly charge: Charge }
+
+export type RefundStatus = 'pending' | 'succeeded' | 'dead' | 'unknown'
+export type FetchedRefund = {
+  readonly refundId: string
+  readonly status: RefundStatus
+  readonly paymentId: string | null
+  readonly paymentRequestId: string | null
+  readonly currency: string
+  readonly refundedMinor: bigint | null
+}
+
+/**
+ * The payment provider as this service needs it. Every look-up answers undefined for "no such
+ * thing" and throws `ProviderUnknown` or `ProviderBusy` when nothing can be said.
+ */
+export type PaymentProvider = {
+  /** Undefined when the provider refused. There is no idempotency: a repeat is another session. */
+  readonly openCheckout: (order: CheckoutOrder) => Promise<Checkout | undefined>
+  /** Ends a checkout nobody was given the address of. Best effort: never throws. */
+  readonly cancelCheckout: (account: ProviderAccount, sessionId: string) => Promise<void>
+  readonly findCheckout: (
+    account: ProviderAccount,
+    sessionId: string,
+  ) => Promise<Checkout | undefined>
+  readonly findCharge: (
+    account: ProviderAccount,
+    paymentId: string,
+  ) => Promise<FetchedCharge | undefined>
+  /** The latest payment of a payment request. */
+  readonly findChargeOfRequest: (
+    account: ProviderAccount,
+    paymentRequestId: string,
+  ) => Promise<FetchedCharge | undefined>
+  readonly findRefund: (
+    account: ProviderAccount,
+    refundId: string,
+  ) => Promise<FetchedRefund | undefined>
+}

@@ -1,0 +1,157 @@
+import { and, desc, eq, inArray, sql } from 'drizzle-orm'
+import { boolean, check, index, integer, text, unique } from 'drizzle-orm/pg-core'
+import { addressColumn, amountColumn, at, timestamps } from '#shared/db/columns'
+import type { Db, Tx } from '#shared/db/open'
+import { pairs, providerAccounts } from '#shared/money/pair'
+import { type PaymentState, paymentKinds, paymentStates, reasons } from './payment.ts'
+import { schema } from './schema.store.ts'
+
+const list = (words: readonly string[]) => sql.raw(words.map((word) => `'${word}'`).join(', '))
+
+/** What we promised for a quote, and how far it got. */
+export const payments = schema.table(
+  'payments',
+  {
+    id: text('id').primaryKey(),
+    kind: text('kind', { enum: paymentKinds }).notNull(),
+    state: text('state').$type<PaymentState>().notNull(),
+    wallet: addressColumn('wallet').notNull(),
+    pair: text('pair', { enum: pairs }).notNull(),
+    currency: text('currency', { enum: ['IDR', 'MYR'] }).notNull(),
+    rateMinorPerUsd: amountColumn('rate_minor_per_usd').notNull(),
+    fiatMinor: amountColumn('fiat_minor').notNull(),
+    ausdMicro: amountColumn('ausd_micro').notNull(),
+    method: text('method', { enum: ['bank', 'card', 'qr'] }),
+    quoteId: text('quote_id').notNull(),
+    /** Fingerprint of wallet, purpose and body: who else names this quote is refused. */
+    takenBy: text('taken_by').notNull(),
+    account: text('account', { enum: providerAccounts }).notNull(),
+    sessionId: text('session_id'),
+    checkoutUrl: text('checkout_url'),
+    expiresAt: at('expires_at'),
+    /** While a copy of this service asks for a checkout, no other copy does. */
+    openingUntil: at('opening_until'),
+    paymentRequestId: text('payment_request_id'),
+    providerPaymentId: text('provider_payment_id'),
+    channel: text('channel'),
+    held: boolean('held'),
+    paidMinor: amountColumn('paid_minor'),
+    paidAt: at('paid_at'),
+    refundedMinor: amountColumn('refunded_minor').notNull().default(sql`0`),
+    overpaidMinor: amountColumn('overpaid_minor').notNull().default(sql`0`),
+    reason: text('reason', { enum: reasons }),
+    txHash: text('tx_hash'),
+    /** When the sweeper looks again, and how often it did in this state; null: never. */
+    lookAt: at('look_at'),
+    looks: integer('looks').notNull().default(0),
+    ...timestamps(),
+  },
+  (table) => [
+    unique('payments_quote').on(table.quoteId),
+    unique('payments_session').on(table.sessionId),
+    unique('payments_provider_payment').on(table.providerPaymentId),
+    index('payments_look').on(table.lookAt).where(sql`${table.lookAt} is not null`),
+    index('payments_activity').on(table.wallet, table.createdAt, table.id),
+    index('payments_request').on(table.paymentRequestId),
+    check('payments_kind', sql`${table.kind} in (${list(paymentKinds)})`),
+    check('payments_state', sql`${table.state} in (${list(paymentStates)})`),
+    check('payments_pair', sql`${table.pair} = 'USD/' || ${table.currency}`),
+    check(
+      'payments_account',
+      sql`(${table.currency}, ${table.account}) in (('IDR', 'ID'), ('MYR', 'MY'))`,
+    ),
+    check(
+      'payments_amounts',
+      sql`${table.fiatMinor} > 0 and ${table.ausdMicro} > 0 and ${table.rateMinorPerUsd} > 0`,
+    ),
+    check('payments_back', sql`${table.refundedMinor} >= 0 and ${table.overpaidMinor} >= 0`),
+    check(
+      'payments_awaiting',
+      sql`${table.state} <> 'awaiting_payment' or ${table.checkoutUrl} is not null`,
+    ),
+    check(
+      'payments_evidence',
+      sql`${table.state} in ('opening', 'awaiting_payment', 'expired', 'review') or ${table.providerPaymentId} is not null`,
+    ),
+  ],
+)
+export type PaymentRow = typeof payments.$inferSelect
+export type NewPayment = typeof payments.$inferInsert
+
+/** Writes the promise before the provider is asked; false when the quote already has its row. */
+export async function insertPayment(db: Db, payment: NewPayment): Promise<boolean> {
+  const made = await db
+    .insert(payments)
+    .values(payment)
+    .onConflictDoNothing()
+    .returning({ id: payments.id })
+  return made.length === 1
+}
+
+const first = async (rows: PromiseLike<PaymentRow[]>) => (await rows)[0]
+
+export const findByQuote = (db: Db, quoteId: string) =>
+  first(db.select().from(payments).where(eq(payments.quoteId, quoteId)))
+
+export const findPayment = (db: Db, id: string) =>
+  first(db.select().from(payments).where(eq(payments.id, id)))
+
+export const lockPayment = (tx: Tx, id: string) =>
+  first(tx.select().from(payments).where(eq(payments.id, id)).for('update'))
+
+/**
+ * The payment of an account that knows any of these ids of the provider. The newest when a payment
+ * request stands on several, which the provider does not do.
+ */
+export const findByProviderIds = (
+  db: Db,
+  ids: { account: PaymentRow['account']; paymentId: string; paymentRequestId: string | null },
+) =>
+  first(
+    db
+      .select()
+      .from(payments)
+      .where(
+        and(
+          eq(payments.account, ids.account),
+          ids.paymentRequestId === null
+            ? eq(payments.providerPaymentId, ids.paymentId)
+            : sql`(${payments.providerPaymentId} = ${ids.paymentId} or ${payments.paymentRequestId} = ${ids.paymentRequestId})`,
+        ),
+      )
+      .orderBy(desc(payments.createdAt))
+      .limit(1),
+  )
+
+export const findBySession = (db: Db, account: PaymentRow['account'], sessionId: string) =>
+  first(
+    db
+      .select()
+      .from(payments)
+      .where(and(eq(payments.account, account), eq(payments.sessionId, sessionId))),
+  )
+
+type Change = Partial<Omit<NewPayment, 'id' | 'state'>>
+
+/**
+ * The guarded update: from the states it may leave to the next, or undefined when the race was
+ * lost. `looks` starts anew, and the sweeper comes at `lookAt`.
+ */
+export const movePayment = (
+  db: Db,
+  id: string,
+  step: { from: readonly PaymentState[]; to: PaymentState; lookAt: Date | null } & {
+    set?: Change
+  },
+) =>
+  first(
+    db
+      .update(payments)
+      .set({ ...step.set, state: step.to, lookAt: step.lookAt, looks: 0, updatedAt: sql`now()` })
+      .where(and(eq(payments.id, id), inArray(payments.state, [...step.from])))
+      .returning(),
+  )
+
+/** Facts that move nothing: ids learned, amounts counted, the time of the next look. */
+export const notePayment = (db: Db, id: string, set: Change) =>
+  db.update(payments).set(set).where(eq(payments.id, id))

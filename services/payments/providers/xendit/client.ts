@@ -1,0 +1,84 @@
+import type { Log } from '#shared/log'
+import type { ProviderAccount } from '#shared/money/pair'
+import {
+  openProviderClient,
+  type ProviderAnswer,
+  type ProviderClient,
+} from '#shared/provider/client'
+import { ProviderUnknown } from '#shared/provider/problem'
+import type { PaymentProvider } from '../../payment-provider.ts'
+import { chargeFrom, checkoutFrom, refundFrom, sessionRequest } from './mapping.ts'
+import { WirePayment, WirePaymentRequest, WireRefund, WireSession } from './wire.ts'
+
+/** The v3 endpoints want their version; sessions and refunds document none. */
+const apiVersion = '2024-11-11'
+/** The user waits for the checkout, and whoever asked us waits ten seconds at most. */
+const openDeadlineMs = 4_000
+const cancelDeadlineMs = 2_000
+
+/** Opens both accounts at the provider. */
+export function openXendit(options: {
+  baseUrl: string
+  secretKeys: Readonly<Record<ProviderAccount, string>>
+  requestsPerMinute: number
+  appUrl: string
+  log: Log
+}): PaymentProvider {
+  const { secretKeys, appUrl, ...api } = options
+  const open = (account: ProviderAccount) =>
+    openProviderClient({ ...api, account, secretKey: secretKeys[account] })
+  return xendit({ clients: { ID: open('ID'), MY: open('MY') }, appUrl })
+}
+
+/** The payment provider's sessions, payments v3 and refunds, one client per account. */
+export function xendit(options: {
+  clients: Readonly<Record<ProviderAccount, ProviderClient>>
+  appUrl: string
+}): PaymentProvider {
+  const { clients, appUrl } = options
+  const findCharge: PaymentProvider['findCharge'] = async (account, paymentId) => {
+    const path = `/v3/payments/${paymentId}`
+    const wire = found(await clients[account].get(path, { schema: WirePayment, apiVersion }), path)
+    return wire && chargeFrom(account, wire)
+  }
+  return {
+    openCheckout: async (order) => {
+      const answer = await clients[order.account].post('/sessions', {
+        schema: WireSession,
+        body: sessionRequest(order, appUrl),
+        deadlineMs: openDeadlineMs,
+      })
+      return 'ok' in answer ? checkoutFrom(answer.ok) : undefined
+    },
+    cancelCheckout: async (account, sessionId) => {
+      const path = `/sessions/${sessionId}/cancel`
+      const asked = { schema: WireSession, deadlineMs: cancelDeadlineMs }
+      await clients[account].post(path, asked).catch(() => undefined)
+    },
+    findCheckout: async (account, sessionId) => {
+      const path = `/sessions/${sessionId}`
+      const wire = found(await clients[account].get(path, { schema: WireSession }), path)
+      return wire && checkoutFrom(wire)
+    },
+    findCharge,
+    findChargeOfRequest: async (account, paymentRequestId) => {
+      const path = `/v3/payment_requests/${paymentRequestId}`
+      const asked = { schema: WirePaymentRequest, apiVersion }
+      const wire = found(await clients[account].get(path, asked), path)
+      return wire?.latest_payment_id ? findCharge(account, wire.latest_payment_id) : undefined
+    },
+    findRefund: async (account, refundId) => {
+      const path = `/refunds/${refundId}`
+      const wire = found(await clients[account].get(path, { schema: WireRefund }), path)
+      return wire && refundFrom(wire)
+    },
+  }
+}
+
+/** Only "not found" means that there is nothing; any other refusal of a look-up says nothing. */
+function found<T>(answer: ProviderAnswer<T>, path: string): T | undefined {
+  if ('ok' in answer) return answer.ok
+  const { meaning, status, code } = answer.refused
+  if (meaning === 'not_found') return undefined
+  throw new ProviderUnknown(`${path} was refused: ${status} ${code}`)
+}

@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'bun:test'
+import { money } from '#shared/money/money'
+import { parseExact } from '#shared/provider/answer'
+import { readerOf } from '#shared/schema'
+import { chargeFrom, checkoutFrom, refundFrom, sessionRequest } from './mapping.ts'
+import { WirePayment, WireRefund, WireSession } from './wire.ts'
+
+const read = <T>(reader: (value: unknown) => { value: T } | { fault: string }, text: string): T => {
+  const answer = reader(parseExact(text))
+  if ('fault' in answer) throw new Error(answer.fault)
+  return answer.value
+}
+const session = (more: object = {}) =>
+  JSON.stringify({
+    ...{ payment_session_id: 'ps-6a10c0ffee0000000000a001', reference_id: 'order-7001' },
+    ...{ status: 'ACTIVE', session_type: 'PAY', currency: 'IDR', amount: 150_000 },
+    ...{ payment_link_url: 'https://dev.xen.to/aB3dE_7', expires_at: '2026-08-01T02:30:00.000Z' },
+    ...more,
+  })
+const payment = (more: object = {}, amount = '150000') =>
+  JSON.stringify({
+    ...{ payment_id: 'py-aaaaaaaa-0000-4000-8000-000000000002', payment_request_id: 'pr-1' },
+    ...{ reference_id: 'order-7001_1f2e3d4c-1', currency: 'IDR', channel_code: 'CARDS' },
+    ...{ status: 'SUCCEEDED', request_amount: 1, payment_details: { authorization_data: {} } },
+    ...more,
+  }).replace('"request_amount":1', `"request_amount":${amount}`)
+const capture = (amount: number, at = '2026-08-01T02:07:11.149Z') => ({
+  ...{ capture_id: 'cptr-1', capture_amount: amount, capture_timestamp: at },
+})
+
+describe('a session', () => {
+  test('is read with and without the fields that are null until known', () => {
+    const known = {
+      ...{ sessionId: 'ps-6a10c0ffee0000000000a001', reference: 'order-7001', status: 'open' },
+      ...{ checkoutUrl: 'https://dev.xen.to/aB3dE_7', expiresAt: new Date('2026-08-01T02:30:00Z') },
+      ...{ paymentRequestId: null, paymentId: null },
+    } as const
+    const nulls = {
+      payment_request_id: null,
+      payment_id: null,
+      payment_token_id: null,
+      items: null,
+    }
+    expect(checkoutFrom(read(readerOf(WireSession), session()))).toEqual(known)
+    expect(checkoutFrom(read(readerOf(WireSession), session(nulls)))).toEqual(known)
+  })
+
+  test.each([
+    ['ACTIVE', 'open'],
+    ['COMPLETED', 'completed'],
+    ['EXPIRED', 'closed'],
+    ['CANCELED', 'closed'],
+    ['CANCELLED', 'unknown'],
+    ['toString', 'unknown'],
+  ] as const)('%s is %s', (status, ours) => {
+    expect(checkoutFrom(read(readerOf(WireSession), session({ status }))).status).toBe(ours)
+  })
+
+  test('security: with a link that is no web address is not read', () => {
+    const text = session({ payment_link_url: 'javascript:alert(1)' })
+    expect(readerOf(WireSession)(parseExact(text))).toHaveProperty('fault')
+  })
+})
+
+describe('a payment', () => {
+  const from = (text: string) => chargeFrom('ID', read(readerOf(WirePayment), text))
+
+  test('names what was collected, the channel and when', () => {
+    expect(from(payment({ captures: [capture(150_000)] }))).toEqual({
+      status: 'succeeded',
+      charge: {
+        ...{ account: 'ID', paymentId: 'py-aaaaaaaa-0000-4000-8000-000000000002' },
+        ...{ paymentRequestId: 'pr-1', reference: 'order-7001_1f2e3d4c-1', currency: 'IDR' },
+        ...{ paidMinor: 150_000n, channel: 'CARDS', paidAt: new Date('2026-08-01T02:07:11.149Z') },
+      },
+    })
+  })
+
+  test.each([
+    ['one capture decides, not the request', { captures: [capture(149_999)] }, '150000', 149_999n],
+    [
+      'several captures add up',
+      { captures: [capture(100_000), capture(50_000)] },
+      '150000',
+      150_000n,
+    ],
+    ['without captures the request counts', { captures: [] }, '150000', 150_000n],
+    ['without the field too', {}, '150000', 150_000n],
+    ['ringgit are read in sen', { currency: 'MYR' }, '5.05', 505n],
+    ['half a rupiah is not exact', {}, '10000.5', null],
+    ['an exponent is not exact', {}, '1e5', null],
+    ['other money has no smallest unit of ours', { currency: 'USD' }, '5', null],
+  ] as const)('%s', (_, more, amount, paidMinor) => {
+    expect(from(payment(more, amount)).charge.paidMinor).toBe(paidMinor)
+  })
+
+  test.each([
+    ['SUCCEEDED', 'succeeded'],
+    ['AUTHORIZED', 'pending'],
+    ['PENDING', 'pending'],
+    ['FAILED', 'dead'],
+    ['EXPIRED', 'dead'],
+    ['CANCELED', 'dead'],
+    ['COMPLETED', 'unknown'],
+    ['constructor', 'unknown'],
+  ] as const)('%s is %s', (status, ours) => {
+    expect(from(payment({ status })).status).toBe(ours)
+  })
+
+  test('whose amount is text is not read', () => {
+    const text = payment().replace('150000', '"150000"')
+    expect(readerOf(WirePayment)(parseExact(text))).toHaveProperty('fault')
+  })
+})
+
+test('a refund is read flat, with its amount in the smallest unit', () => {
+  const text = JSON.stringify({
+    ...{ id: 'rfd-1', payment_request_id: 'pr-1', payment_id: 'py-2', invoice_id: null },
+    ...{ amount: 50_000, currency: 'IDR', status: 'SUCCEEDED', reason: 'REQUESTED_BY_CUSTOMER' },
+  })
+  expect(refundFrom(read(readerOf(WireRefund), text))).toEqual({
+    ...{ refundId: 'rfd-1', status: 'succeeded', paymentId: 'py-2', paymentRequestId: 'pr-1' },
+    ...{ currency: 'IDR', refundedMinor: 50_000n },
+  })
+})
+
+describe('the request for a session', () => {
+  const order = {
+    ...{ account: 'MY', reference: 'pay_1', fiat: money(505n, 'MYR'), description: 'Top-up' },
+    ...{ cardsOnly: false, expiresAt: new Date('2026-08-01T02:30:00Z') },
+  } as const
+
+  test('speaks major units, captures at once and returns to the app', () => {
+    expect(JSON.parse(JSON.stringify(sessionRequest(order, 'https://app.example.com')))).toEqual({
+      ...{ reference_id: 'pay_1', session_type: 'PAY', mode: 'PAYMENT_LINK', country: 'MY' },
+      ...{ currency: 'MYR', amount: 5.05, capture_method: 'AUTOMATIC', locale: 'en' },
+      ...{ expires_at: '2026-08-01T02:30:00.000Z', description: 'Top-up' },
+      success_return_url: 'https://app.example.com',
+      cancel_return_url: 'https://app.example.com',
+    })
+  })
+
+  test('for cards names that channel alone', () => {
+    const request = sessionRequest({ ...order, cardsOnly: true }, 'https://app.example.com')
+    expect(request.allowed_payment_channels).toEqual(['CARDS'])
+  })
+})

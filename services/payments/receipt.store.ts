@@ -1,0 +1,95 @@
+import type { Tx } from '#shared/db/open'
+import { recordAnomaly } from './anomaly.store.ts'
+import { isHeld } from './channel.ts'
+import {
+  findByProviderIds,
+  findBySession,
+  findPayment,
+  lockPayment,
+  notePayment,
+  type PaymentRow,
+} from './payment.store.ts'
+import { type Charge, paymentIdFrom } from './payment.ts'
+import type { Checkout } from './payment-provider.ts'
+import { decideOverpaid, decideReceipt } from './receipt.ts'
+import { sumRefunded } from './refund.store.ts'
+import { type Desk, takeDecided, takeStep } from './step.store.ts'
+
+/** A succeeded charge, and the checkout that led to it when one was fetched. */
+export type Evidence = { readonly charge: Charge; readonly checkout?: Checkout | undefined }
+
+/**
+ * The one way money comes in, whoever noticed it: webhook or sweeper, session or payment. True when
+ * this call moved the payment to `paid`.
+ */
+export async function receivePayment(tx: Tx, desk: Desk, evidence: Evidence): Promise<boolean> {
+  const { charge } = evidence
+  const found = await matchPayment(tx, evidence)
+  const payment = found && (await lockPayment(tx, found.id))
+  if (!payment) {
+    await noteUnmatched(tx, desk, charge)
+    return false
+  }
+  const refundedMinor = await sumRefunded(tx, charge.paymentId)
+  const receipt = decideReceipt({ ...payment, refundedMinor }, charge)
+  if ('known' in receipt) return false
+  if ('overpaid' in receipt) {
+    await noteOverpaid(tx, desk, payment, charge)
+    return false
+  }
+  const moved = await takeStep(tx, desk, payment, receipt, {
+    providerPaymentId: charge.paymentId,
+    paymentRequestId: charge.paymentRequestId ?? payment.paymentRequestId,
+    channel: charge.channel,
+    held: payment.kind === 'topup' && isHeld(charge.channel),
+    paidMinor: charge.paidMinor,
+    paidAt: charge.paidAt ?? new Date(desk.clock()),
+    refundedMinor,
+  })
+  return moved?.state === 'paid'
+}
+
+/**
+ * Whose money this is, by what the provider itself told us: the checkout it completed, our
+ * reference on it, or an id of the provider we already hold. Never by what a webhook says.
+ */
+export async function matchPayment(
+  tx: Tx,
+  { charge, checkout }: Evidence,
+): Promise<PaymentRow | undefined> {
+  const ours = (row: PaymentRow | undefined) => (row?.account === charge.account ? row : undefined)
+  const byReference = async (reference: string) => {
+    const id = paymentIdFrom(reference)
+    return id ? ours(await findPayment(tx, id)) : undefined
+  }
+  const completed = checkout && leadsTo(checkout, charge) ? checkout : undefined
+  return (
+    (completed && (await findBySession(tx, charge.account, completed.sessionId))) ??
+    (completed && (await byReference(completed.reference))) ??
+    (await byReference(charge.reference)) ??
+    (await findByProviderIds(tx, charge))
+  )
+}
+
+const leadsTo = (checkout: Checkout, charge: Charge): boolean =>
+  checkout.paymentId === charge.paymentId ||
+  (checkout.paymentRequestId !== null && checkout.paymentRequestId === charge.paymentRequestId)
+
+async function noteUnmatched(tx: Tx, { log }: Desk, charge: Charge): Promise<void> {
+  const { account, paymentId, currency, paidMinor } = charge
+  const anomaly = { account, object: paymentId, currency, amountMinor: paidMinor }
+  if (await recordAnomaly(tx, { kind: 'money_unmatched', ...anomaly }))
+    log.error({ providerPaymentId: paymentId, alarm: true }, 'money belongs to no payment of ours')
+}
+
+async function noteOverpaid(tx: Tx, desk: Desk, payment: PaymentRow, charge: Charge) {
+  const { account, paymentId: object, currency, paidMinor } = charge
+  const anomaly = { account, object, currency, amountMinor: paidMinor, paymentId: payment.id }
+  if (!(await recordAnomaly(tx, { kind: 'paid_twice', ...anomaly }))) return
+  const overpaidMinor = payment.overpaidMinor + (paidMinor ?? 0n)
+  const fields = { paymentId: payment.id, providerPaymentId: object, alarm: true }
+  desk.log.error(fields, 'payment was paid a second time')
+  await notePayment(tx, payment.id, { overpaidMinor })
+  const after = { ...payment, overpaidMinor }
+  await takeDecided(tx, desk, after, decideOverpaid(after), { overpaidMinor })
+}

@@ -1,0 +1,44 @@
+import type { Lifecycle } from '#shared/lifecycle'
+import { toFiatCeil } from '#shared/money/conversion'
+import { money } from '#shared/money/money'
+import { fiatOf, type Pair } from '#shared/money/pair'
+import { type Answer, ok, refuse } from '#shared/refusals'
+import { channelLimits } from './channel.ts'
+import type { Price } from './topup.ts'
+
+export type SettlementState =
+  | 'opening'
+  | 'awaiting_payment'
+  | 'expired'
+  | 'paid'
+  | 'repaid'
+  | 'refunded'
+  | 'review'
+
+/** As a top-up, but money that repays a debt is never held: it cannot be drawn again unpaid. */
+export const settlementLifecycle: Lifecycle<SettlementState> = {
+  opening: ['awaiting_payment', 'expired', 'paid', 'refunded', 'review'],
+  awaiting_payment: ['paid', 'expired', 'refunded', 'review'],
+  expired: ['paid', 'refunded', 'review'], // As for a top-up: late money is still their money.
+  paid: ['repaid', 'review'],
+  repaid: ['review'],
+  refunded: ['review'],
+  review: [],
+}
+
+/** What settling the whole debt (micro AUSD) charges, rounded up. */
+export function priceSettlement(asked: {
+  drawnMicro: bigint
+  pair: Pair
+  rateMinorPerUsd: bigint
+}): Answer<Price> {
+  const { drawnMicro, pair, rateMinorPerUsd } = asked
+  if (drawnMicro === 0n) return refuse('nothing_owed')
+  const currency = fiatOf(pair)
+  const rate = { minorPerUsd: rateMinorPerUsd, currency }
+  const fiat = toFiatCeil(money(drawnMicro, 'AUSD'), rate)
+  const { leastMinor, mostMinor } = channelLimits[currency]
+  if (fiat.minor < leastMinor) return refuse('debt_too_small')
+  if (fiat.minor > mostMinor) return refuse('amount_above_maximum')
+  return ok({ currency, fiatMinor: fiat.minor, ausdMicro: drawnMicro })
+}

@@ -1,0 +1,35 @@
+import { sql } from 'drizzle-orm'
+import { countDead } from '#shared/db/dead-letter.store'
+import type { Database } from '#shared/db/open'
+import { outboxLag } from '#shared/db/outbox.store'
+import { payments } from './payment.store.ts'
+import { deadLetters, outbox } from './schema.store.ts'
+
+/** The true figures. In flight is money that arrived and whose effect is not final on the chain. */
+export async function readStats(database: Database) {
+  const [lag, dead, flying] = await Promise.all([
+    outboxLag(database, outbox),
+    countDead(database, deadLetters),
+    database.read((db) =>
+      db
+        .select({
+          inFlight: sql<number>`count(*) filter (where ${payments.state} in ('paid', 'revoking'))::int`,
+          oldestInFlightMs: sql<
+            number | null
+          >`(extract(epoch from now() - min(${payments.updatedAt}) filter (where ${payments.state} in ('paid', 'revoking'))) * 1000)::float8`,
+          awaitingPayment: sql<number>`count(*) filter (where ${payments.state} = 'awaiting_payment')::int`,
+          inReview: sql<number>`count(*) filter (where ${payments.state} = 'review')::int`,
+        })
+        .from(payments)
+        .where(sql`${payments.state} in ('paid', 'revoking', 'awaiting_payment', 'review')`),
+    ),
+  ])
+  const { oldestInFlightMs, ...counts } = flying[0]!
+  return {
+    outboxWaiting: lag.waiting,
+    outboxOldestMs: lag.oldestMs,
+    deadLetters: dead,
+    ...counts,
+    oldestInFlightMs: oldestInFlightMs === null ? null : Math.round(oldestInFlightMs),
+  }
+}

@@ -1,0 +1,101 @@
+import { type Reaction, reactTo } from '#shared/bus/reaction'
+import type { Database, Tx } from '#shared/db/open'
+import { failpoint } from '#shared/failpoint'
+import type { Message } from '#shared/messages/topic'
+import { PaymentsWebhook } from '#shared/messages/webhooks'
+import { recordAnomaly } from './anomaly.store.ts'
+import { receiveCheckout } from './checkout.store.ts'
+import { type Found, findFacts } from './finding.ts'
+import { findByProviderIds } from './payment.store.ts'
+import type { PaymentProvider } from './payment-provider.ts'
+import { receivePayment } from './receipt.store.ts'
+import { receiveRefund } from './refund-receipt.store.ts'
+import type { Desk } from './step.store.ts'
+import { type Hint, readDelivery } from './webhook.ts'
+
+type Delivery = Message<typeof PaymentsWebhook>
+type Read = Found & { hint: Hint }
+
+/**
+ * The outbox is poked after each commit; after one that made a payment `paid`, a crash suite may
+ * want the process to end there.
+ */
+export function notePaid(poke: () => void) {
+  let paid = false
+  return {
+    onPaid: () => {
+      paid = true
+    },
+    poke: () => {
+      if (paid) failpoint('payments:paid-committed')
+      paid = false
+      poke()
+    },
+  }
+}
+
+/** A delivery says where to look; what is found there is what is believed. */
+export const webhookReactions = (options: {
+  desk: Desk
+  provider: PaymentProvider
+  database: Database
+  /** Told within the transaction that made a payment `paid`. */
+  onPaid: () => void
+}): Reaction[] => [
+  reactTo<typeof PaymentsWebhook, Read>(PaymentsWebhook, {
+    find: async ({ account, body }) => {
+      const hint = readDelivery(body)
+      const found = await findFacts(options.provider, account, hint)
+      if (hint.about === 'refund' && !found.refund)
+        await insistOnOurs(options.database, account, hint)
+      if (found.fetched) failpoint('payments:payment-found')
+      return { hint, ...found }
+    },
+    apply: async (tx, delivery, read) => {
+      if (await takeIn(tx, options.desk, delivery, read)) options.onPaid()
+    },
+  }),
+]
+
+async function takeIn(tx: Tx, desk: Desk, delivery: Delivery, read: Read): Promise<boolean> {
+  const { account } = delivery
+  const { hint, fetched, refund, checkout } = read
+  switch (hint.about) {
+    case 'payout':
+      return false // The payouts service reads the same stream.
+    case 'session':
+      if (checkout) return receiveCheckout(tx, desk, account, read)
+      return noteUnknown(tx, desk, delivery, hint.sessionId)
+    case 'payment':
+      if (!fetched) return noteUnknown(tx, desk, delivery, hint.paymentId)
+      return fetched.status === 'succeeded' && receivePayment(tx, desk, fetched)
+    case 'payment_request':
+      return fetched?.status === 'succeeded' && receivePayment(tx, desk, fetched)
+    case 'refund':
+      if (!refund || !fetched) return noteUnknown(tx, desk, delivery, hint.refundId)
+      await receiveRefund(tx, desk, refund, fetched)
+      return false
+    default: {
+      const { event: object } = hint
+      await recordAnomaly(tx, { kind: 'event_unknown', account, object })
+      desk.log.warn({ account, event: object }, 'delivery of an unknown event recorded')
+      return false
+    }
+  }
+}
+
+/** The dashboard's sample deliveries name objects that never were. */
+async function noteUnknown(tx: Tx, { log }: Desk, { account }: Delivery, object: string) {
+  await recordAnomaly(tx, { kind: 'object_unknown', account, object })
+  log.warn({ account, object }, 'delivery names an object the provider does not know')
+  return false
+}
+
+/** No sweeper looks for refunds, so one of our own money is asked for until it is found. */
+async function insistOnOurs(database: Database, account: Delivery['account'], hint: Hint) {
+  if (hint.about !== 'refund' || !hint.paymentRequestId) return
+  const { refundId, paymentRequestId } = hint
+  const ids = { account, paymentId: '', paymentRequestId }
+  const payment = await database.read((db) => findByProviderIds(db, ids))
+  if (payment) throw new Error(`refund ${refundId} of ${payment.id} cannot be found`)
+}

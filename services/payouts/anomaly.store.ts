@@ -1,0 +1,49 @@
+import { sql } from 'drizzle-orm'
+import { text } from 'drizzle-orm/pg-core'
+import { at } from '#shared/db/columns'
+import type { Database, Db } from '#shared/db/open'
+import { schema } from './schema.store.ts'
+
+/** What does not fit anything we promised; kept for a person. */
+export const anomalyKinds = [
+  'other_account', // A payout event of an account that makes no payouts.
+  'event_unknown',
+  'payout_unknown', // The provider does not know what the delivery names, or we do not.
+  'payout_unexpected',
+  'payout_differs',
+  'paid_twice',
+  'paid_and_returned',
+  'status_unknown',
+  'key_taken', // Our idempotency key is in use, and no payout has our reference.
+  'return_failed',
+] as const
+export type AnomalyKind = (typeof anomalyKinds)[number]
+
+export const anomalies = schema.table('anomalies', {
+  /** Kind and object: the same oddity is one row, however often it is met. */
+  id: text('id').primaryKey(),
+  kind: text('kind', { enum: anomalyKinds }).notNull(),
+  object: text('object').notNull(),
+  payoutId: text('payout_id'),
+  says: text('says').notNull(),
+  noticedAt: at('noticed_at').notNull().defaultNow(),
+})
+export type Anomaly = Omit<typeof anomalies.$inferInsert, 'id' | 'noticedAt'>
+
+/** True the first time. */
+export async function recordAnomaly(db: Db, anomaly: Anomaly): Promise<boolean> {
+  const id = `${anomaly.kind}:${anomaly.object}`
+  const made = await db
+    .insert(anomalies)
+    .values({ id, ...anomaly })
+    .onConflictDoNothing()
+    .returning({ id: anomalies.id })
+  return made.length === 1
+}
+
+export async function countAnomalies(database: Database): Promise<number> {
+  const rows = await database.read((db) =>
+    db.select({ count: sql<number>`count(*)::int` }).from(anomalies),
+  )
+  return rows[0]!.count
+}

@@ -1,0 +1,54 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+
+/** Who is paid: personal data, in memory only while a transfer is ordered. */
+export type BankDetails = { readonly accountNumber: string; readonly accountHolderName: string }
+
+/** Details at rest: AES-256-GCM, and the id of the key that opens them. */
+export type SealedDetails = { readonly keyId: string; readonly box: string }
+
+export type DetailsKey = { readonly id: string; readonly key: Buffer }
+
+export type DetailsSafe = {
+  readonly seal: (details: BankDetails, payoutId: string) => SealedDetails
+  /** Throws when the key is gone, or the box was changed or belongs to another payout. */
+  readonly open: (sealed: SealedDetails, payoutId: string) => BankDetails
+}
+
+const cipher = 'aes-256-gcm'
+const nonceBytes = 12
+const tagBytes = 16
+
+/** The first key seals, all keys open: put a new key in front and keep the old ones to rotate. */
+export function openDetailsSafe(keys: readonly DetailsKey[]): DetailsSafe {
+  const first = keys[0]
+  if (!first) throw new Error('no key for bank details')
+  const byId = new Map(keys.map(({ id, key }) => [id, key]))
+  return {
+    seal: (details, payoutId) => ({ keyId: first.id, box: seal(details, payoutId, first.key) }),
+    open: ({ keyId, box }, payoutId) => {
+      const key = byId.get(keyId)
+      if (!key) throw new Error(`the key ${keyId} for bank details is not configured`)
+      return unseal(box, payoutId, key)
+    },
+  }
+}
+
+/** The payout id is authenticated along, so that a box cannot be moved to another payout's row. */
+function seal({ accountNumber, accountHolderName }: BankDetails, payoutId: string, key: Buffer) {
+  const nonce = randomBytes(nonceBytes)
+  const sealing = createCipheriv(cipher, key, nonce).setAAD(Buffer.from(payoutId))
+  const text = JSON.stringify({ accountNumber, accountHolderName })
+  const sealed = Buffer.concat([sealing.update(text, 'utf8'), sealing.final()])
+  return Buffer.concat([nonce, sealed, sealing.getAuthTag()]).toString('base64')
+}
+
+function unseal(box: string, payoutId: string, key: Buffer): BankDetails {
+  const bytes = Buffer.from(box, 'base64')
+  const opening = createDecipheriv(cipher, key, bytes.subarray(0, nonceBytes), {
+    authTagLength: tagBytes,
+  })
+  opening.setAAD(Buffer.from(payoutId)).setAuthTag(bytes.subarray(-tagBytes))
+  const sealed = bytes.subarray(nonceBytes, -tagBytes)
+  const text = Buffer.concat([opening.update(sealed), opening.final()]).toString('utf8')
+  return JSON.parse(text) as BankDetails
+}

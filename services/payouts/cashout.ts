@@ -1,0 +1,159 @@
+import { canBecome, type Lifecycle } from '#shared/lifecycle'
+import type { PayoutStatus } from './payout-provider.ts'
+import type { Reason } from './reason.ts'
+
+export const cashoutStates = [
+  'taking',
+  'taken',
+  'paying',
+  'paid',
+  'failed',
+  'returning',
+  'returned',
+] as const
+export type CashoutState = (typeof cashoutStates)[number]
+
+/** From the user's signature to the bank, or back to the user. */
+export const lifecycle: Lifecycle<CashoutState> = {
+  taking: ['taken', 'failed'],
+  failed: [], // Nothing was taken.
+  taken: ['paying'],
+  paying: ['paid', 'returning'], // Left by evidence alone: an unclear answer changes nothing.
+  paid: ['returning'], // A bank may send a transfer back after the provider called it done.
+  returning: ['returned'],
+  returned: [],
+}
+
+/** Not yet onchain, or not yet confirmed by the provider. */
+export const inFlightStates: readonly CashoutState[] = ['taking', 'taken', 'paying', 'returning']
+
+/** What the decisions need to know of a cash-out. */
+export type CashoutFacts = {
+  readonly id: string
+  readonly state: CashoutState
+  readonly fiatMinor: bigint
+  readonly providerPayoutId: string | null
+  readonly providerStatus: string | null
+}
+
+/** What the provider said about one payout, fetched with our own key. */
+export type Evidence = {
+  readonly payoutId: string
+  readonly referenceId: string
+  readonly status: PayoutStatus
+  readonly word: string
+  readonly failureCode: string | null
+  readonly amountMinor: bigint | undefined
+  readonly currency: string
+}
+
+/** What does not fit what we promised; a person has to look. */
+export type Oddity =
+  | 'paid_twice'
+  | 'payout_differs'
+  | 'payout_unexpected'
+  | 'status_unknown'
+  | 'paid_and_returned'
+
+export type Step =
+  | { stay: true }
+  | { next: 'paid' }
+  | { next: 'returning'; reason: Reason }
+  | { odd: Oddity }
+
+/** The one function that decides what the provider's word changes, whoever brought it. */
+export function receivePayoutStatus(cashout: CashoutFacts, evidence: Evidence): Step {
+  if (cashout.providerPayoutId !== null && cashout.providerPayoutId !== evidence.payoutId)
+    return { odd: 'paid_twice' }
+  if (evidence.amountMinor !== cashout.fiatMinor || evidence.currency !== 'IDR')
+    return { odd: 'payout_differs' }
+  switch (cashout.state) {
+    case 'taking':
+    case 'taken':
+    case 'failed':
+      return { odd: 'payout_unexpected' } // Nobody asked for it yet: we store `paying` first.
+    case 'paying':
+      return whilePaying(evidence)
+    case 'paid':
+      return whilePaid(evidence)
+    case 'returning':
+    case 'returned':
+      return onceReturning(cashout, evidence)
+  }
+}
+
+function whilePaying({ status, failureCode, word }: Evidence): Step {
+  switch (status) {
+    case 'pending':
+      return { stay: true }
+    case 'succeeded':
+      return { next: 'paid' }
+    case 'refused':
+      return {
+        next: 'returning',
+        reason: refusalReasons.get(failureCode ?? word) ?? 'bank_refused',
+      }
+    case 'reversed':
+      return { next: 'returning', reason: 'bank_reversed' }
+    case 'unknown':
+      return { odd: 'status_unknown' }
+  }
+}
+
+function whilePaid({ status }: Evidence): Step {
+  switch (status) {
+    case 'pending': // An older look that arrives late.
+    case 'succeeded':
+      return { stay: true }
+    case 'reversed':
+      return { next: 'returning', reason: 'bank_reversed' }
+    case 'refused':
+      return { odd: 'payout_differs' } // No documented path leads here: a person decides.
+    case 'unknown':
+      return { odd: 'status_unknown' }
+  }
+}
+
+function onceReturning(cashout: CashoutFacts, { status }: Evidence): Step {
+  if (status === 'refused' || status === 'reversed') return { stay: true }
+  // An older look at a payout that was reversed or refused since is no news.
+  if (status === 'succeeded' && cashout.providerStatus === 'REVERSED') return { stay: true }
+  if (status === 'pending' && cashout.providerPayoutId !== null) return { stay: true }
+  return { odd: status === 'unknown' ? 'status_unknown' : 'paid_and_returned' }
+}
+
+/** The provider's failure codes and end states, as its payout references list them. */
+const refusalReasons: ReadonlyMap<string, Reason> = new Map([
+  ['INVALID_DESTINATION', 'account_unknown'],
+  ['ACCOUNT_NAME_MISMATCH', 'name_differs'],
+  ['DESTINATION_MAXIMUM_LIMIT', 'account_limit'],
+  ['TEMPORARY_TRANSFER_ERROR', 'bank_unavailable'],
+  ['UNKNOWN_BANK_NETWORK_ERROR', 'bank_unavailable'],
+  ['CANCELLED', 'cancelled'],
+  ['EXPIRED', 'cancelled'],
+  ['COMPLIANCE_REJECTED', 'compliance'],
+])
+
+/** What an attempt to pay was answered, when it was neither accepted nor unclear. */
+export type Refused = {
+  conflict: boolean
+  /** What a look-up by our reference found after the refusal. */
+  found: number
+  /** How many attempts there were, this one included, and how long ago the one before was asked. */
+  attempts: number
+  sincePreviousMs: number
+}
+
+/** So long after an unclear attempt, an empty look-up proves that it never arrived. */
+export const settledAfterMs = 60_000
+
+/**
+ * May a refusal be believed? Not when the key is taken: then a payout of ours exists somewhere. Not
+ * right after an attempt of unknown outcome: that one may still be on its way in.
+ */
+export function believeRefusal({ conflict, found, attempts, sincePreviousMs }: Refused): boolean {
+  if (conflict || found > 0) return false
+  return attempts === 1 || sincePreviousMs >= settledAfterMs
+}
+
+export const mayBecome = (from: CashoutState, to: CashoutState) => canBecome(lifecycle, from, to)

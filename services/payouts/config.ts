@@ -1,0 +1,54 @@
+import type { Field } from '#shared/config'
+import { address, durationMs, integer, list, oneOf, text, url } from '#shared/config-fields'
+import { commonFields, databaseFields } from '#shared/service'
+import type { DetailsKey } from './bank-details.ts'
+
+/** `keyId:base64` of 32 bytes each; no fault ever quotes a key. */
+function detailsKeys(about: string): Field<readonly DetailsKey[]> {
+  const items = list({ about, secret: true })
+  return {
+    ...items,
+    type: 'keyId:base64 list',
+    parse: (raw) => {
+      const keys = items.parse(raw).map((item) => {
+        const [, id, base64] = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=)$/.exec(item) ?? []
+        if (!id || !base64) throw new Error('must be keyId:base64 of 32 bytes, comma-separated')
+        return { id, key: Buffer.from(base64, 'base64') }
+      })
+      if (new Set(keys.map(({ id }) => id)).size !== keys.length)
+        throw new Error('names a key id twice')
+      return keys
+    },
+  }
+}
+
+/** The environment of payouts. */
+export const fields = {
+  ...commonFields,
+  ...databaseFields,
+  PROVIDER_URL: url({ about: 'the payment provider', fallback: 'https://api.xendit.co' }),
+  PROVIDER_ID_SECRET_KEY: text({ about: 'key of the Indonesian account', secret: true }),
+  PROVIDER_REQUESTS_PER_MINUTE: integer({
+    about: 'per endpoint; 600 live, 60 in test mode',
+    fallback: '600',
+  }),
+  TREASURY_ADDRESS: address({ about: 'where the AUSD of a cash-out goes' }),
+  BANK_DETAILS_KEYS: detailsKeys('the first seals account numbers and names, all open them'),
+  BANK_ACCOUNT_LENGTHS: oneOf(['lenient', 'strict'], {
+    about: "strict: an account number has its bank's length; the sandbox's magic ones have not",
+    fallback: 'lenient',
+  }),
+  CHANNELS_REFRESH_MS: durationMs({
+    about: 'how old the list of banks may grow',
+    fallback: '3600000',
+  }),
+  SWEEP_AFTER_MS: durationMs({
+    about: 'a cash-out quiet for so long is asked for; doubles while it stays quiet',
+    fallback: '20000',
+  }),
+  SWEEP_EVERY_MS: durationMs({ about: 'how often quiet ones are looked for', fallback: '5000' }),
+  REVERSAL_WATCH_MS: durationMs({
+    about: 'for how long a paid one is looked at for a late reversal',
+    fallback: '86400000',
+  }),
+}

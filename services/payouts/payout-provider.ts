@@ -1,0 +1,36 @@
+import type { ProviderMeaning } from '#shared/provider/problem'
+import type { Evidence } from './cashout.ts'
+
+/** What a provider's word means for us; a word we have never seen is `unknown`, never success. */
+export type PayoutStatus = 'pending' | 'succeeded' | 'refused' | 'reversed' | 'unknown'
+
+/** One transfer to a bank account. `id` is reference and idempotency key alike, for ever. */
+export type PayoutOrder = {
+  readonly id: string
+  readonly fiatMinor: bigint
+  readonly channelCode: string
+  readonly accountNumber: string
+  readonly accountHolderName: string
+}
+
+/** A bank that can be paid, with the provider's limits for one transfer. */
+export type Channel = {
+  readonly code: string
+  readonly minMinor: bigint
+  readonly maxMinor: bigint
+  readonly incrementMinor: bigint
+}
+
+/**
+ * Where money leaves. Every function throws `ProviderUnknown` when nobody knows whether the
+ * provider acted, and `ProviderBusy` when it certainly did not.
+ */
+export type PayoutProvider = {
+  /** Orders a transfer, or meets the one ordered before under the same id. */
+  readonly create: (
+    order: PayoutOrder,
+  ) => Promise<{ ok: Evidence } | { refused: { code: string; meaning: ProviderMeaning } }>
+  readonly find: (payoutId: string) => Promise<Evidence | undefined>
+  readonly findByReference: (id: string) => Promise<readonly Evidence[]>
+  readonly listChannels: () => Promise<readonly Channel[]>
+}

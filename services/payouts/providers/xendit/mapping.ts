@@ -1,0 +1,89 @@
+import { type Static, Type } from 'typebox'
+import { money } from '#shared/money/money'
+import { fromProviderAmount, ProviderNumber, toProviderAmount } from '#shared/provider/amount'
+import { readerOf } from '#shared/schema'
+import type { Evidence } from '../../cashout.ts'
+import type { Channel, PayoutOrder, PayoutStatus } from '../../payout-provider.ts'
+
+/** The object of `POST` and `GET /v2/payouts`; more fields come and are not needed. */
+export const XenditPayout = Type.Object({
+  id: Type.String({ minLength: 1, maxLength: 100 }),
+  reference_id: Type.String({ maxLength: 255 }),
+  status: Type.String({ maxLength: 80 }),
+  amount: ProviderNumber,
+  currency: Type.String({ maxLength: 8 }),
+  failure_code: Type.Optional(Type.Union([Type.String({ maxLength: 80 }), Type.Null()])),
+})
+
+/** `GET /v2/payouts?reference_id=`: an object on the wire, a bare array in the documentation. */
+export const XenditPayoutList = Type.Union([
+  Type.Object({ data: Type.Array(XenditPayout) }),
+  Type.Array(XenditPayout),
+])
+
+/** `GET /payouts_channels`: each row is read by itself, so that an odd one hides no other. */
+export const XenditChannelList = Type.Array(Type.Unknown())
+const XenditChannel = Type.Object({
+  channel_code: Type.String({ maxLength: 80 }),
+  channel_category: Type.Literal('BANK'),
+  currency: Type.Literal('IDR'),
+  amount_limits: Type.Object({
+    minimum: ProviderNumber,
+    maximum: ProviderNumber,
+    minimum_increment: ProviderNumber,
+  }),
+})
+
+/** Payout lifecycle page, reference and SDK together; the set is open. */
+const statuses: ReadonlyMap<string, PayoutStatus> = new Map([
+  ['ACCEPTED', 'pending'],
+  ['REQUESTED', 'pending'],
+  ['LOCKED', 'pending'],
+  ['PENDING_COMPLIANCE_ASSESSMENT', 'pending'],
+  ['SUCCEEDED', 'succeeded'],
+  ['FAILED', 'refused'],
+  ['CANCELLED', 'refused'],
+  ['COMPLIANCE_REJECTED', 'refused'],
+  ['EXPIRED', 'refused'],
+  ['REVERSED', 'reversed'],
+])
+
+export const statusFrom = (word: string): PayoutStatus => statuses.get(word) ?? 'unknown'
+
+export const evidenceFrom = (payout: Static<typeof XenditPayout>): Evidence => ({
+  payoutId: payout.id,
+  referenceId: payout.reference_id,
+  status: statusFrom(payout.status),
+  word: payout.status,
+  failureCode: payout.failure_code ?? null,
+  amountMinor: fromProviderAmount(payout.amount, 'IDR')?.minor,
+  currency: payout.currency,
+})
+
+/** The same order always makes the same body: under one key the provider refuses another. */
+export const bodyOf = (order: PayoutOrder) => ({
+  reference_id: order.id,
+  channel_code: order.channelCode,
+  channel_properties: {
+    account_number: order.accountNumber,
+    account_holder_name: order.accountHolderName,
+  },
+  amount: toProviderAmount(money(order.fiatMinor, 'IDR')),
+  currency: 'IDR',
+  description: `AUSD ${order.id.slice(0, 8)}`, // BNI and Mandiri print 14 characters.
+})
+
+/** The banks among the rows; rows of another form or without usable limits are left out. */
+export const channelsFrom = (rows: readonly unknown[]): Channel[] =>
+  rows.flatMap((row) => {
+    const read = readerOf(XenditChannel)(row)
+    if ('fault' in read) return []
+    const { minimum, maximum, minimum_increment } = read.value.amount_limits
+    const [min, max, increment] = [minimum, maximum, minimum_increment].map(
+      (limit) => fromProviderAmount(limit, 'IDR')?.minor,
+    )
+    if (min === undefined || max === undefined || !increment) return []
+    return [
+      { code: read.value.channel_code, minMinor: min, maxMinor: max, incrementMinor: increment },
+    ]
+  })

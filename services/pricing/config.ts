@@ -1,0 +1,109 @@
+import type { Field } from '#shared/config'
+import { amount, durationMs, list, listOrNone, oneOf, text, url } from '#shared/config-fields'
+import { type Pair, pairs } from '#shared/money/pair'
+import { commonFields } from '#shared/service'
+
+export const sourceNames = ['fixed', 'frankfurter', 'bnm', 'open-er-api'] as const
+export type SourceName = (typeof sourceNames)[number]
+
+type Words = { about: string; fallback: string }
+
+/** `USD/IDR=…,USD/MYR=…`; a pair may be left out. */
+function perPair<T>(words: Words, read: (value: string) => T): Field<ReadonlyMap<Pair, T>> {
+  const items = list(words)
+  return {
+    ...items,
+    type: 'pair=value list',
+    parse: (raw) =>
+      new Map(
+        items.parse(raw).map((item) => {
+          const [name = '', value = ''] = item.split('=')
+          const pair = pairs.find((known) => known === name)
+          if (!pair) throw new Error(`names a pair other than ${pairs.join(', ')}`)
+          return [pair, read(value)] as const
+        }),
+      ),
+  }
+}
+
+const whole = (value: string): bigint => {
+  if (!/^[0-9]{1,12}$/.test(value)) throw new Error('must give whole numbers, e.g. USD/MYR=421')
+  return BigInt(value)
+}
+const positive = (value: string): bigint => {
+  if (whole(value) === 0n) throw new Error('must give numbers above 0')
+  return whole(value)
+}
+const range = (value: string): { min: bigint; max: bigint } => {
+  const [min = '', max = ''] = value.split('-')
+  return { min: positive(min), max: positive(max) }
+}
+
+function sources(words: Words): Field<readonly SourceName[]> {
+  const names = list(words)
+  return {
+    ...names,
+    parse: (raw) => names.parse(raw).map((name) => oneOf(sourceNames, words).parse(name)),
+  }
+}
+
+/** The environment of pricing. Rates and bands are in smallest local units per US dollar. */
+export const fields = {
+  ...commonFields,
+  RATE_SOURCES: sources({
+    about: `where rates come from, in the order of trust: ${sourceNames.join(', ')}`,
+    fallback: 'fixed',
+  }),
+  FIXED_RATES: perPair(
+    { about: 'rates of the source fixed', fallback: 'USD/IDR=16250,USD/MYR=421' },
+    positive,
+  ),
+  QUOTE_TTL_MS: durationMs({ about: 'for how long a quote locks its rate', fallback: '60000' }),
+  RATE_POLL_MS: durationMs({ about: 'how often sources are asked', fallback: '900000' }),
+  RATE_DEADLINE_MS: durationMs({ about: 'for one answer of a source', fallback: '5000' }),
+  RATE_AGE_WEEKDAY_MAX_MS: durationMs({
+    about: "age of a rate at most, from the rate's own date",
+    fallback: '129600000',
+  }),
+  RATE_AGE_WEEKEND_MAX_MS: durationMs({
+    about: 'the same where a weekend or holiday lies between',
+    fallback: '345600000',
+  }),
+  RATE_HOLIDAYS: listOrNone({
+    about: 'days without rates besides weekends, e.g. 2026-12-25',
+    fallback: 'none',
+  }),
+  RATE_DEVIATION_USE_MAX_BPS: amount({
+    about: 'sources this far apart are used as they are',
+    fallback: '100',
+  }),
+  RATE_DEVIATION_WIDEN_MAX_BPS: amount({
+    about: 'up to here with a wider spread, beyond it no quotes',
+    fallback: '300',
+  }),
+  RATE_DEVIATION_SPREAD_FACTOR: amount({ about: 'how much wider', fallback: '2' }),
+  RATE_JUMP_MAX_BPS: amount({
+    about: 'change against the last rate used that needs no release by an operator',
+    fallback: '400',
+  }),
+  RATE_BANDS: perPair(
+    { about: 'rates outside are refused', fallback: 'USD/IDR=8000-40000,USD/MYR=200-800' },
+    range,
+  ),
+  SPREADS_BPS: perPair(
+    { about: 'added to the rate, in basis points', fallback: 'USD/IDR=0,USD/MYR=0' },
+    whole,
+  ),
+  WEEKEND_EXTRA_BPS: amount({
+    about: 'added to USD/MYR when its rate is older than a weekday allows',
+    fallback: '50',
+  }),
+  FRANKFURTER_URL: url({ about: 'Frankfurter v2', fallback: 'https://api.frankfurter.dev' }),
+  FRANKFURTER_PROVIDERS: perPair(
+    { about: 'the central bank asked per pair', fallback: 'USD/IDR=BI,USD/MYR=BNM' },
+    (value) => value,
+  ),
+  BNM_URL: url({ about: 'Bank Negara Malaysia', fallback: 'https://api.bnm.gov.my' }),
+  BNM_SESSION: text({ about: '0900, 1130, 1200 or 1700, Kuala Lumpur', fallback: '1130' }),
+  OPEN_ER_API_URL: url({ about: 'ExchangeRate-API', fallback: 'https://open.er-api.com' }),
+}

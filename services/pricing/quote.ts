@@ -1,0 +1,48 @@
+import type { Pair } from '#shared/money/pair'
+import type { Answer, RefusalCode } from '#shared/refusals'
+import { ok, refuse } from '#shared/refusals'
+
+/** A locked rate. `takenBy` is null until one caller has used it; then it never changes again. */
+export type Quote = {
+  readonly id: string
+  readonly pair: Pair
+  /** Smallest units of the local currency for one US dollar. */
+  readonly minorPerUsd: bigint
+  /** Unix milliseconds; at this very moment the quote is already expired. */
+  readonly expiresAtMs: number
+  readonly takenBy: string | null
+}
+
+/** What `takeQuote` wants done: nothing for the taker's own repeat, else one guarded write. */
+export type Taking = { taken: Quote; write: boolean } | { refused: RefusalCode }
+
+/** A new quote, free to be taken until `ttlMs` from now. */
+export const lockQuote = (
+  id: string,
+  rate: { pair: Pair; minorPerUsd: bigint },
+  time: { nowMs: number; ttlMs: number },
+): Quote => ({
+  id,
+  pair: rate.pair,
+  minorPerUsd: rate.minorPerUsd,
+  expiresAtMs: time.nowMs + time.ttlMs,
+  takenBy: null,
+})
+
+/**
+ * Decides about taking. The taker's own repeat gets the same answer for as long as the quote is
+ * remembered, also after expiry; what somebody else took is used, however fresh.
+ */
+export function takeQuote(quote: Quote | undefined, takenBy: string, nowMs: number): Taking {
+  if (!quote) return refuse('quote_unknown')
+  if (quote.takenBy === takenBy) return { taken: quote, write: false }
+  if (quote.takenBy !== null) return refuse('quote_used')
+  if (nowMs >= quote.expiresAtMs) return refuse('quote_expired')
+  return { taken: { ...quote, takenBy }, write: true }
+}
+
+/** What taking would answer now, without taking. */
+export function findQuote(quote: Quote | undefined, takenBy: string, nowMs: number): Answer<Quote> {
+  const taking = takeQuote(quote, takenBy, nowMs)
+  return 'refused' in taking ? taking : ok(taking.taken)
+}

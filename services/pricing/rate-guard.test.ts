@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'bun:test'
+import type { Pair } from '#shared/money/pair'
+import { localE8From, type Sighting } from './rate.ts'
+import { decideRate, type Guards, type RateCase } from './rate-guard.ts'
+
+const hourMs = 3_600_000
+const guards: Guards = {
+  ageWeekdayMaxMs: 36 * hourMs,
+  ageWeekendMaxMs: 96 * hourMs,
+  deviationUseMaxBps: 100n,
+  deviationWidenMaxBps: 300n,
+  deviationSpreadFactor: 2n,
+  jumpMaxBps: 400n,
+  weekendExtraBps: 50n,
+  bands: new Map([
+    ['USD/IDR', { min: 8_000n, max: 40_000n }],
+    ['USD/MYR', { min: 200n, max: 800n }],
+  ]),
+  spreadsBps: new Map([['USD/MYR', 20n]]),
+  holidays: new Set(['2026-12-24']),
+}
+const wednesday = Date.parse('2026-11-18T12:00:00Z')
+const seen = (
+  source: string,
+  rate: string,
+  asOf = '2026-11-18',
+  pair: Pair = 'USD/MYR',
+): Sighting => ({
+  source,
+  pair,
+  localE8PerUsd: localE8From(rate)!,
+  asOfMs: Date.parse(asOf),
+})
+const decide = (sightings: Sighting[], more: Partial<RateCase> = {}, nowMs = wednesday) =>
+  decideRate(
+    {
+      pair: sightings[0]?.pair ?? 'USD/MYR',
+      sightings,
+      sourcesWanted: sightings.length,
+      accepted: undefined,
+      releasedDay: undefined,
+      ...more,
+    },
+    guards,
+    nowMs,
+  )
+
+describe('a rate is used', () => {
+  test('from the first source in the order of trust, with the spread of its pair', () => {
+    expect(decide([seen('a', '4.00'), seen('b', '4.01')])).toMatchObject({
+      minorPerUsd: 401n,
+      reference: { source: 'a' },
+      spreadBps: 20n,
+      warnings: [],
+    })
+  })
+  test('from the next source when the first is stale, and then it wants no second opinion', () => {
+    expect(decide([seen('a', '4.00', '2026-11-10'), seen('b', '4.00')])).toMatchObject({
+      reference: { source: 'b' },
+      spreadBps: 40n,
+      warnings: ['no cross-check'],
+    })
+  })
+  test.each([
+    ['4.04', 100n, 20n, 0],
+    ['4.0404', 101n, 40n, 1],
+    ['4.12', 300n, 40n, 1],
+  ])(
+    'beside a source that says %s (%p bps), with %p bps of spread',
+    (rate, bps, spread, warned) => {
+      const verdict = decide([seen('a', '4.00'), seen('b', rate)])
+      expect(verdict).toMatchObject({ deviationBps: bps, spreadBps: spread })
+      expect('warnings' in verdict && verdict.warnings.length).toBe(warned)
+    },
+  )
+  test('without widening where one rate serves both directions', () => {
+    const verdict = decide([
+      seen('a', '16250', '2026-11-18', 'USD/IDR'),
+      seen('b', '16550', '2026-11-18', 'USD/IDR'),
+    ])
+    expect(verdict).toMatchObject({ minorPerUsd: 16_250n, spreadBps: 0n })
+  })
+})
+
+describe('there is no rate', () => {
+  test.each([
+    ['without any source', []],
+    ['outside the band', [seen('a', '9.00')]],
+    ['that is 1', [seen('a', '1')]],
+    ['that is inverted', [seen('a', '0.2370')]],
+    ['dated in the future', [seen('a', '4.00', '2026-11-20')]],
+    ['more than 3% from another source', [seen('a', '4.00'), seen('b', '4.1204')]],
+  ])('%s', (_, sightings) => {
+    expect(decide(sightings)).toHaveProperty('unavailable')
+  })
+})
+
+describe('the age of a rate is counted from its own date', () => {
+  test.each([
+    ['2026-11-18', '2026-11-19T12:00:00Z', 20n], // 36 h on weekdays
+    ['2026-11-18', '2026-11-19T12:00:01Z', undefined],
+    ['2026-11-20', '2026-11-21T12:00:00Z', 20n], // Friday's, still young on Saturday
+    ['2026-11-20', '2026-11-22T23:00:00Z', 70n], // Friday's on Sunday: half a percent more
+    ['2026-11-20', '2026-11-24T00:00:00Z', 70n], // 96 h
+    ['2026-11-20', '2026-11-24T00:00:01Z', undefined],
+    ['2026-12-23', '2026-12-25T08:00:00Z', 70n], // over a holiday
+    ['2026-12-22', '2026-12-23T20:00:00Z', undefined],
+  ])('of %s at %s: spread %p', (asOf, now, spreadBps) => {
+    const verdict = decide([seen('a', '4.00', asOf)], {}, Date.parse(now))
+    if (spreadBps === undefined) expect(verdict).toHaveProperty('unavailable')
+    else expect(verdict).toMatchObject({ spreadBps })
+  })
+})
+
+describe('a jump of more than 4% against the last rate used', () => {
+  const accepted = seen('a', '4.00', '2026-11-17')
+  test.each([
+    ['4.16', undefined, true],
+    ['4.1601', undefined, false],
+    ['3.8399', undefined, false],
+    ['4.20', '2026-11-18', true],
+    ['4.20', '2026-11-17', false],
+  ])('to %s with a release for %s: used is %p', (rate, releasedDay, used) => {
+    const verdict = decide([seen('a', rate)], { accepted, releasedDay })
+    expect('minorPerUsd' in verdict).toBe(used)
+  })
+  test('needs no release when an operator set the rate', () => {
+    expect(decide([seen('fixed', '5.00')], { accepted })).toHaveProperty('minorPerUsd')
+  })
+})

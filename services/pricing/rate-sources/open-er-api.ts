@@ -1,0 +1,32 @@
+import { Type } from 'typebox'
+import { fiatOf } from '#shared/money/pair'
+import { localE8From } from '../rate.ts'
+import type { RateSource } from '../rate-source.ts'
+import { askJson } from './json-answer.ts'
+
+/** `GET /v6/latest/USD` (exchangerate-api.com/docs/free). */
+const Answer = Type.Object({
+  result: Type.Literal('success'),
+  base_code: Type.Literal('USD'),
+  time_last_update_unix: Type.Integer({ minimum: 0, maximum: 99_999_999_999 }),
+  rates: Type.Record(Type.String(), Type.Unknown()),
+})
+
+/** A daily commercial blend without a key. Its terms forbid passing it on: for cross-checks only. */
+export const openErApiSource = (options: { url: string; deadlineMs: number }): RateSource => ({
+  name: 'open-er-api',
+  pairs: ['USD/IDR', 'USD/MYR'],
+  ask: async (pair) => {
+    const answer = await askJson(`${options.url}/v6/latest/USD`, Answer, options)
+    const fiat = fiatOf(pair)
+    const named = Object.hasOwn(answer.rates, fiat) ? answer.rates[fiat] : undefined
+    const localE8PerUsd = localE8From(named)
+    if (!localE8PerUsd) throw new Error(`open-er-api has no rate for ${fiat}`)
+    return {
+      source: 'open-er-api',
+      pair,
+      localE8PerUsd,
+      asOfMs: answer.time_last_update_unix * 1_000,
+    }
+  },
+})

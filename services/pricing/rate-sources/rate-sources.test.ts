@@ -1,0 +1,134 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { pause } from '#shared/deadline'
+import { bnmSource } from './bnm.ts'
+import { fixedSource } from './fixed.ts'
+import { frankfurterSource } from './frankfurter.ts'
+import { openErApiSource } from './open-er-api.ts'
+
+let answer: (request: Request) => Response | Promise<Response>
+const asked: string[] = []
+const server = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  fetch: (request) => {
+    asked.push(request.url.replace(url, ''))
+    return answer(request)
+  },
+})
+const url = `http://127.0.0.1:${server.port}`
+afterAll(() => server.stop(true))
+
+const deadlineMs = 300
+const providers = new Map([['USD/IDR', 'BI']] as const)
+const sources = {
+  frankfurter: () => frankfurterSource({ url, providers, deadlineMs }).ask('USD/IDR'),
+  bnm: () => bnmSource({ url, session: '1130', deadlineMs }).ask('USD/MYR'),
+  'open-er-api': () => openErApiSource({ url, deadlineMs }).ask('USD/IDR'),
+}
+const good = {
+  frankfurter: { date: '2026-11-20', base: 'USD', quote: 'IDR', rate: 16250.5 },
+  bnm: {
+    data: { currency_code: 'USD', unit: 1, rate: { date: '2026-11-20', middle_rate: 4.2135 } },
+  },
+  'open-er-api': {
+    result: 'success',
+    base_code: 'USD',
+    time_last_update_unix: 1_795_132_800,
+    rates: { IDR: 16248.2, MYR: 4.21 },
+  },
+}
+const names = Object.keys(sources) as (keyof typeof sources)[]
+const asOfMs = Date.parse('2026-11-20')
+
+describe('a source answers in its own format', () => {
+  test.each([
+    ['frankfurter', 'USD/IDR', 1_625_050_000_000n, '/v2/rate/usd/idr?providers=BI'],
+    ['bnm', 'USD/MYR', 421_350_000n, '/public/exchange-rate/USD?session=1130&quote=rm'],
+    ['open-er-api', 'USD/IDR', 1_624_820_000_000n, '/v6/latest/USD'],
+  ] as const)('%s: %s is %p', async (name, pair, localE8PerUsd, path) => {
+    answer = () => Response.json(good[name])
+    expect(await sources[name]()).toEqual({ source: name, pair, localE8PerUsd, asOfMs })
+    expect(asked.at(-1)).toBe(path)
+  })
+
+  test('bnm names the unit its rate is for', async () => {
+    const data = { ...good.bnm.data, unit: 100, rate: { date: '2026-11-20', middle_rate: 421.35 } }
+    answer = () => Response.json({ data })
+    expect((await sources.bnm()).localE8PerUsd).toBe(421_350_000n)
+  })
+
+  test('bnm wants its own media type', async () => {
+    answer = (request) =>
+      request.headers.get('Accept') === 'application/vnd.BNM.API.v1+json'
+        ? Response.json(good.bnm)
+        : new Response('no', { status: 406 })
+    expect((await sources.bnm()).source).toBe('bnm')
+  })
+
+  test('the fixed source is as of now', async () => {
+    const fixed = fixedSource(new Map([['USD/MYR', 421n]]), () => 1_234)
+    expect(await fixed.ask('USD/MYR')).toMatchObject({ localE8PerUsd: 421_000_000n, asOfMs: 1_234 })
+    await expect(fixed.ask('USD/IDR')).rejects.toThrow('no fixed rate')
+  })
+})
+
+describe.each(names)('%s is refused', (name) => {
+  const html = { headers: { 'Content-Type': 'text/html' } }
+  test.each([
+    ['200 with HTML', () => new Response('<html>', html)],
+    [
+      '200 with broken JSON',
+      () => new Response('{', { headers: { 'Content-Type': 'application/json' } }),
+    ],
+    ['a redirect', () => Response.redirect(`${url}/elsewhere`, 302)],
+    ['a 500', () => Response.json(good[name], { status: 500 })],
+    ['a 429', () => new Response('slow down', { status: 429 })],
+    ['another form', () => Response.json([good[name]])],
+    ['nothing', () => Response.json({})],
+    ['more than it could need', () => Response.json({ ...good[name], pad: 'x'.repeat(300_000) })],
+  ] as const)('when it answers %s', async (_, reply) => {
+    answer = reply
+    await expect(sources[name]()).rejects.toThrow()
+  })
+
+  test('when its body comes too slowly', async () => {
+    answer = () =>
+      new Response(
+        new ReadableStream({
+          async start(controller) {
+            controller.enqueue(new TextEncoder().encode('{'))
+            await pause(deadlineMs * 3)
+            controller.close()
+          },
+        }),
+        { headers: { 'Content-Type': 'application/json' } },
+      )
+    const startedAt = Date.now()
+    await expect(sources[name]()).rejects.toThrow()
+    expect(Date.now() - startedAt).toBeLessThan(deadlineMs * 2.5)
+  })
+})
+
+describe('a source that answers something else than asked is refused', () => {
+  test.each([
+    ['frankfurter', 'an inverted pair', { ...good.frankfurter, base: 'IDR', quote: 'USD' }],
+    ['frankfurter', 'another currency', { ...good.frankfurter, quote: 'MYR' }],
+    ['frankfurter', 'a negative rate', { ...good.frankfurter, rate: -1 }],
+    ['frankfurter', 'no such day', { ...good.frankfurter, date: '2026-99-20' }],
+    ['frankfurter', 'text for a number', { ...good.frankfurter, rate: '16250' }],
+    ['bnm', 'a month of rates', { data: { ...good.bnm.data, rate: [good.bnm.data.rate] } }],
+    [
+      'bnm',
+      'no middle rate yet',
+      { data: { ...good.bnm.data, rate: { date: '2026-11-20', middle_rate: null } } },
+    ],
+    ['bnm', 'a unit of 0', { data: { ...good.bnm.data, unit: 0 } }],
+    ['bnm', 'another currency', { data: { ...good.bnm.data, currency_code: 'SGD' } }],
+    ['open-er-api', 'an error', { ...good['open-er-api'], result: 'error' }],
+    ['open-er-api', 'another base', { ...good['open-er-api'], base_code: 'IDR' }],
+    ['open-er-api', 'no rupiah', { ...good['open-er-api'], rates: { MYR: 4.21 } }],
+  ] as const)('%s: %s', async (name, _, body) => {
+    answer = () => Response.json(body)
+    await expect(sources[name]()).rejects.toThrow()
+  })
+})

@@ -1,0 +1,62 @@
+import { type JetStreamClient, type KV, StringCodec } from 'nats'
+import { type Static, Type } from 'typebox'
+import { within } from '#shared/deadline'
+import { Amount, Pair as PairField } from '#shared/messages/fields'
+import type { Pair } from '#shared/money/pair'
+import { readerOf } from '#shared/schema'
+import { dayOf, type Sighting } from './rate.ts'
+
+const Stored = Type.Object({
+  source: Type.String(),
+  pair: PairField,
+  localE8PerUsd: Amount,
+  asOfMs: Type.Integer(),
+  day: Type.String(),
+})
+
+/** The bucket `rates`: what each source last said, and what we last used. History 64. */
+export type RateStore = {
+  readonly remember: (sighting: Sighting) => Promise<void>
+  readonly recall: (source: string, pair: Pair) => Promise<Sighting | undefined>
+  readonly accept: (sighting: Sighting) => Promise<void>
+  readonly findAccepted: (pair: Pair) => Promise<Sighting | undefined>
+  /** The day for which an operator released a jump: `nats kv put rates release.usd-idr 2026-11-20`. */
+  readonly findReleasedDay: (pair: Pair) => Promise<string | undefined>
+}
+
+const deadlineMs = 3_000
+const codec = StringCodec()
+const word = (pair: Pair) => pair.toLowerCase().replace('/', '-')
+
+export async function openRateStore(js: JetStreamClient): Promise<RateStore> {
+  const kv = await js.views.kv('rates', { bindOnly: true })
+  return {
+    remember: (sighting) => put(kv, `seen.${sighting.source}.${word(sighting.pair)}`, sighting),
+    recall: (source, pair) => get(kv, `seen.${source}.${word(pair)}`),
+    accept: (sighting) => put(kv, `accepted.${word(sighting.pair)}`, sighting),
+    findAccepted: (pair) => get(kv, `accepted.${word(pair)}`),
+    findReleasedDay: async (pair) => {
+      const entry = await within(kv.get(`release.${word(pair)}`), deadlineMs, 'the rates bucket')
+      return entry?.operation === 'PUT' ? entry.string().trim() : undefined
+    },
+  }
+}
+
+async function put(kv: KV, key: string, sighting: Sighting): Promise<void> {
+  const stored: Static<typeof Stored> = {
+    ...sighting,
+    localE8PerUsd: sighting.localE8PerUsd.toString(),
+    day: dayOf(sighting.asOfMs),
+  }
+  await within(kv.put(key, codec.encode(JSON.stringify(stored))), deadlineMs, 'the rates bucket')
+}
+
+/** What cannot be read is as if it were not there: the sources are asked anyway. */
+async function get(kv: KV, key: string): Promise<Sighting | undefined> {
+  const entry = await within(kv.get(key), deadlineMs, 'the rates bucket')
+  if (entry?.operation !== 'PUT') return undefined
+  const read = readerOf(Stored)(entry.json())
+  if ('fault' in read) return undefined
+  const { source, pair, localE8PerUsd, asOfMs } = read.value
+  return { source, pair, localE8PerUsd: BigInt(localE8PerUsd), asOfMs }
+}
