@@ -51,10 +51,12 @@ export async function runService<F extends Fields>(
   }
   process.on('SIGTERM', () => end('SIGTERM', 0))
   process.on('SIGINT', () => end('SIGINT', 0))
-  process.on('unhandledRejection', (error) => {
-    log.fatal({ err: error }, 'rejection was not handled')
-    end('bug', 1)
-  })
+  for (const failure of ['unhandledRejection', 'uncaughtException'] as const) {
+    process.on(failure, (error: unknown) => {
+      log.fatal({ err: error, failure }, 'failure was not handled')
+      end('bug', 1)
+    })
+  }
   endWithParent(() => end('parent gone', 0))
   await run(config, { log, signal: stop.signal, stuck: () => end('stuck', 1) })
   log.info('service stopped')

@@ -1,14 +1,13 @@
 import postgres from 'postgres'
 import type { Stack } from '#infra/local/stack'
 
-/** How many rows every table of every service has, by `schema.table`; users come and go with sign-ins. */
+/** How many rows every table of the services that move fiat has, by `schema.table`. */
 export async function rowCounts(stack: Stack): Promise<Record<string, number>> {
   const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
   try {
     const tables = await sql<{ name: string }[]>`
       select format('%I.%I', schemaname, tablename) as name from pg_tables
-      where schemaname in ('gateway', 'payments', 'payouts', 'chain_relayer')
-        and tablename not in ('users', 'lanes')`
+      where schemaname in ('payments', 'payouts')`
     const counts = await Promise.all(
       tables.map(async ({ name }) => {
         const [row] = await sql.unsafe<{ rows: number }[]>(

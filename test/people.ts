@@ -2,6 +2,7 @@ import { createTestClient, type Hex, http, parseEther, publicActions, walletActi
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { outsideOf } from '#infra/demo/outside'
 import { type Person, personOf } from '#infra/demo/person'
+import { bid } from '#infra/local/fees'
 import { devKey } from '#infra/local/keys'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
@@ -41,7 +42,12 @@ async function fund(stack: Stack, wallet: Hex, has: { ausdMicro?: bigint; wei?: 
     functionName: 'mint',
     args: [wallet, has.ausdMicro],
   } as const
-  const hash = await client.writeContract({ ...mint, account, gas: 120_000n })
+  const hash = await client.writeContract({
+    ...mint,
+    account,
+    gas: 120_000n,
+    ...(await bid(client)),
+  })
   await waitUntil('AUSD being minted', () =>
     client.getTransactionReceipt({ hash }).catch(() => undefined),
   )

@@ -3,10 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bootStack, type Stack, type StackOptions } from '#infra/local/stack'
 
+/** Sweepers that look sooner, so that a suite waits seconds where production waits half a minute. */
+const sweeps = { SWEEP_AFTER_MS: '2500', SWEEP_EVERY_MS: '500' }
+export const impatient = { payments: sweeps, payouts: sweeps }
+
 /** A whole stack of one suite's own: free ports, own folder, gone with the suite. */
 export async function ownStack(options: Partial<StackOptions> = {}): Promise<Stack> {
   const dir = mkdtempSync(join(tmpdir(), 'stack-'))
-  const stack = await bootStack({ dir, ports: 'free', durable: false, ...options })
+  const stack = await bootStack({ dir, ports: 'free', durable: false, env: impatient, ...options })
   return Object.assign(Object.create(stack) as Stack, {
     [Symbol.asyncDispose]: async () => {
       await stack[Symbol.asyncDispose]()
@@ -20,7 +24,7 @@ let shared: Promise<Stack> | undefined
 
 /** One stack for all suites that only use the service and break nothing. Holds last 4 seconds. */
 export const sharedStack = (): Promise<Stack> => {
-  shared ??= ownStack({ terms: { holdSeconds: 4, minCycleSeconds: 1 } })
+  shared ??= ownStack({ terms: { holdSeconds: 4, minCycleSeconds: 0 } })
   return shared
 }
 

@@ -31,7 +31,7 @@ async function tell(stack: StackFile): Promise<void> {
   await story.drawScene(scene)
   await new Promise((resolve) => setTimeout(resolve, 2_500)) // A cycle closed sooner would be too short to count.
   await story.settlementScene(scene)
-  await story.drawScene(scene)
+  await story.drawScene(scene, '5. Draw again')
   await story.cashoutScene(scene)
   await story.recordScene(scene)
   console.log(`\nEvery step above is real: ${stack.gateway}/docs`)

@@ -2,6 +2,7 @@ import { type Address, createWalletClient, type Hex, http, publicActions } from 
 import { privateKeyToAccount } from 'viem/accounts'
 import { signIn } from '#infra/demo/session'
 import { type SignedTransfer, signTransfer, type TransferTerms } from '#infra/demo/transfer'
+import { bid } from '#infra/local/fees'
 import type { StackFile } from '#infra/local/stack-file'
 import { waitUntil } from '#infra/local/wait'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
@@ -59,6 +60,7 @@ export function personOf(stack: StackFile, privateKey: Hex) {
       functionName,
       args,
       gas,
+      ...(await bid(chain)),
     } as never
     const hash = await chain.writeContract(request)
     const receipt = await waitUntil(`${functionName} being mined`, () =>

@@ -39,8 +39,8 @@ export async function topupScene({ person, outside, line }: Scene) {
   line.say(`collateral ${ausdText(me.collateral.value)}, limit ${ausdText(me.limit)}`)
 }
 
-export async function drawScene({ person, line }: Scene): Promise<bigint> {
-  line.chapter('3. Draw')
+export async function drawScene({ person, line }: Scene, title = '3. Draw'): Promise<bigint> {
+  line.chapter(title)
   const micro = BigInt((await person.me()).limit) / 2n
   await person.draw(micro)
   const me = await person.until('the draw', (seen) => seen.drawn !== '0' && seen)
@@ -62,7 +62,7 @@ export async function settlementScene({ person, outside, line }: Scene) {
 }
 
 export async function cashoutScene({ person, line, stack }: Scene) {
-  line.chapter('5. Cash-out to a bank')
+  line.chapter('6. Cash-out to a bank')
   const quote = await person.quote('USD/IDR')
   const authorization = await person.sign({
     to: stack.chain.treasury as Address,
@@ -89,7 +89,7 @@ export async function cashoutScene({ person, line, stack }: Scene) {
 }
 
 export async function recordScene({ person, line, stack }: Scene) {
-  line.chapter('6. Public record')
+  line.chapter('7. Public record')
   const record = await waitUntil('the reader seeing the closed cycle', async () => {
     const answer = await fetch(`${stack.gateway}/verify/${person.wallet}`)
     // biome-ignore lint/suspicious/noExplicitAny: a demo reads what it shows

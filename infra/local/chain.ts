@@ -11,6 +11,7 @@ import {
 import { privateKeyToAccount } from 'viem/accounts'
 import { type Deployment, deployContracts } from '#infra/contracts/deploy'
 import type { Command } from '#infra/local/child'
+import { bid } from '#infra/local/fees'
 import { repositoryDir } from '#infra/local/folders'
 import { type DevAccount, devKey } from '#infra/local/keys'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
@@ -86,6 +87,7 @@ export async function layChain(options: {
     .extend(walletActions)
   const admin = privateKeyToAccount(devKey('admin'))
   const nonce = await client.getTransactionCount({ address: admin.address })
+  const fees = await bid(client)
   await Promise.all(
     options.wallets.map(async ({ address }, index) => {
       await client.setBalance({ address, value: walletWei })
@@ -95,7 +97,13 @@ export async function layChain(options: {
         functionName: 'mint',
         args: [address, walletAusdMicro],
       } as const
-      await client.writeContract({ ...mint, account: admin, nonce: nonce + index, gas: 120_000n })
+      await client.writeContract({
+        ...mint,
+        account: admin,
+        nonce: nonce + index,
+        gas: 120_000n,
+        ...fees,
+      })
     }),
   )
   const last = options.wallets.at(-1)

@@ -124,6 +124,9 @@ export function environments(places: Places, secrets: Secrets): Record<Member, E
       AUSD_ADDRESS: deployment.ausd,
       TREASURY_KEY: devKey('treasury'),
       LANE_KEYS: laneKeys.join(','),
+      // Some ten actions at the fixed gas limits and at Monad's least price.
+      DRIP_WEI: '500000000000000000',
+      DRIP_BELOW_WEI: '100000000000000000',
     },
     'indexer-reader': {
       ...bus('indexer-reader'),

@@ -1,7 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type DatabaseRole, databaseRoles, migrationsDir, serviceOf } from '#infra/migrations/databases'
+import {
+  type DatabaseRole,
+  databaseRoles,
+  migrationsDir,
+  serviceOf,
+} from '#infra/migrations/databases'
 
 const repositoryDir = dirname(dirname(import.meta.dir))
 

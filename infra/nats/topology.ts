@@ -86,7 +86,8 @@ export const streams: readonly StreamPlan[] = [
     ],
     max_age: 30 * day,
   },
-  { ...bucket('quotes', 1), storage: StorageType.Memory, max_age: 10 * minute },
+  // On disk: a stream in memory is gone after a restart of the server, and every locked rate with it.
+  { ...bucket('quotes', 1), storage: StorageType.File, max_age: 10 * minute },
   { ...bucket('rates', 64), storage: StorageType.File },
 ]
 

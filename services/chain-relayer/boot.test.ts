@@ -4,7 +4,7 @@ import { actors } from '#infra/contracts/stage'
 import { ChainAccount } from '#shared/messages/chain'
 import { readAnswers } from './account.responder'
 import { inspectChain } from './boot'
-import { openStage } from './stage.test'
+import { openStage } from './rig/stage'
 
 const stage = await openStage()
 afterAll(stage.close)

@@ -3,7 +3,7 @@ import { Malformed } from '#shared/bus/verdict'
 import type { Tx } from '#shared/db/open'
 import * as relay from '#shared/messages/relay'
 import type { Message, Topic } from '#shared/messages/topic'
-import type { Kind, Task } from './operation'
+import type { Task } from './operation'
 import { findOperation, insertOperation, type Operation } from './operation.store'
 import { type Order, orderOf } from './order'
 import { announceFailure, repeatOutcome } from './outcome.store'
@@ -51,6 +51,3 @@ async function recognise(tx: Tx, order: Order, known: Operation): Promise<void> 
     throw new Malformed(`relay.${order.kind} ${order.cause} was ordered with other content before`)
   await repeatOutcome(tx, known)
 }
-
-/** The kinds that come as commands; a send comes as a question. */
-export type Commanded = Exclude<Kind, 'send'>

@@ -6,9 +6,9 @@ import { assignWaiting } from './assign'
 import { holdLanes } from './lanes'
 import type { Task } from './operation'
 import { operations } from './operation.store'
+import { openStage, until } from './rig/stage'
 import { round } from './rounds'
 import { deadLetters, outbox } from './schema.store'
-import { openStage, until } from './stage.test'
 import { attempts, transactions } from './transaction.store'
 
 const stage = await openStage()

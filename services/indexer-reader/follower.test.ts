@@ -194,6 +194,8 @@ describe('logs that were left out', () => {
     await tellMore(chain, 2)
     const reader = start({})
     await untilRecordsAgree(reader)
+    const isIdle = async () => (await cursor())!.blockNumber - (await cursor())!.confirmedTo < 40
+    await waitUntil('nothing left to confirm', isIdle)
     const before = (await cursor())!.confirmedTo
     proxies[0].setFaults({ partialLogsRate: 1 })
     await chain.mine(60)
@@ -274,6 +276,6 @@ describe('another chain', () => {
       deployment: { ...chain.deployment, creditLine: chain.deployment.ausd },
     }
     start({}, { chain: moved })
-    expect(running.ended).rejects.toThrow(/another chain, contract or deploy block/)
+    await expect(running.ended).rejects.toThrow(/another chain, contract or deploy block/)
   })
 })

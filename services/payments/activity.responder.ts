@@ -3,8 +3,8 @@ import type { Clock } from '#shared/clock'
 import type { Database } from '#shared/db/open'
 import { PaymentsActivity } from '#shared/messages/payments'
 import { ok } from '#shared/refusals'
-import { listInFlight, listPayments } from './activity.store.ts'
-import { activityEntry } from './activity.ts'
+import { activityEntry } from './activity'
+import { listInFlight, listPayments } from './activity.store'
 
 export const answerActivity = (database: Database, clock: Clock) =>
   answering(PaymentsActivity, async ({ wallet: asWritten, limit, before: cursor }) => {

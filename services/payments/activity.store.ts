@@ -1,6 +1,6 @@
 import { and, desc, eq, gt, inArray, isNotNull, isNull, ne, or, sql } from 'drizzle-orm'
 import type { Database } from '#shared/db/open'
-import { type PaymentRow, payments } from './payment.store.ts'
+import { type PaymentRow, payments } from './payment.store'
 
 const inFlightMax = 100
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { waitUntil } from '#infra/local/wait'
-import { leaseLooks } from './look.store.ts'
-import { nextLook } from './look.ts'
-import type { PaymentState } from './payment.ts'
-import { openRig, type Rig, wallet } from './rig.test.ts'
-import { readStats } from './stats.store.ts'
+import { nextLook } from './look'
+import { leaseLooks } from './look.store'
+import type { PaymentState } from './payment'
+import { openRig, type Rig, wallet } from './rig.test'
+import { readStats } from './stats.store'
 
 let rig: Rig
 beforeAll(async () => {
@@ -77,7 +77,7 @@ describe('the activity of a wallet', () => {
     const asked = { wallet: nobody, amount: '50000', method: 'qr', quoteId: rig.quote() }
     expect(await rig.topup(asked)).toEqual({ refused: 'provider_unavailable' })
     await rig.control('faults', {})
-    expect(await list({ wallet: nobody, limit: 10 })).toEqual({ items: [], inFlight: [] })
+    expect(await list({ wallet: nobody, limit: 10 })).toMatchObject({ items: [], inFlight: [] })
   })
 })
 

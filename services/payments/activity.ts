@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type { ActivityEntry } from '#shared/messages/activity'
-import type { PaymentRow } from './payment.store.ts'
-import type { Reason } from './payment.ts'
+import type { Reason } from './payment'
+import type { PaymentRow } from './payment.store'
 
 /** What a user reads about a payment that did not go the usual way. */
 const texts: Readonly<Record<Reason, string>> = {

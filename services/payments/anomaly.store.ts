@@ -1,7 +1,7 @@
 import { text } from 'drizzle-orm/pg-core'
 import { amountColumn, at } from '#shared/db/columns'
 import type { Db } from '#shared/db/open'
-import { schema } from './schema.store.ts'
+import { schema } from './schema.store'
 
 /** What does not fit anything we promised; kept for a person. */
 export const anomalyKinds = [

@@ -3,8 +3,8 @@ import { pause } from '#shared/deadline'
 import { failpoint } from '#shared/failpoint'
 import { money } from '#shared/money/money'
 import { type Answer, ok, refuse } from '#shared/refusals'
-import { leaseOpening } from './checkout.store.ts'
-import { nextLook, reopenMaxMs } from './look.ts'
+import { leaseOpening } from './checkout.store'
+import { nextLook, reopenMaxMs } from './look'
 import {
   findByQuote,
   insertPayment,
@@ -12,9 +12,9 @@ import {
   type NewPayment,
   notePayment,
   type PaymentRow,
-} from './payment.store.ts'
-import type { Checkout, PaymentProvider } from './payment-provider.ts'
-import type { Desk } from './step.store.ts'
+} from './payment.store'
+import type { Checkout, PaymentProvider } from './payment-provider'
+import type { Desk } from './step.store'
 
 export type PaymentResult = { paymentId: string; checkoutUrl: string; fiat: string; ausd: string }
 

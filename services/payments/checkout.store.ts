@@ -1,10 +1,10 @@
 import { and, eq, isNull, or, sql } from 'drizzle-orm'
 import type { Db, Tx } from '#shared/db/open'
-import type { Found } from './finding.ts'
-import { findBySession, notePayment, type PaymentRow, payments } from './payment.store.ts'
-import type { Checkout } from './payment-provider.ts'
-import { type Evidence, receivePayment } from './receipt.store.ts'
-import { type Desk, takeStep } from './step.store.ts'
+import type { Found } from './finding'
+import { findBySession, notePayment, type PaymentRow, payments } from './payment.store'
+import type { Checkout } from './payment-provider'
+import { receiveCharge } from './receipt.store'
+import { type Desk, takeStep } from './step.store'
 
 /** Lets one copy at a time ask for a checkout; undefined while another does, or has. */
 export async function leaseOpening(
@@ -34,9 +34,8 @@ export async function receiveCheckout(
   { checkout, fetched }: Found,
 ): Promise<boolean> {
   if (!checkout) return false
-  const evidence: Evidence | undefined =
-    fetched?.status === 'succeeded' ? { charge: fetched.charge, checkout } : undefined
-  if (evidence) return receivePayment(tx, desk, evidence)
+  if (fetched && (await receiveCharge(tx, desk, fetched, checkout))) return true
+  // Received before, or not yet paid: the checkout itself may still say something new.
   const payment = await findBySession(tx, account, checkout.sessionId)
   if (payment) await noteCheckout(tx, desk, payment, checkout)
   return false

@@ -5,12 +5,12 @@ import { idFor } from '#shared/ids'
 import { QuoteFind, QuoteTake } from '#shared/messages/pricing'
 import { accountFor, type Pair } from '#shared/money/pair'
 import type { Answer } from '#shared/refusals'
-import { askOr } from './asking.ts'
-import { type Checkouts, openNew, type PaymentResult, resume } from './checkout.responder.ts'
-import { nextLook } from './look.ts'
-import { findByQuote, type NewPayment } from './payment.store.ts'
-import type { PaymentKind } from './payment.ts'
-import type { Method, Price } from './topup.ts'
+import { askOr } from './asking'
+import { type Checkouts, openNew, type PaymentResult, resume } from './checkout.responder'
+import { nextLook } from './look'
+import type { PaymentKind } from './payment'
+import { findByQuote, type NewPayment } from './payment.store'
+import type { Method, Price } from './topup'
 
 export type Creation = Checkouts & { readonly ask: Ask }
 export type Quote = { pair: Pair; rate: string }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { openRig, type Rig, wallet } from './rig.test.ts'
+import { openRig, type Rig, wallet } from './rig.test'
 
 let rig: Rig
 beforeAll(async () => {

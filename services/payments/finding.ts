@@ -1,6 +1,6 @@
 import type { ProviderAccount } from '#shared/money/pair'
-import type { Checkout, FetchedCharge, FetchedRefund, PaymentProvider } from './payment-provider.ts'
-import type { Hint } from './webhook.ts'
+import type { Checkout, FetchedCharge, FetchedRefund, PaymentProvider } from './payment-provider'
+import type { Hint } from './webhook'
 
 /** What the provider says about the object of a hint; undefined for what it does not know. */
 export type Found = {

@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, lte, sql } from 'drizzle-orm'
 import type { Database } from '#shared/db/open'
-import { type PaymentRow, payments } from './payment.store.ts'
+import { type PaymentRow, payments } from './payment.store'
 
 /** Longer than one look takes, so that another copy takes over only after a crash. */
 const leaseSeconds = 30

@@ -1,4 +1,4 @@
-import type { PaymentState } from './payment.ts'
+import type { PaymentState } from './payment'
 
 /** A checkout that could not be opened may be tried again so long: longer would be a free rate. */
 export const reopenMaxMs = 600_000

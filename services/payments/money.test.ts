@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { waitUntil } from '#infra/local/wait'
-import type { PaymentState } from './payment.ts'
-import { openRig, type Rig, wallet } from './rig.test.ts'
+import type { PaymentState } from './payment'
+import { openRig, type Rig, wallet } from './rig.test'
 
 let rig: Rig
 beforeAll(async () => {

@@ -3,8 +3,8 @@ import { announce } from '#shared/db/outbox.store'
 import { idFor } from '#shared/ids'
 import { PaymentInReview, PaymentPaid, PaymentSettled } from '#shared/messages/payments'
 import { CreditOrdered, RepayOrdered, RevokeOrdered } from '#shared/messages/relay'
-import type { PaymentRow } from './payment.store.ts'
-import { outbox } from './schema.store.ts'
+import type { PaymentRow } from './payment.store'
+import { outbox } from './schema.store'
 
 /**
  * Orders what the money is for. A repeat by the sweeper carries an id of its own, so that neither

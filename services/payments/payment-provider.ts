@@ -1,6 +1,6 @@
 import type { Fiat, Money } from '#shared/money/money'
 import type { ProviderAccount } from '#shared/money/pair'
-import type { Charge } from './payment.ts'
+import type { Charge } from './payment'
 
 /** What we ask a hosted checkout for. `reference` is the payment id. */
 export type CheckoutOrder = {
@@ -65,4 +65,9 @@ export type PaymentProvider = {
     account: ProviderAccount,
     refundId: string,
   ) => Promise<FetchedRefund | undefined>
+  /** All refunds of a payment request; empty when the provider has no such list. */
+  readonly listRefunds: (
+    account: ProviderAccount,
+    paymentRequestId: string,
+  ) => Promise<FetchedRefund[]>
 }

@@ -3,8 +3,8 @@ import { boolean, check, index, integer, text, unique } from 'drizzle-orm/pg-cor
 import { addressColumn, amountColumn, at, timestamps } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
 import { pairs, providerAccounts } from '#shared/money/pair'
-import { type PaymentState, paymentKinds, paymentStates, reasons } from './payment.ts'
-import { schema } from './schema.store.ts'
+import { type PaymentState, paymentKinds, paymentStates, reasons } from './payment'
+import { schema } from './schema.store'
 
 const list = (words: readonly string[]) => sql.raw(words.map((word) => `'${word}'`).join(', '))
 

@@ -1,8 +1,8 @@
 import { canBecome } from '#shared/lifecycle'
 import type { Fiat } from '#shared/money/money'
 import type { ProviderAccount } from '#shared/money/pair'
-import { type SettlementState, settlementLifecycle } from './settlement.ts'
-import { type TopupState, topupLifecycle } from './topup.ts'
+import { type SettlementState, settlementLifecycle } from './settlement'
+import { type TopupState, topupLifecycle } from './topup'
 
 export const paymentKinds = ['topup', 'settlement'] as const
 export type PaymentKind = (typeof paymentKinds)[number]

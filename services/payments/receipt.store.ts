@@ -1,6 +1,7 @@
 import type { Tx } from '#shared/db/open'
-import { recordAnomaly } from './anomaly.store.ts'
-import { isHeld } from './channel.ts'
+import { recordAnomaly } from './anomaly.store'
+import { isHeld } from './channel'
+import { type Charge, paymentIdFrom } from './payment'
 import {
   findByProviderIds,
   findBySession,
@@ -8,12 +9,11 @@ import {
   lockPayment,
   notePayment,
   type PaymentRow,
-} from './payment.store.ts'
-import { type Charge, paymentIdFrom } from './payment.ts'
-import type { Checkout } from './payment-provider.ts'
-import { decideOverpaid, decideReceipt } from './receipt.ts'
-import { sumRefunded } from './refund.store.ts'
-import { type Desk, takeDecided, takeStep } from './step.store.ts'
+} from './payment.store'
+import type { Checkout, FetchedCharge } from './payment-provider'
+import { decideOverpaid, decideReceipt } from './receipt'
+import { sumRefunded } from './refund.store'
+import { type Desk, takeDecided, takeStep } from './step.store'
 
 /** A succeeded charge, and the checkout that led to it when one was fetched. */
 export type Evidence = { readonly charge: Charge; readonly checkout?: Checkout | undefined }
@@ -47,6 +47,22 @@ export async function receivePayment(tx: Tx, desk: Desk, evidence: Evidence): Pr
     refundedMinor,
   })
   return moved?.state === 'paid'
+}
+
+/** A charge that has not brought money moves nothing; a status we do not know is shown to a person. */
+export async function receiveCharge(
+  tx: Tx,
+  desk: Desk,
+  fetched: FetchedCharge,
+  checkout?: Checkout,
+): Promise<boolean> {
+  const { status, charge } = fetched
+  if (status === 'succeeded') return receivePayment(tx, desk, { charge, checkout })
+  if (status === 'unknown') {
+    const fields = { providerPaymentId: charge.paymentId, alarm: true }
+    desk.log.error(fields, 'payment has a status we do not know')
+  }
+  return false
 }
 
 /**

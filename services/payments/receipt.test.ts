@@ -6,7 +6,7 @@ import {
   type PaymentState,
   paymentIdFrom,
   paymentStates,
-} from './payment.ts'
+} from './payment'
 import {
   decideMatured,
   decideOverpaid,
@@ -14,7 +14,7 @@ import {
   decideRefunded,
   decideRevoked,
   decideSettled,
-} from './receipt.ts'
+} from './receipt'
 
 const open: PaymentFacts = {
   ...{ kind: 'topup', state: 'awaiting_payment', currency: 'IDR', fiatMinor: 50_000n },

@@ -1,4 +1,4 @@
-import { type Charge, mayBecome, type PaymentFacts, type Reason } from './payment.ts'
+import { type Charge, mayBecome, type PaymentFacts, type Reason } from './payment'
 
 /** What to do about money that arrived. */
 export type Receipt =

@@ -1,11 +1,11 @@
 import type { Tx } from '#shared/db/open'
-import { recordAnomaly } from './anomaly.store.ts'
-import { lockPayment, notePayment } from './payment.store.ts'
-import type { FetchedCharge, FetchedRefund } from './payment-provider.ts'
-import { matchPayment, receivePayment } from './receipt.store.ts'
-import { decideRefunded } from './receipt.ts'
-import { recordRefund, sumRefunded } from './refund.store.ts'
-import { type Desk, takeDecided } from './step.store.ts'
+import { recordAnomaly } from './anomaly.store'
+import { lockPayment, notePayment } from './payment.store'
+import type { FetchedCharge, FetchedRefund } from './payment-provider'
+import { decideRefunded } from './receipt'
+import { matchPayment, receivePayment } from './receipt.store'
+import { recordRefund, sumRefunded } from './refund.store'
+import { type Desk, takeDecided } from './step.store'
 
 /**
  * The one way a refund comes in. It may be told before the payment itself: the payment is then

@@ -2,8 +2,8 @@ import { and, eq, sql } from 'drizzle-orm'
 import { check, index, text } from 'drizzle-orm/pg-core'
 import { amountColumn, timestamps } from '#shared/db/columns'
 import type { Tx } from '#shared/db/open'
-import type { RefundStatus } from './payment-provider.ts'
-import { schema } from './schema.store.ts'
+import type { RefundStatus } from './payment-provider'
+import { schema } from './schema.store'
 
 /** A refund as the provider last told it. */
 export const refunds = schema.table(

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { waitUntil } from '#infra/local/wait'
-import { openRig, type Rig, wallet } from './rig.test.ts'
+import { openRig, type Rig, wallet } from './rig.test'
 
 let rig: Rig
 beforeAll(async () => {
@@ -87,6 +87,15 @@ describe('a refund', () => {
     await is(id, { state: 'refunded', reason: 'refunded_before_credit' })
     expect(await subjects(id)).toEqual([])
     await webhooks({ only: [] })
+  })
+
+  test('during the hold that nobody told is found by the sweeper', async () => {
+    const id = await onChain('CARDS')
+    await webhooks({ drop: 1 })
+    await refund(id)
+    await webhooks({ drop: 0 })
+    await rig.sweep()
+    expect(await rig.row(id)).toMatchObject({ state: 'revoking', refundedMinor: 50_000n })
   })
 
   test('that failed changes nothing', async () => {

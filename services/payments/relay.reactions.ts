@@ -1,10 +1,10 @@
 import { type Reaction, reactTo } from '#shared/bus/reaction'
 import type { Tx } from '#shared/db/open'
 import { relayFailed, relaySettled } from '#shared/messages/relay'
-import { lockPayment } from './payment.store.ts'
-import type { PaymentFacts, Reason } from './payment.ts'
-import { decideRevoked, decideSettled, type Step } from './receipt.ts'
-import { type Desk, takeDecided } from './step.store.ts'
+import type { PaymentFacts, Reason } from './payment'
+import { lockPayment } from './payment.store'
+import { decideRevoked, decideSettled, type Step } from './receipt'
+import { type Desk, takeDecided } from './step.store'
 
 /** What the chain made of our orders. */
 export const relayReactions = (desk: Desk): Reaction[] => [

@@ -2,9 +2,9 @@ import { answering } from '#shared/bus/serve'
 import { ChainAccount } from '#shared/messages/chain'
 import { SettlementCreate } from '#shared/messages/payments'
 import { ok, refuse } from '#shared/refusals'
-import { askOr } from './asking.ts'
-import { type Creation, createPayment } from './creation.responder.ts'
-import { priceSettlement } from './settlement.ts'
+import { askOr } from './asking'
+import { type Creation, createPayment } from './creation.responder'
+import { priceSettlement } from './settlement'
 
 /** Refused, in this order: nothing_owed, what the quote says, the channels' limits. */
 export const answerSettlements = (creation: Creation) =>

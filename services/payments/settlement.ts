@@ -3,8 +3,8 @@ import { toFiatCeil } from '#shared/money/conversion'
 import { money } from '#shared/money/money'
 import { fiatOf, type Pair } from '#shared/money/pair'
 import { type Answer, ok, refuse } from '#shared/refusals'
-import { channelLimits } from './channel.ts'
-import type { Price } from './topup.ts'
+import { channelLimits } from './channel'
+import type { Price } from './topup'
 
 export type SettlementState =
   | 'opening'

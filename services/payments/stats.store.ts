@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import { countDead } from '#shared/db/dead-letter.store'
 import type { Database } from '#shared/db/open'
 import { outboxLag } from '#shared/db/outbox.store'
-import { payments } from './payment.store.ts'
-import { deadLetters, outbox } from './schema.store.ts'
+import { payments } from './payment.store'
+import { deadLetters, outbox } from './schema.store'
 
 /** The true figures. In flight is money that arrived and whose effect is not final on the chain. */
 export async function readStats(database: Database) {

@@ -1,11 +1,11 @@
 import type { Clock } from '#shared/clock'
 import type { Tx } from '#shared/db/open'
 import type { Log } from '#shared/log'
-import { nextLook } from './look.ts'
-import { announceFact, orderEffect } from './order.store.ts'
-import { movePayment, type NewPayment, type PaymentRow } from './payment.store.ts'
-import { mayBecome, type PaymentState } from './payment.ts'
-import type { Step } from './receipt.ts'
+import { nextLook } from './look'
+import { announceFact, orderEffect } from './order.store'
+import { mayBecome, type PaymentState } from './payment'
+import { movePayment, type NewPayment, type PaymentRow } from './payment.store'
+import type { Step } from './receipt'
 
 /** What every change of a payment needs besides the transaction. */
 export type Desk = { readonly log: Log; readonly clock: Clock; readonly sweepAfterMs: number }

@@ -3,16 +3,17 @@ import type { Database, Tx } from '#shared/db/open'
 import { pause } from '#shared/deadline'
 import { failpoint } from '#shared/failpoint'
 import { ChainAccount } from '#shared/messages/chain'
-import { askOr } from './asking.ts'
-import { expire, receiveCheckout } from './checkout.store.ts'
-import { findByCheckout } from './finding.ts'
-import { leaseLooks, planLook } from './look.store.ts'
-import { nextLook } from './look.ts'
-import { orderEffect } from './order.store.ts'
-import { lockPayment, type PaymentRow } from './payment.store.ts'
-import type { PaymentProvider } from './payment-provider.ts'
-import { decideMatured } from './receipt.ts'
-import { type Desk, takeDecided } from './step.store.ts'
+import { askOr } from './asking'
+import { expire, receiveCheckout } from './checkout.store'
+import { findByCheckout } from './finding'
+import { nextLook } from './look'
+import { leaseLooks, planLook } from './look.store'
+import { orderEffect } from './order.store'
+import { lockPayment, type PaymentRow } from './payment.store'
+import type { PaymentProvider } from './payment-provider'
+import { decideMatured } from './receipt'
+import { receiveRefund } from './refund-receipt.store'
+import { type Desk, takeDecided } from './step.store'
 
 export type Sweeper = {
   readonly database: Database
@@ -109,6 +110,7 @@ async function lookAtCheckout(sweeper: Sweeper, payment: PaymentRow): Promise<vo
 /** The chain decides when the hold has ended; `pendingUntil` is the end of the wallet's last one. */
 async function lookAtHold(sweeper: Sweeper, payment: PaymentRow): Promise<Date | undefined> {
   const { ask, desk } = sweeper
+  await lookForRefunds(sweeper, payment)
   const { wallet } = payment
   const account = await askOr(ask, ChainAccount, { wallet }, 'chain_unavailable')
   if ('refused' in account) return undefined
@@ -121,6 +123,21 @@ async function lookAtHold(sweeper: Sweeper, payment: PaymentRow): Promise<Date |
     await takeDecided(tx, desk, row, decideMatured(row))
   })
   return undefined
+}
+
+/** While a top-up is held a refund can still be met by taking it back, so none may be missed. */
+async function lookForRefunds(sweeper: Sweeper, payment: PaymentRow): Promise<void> {
+  const { database, provider, desk } = sweeper
+  const { account, paymentRequestId, providerPaymentId } = payment
+  if (!paymentRequestId || !providerPaymentId) return
+  // Its webhook is what we count on: the list is not in the provider's current reference.
+  const refunds = await provider.listRefunds(account, paymentRequestId).catch(() => [])
+  const done = refunds.filter(({ status }) => status === 'succeeded')
+  const fetched = done.length > 0 && (await provider.findCharge(account, providerPaymentId))
+  if (!fetched) return
+  await database.transaction(async (tx) => {
+    for (const refund of done) await receiveRefund(tx, desk, refund, fetched)
+  })
 }
 
 /** Runs on the row as it is now, unless it moved since it was leased. */

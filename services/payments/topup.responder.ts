@@ -2,9 +2,9 @@ import { answering } from '#shared/bus/serve'
 import { ChainAccount } from '#shared/messages/chain'
 import { TopupCreate } from '#shared/messages/payments'
 import { ok, refuse } from '#shared/refusals'
-import { askOr } from './asking.ts'
-import { type Creation, createPayment } from './creation.responder.ts'
-import { priceTopup } from './topup.ts'
+import { askOr } from './asking'
+import { type Creation, createPayment } from './creation.responder'
+import { priceTopup } from './topup'
 
 /** Refused, in this order: not_verified, what the quote says, the amount's limits. */
 export const answerTopups = (creation: Creation) =>

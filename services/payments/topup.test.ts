@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { channelKind, isHeld } from './channel.ts'
-import { priceSettlement, settlementLifecycle } from './settlement.ts'
-import { priceTopup, topupLifecycle } from './topup.ts'
+import { channelKind, isHeld } from './channel'
+import { priceSettlement, settlementLifecycle } from './settlement'
+import { priceTopup, topupLifecycle } from './topup'
 
 describe('what a top-up costs and gives', () => {
   test.each([

@@ -4,7 +4,7 @@ import { type Fiat, money } from '#shared/money/money'
 import type { Pair } from '#shared/money/pair'
 import { fiatOf } from '#shared/money/pair'
 import { type Answer, ok, refuse } from '#shared/refusals'
-import { channelLimits } from './channel.ts'
+import { channelLimits } from './channel'
 
 export type TopupState =
   | 'opening'

@@ -3,15 +3,15 @@ import type { Database, Tx } from '#shared/db/open'
 import { failpoint } from '#shared/failpoint'
 import type { Message } from '#shared/messages/topic'
 import { PaymentsWebhook } from '#shared/messages/webhooks'
-import { recordAnomaly } from './anomaly.store.ts'
-import { receiveCheckout } from './checkout.store.ts'
-import { type Found, findFacts } from './finding.ts'
-import { findByProviderIds } from './payment.store.ts'
-import type { PaymentProvider } from './payment-provider.ts'
-import { receivePayment } from './receipt.store.ts'
-import { receiveRefund } from './refund-receipt.store.ts'
-import type { Desk } from './step.store.ts'
-import { type Hint, readDelivery } from './webhook.ts'
+import { recordAnomaly } from './anomaly.store'
+import { receiveCheckout } from './checkout.store'
+import { type Found, findFacts } from './finding'
+import { findByProviderIds } from './payment.store'
+import type { PaymentProvider } from './payment-provider'
+import { receiveCharge } from './receipt.store'
+import { receiveRefund } from './refund-receipt.store'
+import type { Desk } from './step.store'
+import { type Hint, readDelivery } from './webhook'
 
 type Delivery = Message<typeof PaymentsWebhook>
 type Read = Found & { hint: Hint }
@@ -68,9 +68,9 @@ async function takeIn(tx: Tx, desk: Desk, delivery: Delivery, read: Read): Promi
       return noteUnknown(tx, desk, delivery, hint.sessionId)
     case 'payment':
       if (!fetched) return noteUnknown(tx, desk, delivery, hint.paymentId)
-      return fetched.status === 'succeeded' && receivePayment(tx, desk, fetched)
+      return receiveCharge(tx, desk, fetched)
     case 'payment_request':
-      return fetched?.status === 'succeeded' && receivePayment(tx, desk, fetched)
+      return fetched ? receiveCharge(tx, desk, fetched) : false
     case 'refund':
       if (!refund || !fetched) return noteUnknown(tx, desk, delivery, hint.refundId)
       await receiveRefund(tx, desk, refund, fetched)

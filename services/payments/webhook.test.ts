@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { readDelivery } from './webhook.ts'
+import { readDelivery } from './webhook'
 
 const body = (event: string, data: unknown, more: object = {}) =>
   JSON.stringify({ event, business_id: 'b', created: '2026-08-01T02:07:11.410Z', data, ...more })

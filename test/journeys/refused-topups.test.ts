@@ -26,7 +26,7 @@ const good = () => ({ amount: '50000', method: 'qr', quoteId: idr })
 const digits = 'amount must be a string of 1 to 30 digits, in the smallest unit'
 
 const rows: [string, () => unknown, number, string][] = [
-  ['no body', () => undefined, 400, 'the body must be JSON'],
+  ['no body', () => undefined, 400, 'the body must be a JSON object'],
   ['a list', () => [], 400, 'the body must be a JSON object'],
   ['a number', () => 5, 400, 'the body must be a JSON object'],
   ['nothing in it', () => ({}), 400, 'amount is missing'],
@@ -89,7 +89,7 @@ describe('a top-up is refused, and nothing is written, for', () => {
     })
     expect({ status: reply.status, body: await reply.json() }).toEqual({
       status: 400,
-      body: { error: 'the body must be JSON' },
+      body: { error: 'the body is not valid JSON' },
     })
   })
 

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
+import { entryIn } from '../cashing-out'
 import { openCheckout } from '../checkout'
 import { resident } from '../people'
 import { sharedStack } from '../stack'
@@ -16,7 +17,7 @@ beforeAll(async () => {
 
 /** A verified person with collateral of about 30.77 AUSD. */
 async function borrower(): Promise<Person> {
-  const person = await resident(stack, { ausdMicro: 50_000_000n })
+  const person = await resident(stack, { ausdMicro: 50_000_000n, wei: 10n ** 18n })
   const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '500000', method: 'qr' })
   await outside.pay(checkout.paymentId, 'QRIS')
   await person.until('collateral', (me) => me.collateral.value === checkout.ausd)
@@ -104,8 +105,7 @@ describe('a refund', () => {
       (seen) => seen.collateral.pendingShares === '0' && seen,
     )
     expect(me.collateral.value).toBe('0')
-    const { items } = (await person.get('/me/activity')).body
-    expect(items[0]).toMatchObject({ id: checkout.paymentId, status: 'revoked' })
+    await entryIn(person, checkout.paymentId, 'revoked')
   })
 
   test('after the credit leaves the credit and puts the payment into review', async () => {

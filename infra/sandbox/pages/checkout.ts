@@ -21,7 +21,7 @@ export function checkoutPage(
       return paidPage(world, session)
     case 'EXPIRED': {
       const text = 'The time to pay has run out. Go back and start again.'
-      const about = { title: 'This payment has expired', sign: '⏱', tone: 'quiet', text } as const
+      const about = { title: 'This payment has expired', sign: '!', tone: 'quiet', text } as const
       return notice(about, back(session.cancelReturnUrl))
     }
     case 'CANCELED': {

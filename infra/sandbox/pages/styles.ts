@@ -17,8 +17,8 @@ color:var(--soft)}
 main{width:100%;max-width:60rem;margin:0 auto;padding:0 1.25rem;flex:1}
 footer{color:var(--soft);font-size:.8rem}
 .card{background:var(--card);border:1px solid var(--line);border-radius:1rem;padding:1.25rem}
-.checkout{display:grid;gap:1rem;align-items:start}
-.amount{font-size:2.1rem;line-height:1.2;font-weight:700;letter-spacing:-.02em;
+.checkout{display:grid;grid-template-columns:minmax(0,1fr);gap:1rem;align-items:start}
+.amount{font-size:1.85rem;overflow-wrap:anywhere;line-height:1.2;font-weight:700;letter-spacing:-.02em;
 font-variant-numeric:tabular-nums}
 .label{color:var(--soft);font-size:.9rem}
 .facts{display:grid;gap:.75rem 1rem;grid-template-columns:repeat(auto-fit,minmax(8.5rem,1fr));margin-top:1.1rem;padding-top:1.1rem;
@@ -42,13 +42,13 @@ box-shadow:inset 0 0 0 1px var(--accent)}
 .option small{display:block;color:var(--soft);line-height:1.35}
 .option.off{cursor:not-allowed;border-style:dashed;color:var(--soft)}
 .option.off:hover{border-color:var(--line)}
-.actions{display:flex;gap:.75rem;position:sticky;bottom:0;background:var(--card);
+.actions{display:flex;flex-wrap:wrap;gap:.75rem;position:sticky;bottom:0;background:var(--card);
 margin:0 -1.25rem -1.25rem;padding:1rem 1.25rem;border-top:1px solid var(--line);
 border-radius:0 0 1rem 1rem}
-button,.button{flex:1;display:inline-block;min-height:3rem;padding:.7rem 1.1rem;border-radius:.75rem;
+button,.button{flex:1 1 auto;display:inline-block;min-height:3rem;padding:.7rem .9rem;border-radius:.75rem;
 border:1px solid var(--line);background:transparent;color:var(--ink);font:inherit;font-weight:600;
 text-align:center;text-decoration:none;cursor:pointer}
-button.main,.button.main{flex:2;background:var(--accent);border-color:var(--accent);
+button.main,.button.main{flex:3 1 auto;background:var(--accent);border-color:var(--accent);
 color:var(--accent-ink)}
 button:focus-visible,.button:focus-visible,summary:focus-visible,a:focus-visible{
 outline:3px solid var(--accent);outline-offset:2px}
@@ -63,6 +63,6 @@ border-radius:50%;font-size:1.6rem;background:var(--tint);color:var(--accent)}
 .narrow h1{font-size:1.4rem;margin-bottom:.5rem}
 .stack{display:grid;gap:.75rem;margin-top:1.25rem}
 @media (min-width:52rem){main{padding-top:1rem}
-.checkout{grid-template-columns:19rem 1fr;gap:1.5rem}.summary{position:sticky;top:1.5rem}.summary .facts{grid-template-columns:1fr}
+.checkout{grid-template-columns:19rem minmax(0,1fr);gap:1.5rem}.summary{position:sticky;top:1.5rem}.summary .facts{grid-template-columns:1fr}
 .card{padding:1.5rem}.actions{margin:0 -1.5rem -1.5rem;padding:1rem 1.5rem}}
 `

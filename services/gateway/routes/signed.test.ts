@@ -18,22 +18,39 @@ const money = routes.slice(0, 4) as [string, BodyPath, string][]
 const again = ': sign in again'
 
 describe.each(routes)('%s %s, before anything else', (method, path) => {
-  test.each<[string, string | undefined, string]>([
-    ['without a session', undefined, `the Authorization header is missing${again}`],
-    ['with a malformed one', 'Service x', `the Authorization header must be Service <wallet>.<until>.<signature>${again}`],
-    ['with an expired one', await headerOf(ana, nowSeconds - 1), `the session has expired${again}`],
-    ['with one 8 days ahead', await headerOf(ana, nowSeconds + 8 * 86_400), `the until of the session is more than 7 days ahead${again}`],
-    ['with another key', await headerOf(budi, nowSeconds + 60, { wallet: ana.address }), `the signature of the session is not by its wallet${again}`],
-  ])('%s: 401', async (_, authorization, message) => {
+  test.each<[string, () => Promise<string> | string | undefined, string]>([
+    ['without a session', () => undefined, `the Authorization header is missing${again}`],
+    [
+      'with a malformed one',
+      () => 'Service x',
+      `the Authorization header must be Service <wallet>.<until>.<signature>${again}`,
+    ],
+    ['with an expired one', () => headerOf(ana, nowSeconds - 1), `the session has expired${again}`],
+    [
+      'with one 8 days ahead',
+      () => headerOf(ana, nowSeconds + 8 * 86_400),
+      `the until of the session is more than 7 days ahead${again}`,
+    ],
+    [
+      'with another key',
+      () => headerOf(budi, nowSeconds + 60, { wallet: ana.address }),
+      `the signature of the session is not by its wallet${again}`,
+    ],
+  ])('%s: 401', async (_, header, message) => {
+    const authorization = await header()
     const rig = await rigOf({ 'chain.signature.check': okay({ valid: false }) })
     const headers: Record<string, string> = authorization ? { authorization } : {}
-    const response = await rig.call(method, path, { headers, ...(method === 'POST' ? { raw: 'not even JSON' } : {}) })
+    const response = await rig.call(method, path, {
+      headers,
+      ...(method === 'POST' ? { raw: 'not even JSON' } : {}),
+    })
     expect([response.status, await errorOf(response)]).toEqual([401, message])
     expect(rig.users.rows.size).toBe(0)
   })
   test('over the limit of its wallet: 429, and another wallet is not', async () => {
     const rig = await rigOf({}, { settings: { ...settings, signedPerMinute: 1 } })
-    const as = async (who: typeof ana) => rig.call(method, path, { headers: { authorization: await headerOf(who) } })
+    const as = async (who: typeof ana) =>
+      rig.call(method, path, { headers: { authorization: await headerOf(who) } })
     await as(ana)
     const response = await as(ana)
     expect([response.status, response.headers.get('retry-after')]).toEqual([429, '60'])
@@ -53,17 +70,23 @@ describe.each(money)('%s %s', (method, path, subject) => {
     expect([response.status, await response.json()]).toEqual([200, { answered: 'exactly' }])
     expect(rig.asked).toEqual([[subject, { wallet: walletOf(ana), ...goodBodies[path] }]])
   })
-  test.each(Object.keys(refusals) as RefusalCode[])('answers the refusal %s as the table says', async (code) => {
-    const { response } = await call(refusing(code))
-    const { status, message } = refusals[code]
-    expect([response.status, await errorOf(response)]).toEqual([status, message])
-    expect(response.headers.has('retry-after')).toBe(refusals[code].status === 503)
-  })
+  test.each(Object.keys(refusals) as RefusalCode[])(
+    'answers the refusal %s as the table says',
+    async (code) => {
+      const { response } = await call(refusing(code))
+      const { status, message } = refusals[code]
+      expect([response.status, await errorOf(response)]).toEqual([status, message])
+      expect(response.headers.has('retry-after')).toBe(refusals[code].status === 503)
+    },
+  )
   test('answers 503 with Retry-After when its owner is not there', async () => {
     const rig = await rigOf()
     const headers = { authorization: await headerOf(ana) }
     const response = await rig.call(method, path, { body: goodBodies[path], headers })
-    expect([response.status, await errorOf(response)]).toEqual([503, 'the service is busy, try again'])
+    expect([response.status, await errorOf(response)]).toEqual([
+      503,
+      'the service is busy, try again',
+    ])
     expect(response.headers.get('retry-after')).toBe('2')
   })
   test('answers 500 without a word of the cause when something is wrong with us', async () => {

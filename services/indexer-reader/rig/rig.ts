@@ -7,7 +7,7 @@ import { startChild } from '#infra/local/child'
 import { freePort } from '#infra/local/ports'
 import { planPostgres, postgresAnswers } from '#infra/local/postgres'
 import { waitUntil } from '#infra/local/wait'
-import { databaseRoles, hasMigrations } from '#infra/migrations/databases'
+import { databaseRoles } from '#infra/migrations/databases'
 import { migrateAll } from '#infra/migrations/migrate'
 import { systemClock } from '#shared/clock'
 import { type Database, openDatabase } from '#shared/db/open'
@@ -43,17 +43,6 @@ export async function openRigDatabase(server: RigPostgres, name: string) {
   const adminUrl = Object.assign(new URL(server.adminUrl), { pathname: `/${name}` }).href
   const passwords = Object.fromEntries(databaseRoles.map((role) => [role, 'rig'])) as never
   await migrateAll({ adminUrl, passwords })
-  if (!hasMigrations('indexer_reader')) {
-    const { generate } = await import('#infra/migrations/generate')
-    const out = '/tmp/ir-mig'
-    generate('indexer_reader', 'first', out)
-    const sql = postgres(adminUrl, { max: 1, onnotice: () => {} })
-    const { drizzle } = await import('drizzle-orm/postgres-js')
-    const { migrate } = await import('drizzle-orm/postgres-js/migrator')
-    await migrate(drizzle(sql), { migrationsFolder: out })
-    await sql.end()
-    await migrateAll({ adminUrl, passwords })
-  }
   const url = Object.assign(new URL(adminUrl), { username: 'indexer_reader', password: 'rig' }).href
   const database = openDatabase({ url, name: 'rig', log: rigLog, onStuck: () => {} })
   return { database, url, adminUrl }

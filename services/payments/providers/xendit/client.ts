@@ -6,9 +6,9 @@ import {
   type ProviderClient,
 } from '#shared/provider/client'
 import { ProviderUnknown } from '#shared/provider/problem'
-import type { PaymentProvider } from '../../payment-provider.ts'
-import { chargeFrom, checkoutFrom, refundFrom, sessionRequest } from './mapping.ts'
-import { WirePayment, WirePaymentRequest, WireRefund, WireSession } from './wire.ts'
+import type { PaymentProvider } from '../../payment-provider'
+import { chargeFrom, checkoutFrom, refundFrom, sessionRequest } from './mapping'
+import { WirePayment, WirePaymentRequest, WireRefund, WireRefunds, WireSession } from './wire'
 
 /** The v3 endpoints want their version; sessions and refunds document none. */
 const apiVersion = '2024-11-11'
@@ -71,6 +71,11 @@ export function xendit(options: {
       const path = `/refunds/${refundId}`
       const wire = found(await clients[account].get(path, { schema: WireRefund }), path)
       return wire && refundFrom(wire)
+    },
+    listRefunds: async (account, paymentRequestId) => {
+      const path = `/refunds?payment_request_id=${paymentRequestId}`
+      const wire = found(await clients[account].get(path, { schema: WireRefunds }), path)
+      return (wire?.data ?? []).map(refundFrom)
     },
   }
 }

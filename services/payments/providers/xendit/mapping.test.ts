@@ -2,8 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import { money } from '#shared/money/money'
 import { parseExact } from '#shared/provider/answer'
 import { readerOf } from '#shared/schema'
-import { chargeFrom, checkoutFrom, refundFrom, sessionRequest } from './mapping.ts'
-import { WirePayment, WireRefund, WireSession } from './wire.ts'
+import type { Checkout, CheckoutOrder } from '../../payment-provider'
+import { chargeFrom, checkoutFrom, refundFrom, sessionRequest } from './mapping'
+import { WirePayment, WireRefund, WireSession } from './wire'
 
 const read = <T>(reader: (value: unknown) => { value: T } | { fault: string }, text: string): T => {
   const answer = reader(parseExact(text))
@@ -30,11 +31,15 @@ const capture = (amount: number, at = '2026-08-01T02:07:11.149Z') => ({
 
 describe('a session', () => {
   test('is read with and without the fields that are null until known', () => {
-    const known = {
-      ...{ sessionId: 'ps-6a10c0ffee0000000000a001', reference: 'order-7001', status: 'open' },
-      ...{ checkoutUrl: 'https://dev.xen.to/aB3dE_7', expiresAt: new Date('2026-08-01T02:30:00Z') },
-      ...{ paymentRequestId: null, paymentId: null },
-    } as const
+    const known: Checkout = {
+      sessionId: 'ps-6a10c0ffee0000000000a001',
+      reference: 'order-7001',
+      status: 'open',
+      checkoutUrl: 'https://dev.xen.to/aB3dE_7',
+      expiresAt: new Date('2026-08-01T02:30:00Z'),
+      paymentRequestId: null,
+      paymentId: null,
+    }
     const nulls = {
       payment_request_id: null,
       payment_id: null,
@@ -125,10 +130,14 @@ test('a refund is read flat, with its amount in the smallest unit', () => {
 })
 
 describe('the request for a session', () => {
-  const order = {
-    ...{ account: 'MY', reference: 'pay_1', fiat: money(505n, 'MYR'), description: 'Top-up' },
-    ...{ cardsOnly: false, expiresAt: new Date('2026-08-01T02:30:00Z') },
-  } as const
+  const order: CheckoutOrder = {
+    account: 'MY',
+    reference: 'pay_1',
+    fiat: money(505n, 'MYR'),
+    description: 'Top-up',
+    cardsOnly: false,
+    expiresAt: new Date('2026-08-01T02:30:00Z'),
+  }
 
   test('speaks major units, captures at once and returns to the app', () => {
     expect(JSON.parse(JSON.stringify(sessionRequest(order, 'https://app.example.com')))).toEqual({

@@ -9,8 +9,8 @@ import type {
   FetchedCharge,
   FetchedRefund,
   RefundStatus,
-} from '../../payment-provider.ts'
-import type { WirePayment, WireRefund, WireSession } from './wire.ts'
+} from '../../payment-provider'
+import type { WirePayment, WireRefund, WireSession } from './wire'
 
 const checkoutStatuses: ReadonlyMap<string, CheckoutStatus> = new Map([
   ['ACTIVE', 'open'],

@@ -56,3 +56,6 @@ export const WireRefund = Type.Object({
   amount: ProviderNumber,
 })
 export type WireRefund = Static<typeof WireRefund>
+
+/** `GET /refunds?payment_request_id=…`: in the provider's SDK, not in its current reference. */
+export const WireRefunds = Type.Object({ data: Type.Array(WireRefund) })

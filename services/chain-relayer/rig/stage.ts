@@ -15,7 +15,7 @@ import {
 import { privateKeyToAccount } from 'viem/accounts'
 import { startAnvil } from '#infra/contracts/anvil-process'
 import { deployContracts } from '#infra/contracts/deploy'
-import { actorKeys, actors } from '#infra/contracts/stage'
+import { actorKeys } from '#infra/contracts/stage'
 import { startChild } from '#infra/local/child'
 import { emptyDir } from '#infra/local/folders'
 import { freePort } from '#infra/local/ports'
@@ -27,20 +27,20 @@ import { systemClock, toUnixSeconds } from '#shared/clock'
 import { openDatabase } from '#shared/db/open'
 import { pause } from '#shared/deadline'
 import { openLog } from '#shared/log'
-import { accountReader } from './account'
-import { type TokenDomain, typedTransfer } from './authorization'
-import { inspectChain } from './boot'
-import { lanes } from './lane.store'
-import { openNode } from './node'
-import type { Task } from './operation'
-import { operationReactions } from './operation.reactions'
-import { findOperation, operations } from './operation.store'
-import { orderOf } from './order'
-import type { Desk } from './questions'
-import { emptyMemory, type Relayer, type Settings } from './relayer'
-import { round } from './rounds'
-import { deadLetters, inbox, mail, outbox, schema } from './schema.store'
-import { attempts, transactions } from './transaction.store'
+import { accountReader } from '../account'
+import { type TokenDomain, typedTransfer } from '../authorization'
+import { inspectChain } from '../boot'
+import { lanes } from '../lane.store'
+import { openNode } from '../node'
+import type { Task } from '../operation'
+import { operationReactions } from '../operation.reactions'
+import { findOperation, operations } from '../operation.store'
+import { orderOf } from '../order'
+import type { Desk } from '../questions'
+import { emptyMemory, type Relayer, type Settings } from '../relayer'
+import { round } from '../rounds'
+import { deadLetters, inbox, mail, outbox, schema } from '../schema.store'
+import { attempts, transactions } from '../transaction.store'
 
 const tables = { schema, operations, transactions, attempts, lanes, inbox, outbox, deadLetters }
 const log = openLog('chain-relayer', process.env.LOG_LEVEL ?? 'silent')
@@ -77,6 +77,7 @@ export async function until(fact: () => Promise<unknown>, what: string, withinMs
 export type Interference = (
   method: string,
   forward: () => Promise<Response>,
+  params: readonly unknown[],
 ) => Promise<Response> | undefined
 
 /** An endpoint before the chain that a test can make lie. */
@@ -89,8 +90,8 @@ function openLiar(target: string) {
       const body = await request.text()
       const headers = { 'content-type': 'application/json' }
       const forward = () => fetch(target, { method: 'POST', headers, body })
-      const { method } = JSON.parse(body) as { method: string }
-      return (await liar.interfere?.(method, forward)) ?? forward()
+      const { method, params } = JSON.parse(body) as { method: string; params: unknown[] }
+      return (await liar.interfere?.(method, forward, params)) ?? forward()
     },
   })
   liar.url = `http://127.0.0.1:${server.port}`
@@ -98,11 +99,14 @@ function openLiar(target: string) {
   return liar
 }
 
-export const laneKey = actorKeys.relayer
+/** Keys that may be lanes; the first alone unless a suite asks for more. */
+const laneKeys = [actorKeys.relayer, actorKeys.verifier]
 const chainId = 10143
 
 /** Postgres, a chain with the contracts, and the service's inner parts; the bus alone is missing. */
-export async function openStage() {
+export async function openStage(laneCount = 1) {
+  const keys = laneKeys.slice(0, laneCount).map((key) => privateKeyToAccount(key))
+  const laneAddresses = keys.map(({ address }) => address)
   const [store, anvil] = await Promise.all([
     openTestDatabase(),
     startAnvil(['--slots-in-an-epoch', '1', '--block-time', '0.1']),
@@ -111,8 +115,8 @@ export async function openStage() {
     rpcUrl: anvil.rpcUrl,
     adminKey: actorKeys.admin,
     treasuryKey: actorKeys.treasury,
-    relayers: [actors.relayer.address],
-    verifiers: [actors.relayer.address],
+    relayers: laneAddresses,
+    verifiers: laneAddresses,
     treasuryFundsMicro: 1_000_000_000n,
     liquidityMicro: 1_000_000_000n,
     holdSeconds: 60,
@@ -127,7 +131,6 @@ export async function openStage() {
   const { ausd, creditLine } = deployment
   const node = openNode({ rpcUrls: [liar.url], chainId })
   const treasury = privateKeyToAccount(actorKeys.treasury)
-  const keys = [privateKeyToAccount(laneKey)]
   const expected = { chainId, genesisHash: deployment.genesisHash, ausd, creditLine, treasury }
   const domain: TokenDomain = await inspectChain(node, { ...expected, lanes: keys })
   const contracts = { ausd, creditLine, domain }

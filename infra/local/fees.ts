@@ -1,0 +1,8 @@
+/** What a wallet bids: a tip every node takes, and room for the base fee to double. */
+export async function bid(chain: {
+  getBlock: () => Promise<{ baseFeePerGas: bigint | null }>
+}): Promise<{ maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }> {
+  const { baseFeePerGas } = await chain.getBlock()
+  const maxPriorityFeePerGas = 1_000_000_000n
+  return { maxFeePerGas: 2n * (baseFeePerGas ?? 0n) + maxPriorityFeePerGas, maxPriorityFeePerGas }
+}

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres, { type Sql } from 'postgres'
+import { databaseRoles, hasMigrations, migrationsDir } from '#infra/migrations/databases'
+import { generate } from '#infra/migrations/generate'
+import { migrateAll } from '#infra/migrations/migrate'
+import { type ScratchPostgres, startScratchPostgres } from '#infra/migrations/scratch-postgres'
+
+let server: ScratchPostgres
+const migrate = () =>
+  migrateAll({ adminUrl: server.adminUrl, passwords: server.passwords, auditorPassword: 'audit' })
+beforeAll(async () => {
+  server = await startScratchPostgres()
+  await Promise.all([migrate(), migrate(), migrate()]) // Several at once: each must succeed.
+})
+afterAll(async () => {
+  await Promise.all([...sessions.values()].map((sql) => sql.end({ timeout: 1 })))
+  await server[Symbol.asyncDispose]()
+})
+
+/** One connection per role for the whole suite: to open one costs more than all it is used for. */
+const sessions = new Map<string, Sql>()
+function sessionOf(role: string, password: string): Sql {
+  const known = sessions.get(`${role} ${password}`)
+  if (known) return known
+  const sql = postgres(server.urlAs(role, password), { max: 1, onnotice: () => {} })
+  sessions.set(`${role} ${password}`, sql)
+  return sql
+}
+const run = (role: (typeof databaseRoles)[number], statement: string) =>
+  sessionOf(role, server.passwords[role]).unsafe(statement)
+const audit = (statement: string) => sessionOf('auditor', 'audit').unsafe(statement)
+const admin = () => sessionOf('postgres', 'admin')
+const tablesOf = async (role: string): Promise<string[]> => {
+  const rows = await admin()`select tablename from pg_tables where schemaname = ${role}`
+  return rows.map((row) => `${role}.${row.tablename}`)
+}
+
+describe.each(databaseRoles.filter(hasMigrations))('the role %s', (role) => {
+  const other = databaseRoles.find((name) => name !== role && hasMigrations(name))!
+  const outbox = `${role}.outbox (id, subject, payload)`
+
+  test('writes, changes and reads its own rows, also without naming the schema', async () => {
+    if (role === 'indexer_reader') return void (await run(role, 'select 1'))
+    await run(role, `insert into ${outbox} values ('own', 's', '{}')`)
+    await run(role, `update outbox set published_at = now() where id = 'own'`)
+    expect(await run(role, `select id from outbox`)).toHaveLength(1)
+  })
+
+  test.each([
+    ['read the rows of another', `select * from ${other}.inbox`],
+    ['write the rows of another', `insert into ${other}.inbox values ('a', 'b')`],
+    ['make a table', `create table ${role}.more (id int)`],
+    ['make a schema', 'create schema more'],
+    ['make a role', 'create role more'],
+    ['read what was migrated', `select * from migrations.${role}`],
+  ])('security: may not %s', async (_, statement) => {
+    await expect(run(role, statement)).rejects.toThrow(/permission denied/)
+  })
+
+  test.each([
+    ['delete', 'delete from %'],
+    ['empty', 'truncate %'],
+    ['change', 'alter table % add column more int'],
+    ['drop', 'drop table %'],
+  ])('security: may not %s any of its tables', async (_, pattern) => {
+    const tables = await tablesOf(role)
+    expect(tables.length).toBeGreaterThan(0)
+    for (const table of tables) {
+      const tried = run(role, pattern.replace('%', table))
+      await expect(tried).rejects.toThrow(/permission denied|must be owner/)
+    }
+  })
+
+  test('has migrations that lead to the tables of its store files', () => {
+    const out = mkdtempSync(join(tmpdir(), 'migrations-'))
+    try {
+      cpSync(migrationsDir(role), out, { recursive: true })
+      const before = readdirSync(out).filter((file) => file.endsWith('.sql'))
+      generate(role, 'change', out)
+      expect(readdirSync(out).filter((file) => file.endsWith('.sql'))).toEqual(before)
+    } finally {
+      rmSync(out, { recursive: true })
+    }
+  })
+})
+
+describe('the auditor', () => {
+  test('reads every schema and writes none', async () => {
+    for (const table of (await Promise.all(databaseRoles.map(tablesOf))).flat()) {
+      await audit(`select * from ${table}`)
+      await expect(audit(`delete from ${table}`)).rejects.toThrow(/permission denied/)
+    }
+  })
+})
+
+describe('migrating again', () => {
+  test('changes nothing, quickly, and takes a new password', async () => {
+    const count = () => admin()`select count(*)::int as runs from migrations.chain_relayer`
+    const before = await count()
+    const startedAt = performance.now()
+    const passwords = { ...server.passwords, gateway: 'changed' }
+    await migrateAll({ adminUrl: server.adminUrl, passwords })
+    expect(performance.now() - startedAt).toBeLessThan(2_000)
+    expect(await count()).toEqual(before)
+    expect(await sessionOf('gateway', 'changed')`select 1`).toHaveLength(1)
+    await expect(sessionOf('gateway', 'other')`select 1`).rejects.toThrow(/password/)
+  })
+})
+
+test('every service with store files has migrations', () => {
+  const services = join(import.meta.dir, '../../services')
+  for (const role of databaseRoles) {
+    const hasTables = existsSync(join(services, role.replaceAll('_', '-'), 'schema.store.ts'))
+    expect([role, hasMigrations(role)]).toEqual([role, hasTables])
+  }
+})

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { pgSchema } from 'drizzle-orm/pg-core'
+import { waitUntil } from '#infra/local/wait'
+import { migrateAll } from '#infra/migrations/migrate'
+import { type ScratchPostgres, startScratchPostgres } from '#infra/migrations/scratch-postgres'
+import { provisionNats } from '#infra/nats/provision'
+import { type ScratchServer, startScratchServer } from '#infra/nats/scratch-server'
+import { consume } from '#shared/bus/consume'
+import { type Bus, openBus } from '#shared/bus/open'
+import { relayOutbox } from '#shared/bus/outbox-relay'
+import { reactTo } from '#shared/bus/reaction'
+import { mailroom } from '#shared/db/mailroom'
+import { type Database, openDatabase } from '#shared/db/open'
+import { announce, announceAgain } from '#shared/db/outbox.store'
+import { openLog } from '#shared/log'
+import { RevokeOrdered } from '#shared/messages/relay'
+import type { ServiceName } from '#shared/messages/topic'
+
+const log = openLog('drill', 'fatal')
+const onStuck = () => {}
+const ordering = mailroom(pgSchema('payments'))
+const relaying = mailroom(pgSchema('chain_relayer'))
+const opened: AsyncDisposable[] = []
+
+let nats: ScratchServer
+let rows: ScratchPostgres
+let payments: { bus: Bus; database: Database }
+let relayer: { bus: Bus; database: Database }
+beforeAll(async () => {
+  ;[nats, rows] = await Promise.all([startScratchServer(), startScratchPostgres()])
+  await migrateAll({ adminUrl: rows.adminUrl, passwords: rows.passwords })
+  await provision()
+  payments = await openAs('payments', 'payments')
+  relayer = await openAs('chain-relayer', 'chain_relayer')
+})
+afterAll(async () => {
+  for (const part of opened.reverse()) await part[Symbol.asyncDispose]()
+  await Promise.all([nats[Symbol.asyncDispose](), rows[Symbol.asyncDispose]()])
+})
+
+const provision = () =>
+  provisionNats({ url: nats.url, user: 'admin', password: nats.passwords.admin })
+
+async function openAs(name: ServiceName, role: 'payments' | 'chain_relayer') {
+  const bus = await openBus({
+    url: nats.url,
+    user: name,
+    password: nats.passwords[name],
+    name,
+    log,
+    onStuck,
+  })
+  const url = rows.urlAs(role, rows.passwords[role])
+  const database = openDatabase({ url, name, log, onStuck, max: 4 })
+  opened.push(bus, database)
+  return { bus, database }
+}
+
+const order = (paymentId: string) => ({ paymentId, wallet: `0x${'1'.repeat(40)}` })
+const orderAll = (...ids: string[]) =>
+  payments.database.transaction(async (tx) => {
+    for (const id of ids) await announce(tx, ordering.outbox, RevokeOrdered, id, order(id))
+  })
+
+describe('when JetStream lost everything it ever stored', () => {
+  test('provisioning alone brings the running services back, and nothing is done twice', async () => {
+    const done: string[] = []
+    const revoking = reactTo(RevokeOrdered, {
+      apply: async (_, { paymentId }) => void done.push(paymentId),
+    })
+    opened.push(
+      relayOutbox({ ...payments, outbox: ordering.outbox, log }),
+      consume({
+        ...relayer,
+        stream: 'COMMANDS',
+        consumer: 'chain-relayer',
+        reactions: [revoking],
+        mailroom: relaying,
+        log,
+        poke: () => {},
+        onStuck,
+      }),
+    )
+    await orderAll('before')
+    await waitUntil('the first order', () => done.includes('before'), 10_000)
+
+    await nats.stop()
+    await orderAll('meanwhile')
+    nats.loseStore()
+    await nats.start()
+    await provision()
+    await orderAll('after')
+    await payments.database.read((db) => announceAgain(db, ordering.outbox, ['before']))
+
+    await waitUntil('the later orders', () => done.length >= 3, 20_000)
+    const resent = await relayer.bus.js.consumers.get('COMMANDS', 'chain-relayer')
+    await waitUntil('an empty stream', async () => {
+      const info = await resent.info()
+      return info.delivered.stream_seq === 3 && info.num_pending + info.num_ack_pending === 0
+    })
+    expect(done.toSorted()).toEqual(['after', 'before', 'meanwhile'])
+  }, 60_000)
+})

@@ -1,0 +1,259 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { createTestClient, http, numberToHex, parseGwei, publicActions } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { type AnvilProcess, startAnvil } from '#infra/contracts/anvil-process'
+import { waitUntil } from '#infra/local/wait'
+import { openRpcProxy, type RpcProxy } from './proxy.ts'
+
+const account = privateKeyToAccount(
+  '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
+)
+let anvil: AnvilProcess
+let proxy: RpcProxy
+const openNode = (rpcUrl: string) =>
+  createTestClient({ mode: 'anvil', transport: http(rpcUrl), cacheTime: 0 }).extend(publicActions)
+let node: ReturnType<typeof openNode>
+
+beforeAll(async () => {
+  anvil = await startAnvil(['--no-mining', '--slots-in-an-epoch', '1'])
+  node = openNode(anvil.rpcUrl)
+  await node.mine({ blocks: 130 })
+})
+afterAll(async () => anvil.close())
+beforeEach(() => {
+  proxy = openRpcProxy({ target: anvil.rpcUrl, faults: { seed: 1 } })
+})
+afterEach(async () => {
+  await proxy[Symbol.asyncDispose]()
+  await node.mine({ blocks: 3 })
+})
+
+type Reply = { id: number; result?: unknown; error?: { code: number; message: string } }
+const post = async (body: unknown, timeoutMs = 5_000) => {
+  const response = await fetch(proxy.url, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(timeoutMs),
+  })
+  return { status: response.status, body: (await response.json()) as Reply & Reply[] }
+}
+const ask = async (method: string, params: unknown[] = []) =>
+  (await post({ jsonrpc: '2.0', id: 1, method, params })).body
+
+let tip = 1
+const signed = async (fields: { nonce?: number; maxFeeGwei?: string } = {}) => {
+  const nonce = fields.nonce ?? (await node.getTransactionCount({ address: account.address }))
+  return account.signTransaction({
+    type: 'eip1559',
+    chainId: 10_143,
+    nonce,
+    to: account.address,
+    gas: 21_000n,
+    maxFeePerGas: parseGwei(fields.maxFeeGwei ?? '500') + BigInt(tip++),
+  })
+}
+const send = async (raw?: string) => ask('eth_sendRawTransaction', [raw ?? (await signed())])
+const poolSize = async () => {
+  const status = (await node.getTxpoolStatus()) as { pending: number; queued: number }
+  return status.pending + status.queued
+}
+const fates = () => proxy.journal.sends.map((sent) => sent.fate)
+
+describe('Monad on a good day', () => {
+  test('counts no pool transaction in a pending nonce', async () => {
+    const before = await ask('eth_getTransactionCount', [account.address, 'latest'])
+    await send()
+    expect(await node.getTransactionCount({ address: account.address, blockTag: 'pending' })).toBe(
+      Number(before.result) + 1,
+    )
+    const pending = await ask('eth_getTransactionCount', [account.address, 'pending'])
+    expect(pending.result).toBe(before.result)
+  })
+
+  test('finds a transaction by its hash only once it is in a block', async () => {
+    const { result: hash } = await send()
+    expect((await ask('eth_getTransactionByHash', [hash])).result).toBeNull()
+    await node.mine({ blocks: 1 })
+    expect((await ask('eth_getTransactionByHash', [hash])).result).toMatchObject({ hash })
+  })
+
+  test.each([
+    [100, undefined],
+    [101, { code: -32614, message: 'eth_getLogs is limited to a 100 range' }],
+  ])('answers a range of %d blocks with %p', async (width, error) => {
+    const filter = { fromBlock: '0x1', toBlock: numberToHex(1 + width) }
+    expect((await ask('eth_getLogs', [filter])).error).toEqual(error)
+  })
+
+  test('says it in its own words, once and again', async () => {
+    const raw = await signed({ nonce: 0, maxFeeGwei: '900' })
+    await send()
+    await node.mine({ blocks: 1 })
+    const refused = { code: -32603, message: 'Transaction nonce too low' }
+    expect((await send(raw)).error).toEqual(refused)
+    expect((await send(raw)).error).toEqual(refused)
+    expect(fates()).toEqual(['forwarded', 'refused by the node', 'refused again'])
+  })
+
+  test('takes the same bytes twice and forwards them once', async () => {
+    const raw = await signed()
+    const first = await send(raw)
+    expect(await send(raw)).toEqual(first)
+    expect(fates()).toEqual(['forwarded', 'known'])
+  })
+
+  test('answers a batch in order, refusals among results', async () => {
+    const { body } = await post([
+      { jsonrpc: '2.0', id: 7, method: 'eth_chainId' },
+      {
+        jsonrpc: '2.0',
+        id: 3,
+        method: 'eth_getLogs',
+        params: [{ fromBlock: '0x0', toBlock: '0xff' }],
+      },
+      { jsonrpc: '2.0', id: 5, method: 'eth_nonsense' },
+    ])
+    expect(body.map((reply) => reply.id)).toEqual([7, 3, 5])
+    expect(body[0]!.result).toBe('0x279f')
+    expect(body[1]!.error?.code).toBe(-32614)
+    expect(body[2]!.error).toBeDefined()
+  })
+})
+
+describe('a send', () => {
+  test('is swallowed: the hash is answered and nothing is there', async () => {
+    proxy.setFaults({ swallowSendRate: 1 })
+    expect((await send()).result).toMatch(/^0x[0-9a-f]{64}$/)
+    expect(await poolSize()).toBe(0)
+  })
+
+  test('is delayed: the hash is answered and it comes later', async () => {
+    proxy.setFaults({ delaySendRate: 1, delaySendMs: 100 })
+    expect((await send()).result).toMatch(/^0x/)
+    expect(await poolSize()).toBe(0)
+    await waitUntil('its coming', async () => (await poolSize()) === 1)
+  })
+
+  test('is taken without an answer', async () => {
+    proxy.setFaults({ timeoutAfterAcceptRate: 1 })
+    const raw = await signed()
+    const body = { jsonrpc: '2.0', id: 1, method: 'eth_sendRawTransaction', params: [raw] }
+    await expect(post(body, 300)).rejects.toThrow()
+    await waitUntil('its coming', async () => (await poolSize()) === 1)
+    proxy.setFaults({ timeoutAfterAcceptRate: 0 })
+    expect((await send(raw)).result).toMatch(/^0x/)
+  })
+
+  test.each([
+    'Transaction pool is full',
+    'overloaded, try again later',
+    'rpc no longer tracking tx',
+  ] as const)('is refused with "%s", and so are the same bytes for ever', async (poolWord) => {
+    proxy.setFaults({ poolErrorRate: 1, poolWord })
+    const raw = await signed()
+    expect((await send(raw)).error).toEqual({ code: -32603, message: poolWord })
+    proxy.setFaults({ poolErrorRate: 0 })
+    expect((await send(raw)).error).toEqual({ code: -32603, message: poolWord })
+    expect((await send()).result).toMatch(/^0x/)
+  })
+})
+
+describe('a read', () => {
+  const head = async (tag: string) =>
+    Number(((await ask('eth_getBlockByNumber', [tag, false])).result as { number: string }).number)
+
+  test('of a receipt: there, gone for two looks, there for good', async () => {
+    proxy.setFaults({ vanishReceiptLooks: 2 })
+    const { result: hash } = await send()
+    await node.mine({ blocks: 1 })
+    const seen: boolean[] = []
+    for (let look = 0; look < 5; look++) {
+      seen.push((await ask('eth_getTransactionReceipt', [hash])).result !== null)
+    }
+    expect(seen).toEqual([true, false, false, true, true])
+  })
+
+  test('of every head is behind, and what is above does not exist', async () => {
+    const latest = Number(await node.getBlockNumber())
+    proxy.setFaults({ headLagBlocks: 4 })
+    expect(await head('latest')).toBe(latest - 4)
+    expect(await head('finalized')).toBe(latest - 6)
+    expect(Number((await ask('eth_blockNumber')).result)).toBe(latest - 4)
+    const above = await ask('eth_getBlockByNumber', [numberToHex(latest - 3), false])
+    expect(above.result).toBeNull()
+  })
+
+  test('of the head goes back and forth, the same way for the same seed', async () => {
+    const walk = async () => {
+      proxy.setFaults({ headBackRate: 0.5, headBackBlocks: 9, seed: 42 })
+      const heads: number[] = []
+      for (let look = 0; look < 12; look++) heads.push(await head('latest'))
+      return heads
+    }
+    const heads = await walk()
+    expect(new Set(heads).size).toBe(2)
+    expect(await walk()).toEqual(heads)
+  })
+
+  test('of logs beyond a lagging head is refused', async () => {
+    const latest = Number(await node.getBlockNumber())
+    proxy.setFaults({ headLagBlocks: 4 })
+    const filter = { fromBlock: numberToHex(latest - 2), toBlock: numberToHex(latest) }
+    expect((await ask('eth_getLogs', [filter])).error).toMatchObject({ code: -32602 })
+  })
+})
+
+describe('the way to the endpoint', () => {
+  test.each([
+    ['is cut', { disconnectRate: 1 }, 'The socket connection was closed'],
+    ['hangs', { hangRate: 1 }, 'timed out'],
+  ])('%s', async (_what, faults, words) => {
+    proxy.setFaults(faults)
+    const error = await post({ jsonrpc: '2.0', id: 1, method: 'eth_chainId' }, 300).catch((e) => e)
+    expect(String(error)).toContain(words)
+  })
+
+  test('answers 429', async () => {
+    proxy.setFaults({ tooManyRequestsRate: 1 })
+    const response = await fetch(proxy.url, { method: 'POST', body: '{"method":"eth_chainId"}' })
+    expect(response.status).toBe(429)
+  })
+
+  test('answers 413 to a wide range when told to', async () => {
+    proxy.setFaults({ logsRangeStatus: 413 })
+    const params = [{ fromBlock: '0x0', toBlock: '0xff' }]
+    expect((await post({ jsonrpc: '2.0', id: 1, method: 'eth_getLogs', params })).status).toBe(413)
+  })
+})
+
+describe('the controls', () => {
+  const control = (change: unknown) =>
+    fetch(`${proxy.url}/control/faults`, { method: 'POST', body: JSON.stringify(change) })
+
+  test('set faults over HTTP, and an empty object ends them', async () => {
+    expect(await (await control({ headLagBlocks: 3 })).json()).toMatchObject({ headLagBlocks: 3 })
+    expect(proxy.faults().headLagBlocks).toBe(3)
+    await control({})
+    expect(proxy.faults().headLagBlocks).toBe(0)
+  })
+
+  test.each([
+    [{ swallowSends: 1 }, 'swallowSends is not a fault'],
+    [{ swallowSendRate: 2 }, 'swallowSendRate must be from 0 to 1'],
+    [{ pendingIsLatest: 'no' }, 'pendingIsLatest must be a boolean'],
+    [{ poolWord: 'sorry' }, "poolWord must be one of the pool's words"],
+  ])('refuse %p', async (change, words) => {
+    const response = await control(change)
+    expect(response.status).toBe(400)
+    expect(await response.json()).toEqual({ error: words })
+  })
+
+  test('show what was sent', async () => {
+    await send()
+    const journal = await (await fetch(`${proxy.url}/control/journal`)).json()
+    expect(journal).toMatchObject({
+      sends: [{ fate: 'forwarded' }],
+      calls: { eth_sendRawTransaction: 1 },
+    })
+  })
+})

@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'bun:test'
+import { level, type Saying, secrets, speakers } from '../testing/identity-providers.ts'
+import { nowMs } from '../testing/wallets.ts'
+import { decideIdentity, type Identity } from './identity.ts'
+
+const wallet = `0x${'ab'.repeat(20)}` as const
+const bytes = (text: string) => new TextEncoder().encode(text)
+const approval: Saying = { verdict: 'approved', subject: wallet, occurredAtMs: nowMs - 5_000 }
+const rejection: Saying = { ...approval, verdict: 'rejected', occurredAtMs: nowMs - 1_000 }
+
+describe.each(speakers.map((speaker) => [speaker.name, speaker] as const))('%s', (_, speaker) => {
+  const provider = speaker.adapter('http://127.0.0.1:9', 'production')
+  const body = speaker.say(approval, 'production')
+  const verify = (text: string, headers: Headers) => provider.verify(bytes(text), headers, nowMs)
+  const tell = (
+    saying: Saying,
+    known?: Identity,
+    environment: 'sandbox' | 'production' = 'production',
+  ) => {
+    const adapter = speaker.adapter('http://127.0.0.1:9', environment)
+    const read = adapter.parse(speaker.say(saying, environment))
+    if ('fault' in read) throw new Error(read.fault)
+    return decideIdentity(known, read.statement, { level, environment: 'production' })
+  }
+
+  describe('a signature', () => {
+    test('over the raw body is accepted', () => {
+      expect(verify(body, speaker.sign(body))).toEqual({ ok: true })
+    })
+    test('with the old secret is accepted during a rotation', () => {
+      expect(verify(body, speaker.sign(body, { secret: secrets[1] }))).toEqual({ ok: true })
+    })
+    test.each<[string, () => [string, Headers]]>([
+      ['that is missing', () => [body, new Headers()]],
+      [
+        'over a tampered body',
+        () => [body.replace(wallet, `0x${'cd'.repeat(20)}`), speaker.sign(body)],
+      ],
+      [
+        'over the same JSON written otherwise',
+        () => [JSON.stringify(JSON.parse(body), null, 1), speaker.sign(body)],
+      ],
+      ['with another secret', () => [body, speaker.sign(body, { secret: 'somebody else' })]],
+      ['with an empty secret', () => [body, speaker.sign(body, { secret: '' })]],
+      ['of another algorithm', () => [body, speaker.sign(body, { algorithm: 'sha1' })]],
+    ])('security: %s is refused', (_, make) => {
+      expect(verify(...make())).toHaveProperty('reason')
+    })
+    test.each([-301_000, 301_000])(
+      'security: made %d ms from now is refused where time is signed',
+      (ms) => {
+        const verdict = verify(body, speaker.sign(body, { atMs: nowMs + ms }))
+        expect('ok' in verdict).toBe(!speaker.signsTime)
+      },
+    )
+  })
+
+  describe('a statement', () => {
+    test('of approval verifies the wallet', () => {
+      expect(tell(approval)).toMatchObject({ wallet, next: { state: 'verified' }, flag: true })
+    })
+    test('of rejection, later, withdraws the approval', () => {
+      const approved = tell(approval) as { next: Identity }
+      expect(tell(rejection, approved.next)).toMatchObject({
+        next: { state: 'rejected' },
+        flag: false,
+      })
+    })
+    test('that is repeated changes nothing, under the same event id', () => {
+      const approved = tell(approval) as { next: Identity }
+      expect(tell(approval, approved.next)).toHaveProperty('ignored')
+      expect(provider.parse(body)).toEqual(provider.parse(body))
+    })
+    test('that arrives after a newer one changes nothing', () => {
+      const rejected = tell(rejection) as { next: Identity }
+      expect(tell(approval, rejected.next)).toHaveProperty('ignored')
+    })
+    test.each(['customer-7', wallet.toUpperCase(), ''])(
+      'about the unknown subject %p is ignored',
+      (subject) => {
+        expect(tell({ ...approval, subject })).toEqual({ ignored: 'unknown subject' })
+      },
+    )
+    test('about another level is ignored', () => {
+      expect(tell({ ...approval, level: 'another-level' })).toEqual({ ignored: 'other level' })
+    })
+    test('security: from the sandbox approves nobody in production', () => {
+      expect(tell(approval, undefined, 'sandbox')).toEqual({ ignored: 'other environment' })
+    })
+    test.each(['', 'null', '[]', '{}', '{"data":1}', '{"type":7}', 'x'])(
+      'of the form %p is a fault',
+      (text) => {
+        expect(provider.parse(text)).toHaveProperty('fault')
+      },
+    )
+  })
+
+  test('a provider that does not answer gives no link', async () => {
+    await expect(provider.createLink(wallet)).rejects.toThrow(
+      'the identity provider does not answer',
+    )
+  })
+})

@@ -1,0 +1,186 @@
+import { describe, expect, test } from 'bun:test'
+import { decideIdentity, type Identity, type IdentityPolicy } from './identity.ts'
+import type { Statement } from './identity-provider.ts'
+
+const wallet = `0x${'ab'.repeat(20)}` as const
+const policy: IdentityPolicy = { level: 'basic', environment: 'production' }
+const statement = (over: Partial<Statement> = {}): Statement => ({
+  eventId: 'event',
+  occurredAtMs: 2_000,
+  subjectRef: wallet,
+  providerRef: 'applicant',
+  level: 'basic',
+  word: 'approved',
+  sandbox: false,
+  ...over,
+})
+const known = (
+  state: Identity['state'],
+  decidedAtMs: number,
+  revision: bigint | null,
+): Identity => ({
+  state,
+  decidedAtMs,
+  revision,
+})
+
+describe('a verdict', () => {
+  const verified1 = known('verified', 1_000, 1_000n)
+  test.each<[string, Identity | undefined, Partial<Statement>, Identity, boolean | null]>([
+    ['approves a stranger', undefined, {}, known('verified', 2_000, 2_000n), true],
+    [
+      'refuses a stranger, whose flag was never set',
+      undefined,
+      { word: 'rejected' },
+      known('rejected', 2_000, null),
+      null,
+    ],
+    [
+      'approves who was refused before',
+      known('resubmit', 1_000, null),
+      {},
+      known('verified', 2_000, 2_000n),
+      true,
+    ],
+    ['approves again, and orders nothing', verified1, {}, known('verified', 2_000, 1_000n), null],
+    [
+      'withdraws an approval',
+      verified1,
+      { word: 'rejected' },
+      known('rejected', 2_000, 2_000n),
+      false,
+    ],
+    [
+      'withdraws it also when the person may try again',
+      verified1,
+      { word: 'resubmit' },
+      known('resubmit', 2_000, 2_000n),
+      false,
+    ],
+    [
+      'withdraws it when the provider resets',
+      verified1,
+      { word: 'reset' },
+      known('reset', 2_000, 2_000n),
+      false,
+    ],
+    [
+      'of a reset counts at any level',
+      verified1,
+      { word: 'reset', level: 'other' },
+      known('reset', 2_000, 2_000n),
+      false,
+    ],
+    [
+      'of a refusal counts without a level',
+      verified1,
+      { word: 'rejected', level: null },
+      known('rejected', 2_000, 2_000n),
+      false,
+    ],
+    [
+      'against the person wins at the same moment',
+      known('verified', 2_000, 2_000n),
+      { word: 'rejected' },
+      known('rejected', 2_000, 2_001n),
+      false,
+    ],
+    [
+      'approves again after a withdrawal',
+      known('rejected', 1_500, 1_500n),
+      {},
+      known('verified', 2_000, 2_000n),
+      true,
+    ],
+    [
+      'never repeats a revision',
+      known('rejected', 1_999, 2_000n),
+      {},
+      known('verified', 2_000, 2_001n),
+      true,
+    ],
+  ])('%s', (_, before, said, next, flag) => {
+    expect(decideIdentity(before, statement(said), policy)).toEqual({ wallet, next, flag })
+  })
+})
+
+describe('a statement is ignored', () => {
+  const older = 'older than the verdict we have'
+  test.each<[string, Identity | undefined, Partial<Statement>, string]>([
+    ['when it is no verdict', undefined, { word: 'none', subjectRef: 'x' }, 'no verdict'],
+    ['when it names nobody', undefined, { subjectRef: null }, 'unknown subject'],
+    [
+      'when it names somebody else',
+      undefined,
+      { subjectRef: 'customer-7', level: 'x' },
+      'unknown subject',
+    ],
+    [
+      'when the wallet is spelt otherwise',
+      undefined,
+      { subjectRef: wallet.toUpperCase() },
+      'unknown subject',
+    ],
+    ['when it approves another level', undefined, { level: 'other', sandbox: true }, 'other level'],
+    ['when it approves no level', undefined, { level: null }, 'other level'],
+    [
+      'when it refuses another level',
+      known('verified', 1, 1n),
+      { word: 'rejected', level: 'x' },
+      'other level',
+    ],
+    [
+      'security: when the sandbox approves and this is production',
+      undefined,
+      { sandbox: true },
+      'other environment',
+    ],
+    ['when the approval is older than the refusal', known('rejected', 2_001, null), {}, older],
+    [
+      'when the refusal is older than the approval',
+      known('verified', 2_001, 1n),
+      { word: 'rejected' },
+      older,
+    ],
+    ['when it is a replay', known('verified', 2_000, 2_000n), {}, older],
+    [
+      'when an approval comes at the moment of a refusal',
+      known('rejected', 2_000, null),
+      {},
+      older,
+    ],
+  ])('%s', (_, before, said, ignored) => {
+    expect(decideIdentity(before, statement(said), policy)).toEqual({ ignored } as never)
+  })
+  test('when production approves and this is the sandbox', () => {
+    const sandbox: IdentityPolicy = { ...policy, environment: 'sandbox' }
+    expect(decideIdentity(undefined, statement(), sandbox)).toEqual({
+      ignored: 'other environment',
+    })
+  })
+})
+
+test('any order of the same verdicts ends in the same state', () => {
+  const verdicts = [
+    statement({ occurredAtMs: 1, word: 'approved' }),
+    statement({ occurredAtMs: 2, word: 'rejected' }),
+    statement({ occurredAtMs: 3, word: 'approved' }),
+    statement({ occurredAtMs: 3, word: 'resubmit' }),
+  ]
+  const ends = permutations(verdicts).map((order) => {
+    let identity: Identity | undefined
+    for (const one of order) {
+      const decision = decideIdentity(identity, one, policy)
+      if ('next' in decision) identity = decision.next
+    }
+    return identity?.state
+  })
+  expect(new Set(ends)).toEqual(new Set(['resubmit']))
+})
+
+function permutations<T>(items: readonly T[]): T[][] {
+  if (items.length === 0) return [[]]
+  return items.flatMap((item, index) =>
+    permutations(items.toSpliced(index, 1)).map((rest) => [item, ...rest]),
+  )
+}

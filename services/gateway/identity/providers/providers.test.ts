@@ -1,0 +1,166 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
+import { speakers } from '../../testing/identity-providers.ts'
+import { nowMs, nowSeconds } from '../../testing/wallets.ts'
+import { parsePersona } from './persona/mapping.ts'
+import { verifyPersona } from './persona/signature.ts'
+import { accessSignature } from './sumsub/client.ts'
+import { parseSumsub } from './sumsub/mapping.ts'
+
+const wallet = `0x${'ab'.repeat(20)}` as const
+type Seen = { path: string; headers: Headers; body: string }
+const seen: Seen[] = []
+const replies = new Map<string, () => Response>()
+const server = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  async fetch(request) {
+    const { pathname: path } = new URL(request.url)
+    seen.push({ path, headers: request.headers, body: await request.text() })
+    return replies.get(path)?.() ?? new Response('nothing here', { status: 404 })
+  },
+})
+afterAll(() => server.stop(true))
+const apiUrl = `http://127.0.0.1:${server.port}`
+const [sumsub, persona] = speakers.map((speaker) => speaker.adapter(apiUrl, 'sandbox'))
+const linkPath = '/resources/sdkIntegrations/levels/-/websdkLink'
+
+describe('the words of Sumsub', () => {
+  const reviewed = {
+    type: 'applicantReviewed',
+    reviewStatus: 'completed',
+    createdAtMs: '2026-11-21 07:00:00.123',
+    sandboxMode: false,
+  }
+  const green = { reviewAnswer: 'GREEN' }
+  test.each<[string, object, string]>([
+    ['GREEN', { reviewResult: green }, 'approved'],
+    [
+      'RED for good',
+      { reviewResult: { reviewAnswer: 'RED', reviewRejectType: 'FINAL' } },
+      'rejected',
+    ],
+    ['RED without a kind', { reviewResult: { reviewAnswer: 'RED' } }, 'rejected'],
+    [
+      'RED to be tried again',
+      { reviewResult: { reviewAnswer: 'RED', reviewRejectType: 'RETRY' } },
+      'resubmit',
+    ],
+    [
+      'GREEN while a service is awaited',
+      { reviewStatus: 'awaitingService', reviewResult: green },
+      'none',
+    ],
+    [
+      'GREEN of another kind of event',
+      { type: 'applicantWorkflowCompleted', reviewResult: green },
+      'none',
+    ],
+    ['a colour we never saw', { reviewResult: { reviewAnswer: 'constructor' } }, 'none'],
+    ['no result', {}, 'none'],
+    ['a reset', { type: 'applicantReset' }, 'reset'],
+    ['a deletion', { type: 'applicantDeleted' }, 'reset'],
+    ['a deactivation', { type: 'applicantDeactivated' }, 'reset'],
+    ['a pending applicant', { type: 'applicantPending', reviewStatus: 'pending' }, 'none'],
+    ['an event we never saw', { type: 'toString' }, 'none'],
+  ])('%s', (_, over, word) => {
+    const read = parseSumsub(JSON.stringify({ ...reviewed, ...over }))
+    expect(read).toMatchObject({ statement: { word, occurredAtMs: nowMs + 123, sandbox: false } })
+  })
+  test('count as sandbox unless they say otherwise', () => {
+    const read = parseSumsub(JSON.stringify({ ...reviewed, sandboxMode: undefined }))
+    expect(read).toMatchObject({ statement: { sandbox: true } })
+  })
+  test.each(['yesterday', '2026-13-01 00:00:00', '1795244400123', ''])(
+    'with the time %p are a fault',
+    (createdAtMs) => {
+      expect(parseSumsub(JSON.stringify({ ...reviewed, createdAtMs }))).toEqual({
+        fault: 'createdAtMs is not a time',
+      })
+    },
+  )
+})
+
+describe('the words of Persona', () => {
+  const event = (name: string, key = 'reference-id') =>
+    JSON.stringify({
+      data: {
+        id: 'evt_1',
+        attributes: {
+          name,
+          [key === 'reference-id' ? 'created-at' : 'createdAt']: '2026-11-21T07:00:00.000Z',
+          payload: { data: { id: 'inq_1', attributes: { [key]: wallet } } },
+        },
+      },
+    })
+  test.each([
+    ['inquiry.approved', 'approved'],
+    ['inquiry.declined', 'rejected'],
+    ['inquiry.marked-for-review', 'none'],
+    ['inquiry.completed', 'none'],
+    ['inquiry.failed', 'none'],
+    ['__proto__', 'none'],
+  ])('%s: %s', (name, word) => {
+    expect(parsePersona(event(name), false)).toMatchObject({
+      statement: { word, subjectRef: wallet },
+    })
+  })
+  test('are understood in either inflection', () => {
+    const read = parsePersona(event('inquiry.approved', 'referenceId'), false)
+    expect(read).toMatchObject({ statement: { subjectRef: wallet, occurredAtMs: nowMs } })
+  })
+  test('are signed twice during a rotation, and one match is enough', () => {
+    const body = new TextEncoder().encode('{}')
+    const of = (secret: string) =>
+      `t=${nowSeconds},v1=${createHmac('sha256', secret).update(`${nowSeconds}.{}`).digest('hex')}`
+    const headers = new Headers({ 'persona-signature': `${of('old')} ${of('new')}` })
+    expect(verifyPersona(body, headers, ['new'], nowMs)).toEqual({ ok: true })
+    expect(verifyPersona(body, headers, ['other'], nowMs)).toHaveProperty('reason')
+  })
+  test.each(['', 't=1', 'v1=ab', 't=x,v1=ab', `t=${nowSeconds},v1=zz`, `t=${nowSeconds},v1=`, ','])(
+    'security: with the signature %p are refused',
+    (header) => {
+      const headers = new Headers({ 'persona-signature': header })
+      expect(verifyPersona(new Uint8Array(), headers, ['secret'], nowMs)).toHaveProperty('reason')
+    },
+  )
+})
+
+describe('a link for the person', () => {
+  test('is asked of Sumsub with a signed request', async () => {
+    replies.set(linkPath, () => Response.json({ url: 'https://in.sumsub.com/websdk/p/1' }))
+    expect(await sumsub!.createLink(wallet)).toBe('https://in.sumsub.com/websdk/p/1')
+    const { headers, body } = seen.at(-1)!
+    const ts = String(nowSeconds)
+    expect(JSON.parse(body)).toMatchObject({ userId: wallet, levelName: 'level-that-counts' })
+    expect(headers.get('x-app-token')).toBe('app-token')
+    expect(headers.get('x-app-access-ts')).toBe(ts)
+    expect(headers.get('x-app-access-sig')).toBe(
+      accessSignature('api-secret', ts, 'POST', linkPath, body),
+    )
+  })
+  test('is asked of Persona in two steps', async () => {
+    replies.set('/api/v1/inquiries', () => Response.json({ data: { id: 'inq_7' } }))
+    replies.set('/api/v1/inquiries/inq_7/generate-one-time-link', () =>
+      Response.json({ meta: { 'one-time-link': 'https://withpersona.com/verify?code=x' } }),
+    )
+    expect(await persona!.createLink(wallet)).toBe('https://withpersona.com/verify?code=x')
+    const asked = seen.at(-2)!
+    expect(asked.headers.get('authorization')).toBe('Bearer persona_sandbox_key')
+    expect(JSON.parse(asked.body).data.attributes).toEqual({
+      'inquiry-template-id': 'level-that-counts',
+      'reference-id': wallet,
+    })
+  })
+  test.each<[string, () => Response]>([
+    ['an error', () => new Response('{}', { status: 500 })],
+    ['no JSON', () => new Response('hello')],
+    ['no link', () => Response.json({})],
+    ['a script for a link', () => Response.json({ url: 'javascript:alert(1)' })],
+    ['a link in the clear', () => Response.json({ url: 'http://example.com/x' })],
+    ['a redirect', () => Response.redirect('https://example.com', 302)],
+  ])('security: is not taken from an answer with %s', async (_, reply) => {
+    replies.set(linkPath, reply)
+    await expect(sumsub!.createLink(wallet)).rejects.toThrow(/identity provider/)
+  })
+})

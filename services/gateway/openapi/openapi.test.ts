@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'bun:test'
+import type { TSchema } from 'typebox'
+import { readerOf } from '#shared/schema'
+import { rigOf } from '../testing/collaborators.ts'
+
+type Json = Record<string, unknown>
+type Content = Record<string, { schema: TSchema; example: unknown }>
+type Described = { description?: string; content?: Content; $ref?: string }
+type Op = {
+  operationId: string
+  summary: string
+  tags: string[]
+  security?: Json[]
+  parameters?: { name: string; in: string; required?: boolean }[]
+  requestBody?: { required: boolean; content: Content }
+  responses: Record<string, Described>
+}
+type Document = {
+  openapi: string
+  info: { title: string; version: string }
+  servers: { url: string }[]
+  paths: Record<string, Record<string, Op>>
+  components: Record<string, Record<string, Json>>
+}
+
+const rig = await rigOf()
+const text = await (await rig.call('GET', '/openapi.json')).text()
+const document = JSON.parse(text) as Document
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, op]) => ({ name: `${method} ${path}`, method, path, op })),
+)
+const named = operations.map((one) => [one.name, one] as const)
+
+const interfaceRoutes = [
+  'get /health',
+  'get /me',
+  'get /me/activity',
+  'get /metrics',
+  'get /ready',
+  'get /verify/{wallet}',
+  'post /cashouts',
+  'post /me/country',
+  'post /me/verification',
+  'post /quote',
+  'post /sends',
+  'post /settlements',
+  'post /topups',
+  'post /webhooks/identity',
+  'post /webhooks/payments',
+]
+
+/** Every `$ref` of the document, with what it points at. */
+function refsOf(value: unknown): [string, unknown][] {
+  if (typeof value !== 'object' || value === null) return []
+  const { $ref } = value as { $ref?: string }
+  const own: [string, unknown][] = $ref ? [[$ref, targetOf($ref)]] : []
+  return [...own, ...Object.values(value).flatMap(refsOf)]
+}
+const targetOf = (ref: string): unknown =>
+  ref
+    .split('/')
+    .slice(1)
+    .reduce((at: unknown, key) => (at as Json | undefined)?.[key], document)
+
+describe('the document', () => {
+  test('is OpenAPI 3.1 of version 1.0.0 at the public address', () => {
+    expect([document.openapi, document.info.version]).toEqual(['3.1.0', '1.0.0'])
+    expect(document.servers).toEqual([{ url: 'http://127.0.0.1:3000' }])
+  })
+  test('lists every route of the interface, and no other', () => {
+    expect(operations.map(({ name }) => name).sort()).toEqual(interfaceRoutes)
+  })
+  test('refers only to what it defines', () => {
+    const dangling = refsOf(document).filter(([, target]) => target === undefined)
+    expect(dangling).toEqual([])
+  })
+  test('names every operation once and every security scheme it uses', () => {
+    const ids = operations.map(({ op }) => op.operationId)
+    expect(new Set(ids).size).toBe(ids.length)
+    const schemes = new Set(
+      operations.flatMap(({ op }) => (op.security ?? []).flatMap(Object.keys)),
+    )
+    expect([...schemes].sort()).toEqual(Object.keys(document.components.securitySchemes!).sort())
+  })
+  test('carries none of our own keywords', () => {
+    expect(text).not.toContain('"says"')
+  })
+})
+
+describe.each(named)('%s', (_, { path, method, op }) => {
+  test('has words, a tag, a 200, and JSON alone', () => {
+    expect(op.summary.length).toBeGreaterThan(5)
+    expect(op.tags).toHaveLength(1)
+    expect(op.responses).toHaveProperty('200')
+    expect(op.responses).toHaveProperty('500')
+    const bodies = [op.requestBody, ...Object.values(op.responses)]
+    for (const body of bodies)
+      expect(['', 'application/json']).toContain(Object.keys(body?.content ?? {}).join())
+  })
+  test('declares the parameters of its path', () => {
+    const inPath = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!)
+    const declared = (op.parameters ?? []).filter((one) => one.in === 'path')
+    expect(declared.map((one) => one.name)).toEqual(inPath)
+    for (const one of declared) expect(one.required).toBe(true)
+  })
+  test('documents the refusals of its kind', () => {
+    const documented = Object.keys(op.responses)
+    if (op.security) expect(documented).toContain('401')
+    if (op.requestBody) expect(documented).toEqual(expect.arrayContaining(['400', '413']))
+    if (path !== '/health' && path !== '/metrics') expect(documented).toContain('503')
+  })
+  test('has examples that fit their schemas', () => {
+    for (const body of [op.requestBody, op.responses['200']])
+      for (const { schema, example } of Object.values(body?.content ?? {}))
+        expect(readerOf(schema)(example)).toEqual({ value: example } as never)
+  })
+  test('is answered by the app', async () => {
+    const at = path.replace('{wallet}', `0x${'0'.repeat(40)}`)
+    const response = await rig.call(method.toUpperCase(), at)
+    expect(response.status).not.toBe(404)
+    expect(Object.keys(op.responses)).toContain(String(response.status))
+  })
+})
+
+describe('the page', () => {
+  test('and everything it loads come from here', async () => {
+    const page = await rig.call('GET', '/docs')
+    const html = await page.text()
+    expect(page.headers.get('content-type')).toContain('text/html')
+    const start = await (await rig.call('GET', '/docs/start.js')).text()
+    for (const part of [html, start]) expect(part).not.toMatch(/(https?:)?\/\/[\w.-]+\.\w+/)
+    const loaded = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1]!)
+    expect(loaded).toHaveLength(4)
+    for (const path of loaded) {
+      const response = await rig.call('GET', path)
+      expect([path, response.status]).toEqual([path, 200])
+      expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(50)
+    }
+  })
+  test('may load nothing else, nor run anything inline', async () => {
+    const policy = (await rig.call('GET', '/docs')).headers.get('content-security-policy') ?? ''
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("script-src 'self';")
+    expect(policy).not.toContain('http')
+  })
+})

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
+import { waitUntil } from '#infra/local/wait'
+import { openRpcProxy, type RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
+import { beginGeneration, cursors } from './cursor.store.ts'
+import { events } from './event.store.ts'
+import { openRigChain, type RigChain } from './rig/chain.ts'
+import {
+  askRecord,
+  openRigDatabase,
+  openRigPostgres,
+  type RigPostgres,
+  startReader,
+} from './rig/rig.ts'
+import { ana, tellStory } from './rig/story.ts'
+
+let postgres: RigPostgres
+let chain: RigChain
+let proxy: RpcProxy
+let rig: Awaited<ReturnType<typeof openRigDatabase>>
+let running: ReturnType<typeof startReader>
+
+beforeAll(async () => {
+  ;[postgres, chain] = await Promise.all([openRigPostgres(), openRigChain()])
+  await tellStory(chain)
+  proxy = openRpcProxy({ target: chain.rpcUrl })
+  rig = await openRigDatabase(postgres, 'rebuild')
+  running = startReader({ database: rig.database, chain, rpcUrls: [proxy.url], logsRangeMax: 1 })
+}, 60_000)
+afterAll(async () => {
+  await running.stop()
+  await rig.database[Symbol.asyncDispose]()
+  await proxy[Symbol.asyncDispose]()
+  await Promise.all([postgres.close(), chain.close()])
+})
+
+const ask = () => askRecord({ database: rig.database, reader: running.reader }, ana)
+const generations = () =>
+  rig.database.read((db) => db.select().from(cursors).orderBy(cursors.generation))
+const states = async () => (await generations()).map((cursor) => cursor.state)
+const answered = async () => {
+  const answer = await ask()
+  return 'ok' in answer ? answer.ok : undefined
+}
+
+test('a first projection refuses until it has reached the head', async () => {
+  proxy.setFaults({ hangRate: 1 })
+  await waitUntil('a generation', async () => (await states()).length === 1)
+  expect(await ask()).toEqual({ refused: 'indexer_lags' })
+  proxy.setFaults({ hangRate: 0 })
+  await waitUntil('an answer', answered)
+})
+
+test('a rebuild fills a new generation while the old one answers, then takes its place', async () => {
+  const before = await waitUntil('an answer', answered)
+  proxy.setFaults({ delayMs: 25 })
+  await beginGeneration(rig.database, running.reader.origin)
+  let answers = 0
+  while ((await states()).join() !== 'retired,serving') {
+    const answer = await ask()
+    expect(answer).toMatchObject({ ok: { history: before.history } })
+    answers += 1
+  }
+  expect(answers).toBeGreaterThan(3)
+  proxy.setFaults({ delayMs: 0 })
+  expect((await waitUntil('an answer', answered)).history).toEqual(before.history)
+  const [old, fresh] = await generations()
+  expect(fresh!.eventCount).toBe(old!.eventCount)
+})
+
+test('a rebuild asked for twice is one rebuild', async () => {
+  proxy.setFaults({ delayMs: 50 })
+  const [first, second] = await Promise.all([
+    beginGeneration(rig.database, running.reader.origin),
+    beginGeneration(rig.database, running.reader.origin),
+  ])
+  expect(second).toBe(first)
+  proxy.setFaults({ delayMs: 0 })
+  await waitUntil('its end', async () => (await states()).join() === 'retired,retired,serving')
+})
+
+test('the command waits until the new generation serves, and cleans when it may', async () => {
+  const command = Bun.spawn([process.execPath, join(import.meta.dir, 'rebuild.ts'), '--clean'], {
+    env: {
+      DATABASE_URL: rig.adminUrl,
+      CHAIN_ID: '10143',
+      CREDIT_LINE_ADDRESS: chain.deployment.creditLine,
+      DEPLOY_BLOCK: String(chain.deployment.deployBlock),
+    },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  expect(await new Response(command.stderr).text()).toBe('')
+  expect(await command.exited).toBe(0)
+  expect(await states()).toEqual(['serving'])
+  const kept = await rig.database.read((db) =>
+    db.select({ generation: events.generation }).from(events).groupBy(events.generation),
+  )
+  expect(kept).toHaveLength(1)
+  expect(await answered()).toBeDefined()
+})
+
+test('the service itself may delete nothing', async () => {
+  const attempt = rig.database.read((db) => db.execute(sql`delete from indexer_reader.events`))
+  await expect(attempt).rejects.toThrow()
+})
+
+test('an answer is refused once nothing has moved for longer than the limit', async () => {
+  const { moved_at } = (
+    await rig.database.read((db) =>
+      db.execute<{ moved_at: string }>(
+        sql`select moved_at from indexer_reader.cursors where state = 'serving'`,
+      ),
+    )
+  )[0]!
+  const movedMs = Date.parse(moved_at)
+  const parts = { database: rig.database, reader: running.reader, lagMaxMs: 5_000 }
+  expect(await askRecord({ ...parts, nowMs: () => movedMs + 4_000 }, ana)).toHaveProperty('ok')
+  expect(await askRecord({ ...parts, nowMs: () => movedMs + 5_001 }, ana)).toEqual({
+    refused: 'indexer_lags',
+  })
+})
+
+test.each([
+  ['never seen', `0x${'d'.repeat(40)}`],
+  ['never seen, in capitals', `0x${'D'.repeat(40)}`],
+])('a wallet %s has an empty record', async (_what, wallet) => {
+  const parts = { database: rig.database, reader: running.reader, lagMaxMs: 600_000 }
+  expect(await askRecord(parts, wallet)).toMatchObject({
+    ok: { history: { score: '0', cycleCount: 0, firstSeenAt: null, cycles: [] } },
+  })
+})

@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'bun:test'
+import { readConfig } from '#shared/config'
+import { openDetailsSafe } from './bank-details.ts'
+import { fields } from './config.ts'
+
+const key = (id: string, fill: number) => ({ id, key: Buffer.alloc(32, fill) })
+const details = { accountNumber: '1234567890', accountHolderName: 'Ñoño Dewi' }
+
+describe('sealed bank details', () => {
+  const old = openDetailsSafe([key('2025', 1)])
+  const sealed = old.seal(details, 'payout-1')
+
+  test('open to what was sealed, and show nothing of it', () => {
+    expect(old.open(sealed, 'payout-1')).toEqual(details)
+    expect(Buffer.from(sealed.box, 'base64').toString('latin1')).not.toMatch(/1234567890|Dewi/)
+  })
+  test('are sealed with the first key and open with any, so that keys rotate', () => {
+    const rotated = openDetailsSafe([key('2026', 2), key('2025', 1)])
+    expect(rotated.open(sealed, 'payout-1')).toEqual(details)
+    const fresh = rotated.seal(details, 'payout-2')
+    expect(fresh.keyId).toBe('2026')
+    expect(() => old.open(fresh, 'payout-2')).toThrow('the key 2026 for bank details')
+  })
+  test('are never sealed alike twice', () => {
+    expect(old.seal(details, 'payout-1').box).not.toBe(sealed.box)
+  })
+  test('security: a box moved to another payout does not open', () => {
+    expect(() => old.open(sealed, 'payout-2')).toThrow()
+  })
+  test('security: a changed or shortened box does not open', () => {
+    const bytes = Buffer.from(sealed.box, 'base64')
+    for (let at = 0; at < bytes.length; at++) {
+      const changed = Buffer.from(bytes)
+      changed[at]! ^= 1
+      expect(() => old.open({ ...sealed, box: changed.toString('base64') }, 'payout-1')).toThrow()
+    }
+    const short = bytes.subarray(0, -1).toString('base64')
+    expect(() => old.open({ ...sealed, box: short }, 'payout-1')).toThrow()
+  })
+  test('security: a key of the same id and other bytes does not open it', () => {
+    const wrong = openDetailsSafe([key('2025', 9)])
+    expect(() => wrong.open(sealed, 'payout-1')).toThrow()
+  })
+})
+
+describe('the keys in the configuration', () => {
+  const env = (keys: string) => ({
+    ...{ NATS_URL: 'nats://n', NATS_PASSWORD: 'p', DATABASE_URL: 'postgres://d' },
+    ...{ PROVIDER_ID_SECRET_KEY: 'k', TREASURY_ADDRESS: `0x${'aa'.repeat(20)}` },
+    BANK_DETAILS_KEYS: keys,
+  })
+  const base64 = Buffer.alloc(32, 7).toString('base64')
+  test('are read in their order', () => {
+    const { bankDetailsKeys } = readConfig('payouts', fields, env(`b:${base64},a:${base64}`))
+    expect(bankDetailsKeys.map(({ id }) => id)).toEqual(['b', 'a'])
+    expect(bankDetailsKeys[0]!.key).toEqual(Buffer.alloc(32, 7))
+  })
+  test.each(['secretword', `a:${base64.slice(4)}`, `:${base64}`, `a:${base64},a:${base64}`])(
+    'are refused as %p, which the message does not quote',
+    (keys) => {
+      const read = () => readConfig('payouts', fields, env(keys))
+      expect(read).toThrow(/BANK_DETAILS_KEYS/)
+      expect(read).not.toThrow(new RegExp(keys.slice(-12).replace(/[+/=]/g, '.')))
+    },
+  )
+})

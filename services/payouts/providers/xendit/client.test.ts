@@ -1,0 +1,125 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { openLog } from '#shared/log'
+import { openProviderClient } from '#shared/provider/client'
+import { ProviderUnknown } from '#shared/provider/problem'
+import type { Evidence } from '../../cashout.ts'
+import { xenditPayouts } from './client.ts'
+
+type Seen = { path: string; method: string; key: string | null; body: string }
+let seen: Seen[] = []
+let answer: () => Response
+const server = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  fetch: async (request) => {
+    const { pathname, search } = new URL(request.url)
+    const key = request.headers.get('Idempotency-key')
+    seen.push({ path: pathname + search, method: request.method, key, body: await request.text() })
+    return answer()
+  },
+})
+afterAll(() => server.stop(true))
+const log = openLog('payouts', 'silent')
+const provider = xenditPayouts(
+  openProviderClient({
+    ...{ baseUrl: server.url.origin, secretKey: 'k', account: 'ID' as const, log },
+    requestsPerMinute: 60_000,
+  }),
+)
+
+const id = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
+const order = {
+  ...{ id, fiatMinor: 250_000n, channelCode: 'ID_BCA' },
+  ...{ accountNumber: '1234567890', accountHolderName: 'Sari Dewi' },
+}
+const payout = {
+  ...{ id: 'disb-aaaaaaaa-0000-4000-8000-0000000000d1', amount: 250_000, channel_code: 'ID_BCA' },
+  ...{ currency: 'IDR', reference_id: id, status: 'ACCEPTED', business_id: 'b' },
+  channel_properties: { account_number: '1234567890', account_holder_name: 'Sari Dewi' },
+}
+const evidence: Evidence = {
+  ...{ payoutId: payout.id, referenceId: id, status: 'pending' as const, word: 'ACCEPTED' },
+  ...{ failureCode: null, amountMinor: 250_000n, currency: 'IDR' },
+}
+
+describe('an order to pay', () => {
+  test('has one key and one body, however often it is made', async () => {
+    seen = []
+    answer = () => Response.json(payout)
+    expect(await provider.create(order)).toEqual({ ok: evidence })
+    await provider.create({ ...order })
+    expect(seen.map(({ key }) => key)).toEqual([id, id])
+    expect(seen[0]!.body).toBe(seen[1]!.body)
+    expect(JSON.parse(seen[0]!.body)).toEqual({
+      reference_id: id,
+      channel_code: 'ID_BCA',
+      channel_properties: { account_number: '1234567890', account_holder_name: 'Sari Dewi' },
+      amount: 250_000,
+      currency: 'IDR',
+      description: 'AUSD 7f9c24e8',
+    })
+  })
+
+  test.each([
+    [400, 'CHANNEL_CODE_NOT_SUPPORTED', 'channel_unavailable'],
+    [400, 'RECIPIENT_ACCOUNT_NUMBER_ERROR', 'destination_wrong'],
+    [409, 'DUPLICATE_ERROR', 'conflict'],
+    [400, 'DUPLICATE_ERROR', 'conflict'],
+  ] as const)('that is refused with %p %s means %s', async (status, error_code, meaning) => {
+    answer = () => Response.json({ error_code, message: 'no' }, { status })
+    expect(await provider.create(order)).toEqual({ refused: { code: error_code, meaning } })
+  })
+
+  test.each([
+    ['500', () => Response.json({ error_code: 'SERVER_ERROR' }, { status: 500 })],
+    ['HTML', () => new Response('<html>')],
+    ['another form', () => Response.json({ id: 'disb-1' })],
+    ['a refusal without a code', () => new Response('no', { status: 400 })],
+  ] as const)('that is answered %s is unknown, and is not repeated by itself', async (_, reply) => {
+    seen = []
+    answer = reply
+    await expect(provider.create(order)).rejects.toThrow(ProviderUnknown)
+    expect(seen).toHaveLength(1)
+  })
+})
+
+describe('a look-up', () => {
+  test.each([
+    ['as observed', { has_more: false, data: [payout, { ...payout, reference_id: 'x' }] }],
+    ['as documented', [payout]],
+  ])('by reference reads the list %s, and only what has that reference', async (_, body) => {
+    seen = []
+    answer = () => Response.json(body)
+    expect(await provider.findByReference(id)).toEqual([evidence])
+    expect(seen[0]!.path).toBe(`/v2/payouts?reference_id=${id}&limit=10`)
+  })
+  test('of a payout that is not there finds nothing', async () => {
+    answer = () => Response.json({ error_code: 'DATA_NOT_FOUND', message: '' }, { status: 404 })
+    expect(await provider.find('disb-1')).toBeUndefined()
+  })
+  test('that is refused is no answer', async () => {
+    answer = () => Response.json({ error_code: 'INVALID_API_KEY', message: '' }, { status: 401 })
+    await expect(provider.find('disb-1')).rejects.toThrow('401 INVALID_API_KEY')
+    await expect(provider.findByReference(id)).rejects.toThrow('401 INVALID_API_KEY')
+  })
+})
+
+test('the list of banks leaves out wallets, other currencies and rows it cannot read', async () => {
+  const limits = { minimum: 10_000, maximum: 1_999_999_999_999, minimum_increment: 1 }
+  const bsi = {
+    ...{ channel_code: 'ID_BSI', channel_category: 'BANK', currency: 'IDR' },
+    ...{ channel_name: 'Bank Syariah Indonesia', amount_limits: limits },
+  }
+  answer = () =>
+    Response.json([
+      bsi,
+      { ...bsi, channel_category: 'EWALLET' },
+      { ...bsi, currency: 'PHP' },
+      { ...bsi, amount_limits: { ...limits, minimum: '10000' } },
+      { ...bsi, amount_limits: { ...limits, minimum_increment: 0 } },
+      null,
+    ])
+  expect(await provider.listChannels()).toEqual([
+    { code: 'ID_BSI', minMinor: 10_000n, maxMinor: 1_999_999_999_999n, incrementMinor: 1n },
+  ])
+})

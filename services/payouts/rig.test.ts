@@ -1,0 +1,215 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { eq, sql } from 'drizzle-orm'
+import { drizzle } from 'drizzle-orm/postgres-js'
+import { migrate } from 'drizzle-orm/postgres-js/migrator'
+import postgres from 'postgres'
+import { startChild } from '#infra/local/child'
+import { freePort } from '#infra/local/ports'
+import { planPostgres, postgresAnswers } from '#infra/local/postgres'
+import { waitUntil } from '#infra/local/wait'
+import { generate } from '#infra/migrations/generate'
+import { openSandbox } from '#infra/sandbox/sandbox'
+import { testConfig } from '#infra/sandbox/stand'
+import { type Desk as HandlingDesk, handle } from '#shared/bus/handling'
+import { openDatabase } from '#shared/db/open'
+import { openLog } from '#shared/log'
+import type { AnswerOf, Question } from '#shared/messages/topic'
+import { paymentsWebhookSubject } from '#shared/messages/webhooks'
+import { openProviderClient } from '#shared/provider/client'
+import { type Answer, ok, type RefusalCode, refuse } from '#shared/refusals'
+import { activityAnswer } from './activity.responder.ts'
+import { anomalies } from './anomaly.store.ts'
+import { openDetailsSafe } from './bank-details.ts'
+import { type CashoutDesk, cashoutAnswer } from './cashout.responder.ts'
+import { cashouts } from './cashout.store.ts'
+import { openChannels } from './channels.ts'
+import { xenditPayouts } from './providers/xendit/client.ts'
+import { relayReactions } from './relay.reactions.ts'
+import type { CashoutRequest } from './request.ts'
+import { mail, outbox } from './schema.store.ts'
+import { startSweeping } from './stuck.ts'
+import { webhookReactions } from './webhook.reactions.ts'
+
+export const wallet = '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211'
+export const treasury = '0x00000000000000000000000000000000000000aa'
+export const txHash = `0x${'ab'.repeat(32)}`
+
+/** A real Postgres of this suite alone, with the tables of this service. */
+async function openPostgres(dir: string) {
+  const plan = planPostgres({ dir, port: await freePort(), password: 'suite', durable: false })
+  const server = startChild({ ...plan.command, logFile: join(dir, 'postgres.log') })
+  await waitUntil('Postgres answering', () => postgresAnswers(plan.adminUrl))
+  const admin = postgres(plan.adminUrl, { max: 1, onnotice: () => {} })
+  generate('payouts', 'suite', join(dir, 'migrations'))
+  await migrate(drizzle(admin), { migrationsFolder: join(dir, 'migrations') })
+  await admin.end()
+  return { url: plan.adminUrl, end: () => server.end('SIGINT') }
+}
+
+/** What the neighbours answer: quotes of pricing, the token's opinion of an authorization. */
+function openNeighbours() {
+  const chain: { refused?: RefusalCode } = {}
+  const quotes = new Map<string, { pair: string; rate: string; takenBy?: string; over?: true }>()
+  const quote = (pair = 'USD/IDR', rate = '16250') => {
+    const id = crypto.randomUUID()
+    quotes.set(id, { pair, rate })
+    return id
+  }
+  const answer = (subject: string, request: Record<string, string>): Answer<unknown> => {
+    if (subject.endsWith('check')) return chain.refused ? refuse(chain.refused) : ok({})
+    const locked = quotes.get(request.quoteId!)
+    if (!locked) return refuse('quote_unknown')
+    if (locked.takenBy && locked.takenBy !== request.takenBy) return refuse('quote_used')
+    if (locked.over && !locked.takenBy) return refuse('quote_expired')
+    if (subject.endsWith('take')) locked.takenBy = request.takenBy!
+    return ok({ id: request.quoteId, ...locked, expiresAt: '' })
+  }
+  const ask = async <Q extends Question>({ subject }: Q, request: unknown) =>
+    answer(subject, request as Record<string, string>) as AnswerOf<Q>
+  return { chain, quotes, quote, ask }
+}
+
+const ofPayout = (id: string) => sql`${outbox.payload} ->> 'payoutId' = ${id}`
+
+type Change = { authorization?: object; bank?: object; wallet?: string; quoteId?: string }
+
+/** The service's own parts between a real Postgres, the sandbox and its neighbours' answers. */
+export async function openRig(options: { sweepAfterMs?: number; webhooks?: boolean } = {}) {
+  const { sweepAfterMs = 200, webhooks = true } = options
+  const dir = mkdtempSync(join(tmpdir(), 'payouts-suite-'))
+  const base = await openPostgres(dir)
+  const log = openLog('payouts', process.env.SUITE_LOG ?? 'silent')
+  const database = openDatabase({ url: base.url, name: 'suite', log, onStuck: () => {} })
+  const neighbours = openNeighbours()
+  const gateway = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (call) => receive(call) })
+  const sandbox = openSandbox({ ...testConfig, gatewayUrl: gateway.url.origin, payoutSettleMs: 60 })
+  const account = { account: 'ID', secretKey: testConfig.secretKeys.ID } as const
+  const api = { ...account, baseUrl: sandbox.url, requestsPerMinute: 60_000, log }
+  const provider = xenditPayouts(openProviderClient(api))
+  const safe = openDetailsSafe([{ id: 'a', key: Buffer.alloc(32, 1) }])
+  const poke = () => {}
+  const sweeper = startSweeping(
+    { database, provider, safe, sweepAfterMs, log, poke },
+    { everyMs: 20, reversalWatchMs: 60_000 },
+  )
+  const reactions = [
+    ...webhookReactions({ provider, sweepAfterMs, log, reached: () => {} }),
+    ...relayReactions(log),
+  ]
+  const reader: HandlingDesk = {
+    ...{ consumer: 'payouts', database, mailroom: mail, reactions, log, poke: sweeper.poke },
+  }
+  const deliver = (from: 'ID' | 'MY', body: string, deliveryId: string) =>
+    handle(reader, {
+      subject: paymentsWebhookSubject(from, deliveryId),
+      messageId: deliveryId,
+      payload: { account: from, deliveryId, receivedAt: new Date().toISOString(), body },
+    })
+  const receive = async (call: Request) => {
+    const body = await call.text()
+    if (webhooks) await deliver('ID', body, call.headers.get('webhook-id') ?? '')
+    return new Response(null, { status: 200 })
+  }
+  const channels = openChannels({ provider, refreshMs: 60_000, clock: Date.now, log })
+  const checks = {
+    ask: neighbours.ask,
+    channels,
+    safe,
+    treasury,
+    accountLengths: 'lenient',
+  } as const
+  const desk = { ...checks, database, sweepAfterMs, clock: Date.now, log, poke }
+  const request = (change: Change = {}): CashoutRequest => ({
+    wallet: change.wallet ?? wallet,
+    quoteId: change.quoteId ?? neighbours.quote(),
+    authorization: {
+      ...{ from: wallet, to: treasury, value: '5000000', validAfter: '0' },
+      validBefore: String(Math.floor(Date.now() / 1_000) + 3_600),
+      nonce: `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex')}`,
+      signature: `0x${'12'.repeat(65)}`,
+      ...change.authorization,
+    },
+    bank: {
+      ...{ channelCode: 'ID_BCA', accountNumber: '1234567890', accountHolderName: 'Sari Dewi' },
+      ...change.bank,
+    },
+  })
+  const create = (asked: CashoutRequest, other: Partial<CashoutDesk> = {}) =>
+    cashoutAnswer({ ...desk, ...other }).answer(asked) as Promise<{
+      ok?: { payoutId: string; ausd: string; fiat: string }
+      refused?: RefusalCode
+    }>
+  const row = async (id: string) =>
+    (await database.read((db) => db.select().from(cashouts).where(eq(cashouts.id, id))))[0]!
+  const settle = (kind: 'take' | 'return', cause: string, reason?: string) =>
+    handle(reader, {
+      subject: `relay.${kind}.${reason ? 'failed' : 'settled'}`,
+      messageId: `${kind}:${cause}:${crypto.randomUUID()}`,
+      payload: {
+        operationId: 'op_1',
+        cause,
+        wallet,
+        txHash,
+        blockNumber: '7',
+        ...(reason && { reason }),
+      },
+    })
+  const control = async (path: string, body?: unknown) => {
+    const method = body === undefined ? 'GET' : 'POST'
+    const text = body === undefined ? {} : { body: JSON.stringify(body) }
+    const reply = await fetch(`${sandbox.url}/control/${path}`, { method, ...text })
+    if (!reply.ok) throw new Error(`${path}: ${await reply.text()}`)
+    return reply.json()
+  }
+  return {
+    ...neighbours,
+    ...{ database, provider, create, request, row, settle, deliver, control },
+    activity: activityAnswer(database).answer,
+    rows: () => database.read((db) => db.select().from(cashouts)),
+    /** A cash-out whose AUSD is taken: the rest goes by itself. */
+    taken: async (change: Change = {}) => {
+      const answer = await create(request(change))
+      if (!answer.ok) throw new Error(answer.refused)
+      await settle('take', answer.ok.payoutId)
+      return answer.ok.payoutId
+    },
+    until: (id: string, state: string) =>
+      waitUntil(`${id} ${state}`, async () => (await row(id)).state === state && row(id), 10_000),
+    sent: async (id: string) => {
+      const messages = await database.read((db) => db.select().from(outbox))
+      return messages
+        .filter((message) => (message.payload as { payoutId?: string }).payoutId === id)
+        .map((message) => message.subject)
+        .sort()
+    },
+    transfers: async (id: string) => {
+      const { payouts } = (await control('book')) as { payouts: { reference_id: string }[] }
+      return payouts.filter((payout) => payout.reference_id === id)
+    },
+    /** Calls the sandbox as the provider, with our key. */
+    provide: async (path: string, body: object, headers: Record<string, string> = {}) => {
+      const key = { Authorization: `Basic ${btoa(`${account.secretKey}:`)}`, ...headers }
+      const text = JSON.stringify(body)
+      const reply = await fetch(sandbox.url + path, { method: 'POST', body: text, headers: key })
+      if (!reply.ok) throw new Error(`${path}: ${await reply.text()}`)
+    },
+    markSent: (id: string) =>
+      database.read((db) => db.update(outbox).set({ publishedAt: new Date() }).where(ofPayout(id))),
+    waits: async (id: string) => {
+      const messages = await database.read((db) => db.select().from(outbox).where(ofPayout(id)))
+      return messages.every((message) => message.publishedAt === null)
+    },
+    oddities: () => database.read((db) => db.select().from(anomalies)),
+    [Symbol.asyncDispose]: async () => {
+      await sweeper[Symbol.asyncDispose]()
+      await sandbox[Symbol.asyncDispose]()
+      await gateway.stop(true)
+      await database[Symbol.asyncDispose]()
+      await base.end()
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
+export type Rig = Awaited<ReturnType<typeof openRig>>
