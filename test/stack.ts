@@ -5,7 +5,9 @@ import { bootStack, type Stack, type StackOptions } from '#infra/local/stack'
 
 /** Sweepers that look sooner, so that a suite waits seconds where production waits half a minute. */
 const sweeps = { SWEEP_AFTER_MS: '2500', SWEEP_EVERY_MS: '500' }
-export const impatient = { payments: sweeps, payouts: sweeps }
+/** The providers' quarter of an hour before the first retry becomes a second. */
+const retries = { WEBHOOK_RETRY_SCALE: '0.001' }
+export const impatient = { payments: sweeps, payouts: sweeps, sandbox: retries }
 
 /** A whole stack of one suite's own: free ports, own folder, gone with the suite. */
 export async function ownStack(options: Partial<StackOptions> = {}): Promise<Stack> {

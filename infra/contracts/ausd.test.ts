@@ -197,8 +197,8 @@ describe('a contract wallet', () => {
       bytecode: ownedWalletBytecode,
       args: [ana],
     })
-    const hash = await stage.client.sendTransaction({ account: budi, data, chain: null })
-    const { contractAddress } = await stage.client.waitForTransactionReceipt({ hash })
+    const gas = numberToHex(1_000_000n)
+    const { contractAddress } = await stage.sendRaw({ from: budi, data, gas })
     await stage.send('admin', 'ausd', 'mint', [contractAddress!, 9_000_000n])
     return contractAddress!
   }

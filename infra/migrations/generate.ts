@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import {
   type DatabaseRole,
   databaseRoles,
@@ -12,30 +12,37 @@ const repositoryDir = dirname(dirname(import.meta.dir))
 
 /**
  * Writes the migration that leads from the last snapshot in `out` to the tables of the service's
- * store files, if they differ. Returns the tool's last line. Throws with its output when it fails.
+ * store files, if they differ. Says which file, or `unchanged`. Throws when the tool fails.
  */
 export function generate(role: DatabaseRole, name: string, out = migrationsDir(role)): string {
   const service = serviceOf(role)
   if (!existsSync(join(repositoryDir, 'services', service, 'schema.store.ts'))) return 'no tables'
+  const before = new Set(sqlFilesOf(out))
   const run = spawnSync(
     process.execPath,
     [
       join(repositoryDir, 'node_modules/drizzle-kit/bin.cjs'),
       'generate',
-      ...['--dialect', 'postgresql', '--name', name, '--out', out],
+      ...['--dialect', 'postgresql', '--name', name],
+      // An absolute path makes the tool of this version fail on every run but the first.
+      ...['--out', relative(repositoryDir, out)],
       ...['--schema', `services/${service}/**/*.store.ts`],
     ],
     { cwd: repositoryDir, encoding: 'utf8', timeout: 60_000 },
   )
-  // The tool asks on the terminal whether a column was renamed; without one it ends with an error.
-  if (run.status !== 0) throw new Error(`drizzle-kit, ${service}: ${run.stdout}\n${run.stderr}`)
+  // It ends with status 0 also when it failed, or when it could not ask whether a column was renamed.
+  if (!/No schema changes|Your SQL migration file/.test(run.stdout))
+    throw new Error(`drizzle-kit, ${service}: ${run.stdout}\n${run.stderr}`)
   makeSchemasRepeatable(out)
-  return run.stdout.trim().split('\n').at(-1) ?? ''
+  return sqlFilesOf(out).find((file) => !before.has(file)) ?? 'unchanged'
 }
+
+const sqlFilesOf = (out: string): string[] =>
+  existsSync(out) ? readdirSync(out).filter((file) => file.endsWith('.sql')) : []
 
 /** The schema may exist: `migrateAll` makes it before the first migration, to grant rights on it. */
 function makeSchemasRepeatable(out: string): void {
-  for (const file of readdirSync(out).filter((name) => name.endsWith('.sql'))) {
+  for (const file of sqlFilesOf(out)) {
     const path = join(out, file)
     const before = readFileSync(path, 'utf8')
     const after = before.replace(/^CREATE SCHEMA "/gm, 'CREATE SCHEMA IF NOT EXISTS "')

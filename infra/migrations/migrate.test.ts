@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres, { type Sql } from 'postgres'
@@ -78,9 +78,7 @@ describe.each(databaseRoles.filter(hasMigrations))('the role %s', (role) => {
     const out = mkdtempSync(join(tmpdir(), 'migrations-'))
     try {
       cpSync(migrationsDir(role), out, { recursive: true })
-      const before = readdirSync(out).filter((file) => file.endsWith('.sql'))
-      generate(role, 'change', out)
-      expect(readdirSync(out).filter((file) => file.endsWith('.sql'))).toEqual(before)
+      expect(generate(role, 'change', out)).toBe('unchanged')
     } finally {
       rmSync(out, { recursive: true })
     }

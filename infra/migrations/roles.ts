@@ -3,9 +3,6 @@ import { type DatabaseRole, databaseRoles } from '#infra/migrations/databases'
 
 export type RolePasswords = Readonly<Record<DatabaseRole, string>>
 
-/** Tables whose rows may go away; all others only grow and change. */
-const deletable: Partial<Record<DatabaseRole, readonly string[]>> = {}
-
 /** Makes each service's login role and gives it today's password; none can do more than its rows. */
 export async function ensureRoles(
   sql: Sql,
@@ -28,7 +25,10 @@ async function ensureLogin(sql: Sql, role: string, password: string, known: bool
   await sql.unsafe(statement!.text)
 }
 
-/** A role reads and writes the rows of its own schema; the auditor reads them all. */
+/**
+ * A role reads and writes the rows of its own schema, and deletes none; the auditor reads them all.
+ * Granted after every migration, so that new tables need no default privileges.
+ */
 export async function grantRights(sql: Sql): Promise<void> {
   await sql.unsafe(databaseRoles.map(rightsOf).join('\n'))
 }
@@ -38,5 +38,4 @@ const rightsOf = (role: DatabaseRole): string => `
   grant select, insert, update on all tables in schema ${role} to ${role};
   grant usage on all sequences in schema ${role} to ${role};
   grant select on all tables in schema ${role} to auditor;
-  alter role ${role} set search_path = ${role};
-  ${(deletable[role] ?? []).map((table) => `grant delete on ${role}.${table} to ${role};`).join('\n')}`
+  alter role ${role} set search_path = ${role};`

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { PrivateKeyAccount } from 'viem'
 import type { Clock } from '#shared/clock'
 import type { Database } from '#shared/db/open'
@@ -48,10 +49,11 @@ export type Memory = {
   readonly soundEpochs: Map<string, number>
   readonly complainedAt: Map<string, number>
 }
-export const emptyMemory = (): Memory => ({
-  sent: new Set(),
-  soundEpochs: new Map(),
-  complainedAt: new Map(),
+
+/** A process as the leases know it, at its beginning. */
+export const newLife = (): Pick<Relayer, 'holder' | 'memory'> => ({
+  holder: randomUUID(),
+  memory: { sent: new Set(), soundEpochs: new Map(), complainedAt: new Map() },
 })
 
 /** A lane this process holds, with what it has under way. */

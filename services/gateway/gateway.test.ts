@@ -1,58 +1,41 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createHmac, randomBytes } from 'node:crypto'
 import { eq } from 'drizzle-orm'
-import pino from 'pino'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { waitUntil } from '#infra/local/wait'
-import { asker } from '#shared/bus/ask'
 import { answering } from '#shared/bus/serve'
 import { ChainAccount } from '#shared/messages/chain'
 import { IndexerRecord } from '#shared/messages/indexer'
 import { PaymentsActivity } from '#shared/messages/payments'
 import { CashoutCreate } from '#shared/messages/payouts'
 import { QuoteCreate } from '#shared/messages/pricing'
-import { relayFailed, relaySettled } from '#shared/messages/relay'
-import { identities } from './identity/identity.store.ts'
-import { dripOrderId, flagCause, flagOrderId } from './identity/orders.ts'
-import { sweepOnce } from './identity/stuck.ts'
-import { inbox, outbox } from './schema.store.ts'
 import { account, history } from './testing/answers.ts'
 import { type Backbone, standIn, startBackbone, startGateway } from './testing/backbone.ts'
-import { webhookSecret } from './testing/collaborators.ts'
 import { headerOf, walletOf } from './testing/wallets.ts'
 import { users } from './users/user.store.ts'
 
 let backbone: Backbone
 let gateway: Awaited<ReturnType<typeof startGateway>>
-let relayer: Awaited<ReturnType<typeof standIn>>
+let reader: Awaited<ReturnType<typeof standIn>>
 const stands: AsyncDisposable[] = []
-/** What the chain says, per wallet; nothing is verified by default. */
-const onChain = new Map<string, { verified: boolean; native: string }>()
 
 beforeAll(async () => {
   backbone = await startBackbone()
   const empty = async () => ({ ok: { items: [], inFlight: [] } })
-  relayer = await standIn(backbone, 'chain-relayer', [
-    answering(ChainAccount, async ({ wallet }) => {
-      const { verified, native } = onChain.get(wallet) ?? { verified: false, native: '0' }
-      const balance = { ausd: '0', native }
-      return { ok: { ...account, wallet, verified, balance } }
-    }),
-  ])
+  const poor = async () => ({ refused: 'balance_too_low' as const })
+  const record = async () => ({ ok: { history, blockNumber: '1' } })
   stands.push(
+    await standIn(backbone, 'chain-relayer', [
+      answering(ChainAccount, async ({ wallet }) => ({ ok: { ...account, wallet } })),
+    ]),
     await standIn(backbone, 'payments', [answering(PaymentsActivity, empty)]),
-    await standIn(backbone, 'payouts', [
-      answering(CashoutCreate, async () => ({ refused: 'balance_too_low' })),
-    ]),
-    await standIn(backbone, 'indexer-reader', [
-      answering(IndexerRecord, async () => ({ ok: { history, blockNumber: '1' } })),
-    ]),
+    await standIn(backbone, 'payouts', [answering(CashoutCreate, poor)]),
   )
+  reader = await standIn(backbone, 'indexer-reader', [answering(IndexerRecord, record)])
   gateway = await startGateway(backbone)
-})
+}, 60_000)
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]()
-  for (const stand of [relayer, ...stands]) await stand[Symbol.asyncDispose]()
+  for (const stand of stands) await stand[Symbol.asyncDispose]()
   await backbone[Symbol.asyncDispose]()
 })
 
@@ -60,67 +43,6 @@ const freshWallet = () => privateKeyToAccount(generatePrivateKey())
 const hour = () => Math.floor(Date.now() / 1000) + 3_600
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(`${gateway.url}${path}`, { headers })
-
-function review(wallet: string, answer: 'GREEN' | 'RED', atMs = Date.now()): Promise<Response> {
-  const body = JSON.stringify({
-    type: 'applicantReviewed',
-    reviewStatus: 'completed',
-    applicantId: 'applicant',
-    correlationId: randomBytes(6).toString('hex'),
-    externalUserId: wallet,
-    levelName: 'basic-kyc-level',
-    sandboxMode: true,
-    createdAtMs: new Date(atMs).toISOString().replace('T', ' ').replace('Z', ''),
-    reviewResult: {
-      reviewAnswer: answer,
-      reviewRejectType: answer === 'RED' ? 'FINAL' : undefined,
-    },
-  })
-  const digest = createHmac('sha256', webhookSecret).update(body).digest('hex')
-  const headers = { 'x-payload-digest': digest, 'x-payload-digest-alg': 'HMAC_SHA256_HEX' }
-  return fetch(`${gateway.url}/webhooks/identity`, { method: 'POST', body, headers })
-}
-
-const published = (id: string) =>
-  waitUntil(`message ${id}`, async () => {
-    const [row] = await backbone.database.read((db) =>
-      db.select().from(outbox).where(eq(outbox.id, id)),
-    )
-    return row?.publishedAt ? row : undefined
-  })
-const identityOf = async (wallet: `0x${string}`) => {
-  const rows = await backbone.database.read((db) =>
-    db.select().from(identities).where(eq(identities.wallet, wallet)),
-  )
-  return rows[0]
-}
-const becomes = (wallet: `0x${string}`, state: string) =>
-  waitUntil(`${wallet} ${state}`, async () => {
-    const row = await identityOf(wallet)
-    return row?.state === state ? row : undefined
-  })
-const minuteMs = 60_000
-/** What the sweeper does when its clock is so far ahead. */
-async function sweepLater(aheadMs: number): Promise<void> {
-  await using bus = await backbone.busAs('gateway')
-  await sweepOnce({
-    database: backbone.database,
-    ask: asker(bus),
-    clock: () => Date.now() + aheadMs + 1_000,
-    sweepAfterMs: minuteMs,
-    sweepEveryMs: minuteMs,
-    log: pino({ level: 'silent' }),
-    poke: () => {},
-  })
-}
-const settle = (wallet: `0x${string}`, revision: bigint) =>
-  relayer.tell(relaySettled('verify'), {
-    operationId: 'op_1',
-    cause: flagCause(wallet, revision),
-    wallet,
-    txHash: `0x${'11'.repeat(32)}`,
-    blockNumber: '5',
-  })
 
 describe('over HTTP', () => {
   test('the first signed call makes the user, further ones find it', async () => {
@@ -181,8 +103,8 @@ describe('over HTTP', () => {
   })
   test('the public record comes within 300 ms of a reader that hangs', async () => {
     const wallet = walletOf(freshWallet())
-    const [reader] = stands.splice(2, 1)
-    await reader![Symbol.asyncDispose]()
+    expect(await (await get(`/verify/${wallet}`)).json()).toMatchObject({ history, indexer: 'ok' })
+    await reader[Symbol.asyncDispose]()
     const hang = () => new Promise<never>(() => {})
     await using _ = await standIn(backbone, 'indexer-reader', [answering(IndexerRecord, hang)])
     const started = performance.now()
@@ -204,129 +126,6 @@ test('readiness names what is missing until everything answers', async () => {
   for (const service of ['pricing', 'payments', 'payouts', 'chain-relayer', 'indexer-reader'])
     expect(metrics).toContain(`service_up{service="${service}"`)
   expect(metrics).toContain('service_figure{service="gateway",figure="outbox_waiting"}')
-})
-
-describe('an identity', () => {
-  test('that is approved is verified on the chain, then given native coin, once', async () => {
-    const wallet = walletOf(freshWallet())
-    const at = Date.now()
-    expect(await (await review(wallet, 'GREEN', at)).json()).toEqual({ status: 'recorded' })
-    const order = await published(flagOrderId(wallet, BigInt(at)))
-    expect(order.payload).toEqual({ wallet, verified: true, revision: String(at) })
-    await settle(wallet, BigInt(at))
-    await settle(wallet, BigInt(at))
-    expect((await published(dripOrderId(wallet))).payload).toEqual({ wallet })
-    await relayer.tell(relaySettled('drip'), {
-      operationId: 'op_2',
-      cause: wallet,
-      wallet,
-      txHash: null,
-      blockNumber: null,
-    })
-    const row = await waitUntil('the drip', async () => {
-      const seen = await identityOf(wallet)
-      return seen?.dripSettledAt ? seen : undefined
-    })
-    expect(row).toMatchObject({ state: 'verified', sweepAt: null })
-  })
-  test('that is withdrawn and approved again is ordered each time, but never dripped again', async () => {
-    const wallet = walletOf(freshWallet())
-    const at = Date.now() - 10_000
-    for (const [step, answer] of (['GREEN', 'RED', 'GREEN'] as const).entries()) {
-      await review(wallet, answer, at + step)
-      const order = await published(flagOrderId(wallet, BigInt(at + step)))
-      expect(order.payload).toMatchObject({ verified: answer === 'GREEN' })
-      await settle(wallet, BigInt(at + step))
-      await waitUntil('the flag', async () => (await identityOf(wallet))?.flagSettledAt)
-    }
-    const all = await backbone.database.read((db) =>
-      db.select().from(outbox).where(eq(outbox.subject, 'relay.drip')),
-    )
-    expect(all.filter((row) => (row.payload as { wallet: string }).wallet === wallet)).toHaveLength(
-      1,
-    )
-  })
-  test('whose approval arrives after the later rejection stays rejected', async () => {
-    const wallet = walletOf(freshWallet())
-    const at = Date.now() - 10_000
-    await review(wallet, 'RED', at + 1)
-    await becomes(wallet, 'rejected')
-    const handled = async () =>
-      (await backbone.database.read((db) => db.select().from(inbox))).length
-    const before = await handled()
-    await review(wallet, 'GREEN', at)
-    await waitUntil('the late approval', async () => (await handled()) > before)
-    expect(await identityOf(wallet)).toMatchObject({ state: 'rejected', revision: null })
-  })
-  test('that the relayer gives up on is marked for a person', async () => {
-    const wallet = walletOf(freshWallet())
-    const at = Date.now()
-    await review(wallet, 'GREEN', at)
-    await published(flagOrderId(wallet, BigInt(at)))
-    await relayer.tell(relayFailed('verify'), {
-      operationId: 'op',
-      cause: flagCause(wallet, BigInt(at)),
-      wallet,
-      reason: 'reverted',
-    })
-    const row = await waitUntil('the failure', async () => {
-      const seen = await identityOf(wallet)
-      return seen?.failedAt ? seen : undefined
-    })
-    expect(row).toMatchObject({ failure: 'reverted', sweepAt: null, dripOrderedAt: null })
-  })
-  test('that is verified needs no link', async () => {
-    const who = freshWallet()
-    await review(walletOf(who), 'GREEN')
-    await becomes(walletOf(who), 'verified')
-    const headers = { authorization: await headerOf(who, hour()) }
-    const response = await fetch(`${gateway.url}/me/verification`, { method: 'POST', headers })
-    expect(await response.json()).toEqual({ verified: true, url: null })
-  })
-})
-
-describe('an order that stays quiet', () => {
-  const approve = async (verified: boolean, native = '0') => {
-    const wallet = walletOf(freshWallet())
-    const at = Date.now()
-    onChain.set(wallet, { verified, native })
-    await review(wallet, 'GREEN', at)
-    const id = flagOrderId(wallet, BigInt(at))
-    return { wallet, id, publishedAt: (await published(id)).publishedAt! }
-  }
-  const again = (id: string, before: Date) =>
-    waitUntil(`${id} again`, async () => (await published(id)).publishedAt! > before)
-
-  test('counts as settled when the chain already says so, and the coin follows', async () => {
-    const { wallet } = await approve(true)
-    await sweepLater(minuteMs)
-    await published(dripOrderId(wallet))
-    expect((await identityOf(wallet))?.flagSettledAt).not.toBeNull()
-  })
-  test('is ordered again under its old id when it does not, ever more rarely', async () => {
-    const { wallet, id, publishedAt } = await approve(false)
-    await sweepLater(minuteMs / 2)
-    expect((await published(id)).publishedAt).toEqual(publishedAt)
-    await sweepLater(minuteMs)
-    await again(id, publishedAt)
-    const row = await identityOf(wallet)
-    expect(row).toMatchObject({ flagSettledAt: null, sweeps: 1 })
-    await sweepLater(2 * minuteMs)
-    const waited = (await identityOf(wallet))!.sweepAt!.getTime() - row!.sweepAt!.getTime()
-    expect(Math.round(waited / minuteMs)).toBe(3)
-  })
-  test('of coin is ordered again, and ends when there is coin in the wallet', async () => {
-    const { wallet } = await approve(true, '5')
-    await sweepLater(minuteMs)
-    const first = (await published(dripOrderId(wallet))).publishedAt!
-    await sweepLater(2 * minuteMs + 1_000)
-    await again(dripOrderId(wallet), first)
-    expect((await identityOf(wallet))?.dripSettledAt).toBeNull()
-    await sweepLater(4 * minuteMs)
-    const row = await identityOf(wallet)
-    expect(row?.sweepAt).toBeNull()
-    expect(row?.dripSettledAt).not.toBeNull()
-  })
 })
 
 describe('a delivery of the payment provider', () => {

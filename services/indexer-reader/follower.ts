@@ -6,6 +6,7 @@ import { type Cursor, confirmTo, liveCursors, rememberGenesis } from './cursor.s
 import type { Endpoint } from './endpoint.ts'
 import type { Endpoints } from './endpoints.ts'
 import { type Figures, noteEndpoint } from './figures.ts'
+import { openMemoryBound } from './memory.ts'
 import { commitSpans } from './projection.store.ts'
 import { Impossible } from './projection.ts'
 import { RpcFault } from './rpc-fault.ts'
@@ -32,6 +33,7 @@ export async function follow(
 ): Promise<void> {
   const { database, log, pollMs } = parts
   let ahead: Ahead | null = null
+  const boundMemory = openMemoryBound()
   let impossible = 0
   while (!signal.aborted) {
     try {
@@ -47,6 +49,7 @@ export async function follow(
       }
       ahead = readAhead(window)
       await write(parts, generation, window, ahead === null)
+      boundMemory(window.spans.reduce((sum, span) => sum + span.events.length, 0))
       impossible = 0
       if (ahead === null) await pause(pollMs, signal)
     } catch (error) {

@@ -17,7 +17,7 @@ describe('after an answer, the next range', () => {
     ['stops at the most we ask for', range(1_000), 0, 1_000],
     ['stops at a cap the endpoint taught', range(95, 99, 2_000), 0, 99],
     ['forgets the cap in time', range(99, 99, 500), 0, 109],
-    ['stays while answers are large', range(100), 3_000, 100],
+    ['stays while answers are large', range(100), 800, 100],
     ['shrinks when answers are heavy', range(100), 9_000, 50],
     ['never vanishes', range(1), 9_000, 1],
   ])('%s', (_what, before, logs, blocks) => {

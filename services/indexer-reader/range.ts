@@ -9,7 +9,7 @@ export type Range = {
 
 const capHoldsMs = 60_000
 /** More logs than this in one answer cost memory without bringing speed. */
-const logsWanted = Number(process.env.LW) || 4_000
+const logsWanted = 1_000
 
 export const startRange = (max: number): Range => ({ blocks: max, cap: max, capUntilMs: 0, max })
 

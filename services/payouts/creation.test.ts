@@ -7,7 +7,7 @@ import { openRig, type Rig } from './rig.test.ts'
 let rig: Rig
 beforeAll(async () => {
   rig = await openRig({ sweepAfterMs: 60_000 })
-})
+}, 60_000)
 afterAll(() => rig?.[Symbol.asyncDispose]())
 
 const inSeconds = (seconds: number) => String(Math.floor(Date.now() / 1_000) + seconds)

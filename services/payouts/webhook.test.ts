@@ -9,7 +9,7 @@ const { account_number, account_holder_name, ...bare } = flat
 const nested = { ...bare, channel_properties: { account_number, account_holder_name } }
 const payout = { about: 'payout', payoutId: flat.id } as const
 
-test.each([
+const table: [string, unknown, ReturnType<typeof readDelivery>][] = [
   [
     'the observed, flat shape',
     { event: 'payout.succeeded', api_version: 'v2', data: flat },

@@ -61,7 +61,7 @@ beforeAll(async () => {
   const taking = asker(await open('payouts'))
   ask = ((question, ...rest) =>
     (question.askers.includes('gateway') ? asking : taking)(question, ...rest)) as Ask
-})
+}, 60_000)
 
 afterAll(async () => {
   await closing.disposeAsync()

@@ -39,9 +39,11 @@ const throughEverything = async (arm: () => void) => {
     'the credit',
     async () => (await person.get('/me')).body.collateral?.value === topup.body.ausd,
   )
+  // A message in the hands of a killed process comes again after the consumer's ack wait.
   await waitUntil(
     'nothing in flight',
     async () => (await person.get('/me/activity')).body.inFlight?.length === 0,
+    50_000,
   )
   expect(await creditsOf(stack, topup.body.paymentId)).toEqual([
     { wallet: person.wallet, ausdMicro: BigInt(topup.body.ausd), held: false },

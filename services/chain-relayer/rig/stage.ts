@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,7 +23,7 @@ import { handle } from '#shared/bus/handling'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { systemClock, toUnixSeconds } from '#shared/clock'
-import { openDatabase } from '#shared/db/open'
+import { type Database, openDatabase } from '#shared/db/open'
 import { pause } from '#shared/deadline'
 import { openLog } from '#shared/log'
 import { accountReader } from '../account'
@@ -37,7 +36,7 @@ import { operationReactions } from '../operation.reactions'
 import { findOperation, operations } from '../operation.store'
 import { orderOf } from '../order'
 import type { Desk } from '../questions'
-import { emptyMemory, type Relayer, type Settings } from '../relayer'
+import { newLife, type Relayer, type Settings } from '../relayer'
 import { round } from '../rounds'
 import { deadLetters, inbox, mail, outbox, schema } from '../schema.store'
 import { attempts, transactions } from '../transaction.store'
@@ -106,68 +105,73 @@ const chainId = 10143
 /** Postgres, a chain with the contracts, and the service's inner parts; the bus alone is missing. */
 export async function openStage(laneCount = 1) {
   const keys = laneKeys.slice(0, laneCount).map((key) => privateKeyToAccount(key))
-  const laneAddresses = keys.map(({ address }) => address)
   const [store, anvil] = await Promise.all([
     openTestDatabase(),
     startAnvil(['--slots-in-an-epoch', '1', '--block-time', '0.1']),
   ])
-  const deployment = await deployContracts({
-    rpcUrl: anvil.rpcUrl,
-    adminKey: actorKeys.admin,
-    treasuryKey: actorKeys.treasury,
-    relayers: laneAddresses,
-    verifiers: laneAddresses,
-    treasuryFundsMicro: 1_000_000_000n,
-    liquidityMicro: 1_000_000_000n,
-    holdSeconds: 60,
-    minCycleSeconds: 1,
-    termSeconds: 600,
-    graceSeconds: 60,
-  })
+  const lanesOf = keys.map(({ address }) => address)
+  const deployment = await deployContracts({ ...terms(lanesOf), rpcUrl: anvil.rpcUrl })
   const liar = openLiar(anvil.rpcUrl)
   const chain = createTestClient({ mode: 'anvil', transport: http(anvil.rpcUrl), cacheTime: 0 })
     .extend(publicActions)
     .extend(walletActions)
-  const { ausd, creditLine } = deployment
+  const { ausd, creditLine, genesisHash } = deployment
   const node = openNode({ rpcUrls: [liar.url], chainId })
   const treasury = privateKeyToAccount(actorKeys.treasury)
-  const expected = { chainId, genesisHash: deployment.genesisHash, ausd, creditLine, treasury }
+  const expected = { chainId, genesisHash, ausd, creditLine, treasury }
   const domain: TokenDomain = await inspectChain(node, { ...expected, lanes: keys })
   const contracts = { ausd, creditLine, domain }
   const { database } = store
+  const shared = { database, node, contracts, clock: systemClock, log }
+  const account = accountReader(node.reader, contracts)
+  const desk: Desk = { ...shared, account, wake: () => {} }
 
   /** One life of the service: what it remembers ends with it, its leases lapse. */
   async function begin(settings: Partial<Settings> = {}): Promise<Relayer> {
     await database.read((db) => db.update(lanes).set({ leasedUntil: null }))
-    return {
-      ...{ database, node, contracts, treasury, keys, clock: systemClock, log },
-      settings: {
-        chainId,
-        dripWei: 50_000_000_000_000_000n,
-        dripBelowWei: 20_000_000_000_000_000n,
-        laneFloorWei: 0n,
-        rebroadcastAfterMs: 400,
-        bumpAfterMs: 700,
-        batchMax: 16,
-        ...settings,
-      },
-      holder: randomUUID(),
-      memory: emptyMemory(),
-      poke: () => {},
-    }
+    const own = { treasury, keys, poke: () => {} }
+    return { ...shared, ...own, ...newLife(), settings: { ...hasty, ...settings } }
   }
+  const close = async () => {
+    liar.close()
+    await Promise.all([store.close(), anvil.close()])
+  }
+  return {
+    ...{ database, chain, liar, node, contracts, expected, treasury, keys, desk, begin, close },
+    ...orders(database),
+    ...chainReads(chain, contracts),
+  }
+}
 
-  const desk: Desk = {
-    ...{ database, node, contracts, clock: systemClock, log, wake: () => {} },
-    account: accountReader(node.reader, contracts),
-  }
+const terms = (lanesOf: readonly Hex[]) => ({
+  adminKey: actorKeys.admin,
+  treasuryKey: actorKeys.treasury,
+  relayers: lanesOf,
+  verifiers: lanesOf,
+  treasuryFundsMicro: 1_000_000_000n,
+  liquidityMicro: 1_000_000_000n,
+  holdSeconds: 60,
+  minCycleSeconds: 1,
+  termSeconds: 600,
+  graceSeconds: 60,
+})
+
+const hasty: Settings = {
+  chainId,
+  dripWei: 50_000_000_000_000_000n,
+  dripBelowWei: 20_000_000_000_000_000n,
+  laneFloorWei: 0n,
+  rebroadcastAfterMs: 400,
+  bumpAfterMs: 700,
+  batchMax: 16,
+}
+
+function orders(database: Database) {
+  const desk = { consumer: 'chain-relayer', database, mailroom: mail, log, poke: () => {} }
   /** Delivers a command as the stream would. */
-  const command = (task: Task, messageId: string = randomUUID()) =>
+  const command = (task: Task, messageId: string = crypto.randomUUID()) =>
     handle(
-      {
-        ...{ consumer: 'chain-relayer', database, mailroom: mail, log, poke: () => {} },
-        reactions: operationReactions,
-      },
+      { ...desk, reactions: operationReactions },
       { subject: `relay.${task.kind}`, messageId, payload: task.payload },
     )
   const operationOf = (task: Task) =>
@@ -177,18 +181,10 @@ export async function openStage(laneCount = 1) {
     await until(async () => {
       await round(relayer)
       return ['settled', 'failed'].includes((await operationOf(task)).state)
-    }, `${task.kind}`)
+    }, `the end of a ${task.kind}`)
     return operationOf(task)
   }
-  const close = async () => {
-    liar.close()
-    await Promise.all([store.close(), anvil.close()])
-  }
-  const reads = chainReads(chain, contracts)
-  return {
-    ...{ database, chain, liar, node, contracts, deployment, expected, treasury, keys, desk },
-    ...{ begin, command, operationOf, finish, close, ...reads },
-  }
+  return { command, operationOf, finish }
 }
 
 function chainReads(

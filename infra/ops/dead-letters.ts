@@ -1,0 +1,74 @@
+import type { Sql } from 'postgres'
+import { type DatabaseRole, databaseRoles, serviceOf } from '#infra/migrations/databases'
+import { operatorDatabaseUrl, withDatabase } from '#infra/ops/stack'
+
+/** A message that a service gave up on. Its payload stays in the row: it may name a person. */
+export type Letter = {
+  service: string
+  consumer: string
+  messageId: string
+  subject: string
+  reason: string
+  diedAt: Date
+  redriveRequestedAt: Date | null
+}
+
+/** The services that read messages; the indexer reads the chain alone. */
+const roles = databaseRoles.filter((role) => role !== 'indexer_reader')
+
+/** What was given up on and not handled since, oldest first. */
+export async function listDeadLetters(sql: Sql): Promise<Letter[]> {
+  const found = await Promise.all(roles.map((role) => lettersOf(sql, role)))
+  return found.flat().sort((left, right) => left.diedAt.getTime() - right.diedAt.getTime())
+}
+
+const lettersOf = (sql: Sql, role: DatabaseRole) => sql<Letter[]>`
+  select ${serviceOf(role)} as service, consumer, message_id as "messageId", subject, reason,
+    died_at as "diedAt", redrive_requested_at as "redriveRequestedAt"
+  from ${sql(role)}.dead_letter where redriven_at is null`
+
+/** Asks the service to handle a letter again, which it does within seconds. Says how many it was. */
+export async function requestRedrive(
+  sql: Sql,
+  letter: Pick<Letter, 'service' | 'consumer' | 'messageId'>,
+): Promise<number> {
+  const role = roles.find((name) => serviceOf(name) === letter.service)
+  if (!role) throw new Error(`no service ${letter.service}: one of ${roles.map(serviceOf)}`)
+  const asked = await sql`
+    update ${sql(role)}.dead_letter set redrive_requested_at = now()
+    where consumer = ${letter.consumer} and message_id = ${letter.messageId}
+      and redriven_at is null`
+  return asked.count
+}
+
+const usage = `usage: bun infra/ops/dead-letters.ts list
+       bun infra/ops/dead-letters.ts redrive <service> <consumer> <message>
+       bun infra/ops/dead-letters.ts redrive-all`
+
+async function run(sql: Sql, [verb, service, consumer, messageId]: string[]): Promise<string> {
+  if (verb === 'redrive' && service && consumer && messageId) {
+    return `redrives asked for: ${await requestRedrive(sql, { service, consumer, messageId })}`
+  }
+  const letters = await listDeadLetters(sql)
+  if (verb === 'redrive-all') {
+    for (const letter of letters) await requestRedrive(sql, letter)
+    return `redrives asked for: ${letters.length}`
+  }
+  if (verb !== 'list') return usage
+  return letters.length === 0 ? 'no dead letters' : letters.map(lineOf).join('\n')
+}
+
+const lineOf = (letter: Letter): string =>
+  [
+    letter.diedAt.toISOString(),
+    letter.service,
+    letter.consumer,
+    letter.messageId,
+    letter.subject,
+    letter.redriveRequestedAt ? '(redrive asked for)' : '',
+    letter.reason,
+  ].join('  ')
+
+if (import.meta.main) {
+  console.log(await withDatabase(operatorDatabaseUrl(), (sql) => run(sql, process.argv.slice(2))))
+}

@@ -1,0 +1,25 @@
+import { join } from 'node:path'
+import postgres, { type Sql } from 'postgres'
+import { repositoryDir } from '#infra/local/folders'
+import { readStackFile } from '#infra/local/stack-file'
+
+/** Postgres as the owner of all schemas: DATABASE_ADMIN_URL, or that of the running local stack. */
+export function operatorDatabaseUrl(env: NodeJS.ProcessEnv = process.env): string {
+  if (env.DATABASE_ADMIN_URL) return env.DATABASE_ADMIN_URL
+  return readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local')).postgres.url
+}
+
+/** Runs one operator command on one connection and closes it, so that the command ends. */
+export async function withDatabase<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const sql = postgres(url, {
+    max: 1,
+    connect_timeout: 5,
+    onnotice: () => {},
+    connection: { application_name: 'operator', statement_timeout: 10_000 },
+  })
+  try {
+    return await work(sql)
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
