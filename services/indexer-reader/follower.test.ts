@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Address } from 'viem'
 import { waitUntil } from '#infra/local/wait'
 import type { RpcFaults } from '#infra/sandbox/rpc-proxy/faults'
@@ -16,6 +16,8 @@ import {
   startReader,
 } from './rig/rig.ts'
 import { ana, budi, citra, tellMore, tellStory } from './rig/story.ts'
+
+setDefaultTimeout(60_000)
 
 let postgres: RigPostgres
 let chain: RigChain

@@ -11,7 +11,13 @@ const capHoldsMs = 60_000
 /** More logs than this in one answer cost memory without bringing speed. */
 const logsWanted = 1_000
 
-export const startRange = (max: number): Range => ({ blocks: max, cap: max, capUntilMs: 0, max })
+/** Starts with a quarter: how heavy the first answers are, nobody knows. */
+export const startRange = (max: number): Range => ({
+  blocks: Math.max(1, Math.floor(max / 4)),
+  cap: max,
+  capUntilMs: 0,
+  max,
+})
 
 /** Grows by a tenth up to the learned cap, and shrinks when an answer was heavy. */
 export function afterSuccess(range: Range, logs: number, nowMs: number): Range {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { waitUntil } from '#infra/local/wait'
@@ -14,6 +14,8 @@ import {
   startReader,
 } from './rig/rig.ts'
 import { ana, tellStory } from './rig/story.ts'
+
+setDefaultTimeout(60_000)
 
 let postgres: RigPostgres
 let chain: RigChain

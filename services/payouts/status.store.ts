@@ -74,7 +74,7 @@ export async function recordEvidence(
     return step
   }
   await noteCashout(tx, cashout.id, { providerPayoutId: payoutId, ...newer(cashout, evidence) })
-  if ('stay' in step) return step; if (cashout.state === 'returned') return step
+  if ('stay' in step) return step
   if (step.next === 'paid') {
     const paid = await moveCashout(tx, cashout.id, 'paid', {
       paidAt: sql`now()`,

@@ -69,6 +69,10 @@ export async function storeVerdict(tx: Tx, verdict: Verdict, sweepAt: Date): Pro
     })
 }
 
+/** A drip that is still awaited keeps the row's turn with the sweeper. */
+const sweepAtOfDrip = sql`case when ${identities.dripOrderedAt} is not null
+  and ${identities.dripSettledAt} is null then ${identities.sweepAt} end`
+
 /** Notes that the flag of this revision is on the chain; undefined when another one is awaited. */
 export async function settleFlag(
   tx: Tx,
@@ -82,7 +86,12 @@ export async function settleFlag(
   )
   const [row] = await tx
     .update(identities)
-    .set({ flagSettledAt: sql`now()`, sweepAt: null, sweeps: 0, updatedAt: sql`now()` })
+    .set({
+      flagSettledAt: sql`now()`,
+      sweepAt: sweepAtOfDrip,
+      sweeps: 0,
+      updatedAt: sql`now()`,
+    })
     .where(awaited)
     .returning()
   return row
@@ -99,13 +108,13 @@ export async function orderDrip(tx: Tx, wallet: `0x${string}`, sweepAt: Date): P
 }
 
 /** A flag that is still awaited keeps the row's turn with the sweeper. */
-const sweepAtWithoutDrip = sql`case when ${identities.flagSettledAt} is null
+const sweepAtOfFlag = sql`case when ${identities.flagSettledAt} is null
   then ${identities.sweepAt} end`
 
 export const settleDrip = (tx: Tx, wallet: `0x${string}`) =>
   tx
     .update(identities)
-    .set({ dripSettledAt: sql`now()`, sweepAt: sweepAtWithoutDrip, updatedAt: sql`now()` })
+    .set({ dripSettledAt: sql`now()`, sweepAt: sweepAtOfFlag, updatedAt: sql`now()` })
     .where(and(eq(identities.wallet, wallet), isNull(identities.dripSettledAt)))
 
 /** The relayer will never do it: the waiting ends, for a person to take up. */

@@ -129,13 +129,18 @@ describe('an identity', () => {
   test('that is withdrawn and approved again is ordered each time, but never dripped again', async () => {
     const wallet = walletOf(freshWallet())
     const at = Date.now() - 10_000
+    let firstDrip: Date | null | undefined
     for (const [step, answer] of (['GREEN', 'RED', 'GREEN'] as const).entries()) {
       await review(wallet, answer, at + step)
       const order = await published(flagOrderId(wallet, BigInt(at + step)))
       expect(order.payload).toMatchObject({ verified: answer === 'GREEN' })
       await settle(wallet, BigInt(at + step))
       await waitUntil('the flag', async () => (await identityOf(wallet))?.flagSettledAt)
+      firstDrip ??= (await identityOf(wallet))?.dripOrderedAt
     }
+    const row = await identityOf(wallet)
+    expect(row?.dripOrderedAt).toEqual(firstDrip!)
+    expect(row?.sweepAt).not.toBeNull() // The drip was never reported: it is still looked after.
     const all = await backbone.database.read((db) =>
       db.select().from(outbox).where(eq(outbox.subject, 'relay.drip')),
     )

@@ -13,7 +13,7 @@ import { exampleRecord } from '../openapi/record-example.ts'
 import type { RouteParts } from '../parts.ts'
 
 /** The history is worth waiting for, but not for long: the contract's own figures come anyway. */
-const indexerDeadlineMs = 5000
+const indexerDeadlineMs = 250
 const freshSeconds = 2
 
 const PublicRecord = Type.Object({
