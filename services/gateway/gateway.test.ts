@@ -114,7 +114,7 @@ describe('over HTTP', () => {
       took.push(performance.now() - started)
       expect(record).toMatchObject({ history: null, indexer: 'unavailable', cycles: 3 })
     }
-    expect(Math.min(...took)).toBeLessThan(300) // The best of three: other suites share the machine.
+    expect(Math.min(...took)).toBeLessThan(300) // Best of three: the machine is shared.
   })
 })
 

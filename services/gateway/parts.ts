@@ -29,6 +29,7 @@ export type Parts = {
   readonly settings: Settings
 }
 
+/** The part of the configuration that the routes know. */
 export type Settings = {
   readonly publicUrl: string
   readonly callbackTokens: CallbackTokens

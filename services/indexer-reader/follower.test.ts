@@ -1,4 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
 import type { Address } from 'viem'
 import { waitUntil } from '#infra/local/wait'
 import type { RpcFaults } from '#infra/sandbox/rpc-proxy/faults'
@@ -161,7 +170,8 @@ describe('logs that were left out', () => {
   })
 
   test('are found at once when an event does not follow', async () => {
-    await tellMore(chain, 2)
+    await chain.draw(ana, 5n)
+    await chain.mine(2)
     const reader = start({ lateLogsLooks: 1 })
     await waitUntil('a projection with holes', async () => (await cursor())?.state === 'serving')
     proxies[0].setFaults({ lateLogsLooks: 0 })

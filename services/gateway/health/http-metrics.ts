@@ -1,5 +1,6 @@
 import { sample } from './prometheus.ts'
 
+/** Counters of this process since its start. */
 export type HttpMetrics = {
   readonly count: (seen: { method: string; route: string; status: number; tookMs: number }) => void
   /** Prometheus text of everything counted since the start. */

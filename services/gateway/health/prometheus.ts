@@ -11,7 +11,10 @@ export function sample(
 const escaped = (text: string) =>
   text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 
-/** The numbers in a service's own figures, by their path: `{ outbox: { waiting: 2 } }` -> outbox_waiting. */
+/**
+ * The numbers in a service's own figures, by their path: `{ outbox: { waiting: 2 } }` ->
+ * outbox_waiting.
+ */
 export function figuresIn(value: unknown, path: readonly string[] = []): [string, number][] {
   if (typeof value === 'number' && Number.isFinite(value))
     return [[path.join('_').replace(/[^a-zA-Z0-9_]/g, '_'), value]]

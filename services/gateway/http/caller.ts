@@ -3,8 +3,10 @@ export type Caller = { readonly address: string; route?: string }
 
 const callers = new WeakMap<Request, Caller>()
 
+/** Remembers the caller for as long as the request lives. */
 export const introduce = (request: Request, caller: Caller) => void callers.set(request, caller)
 
+/** Who sent this request. */
 export const callerOf = (request: Request): Caller => callers.get(request) ?? { address: 'unknown' }
 
 /**

@@ -5,6 +5,7 @@ export type Cors = {
 
 const exposed = 'X-Request-Id, Retry-After, ETag'
 
+/** Exact origins only: no patterns, no credentials. */
 export function corsOf(origins: readonly string[]): Cors {
   const allowed = new Set(origins)
   return {
@@ -22,6 +23,7 @@ export function corsOf(origins: readonly string[]): Cors {
   }
 }
 
+/** A browser asking before it sends the request itself. */
 export const isPreflight = (request: Request) =>
   request.method === 'OPTIONS' && request.headers.has('access-control-request-method')
 

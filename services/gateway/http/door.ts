@@ -12,6 +12,7 @@ export type Visit = {
   readonly params: Readonly<Record<string, string | undefined>>
   readonly route: string
 }
+/** A visit whose wallet (lower-case) is proven. */
 export type SignedVisit = Visit & { readonly wallet: `0x${string}` }
 
 /** A value becomes a 200; a `Response` goes out as it is; a throw becomes a failure. */
@@ -30,6 +31,7 @@ export type Door = {
   readonly signed: (handling: Handling<SignedVisit>) => Handler
 }
 
+/** Ties the ways in to sign-in and limits. */
 export function openDoor(options: {
   signIn: SignIn
   limits: { open: Limiter; delivery: Limiter; signed: Limiter }

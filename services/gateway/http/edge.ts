@@ -12,6 +12,7 @@ import { securityHeaders } from './security-headers.ts'
 /** Longer than any question may take: what is still open then is stuck. */
 const requestDeadlineMs = 15_000
 
+/** What stands in front of the router. */
 export type Edge = {
   handle: (request: Request) => Promise<Response>
   cors: Cors

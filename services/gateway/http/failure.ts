@@ -20,7 +20,9 @@ const busy: Failure = {
 }
 const bug: Failure = { status: 500, message: 'something went wrong', level: 'error' }
 
-/** The one place that turns an error into an answer; the words of an unexpected error stay inside. */
+/**
+ * The one place that turns an error into an answer; the words of an unexpected error stay inside.
+ */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Refused) return refusedFailure(error)
   return causesOf(error).some(isDependency) ? busy : bug

@@ -1,5 +1,6 @@
 import type { Clock } from '#shared/clock'
 
+/** Counts requests by key. */
 export type Limiter = {
   /** Takes one token: 0 when there was one, else the whole seconds until there is. */
   readonly take: (key: string) => number

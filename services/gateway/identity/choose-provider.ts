@@ -3,6 +3,7 @@ import type { IdentityProvider } from './identity-provider.ts'
 import { persona } from './providers/persona/client.ts'
 import { sumsub } from './providers/sumsub/client.ts'
 
+/** The part of the configuration that names the provider. */
 export type IdentityConfig = {
   identityProvider: 'sumsub' | 'persona'
   identityApiUrl: string

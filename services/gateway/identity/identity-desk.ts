@@ -11,6 +11,7 @@ import { relayedReactions } from './relayed.reactions.ts'
 import { sweepIdentities } from './stuck.ts'
 import { verdictReactions } from './verdict.reactions.ts'
 
+/** The parts of `main.ts` that identity works with. */
 export type IdentityDeskOptions = {
   config: IdentityConfig & {
     identityEnvironment: 'sandbox' | 'production'

@@ -30,6 +30,7 @@ export const identities = schema.table(
   },
   (table) => [index('identities_awaited').on(table.sweepAt)],
 )
+/** A row as Postgres holds it. */
 export type IdentityRow = typeof identities.$inferSelect
 
 /** The row as the decision knows it, locked for this transaction, also when it is not there yet. */
@@ -40,6 +41,7 @@ export async function lockIdentity(tx: Tx, wallet: `0x${string}`): Promise<Ident
   return { state: row.state, decidedAtMs: row.decidedAt.getTime(), revision: row.revision }
 }
 
+/** A decision to be written down. */
 export type Verdict = {
   wallet: `0x${string}`
   next: Identity
@@ -111,6 +113,7 @@ export async function orderDrip(tx: Tx, wallet: `0x${string}`, sweepAt: Date): P
 const sweepAtOfFlag = sql`case when ${identities.flagSettledAt} is null
   then ${identities.sweepAt} end`
 
+/** Notes that the wallet has its coin; repeatable. */
 export const settleDrip = (tx: Tx, wallet: `0x${string}`) =>
   tx
     .update(identities)
@@ -135,12 +138,14 @@ export const findAwaited = (database: Database, now: Date, rowsMax: number) =>
       .limit(rowsMax),
   )
 
+/** Counts a sweep and says when the next one is due; null: never. */
 export const postpone = (tx: Tx, wallet: `0x${string}`, sweepAt: Date | null) =>
   tx
     .update(identities)
     .set({ sweepAt, sweeps: sql`${identities.sweeps} + 1` })
     .where(eq(identities.wallet, wallet))
 
+/** The newest verdict on a wallet, undefined when there is none. */
 export async function findIdentity(db: Db, wallet: `0x${string}`) {
   const [row] = await db.select().from(identities).where(eq(identities.wallet, wallet))
   return row

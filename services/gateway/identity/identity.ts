@@ -3,6 +3,7 @@ import type { Statement, Word } from './identity-provider.ts'
 /** What the newest verdict says of the person behind a wallet. */
 export type IdentityState = Exclude<Word, 'none' | 'approved'> | 'verified'
 
+/** What we hold about a person: the newest verdict and the newest order. */
 export type Identity = {
   readonly state: IdentityState
   /** Unix ms of the verdict that decided the state. */
@@ -11,11 +12,13 @@ export type Identity = {
   readonly revision: bigint | null
 }
 
+/** Which approvals count. */
 export type IdentityPolicy = {
   readonly level: string
   readonly environment: 'sandbox' | 'production'
 }
 
+/** Why a statement changes nothing, in the order in which it is checked. */
 export type Ignored =
   | 'no verdict'
   | 'unknown subject'

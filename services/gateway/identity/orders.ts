@@ -13,6 +13,7 @@ export function parseFlagCause(
   return { wallet: match[1] as `0x${string}`, revision: BigInt(match[2]!) }
 }
 
+/** One order per wallet and revision, however often it is announced. */
 export const flagOrderId = (wallet: string, revision: bigint) =>
   idFor('message', `${VerifyOrdered.subject}:${flagCause(wallet, revision)}`)
 

@@ -126,7 +126,7 @@ describe('an identity', () => {
     })
     expect(row).toMatchObject({ state: 'verified', sweepAt: null })
   })
-  test('that is withdrawn and approved again is ordered each time, but never dripped again', async () => {
+  test('withdrawn and approved again is ordered each time, but dripped once', async () => {
     const wallet = walletOf(freshWallet())
     const at = Date.now() - 10_000
     let firstDrip: Date | null | undefined

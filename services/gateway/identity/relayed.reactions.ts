@@ -10,6 +10,7 @@ import { outbox } from '../schema.store.ts'
 import { failIdentity, findIdentity, orderDrip, settleDrip, settleFlag } from './identity.store.ts'
 import { dripOrderId, parseFlagCause } from './orders.ts'
 
+/** What following up an order needs. */
 export type RelayedParts = { sweepAfterMs: number; clock: Clock; log: Log }
 
 /** What the relayer reports about the flags and drips we ordered. */

@@ -13,6 +13,7 @@ const rowsMax = 50
 const sweepsMax = 20
 const postponeMsMax = 60 * 60_000
 
+/** `poke` tells the outbox that something is to be sent again. */
 export type SweepParts = RelayedParts & {
   database: Database
   ask: Ask

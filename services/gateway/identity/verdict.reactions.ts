@@ -15,6 +15,7 @@ import { decideIdentity, type IdentityPolicy, subjectOf } from './identity.ts'
 import type { IdentityProvider, Statement } from './identity-provider.ts'
 import { flagCause, flagOrderId } from './orders.ts'
 
+/** What judging a statement needs; `sweepAfterMs` is when an order counts as quiet. */
 export type VerdictParts = {
   provider: Pick<IdentityProvider, 'name' | 'parse'>
   policy: IdentityPolicy

@@ -33,7 +33,8 @@ const apiKey = (name: string, description: string) => ({
 const securitySchemes = {
   session: apiKey(
     'Authorization',
-    '`Service <wallet>.<until>.<signature>`: the personal_sign signature of three lines, "Sign in to Service", the wallet in lower case, "until <until>". At most 7 days ahead.',
+    '`Service <wallet>.<until>.<signature>`: the personal_sign signature of three lines, "Sign ' +
+      'in to Service", the wallet in lower case, "until <until>". At most 7 days ahead.',
   ),
   callbackToken: apiKey('x-callback-token', 'Says which provider account is calling.'),
   identitySignature: apiKey(

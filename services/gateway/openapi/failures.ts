@@ -21,6 +21,7 @@ const retryAfter = {
   'Retry-After': { description: 'Seconds.', schema: { type: 'integer', minimum: 1 } },
 }
 
+/** Shared answers of the document, by status. */
 export const failureResponses = Object.fromEntries(
   failures.map(([status, description, example]) => [
     String(status),
@@ -37,6 +38,7 @@ export const failureResponses = Object.fromEntries(
   ]),
 )
 
+/** The one form of every refusal. */
 export const errorSchema = {
   type: 'object',
   required: ['error'],

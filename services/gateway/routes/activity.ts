@@ -36,7 +36,8 @@ export const activityRoute = ({ ask, door }: RouteParts) =>
     operation({
       summary: 'What happened and what is in flight',
       description:
-        '`inFlight` is everything not yet onchain or not yet confirmed by the provider; `items` is one page, newest first.',
+        '`inFlight` is everything not yet onchain or not yet confirmed by the provider; `items` ' +
+        'is one page, newest first.',
       tag: 'account',
       security: 'session',
       parameters: [

@@ -27,7 +27,9 @@ export const cashoutsRoute = ({ ask, door }: RouteParts) =>
     operation({
       summary: 'Pay AUSD out to an Indonesian bank account',
       description:
-        'Answers at once; the payout is in `inFlight` of `GET /me/activity` until the provider confirms it. `authorization.to` is the treasury, `validBefore` at least 5 minutes ahead, the payout at least Rp 10,000.',
+        'Answers at once; the payout is in `inFlight` of `GET /me/activity` until the provider ' +
+        'confirms it. `authorization.to` is the treasury, `validBefore` at least 5 minutes ' +
+        'ahead, the payout at least Rp 10,000.',
       tag: 'money',
       security: 'session',
       body: { schema: Body, example: { quoteId, authorization: exampleAuthorization, bank } },

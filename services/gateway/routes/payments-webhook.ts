@@ -8,6 +8,7 @@ import type { RouteParts } from '../parts.ts'
 import { callbackAccounts } from '../webhooks/callback-token.ts'
 import { deliveryIdOf, objectText, recordDelivery } from '../webhooks/delivery.ts'
 
+/** The answer to a delivery. */
 export const Recorded = Type.Object({ status: Type.Enum(['recorded', 'duplicate']) })
 const deliveryNameMax = 200
 
@@ -32,7 +33,8 @@ export const paymentsWebhookRoute = (parts: RouteParts) => {
     operation({
       summary: 'A delivery of the payment provider',
       description:
-        'Both provider accounts post here; the token says which. Each delivery is recorded once, a replay is answered with `duplicate`. 503 asks the provider to send it again.',
+        'Both provider accounts post here; the token says which. Each delivery is recorded ' +
+        'once, a replay is answered with `duplicate`. 503 asks the provider to send it again.',
       tag: 'webhooks',
       security: 'callbackToken',
       body: {

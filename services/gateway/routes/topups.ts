@@ -28,7 +28,8 @@ export const topupsRoute = ({ ask, door }: RouteParts) =>
     operation({
       summary: 'Pay local currency into the credit line',
       description:
-        'The account must be verified. The minimum is RM 5.00 or Rp 10,000. With `card` the checkout offers cards alone, otherwise every channel.',
+        'The account must be verified. The minimum is RM 5.00 or Rp 10,000. With `card` the ' +
+        'checkout offers cards alone, otherwise every channel.',
       tag: 'money',
       security: 'session',
       body: {

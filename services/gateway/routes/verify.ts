@@ -41,7 +41,8 @@ export const verifyRoute = ({ ask, door }: RouteParts) =>
     operation({
       summary: 'The public credit record of a wallet',
       description:
-        'A wallet that was never seen has an empty record. `history` is null while the indexer is unavailable; times in it are unix seconds.',
+        'A wallet that was never seen has an empty record. `history` is null while the indexer ' +
+        'is unavailable; times in it are unix seconds.',
       tag: 'record',
       parameters: [{ name: 'wallet', in: 'path', required: true, schema: Address }],
       ok: { description: 'The record.', schema: PublicRecord, example: exampleRecord },
@@ -67,7 +68,9 @@ async function recordOf(ask: Ask, wallet: `0x${string}`): Promise<Static<typeof 
   }
 }
 
-/** Null when the reader is down, slow or behind: an old history must not pass for the current one. */
+/**
+ * Null when the reader is down, slow or behind: an old history must not pass for the current one.
+ */
 async function historyOf(ask: Ask, wallet: `0x${string}`) {
   const answer = await ask(IndexerRecord, { wallet }, indexerDeadlineMs).catch(() => undefined)
   return answer && 'ok' in answer ? answer.ok.history : null

@@ -6,6 +6,7 @@ export type ExpiringMap<V> = {
   readonly set: (key: string, value: V, ttlMs: number) => void
 }
 
+/** Opens an empty memory of at most `entriesMax` entries. */
 export function expiringMap<V>(entriesMax: number, clock: Clock): ExpiringMap<V> {
   const entries = new Map<string, { value: V; endsAt: number }>()
   return {

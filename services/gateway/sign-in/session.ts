@@ -9,6 +9,7 @@ export type Session = {
   readonly signature: Hex
 }
 
+/** How far ahead `until` may lie: 7 days. */
 export const sessionSecondsMax = 7 * 24 * 60 * 60
 /** A contract wallet's signature may have 4096 bytes, which is 8194 characters. */
 const headerLengthMax = 8_400

@@ -123,7 +123,7 @@ describe('security: a session is refused', () => {
 describe('a contract wallet', () => {
   const contract = `0x${'c0'.repeat(20)}` as const
   const header = `Service ${contract}.${tomorrow}.0x${'77'.repeat(130)}`
-  test('is let in when its contract accepts the signature, and is asked again after a minute', async () => {
+  test('is let in when its contract accepts the signature, and asked again later', async () => {
     const { enter, asked, time } = open({ 'chain.signature.check': okay({ valid: true }) })
     expect(await enter(header)).toBe(contract)
     await enter(header)

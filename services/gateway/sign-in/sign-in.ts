@@ -18,6 +18,7 @@ const contractTtlMs = 45_000
 const rejectedTtlMs = 60_000
 const chainDeadlineMs = 3_000
 
+/** What proving a session needs. */
 export type SignInParts = {
   ask: Ask
   /** Writes the user's row on the first signed call. */
@@ -27,6 +28,7 @@ export type SignInParts = {
   clock: Clock
 }
 
+/** Opens the sign-in with an empty memory. */
 export function openSignIn(parts: SignInParts): SignIn {
   const { clock, limiter } = parts
   // The proven signature is kept with the session: the key alone, guessable, must open nothing.

@@ -11,8 +11,10 @@ export const users = schema.table('users', {
   createdAt: at('created_at').notNull().defaultNow(),
 })
 
+/** Country as ISO 3166-1 alpha-2, null until it is set. */
 export type User = { readonly country: string | null; readonly createdAt: Date }
 
+/** What the routes do with users. */
 export type Users = {
   /** Makes the row if there is none; asks the database once per wallet and process. */
   readonly arrive: (wallet: `0x${string}`) => Promise<void>
@@ -22,6 +24,7 @@ export type Users = {
 
 const knownMax = 100_000
 
+/** Users in Postgres. */
 export function openUsers(database: Database): Users {
   const known = new Set<string>()
   return {

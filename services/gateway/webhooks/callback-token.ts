@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { ProviderAccount } from '#shared/money/pair'
 
+/** Every accepted token, by account; two during a rotation. */
 export type CallbackTokens = Readonly<Record<ProviderAccount, readonly string[]>>
 
 const digest = (text: string) => createHash('sha256').update(text).digest()

@@ -3,6 +3,7 @@ import { hostedLink, postToProvider } from '../../provider-call.ts'
 import { parsePersona } from './mapping.ts'
 import { verifyPersona } from './signature.ts'
 
+/** `webhookSecrets` in any order: all are tried. */
 export type PersonaOptions = {
   apiUrl: string
   /** Keys of the live environment begin with `persona_production_`, those of the sandbox do not. */

@@ -5,6 +5,7 @@ import { hostedLink, postToProvider } from '../../provider-call.ts'
 import { parseSumsub } from './mapping.ts'
 import { verifySumsub } from './signature.ts'
 
+/** `secretKey` signs our requests; `webhookSecrets` are other secrets, one per webhook. */
 export type SumsubOptions = {
   apiUrl: string
   appToken: string

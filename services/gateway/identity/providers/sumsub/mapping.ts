@@ -26,6 +26,7 @@ const read = readerOf(Body)
 
 const takenBack = new Set(['applicantReset', 'applicantDeleted', 'applicantDeactivated'])
 
+/** Reads a webhook body; a fault when its form is not the documented one. */
 export function parseSumsub(body: string): { statement: Statement } | { fault: string } {
   const got = read(jsonOf(body))
   if ('fault' in got) return got
@@ -52,7 +53,9 @@ export function parseSumsub(body: string): { statement: Statement } | { fault: s
   }
 }
 
-/** An unfinished review (`awaitingService`) can carry GREEN as well: hence the caller's two checks. */
+/**
+ * An unfinished review (`awaitingService`) can carry GREEN as well: hence the caller's two checks.
+ */
 function wordOf(answer: string | undefined, rejectType: string | undefined): Word {
   if (answer === 'GREEN') return 'approved'
   if (answer === 'RED') return rejectType === 'RETRY' ? 'resubmit' : 'rejected'
