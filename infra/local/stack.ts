@@ -19,6 +19,7 @@ import { removeStackFile, type StackFile, writeStackFile } from '#infra/local/st
 import type { Death, Supervised } from '#infra/local/supervisor'
 import { waitUntil } from '#infra/local/wait'
 import { provisionNats } from '#infra/nats/provision'
+import { openRpcProxy, type RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
 import { type ServiceName, serviceNames } from '#shared/messages/topic'
 
 export type ProcessName = Member | 'postgres' | 'nats-server' | 'chain'
@@ -35,6 +36,8 @@ export type StackOptions = {
   terms?: Partial<Terms>
   /** The user's own Postgres, NATS or chain, by the usual variable names. */
   own?: Readonly<Record<string, string | undefined>>
+  /** The services reach the chain through a fault proxy; everybody else stays at the node. */
+  proxied?: boolean
   onDeath?: (death: Death) => void
 }
 
@@ -42,6 +45,8 @@ export type Stack = AsyncDisposable & {
   readonly info: StackFile
   readonly dir: string
   readonly adminUrl: string
+  /** There when the stack is `proxied`. */
+  readonly rpcProxy: RpcProxy | undefined
   /** Writing this file's name as FAILPOINT_FILE's content kills a process there, once. */
   readonly failpointFile: (name: ServiceName) => string
   readonly process: (name: ProcessName) => Supervised
@@ -95,7 +100,8 @@ async function boot(
     own,
   })
   const places = await place(backbone, ports, options.dir)
-  startMembers(crew, places, secrets, options)
+  const rpcProxy = options.proxied ? openRpcProxy({ target: places.rpcUrl }) : undefined
+  startMembers(crew, { ...places, rpcUrl: rpcProxy?.url ?? places.rpcUrl }, secrets, options)
   await waitUntil('every service being ready', () => ready(places.gateway), 60_000)
 
   const info = () => describe(crew, places, secrets, backbone, wallets)
@@ -107,6 +113,7 @@ async function boot(
     },
     dir: options.dir,
     adminUrl: backbone.adminUrl,
+    rpcProxy,
     failpointFile: (name) => failpointFile(options.dir, name),
     process: (name) => crew.get(name),
     provision: () =>
@@ -115,6 +122,7 @@ async function boot(
       keep.current = () => {}
       removeStackFile(options.dir)
       await crew.end()
+      await rpcProxy?.[Symbol.asyncDispose]()
     },
   }
 }

@@ -8,9 +8,9 @@ import { IndexerRecord } from '#shared/messages/indexer'
 import { PaymentsActivity } from '#shared/messages/payments'
 import { CashoutCreate } from '#shared/messages/payouts'
 import { QuoteCreate } from '#shared/messages/pricing'
-import { account, history } from './testing/answers.ts'
-import { type Backbone, standIn, startBackbone, startGateway } from './testing/backbone.ts'
-import { headerOf, walletOf } from './testing/wallets.ts'
+import { account, history } from './rig/answers.ts'
+import { type Backbone, standIn, startBackbone, startGateway } from './rig/backbone.ts'
+import { headerOf, walletOf } from './rig/wallets.ts'
 import { users } from './users/user.store.ts'
 
 let backbone: Backbone

@@ -1,15 +1,15 @@
 const rssBoundBytes = 100 * 2 ** 20
-const eventsBetween = 3_000
+const workBetween = 3_000
 
 /**
- * Keeps a backfill small: JavaScriptCore collects parsed answers late, and the process grew to 250 MB
- * over 200,000 events where it needs 100 (measured). Tell it how many events went by.
+ * Keeps the process small: JavaScriptCore collects late, and it grew to 250 MB over a backfill of
+ * 200,000 events, or over 7,000 questions, where it needs 100 (measured). Tell it how many went by.
  */
-export function openMemoryBound(): (events: number) => void {
+export function openMemoryBound(): (work: number) => void {
   let since = 0
-  return (events) => {
-    since += events
-    if (since < eventsBetween || process.memoryUsage.rss() < rssBoundBytes) return
+  return (work) => {
+    since += work
+    if (since < workBetween || process.memoryUsage.rss() < rssBoundBytes) return
     since = 0
     Bun.gc(true)
   }

@@ -8,22 +8,32 @@ import { ok, refuse } from '#shared/refusals'
 import { lagMs, mayAnswer } from './availability.ts'
 import { cursors, type Origin } from './cursor.store.ts'
 import type { Figures } from './figures.ts'
+import { gathered } from './gather.ts'
 import { historyOf } from './history.ts'
+import { openMemoryBound } from './memory.ts'
 import { unseen } from './projection.ts'
-import { loadRecord } from './record.store.ts'
+import { loadRecords } from './record.store.ts'
 
 type Asked = { database: Database; origin: Origin; clock: Clock; lagMaxMs: number }
 
 /** Answers from the generation that serves, as one snapshot; refuses `indexer_lags` if it may not. */
-export const recordResponder = (parts: Asked) =>
-  answering(IndexerRecord, async ({ wallet }) => {
-    const found = await loadRecord(parts.database, parts.origin, wallet.toLowerCase() as Address)
-    if (!found || !mayAnswer(found.cursor, parts.lagMaxMs, parts.clock())) {
+export const recordResponder = (parts: Asked) => {
+  const load = gathered((wallets: ReadonlySet<Address>) =>
+    loadRecords(parts.database, parts.origin, wallets),
+  )
+  const boundMemory = openMemoryBound()
+  return answering(IndexerRecord, async ({ wallet: asked }) => {
+    const wallet = asked.toLowerCase() as Address
+    const loaded = await load(wallet)
+    boundMemory(1)
+    if (!loaded || !mayAnswer(loaded.cursor, parts.lagMaxMs, parts.clock())) {
       return refuse('indexer_lags')
     }
-    const history = historyOf(found.record ?? unseen, found.cycles)
-    return ok({ history, blockNumber: String(found.cursor.blockNumber) })
+    const entry = loaded.found.get(wallet)
+    const history = historyOf(entry?.record ?? unseen, entry?.cycles ?? [])
+    return ok({ history, blockNumber: String(loaded.cursor.blockNumber) })
   })
+}
 
 /** The true figures for `nats micro stats`. */
 export async function readStats(parts: Asked & { figures: Figures }) {

@@ -5,7 +5,7 @@ import { addressColumn, amountColumn } from '#shared/db/columns'
 import type { Database, Db, Tx } from '#shared/db/open'
 import { cursors, type Origin } from './cursor.store.ts'
 import { cycles, saveCycles } from './cycle.store.ts'
-import { type Standing, unseen } from './projection.ts'
+import { type Cycle, type Standing, unseen } from './projection.ts'
 import { schema } from './schema.store.ts'
 
 /** What the events of each wallet add up to, without its cycles. */
@@ -88,29 +88,35 @@ export async function saveStandings(tx: Tx, generation: number, standings: Stand
 }
 
 /**
- * The serving generation's cursor, and the wallet's row and cycles at that very block: one
+ * The serving generation's cursor, and each wallet's row and cycles at that very block: one
  * statement, so that no step comes between. Null while no generation of this origin serves.
  */
-export async function loadRecord(database: Database, origin: Origin, wallet: Address) {
+export async function loadRecords(
+  database: Database,
+  origin: Origin,
+  wallets: ReadonlySet<Address>,
+) {
   const serving = and(
     eq(cursors.state, 'serving'),
     eq(cursors.chainId, origin.chainId),
     eq(cursors.contract, origin.contract),
     eq(cursors.deployBlock, origin.deployBlock),
   )
-  const rows = await database.read((db) =>
-    db
-      .select()
-      .from(cursors)
-      .leftJoin(
-        records,
-        and(eq(records.generation, cursors.generation), eq(records.wallet, wallet)),
-      )
-      .leftJoin(cycles, and(eq(cycles.generation, cursors.generation), eq(cycles.wallet, wallet)))
-      .where(serving),
+  const asked = and(
+    eq(records.generation, cursors.generation),
+    sql`${records.wallet} in ${oneOf(wallets)}`,
   )
-  const first = rows[0]
-  if (!first) return null
-  const found = rows.flatMap((row) => (row.cycles ? [row.cycles] : []))
-  return { cursor: first.cursors, record: first.records, cycles: found }
+  const owned = and(eq(cycles.generation, records.generation), eq(cycles.wallet, records.wallet))
+  const rows = await database.read((db) =>
+    db.select().from(cursors).leftJoin(records, asked).leftJoin(cycles, owned).where(serving),
+  )
+  if (!rows[0]) return null
+  const found = new Map<Address, { record: typeof records.$inferSelect; cycles: Cycle[] }>()
+  for (const row of rows) {
+    if (!row.records) continue
+    const entry = found.get(row.records.wallet) ?? { record: row.records, cycles: [] }
+    if (row.cycles) entry.cycles.push(row.cycles)
+    found.set(row.records.wallet, entry)
+  }
+  return { cursor: rows[0].cursors, found }
 }

@@ -15,6 +15,7 @@ export function personaEvent(
   applicant: Applicant,
   verdict: Verdict,
   atMs: number,
+  template: string,
 ): { event: string; body: string } | null {
   const words = statuses.get(verdict)
   if (!words) return null
@@ -23,6 +24,7 @@ export function personaEvent(
     type: 'inquiry',
     id: applicant.providerRef,
     attributes: { status: words.status, 'reference-id': applicant.wallet, 'updated-at': at },
+    relationships: { 'inquiry-template': { data: { type: 'inquiry-template', id: template } } },
   }
   const attributes = { name: words.name, 'created-at': at, payload: { data: inquiry } }
   const data = { type: 'event', id: newId('personaEvent'), attributes }

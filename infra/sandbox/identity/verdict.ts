@@ -53,14 +53,15 @@ export function decide(
 ): Applicant | null {
   const applicant = applicantOf(world, provider, wallet)
   const atMs = strictlyLaterMs(world) - (bend.ageMs ?? 0)
+  const levelName = bend.levelName ?? world.config.identity.level
   const message =
     provider === 'sumsub'
       ? sumsubEvent(applicant, verdict, {
           atMs,
-          levelName: bend.levelName ?? world.config.identity.level,
+          levelName,
           sandboxMode: bend.sandboxMode ?? true,
         })
-      : personaEvent(applicant, verdict, atMs)
+      : personaEvent(applicant, verdict, atMs, levelName)
   if (!message) return null
   const decided = world.book.save('applicants', {
     ...applicant,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { level, type Saying, secrets, speakers } from '../testing/identity-providers.ts'
-import { nowMs } from '../testing/wallets.ts'
+import { level, type Saying, secrets, speakers } from '../rig/identity-providers.ts'
+import { nowMs } from '../rig/wallets.ts'
 import { decideIdentity, type Identity } from './identity.ts'
 
 const wallet = `0x${'ab'.repeat(20)}` as const

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { TSchema } from 'typebox'
 import { readerOf } from '#shared/schema'
-import { rigOf } from '../testing/collaborators.ts'
+import { rigOf } from '../rig/collaborators.ts'
 
 type Json = Record<string, unknown>
 type Content = Record<string, { schema: TSchema; example: unknown }>

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type BodyPath, goodBodies, spoilt } from '../testing/bodies.ts'
-import { rigOf } from '../testing/collaborators.ts'
-import { ana, headerOf } from '../testing/wallets.ts'
+import { type BodyPath, goodBodies, spoilt } from '../rig/bodies.ts'
+import { rigOf } from '../rig/collaborators.ts'
+import { ana, headerOf } from '../rig/wallets.ts'
 
 /** Nobody is there to be asked: a body that passes its reader answers 503, all others 4xx. */
 const rig = await rigOf()

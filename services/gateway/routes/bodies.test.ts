@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { type BodyPath, bank, goodBodies, spoilt } from '../testing/bodies.ts'
-import { errorOf, okay, rigOf } from '../testing/collaborators.ts'
-import { ana, headerOf } from '../testing/wallets.ts'
+import { type BodyPath, bank, goodBodies, spoilt } from '../rig/bodies.ts'
+import { errorOf, okay, rigOf } from '../rig/collaborators.ts'
+import { ana, headerOf } from '../rig/wallets.ts'
 
 const rig = await rigOf({
   'pricing.quote.create': okay({ quote: true }),

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { parseCursor } from '../activity/cursor.ts'
-import { account, entryAt } from '../testing/answers.ts'
-import { errorOf, okay, type Replies, refusing, rigOf } from '../testing/collaborators.ts'
-import { ana, headerOf, nowMs, walletOf } from '../testing/wallets.ts'
+import { account, entryAt } from '../rig/answers.ts'
+import { errorOf, okay, type Replies, refusing, rigOf } from '../rig/collaborators.ts'
+import { ana, headerOf, nowMs, walletOf } from '../rig/wallets.ts'
 
 const headers = { authorization: await headerOf(ana) }
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { Overdue, pause } from '#shared/deadline'
-import { account, history } from '../testing/answers.ts'
-import { errorOf, okay, type Replies, refusing, rigOf, settings } from '../testing/collaborators.ts'
-import { ana, walletOf } from '../testing/wallets.ts'
+import { account, history } from '../rig/answers.ts'
+import { errorOf, okay, type Replies, refusing, rigOf, settings } from '../rig/collaborators.ts'
+import { ana, walletOf } from '../rig/wallets.ts'
 
 const chain: Replies = { 'chain.account': okay({ wallet: walletOf(ana), ...account }) }
 const reader: Replies = { 'indexer.record': okay({ history, blockNumber: '75' }) }

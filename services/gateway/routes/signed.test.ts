@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { type RefusalCode, refusals } from '#shared/refusals'
-import { type BodyPath, goodBodies } from '../testing/bodies.ts'
-import { errorOf, okay, refusing, rigOf, settings } from '../testing/collaborators.ts'
-import { ana, budi, headerOf, nowSeconds, walletOf } from '../testing/wallets.ts'
+import { type BodyPath, goodBodies } from '../rig/bodies.ts'
+import { errorOf, okay, refusing, rigOf, settings } from '../rig/collaborators.ts'
+import { ana, budi, headerOf, nowSeconds, walletOf } from '../rig/wallets.ts'
 
 const routes: readonly [method: string, path: string, subject: string | undefined][] = [
   ['POST', '/topups', 'payments.topup.create'],

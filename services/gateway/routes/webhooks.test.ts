@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
-import { type Call, errorOf, rigOf, settings, webhookSecret } from '../testing/collaborators.ts'
-import { nowMs } from '../testing/wallets.ts'
+import { type Call, errorOf, rigOf, settings, webhookSecret } from '../rig/collaborators.ts'
+import { nowMs } from '../rig/wallets.ts'
 
 const body = JSON.stringify({ event: 'payment.capture', data: { payment_id: 'py-1' } })
 const token = { 'x-callback-token': 'token-id' }

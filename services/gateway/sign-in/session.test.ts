@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { nowSeconds } from '../testing/wallets.ts'
+import { nowSeconds } from '../rig/wallets.ts'
 import { parseSession, sessionSecondsMax, signInText } from './session.ts'
 
 const wallet = `0x${'Ab'.repeat(20)}`

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { openLimiter } from '../http/token-bucket.ts'
-import { askOf, okay, type Replies, refusing, usersInMemory } from '../testing/collaborators.ts'
-import { ana, budi, headerOf, nowMs, nowSeconds, tomorrow, walletOf } from '../testing/wallets.ts'
+import { askOf, okay, type Replies, refusing, usersInMemory } from '../rig/collaborators.ts'
+import { ana, budi, headerOf, nowMs, nowSeconds, tomorrow, walletOf } from '../rig/wallets.ts'
 import { signInText } from './session.ts'
 import { openSignIn } from './sign-in.ts'
 
