@@ -6,8 +6,11 @@ export type Field<T> = {
   readonly about: string
   readonly secret: boolean
   readonly fallback?: string
-  /** Throws an `Error` whose message completes the sentence "<NAME> …". */
-  readonly parse: (raw: string) => T
+  /**
+   * Throws an `Error` whose message completes the sentence "<NAME> …". `other` reads another
+   * variable as it stands, for a value that is right or wrong only beside it.
+   */
+  readonly parse: (raw: string, other?: (name: string) => string | undefined) => T
 }
 export type Fields = Readonly<Record<string, Field<unknown>>>
 /** The configuration under camelCase names: `DATABASE_URL` becomes `databaseUrl`. */
@@ -39,7 +42,7 @@ export function readConfig<F extends Fields>(
     try {
       const raw = rawOf(name, env) ?? field.fallback
       if (raw === undefined) throw new Error(`is missing: ${field.about}`)
-      config[camel(name)] = field.parse(raw)
+      config[camel(name)] = field.parse(raw, (other) => rawOf(other, env))
     } catch (fault) {
       faults.push(`${name} ${(fault as Error).message}`)
     }

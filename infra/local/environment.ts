@@ -107,6 +107,7 @@ export function environments(places: Places, secrets: Secrets): Record<Member, E
       ...sweeps,
       DATABASE_URL: databaseUrl(places, secrets, 'payments'),
       PROVIDER_MY_SECRET_KEY: secrets.providerKeys.MY,
+      PROVIDER_KIND: 'sandbox',
       APP_URL: `${places.sandbox}/app`,
     },
     payouts: {

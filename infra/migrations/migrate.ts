@@ -54,7 +54,8 @@ async function applyMigrations(sql: Sql): Promise<void> {
 }
 
 const about = 'password of the Postgres role of this service'
-const fields = {
+/** What this step is told. */
+export const fields = {
   DATABASE_ADMIN_URL: url({ about: 'Postgres, as who owns the tables', secret: true }),
   DATABASE_PASSWORD_GATEWAY: text({ about, secret: true }),
   DATABASE_PASSWORD_PAYMENTS: text({ about, secret: true }),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
 import { pgSchema } from 'drizzle-orm/pg-core'
 import { waitUntil } from '#infra/local/wait'
 import { migrateAll } from '#infra/migrations/migrate'
@@ -11,7 +12,7 @@ import { relayOutbox } from '#shared/bus/outbox-relay'
 import { reactTo } from '#shared/bus/reaction'
 import { mailroom } from '#shared/db/mailroom'
 import { type Database, openDatabase } from '#shared/db/open'
-import { announce, announceAgain } from '#shared/db/outbox.store'
+import { announce } from '#shared/db/outbox.store'
 import { openLog } from '#shared/log'
 import { RevokeOrdered } from '#shared/messages/relay'
 import type { ServiceName } from '#shared/messages/topic'
@@ -90,7 +91,13 @@ describe('when JetStream lost everything it ever stored', () => {
     await nats.start()
     await provision()
     await orderAll('after')
-    await payments.database.read((db) => announceAgain(db, ordering.outbox, ['before']))
+    // As an operator would, who publishes everything there is from Postgres again.
+    await payments.database.read((db) =>
+      db
+        .update(ordering.outbox)
+        .set({ publishedAt: null, leasedUntil: null })
+        .where(eq(ordering.outbox.id, 'before')),
+    )
 
     await waitUntil('the later orders', () => done.length >= 3, 20_000)
     const resent = await relayer.bus.js.consumers.get('COMMANDS', 'chain-relayer')

@@ -60,7 +60,7 @@ describe('provisioning', () => {
     const { config } = await manager.consumers.info(stream, name)
     expect(config).toMatchObject({
       ack_policy: 'explicit',
-      ack_wait: nanos(30_000),
+      ack_wait: nanos(20_000),
       max_ack_pending: 64,
       max_deliver: -1,
     })

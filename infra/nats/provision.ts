@@ -73,7 +73,8 @@ const numberOf = (error: unknown) => (error as NatsError).api_error?.err_code
 const refused = (what: string, cause: unknown) =>
   new Error(`${what} could not be provisioned: ${(cause as Error).message}`, { cause })
 
-const fields = {
+/** What this step is told. */
+export const fields = {
   NATS_URL: url({ about: 'where nats-server listens' }),
   NATS_PASSWORD_ADMIN: text({ about: 'password of the NATS user admin', secret: true }),
   NATS_REPLICAS: integer({ about: 'copies of each stream: 3 in a cluster', fallback: '1' }),

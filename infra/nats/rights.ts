@@ -25,6 +25,8 @@ export const publishable: readonly Right[] = [
   ...topics.flatMap((topic) => to(topic.publishers, concrete(topic.subject))),
   ...questions.flatMap((question) => to(question.askers, question.subject)),
   ...srvVerbs.flatMap((verb) => to(['gateway'], `$SRV.${verb}`)),
+  // The healthcheck of a service asks its own name, as its own user.
+  ...serviceNames.filter(servesQuestions).flatMap((name) => to([name], `$SRV.PING.${name}`)),
   ...durables.flatMap(({ stream, reader }) =>
     to(
       [reader],

@@ -95,7 +95,7 @@ export const streams: readonly StreamPlan[] = [
 const reader = (service: ServiceName, filters: readonly string[]): ConsumerPlan => ({
   durable_name: service,
   ack_policy: AckPolicy.Explicit,
-  ack_wait: nanos(30_000),
+  ack_wait: nanos(20_000),
   max_ack_pending: 64,
   max_deliver: -1, // The handler decides when to give up, in its own rows.
   filter_subjects: [...filters],

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { multicall3Address } from '#infra/contracts/deploy'
 import { actors } from '#infra/contracts/stage'
 import { ChainAccount } from '#shared/messages/chain'
 import { readAnswers } from './account.responder'
@@ -23,6 +24,8 @@ describe('the service', () => {
     ['another genesis', { genesisHash: `0x${'00'.repeat(32)}` }, /began anew/],
     ['no token there', { ausd: other.address }, /AUSD_ADDRESS .* deploy/],
     ['no credit line there', { creditLine: other.address }, /CREDIT_LINE_ADDRESS .* deploy/],
+    ['another token', { ausd: multicall3Address }, /AUSD_ADDRESS .* as AUSD: correct it/],
+    ['no line but a token', { creditLine: right.ausd }, /CREDIT_LINE_ADDRESS .* bun run deploy/],
     ['a lane without roles', { lanes: [other] }, /has no RELAYER_ROLE: grantRole/],
     ['another treasury', { treasury: other }, /set TREASURY_KEY/],
     ['no allowance', { treasury: other }, /has not approved the credit line/],

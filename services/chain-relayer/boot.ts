@@ -1,5 +1,15 @@
-import { type Hex, hashDomain, keccak256, type PrivateKeyAccount, stringToHex } from 'viem'
+import {
+  BaseError,
+  ContractFunctionRevertedError,
+  ContractFunctionZeroDataError,
+  type Hex,
+  hashDomain,
+  keccak256,
+  type PrivateKeyAccount,
+  stringToHex,
+} from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { pause } from '#shared/deadline'
 import type { Log } from '#shared/log'
@@ -28,27 +38,57 @@ export class Unfit extends Error {
 export async function inspectChain(node: Node, expected: Expected): Promise<TokenDomain> {
   const chainId = await node.reader.getChainId()
   if (chainId !== expected.chainId)
-    throw new Unfit(`RPC_URLS leads to chain ${chainId}, CHAIN_ID is ${expected.chainId}`)
+    throw new Unfit(
+      `RPC_URLS leads to chain ${chainId}, CHAIN_ID is ${expected.chainId}: correct one of them`,
+    )
   const genesis = await node.headAt(0n)
   if (expected.genesisHash !== 'unchecked' && expected.genesisHash !== genesis.hash)
     throw new Unfit(
       `block 0 is ${genesis.hash}, GENESIS_HASH another: the chain began anew, deploy and set it`,
     )
   await requireCode(node, expected)
-  const { domain, faults } = await inspectToken(node, expected)
-  faults.push(...(await inspectLine(node, expected)))
+  const { domain, faults } = await inspectToken(node, expected).catch(
+    unlike(`the contract at AUSD_ADDRESS ${expected.ausd} does not answer as AUSD: correct it`),
+  )
+  const lineFaults = await inspectLine(node, expected).catch(
+    unlike(
+      `the contract at CREDIT_LINE_ADDRESS ${expected.creditLine} does not answer as a credit ` +
+        'line: correct it, or bun run deploy',
+    ),
+  )
+  faults.push(...lineFaults)
   if (faults.length > 0) throw new Unfit(`the chain is not ready\n  ${faults.join('\n  ')}`)
   return domain
 }
 
-async function requireCode(node: Node, { ausd, creditLine }: Expected) {
-  const named = { AUSD_ADDRESS: ausd, CREDIT_LINE_ADDRESS: creditLine }
+async function requireCode(node: Node, { chainId, ausd, creditLine }: Expected) {
+  const { multicall3 } = chainOf(chainId).contracts
+  const named = {
+    AUSD_ADDRESS: ausd,
+    CREDIT_LINE_ADDRESS: creditLine,
+    Multicall3: multicall3.address,
+  }
   for (const [name, address] of Object.entries(named)) {
     const code = await node.reader.getCode({ address })
     if (!code || code === '0x')
-      throw new Unfit(`no contract at ${name} ${address}: deploy it first`)
+      throw new Unfit(`no contract at ${name} ${address}: deploy it first (bun run deploy)`)
   }
 }
+
+/** A contract that lacks a function will lack it tomorrow; a silent endpoint may answer again. */
+const unlike = (words: string) => (error: unknown) => {
+  const foreign =
+    error instanceof BaseError &&
+    error.walk(
+      (one) =>
+        one instanceof ContractFunctionRevertedError ||
+        one instanceof ContractFunctionZeroDataError,
+    )
+  throw foreign ? new Unfit(words) : error
+}
+
+/** Of the token everybody signs for; its ERC-20 name is another. */
+const domainName = 'Agora Dollar'
 
 async function inspectToken(node: Node, expected: Expected) {
   const token = { address: expected.ausd, abi: ausdAbi } as const
@@ -64,6 +104,7 @@ async function inspectToken(node: Node, expected: Expected) {
   const domain: TokenDomain = { name, version, chainId: Number(chainId), verifyingContract }
   const faults: string[] = []
   const right =
+    name === domainName &&
     version === '1' &&
     domain.chainId === expected.chainId &&
     verifyingContract.toLowerCase() === expected.ausd.toLowerCase()
@@ -75,7 +116,7 @@ async function inspectToken(node: Node, expected: Expected) {
     faults.push('DOMAIN_SEPARATOR of AUSD does not follow from its eip712Domain(): is it AUSD?')
   if (allowance === 0n)
     faults.push(
-      `treasury ${expected.treasury.address} has not approved the credit line: approve(${expected.creditLine}) on AUSD`,
+      `treasury ${expected.treasury.address} has not approved the credit line: approve(${expected.creditLine}) on AUSD, as bun run deploy does`,
     )
   return { domain, faults }
 }
@@ -108,18 +149,23 @@ async function inspectLine(node: Node, expected: Expected): Promise<string[]> {
     for (const role of ['RELAYER_ROLE', 'VERIFIER_ROLE']) {
       const args = [keccak256(stringToHex(role)), address] as const
       if (!(await node.reader.readContract({ ...line, functionName: 'hasRole', args })))
-        faults.push(`lane ${address} has no ${role}: grantRole on the credit line, by its admin`)
+        faults.push(
+          `lane ${address} has no ${role}: grantRole on the credit line, by its admin (bun run deploy)`,
+        )
     }
   return faults
 }
 
 const retryMs = 1_000
 
-/** Asks until the chain answers: an endpoint that is down is no reason to end and begin again. */
+/**
+ * Asks until the chain answers: an endpoint that is down is no reason to end and begin again.
+ * Undefined: the service ends, because it was told to or because the chain is the wrong one.
+ */
 export async function awaitChain(
   node: Node,
   expected: Expected,
-  { log, signal }: { log: Log; signal: AbortSignal },
+  { log, signal, stuck }: { log: Log; signal: AbortSignal; stuck: () => void },
 ): Promise<TokenDomain | undefined> {
   while (!signal.aborted) {
     try {
@@ -127,7 +173,8 @@ export async function awaitChain(
     } catch (error) {
       if (error instanceof Unfit) {
         log.fatal({ reason: error.message }, 'chain is not the one configured')
-        throw error
+        stuck()
+        return undefined
       }
       log.warn({ reason: textOf(error) }, 'chain does not answer, asking again')
       await pause(retryMs, signal)

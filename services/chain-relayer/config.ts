@@ -38,6 +38,10 @@ export const fields = {
     fallback: '0',
   }),
   POLL_MS: durationMs({ about: 'pause between two rounds', fallback: '300' }),
+  WATCH_MS: durationMs({
+    about: 'how often the authorizations of failed takes are looked at, until none can be used',
+    fallback: '5000',
+  }),
   REBROADCAST_AFTER_MS: durationMs({
     about: 'a transaction not seen in a block for so long is sent again',
     fallback: '6000',

@@ -59,7 +59,13 @@ async function stateAt({ node, contracts }: Relayer, terms: Terms, head: Head): 
   return BigInt(answer.returned) === 1n
 }
 
-async function findUse(relayer: Relayer, terms: Terms, head: Head, orderedAt: Date): Promise<Use> {
+/** What became of an authorization that the token calls used, up to the finalized `head`. */
+export async function findUse(
+  relayer: Relayer,
+  terms: Terms,
+  head: Head,
+  orderedAt: Date,
+): Promise<Use> {
   const since = BigInt(Math.floor(orderedAt.getTime() / 1_000)) - marginSeconds
   let to = head.number
   for (let chunk = 0; chunk < chunksMax; chunk++) {

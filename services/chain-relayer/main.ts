@@ -15,6 +15,7 @@ import { newLife, type Relayer } from './relayer'
 import { startRounds } from './rounds'
 import { mail } from './schema.store'
 import { relayerStats } from './stats'
+import { startWatching } from './watch'
 
 const name = 'chain-relayer'
 
@@ -36,6 +37,7 @@ await runService(name, fields, async (config, runtime) => {
   const shared = { database, node, contracts, clock: systemClock, log }
   const relayer: Relayer = { ...shared, ...newLife(), treasury, keys, settings: config, poke }
   await using rounds = startRounds(relayer, config.pollMs)
+  await using _watched = startWatching(relayer, config.watchMs)
 
   const account = accountReader(node.reader, contracts)
   const answers = answersOf({ ...shared, account, wake: rounds.wake })

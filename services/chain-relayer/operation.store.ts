@@ -31,6 +31,10 @@ export const operations = schema.table(
     blockNumber: amountColumn('block_number'),
     blockHash: text('block_hash').$type<`0x${string}`>(),
     reason: text('reason'),
+    /** When a failed take is looked at again, in case its authorization was used; null: never. */
+    watchAt: at('watch_at'),
+    /** How often the outcome was said again: makes a message of its own out of each time. */
+    repeats: integer('repeats').notNull().default(0),
     ...timestamps(),
   },
   (table) => [
@@ -40,6 +44,7 @@ export const operations = schema.table(
     index('operation_open')
       .on(table.notBefore, table.createdAt)
       .where(sql`${table.state} in ('waiting', 'assigned')`),
+    index('operation_watched').on(table.watchAt).where(sql`${table.watchAt} is not null`),
     index('operation_of_wallet').on(table.wallet, table.kind, table.createdAt, table.id),
   ],
 )

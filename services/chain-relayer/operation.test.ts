@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { canBecome, statesBefore } from '#shared/lifecycle'
-import { canTravelTogether, guards, lifecycle, operationStates } from './operation'
+import { canTravelTogether, guards, lifecycle, mayHappenLate, operationStates } from './operation'
 import { packed } from './parcel'
 
 describe('an operation', () => {
@@ -12,6 +12,7 @@ describe('an operation', () => {
     'assigned>waiting',
     'assigned>settled',
     'assigned>failed',
+    'failed>settled',
   ])
   test.each(steps)('%s may become %s only as the table says', (from, to) => {
     expect(canBecome(lifecycle, from, to)).toBe(allowed.has(`${from}>${to}`))
@@ -19,6 +20,25 @@ describe('an operation', () => {
 
   test('that ended is never assigned again', () => {
     expect(statesBefore(lifecycle, 'assigned')).toEqual(['waiting'])
+  })
+
+  test.each([
+    ['take', 'balance_too_low', true],
+    ['take', 'signature_invalid', true],
+    ['take', 'reverted', true],
+    ['take', 'a reason of tomorrow', true],
+    ['take', 'authorization_expired', false],
+    ['take', 'authorization_cancelled', false],
+    ['take', 'authorization_used_elsewhere', false],
+    ['send', 'balance_too_low', false],
+    ['return', 'reverted', false],
+  ] as const)('that is a %s and failed with %s may happen late: %p', (kind, reason, late) => {
+    expect(mayHappenLate({ kind, authorizationNonce: '0x01' }, reason)).toBe(late)
+  })
+
+  test('security: that shares its authorization with another payout never counts late', () => {
+    const failed = { kind: 'take', authorizationNonce: null } as const
+    expect(mayHappenLate(failed, 'authorization_conflict')).toBe(false)
   })
 
   test('travels with others only when the contract itself refuses a second time', () => {

@@ -30,8 +30,26 @@ export const lifecycle: Lifecycle<OperationState> = {
   // Waiting again only when its transaction reverted, or gave way to a noop, at finality.
   assigned: ['settled', 'failed', 'waiting'],
   settled: [],
-  failed: [],
+  // A take alone: its authorization outlives the failure, and anybody may still use it.
+  failed: ['settled'],
 }
+
+/** Failures by which the token itself made sure that nobody can use the authorization any more. */
+const closedReasons: ReadonlySet<string> = new Set([
+  'authorization_used_elsewhere',
+  'authorization_cancelled',
+  'authorization_expired',
+])
+
+/**
+ * Whether a failed operation may still happen by another hand, and must be watched. A send needs no
+ * watch: nothing is owed for it. A take without a nonce of its own shares that of another payout.
+ */
+export const mayHappenLate = (
+  failed: { readonly kind: Kind; readonly authorizationNonce: string | null },
+  reason: string,
+): boolean =>
+  failed.kind === 'take' && failed.authorizationNonce !== null && !closedReasons.has(reason)
 
 /**
  * Who refuses a second execution. A drip is refused by nobody: it stays on its lane and nonce for

@@ -1,9 +1,10 @@
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { Tx } from '#shared/db/open'
-import { announce, announceAgain } from '#shared/db/outbox.store'
+import { announce } from '#shared/db/outbox.store'
 import { idFor } from '#shared/ids'
 import { relayFailed, relaySettled } from '#shared/messages/relay'
-import type { Kind } from './operation'
-import { moveOperation, type Operation } from './operation.store'
+import { mayHappenLate } from './operation'
+import { moveOperation, type Operation, operations } from './operation.store'
 import { outbox } from './schema.store'
 
 /** Where on the chain it happened; null when nothing had to be sent. */
@@ -14,43 +15,82 @@ export type Place = {
 }
 
 type Ended = Pick<Operation, 'id' | 'kind' | 'cause' | 'wallet'>
-const topicOf = (kind: Kind, state: 'settled' | 'failed') =>
-  state === 'settled' ? relaySettled(kind) : relayFailed(kind)
-const messageId = (kind: Kind, state: 'settled' | 'failed', cause: string) =>
-  idFor('message', `${topicOf(kind, state).subject}:${cause}`)
+type Where = Pick<Place, 'txHash' | 'blockNumber'>
+
+/** Each repeat is a message of its own: the broker drops an id it saw within the last minutes. */
+const messageId = (subject: string, cause: string, repeat: number) =>
+  idFor('message', `${subject}:${cause}${repeat === 0 ? '' : `:${repeat}`}`)
 
 /** Done, finally, and announced in the same commit. False: it had ended before. */
 export async function settle(tx: Tx, operation: Ended, place: Place | null): Promise<boolean> {
-  const { id, kind, cause, wallet } = operation
-  if (!(await moveOperation(tx, id, 'settled', { ...place, reason: null }))) return false
-  await announce(tx, outbox, relaySettled(kind), messageId(kind, 'settled', cause), {
-    operationId: id,
-    cause,
-    wallet,
-    txHash: place?.txHash ?? null,
-    blockNumber: place ? String(place.blockNumber) : null,
-  })
+  const set = { ...place, reason: null }
+  if (!(await moveOperation(tx, operation.id, 'settled', set, ['waiting', 'assigned'])))
+    return false
+  await announceSettled(tx, operation, place)
   return true
 }
 
-/** Not done, never to be done, and announced in the same commit. False: it had ended before. */
-export async function fail(tx: Tx, operation: Ended, reason: string): Promise<boolean> {
-  if (!(await moveOperation(tx, operation.id, 'failed', { reason }))) return false
+/**
+ * It had failed, was announced so, and happened all the same: somebody else used the authorization.
+ * The reason of the failure stays on the row. False: it is settled already.
+ */
+export async function settleLate(tx: Tx, operation: Ended, place: Place): Promise<boolean> {
+  const set = { ...place, watchAt: null }
+  if (!(await moveOperation(tx, operation.id, 'settled', set, ['failed']))) return false
+  await announceSettled(tx, operation, place)
+  return true
+}
+
+/** Not done, not to be done by us, and announced in the same commit. False: it had ended before. */
+export async function fail(
+  tx: Tx,
+  operation: Ended & Pick<Operation, 'authorizationNonce'>,
+  reason: string,
+): Promise<boolean> {
+  const watchAt = mayHappenLate(operation, reason) ? new Date() : null
+  if (!(await moveOperation(tx, operation.id, 'failed', { reason, watchAt }))) return false
   await announceFailure(tx, operation, reason)
   return true
 }
 
-export const announceFailure = (tx: Tx, { id, kind, cause, wallet }: Ended, reason: string) =>
-  announce(tx, outbox, relayFailed(kind), messageId(kind, 'failed', cause), {
+const announceSettled = (
+  tx: Tx,
+  { id, kind, cause, wallet }: Ended,
+  where: Where | null,
+  repeat = 0,
+) => {
+  const topic = relaySettled(kind)
+  return announce(tx, outbox, topic, messageId(topic.subject, cause, repeat), {
     operationId: id,
     cause,
     wallet,
-    reason,
+    txHash: where?.txHash ?? null,
+    blockNumber: where ? String(where.blockNumber) : null,
   })
+}
+
+/** Says that it was not done; also of an order that never became an operation of its own. */
+export const announceFailure = (
+  tx: Tx,
+  { id, kind, cause, wallet }: Ended,
+  reason: string,
+  repeat = 0,
+) => {
+  const topic = relayFailed(kind)
+  const payload = { operationId: id, cause, wallet, reason }
+  return announce(tx, outbox, topic, messageId(topic.subject, cause, repeat), payload)
+}
 
 /** For somebody who repeats a command because its outcome never reached them. */
-export async function repeatOutcome(tx: Tx, operation: Operation): Promise<void> {
-  const { kind, cause, state } = operation
-  if (state !== 'settled' && state !== 'failed') return
-  await announceAgain(tx, outbox, [messageId(kind, state, cause)])
+export async function repeatOutcome(tx: Tx, { id }: Operation): Promise<void> {
+  const [ended] = await tx
+    .update(operations)
+    .set({ repeats: sql`${operations.repeats} + 1` })
+    .where(and(eq(operations.id, id), inArray(operations.state, ['settled', 'failed'])))
+    .returning()
+  if (!ended) return
+  const { state, reason, txHash, blockNumber, repeats } = ended
+  if (state === 'failed') return announceFailure(tx, ended, reason ?? 'reverted', repeats)
+  const where = txHash && blockNumber !== null ? { txHash, blockNumber } : null
+  await announceSettled(tx, ended, where, repeats)
 }

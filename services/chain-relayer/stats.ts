@@ -4,13 +4,15 @@ import { countOpen } from './in-flight.store'
 import { lanes } from './lane.store'
 import type { Relayer } from './relayer'
 import { deadLetters, outbox } from './schema.store'
+import { countWatched } from './watch.store'
 
 /** The true figures of the relayer, for `nats micro stats`: from the rows, not from counters. */
 export const relayerStats =
   ({ database, node }: Relayer) =>
   async () => {
-    const [open, lag, dead, rows] = await Promise.all([
+    const [open, watched, lag, dead, rows] = await Promise.all([
       database.read(countOpen),
+      database.read(countWatched),
       outboxLag(database, outbox),
       countDead(database, deadLetters),
       database.read((db) => db.select().from(lanes)),
@@ -27,5 +29,5 @@ export const relayerStats =
         balanceWei: balanceWei === null ? null : String(balanceWei),
       }
     })
-    return { operations: open, outbox: lag, deadLetters: dead, lanes: laneFigures }
+    return { operations: { ...open, watched }, outbox: lag, deadLetters: dead, lanes: laneFigures }
   }

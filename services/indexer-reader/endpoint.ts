@@ -2,7 +2,7 @@ import type { Address } from 'viem'
 import type { Clock } from '#shared/clock'
 import { afterRefusal, afterSuccess, type Range, startRange } from './range.ts'
 import { rpcBatch } from './rpc.ts'
-import { RpcFault } from './rpc-fault.ts'
+import { AnotherChain, RpcFault } from './rpc-fault.ts'
 import { readFinalized, readSpan, type Span } from './span.ts'
 
 /** What we know of one JSON-RPC endpoint. `host` may be shown: the path may hold a key. */
@@ -71,7 +71,8 @@ export function openEndpoint(
   }
 }
 
-async function identify(url: string, identity: ChainIdentity): Promise<string> {
+/** Asks one endpoint for its genesis hash; throws `AnotherChain`, or `RpcFault` if it is away. */
+export async function identify(url: string, identity: ChainIdentity): Promise<string> {
   const calls = [
     { method: 'eth_chainId', params: [] },
     { method: 'eth_getBlockByNumber', params: ['0x0', false] },
@@ -82,14 +83,13 @@ async function identify(url: string, identity: ChainIdentity): Promise<string> {
     { hash?: string } | null,
     string,
   ]
-  const differs = (what: string) => new RpcFault('broken', `the endpoint is another chain: ${what}`)
   if (Number(chainId) !== identity.chainId) {
-    throw differs(`its id is ${Number(chainId)}, not ${identity.chainId}`)
+    throw new AnotherChain(`its id is ${Number(chainId)}, not ${identity.chainId}`)
   }
   if (!genesis?.hash) throw new RpcFault('broken', 'the endpoint has no block 0')
   if (identity.genesisHash !== 'unchecked' && genesis.hash !== identity.genesisHash) {
-    throw differs(`its block 0 is ${genesis.hash}, not ${identity.genesisHash}`)
+    throw new AnotherChain(`its block 0 is ${genesis.hash}, not ${identity.genesisHash}`)
   }
-  if (code === '0x') throw differs(`there is no contract at ${identity.contract}`)
+  if (code === '0x') throw new AnotherChain(`there is no contract at ${identity.contract}`)
   return genesis.hash
 }

@@ -48,10 +48,13 @@ export async function follow(
         continue
       }
       ahead = readAhead(window)
-      await write(parts, generation, window, ahead === null)
+      const moved = await write(parts, generation, window, ahead === null)
       boundMemory(window.spans.reduce((sum, span) => sum + span.events.length, 0))
       impossible = 0
-      if (ahead === null) await pause(pollMs, signal)
+      if (ahead !== null) continue
+      // A chain with a new block at every poll never lets the follower stand still.
+      if (moved && !window.fault) await lookAgain(parts, moved, 'leisurely')
+      await pause(pollMs, signal)
     } catch (error) {
       ahead = null
       parts.figures.lastError = (error as Error).message
@@ -74,9 +77,11 @@ function readAhead({ endpoint, spans, fault }: Window): Ahead | null {
 async function write(parts: Following, generation: number, window: Window, caughtUp: boolean) {
   const { endpoint, spans, fault } = window
   const nowMs = parts.clock()
-  await commitSpans(parts.database, generation, spans, { caughtUp: caughtUp && !fault, nowMs })
+  const at = { caughtUp: caughtUp && !fault, nowMs }
+  const moved = await commitSpans(parts.database, generation, spans, at)
   saw(parts, endpoint)
   if (fault) note(parts, endpoint, fault)
+  return moved
 }
 
 /** There was nothing to write: either nothing is new, or the endpoint failed. Says how long to wait. */

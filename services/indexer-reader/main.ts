@@ -1,12 +1,15 @@
 import { serve } from '#shared/bus/serve'
 import { systemClock } from '#shared/clock'
 import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
+import { awaitChain } from './boot.ts'
 import { fields } from './config.ts'
 import { openReader } from './reader.ts'
 import { readStats, recordResponder } from './record.responder.ts'
 
 await runService('indexer-reader', fields, async (config, runtime) => {
   const { log, signal, stuck } = runtime
+  if (!(await awaitChain(config, runtime))) return
+
   await using database = openServiceDatabase('indexer-reader', config, runtime)
   await using bus = await openServiceBus('indexer-reader', config, runtime)
   const reader = openReader({

@@ -15,6 +15,14 @@ export class RpcFault extends Error {
   }
 }
 
+/** The endpoint answers, and it is not the chain we read: nothing it says is used. */
+export class AnotherChain extends RpcFault {
+  override name = 'AnotherChain'
+  constructor(what: string) {
+    super('broken', `the endpoint is another chain: ${what}`)
+  }
+}
+
 /** Monad's public endpoints and nodes, then what other providers say of the same thing. */
 const rangeCodes: ReadonlySet<number> = new Set([-32614, -32602, -32005, -32012, -32062])
 const rangeWords = /range|too (large|many|big|wide)|limited to|response size|exceed|timed? ?out/i

@@ -1,5 +1,23 @@
-import { durationMs, integer, text, url } from '#shared/config-fields'
+import type { Field } from '#shared/config'
+import { durationMs, integer, oneOf, text, url } from '#shared/config-fields'
 import { commonFields, databaseFields } from '#shared/service'
+
+/** Xendit refuses return URLs that are not HTTPS, in test mode too; the sandbox knows this machine. */
+function returnUrl(about: string): Field<string> {
+  const field = url({ about })
+  return {
+    ...field,
+    parse: (raw, other) => {
+      const value = field.parse(raw)
+      if (!value.startsWith('https://') && other?.('PROVIDER_KIND') !== 'sandbox')
+        throw new Error(
+          'must begin with https://: the provider takes no other return URL. ' +
+            'Only PROVIDER_KIND=sandbox allows http, for a stack on one machine',
+        )
+      return value
+    },
+  }
+}
 
 /** Everything this service is told. */
 export const fields = {
@@ -12,9 +30,13 @@ export const fields = {
     about: 'calls per endpoint and account; the provider allows 600 live, 60 in test mode',
     fallback: '600',
   }),
-  APP_URL: url({
-    about: 'where the checkout sends the user back to; HTTPS outside of a local stack',
+  PROVIDER_KIND: oneOf(['xendit', 'sandbox'], {
+    about: 'sandbox: PROVIDER_URL is the local one, and APP_URL may be http',
+    fallback: 'xendit',
   }),
+  APP_URL: returnUrl(
+    'where the checkout sends the user back to; HTTPS unless PROVIDER_KIND=sandbox',
+  ),
   CHECKOUT_TTL_MS: durationMs({
     about: 'how long a checkout may be paid; the provider wants 10 minutes at least',
     fallback: '1800000',

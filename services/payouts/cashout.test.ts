@@ -7,10 +7,11 @@ import {
   type Evidence,
   lifecycle,
   receivePayoutStatus,
+  receiveTaken,
   settledAfterMs,
 } from './cashout.ts'
 import { evidenceFrom, statusFrom } from './providers/xendit/mapping.ts'
-import { takeReasonFrom } from './reason.ts'
+import { mayArriveLate, takeReasonFrom } from './reason.ts'
 
 const id = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
 const facts = (state: CashoutState, providerStatus: string | null = 'ACCEPTED'): CashoutFacts => ({
@@ -34,13 +35,40 @@ const evidence = (word: string, change: Partial<Evidence> = {}): Evidence => ({
 describe('the lifecycle of a cash-out', () => {
   test('ends where nothing is owed any more, and nowhere else', () => {
     const ends = cashoutStates.filter((state) => lifecycle[state].length === 0)
-    expect(ends).toEqual(['failed', 'returned'])
+    expect(ends).toEqual(['returned'])
   })
-  test('gives AUSD back only after it was taken', () => {
+  test('gives AUSD back after it was taken for the bank, or too late for it', () => {
     expect(cashoutStates.filter((state) => lifecycle[state].includes('returning'))).toEqual([
       'paying',
       'paid',
+      'failed',
     ])
+  })
+  test('never pays what had failed', () => {
+    expect(lifecycle.failed).toEqual(['returning'])
+  })
+})
+
+describe('the AUSD is in the treasury', () => {
+  test.each([
+    ['taking', { next: 'taken' }],
+    ['failed', { next: 'returning', reason: 'taken_late' }],
+    ['taken', { stay: true }],
+    ['paying', { stay: true }],
+    ['paid', { stay: true }],
+    ['returning', { stay: true }],
+    ['returned', { stay: true }],
+  ] as const)('while %s: %p', (state, step) => {
+    expect(receiveTaken(state)).toEqual(step as never)
+  })
+
+  test.each([
+    ['balance_too_low', true],
+    ['take_failed', true],
+    ['authorization_expired', false],
+    ['authorization_used', false],
+  ] as const)('may still be said after a take that failed with %s: %p', (reason, late) => {
+    expect(mayArriveLate(reason)).toBe(late)
   })
 })
 

@@ -16,7 +16,7 @@ export type CashoutState = (typeof cashoutStates)[number]
 /** From the user's signature to the bank, or back to the user. */
 export const lifecycle: Lifecycle<CashoutState> = {
   taking: ['taken', 'failed'],
-  failed: [], // Nothing was taken.
+  failed: ['returning'], // Nothing was taken; but what was signed may still be used by anybody.
   taken: ['paying'],
   paying: ['paid', 'returning'], // Left by evidence alone: an unclear answer changes nothing.
   paid: ['returning'], // A bank may send a transfer back after the provider called it done.
@@ -60,6 +60,27 @@ export type Step =
   | { next: 'paid' }
   | { next: 'returning'; reason: Reason }
   | { odd: Oddity }
+
+/**
+ * What it changes that the AUSD is in the treasury, finally. After a failure nothing is paid any
+ * more: the user was told so, and the locked rate is long gone.
+ */
+export function receiveTaken(
+  state: CashoutState,
+): { stay: true } | { next: 'taken' } | { next: 'returning'; reason: Reason } {
+  switch (state) {
+    case 'taking':
+      return { next: 'taken' }
+    case 'failed':
+      return { next: 'returning', reason: 'taken_late' }
+    case 'taken':
+    case 'paying':
+    case 'paid':
+    case 'returning':
+    case 'returned':
+      return { stay: true }
+  }
+}
 
 /** The one function that decides what the provider's word changes, whoever brought it. */
 export function receivePayoutStatus(cashout: CashoutFacts, evidence: Evidence): Step {

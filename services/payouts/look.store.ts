@@ -1,9 +1,11 @@
-import { and, asc, inArray, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, lte, sql } from 'drizzle-orm'
 import type { Database } from '#shared/db/open'
 import { type Cashout, cashouts } from './cashout.store.ts'
 
 /** Sweeping a row that stays as it is gets rarer: the first wait doubles up to this. */
 const waitMaxMs = 3_600_000
+/** A window may be open for years, and it is the relayer that watches it. */
+const failedWaitMaxMs = 86_400_000
 const doublingsMax = 10
 
 /**
@@ -21,7 +23,9 @@ export const takeDue = (database: Database, rowsMax: number, waitMs: number): Pr
       .for('update', { skipLocked: true })
     if (due.length === 0) return []
     const ids = due.map((row) => row.id)
-    const wait = sql`least(${waitMs} * power(2, least(${cashouts.looks}, ${doublingsMax})), ${waitMaxMs})`
+    const max = sql`case ${cashouts.state} when 'failed' then ${failedWaitMaxMs}::float8
+      else ${waitMaxMs}::float8 end`
+    const wait = sql`least(${waitMs} * power(2, least(${cashouts.looks}, ${doublingsMax})), ${max})`
     return tx
       .update(cashouts)
       .set({
@@ -31,3 +35,12 @@ export const takeDue = (database: Database, rowsMax: number, waitMs: number): Pr
       .where(and(inArray(cashouts.id, ids)))
       .returning()
   })
+
+/** Looks no more, unless the row moved meanwhile and has another plan. */
+export const endLooks = (database: Database, { id, state }: Cashout) =>
+  database.read((db) =>
+    db
+      .update(cashouts)
+      .set({ lookAt: null })
+      .where(and(eq(cashouts.id, id), eq(cashouts.state, state))),
+  )

@@ -45,7 +45,8 @@ await runService(name, fields, async (config, runtime) => {
   const reading = { bus, consumer: name, database, mailroom: mail, log, poke, onStuck }
   const hooks = webhookReactions({ provider, sweepAfterMs, log, reached: boundaries.reached })
   await using _webhooks = consume({ ...reading, stream: 'WEBHOOKS', reactions: hooks })
-  await using _events = consume({ ...reading, stream: 'EVENTS', reactions: relayReactions(log) })
+  const outcomes = relayReactions({ sweepAfterMs, log })
+  await using _events = consume({ ...reading, stream: 'EVENTS', reactions: outcomes })
 
   const { treasuryAddress: treasury, bankAccountLengths: accountLengths } = config
   const checks = { ask: asker(bus), channels, safe, treasury, accountLengths }

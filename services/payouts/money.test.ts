@@ -224,12 +224,17 @@ describe('the chain', () => {
     expect((await rig.oddities()).map(({ kind }) => kind)).toContain('return_failed')
   })
 
-  test('says nothing: the order is sent again under its old id', async () => {
+  test('says nothing of a take: it is ordered again, each time by a message of its own', async () => {
     const { ok } = await rig.create(rig.request())
-    const before = await rig.sent(ok!.payoutId)
-    await rig.markSent(ok!.payoutId)
-    await waitUntil('the order waiting again', () => rig.waits(ok!.payoutId))
-    expect(await rig.sent(ok!.payoutId)).toEqual(before)
+    const ids = () => rig.orders(ok!.payoutId, 'relay.take')
+    await waitUntil('two more orders', async () => (await ids()).length >= 3)
+    expect((await rig.row(ok!.payoutId)).state).toBe('taking')
+  })
+
+  test('says nothing of a return: it is ordered again in the same way', async () => {
+    const id = await rig.taken({ bank: { accountNumber: '999999' } })
+    await waitUntil('one more', async () => (await rig.orders(id, 'relay.return')).length >= 2)
+    expect((await rig.row(id)).state).toBe('returning')
   })
 })
 

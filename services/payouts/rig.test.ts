@@ -96,7 +96,7 @@ export async function openRig(options: { sweepAfterMs?: number; webhooks?: boole
   )
   const reactions = [
     ...webhookReactions({ provider, sweepAfterMs, log, reached: () => {} }),
-    ...relayReactions(log),
+    ...relayReactions({ sweepAfterMs, log }),
   ]
   const reader: HandlingDesk = {
     ...{ consumer: 'payouts', database, mailroom: mail, reactions, log, poke: sweeper.poke },
@@ -177,12 +177,14 @@ export async function openRig(options: { sweepAfterMs?: number; webhooks?: boole
     },
     until: (id: string, state: string) =>
       waitUntil(`${id} ${state}`, async () => (await row(id)).state === state && row(id), 10_000),
+    /** What was said of a payout; what the sweeper repeats counts once. */
     sent: async (id: string) => {
-      const messages = await database.read((db) => db.select().from(outbox))
-      return messages
-        .filter((message) => (message.payload as { payoutId?: string }).payoutId === id)
-        .map((message) => message.subject)
-        .sort()
+      const messages = await database.read((db) => db.select().from(outbox).where(ofPayout(id)))
+      return [...new Set(messages.map((message) => message.subject))].sort()
+    },
+    orders: async (id: string, subject: string) => {
+      const messages = await database.read((db) => db.select().from(outbox).where(ofPayout(id)))
+      return messages.filter((message) => message.subject === subject).map((message) => message.id)
     },
     transfers: async (id: string) => {
       const { payouts } = (await control('book')) as { payouts: { reference_id: string }[] }
@@ -195,11 +197,13 @@ export async function openRig(options: { sweepAfterMs?: number; webhooks?: boole
       const reply = await fetch(sandbox.url + path, { method: 'POST', body: text, headers: key })
       if (!reply.ok) throw new Error(`${path}: ${await reply.text()}`)
     },
-    markSent: (id: string) =>
-      database.read((db) => db.update(outbox).set({ publishedAt: new Date() }).where(ofPayout(id))),
-    waits: async (id: string) => {
-      const messages = await database.read((db) => db.select().from(outbox).where(ofPayout(id)))
-      return messages.every((message) => message.publishedAt === null)
+    /** Lets the window of what was signed end so many seconds ago. */
+    lapse: (id: string, secondsAgo: number) => {
+      const validBefore = String(Math.floor(Date.now() / 1_000) - secondsAgo)
+      const authorization = sql`${cashouts.authorization} || ${JSON.stringify({ validBefore })}::jsonb`
+      return database.read((db) =>
+        db.update(cashouts).set({ authorization }).where(eq(cashouts.id, id)),
+      )
     },
     oddities: () => database.read((db) => db.select().from(anomalies)),
     [Symbol.asyncDispose]: async () => {

@@ -12,9 +12,16 @@ import { type Evidence, receivePayoutStatus, type Step } from './cashout.ts'
 import type { Reason } from './reason.ts'
 import { outbox } from './schema.store.ts'
 
-/** One message of each topic per payout, for ever: a repeat is the same message. */
-export const messageIdOf = (topic: Topic, payoutId: string) =>
+/** One message of each topic per payout, for ever. */
+const messageIdOf = (topic: Topic, payoutId: string) =>
   idFor('message', `${topic.subject}:${payoutId}`)
+
+/**
+ * A repeat is a message of its own, named by the look that asks for it: the broker drops an id that
+ * it saw within the last minutes. The relayer knows the payout, acts once, and says its outcome.
+ */
+const repeatIdOf = (topic: Topic, { id, state, looks }: Cashout) =>
+  idFor('message', `${topic.subject}:${id}:${state}:${looks}`)
 
 const factOf = ({ id, wallet, fiatMinor, ausdMicro }: Cashout) => ({
   payoutId: id,
@@ -30,8 +37,24 @@ export const announceFact = (
   cashout: Cashout,
 ) => announce(tx, outbox, topic, messageIdOf(topic, cashout.id), factOf(cashout))
 
+/** Orders the AUSD to be moved, in the transaction that stores the cash-out. */
 export const orderTake = (tx: Tx, id: string, authorization: Cashout['authorization']) =>
   announce(tx, outbox, TakeOrdered, messageIdOf(TakeOrdered, id), { payoutId: id, authorization })
+
+export const repeatTake = (tx: Tx, cashout: Cashout) => {
+  const { id: payoutId, authorization } = cashout
+  const order = { payoutId, authorization }
+  return announce(tx, outbox, TakeOrdered, repeatIdOf(TakeOrdered, cashout), order)
+}
+
+const returnOf = ({ id, wallet, ausdMicro }: Cashout) => ({
+  payoutId: id,
+  wallet,
+  ausd: ausdMicro.toString(),
+})
+
+export const repeatReturn = (tx: Tx, cashout: Cashout) =>
+  announce(tx, outbox, ReturnOrdered, repeatIdOf(ReturnOrdered, cashout), returnOf(cashout))
 
 /** The sweeper's first look at a new state, if nothing happens before. */
 export type Waits = { sweepAfterMs: number }
@@ -47,11 +70,7 @@ export async function startReturn(
 ): Promise<boolean> {
   const cashout = await moveCashout(tx, id, 'returning', { ...because, lookAt: soon(desk) })
   if (!cashout) return false
-  await announce(tx, outbox, ReturnOrdered, messageIdOf(ReturnOrdered, id), {
-    payoutId: id,
-    wallet: cashout.wallet,
-    ausd: cashout.ausdMicro.toString(),
-  })
+  await announce(tx, outbox, ReturnOrdered, messageIdOf(ReturnOrdered, id), returnOf(cashout))
   desk.log.info({ payoutId: id, ...because }, 'return ordered')
   return true
 }

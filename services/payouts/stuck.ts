@@ -1,13 +1,10 @@
-import { announceAgain } from '#shared/db/outbox.store'
+import type { Tx } from '#shared/db/open'
 import { pause } from '#shared/deadline'
-import { ReturnOrdered, TakeOrdered } from '#shared/messages/relay'
-import type { Topic } from '#shared/messages/topic'
 import type { Cashout } from './cashout.store.ts'
-import { noteCashout } from './cashout.store.ts'
-import { takeDue } from './look.store.ts'
+import { endLooks, takeDue } from './look.store.ts'
 import { checkPaid, type Paying, payAgain, payTaken } from './pay.ts'
-import { outbox } from './schema.store.ts'
-import { messageIdOf } from './status.store.ts'
+import { mayArriveLate } from './reason.ts'
+import { repeatReturn, repeatTake } from './status.store.ts'
 
 export type Sweeper = AsyncDisposable & {
   /** Says that something may be due now: a take that was just settled is paid at once. */
@@ -62,7 +59,8 @@ export function startSweeping(
 
 async function lookAt(paying: Paying, cashout: Cashout, reversalWatchMs: number): Promise<void> {
   const { id, state, looks } = cashout
-  if (looks > 1) paying.log.warn({ payoutId: id, state, looks }, 'cash-out is quiet, looking again')
+  const quiet = looks > 1 && state !== 'failed' && state !== 'paid'
+  if (quiet) paying.log.warn({ payoutId: id, state, looks }, 'cash-out is quiet, looking again')
   try {
     await lookOnce(paying, cashout, reversalWatchMs)
   } catch (error) {
@@ -73,33 +71,49 @@ async function lookAt(paying: Paying, cashout: Cashout, reversalWatchMs: number)
 async function lookOnce(paying: Paying, cashout: Cashout, reversalWatchMs: number) {
   switch (cashout.state) {
     case 'taking':
-      return orderAgain(paying, TakeOrdered, cashout.id)
+      return orderAgain(paying, cashout, repeatTake)
     case 'taken':
       return payTaken(paying, cashout)
     case 'paying':
       return payAgain(paying, cashout)
     case 'returning':
-      return orderAgain(paying, ReturnOrdered, cashout.id)
+      return orderAgain(paying, cashout, repeatReturn)
     case 'paid':
       return watchPaid(paying, cashout, reversalWatchMs)
     case 'failed':
+      return watchFailed(paying, cashout)
     case 'returned':
-      return rest(paying, cashout.id)
+      return rest(paying, cashout)
   }
 }
 
 async function watchPaid(paying: Paying, cashout: Cashout, reversalWatchMs: number) {
   const paidForMs = Date.now() - (cashout.paidAt ?? cashout.updatedAt).getTime()
-  if (paidForMs > reversalWatchMs) return rest(paying, cashout.id)
+  if (paidForMs > reversalWatchMs) return rest(paying, cashout)
   return checkPaid(paying, cashout)
 }
 
-/** Under its old id, so that the relayer knows it and says its outcome again. */
-async function orderAgain({ database, poke }: Paying, topic: Topic, id: string): Promise<void> {
-  await database.read((db) => announceAgain(db, outbox, [messageIdOf(topic, id)]))
+/** The relayer watches what was signed; this asks whether its word of a late arrival was lost. */
+async function watchFailed(paying: Paying, cashout: Cashout): Promise<void> {
+  if (!mayArriveLate(cashout.reason) || isOver(cashout)) return rest(paying, cashout)
+  return orderAgain(paying, cashout, repeatTake)
+}
+
+/** The relayer tells of a late arrival within minutes of the window's end. */
+const overdueMs = 3_600_000
+const isOver = ({ authorization }: Cashout) =>
+  Number(authorization.validBefore) * 1_000 + overdueMs < Date.now()
+
+/** The relayer knows the payout: it acts once, and says its outcome again. */
+async function orderAgain(
+  { database, poke }: Paying,
+  cashout: Cashout,
+  repeat: (tx: Tx, cashout: Cashout) => Promise<void>,
+): Promise<void> {
+  await database.transaction((tx) => repeat(tx, cashout))
   poke()
 }
 
-async function rest({ database }: Paying, id: string): Promise<void> {
-  await database.read((db) => noteCashout(db, id, { lookAt: null }))
+async function rest({ database }: Paying, cashout: Cashout): Promise<void> {
+  await endLooks(database, cashout)
 }

@@ -9,7 +9,7 @@ import type { Log } from '#shared/log'
 import { readerOf } from '#shared/schema'
 
 /** Less than half of the consumers' ack_wait, so that a stuck handler ends before a redelivery. */
-const handlerDeadlineMs = 14_000
+const handlerDeadlineMs = 9_500
 
 export type Letter = { subject: string; messageId: string; payload: unknown }
 export type Desk = {

@@ -45,13 +45,6 @@ export async function announce<S extends TSchema>(
     .onConflictDoNothing()
 }
 
-/** Sends a message again under its old id: for a sweeper that finds its effect missing. */
-export const announceAgain = (tx: Db, outbox: OutboxTable, ids: readonly string[]) =>
-  tx
-    .update(outbox)
-    .set({ publishedAt: null, leasedUntil: null })
-    .where(inArray(outbox.id, [...ids]))
-
 /**
  * Takes the oldest unpublished rows under a lease and commits, so that no lock is held while the
  * broker is asked. By row state, never by "id greater than the last": serials commit out of order.

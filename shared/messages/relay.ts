@@ -68,9 +68,12 @@ const Settled = Type.Object({
 })
 const Failed = Type.Object({ ...outcome, reason: Type.String() })
 
-/** Final on the chain (at or below `finalized`). */
+/**
+ * Final on the chain (at or below `finalized`). Of a take it may come after `failed`: whoever holds
+ * the authorization may still have used it.
+ */
 export const relaySettled = <K extends RelayKind>(kind: K) =>
   event(`relay.${kind}.settled`, 'chain-relayer', Settled)
-/** Finally not done, and never will be under this cause. */
+/** Finally not done, and the relayer never will do it under this cause. */
 export const relayFailed = <K extends RelayKind>(kind: K) =>
   event(`relay.${kind}.failed`, 'chain-relayer', Failed)

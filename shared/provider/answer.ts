@@ -44,13 +44,36 @@ export function refusalFrom(status: number, body: unknown): ProviderRefusal | un
   }
 }
 
-/** How long a 429 asks us to wait: `Retry-After`, else `Rate-Limit-Reset` (seconds, may be a fraction). */
-export function retryAfterMs(headers: Headers): number {
-  const named = headers.get('Retry-After') ?? headers.get('Rate-Limit-Reset')
-  const seconds = named === null ? Number.NaN : Number(named)
-  return Number.isFinite(seconds) && seconds >= 0
-    ? Math.ceil(Math.min(seconds, 120) * 1_000)
-    : 1_000
+/** No header may silence us for longer than this. */
+const waitMaxMs = 120_000
+
+/**
+ * How long a 429 asks us to wait: the longer of `Retry-After` (seconds, or a date by RFC 9110) and
+ * `Rate-Limit-Reset` (seconds, may be a fraction). A second when it names neither.
+ */
+export function retryAfterMs(headers: Headers, nowMs: number): number {
+  const retryAfter = headers.get('Retry-After')
+  const named = [
+    secondsMs(retryAfter) ?? untilMs(retryAfter, nowMs),
+    secondsMs(headers.get('Rate-Limit-Reset')),
+  ].filter((ms) => ms !== undefined)
+  return named.length === 0 ? 1_000 : Math.min(Math.max(...named), waitMaxMs)
+}
+
+/** How long an answer that took the last call of its window asks us to rest; 0 when calls are left. */
+export const exhaustedForMs = (headers: Headers): number =>
+  headers.get('Rate-Limit-Remaining') === '0'
+    ? Math.min(secondsMs(headers.get('Rate-Limit-Reset')) ?? 0, waitMaxMs)
+    : 0
+
+const secondsMs = (text: string | null): number | undefined =>
+  text !== null && /^[0-9]{1,9}(\.[0-9]{1,9})?$/.test(text)
+    ? Math.ceil(Number(text) * 1_000)
+    : undefined
+
+function untilMs(text: string | null, nowMs: number): number | undefined {
+  const at = text === null ? Number.NaN : Date.parse(text)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs)
 }
 
 /** `/v3/payments/py-…?x=y` counts as `/v3/payments/:id`: limits are per endpoint. */

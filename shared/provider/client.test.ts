@@ -67,6 +67,19 @@ describe('a call that is answered well', () => {
   })
 })
 
+test('each account shows its own key', async () => {
+  const log = openLog('payments', 'silent')
+  for (const account of ['ID', 'MY'] as const) {
+    const common = { baseUrl: server.url.origin, account, requestsPerMinute: 600, log }
+    const client = openProviderClient({ ...common, secretKey: `key-${account}` })
+    await client.get('/x', { schema })
+    expect(client.account).toBe(account)
+  }
+  expect(seen.map(({ headers }) => headers.get('authorization'))).toEqual(
+    ['key-ID', 'key-MY'].map((key) => `Basic ${btoa(`${key}:`)}`),
+  )
+})
+
 describe('a call that is refused', () => {
   test.each([
     [404, 'DATA_NOT_FOUND', 'not_found'],
@@ -137,6 +150,30 @@ describe('a 429', () => {
       expect(performance.now() - startedAt).toBeGreaterThanOrEqual(299)
     },
   )
+
+  test.each([
+    ['the longer of both', () => ({ 'Retry-After': '40', 'Rate-Limit-Reset': '70' }), 70],
+    ['a date', () => ({ 'Retry-After': new Date(Date.now() + 50_000).toUTCString() }), 50],
+    ['two minutes at most', () => ({ 'Retry-After': '86400' }), 120],
+  ] as const)('is waited out by %s', async (_, headers, seconds) => {
+    replies = [busy(headers())]
+    const error = await open()
+      .post('/x', { schema })
+      .catch((thrown) => thrown)
+    expect(error).toBeInstanceOf(ProviderBusy)
+    expect(error.retryAfterMs).toBeGreaterThan((seconds - 2) * 1_000)
+    expect(error.retryAfterMs).toBeLessThanOrEqual(seconds * 1_000)
+  })
+
+  test('is not asked for: after the last call of a window the next one waits for its end', async () => {
+    const headers = { 'Rate-Limit-Remaining': '0', 'Rate-Limit-Reset': '0.4' }
+    replies = [() => Response.json({ amount: 5 }, { headers }), good]
+    const client = open()
+    await client.get('/x', { schema })
+    const startedAt = performance.now()
+    await client.get('/x', { schema })
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(380)
+  })
 
   test('longer than the deadline allows says that nothing happened, and when to come back', async () => {
     replies = [busy({ 'Retry-After': '40' })]

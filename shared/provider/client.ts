@@ -5,6 +5,7 @@ import type { Log } from '#shared/log'
 import type { ProviderAccount } from '#shared/money/pair'
 import {
   endpointOf,
+  exhaustedForMs,
   parseExact,
   readBody,
   refusalFrom,
@@ -108,7 +109,7 @@ async function repeat(call: Call, means: Means): Promise<ProviderAnswer<unknown>
   const { endpoint, method } = call
   for (let attempt = 1; ; attempt++) {
     await waitForTurn(call, means)
-    const outcome = await attemptOnce(call, means.clock)
+    const outcome = await attemptOnce(call, means)
     if ('ok' in outcome || 'refused' in outcome) return noted(call, means, outcome)
     const last = attempt >= attemptsMax
     if ('busyForMs' in outcome) {
@@ -141,18 +142,18 @@ function noted(call: Call, { log, account }: Means, answer: ProviderAnswer<unkno
   return answer
 }
 
-async function attemptOnce(call: Call, clock: Clock): Promise<Outcome> {
-  const leftMs = Math.max(1, call.endsAt - clock())
+async function attemptOnce(call: Call, means: Means): Promise<Outcome> {
+  const leftMs = Math.max(1, call.endsAt - means.clock())
   const deadlineMs = call.method === 'GET' ? Math.min(leftMs, readingDeadlineMs) : leftMs
   try {
-    return await within(exchange(call, deadlineMs), deadlineMs, call.endpoint)
+    return await within(exchange(call, means, deadlineMs), deadlineMs, call.endpoint)
   } catch (error) {
     if (error instanceof ProviderUnknown) return { unknown: error }
     return { unknown: new ProviderUnknown(`${call.endpoint} did not answer`, { cause: error }) }
   }
 }
 
-async function exchange(call: Call, deadlineMs: number): Promise<Outcome> {
+async function exchange(call: Call, means: Means, deadlineMs: number): Promise<Outcome> {
   const { endpoint, url, method, headers, body } = call
   const response = await fetch(url, {
     method,
@@ -164,8 +165,10 @@ async function exchange(call: Call, deadlineMs: number): Promise<Outcome> {
   const { status } = response
   if (status === 429) {
     void response.body?.cancel()
-    return { busyForMs: retryAfterMs(response.headers) }
+    return { busyForMs: retryAfterMs(response.headers, means.clock()) }
   }
+  const restMs = exhaustedForMs(response.headers)
+  if (restMs > 0) means.limit.block(endpoint, restMs)
   const read = parseExact(await readBody(response, endpoint))
   if (status >= 200 && status < 300) return accepted(call, read)
   const refusal = refuses(status) ? refusalFrom(status, read) : undefined

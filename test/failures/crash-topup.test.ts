@@ -25,12 +25,16 @@ const persist = <T extends { status: number }>(what: string, ask: () => Promise<
     return reply.status === 200 && reply
   })
 
+/** A message in the hands of a killed process comes again after the consumer's ack wait of 20 s. */
+const recoveryMs = 50_000
+
 const throughEverything = async (arm: () => void) => {
   const person = await stranger(stack)
   await persist('sign-in', () => person.get('/me'))
   arm()
   await outside.identity(person.wallet, 'approved')
-  await waitUntil('verification', async () => (await person.get('/me')).body.verified)
+  const verified = async () => (await person.get('/me')).body.verified
+  await waitUntil('verification', verified, recoveryMs)
   const quote = await persist('a quote', () => person.post('/quote', { pair: 'USD/IDR' }))
   const body = { amount: '50000', method: 'qr', quoteId: quote.body.id }
   const topup = await persist('a checkout', () => person.post('/topups', body))
@@ -38,12 +42,12 @@ const throughEverything = async (arm: () => void) => {
   await waitUntil(
     'the credit',
     async () => (await person.get('/me')).body.collateral?.value === topup.body.ausd,
+    recoveryMs,
   )
-  // A message in the hands of a killed process comes again after the consumer's ack wait.
   await waitUntil(
     'nothing in flight',
     async () => (await person.get('/me/activity')).body.inFlight?.length === 0,
-    50_000,
+    recoveryMs,
   )
   expect(await creditsOf(stack, topup.body.paymentId)).toEqual([
     { wallet: person.wallet, ausdMicro: BigInt(topup.body.ausd), held: false },
@@ -53,7 +57,7 @@ const throughEverything = async (arm: () => void) => {
 /** Boundaries of other paths: settlements, refunds and cash-outs have their own suites. */
 const elsewhere = /refund|revoke|settlement/
 
-const services: ServiceName[] = ['gateway', 'payments', 'chain-relayer']
+const services: ServiceName[] = ['gateway', 'pricing', 'payments', 'chain-relayer']
 const boundaries = services.flatMap((service) =>
   boundariesOf(service)
     .filter((name) => !elsewhere.test(name))

@@ -30,6 +30,8 @@ CREATE TABLE "chain_relayer"."operation" (
 	"block_number" numeric(78,0),
 	"block_hash" text,
 	"reason" text,
+	"watch_at" timestamp (3) with time zone,
+	"repeats" integer DEFAULT 0 NOT NULL,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "operation_once" UNIQUE("kind","cause"),
@@ -104,6 +106,7 @@ CREATE TABLE "chain_relayer"."transaction" (
 );
 --> statement-breakpoint
 CREATE INDEX "operation_open" ON "chain_relayer"."operation" USING btree ("not_before","created_at") WHERE "chain_relayer"."operation"."state" in ('waiting', 'assigned');--> statement-breakpoint
+CREATE INDEX "operation_watched" ON "chain_relayer"."operation" USING btree ("watch_at") WHERE "chain_relayer"."operation"."watch_at" is not null;--> statement-breakpoint
 CREATE INDEX "operation_of_wallet" ON "chain_relayer"."operation" USING btree ("wallet","kind","created_at","id");--> statement-breakpoint
 CREATE INDEX "outbox_unpublished" ON "chain_relayer"."outbox" USING btree ("position") WHERE "chain_relayer"."outbox"."published_at" is null;--> statement-breakpoint
 CREATE INDEX "transaction_open" ON "chain_relayer"."transaction" USING btree ("lane","nonce") WHERE "chain_relayer"."transaction"."outcome" is null;

@@ -13,9 +13,18 @@ export function parseFlagCause(
   return { wallet: match[1] as `0x${string}`, revision: BigInt(match[2]!) }
 }
 
-/** One order per wallet and revision, however often it is announced. */
-export const flagOrderId = (wallet: string, revision: bigint) =>
-  idFor('message', `${VerifyOrdered.subject}:${flagCause(wallet, revision)}`)
+/**
+ * One order per wallet and revision. A repeat by the sweeper is a message of its own, because the
+ * broker drops an id that it saw within the last minutes: the relayer knows the cause and acts once.
+ */
+export const flagOrderId = (wallet: string, revision: bigint, repeat = 0) =>
+  idFor('message', `${VerifyOrdered.subject}:${flagCause(wallet, revision)}${suffix(repeat)}`)
 
 /** Once per wallet: approving the same person again orders the same message. */
 export const dripOrderId = (wallet: string) => idFor('message', `${DripOrdered.subject}:${wallet}`)
+
+/** Sweeps are counted anew after each verdict, so its revision is part of a repeat's name. */
+export const dripRepeatId = (wallet: string, revision: bigint | null, repeat: number) =>
+  idFor('message', `${DripOrdered.subject}:${wallet}:${revision ?? ''}${suffix(repeat)}`)
+
+const suffix = (repeat: number) => (repeat === 0 ? '' : `:${repeat}`)

@@ -1,11 +1,12 @@
 import type { Ask } from '#shared/bus/ask'
 import type { Database, Tx } from '#shared/db/open'
-import { announceAgain } from '#shared/db/outbox.store'
+import { announce } from '#shared/db/outbox.store'
 import { pause } from '#shared/deadline'
 import { ChainAccount } from '#shared/messages/chain'
+import { DripOrdered, VerifyOrdered } from '#shared/messages/relay'
 import { outbox } from '../schema.store.ts'
 import { findAwaited, type IdentityRow, postpone, settleDrip } from './identity.store.ts'
-import { dripOrderId, flagOrderId } from './orders.ts'
+import { dripRepeatId, flagOrderId } from './orders.ts'
 import { flagSettled, type RelayedParts } from './relayed.reactions.ts'
 
 const rowsMax = 50
@@ -23,7 +24,7 @@ export type SweepParts = RelayedParts & {
 
 /**
  * Looks after orders that stayed quiet: what the chain already says is taken as settled, the rest
- * is ordered again under its old id. So a lost message costs seconds.
+ * is ordered again. So a lost message costs seconds.
  */
 export function sweepIdentities(parts: SweepParts): AsyncDisposable {
   const stop = new AbortController()
@@ -77,12 +78,17 @@ async function takeUpFlag(
   revision: bigint,
   verified: boolean,
 ): Promise<void> {
-  if (verified === (row.state === 'verified')) await flagSettled(tx, parts, row.wallet, revision)
-  else await announceAgain(tx, outbox, [flagOrderId(row.wallet, revision)])
+  const { wallet, sweeps } = row
+  const wanted = row.state === 'verified'
+  if (verified === wanted) return flagSettled(tx, parts, wallet, revision)
+  const order = { wallet, verified: wanted, revision: String(revision) }
+  await announce(tx, outbox, VerifyOrdered, flagOrderId(wallet, revision, sweeps + 1), order)
 }
 
 /** Coin in the wallet after a repeated order: whoever sent it, there is gas. */
 async function takeUpDrip(tx: Tx, row: IdentityRow, nativeWei: bigint): Promise<void> {
-  if (row.sweeps > 0 && nativeWei > 0n) await settleDrip(tx, row.wallet)
-  else await announceAgain(tx, outbox, [dripOrderId(row.wallet)])
+  const { wallet, revision, sweeps } = row
+  if (sweeps > 0 && nativeWei > 0n) await settleDrip(tx, wallet)
+  else
+    await announce(tx, outbox, DripOrdered, dripRepeatId(wallet, revision, sweeps + 1), { wallet })
 }

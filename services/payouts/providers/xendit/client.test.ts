@@ -97,6 +97,10 @@ describe('a look-up', () => {
     answer = () => Response.json({ error_code: 'DATA_NOT_FOUND', message: '' }, { status: 404 })
     expect(await provider.find('disb-1')).toBeUndefined()
   })
+  test('that meets a 404 with a word we never saw says nothing of the payout', async () => {
+    answer = () => Response.json({ error_code: 'ROUTE_MOVED', message: '' }, { status: 404 })
+    await expect(provider.find('disb-1')).rejects.toThrow('404 ROUTE_MOVED')
+  })
   test('that is refused is no answer', async () => {
     answer = () => Response.json({ error_code: 'INVALID_API_KEY', message: '' }, { status: 401 })
     await expect(provider.find('disb-1')).rejects.toThrow('401 INVALID_API_KEY')

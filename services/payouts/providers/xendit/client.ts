@@ -25,7 +25,7 @@ export const xenditPayouts = (client: ProviderClient): PayoutProvider => ({
     const path = `/v2/payouts/${encodeURIComponent(payoutId)}`
     const answer = await client.get(path, { schema: XenditPayout })
     if ('ok' in answer) return evidenceFrom(answer.ok)
-    if (answer.refused.status === 404) return undefined
+    if (answer.refused.meaning === 'not_found') return undefined
     throw refusedTo('show a payout', answer.refused)
   },
   findByReference: async (id) => {

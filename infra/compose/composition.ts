@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { interpolate, readEnvFile, type Variables } from './interpolation'
+
+export type Condition = 'service_started' | 'service_healthy' | 'service_completed_successfully'
+export type Dependency = { condition: Condition; required?: boolean }
+
+/** What this repository uses of a service in a compose file; other keys are there, but unread. */
+export type Service = {
+  image: string
+  build?: { context: string; dockerfile: string }
+  profiles?: string[]
+  user?: string
+  read_only?: boolean
+  tmpfs?: string[]
+  cap_drop?: string[]
+  cap_add?: string[]
+  security_opt?: string[]
+  restart?: string
+  network_mode?: string
+  networks?: string[]
+  ports?: string[]
+  volumes?: string[]
+  secrets?: string[]
+  entrypoint?: string[]
+  command?: string[]
+  environment?: Record<string, string | null>
+  healthcheck?: { test: string[] }
+  depends_on?: Record<string, Dependency>
+}
+export type Composition = {
+  name: string
+  services: Record<string, Service>
+  networks: Record<string, { internal?: boolean }>
+  volumes: Record<string, object>
+  secrets?: Record<string, { file: string }>
+}
+
+export const infraDir = join(import.meta.dir, '..')
+
+/** A compose file as it is written, anchors merged and nothing put in for `${…}`. */
+export const readComposition = (file: string): Composition =>
+  Bun.YAML.parse(readFileSync(join(infraDir, file), 'utf8')) as Composition
+
+/** The variables of `.env`: the local profile. */
+export const localVariables = (): Variables =>
+  readEnvFile(readFileSync(join(infraDir, '.env'), 'utf8'))
+
+/** The services that the given profiles start. */
+export function activeServices(
+  { services }: Composition,
+  profiles: readonly string[],
+): Record<string, Service> {
+  const active = Object.entries(services).filter(
+    ([, { profiles: own }]) => !own || own.some((name) => profiles.includes(name)),
+  )
+  return Object.fromEntries(active)
+}
+
+/**
+ * The environment a container gets: values put in, and a name without a value only when it is set.
+ * Throws where `${NAME:?}` has nothing to stand for.
+ */
+export function environmentOf(service: Service, variables: Variables): Record<string, string> {
+  const entries = Object.entries(service.environment ?? {}).flatMap(([name, value]) => {
+    const given = value === null ? variables[name] : interpolate(value, variables)
+    return given === undefined ? [] : [[name, given] as const]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** The words of a command, `$$` read as compose reads it. */
+export const wordsOf = (words: readonly string[] | undefined, variables: Variables): string[] =>
+  (words ?? []).map((word) => interpolate(word, variables))

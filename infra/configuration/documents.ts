@@ -1,0 +1,55 @@
+import { join } from 'node:path'
+import { activeServices, type Composition, readComposition } from '#infra/compose/composition'
+import { referencesIn } from '#infra/compose/interpolation'
+import { repositoryDir } from '#infra/local/folders'
+import { composeVariables } from './compose-variables.ts'
+import { exampleOf, type Section } from './example.ts'
+import { processes } from './processes.ts'
+import { type Row, rowsOf } from './rows.ts'
+import { tableOf } from './table.ts'
+import { neverKept, testnetValues } from './testnet.ts'
+
+/** Where the generated documents stand. */
+export const tablePath = join(repositoryDir, 'infra/CONFIGURATION.md')
+export const examplePath = join(repositoryDir, 'infra/env.example')
+
+/** What an env file for these profiles may set: names handed on, and names put in. */
+export function variablesOf(composition: Composition, profiles: readonly string[]): string[] {
+  const services = Object.values(activeServices(composition, profiles))
+  const handedOn = services.flatMap(({ environment }) =>
+    Object.entries(environment ?? {}).flatMap(([name, value]) =>
+      value === null ? [name] : referencesIn(value),
+    ),
+  )
+  const putIn = services.flatMap(({ image, ports }) =>
+    [image, ...(ports ?? [])].flatMap(referencesIn),
+  )
+  const own = ['COMPOSE_PROFILES', 'SECRETS_DIR']
+  return [...new Set([...referencesIn(composition.name), ...own, ...putIn, ...handedOn])]
+}
+
+/** Both documents as they should be now. */
+export function documents(): { table: string; example: string } {
+  const rows: Row[] = [...rowsOf(processes), ...composeVariables]
+  rows.sort((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0))
+  const names = variablesOf(readComposition('compose.yaml'), ['testnet', 'deploy'])
+  const proposals = { values: testnetValues, neverKept }
+  return { table: tableOf(rows), example: exampleOf(sections(names), rows, proposals) }
+}
+
+function sections(names: readonly string[]): Section[] {
+  const composed = new Set(composeVariables.map(({ name }) => name))
+  const isPassword = (name: string) => /_PASSWORD(_|$)/.test(name)
+  const left = new Set(names)
+  const take = (title: string, wanted: (name: string) => boolean): Section => {
+    const taken = [...left].filter(wanted)
+    for (const name of taken) left.delete(name)
+    return { title, names: taken }
+  }
+  return [
+    take('the deployment', (name) => composed.has(name) && !isPassword(name)),
+    take('passwords inside the deployment', isPassword),
+    ...Object.entries(processes).map(([title, fields]) => take(title, (name) => name in fields)),
+    take('other', () => true),
+  ]
+}

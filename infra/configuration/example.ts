@@ -1,0 +1,60 @@
+import type { Row } from './rows.ts'
+
+const head = `# A deployment on the test chain: copy to testnet.env, fill in, keep it from everybody else (chmod 0600).
+#
+#   docker compose --env-file testnet.env --profile testnet up -d --build
+#
+# A line that ends in = must be filled in. A line behind "# " shows a default; take the "# " away to
+# change it. No quotes, and nothing after a value. README.md says where each of them comes from.
+# Secrets that move money may stand in files instead: see compose/secrets.yaml.
+# Passwords: letters and digits alone, e.g. from: openssl rand -hex 24
+`
+
+export type Section = { title: string; names: readonly string[] }
+
+export type Proposals = {
+  /** What the deployment sets otherwise than the default; empty: it must be filled in. */
+  readonly values: ReadonlyMap<string, string>
+  readonly neverKept: ReadonlyMap<string, string>
+}
+
+/** The whole of env.example: each variable once, under the first process that reads it. */
+export function exampleOf(
+  sections: readonly Section[],
+  rows: readonly Row[],
+  proposals: Proposals,
+): string {
+  const meaningsOf = (name: string) => rows.filter((row) => row.name === name)
+  const body = sections
+    .filter(({ names }) => names.length > 0)
+    .map(({ title, names }) =>
+      [`# ---- ${title}`, ...names.map((name) => entryOf(name, meaningsOf(name), proposals))].join(
+        '\n\n',
+      ),
+    )
+  return `${[head, ...body].join('\n\n').replace('\n\n\n', '\n\n')}\n`
+}
+
+function entryOf(name: string, rows: readonly Row[], proposals: Proposals): string {
+  const lines = new Set(rows.map(explanationOf))
+  const readers = rows.flatMap((row) => row.readers)
+  if (readers.length > 1) lines.add(`# Read by ${readers.join(', ')}.`)
+  const presets = new Set(rows.map(({ fallback }) => fallback))
+  if (presets.size > 1 && !presets.has(undefined)) lines.add(`# ${presetsOf(rows)}.`)
+  return [...lines, settingOf(name, rows, proposals)].join('\n')
+}
+
+const explanationOf = ({ about, type, secret }: Row): string =>
+  `# ${about} (${secret ? `${type}, secret` : type})`
+
+const presetsOf = (rows: readonly Row[]): string =>
+  `Default: ${rows.map(({ fallback, readers }) => `${fallback} in ${readers.join(', ')}`).join('; ')}`
+
+function settingOf(name: string, rows: readonly Row[], { values, neverKept }: Proposals): string {
+  const kept = neverKept.get(name)
+  if (kept !== undefined) return `# ${kept}`
+  const proposed = values.get(name)
+  if (proposed !== undefined) return `${name}=${proposed}`
+  const isRequired = rows.some(({ fallback }) => fallback === undefined)
+  return isRequired ? `${name}=` : `# ${name}=${rows[0]!.fallback}`
+}

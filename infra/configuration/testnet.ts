@@ -1,0 +1,25 @@
+/**
+ * What a deployment on the public test chain sets otherwise than the defaults, as env.example
+ * proposes it. Chain 10143 and its AUSD: docs.monad.xyz and the token's issuer; the provider's test
+ * mode allows 60 calls a minute; Monad keeps 10 coins of an account in reserve.
+ */
+export const testnetValues: ReadonlyMap<string, string> = new Map([
+  ['STACK', 'testnet'],
+  ['COMPOSE_PROFILES', 'testnet'],
+  ['IMAGE_TAG', 'testnet'],
+  ['RPC_URLS', 'https://testnet-rpc.monad.xyz'],
+  ['CHAIN_ID', '10143'],
+  ['AUSD_ADDRESS', '0xa9012a055bd4e0eDfF8Ce09f960291C09D5322dC'],
+  ['LANE_FLOOR_WEI', '10000000000000000000'],
+  ['PROVIDER_URL', 'https://api.xendit.co'],
+  ['PROVIDER_REQUESTS_PER_MINUTE', '60'],
+  ['IDENTITY_API_URL', 'https://api.sumsub.com'],
+  ['IDENTITY_APP_TOKEN', ''],
+  ['GENESIS_HASH', ''],
+  ['RATE_SOURCES', 'frankfurter,bnm,open-er-api'],
+])
+
+/** What stands in no file at rest, and why. */
+export const neverKept: ReadonlyMap<string, string> = new Map([
+  ['ADMIN_KEY', 'Not kept here: given by the shell to `deploy` alone, see README.md.'],
+])

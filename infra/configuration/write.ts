@@ -1,0 +1,7 @@
+import { writeFileSync } from 'node:fs'
+import { documents, examplePath, tablePath } from './documents.ts'
+
+const { table, example } = documents()
+writeFileSync(tablePath, table)
+writeFileSync(examplePath, example)
+console.log('wrote infra/CONFIGURATION.md and infra/env.example')

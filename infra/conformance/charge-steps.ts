@@ -1,0 +1,118 @@
+import { WireRefund } from '../../services/payments/providers/xendit/wire.ts'
+import { orderOf } from './checkout-steps.ts'
+import { type PaymentBench, pay, providerOf, until } from './payment-bench.ts'
+import { left, type Step } from './step.ts'
+
+/** A channel that test mode can pay by itself, and one whose money can go back. */
+const channels = {
+  ID: { paid: 'QRIS', refundable: 'DANA' },
+  MY: { paid: 'TOUCHNGO', refundable: 'GRABPAY' },
+} as const
+
+/** A paid checkout: which payment, through which channel, how much to the smallest unit. */
+export function chargeSteps(bench: PaymentBench): Step[] {
+  const { account, client } = bench
+  const provider = providerOf(client)
+  const channel = channels[account].paid
+  const order = orderOf(account)
+  let paid: { paymentId: string; paymentRequestId: string } | undefined
+  return [
+    {
+      name: 'a paid checkout is completed and names its payment',
+      expected: 'completed, a payment, a payment request',
+      see: async () => {
+        const opened = await provider.openCheckout(order)
+        const seen = await pay(bench, left(opened, 'checkout'), channel)
+        if (seen?.paymentId && seen.paymentRequestId) {
+          const { paymentId, paymentRequestId } = seen
+          paid = { paymentId, paymentRequestId }
+        }
+        const payment = seen?.paymentId ? 'a payment' : 'no payment'
+        const request = seen?.paymentRequestId ? 'a payment request' : 'no payment request'
+        return [seen?.status, payment, request].join(', ')
+      },
+    },
+    {
+      name: 'the payment says how much, to the smallest unit, and through which channel',
+      expected: `succeeded ${order.fiat.minor} ${order.fiat.currency} ${channel}`,
+      see: async () => {
+        const found = await provider.findCharge(account, left(paid, 'payment').paymentId)
+        const { paidMinor, currency, channel: used } = left(found, 'payment').charge
+        return `${found?.status} ${paidMinor} ${currency} ${used}`
+      },
+    },
+    {
+      name: 'its reference is ours, or ours with a suffix',
+      expected: 'ours',
+      see: async () => {
+        const found = await provider.findCharge(account, left(paid, 'payment').paymentId)
+        const { reference } = left(found, 'payment').charge
+        const own = reference === order.reference || reference.startsWith(`${order.reference}_`)
+        return own ? 'ours' : 'of another form'
+      },
+    },
+    {
+      name: 'the payment request leads to the same payment',
+      expected: 'the same payment',
+      see: async () => {
+        const { paymentId, paymentRequestId } = left(paid, 'payment')
+        const found = await provider.findChargeOfRequest(account, paymentRequestId)
+        return found?.charge.paymentId === paymentId ? 'the same payment' : 'another payment'
+      },
+    },
+  ]
+}
+
+/** Refunds as the provider's dashboard makes them; the service only ever reads them. */
+export function refundSteps(bench: PaymentBench): Step[] {
+  const { account, client, patience } = bench
+  const provider = providerOf(client)
+  const order = orderOf(account)
+  let request: string | undefined
+  let refundId: string | undefined
+  const ask = async (amount?: number) => {
+    const answer = await client.post('/refunds', {
+      schema: WireRefund,
+      body: { payment_request_id: left(request, 'payment'), reason: 'OTHERS', amount },
+    })
+    if ('ok' in answer) refundId = answer.ok.id
+    return 'ok' in answer ? 'accepted' : answer.refused.meaning
+  }
+  return [
+    {
+      name: 'a payment that can be refunded',
+      expected: 'completed',
+      see: async () => {
+        const opened = left(await provider.openCheckout(order), 'checkout')
+        const seen = await pay(bench, opened, channels[account].refundable)
+        request = seen?.paymentRequestId ?? undefined
+        return seen?.status ?? 'gone'
+      },
+    },
+    {
+      name: 'more than was paid cannot go back',
+      expected: 'amount_outside_limits',
+      see: () => ask(150_002),
+    },
+    { name: 'all of it goes back', expected: 'accepted', see: () => ask() },
+    {
+      name: 'the refund is found, to the smallest unit, under its payment request',
+      expected: `succeeded ${order.fiat.minor} ${order.fiat.currency}, its payment request`,
+      see: async () => {
+        const id = left(refundId, 'refund')
+        const look = () => provider.findRefund(account, id)
+        const seen = await until(patience, look, (found) => found?.status === 'succeeded')
+        const whose = seen?.paymentRequestId === request ? 'its payment request' : 'another one'
+        return `${seen?.status} ${seen?.refundedMinor} ${seen?.currency}, ${whose}`
+      },
+    },
+    {
+      name: 'the list of the payment request has it once',
+      expected: '1',
+      see: async () => {
+        const listed = await provider.listRefunds(account, left(request, 'payment'))
+        return String(listed.filter((refund) => refund.refundId === refundId).length)
+      },
+    },
+  ]
+}

@@ -1,0 +1,86 @@
+import type { IdentityProvider } from '../../services/gateway/identity/identity-provider.ts'
+import { faultOf, left, NotHere, type Step } from './step.ts'
+
+/** A webhook as it arrived, byte for byte. */
+export type Heard = { readonly body: Uint8Array; readonly headers: Headers }
+
+/** An identity provider, as its suite needs it. */
+export type IdentityBench = {
+  readonly provider: IdentityProvider
+  /** The same, with an API secret that nobody has. */
+  readonly stranger: IdentityProvider
+  /** The same, with another webhook secret. */
+  readonly deaf: IdentityProvider
+  /** Approves the wallet and hears the webhook; undefined where no webhook can arrive. */
+  readonly hear: ((wallet: `0x${string}`) => Promise<Heard>) | undefined
+}
+
+const noWebhook = () =>
+  new NotHere('needs a public address: approve somebody in the dashboard, see infra/README.md')
+
+/** A link for a person, and a webhook that is believed exactly when it is the provider's. */
+export function identitySteps({ provider, stranger, deaf, hear }: IdentityBench): Step[] {
+  // A wallet that nobody has: the last bytes are random, so that no applicant is met twice.
+  const wallet = `0x${'0'.repeat(8)}${crypto.randomUUID().replaceAll('-', '')}` as const
+  let heard: Heard | undefined
+  const verdict = (by: IdentityProvider, { body, headers }: Heard) => {
+    const read = by.verify(body, headers, Date.now())
+    return 'ok' in read ? 'believed' : 'refused'
+  }
+  return [
+    {
+      name: 'a person is given a link',
+      expected: 'https, or this machine',
+      see: async () => {
+        const { protocol, hostname } = new URL(await provider.createLink(wallet))
+        const own = protocol === 'https:' || hostname === '127.0.0.1'
+        return own ? 'https, or this machine' : protocol
+      },
+    },
+    {
+      name: 'with a wrong secret there is no link',
+      expected: 'ProviderDown',
+      see: () => faultOf(stranger.createLink(wallet)),
+    },
+    {
+      name: 'its webhook is believed',
+      expected: 'believed',
+      see: async () => {
+        if (!hear) throw noWebhook()
+        heard = await hear(wallet)
+        return verdict(provider, heard)
+      },
+    },
+    {
+      name: 'the same webhook with one byte changed is refused',
+      expected: 'refused',
+      see: async () => {
+        if (!hear) throw noWebhook()
+        const { body, headers } = left(heard, 'webhook')
+        const changed = body.slice()
+        changed[changed.length - 2]! ^= 1
+        return verdict(provider, { body: changed, headers })
+      },
+    },
+    {
+      name: 'under another secret it is refused',
+      expected: 'refused',
+      see: async () => {
+        if (!hear) throw noWebhook()
+        return verdict(deaf, left(heard, 'webhook'))
+      },
+    },
+    {
+      name: 'it says that this wallet is approved, and that it was made in a sandbox',
+      expected: 'approved, this wallet, sandbox',
+      see: async () => {
+        if (!hear) throw noWebhook()
+        const read = provider.parse(new TextDecoder().decode(left(heard, 'webhook').body))
+        if ('fault' in read) return read.fault
+        const { word, subjectRef, sandbox } = read.statement
+        const whose = subjectRef === wallet ? 'this wallet' : 'another wallet'
+        return `${word}, ${whose}, ${sandbox ? 'sandbox' : 'production'}`
+      },
+    },
+  ]
+}

@@ -1,0 +1,52 @@
+/** A live key, or one that cannot be told from a live key, was given: nothing is called with it. */
+export class LiveKey extends Error {
+  override name = 'LiveKey'
+  constructor(variable: string, begins: string) {
+    super(
+      `${variable} is not a test key: it must begin with ${begins}. ` +
+        'Live accounts are never called from here',
+    )
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** How a test key begins at each provider; anything else is refused. */
+const testKeys = {
+  XENDIT_ID_TEST_KEY: 'xnd_development_',
+  XENDIT_MY_TEST_KEY: 'xnd_development_',
+  SUMSUB_APP_TOKEN: 'sbx:',
+  PERSONA_API_KEY: 'persona_sandbox_',
+} as const
+
+/** Secrets whose form says nothing of the mode they belong to; the key beside them does. */
+const plainSecrets = ['SUMSUB_SECRET_KEY'] as const
+
+/** Every variable of the test mode that may never be printed. */
+export const secretNames = [...Object.keys(testKeys), ...plainSecrets]
+
+/** Reads what is set. Throws `LiveKey`, which names the variable and never its value. */
+export function testModeKeys(env: Environment) {
+  for (const [name, begins] of Object.entries(testKeys)) {
+    const value = env[name]
+    if (value && !value.startsWith(begins)) throw new LiveKey(name, begins)
+  }
+  return {
+    xendit: { ID: env.XENDIT_ID_TEST_KEY || null, MY: env.XENDIT_MY_TEST_KEY || null },
+    sumsub: all(env, ['SUMSUB_APP_TOKEN', 'SUMSUB_SECRET_KEY', 'SUMSUB_LEVEL']),
+    persona: all(env, ['PERSONA_API_KEY', 'PERSONA_TEMPLATE_ID']),
+    rateSources: (env.RATE_SOURCES ?? '').split(',').map((name) => name.trim()),
+    secrets: secretNames.flatMap((name) => env[name] || []),
+  }
+}
+export type TestModeKeys = ReturnType<typeof testModeKeys>
+
+/** All of them, or the names of those that are missing. */
+function all<const N extends string>(
+  env: Environment,
+  names: readonly N[],
+): Record<N, string> | { missing: N[] } {
+  const missing = names.filter((name) => !env[name])
+  if (missing.length > 0) return { missing }
+  return Object.fromEntries(names.map((name) => [name, env[name]!])) as Record<N, string>
+}

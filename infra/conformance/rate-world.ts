@@ -1,0 +1,130 @@
+import { pause } from '#shared/deadline'
+
+/** How the rate sources of the world are at the moment. */
+export type RateWeather =
+  | 'fair'
+  | 'html'
+  | 'redirect'
+  | 'slow body'
+  | 'inverted'
+  | 'yesterday'
+  | 'stale'
+  | 'missing currency'
+  | 'rate of 1'
+  | 'apart'
+  | 'down'
+
+/** A local server that speaks as Frankfurter v2, Bank Negara Malaysia and open.er-api.com do. */
+export type RateWorld = AsyncDisposable & {
+  readonly url: string
+  /** Changes the weather, for all sources or for the one that is named. */
+  readonly turn: (weather: RateWeather, source?: SourceName) => void
+  /** How many requests a source was asked. */
+  readonly asked: (source: SourceName) => number
+}
+type SourceName = 'frankfurter' | 'bnm' | 'open-er-api'
+type Quote = { rate: number; date: string; named: boolean }
+
+/** Mid rates of the fair world; what a source says of `rate` in other weather is in `quoteIn`. */
+export const fairRates = { IDR: 16_250, MYR: 4.21 } as const
+type Fiat = keyof typeof fairRates
+
+const dayMs = 86_400_000
+const dayBefore = (days: number) =>
+  new Date(Date.now() - days * dayMs).toISOString().slice(0, 10)
+
+function quoteIn(weather: RateWeather, fiat: Fiat, source: SourceName): Quote {
+  const mid = fairRates[fiat]
+  const apart = weather === 'apart' && source === 'open-er-api' ? mid * 1.05 : mid
+  const rate = weather === 'inverted' ? 1 / mid : weather === 'rate of 1' ? 1 : apart
+  const age = weather === 'stale' ? 9 : weather === 'yesterday' ? 1 : 0
+  return { rate, date: dayBefore(age), named: weather !== 'missing currency' }
+}
+
+/** Opens the world on a free port, in fair weather. */
+export function openRateWorld(): RateWorld {
+  const weather = new Map<SourceName, RateWeather>()
+  const asked = new Map<SourceName, number>()
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: (request) => {
+      const { pathname } = new URL(request.url)
+      const source = sourceAt(pathname)
+      if (!source) return new Response('no such path', { status: 404 })
+      asked.set(source, (asked.get(source) ?? 0) + 1)
+      return answer(source, pathname, weather.get(source) ?? 'fair')
+    },
+  })
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    turn: (next, source) => {
+      const sources = source ? [source] : (['frankfurter', 'bnm', 'open-er-api'] as const)
+      for (const name of sources) weather.set(name, next)
+    },
+    asked: (source) => asked.get(source) ?? 0,
+    [Symbol.asyncDispose]: () => server.stop(true),
+  }
+}
+
+const sourceAt = (path: string): SourceName | undefined => {
+  if (path.startsWith('/v2/rate/usd/')) return 'frankfurter'
+  if (path === '/public/exchange-rate/USD') return 'bnm'
+  return path === '/v6/latest/USD' ? 'open-er-api' : undefined
+}
+
+function answer(source: SourceName, path: string, weather: RateWeather): Response {
+  const json = (init?: ResponseInit) => Response.json(bodyOf(source, path, weather), init)
+  switch (weather) {
+    case 'html':
+      return new Response('<html>maintenance</html>', { headers: { 'Content-Type': 'text/html' } })
+    case 'redirect':
+      return Response.redirect(`http://127.0.0.1:9${path}`, 302)
+    case 'slow body':
+      return slow(JSON.stringify(bodyOf(source, path, weather)))
+    case 'down':
+      return json({ status: 503 })
+    default:
+      return json()
+  }
+}
+
+function bodyOf(source: SourceName, path: string, weather: RateWeather): unknown {
+  const fiat: Fiat = source === 'frankfurter' && path.endsWith('/idr') ? 'IDR' : 'MYR'
+  const { rate, date, named } = quoteIn(weather, fiat, source)
+  if (source === 'frankfurter')
+    return named
+      ? { date, base: 'USD', quote: fiat, rate }
+      : { status: 404, message: 'not found' }
+  if (source === 'bnm') {
+    const currency_code = named ? 'USD' : 'SGD'
+    // For ten dollars, so that whoever forgets the unit is ten times too high.
+    const middle_rate = Number((rate * 10).toFixed(8))
+    return { data: { currency_code, unit: 10, rate: { date, middle_rate } } }
+  }
+  const idr = quoteIn(weather, 'IDR', source).rate
+  return {
+    result: 'success',
+    base_code: 'USD',
+    time_last_update_unix: Date.parse(date) / 1_000,
+    rates: named ? { USD: 1, IDR: idr, MYR: rate } : { USD: 1 },
+  }
+}
+
+/** A body that begins at once and ends long after anybody should wait. */
+const slow = (text: string) =>
+  new Response(
+    new ReadableStream({
+      async start(controller) {
+        controller.enqueue(new TextEncoder().encode(text.slice(0, 1)))
+        await pause(5_000)
+        try {
+          controller.enqueue(new TextEncoder().encode(text.slice(1)))
+          controller.close()
+        } catch {
+          // Whoever asked is gone by now.
+        }
+      },
+    }),
+    { headers: { 'Content-Type': 'application/json' } },
+  )

@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { devKey } from '#infra/local/keys'
+import { readConfig } from '#shared/config'
+import { fields } from './config'
+import { wantedOf } from './wanted'
+
+const env = {
+  RPC_URLS: 'http://127.0.0.1:1/secret',
+  ADMIN_KEY: devKey('admin'),
+  TREASURY_KEY: devKey('treasury'),
+  LANE_KEYS: devKey('lane 0'),
+}
+
+describe('the configuration', () => {
+  test('is documented: every variable, its default, and whether it is secret', () => {
+    const readme = readFileSync(join(import.meta.dir, 'README.md'), 'utf8')
+    const rows = [...readme.matchAll(/^\| `([A-Z_]+)` +\| (?:`([^`]*)`)? +\| (yes)? +\|/gm)]
+    const documented = rows.map(([, name, fallback, secret]) => [name, fallback, secret === 'yes'])
+    expect(documented).toEqual(
+      Object.entries(fields).map(([name, field]) => [name, field.fallback, field.secret]),
+    )
+  })
+
+  test.each(['AUSD_ADDRESS', 'CREDIT_LINE_ADDRESS', 'DEPLOY_BLOCK', 'ADMIN_KEY'])(
+    'with a wrong %s is refused without saying the value',
+    (name) => {
+      const read = () => readConfig('deploy', fields, { ...env, [name]: '0xwrong' })
+      expect(read).toThrow(new RegExp(`${name} must be`))
+      expect(read).not.toThrow(/wrong/)
+    },
+  )
+
+  test('needs no address: by default it attaches to nothing, with the real AUSD', () => {
+    const { wanted } = wantedOf(readConfig('deploy', fields, env))
+    expect(wanted).toMatchObject({ creditLine: 'deploy', deployBlock: 'find', chainId: 10_143 })
+    expect(wanted.ausd).toBe('0xa9012a055bd4e0eDfF8Ce09f960291C09D5322dC')
+  })
+
+  test('leaves no key in what is wanted', () => {
+    const { wanted } = wantedOf(readConfig('deploy', fields, env))
+    const text = JSON.stringify(wanted, (_, value) =>
+      typeof value === 'bigint' ? `${value}` : value,
+    )
+    for (const key of [env.ADMIN_KEY, env.TREASURY_KEY, env.LANE_KEYS, 'secret'])
+      expect(text).not.toContain(key.replace('0x', ''))
+  })
+})

@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Address, type Hex, keccak256, stringToHex } from 'viem'
+import { multicall3Runtime } from '#infra/contracts/artifacts.gen'
+import { multicall3Address } from '#infra/contracts/deploy'
+import { devAccount, devKey } from '#infra/local/keys'
+import { realAusd } from './config'
+import {
+  admin,
+  creditLinesOf,
+  type Env,
+  giveAusd,
+  installToken,
+  openStage,
+  run,
+  type Stage,
+  spawnRun,
+} from './rig/stage'
+
+const local: Env = { AUSD_ADDRESS: 'deploy', DEPLOY_TEST_FUNDS: 'yes' }
+const bookOf = (stage: Stage) => readFileSync(stage.env.ADDRESSES_FILE!, 'utf8')
+const sentBy = (stage: Stage, address: Address) => stage.client.getTransactionCount({ address })
+
+describe('a fresh anvil', () => {
+  let stage: Stage
+  let printed: string
+  beforeAll(async () => {
+    stage = await openStage()
+    const first = await spawnRun(stage, local)
+    printed = first.text
+    expect(first).toMatchObject({ exitCode: 0 })
+  })
+  afterAll(() => stage.close())
+
+  test('is complete after one run, at the addresses that the README promises', () => {
+    const { ausd, creditLine, treasury, lanes } = JSON.parse(bookOf(stage))
+    const readme = readFileSync(join(import.meta.dir, 'README.md'), 'utf8')
+    for (const address of [ausd, creditLine, treasury, ...lanes]) expect(readme).toContain(address)
+  })
+
+  test('prints what the services are told, and no key', () => {
+    const { genesisHash, ausd, creditLine, deployBlock } = JSON.parse(bookOf(stage))
+    for (const line of [
+      `GENESIS_HASH=${genesisHash}`,
+      `AUSD_ADDRESS=${ausd}`,
+      `CREDIT_LINE_ADDRESS=${creditLine}`,
+      `DEPLOY_BLOCK=${deployBlock}`,
+    ])
+      expect(printed).toContain(line)
+    for (const name of ['admin', 'treasury', 'lane 0', 'lane 1'])
+      expect(printed + bookOf(stage)).not.toContain(devKey(name).slice(2))
+  })
+
+  test('is left alone by another run', async () => {
+    const [book, sent] = [bookOf(stage), await sentBy(stage, admin)]
+    const again = await run(stage, local)
+    expect(again).toMatchObject({ done: [], exitCode: 0 })
+    expect(bookOf(stage)).toBe(book)
+    expect(await sentBy(stage, admin)).toBe(sent)
+  })
+
+  test('is attached to without the file, and the deploy block is found', async () => {
+    const { creditLine, ausd } = JSON.parse(bookOf(stage))
+    const ADDRESSES_FILE = join(stage.dir, 'attached.json')
+    const where = { CREDIT_LINE_ADDRESS: creditLine, AUSD_ADDRESS: ausd, ADDRESSES_FILE }
+    expect(await run(stage, where)).toMatchObject({ done: [], exitCode: 0 })
+    expect(readFileSync(ADDRESSES_FILE, 'utf8')).toBe(bookOf(stage))
+  })
+
+  test('gives a new lane its roles, and says that it is poor', async () => {
+    const lane = devAccount('lane 9').address
+    const more = { AUSD_ADDRESS: 'deploy', LANE_KEYS: devKey('lane 9') }
+    const answer = await run(stage, more)
+    expect(answer.done).toEqual([`grant RELAYER_ROLE ${lane}`, `grant VERIFIER_ROLE ${lane}`])
+    expect(answer.text).toContain(`send 12 MON to lane ${lane}`)
+    expect(answer.exitCode).toBe(1)
+  })
+
+  test('is not touched by an admin without the role', async () => {
+    const lane = devAccount('lane 8').address
+    const more = { ...local, ADMIN_KEY: devKey('stranger'), LANE_KEYS: devKey('lane 8') }
+    const answer = await run(stage, more)
+    expect(answer.exitCode).toBe(1)
+    expect(answer.text).toContain(`its admin must grant RELAYER_ROLE to lane ${lane}`)
+    expect(await sentBy(stage, devAccount('stranger').address)).toBe(0)
+  })
+
+  const nowhere = devAccount('nowhere').address
+  const noFile = () => ({ ADDRESSES_FILE: join(stage.dir, 'none.json') })
+  test.each<[string, () => Env, RegExp]>([
+    ['another chain id', () => ({ CHAIN_ID: '1' }), /chain 10143, CHAIN_ID is 1/],
+    ['another genesis', () => ({ GENESIS_HASH: `0x${'00'.repeat(32)}` }), /set GENESIS_HASH/],
+    ['no token there', () => ({ AUSD_ADDRESS: nowhere }), /no contract at AUSD_ADDRESS/],
+    ['no AUSD there', () => ({ AUSD_ADDRESS: multicall3Address }), /is it AUSD\?/],
+    [
+      'a foreign contract for a credit line',
+      () => ({
+        ...noFile(),
+        CREDIT_LINE_ADDRESS: multicall3Address,
+        AUSD_ADDRESS: JSON.parse(bookOf(stage)).ausd,
+      }),
+      /is no credit line/,
+    ],
+    [
+      'no contract for a credit line',
+      () => ({
+        ...noFile(),
+        CREDIT_LINE_ADDRESS: nowhere,
+        AUSD_ADDRESS: JSON.parse(bookOf(stage)).ausd,
+      }),
+      /no contract at .* CREDIT_LINE_ADDRESS/,
+    ],
+    [
+      'the key of another treasury',
+      () => ({ TREASURY_KEY: devKey('stranger') }),
+      /set TREASURY_KEY/,
+    ],
+  ])('is refused for %s, with the cure', async (_case, more, words) => {
+    const sent = await sentBy(stage, admin)
+    const answer = await run(stage, { ...local, ...more() })
+    expect(answer.text).toMatch(words)
+    expect(answer).toMatchObject({ done: [], exitCode: 2 })
+    expect(await sentBy(stage, admin)).toBe(sent)
+  })
+
+  test('that began anew begins the file anew, but only for tests', async () => {
+    const stale = { ...JSON.parse(bookOf(stage)), genesisHash: `0x${'11'.repeat(32)}` }
+    const ADDRESSES_FILE = join(stage.dir, 'stale.json')
+    writeFileSync(ADDRESSES_FILE, JSON.stringify(stale))
+    const asReal = await run(stage, { ADDRESSES_FILE, AUSD_ADDRESS: 'deploy' })
+    expect(asReal).toMatchObject({ exitCode: 2, done: [] })
+    const forTests = await run(stage, { ...local, ADDRESSES_FILE }, true)
+    expect(forTests.standing.plan.steps.map((step) => step.do)).toContain('deploy_credit_line')
+  })
+})
+
+describe('a chain with the real AUSD', () => {
+  let stage: Stage
+  beforeAll(async () => {
+    stage = await openStage()
+    await stage.client.setCode({ address: multicall3Address, bytecode: multicall3Runtime })
+    await installToken(stage, realAusd)
+  })
+  afterAll(() => stage.close())
+
+  test('gets nothing before the admin can pay, only a list that a person can act on', async () => {
+    const answer = await run(stage)
+    expect(answer).toMatchObject({ done: [], exitCode: 1 })
+    expect(answer.text).toMatch(/send 4\.\d+ MON to admin/)
+    expect(answer.text).toMatch(/send 1000 AUSD to treasury .* requestFunds\(0x/)
+    expect(await sentBy(stage, admin)).toBe(0)
+  })
+
+  test('is complete once the list is done', async () => {
+    for (const todo of (await run(stage)).standing.plan.todos) {
+      if (!('send' in todo)) throw new Error(`cannot be sent: ${todo.say}`)
+      const { to: address, amount } = todo
+      if (todo.send === 'ausd') await giveAusd(stage, realAusd, address, amount)
+      else await stage.client.setBalance({ address, value: amount })
+    }
+    const answer = await run(stage)
+    expect(answer.text).toContain('complete: nothing is missing')
+    expect(answer.exitCode).toBe(0)
+    expect(await creditLinesOf(stage, admin)).toHaveLength(1)
+    expect(await run(stage)).toMatchObject({ done: [], exitCode: 0 })
+  })
+
+  const renamed = (code: Hex) => code.replace(hexOf('Agora Dollar'), hexOf('Agora Dolour')) as Hex
+  const unhashed = (code: Hex) =>
+    code.replaceAll(keccak256(stringToHex('Agora Dollar')).slice(2), '11'.repeat(32)) as Hex
+  test.each([
+    ['domain name', renamed, /the name "Agora Dolour", not "Agora Dollar"/],
+    ['separator', unhashed, /DOMAIN_SEPARATOR .* is it AUSD/],
+  ] as const)('is refused for a token with another %s', async (_case, change, words) => {
+    const token = devAccount('token').address
+    await installToken(stage, token, change)
+    const answer = await run(stage, { AUSD_ADDRESS: token })
+    expect(answer.text).toMatch(words)
+    expect(answer.exitCode).toBe(2)
+  })
+})
+
+const hexOf = (text: string) => stringToHex(text).slice(2)

@@ -1,0 +1,186 @@
+import { type Address, getContractAddress, numberToHex } from 'viem'
+import { multicall3Runtime } from '#infra/contracts/artifacts.gen'
+import { multicall3Address } from '#infra/contracts/deploy'
+import { pause } from '#shared/deadline'
+import { failpoint } from '#shared/failpoint'
+import { type AddressBook, loadAddresses, type Pending, saveAddresses } from './addresses'
+import { findDeployBlock } from './deploy-block'
+import type { Facts } from './facts'
+import { type Node, openNode, withMulticall } from './node'
+import { observe } from './observe'
+import { givenWei, type Plan, planFrom } from './plan'
+import { chainRefusals, mayBeginAnew } from './refusal'
+import { type Outcome, prepare, settle } from './send'
+import { callOf, type Places, type SentStep, type Step } from './step'
+import type { Signers, Wanted } from './wanted'
+
+export type Job = {
+  readonly wanted: Wanted
+  readonly signers: Signers
+  readonly rpcUrls: readonly string[]
+  readonly addressesFile: string
+  readonly finalWithinMs: number
+  readonly dryRun: boolean
+  /** One line for the person who watches. */
+  readonly say: (line: string) => void
+}
+
+/** How things stand at the end. `planned` is empty unless this was a dry run. */
+export type Standing = {
+  readonly plan: Plan
+  readonly facts: Facts | null
+  readonly book: AddressBook
+}
+
+type Run = { readonly job: Job; node: Node; book: AddressBook; nonceLeast: Map<Address, number> }
+
+const answersWithinMs = 20_000
+
+/**
+ * Looks, plans, does the first step until it is final, and looks again, until no step is left.
+ * Throws when a step reverts or is not final in time; another run goes on from there.
+ */
+export async function deploy(job: Job): Promise<Standing> {
+  const { wanted, say } = job
+  const node = await openNode(job.rpcUrls, answersWithinMs)
+  const { chainId, genesisHash } = node.chain
+  const loaded = loadAddresses(job.addressesFile)
+  const fresh: AddressBook = { chainId, genesisHash }
+  const refusals = chainRefusals(node.chain, wanted, loaded)
+  if (refusals.length > 0)
+    return { plan: { refusals, steps: [], todos: [], notes: [] }, facts: null, book: fresh }
+  const stale = loaded && loaded.genesisHash !== genesisHash && mayBeginAnew(node.chain, wanted)
+  if (stale) say('the chain began anew, and so does the addresses file')
+  const book: AddressBook = loaded && !stale ? loaded : fresh
+  const run: Run = { job, node, book, nonceLeast: new Map() }
+  if (book.pending && !job.dryRun) await finish(run, book.pending)
+  else if (book.pending) say(`a transaction of an earlier run is on its way: ${book.pending.step}`)
+  return advance(run)
+}
+
+/** More steps than any plan has: a loop that does not end is a bug, not a long deployment. */
+const stepsMax = 500
+const lagMaxLooks = 60
+
+async function advance(run: Run): Promise<Standing> {
+  const { job } = run
+  const done = new Set<string>()
+  let lags = 0
+  for (let count = 0; count < stepsMax; count++) {
+    const facts = await look(run)
+    const plan = planFrom(facts, job.wanted)
+    const [step] = plan.steps
+    if (count === 0) for (const one of plan.steps) job.say(`to do: ${nameOf(one)}`)
+    if (!step || job.dryRun || plan.refusals.length > 0) {
+      if (!job.dryRun && plan.refusals.length === 0) record(run, facts)
+      return { plan, facts, book: run.book }
+    }
+    // A lagging endpoint still shows the state before the step; doing it twice could pay twice.
+    if (done.has(nameOf(step))) {
+      if (++lags > lagMaxLooks) throw new Error(`${nameOf(step)} is final but no node shows it`)
+      await pause(300)
+      continue
+    }
+    await act(run, step)
+    done.add(nameOf(step))
+  }
+  throw new Error(`not done after ${stepsMax} steps`)
+}
+
+async function look(run: Run): Promise<Facts> {
+  const { wanted, rpcUrls } = run.job
+  const places = placesOf(run)
+  const block = await deployBlockOf(run, places.creditLine)
+  const facts = await observe(run.node, wanted, places, block)
+  if (facts.hasMulticall) run.node = withMulticall(run.node, rpcUrls)
+  return facts
+}
+
+function placesOf({ job: { wanted }, book }: Run): Places {
+  const ausd = wanted.ausd === 'deploy' ? book.ausd : wanted.ausd
+  const creditLine = wanted.creditLine === 'deploy' ? book.creditLine : wanted.creditLine
+  return { ...(ausd && { ausd }), ...(creditLine && { creditLine }) }
+}
+
+async function deployBlockOf(run: Run, creditLine: Address | undefined): Promise<number | null> {
+  const { wanted } = run.job
+  if (!creditLine) return null
+  if (run.book.creditLine === creditLine && run.book.deployBlock !== undefined)
+    return run.book.deployBlock
+  return wanted.deployBlock === 'find' ? findDeployBlock(run.node, creditLine) : wanted.deployBlock
+}
+
+async function act(run: Run, step: Step): Promise<void> {
+  const { node, job } = run
+  if (step.do === 'give_native')
+    await node.tell('anvil_setBalance', [step.to, numberToHex(givenWei)])
+  else if (step.do === 'install_multicall3')
+    await node.tell('anvil_setCode', [multicall3Address, multicall3Runtime])
+  else await send(run, step)
+  job.say(`done: ${nameOf(step)}`)
+}
+
+async function send(run: Run, step: SentStep): Promise<void> {
+  const { node, job } = run
+  const call = callOf(step, placesOf(run), job.wanted)
+  const nonceLeast = run.nonceLeast.get(call.from) ?? 0
+  const pending = await prepare(node, job.signers, { step: step.do, call, nonceLeast })
+  failpoint(`deploy:signed:${step.do}`)
+  keep(run, { ...run.book, pending })
+  failpoint(`deploy:recorded:${step.do}`)
+  await finish(run, pending)
+}
+
+/** Waits for the end of what was sent, in this run or an earlier one, and notes where it led. */
+async function finish(run: Run, pending: Pending): Promise<void> {
+  const { node, job } = run
+  const outcome = await settle(node, job.signers, pending, {
+    withinMs: job.finalWithinMs,
+    keep: (raised) => keep(run, { ...run.book, pending: raised }),
+  })
+  failpoint(`deploy:final:${pending.step}`)
+  run.nonceLeast.set(pending.from, pending.nonce + 1)
+  const { pending: _, ...settled } = run.book
+  Object.assign(settled, await placesFrom(run, pending, outcome))
+  keep(run, settled)
+  if (outcome.final === 'reverted')
+    throw new Error(`${pending.step} reverted in transaction ${outcome.hash}`)
+  if (outcome.final === 'superseded')
+    job.say(`${pending.step} gave way to another transaction of ${pending.from}`)
+}
+
+/**
+ * What a deployment that ended adds to the addresses. If another transaction of ours took the nonce
+ * and left a contract (two runs at once bid different fees for the same bytes), it is that one.
+ */
+async function placesFrom({ node }: Run, pending: Pending, outcome: Outcome) {
+  const { step, from, nonce } = pending
+  if (outcome.final === 'reverted' || !step.startsWith('deploy_')) return {}
+  const at = getContractAddress({ from, nonce: BigInt(nonce) })
+  if (outcome.final === 'superseded' && !(await node.reader.getCode({ address: at }))) return {}
+  if (step === 'deploy_ausd') return { ausd: at }
+  const block = outcome.final === 'done' ? { deployBlock: Number(outcome.blockNumber) } : {}
+  return { creditLine: at, ...block }
+}
+
+/** What the services are told, once it is known. */
+function record(run: Run, { token, line }: Facts): void {
+  const { treasury, lanes } = run.job.wanted
+  const { chainId, genesisHash } = run.book
+  keep(run, {
+    ...{ chainId, genesisHash },
+    ...(line?.deployBlock == null ? {} : { deployBlock: line.deployBlock }),
+    ...(token && { ausd: token.address }),
+    ...(line && { creditLine: line.address }),
+    ...{ treasury, lanes: [...lanes] },
+  })
+}
+
+function keep(run: Run, book: AddressBook): void {
+  run.book = book
+  saveAddresses(run.job.addressesFile, book)
+}
+
+/** One step in words that also tell it from every other. */
+export const nameOf = ({ do: what, ...rest }: Step): string =>
+  [what, ...Object.values(rest).map(String)].join(' ')

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { erc20Abi, keccak256, parseTransaction } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { devKey } from '#infra/local/keys'
+import { waitUntil } from '#infra/local/wait'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { admin, creditLinesOf, openStage, type Stage, spawnRun, treasury } from './rig/stage'
+
+const local = { AUSD_ADDRESS: 'deploy', DEPLOY_TEST_FUNDS: 'yes' }
+
+/** In the order in which a deployment passes them: each run goes on where the last one died. */
+const killPoints = [
+  'signed:deploy_ausd',
+  'recorded:deploy_ausd',
+  'signed:deploy_credit_line',
+  'recorded:deploy_credit_line',
+  'sent:deploy_credit_line',
+  'final:deploy_credit_line',
+  'sent:grant',
+  'recorded:approve_credit_line',
+  'sent:mint',
+  'final:mint',
+  'recorded:fund_liquidity',
+  'sent:fund_liquidity',
+  'final:fund_liquidity',
+]
+
+const bookOf = (stage: Stage) => JSON.parse(readFileSync(stage.env.ADDRESSES_FILE!, 'utf8'))
+
+/** One run that dies at this point; fails if it passed it. */
+async function killedAt(stage: Stage, point: string) {
+  const FAILPOINT_FILE = join(stage.dir, 'failpoint')
+  writeFileSync(FAILPOINT_FILE, `deploy:${point}`)
+  const killed = await spawnRun(stage, { ...local, FAILPOINT_FILE })
+  expect([point, killed.signal]).toEqual([point, 'SIGKILL'])
+  expect(existsSync(FAILPOINT_FILE)).toBe(false)
+}
+
+describe('a deployment that is killed again and again', () => {
+  let stage: Stage
+  beforeAll(async () => {
+    stage = await openStage()
+  })
+  afterAll(() => stage.close())
+
+  test('ends with one credit line, and has sent each step once', async () => {
+    for (const point of killPoints) await killedAt(stage, point)
+    const { exitCode, text } = await spawnRun(stage, local)
+    expect(text).toContain('complete: nothing is missing')
+    expect(exitCode).toBe(0)
+
+    const { ausd, creditLine, pending } = bookOf(stage)
+    expect(pending).toBeUndefined()
+    expect(await creditLinesOf(stage, admin)).toEqual([creditLine])
+    // Both contracts, two roles for each of two lanes, two mints, approval and funding.
+    expect(await stage.client.getTransactionCount({ address: admin })).toBe(10)
+    expect(await stage.client.getTransactionCount({ address: treasury })).toBe(1)
+    const token = { address: ausd, abi: erc20Abi } as const
+    expect(await stage.client.readContract({ ...token, functionName: 'totalSupply' })).toBe(
+      2_000_000_000n,
+    )
+    expect(
+      await stage.client.readContract({
+        ...{ address: creditLine, abi: creditLineAbi, functionName: 'liquidity' },
+      }),
+    ).toBe(1_000_000_000n)
+  }, 120_000)
+})
+
+describe('a deployment that another run finished at another fee', () => {
+  let stage: Stage
+  beforeAll(async () => {
+    stage = await openStage()
+  })
+  afterAll(() => stage.close())
+
+  test('is found again, not made anew', async () => {
+    await killedAt(stage, 'recorded:deploy_credit_line')
+    const { nonce, attempts } = bookOf(stage).pending
+    const { r: _, s: __, v: ___, yParity: ____, ...fields } = parseTransaction(attempts[0])
+    const higher = { ...fields, maxFeePerGas: fields.maxFeePerGas! * 2n }
+    const raw = await privateKeyToAccount(devKey('admin')).signTransaction(higher as never)
+    await stage.client.sendRawTransaction({ serializedTransaction: raw })
+    await waitUntil('the other transaction', async () => {
+      const count = await stage.client.getTransactionCount({ address: admin })
+      return count > nonce
+    })
+
+    const { exitCode, text } = await spawnRun(stage, local)
+    expect(text).toContain('deploy_credit_line gave way to another transaction')
+    expect(exitCode).toBe(0)
+    const { creditLine, deployBlock } = bookOf(stage)
+    expect(await creditLinesOf(stage, admin)).toEqual([creditLine])
+    const receipt = await stage.client.getTransactionReceipt({ hash: keccak256(raw) })
+    expect(BigInt(deployBlock)).toBe(receipt.blockNumber)
+  }, 60_000)
+})

@@ -1,0 +1,82 @@
+import { BaseError, createPublicClient, fallback, type Hex, http, type PublicClient } from 'viem'
+import { chainOf } from '#shared/chain/client'
+import { pause } from '#shared/deadline'
+import type { ChainFacts } from './facts'
+
+const timeoutMs = 10_000
+
+/** The chain as the deployment asks it. viem repeats nothing: a repeat is a decision of ours. */
+export type Node = {
+  readonly chain: ChainFacts
+  readonly reader: PublicClient
+  /** Hands the bytes to every endpoint: null when one took them, else the last one's words. */
+  readonly sendRaw: (raw: Hex) => Promise<string | null>
+  /** A method of anvil's own. */
+  readonly tell: (method: string, params: readonly unknown[]) => Promise<void>
+}
+
+/** Asks for up to `withinMs` until the chain says which one it is; then throws the last fault. */
+export async function openNode(rpcUrls: readonly string[], withinMs: number): Promise<Node> {
+  const reader = readerAt(rpcUrls)
+  const request = reader.request as (ask: { method: string; params: unknown[] }) => Promise<unknown>
+  const givesUpAt = Date.now() + withinMs
+  for (;;) {
+    try {
+      const chain = await identify(reader)
+      const tell = async (method: string, params: readonly unknown[]) => {
+        await request({ method, params: [...params] })
+      }
+      return { chain, reader, sendRaw: senderTo(rpcUrls), tell }
+    } catch (error) {
+      if (Date.now() > givesUpAt) throw new Error(`the chain does not answer: ${textOf(error)}`)
+      await pause(300)
+    }
+  }
+}
+
+/** The same node, whose reads share one call through Multicall3. */
+export const withMulticall = (node: Node, rpcUrls: readonly string[]): Node => ({
+  ...node,
+  reader: readerAt(rpcUrls, node.chain.chainId),
+})
+
+const readerAt = (rpcUrls: readonly string[], batchesOn?: number): PublicClient =>
+  createPublicClient({
+    transport: fallback(
+      rpcUrls.map((url) => http(url, { retryCount: 0, timeout: timeoutMs })),
+      { retryCount: 0 },
+    ),
+    cacheTime: 0,
+    ...(batchesOn === undefined
+      ? {}
+      : { chain: chainOf(batchesOn), batch: { multicall: { wait: 2 } } }),
+  })
+
+async function identify(reader: PublicClient): Promise<ChainFacts> {
+  const [chainId, genesis, version] = await Promise.all([
+    reader.getChainId(),
+    reader.getBlock({ blockNumber: 0n }),
+    reader.request({ method: 'web3_clientVersion' }).catch(() => ''),
+  ])
+  return { chainId, genesisHash: genesis.hash, isAnvil: version.startsWith('anvil/') }
+}
+
+function senderTo(rpcUrls: readonly string[]): Node['sendRaw'] {
+  const endpoints = rpcUrls.map((url) =>
+    createPublicClient({ transport: http(url, { retryCount: 0, timeout: timeoutMs }) }),
+  )
+  return async (raw) => {
+    const answers = await Promise.all(
+      endpoints.map((endpoint) =>
+        endpoint.sendRawTransaction({ serializedTransaction: raw }).then(() => null, textOf),
+      ),
+    )
+    return answers.includes(null) ? null : (answers.at(-1) ?? null)
+  }
+}
+
+/** The node's own words, without viem's wrapping, which would repeat the URL and the request. */
+export function textOf(error: unknown): string {
+  if (error instanceof BaseError) return error.details || error.shortMessage
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,168 @@
+import {
+  type Address,
+  BaseError,
+  ContractFunctionRevertedError,
+  ContractFunctionZeroDataError,
+  getAddress,
+} from 'viem'
+import { multicall3Address } from '#infra/contracts/deploy'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { type Facts, type Holder, type LineFacts, roles, type TokenFacts } from './facts'
+import type { Node } from './node'
+import { type Places, roleHash } from './step'
+import { type Terms, termNames, type Wanted } from './wanted'
+
+const zeroHash = `0x${'00'.repeat(32)}` as const
+
+/** Everything that the plan needs to know, at the newest block. Throws when no endpoint answers. */
+export async function observe(
+  { chain, reader }: Node,
+  wanted: Wanted,
+  places: Places,
+  deployBlock: number | null,
+): Promise<Facts> {
+  const holder = async (address: Address): Promise<Holder> => ({
+    address,
+    wei: await reader.getBalance({ address }),
+    ausdMicro: (places.ausd && (await balanceOf(reader, places.ausd, address))) || 0n,
+  })
+  const [multicall, block, token, line, admin, treasury, ...lanes] = await Promise.all([
+    reader.getCode({ address: multicall3Address }),
+    reader.getBlock(),
+    places.ausd ? tokenFacts(reader, places.ausd, wanted) : null,
+    places.creditLine ? lineFacts(reader, places.creditLine, places, wanted) : null,
+    ...[wanted.admin, wanted.treasury, ...wanted.lanes].map(holder),
+  ])
+  return {
+    ...chain,
+    hasMulticall: multicall !== undefined,
+    maxFeeWei: maxFeeOver(block.baseFeePerGas ?? 0n),
+    token,
+    line: line && { ...line, deployBlock },
+    admin: admin!,
+    treasury: treasury!,
+    lanes,
+  }
+}
+
+/** Monad takes nothing below 100 gwei, and charges the base fee, not the headroom over it. */
+export const maxFeeOver = (baseFeeWei: bigint): bigint =>
+  baseFeeWei * 3n > 100_000_000_000n ? baseFeeWei * 3n : 100_000_000_000n
+
+type Reader = Node['reader']
+
+const balanceOf = (reader: Reader, token: Address, account: Address) =>
+  answered(
+    reader.readContract({
+      ...{ address: token, abi: ausdAbi, functionName: 'balanceOf' },
+      args: [account],
+    }),
+  )
+
+async function tokenFacts(reader: Reader, address: Address, wanted: Wanted): Promise<TokenFacts> {
+  const at = { address, abi: ausdAbi } as const
+  const [code, domain, separator, mintable] = await Promise.all([
+    reader.getCode({ address }),
+    answered(reader.readContract({ ...at, functionName: 'eip712Domain' })),
+    answered(reader.readContract({ ...at, functionName: 'DOMAIN_SEPARATOR' })),
+    answered(
+      reader.readContract({
+        ...{ ...at, functionName: 'hasRole' },
+        args: [roleHash('MINTER_ROLE'), wanted.admin],
+      }),
+    ),
+  ])
+  return {
+    address,
+    hasCode: code !== undefined,
+    domain: domain && {
+      ...{ name: domain[1], version: domain[2], chainId: domain[3] },
+      verifyingContract: getAddress(domain[4]),
+    },
+    separator,
+    mintable: mintable === true,
+  }
+}
+
+async function lineFacts(
+  reader: Reader,
+  address: Address,
+  { ausd }: Places,
+  { admin, treasury, lanes }: Wanted,
+): Promise<Omit<LineFacts, 'deployBlock'>> {
+  const at = { address, abi: creditLineAbi } as const
+  const hasRole = (role: `0x${string}`, account: Address) =>
+    answered(reader.readContract({ ...at, functionName: 'hasRole', args: [role, account] }))
+  const allowance = async (owner: Address) =>
+    ausd &&
+    answered(
+      reader.readContract({
+        ...{ address: ausd, abi: ausdAbi, functionName: 'allowance' },
+        args: [owner, address],
+      }),
+    )
+  const duties = lanes.flatMap((lane) => roles.map((role) => ({ lane, role })))
+  const [
+    code,
+    token,
+    itsTreasury,
+    isPaused,
+    liquidity,
+    adminHasRole,
+    byTreasury,
+    byAdmin,
+    ...more
+  ] = await Promise.all([
+    reader.getCode({ address }),
+    answered(reader.readContract({ ...at, functionName: 'token' })),
+    answered(reader.readContract({ ...at, functionName: 'treasury' })),
+    answered(reader.readContract({ ...at, functionName: 'paused' })),
+    answered(reader.readContract({ ...at, functionName: 'liquidity' })),
+    hasRole(zeroHash, admin),
+    allowance(treasury),
+    allowance(admin),
+    ...duties.map(({ lane, role }) => hasRole(roleHash(role), lane)),
+  ])
+  return {
+    address,
+    hasCode: code !== undefined,
+    token: token && getAddress(token),
+    treasury: itsTreasury && getAddress(itsTreasury),
+    terms: await termsOf(reader, address),
+    adminHasRole: adminHasRole === true,
+    isPaused: isPaused === true,
+    liquidityMicro: liquidity ?? 0n,
+    treasuryAllowanceMicro: byTreasury ?? 0n,
+    adminAllowanceMicro: byAdmin ?? 0n,
+    rolesMissing: duties.filter((_, index) => more[index] !== true),
+  }
+}
+
+async function termsOf(reader: Reader, address: Address): Promise<Terms | null> {
+  const values = await Promise.all(
+    termNames.map((functionName) =>
+      answered(reader.readContract({ address, abi: creditLineAbi, functionName })),
+    ),
+  )
+  if (values.includes(null)) return null
+  return Object.fromEntries(termNames.map((name, index) => [name, values[index]])) as Terms
+}
+
+/** Null when a contract answered that it has no such function; another fault is thrown on. */
+async function answered<T>(asked: Promise<T>): Promise<T | null> {
+  try {
+    return await asked
+  } catch (error) {
+    const unanswerable =
+      error instanceof BaseError &&
+      error.walk(
+        (one) =>
+          one instanceof ContractFunctionRevertedError ||
+          one instanceof ContractFunctionZeroDataError ||
+          /Abi|PositionOutOfBounds|InvalidBytes/.test((one as Error).name),
+      )
+    if (unanswerable) return null
+    throw error
+  }
+}

@@ -1,0 +1,114 @@
+import { type Address, maxUint128, parseEther } from 'viem'
+import type { Facts } from './facts'
+import { roles } from './facts'
+import { contractRefusals } from './refusal'
+import { gasReckoned, type SentStep, type Step, senderOf } from './step'
+import { type Todo, todosOf } from './todo'
+import { termNames, type Wanted } from './wanted'
+
+/** What to do, in order, and what only a person can do. With refusals nothing is done. */
+export type Plan = {
+  readonly refusals: readonly string[]
+  readonly steps: readonly Step[]
+  readonly todos: readonly Todo[]
+  readonly notes: readonly string[]
+}
+
+/** An anvil gives this much to each account that holds less than a tenth of it. */
+export const givenWei = parseEther('1000')
+
+/** What follows from how things are and how they should be. Steps that nobody can pay for wait. */
+export function planFrom(facts: Facts, wanted: Wanted): Plan {
+  const refusals = contractRefusals(facts, wanted)
+  if (refusals.length > 0) return { refusals, steps: [], todos: [], notes: [] }
+  const givings = givingsOf(facts, wanted)
+  const given = givings.flatMap((step) => (step.do === 'give_native' ? [step.to] : []))
+  const { steps, todos } = payable(sendsOf(facts, wanted), facts, wanted, given)
+  return {
+    refusals,
+    steps: [...givings, ...steps],
+    todos: [...todos, ...todosOf(facts, wanted, given)],
+    notes: notesOf(facts, wanted),
+  }
+}
+
+function givingsOf({ isAnvil, hasMulticall, ...facts }: Facts, { testFunds }: Wanted): Step[] {
+  if (!isAnvil || !testFunds) return []
+  const poor = [facts.admin, facts.treasury, ...facts.lanes].filter(
+    ({ wei }) => wei < givenWei / 10n,
+  )
+  return [
+    ...(hasMulticall ? [] : [{ do: 'install_multicall3' } as const]),
+    ...poor.map(({ address }) => ({ do: 'give_native', to: address }) as const),
+  ]
+}
+
+function sendsOf(facts: Facts, wanted: Wanted): SentStep[] {
+  const { token, line } = facts
+  const missing =
+    line?.rolesMissing ?? wanted.lanes.flatMap((lane) => roles.map((role) => ({ lane, role })))
+  const grants = missing.map(({ lane, role }) => ({ do: 'grant', role, to: lane }) as const)
+  return [
+    ...(token ? [] : [{ do: 'deploy_ausd' } as const]),
+    ...(line ? [] : [{ do: 'deploy_credit_line' } as const]),
+    ...(!line || line.adminHasRole ? grants : []),
+    // "Unlimited" may count down with use, so it is renewed long before it ends.
+    ...(line && line.treasuryAllowanceMicro >= maxUint128
+      ? []
+      : [{ do: 'approve_credit_line' } as const]),
+    ...fundingOf(facts, wanted),
+  ]
+}
+
+function fundingOf({ token, line, admin, treasury }: Facts, wanted: Wanted): SentStep[] {
+  const mints = wanted.testFunds && (!token || token.mintable)
+  const steps: SentStep[] = []
+  const mint = (to: Address, amountMicro: bigint) => {
+    if (amountMicro > 0n && mints) steps.push({ do: 'mint', to, amountMicro })
+  }
+  mint(treasury.address, wanted.treasuryAusdMicro - treasury.ausdMicro)
+  const shortMicro = wanted.liquidityMicro - (line?.liquidityMicro ?? 0n)
+  if (shortMicro <= 0n || (!mints && admin.ausdMicro < shortMicro)) return steps
+  mint(admin.address, shortMicro - admin.ausdMicro)
+  if ((line?.adminAllowanceMicro ?? 0n) < shortMicro)
+    steps.push({ do: 'approve_funding', amountMicro: shortMicro })
+  steps.push({ do: 'fund_liquidity', amountMicro: shortMicro })
+  return steps
+}
+
+/** Keeps the steps whose sender can pay for all of its own; the rest wait for native coin. */
+function payable(
+  wished: readonly SentStep[],
+  { admin, treasury, maxFeeWei }: Facts,
+  wanted: Wanted,
+  given: readonly Address[],
+) {
+  const todos: Todo[] = []
+  const broke = new Set<Address>()
+  for (const { address, wei } of [admin, treasury]) {
+    const own = wished.filter((step) => senderOf(step, wanted) === address)
+    const needWei = own.reduce((sum, step) => sum + gasReckoned(step) * maxFeeWei, 0n)
+    if (wei >= needWei || given.includes(address) || broke.has(address)) continue
+    broke.add(address)
+    // Twice as much as it takes now: the base fee moves, and the lending pool may come later.
+    const who = address === admin.address ? 'admin' : 'treasury'
+    todos.push({ send: 'native', to: address, who, amount: 2n * needWei - wei, why: 'for gas' })
+  }
+  const deploys = wished.some((step) => step.do === 'deploy_credit_line')
+  // Nothing can be approved for a contract that has no address yet.
+  const stalled = deploys && broke.has(admin.address)
+  return {
+    steps: stalled ? [] : wished.filter((step) => !broke.has(senderOf(step, wanted))),
+    todos,
+  }
+}
+
+function notesOf({ line }: Facts, wanted: Wanted): string[] {
+  const terms = line?.terms
+  if (!terms) return []
+  return termNames
+    .filter((name) => terms[name] !== wanted.terms[name])
+    .map(
+      (name) => `${name} of the credit line is ${terms[name]} for good, not ${wanted.terms[name]}`,
+    )
+}

@@ -1,0 +1,62 @@
+import { formatEther, formatUnits } from 'viem'
+import type { Standing } from './deploy'
+import type { Facts } from './facts'
+import { wordsOf } from './todo'
+import type { Wanted } from './wanted'
+
+/** 0: nothing is missing; 1: something is left to do; 2: refused. */
+export const exitCodeOf = ({ plan }: Standing): 0 | 1 | 2 =>
+  plan.refusals.length > 0 ? 2 : plan.steps.length + plan.todos.length > 0 ? 1 : 0
+
+/** The end of a run as a person reads it. Holds no key and no endpoint, whose path may be a key. */
+export function report(standing: Standing, wanted: Wanted): string {
+  const { plan, facts } = standing
+  if (plan.refusals.length > 0)
+    return ['refused, nothing was sent:', ...plan.refusals.map((one) => `  ${one}`)].join('\n')
+  return [
+    ...(facts ? [holdings(facts)] : []),
+    ...plan.notes.map((note) => `note: ${note}`),
+    ...(plan.steps.length > 0 ? [`${plan.steps.length} steps were planned and not done`] : []),
+    ...environmentOf(standing, wanted),
+    ...todoList(standing, wanted),
+  ].join('\n')
+}
+
+function holdings({ admin, treasury, lanes, line }: Facts): string {
+  const rows = [
+    ['admin', admin],
+    ['treasury', treasury],
+    ...lanes.map((lane, index) => [`lane ${index}`, lane] as const),
+  ] as const
+  const held = rows.map(
+    ([who, { address, wei, ausdMicro }]) =>
+      `  ${who.padEnd(9)} ${address} ${formatEther(wei)} MON, ${formatUnits(ausdMicro, 6)} AUSD`,
+  )
+  const pool = line ? [`  lending pool ${formatUnits(line.liquidityMicro, 6)} AUSD`] : []
+  return ['balances', ...held, ...pool].join('\n')
+}
+
+/** What to paste into the environment of the services. */
+function environmentOf({ book, facts }: Standing, wanted: Wanted): string[] {
+  const { line, token } = facts ?? {}
+  if (!line || !token) return []
+  return [
+    'env',
+    `  CHAIN_ID=${book.chainId}`,
+    `  GENESIS_HASH=${book.genesisHash}`,
+    `  AUSD_ADDRESS=${token.address}`,
+    `  CREDIT_LINE_ADDRESS=${line.address}`,
+    ...(line.deployBlock === null ? [] : [`  DEPLOY_BLOCK=${line.deployBlock}`]),
+    `  TREASURY_ADDRESS=${wanted.treasury}`,
+    '  LANE_FLOOR_WEI=10000000000000000000',
+  ]
+}
+
+function todoList({ plan }: Standing, wanted: Wanted): string[] {
+  if (plan.todos.length === 0)
+    return plan.steps.length === 0 ? ['complete: nothing is missing'] : []
+  return [
+    'to do by a person, then run again:',
+    ...plan.todos.map((todo, index) => `  ${index + 1}. ${wordsOf(todo, wanted.ausd)}`),
+  ]
+}

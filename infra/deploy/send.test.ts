@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { parseEther, parseTransaction, type TransactionSerializedEIP1559 } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { devAccount, devKey } from '#infra/local/keys'
+import type { Pending } from './addresses'
+import { type Node, openNode } from './node'
+import { maxFeeOver } from './observe'
+import { openStage, type Stage } from './rig/stage'
+import { prepare, settle } from './send'
+
+const from = devAccount('admin').address
+const signer = privateKeyToAccount(devKey('admin'))
+const signers = new Map([[from, signer]])
+const call = { from, to: devAccount('lane 0').address, data: '0x' } as const
+const pace = { pollMs: 40, resendAfterMs: 100, bumpAfterMs: 400 }
+
+let stage: Stage
+let node: Node
+beforeAll(async () => {
+  stage = await openStage()
+  node = await openNode([stage.rpcUrl], 5_000)
+  await stage.client.setBalance({ address: from, value: parseEther('1000') })
+})
+afterAll(() => stage.close())
+
+const prepared = (nonceLeast = 0) => prepare(node, signers, { step: 'test', call, nonceLeast })
+function settled(pending: Pending, through: Node = node, withinMs = 10_000) {
+  const kept: Pending[] = []
+  const keep = (raised: Pending) => void kept.push(raised)
+  return settle(through, signers, pending, { withinMs, keep, pace }).then((outcome) => ({
+    outcome,
+    kept,
+  }))
+}
+
+describe('a transaction', () => {
+  test('is of type 2, above the least fee of Monad, at a nonce no endpoint chose', async () => {
+    const { nonce, attempts } = await prepared(7)
+    const fields = parseTransaction(attempts[0] as TransactionSerializedEIP1559)
+    expect({ nonce, ...fields }).toMatchObject({ type: 'eip1559', chainId: 10_143, nonce: 7 })
+    expect(fields.maxFeePerGas).toBeGreaterThanOrEqual(100_000_000_000n)
+    expect(fields.gas).toBe(25_200n)
+  })
+
+  test.each([
+    [0n, 100_000_000_000n],
+    [33_000_000_000n, 100_000_000_000n],
+    [100_000_000_000n, 300_000_000_000n],
+  ])('over a base fee of %p bids at most %p', (baseFeeWei, feeWei) => {
+    expect(maxFeeOver(baseFeeWei)).toBe(feeWei)
+  })
+
+  test('is final only when its block is', async () => {
+    const { outcome } = await settled(await prepared())
+    if (outcome.final !== 'done') throw new Error(outcome.final)
+    const finalized = await stage.client.getBlock({ blockTag: 'finalized' })
+    expect(outcome.blockNumber).toBeLessThanOrEqual(finalized.number)
+  })
+
+  test('that the node swallows is sent under the same nonce at a higher fee', async () => {
+    const pending = await prepared()
+    const lost: Node = {
+      ...node,
+      sendRaw: async (raw) => (raw === pending.attempts[0] ? null : node.sendRaw(raw)),
+    }
+    const { outcome, kept } = await settled(pending, lost)
+    expect(outcome.final).toBe('done')
+    const [first, second] = kept[0]!.attempts.map((raw) =>
+      parseTransaction(raw as TransactionSerializedEIP1559),
+    )
+    expect(second!.maxFeePerGas!).toBeGreaterThan(first!.maxFeePerGas!)
+    const content = ({ nonce, to, data, gas }: NonNullable<typeof first>) => ({
+      nonce,
+      to,
+      data,
+      gas,
+    })
+    expect(content(second!)).toEqual(content(first!))
+  })
+
+  test('whose nonce another one took is known never to come', async () => {
+    const pending = await prepared()
+    const other = await prepare(node, signers, {
+      ...{ step: 'other', nonceLeast: 0 },
+      call: { ...call, to: devAccount('lane 1').address },
+    })
+    expect(other.nonce).toBe(pending.nonce)
+    await settled(other)
+    expect((await settled(pending)).outcome).toEqual({ final: 'superseded' })
+  })
+
+  test('that no node takes is unknown, and says what the node said', async () => {
+    const refusing: Node = { ...node, sendRaw: async () => 'Transaction pool is full' }
+    const waiting = settled(await prepared(), refusing, 300)
+    await expect(waiting).rejects.toThrow(/unknown .*Transaction pool is full.* run again/)
+  })
+})

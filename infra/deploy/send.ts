@@ -1,0 +1,155 @@
+import {
+  type Address,
+  BaseError,
+  type Hex,
+  keccak256,
+  parseTransaction,
+  type TransactionSerializableEIP1559,
+  type TransactionSerializedEIP1559,
+} from 'viem'
+import { pause } from '#shared/deadline'
+import { failpoint } from '#shared/failpoint'
+import type { Pending } from './addresses'
+import { type Node, textOf } from './node'
+import { maxFeeOver } from './observe'
+import type { Call } from './step'
+import type { Signers } from './wanted'
+
+const priorityWei = 2_000_000_000n
+/** Monad refuses more in one transaction. */
+const gasMax = 30_000_000n
+/** How patient `settle` is; Monad's nodes stop forwarding a transaction after some 5 s. */
+export type Pace = {
+  readonly pollMs: number
+  readonly resendAfterMs: number
+  readonly bumpAfterMs: number
+}
+const usualPace: Pace = { pollMs: 250, resendAfterMs: 3_000, bumpAfterMs: 12_000 }
+
+/** Signs a first attempt. The estimate also shows what would revert, before it costs anything. */
+export async function prepare(
+  node: Node,
+  signers: Signers,
+  { step, call, nonceLeast }: { step: string; call: Call; nonceLeast: number },
+): Promise<Pending> {
+  const { from, to, data } = call
+  const [count, estimate, block] = await Promise.all([
+    node.reader.getTransactionCount({ address: from, blockTag: 'latest' }),
+    node.reader.estimateGas({ account: from, data, ...(to && { to }) }),
+    node.reader.getBlock(),
+  ])
+  const gas = estimate + estimate / 5n
+  // Our own count too: a lagging endpoint may not have seen the last step yet.
+  const nonce = Math.max(count, nonceLeast)
+  const raw = await sign(signers, from, {
+    type: 'eip1559',
+    chainId: node.chain.chainId,
+    nonce,
+    data,
+    ...(to && { to }),
+    gas: gas < gasMax ? gas : gasMax,
+    maxFeePerGas: maxFeeOver(block.baseFeePerGas ?? 0n),
+    maxPriorityFeePerGas: priorityWei,
+  })
+  return { step, from, nonce, attempts: [raw] }
+}
+
+const sign = (signers: Signers, from: Address, fields: TransactionSerializableEIP1559) => {
+  const signer = signers.get(from)
+  if (!signer) throw new Error(`${from} has a transaction on its way, and its key is not given`)
+  return signer.signTransaction(fields)
+}
+
+/**
+ * How a pending transaction ended. `superseded`: another one of the same account took its nonce at
+ * finality, so that it never can be mined.
+ */
+export type Outcome =
+  | { readonly final: 'done' | 'reverted'; readonly hash: Hex; readonly blockNumber: bigint }
+  | { readonly final: 'superseded' }
+
+type SettleOptions = {
+  readonly withinMs: number
+  readonly keep: (pending: Pending) => void
+  readonly pace?: Pace
+}
+
+/**
+ * Sends until one attempt is final, however often it was sent before: the same bytes, and after a
+ * while the same nonce at a higher fee, told to `keep` first. Throws when it is not final in time.
+ */
+export async function settle(
+  node: Node,
+  signers: Signers,
+  start: Pending,
+  { withinMs, keep, pace = usualPace }: SettleOptions,
+): Promise<Outcome> {
+  const beganAt = Date.now()
+  let pending = start
+  let [sentAt, bumpedAt, absences] = [0, beganAt, 0]
+  let word: string | null = null
+  while (Date.now() - beganAt < withinMs) {
+    if (Date.now() - bumpedAt > pace.bumpAfterMs) {
+      pending = await bumped(node, signers, pending)
+      keep(pending)
+      ;[bumpedAt, sentAt] = [Date.now(), 0]
+    }
+    if (Date.now() - sentAt > pace.resendAfterMs) {
+      word = await node.sendRaw(pending.attempts.at(-1)!)
+      sentAt = Date.now()
+      failpoint(`deploy:sent:${pending.step}`)
+    }
+    const outcome = await look(node, pending).catch((error: unknown) => {
+      word = textOf(error)
+      return null
+    })
+    if (outcome && outcome.final !== 'superseded') return outcome
+    // One absent receipt proves nothing: the node may only be slow to index.
+    absences = outcome ? absences + 1 : 0
+    if (outcome && absences > 12) return outcome
+    await pause(pace.pollMs)
+  }
+  throw new Error(
+    `${start.step} is not final within ${withinMs} ms, its outcome is unknown` +
+      `${word === null ? '' : ` (the node says: ${word})`}; it is recorded: run again`,
+  )
+}
+
+async function bumped(node: Node, signers: Signers, pending: Pending): Promise<Pending> {
+  const last = parseTransaction(pending.attempts.at(-1) as TransactionSerializedEIP1559)
+  const { type, chainId, nonce, data, to, gas, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = last
+  const block = await node.reader.getBlock()
+  const fresh = maxFeeOver(block.baseFeePerGas ?? 0n)
+  const raised = maxFeePerGas + maxFeePerGas / 4n + 1n
+  const raw = await sign(signers, pending.from, {
+    ...{ type, chainId, nonce, data, gas, ...(to && { to }) },
+    maxFeePerGas: raised > fresh ? raised : fresh,
+    maxPriorityFeePerGas: maxPriorityFeePerGas + maxPriorityFeePerGas / 4n + 1n,
+  } as TransactionSerializableEIP1559)
+  return { ...pending, attempts: [...pending.attempts, raw] }
+}
+
+/** Final is a receipt at or below `finalized` whose block still has the same hash. */
+async function look({ reader }: Node, { from, nonce, attempts }: Pending): Promise<Outcome | null> {
+  const [finalized, count] = await Promise.all([
+    reader.getBlock({ blockTag: 'finalized' }),
+    reader.getTransactionCount({ address: from, blockTag: 'finalized' }),
+  ])
+  let seen = false
+  for (const raw of attempts) {
+    const hash = keccak256(raw)
+    const receipt = await reader.getTransactionReceipt({ hash }).catch((error: unknown) => {
+      if (error instanceof BaseError && error.name === 'TransactionReceiptNotFoundError')
+        return null
+      throw error
+    })
+    if (!receipt) continue
+    seen = true
+    const { blockNumber, blockHash, status } = receipt
+    if (blockNumber > finalized.number) continue
+    const block = await reader.getBlock({ blockNumber })
+    if (block.hash === blockHash)
+      return { final: status === 'success' ? 'done' : 'reverted', hash, blockNumber }
+  }
+  return !seen && count > nonce ? { final: 'superseded' } : null
+}

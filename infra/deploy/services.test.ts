@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { multicall3Address } from '#infra/contracts/deploy'
+import { repositoryDir } from '#infra/local/folders'
+import { devAccount, devKey } from '#infra/local/keys'
+import { type Env, installToken, openStage, type Stage, spawnRun } from './rig/stage'
+
+const otherToken = devAccount('other token').address
+const [nowhere, zeroHash] = [devAccount('nowhere').address, `0x${'00'.repeat(32)}`]
+
+let stage: Stage
+let env: Env
+beforeAll(async () => {
+  stage = await openStage()
+  const deployed = await spawnRun(stage, { AUSD_ADDRESS: 'deploy', DEPLOY_TEST_FUNDS: 'yes' })
+  expect(deployed.exitCode).toBe(0)
+  await installToken(
+    stage,
+    otherToken,
+    (code) => code.replace(hexOf('Agora Dollar'), hexOf('Agora Dolour')) as `0x${string}`,
+  )
+  const { genesisHash, ausd, creditLine, deployBlock } = JSON.parse(
+    readFileSync(stage.env.ADDRESSES_FILE!, 'utf8'),
+  )
+  const { RPC_URLS, LANE_KEYS, TREASURY_KEY } = stage.env as Record<string, string>
+  env = {
+    ...{ RPC_URLS: RPC_URLS!, LANE_KEYS: LANE_KEYS!, TREASURY_KEY: TREASURY_KEY! },
+    ...{ CHAIN_ID: '10143', GENESIS_HASH: genesisHash, AUSD_ADDRESS: ausd },
+    ...{ CREDIT_LINE_ADDRESS: creditLine, DEPLOY_BLOCK: String(deployBlock) },
+    // Nobody listens there: the chain is looked at before anything else is opened.
+    ...{ NATS_URL: 'nats://127.0.0.1:9', NATS_PASSWORD: 'none' },
+    DATABASE_URL: 'postgres://none@127.0.0.1:9/none',
+  }
+})
+afterAll(() => stage.close())
+const hexOf = (text: string) => Buffer.from(text).toString('hex')
+
+/** Starts a service as its supervisor does; `enough` ends the wait and the service. */
+async function start(name: string, more: Env, enough: (text: string) => boolean = () => false) {
+  const child = Bun.spawn([process.execPath, join('services', name, 'main.ts')], {
+    cwd: repositoryDir,
+    env: { PATH: process.env.PATH ?? '', ...env, ...more },
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  const timer = setTimeout(() => child.kill('SIGKILL'), 15_000)
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of child.stdout) {
+    text += decoder.decode(chunk, { stream: true })
+    if (enough(text)) child.kill('SIGKILL')
+  }
+  await child.exited
+  clearTimeout(timer)
+  const fatal = text
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line))
+    .filter(({ level }) => level === 'fatal')
+  return { exitCode: child.exitCode, fatal, text }
+}
+
+describe('chain-relayer', () => {
+  test.each<[string, Env, RegExp]>([
+    ['chain id', { CHAIN_ID: '1' }, /leads to chain 10143, CHAIN_ID is 1: correct/],
+    ['genesis', { GENESIS_HASH: zeroHash }, /began anew, deploy and set it/],
+    ['token domain', { AUSD_ADDRESS: otherToken }, /another EIP-712 domain \(Agora Dolour/],
+    ['contract for a token', { AUSD_ADDRESS: multicall3Address }, /does not answer as AUSD/],
+    ['credit line', { CREDIT_LINE_ADDRESS: nowhere }, /no contract at .* \(bun run deploy\)/],
+    ['lane without a role', { LANE_KEYS: devKey('stranger') }, /no VERIFIER_ROLE: grantRole/],
+    ['treasury', { TREASURY_KEY: devKey('stranger') }, /set TREASURY_KEY to its key/],
+  ])('ends at the start on the wrong %s and says what to do', async (_case, more, words) => {
+    const { exitCode, fatal, text } = await start('chain-relayer', more)
+    expect(exitCode).toBe(1)
+    expect(fatal).toHaveLength(1)
+    expect(fatal[0].reason).toMatch(words)
+    for (const key of [devKey('lane 0'), devKey('treasury'), devKey('stranger')])
+      expect(text).not.toContain(key.slice(2))
+  })
+})
+
+describe('indexer-reader', () => {
+  test.each<[string, Env, RegExp]>([
+    ['chain id', { CHAIN_ID: '1' }, /its id is 10143, not 1: correct .*bun run deploy/],
+    ['genesis', { GENESIS_HASH: zeroHash }, /its block 0 is 0x.*, not 0x0000.*: correct/],
+    ['credit line', { CREDIT_LINE_ADDRESS: nowhere }, /there is no contract at .*: correct/],
+  ])('ends at the start on the wrong %s and says what to do', async (_case, more, words) => {
+    const { exitCode, fatal } = await start('indexer-reader', more)
+    expect(exitCode).toBe(1)
+    expect(fatal).toHaveLength(1)
+    expect(fatal[0].reason).toMatch(words)
+  })
+})
+
+describe.each(['chain-relayer', 'indexer-reader'])('%s', (name) => {
+  test('waits for an endpoint that is away instead of ending', async () => {
+    const away = { RPC_URLS: 'http://127.0.0.1:9' }
+    const waits = 'chain does not answer, asking again'
+    // Twice: it asked again.
+    const { fatal, text } = await start(name, away, (said) => said.split(waits).length > 2)
+    expect(text.split(waits)).toHaveLength(3)
+    expect(fatal).toEqual([])
+  })
+
+  test('goes on to the bus on the right chain', async () => {
+    const { promise, resolve } = Promise.withResolvers<string>()
+    const socket = { open: () => resolve('connected'), data: () => {} }
+    const bus = Bun.listen({ hostname: '127.0.0.1', port: 0, socket })
+    const child = Bun.spawn([process.execPath, join('services', name, 'main.ts')], {
+      cwd: repositoryDir,
+      env: { PATH: process.env.PATH ?? '', ...env, NATS_URL: `nats://127.0.0.1:${bus.port}` },
+      stdout: 'ignore',
+      stderr: 'inherit',
+    })
+    const ended = child.exited.then((code) => `ended with ${code}`)
+    try {
+      expect(await Promise.race([promise, ended])).toBe('connected')
+    } finally {
+      child.kill('SIGKILL')
+      await child.exited
+      bus.stop(true)
+    }
+  })
+})

@@ -1,0 +1,101 @@
+import {
+  type Address,
+  encodeDeployData,
+  encodeFunctionData,
+  type Hex,
+  keccak256,
+  maxUint256,
+  stringToHex,
+} from 'viem'
+import { ausdBytecode, creditLineBytecode } from '#infra/contracts/artifacts.gen'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import type { Role } from './facts'
+import type { Wanted } from './wanted'
+
+/** One thing to do on the chain. The first two are not transactions: an anvil does them when told. */
+export type Step =
+  | { readonly do: 'give_native'; readonly to: Address }
+  | { readonly do: 'install_multicall3' }
+  | SentStep
+export type SentStep =
+  | { readonly do: 'deploy_ausd' }
+  | { readonly do: 'deploy_credit_line' }
+  | { readonly do: 'grant'; readonly role: Role; readonly to: Address }
+  | { readonly do: 'approve_credit_line' }
+  | { readonly do: 'mint'; readonly to: Address; readonly amountMicro: bigint }
+  | { readonly do: 'approve_funding'; readonly amountMicro: bigint }
+  | { readonly do: 'fund_liquidity'; readonly amountMicro: bigint }
+
+/** A transaction without nonce, gas and fees; without `to` it creates a contract. */
+export type Call = { readonly from: Address; readonly to?: Address; readonly data: Hex }
+/** Where the contracts are, as far as they are anywhere. */
+export type Places = { readonly ausd?: Address; readonly creditLine?: Address }
+
+export const roleHash = (role: string): Hex => keccak256(stringToHex(role))
+
+/**
+ * Gas that a step is reckoned with before the chain is asked: above what it needs on Monad, which
+ * charges the limit. The limit itself comes from an estimate.
+ */
+export const gasReckoned = (step: SentStep): bigint =>
+  step.do === 'deploy_credit_line' || step.do === 'deploy_ausd' ? 7_000_000n : 200_000n
+
+export const senderOf = (step: SentStep, wanted: Wanted): Address =>
+  step.do === 'approve_credit_line' ? wanted.treasury : wanted.admin
+
+/** What to send for a step. Throws when a contract it needs is not there yet: a plan never does so. */
+export function callOf(step: SentStep, places: Places, wanted: Wanted): Call {
+  const from = senderOf(step, wanted)
+  switch (step.do) {
+    case 'deploy_ausd':
+      return {
+        from,
+        data: encodeDeployData({ abi: ausdAbi, bytecode: ausdBytecode, args: [from] }),
+      }
+    case 'deploy_credit_line':
+      return { from, data: creditLineCode(wanted, there(places.ausd)) }
+    case 'grant':
+      return { from, to: there(places.creditLine), data: grantData(step.role, step.to) }
+    case 'approve_credit_line':
+      return approval(from, places, maxUint256)
+    case 'approve_funding':
+      return approval(from, places, step.amountMicro)
+    case 'mint': {
+      const args = [step.to, step.amountMicro] as const
+      const data = encodeFunctionData({ abi: ausdAbi, functionName: 'mint', args })
+      return { from, to: there(places.ausd), data }
+    }
+    case 'fund_liquidity': {
+      const args = [step.amountMicro] as const
+      const data = encodeFunctionData({ abi: creditLineAbi, functionName: 'fundLiquidity', args })
+      return { from, to: there(places.creditLine), data }
+    }
+  }
+}
+
+/** Calldata of `grantRole`, which a person may have to send from elsewhere. */
+export const grantData = (role: Role, account: Address): Hex =>
+  encodeFunctionData({
+    abi: creditLineAbi,
+    functionName: 'grantRole',
+    args: [roleHash(role), account],
+  })
+
+function approval(from: Address, places: Places, amountMicro: bigint): Call {
+  const args = [there(places.creditLine), amountMicro] as const
+  const data = encodeFunctionData({ abi: ausdAbi, functionName: 'approve', args })
+  return { from, to: there(places.ausd), data }
+}
+
+const creditLineCode = ({ admin, treasury, terms }: Wanted, token: Address): Hex =>
+  encodeDeployData({
+    abi: creditLineAbi,
+    bytecode: creditLineBytecode,
+    args: [{ token, treasury, admin, ...terms }],
+  })
+
+function there(place: Address | undefined): Address {
+  if (!place) throw new Error('a step came before the contract it needs')
+  return place
+}

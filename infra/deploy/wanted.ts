@@ -1,0 +1,57 @@
+import { type Address, getAddress, type Hex } from 'viem'
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import type { ConfigOf } from '#shared/config'
+import type { fields } from './config'
+
+/** What the contract fixes for good: times in seconds, the ratio in basis points. */
+export type Terms = Readonly<Record<TermName, bigint>>
+export const termNames = [
+  'holdSeconds',
+  'minCycleSeconds',
+  'termSeconds',
+  'graceSeconds',
+  'initialRatioBps',
+] as const
+export type TermName = (typeof termNames)[number]
+
+/** What there should be. Addresses are checksummed; no key is in here. */
+export type Wanted = {
+  readonly chainId: number
+  readonly genesisHash: string
+  readonly ausd: Address | 'deploy'
+  readonly creditLine: Address | 'deploy'
+  readonly deployBlock: number | 'find'
+  readonly admin: Address
+  readonly treasury: Address
+  readonly lanes: readonly Address[]
+  readonly terms: Terms
+  readonly laneWei: bigint
+  readonly treasuryAusdMicro: bigint
+  readonly liquidityMicro: bigint
+  readonly testFunds: boolean
+}
+export type Signers = ReadonlyMap<Address, PrivateKeyAccount>
+
+/** Splits the configuration into what is wanted, which may be printed, and who signs for it. */
+export function wantedOf(config: ConfigOf<typeof fields>): { wanted: Wanted; signers: Signers } {
+  const account = (key: Hex) => privateKeyToAccount(key)
+  const [admin, treasury] = [account(config.adminKey), account(config.treasuryKey)]
+  const wanted: Wanted = {
+    chainId: config.chainId,
+    genesisHash: config.genesisHash,
+    ausd: placed(config.ausdAddress),
+    creditLine: placed(config.creditLineAddress),
+    deployBlock: config.deployBlock,
+    admin: admin.address,
+    treasury: treasury.address,
+    lanes: config.laneKeys.map((key) => account(key).address),
+    terms: Object.fromEntries(termNames.map((name) => [name, BigInt(config[name])])) as Terms,
+    laneWei: config.laneWei,
+    treasuryAusdMicro: config.treasuryAusdMicro,
+    liquidityMicro: config.liquidityAusdMicro,
+    testFunds: config.deployTestFunds === 'yes',
+  }
+  return { wanted, signers: new Map([admin, treasury].map((one) => [one.address, one])) }
+}
+
+const placed = (value: Address | 'deploy') => (value === 'deploy' ? value : getAddress(value))

@@ -1,0 +1,37 @@
+import { readChainBooks } from '#infra/ops/books-chain'
+import { comparePayments } from '#infra/ops/books-payments'
+import { comparePayouts } from '#infra/ops/books-payouts'
+import { compareProvider, readProviderBook } from '#infra/ops/books-provider'
+import { readRows } from '#infra/ops/books-rows'
+import { lasting, type Patience } from '#infra/ops/difference'
+import { auditorDatabaseUrl, operatorPlace, type Place } from '#infra/ops/place'
+
+/**
+ * Every difference between what the services wrote down, what the chain did, and what the provider
+ * did; empty when the books balance. What is on its way may be in either state, and a difference
+ * counts when it lasts: rows and chain cannot be read at the same instant.
+ */
+export const checkBooks = (
+  place: Place,
+  databaseUrl: string,
+  patience?: Patience,
+): Promise<string[]> =>
+  lasting(async () => {
+    const rows = await readRows(databaseUrl)
+    const chain = await readChainBooks(place)
+    const book = place.sandbox ? await readProviderBook(place.sandbox) : undefined
+    return [
+      ...comparePayments(rows.payments, chain),
+      ...comparePayouts(rows.payouts, chain, place.treasury),
+      ...(book ? compareProvider(rows, book) : []),
+    ]
+  }, patience)
+
+if (import.meta.main) {
+  const place = operatorPlace()
+  const found = await checkBooks(place, auditorDatabaseUrl())
+  if (!place.sandbox || !(await readProviderBook(place.sandbox)))
+    console.log("the provider's book cannot be read: rows and chain alone were compared")
+  console.log(found.length === 0 ? 'the books balance' : found.join('\n'))
+  process.exit(found.length === 0 ? 0 : 1)
+}

@@ -1,0 +1,51 @@
+import type { Address } from 'viem'
+import { type ChainRecord, recordFromChain } from '#infra/ops/chain-record'
+import { differencesIn, lasting, type Patience } from '#infra/ops/difference'
+import { operatorPlace, type Place } from '#infra/ops/place'
+
+const deadlineMs = 5_000
+
+/**
+ * Every difference between the record that `/verify` serves, the one computed from the chain, and
+ * `accountOf`; empty when they agree. A difference counts when it lasts: the chain goes on while
+ * the record is asked for.
+ */
+export const checkRecord = (
+  place: Place,
+  wallet: Address,
+  patience?: Patience,
+): Promise<string[]> =>
+  lasting(async () => {
+    const served = await servedRecord(place.gateway, wallet)
+    const truth = await recordFromChain(place, wallet)
+    return compareRecords(served, truth)
+  }, patience)
+
+/** The three accounts of one wallet against each other. Pure. */
+export function compareRecords(served: Record<string, unknown>, truth: ChainRecord): string[] {
+  const { verified, score, cycles, defaulted } = truth.record
+  const account = { verified, score, cycles, defaulted, drawn: truth.drawn }
+  return [
+    ...differencesIn({ ...truth.record, indexer: 'ok' }, served, 'the chain', '/verify'),
+    ...differencesIn(account, truth.fromEvents, 'accountOf', 'the events'),
+  ]
+}
+
+async function servedRecord(gateway: string, wallet: Address): Promise<Record<string, unknown>> {
+  const answer = await fetch(`${gateway}/verify/${wallet}`, {
+    signal: AbortSignal.timeout(deadlineMs),
+  })
+  if (!answer.ok) throw new Error(`/verify answered ${answer.status}`)
+  return (await answer.json()) as Record<string, unknown>
+}
+
+if (import.meta.main) {
+  const wallet = process.argv[2] ?? ''
+  if (!/^0x[0-9a-fA-F]{40}$/.test(wallet)) {
+    console.error('usage: bun infra/ops/record-check.ts <wallet>')
+    process.exit(2)
+  }
+  const found = await checkRecord(operatorPlace(), wallet as Address)
+  console.log(found.length === 0 ? 'the record is what the chain says' : found.join('\n'))
+  process.exit(found.length === 0 ? 0 : 1)
+}

@@ -1,0 +1,31 @@
+import { describe, expect, test } from 'bun:test'
+import { readConfig } from '#shared/config'
+import { fields } from './config'
+
+const complete = {
+  ...{ NATS_URL: 'nats://127.0.0.1:4222', NATS_PASSWORD: 'p', DATABASE_URL: 'postgres://h/d' },
+  ...{ PROVIDER_URL: 'https://api.xendit.co', PROVIDER_ID_SECRET_KEY: 'i' },
+  ...{ PROVIDER_MY_SECRET_KEY: 'm', APP_URL: 'https://app.example.org' },
+}
+const read = (env: Record<string, string>) => readConfig('payments', fields, env)
+const http = { APP_URL: 'http://127.0.0.1:5173' }
+
+describe('the address that a checkout leads back to', () => {
+  test('is taken when it is https', () => {
+    expect(read(complete).appUrl).toBe('https://app.example.org')
+  })
+
+  test.each([[{}], [{ PROVIDER_KIND: 'xendit' }]])(
+    'is refused when it is http before the real provider (%o), and says what to do',
+    (kind) => {
+      expect(() => read({ ...complete, ...http, ...kind })).toThrow(
+        /APP_URL must begin with https:\/\/.*PROVIDER_KIND=sandbox/s,
+      )
+    },
+  )
+
+  test('may be http when the setting says that the provider is the sandbox', () => {
+    const config = read({ ...complete, ...http, PROVIDER_KIND: 'sandbox' })
+    expect(config.appUrl).toBe(http.APP_URL)
+  })
+})

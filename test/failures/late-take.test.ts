@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Address, createTestClient, http } from 'viem'
+import { type Outside, outsideOf } from '#infra/demo/outside'
+import type { Person } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { cashoutBody, entryIn } from '../cashing-out'
+import { ausdOf, transfersOf } from '../ledger'
+import { stranger } from '../people'
+import { impatient, ownStack } from '../stack'
+
+let stack: Stack
+let outside: Outside
+const hasMicro = 20_000_000n
+const takenMicro = 5_000_000n
+
+beforeAll(async () => {
+  stack = await ownStack({ env: { ...impatient, 'chain-relayer': { WATCH_MS: '500' } } })
+  outside = outsideOf(stack.info)
+}, 90_000)
+afterAll(() => stack?.[Symbol.asyncDispose]())
+
+/** AUSD goes from one wallet to another by a signature; the receiver pays the gas. */
+async function move(from: Person, to: Person, micro: bigint) {
+  await to.submit(await from.sign({ to: to.wallet, valueMicro: micro }))
+}
+
+/**
+ * A cash-out that fails: no block is made while it is checked and accepted, and the first one after
+ * it empties the wallet before the take has its turn. Answers what the wallet had signed.
+ */
+async function failedCashout(person: Person, friend: Person) {
+  const chain = createTestClient({ mode: 'anvil', transport: http(stack.info.chain.rpcUrl) })
+  const body = await cashoutBody(stack, person, { ausdMicro: takenMicro })
+  await chain.setIntervalMining({ interval: 0 })
+  const leaving = move(person, friend, hasMicro)
+  try {
+    await waitUntil(
+      'the transfer waiting for a block',
+      async () => (await chain.getTxpoolStatus()).pending > 0,
+    )
+    const reply = await person.post('/cashouts', body)
+    expect(reply.status).toBe(200)
+    await chain.setIntervalMining({ interval: 1 })
+    await leaving
+    const entry = await entryIn(person, reply.body.payoutId, 'failed')
+    expect(entry.reason).toMatch(/no longer held enough AUSD/)
+    return { authorization: body.authorization, id: reply.body.payoutId as string }
+  } finally {
+    await chain.setIntervalMining({ interval: 1 })
+  }
+}
+
+const relayer = () => stack.process('chain-relayer')
+const meanwhile: [string, (submit: () => Promise<unknown>) => Promise<unknown>][] = [
+  ['while the relayer watches', (submit) => submit()],
+  [
+    'while the relayer is down',
+    async (submit) => {
+      await relayer().stop('SIGKILL')
+      await submit()
+      relayer().start()
+    },
+  ],
+]
+
+describe('a transfer that somebody submits after its cash-out had failed', () => {
+  test.each(meanwhile)(
+    '%s: the AUSD comes back, once, and no bank is paid',
+    async (_, during) => {
+      const has = { ausdMicro: hasMicro, wei: 10n ** 18n }
+      const [person, friend] = [await stranger(stack, has), await stranger(stack, has)]
+      const { authorization, id } = await failedCashout(person, friend)
+      await move(friend, person, hasMicro)
+
+      await during(() => friend.submit(authorization))
+      const entry = await entryIn(person, id, 'returned')
+      expect(entry.reason).toMatch(/arrived after the cash-out had failed/)
+      expect(await ausdOf(stack, person.wallet)).toBe(hasMicro)
+
+      const treasury = stack.info.chain.treasury.toLowerCase() as Address
+      const moves = await transfersOf(stack, person.wallet)
+      const between = moves.filter(({ from, to }) => from === treasury || to === treasury)
+      expect(between.map(({ to, ausdMicro }) => [to, ausdMicro])).toEqual([
+        [treasury, takenMicro],
+        [person.wallet, takenMicro],
+      ])
+      const transfers = (await outside.book()).payouts!
+      expect(transfers.filter(({ reference_id }) => reference_id === id)).toEqual([])
+      expect((await person.get('/me/activity')).body.inFlight).toEqual([])
+    },
+    90_000,
+  )
+})

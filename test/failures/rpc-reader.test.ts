@@ -1,0 +1,165 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { outsideOf } from '#infra/demo/outside'
+import type { Person } from '#infra/demo/person'
+import { repositoryDir } from '#infra/local/folders'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import type { RpcFaults } from '#infra/sandbox/rpc-proxy/faults'
+import type { RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
+import { query } from '../books'
+import { openCheckout } from '../checkout'
+import { resident } from '../people'
+import { impatient, ownStack } from '../stack'
+import { type Served, servesTruth, truthOf, verify } from '../verify'
+
+const lagMaxMs = 4_000
+const rebuildScript = 'services/indexer-reader/rebuild.ts'
+let stack: Stack
+let proxy: RpcProxy
+let person: Person
+
+beforeAll(async () => {
+  const env = { ...impatient, 'indexer-reader': { LAG_MAX_MS: String(lagMaxMs) } }
+  stack = await ownStack({ proxied: true, env, terms: { minCycleSeconds: 0 } })
+  proxy = stack.rpcProxy!
+  person = await resident(stack, { ausdMicro: 100_000_000n, wei: 10n ** 19n })
+  const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '500000', method: 'qr' })
+  await outsideOf(stack.info).pay(checkout.paymentId, 'QRIS')
+  await person.until('collateral', (me) => me.collateral.value === checkout.ausd)
+}, 90_000)
+afterEach(() => proxy.setFaults({}))
+afterAll(() => stack?.[Symbol.asyncDispose]())
+
+/** One more cycle, straight on the chain. */
+async function goThroughCycle() {
+  await person.draw(2_000_000n)
+  await person.repay(2_000_000n)
+}
+
+describe('the record is what the chain says while the endpoint', () => {
+  test.each<[string, Partial<RpcFaults>]>([
+    ['takes no more than 3 blocks', { logsRangeMax: 3 }],
+    ['answers 413 to more than 5 blocks', { logsRangeMax: 5, logsRangeStatus: 413 }],
+    ['clamps toBlock without a word', { logsClampBlocks: 4 }],
+    [
+      'leaves each log out at the first look, and some at any',
+      { lateLogsLooks: 1, partialLogsRate: 0.1, seed: 2 },
+    ],
+    ['lets its head go backwards', { headBackRate: 0.3, headBackBlocks: 6, seed: 4 }],
+    ['lags behind', { headLagBlocks: 6 }],
+    ['answers 429 or cuts connections', { tooManyRequestsRate: 0.2, disconnectRate: 0.2, seed: 6 }],
+    ['is slow', { delayMs: 120 }],
+    ['sometimes answers nothing at all', { hangRate: 0.03, seed: 8 }],
+  ])('%s', async (_, faults) => {
+    proxy.setFaults(faults)
+    await goThroughCycle()
+    const record = await servesTruth(stack, person.wallet, 50_000)
+    expect(record.history.cycles.at(-1)).toMatchObject({ outcome: 'Qualified' })
+  })
+})
+
+/** Asks some times in a row; a single answer may meet a busy machine, the middle one may not. */
+async function answersWithoutHistory() {
+  const answers: Served[] = []
+  for (let asked = 0; asked < 5; asked++) answers.push(await verify(stack, person.wallet))
+  const { history: _, indexer: __, ...rest } = await truthOf(stack, person.wallet)
+  for (const { status, body } of answers) {
+    expect(status).toBe(200)
+    expect(body).toEqual({ ...rest, history: null, indexer: 'unavailable' })
+  }
+  const times = answers.map(({ tookMs }) => tookMs).sort((left, right) => left - right)
+  expect(times[2]).toBeLessThanOrEqual(300)
+}
+
+const reader = () => stack.process('indexer-reader')
+
+describe('the gateway answers within 300 ms, without a history and with everything else, when the reader', () => {
+  test('is down', async () => {
+    await reader().stop('SIGKILL')
+    await answersWithoutHistory()
+    reader().start()
+    await servesTruth(stack, person.wallet)
+  })
+
+  test('is stuck', async () => {
+    reader().kill('SIGSTOP')
+    try {
+      await answersWithoutHistory()
+    } finally {
+      reader().kill('SIGCONT')
+    }
+    await servesTruth(stack, person.wallet)
+  })
+
+  test('lags beyond its limit', async () => {
+    proxy.setFaults({ headLagBlocks: 60 })
+    await waitUntil(
+      'the limit being passed',
+      async () => (await verify(stack, person.wallet)).body.indexer === 'unavailable',
+      lagMaxMs * 3,
+    )
+    proxy.setFaults({ headLagBlocks: 0, logsRangeMax: 100 })
+    await servesTruth(stack, person.wallet)
+  })
+
+  test('reads everything anew with nothing to serve meanwhile', async () => {
+    proxy.setFaults({ delayMs: 40 })
+    const truth = await servesTruth(stack, person.wallet)
+    await query(stack, `update indexer_reader.cursors set state = 'retired'`)
+    const seen: unknown[] = []
+    await waitUntil('the new projection serving', async () => {
+      const { body } = await verify(stack, person.wallet)
+      seen.push(body)
+      return body.indexer === 'ok'
+    })
+    const { history: _, ...rest } = truth
+    const absent = { ...rest, history: null, indexer: 'unavailable' }
+    expect(seen.length).toBeGreaterThan(1)
+    expect(seen.at(-1)).toEqual(truth)
+    for (const body of seen.slice(0, -1)) expect(body).toEqual(absent)
+  })
+})
+
+test('a rebuild with one command never takes the record away', async () => {
+  const truth = await servesTruth(stack, person.wallet)
+  const { chain } = stack.info
+  const [cursor] = await query<{ deploy_block: string }>(
+    stack,
+    `select deploy_block from indexer_reader.cursors where state = 'serving'`,
+  )
+  const rebuild = Bun.spawn([process.execPath, join(repositoryDir, rebuildScript)], {
+    env: {
+      DATABASE_URL: stack.adminUrl,
+      CHAIN_ID: String(chain.chainId),
+      CREDIT_LINE_ADDRESS: chain.creditLine,
+      DEPLOY_BLOCK: cursor!.deploy_block,
+    },
+    stdout: 'ignore',
+    stderr: 'pipe',
+  })
+  while (rebuild.exitCode === null) {
+    expect((await verify(stack, person.wallet)).body).toEqual(truth)
+  }
+  expect({ code: rebuild.exitCode, said: await new Response(rebuild.stderr).text() }).toEqual({
+    code: 0,
+    said: '',
+  })
+  await servesTruth(stack, person.wallet)
+})
+
+describe('when the chain cannot be read, the answer is 503 with Retry-After:', () => {
+  test.each<[string, Partial<RpcFaults>]>([
+    ['connections are cut', { disconnectRate: 1 }],
+    ['429 to everything', { tooManyRequestsRate: 1 }],
+    ['no answer at all', { hangRate: 1 }],
+  ])('%s', async (_, faults) => {
+    proxy.setFaults(faults)
+    const { status, body, headers } = await verify(stack, person.wallet)
+    expect(status).toBe(503)
+    expect(body).toEqual({ error: expect.any(String) })
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+    proxy.setFaults({})
+    await servesTruth(stack, person.wallet)
+  })
+})

@@ -1,0 +1,127 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { createPublicClient, http } from 'viem'
+import { type Outside, outsideOf } from '#infra/demo/outside'
+import type { Person } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { poolWords, type RpcFaults } from '#infra/sandbox/rpc-proxy/faults'
+import type { SendFate } from '#infra/sandbox/rpc-proxy/journal'
+import type { RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
+import { beginPaths, expectOnceEach, pathsCostMicro, pathsEnding } from '../money-paths'
+import { resident, stranger } from '../people'
+import { impatient, ownStack } from '../stack'
+
+/** What is silent is sent again, and what stands still bids more, within a second. */
+const hurried = { REBROADCAST_AFTER_MS: '600', BUMP_AFTER_MS: '900' }
+const startWei = 10n ** 16n
+const dripWei = 5n * 10n ** 17n
+
+const faults: [string, Partial<RpcFaults>, SendFate | undefined][] = [
+  ['is Monad on a good day: `pending` is `latest`', { pendingIsLatest: true }, 'forwarded'],
+  ['swallows half of the sends', { swallowSendRate: 0.5, seed: 3 }, 'swallowed'],
+  ['delays every send', { delaySendRate: 1, delaySendMs: 1_500 }, 'delayed'],
+  [
+    'takes a send and never answers',
+    { timeoutAfterAcceptRate: 0.5, seed: 5 },
+    'forwarded without an answer',
+  ],
+  ['shows a receipt, hides it, shows it again', { vanishReceiptLooks: 3 }, undefined],
+  ['lets its head go backwards', { headBackRate: 0.4, headBackBlocks: 6, seed: 7 }, undefined],
+  ['lags behind', { headLagBlocks: 5 }, undefined],
+  [
+    'answers 429 or cuts the connection',
+    { tooManyRequestsRate: 0.15, disconnectRate: 0.15, seed: 11 },
+    undefined,
+  ],
+]
+const allAtOnce: Partial<RpcFaults> = {
+  seed: 20_261,
+  poolErrorRate: 0.2,
+  swallowSendRate: 0.2,
+  delaySendRate: 0.2,
+  delaySendMs: 1_000,
+  timeoutAfterAcceptRate: 0.1,
+  vanishReceiptLooks: 2,
+  headLagBlocks: 3,
+  headBackRate: 0.2,
+  headBackBlocks: 4,
+  partialLogsRate: 0.1,
+  tooManyRequestsRate: 0.05,
+  disconnectRate: 0.05,
+  hangRate: 0.01,
+}
+
+let stack: Stack
+let proxy: RpcProxy
+let outside: Outside
+/** For each test a person with money, and one who is about to be verified. */
+let pairs: { person: Person; newcomer: Person }[]
+
+beforeAll(async () => {
+  stack = await ownStack({ proxied: true, env: { ...impatient, 'chain-relayer': hurried } })
+  proxy = stack.rpcProxy!
+  outside = outsideOf(stack.info)
+  pairs = await Promise.all(Array.from({ length: faults.length + 2 }, newPair))
+}, 90_000)
+afterEach(() => proxy.setFaults({}))
+afterAll(() => stack?.[Symbol.asyncDispose]())
+
+async function newPair() {
+  const person = await resident(stack, { ausdMicro: pathsCostMicro })
+  const newcomer = await stranger(stack, { wei: startWei })
+  await newcomer.get('/me')
+  return { person, newcomer }
+}
+
+const balanceOf = ({ wallet }: Person) =>
+  createPublicClient({ transport: http(stack.info.chain.rpcUrl) }).getBalance({ address: wallet })
+
+const fatesSince = (seen: number) => proxy.journal.sends.slice(seen).map(({ fate }) => fate)
+
+/** A top-up, a cash-out, a send and a drip, all while the endpoint is at its worst. */
+async function throughEverything(begin: () => void, during: () => Promise<unknown>) {
+  const { person, newcomer } = pairs.pop()!
+  begin()
+  await outside.identity(newcomer.wallet, 'approved')
+  const orders = await beginPaths(stack, person)
+  await during()
+  await pathsEnding(person, orders)
+  await waitUntil('the drip', async () => (await balanceOf(newcomer)) > startWei)
+  await waitUntil('the newcomer being verified', async () => (await newcomer.me()).verified)
+  await expectOnceEach(stack, person, orders)
+  expect(await balanceOf(newcomer)).toBe(startWei + dripWei)
+}
+
+describe('one credit, one take, one return, one send and one drip come out when the endpoint', () => {
+  test.each(faults)('%s', async (_, change, fate) => {
+    const seen = proxy.journal.sends.length
+    await throughEverything(
+      () => proxy.setFaults(change),
+      () =>
+        waitUntil('the fault biting', () => fate === undefined || fatesSince(seen).includes(fate)),
+    )
+  })
+
+  test('refuses in every word of the pool, and the same bytes for ever', async () => {
+    const seen = proxy.journal.sends.length
+    const refusals = () => fatesSince(seen).filter((fate) => fate === 'refused').length
+    await throughEverything(
+      () => proxy.setFaults({ poolErrorRate: 1, poolWord: poolWords[0] }),
+      async () => {
+        for (const poolWord of poolWords) {
+          const before = refusals()
+          proxy.setFaults({ poolWord })
+          await waitUntil(`a refusal with "${poolWord}"`, () => refusals() > before)
+        }
+        proxy.setFaults({ poolErrorRate: 0 })
+      },
+    )
+  })
+
+  test('does all of it at once', async () => {
+    await throughEverything(
+      () => proxy.setFaults(allAtOnce),
+      async () => {},
+    )
+  })
+})

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { createWalletClient, type Hex, http, publicActions } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import type { Person } from '#infra/demo/person'
+import { laneKeys } from '#infra/local/environment'
+import { bid } from '#infra/local/fees'
+import { repositoryDir } from '#infra/local/folders'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { checkBooks } from '#infra/ops/books-check'
+import { placeOf } from '#infra/ops/place'
+import { chainOf } from '#shared/chain/client'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { refOf } from '#shared/chain/ref'
+import { query } from '../books'
+import { openCheckout } from '../checkout'
+import { beginPaths, type Orders, pathsCostMicro, pathsEnding } from '../money-paths'
+import { resident } from '../people'
+import { ownStack } from '../stack'
+import { servesTruth } from '../verify'
+
+let stack: Stack
+let person: Person
+let orders: Orders
+
+beforeAll(async () => {
+  stack = await ownStack()
+  person = await resident(stack, { ausdMicro: pathsCostMicro, wei: 10n ** 19n })
+  orders = await beginPaths(stack, person)
+  await pathsEnding(person, orders)
+  await person.draw(1_000_000n)
+  await openCheckout(person, { pair: 'USD/MYR', amount: '1000', method: 'bank' })
+}, 90_000)
+afterAll(() => stack?.[Symbol.asyncDispose]())
+
+/** Runs an operator's command against this stack, as an operator does. */
+async function command(script: string, ...args: string[]) {
+  const run = Bun.spawn([process.execPath, join(repositoryDir, 'infra/ops', script), ...args], {
+    env: { LOCAL_DIR: stack.dir, PATH: process.env.PATH ?? '' },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [said, complaint] = await Promise.all([
+    new Response(run.stdout).text(),
+    new Response(run.stderr).text(),
+  ])
+  return { code: await run.exited, said: said.trim(), complaint }
+}
+
+const record = () => command('record-check.ts', person.wallet)
+const books = () => command('books-check.ts')
+const check = () => checkBooks(placeOf(stack.info), stack.adminUrl, { looksMax: 2, betweenMs: 50 })
+const changed = (text: string) => query(stack, text)
+
+describe('in a clean system', () => {
+  test('the books balance', async () => {
+    expect(await books()).toEqual({ code: 0, said: 'the books balance', complaint: '' })
+  })
+
+  test('the record is what the chain says', async () => {
+    await servesTruth(stack, person.wallet)
+    const said = 'the record is what the chain says'
+    expect(await record()).toEqual({ code: 0, said, complaint: '' })
+  })
+})
+
+describe('a planted wrong row is found:', () => {
+  const payment = () => `payments.payments where id = '${orders.topup.paymentId}'`
+  const payout = () => `payouts.payouts where id = '${orders.cashout.payoutId}'`
+  const set = (row: string, change: string) => row.replace(' where', () => ` set ${change} where`)
+
+  test.each<[string, () => string, string, string, RegExp]>([
+    ['an amount', payment, 'ausd_micro = ausd_micro + 1', 'ausd_micro = ausd_micro - 1', /3076924/],
+    ['a hold', payment, 'held = true', 'held = false', /held is true/],
+    [
+      'a credit that was not',
+      payment,
+      "state = 'expired'",
+      "state = 'credited'",
+      /\(topup, expired\): topup effect: none expected, the chain has 1/,
+    ],
+    [
+      'what was paid',
+      payment,
+      'paid_minor = paid_minor + 7',
+      'paid_minor = paid_minor - 7',
+      /has 50007 IDR, the provider 50000/,
+    ],
+    [
+      'a payout that was returned, told as paid',
+      payout,
+      "state = 'paid'",
+      "state = 'returned'",
+      /return: none expected, the chain has 1[\s\S]*the provider says FAILED/,
+    ],
+    [
+      'the nonce of an authorization',
+      payout,
+      "authorization_nonce = '0x00'",
+      'authorization_nonce = lower("authorization"->>\'nonce\')',
+      /take: exactly one expected, the chain has 0[\s\S]*no payout names it/,
+    ],
+  ])('%s', async (_, row, wrong, right, words) => {
+    await changed(`update ${set(row(), wrong)}`)
+    const found = await check()
+    await changed(`update ${set(row(), right)}`)
+    expect(found.join('\n')).toMatch(words)
+    expect(await check()).toEqual([])
+  })
+
+  test('a record', async () => {
+    const where = `where wallet = '${person.wallet}'`
+    await changed(`update indexer_reader.records set repay_count = repay_count + 1 ${where}`)
+    const { code, said } = await record()
+    await changed(`update indexer_reader.records set repay_count = repay_count - 1 ${where}`)
+    expect({ code, said }).toEqual({
+      code: 1,
+      said: 'history.repayCount: the chain says 0, /verify 1',
+    })
+  })
+})
+
+test('a credit that a relayer key sent outside the service is found', async () => {
+  const { rpcUrl, chainId, creditLine } = stack.info.chain
+  const client = createWalletClient({
+    account: privateKeyToAccount(laneKeys[1]!),
+    chain: chainOf(chainId),
+    transport: http(rpcUrl),
+  }).extend(publicActions)
+  const ref = refOf('nobody ordered this')
+  const hash = await client.writeContract({
+    address: creditLine as Hex,
+    abi: creditLineAbi,
+    functionName: 'topUp',
+    args: [ref, person.account.address, 7_000_000n, false],
+    gas: 400_000n,
+    ...(await bid(client)),
+  })
+  await waitUntil('its finality', async () => {
+    const receipt = await client.getTransactionReceipt({ hash }).catch(() => undefined)
+    const head = await client.getBlock({ blockTag: 'finalized' })
+    return receipt && head.number! >= receipt.blockNumber
+  })
+  const { code, said } = await books()
+  expect(code).toBe(1)
+  expect(said).toBe(
+    `a credit of 7000000 micro AUSD for ${person.wallet} in ${hash} under ref ${ref} belongs to no payment`,
+  )
+})
