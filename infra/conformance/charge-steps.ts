@@ -21,8 +21,8 @@ export function chargeSteps(bench: PaymentBench): Step[] {
       name: 'a paid checkout is completed and names its payment',
       expected: 'completed, a payment, a payment request',
       see: async () => {
-        const opened = await provider.openCheckout(order)
-        const seen = await pay(bench, left(opened, 'checkout'), channel)
+        const checkout = left(await provider.openCheckout(order), 'checkout')
+        const seen = await pay(bench, { checkout, fiat: order.fiat, channel })
         if (seen?.paymentId && seen.paymentRequestId) {
           const { paymentId, paymentRequestId } = seen
           paid = { paymentId, paymentRequestId }
@@ -83,8 +83,9 @@ export function refundSteps(bench: PaymentBench): Step[] {
       name: 'a payment that can be refunded',
       expected: 'completed',
       see: async () => {
-        const opened = left(await provider.openCheckout(order), 'checkout')
-        const seen = await pay(bench, opened, channels[account].refundable)
+        const checkout = left(await provider.openCheckout(order), 'checkout')
+        const channel = channels[account].refundable
+        const seen = await pay(bench, { checkout, fiat: order.fiat, channel })
         request = seen?.paymentRequestId ?? undefined
         return seen?.status ?? 'gone'
       },

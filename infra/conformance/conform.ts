@@ -1,6 +1,6 @@
 import { type Arguments, argumentsFrom, usage } from './arguments.ts'
 import { LiveKey } from './keys.ts'
-import { failed, summaryOf, tableOf, withoutSecrets } from './report.ts'
+import { failed, summaryOf, tableOf } from './report.ts'
 import { openSandboxTarget } from './sandbox-target.ts'
 import { runSuite, type SuiteResult } from './step.ts'
 import type { Target } from './target.ts'
@@ -34,8 +34,11 @@ export async function conform(
   }
 }
 
-const openTarget = ({ target, payerMs }: Arguments, env: Environment, say: (line: string) => void) =>
-  target === 'sandbox' ? openSandboxTarget() : openTestModeTarget(env, { payerMs, say })
+const openTarget = (
+  { target, payerMs }: Arguments,
+  env: Environment,
+  say: (line: string) => void,
+) => (target === 'sandbox' ? openSandboxTarget() : openTestModeTarget(env, { payerMs, say }))
 
 /** Runs every suite of a target, one after another, and says each as a table. */
 export async function runAll(
@@ -47,7 +50,7 @@ export async function runAll(
   for (const suite of suites.filter(({ name }) => only === null || name.includes(only))) {
     const result = await runSuite(suite)
     results.push(result)
-    say(withoutSecrets(tableOf(result, secrets), secrets))
+    say(tableOf(result, secrets))
   }
   return results
 }

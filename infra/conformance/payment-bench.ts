@@ -1,5 +1,7 @@
 import { Type } from 'typebox'
+import type { Fiat, Money } from '#shared/money/money'
 import type { ProviderAccount } from '#shared/money/pair'
+import { toProviderAmount } from '#shared/provider/amount'
 import type { ProviderClient } from '#shared/provider/client'
 import type { Checkout, PaymentProvider } from '../../services/payments/payment-provider.ts'
 import { xendit } from '../../services/payments/providers/xendit/client.ts'
@@ -33,7 +35,10 @@ const Simulated = Type.Object({ status: Type.String() })
  * Pays an open checkout: the payer chooses a channel, then test mode's own simulation pays. Channels
  * that lead the payer elsewhere refuse the simulation; then the payer ends it there.
  */
-export async function pay(bench: PaymentBench, checkout: Checkout, channel: string) {
+export async function pay(
+  bench: PaymentBench,
+  { checkout, fiat, channel }: { checkout: Checkout; fiat: Money<Fiat>; channel: string },
+) {
   const provider = providerOf(bench.client)
   const look = () => provider.findCheckout(bench.account, checkout.sessionId)
   await bench.choose(checkout, channel)
@@ -42,7 +47,7 @@ export async function pay(bench: PaymentBench, checkout: Checkout, channel: stri
     await bench.client.post(`/v3/payment_requests/${chosen.paymentRequestId}/simulate`, {
       schema: Simulated,
       apiVersion: '2024-11-11',
-      body: {},
+      body: { amount: toProviderAmount(fiat) },
     })
   return until(bench.patience, look, (seen) => seen?.status === 'completed')
 }

@@ -30,8 +30,7 @@ export const fairRates = { IDR: 16_250, MYR: 4.21 } as const
 type Fiat = keyof typeof fairRates
 
 const dayMs = 86_400_000
-const dayBefore = (days: number) =>
-  new Date(Date.now() - days * dayMs).toISOString().slice(0, 10)
+const dayBefore = (days: number) => new Date(Date.now() - days * dayMs).toISOString().slice(0, 10)
 
 function quoteIn(weather: RateWeather, fiat: Fiat, source: SourceName): Quote {
   const mid = fairRates[fiat]
@@ -93,9 +92,7 @@ function bodyOf(source: SourceName, path: string, weather: RateWeather): unknown
   const fiat: Fiat = source === 'frankfurter' && path.endsWith('/idr') ? 'IDR' : 'MYR'
   const { rate, date, named } = quoteIn(weather, fiat, source)
   if (source === 'frankfurter')
-    return named
-      ? { date, base: 'USD', quote: fiat, rate }
-      : { status: 404, message: 'not found' }
+    return named ? { date, base: 'USD', quote: fiat, rate } : { status: 404, message: 'not found' }
   if (source === 'bnm') {
     const currency_code = named ? 'USD' : 'SGD'
     // For ten dollars, so that whoever forgets the unit is ten times too high.

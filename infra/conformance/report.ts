@@ -1,6 +1,6 @@
 import type { Row, SuiteResult } from './step.ts'
 
-const widthMax = 60
+const widthMax = 80
 const heads = ['', 'step', 'expected', 'seen'] as const
 const marks = { pass: 'ok', fail: 'FAIL', 'not here': '-' } as const
 
@@ -8,9 +8,11 @@ const marks = { pass: 'ok', fail: 'FAIL', 'not here': '-' } as const
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   const forms = secrets
     .filter((secret) => secret !== '')
-    .flatMap((secret) => [secret, btoa(`${secret}:`), encodeURIComponent(secret)])
+    .flatMap((secret) => [secret, basic(secret), encodeURIComponent(secret)])
   return forms.reduce((clean, secret) => clean.replaceAll(secret, '[removed]'), text)
 }
+
+const basic = (secret: string) => Buffer.from(`${secret}:`).toString('base64')
 
 /** One suite as a table, or the reason why it was skipped. No secret is ever part of it. */
 export function tableOf(result: SuiteResult, secrets: readonly string[]): string {

@@ -14,24 +14,30 @@ import type { Suite } from './step.ts'
 import { paymentSuites, payoutSuite } from './suites.ts'
 import type { Target } from './target.ts'
 
-const patience = { deadlineMs: 10_000, everyMs: 20 }
+const patience = { deadlineMs: 5_000, everyMs: 20 }
 const log = openLog('conformance', 'silent')
 
-/** A sandbox of its own on a free port, with fresh secrets, and the world of rates beside it. */
-export async function openSandboxTarget(): Promise<Target> {
+/**
+ * A sandbox of its own on a free port, with fresh secrets, and the world of rates beside it. The
+ * payment clients call what `between` makes of its address.
+ */
+export async function openSandboxTarget(
+  between: (url: string) => string = (url) => url,
+): Promise<Target> {
   const closing = new AsyncDisposableStack()
   const heard: Heard[] = []
   const gateway = closing.adopt(listen(heard), (server) => server.stop(true))
   const config = configOf(`http://127.0.0.1:${gateway.port}`)
   const sandbox = closing.use(openSandbox(config))
   const world = closing.use(openRateWorld())
+  const api = between(sandbox.url)
   const suites = [
     ...(['ID', 'MY'] as const).flatMap((account) =>
-      paymentSuites(benchOf(sandbox.url, config, account)),
+      paymentSuites(benchOf({ api, sandbox: sandbox.url }, config, account)),
     ),
     payoutSuite({
-      client: clientOf(sandbox.url, config.secretKeys.ID, 'ID'),
-      stranger: clientOf(sandbox.url, freshSecret(), 'ID'),
+      client: clientOf(api, config.secretKeys.ID, 'ID'),
+      stranger: clientOf(api, freshSecret(), 'ID'),
       patience,
     }),
     identitySuite('sumsub', sandbox.url, config, heard),
@@ -73,19 +79,23 @@ const clientOf = (
   requestsPerMinute = 60_000,
 ) => openProviderClient({ baseUrl, secretKey, account, requestsPerMinute, log })
 
-function benchOf(url: string, { secretKeys }: Config, account: ProviderAccount): PaymentBench {
+function benchOf(
+  { api, sandbox }: { api: string; sandbox: string },
+  { secretKeys }: Config,
+  account: ProviderAccount,
+): PaymentBench {
   const open = (requestsPerMinute: number) =>
-    clientOf(url, secretKeys[account], account, requestsPerMinute)
+    clientOf(api, secretKeys[account], account, requestsPerMinute)
   const other = account === 'ID' ? 'MY' : 'ID'
   return {
     account,
     open,
     client: open(60_000),
-    stranger: clientOf(url, freshSecret('xnd_development_'), account),
-    neighbour: clientOf(url, secretKeys[other], other),
+    stranger: clientOf(api, freshSecret('xnd_development_'), account),
+    neighbour: clientOf(api, secretKeys[other], other),
     choose: (checkout, channel_code) =>
-      control(url, `sessions/${checkout.sessionId}/choose`, { channel_code }),
-    limit: (on) => control(url, 'faults', { api: { rateLimitRate: on ? 1 : 0 } }),
+      control(sandbox, `sessions/${checkout.sessionId}/choose`, { channel_code }),
+    limit: (on) => control(sandbox, 'faults', { api: { rateLimitRate: on ? 1 : 0 } }),
     patience,
   }
 }

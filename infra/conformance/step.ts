@@ -35,19 +35,25 @@ export async function runSuite(
 ): Promise<SuiteResult> {
   const rows: Row[] = []
   for (const step of skipped === undefined ? steps : []) {
-    const row = { name: step.name, expected: step.expected, ...(await look(step)) }
+    const isOpenEnded = rows.some(({ verdict }) => verdict === 'not here')
+    const row = { name: step.name, expected: step.expected, ...(await look(step, isOpenEnded)) }
     rows.push(row)
     onRow(row)
   }
   return { name, rows, ...(skipped === undefined ? {} : { skipped }) }
 }
 
-async function look({ see, expected }: Step): Promise<Pick<Row, 'seen' | 'verdict'>> {
+/** What a step that cannot be shown would have left, no later step can look at either. */
+async function look(
+  { see, expected }: Step,
+  isOpenEnded: boolean,
+): Promise<Pick<Row, 'seen' | 'verdict'>> {
   try {
     const seen = await see()
     return { seen, verdict: seen === expected ? 'pass' : 'fail' }
   } catch (error) {
-    if (error instanceof NotHere) return { seen: error.message, verdict: 'not here' }
+    if (error instanceof NotHere || (error instanceof NothingLeft && isOpenEnded))
+      return { seen: error.message, verdict: 'not here' }
     return { seen: `threw ${thrownBy(error)}`, verdict: 'fail' }
   }
 }
@@ -65,9 +71,14 @@ export async function faultOf(work: Promise<unknown>): Promise<string> {
   }
 }
 
-/** What an earlier step left for this one. Throws when it failed to. */
+/** A step that this one builds on left nothing. */
+export class NothingLeft extends Error {
+  override name = 'NothingLeft'
+}
+
+/** What an earlier step left for this one. Throws `NothingLeft`. */
 export function left<T>(value: T | undefined, what: string): T {
-  if (value === undefined) throw new Error(`an earlier step left no ${what}`)
+  if (value === undefined) throw new NothingLeft(`an earlier step left no ${what}`)
   return value
 }
 

@@ -25,8 +25,6 @@ export const payoutSuite = (bench: PayoutBench): Suite => ({
 
 /** What stays undone without the key of an account, under the same names. */
 export const withoutKey = (account: 'ID' | 'MY', variable: string): Suite[] =>
-  [
-    paymentsName(account),
-    refundsName(account),
-    ...(account === 'ID' ? [payoutsName] : []),
-  ].map((name) => ({ name, steps: [], skipped: `${variable} is not set` }))
+  [paymentsName(account), refundsName(account), ...(account === 'ID' ? [payoutsName] : [])].map(
+    (name) => ({ name, steps: [], skipped: `${variable} is not set` }),
+  )

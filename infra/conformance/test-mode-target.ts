@@ -15,12 +15,14 @@ export type TestModeOptions = {
   /** How long a person is given to pay; null when nobody is there. */
   readonly payerMs: number | null
   readonly say: (line: string) => void
+  /** Shorter where the other side is not the real one. */
+  readonly patience?: Patience
 }
 
 /** Test mode of the provider allows 60 calls a minute per endpoint. */
 const requestsPerMinute = 60
 /** Failures were seen after 3.5 minutes, reversals are documented to come within five. */
-const patience: Patience = { deadlineMs: 480_000, everyMs: 5_000 }
+const realPatience: Patience = { deadlineMs: 480_000, everyMs: 5_000 }
 const strangerKey = 'xnd_development_conformance_nobody_has_this_key'
 const log = openLog('conformance', 'silent')
 
@@ -30,6 +32,7 @@ export async function openTestModeTarget(
   options: TestModeOptions,
 ): Promise<Target> {
   const keys = testModeKeys(env)
+  const patience = options.patience ?? realPatience
   const baseUrl = env.XENDIT_URL || 'https://api.xendit.co'
   const open = (account: ProviderAccount, secretKey: string, perMinute = requestsPerMinute) =>
     openProviderClient({ baseUrl, account, secretKey, requestsPerMinute: perMinute, log })
@@ -44,7 +47,7 @@ export async function openTestModeTarget(
       ...{ account, client, stranger, limit: undefined, patience },
       neighbour: otherKey ? open(other, otherKey) : undefined,
       open: (perMinute) => open(account, key, perMinute),
-      choose: chooser(client, options),
+      choose: chooser(client, patience, options),
     }
     const payouts = account === 'ID' ? [payoutSuite({ client, stranger, patience })] : []
     return [...paymentSuites(bench), ...payouts]
@@ -63,7 +66,11 @@ export async function openTestModeTarget(
 
 /** Prints where to pay, and waits until the payer has chosen a channel there. */
 const chooser =
-  (client: PaymentBench['client'], { payerMs, say }: TestModeOptions): PaymentBench['choose'] =>
+  (
+    client: PaymentBench['client'],
+    patience: Patience,
+    { payerMs, say }: TestModeOptions,
+  ): PaymentBench['choose'] =>
   async ({ sessionId, checkoutUrl }, channel) => {
     if (payerMs === null) throw needsPayer()
     say(`pay through ${channel}, within ${Math.round(payerMs / 60_000)} minutes: ${checkoutUrl}`)

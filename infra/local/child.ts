@@ -30,6 +30,8 @@ export function startChild(command: Command): Child {
   const [bin, args] = tied(command)
   const child = spawn(bin, args, {
     stdio: ['pipe', log, log],
+    // A group of its own: Ctrl-C reaches us alone, and we end the others in order.
+    detached: true,
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', TZ: 'UTC', ...command.env },
   })
   closeSync(log)

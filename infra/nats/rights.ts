@@ -70,14 +70,10 @@ export const unpublishable: readonly string[] = [
 export const subscribable: readonly Right[] = [
   ...questions.map(({ subject, owner }) => ({ subject, queue: 'q', users: [owner] })),
   ...serviceNames.flatMap((name) => to([name], `_INBOX_${name}.reply`, `_INBOX_${name}.>`)),
-  ...srvVerbs.flatMap((verb) => to(serviceNames.filter(servesQuestions), `$SRV.${verb}`)),
+  ...srvVerbs.flatMap((verb) => to(serviceNames, `$SRV.${verb}`)),
   ...srvVerbs.flatMap((verb) =>
     serviceNames.flatMap((name) =>
-      to(
-        servesQuestions(name) ? [name] : [],
-        `$SRV.${verb}.${name}`,
-        `$SRV.${verb}.${name}.instance`,
-      ),
+      to([name], `$SRV.${verb}.${name}`, `$SRV.${verb}.${name}.instance`),
     ),
   ),
 ]

@@ -9,6 +9,9 @@ import type { Desk } from './questions'
 
 const inFlightMax = 100
 
+/** Ids of several services are merged into one list: bytes are an order all of them share. */
+const causeBytes = sql`${operations.cause} collate "C"`
+
 /** The sends of a wallet; takes and returns belong to the activity of their payout. */
 export const activityAnswers = (desk: Pick<Desk, 'database'>): Answering[] => [
   answering(ChainActivity, ({ wallet, limit, before }) =>
@@ -19,7 +22,7 @@ export const activityAnswers = (desk: Pick<Desk, 'database'>): Answering[] => [
       )
       // The cause of a send is its id; the cursor is exclusive in the order (createdAt, id).
       const older = before
-        ? sql`(${operations.createdAt}, ${operations.cause}) < (${before.createdAt}::timestamptz, ${before.id})`
+        ? sql`(${operations.createdAt}, ${causeBytes}) < (${before.createdAt}::timestamptz, ${before.id} collate "C")`
         : undefined
       const open = inArray(operations.state, ['waiting', 'assigned'])
       const [items, inFlight] = await Promise.all([
@@ -36,7 +39,7 @@ async function findSends(db: Db, where: SQL | undefined, rowsMax: number): Promi
     .select()
     .from(operations)
     .where(where)
-    .orderBy(desc(operations.createdAt), desc(operations.cause))
+    .orderBy(desc(operations.createdAt), sql`${causeBytes} desc`)
     .limit(rowsMax)
   return rows.map((row) => entryOf(row as Parameters<typeof entryOf>[0]))
 }

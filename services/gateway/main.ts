@@ -1,6 +1,7 @@
 import { asker } from '#shared/bus/ask'
 import { relayOutbox } from '#shared/bus/outbox-relay'
 import { publish } from '#shared/bus/publish'
+import { serve } from '#shared/bus/serve'
 import { systemClock as clock } from '#shared/clock'
 import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
 import { openApp } from './app.ts'
@@ -23,6 +24,10 @@ await runService('gateway', fields, async (config, runtime) => {
   const { poke } = relay
   const parts = { config, bus, database, ask, clock, log, poke, onStuck: stuck }
   await using identity = openIdentityDesk(parts)
+  const figures = openFigures(database)
+  const description = 'HTTP interface, sign-in, identity, webhooks in; answers no questions'
+  const shown = { bus, name: 'gateway', description, answers: [], stats: figures, log } as const
+  await using _listed = await serve(shown) // So that `nats micro ls` shows the whole system.
   const app = await openApp({
     ask,
     publish: (message) => publish(bus, message),
@@ -30,7 +35,7 @@ await runService('gateway', fields, async (config, runtime) => {
     identity,
     readiness: openReadiness(bus, database),
     gatherStats: () => gatherStats(bus),
-    figures: openFigures(database),
+    figures,
     clock,
     log,
     settings: settingsOf(config),

@@ -11,7 +11,9 @@ const shown = (wallet: `0x${string}`) =>
     ne(payments.state, 'opening'),
     or(isNotNull(payments.checkoutUrl), isNotNull(payments.providerPaymentId)),
   )
-const newestFirst = [desc(payments.createdAt), desc(payments.id)]
+/** Ids of several services are merged into one list: bytes are an order all of them share. */
+const idBytes = sql`${payments.id} collate "C"`
+const newestFirst = [desc(payments.createdAt), sql`${idBytes} desc`]
 
 /** One page, newest first; `before` is the last row of the page before. */
 export const listPayments = (
@@ -20,7 +22,7 @@ export const listPayments = (
 ): Promise<PaymentRow[]> => {
   const { wallet, limit, before } = asked
   const older = before
-    ? sql`(${payments.createdAt}, ${payments.id}) < (${before.createdAt.toISOString()}::timestamptz, ${before.id})`
+    ? sql`(${payments.createdAt}, ${idBytes}) < (${before.createdAt.toISOString()}::timestamptz, ${before.id} collate "C")`
     : undefined
   return database.read((db) =>
     db

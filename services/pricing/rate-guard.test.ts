@@ -95,6 +95,17 @@ describe('there is no rate', () => {
   })
 })
 
+test('a rate of exactly 1 is refused, however wide its band', () => {
+  const bands = new Map([['USD/MYR', { min: 1n, max: 1_000_000n }]] as const)
+  const known = {
+    ...{ pair: 'USD/MYR' as const, sourcesWanted: 1, accepted: undefined, releasedDay: undefined },
+  }
+  const verdict = (rate: string) =>
+    decideRate({ ...known, sightings: [seen('a', rate)] }, { ...guards, bands }, wednesday)
+  expect(verdict('1')).toHaveProperty('unavailable')
+  expect(verdict('1.0001')).toHaveProperty('minorPerUsd')
+})
+
 describe('the age of a rate is counted from its own date', () => {
   test.each([
     ['2026-11-18', '2026-11-19T12:00:00Z', 20n], // 36 h on weekdays

@@ -19,6 +19,8 @@ let stack: Stack
 
 beforeAll(async () => {
   stack = await ownStack({ terms })
+  // Ready is said before the reader has caught up for the first time.
+  await servesTruth(stack, privateKeyToAddress(generatePrivateKey()))
 }, 90_000)
 afterAll(() => stack?.[Symbol.asyncDispose]())
 

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { openRateWorld, type RateWorld } from '#infra/conformance/rate-world'
+import type { Person, Reply } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { resident } from '../people'
+import { impatient, ownStack } from '../stack'
+
+let world: RateWorld
+let stack: Stack
+let person: Person
+
+beforeAll(async () => {
+  world = openRateWorld()
+  const pricing = {
+    RATE_SOURCES: 'frankfurter,bnm,open-er-api',
+    ...{ FRANKFURTER_URL: world.url, BNM_URL: world.url, OPEN_ER_API_URL: world.url },
+    ...{ RATE_POLL_MS: '500', RATE_DEADLINE_MS: '300' },
+  }
+  stack = await ownStack({ env: { ...impatient, pricing } })
+  person = await resident(stack)
+}, 120_000)
+
+afterAll(async () => {
+  await stack?.[Symbol.asyncDispose]()
+  await world?.[Symbol.asyncDispose]()
+}, 60_000)
+
+/** Every suite begins in fair weather, with rates for both pairs. */
+beforeEach(async () => {
+  world.turn('fair')
+  for (const pair of ['USD/IDR', 'USD/MYR']) await quoted(pair, 200)
+})
+
+const quote = (pair: string): Promise<Reply> => person.post('/quote', { pair })
+const quoted = (pair: string, status: number): Promise<Reply> =>
+  waitUntil(
+    `${status} for ${pair}`,
+    async () => {
+      const reply = await quote(pair)
+      return reply.status === status && reply
+    },
+    15_000,
+    100,
+  )
+/** Until pricing has asked every source again, twice: the second poll began after the change. */
+async function polled() {
+  const before = [world.asked('frankfurter'), world.asked('bnm'), world.asked('open-er-api')]
+  await waitUntil('two more polls', () => {
+    const [frankfurter, bnm, openEr] = before as [number, number, number]
+    return (
+      world.asked('frankfurter') >= frankfurter + 4 &&
+      world.asked('bnm') >= bnm + 2 &&
+      world.asked('open-er-api') >= openEr + 4
+    )
+  })
+}
+
+describe('rates come from outside', () => {
+  test.each([
+    ['USD/IDR', '16250'],
+    ['USD/MYR', '421'],
+  ])('%s is quoted at the rate of the first source: %s', async (pair, rate) => {
+    expect((await quote(pair)).body).toMatchObject({ pair, rate })
+  })
+
+  test.each(['html', 'redirect', 'slow body', 'down', 'missing currency'] as const)(
+    'when every source answers %s, the last good rate stays in use',
+    async (weather) => {
+      world.turn(weather)
+      await polled()
+      expect((await quote('USD/IDR')).body).toMatchObject({ rate: '16250' })
+    },
+  )
+
+  test('a source that fails alone is replaced by the next one', async () => {
+    world.turn('inverted', 'frankfurter')
+    await polled()
+    expect((await quote('USD/IDR')).body).toMatchObject({ rate: '16250' })
+  })
+
+  test('a restart while the sources are down still knows the last good rate', async () => {
+    world.turn('down')
+    const before = stack.process('pricing').pid()
+    stack.process('pricing').kill('SIGKILL')
+    await waitUntil('another process', () => {
+      const now = stack.process('pricing').pid()
+      return now !== before && now > 0
+    })
+    expect((await quoted('USD/MYR', 200)).body).toMatchObject({ rate: '421' })
+  })
+})
+
+describe('without a rate that can be trusted', () => {
+  test.each(['stale', 'apart', 'inverted', 'rate of 1'] as const)(
+    'because the sources are %s, POST /quote answers 503 with Retry-After',
+    async (weather) => {
+      world.turn(weather)
+      const refused = await quoted('USD/IDR', 503)
+      expect(refused.body).toMatchObject({
+        error: 'no fresh exchange rate right now, try again shortly',
+      })
+      expect(refused.headers.get('Retry-After')).toMatch(/^[1-9][0-9]*$/)
+      world.turn('fair')
+      await quoted('USD/IDR', 200)
+    },
+  )
+
+  test('quotes that were locked before stand, at their rate', async () => {
+    const locked = await quote('USD/IDR')
+    world.turn('stale')
+    await quoted('USD/IDR', 503)
+    const opened = await person.post('/topups', {
+      ...{ amount: '162500', method: 'qr', quoteId: locked.body.id },
+    })
+    expect(opened).toMatchObject({ status: 200, body: { fiat: '162500', ausd: '10000000' } })
+    const fresh = await quote('USD/IDR')
+    expect(fresh.status).toBe(503)
+  })
+})
