@@ -11,6 +11,8 @@ export type RateWeather =
   | 'stale'
   | 'missing currency'
   | 'rate of 1'
+  /** open.er-api.com says two, or five percent more than the others. */
+  | 'near'
   | 'apart'
   | 'down'
 
@@ -32,10 +34,15 @@ type Fiat = keyof typeof fairRates
 const dayMs = 86_400_000
 const dayBefore = (days: number) => new Date(Date.now() - days * dayMs).toISOString().slice(0, 10)
 
+const farther: ReadonlyMap<RateWeather, number> = new Map([
+  ['near', 1.02],
+  ['apart', 1.05],
+])
+
 function quoteIn(weather: RateWeather, fiat: Fiat, source: SourceName): Quote {
   const mid = fairRates[fiat]
-  const apart = weather === 'apart' && source === 'open-er-api' ? mid * 1.05 : mid
-  const rate = weather === 'inverted' ? 1 / mid : weather === 'rate of 1' ? 1 : apart
+  const more = source === 'open-er-api' ? (farther.get(weather) ?? 1) : 1
+  const rate = weather === 'inverted' ? 1 / mid : weather === 'rate of 1' ? 1 : mid * more
   const age = weather === 'stale' ? 9 : weather === 'yesterday' ? 1 : 0
   return { rate, date: dayBefore(age), named: weather !== 'missing currency' }
 }

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { chainAnswers, layChain, localChainId, planChain, type Terms } from '#infra/local/chain'
 import type { Crew } from '#infra/local/crew'
@@ -59,6 +60,7 @@ async function startPostgres(crew: Crew, options: BackboneOptions): Promise<stri
     durable: options.durable,
   })
   crew.add(plan.command)
+  crew.afterwards(() => rmSync(plan.home, { recursive: true, force: true }))
   return plan.adminUrl
 }
 

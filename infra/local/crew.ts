@@ -6,6 +6,8 @@ export type Crew = {
   readonly add: (command: Command) => Supervised
   readonly get: (name: string) => Supervised
   readonly all: () => readonly Supervised[]
+  /** Work to do when everything has ended: folders that would stay behind. */
+  readonly afterwards: (work: () => void) => void
   /** Ends everything, last started first; services end together, before what they stand on. */
   readonly end: () => Promise<void>
 }
@@ -21,6 +23,7 @@ const backbone = ['postgres', 'nats-server', 'chain']
 
 export function gatherCrew(events: CrewEvents): Crew {
   const members = new Map<string, Supervised>()
+  const last: (() => void)[] = []
   return {
     add: (command) => {
       const member = supervise(command, events)
@@ -33,12 +36,14 @@ export function gatherCrew(events: CrewEvents): Crew {
       return member
     },
     all: () => [...members.values()],
+    afterwards: (work) => void last.push(work),
     end: async () => {
       const parts = [...members.values()]
       const services = parts.filter(({ name }) => !backbone.includes(name))
       const rest = parts.filter(({ name }) => backbone.includes(name))
       await Promise.all(services.map((member) => member.stop('SIGTERM')))
       await Promise.all(rest.map((member) => member.stop(endingSignal(member.name))))
+      for (const work of last) work()
     },
   }
 }

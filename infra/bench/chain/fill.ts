@@ -1,0 +1,58 @@
+import { type Deployment, deployContracts } from '#infra/contracts/deploy'
+import { devKey } from '#infra/local/keys'
+import { actsOf, termsOf } from './history.ts'
+import { type Node, rpc, startNode } from './node.ts'
+import { openOutbound, relayer, verifier, walletAt } from './outbound.ts'
+
+/** Wallets that have their turn in one block: some 40 events in each. */
+const walletsPerBlock = 16
+const eventsPerWallet = 50
+/** Beyond what any reader takes for unfinal: Ponder holds back 30 blocks on a chain it does not know. */
+const blocksAfter = 64
+
+export type BenchChain = Node & {
+  readonly deployment: Deployment
+  readonly events: number
+  readonly wallets: number
+  readonly blocks: number
+  readonly filledInMs: number
+}
+
+/** A chain with at least so many events of the real contract, from real calls. */
+export async function fillChain(dir: string, eventsWanted: number): Promise<BenchChain> {
+  const startedAt = performance.now()
+  const groups = Math.max(8, Math.ceil(eventsWanted / eventsPerWallet / walletsPerBlock))
+  // Chain time ends about now: it runs a second per block.
+  const span = groups * eventsPerWallet
+  const node = await startNode(dir, Math.floor(Date.now() / 1_000) - span)
+  const deployment = await deployContracts({
+    ...termsOf(groups),
+    rpcUrl: node.rpcUrl,
+    adminKey: devKey('admin'),
+    treasuryKey: devKey('treasury'),
+    relayers: [relayer],
+    verifiers: [verifier],
+    treasuryFundsMicro: 10n ** 18n,
+    liquidityMicro: 10n ** 17n,
+  })
+  const outbound = openOutbound(deployment)
+  let events = 0
+  let blocks = 0
+  while (events < eventsWanted) {
+    const group = blocks % groups
+    const visit = Math.floor(blocks / groups)
+    for (let seat = 0; seat < walletsPerBlock; seat++) {
+      const index = group * walletsPerBlock + seat
+      for (const act of actsOf(index, visit)) {
+        outbound.add(walletAt(index), act)
+        events += act.events
+      }
+    }
+    await rpc(node.rpcUrl, outbound.take())
+    await rpc(node.rpcUrl, [{ method: 'evm_mine', params: [] }])
+    blocks++
+  }
+  await rpc(node.rpcUrl, [{ method: 'anvil_mine', params: [`0x${blocksAfter.toString(16)}`] }])
+  const wallets = groups * walletsPerBlock
+  return { ...node, deployment, events, wallets, blocks, filledInMs: performance.now() - startedAt }
+}

@@ -1,0 +1,46 @@
+import { type Child, startChild } from '#infra/local/child'
+import { chainAnswers, localChainId, planChain } from '#infra/local/chain'
+import { freePort } from '#infra/local/ports'
+import { waitUntil } from '#infra/local/wait'
+
+export type Node = { readonly rpcUrl: string; readonly child: Child }
+type Call = { readonly method: string; readonly params: readonly unknown[] }
+
+/**
+ * An anvil that mines on request, one chain second per block from `genesisSeconds` on, acts for any
+ * wallet without its key and asks nothing for gas. `finalized` is two blocks behind `latest`.
+ */
+export async function startNode(dir: string, genesisSeconds: number): Promise<Node> {
+  const port = await freePort()
+  const rpcUrl = `http://127.0.0.1:${port}`
+  const child = startChild({
+    ...planChain({ dir, port }),
+    args: [
+      ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(localChainId)],
+      ...['--no-mining', '--auto-impersonate', '--slots-in-an-epoch', '1', '--order', 'fifo'],
+      ...['--gas-limit', '3000000000', '--block-base-fee-per-gas', '0', '--no-priority-fee'],
+      ...['--timestamp', String(genesisSeconds), '--prune-history', '100'],
+      ...['--accounts', '1', '--no-request-size-limit', '--quiet'],
+    ],
+  })
+  await waitUntil('the chain answering', () => chainAnswers(rpcUrl))
+  await rpc(rpcUrl, [{ method: 'anvil_setBlockTimestampInterval', params: [1] }])
+  return { rpcUrl, child }
+}
+
+const deadlineMs = 60_000
+
+/** Sends the calls as one batch; throws on the first error among the answers. */
+export async function rpc(rpcUrl: string, calls: readonly Call[]): Promise<unknown[]> {
+  const answer = await fetch(rpcUrl, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call }))),
+    signal: AbortSignal.timeout(deadlineMs),
+  })
+  const answers = (await answer.json()) as { result?: unknown; error?: { message: string } }[]
+  return answers.map(({ result, error }, index) => {
+    if (error) throw new Error(`${calls[index]?.method}: ${error.message}`)
+    return result
+  })
+}

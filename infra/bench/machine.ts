@@ -1,0 +1,25 @@
+import { cpus, loadavg, release, totalmem, type as osName } from 'node:os'
+
+export type Machine = {
+  readonly cpu: string
+  readonly cores: number
+  readonly memoryGiB: number
+  readonly os: string
+  readonly bun: string
+  /** Of the minute before the run: how quiet the machine was. */
+  readonly loadBefore: number
+}
+
+/** What the numbers were measured on. */
+export const thisMachine = (): Machine => ({
+  cpu: cpus()[0]?.model.trim() ?? 'unknown',
+  cores: cpus().length,
+  memoryGiB: Math.round(totalmem() / 2 ** 30),
+  os: `${osName()} ${release()}`,
+  bun: Bun.version,
+  loadBefore: Number(loadavg()[0]!.toFixed(2)),
+})
+
+export const machineText = (machine: Machine): string =>
+  `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, ${machine.os}, ` +
+  `Bun ${machine.bun}, load before ${machine.loadBefore}`
