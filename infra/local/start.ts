@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { banner } from '#infra/local/banner'
 import { repositoryDir } from '#infra/local/folders'
 import { bootStack } from '#infra/local/stack'
+import { watchStarter } from '#infra/local/starter'
 
 /** `bun run start`: everything this service needs, on this machine, until Ctrl-C. */
 const dir = process.env.LOCAL_DIR ?? join(repositoryDir, '.local')
@@ -10,9 +11,7 @@ const stopping = Promise.withResolvers<string>()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => stopping.resolve(signal))
 }
-/** Whoever started us may be gone without a word, as when only `npx` was killed. */
-const parent = process.ppid
-setInterval(() => process.ppid === parent || stopping.resolve('its starter is gone'), 1_000).unref()
+watchStarter(() => stopping.resolve('its starter is gone'))
 
 const stack = await bootStack({
   dir,

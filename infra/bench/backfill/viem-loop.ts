@@ -1,8 +1,7 @@
-import { type AbiEvent, createPublicClient, http } from 'viem'
+import { type AbiEvent, createPublicClient, http, toEventSelector } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { fields } from '../../../services/indexer-reader/config.ts'
 import { followedTopics } from '../../../services/indexer-reader/event.ts'
-import { toEventSelector } from 'viem'
 import type { BenchChain } from '../chain/fill.ts'
 
 /** Blocks per eth_getLogs for everybody who reads in this bench. */

@@ -1,0 +1,22 @@
+/** What a whole projection adds up to: two indexers that agree on it did the same work. */
+export type Totals = {
+  readonly wallets: number
+  readonly repayments: number
+  readonly drawnMicro: string
+  readonly qualified: number
+  readonly short: number
+  readonly late: number
+  readonly defaulted: number
+}
+
+/** Counts over a table of wallets (`repay_count`, `drawn`) and one of cycles (`outcome`). */
+export const totalsQuery = (wallets: string, drawn: string, cycles: string): string => `
+  select
+    (select count(*)::int from ${wallets}) as wallets,
+    (select sum(repay_count)::int from ${wallets}) as repayments,
+    (select sum(${drawn})::text from ${wallets}) as "drawnMicro",
+    count(*) filter (where outcome = 'Qualified')::int as qualified,
+    count(*) filter (where outcome = 'Short')::int as short,
+    count(*) filter (where outcome = 'Late')::int as late,
+    count(*) filter (where outcome = 'Defaulted')::int as defaulted
+  from ${cycles}`

@@ -1,0 +1,11 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** A folder that is gone with the bench; open to the user whom Postgres runs as. */
+export function benchDir(): Disposable & { readonly path: string } {
+  const path = mkdtempSync(join(tmpdir(), 'bench-'))
+  chmodSync(path, 0o755)
+  mkdirSync(join(path, 'logs'))
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
+}

@@ -1,0 +1,53 @@
+import { writeFileSync } from 'node:fs'
+import { benchBackfill } from './backfill/backfill.ts'
+import { layGround } from './backfill/ground.ts'
+import type { Run } from './backfill/reader.ts'
+import type { Figure } from './figure.ts'
+import { machineText, thisMachine } from './machine.ts'
+import { type Options, readOptions, usage } from './options.ts'
+import { benchPonder } from './ponder/ponder.ts'
+import { writeResults } from './results.ts'
+import { benchStack } from './stack/stack.ts'
+import { tableOf } from './table.ts'
+
+/** `bun run bench [name …]`: measures this service on this machine; `infra/bench/README.md`. */
+const say = (line: string) => console.error(`  ${line}`)
+
+async function benchReading(options: Options): Promise<Figure[]> {
+  if (!options.names.includes('backfill') && !options.names.includes('ponder')) return []
+  await using ground = await layGround(options.events, say)
+  const figures: Figure[] = []
+  let ours: Run | undefined
+  if (options.names.includes('backfill')) {
+    say('indexer-reader from zero')
+    const backfill = await benchBackfill(ground)
+    ours = backfill.run
+    figures.push(...backfill.figures)
+  }
+  if (options.names.includes('ponder')) {
+    say('Ponder from zero, installed for this run')
+    figures.push(...(await benchPonder(ground, ours, say)))
+  }
+  return figures
+}
+
+async function main(options: Options): Promise<void> {
+  const machine = thisMachine()
+  const figures = [...(await benchReading(options)), ...(await benchStack(options, say))]
+  const date = new Date().toISOString().slice(0, 10)
+  const command = ['bun run bench', ...process.argv.slice(2)].join(' ')
+  const result = { date, command, machine, note: options.note, figures }
+  console.log(`\n${machineText(machine)}\n\n${tableOf(figures)}`)
+  if (options.jsonPath) writeFileSync(options.jsonPath, `${JSON.stringify(result, null, 2)}\n`)
+  if (options.write) writeResults(result)
+}
+
+let options: Options
+try {
+  options = readOptions(process.argv.slice(2))
+} catch (error) {
+  console.error(`${(error as Error).message}\n\n${usage}`)
+  process.exit(2)
+}
+await main(options)
+process.exit(0)

@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs'
+
+const parentOf = (pid: number): number => {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+  } catch {
+    return -1
+  }
+}
+
+/** npm leaves its configuration in the environment of what it starts; Bun alone does not. */
+const startedByNpx = process.env.npm_config_local_prefix !== undefined
+
+/**
+ * Calls back when whoever started us is gone without a word. A signal that ends `npx` alone leaves
+ * its `bun run` behind, so there the starter's own parent counts too; a shell that started
+ * `bun run` by itself may go away, as with nohup.
+ */
+export function watchStarter(gone: () => void): void {
+  const parent = process.ppid
+  const grandparent = startedByNpx ? parentOf(parent) : undefined
+  const there = () =>
+    process.ppid === parent && (grandparent === undefined || parentOf(parent) === grandparent)
+  setInterval(() => there() || gone(), 1_000).unref()
+}
