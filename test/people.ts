@@ -23,7 +23,8 @@ export async function stranger(
   return person
 }
 
-async function fund(stack: Stack, wallet: Hex, has: { ausdMicro?: bigint; wei?: bigint }) {
+/** Gives a wallet AUSD and native coin out of nothing. */
+export async function fund(stack: Stack, wallet: Hex, has: { ausdMicro?: bigint; wei?: bigint }) {
   const { chain } = stack.info
   const client = createTestClient({
     mode: 'anvil',

@@ -1,4 +1,4 @@
-import { cpus, loadavg, release, totalmem, type as osName } from 'node:os'
+import { cpus, loadavg, type as osName, release, totalmem } from 'node:os'
 
 export type Machine = {
   readonly cpu: string

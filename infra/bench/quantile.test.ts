@@ -31,10 +31,12 @@ describe('a quantile is a value of the sample', () => {
     expect(sample).toEqual([3, 1, 2])
   })
 
-  test.each([[[], 0.5], [[1], -0.1], [[1], 1.1], [[1], Number.NaN]])(
-    '%j at %d is refused',
-    (sample, q) => {
-      expect(() => quantile(sample, q)).toThrow()
-    },
-  )
+  test.each([
+    [[], 0.5],
+    [[1], -0.1],
+    [[1], 1.1],
+    [[1], Number.NaN],
+  ])('%j at %d is refused', (sample, q) => {
+    expect(() => quantile(sample, q)).toThrow()
+  })
 })

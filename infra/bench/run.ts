@@ -3,6 +3,7 @@ import { benchBackfill } from './backfill/backfill.ts'
 import { layGround } from './backfill/ground.ts'
 import type { Run } from './backfill/reader.ts'
 import type { Figure } from './figure.ts'
+import { heedSignals, unlessInterrupted } from './interrupt.ts'
 import { machineText, thisMachine } from './machine.ts'
 import { type Options, readOptions, usage } from './options.ts'
 import { benchPonder } from './ponder/ponder.ts'
@@ -20,13 +21,13 @@ async function benchReading(options: Options): Promise<Figure[]> {
   let ours: Run | undefined
   if (options.names.includes('backfill')) {
     say('indexer-reader from zero')
-    const backfill = await benchBackfill(ground)
+    const backfill = await unlessInterrupted(benchBackfill(ground))
     ours = backfill.run
     figures.push(...backfill.figures)
   }
   if (options.names.includes('ponder')) {
     say('Ponder from zero, installed for this run')
-    figures.push(...(await benchPonder(ground, ours, say)))
+    figures.push(...(await unlessInterrupted(benchPonder(ground, ours, say))))
   }
   return figures
 }
@@ -49,5 +50,9 @@ try {
   console.error(`${(error as Error).message}\n\n${usage}`)
   process.exit(2)
 }
-await main(options)
-process.exit(0)
+heedSignals()
+await main(options).catch((error: Error) => {
+  console.error(error.message)
+  process.exitCode = 1
+})
+process.exit()

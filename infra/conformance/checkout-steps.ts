@@ -1,4 +1,6 @@
-import type { CheckoutOrder } from '../../services/payments/payment-provider.ts'
+import type { ProviderAccount } from '#shared/money/pair'
+import type { ProviderClient } from '#shared/provider/client'
+import type { CheckoutOrder, PaymentProvider } from '../../services/payments/payment-provider.ts'
 import { WireSession } from '../../services/payments/providers/xendit/wire.ts'
 import { type PaymentBench, providerOf } from './payment-bench.ts'
 import { faultOf, left, NotHere, type Step } from './step.ts'
@@ -25,16 +27,15 @@ export const orderOf = (
 })
 
 /** Sessions: opened, found, ended, and every refusal the service tells apart. */
-export function checkoutSteps({ account, client, neighbour }: PaymentBench): Step[] {
+export const checkoutSteps = (bench: PaymentBench): Step[] => [
+  ...lifeSteps(bench),
+  ...refusalSteps(bench),
+]
+
+/** One checkout from its opening to its end. */
+function lifeSteps({ account, client, neighbour }: PaymentBench): Step[] {
   const provider = providerOf(client)
   const order = orderOf(account)
-  const wire = { reference_id: order.reference, session_type: 'PAY', mode: 'PAYMENT_LINK' }
-  const body = { ...wire, country: account, currency: order.fiat.currency, amount: 20_000 }
-  const post = async (path: string, asked: object = {}) => {
-    const answer = await client.post(path, { schema: WireSession, body: { ...body, ...asked } })
-    if ('ok' in answer) return 'accepted'
-    return `${answer.refused.status} ${answer.refused.code}: ${answer.refused.meaning}`
-  }
   let sessionId: string | undefined
   return [
     {
@@ -72,15 +73,7 @@ export function checkoutSteps({ account, client, neighbour }: PaymentBench): Ste
         return seen ? 'found' : 'not found'
       },
     },
-    {
-      name: 'a checkout for cards alone is opened',
-      expected: 'open',
-      see: async () => {
-        const opened = await provider.openCheckout(orderOf(account, { cardsOnly: true }))
-        if (opened) await provider.cancelCheckout(account, opened.sessionId)
-        return opened?.status ?? 'refused'
-      },
-    },
+    cardsStep(account, provider),
     {
       name: 'a cancelled checkout is closed',
       expected: 'closed',
@@ -92,12 +85,41 @@ export function checkoutSteps({ account, client, neighbour }: PaymentBench): Ste
     {
       name: 'what is closed cannot be cancelled',
       expected: '422 INVALID_SESSION_STATUS: state_wrong',
-      see: () => post(`/sessions/${left(sessionId, 'checkout')}/cancel`),
+      see: () => fateOf(client, `/sessions/${left(sessionId, 'checkout')}/cancel`),
     },
+  ]
+}
+
+const cardsStep = (account: ProviderAccount, provider: PaymentProvider): Step => ({
+  name: 'a checkout for cards alone is opened',
+  expected: 'open',
+  see: async () => {
+    const opened = await provider.openCheckout(orderOf(account, { cardsOnly: true }))
+    if (opened) await provider.cancelCheckout(account, opened.sessionId)
+    return opened?.status ?? 'refused'
+  },
+})
+
+/** Asks by the client itself, to see the refusal that the service only acts upon. */
+async function fateOf(client: ProviderClient, path: string, body?: object): Promise<string> {
+  const answer = await client.post(path, { schema: WireSession, body })
+  if ('ok' in answer) return 'accepted'
+  return `${answer.refused.status} ${answer.refused.code}: ${answer.refused.meaning}`
+}
+
+/** What may not be asked for. */
+function refusalSteps({ account, client }: PaymentBench): Step[] {
+  const provider = providerOf(client)
+  const open = (over: object) =>
+    fateOf(client, '/sessions', {
+      ...{ reference_id: crypto.randomUUID(), session_type: 'PAY', mode: 'PAYMENT_LINK' },
+      ...{ country: account, currency: fiats[account].currency, amount: 20_000, ...over },
+    })
+  return [
     {
       name: 'a checkout that would expire too soon is refused',
       expected: '400 INVALID_EXPIRY_DATE: request_wrong',
-      see: () => post('/sessions', { expires_at: new Date(Date.now() + minuteMs).toISOString() }),
+      see: () => open({ expires_at: new Date(Date.now() + minuteMs).toISOString() }),
     },
     {
       name: 'the service reads that refusal as no checkout',
@@ -110,17 +132,17 @@ export function checkoutSteps({ account, client, neighbour }: PaymentBench): Ste
     {
       name: 'a channel that does not exist is refused',
       expected: '400 INVALID_PAYMENT_CHANNEL: channel_unavailable',
-      see: () => post('/sessions', { allowed_payment_channels: ['NO_SUCH_CHANNEL'] }),
+      see: () => open({ allowed_payment_channels: ['NO_SUCH_CHANNEL'] }),
     },
     {
       name: 'a return URL without https is refused',
       expected: '400 INVALID_URL: request_wrong',
-      see: () => post('/sessions', { success_return_url: 'http://app.example.org/' }),
+      see: () => open({ success_return_url: 'http://app.example.org/' }),
     },
     {
       name: 'an amount of nothing is refused',
       expected: 'refused',
-      see: async () => ((await post('/sessions', { amount: 0 })) === 'accepted' ? 'ok' : 'refused'),
+      see: async () => ((await open({ amount: 0 })) === 'accepted' ? 'ok' : 'refused'),
     },
     {
       name: 'cancelling what does not exist does no harm',

@@ -19,36 +19,42 @@ const noWebhook = () =>
   new NotHere('needs a public address: approve somebody in the dashboard, see infra/README.md')
 
 /** A link for a person, and a webhook that is believed exactly when it is the provider's. */
-export function identitySteps({ provider, stranger, deaf, hear }: IdentityBench): Step[] {
+export function identitySteps(bench: IdentityBench): Step[] {
   // A wallet that nobody has: the last bytes are random, so that no applicant is met twice.
   const wallet = `0x${'0'.repeat(8)}${crypto.randomUUID().replaceAll('-', '')}` as const
+  return [...linkSteps(bench, wallet), ...webhookSteps(bench, wallet)]
+}
+
+const linkSteps = ({ provider, stranger }: IdentityBench, wallet: `0x${string}`): Step[] => [
+  {
+    name: 'a person is given a link',
+    expected: 'https, or this machine',
+    see: async () => {
+      const { protocol, hostname } = new URL(await provider.createLink(wallet))
+      const own = protocol === 'https:' || hostname === '127.0.0.1'
+      return own ? 'https, or this machine' : protocol
+    },
+  },
+  {
+    name: 'with a wrong secret there is no link',
+    expected: 'ProviderDown',
+    see: () => faultOf(stranger.createLink(wallet)),
+  },
+]
+
+const verdictOf = (by: IdentityProvider, { body, headers }: Heard) =>
+  'ok' in by.verify(body, headers, Date.now()) ? 'believed' : 'refused'
+
+function webhookSteps({ provider, deaf, hear }: IdentityBench, wallet: `0x${string}`): Step[] {
   let heard: Heard | undefined
-  const verdict = (by: IdentityProvider, { body, headers }: Heard) => {
-    const read = by.verify(body, headers, Date.now())
-    return 'ok' in read ? 'believed' : 'refused'
-  }
   return [
-    {
-      name: 'a person is given a link',
-      expected: 'https, or this machine',
-      see: async () => {
-        const { protocol, hostname } = new URL(await provider.createLink(wallet))
-        const own = protocol === 'https:' || hostname === '127.0.0.1'
-        return own ? 'https, or this machine' : protocol
-      },
-    },
-    {
-      name: 'with a wrong secret there is no link',
-      expected: 'ProviderDown',
-      see: () => faultOf(stranger.createLink(wallet)),
-    },
     {
       name: 'its webhook is believed',
       expected: 'believed',
       see: async () => {
         if (!hear) throw noWebhook()
         heard = await hear(wallet)
-        return verdict(provider, heard)
+        return verdictOf(provider, heard)
       },
     },
     {
@@ -59,7 +65,7 @@ export function identitySteps({ provider, stranger, deaf, hear }: IdentityBench)
         const { body, headers } = left(heard, 'webhook')
         const changed = body.slice()
         changed[changed.length - 2]! ^= 1
-        return verdict(provider, { body: changed, headers })
+        return verdictOf(provider, { body: changed, headers })
       },
     },
     {
@@ -67,7 +73,7 @@ export function identitySteps({ provider, stranger, deaf, hear }: IdentityBench)
       expected: 'refused',
       see: async () => {
         if (!hear) throw noWebhook()
-        return verdict(deaf, left(heard, 'webhook'))
+        return verdictOf(deaf, left(heard, 'webhook'))
       },
     },
     {

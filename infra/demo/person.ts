@@ -1,4 +1,11 @@
-import { type Address, createWalletClient, type Hex, http, publicActions } from 'viem'
+import {
+  type Address,
+  createWalletClient,
+  type Hex,
+  http,
+  type LocalAccount,
+  publicActions,
+} from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { signIn } from '#infra/demo/session'
 import { type SignedTransfer, signTransfer, type TransferTerms } from '#infra/demo/transfer'
@@ -19,8 +26,9 @@ const day = 86_400
 /** Each direct action is sent with a fixed gas limit: the chain charges the limit, not what was used. */
 const gas = 400_000n
 
-export function personOf(stack: StackFile, privateKey: Hex) {
-  const account = privateKeyToAccount(privateKey)
+/** `signer` is a private key, or an account that signs in its own way, as a contract wallet's does. */
+export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
+  const account = typeof signer === 'string' ? privateKeyToAccount(signer) : signer
   const chain = createWalletClient({
     account,
     chain: chainOf(stack.chain.chainId),

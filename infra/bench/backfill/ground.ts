@@ -8,6 +8,7 @@ import { waitUntil } from '#infra/local/wait'
 import { provisionNats } from '#infra/nats/provision'
 import { benchDir } from '../bench-dir.ts'
 import { type BenchChain, fillChain } from '../chain/fill.ts'
+import { unlessInterrupted } from '../interrupt.ts'
 import { type Loop, viemLoop } from './viem-loop.ts'
 
 /** What both indexers stand on: one filled chain, one Postgres server, and NATS for ours. */
@@ -39,7 +40,7 @@ export async function layGround(events: number, say: (line: string) => void): Pr
   await provisionNats({ url: natsUrl, user: 'admin', password: secrets.nats.admin })
 
   say(`filling a chain with ${events} events`)
-  const chain = await fillChain(dir, events)
+  const chain = await unlessInterrupted(fillChain(dir, events))
   stack.defer(() => chain.child.end())
   const loop = await viemLoop(chain)
   if (loop.events !== chain.events)

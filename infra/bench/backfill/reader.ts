@@ -47,7 +47,10 @@ export async function runReader(ground: Ground): Promise<Run> {
     const tookMs = performance.now() - startedAt
     if (cursor!.events !== ground.chain.events)
       throw new Error(`the reader counts ${cursor!.events} events, not ${ground.chain.events}`)
-    const { records, cycles } = { records: 'indexer_reader.records', cycles: 'indexer_reader.cycles' }
+    const { records, cycles } = {
+      records: 'indexer_reader.records',
+      cycles: 'indexer_reader.cycles',
+    }
     const [totals] = await sql.unsafe<Totals[]>(totalsQuery(records, 'drawn_micro', cycles))
     return { tookMs, peakMb: peakMemoryMb(child.pid), totals: totals! }
   } finally {

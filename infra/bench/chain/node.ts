@@ -1,5 +1,5 @@
-import { type Child, startChild } from '#infra/local/child'
 import { chainAnswers, localChainId, planChain } from '#infra/local/chain'
+import { type Child, startChild } from '#infra/local/child'
 import { freePort } from '#infra/local/ports'
 import { waitUntil } from '#infra/local/wait'
 
@@ -19,7 +19,7 @@ export async function startNode(dir: string, genesisSeconds: number): Promise<No
       ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(localChainId)],
       ...['--no-mining', '--auto-impersonate', '--slots-in-an-epoch', '1', '--order', 'fifo'],
       ...['--gas-limit', '3000000000', '--block-base-fee-per-gas', '0', '--no-priority-fee'],
-      ...['--timestamp', String(genesisSeconds), '--prune-history', '100'],
+      ...['--timestamp', String(genesisSeconds), '--prune-history'],
       ...['--accounts', '1', '--no-request-size-limit', '--quiet'],
     ],
   })

@@ -25,7 +25,18 @@ export async function runPonder(ground: Ground): Promise<Run & { version: string
   const child = startChild({
     name: 'ponder',
     bin: node,
-    args: [cli, '--root', dir, '--log-format', 'json', 'start', '--schema', 'bench', '-p', `${port}`],
+    args: [
+      cli,
+      '--root',
+      dir,
+      '--log-format',
+      'json',
+      'start',
+      '--schema',
+      'bench',
+      '-p',
+      `${port}`,
+    ],
     env: { PONDER_TELEMETRY_DISABLED: 'true', NODE_ENV: 'production', BENCH_FACTS: factsFile },
     logFile,
   })
@@ -81,7 +92,9 @@ export async function benchPonder(
         value: eventsPerSecond,
         unit: 'events/s',
         ...against(eventsPerSecond, ground.loop.eventsPerSecond, 'viem loop'),
-        note: same ? 'projection equal to ours' : `projection differs: ${JSON.stringify(run.totals)}`,
+        note: same
+          ? 'projection equal to ours'
+          : `projection differs: ${JSON.stringify(run.totals)}`,
       },
       { bench, name: `${name}, memory max`, value: run.peakMb, unit: 'MB' },
     ]
