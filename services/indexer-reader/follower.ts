@@ -2,7 +2,7 @@ import type { Clock } from '#shared/clock'
 import type { Database } from '#shared/db/open'
 import { pause } from '#shared/deadline'
 import type { Log } from '#shared/log'
-import { type Cursor, confirmTo, liveCursors, rememberGenesis } from './cursor.store.ts'
+import { type Cursor, confirmTo, liveCursors } from './cursor.store.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Endpoints } from './endpoints.ts'
 import { type Figures, noteEndpoint } from './figures.ts'
@@ -10,6 +10,7 @@ import { openMemoryBound } from './memory.ts'
 import { commitSpans } from './projection.store.ts'
 import { Impossible } from './projection.ts'
 import { RpcFault } from './rpc-fault.ts'
+import { identifyAs } from './same-chain.ts'
 import { lookAgain } from './second-look.ts'
 import { readWindow, type Window } from './window.ts'
 
@@ -111,16 +112,6 @@ async function look({ database, endpoints }: Following, cursor: Cursor): Promise
     return { endpoint, spans: [], fault }
   }
   return readWindow(endpoint, { block: cursor.blockNumber, hash: cursor.blockHash })
-}
-
-/** Throws `RpcFault` if the endpoint is not the chain that this generation was read from. */
-export async function identifyAs(database: Database, cursor: Cursor, endpoint: Endpoint) {
-  const genesis = await endpoint.identify()
-  if (cursor.genesisHash === null) {
-    await database.read((db) => rememberGenesis(db, cursor.generation, genesis))
-  } else if (cursor.genesisHash !== genesis) {
-    throw new RpcFault('broken', 'the endpoint is another chain than the projection: rebuild it')
-  }
 }
 
 /**

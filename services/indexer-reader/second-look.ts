@@ -1,7 +1,8 @@
 import type { Cursor } from './cursor.store.ts'
-import { type Following, identifyAs } from './follower.ts'
+import type { Following } from './follower.ts'
 import { confirmSpan } from './projection.store.ts'
 import { RpcFault } from './rpc-fault.ts'
+import { identifyAs } from './same-chain.ts'
 
 /** A node that answered partially at the head has caught up some blocks later. */
 const depthBlocks = 20

@@ -14,6 +14,12 @@ export type Hand = {
   readonly finalized: () => Promise<number>
 }
 
+/** Said outright: what the node would fill in does not fit a chain whose base fee moves. */
+const terms = {
+  gas: numberToHex(200_000),
+  maxFeePerGas: numberToHex(10n ** 12n),
+  maxPriorityFeePerGas: numberToHex(10n ** 9n),
+}
 const verifier = devAccount('bench verifier').address
 const admin = devAccount('admin').address
 
@@ -22,7 +28,7 @@ export async function openHand({ info }: Stack): Promise<Hand> {
   const one = async (method: string, params: readonly unknown[]) =>
     (await rpc(rpcUrl, [{ method, params }]))[0]
   const send = async (from: Address, to: string, data: Hex) =>
-    (await one('eth_sendTransaction', [{ from, to, data, gas: numberToHex(200_000) }])) as Hex
+    (await one('eth_sendTransaction', [{ from, to, data, ...terms }])) as Hex
   const credit = (from: Address, functionName: string, args: readonly unknown[]) =>
     send(
       from,
