@@ -36,13 +36,20 @@ async function main(options: Options): Promise<void> {
   const machine = thisMachine()
   const figures = [...(await benchReading(options)), ...(await benchStack(options, say))]
   const date = new Date().toISOString().slice(0, 10)
-  const command = ['bun run bench', ...process.argv.slice(2)].join(' ')
+  const args = process.argv.slice(2)
+  const aside = ['--note', '--json']
+  const said = args.filter((arg, at) => !aside.includes(arg) && !aside.includes(args[at - 1] ?? ''))
+  const command = ['bun run bench', ...said].join(' ')
   const result = { date, command, machine, note: options.note, figures }
   console.log(`\n${machineText(machine)}\n\n${tableOf(figures)}`)
   if (options.jsonPath) writeFileSync(options.jsonPath, `${JSON.stringify(result, null, 2)}\n`)
   if (options.write) writeResults(result)
 }
 
+if (process.argv.includes('--help')) {
+  console.log(usage)
+  process.exit(0)
+}
 let options: Options
 try {
   options = readOptions(process.argv.slice(2))

@@ -4,8 +4,8 @@ import { actsOf, termsOf } from './history.ts'
 import { type Node, rpc, startNode } from './node.ts'
 import { openOutbound, relayer, verifier, walletAt } from './outbound.ts'
 
-/** Wallets that have their turn in one block: some 40 events in each. */
-const walletsPerBlock = 16
+/** Wallets that have their turn in one block: some 100 events in each. */
+const walletsPerBlock = 40
 const eventsPerWallet = 50
 /** Beyond what any reader takes for unfinal: Ponder holds back 30 blocks on a chain it does not know. */
 const blocksAfter = 64

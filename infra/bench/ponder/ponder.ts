@@ -37,7 +37,12 @@ export async function runPonder(ground: Ground): Promise<Run & { version: string
       '-p',
       `${port}`,
     ],
-    env: { PONDER_TELEMETRY_DISABLED: 'true', NODE_ENV: 'production', BENCH_FACTS: factsFile },
+    env: {
+      HOME: dir,
+      PONDER_TELEMETRY_DISABLED: 'true',
+      NODE_ENV: 'production',
+      BENCH_FACTS: factsFile,
+    },
     logFile,
   })
   try {

@@ -19,6 +19,8 @@ export async function benchVerify(stack: Stack, options: Options): Promise<Figur
   const plain = await plainLoad(load)
   const warm = await load(`${stack.info.gateway}/verify/${wallet}`)
   const cold = await load(`${stack.info.gateway}/verify/{wallet}`)
+  const errors = warm.errors + cold.errors
+  if (errors > 0) throw new Error(`${errors} requests of /verify failed`)
   return [
     {
       bench,
