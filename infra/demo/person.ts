@@ -83,7 +83,18 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
     call,
     get,
     post,
-    me: async () => (await get('/me')).body,
+    /** As an app does: 503 means the same request again in a moment, and it is safe to repeat. */
+    insist: (path: string, body: unknown) =>
+      waitUntil(`an answer of ${path}`, async () => {
+        const reply = await post(path, body)
+        return reply.status !== 503 && reply
+      }),
+    /** What `/me` shows; asked again while a service is being restarted. */
+    me: () =>
+      waitUntil('an answer of /me', async () => {
+        const reply = await get('/me')
+        return reply.status === 200 && reply.body
+      }),
     quote: async (pair: 'USD/IDR' | 'USD/MYR') => (await post('/quote', { pair })).body,
     sign: (terms: Omit<TransferTerms, 'token' | 'chainId'>) =>
       signTransfer(account, {

@@ -30,7 +30,11 @@ export async function topupScene({ person, outside, line }: Scene) {
   line.chapter('2. Top-up by QRIS')
   const quote = await person.quote('USD/IDR')
   line.say(`rate locked for 60 s: ${rupiahText(quote.rate)} per dollar`)
-  const reply = await person.post('/topups', { amount: '500000', method: 'qr', quoteId: quote.id })
+  const reply = await person.insist('/topups', {
+    amount: '500000',
+    method: 'qr',
+    quoteId: quote.id,
+  })
   answered('the top-up', reply)
   line.say(`checkout open for ${rupiahText(reply.body.fiat)}: ${reply.body.checkoutUrl}`)
   await outside.pay(reply.body.paymentId, 'QRIS')
@@ -51,7 +55,7 @@ export async function drawScene({ person, line }: Scene, title = '3. Draw'): Pro
 export async function settlementScene({ person, outside, line }: Scene) {
   line.chapter('4. Settlement')
   const quote = await person.quote('USD/IDR')
-  const reply = await person.post('/settlements', { quoteId: quote.id })
+  const reply = await person.insist('/settlements', { quoteId: quote.id })
   answered('the settlement', reply)
   line.say(
     `${rupiahText(reply.body.fiat)} pays the debt of ${ausdText(reply.body.ausd)}, rounded up`,
@@ -73,7 +77,7 @@ export async function cashoutScene({ person, line, stack }: Scene) {
     accountNumber: '1234567890',
     accountHolderName: 'Sari Dewi',
   }
-  const reply = await person.post('/cashouts', { quoteId: quote.id, authorization, bank })
+  const reply = await person.insist('/cashouts', { quoteId: quote.id, authorization, bank })
   answered('the cash-out', reply)
   line.say(
     `${ausdText(reply.body.ausd)} becomes ${rupiahText(reply.body.fiat)}, payout ${reply.body.payoutId}`,

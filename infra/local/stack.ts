@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Backbone, bootBackbone } from '#infra/local/backbone'
 import { localTerms, type Terms } from '#infra/local/chain'
@@ -128,6 +128,8 @@ async function boot(
 }
 
 async function place(backbone: Backbone, ports: typeof wantedPorts, dir: string): Promise<Places> {
+  const bookPath = join(dir, 'sandbox.jsonl')
+  rmSync(bookPath, { force: true }) // A new world: nothing of an earlier one happened in it.
   const gatewayPort = await freePort(ports.gateway)
   const sandboxPort = await freePort(ports.sandbox)
   return {
@@ -136,7 +138,7 @@ async function place(backbone: Backbone, ports: typeof wantedPorts, dir: string)
     sandboxPort,
     gateway: `http://127.0.0.1:${gatewayPort}`,
     sandbox: `http://127.0.0.1:${sandboxPort}`,
-    bookPath: join(dir, 'sandbox.jsonl'),
+    bookPath,
   }
 }
 
