@@ -1,15 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
-import { drizzle } from 'drizzle-orm/postgres-js'
-import { migrate } from 'drizzle-orm/postgres-js/migrator'
-import postgres from 'postgres'
-import { startChild } from '#infra/local/child'
-import { freePort } from '#infra/local/ports'
-import { planPostgres, postgresAnswers } from '#infra/local/postgres'
-import { waitUntil } from '#infra/local/wait'
-import { generate } from '#infra/migrations/generate'
+import { migrateAll } from '#infra/migrations/migrate'
+import { startScratchPostgres } from '#infra/migrations/scratch-postgres'
 import { openSandbox } from '#infra/sandbox/sandbox'
 import { type Desk as HandlingDesk, handle } from '#shared/bus/handling'
 import { openDatabase } from '#shared/db/open'
@@ -38,18 +29,13 @@ type Answered = {
 }
 type Entry = Record<string, string>
 
-/** A real Postgres of this suite alone, with the tables of this service. */
-async function openPostgres(dir: string) {
-  const port = await freePort()
-  const plan = planPostgres({ dir, port, password: 'suite', durable: false })
-  const logFile = join(dir, 'postgres.log')
-  const server = startChild({ ...plan.command, logFile })
-  await waitUntil('Postgres answering', () => postgresAnswers(plan.adminUrl))
-  const sql = postgres(plan.adminUrl, { max: 1, onnotice: () => {} })
-  generate('payments', 'suite', join(dir, 'migrations'))
-  await migrate(drizzle(sql), { migrationsFolder: join(dir, 'migrations') })
-  await sql.end()
-  return { url: plan.adminUrl, end: () => server.end('SIGINT') }
+/** A real Postgres of this suite alone, migrated as everywhere, under the service's own role. */
+async function openPostgres() {
+  const server = await startScratchPostgres()
+  const { adminUrl, passwords } = server
+  await migrateAll({ adminUrl, passwords })
+  const url = server.urlAs('payments', passwords.payments)
+  return { url, end: () => server[Symbol.asyncDispose]() }
 }
 
 /** What the neighbours answer: quotes of pricing, wallets of the chain. */
@@ -85,8 +71,7 @@ function openNeighbours() {
 
 /** The service's own parts between a real Postgres, the sandbox and its neighbours' answers. */
 export async function openRig() {
-  const dir = mkdtempSync(join(tmpdir(), 'payments-suite-'))
-  const base = await openPostgres(dir)
+  const base = await openPostgres()
   const log = openLog('payments', process.env.SUITE_LOG ?? 'silent')
   const database = openDatabase({ url: base.url, name: 'suite', log, onStuck: () => {} })
   const neighbours = openNeighbours()
@@ -170,7 +155,6 @@ export async function openRig() {
       await gateway.stop(true)
       await database[Symbol.asyncDispose]()
       await base.end()
-      rmSync(dir, { recursive: true, force: true })
     },
   }
 }

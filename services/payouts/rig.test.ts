@@ -1,15 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { eq, sql } from 'drizzle-orm'
-import { drizzle } from 'drizzle-orm/postgres-js'
-import { migrate } from 'drizzle-orm/postgres-js/migrator'
-import postgres from 'postgres'
-import { startChild } from '#infra/local/child'
-import { freePort } from '#infra/local/ports'
-import { planPostgres, postgresAnswers } from '#infra/local/postgres'
 import { waitUntil } from '#infra/local/wait'
-import { generate } from '#infra/migrations/generate'
+import { migrateAll } from '#infra/migrations/migrate'
+import { startScratchPostgres } from '#infra/migrations/scratch-postgres'
 import { openSandbox } from '#infra/sandbox/sandbox'
 import { testConfig } from '#infra/sandbox/stand'
 import { type Desk as HandlingDesk, handle } from '#shared/bus/handling'
@@ -36,16 +28,13 @@ export const wallet = '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211'
 export const treasury = '0x00000000000000000000000000000000000000aa'
 export const txHash = `0x${'ab'.repeat(32)}`
 
-/** A real Postgres of this suite alone, with the tables of this service. */
-async function openPostgres(dir: string) {
-  const plan = planPostgres({ dir, port: await freePort(), password: 'suite', durable: false })
-  const server = startChild({ ...plan.command, logFile: join(dir, 'postgres.log') })
-  await waitUntil('Postgres answering', () => postgresAnswers(plan.adminUrl))
-  const admin = postgres(plan.adminUrl, { max: 1, onnotice: () => {} })
-  generate('payouts', 'suite', join(dir, 'migrations'))
-  await migrate(drizzle(admin), { migrationsFolder: join(dir, 'migrations') })
-  await admin.end()
-  return { url: plan.adminUrl, end: () => server.end('SIGINT') }
+/** A real Postgres of this suite alone, migrated as everywhere, under the service's own role. */
+async function openPostgres() {
+  const server = await startScratchPostgres()
+  const { adminUrl, passwords } = server
+  await migrateAll({ adminUrl, passwords })
+  const url = server.urlAs('payouts', passwords.payouts)
+  return { url, end: () => server[Symbol.asyncDispose]() }
 }
 
 /** What the neighbours answer: quotes of pricing, the token's opinion of an authorization. */
@@ -78,8 +67,7 @@ type Change = { authorization?: object; bank?: object; wallet?: string; quoteId?
 /** The service's own parts between a real Postgres, the sandbox and its neighbours' answers. */
 export async function openRig(options: { sweepAfterMs?: number; webhooks?: boolean } = {}) {
   const { sweepAfterMs = 200, webhooks = true } = options
-  const dir = mkdtempSync(join(tmpdir(), 'payouts-suite-'))
-  const base = await openPostgres(dir)
+  const base = await openPostgres()
   const log = openLog('payouts', process.env.SUITE_LOG ?? 'silent')
   const database = openDatabase({ url: base.url, name: 'suite', log, onStuck: () => {} })
   const neighbours = openNeighbours()
@@ -212,7 +200,6 @@ export async function openRig(options: { sweepAfterMs?: number; webhooks?: boole
       await gateway.stop(true)
       await database[Symbol.asyncDispose]()
       await base.end()
-      rmSync(dir, { recursive: true, force: true })
     },
   }
 }
