@@ -1,5 +1,4 @@
 import {
-  accessSync,
   chmodSync,
   constants,
   cpSync,
@@ -48,13 +47,4 @@ export function reachableCopy(source: string, name: string): string {
     rmSync(draft, { recursive: true, force: true }) // Another stack copied it first.
   }
   return copy
-}
-
-export function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
 }

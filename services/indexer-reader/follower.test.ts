@@ -10,6 +10,7 @@ import {
 } from 'bun:test'
 import type { Address } from 'viem'
 import { waitUntil } from '#infra/local/wait'
+import { type ScratchPostgres, startScratchPostgres } from '#infra/migrations/scratch-postgres'
 import type { RpcFaults } from '#infra/sandbox/rpc-proxy/faults'
 import { openRpcProxy, type RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
 import { liveCursors } from './cursor.store.ts'
@@ -17,29 +18,23 @@ import { eventsOf } from './event.store.ts'
 import { historyOf } from './history.ts'
 import type { Reader } from './reader.ts'
 import { openRigChain, type RigChain, standingOf } from './rig/chain.ts'
-import {
-  askRecord,
-  openRigDatabase,
-  openRigPostgres,
-  type RigPostgres,
-  startReader,
-} from './rig/rig.ts'
+import { askRecord, openRigDatabase, startReader } from './rig/rig.ts'
 import { ana, budi, citra, tellMore, tellStory } from './rig/story.ts'
 
 setDefaultTimeout(60_000)
 
-let postgres: RigPostgres
+let postgres: ScratchPostgres
 let chain: RigChain
 let proxies: [RpcProxy, RpcProxy]
 let rig: Awaited<ReturnType<typeof openRigDatabase>>
 let running: ReturnType<typeof startReader>
 
 beforeAll(async () => {
-  ;[postgres, chain] = await Promise.all([openRigPostgres(), openRigChain()])
+  ;[postgres, chain] = await Promise.all([startScratchPostgres(), openRigChain()])
   await tellStory(chain)
 }, 60_000)
 afterAll(async () => {
-  await Promise.all([postgres.close(), chain.close()])
+  await Promise.all([postgres[Symbol.asyncDispose](), chain.close()])
 })
 
 let suffix = 0

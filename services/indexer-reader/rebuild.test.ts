@@ -2,29 +2,24 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { waitUntil } from '#infra/local/wait'
+import { type ScratchPostgres, startScratchPostgres } from '#infra/migrations/scratch-postgres'
 import { openRpcProxy, type RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
 import { beginGeneration, cursors } from './cursor.store.ts'
 import { events } from './event.store.ts'
 import { openRigChain, type RigChain } from './rig/chain.ts'
-import {
-  askRecord,
-  openRigDatabase,
-  openRigPostgres,
-  type RigPostgres,
-  startReader,
-} from './rig/rig.ts'
+import { askRecord, openRigDatabase, startReader } from './rig/rig.ts'
 import { ana, tellStory } from './rig/story.ts'
 
 setDefaultTimeout(60_000)
 
-let postgres: RigPostgres
+let postgres: ScratchPostgres
 let chain: RigChain
 let proxy: RpcProxy
 let rig: Awaited<ReturnType<typeof openRigDatabase>>
 let running: ReturnType<typeof startReader>
 
 beforeAll(async () => {
-  ;[postgres, chain] = await Promise.all([openRigPostgres(), openRigChain()])
+  ;[postgres, chain] = await Promise.all([startScratchPostgres(), openRigChain()])
   await tellStory(chain)
   proxy = openRpcProxy({ target: chain.rpcUrl })
   rig = await openRigDatabase(postgres, 'rebuild')
@@ -34,7 +29,7 @@ afterAll(async () => {
   await running.stop()
   await rig.database[Symbol.asyncDispose]()
   await proxy[Symbol.asyncDispose]()
-  await Promise.all([postgres.close(), chain.close()])
+  await Promise.all([postgres[Symbol.asyncDispose](), chain.close()])
 })
 
 const ask = () => askRecord({ database: rig.database, reader: running.reader }, ana)

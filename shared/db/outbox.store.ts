@@ -1,8 +1,8 @@
-import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
+import { and, asc, inArray, isNull, sql } from 'drizzle-orm'
 import { bigserial, index, jsonb, type PgSchema, text } from 'drizzle-orm/pg-core'
 import type { TSchema } from 'typebox'
 import { at } from '#shared/db/columns'
-import type { Database, Db, Tx } from '#shared/db/open'
+import type { Database, Tx } from '#shared/db/open'
 import type { Message, Topic } from '#shared/messages/topic'
 import { requestId } from '#shared/request-id'
 import { readerOf } from '#shared/schema'
@@ -99,6 +99,3 @@ export async function outboxLag(database: Database, outbox: OutboxTable) {
   const { waiting, oldest } = rows[0]!
   return { waiting, oldestMs: oldest === null ? null : Date.now() - Date.parse(oldest) }
 }
-
-export const findAnnounced = (db: Db, outbox: OutboxTable, id: string) =>
-  db.select().from(outbox).where(eq(outbox.id, id))

@@ -1,8 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { generateDrizzleJson, generateMigration } from 'drizzle-kit/api'
-import { sql } from 'drizzle-orm'
 import {
   createTestClient,
   encodeFunctionData,
@@ -15,10 +10,8 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { startAnvil } from '#infra/contracts/anvil-process'
 import { deployContracts } from '#infra/contracts/deploy'
 import { actorKeys } from '#infra/contracts/stage'
-import { startChild } from '#infra/local/child'
-import { emptyDir } from '#infra/local/folders'
-import { freePort } from '#infra/local/ports'
-import { planPostgres, postgresAnswers } from '#infra/local/postgres'
+import { migrateAll } from '#infra/migrations/migrate'
+import { startScratchPostgres } from '#infra/migrations/scratch-postgres'
 import { handle } from '#shared/bus/handling'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
@@ -33,32 +26,24 @@ import { lanes } from '../lane.store'
 import { openNode } from '../node'
 import type { Task } from '../operation'
 import { operationReactions } from '../operation.reactions'
-import { findOperation, operations } from '../operation.store'
+import { findOperation } from '../operation.store'
 import { orderOf } from '../order'
 import type { Desk } from '../questions'
 import { newLife, type Relayer, type Settings } from '../relayer'
 import { round } from '../rounds'
-import { deadLetters, inbox, mail, outbox, schema } from '../schema.store'
-import { attempts, transactions } from '../transaction.store'
+import { mail } from '../schema.store'
 
-const tables = { schema, operations, transactions, attempts, lanes, inbox, outbox, deadLetters }
 const log = openLog('chain-relayer', process.env.LOG_LEVEL ?? 'silent')
 
-/** A real Postgres with this service's tables, made from the same definitions as the migrations. */
+/** A real Postgres, migrated as everywhere; opened as the owner, since suites take rows away. */
 async function openTestDatabase() {
-  const dir = mkdtempSync(join(tmpdir(), 'relayer-'))
-  emptyDir(join(dir, 'logs'))
-  const plan = planPostgres({ dir, port: await freePort(), password: 'test', durable: false })
-  const child = startChild(plan.command)
-  await until(() => postgresAnswers(plan.adminUrl), 'postgres')
-  const database = openDatabase({ url: plan.adminUrl, name: 'test', log, onStuck: () => {} })
-  const empty = generateDrizzleJson({})
-  for (const statement of await generateMigration(empty, generateDrizzleJson(tables)))
-    await database.read((db) => db.execute(sql.raw(statement)))
+  const server = await startScratchPostgres()
+  const { adminUrl, passwords } = server
+  await migrateAll({ adminUrl, passwords })
+  const database = openDatabase({ url: adminUrl, name: 'test', log, onStuck: () => {} })
   const close = async () => {
     await database[Symbol.asyncDispose]()
-    await child.end('SIGINT')
-    rmSync(dir, { recursive: true, force: true })
+    await server[Symbol.asyncDispose]()
   }
   return { database, close }
 }

@@ -1,14 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import postgres from 'postgres'
 import type { Address } from 'viem'
-import { startChild } from '#infra/local/child'
-import { freePort } from '#infra/local/ports'
-import { planPostgres, postgresAnswers } from '#infra/local/postgres'
-import { waitUntil } from '#infra/local/wait'
-import { databaseRoles } from '#infra/migrations/databases'
 import { migrateAll } from '#infra/migrations/migrate'
+import type { ScratchPostgres } from '#infra/migrations/scratch-postgres'
 import { systemClock } from '#shared/clock'
 import { type Database, openDatabase } from '#shared/db/open'
 import { openLog } from '#shared/log'
@@ -16,34 +9,17 @@ import { openReader, type Reader } from '../reader.ts'
 import { recordResponder } from '../record.responder.ts'
 import type { RigChain } from './chain.ts'
 
-export type RigPostgres = { adminUrl: string; close: () => Promise<void> }
-
-/** A real Postgres in a folder of its own. */
-export async function openRigPostgres(): Promise<RigPostgres> {
-  const dir = mkdtempSync(join(tmpdir(), 'indexer-reader-'))
-  mkdirSync(join(dir, 'logs'))
-  const plan = planPostgres({ dir, port: await freePort(), password: 'rig', durable: false })
-  const child = startChild(plan.command)
-  await waitUntil('Postgres answering', () => postgresAnswers(plan.adminUrl))
-  return {
-    adminUrl: plan.adminUrl,
-    close: async () => {
-      await child.end('SIGINT')
-      rmSync(dir, { recursive: true, force: true })
-    },
-  }
-}
-
 /** A fresh database with every role and table, opened with the reader's own rights. */
-export async function openRigDatabase(server: RigPostgres, name: string) {
+export async function openRigDatabase(server: ScratchPostgres, name: string) {
   const admin = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
   await admin.unsafe(`drop database if exists ${name} with (force)`)
   await admin.unsafe(`create database ${name}`)
   await admin.end()
   const adminUrl = Object.assign(new URL(server.adminUrl), { pathname: `/${name}` }).href
-  const passwords = Object.fromEntries(databaseRoles.map((role) => [role, 'rig'])) as never
+  const { passwords } = server
   await migrateAll({ adminUrl, passwords })
-  const url = Object.assign(new URL(adminUrl), { username: 'indexer_reader', password: 'rig' }).href
+  const own = server.urlAs('indexer_reader', passwords.indexer_reader)
+  const url = Object.assign(new URL(own), { pathname: `/${name}` }).href
   const database = openDatabase({ url, name: 'rig', log: rigLog, onStuck: () => {} })
   return { database, url, adminUrl }
 }
