@@ -24,6 +24,10 @@ const documented = {
     ...['PARTIAL_REFUND_NOT_SUPPORTED', 'MAXIMUM_REFUND_AMOUNT_REACHED', 'TRANSACTION_NOT_FOUND'],
     ...['INELIGIBLE_TRANSACTION', 'UNAUTHORIZED', 'IDEMPOTENCY_ERROR', 'DATA_NOT_FOUND'],
   ],
+  transactions: [
+    ...['API_VALIDATION_ERROR', 'FEATURE_NOT_AVAILABLE', 'REQUEST_FORBIDDEN_ERROR'],
+    ...['UNAUTHORIZED_SENDER_IP'],
+  ],
 } as const
 
 describe.each(Object.entries(documented))('the error codes of %s', (_, codes) => {

@@ -25,6 +25,12 @@ export type ProviderRefusal = {
  */
 export class ProviderUnknown extends Error {
   override name = 'ProviderUnknown'
+  /** Set when a look-up was refused, which says nothing about what was looked for. */
+  readonly refusal: ProviderRefusal | undefined
+  constructor(message: string, options: ErrorOptions & { refusal?: ProviderRefusal } = {}) {
+    super(message, options)
+    this.refusal = options.refusal
+  }
 }
 
 /** The provider's rate limit, or our own under it, let no call through: certainly nothing happened. */
@@ -68,8 +74,9 @@ const groups: readonly [ProviderMeaning, readonly string[]][] = [
   [
     'account_misconfigured',
     [
-      ...['INVALID_API_KEY', 'REQUEST_FORBIDDEN_ERROR', 'INVALID_MERCHANT_SETTINGS'],
-      ...['UNAUTHORIZED', 'ACCOUNT_ACCESS_BLOCKED'],
+      ...['INVALID_API_KEY', 'REQUEST_FORBIDDEN_ERROR', 'REQUEST_FORBIDDEN', 'UNAUTHORIZED'],
+      ...['INVALID_MERCHANT_SETTINGS', 'ACCOUNT_ACCESS_BLOCKED', 'UNAUTHORIZED_SENDER_IP'],
+      ...['FEATURE_NOT_AVAILABLE'],
     ],
   ],
   ['not_found', ['NOT_FOUND', 'DATA_NOT_FOUND', 'TRANSACTION_NOT_FOUND']],
