@@ -20,11 +20,10 @@ export const payerControls = (world: World): Control[] => [
     method: 'POST',
     path: '/control/sessions/:id/pay',
     run(id, body) {
-      // An expired session can still be paid: a bank may settle late.
-      const session = sessionIn(world, id, ['ACTIVE', 'EXPIRED'])
+      // A session that has ended can still be paid: a bank settles late, a code stays on a screen.
+      const session = sessionIn(world, id, ['ACTIVE', 'EXPIRED', 'CANCELED'])
       const capturedMinor = amountMinorOf(body, session.account, session.amountMinor)
-      const late = session.status === 'EXPIRED'
-      const request = (late && expiredRequest(world, session)) || choose(world, session, body)
+      const request = shownRequest(world, session) ?? choose(world, session, body)
       return paymentBody(captureRequest(world, request, capturedMinor))
     },
   },
@@ -63,13 +62,17 @@ function sessionIn({ book }: World, id: string, states: Session['status'][]): Se
   throw new Refusal(409, `the session is ${session.status}`)
 }
 
-// The virtual account the payer had been shown before the session expired.
-function expiredRequest({ book }: World, session: Session): PaymentRequest | undefined {
+// The virtual account the payer had been shown before the session ended.
+function shownRequest({ book }: World, session: Session): PaymentRequest | undefined {
   const request = session.requestId ? book.get('requests', session.requestId) : undefined
-  return request?.status === 'EXPIRED' && !request.latestPaymentId ? request : undefined
+  if (session.status === 'ACTIVE' || request?.latestPaymentId) return undefined
+  return request
 }
 
 function choose(world: World, session: Session, body: JsonObject): PaymentRequest {
+  if (session.status === 'CANCELED' && body.force !== true) {
+    throw new Refusal(409, 'the session is CANCELED and no code was shown (force: true pays it)')
+  }
   const payable = payableChannels(session).map(({ code }) => code)
   const code = optionalText(body, 'channel_code') ?? payable[0]
   if (code === undefined) throw new Refusal(400, 'no channel takes this amount')
@@ -80,7 +83,7 @@ function choose(world: World, session: Session, body: JsonObject): PaymentReques
   const isOpen = open?.status === 'ACCEPTING_PAYMENTS' || open?.status === 'REQUIRES_ACTION'
   if (open && isOpen && open.channelCode === code) return open
   const request = openRequest(world, session, code)
-  if (session.status === 'ACTIVE') return request
+  if (session.status !== 'EXPIRED') return request
   // Opened only to carry a late payment: it is as expired as its session.
   return world.book.save('requests', { ...request, status: 'EXPIRED' })
 }

@@ -53,6 +53,7 @@ describe('a session that is paid', () => {
     })
     const payment = await stand.get('ID', `/v3/payments/${session.payment_id}`)
     expect(payment.json).toMatchObject({ channel_code: 'BCA_VIRTUAL_ACCOUNT', status: 'SUCCEEDED' })
+    expect(Date.parse(payment.json.created)).toBeWithin(Date.parse(session.created), Date.now() + 1)
     const stranger = await stand.get('MY', `/v3/payments/${session.payment_id}`)
     expect(stranger).toMatchObject({ status: 404, json: { error_code: 'DATA_NOT_FOUND' } })
     expect((await stand.control(`sessions/${id}/pay`)).status).toBe(409)
@@ -109,6 +110,38 @@ describe('a session that is not paid', () => {
     expect(webhooks.map((w: { event: string }) => w.event)).not.toContain(
       'payment_session.completed',
     )
+  })
+
+  test('is cancelled, and its code that was already shown is paid all the same', async () => {
+    const id = await open({ reference_id: 'recalled-1' })
+    const shown = await stand.control(`sessions/${id}/choose`, {
+      channel_code: 'BCA_VIRTUAL_ACCOUNT',
+    })
+    await stand.call('ID', `/sessions/${id}/cancel`)
+    const late = await stand.control(`sessions/${id}/pay`)
+    expect(late.json).toMatchObject({
+      payment_request_id: shown.json.payment_request_id,
+      channel_code: 'BCA_VIRTUAL_ACCOUNT',
+      status: 'SUCCEEDED',
+    })
+    const [told] = await stand.events('payment.capture')
+    expect(told?.json.data.payment_id).toBe(late.json.payment_id)
+    const session = (await stand.get('ID', `/sessions/${id}`)).json
+    expect(session).toMatchObject({ status: 'CANCELED', payment_id: null })
+    const { webhooks } = await stand.book()
+    expect(webhooks.map((w: { event: string }) => w.event)).toEqual(['payment.capture'])
+  })
+
+  test('is cancelled before any code was shown: then only force pays it', async () => {
+    const id = await open()
+    await stand.call('ID', `/sessions/${id}/cancel`)
+    expect((await stand.control(`sessions/${id}/pay`)).status).toBe(409)
+    expect((await stand.book()).payments).toEqual([])
+    const forced = { channel_code: 'CARDS', force: true }
+    const { json } = await stand.control(`sessions/${id}/pay`, forced)
+    expect(json).toMatchObject({ channel_code: 'CARDS', status: 'SUCCEEDED' })
+    expect((await stand.get('ID', `/sessions/${id}`)).json.status).toBe('CANCELED')
+    expect((await stand.control(`sessions/${id}/choose`)).status).toBe(409)
   })
 
   test('can be authorized, captured or left to expire', async () => {
