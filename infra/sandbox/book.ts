@@ -1,6 +1,7 @@
 import { type Journal, noJournal, openJournal, readJournal } from './journal.ts'
 import type {
   Applicant,
+  Chargeback,
   IdentityLink,
   Payment,
   PaymentRequest,
@@ -16,6 +17,7 @@ export type Records = {
   requests: PaymentRequest
   payments: Payment
   refunds: Refund
+  chargebacks: Chargeback
   payouts: Payout
   applicants: Applicant
   links: IdentityLink
@@ -41,6 +43,7 @@ export function openBook(path: string | null): Book {
     requests: new Map(),
     payments: new Map(),
     refunds: new Map(),
+    chargebacks: new Map(),
     payouts: new Map(),
     applicants: new Map(),
     links: new Map(),

@@ -27,6 +27,12 @@ export type Faults = {
     readonly rateLimitRate: number
     /** A capture is one smallest unit short. */
     readonly wrongAmount: number
+    /** 404 on everything that reads refunds, although they are there. */
+    readonly hideRefunds: number
+    /** 403 on the list of transactions, as for a key without its permission. */
+    readonly forbidList: number
+    /** How much later than it happened a row, or a change of it, is in the list of transactions. */
+    readonly listDelayMs: number
   }
   readonly seed: number | null
 }
@@ -49,6 +55,9 @@ export const noFaults: Faults = {
     delayMs: 0,
     rateLimitRate: 0,
     wrongAmount: 0,
+    hideRefunds: 0,
+    forbidList: 0,
+    listDelayMs: 0,
   },
   seed: null,
 }
@@ -87,6 +96,9 @@ const checks = new Map<string, Check>([
   ['api.delayMs', waitMs],
   ['api.rateLimitRate', probability],
   ['api.wrongAmount', probability],
+  ['api.hideRefunds', probability],
+  ['api.forbidList', probability],
+  ['api.listDelayMs', waitMs],
 ])
 
 /**

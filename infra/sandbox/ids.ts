@@ -4,6 +4,7 @@ const prefixes = {
   capture: 'cptr-',
   customer: 'cust-',
   refund: 'rfd-',
+  chargeback: 'cb-',
   payout: 'disb-',
   inquiry: 'inq_',
   personaEvent: 'evt_',

@@ -86,6 +86,25 @@ export type Refund = {
   readonly updatedAt: string
 }
 
+/** What the list of transactions calls how a row stands. */
+export const transactionStatuses = ['PENDING', 'SUCCESS', 'FAILED', 'VOIDED', 'REVERSED'] as const
+export type TransactionStatus = (typeof transactionStatuses)[number]
+
+/** A payment the card network took back. Only the list of transactions ever tells of it. */
+export type Chargeback = {
+  readonly id: string
+  readonly account: Account
+  readonly requestId: string
+  readonly paymentId: string
+  /** The payment's own. */
+  readonly referenceId: string
+  readonly channelCode: string
+  readonly amountMinor: bigint
+  readonly status: TransactionStatus
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
 /** A bank transfer we were told to make. */
 export type Payout = {
   readonly id: string

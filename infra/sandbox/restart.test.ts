@@ -51,8 +51,9 @@ async function boot(gatewayUrl: string) {
   const headers = { authorization: `Basic ${btoa('key-id:')}`, 'idempotency-key': 'one' }
   const post = async (path: string, body: unknown) =>
     (await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })).json()
-  const book = async () => (await fetch(`${url}/control/book`)).json()
-  return { url, kill, post, book }
+  const get = async (path: string) => (await fetch(url + path, { headers })).json()
+  const book = () => get('/control/book')
+  return { url, kill, post, get, book }
 }
 
 test('a killed sandbox forgets nothing and finishes what it began', async () => {
@@ -60,6 +61,10 @@ test('a killed sandbox forgets nothing and finishes what it began', async () => 
   const first = await boot('http://127.0.0.1:9')
   const session = await first.post('/sessions', sessionBody({ amount: 60_000 }))
   await first.post(`/control/sessions/${session.payment_session_id}/pay`, {})
+  const { payments } = await first.book()
+  await first.post(`/control/payments/${payments[0].payment_id}/chargeback`, { amount: 20_000 })
+  const list = '/transactions?types=PAYMENT&types=CHARGEBACK'
+  const listed = await first.get(list)
   const payout = await first.post('/v2/payouts', body)
   const before = await first.book()
   await first.kill()
@@ -70,6 +75,9 @@ test('a killed sandbox forgets nothing and finishes what it began', async () => 
   try {
     const after = await second.book()
     expect(after.payments).toEqual(before.payments)
+    expect(after.chargebacks).toEqual(before.chargebacks)
+    expect(listed.data).toHaveLength(2)
+    expect(await second.get(list)).toEqual(listed)
     expect(after.sessions[0]).toMatchObject({ status: 'COMPLETED', amount: 60_000 })
     expect((await second.post('/v2/payouts', body)).id).toBe(payout.id)
     const own = await waitUntil('the payout and every webhook', async () => {

@@ -20,6 +20,7 @@ import { payoutEndpoints } from './provider/payout-endpoints.ts'
 import { planRefund } from './provider/refund.ts'
 import { refundEndpoints } from './provider/refund-endpoints.ts'
 import { planExpiry, sessionEndpoints } from './provider/session-endpoints.ts'
+import { transactionEndpoints } from './provider/transaction-endpoints.ts'
 import { type Route, routeTable } from './route.ts'
 import { openTimers } from './timers.ts'
 import { openWebhooks } from './webhooks/sender.ts'
@@ -76,6 +77,7 @@ const routesOf = (world: World): Route[] => [
     ...paymentEndpoints,
     ...refundEndpoints,
     ...payoutEndpoints,
+    ...transactionEndpoints,
   ]),
   ...sumsubRoutes(world),
   ...personaRoutes(world),

@@ -1,3 +1,4 @@
+import { chargebackBody } from '../provider/chargeback.ts'
 import { paymentBody, paymentRequestBody } from '../provider/payment.ts'
 import { payoutBody } from '../provider/payout.ts'
 import { refundBody } from '../provider/refund.ts'
@@ -29,6 +30,10 @@ export function bookBody({ book, publicUrl }: World): Record<string, unknown[]> 
     refunds: book.all('refunds').map((refund) => ({
       account: refund.account,
       ...refundBody(refund),
+    })),
+    chargebacks: book.all('chargebacks').map((chargeback) => ({
+      account: chargeback.account,
+      ...chargebackBody(chargeback),
     })),
     payouts: book.all('payouts').map((payout) => ({
       account: payout.account,

@@ -1,18 +1,39 @@
+import { chargebackBody, moveChargeback, openChargeback } from '../provider/chargeback.ts'
 import { captureRequest, expirePayment } from '../provider/payer.ts'
 import { paymentBody } from '../provider/payment.ts'
 import { endRefund, openRefund, refundableMinor, refundBody } from '../provider/refund.ts'
-import type { Payment, Refund } from '../records.ts'
+import {
+  type Chargeback,
+  type Payment,
+  type Refund,
+  type TransactionStatus,
+  transactionStatuses,
+} from '../records.ts'
 import type { JsonObject } from '../route.ts'
 import type { World } from '../world.ts'
 import { amountMinorOf } from './amounts.ts'
 import { type Control, optionalText, Refusal } from './control.ts'
 
-/** Controls over payments after the payer is gone: refunds, and cards that were only authorized. */
+/** Controls over payments after the payer is gone: money that goes back, and cards only authorized. */
 export const paymentControls = (world: World): Control[] => [
   {
     method: 'POST',
     path: '/control/payments/:id/refund',
     run: (id, body) => refundBody(refund(world, paymentIn(world, id, 'SUCCEEDED'), body)),
+  },
+  {
+    method: 'POST',
+    path: '/control/payments/:id/chargeback',
+    run: (id, body) => chargebackBody(chargeBack(world, paymentIn(world, id, 'SUCCEEDED'), body)),
+  },
+  {
+    method: 'POST',
+    path: '/control/chargebacks/:id',
+    run(id, body) {
+      const chargeback = world.book.get('chargebacks', id)
+      if (!chargeback) throw new Refusal(404, 'no such chargeback')
+      return chargebackBody(moveChargeback(world, chargeback, statusOf(body) ?? chargeback.status))
+    },
   },
   {
     method: 'POST',
@@ -69,6 +90,21 @@ function refund(world: World, payment: Payment, body: JsonObject): Refund {
     metadata: null,
   })
   return endRefund(world, opened.id, optionalText(body, 'failure_code')) ?? opened
+}
+
+// The card network asks nobody: neither channel rules nor earlier refunds stop it.
+function chargeBack(world: World, payment: Payment, body: JsonObject): Chargeback {
+  const amountMinor = amountMinorOf(body, payment.account, payment.capturedMinor)
+  if (amountMinor > payment.capturedMinor) throw new Refusal(409, 'more than was paid')
+  return openChargeback(world, payment, { amountMinor, status: statusOf(body) ?? 'SUCCESS' })
+}
+
+function statusOf(body: JsonObject): TransactionStatus | undefined {
+  const word = optionalText(body, 'status')
+  if (word === null) return undefined
+  const status = transactionStatuses.find((known) => known === word)
+  if (status) return status
+  throw new Refusal(400, `status must be one of ${transactionStatuses.join(', ')}`)
 }
 
 function ended(refund: Refund | null): unknown {

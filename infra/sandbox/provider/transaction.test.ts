@@ -1,0 +1,315 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { waitUntil } from '#infra/local/wait'
+import { openLog } from '#shared/log'
+import { openProviderClient } from '#shared/provider/client'
+import { lacksTransactionRead, listTransactions } from '#shared/provider/transactions'
+import { openStand, payoutBody, type Stand, sessionBody } from '../stand.ts'
+
+let stand: Stand
+beforeEach(async () => {
+  stand = await openStand()
+})
+afterEach(() => stand[Symbol.asyncDispose]())
+
+type Row = Record<string, unknown> & { id: string; updated: string }
+const list = async (query = ''): Promise<Row[]> =>
+  (await stand.get('ID', `/transactions?${query}`)).json.data
+const paid = async (channel_code = 'DANA', amount = 150_000, reference_id = 'order-1') => {
+  const session = await stand.call('ID', '/sessions', sessionBody({ reference_id, amount }))
+  const path = `sessions/${session.json.payment_session_id}/pay`
+  return (await stand.control(path, { channel_code })).json
+}
+const paidOut = async (accountNumber: string, status: string) => {
+  const headers = { 'idempotency-key': crypto.randomUUID() }
+  const { json } = await stand.call('ID', '/v2/payouts', payoutBody(accountNumber), headers)
+  const path = `/v2/payouts/${json.id}`
+  await waitUntil(status, async () => (await stand.get('ID', path)).json.status === status)
+  return json
+}
+
+describe('the list of transactions has', () => {
+  test('a payment as soon as it succeeded, in the words of the reference', async () => {
+    await stand.call('ID', '/sessions', sessionBody({ reference_id: 'unpaid' }))
+    await stand.control('sessions/unpaid/fail')
+    await stand.control('sessions/unpaid/authorize', { channel_code: 'CARDS' })
+    const payment = await paid('DANA')
+    const { status, json } = await stand.get('ID', '/transactions')
+    expect(status).toBe(200)
+    expect(json).toMatchObject({ has_more: false, links: [] })
+    expect(json.data).toHaveLength(1)
+    expect(json.data[0].id).toMatch(/^txn_[0-9a-f-]{36}$/)
+    expect(json.data[0]).toEqual({
+      id: json.data[0].id,
+      product_id: payment.payment_id,
+      type: 'PAYMENT',
+      status: 'SUCCESS',
+      channel_category: 'EWALLET',
+      channel_code: 'ID_DANA',
+      reference_id: payment.reference_id,
+      account_identifier: null,
+      currency: 'IDR',
+      amount: 150_000,
+      net_amount: 150_000,
+      net_amount_currency: 'IDR',
+      cashflow: 'MONEY_IN',
+      settlement_status: 'PENDING',
+      estimated_settlement_time: expect.any(String),
+      business_id: payment.business_id,
+      created: payment.captures[0].capture_timestamp,
+      updated: payment.updated,
+      fee: {
+        ...{ xendit_fee: 0, value_added_tax: 0, xendit_withholding_tax: 0 },
+        ...{ third_party_withholding_tax: 0, status: 'NOT_APPLICABLE' },
+      },
+      product_data: {
+        capture_id: payment.captures[0].capture_id,
+        payment_request_id: payment.payment_request_id,
+      },
+    })
+    expect((await list())[0]!.id).toBe(json.data[0].id)
+  })
+
+  test('refunds under their own id, with their reference or else that of the payment', async () => {
+    const payment = await paid()
+    const path = `payments/${payment.payment_id}/refund`
+    const own = (await stand.control(path, { amount: 50_000, reference_id: 'rf-1' })).json
+    const plain = (await stand.control(path, { failure_code: 'REFUND_FAILED' })).json
+    const out = { type: 'REFUND', cashflow: 'MONEY_OUT', estimated_settlement_time: null }
+    const rows = await list('types=REFUND')
+    expect(rows).toHaveLength(2)
+    expect(rows.find((row) => row.product_id === own.id)).toMatchObject({
+      ...{ ...out, status: 'SUCCESS', amount: 50_000, reference_id: 'rf-1' },
+    })
+    expect(rows.find((row) => row.product_id === plain.id)).toMatchObject({
+      ...{ ...out, status: 'FAILED', amount: 100_000, reference_id: payment.reference_id },
+    })
+  })
+
+  test('a chargeback, of which nothing else ever tells', async () => {
+    const payment = await paid('CARDS')
+    await stand.events('payment.capture')
+    const told = stand.received.length
+    const path = `payments/${payment.payment_id}/chargeback`
+    const whole = (await stand.control(path)).json
+    expect(whole).toMatchObject({
+      ...{ payment_id: payment.payment_id, amount: 150_000, status: 'SUCCESS' },
+    })
+    const part = (await stand.control(path, { amount: 20_000, status: 'PENDING' })).json
+    const rows = await list('types=CHARGEBACK')
+    expect(rows.map((row) => [row.product_id, row.amount, row.status]).sort()).toEqual(
+      [
+        [whole.id, 150_000, 'SUCCESS'],
+        [part.id, 20_000, 'PENDING'],
+      ].sort(),
+    )
+    expect(rows[0]).toMatchObject({ reference_id: payment.reference_id, cashflow: 'MONEY_OUT' })
+    const { chargebacks, webhooks } = await stand.book()
+    expect(chargebacks).toMatchObject([
+      { account: 'ID', id: whole.id, payment_id: payment.payment_id },
+      { account: 'ID', id: part.id, status: 'PENDING' },
+    ])
+    expect(webhooks).toHaveLength(told)
+  })
+
+  test.each([
+    ['1234567890', 'SUCCEEDED', 'SUCCESS'],
+    ['999999', 'FAILED', 'FAILED'],
+    ['654321', 'REVERSED', 'REVERSED'],
+    ['131313', 'ACCEPTED', 'PENDING'],
+  ])('a payout to account %s, which is %s, as %s', async (account, status, word) => {
+    const payout = await paidOut(account, status)
+    expect(await list('types=DISBURSEMENT')).toMatchObject([
+      {
+        ...{ product_id: payout.id, reference_id: payout.reference_id, status: word },
+        ...{ amount: 250_000, account_identifier: account, cashflow: 'MONEY_OUT' },
+        ...{ channel_category: 'BANK', channel_code: 'ID_BCA' },
+      },
+    ])
+  })
+
+  test('amounts as JSON numbers in major units, and each account its own rows', async () => {
+    const change = { currency: 'MYR', country: 'MY', amount: 12.34 }
+    const session = await stand.call('MY', '/sessions', sessionBody(change))
+    await stand.control(`sessions/${session.json.payment_session_id}/pay`)
+    expect((await stand.get('MY', '/transactions')).json.data).toMatchObject([
+      { amount: 12.34, currency: 'MYR', type: 'PAYMENT' },
+    ])
+    expect(await list()).toEqual([])
+  })
+})
+
+test('a row keeps its id and moves its time of change when it changes', async () => {
+  const { id } = (await stand.control(`payments/${(await paid()).payment_id}/chargeback`)).json
+  const [before] = await list('types=CHARGEBACK')
+  await waitUntil('a later millisecond', () => Date.now() > Date.parse(before!.updated))
+  await stand.control(`chargebacks/${id}`, { status: 'REVERSED' })
+  const [after] = await list('types=CHARGEBACK')
+  expect(after).toMatchObject({ id: before!.id, status: 'REVERSED', created: before!.created })
+  expect(Date.parse(after!.updated)).toBeGreaterThan(Date.parse(before!.updated))
+  expect(await list(`types=CHARGEBACK&updated[lte]=${before!.updated}`)).toEqual([])
+  expect(await list(`updated[gte]=${after!.updated}`)).toMatchObject([{ id: before!.id }])
+})
+
+describe('a query', () => {
+  test('finds rows by every word that the reference has for it', async () => {
+    const payment = await paid('QRIS', 60_000, 'order-a')
+    await stand.control(`payments/${payment.payment_id}/refund`)
+    await paid('BNI_VIRTUAL_ACCOUNT', 70_000, 'order-b')
+    const payout = await paidOut('1234567890', 'SUCCEEDED')
+    const counts = await Promise.all(
+      [
+        'types=PAYMENT',
+        'types=PAYMENT&types=REFUND',
+        'types=TOPUP',
+        'statuses=SUCCESS&statuses=FAILED',
+        'statuses=PENDING',
+        'channel_categories=QR_CODE&channel_categories=BANK',
+        `reference_id=${payment.reference_id}`,
+        'reference_id=order-a',
+        `product_id=${payout.id}`,
+        'account_identifier=1234567890',
+        'currency=IDR',
+        'currency=MYR',
+        'amount=60000',
+        'amount=60000.5',
+        `created[gte]=${payment.created}&updated[lte]=2999-01-01T00:00:00Z`,
+        'created[gte]=2999-01-01T00:00:00Z',
+      ].map(async (query) => [query.replace(/=[^&]*-[^&]*/g, '=…'), (await list(query)).length]),
+    )
+    expect(counts).toEqual([
+      ['types=PAYMENT', 2],
+      ['types=PAYMENT&types=REFUND', 3],
+      ['types=TOPUP', 0],
+      ['statuses=SUCCESS&statuses=FAILED', 4],
+      ['statuses=PENDING', 0],
+      ['channel_categories=QR_CODE&channel_categories=BANK', 3],
+      ['reference_id=…', 2],
+      ['reference_id=…', 0],
+      ['product_id=…', 1],
+      ['account_identifier=1234567890', 1],
+      ['currency=IDR', 4],
+      ['currency=MYR', 0],
+      ['amount=60000', 2],
+      ['amount=60000.5', 0],
+      ['created[gte]=…&updated[lte]=…', 4],
+      ['created[gte]=…', 0],
+    ])
+  })
+
+  test.each([
+    'type=PAYMENT',
+    'types=PAYMENT,REFUND',
+    'types[]=PAYMENT',
+    'statuses=SUCCEEDED',
+    'updated_gte=2026-08-01',
+    'updated[gte]=yesterday',
+    'limit=0',
+    'limit=51',
+    'limit=many',
+    'after_id=txn_none',
+    'currency=DOGE',
+    'settlement_status=SETTLED',
+  ])('with %s is refused', async (query) => {
+    const answer = await stand.get('ID', `/transactions?${query}`)
+    expect(answer).toMatchObject({ status: 400, json: { error_code: 'API_VALIDATION_ERROR' } })
+    expect(answer.json.errors[0].path).toStartWith('/query/')
+  })
+
+  test('without a key opens nothing', async () => {
+    expect((await stand.ask('/transactions')).status).toBe(401)
+  })
+})
+
+describe('pages', () => {
+  test('go newest first, ten at a time unless asked, and lead on both ways', async () => {
+    for (let count = 0; count < 12; count++) await paid('DANA', 10_000 + count)
+    const first = (await stand.get('ID', '/transactions')).json
+    expect(first.data).toHaveLength(10)
+    expect(first.has_more).toBe(true)
+    const created = first.data.map((row: { created: string }) => row.created)
+    expect(created).toEqual([...created].sort().reverse())
+    const [next] = first.links
+    expect(next).toMatchObject({ rel: 'next', method: 'GET' })
+    const second = (await stand.get('ID', next.href)).json
+    expect(second).toMatchObject({ has_more: false, links: [] })
+    expect(new Set([...first.data, ...second.data].map(({ id }) => id)).size).toBe(12)
+    const back = await stand.get('ID', `/transactions?limit=3&before_id=${second.data[0].id}`)
+    expect(back.json.data).toEqual(first.data.slice(-3))
+    expect(back.json.has_more).toBe(true)
+  })
+
+  test('are read whole by the client of the services', async () => {
+    for (let count = 0; count < 60; count++) await paid('DANA', 10_000 + count)
+    const rows = await listTransactions(client(), { types: ['payment'], updatedFrom: new Date(0) })
+    expect(new Set(rows.map(({ transactionId }) => transactionId)).size).toBe(60)
+    const amounts = rows.map(({ amountMinor }) => Number(amountMinor)).sort()
+    expect(amounts).toEqual(Array.from({ length: 60 }, (_, count) => 10_000 + count))
+    expect(rows[0]).toMatchObject({ type: 'payment', status: 'succeeded', currency: 'IDR' })
+  })
+})
+
+const client = () =>
+  openProviderClient({
+    ...{ baseUrl: stand.url, secretKey: 'key-id', account: 'ID', requestsPerMinute: 60_000 },
+    log: openLog('payments', 'silent'),
+  })
+
+describe('a fault', () => {
+  test('hides refunds from whoever looks at them, and not from the list', async () => {
+    const payment = await paid()
+    const { id } = (await stand.control(`payments/${payment.payment_id}/refund`)).json
+    await stand.control('faults', { api: { hideRefunds: 1 } })
+    for (const path of [
+      `/refunds/${id}`,
+      `/refunds?payment_request_id=${payment.payment_request_id}`,
+    ])
+      expect(await stand.get('ID', path)).toMatchObject({
+        status: 404,
+        json: { error_code: 'DATA_NOT_FOUND' },
+      })
+    expect(await list('types=REFUND')).toMatchObject([{ product_id: id }])
+    await stand.control('faults', {})
+    expect((await stand.get('ID', `/refunds/${id}`)).status).toBe(200)
+  })
+
+  test('takes the permission from the key, which the client tells from other refusals', async () => {
+    await stand.control('faults', { api: { forbidList: 1 } })
+    const work = listTransactions(client(), { types: ['refund'], updatedFrom: new Date(0) })
+    const error = await work.catch((thrown) => thrown)
+    expect(lacksTransactionRead(error)).toBe(true)
+  })
+
+  test('lets the list lag behind: what has happened is not in it yet, and then it is', async () => {
+    const payment = await paid('CARDS')
+    const { id } = (await stand.control(`payments/${payment.payment_id}/chargeback`)).json
+    await stand.control('faults', { api: { listDelayMs: 1_500 } })
+    expect(await list()).toEqual([])
+    await waitUntil('both rows', async () => (await list()).length === 2, 5_000, 20)
+    await stand.control(`chargebacks/${id}`, { status: 'REVERSED' })
+    const [before] = await list('types=CHARGEBACK')
+    expect(before).toMatchObject({ status: 'SUCCESS', updated: before!.created })
+    await waitUntil(
+      'the change',
+      async () => (await list('types=CHARGEBACK'))[0]!.status === 'REVERSED',
+      5_000,
+      20,
+    )
+  })
+})
+
+describe('a chargeback', () => {
+  test.each([
+    [{ amount: 150_001 }, 409],
+    [{ amount: 0 }, 400],
+    [{ status: 'LOST' }, 400],
+  ])('with %o is refused: %i', async (change, status) => {
+    const path = `payments/${(await paid('CARDS')).payment_id}/chargeback`
+    expect((await stand.control(path, change)).status).toBe(status)
+    expect((await stand.book()).chargebacks).toEqual([])
+  })
+
+  test('of nothing, or to another word than the list has, is refused', async () => {
+    expect((await stand.control('payments/py-none/chargeback')).status).toBe(404)
+    expect((await stand.control('chargebacks/cb-none', { status: 'FAILED' })).status).toBe(404)
+  })
+})

@@ -1,0 +1,181 @@
+import { type Account, businessIdOf, currencyOf } from '../account.ts'
+import { majorFromMinor } from '../amount.ts'
+import { banks } from '../channels/bank.ts'
+import { type ChannelType, findChannel } from '../channels/channel.ts'
+import type { Chargeback, Payment, Payout, Refund, TransactionStatus } from '../records.ts'
+import type { World } from '../world.ts'
+
+/** The kinds of channel a row may name. */
+export const channelCategories = [
+  ...(['BANK', 'CARDS', 'CARDLESS_CREDIT', 'CASH', 'DIRECT_DEBIT', 'EWALLET', 'PAYLATER'] as const),
+  ...(['QR_CODE', 'RETAIL_OUTLET', 'VIRTUAL_ACCOUNT', 'XENPLATFORM', 'OTHER'] as const),
+] as const
+type ChannelCategory = (typeof channelCategories)[number]
+
+/** A row of the provider's list of transactions: one movement of money, whatever product made it. */
+export type Transaction = {
+  readonly id: string
+  readonly account: Account
+  /** The id of what moved the money: a payment, a refund, a chargeback, a payout. */
+  readonly productId: string
+  readonly type: 'PAYMENT' | 'REFUND' | 'CHARGEBACK' | 'DISBURSEMENT'
+  readonly status: TransactionStatus
+  readonly category: ChannelCategory
+  readonly channelCode: string
+  readonly referenceId: string
+  readonly accountIdentifier: string | null
+  readonly amountMinor: bigint
+  readonly productData: Record<string, unknown> | null
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+/** Every row of an account that can be seen by now, in no order. */
+export function transactionsOf({ book, faults }: World, account: Account): Transaction[] {
+  const own = (record: { account: Account }) => record.account === account
+  const paid = (payment: Payment) => own(payment) && payment.status === 'SUCCEEDED'
+  const referenceOf = ({ paymentId }: Refund) => book.get('payments', paymentId)?.referenceId ?? ''
+  const rows = [
+    ...book.all('payments').filter(paid).map(fromPayment),
+    ...book
+      .all('refunds')
+      .filter(own)
+      .map((refund) => fromRefund(refund, referenceOf(refund))),
+    ...book.all('chargebacks').filter(own).map(fromChargeback),
+    ...book.all('payouts').filter(own).map(fromPayout),
+  ]
+  const { listDelayMs } = faults.api
+  return listDelayMs === 0 ? rows : rows.flatMap((row) => asSeenAt(row, Date.now() - listDelayMs))
+}
+
+/** A row on the wire, as in the reference's samples. */
+export function transactionBody(row: Transaction): Record<string, unknown> {
+  const currency = currencyOf[row.account]
+  const amount = majorFromMinor(row.amountMinor, currency)
+  const comesIn = row.type === 'PAYMENT'
+  const settlesAt = new Date(Date.parse(row.createdAt) + dayMs).toISOString()
+  return {
+    id: row.id,
+    product_id: row.productId,
+    type: row.type,
+    status: row.status,
+    channel_category: row.category,
+    channel_code: row.channelCode,
+    reference_id: row.referenceId,
+    account_identifier: row.accountIdentifier,
+    currency,
+    amount,
+    net_amount: amount,
+    net_amount_currency: currency,
+    cashflow: comesIn ? 'MONEY_IN' : 'MONEY_OUT',
+    settlement_status: comesIn ? 'PENDING' : row.status === 'SUCCESS' ? 'SETTLED' : null,
+    estimated_settlement_time: comesIn ? settlesAt : null,
+    business_id: businessIdOf[row.account],
+    created: row.createdAt,
+    updated: row.updatedAt,
+    fee: {
+      xendit_fee: 0,
+      value_added_tax: 0,
+      xendit_withholding_tax: 0,
+      third_party_withholding_tax: 0,
+      status: 'NOT_APPLICABLE',
+    },
+    ...(row.productData && { product_data: row.productData }),
+  }
+}
+
+const dayMs = 86_400_000
+
+const fromPayment = (payment: Payment): Transaction => ({
+  ...commonOf(payment),
+  type: 'PAYMENT',
+  status: 'SUCCESS',
+  ...channelOf(payment),
+  referenceId: payment.referenceId,
+  amountMinor: payment.capturedMinor,
+  productData: { capture_id: payment.captureId, payment_request_id: payment.requestId },
+  createdAt: payment.capturedAt ?? payment.createdAt,
+})
+
+const fromRefund = (refund: Refund, referenceOfPayment: string): Transaction => ({
+  ...commonOf(refund),
+  type: 'REFUND',
+  status: refundStatuses[refund.status],
+  ...channelOf(refund),
+  referenceId: refund.referenceId ?? referenceOfPayment,
+  amountMinor: refund.amountMinor,
+})
+
+const fromChargeback = (chargeback: Chargeback): Transaction => ({
+  ...commonOf(chargeback),
+  type: 'CHARGEBACK',
+  status: chargeback.status,
+  ...channelOf(chargeback),
+  referenceId: chargeback.referenceId,
+  amountMinor: chargeback.amountMinor,
+})
+
+const fromPayout = (payout: Payout): Transaction => ({
+  ...commonOf(payout),
+  type: 'DISBURSEMENT',
+  status: payoutStatuses[payout.status],
+  category: banks.find(({ code }) => code === payout.channelCode)?.category ?? 'BANK',
+  channelCode: payout.channelCode,
+  referenceId: payout.referenceId,
+  accountIdentifier: payout.accountNumber,
+  amountMinor: payout.amountMinor,
+})
+
+/** The ids of products end in a UUID of their own; the row's id is made of it, so that it stays. */
+const commonOf = (product: Pick<Transaction, 'id' | 'account' | 'createdAt' | 'updatedAt'>) => ({
+  id: `txn_${product.id.replace(/^[a-z]+-/, '')}`,
+  account: product.account,
+  productId: product.id,
+  accountIdentifier: null,
+  productData: null,
+  createdAt: product.createdAt,
+  updatedAt: product.updatedAt,
+})
+
+const refundStatuses: Record<Refund['status'], TransactionStatus> = {
+  PENDING: 'PENDING',
+  SUCCEEDED: 'SUCCESS',
+  FAILED: 'FAILED',
+}
+
+const payoutStatuses: Record<Payout['status'], TransactionStatus> = {
+  ACCEPTED: 'PENDING',
+  REQUESTED: 'PENDING',
+  SUCCEEDED: 'SUCCESS',
+  FAILED: 'FAILED',
+  REVERSED: 'REVERSED',
+  CANCELLED: 'VOIDED',
+}
+
+const categories: Record<ChannelType, ChannelCategory> = {
+  'BANK TRANSFER': 'VIRTUAL_ACCOUNT',
+  'QR CODE': 'QR_CODE',
+  CARDS: 'CARDS',
+  EWALLET: 'EWALLET',
+  'ONLINE BANKING': 'DIRECT_DEBIT',
+  'ONLINE BANKING FOR COMPANIES': 'DIRECT_DEBIT',
+  'OVER THE COUNTER': 'RETAIL_OUTLET',
+  PAYLATER: 'PAYLATER',
+}
+
+/** The list has words of its own: its samples say `ID_SHOPEEPAY`, and `BNI` for a virtual account. */
+function channelOf({ account, channelCode }: { account: Account; channelCode: string }) {
+  const type = findChannel(account, channelCode)?.type
+  const category: ChannelCategory = type ? categories[type] : 'OTHER'
+  if (category === 'EWALLET') return { category, channelCode: `${account}_${channelCode}` }
+  const [bank = channelCode] = channelCode.split('_')
+  return { category, channelCode: category === 'VIRTUAL_ACCOUNT' ? bank : channelCode }
+}
+
+/** What a list that lags behind shows of a row: nothing yet, how it stood before, or all. */
+function asSeenAt(row: Transaction, seenMs: number): Transaction[] {
+  if (Date.parse(row.createdAt) > seenMs) return []
+  if (Date.parse(row.updatedAt) <= seenMs) return [row]
+  const status = row.status === 'REVERSED' ? 'SUCCESS' : 'PENDING'
+  return [{ ...row, status, updatedAt: row.createdAt }]
+}
