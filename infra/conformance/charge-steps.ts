@@ -1,7 +1,9 @@
+import type { Checkout } from '../../services/payments/payment-provider.ts'
 import { WireRefund } from '../../services/payments/providers/xendit/wire.ts'
-import { orderOf } from './checkout-steps.ts'
+import { fateOf, orderOf } from './checkout-steps.ts'
 import { type PaymentBench, pay, providerOf, until } from './payment-bench.ts'
 import { left, type Step } from './step.ts'
+import { listedPaymentSteps, listedReturnSteps, type PaidHere } from './transaction-steps.ts'
 
 /** A channel that test mode can pay by itself, and one whose money can go back. */
 const channels = {
@@ -9,13 +11,19 @@ const channels = {
   MY: { paid: 'TOUCHNGO', refundable: 'GRABPAY' },
 } as const
 
+function paidHere(seen: Checkout | undefined): PaidHere | undefined {
+  if (!seen?.paymentId || !seen.paymentRequestId) return undefined
+  const { sessionId, reference, paymentId, paymentRequestId } = seen
+  return { sessionId, reference, paymentId, paymentRequestId, seenAt: Date.now() }
+}
+
 /** A paid checkout: which payment, through which channel, how much to the smallest unit. */
 export function chargeSteps(bench: PaymentBench): Step[] {
   const { account, client } = bench
   const provider = providerOf(client)
   const channel = channels[account].paid
   const order = orderOf(account)
-  let paid: { paymentId: string; paymentRequestId: string } | undefined
+  let paid: PaidHere | undefined
   return [
     {
       name: 'a paid checkout is completed and names its payment',
@@ -23,10 +31,7 @@ export function chargeSteps(bench: PaymentBench): Step[] {
       see: async () => {
         const checkout = left(await provider.openCheckout(order), 'checkout')
         const seen = await pay(bench, { checkout, fiat: order.fiat, channel })
-        if (seen?.paymentId && seen.paymentRequestId) {
-          const { paymentId, paymentRequestId } = seen
-          paid = { paymentId, paymentRequestId }
-        }
+        paid = paidHere(seen)
         const payment = seen?.paymentId ? 'a payment' : 'no payment'
         const request = seen?.paymentRequestId ? 'a payment request' : 'no payment request'
         return [seen?.status, payment, request].join(', ')
@@ -60,6 +65,12 @@ export function chargeSteps(bench: PaymentBench): Step[] {
         return found?.charge.paymentId === paymentId ? 'the same payment' : 'another payment'
       },
     },
+    {
+      name: 'what is paid cannot be cancelled',
+      expected: '422 INVALID_SESSION_STATUS: state_wrong',
+      see: () => fateOf(client, `/sessions/${left(paid, 'payment').sessionId}/cancel`),
+    },
+    ...listedPaymentSteps(bench, channel, () => left(paid, 'payment')),
   ]
 }
 
@@ -68,12 +79,17 @@ export function refundSteps(bench: PaymentBench): Step[] {
   const { account, client, patience } = bench
   const provider = providerOf(client)
   const order = orderOf(account)
-  let request: string | undefined
+  const channel = channels[account].refundable
+  let paid: PaidHere | undefined
   let refundId: string | undefined
   const ask = async (amount?: number) => {
     const answer = await client.post('/refunds', {
       schema: WireRefund,
-      body: { payment_request_id: left(request, 'payment'), reason: 'OTHERS', amount },
+      body: {
+        payment_request_id: left(paid, 'payment').paymentRequestId,
+        reason: 'OTHERS',
+        amount,
+      },
     })
     if ('ok' in answer) refundId = answer.ok.id
     return 'ok' in answer ? 'accepted' : answer.refused.meaning
@@ -84,12 +100,12 @@ export function refundSteps(bench: PaymentBench): Step[] {
       expected: 'completed',
       see: async () => {
         const checkout = left(await provider.openCheckout(order), 'checkout')
-        const channel = channels[account].refundable
         const seen = await pay(bench, { checkout, fiat: order.fiat, channel })
-        request = seen?.paymentRequestId ?? undefined
+        paid = paidHere(seen)
         return seen?.status ?? 'gone'
       },
     },
+    ...listedPaymentSteps(bench, channel, () => left(paid, 'payment')),
     {
       name: 'more than was paid cannot go back',
       expected: 'amount_outside_limits',
@@ -103,7 +119,8 @@ export function refundSteps(bench: PaymentBench): Step[] {
         const id = left(refundId, 'refund')
         const look = () => provider.findRefund(account, id)
         const seen = await until(patience, look, (found) => found?.status === 'succeeded')
-        const whose = seen?.paymentRequestId === request ? 'its payment request' : 'another one'
+        const own = left(paid, 'payment').paymentRequestId
+        const whose = seen?.paymentRequestId === own ? 'its payment request' : 'another one'
         return `${seen?.status} ${seen?.refundedMinor} ${seen?.currency}, ${whose}`
       },
     },
@@ -111,9 +128,15 @@ export function refundSteps(bench: PaymentBench): Step[] {
       name: 'the list of the payment request has it once',
       expected: '1',
       see: async () => {
-        const listed = await provider.listRefunds(account, left(request, 'payment'))
+        const { paymentRequestId } = left(paid, 'payment')
+        const listed = await provider.listRefunds(account, paymentRequestId)
         return String(listed.filter((refund) => refund.refundId === refundId).length)
       },
     },
+    ...listedReturnSteps(
+      bench,
+      () => left(paid, 'payment'),
+      () => left(refundId, 'refund'),
+    ),
   ]
 }

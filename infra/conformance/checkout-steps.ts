@@ -101,7 +101,7 @@ const cardsStep = (account: ProviderAccount, provider: PaymentProvider): Step =>
 })
 
 /** Asks by the client itself, to see the refusal that the service only acts upon. */
-async function fateOf(client: ProviderClient, path: string, body?: object): Promise<string> {
+export async function fateOf(client: ProviderClient, path: string, body?: object): Promise<string> {
   const answer = await client.post(path, { schema: WireSession, body })
   if ('ok' in answer) return 'accepted'
   return `${answer.refused.status} ${answer.refused.code}: ${answer.refused.meaning}`

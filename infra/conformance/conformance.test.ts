@@ -44,7 +44,7 @@ describe('against the sandbox', () => {
   })
 })
 
-type Change = (text: string, request: { path: string; method: string }) => string
+type Change = (text: string, request: { path: string; method: string }) => string | Response
 /** Hands every call on to the sandbox, and changes what comes back. */
 const wrongly = (change: Change) => (sandbox: string) =>
   serve(async (request) => {
@@ -52,9 +52,10 @@ const wrongly = (change: Change) => (sandbox: string) =>
     const { method, headers } = request
     const body = method === 'POST' ? await request.text() : undefined
     const answer = await fetch(`${sandbox}${path}${search}`, { method, headers, ...{ body } })
-    const text = change(await answer.text(), { path, method })
+    const changed = change(await answer.text(), { path, method })
+    if (changed instanceof Response) return changed
     const { status } = answer
-    return new Response(text, { status, headers: { 'Content-Type': 'application/json' } })
+    return new Response(changed, { status, headers: { 'Content-Type': 'application/json' } })
   })
 
 describe('a provider that answers otherwise fails the step that says so:', () => {
@@ -116,6 +117,40 @@ describe('a provider that answers otherwise fails the step that says so:', () =>
       'it is found by our reference',
       (text, { path, method }) =>
         path === '/v2/payouts' && method === 'GET' ? '{"has_more":false,"data":[]}' : text,
+    ],
+    [
+      'a list of transactions without this payment',
+      'payments: account MY',
+      'the payment through TOUCHNGO is in the list',
+      (text, { path }) => (path === '/transactions' ? '{"has_more":false,"data":[]}' : text),
+    ],
+    [
+      'a list of transactions for which the key has no permission',
+      'payments: account ID',
+      'the key has the permission Transaction Read',
+      (text, { path }) =>
+        path === '/transactions'
+          ? Response.json({ error_code: 'REQUEST_FORBIDDEN_ERROR', message: '' }, { status: 403 })
+          : text,
+    ],
+    [
+      'a refund that is listed under its payment',
+      'refunds: account ID',
+      'the refund is in the list under its own id',
+      (text) => text.replace(/"product_id":"rfd-[^"]*"/, '"product_id":"py-other"'),
+    ],
+    [
+      'a chargeback that is listed without a reference',
+      'refunds: account MY',
+      'it has the reference of its payment there',
+      (text) => text.replace(/("type":"CHARGEBACK".*?"reference_id":)"[^"]*"/, '$1null'),
+    ],
+    [
+      'a reversed payout that is listed as paid',
+      'payouts: account ID',
+      'every payout is in the list',
+      (text, { path }) =>
+        path === '/transactions' ? text.replaceAll('"REVERSED"', '"SUCCESS"') : text,
     ],
     [
       'a refund of another payment request',
@@ -212,8 +247,13 @@ test('a person who is asked to pay lets test mode see payments and refunds too',
   const results = await runAll(target, 'account ID', () => {})
   expect(asked).toHaveLength(2)
   const others = results.flatMap(({ rows }) => rows).filter(({ verdict }) => verdict !== 'pass')
-  // Only what needs the other account's key, and what would use up the real budget.
-  expect(others.map(({ verdict }) => verdict)).toEqual(['not here', 'not here'])
+  // Only what needs the other account's key, what would use up the real budget, and chargebacks.
+  expect(others.map(({ seen, verdict }) => [verdict, seen])).toEqual([
+    ['not here', 'needs the keys of both accounts'],
+    ['not here', 'would use up the budget of the account'],
+    ['not here', 'test mode makes no chargebacks: compare a live one'],
+    ['not here', 'an earlier step left no chargeback'],
+  ])
 })
 
 test.each([[['--target', 'live']], [['--fast']], [['--minutes', '0']]])(

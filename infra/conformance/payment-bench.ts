@@ -21,6 +21,8 @@ export type PaymentBench = {
   readonly choose: (checkout: Checkout, channel: string) => Promise<void>
   /** Makes the provider answer 429 to everything; undefined where nobody can. */
   readonly limit: ((on: boolean) => Promise<void>) | undefined
+  /** Charges a payment back and answers the chargeback's id; undefined where nobody can. */
+  readonly chargeback: ((paymentId: string) => Promise<string>) | undefined
   readonly patience: Patience
 }
 

@@ -3,6 +3,7 @@ import type { Channel, PayoutOrder } from '../../services/payouts/payout-provide
 import { xenditPayouts } from '../../services/payouts/providers/xendit/client.ts'
 import { until } from './payment-bench.ts'
 import { faultOf, left, type Patience, type Step } from './step.ts'
+import { listedPayoutStep } from './transaction-steps.ts'
 
 export type PayoutBench = {
   readonly client: ProviderClient
@@ -88,6 +89,15 @@ export function payoutSteps(bench: PayoutBench): Step[] {
       expected: 'pending',
       see: async () => (await provider.find(left(ids.get(waiting.id), 'payout')))?.status ?? 'gone',
     },
+    listedPayoutStep(bench, () => {
+      const endings = [...fates.map(([, fate]) => fate), 'pending'] as const
+      const rows = all.map(({ id, fiatMinor }, index) => {
+        const [ending = ''] = endings[index]!.split(' ')
+        const status = ending === 'refused' ? 'failed' : ending
+        return [left(ids.get(id), 'payout'), `${status} ${fiatMinor} IDR ${id}`] as const
+      })
+      return new Map(rows)
+    }),
   ]
 }
 

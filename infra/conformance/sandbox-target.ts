@@ -93,20 +93,28 @@ function benchOf(
     client: open(60_000),
     stranger: clientOf(api, freshSecret('xnd_development_'), account),
     neighbour: clientOf(api, secretKeys[other], other),
-    choose: (checkout, channel_code) =>
-      control(sandbox, `sessions/${checkout.sessionId}/choose`, { channel_code }),
-    limit: (on) => control(sandbox, 'faults', { api: { rateLimitRate: on ? 1 : 0 } }),
+    choose: async (checkout, channel_code) => {
+      await control(sandbox, `sessions/${checkout.sessionId}/choose`, { channel_code })
+    },
+    limit: async (on) => {
+      await control(sandbox, 'faults', { api: { rateLimitRate: on ? 1 : 0 } })
+    },
+    chargeback: async (paymentId) => {
+      const made = await control(sandbox, `payments/${paymentId}/chargeback`, {})
+      return String((made as { id: unknown }).id)
+    },
     patience,
   }
 }
 
-async function control(url: string, path: string, body: unknown): Promise<void> {
+async function control(url: string, path: string, body: unknown): Promise<unknown> {
   const answer = await fetch(`${url}/control/${path}`, {
     method: 'POST',
     body: JSON.stringify(body),
     signal: AbortSignal.timeout(5_000),
   })
   if (!answer.ok) throw new Error(`the sandbox refused: ${answer.status} ${await answer.text()}`)
+  return answer.json()
 }
 
 function identitySuite(

@@ -4,6 +4,7 @@ import { lookupSteps } from './lookup-steps.ts'
 import type { PaymentBench } from './payment-bench.ts'
 import { type PayoutBench, payoutSteps } from './payout-steps.ts'
 import type { Suite } from './step.ts'
+import { listSteps } from './transaction-steps.ts'
 
 const paymentsName = (account: string) => `payments: account ${account}`
 const refundsName = (account: string) => `refunds: account ${account}`
@@ -13,7 +14,12 @@ const payoutsName = 'payouts: account ID'
 export const paymentSuites = (bench: PaymentBench): Suite[] => [
   {
     name: paymentsName(bench.account),
-    steps: [...checkoutSteps(bench), ...chargeSteps(bench), ...lookupSteps(bench)],
+    steps: [
+      ...checkoutSteps(bench),
+      ...listSteps(bench),
+      ...chargeSteps(bench),
+      ...lookupSteps(bench),
+    ],
   },
   { name: refundsName(bench.account), steps: refundSteps(bench) },
 ]

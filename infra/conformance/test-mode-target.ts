@@ -45,6 +45,7 @@ export async function openTestModeTarget(
     const otherKey = keys.xendit[other]
     const bench: PaymentBench = {
       ...{ account, client, stranger, limit: undefined, patience },
+      chargeback: undefined,
       neighbour: otherKey ? open(other, otherKey) : undefined,
       open: (perMinute) => open(account, key, perMinute),
       choose: chooser(client, patience, options),
