@@ -133,7 +133,17 @@ export type Applicant = {
   readonly wallet: string
   readonly providerRef: string
   readonly verdict: string | null
+  /** What a look-up tells; null while nothing has happened, absent in books of earlier versions. */
+  readonly standing?: Standing | null
   readonly updatedAt: string
+}
+
+/** The newest event about an applicant by the provider's own time, in this environment. */
+export type Standing = {
+  readonly verdict: string
+  /** Verification level or inquiry template. */
+  readonly level: string
+  readonly at: string
 }
 
 /** The identity providers whose words the sandbox speaks. */

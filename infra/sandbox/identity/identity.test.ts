@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { waitUntil } from '#infra/local/wait'
 import { openStand, type Stand } from '../stand.ts'
+import { personal } from './personal.ts'
 
 let stand: Stand
 beforeAll(async () => {
@@ -128,5 +129,116 @@ describe('a hosted link', () => {
     const link = await stand.post(linkPath, {}, headers)
     expect((await fetch(link.json.meta['one-time-link'])).status).toBe(200)
     expect((await stand.post('/api/v1/inquiries', body)).status).toBe(401)
+  })
+})
+
+const newWallet = () => `0x${crypto.getRandomValues(new Uint8Array(20)).toHex()}`
+const failing = { api: { errorRate: 1 } }
+
+describe('Sumsub, asked about an applicant,', () => {
+  const ask = (wallet: string, signature?: string) => {
+    const path = `/resources/applicants/-;externalUserId=${wallet}/one`
+    const seconds = String(Math.floor(Date.now() / 1000))
+    return stand.ask(path, {
+      headers: {
+        'x-app-token': 'app-token',
+        'x-app-access-ts': seconds,
+        'x-app-access-sig': signature ?? hmac('api-secret', `${seconds}GET${path}`),
+      },
+    })
+  }
+  test.each([
+    ['approved', { reviewStatus: 'completed', reviewResult: { reviewAnswer: 'GREEN' } }],
+    [
+      'rejected',
+      {
+        reviewStatus: 'completed',
+        reviewResult: { reviewAnswer: 'RED', reviewRejectType: 'FINAL' },
+      },
+    ],
+    ['reset', { reviewStatus: 'init' }],
+    ['pending', { reviewStatus: 'pending' }],
+    [
+      'awaiting_service',
+      { reviewStatus: 'awaitingService', reviewResult: { reviewAnswer: 'GREEN' } },
+    ],
+  ])('tells that it was %s, with the time of it and the person', async (verdict, review) => {
+    const about = newWallet()
+    await stand.control(`identity/${about}`, { verdict })
+    const { status, json } = await ask(about)
+    expect(status).toBe(200)
+    expect(json).toMatchObject({ externalUserId: about, info: { lastName: personal.lastName } })
+    expect(json.review).toMatchObject({ levelName: 'basic-kyc-level', ...review })
+    expect(json.review.createDate).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+0000$/)
+    expect('reviewDate' in json.review).toBe(review.reviewStatus === 'completed')
+    expect('deleted' in json).toBe(false)
+  })
+  test('tells that one is deactivated, and knows nothing of one that is deleted', async () => {
+    const about = newWallet()
+    expect((await ask(about)).status).toBe(404)
+    await stand.control(`identity/${about}`, { verdict: 'deactivated' })
+    expect((await ask(about)).json).toMatchObject({ deleted: true })
+    await stand.control(`identity/${about}`, { verdict: 'deleted' })
+    const { status, json } = await ask(about)
+    expect([status, json.code]).toEqual([404, 404])
+  })
+  test('tells the newest verdict of this environment, whatever is delivered later', async () => {
+    const about = newWallet()
+    await stand.control(`identity/${about}`, { verdict: 'approved' })
+    await stand.control(`identity/${about}`, { verdict: 'rejected', ageMs: 60_000 })
+    await stand.control(`identity/${about}`, { verdict: 'rejected', sandboxMode: false })
+    expect((await ask(about)).json.review.reviewResult).toEqual({ reviewAnswer: 'GREEN' })
+    await stand.control(`identity/${about}`, { verdict: 'approved', levelName: 'other' })
+    expect((await ask(about)).json.review.levelName).toBe('other')
+  })
+  test('security: answers no wrong signature, and fails when it is told to', async () => {
+    expect((await ask(newWallet(), 'ab'.repeat(32))).status).toBe(401)
+    await stand.control('faults', failing)
+    expect((await ask(newWallet())).status).toBe(500)
+    await stand.control('faults', {})
+  })
+})
+
+describe('Persona, asked about a person,', () => {
+  const ask = (query: Record<string, string>, key = 'api-secret') =>
+    stand.ask(`/api/v1/inquiries?${new URLSearchParams(query)}`, {
+      headers: { authorization: `Bearer ${key}` },
+    })
+  const decide = (wallet: string, verdict: string) =>
+    stand.control(`identity/${wallet}`, { verdict, provider: 'persona', levelName: 'itmpl_1' })
+
+  test('lists the inquiries under the reference, of the statuses that were asked for', async () => {
+    const about = newWallet()
+    const query = { 'filter[reference-id]': about }
+    expect((await ask(query)).json).toEqual({ data: [], links: { prev: null, next: null } })
+    await decide(about, 'retry')
+    const decided = { ...query, 'filter[status]': 'approved,declined' }
+    expect((await ask(query)).json.data[0].attributes.status).toBe('needs_review')
+    expect((await ask(decided)).json.data).toEqual([])
+    await decide(about, 'approved')
+    const [inquiry, ...rest] = (await ask(decided)).json.data
+    expect(rest).toEqual([])
+    expect(inquiry).toMatchObject({
+      type: 'inquiry',
+      attributes: { status: 'approved', 'reference-id': about, 'name-last': personal.lastName },
+      relationships: { 'inquiry-template': { data: { id: 'itmpl_1' } } },
+    })
+    expect(Date.parse(inquiry.attributes['decisioned-at'])).toBeGreaterThan(Date.now() - 10_000)
+  })
+  test('gives one page after another, newest first', async () => {
+    const wallets = [newWallet(), newWallet(), newWallet()]
+    for (const about of wallets) await decide(about, 'approved')
+    const first = (await ask({ 'page[size]': '2' })).json
+    const after = first.data[1].id as string
+    const second = (await ask({ 'page[size]': '2', 'page[after]': after })).json
+    const seen = [...first.data, ...second.data].map((one) => one.attributes['reference-id'])
+    expect(seen.slice(0, 3)).toEqual(wallets.reverse())
+    expect(first.links.next).toContain(after)
+  })
+  test('security: answers no wrong key, and fails when it is told to', async () => {
+    expect((await ask({}, 'other')).status).toBe(401)
+    await stand.control('faults', failing)
+    expect((await ask({})).status).toBe(500)
+    await stand.control('faults', {})
   })
 })

@@ -1,14 +1,47 @@
 import { newId } from '../ids.ts'
-import type { Applicant } from '../records.ts'
+import type { Applicant, Standing } from '../records.ts'
+import { personal } from './personal.ts'
 import type { Verdict } from './verdict.ts'
 
-const statuses = new Map<Verdict, { name: string; status: string }>([
+const statuses = new Map<string, { name: string; status: string }>([
   ['approved', { name: 'inquiry.approved', status: 'approved' }],
   ['rejected', { name: 'inquiry.declined', status: 'declined' }],
   ['retry', { name: 'inquiry.marked-for-review', status: 'needs_review' }],
   // The user is through the questions; nobody has decided anything.
   ['pending', { name: 'inquiry.completed', status: 'completed' }],
 ])
+
+/** An inquiry, with all that the provider knows of the person, as every real answer has it. */
+export function inquiryBody(
+  { providerRef, wallet, updatedAt }: Applicant,
+  standing: Standing | null,
+) {
+  const { verdict, at = updatedAt, level } = standing ?? {}
+  const { status = 'created' } = statuses.get(verdict ?? '') ?? {}
+  return {
+    type: 'inquiry',
+    id: providerRef,
+    attributes: {
+      status,
+      'reference-id': wallet,
+      note: null,
+      'name-first': personal.firstName,
+      'name-last': personal.lastName,
+      birthdate: personal.birthdate,
+      'identification-number': personal.documentNumber,
+      'created-at': at,
+      'updated-at': at,
+      'completed-at': status === 'created' ? null : at,
+      'decisioned-at': status === 'approved' || status === 'declined' ? at : null,
+      'redacted-at': null,
+      fields: { 'name-first': { type: 'string', value: personal.firstName } },
+    },
+    relationships: {
+      template: { data: null },
+      'inquiry-template': { data: level ? { type: 'inquiry-template', id: level } : null },
+    },
+  }
+}
 
 /** The event Persona sends for a verdict, or `null` when it knows no such verdict. */
 export function personaEvent(
@@ -20,12 +53,7 @@ export function personaEvent(
   const words = statuses.get(verdict)
   if (!words) return null
   const at = new Date(atMs).toISOString()
-  const inquiry = {
-    type: 'inquiry',
-    id: applicant.providerRef,
-    attributes: { status: words.status, 'reference-id': applicant.wallet, 'updated-at': at },
-    relationships: { 'inquiry-template': { data: { type: 'inquiry-template', id: template } } },
-  }
+  const inquiry = inquiryBody(applicant, { verdict, level: template, at })
   const attributes = { name: words.name, 'created-at': at, payload: { data: inquiry } }
   const data = { type: 'event', id: newId('personaEvent'), attributes }
   return { event: words.name, body: JSON.stringify({ data }) }

@@ -2,12 +2,23 @@ import type { Applicant } from '../records.ts'
 import { type Call, isObject, param, type Route } from '../route.ts'
 import type { World } from '../world.ts'
 import { isWallet, openLink } from './link.ts'
+import { misbehaving } from './misbehaving.ts'
+import { inquiryBody } from './persona-event.ts'
 import { applicantOf } from './verdict.ts'
 
 const linkLifeMs = 86_400_000
 
-/** Persona's two calls that make a hosted verification link: the inquiry, then its link. */
+/** Persona's calls: the list of a person's inquiries; a new inquiry, then its hosted link. */
 export const personaRoutes = (world: World): Route[] => [
+  {
+    method: 'GET',
+    path: '/api/v1/inquiries',
+    run: (request) =>
+      misbehaving(world, refuse, () => {
+        if (!authorized(request, world)) return refuse(401, 'Unauthorized')
+        return Response.json(pageOf(world, new URL(request.url).searchParams))
+      }),
+  },
   {
     method: 'POST',
     path: '/api/v1/inquiries',
@@ -16,7 +27,7 @@ export const personaRoutes = (world: World): Route[] => [
       const wallet = referenceFrom(await request.json().catch(() => null))
       if (!isWallet(wallet)) return refuse(400, 'reference-id must be a lower-case wallet address')
       const applicant = applicantOf(world, 'persona', wallet)
-      return Response.json({ data: inquiryBody(applicant) }, { status: 201 })
+      return Response.json({ data: bodyOf(applicant) }, { status: 201 })
     },
   },
   {
@@ -29,7 +40,7 @@ export const personaRoutes = (world: World): Route[] => [
       if (!applicant) return refuse(404, 'Record not found')
       const url = openLink(world, 'persona', applicant.wallet, linkLifeMs)
       const meta = { 'one-time-link': url, 'one-time-link-short': url }
-      return Response.json({ data: inquiryBody(applicant), meta })
+      return Response.json({ data: bodyOf(applicant), meta })
     },
   },
 ]
@@ -44,11 +55,24 @@ function referenceFrom(body: unknown): unknown {
   return attributes['reference-id'] ?? attributes.referenceId
 }
 
-const inquiryBody = ({ providerRef, wallet, updatedAt }: Applicant) => ({
-  type: 'inquiry',
-  id: providerRef,
-  attributes: { status: 'created', 'reference-id': wallet, 'created-at': updatedAt },
-})
+const bodyOf = (applicant: Applicant) => inquiryBody(applicant, applicant.standing ?? null)
+
+/** One page of the list, newest first, as the query's filters narrow it. */
+function pageOf({ book }: World, query: URLSearchParams) {
+  const reference = query.get('filter[reference-id]')
+  const statuses = query.get('filter[status]')?.split(',')
+  const inquiries = book
+    .all('applicants')
+    .filter(({ provider, wallet }) => provider === 'persona' && (reference ?? wallet) === wallet)
+    .map(bodyOf)
+    .filter(({ attributes }) => statuses?.includes(attributes.status) ?? true)
+    .reverse()
+  const from = inquiries.findIndex(({ id }) => id === query.get('page[after]')) + 1
+  const data = inquiries.slice(from, from + Number(query.get('page[size]') ?? 10))
+  const isLast = from + data.length >= inquiries.length
+  const next = isLast ? null : `/api/v1/inquiries?page%5Bafter%5D=${data.at(-1)?.id}`
+  return { data, links: { prev: null, next } }
+}
 
 const refuse = (status: number, title: string): Response =>
   Response.json({ errors: [{ title }] }, { status })

@@ -1,5 +1,6 @@
 import { randomHex } from '../ids.ts'
 import type { Applicant } from '../records.ts'
+import { personal } from './personal.ts'
 import type { Verdict } from './verdict.ts'
 
 type Words = {
@@ -37,6 +38,8 @@ const words: Record<Verdict, Words> = {
     },
   },
   reset: { type: 'applicantReset', reviewStatus: 'init' },
+  deactivated: { type: 'applicantDeactivated', reviewStatus: 'completed' },
+  deleted: { type: 'applicantDeleted', reviewStatus: 'completed' },
   pending: { type: 'applicantPending', reviewStatus: 'pending' },
   // Green while another service is still asked: not an approval.
   awaiting_service: {
@@ -69,6 +72,46 @@ export function sumsubEvent(
   }
   return { event: type, body: JSON.stringify(body) }
 }
+
+/** The applicant as a look-up shows it; undefined when nobody is there any more. */
+export function applicantBody(
+  { providerRef, wallet, standing, updatedAt }: Applicant,
+  level: string,
+): Record<string, unknown> | undefined {
+  if (standing?.verdict === 'deleted') return undefined
+  const verdict = (standing?.verdict ?? null) as Verdict | null
+  const { reviewStatus = 'init', reviewResult } = verdict ? words[verdict] : {}
+  const at = sumsubSecond(standing?.at ?? updatedAt)
+  return {
+    id: providerRef,
+    createdAt: at.replace('+0000', ''),
+    clientId: 'sandbox',
+    inspectionId: randomHex(12),
+    externalUserId: wallet,
+    info: {
+      firstName: personal.firstName,
+      lastName: personal.lastName,
+      dob: personal.birthdate,
+      idDocs: [{ idDocType: 'PASSPORT', country: 'IDN', number: personal.documentNumber }],
+    },
+    fixedInfo: null,
+    ...(verdict === 'deactivated' && { deleted: true }),
+    review: {
+      reviewId: randomHex(4),
+      attemptId: randomHex(4),
+      attemptCnt: verdict === null ? 0 : 1,
+      levelName: standing?.level ?? level,
+      createDate: at,
+      reviewStatus,
+      ...(reviewStatus === 'completed' && { reviewDate: at }),
+      ...(reviewResult && { reviewResult }),
+    },
+    type: 'individual',
+  }
+}
+
+/** `yyyy-MM-dd HH:mm:ss+0000`: what an applicant carries is known to the second alone. */
+const sumsubSecond = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 19)}+0000`
 
 /** `yyyy-MM-dd HH:mm:ss.fff` in UTC: Sumsub's createdAtMs is a text, not a number. */
 export const sumsubTime = (ms: number): string =>

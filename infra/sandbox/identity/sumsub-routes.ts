@@ -1,14 +1,16 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { randomHex } from '../ids.ts'
-import { type Call, isObject, type Route } from '../route.ts'
+import { type Call, isObject, param, type Route } from '../route.ts'
 import type { World } from '../world.ts'
 import { isWallet, openLink } from './link.ts'
+import { misbehaving } from './misbehaving.ts'
+import { applicantBody } from './sumsub-event.ts'
 import { applicantOf } from './verdict.ts'
 
 // A signature is good for a minute on either side of the clock.
 const clockSkewMaxSeconds = 60
 
-/** Sumsub's call that makes a hosted verification link. */
+/** Sumsub's calls that make a hosted verification link, and that tell how an applicant stands. */
 export const sumsubRoutes = (world: World): Route[] => [
   {
     method: 'POST',
@@ -26,6 +28,24 @@ export const sumsubRoutes = (world: World): Route[] => [
       applicantOf(world, 'sumsub', userId)
       return Response.json({ url: openLink(world, 'sumsub', userId, lifeSeconds * 1_000) })
     },
+  },
+  {
+    method: 'GET',
+    path: '/resources/applicants/:ref/one',
+    run: (request) =>
+      misbehaving(world, refuse, () => {
+        const wrong = signatureFault(request, '', world)
+        if (wrong) return refuse(401, wrong)
+        const ref = param(request, 'ref')
+        const wallet = /^-;externalUserId=(.+)$/.exec(ref)?.[1]
+        const applicant = world.book.find(
+          'applicants',
+          (one) =>
+            one.provider === 'sumsub' && (wallet ? one.wallet === wallet : one.providerRef === ref),
+        )
+        const body = applicant && applicantBody(applicant, world.config.identity.level)
+        return body ? Response.json(body) : refuse(404, 'Applicant not found')
+      }),
   },
 ]
 

@@ -1,15 +1,20 @@
 import { randomHex } from '../ids.ts'
-import type { Applicant, IdentityProvider } from '../records.ts'
+import type { Applicant, IdentityProvider, Standing } from '../records.ts'
 import { nowText, type World } from '../world.ts'
 import { personaEvent } from './persona-event.ts'
 import { sumsubEvent } from './sumsub-event.ts'
 
-/** What a reviewer decides about a wallet; the last two are traps that must never verify. */
+/**
+ * What a reviewer decides about a wallet, or what becomes of the applicant; the last two are traps
+ * that must never verify.
+ */
 export const verdicts = [
   'approved',
   'rejected',
   'retry',
   'reset',
+  'deactivated',
+  'deleted',
   'pending',
   'awaiting_service',
 ] as const
@@ -36,6 +41,7 @@ export function applicantOf(world: World, provider: IdentityProvider, wallet: st
     wallet,
     providerRef: provider === 'sumsub' ? randomHex(12) : `inq_${randomHex(12)}`,
     verdict: null,
+    standing: null,
     updatedAt: nowText(),
   })
 }
@@ -66,10 +72,24 @@ export function decide(
   const decided = world.book.save('applicants', {
     ...applicant,
     verdict,
+    standing: standingAfter(
+      applicant,
+      { verdict, level: levelName, at: new Date(atMs).toISOString() },
+      bend,
+    ),
     updatedAt: new Date(atMs + (bend.ageMs ?? 0)).toISOString(),
   })
   world.webhooks.send({ source: provider, account: null, ...message })
   return decided
+}
+
+/**
+ * A delivery made older than it is tells of what has been overtaken, and one of the other
+ * environment is about somebody whom this one does not have: neither changes what a look-up says.
+ */
+function standingAfter({ standing }: Applicant, next: Standing, bend: Bend): Standing | null {
+  const isOlder = standing && Date.parse(standing.at) >= Date.parse(next.at)
+  return isOlder || bend.sandboxMode === false ? (standing ?? null) : next
 }
 
 // Receivers order events by this time, so two of them never share a millisecond.
