@@ -95,9 +95,63 @@ describe.each(speakers.map((speaker) => [speaker.name, speaker] as const))('%s',
     )
   })
 
-  test('a provider that does not answer gives no link', async () => {
-    await expect(provider.createLink(wallet)).rejects.toThrow(
-      'the identity provider does not answer',
-    )
+  describe('an answer to a question', () => {
+    const find = async (
+      saying: Saying,
+      known?: Identity,
+      environment: 'sandbox' | 'production' = 'production',
+    ) => {
+      await using server = answering(speaker.answer(saying))
+      const finding = await speaker.adapter(server.url, environment).lookUp(wallet)
+      if (!('statement' in finding)) throw new Error('no statement was found')
+      expect(JSON.stringify(finding)).not.toContain('Ratna')
+      return decideIdentity(known, finding.statement, { level, environment: 'production' })
+    }
+    test('of approval verifies the wallet', async () => {
+      expect(await find(approval)).toMatchObject({
+        wallet,
+        next: { state: 'verified' },
+        flag: true,
+      })
+    })
+    test('of rejection, later, withdraws what a webhook approved', async () => {
+      const approved = tell(approval) as { next: Identity }
+      expect(await find(rejection, approved.next)).toMatchObject({
+        next: { state: 'rejected' },
+        flag: false,
+      })
+    })
+    test('changes nothing after the webhook about the same verdict, or a later one', async () => {
+      const [approved, rejected] = [tell(approval), tell(rejection)] as { next: Identity }[]
+      expect(await find(approval, approved!.next)).toHaveProperty('ignored')
+      expect(await find(approval, rejected!.next)).toHaveProperty('ignored')
+    })
+    test('about another level is ignored', async () => {
+      expect(await find({ ...approval, level: 'another-level' })).not.toHaveProperty('next')
+    })
+    test('security: with a key of the sandbox approves nobody in production', async () => {
+      expect(await find(approval, undefined, 'sandbox')).toEqual({ ignored: 'other environment' })
+    })
+    test('security: about somebody else is no answer', async () => {
+      const somebody = `0x${'cd'.repeat(20)}`
+      await expect(find({ ...approval, subject: somebody })).rejects.toMatchObject({
+        name: 'ProviderDown',
+      })
+    })
+  })
+
+  test('what is kept of a webhook is read as the webhook was', () => {
+    expect(provider.parse(provider.kept(body))).toEqual(provider.parse(body))
+  })
+  test('a provider that does not answer gives no link, and says nothing of anybody', async () => {
+    const silence = 'the identity provider does not answer'
+    await expect(provider.createLink(wallet)).rejects.toThrow(silence)
+    await expect(provider.lookUp(wallet)).rejects.toThrow(silence)
   })
 })
+
+/** The provider's API, of which only this answer is known. */
+function answering(body: object) {
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => Response.json(body) })
+  return { url: server.url.origin, [Symbol.asyncDispose]: () => server.stop(true) }
+}

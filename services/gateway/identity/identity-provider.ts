@@ -22,9 +22,18 @@ export type Statement = {
   /** The verification level or template the statement is about; null when it names none. */
   readonly level: string | null
   readonly word: Word
-  /** Made in the provider's sandbox: worth nothing in production. */
-  readonly sandbox: boolean
+  /** Made in the provider's sandbox: worth nothing in production. Null when it does not say. */
+  readonly sandbox: boolean | null
 }
+
+/** What the provider says of a person when it is asked. */
+export type Finding =
+  /** The newest verdict with its own time, or `none` while there is none. */
+  | { statement: Statement }
+  /** No approval stands any more, and the provider does not say since when. */
+  | { undated: Omit<Statement, 'occurredAtMs'> }
+  /** Nobody is known under this reference, or nobody any longer. */
+  | { nobody: true }
 
 /** The port to a provider of identity verification; every adapter passes one contract test. */
 export type IdentityProvider = {
@@ -37,8 +46,12 @@ export type IdentityProvider = {
   ) => { ok: true } | { reason: string }
   /** Reads an authentic body; a fault means that its form is not what we know. */
   readonly parse: (body: string) => { statement: Statement } | { fault: string }
+  /** What may be stored of an authentic body: `parse` reads the same from it, and no more is in it. */
+  readonly kept: (body: string) => string
   /** A hosted page where the person behind the wallet can be verified. Throws when it is down. */
   readonly createLink: (wallet: `0x${string}`) => Promise<string>
+  /** Asks about one person; throws `ProviderDown` on every answer that is not plainly a finding. */
+  readonly lookUp: (wallet: `0x${string}`) => Promise<Finding>
 }
 
 /** The provider does not answer, or not as it should. */

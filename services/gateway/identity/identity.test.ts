@@ -79,6 +79,20 @@ describe('a verdict', () => {
       false,
     ],
     [
+      'of a reset counts without an environment',
+      verified1,
+      { word: 'reset', sandbox: null },
+      known('reset', 2_000, 2_000n),
+      false,
+    ],
+    [
+      'of a refusal counts without an environment',
+      verified1,
+      { word: 'rejected', sandbox: null },
+      known('rejected', 2_000, 2_000n),
+      false,
+    ],
+    [
       'against the person wins at the same moment',
       known('verified', 2_000, 2_000n),
       { word: 'rejected' },
@@ -135,6 +149,18 @@ describe('a statement is ignored', () => {
       { sandbox: true },
       'other environment',
     ],
+    [
+      'security: when nothing says where it was approved',
+      undefined,
+      { sandbox: null },
+      'other environment',
+    ],
+    [
+      'when the sandbox takes back what production approved',
+      known('verified', 1, 1n),
+      { word: 'reset', sandbox: true },
+      'other environment',
+    ],
     ['when the approval is older than the refusal', known('rejected', 2_001, null), {}, older],
     [
       'when the refusal is older than the approval',
@@ -151,6 +177,12 @@ describe('a statement is ignored', () => {
     ],
   ])('%s', (_, before, said, ignored) => {
     expect(decideIdentity(before, statement(said), policy)).toEqual({ ignored } as never)
+  })
+  test('but not when this is the sandbox and nothing says where it was approved', () => {
+    const sandbox: IdentityPolicy = { ...policy, environment: 'sandbox' }
+    expect(decideIdentity(undefined, statement({ sandbox: null }), sandbox)).toMatchObject({
+      flag: true,
+    })
   })
   test('when production approves and this is the sandbox', () => {
     const sandbox: IdentityPolicy = { ...policy, environment: 'sandbox' }

@@ -54,8 +54,7 @@ export function decideIdentity(
   if (!wallet) return { ignored: 'unknown subject' }
   // Resetting or deleting a person says nothing of a level: it takes everything back.
   if (statement.word !== 'reset' && !levelFits(statement, policy)) return { ignored: 'other level' }
-  if (statement.sandbox !== (policy.environment === 'sandbox'))
-    return { ignored: 'other environment' }
+  if (!environmentFits(statement, policy)) return { ignored: 'other environment' }
   if (known && !isNewer(known, statement)) return { ignored: 'older than the verdict we have' }
   const state = statement.word === 'approved' ? 'verified' : statement.word
   const flag = flagChange(known, state)
@@ -66,6 +65,15 @@ export function decideIdentity(
 /** An approval must name our level; a refusal that names none still counts. */
 const levelFits = ({ word, level }: Statement, policy: IdentityPolicy): boolean =>
   level === policy.level || (level === null && word !== 'approved')
+
+/**
+ * Production approvals must say that they are. What says nothing of where it was made counts as the
+ * sandbox's when it approves, and everywhere when it takes back: resets and deletions come that way.
+ */
+const environmentFits = ({ word, sandbox }: Statement, { environment }: IdentityPolicy): boolean =>
+  sandbox === null
+    ? environment === 'sandbox' || word !== 'approved'
+    : sandbox === (environment === 'sandbox')
 
 function isNewer(known: Identity, { occurredAtMs, word }: Statement): boolean {
   if (occurredAtMs !== known.decidedAtMs) return occurredAtMs > known.decidedAtMs

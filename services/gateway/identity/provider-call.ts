@@ -2,7 +2,9 @@ import { ProviderDown } from './identity-provider.ts'
 
 const callDeadlineMs = 5_000
 /** No answer we ask for is longer; more would be somebody else's. */
-const answerBytesMax = 256 * 1024
+const answerBytesMax = 1024 * 1024
+
+type Call = { method: 'GET' | 'POST'; headers: Record<string, string>; body?: string }
 
 /** One POST to the provider's API; throws `ProviderDown` on anything but a JSON object. */
 export async function postToProvider(
@@ -10,28 +12,58 @@ export async function postToProvider(
   headers: Record<string, string>,
   body: string,
 ): Promise<Record<string, unknown>> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', Accept: 'application/json', ...headers },
-    body,
-    redirect: 'error',
-    signal: AbortSignal.timeout(callDeadlineMs),
-  }).catch((error) => {
-    throw new ProviderDown('the identity provider does not answer', { cause: error })
-  })
-  const text = await response.text().catch(() => '')
-  if (!response.ok) throw new ProviderDown(`the identity provider answered ${response.status}`)
-  if (text.length > answerBytesMax)
-    throw new ProviderDown('the identity provider answered at length')
+  const json = { 'Content-Type': 'application/json', ...headers }
+  const { status, text } = await call(url, { method: 'POST', headers: json, body })
+  if (status < 200 || status > 299) throw answered(status)
   return objectOf(text)
 }
 
-function objectOf(text: string): Record<string, unknown> {
+/**
+ * One GET. A JSON object with 200 or 404 is an answer, and the caller says what a 404 means;
+ * anything else, a page of a proxy in between included, throws `ProviderDown`.
+ */
+export async function getFromProvider(
+  url: string,
+  headers: Record<string, string>,
+): Promise<{ status: 200 | 404; body: Record<string, unknown> }> {
+  const { status, text } = await call(url, { method: 'GET', headers })
+  if (status !== 200 && status !== 404) throw answered(status)
+  return { status, body: objectOf(text) }
+}
+
+async function call(url: string, { method, headers, body }: Call) {
   try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
-  } catch {}
-  throw new ProviderDown('the identity provider did not answer with JSON')
+    const response = await fetch(url, {
+      method,
+      headers: { Accept: 'application/json', ...headers },
+      ...(body === undefined ? {} : { body }),
+      redirect: 'error',
+      signal: AbortSignal.timeout(callDeadlineMs),
+    })
+    return { status: response.status, text: await response.text() }
+  } catch (error) {
+    throw new ProviderDown('the identity provider does not answer', { cause: error })
+  }
+}
+
+const answered = (status: number) => new ProviderDown(`the identity provider answered ${status}`)
+
+function objectOf(text: string): Record<string, unknown> {
+  if (text.length > answerBytesMax)
+    throw new ProviderDown('the identity provider answered at length')
+  const value = jsonOf(text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new ProviderDown('the identity provider did not answer with a JSON object')
+  return value as Record<string, unknown>
+}
+
+/** The value of a JSON text; undefined, which no JSON text has for a value, when it is none. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 /** A link we may hand to a person: https, or http on this machine. */

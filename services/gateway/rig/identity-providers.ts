@@ -19,6 +19,8 @@ export type Speaker = {
   name: string
   adapter: (apiUrl: string, environment: 'sandbox' | 'production') => IdentityProvider
   say: (saying: Saying, environment: 'sandbox' | 'production') => string
+  /** What it answers to a question about the same verdict. */
+  answer: (saying: Saying) => object
   sign: (
     body: string,
     how?: { secret?: string; atMs?: number; algorithm?: 'sha1' | 'sha256' },
@@ -33,10 +35,10 @@ const hex = (algorithm: string, secret: string, text: string) =>
 const sumsubSpeaker: Speaker = {
   name: 'sumsub',
   signsTime: false,
-  adapter: (apiUrl) =>
+  adapter: (apiUrl, environment) =>
     sumsub({
       apiUrl,
-      appToken: 'app-token',
+      appToken: environment === 'production' ? 'prd:token' : 'sbx:token',
       secretKey: 'api-secret',
       webhookSecrets: secrets,
       level,
@@ -57,6 +59,20 @@ const sumsubSpeaker: Speaker = {
           ? { reviewAnswer: 'GREEN' }
           : { reviewAnswer: 'RED', reviewRejectType: 'FINAL', rejectLabels: ['FORGERY'] },
     }),
+  answer: ({ verdict, subject, occurredAtMs, level: said = level }) => ({
+    id: '5c9e177b0a975a6eeccf5960',
+    externalUserId: subject,
+    info: { firstName: 'Ratna' },
+    review: {
+      levelName: said,
+      reviewStatus: 'completed',
+      reviewDate: new Date(occurredAtMs).toISOString().replace('T', ' ').replace('Z', '+0000'),
+      reviewResult:
+        verdict === 'approved'
+          ? { reviewAnswer: 'GREEN' }
+          : { reviewAnswer: 'RED', reviewRejectType: 'FINAL' },
+    },
+  }),
   sign: (body, { secret = secrets[0], algorithm = 'sha256' } = {}) =>
     new Headers({
       'x-payload-digest': hex(algorithm, secret, body),
@@ -95,6 +111,22 @@ const personaSpeaker: Speaker = {
         },
       },
     }),
+  answer: ({ verdict, subject, occurredAtMs, level: said = level }) => ({
+    data: [
+      {
+        type: 'inquiry',
+        id: 'inq_2CVZ4HyVg7qaboXz2PUHknAn',
+        attributes: {
+          status: verdict === 'approved' ? 'approved' : 'declined',
+          'reference-id': subject,
+          'decisioned-at': new Date(occurredAtMs).toISOString(),
+          'name-first': 'Ratna',
+        },
+        relationships: { 'inquiry-template': { data: { id: said, type: 'inquiry-template' } } },
+      },
+    ],
+    links: { prev: null, next: null },
+  }),
   sign: (body, { secret = secrets[0], atMs = nowMs, algorithm = 'sha256' } = {}) => {
     const t = Math.floor(atMs / 1000)
     return new Headers({

@@ -112,6 +112,8 @@ describe('POST /me/verification', () => {
     name: 'sumsub' as const,
     verify: () => ({ ok: true }) as const,
     parse: () => ({ fault: '' }),
+    kept: (body: string) => body,
+    lookUp: async () => ({ nobody: true }) as const,
     createLink,
   })
   test.each([

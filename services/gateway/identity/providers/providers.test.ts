@@ -67,9 +67,39 @@ describe('the words of Sumsub', () => {
     const read = parseSumsub(JSON.stringify({ ...reviewed, ...over }))
     expect(read).toMatchObject({ statement: { word, occurredAtMs: nowMs + 123, sandbox: false } })
   })
-  test('count as sandbox unless they say otherwise', () => {
-    const read = parseSumsub(JSON.stringify({ ...reviewed, sandboxMode: undefined }))
-    expect(read).toMatchObject({ statement: { sandbox: true } })
+  test.each([
+    [true, true],
+    [false, false],
+    [undefined, null],
+    [null, null],
+  ])('of an environment given as %p are of %p', (sandboxMode, sandbox) => {
+    const read = parseSumsub(JSON.stringify({ ...reviewed, sandboxMode }))
+    expect(read).toMatchObject({ statement: { sandbox } })
+  })
+  test('are read with null in every field that a decision does not need', () => {
+    const nothing = ['applicantId', 'correlationId', 'externalUserId', 'levelName', 'sandboxMode']
+    const nulls = [...nothing, 'reviewStatus', 'reviewResult', 'createdAt'].map((name) => [
+      name,
+      null,
+    ])
+    const body = { type: 'applicantPending', createdAtMs: '2026-11-21 07:00:00.123' }
+    expect(parseSumsub(JSON.stringify({ ...body, ...Object.fromEntries(nulls) }))).toMatchObject({
+      statement: { word: 'none', subjectRef: null, level: null, occurredAtMs: nowMs + 123 },
+    })
+    const reviewResult = { reviewAnswer: 'RED', reviewRejectType: null }
+    expect(parseSumsub(JSON.stringify({ ...reviewed, reviewResult }))).toMatchObject({
+      statement: { word: 'rejected' },
+    })
+  })
+  test.each([
+    ['GREEN', 'approved', 0],
+    ['RED', 'rejected', 999],
+  ])('of older events, timed to the second, are against the person: %s', (answer, word, ms) => {
+    const older = { createdAtMs: undefined, createdAt: '2026-11-21 07:00:00+0000' }
+    const body = { ...reviewed, ...older, reviewResult: { reviewAnswer: answer } }
+    expect(parseSumsub(JSON.stringify(body))).toMatchObject({
+      statement: { word, occurredAtMs: nowMs + ms },
+    })
   })
   test.each(['yesterday', '2026-13-01 00:00:00', '1795244400123', ''])(
     'with the time %p are a fault',
@@ -109,6 +139,31 @@ describe('the words of Persona', () => {
     const read = parsePersona(event('inquiry.approved', 'referenceId'), false)
     expect(read).toMatchObject({ statement: { subjectRef: wallet, occurredAtMs: nowMs } })
   })
+  test('are kept without anything of the person, and read the same', () => {
+    const { data } = JSON.parse(event('inquiry.approved'))
+    const { attributes } = data.attributes.payload.data
+    Object.assign(attributes, {
+      'name-first': 'Ratna',
+      birthdate: '1995-09-19',
+      status: 'approved',
+    })
+    data.attributes.payload.included = [{ type: 'verification', attributes: { name: 'Ratna' } }]
+    data.attributes.payload.data.relationships = {
+      'inquiry-template': { data: { id: 'itmpl_1', type: 'inquiry-template' } },
+    }
+    const body = JSON.stringify({ data })
+    const kept = persona!.kept(body)
+    expect(kept).not.toMatch(/Ratna|1995/)
+    expect(parsePersona(kept, false)).toEqual(parsePersona(body, false))
+    expect(kept).toContain('"status":"approved"')
+    expect(persona!.kept(kept)).toBe(kept)
+  })
+  test.each(['{"data":{"first-name":"Ratna"}}', '{"person":"Ratna"}', '[]', 'Ratna'])(
+    'security: nothing is kept of %p, whose form is not known',
+    (body) => {
+      expect(persona!.kept(body)).not.toContain('Ratna')
+    },
+  )
   test('are signed twice during a rotation, and one match is enough', () => {
     const body = new TextEncoder().encode('{}')
     const of = (secret: string) =>
@@ -133,7 +188,7 @@ describe('a link for the person', () => {
     const { headers, body } = seen.at(-1)!
     const ts = String(nowSeconds)
     expect(JSON.parse(body)).toMatchObject({ userId: wallet, levelName: 'level-that-counts' })
-    expect(headers.get('x-app-token')).toBe('app-token')
+    expect(headers.get('x-app-token')).toBe('sbx:token')
     expect(headers.get('x-app-access-ts')).toBe(ts)
     expect(headers.get('x-app-access-sig')).toBe(
       accessSignature('api-secret', ts, 'POST', linkPath, body),

@@ -1,6 +1,7 @@
-import { type IdentityProvider, ProviderDown } from '../../identity-provider.ts'
-import { hostedLink, postToProvider } from '../../provider-call.ts'
-import { parsePersona } from './mapping.ts'
+import { type Finding, type IdentityProvider, ProviderDown } from '../../identity-provider.ts'
+import { getFromProvider, hostedLink, postToProvider } from '../../provider-call.ts'
+import { type Decided, findingOf, readInquiries } from './inquiries.ts'
+import { keptOf, parsePersona } from './mapping.ts'
 import { verifyPersona } from './signature.ts'
 
 /** `webhookSecrets` in any order: all are tried. */
@@ -14,6 +15,9 @@ export type PersonaOptions = {
 
 /** Pinned, so that a change of the account's default changes nothing here. */
 const version = '2025-12-08'
+const pageSize = 20
+/** So many decided inquiries about one person are nobody's history. */
+const pagesMax = 10
 
 /** Persona behind the port. */
 export function persona(options: PersonaOptions): IdentityProvider {
@@ -23,12 +27,22 @@ export function persona(options: PersonaOptions): IdentityProvider {
     'Persona-Version': version,
     'Key-Inflection': 'kebab',
   }
-  const post = (path: string, body: string) =>
-    postToProvider(`${options.apiUrl}/api/v1/inquiries${path}`, headers, body)
+  const inquiries = `${options.apiUrl}/api/v1/inquiries`
+  const post = (path: string, body: string) => postToProvider(`${inquiries}${path}`, headers, body)
+  const pageOf = async (wallet: string, after: string | undefined) => {
+    const query = queryOf(wallet, after)
+    const { status, body } = await getFromProvider(`${inquiries}?${query}`, headers)
+    // A list that is not there says nothing of the person: an empty one would.
+    if (status !== 200) throw new ProviderDown(`the identity provider answered ${status}`)
+    const page = readInquiries(body, wallet)
+    if ('fault' in page) throw new ProviderDown(`persona: ${page.fault}`)
+    return page
+  }
   return {
     name: 'persona',
     verify: (body, received, nowMs) => verifyPersona(body, received, options.webhookSecrets, nowMs),
     parse: (body) => parsePersona(body, sandbox),
+    kept: keptOf,
     async createLink(wallet) {
       const attributes = { 'inquiry-template-id': options.templateId, 'reference-id': wallet }
       const inquiry = await post('', JSON.stringify({ data: { attributes } }))
@@ -38,5 +52,29 @@ export function persona(options: PersonaOptions): IdentityProvider {
       const link = await post(`/${id}/generate-one-time-link`, '{}')
       return hostedLink((link.meta as Record<string, unknown> | undefined)?.['one-time-link'])
     },
+    async lookUp(wallet): Promise<Finding> {
+      const all: Decided[] = []
+      for (let page = 1, after: string | undefined; page <= pagesMax; page++) {
+        const { inquiries: read, hasMore } = await pageOf(wallet, after)
+        all.push(...read)
+        after = read.at(-1)?.id
+        if (!after || !(hasMore || read.length >= pageSize))
+          return findingOf(all, { wallet, templateId: options.templateId, sandbox })
+      }
+      throw new ProviderDown('persona: more inquiries than can be read')
+    },
   }
+}
+
+/**
+ * Only decided inquiries: everybody who asks for a link makes an open one, and however many of
+ * those there are, they must not hide a verdict.
+ */
+function queryOf(wallet: string, after: string | undefined): URLSearchParams {
+  return new URLSearchParams({
+    'filter[reference-id]': wallet,
+    'filter[status]': 'approved,declined',
+    'page[size]': String(pageSize),
+    ...(after === undefined ? {} : { 'page[after]': after }),
+  })
 }

@@ -1,4 +1,5 @@
 import type { Statement, Word } from '../../identity-provider.ts'
+import { jsonOf } from '../../provider-call.ts'
 
 /**
  * Event names of Persona's webhooks that are verdicts (docs.withpersona.com, "Events").
@@ -18,45 +19,67 @@ export function parsePersona(
   body: string,
   sandbox: boolean,
 ): { statement: Statement } | { fault: string } {
-  const event = at(jsonOf(body), 'data')
-  const attributes = at(event, 'attributes')
-  const eventId = textOf(at(event, 'id'))
-  const name = textOf(at(attributes, 'name'))
-  const createdAt = textOf(at(attributes, 'created-at'))
+  const { eventId, name, createdAt, inquiryId, referenceId, templateId } = readEvent(body)
   if (!eventId || !name) return { fault: 'the event has no id or no name' }
   const occurredAtMs = Date.parse(createdAt ?? '')
   if (Number.isNaN(occurredAtMs)) return { fault: 'created-at is not a time' }
-  const inquiry = at(at(attributes, 'payload'), 'data')
-  const relations = at(inquiry, 'relationships')
-  const template = at(relations, 'inquiry-template') ?? at(relations, 'template')
   return {
     statement: {
       eventId,
       occurredAtMs,
-      subjectRef: textOf(at(at(inquiry, 'attributes'), 'reference-id')),
-      providerRef: textOf(at(inquiry, 'id')),
-      level: textOf(at(at(template, 'data'), 'id')),
+      subjectRef: referenceId,
+      providerRef: inquiryId,
+      level: templateId,
       word: words.get(name) ?? 'none',
       sandbox,
     },
   }
 }
 
+/** All that is read of an event. A real one carries every attribute of the person besides. */
+function readEvent(body: string) {
+  const event = at(jsonOf(body), 'data')
+  const attributes = at(event, 'attributes')
+  const inquiry = at(at(attributes, 'payload'), 'data')
+  return {
+    eventId: textOf(at(event, 'id')),
+    name: textOf(at(attributes, 'name')),
+    createdAt: textOf(at(attributes, 'created-at')),
+    inquiryId: textOf(at(inquiry, 'id')),
+    status: textOf(at(at(inquiry, 'attributes'), 'status')),
+    referenceId: textOf(at(at(inquiry, 'attributes'), 'reference-id')),
+    templateId: templateOf(inquiry),
+  }
+}
+
+/** The event again with nothing but what `parsePersona` reads: no name, no birthday, no document. */
+export function keptOf(body: string): string {
+  const { eventId, name, createdAt, inquiryId, status, referenceId, templateId } = readEvent(body)
+  const inquiry = {
+    type: 'inquiry',
+    id: inquiryId,
+    attributes: { status, 'reference-id': referenceId },
+    relationships: { 'inquiry-template': { data: templateId && { id: templateId } } },
+  }
+  const attributes = { name, 'created-at': createdAt, payload: { data: inquiry } }
+  return JSON.stringify({ data: { type: 'event', id: eventId, attributes } })
+}
+
+/** The template an inquiry was made from: new ones and old ones are named apart. */
+export function templateOf(inquiry: unknown): string | null {
+  const relations = at(inquiry, 'relationships')
+  const idOf = (name: string) => textOf(at(at(at(relations, name), 'data'), 'id'))
+  return idOf('inquiry-template') ?? idOf('template')
+}
+
 /** An own property under its kebab-cased or camel-cased name. */
-function at(value: unknown, name: string): unknown {
+export function at(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined
   const camel = name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
   const key = Object.hasOwn(value, name) ? name : camel
   return Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined
 }
 
-const textOf = (value: unknown): string | null =>
+/** A text with something in it; null for everything else. */
+export const textOf = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' ? value : null
-
-function jsonOf(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return undefined
-  }
-}
