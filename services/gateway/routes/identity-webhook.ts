@@ -28,7 +28,7 @@ export const identityWebhookRoute = (parts: RouteParts) => {
       return recordDelivery(parts, {
         subject: identityWebhookSubject(provider.name, deliveryId),
         id: deliveryId,
-        payload: { provider: provider.name, deliveryId, receivedAt, body },
+        payload: { provider: provider.name, deliveryId, receivedAt, body: provider.kept(body) },
       })
     }),
     operation({

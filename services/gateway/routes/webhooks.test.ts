@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { type Call, errorOf, rigOf, settings, webhookSecret } from '../rig/collaborators.ts'
-import { nowMs } from '../rig/wallets.ts'
+import { speakers } from '../rig/identity-providers.ts'
+import { ana, nowMs, walletOf } from '../rig/wallets.ts'
 
 const body = JSON.stringify({ event: 'payment.capture', data: { payment_id: 'py-1' } })
 const token = { 'x-callback-token': 'token-id' }
@@ -118,6 +119,22 @@ describe('POST /webhooks/identity', () => {
   test('records what is authentic but of an unknown form', async () => {
     const { response } = await post('{"something":"new"}')
     expect([response.status, await response.json()]).toEqual([200, { status: 'recorded' }])
+  })
+  test('security: keeps nothing that Persona tells of the person', async () => {
+    const speaker = speakers.find(({ name }) => name === 'persona')!
+    const provider = speaker.adapter('http://127.0.0.1:9', 'sandbox')
+    const identity = { provider, isVerified: async () => false, noteLink: async () => {} }
+    const rig = await rigOf({}, { identity })
+    const saying = { verdict: 'approved', subject: walletOf(ana), occurredAtMs: nowMs } as const
+    const event = JSON.parse(speaker.say(saying, 'sandbox'))
+    event.data.attributes.payload.data.attributes['name-first'] = 'Ratna'
+    const raw = JSON.stringify(event)
+    const headers = Object.fromEntries(speaker.sign(raw))
+    const response = await rig.call('POST', '/webhooks/identity', { raw, headers })
+    expect(await response.json()).toEqual({ status: 'recorded' })
+    const [payload] = [...rig.stored.values()] as { body: string }[]
+    expect(payload!.body).not.toContain('Ratna')
+    expect(provider.parse(payload!.body)).toEqual(provider.parse(raw))
   })
   const refused = 'the signature of this delivery is missing or wrong'
   test.each<[string, string, Record<string, string>, number, string]>([
