@@ -128,7 +128,7 @@ test('readiness names what is missing until everything answers', async () => {
   expect((await get('/ready')).status).toBe(200)
   const metrics = await (await get('/metrics')).text()
   for (const service of ['pricing', 'payments', 'payouts', 'chain-relayer', 'indexer-reader'])
-    expect(metrics).toContain(`service_up{service="${service}"`)
+    expect(metrics).toContain(`service_up{service="${service}",instance=`)
   expect(metrics).toContain('service_figure{service="gateway",figure="outbox_waiting"}')
 })
 

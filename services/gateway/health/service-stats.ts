@@ -1,5 +1,6 @@
 import { RequestStrategy } from 'nats'
 import type { Bus } from '#shared/bus/open'
+import { serviceNames } from '#shared/messages/topic'
 import { figuresIn, sample } from './prometheus.ts'
 
 /** What a copy of a service says of itself over `$SRV.STATS` (NATS ADR-32). */
@@ -31,8 +32,14 @@ export async function gatherStats({ nc }: Bus): Promise<ServiceStats[]> {
   return stats
 }
 
-/** The figures of all services as Prometheus text. */
-export function serviceLines(stats: readonly ServiceStats[]): string[] {
+/** Those that were asked with the rest and did not answer: the gateway answers no questions. */
+const silentAmong = (stats: readonly ServiceStats[]) =>
+  serviceNames.filter((name) => name !== 'gateway' && !stats.some((one) => one.name === name))
+
+/** The figures of all services as Prometheus text; undefined when none of them could be asked. */
+export function serviceLines(stats: readonly ServiceStats[] | undefined): string[] {
+  const asked = ['# TYPE services_asked gauge', sample('services_asked', {}, stats ? 1 : 0)]
+  if (!stats) return asked
   const endpoints = stats.flatMap(({ name: service, id: instance, endpoints: known }) =>
     (known ?? []).map((one) => ({ labels: { service, instance, endpoint: one.name }, one })),
   )
@@ -41,8 +48,10 @@ export function serviceLines(stats: readonly ServiceStats[]): string[] {
     ...endpoints.map(({ labels, one }) => sample(name, labels, of(one))),
   ]
   return [
+    ...asked,
     '# TYPE service_up gauge',
     ...stats.map(({ name, id }) => sample('service_up', { service: name, instance: id }, 1)),
+    ...silentAmong(stats).map((name) => sample('service_up', { service: name }, 0)),
     ...series('service_requests_total', (one) => one.num_requests),
     ...series('service_errors_total', (one) => one.num_errors),
     ...series('service_processing_seconds_total', (one) => one.processing_time / 1e9),

@@ -34,7 +34,9 @@ export const healthRoutes = ({ door, readiness, metrics, gatherStats, figures }:
     .get(
       '/metrics',
       door.free(async () => {
-        const [stats, own] = await Promise.all([gatherStats().catch(() => []), figures()])
+        // Without NATS nothing is known of the others: that is not the same as none of them running.
+        const gathering = gatherStats().catch(() => undefined)
+        const [stats, own] = await Promise.all([gathering, figures()])
         const labels = { service: 'gateway' }
         const ownLines = figuresIn(own).map(([figure, value]) =>
           sample('service_figure', { ...labels, figure }, value),

@@ -146,6 +146,14 @@ describe('GET /ready', () => {
   )
 })
 
+test('GET /metrics says that the services could not be asked, and not that none runs', async () => {
+  const gatherStats = () => Promise.reject(new Error('no NATS'))
+  const rig = await rigOf(chain, { gatherStats })
+  const lines = (await (await rig.call('GET', '/metrics')).text()).split('\n')
+  expect(lines).toContain('services_asked 0')
+  expect(lines.filter((line) => line.includes('service_up'))).toEqual([])
+})
+
 test('GET /metrics counts requests by route, and carries the figures of the services', async () => {
   const endpoint = {
     name: 'a',
@@ -161,7 +169,9 @@ test('GET /metrics counts requests by route, and carries the figures of the serv
   const text = await (await rig.call('GET', '/metrics')).text()
   for (const line of [
     'http_request_duration_seconds_count{method="GET",route="/verify/:wallet",status="200"} 1',
+    'services_asked 1',
     'service_up{service="payments",instance="one"} 1',
+    'service_up{service="payouts"} 0',
     'service_requests_total{service="payments",instance="one",endpoint="a"} 3',
     'service_processing_seconds_total{service="payments",instance="one",endpoint="a"} 2',
     'service_figure{service="payments",instance="one",figure="outbox_waiting"} 4',
