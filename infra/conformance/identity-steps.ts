@@ -18,12 +18,32 @@ export type IdentityBench = {
 const noWebhook = () =>
   new NotHere('needs a public address: approve somebody in the dashboard, see infra/README.md')
 
-/** A link for a person, and a webhook that is believed exactly when it is the provider's. */
+/**
+ * A link for a person, a webhook that is believed exactly when it is the provider's, and the same
+ * verdict when the provider is asked.
+ */
 export function identitySteps(bench: IdentityBench): Step[] {
   // A wallet that nobody has: the last bytes are random, so that no applicant is met twice.
   const wallet = `0x${'0'.repeat(8)}${crypto.randomUUID().replaceAll('-', '')}` as const
-  return [...linkSteps(bench, wallet), ...webhookSteps(bench, wallet)]
+  return [
+    ...questionSteps(bench, wallet),
+    ...linkSteps(bench, wallet),
+    ...webhookSteps(bench, wallet),
+  ]
 }
+
+const questionSteps = ({ provider, stranger }: IdentityBench, wallet: `0x${string}`): Step[] => [
+  {
+    name: 'nobody is known under a wallet that nobody has',
+    expected: 'nobody',
+    see: async () => Object.keys(await provider.lookUp(wallet)).join(),
+  },
+  {
+    name: 'with a wrong secret nothing is known of anybody',
+    expected: 'ProviderDown',
+    see: () => faultOf(stranger.lookUp(wallet)),
+  },
+]
 
 const linkSteps = ({ provider, stranger }: IdentityBench, wallet: `0x${string}`): Step[] => [
   {
@@ -74,6 +94,26 @@ function webhookSteps({ provider, deaf, hear }: IdentityBench, wallet: `0x${stri
       see: async () => {
         if (!hear) throw noWebhook()
         return verdictOf(deaf, left(heard, 'webhook'))
+      },
+    },
+    {
+      name: 'asked about the wallet, the provider says what the webhook said, of the same moment',
+      expected: 'approved, this wallet, sandbox, this level, within a second',
+      see: async () => {
+        if (!hear) throw noWebhook()
+        const told = provider.parse(new TextDecoder().decode(left(heard, 'webhook').body))
+        if ('fault' in told) return told.fault
+        const finding = await provider.lookUp(wallet)
+        if (!('statement' in finding)) return Object.keys(finding).join()
+        const { word, subjectRef, sandbox, level, occurredAtMs } = finding.statement
+        const apartMs = told.statement.occurredAtMs - occurredAtMs
+        return [
+          word,
+          subjectRef === wallet ? 'this wallet' : 'another wallet',
+          sandbox ? 'sandbox' : 'production',
+          level === told.statement.level ? 'this level' : 'another level',
+          apartMs >= 0 && apartMs < 1_000 ? 'within a second' : `${apartMs} ms apart`,
+        ].join(', ')
       },
     },
     {
