@@ -39,6 +39,26 @@ export const fields = {
     secret: true,
   }),
   IDENTITY_SECRET_KEY: text({ about: 'Sumsub secret key, or Persona API key', secret: true }),
+  IDENTITY_RECHECK_OPEN_MS: durationMs({
+    about: 'pause between two questions about a person who has a link and no final verdict',
+    fallback: '3600000',
+  }),
+  IDENTITY_RECHECK_OPEN_FOR_MS: durationMs({
+    about: 'how long after a link or verdict it is asked that often',
+    fallback: '259200000',
+  }),
+  IDENTITY_RECHECK_MS: durationMs({
+    about: 'the same pause later, and about verified people for ever',
+    fallback: '86400000',
+  }),
+  IDENTITY_RECHECK_FOR_MS: durationMs({
+    about: 'how long after a link or verdict a person who is not verified is asked about',
+    fallback: '2592000000',
+  }),
+  IDENTITY_RECHECKS_PER_MINUTE: integer({
+    about: 'questions at most, of each copy; Persona allows 300 calls in all, Sumsub 3600',
+    fallback: '120',
+  }),
   RATE_LIMIT_PUBLIC_PER_MINUTE: integer({
     about: 'public requests, and sign-ins to be checked, per address',
     fallback: '120',
@@ -59,5 +79,8 @@ export const fields = {
     about: 'how long an ordered flag or drip may stay quiet before it is asked for',
     fallback: '30000',
   }),
-  SWEEP_EVERY_MS: durationMs({ about: 'pause between two sweeps', fallback: '5000' }),
+  SWEEP_EVERY_MS: durationMs({
+    about: 'pause between two sweeps, and between two rounds of questions to the identity provider',
+    fallback: '5000',
+  }),
 }

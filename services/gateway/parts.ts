@@ -19,6 +19,8 @@ export type Parts = {
     readonly provider: IdentityProvider
     /** Does the newest verdict say that this person is verified? */
     readonly isVerified: (wallet: `0x${string}`) => Promise<boolean>
+    /** Notes that the person is about to have a link: the provider is asked about them from now. */
+    readonly noteLink: (wallet: `0x${string}`) => Promise<void>
   }
   readonly readiness: Readiness
   readonly gatherStats: () => Promise<readonly ServiceStats[]>

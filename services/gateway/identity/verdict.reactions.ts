@@ -11,57 +11,67 @@ import { VerifyOrdered } from '#shared/messages/relay'
 import { IdentityWebhook } from '#shared/messages/webhooks'
 import { outbox } from '../schema.store.ts'
 import { lockIdentity, storeVerdict } from './identity.store.ts'
-import { decideIdentity, type IdentityPolicy, subjectOf } from './identity.ts'
+import {
+  decideIdentity,
+  type IdentityDecision,
+  type IdentityPolicy,
+  subjectOf,
+} from './identity.ts'
 import type { IdentityProvider, Statement } from './identity-provider.ts'
 import { flagCause, flagOrderId } from './orders.ts'
+import { noteVerdict } from './recheck.store.ts'
+import { nextCheckAt, type RecheckSchedule } from './schedule.ts'
 
 /** What judging a statement needs; `sweepAfterMs` is when an order counts as quiet. */
 export type VerdictParts = {
-  provider: Pick<IdentityProvider, 'name' | 'parse'>
+  provider: Pick<IdentityProvider, 'name'>
   policy: IdentityPolicy
+  schedule: RecheckSchedule
   sweepAfterMs: number
   clock: Clock
   log: Log
 }
+type WebhookParts = VerdictParts & { provider: Pick<IdentityProvider, 'name' | 'parse'> }
 
 /** A delivery of the identity provider moves the person's row and orders the flag on the chain. */
-export const verdictReactions = (parts: VerdictParts): readonly Reaction[] => [
+export const verdictReactions = (parts: WebhookParts): readonly Reaction[] => [
   reactTo(IdentityWebhook, {
     async apply(tx, message) {
       if (message.provider !== parts.provider.name)
         throw new Malformed(`a delivery of ${message.provider}, which is not configured`)
       const read = parts.provider.parse(message.body)
       if ('fault' in read) throw new Malformed(`${message.provider}: ${read.fault}`)
-      await applyStatement(tx, parts, read.statement)
+      const decision = await applyStatement(tx, parts, read.statement)
+      if (!('ignored' in decision)) return
+      const { eventId } = read.statement
+      parts.log.info({ eventId, why: decision.ignored }, 'identity statement ignored')
     },
   }),
 ]
 
-/** The one function through which a statement changes anything. */
-export async function applyStatement(tx: Tx, parts: VerdictParts, statement: Statement) {
-  const { log, policy, provider, clock, sweepAfterMs } = parts
-  const wallet = subjectOf(statement)
-  const known = wallet ? await lockIdentity(tx, wallet) : undefined
+/** The one function through which a statement changes anything, told or found by asking. */
+export async function applyStatement(
+  tx: Tx,
+  parts: VerdictParts,
+  statement: Statement,
+): Promise<IdentityDecision> {
+  const { log, policy, clock, sweepAfterMs, schedule } = parts
+  const provider = parts.provider.name
+  const { providerRef } = statement
+  const subject = subjectOf(statement)
+  const known = subject ? await lockIdentity(tx, subject) : undefined
   const decision = decideIdentity(known, statement, policy)
-  if ('ignored' in decision) {
-    log.info({ eventId: statement.eventId, why: decision.ignored }, 'identity statement ignored')
-    return
-  }
-  const { next, flag } = decision
-  await storeVerdict(
-    tx,
-    {
-      wallet: decision.wallet,
-      next,
-      provider: provider.name,
-      providerRef: statement.providerRef,
-      ordered: flag !== null,
-    },
-    new Date(clock() + sweepAfterMs),
-  )
-  if (flag !== null) await announceFlag(tx, decision.wallet, flag, next.revision!, statement)
-  log.info({ wallet: decision.wallet, state: next.state, flag }, 'identity decided')
+  if ('ignored' in decision) return decision
+  const { wallet, next, flag } = decision
+  const verdict = { wallet, next, provider, providerRef, ordered: flag !== null }
+  await storeVerdict(tx, verdict, new Date(clock() + sweepAfterMs))
+  const standing = { state: next.state, decidedAt: new Date(next.decidedAtMs), linkedAt: null }
+  const askedAt = nextCheckAt(standing, schedule, clock())
+  await noteVerdict(tx, { wallet, provider, nextCheckAt: askedAt })
+  if (flag !== null) await announceFlag(tx, wallet, flag, next.revision!, statement)
+  log.info({ wallet, state: next.state, flag }, 'identity decided')
   failpoint('gateway:identity-decided')
+  return decision
 }
 
 async function announceFlag(

@@ -22,6 +22,14 @@ import { outbox } from '../schema.store.ts'
 import { openUsers } from '../users/user.store.ts'
 import { settings, webhookSecret } from './collaborators.ts'
 
+/** As in production. */
+const recheckTerms = {
+  identityRecheckOpenMs: 3_600_000,
+  identityRecheckOpenForMs: 259_200_000,
+  identityRecheckMs: 86_400_000,
+  identityRecheckForMs: 2_592_000_000,
+  identityRechecksPerMinute: 120,
+}
 const log = pino({ level: 'silent' })
 const onStuck = () => {}
 
@@ -52,7 +60,10 @@ export async function startBackbone() {
 export type Backbone = Awaited<ReturnType<typeof startBackbone>>
 
 /** The gateway as `main.ts` wires it, on a port of its own. */
-export async function startGateway(backbone: Backbone, sweepAfterMs = 60_000) {
+export async function startGateway(
+  backbone: Backbone,
+  { sweepAfterMs = 60_000, sweepEveryMs = 50, identityApiUrl = 'http://127.0.0.1:9' } = {},
+) {
   await using ends = new AsyncDisposableStack()
   const bus = ends.use(await backbone.busAs('gateway'))
   const database = ends.use(
@@ -62,14 +73,15 @@ export async function startGateway(backbone: Backbone, sweepAfterMs = 60_000) {
   const ask = asker(bus)
   const config = {
     identityProvider: 'sumsub' as const,
-    identityApiUrl: 'http://127.0.0.1:9',
+    identityApiUrl,
     identityAppToken: 'app-token',
     identitySecretKey: 'secret-key',
     identityWebhookSecrets: [webhookSecret],
     identityLevel: 'basic-kyc-level',
     identityEnvironment: 'sandbox' as const,
     sweepAfterMs,
-    sweepEveryMs: 50,
+    sweepEveryMs,
+    ...recheckTerms,
   }
   const clock = systemClock
   const identity = ends.use(

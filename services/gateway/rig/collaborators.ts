@@ -97,7 +97,7 @@ export async function rigOf(replies: Replies = {}, over: Partial<Parts> = {}): P
     ask,
     publish,
     users,
-    identity: { provider, isVerified: async () => false },
+    identity: { provider, isVerified: async () => false, noteLink: async () => {} },
     readiness: async () => [],
     gatherStats: async () => [],
     figures: async () => ({}),

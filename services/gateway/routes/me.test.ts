@@ -116,6 +116,8 @@ describe('POST /me/verification', () => {
     lookUp: async () => ({ nobody: true }) as const,
     createLink,
   })
+  const noteLink = async () => {}
+  const noted: string[] = []
   test.each([
     [
       'a link while there is no verdict',
@@ -128,6 +130,7 @@ describe('POST /me/verification', () => {
     const identity = {
       provider: provider(async () => 'https://id.example/1'),
       isVerified: async () => verified,
+      noteLink,
     }
     const rig = await rigOf({}, { identity })
     const response = await rig.call('POST', '/me/verification', { headers })
@@ -135,7 +138,7 @@ describe('POST /me/verification', () => {
   })
   test('answers 503 when the provider is down', async () => {
     const down = async () => Promise.reject(new Error('refused by 10.0.0.3'))
-    const identity = { provider: provider(down), isVerified: async () => false }
+    const identity = { provider: provider(down), isVerified: async () => false, noteLink }
     const response = await (await rigOf({}, { identity })).call('POST', '/me/verification', {
       headers,
     })
@@ -144,5 +147,21 @@ describe('POST /me/verification', () => {
       'the identity provider does not answer right now, try again',
     ])
     expect(response.headers.get('retry-after')).toBe('5')
+  })
+  test('gives no link to anybody who was not noted as having one', async () => {
+    const link = async () => 'https://id.example/1'
+    const rigWith = (note: (wallet: string) => Promise<void>) =>
+      rigOf(
+        {},
+        {
+          identity: { provider: provider(link), isVerified: async () => false, noteLink: note },
+        },
+      )
+    const noting = await rigWith(async (wallet) => void noted.push(wallet))
+    await noting.call('POST', '/me/verification', { headers })
+    expect(noted).toEqual([walletOf(ana)])
+    const failing = await rigWith(() => Promise.reject(new Error('no row was written')))
+    const response = await failing.call('POST', '/me/verification', { headers })
+    expect([response.status, await errorOf(response)]).toEqual([500, 'something went wrong'])
   })
 })

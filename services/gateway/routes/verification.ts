@@ -19,6 +19,7 @@ export const verificationRoute = ({ identity, door, log }: RouteParts) =>
         log.warn({ err: error }, 'verification link could not be made')
         throw new Refused(503, 'the identity provider does not answer right now, try again', 5)
       })
+      await identity.noteLink(wallet) // No link leaves that nobody would ask about.
       return { verified: false, url }
     }),
     operation({

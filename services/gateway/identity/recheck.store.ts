@@ -1,0 +1,121 @@
+import { and, asc, eq, inArray, lte, sql } from 'drizzle-orm'
+import { index, integer, text } from 'drizzle-orm/pg-core'
+import { addressColumn, at, timestamps } from '#shared/db/columns'
+import type { Database, Db, Tx } from '#shared/db/open'
+import { schema } from '../schema.store.ts'
+import { identities } from './identity.store.ts'
+
+/** One row per wallet the identity provider is asked about: a link was given, or a verdict came. */
+export const rechecks = schema.table(
+  'identity_rechecks',
+  {
+    wallet: addressColumn('wallet').primaryKey(),
+    /** Who can be asked: a provider knows nothing of another one's people. */
+    provider: text('provider').notNull(),
+    /** The newest link the person was given; null when a verdict came without one. */
+    linkedAt: at('linked_at'),
+    /** Not before then is the provider asked; null: no more. */
+    nextCheckAt: at('next_check_at'),
+    /** When the provider last answered. */
+    checkedAt: at('checked_at'),
+    /** Questions in a row without an answer. */
+    failures: integer('failures').notNull().default(0),
+    ...timestamps(),
+  },
+  (table) => [index('identity_rechecks_due').on(table.nextCheckAt)],
+)
+
+type Asked = { wallet: `0x${string}`; provider: string; nextCheckAt: Date | null }
+
+/** A link was given: from now on the provider is asked about the person. Repeatable. */
+export const noteLink = (db: Db, { linkedAt, ...asked }: Asked & { linkedAt: Date }) =>
+  note(db, asked, { linkedAt })
+
+/** A verdict came: it is asked about too, and not later than was planned. */
+export const noteVerdict = (tx: Tx, asked: Asked) => note(tx, asked, {})
+
+const note = (db: Db, { wallet, provider, nextCheckAt }: Asked, link: { linkedAt?: Date }) =>
+  db
+    .insert(rechecks)
+    .values({ wallet, provider, nextCheckAt, ...link })
+    .onConflictDoUpdate({
+      target: rechecks.wallet,
+      set: {
+        provider,
+        ...link,
+        // The sooner of both; `least` leaves nulls out.
+        nextCheckAt: sql`least(${rechecks.nextCheckAt}, excluded.next_check_at)`,
+        updatedAt: sql`now()`,
+      },
+    })
+
+/** Longer than asking about one person takes, so that another copy takes over only after a crash. */
+const leaseMs = 120_000
+
+/** Somebody to ask about, with what we held of them before the provider was asked. */
+export type Due = Awaited<ReturnType<typeof leaseDue>>[number]
+
+/** Takes the people who wait longest for a question; copies of the service share them out. */
+export const leaseDue = (database: Database, provider: string, now: Date, rowsMax: number) =>
+  database.transaction(async (tx) => {
+    const due = await tx
+      .select({ wallet: rechecks.wallet })
+      .from(rechecks)
+      .where(and(lte(rechecks.nextCheckAt, now), eq(rechecks.provider, provider)))
+      .orderBy(asc(rechecks.nextCheckAt))
+      .limit(rowsMax)
+      .for('update', { skipLocked: true })
+    if (due.length === 0) return []
+    const wallets = due.map(({ wallet }) => wallet)
+    const leasedUntil = new Date(now.getTime() + leaseMs)
+    await tx
+      .update(rechecks)
+      .set({ nextCheckAt: leasedUntil })
+      .where(inArray(rechecks.wallet, wallets))
+    const rows = await tx
+      .select({ recheck: rechecks, held: identities })
+      .from(rechecks)
+      .leftJoin(identities, eq(identities.wallet, rechecks.wallet))
+      .where(inArray(rechecks.wallet, wallets))
+    return rows.map((row) => ({ ...row, leasedUntil }))
+  })
+
+/** Plans the next question, unless a new link or verdict planned it meanwhile. */
+export const planNext = (
+  db: Db,
+  { recheck, leasedUntil }: Due,
+  plan: { nextCheckAt: Date | null; failures: number; checkedAt?: Date },
+) =>
+  db
+    .update(rechecks)
+    .set({ ...plan, updatedAt: sql`now()` })
+    .where(and(eq(rechecks.wallet, recheck.wallet), eq(rechecks.nextCheckAt, leasedUntil)))
+
+/** What decides about the next question, as the rows are now. */
+export async function standingOf(tx: Tx, wallet: `0x${string}`) {
+  const [row] = await tx
+    .select({
+      state: identities.state,
+      decidedAt: identities.decidedAt,
+      linkedAt: rechecks.linkedAt,
+    })
+    .from(rechecks)
+    .leftJoin(identities, eq(identities.wallet, rechecks.wallet))
+    .where(eq(rechecks.wallet, wallet))
+  return {
+    state: row?.state ?? undefined,
+    decidedAt: row?.decidedAt ?? null,
+    linkedAt: row?.linkedAt ?? null,
+  }
+}
+
+/** Figures for operators: who is asked about, and about whom there was no answer lately. */
+export const countRechecks = (database: Database) =>
+  database.read((db) =>
+    db
+      .select({
+        asked: sql<number>`count(${rechecks.nextCheckAt})::int`,
+        unanswered: sql<number>`(count(*) filter (where ${rechecks.failures} > 0))::int`,
+      })
+      .from(rechecks),
+  )

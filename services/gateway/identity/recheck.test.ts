@@ -1,0 +1,381 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { createHmac, randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { eq, sql } from 'drizzle-orm'
+import pino from 'pino'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { repositoryDir } from '#infra/local/folders'
+import { waitUntil } from '#infra/local/wait'
+import { openStand, type Stand, testConfig } from '#infra/sandbox/stand'
+import { type Backbone, startBackbone, startGateway } from '../rig/backbone.ts'
+import { webhookSecret } from '../rig/collaborators.ts'
+import { headerOf, walletOf } from '../rig/wallets.ts'
+import { outbox } from '../schema.store.ts'
+import { users } from '../users/user.store.ts'
+import { identityProviderOf } from './choose-provider.ts'
+import { identities } from './identity.store.ts'
+import type { Finding } from './identity-provider.ts'
+import { noteLink, rechecks } from './recheck.store.ts'
+import { type RecheckParts, recheckOnce } from './recheck.ts'
+
+type Wallet = `0x${string}`
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+const apiKeys = { appToken: 'app-token', secretKey: 'secret-key' }
+
+let backbone: Backbone
+/** The provider; its webhooks go to the stand and never to the gateway: all of them are lost. */
+let stand: Stand
+let gateway: Awaited<ReturnType<typeof startGateway>>
+const logged: { msg: string; alarm?: boolean; wallet?: string }[] = []
+const log = pino({ level: 'info' }, { write: (line) => void logged.push(JSON.parse(line)) })
+
+beforeAll(async () => {
+  backbone = await startBackbone()
+  stand = await openStand({ identity: { ...testConfig.identity, ...apiKeys } })
+  // It takes webhooks and makes links; the rounds are the suite's own.
+  gateway = await startGateway(backbone, { identityApiUrl: stand.url, sweepEveryMs: day })
+}, 60_000)
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]()
+  await stand[Symbol.asyncDispose]()
+  await backbone[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  await stand.control('faults', {})
+  await backbone.database.read((db) => db.update(rechecks).set({ nextCheckAt: null }))
+  logged.length = 0
+})
+
+type Round = { aheadMs?: number; perMinute?: number; lookUp?: (wallet: Wallet) => Promise<Finding> }
+/** A round of one copy of the service whose clock is so far ahead; answers who was asked about. */
+async function round({ aheadMs = 0, perMinute = 1_000, lookUp }: Round = {}): Promise<Wallet[]> {
+  const provider = real()
+  const asked: Wallet[] = []
+  const parts: RecheckParts = {
+    provider: {
+      name: provider.name,
+      lookUp: (wallet) => {
+        asked.push(wallet)
+        return (lookUp ?? provider.lookUp)(wallet)
+      },
+    },
+    policy: { level: testConfig.identity.level, environment: 'sandbox' },
+    schedule: { openMs: hour, openForMs: 3 * day, everyMs: day, forMs: 30 * day },
+    database: backbone.database,
+    sweepAfterMs: minute,
+    sweepEveryMs: minute,
+    recheck: { perMinute },
+    clock: () => Date.now() + aheadMs,
+    log,
+    poke: () => {},
+  }
+  await recheckOnce(parts)
+  return asked
+}
+const real = () =>
+  identityProviderOf(
+    {
+      identityProvider: 'sumsub',
+      identityApiUrl: stand.url,
+      identityAppToken: apiKeys.appToken,
+      identitySecretKey: apiKeys.secretKey,
+      identityWebhookSecrets: [],
+      identityLevel: testConfig.identity.level,
+    },
+    Date.now,
+  )
+
+const newWallet = (): Wallet => walletOf(privateKeyToAccount(generatePrivateKey()))
+const decide = (wallet: Wallet, verdict: string) => stand.control(`identity/${wallet}`, { verdict })
+const one = <T>(rows: T[]) => rows[0]
+const identityOf = async (wallet: Wallet) =>
+  one(
+    await backbone.database.read((db) =>
+      db.select().from(identities).where(eq(identities.wallet, wallet)),
+    ),
+  )
+const recheckOf = async (wallet: Wallet) =>
+  one(
+    await backbone.database.read((db) =>
+      db.select().from(rechecks).where(eq(rechecks.wallet, wallet)),
+    ),
+  )
+/** What the relayer was told about a wallet's flag, in order. */
+const ordersOf = async (wallet: Wallet) => {
+  const rows = await backbone.database.read((db) =>
+    db.select().from(outbox).where(eq(outbox.subject, 'relay.verify')).orderBy(outbox.position),
+  )
+  const orders = rows.map(({ payload }) => payload as { wallet: string; verified: boolean })
+  return orders.filter((order) => order.wallet === wallet).map(({ verified }) => verified)
+}
+/** Someone who was given a link so long ago, and is due. */
+async function linked(agoMs = hour, provider = 'sumsub'): Promise<Wallet> {
+  const wallet = newWallet()
+  const linkedAt = new Date(Date.now() - agoMs)
+  const link = { wallet, provider, linkedAt, nextCheckAt: linkedAt }
+  await backbone.database.read((db) => noteLink(db, link))
+  return wallet
+}
+/** Someone whom the provider approved, as a question found. */
+async function verified(): Promise<Wallet> {
+  const wallet = await linked()
+  await decide(wallet, 'approved')
+  await round()
+  return wallet
+}
+/** The webhook that comes after all, or of which we hear first. */
+async function tell(wallet: Wallet, answer: 'GREEN' | 'RED', atMs: number): Promise<void> {
+  const body = JSON.stringify({
+    type: 'applicantReviewed',
+    reviewStatus: 'completed',
+    applicantId: 'applicant',
+    correlationId: randomBytes(6).toString('hex'),
+    externalUserId: wallet,
+    levelName: testConfig.identity.level,
+    sandboxMode: true,
+    createdAtMs: new Date(atMs).toISOString().replace('T', ' ').replace('Z', ''),
+    reviewResult: { reviewAnswer: answer },
+  })
+  const digest = createHmac('sha256', webhookSecret).update(body).digest('hex')
+  const headers = { 'x-payload-digest': digest, 'x-payload-digest-alg': 'HMAC_SHA256_HEX' }
+  await fetch(`${gateway.url}/webhooks/identity`, { method: 'POST', body, headers })
+  await waitUntil('the webhook being handled', async () => {
+    const row = await identityOf(wallet)
+    return row?.decidedAt.getTime() === atMs
+  })
+}
+
+describe('a person with a link', () => {
+  test('is asked about an hour later, and an approval that nobody told sets the flag', async () => {
+    const who = privateKeyToAccount(generatePrivateKey())
+    const wallet = walletOf(who)
+    const headers = { authorization: await headerOf(who, Math.floor(Date.now() / 1000) + 3_600) }
+    const link = await fetch(`${gateway.url}/me/verification`, { method: 'POST', headers })
+    expect(((await link.json()) as { url: string }).url).toStartWith(stand.url)
+    await decide(wallet, 'approved')
+    expect(await round({ aheadMs: hour - minute })).toEqual([])
+    expect(await round({ aheadMs: hour + minute })).toEqual([wallet])
+    expect(await identityOf(wallet)).toMatchObject({ state: 'verified', flagSettledAt: null })
+    expect(await ordersOf(wallet)).toEqual([true])
+  })
+  test('is asked about once more for a second link, and not twice', async () => {
+    const wallet = await linked(40 * day)
+    await round()
+    expect((await recheckOf(wallet))?.nextCheckAt).toBeNull()
+    const link = { wallet, provider: 'sumsub', linkedAt: new Date(), nextCheckAt: new Date() }
+    await Promise.all([1, 2].map(() => backbone.database.read((db) => noteLink(db, link))))
+    expect(await round()).toEqual([wallet])
+    expect(await round()).toEqual([])
+  })
+  test.each(['pending', 'awaiting_service'])(
+    'whose check is %s is not verified',
+    async (verdict) => {
+      const wallet = await linked()
+      await decide(wallet, verdict)
+      expect(await round()).toEqual([wallet])
+      expect(await identityOf(wallet)).toBeUndefined()
+      expect(await recheckOf(wallet)).toMatchObject({ failures: 0 })
+    },
+  )
+  test('whom the provider does not know yet is asked about again, in silence', async () => {
+    const wallet = await linked()
+    await round()
+    const row = await recheckOf(wallet)
+    expect(Math.round((row!.nextCheckAt!.getTime() - Date.now()) / minute)).toBe(60)
+    expect(logged.filter(({ alarm }) => alarm)).toEqual([])
+  })
+})
+
+describe('a verified person', () => {
+  test('is asked about a day later, and a rejection that nobody told withdraws the flag', async () => {
+    const wallet = await verified()
+    await decide(wallet, 'rejected')
+    expect(await round({ aheadMs: day - hour })).toEqual([])
+    expect(await round({ aheadMs: day + minute })).toEqual([wallet])
+    expect(await identityOf(wallet)).toMatchObject({ state: 'rejected' })
+    expect(await ordersOf(wallet)).toEqual([true, false])
+  })
+  test.each([
+    ['retry', 'resubmit'],
+    ['reset', 'reset'],
+    ['deactivated', 'reset'],
+  ])('loses the flag to %s', async (verdict, state) => {
+    const wallet = await verified()
+    await decide(wallet, verdict)
+    await round({ aheadMs: 2 * day })
+    expect(await identityOf(wallet)).toMatchObject({ state })
+    expect(await ordersOf(wallet)).toEqual([true, false])
+    await round({ aheadMs: 4 * day })
+    expect(await ordersOf(wallet)).toEqual([true, false])
+  })
+  test('keeps it while a further check is under way', async () => {
+    const wallet = await verified()
+    await decide(wallet, 'pending')
+    await round({ aheadMs: 2 * day })
+    expect(await identityOf(wallet)).toMatchObject({ state: 'verified' })
+  })
+  test('whom nobody knows any more keeps it, and somebody is called', async () => {
+    const wallet = await verified()
+    await decide(wallet, 'deleted')
+    await round({ aheadMs: 2 * day })
+    expect(await identityOf(wallet)).toMatchObject({ state: 'verified' })
+    expect(await ordersOf(wallet)).toEqual([true])
+    expect(logged.filter(({ alarm }) => alarm)).toMatchObject([{ wallet }])
+    expect((await recheckOf(wallet))?.nextCheckAt).not.toBeNull()
+  })
+  test('stays what the same answer said before: nothing is ordered or written again', async () => {
+    const wallet = await verified()
+    const before = await identityOf(wallet)
+    for (const days of [2, 4, 6]) expect(await round({ aheadMs: days * day })).toEqual([wallet])
+    expect(await identityOf(wallet)).toEqual(before!)
+    expect(await ordersOf(wallet)).toEqual([true])
+  })
+  test('is found again after a withdrawal', async () => {
+    const wallet = await verified()
+    await decide(wallet, 'reset')
+    await round({ aheadMs: 2 * day })
+    // Two seconds on by the provider's clock, whose times are known to the second.
+    await stand.control(`identity/${wallet}`, { verdict: 'approved', ageMs: -2_000 })
+    await round({ aheadMs: 4 * day })
+    expect(await ordersOf(wallet)).toEqual([true, false, true])
+  })
+})
+
+describe('a webhook and a question', () => {
+  test('take turns: who was verified by a webhook alone is asked about a day later', async () => {
+    const wallet = newWallet()
+    const at = Date.now() - 2 * minute
+    await tell(wallet, 'GREEN', at)
+    await decide(wallet, 'rejected')
+    expect(await round({ aheadMs: day - hour })).toEqual([])
+    expect(await round({ aheadMs: day + minute })).toEqual([wallet])
+    expect(await ordersOf(wallet)).toEqual([true, false])
+  })
+  test('about the same approval order once, whichever comes first', async () => {
+    const wallet = await verified()
+    const { decidedAt } = (await identityOf(wallet))!
+    await tell(wallet, 'GREEN', decidedAt.getTime() + 300)
+    await round({ aheadMs: 2 * day })
+    expect(await ordersOf(wallet)).toEqual([true])
+  })
+  test('of which the question is older: it changes nothing', async () => {
+    const wallet = await linked()
+    await decide(wallet, 'approved')
+    await tell(wallet, 'RED', Date.now() + minute)
+    await round()
+    expect(await identityOf(wallet)).toMatchObject({ state: 'rejected' })
+    expect(await ordersOf(wallet)).toEqual([])
+  })
+  test('that comes while the provider is asked: what it says of before takes nothing back', async () => {
+    const wallet = await verified()
+    await decide(wallet, 'deactivated')
+    const again = Date.now() + minute
+    const lookUp = async (asked: Wallet) => {
+      const finding = await real().lookUp(asked)
+      await tell(wallet, 'GREEN', again)
+      return finding
+    }
+    await round({ aheadMs: 2 * day, perMinute: 1, lookUp })
+    expect(await identityOf(wallet)).toMatchObject({ state: 'verified' })
+    expect(await ordersOf(wallet)).toEqual([true])
+  })
+})
+
+describe('a provider that cannot be asked', () => {
+  test('changes nothing, and is asked again soon', async () => {
+    const wallet = await verified()
+    const before = await identityOf(wallet)
+    await decide(wallet, 'rejected')
+    await stand.control('faults', { api: { errorRate: 1 } })
+    expect(await round({ aheadMs: 2 * day })).toEqual([wallet])
+    expect(await identityOf(wallet)).toEqual(before!)
+    expect(await recheckOf(wallet)).toMatchObject({ failures: 1 })
+    await stand.control('faults', {})
+    expect(await round({ aheadMs: 2 * day + minute })).toEqual([])
+    expect(await round({ aheadMs: 2 * day + 3 * minute })).toEqual([wallet])
+    expect(await identityOf(wallet)).toMatchObject({ state: 'rejected' })
+    await round({ aheadMs: 5 * day })
+    expect(await recheckOf(wallet)).toMatchObject({ failures: 0 })
+  })
+  test('is left alone for the rest of the round, and nobody loses their turn', async () => {
+    const wallets = await Promise.all(Array.from({ length: 10 }, () => linked()))
+    await stand.control('faults', { api: { errorRate: 1 } })
+    const asked = await round()
+    expect(asked).toHaveLength(4)
+    await stand.control('faults', {})
+    const later = await round()
+    expect([...asked, ...later].sort()).toEqual([...wallets].sort())
+  })
+  test('is not asked about the people of another provider', async () => {
+    await linked(hour, 'persona')
+    expect(await round()).toEqual([])
+  })
+})
+
+describe('rounds', () => {
+  test('ask about those first who wait longest, and about no more than the budget allows', async () => {
+    const waiting: Wallet[] = []
+    for (const hours of [9, 8, 7, 6, 5, 4]) waiting.push(await linked(hours * hour))
+    expect((await round({ perMinute: 4 })).sort()).toEqual(waiting.slice(0, 4).sort())
+    expect((await round({ perMinute: 4 })).sort()).toEqual(waiting.slice(4).sort())
+  })
+  test('of two copies share everybody out', async () => {
+    const wallets = await Promise.all(Array.from({ length: 30 }, () => linked()))
+    const asked = (await Promise.all([round(), round()])).flat()
+    expect(asked.sort()).toEqual(wallets.sort())
+  })
+  test('take over from a copy that died while it asked', async () => {
+    const wallet = await linked()
+    const dead = unanswered()
+    const ending = round({ lookUp: dead.lookUp })
+    await dead.asked
+    expect(await round({ aheadMs: minute })).toEqual([])
+    expect(await round({ aheadMs: 3 * minute })).toEqual([wallet])
+    dead.fail(new Error('its process is gone'))
+    await ending
+  })
+  test('of a copy that comes too late leave the turn of its successor alone', async () => {
+    await linked()
+    const [late, successor] = [unanswered(), unanswered()]
+    const ending = round({ lookUp: late.lookUp })
+    await late.asked
+    const succeeding = round({ aheadMs: 3 * minute, lookUp: successor.lookUp })
+    await successor.asked
+    late.fail(new Error('the connection was lost'))
+    await ending
+    expect(await round({ aheadMs: 4 * minute })).toEqual([])
+    successor.fail(new Error('the suite is over'))
+    await succeeding
+  })
+})
+
+/** A question that stays without an answer until it fails. */
+function unanswered() {
+  const asked = Promise.withResolvers<void>()
+  const answer = Promise.withResolvers<Finding>()
+  const lookUp = () => {
+    asked.resolve()
+    return answer.promise
+  }
+  return { lookUp, asked: asked.promise, fail: answer.reject }
+}
+
+test('whoever had a verdict or signed in before this release is asked about', async () => {
+  const [held, user] = [newWallet(), newWallet()]
+  const decidedAt = new Date()
+  const verdict = { wallet: held, state: 'verified', provider: 'sumsub', decidedAt } as const
+  await backbone.database.transaction(async (tx) => {
+    await tx.insert(identities).values(verdict)
+    await tx.insert(users).values({ wallet: user })
+  })
+  const file = join(repositoryDir, 'infra/migrations/gateway/0001_identity_rechecks.sql')
+  const steps = readFileSync(file, 'utf8').split('--> statement-breakpoint')
+  for (const step of steps.filter((text) => text.includes('INSERT INTO')))
+    await backbone.database.read((db) => db.execute(sql.raw(step)))
+  const asked = await round({ aheadMs: minute })
+  expect(asked).toContain(held)
+  expect(asked).toContain(user)
+})

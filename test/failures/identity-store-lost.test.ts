@@ -1,0 +1,133 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Outside, outsideOf } from '#infra/demo/outside'
+import type { Person } from '#infra/demo/person'
+import { natsAnswers } from '#infra/local/nats'
+import { postgresAnswers } from '#infra/local/postgres'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { personal } from '#infra/sandbox/identity/personal'
+import { everythingWritten } from '../everything'
+import { resident, stranger } from '../people'
+import { impatient, ownStack } from '../stack'
+
+const eager = {
+  IDENTITY_RECHECK_OPEN_MS: '1000',
+  IDENTITY_RECHECK_MS: '1000',
+  SWEEP_EVERY_MS: '500',
+}
+const providers = {
+  sumsub: { IDENTITY_PROVIDER: 'sumsub' },
+  persona: { IDENTITY_PROVIDER: 'persona', IDENTITY_LEVEL: 'itmpl_local' },
+} as const
+
+let stack: Stack
+let outside: Outside
+
+/** Somebody new who was given a link and has not used it yet. */
+async function newcomer(): Promise<Person> {
+  const person = await stranger(stack)
+  expect((await person.post('/me/verification', {})).body).toMatchObject({ verified: false })
+  return person
+}
+
+const becomes = (person: Person, verified: boolean) =>
+  person.until(`verified: ${verified}`, (me) => me.verified === verified, 30_000)
+
+/** A verdict whose webhook was answered `recorded`, and then lost with the store of the stream. */
+async function recordedAndLost(person: Person, verdict: 'approved' | 'rejected') {
+  const [postgres, gateway, nats] = [
+    stack.process('postgres'),
+    stack.process('gateway'),
+    stack.process('nats-server'),
+  ]
+  await postgres.stop('SIGQUIT') // Nothing can be handled now, while recording needs JetStream alone.
+  await outside.identity(person.wallet, verdict)
+  await waitUntil('the answer to the webhook', async () => {
+    const told = (await outside.book()).webhooks!.filter(({ body }) =>
+      JSON.stringify(body).includes(person.wallet.toLowerCase()),
+    )
+    return told.at(-1)?.attempts.at(-1)?.body === '{"status":"recorded"}'
+  })
+  await gateway.stop('SIGKILL')
+  await nats.stop('SIGKILL')
+  rmSync(join(stack.dir, 'nats'), { recursive: true, force: true })
+  nats.start()
+  postgres.start()
+  await waitUntil('nats-server being ready', () => natsAnswers(stack.info.nats.monitor))
+  await waitUntil('Postgres answering', () => postgresAnswers(stack.adminUrl))
+  await stack.provision()
+  gateway.start()
+}
+
+describe.each(['sumsub', 'persona'] as const)('a verdict of %s is not missed', (name) => {
+  beforeAll(async () => {
+    const env = {
+      ...impatient,
+      gateway: { ...eager, ...providers[name] },
+      sandbox: providers[name],
+    }
+    stack = await ownStack({ env })
+    outside = outsideOf(stack.info)
+  }, 90_000)
+  afterEach(() => outside.calm())
+  afterAll(() => stack?.[Symbol.asyncDispose]())
+
+  test('when its webhook never comes: an approval, then its withdrawal', async () => {
+    const person = await newcomer()
+    await outside.faults({ webhooks: { drop: 1 } })
+    await outside.identity(person.wallet, 'approved')
+    await becomes(person, true)
+    await outside.identity(person.wallet, 'rejected')
+    await becomes(person, false)
+  }, 90_000)
+
+  test('when the store is lost after "recorded": a rejection is withdrawn on the chain', async () => {
+    const person = await resident(stack)
+    await recordedAndLost(person, 'rejected')
+    await becomes(person, false)
+  }, 120_000)
+
+  test('when the store is lost after "recorded": an approval is set on the chain', async () => {
+    const person = await newcomer()
+    await recordedAndLost(person, 'approved')
+    await becomes(person, true)
+  }, 120_000)
+
+  test('while the provider answers errors: nothing changes until it can be asked', async () => {
+    const person = await resident(stack)
+    await outside.faults({ webhooks: { drop: 1 }, api: { errorRate: 1 } })
+    await outside.identity(person.wallet, 'rejected')
+    await waitUntil(
+      'three questions without an answer',
+      () => {
+        const log = readFileSync(join(stack.dir, 'logs/gateway.log'), 'utf8')
+        return (
+          log
+            .split('\n')
+            .filter(
+              (line) =>
+                line.includes(person.wallet.toLowerCase()) && line.includes('could not be asked'),
+            ).length >= 3
+        )
+      },
+      30_000,
+    )
+    expect((await person.get('/me')).body.verified).toBe(true)
+    await outside.calm()
+    await becomes(person, false)
+  }, 90_000)
+
+  test('security: and nothing personal that the provider knows is kept', async () => {
+    const store = join(stack.dir, 'nats')
+    const files = readdirSync(store, { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
+    )
+    const kept = [
+      await everythingWritten(stack),
+      ...files.map((file) => readFileSync(join(file.parentPath, file.name), 'latin1')),
+    ].join('\n')
+    for (const value of Object.values(personal)) expect(kept.includes(value)).toBe(false)
+  })
+})
