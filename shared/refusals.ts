@@ -10,12 +10,18 @@ export const refusals = {
   rate_unavailable: { status: 503, message: 'no fresh exchange rate right now, try again shortly' },
 
   not_verified: { status: 403, message: 'verify your identity first' },
+  wallet_frozen: {
+    status: 403,
+    message:
+      'a payment of this wallet was taken back: make it good with a top-up by bank transfer or QR',
+  },
 
   amount_below_minimum_idr: { status: 400, message: 'amount is below the minimum of Rp 10,000' },
   amount_below_minimum_myr: { status: 400, message: 'amount is below the minimum of RM 5.00' },
   amount_above_maximum: { status: 400, message: 'amount is more than any payment channel accepts' },
 
   nothing_owed: { status: 400, message: 'nothing is owed' },
+  settlement_on_its_way: { status: 400, message: 'a payment of this debt is on its way' },
   debt_too_small: {
     status: 400,
     message: 'the debt is too small for any payment channel, repay it from your wallet with repay',

@@ -130,7 +130,7 @@ export function refundSteps(bench: PaymentBench): Step[] {
       see: async () => {
         const { paymentRequestId } = left(paid, 'payment')
         const listed = await provider.listRefunds(account, paymentRequestId)
-        return String(listed.filter((refund) => refund.refundId === refundId).length)
+        return String(listed?.filter((refund) => refund.refundId === refundId).length)
       },
     },
     ...listedReturnSteps(

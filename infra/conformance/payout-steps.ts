@@ -159,7 +159,7 @@ function channelSteps({ client, stranger }: PayoutBench): Step[] {
     },
     {
       name: 'behind a wrong key nothing counts as not found',
-      expected: 'Error',
+      expected: 'ProviderUnknown',
       see: () => faultOf(xenditPayouts(stranger).find('disb-0')),
     },
     {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { keccak256, toBytes } from 'viem'
+import { keccak256, toBytes, toFunctionSelector } from 'viem'
 import { actors, openStage, refOf } from '#infra/contracts/stage'
 
 const stage = await openStage()
@@ -9,17 +9,20 @@ afterEach(stage.rewind)
 
 const ana = actors.ana.address
 const relayer = keccak256(toBytes('RELAYER_ROLE'))
-const op = { kind: 0, ref: refOf(5), account: ana, amount: 1n }
+const op = { kind: 0, ref: refOf(5), account: ana, amount: 1n, paidAt: 0n }
 const denied = 'AccessControlUnauthorizedAccount'
 
 describe('privileged functions', () => {
   const table = [
     ['creditLine', 'topUp', [refOf(1), ana, 1n, false], ['relayer'], denied],
-    ['creditLine', 'repayFor', [refOf(1), ana, 1n], ['relayer'], denied],
+    ['creditLine', 'repayFor', [refOf(1), ana, 1n, false, 0n], ['relayer'], denied],
     ['creditLine', 'revokeTopUp', [refOf(9)], ['relayer'], denied],
+    ['creditLine', 'revokeRepayment', [refOf(7)], ['relayer'], denied],
+    ['creditLine', 'extendHold', [refOf(9)], ['relayer'], denied],
     ['creditLine', 'many', [[op]], ['relayer'], denied],
     ['creditLine', 'applyOp', [op], [], 'OnlySelf'],
     ['creditLine', 'setVerified', [ana, false], ['verifier'], denied],
+    ['creditLine', 'setFrozen', [ana, true], ['verifier'], denied],
     ['creditLine', 'withdrawLiquidity', [1n, ana], ['admin'], denied],
     ['creditLine', 'pause', [], ['admin'], denied],
     ['creditLine', 'grantRole', [relayer, ana], ['admin'], denied],
@@ -32,6 +35,9 @@ describe('privileged functions', () => {
     '%s.%s lets in only who it should',
     async (contract, name, args, who, refusal) => {
       await stage.send('relayer', 'creditLine', 'topUp', [refOf(9), ana, 1_000_000n, true])
+      await stage.send('relayer', 'creditLine', 'repayFor', [refOf(7), ana, 1_000_000n, true, 0n])
+      // Later than its block, so that a hold can be put off.
+      await stage.warp(5)
       for (const actor of ['admin', 'treasury', 'relayer', 'verifier', 'ana', 'citra'] as const) {
         const allowed = (who as readonly string[]).includes(actor)
         const answer = await stage.refusal(actor, contract, name, args as never)
@@ -52,15 +58,20 @@ describe('while paused', () => {
   beforeEach(async () => {
     await stage.send('relayer', 'creditLine', 'topUp', [refOf(8), ana, 100_000_000n, false])
     await stage.send('relayer', 'creditLine', 'topUp', [refOf(9), ana, 1_000_000n, true])
-    await stage.send('ana', 'creditLine', 'draw', [1_000_000n, ana])
+    await stage.send('ana', 'creditLine', 'draw', [2_000_000n, ana])
+    await stage.send('relayer', 'creditLine', 'repayFor', [refOf(7), ana, 1_000_000n, true, 0n])
+    await stage.warp(5)
     await stage.send('admin', 'creditLine', 'pause', [])
   })
 
   test.each([
     ['relayer', 'topUp', [refOf(1), ana, 1n, false], 'EnforcedPause'],
-    ['relayer', 'repayFor', [refOf(1), ana, 1n], 'EnforcedPause'],
-    ['relayer', 'revokeTopUp', [refOf(9)], 'EnforcedPause'],
-    ['relayer', 'many', [[op]], 'EnforcedPause'],
+    ['relayer', 'repayFor', [refOf(1), ana, 1n, false, 0n], 'EnforcedPause'],
+    ['relayer', 'repayFor', [refOf(1), ana, 1n, true, 0n], 'EnforcedPause'],
+    ['relayer', 'revokeTopUp', [refOf(9)], 'accepted'],
+    ['relayer', 'revokeRepayment', [refOf(7)], 'accepted'],
+    ['relayer', 'extendHold', [refOf(7)], 'accepted'],
+    ['relayer', 'extendHold', [refOf(9)], 'accepted'],
     ['ana', 'draw', [1n, ana], 'EnforcedPause'],
     ['ana', 'withdrawCollateral', [1n, ana], 'EnforcedPause'],
     ['citra', 'markDefault', [ana], 'EnforcedPause'],
@@ -68,14 +79,36 @@ describe('while paused', () => {
     ['ana', 'repay', [1n], 'accepted'],
     ['ana', 'repayFromCollateral', [1n], 'accepted'],
     ['citra', 'settleLots', [ana, 1n], 'accepted'],
+    ['citra', 'settleLiquidity', [1n], 'accepted'],
     ['admin', 'fundLiquidity', [1n], 'accepted'],
     ['admin', 'withdrawLiquidity', [1n, ana], 'accepted'],
     ['admin', 'addYield', [1n], 'accepted'],
     ['verifier', 'setVerified', [ana, false], 'accepted'],
+    ['verifier', 'setFrozen', [ana, true], 'accepted'],
     ['citra', 'accountOf', [ana], 'accepted'],
-    ['citra', 'lotOf', [refOf(9)], 'accepted'],
+    ['citra', 'holdOf', [refOf(9)], 'accepted'],
   ] as const)('a call by %s of %s answers as it should', async (actor, name, args, answer) => {
     expect(await stage.refusal(actor, 'creditLine', name, args as never)).toBe(answer)
+  })
+
+  test('many brings nothing in, but still takes back and puts off', async () => {
+    const none = { account: ana, amount: 0n, paidAt: 0n }
+    const { events } = await stage.send('relayer', 'creditLine', 'many', [
+      [
+        op,
+        { ...op, kind: 4 },
+        { kind: 6, ref: refOf(9), ...none },
+        { kind: 5, ref: refOf(7), ...none },
+      ],
+    ])
+    const paused = toFunctionSelector('EnforcedPause()')
+    expect(events).toMatchObject([
+      { eventName: 'OpFailed', args: { index: 0n, reason: paused } },
+      { eventName: 'OpFailed', args: { index: 1n, reason: paused } },
+      { eventName: 'HoldExtended', args: { ref: refOf(9) } },
+      { eventName: 'RepaymentRevoked', args: { ref: refOf(7), amount: 1_000_000n } },
+      { eventName: 'Transfer', args: { value: 1_000_000n } },
+    ])
   })
 })
 

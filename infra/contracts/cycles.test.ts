@@ -30,7 +30,7 @@ describe('a cycle', () => {
     ['within the term', 61, 0, 10n, 5_250n],
     ['on the last day of the term', 1_790, 0, 10n, 5_250n],
     ['after the term', 1_810, 2, 0n, 5_000n],
-    ['after the grace, before anyone marked it', 2_200, 2, 0n, 5_000n],
+    ['after the grace, before anyone marked it', 88_300, 2, 0n, 5_000n],
   ] as const)('closed %s (%d s) has outcome %d', async (_case, seconds, outcome, score, ratio) => {
     expect(closing(await cycleOf(seconds))).toEqual({
       account: ana,
@@ -103,7 +103,7 @@ describe('a default', () => {
   test('takes matured collateral first, then held lots, up to the debt', async () => {
     await draw(50_000_000n)
     await stage.send('ana', 'creditLine', 'repayFromCollateral', [1_000_000n])
-    await stage.warp(2_101)
+    await stage.warp(88_201)
     await topUp(2, 20_000_000n, true)
     const marked = await markDefault()
     expect(marked.events).toMatchObject([
@@ -132,7 +132,7 @@ describe('a default', () => {
     const refusal = () => stage.refusal('citra', 'creditLine', 'markDefault', [ana])
     expect(await refusal()).toBe('NothingOwed')
     await draw(50_000_000n)
-    await stage.warp(2_090)
+    await stage.warp(88_190)
     expect(await refusal()).toBe('TermNotPassed')
     await stage.warp(15)
     await markDefault()

@@ -33,6 +33,8 @@ export type DeployTerms = {
   liquidityMicro: bigint
   holdSeconds: number
   minCycleSeconds: number
+  /** A cycle counts when its debt times its seconds reaches this times `minCycleSeconds`. */
+  minDebtMicro: bigint
   termSeconds: number
   graceSeconds: number
   /** Basis points of the collateral a new account may draw; 5000 unless given. */
@@ -52,7 +54,7 @@ type LocalClient = ReturnType<typeof openClient>
 type Step = { to?: Address; data: Hex }
 
 /** Together under anvil's default block gas of 30 million, so that all steps share a block. */
-const deployGas = 7_000_000n
+const deployGas = 12_000_000n
 const callGas = 200_000n
 const maxFeePerGas = parseGwei('1000')
 const nativeFloorWei = parseEther('1000')
@@ -161,6 +163,7 @@ function creditLineCode(terms: DeployTerms, admin: Address, treasury: Address, t
         admin,
         holdSeconds: BigInt(terms.holdSeconds),
         minCycleSeconds: BigInt(terms.minCycleSeconds),
+        minDebt: terms.minDebtMicro,
         termSeconds: BigInt(terms.termSeconds),
         graceSeconds: BigInt(terms.graceSeconds),
         initialRatioBps: BigInt(terms.initialRatioBps ?? 5_000),

@@ -1,21 +1,225 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { encodeFunctionData, type Hex, numberToHex, parseSignature } from 'viem'
+import { type Address, numberToHex, parseSignature } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { type Actor, actors, openStage, refOf, stageAbi } from '#infra/contracts/stage'
+import { actionsOn, ausd } from '#infra/contracts/actions'
+import {
+  call,
+  expectCovered,
+  expectTight,
+  measure,
+  nobody,
+  type Op,
+  op,
+  show,
+} from '#infra/contracts/measure'
+import { actors, openStage } from '#infra/contracts/stage'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import { gasLimits, manyGasLimit } from '#shared/chain/gas'
+import { gasLimits, manyGasLimit, type OpKind, opGasFloor, opKinds } from '#shared/chain/gas'
 
-const stage = await openStage()
+// A hold that is over before a term is, and longer than it takes to prepare fifty accounts.
+const holdSeconds = 1_000
+const stage = await openStage({ holdSeconds })
+const { act } = actionsOn(stage)
+await stage.request({ method: 'anvil_autoImpersonateAccount', params: [true] })
 afterAll(stage.close)
 beforeEach(stage.checkpoint)
 afterEach(stage.rewind)
 
-/** Monad charges 8100 for a cold slot and 10100 for a cold account, Ethereum 2100 and 2600. */
-const slotSurcharge = 6_000n
-const accountSurcharge = 7_500n
-
 const ana = actors.ana.address
-const { ausd, creditLine } = stage.deployment
+const relayer = actors.relayer.address
+const { ausd: token, creditLine } = stage.deployment
+const manyCall = (ops: readonly Op[]) => call('many', [ops])
+const many = (ops: readonly Op[]) => stage.send('relayer', 'creditLine', 'many', [ops])
+
+/** An operation in a transaction of its own, as the relayer sends it when nothing else waits. */
+function singleCall({ kind, ref, account, amount, paidAt }: Op) {
+  if (kind <= 1) return call('topUp', [ref, account, amount, kind === 1])
+  if (kind === 2 || kind === 4) return call('repayFor', [ref, account, amount, kind === 4, paidAt])
+  return call(kind === 3 ? 'revokeTopUp' : kind === 5 ? 'revokeRepayment' : 'extendHold', [ref])
+}
+
+/** The first ref of an account's operations; they are a thousand apart. */
+const refsOf = (index: number) => 1_000 * (index + 1)
+
+/** Accounts nobody has seen before, each with a debt of 50 AUSD for two minutes; the pool is full of
+ * matured repayments of another's, which what comes into its queue has to fold. */
+async function indebted(count: number): Promise<Address[]> {
+  await act('topUp', 1, ausd('1000'), false, 'budi')
+  await act('draw', ausd('200'), 'budi')
+  const held = Array.from({ length: 120 }, (_, index) =>
+    op('heldRepayFor', 100 + index, actors.budi.address, ausd('1')),
+  )
+  for (let first = 0; first < held.length; first += 40) await many(held.slice(first, first + 40))
+  await stage.warp(holdSeconds + 1)
+  const accounts = Array.from(
+    { length: count },
+    () => privateKeyToAccount(generatePrivateKey()).address,
+  )
+  await many(accounts.map((one, index) => op('topUp', refsOf(index), one, ausd('100'))))
+  for (const account of accounts) {
+    await stage.send('verifier', 'creditLine', 'setVerified', [account, true])
+    await stage.client.setBalance({ address: account, value: 10n ** 20n })
+    const data = call('draw', [ausd('50'), account])
+    const receipt = await stage.sendRaw({ from: account, to: creditLine, data, gas: '0x100000' })
+    expect(receipt.status).toBe('success')
+  }
+  await stage.warp(120)
+  return accounts
+}
+
+/** Two held repayments of one cycle: 10 AUSD, then one that closes it with an excess of 20. */
+async function closeWithTwo(accounts: readonly Address[]) {
+  const each = (make: (account: Address, ref: number) => Op) =>
+    many(accounts.map((account, index) => make(account, refsOf(index))))
+  await each((account, ref) => op('heldRepayFor', ref + 1, account, ausd('10')))
+  await each((account, ref) => op('heldRepayFor', ref + 2, account, ausd('60')))
+  await stage.warp(5)
+  return each
+}
+
+/** For each kind the dearest state there is, made for so many accounts; answers the operations. */
+const dearest: Record<OpKind, (count: number) => Promise<Op[]>> = {
+  topUp: async (count) =>
+    freshAccounts(count).map(([one, ref]) => op('topUp', ref, one, 77_123_456n)),
+  heldTopUp: async (count) =>
+    freshAccounts(count).map(([one, ref]) => op('heldTopUp', ref, one, 77_123_456n)),
+  // Closes a cycle in which held money counted, so that its reward waits; with an excess.
+  repayFor: async (count) => {
+    const accounts = await indebted(count)
+    await many(accounts.map((one, at) => op('heldRepayFor', refsOf(at) + 1, one, ausd('10'))))
+    return accounts.map((one, at) => op('repayFor', refsOf(at) + 2, one, ausd('60')))
+  },
+  // The first hold of an account, closing its cycle, with an excess.
+  heldRepayFor: async (count) => {
+    const accounts = await indebted(count)
+    return accounts.map((one, at) => op('heldRepayFor', refsOf(at) + 1, one, ausd('60')))
+  },
+  // Not the last of its account: what becomes zero again would be cheaper.
+  revokeTopUp: async (count) => {
+    const ops = freshAccounts(count).map(([one, ref]) => op('heldTopUp', ref, one, 77_123_456n))
+    await many(ops)
+    await many(ops.map((one) => ({ ...one, ref: numberToHex(BigInt(one.ref) + 1n, { size: 32 }) })))
+    return ops.map((one) => ({ ...one, kind: opKinds.revokeTopUp }))
+  },
+  // With an excess, from a closed cycle whose reward waits on another repayment.
+  revokeRepayment: async (count) => {
+    const accounts = await indebted(count)
+    const each = await closeWithTwo(accounts)
+    await each((one, ref) => op('extendHold', ref + 1, one))
+    return accounts.map((one, at) => op('revokeRepayment', refsOf(at) + 2, one))
+  },
+  // Of one that the reward of a closed cycle has to move to.
+  extendHold: async (count) => {
+    const accounts = await indebted(count)
+    await closeWithTwo(accounts)
+    return accounts.map((one, at) => op('extendHold', refsOf(at) + 1, one))
+  },
+}
+
+const freshAccounts = (count: number) =>
+  Array.from({ length: count }, (_, index) => {
+    const account = privateKeyToAccount(generatePrivateKey()).address
+    return [account, refsOf(index) + 1] as const
+  })
+
+const kinds = Object.keys(opKinds) as OpKind[]
+
+describe('the fixed gas limit of a relayed operation', () => {
+  test.each(kinds)('covers %s in its dearest state, and is tight', async (kind) => {
+    const [one] = await dearest[kind](1)
+    const measured = await measure(stage, relayer, creditLine, singleCall(one!))
+    show(kind, measured, gasLimits[kind])
+    expectTight(gasLimits[kind], measured)
+  })
+
+  test('covers an extension of debt and excess together', async () => {
+    const [account] = await indebted(1)
+    await closeWithTwo([account!])
+    const data = singleCall(op('extendHold', refsOf(0) + 2, account!))
+    const measured = await measure(stage, relayer, creditLine, data)
+    show('extendHold with an excess', measured, gasLimits.extendHold)
+    expectCovered(gasLimits.extendHold, measured)
+  })
+
+  test('covers a repayment that brings an account its first collateral', async () => {
+    for (const kind of ['repayFor', 'heldRepayFor'] as const) {
+      const data = singleCall(op(kind, 1, ana, ausd('60')))
+      const measured = await measure(stage, relayer, creditLine, data)
+      show(`${kind}, nothing owed`, measured, gasLimits[kind])
+      expectCovered(gasLimits[kind], measured)
+      await stage.rewind()
+      await stage.checkpoint()
+    }
+  })
+
+  test.each(['setVerified', 'setFrozen'] as const)('covers %s of a fresh account', async (name) => {
+    const data = call(name, [actors.citra.address, true])
+    const measured = await measure(stage, actors.verifier.address, creditLine, data)
+    show(name, measured, gasLimits[name])
+    expectTight(gasLimits[name], measured)
+  })
+
+  test.each(['bytes', 'vrs'] as const)('covers an authorization with %s', async (overload) => {
+    const measured = await measure(stage, relayer, token, await authorization(overload))
+    show(`transferWithAuthorization (${overload})`, measured, gasLimits.transferWithAuthorization)
+    expectTight(gasLimits.transferWithAuthorization, measured)
+  })
+})
+
+describe('many', () => {
+  test('wants what the constant says left before each operation', async () => {
+    const floor = await stage.client.readContract({
+      abi: creditLineAbi,
+      address: creditLine,
+      functionName: 'OP_GAS_FLOOR',
+    })
+    expect(opGasFloor).toBe(floor)
+  })
+
+  /** Checks the limit of these operations, which is also more than what their last one wants left. */
+  const expectEnough = async (ofKinds: readonly OpKind[], ops: readonly Op[]) => {
+    await stage.checkpoint()
+    const before = await measure(stage, relayer, creditLine, manyCall(ops.slice(0, -1)))
+    await stage.rewind()
+    const measured = await measure(stage, relayer, creditLine, manyCall(ops))
+    const limit = manyGasLimit(ofKinds)
+    const names = [...new Set(ofKinds)]
+    show(`many, ${ops.length} x ${names.length > 1 ? 'all' : names[0]}`, measured, limit)
+    expectCovered(limit, measured)
+    expect(limit).toBeGreaterThan(before.monad + opGasFloor)
+    const failed = await stage.client.getContractEvents({
+      abi: creditLineAbi,
+      address: creditLine,
+      eventName: 'OpFailed',
+    })
+    expect(failed).toEqual([])
+  }
+
+  test.each(kinds)('has gas for one and for ten times %s', async (kind) => {
+    for (const count of [1, 10]) {
+      await stage.checkpoint()
+      const ops = await dearest[kind](count)
+      await expectEnough(Array(count).fill(kind), ops)
+      await stage.rewind()
+    }
+  })
+
+  test('has gas for fifty of the dearest', async () => {
+    const ops = await dearest.heldRepayFor(50)
+    await expectEnough(Array(50).fill('heldRepayFor'), ops)
+  })
+
+  test('starves nothing: its floor covers each operation in its dearest state', async () => {
+    const none = await measure(stage, relayer, creditLine, manyCall([]))
+    for (const kind of kinds) {
+      await stage.checkpoint()
+      const one = await measure(stage, relayer, creditLine, manyCall(await dearest[kind](1)))
+      // A call passes on 63/64 of what is left.
+      expect((opGasFloor * 63n) / 64n).toBeGreaterThan(one.monad - none.monad)
+      await stage.rewind()
+    }
+  })
+})
 
 const authorizationFields = [
   { name: 'from', type: 'address' },
@@ -26,46 +230,17 @@ const authorizationFields = [
   { name: 'nonce', type: 'bytes32' },
 ] as const
 
-type Measured = { gas: bigint; monad: bigint }
-type AccessList = { accessList: { address: Hex; storageKeys: Hex[] }[]; gasUsed: Hex }
-
-/** Gas of a transaction sent now: on anvil, and as Monad prices its cold accesses. */
-async function measure(from: Actor, to: Hex, data: Hex): Promise<Measured> {
-  const transaction = { from: actors[from].address, to, data, gas: numberToHex(25_000_000n) }
-  const { accessList } = (await stage.request({
-    method: 'eth_createAccessList',
-    params: [transaction, 'latest'],
-  })) as AccessList
-  const receipt = await stage.sendRaw(transaction)
-  expect(receipt.status).toBe('success')
-  const slots = accessList.reduce((sum, one) => sum + BigInt(one.storageKeys.length), 0n)
-  const gas = receipt.gasUsed
-  return { gas, monad: gas + slots * slotSurcharge + BigInt(accessList.length) * accountSurcharge }
-}
-
-const call = (functionName: string, args: readonly unknown[]) =>
-  encodeFunctionData({ abi: stageAbi, functionName, args } as never)
-const topUp = (ref: number, held = false, account = ana) =>
-  call('topUp', [refOf(ref), account, 100_000_000n, held])
-const relayed = (data: Hex) => measure('relayer', creditLine, data)
-const owe = async () => {
-  await relayed(topUp(900))
-  await stage.send('ana', 'creditLine', 'draw', [50_000_000n, ana])
-  await stage.warp(100)
-}
-
-const authorization = async (overload: 'bytes' | 'vrs') => {
-  const fresh = privateKeyToAccount(generatePrivateKey()).address
+async function authorization(overload: 'bytes' | 'vrs') {
   const message = {
     from: ana,
-    to: fresh,
+    to: nobody,
     value: 123_456_789n,
     validAfter: 1n,
     validBefore: 2n ** 40n,
     nonce: generatePrivateKey(),
   }
   const signature = await actors.ana.signTypedData({
-    domain: { name: 'Agora Dollar', version: '1', chainId: 10143, verifyingContract: ausd },
+    domain: { name: 'Agora Dollar', version: '1', chainId: 10143, verifyingContract: token },
     types: { TransferWithAuthorization: authorizationFields },
     primaryType: 'TransferWithAuthorization',
     message,
@@ -74,89 +249,3 @@ const authorization = async (overload: 'bytes' | 'vrs') => {
   const tail = overload === 'bytes' ? [signature] : [yParity + 27, r, s]
   return call('transferWithAuthorization', [...Object.values(message), ...tail])
 }
-
-const opGasFloor = () =>
-  stage.client.readContract({
-    abi: creditLineAbi,
-    address: creditLine,
-    functionName: 'OP_GAS_FLOOR',
-  })
-
-const citra = actors.citra.address
-const scenarios: readonly [string, bigint, () => Promise<Measured>][] = [
-  ['topUp of a fresh account', gasLimits.topUp, () => relayed(topUp(1))],
-  ['topUp held, fresh account', gasLimits.heldTopUp, () => relayed(topUp(1, true))],
-  [
-    'repayFor closing a cycle with an excess',
-    gasLimits.repayFor,
-    async () => {
-      await owe()
-      return relayed(call('repayFor', [refOf(2), ana, 60_000_000n]))
-    },
-  ],
-  [
-    'repayFor of a fresh account that owes nothing',
-    gasLimits.repayFor,
-    () => relayed(call('repayFor', [refOf(2), ana, 60_000_000n])),
-  ],
-  [
-    'revokeTopUp',
-    gasLimits.revokeTopUp,
-    async () => {
-      await relayed(topUp(1, true))
-      return relayed(call('revokeTopUp', [refOf(1)]))
-    },
-  ],
-  [
-    'setVerified of a fresh account',
-    gasLimits.setVerified,
-    () => measure('verifier', creditLine, call('setVerified', [citra, true])),
-  ],
-  [
-    'transferWithAuthorization (bytes)',
-    gasLimits.transferWithAuthorization,
-    async () => measure('relayer', ausd, await authorization('bytes')),
-  ],
-  [
-    'transferWithAuthorization (v, r, s)',
-    gasLimits.transferWithAuthorization,
-    async () => measure('relayer', ausd, await authorization('vrs')),
-  ],
-]
-
-describe('a fixed gas limit', () => {
-  test.each(scenarios)('covers %s and is tight (%p)', async (name, limit, run) => {
-    const { gas, monad } = await run()
-    if (process.env.SHOW_GAS) console.log(`${name}: ${gas} on anvil, ${monad} as priced on Monad`)
-    expect(limit).toBeGreaterThan((monad * 105n) / 100n)
-    expect(limit).toBeLessThan((monad * 135n) / 100n)
-  })
-
-  test.each([1, 2, 3, 10, 50])('of many covers %d of the dearest operations', async (count) => {
-    const fresh = () => privateKeyToAccount(generatePrivateKey()).address
-    const ops = Array.from({ length: count }, (_, index) => ({
-      kind: 1,
-      ref: refOf(1_000 + index),
-      account: fresh(),
-      amount: 77_123_456n,
-    }))
-    // Before the last operation the contract wants its floor left.
-    const before = count === 1 ? 0n : (await relayed(call('many', [ops.slice(0, -1)]))).monad
-    await stage.rewind()
-    await stage.checkpoint()
-    const { gas, monad } = await relayed(call('many', [ops]))
-    if (process.env.SHOW_GAS) console.log(`many x ${count}: ${gas} on anvil, ${monad} on Monad`)
-    const floor = await opGasFloor()
-    expect(manyGasLimit(count)).toBeGreaterThan((monad * 105n) / 100n)
-    expect(manyGasLimit(count)).toBeGreaterThan(before + floor)
-  })
-
-  test('of many starves nothing: its floor covers the dearest operation', async () => {
-    const ops = [{ kind: 1, ref: refOf(1), account: ana, amount: 77_123_456n }]
-    const one = await relayed(call('many', [ops]))
-    const none = await relayed(call('many', [[]]))
-    const floor = await opGasFloor()
-    // A call passes on 63/64 of what is left.
-    expect((floor * 63n) / 64n).toBeGreaterThan(one.monad - none.monad)
-  })
-})

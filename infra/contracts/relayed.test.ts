@@ -13,7 +13,7 @@ const budi = actors.budi.address
 const { creditLine, treasury } = stage.deployment
 const zeroRef = refOf(0)
 
-const read = (functionName: 'refUsed' | 'lotOf', ref: number) =>
+const read = (functionName: 'refUsed' | 'holdOf', ref: number) =>
   stage.client.readContract({
     abi: creditLineAbi,
     address: creditLine,
@@ -57,7 +57,7 @@ describe('a top-up', () => {
       abi: creditLineAbi,
       address: creditLine,
       functionName: 'contentOf',
-      args: [1, ana, 5_000_000n],
+      args: [1, ana, 5_000_000n, 0n],
     })
     expect(await read('refUsed', 1)).toBe(content)
   })
@@ -66,7 +66,7 @@ describe('a top-up', () => {
     ['another amount', 'topUp', [refOf(1), ana, 100_000_001n, false], 'RefConflict'],
     ['another account', 'topUp', [refOf(1), budi, 100_000_000n, false], 'RefConflict'],
     ['a hold', 'topUp', [refOf(1), ana, 100_000_000n, true], 'RefConflict'],
-    ['another kind', 'repayFor', [refOf(1), ana, 100_000_000n], 'RefConflict'],
+    ['another kind', 'repayFor', [refOf(1), ana, 100_000_000n, false, 0n], 'RefConflict'],
     ['the ref zero', 'topUp', [zeroRef, ana, 1n, false], 'ZeroRef'],
     ['nobody as account', 'topUp', [refOf(2), `0x${'0'.repeat(40)}`, 1n, false], 'ZeroAddress'],
     ['no amount', 'topUp', [refOf(2), ana, 0n, false], 'ZeroAmount'],
@@ -97,9 +97,9 @@ describe('a held top-up', () => {
       pendingUntil: 0n,
     })
     await stage.send('ana', 'creditLine', 'draw', [50_000_000n, ana])
-    expect(await read('lotOf', 1)).toMatchObject([
+    expect(await read('holdOf', 1)).toMatchObject([
       ana,
-      100_000_000n,
+      0n,
       100_000_000_000_000n,
       held.pendingUntil,
       2,
@@ -150,10 +150,13 @@ describe('a held top-up', () => {
 })
 
 describe('a relayed repayment', () => {
+  const repayFor = (ref: number) =>
+    stage.send('relayer', 'creditLine', 'repayFor', [refOf(ref), ana, 45_000_000n, false, 0n])
+
   test('repays what is owed and puts the excess into collateral at once', async () => {
     await topUp(1)
     await stage.send('ana', 'creditLine', 'draw', [40_000_000n, ana])
-    const sent = await stage.send('relayer', 'creditLine', 'repayFor', [refOf(2), ana, 45_000_000n])
+    const sent = await repayFor(2)
     expect(sent.events).toMatchObject([
       {
         eventName: 'Repaid',
@@ -167,10 +170,8 @@ describe('a relayed repayment', () => {
   })
 
   test('with nothing owed is a top-up, and repeats quietly', async () => {
-    const repay = () =>
-      stage.send('relayer', 'creditLine', 'repayFor', [refOf(1), ana, 45_000_000n])
-    expect(named(await repay())).toEqual(['CollateralAdded', 'Transfer'])
-    expect(named(await repay())).toEqual(['AlreadyApplied'])
+    expect(named(await repayFor(1))).toEqual(['CollateralAdded', 'Transfer'])
+    expect(named(await repayFor(1))).toEqual(['AlreadyApplied'])
   })
 })
 
@@ -180,6 +181,7 @@ describe('many', () => {
     ref: refOf(ref),
     account,
     amount,
+    paidAt: 0n,
   })
 
   test('runs every kind in order and reports the bad ones without undoing the rest', async () => {
@@ -215,9 +217,65 @@ describe('many', () => {
     expect(await read('refUsed', 4)).toBe(zeroRef)
   })
 
+  test('knows every kind of held money, and what can no longer be done to it', async () => {
+    await topUp(1)
+    await stage.send('ana', 'creditLine', 'draw', [40_000_000n, ana])
+    await stage.send('relayer', 'creditLine', 'many', [
+      [op(4, 2, 45_000_000n), op(1, 3, 7_000_000n)],
+    ])
+    expect(await stage.accountOf('ana')).toMatchObject({
+      drawn: 0n,
+      encumbered: 40_000_000n,
+      pendingShares: 12_000_000_000_000n,
+    })
+    await stage.warp(5)
+    const { events } = await stage.send('relayer', 'creditLine', 'many', [
+      [
+        op(6, 2, 0n),
+        op(6, 3, 0n),
+        op(6, 1, 0n),
+        op(3, 2, 0n),
+        op(5, 3, 0n),
+        op(4, 2, 45_000_000n),
+        { ...op(4, 2, 45_000_000n), paidAt: 1n },
+        op(5, 2, 0n),
+        op(5, 2, 0n),
+        op(3, 3, 0n),
+      ],
+    ])
+    const told = events.map((one) =>
+      one.eventName === 'OpFailed'
+        ? decodeErrorResult({ abi: stageAbi, data: one.args.reason }).errorName
+        : one.eventName,
+    )
+    expect(told).toEqual([
+      'HoldExtended',
+      'HoldExtended',
+      'NotHeld',
+      'NotHeld',
+      'NotHeld',
+      'AlreadyApplied',
+      'RefConflict',
+      'CycleReversed',
+      'CycleOpened',
+      'RepaymentRevoked',
+      'TopUpRevoked',
+      'Transfer',
+      'AlreadyApplied',
+      'TopUpRevoked',
+      'Transfer',
+    ])
+    expect(await stage.accountOf('ana')).toMatchObject({
+      drawn: 40_000_000n,
+      encumbered: 0n,
+      pendingShares: 0n,
+      collateral: 100_000_000n,
+    })
+  })
+
   test('reverts whole when gas is short, and never calls a good operation failed', async () => {
     const ops = [1, 2, 3, 4].map((ref) => op(1, ref, 1_000_000n))
-    for (const gas of [260_000n, 320_000n, 400_000n, 500_000n]) {
+    for (const gas of [460_000n, 520_000n, 600_000n, 700_000n]) {
       const attempt = stage.client.simulateContract({
         account: actors.relayer.address,
         address: creditLine,

@@ -12,19 +12,19 @@ const { creditLine } = stage.deployment
 const virtualShares = 1_000_000n
 let refs = 0
 
-const total = (functionName: 'totalCollateral' | 'totalShares' | 'liquidity') =>
+const total = (functionName: 'totalCollateral' | 'totalShares' | 'poolBalance') =>
   stage.client.readContract({ abi: creditLineAbi, address: creditLine, functionName })
 
 async function look() {
-  const [collateral, shares, liquidity, balance, ana, budi] = await Promise.all([
+  const [collateral, shares, pool, balance, ana, budi] = await Promise.all([
     total('totalCollateral'),
     total('totalShares'),
-    total('liquidity'),
+    total('poolBalance'),
     stage.balanceOf(creditLine),
     stage.accountOf('ana'),
     stage.accountOf('budi'),
   ])
-  return { collateral, shares, liquidity, balance, ana, budi }
+  return { collateral, shares, pool, balance, ana, budi }
 }
 
 type User = 'ana' | 'budi'
@@ -33,11 +33,13 @@ const kinds = [
   'topUp',
   'held',
   'repayFor',
+  'heldRepayFor',
   'yield',
   'withdraw',
   'draw',
   'fromCollateral',
   'revoke',
+  'revokeRepayment',
   'wait',
 ] as const
 const steps: fc.Arbitrary<Step[]> = fc.array(
@@ -49,7 +51,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 4, maxLength: 14 },
 )
 
-/** The transaction of a step; a revoke takes back the newest top-up, held or not. */
+/** The transaction of a step; a revoke takes back what came last, held or not. */
 function callOf({ kind, user, amountMicro }: Step) {
   const account = actors[user].address
   const fresh = () => refOf(++refs)
@@ -59,7 +61,9 @@ function callOf({ kind, user, amountMicro }: Step) {
     case 'held':
       return ['relayer', 'topUp', [fresh(), account, amountMicro, true]] as const
     case 'repayFor':
-      return ['relayer', 'repayFor', [fresh(), account, amountMicro]] as const
+      return ['relayer', 'repayFor', [fresh(), account, amountMicro, false, 0n]] as const
+    case 'heldRepayFor':
+      return ['relayer', 'repayFor', [fresh(), account, amountMicro, true, 0n]] as const
     case 'yield':
       return ['admin', 'addYield', [amountMicro * 1_000n]] as const
     case 'withdraw':
@@ -70,6 +74,8 @@ function callOf({ kind, user, amountMicro }: Step) {
       return [user, 'repayFromCollateral', [amountMicro]] as const
     case 'revoke':
       return ['relayer', 'revokeTopUp', [refOf(refs)]] as const
+    case 'revokeRepayment':
+      return ['relayer', 'revokeRepayment', [refOf(refs)]] as const
     case 'wait':
       return ['citra', 'settleLots', [account, 1n]] as const
   }
@@ -98,12 +104,14 @@ function expectSound(before: Seen, after: Seen, step: Step) {
     (before.collateral + 1n) * (after.shares + virtualShares),
   )
   expect(after.shares).toBe(heldBy(after))
-  expect(after.balance).toBe(after.collateral + after.liquidity)
+  expect(after.balance).toBe(after.collateral + after.pool)
   expect(worth(after, 'ana') + worth(after, 'budi')).toBeLessThanOrEqual(after.collateral)
-  if (step.kind === 'yield' || step.kind === 'revoke') return
+  if (['yield', 'revoke', 'revokeRepayment'].includes(step.kind)) return
   const { user } = step
   // What the account has, less what it owes and has drawn out, grew by no more than was paid in.
-  const inflow = ['topUp', 'held', 'repayFor'].includes(step.kind) ? step.amountMicro : 0n
+  const inflow = ['topUp', 'held', 'repayFor', 'heldRepayFor'].includes(step.kind)
+    ? step.amountMicro
+    : 0n
   const outflow = ['withdraw', 'draw'].includes(step.kind) ? step.amountMicro : 0n
   const net = (seen: Seen) => worth(seen, user) - seen[user].drawn
   expect(net(after) + outflow).toBeLessThanOrEqual(net(before) + inflow)

@@ -39,12 +39,13 @@ export const actors = Object.fromEntries(
   Object.entries(actorKeys).map(([name, key]) => [name, privateKeyToAccount(key)]),
 ) as Record<Actor, PrivateKeyAccount>
 
-/** The terms of the tests: a minute's hold, cycles of 1 to 30 minutes, then 5 minutes of grace. */
+/** The terms of the tests: a minute's hold, cycles of 1 to 30 minutes, then a day of grace. */
 export const stageTerms = {
   holdSeconds: 60,
   minCycleSeconds: 60,
   termSeconds: 1_800,
-  graceSeconds: 300,
+  graceSeconds: 86_400,
+  minDebtMicro: 1_000_000n,
   treasuryFundsMicro: 1_000_000_000_000n,
   liquidityMicro: 100_000_000_000n,
 } as const satisfies Partial<DeployTerms>
@@ -67,9 +68,12 @@ type Args<C extends Contract, N extends Call<C>> = ContractFunctionArgs<
 export type Stage = Awaited<ReturnType<typeof openStage>>
 
 /** Boots an anvil of its own; ana and budi are verified and hold 1000 AUSD each. */
-export async function openStage(terms: Partial<DeployTerms> = {}) {
+export async function openStage(
+  terms: Partial<DeployTerms> = {},
+  anvilArgs: readonly string[] = [],
+) {
   // Mining on request: anvil's automine now and then forgets a transaction after a rewind.
-  const anvil = await startAnvil(['--no-mining'])
+  const anvil = await startAnvil(['--no-mining', ...anvilArgs])
   const deployment = await deployContracts({
     ...stageTerms,
     ...terms,

@@ -32,6 +32,21 @@ describe('the configuration', () => {
     },
   )
 
+  test.each([
+    ['GRACE_SECONDS', '86399', /GRACE_SECONDS must be at least 86400/],
+    ['GRACE_SECONDS', '-1', /GRACE_SECONDS must be a whole number/],
+    ['MIN_DEBT_AUSD_MICRO', '1.5', /MIN_DEBT_AUSD_MICRO must be/],
+  ])('with %s=%s is refused before anything is sent', (name, value, words) => {
+    expect(() => readConfig('deploy', fields, { ...env, [name]: value })).toThrow(words)
+  })
+
+  test('has terms that the contract takes: a day of grace, cycles of 1 AUSD for a minute', () => {
+    const { wanted } = wantedOf(readConfig('deploy', fields, env))
+    expect(wanted.terms).toMatchObject({
+      ...{ graceSeconds: 86_400n, minDebt: 1_000_000n, minCycleSeconds: 60n },
+    })
+  })
+
   test('needs no address: by default it attaches to nothing, with the real AUSD', () => {
     const { wanted } = wantedOf(readConfig('deploy', fields, env))
     expect(wanted).toMatchObject({ creditLine: 'deploy', deployBlock: 'find', chainId: 10_143 })

@@ -21,6 +21,18 @@ const orWord = <W extends string, T>(word: W, inner: Field<T>): Field<T | W> => 
   parse: (raw) => (raw === word ? word : inner.parse(raw)),
 })
 
+/** The contract takes nothing less: the deployment says so before anything is sent. */
+const atLeast = (least: number, inner: Field<number>): Field<number> => ({
+  ...inner,
+  parse: (raw) => {
+    const value = inner.parse(raw)
+    if (value < least) throw new Error(`must be at least ${least}`)
+    return value
+  },
+})
+/** A relayed payment may have been made a day ago: no default may overtake it. */
+const graceLeastSeconds = 86_400
+
 export const fields = {
   RPC_URLS: list({
     about: 'JSON-RPC endpoints of the chain, comma-separated, the best one first',
@@ -46,13 +58,21 @@ export const fields = {
   ADMIN_KEY: privateKey({ about: 'deploys, grants roles, funds the lending pool' }),
   TREASURY_KEY: privateKey({ about: 'approves the credit line' }),
   LANE_KEYS: privateKeys({ about: 'keys of the relayer, comma-separated: each gets both roles' }),
-  HOLD_SECONDS: integer({ about: 'how long a card top-up is held', fallback: '60' }),
+  HOLD_SECONDS: integer({ about: 'how long a payment by card is held', fallback: '60' }),
   MIN_CYCLE_SECONDS: integer({ about: 'a cycle closed sooner is short', fallback: '60' }),
-  TERM_SECONDS: integer({ about: 'a cycle closed later is late', fallback: '2592000' }),
-  GRACE_SECONDS: integer({
-    about: 'after term and grace anyone may mark a default',
-    fallback: '86400',
+  MIN_DEBT_AUSD_MICRO: amount({
+    about:
+      'in micro AUSD; a cycle whose debt times its seconds is less than this times MIN_CYCLE_SECONDS is short',
+    fallback: '1000000',
   }),
+  TERM_SECONDS: integer({ about: 'a cycle closed later is late', fallback: '2592000' }),
+  GRACE_SECONDS: atLeast(
+    graceLeastSeconds,
+    integer({
+      about: 'after term and grace anyone may mark a default; a day at least',
+      fallback: '86400',
+    }),
+  ),
   INITIAL_RATIO_BPS: integer({
     about: 'basis points of the collateral a new account may draw',
     fallback: '5000',

@@ -5,6 +5,8 @@ import { type Address, type Hex, keccak256, stringToHex } from 'viem'
 import { multicall3Runtime } from '#infra/contracts/artifacts.gen'
 import { multicall3Address } from '#infra/contracts/deploy'
 import { devAccount, devKey } from '#infra/local/keys'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { lineVersion } from '#shared/chain/line-version'
 import { realAusd } from './config'
 import {
   admin,
@@ -17,6 +19,7 @@ import {
   type Stage,
   spawnRun,
 } from './rig/stage'
+import { gasReckoned } from './step'
 
 const local: Env = { AUSD_ADDRESS: 'deploy', DEPLOY_TEST_FUNDS: 'yes' }
 const bookOf = (stage: Stage) => readFileSync(stage.env.ADDRESSES_FILE!, 'utf8')
@@ -50,6 +53,21 @@ describe('a fresh anvil', () => {
       expect(printed).toContain(line)
     for (const name of ['admin', 'treasury', 'lane 0', 'lane 1'])
       expect(printed + bookOf(stage)).not.toContain(devKey(name).slice(2))
+  })
+
+  test('gets a credit line of the version the services speak, within the gas reckoned for it', async () => {
+    const { creditLine: address, deployBlock } = JSON.parse(bookOf(stage))
+    const line = { address, abi: creditLineAbi } as const
+    expect(await stage.client.readContract({ ...line, functionName: 'version' })).toBe(lineVersion)
+    expect(await stage.client.readContract({ ...line, functionName: 'minDebt' })).toBe(1_000_000n)
+    expect(await stage.client.readContract({ ...line, functionName: 'graceSeconds' })).toBe(86_400n)
+    const block = { blockNumber: BigInt(deployBlock), includeTransactions: true } as const
+    const { transactions } = await stage.client.getBlock(block)
+    const { hash, gas } = transactions.find(({ to }) => to === null)!
+    const { gasUsed } = await stage.client.getTransactionReceipt({ hash })
+    expect(gas).toBeLessThanOrEqual(gasReckoned({ do: 'deploy_credit_line' }))
+    // Room for what storage and accounts cost more on Monad than here.
+    expect(gas).toBeGreaterThan((gasUsed * 115n) / 100n)
   })
 
   test('is left alone by another run', async () => {
@@ -147,7 +165,7 @@ describe('a chain with the real AUSD', () => {
   test('gets nothing before the admin can pay, only a list that a person can act on', async () => {
     const answer = await run(stage)
     expect(answer).toMatchObject({ done: [], exitCode: 1 })
-    expect(answer.text).toMatch(/send 4\.\d+ MON to admin/)
+    expect(answer.text).toMatch(/send 7\.\d+ MON to admin/)
     expect(answer.text).toMatch(/send 1000 AUSD to treasury .* requestFunds\(0x/)
     expect(await sentBy(stage, admin)).toBe(0)
   })

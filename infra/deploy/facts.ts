@@ -28,6 +28,7 @@ export type TokenFacts = {
 export type LineFacts = {
   readonly address: Address
   readonly hasCode: boolean
+  readonly version: bigint | null
   readonly token: Address | null
   readonly treasury: Address | null
   readonly terms: Terms | null

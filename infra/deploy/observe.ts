@@ -105,6 +105,7 @@ async function lineFacts(
   const duties = lanes.flatMap((lane) => roles.map((role) => ({ lane, role })))
   const [
     code,
+    version,
     token,
     itsTreasury,
     isPaused,
@@ -115,6 +116,7 @@ async function lineFacts(
     ...more
   ] = await Promise.all([
     reader.getCode({ address }),
+    answered(reader.readContract({ ...at, functionName: 'version' })),
     answered(reader.readContract({ ...at, functionName: 'token' })),
     answered(reader.readContract({ ...at, functionName: 'treasury' })),
     answered(reader.readContract({ ...at, functionName: 'paused' })),
@@ -127,6 +129,7 @@ async function lineFacts(
   return {
     address,
     hasCode: code !== undefined,
+    version,
     token: token && getAddress(token),
     treasury: itsTreasury && getAddress(itsTreasury),
     terms: await termsOf(reader, address),

@@ -28,6 +28,16 @@ describe('the contracts', () => {
     ['without a credit line', { line: { ...line, hasCode: false } }, /correct CREDIT_LINE_ADDRESS/],
     ['with something else for one', { line: { ...line, token: null } }, /is no credit line/],
     [
+      'with an older credit line',
+      { line: { ...line, version: null } },
+      /older than 2\), the services speak 2/,
+    ],
+    [
+      'with a later credit line',
+      { line: { ...line, version: 3n } },
+      /is version 3, .* speak 2: to deploy a new one/,
+    ],
+    [
       'with a credit line of another token',
       { line: { ...line, token: at('9') } },
       /set AUSD_ADDRESS/,

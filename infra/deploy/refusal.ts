@@ -1,4 +1,5 @@
 import { domainSeparator } from 'viem'
+import { lineVersion } from '#shared/chain/line-version'
 import type { AddressBook } from './addresses'
 import type { ChainFacts, Facts, LineFacts, TokenFacts } from './facts'
 import type { Wanted } from './wanted'
@@ -69,6 +70,13 @@ function lineRefusals(line: LineFacts, token: TokenFacts | null, wanted: Wanted)
     return [`no contract at ${address}: correct CREDIT_LINE_ADDRESS, or move the addresses file`]
   if (!line.token || !line.treasury)
     return [`the contract at ${address} is no credit line: correct CREDIT_LINE_ADDRESS`]
+  // What else could be said of it holds for the version we speak alone.
+  if (line.version !== lineVersion)
+    return [
+      `credit line ${address} is version ${line.version ?? 'unknown (older than 2)'}, the services ` +
+        `speak ${lineVersion}: to deploy a new one remove CREDIT_LINE_ADDRESS and move the ` +
+        'addresses file away; the accounts of the old one stay there (see infra/deploy/README.md)',
+    ]
   const faults: string[] = []
   if (line.token !== token?.address)
     faults.push(`credit line ${address} works with token ${line.token}: set AUSD_ADDRESS to it`)

@@ -3,11 +3,12 @@ import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import type { ConfigOf } from '#shared/config'
 import type { fields } from './config'
 
-/** What the contract fixes for good: times in seconds, the ratio in basis points. */
+/** What the contract fixes for good: times in seconds, the debt in 10⁻⁶ AUSD, the ratio in basis points. */
 export type Terms = Readonly<Record<TermName, bigint>>
 export const termNames = [
   'holdSeconds',
   'minCycleSeconds',
+  'minDebt',
   'termSeconds',
   'graceSeconds',
   'initialRatioBps',
@@ -45,7 +46,14 @@ export function wantedOf(config: ConfigOf<typeof fields>): { wanted: Wanted; sig
     admin: admin.address,
     treasury: treasury.address,
     lanes: config.laneKeys.map((key) => account(key).address),
-    terms: Object.fromEntries(termNames.map((name) => [name, BigInt(config[name])])) as Terms,
+    terms: {
+      holdSeconds: BigInt(config.holdSeconds),
+      minCycleSeconds: BigInt(config.minCycleSeconds),
+      minDebt: config.minDebtAusdMicro,
+      termSeconds: BigInt(config.termSeconds),
+      graceSeconds: BigInt(config.graceSeconds),
+      initialRatioBps: BigInt(config.initialRatioBps),
+    },
     laneWei: config.laneWei,
     treasuryAusdMicro: config.treasuryAusdMicro,
     liquidityMicro: config.liquidityAusdMicro,

@@ -46,12 +46,15 @@ function own(): string {
 export type Terms = {
   holdSeconds: number
   minCycleSeconds: number
+  /** In 10⁻⁶ AUSD. */
+  minDebtMicro: bigint
   termSeconds: number
   graceSeconds: number
 }
 export const localTerms: Terms = {
   holdSeconds: 60,
   minCycleSeconds: 2,
+  minDebtMicro: 1_000_000n,
   termSeconds: 30 * 86_400,
   graceSeconds: 86_400,
 }

@@ -111,6 +111,9 @@ export function environments(places: Places, secrets: Secrets): Record<Member, E
       DATABASE_URL: databaseUrl(places, secrets, 'payments'),
       PROVIDER_MY_SECRET_KEY: secrets.providerKeys.MY,
       PROVIDER_KIND: 'sandbox',
+      HOLD_MARGIN_MS: '5000',
+      LIST_EVERY_MS: '10000',
+      LIST_RECENT_MS: '120000',
       APP_URL: `${places.sandbox}/app`,
     },
     payouts: {
@@ -120,6 +123,7 @@ export function environments(places: Places, secrets: Secrets): Record<Member, E
       DATABASE_URL: databaseUrl(places, secrets, 'payouts'),
       TREASURY_ADDRESS: deployment.treasury,
       BANK_DETAILS_KEYS: secrets.bankDetailsKeys,
+      LIST_EVERY_MS: '10000',
     },
     'chain-relayer': {
       ...bus('chain-relayer'),

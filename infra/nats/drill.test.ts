@@ -13,6 +13,7 @@ import { reactTo } from '#shared/bus/reaction'
 import { mailroom } from '#shared/db/mailroom'
 import { type Database, openDatabase } from '#shared/db/open'
 import { announce } from '#shared/db/outbox.store'
+import { idFor } from '#shared/ids'
 import { openLog } from '#shared/log'
 import { RevokeOrdered } from '#shared/messages/relay'
 import type { ServiceName } from '#shared/messages/topic'
@@ -57,7 +58,12 @@ async function openAs(name: ServiceName, role: 'payments' | 'chain_relayer') {
   return { bus, database }
 }
 
-const order = (paymentId: string) => ({ paymentId, wallet: `0x${'1'.repeat(40)}` })
+const refOf = (id: string) => idFor('payment', id)
+const order = (id: string) => ({
+  refId: refOf(id),
+  wallet: `0x${'1'.repeat(40)}`,
+  of: 'topup' as const,
+})
 const orderAll = (...ids: string[]) =>
   payments.database.transaction(async (tx) => {
     for (const id of ids) await announce(tx, ordering.outbox, RevokeOrdered, id, order(id))
@@ -67,7 +73,7 @@ describe('when JetStream lost everything it ever stored', () => {
   test('provisioning alone brings the running services back, and nothing is done twice', async () => {
     const done: string[] = []
     const revoking = reactTo(RevokeOrdered, {
-      apply: async (_, { paymentId }) => void done.push(paymentId),
+      apply: async (_, { refId }) => void done.push(refId),
     })
     opened.push(
       relayOutbox({ ...payments, outbox: ordering.outbox, log }),
@@ -83,7 +89,7 @@ describe('when JetStream lost everything it ever stored', () => {
       }),
     )
     await orderAll('before')
-    await waitUntil('the first order', () => done.includes('before'), 10_000)
+    await waitUntil('the first order', () => done.includes(refOf('before')), 10_000)
 
     await nats.stop()
     await orderAll('meanwhile')
@@ -105,6 +111,6 @@ describe('when JetStream lost everything it ever stored', () => {
       const info = await resent.info()
       return info.delivered.stream_seq === 3 && info.num_pending + info.num_ack_pending === 0
     })
-    expect(done.toSorted()).toEqual(['after', 'before', 'meanwhile'])
+    expect(done.toSorted()).toEqual(['after', 'before', 'meanwhile'].map(refOf).toSorted())
   }, 60_000)
 })

@@ -20,7 +20,7 @@ afterAll(async () => {
 
 /** What a taken-over service would like the relayer to read. */
 const forged = JSON.stringify({
-  paymentId: 'p',
+  refId: 'p',
   wallet: `0x${'1'.repeat(40)}`,
   ausd: '1',
   held: false,

@@ -113,7 +113,7 @@ export const consumers: Readonly<Record<Topic['stream'], readonly ConsumerPlan[]
   ],
   COMMANDS: [reader('chain-relayer', subjectsOf('COMMANDS'))],
   EVENTS: [
-    reader('payments', outcomesOf('credit', 'repay', 'revoke')),
+    reader('payments', outcomesOf('credit', 'repay', 'revoke', 'extend', 'freeze')),
     reader('payouts', outcomesOf('take', 'return')),
     reader('gateway', outcomesOf('verify', 'drip')),
   ],

@@ -14,10 +14,12 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 
 /** What the credit line did under a ref. Amounts are in micro AUSD, addresses in lower case. */
 export type Effect = {
+  /** `revoke` takes back all that was done under the ref: what was repaid, and what was credited. */
   what: 'credit' | 'repay' | 'revoke'
   ref: Hex
   wallet: string
   ausdMicro: bigint
+  /** Until a hold ended, it could be taken back. */
   held: boolean
   txHash: Hex
 }
@@ -51,8 +53,7 @@ export async function readChainBooks(place: Place): Promise<ChainBooks> {
   const span = { from: place.deployBlock, to: await finalizedBlock(node) }
   const read = (address: Address, topics: (Hex | Hex[] | null)[]) =>
     readLogs(node, { address, topics }, span, place.logsRangeMax)
-  const names = ['CollateralAdded', 'Repaid', 'TopUpRevoked']
-  const line = await read(place.creditLine, [names.map((name) => topic(creditLineAbi, name))])
+  const line = await read(place.creditLine, [lineEvents.map((name) => topic(creditLineAbi, name))])
   const transfer = topic(ausdAbi, 'Transfer')
   const treasury = pad(place.treasury)
   const out = await read(place.ausd, [transfer, treasury])
@@ -70,26 +71,46 @@ export async function readChainBooks(place: Place): Promise<ChainBooks> {
 
 const sumOf = (logs: readonly RpcLog[]) => logs.reduce((sum, log) => sum + BigInt(log.data), 0n)
 
-const words = { CollateralAdded: 'credit', Repaid: 'repay', TopUpRevoked: 'revoke' } as const
+const words = {
+  CollateralAdded: 'credit',
+  Repaid: 'repay',
+  TopUpRevoked: 'revoke',
+  RepaymentRevoked: 'revoke',
+} as const
+const moneyEvents = Object.keys(words) as (keyof typeof words)[]
+const lineEvents = [...moneyEvents, 'RepaymentHeld'] as const
 /** Repayments that an account makes itself have no ref. */
 const noRef = pad('0x0')
 
-function effectsOf(logs: RpcLog[]): Effect[] {
-  const events = parseEventLogs({
-    abi: creditLineAbi,
-    eventName: ['CollateralAdded', 'Repaid', 'TopUpRevoked'],
-    logs: logs as never,
-  })
-  return events
+/** The effects of the line's logs, in the order of the chain. */
+export function effectsOf(logs: RpcLog[]): Effect[] {
+  const parse = <N extends (typeof lineEvents)[number]>(eventName: N[]) =>
+    parseEventLogs({ abi: creditLineAbi, eventName, logs: logs as never })
+  const heldRepayments = new Set(parse(['RepaymentHeld']).map(({ args }) => args.ref))
+  const effects = parse(moneyEvents)
     .filter(({ args }) => args.ref !== noRef)
     .map(({ eventName, args, transactionHash }) => ({
       what: words[eventName],
       ref: args.ref,
       wallet: lower(args.account),
       ausdMicro: args.amount,
-      held: 'heldUntil' in args && args.heldUntil > 0n,
+      held:
+        ('heldUntil' in args && args.heldUntil > 0n) ||
+        (eventName === 'Repaid' && heldRepayments.has(args.ref)),
       txHash: transactionHash,
     }))
+  return onePerRevocation(effects)
+}
+
+/** A repayment and its excess are taken back in one call that writes two events. */
+function onePerRevocation(effects: readonly Effect[]): Effect[] {
+  const parts = Map.groupBy(effects, ({ what, ref, txHash }, index) =>
+    what === 'revoke' ? `${ref} ${txHash}` : index,
+  )
+  return [...parts.values()].map(([first, ...others]) => ({
+    ...first!,
+    ausdMicro: others.reduce((sum, { ausdMicro }) => sum + ausdMicro, first!.ausdMicro),
+  }))
 }
 
 /** The token writes `AuthorizationUsed` right before the transfer that it allows. */

@@ -24,14 +24,15 @@ export const checkBooks = (
       ...comparePayments(rows.payments, chain),
       ...comparePayouts(rows.payouts, chain, place.treasury),
       ...(book ? compareProvider(rows, book) : []),
+      // Books that were not compared do not balance.
+      ...(place.sandbox && !book ? ['the book of the provider cannot be read'] : []),
     ]
   }, patience)
 
 if (import.meta.main) {
   const place = operatorPlace()
   const found = await checkBooks(place, auditorDatabaseUrl())
-  if (!place.sandbox || !(await readProviderBook(place.sandbox)))
-    console.log("the provider's book cannot be read: rows and chain alone were compared")
+  if (!place.sandbox) console.log('there is no sandbox: rows and chain alone were compared')
   console.log(found.length === 0 ? 'the books balance' : found.join('\n'))
   process.exit(found.length === 0 ? 0 : 1)
 }

@@ -7,6 +7,7 @@ const due: ReadonlyMap<string, { effect: Due; revoke: Due }> = new Map([
   ['opening', { effect: 'none', revoke: 'none' }],
   ['awaiting_payment', { effect: 'none', revoke: 'none' }],
   ['expired', { effect: 'none', revoke: 'none' }],
+  ['replaced', { effect: 'none', revoke: 'none' }],
   ['refunded', { effect: 'none', revoke: 'none' }],
   ['paid', { effect: 'maybe', revoke: 'none' }],
   ['held', { effect: 'one', revoke: 'none' }],
@@ -17,13 +18,18 @@ const due: ReadonlyMap<string, { effect: Due; revoke: Due }> = new Map([
   ['review', { effect: 'maybe', revoke: 'maybe' }],
 ])
 
+/** What became of a payment whose remainder was applied under the next ref. */
+const takenBack = { effect: 'one', revoke: 'one' } as const
+
 /** Payments' rows and the credit line's refs against each other, in both directions. Pure. */
 export function comparePayments(rows: readonly PaymentRow[], chain: ChainBooks): string[] {
   const byRef = Map.groupBy(chain.effects, ({ ref }) => ref)
-  const known = new Set(rows.map(({ ref }) => ref))
+  const known = new Set(rows.flatMap(({ refs }) => refs))
   const strangers = chain.effects.filter(({ ref }) => !known.has(ref))
   return [
-    ...rows.flatMap((row) => compareOne(row, byRef.get(row.ref) ?? [])),
+    ...rows.flatMap((row) =>
+      row.refs.flatMap((ref, part) => comparePart(row, part, byRef.get(ref) ?? [])),
+    ),
     ...strangers.map(
       (effect) => `${effectText(effect)} under ref ${effect.ref} belongs to no payment`,
     ),
@@ -31,9 +37,11 @@ export function comparePayments(rows: readonly PaymentRow[], chain: ChainBooks):
   ]
 }
 
-function compareOne(row: PaymentRow, effects: readonly Effect[]): string[] {
-  const name = `payment ${row.id} (${row.kind}, ${row.state})`
-  const want = due.get(row.state)
+/** One ref of a payment. All but the last were taken back; the last is what the row says it is. */
+function comparePart(row: PaymentRow, part: number, effects: readonly Effect[]): string[] {
+  const live = part === row.refs.length - 1
+  const name = `payment ${row.id}${part === 0 ? '' : `.${part}`} (${row.kind}, ${row.state})`
+  const want = live ? wantOf(row) : takenBack
   if (!want) return [`${name} is in a state this check does not know`]
   const given = effects.filter(({ what }) => what !== 'revoke')
   const revokes = effects.filter(({ what }) => what === 'revoke')
@@ -45,12 +53,22 @@ function compareOne(row: PaymentRow, effects: readonly Effect[]): string[] {
       .map((effect) => `${name} is of ${row.wallet}, but the chain has ${effectText(effect)}`),
   ]
   const sumMicro = given.reduce((sum, { ausdMicro }) => sum + ausdMicro, 0n)
-  if (given.length > 0 && sumMicro !== row.ausdMicro)
-    wrong.push(`${name} is ${row.ausdMicro} micro AUSD, the chain has ${sumMicro}`)
-  if (row.kind === 'topup' && given.some(({ what, held }) => what === 'repay' || held !== row.held))
+  if (live && given.length > 0 && sumMicro !== row.liveMicro)
+    wrong.push(`${name} is ${row.liveMicro} micro AUSD, the chain has ${sumMicro}`)
+  if (live && row.liveMicro !== row.promisedMicro)
+    wrong.push(`${name} is ${row.liveMicro} micro AUSD, but ${row.promisedMicro} were promised`)
+  if (
+    given.some(({ what, held }) => (what === 'repay' && row.kind === 'topup') || held !== row.held)
+  )
     wrong.push(`${name}: held is ${row.held}, but the chain has ${given.map(effectText)}`)
   return wrong
 }
+
+/** Nothing is on the chain of a payment that made good an earlier one to the last unit. */
+const wantOf = ({ state, liveMicro }: PaymentRow) =>
+  state === 'credited' && liveMicro === 0n
+    ? ({ effect: 'none', revoke: 'none' } as const)
+    : due.get(state)
 
 /** A settlement repays, and what exceeds the debt becomes collateral: two events are one effect. */
 function times(row: PaymentRow, given: readonly Effect[]): number {

@@ -12,6 +12,7 @@ export type ProviderBook = {
     captures: { capture_amount: number }[]
   }[]
   refunds: (Money & { payment_id: string })[]
+  chargebacks: (Money & { payment_id: string })[]
   payouts: (Money & { id: string; reference_id: string })[]
 }
 
@@ -38,11 +39,14 @@ const minor = (amount: number, currency: 'IDR' | 'MYR'): bigint => {
 }
 const sum = (amounts: readonly bigint[]) => amounts.reduce((total, next) => total + next, 0n)
 
+/** Of refunds and of chargebacks, in the provider's words. */
+const gone: ReadonlySet<string> = new Set(['SUCCEEDED', 'SUCCESS'])
+
 function compareMoneyIn(rows: readonly PaymentRow[], book: ProviderBook): string[] {
   const succeeded = book.payments.filter(({ status }) => status === 'SUCCEEDED')
   const byReference = Map.groupBy(succeeded, (payment) => payment.session_reference_id ?? '')
   const refundsOf = Map.groupBy(
-    book.refunds.filter(({ status }) => status === 'SUCCEEDED'),
+    [...book.refunds, ...book.chargebacks].filter(({ status }) => gone.has(status)),
     ({ payment_id }) => payment_id,
   )
   const known = new Set(rows.map(({ id }) => id))

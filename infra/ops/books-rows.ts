@@ -5,11 +5,14 @@ import { refOf } from '#shared/chain/ref'
 /** A row of `payments.payments` as far as money is concerned; amounts in smallest units. */
 export type PaymentRow = {
   id: string
-  ref: Hex
+  /** Of the payment and of its remainders; the last is the live one. */
+  refs: Hex[]
   kind: 'topup' | 'settlement'
   state: string
   wallet: string
-  ausdMicro: bigint
+  /** What the live ref stands for; and what it should be by promise and refunds. */
+  liveMicro: bigint
+  promisedMicro: bigint
   held: boolean | null
   currency: 'IDR' | 'MYR'
   paidMinor: bigint
@@ -37,7 +40,10 @@ export const readRows = (databaseUrl: string): Promise<Rows> =>
   withDatabase(databaseUrl, (sql) =>
     sql.begin('isolation level repeatable read read only', async (tx) => {
       const payments = await tx<(Text & { held: boolean | null })[]>`
-        select id, kind, state, wallet, ausd_micro, held, currency, overpaid_minor, refunded_minor,
+        select id, kind, state, wallet, part, live_micro, held, currency,
+          case when live_micro + offset_micro = 0 then 0 else
+            div(ausd_micro * (fiat_minor - refund_applied_minor), fiat_minor)
+              + waived_micro - offset_micro end as promised_micro, overpaid_minor, refunded_minor,
           coalesce(paid_minor, 0) as paid_minor
         from payments.payments`
       const payouts = await tx<Text[]>`
@@ -52,11 +58,14 @@ export const readRows = (databaseUrl: string): Promise<Rows> =>
 
 const paymentOf = (row: Text, held: boolean | null): PaymentRow => ({
   id: row.id!,
-  ref: refOf(row.id!),
+  refs: Array.from({ length: Number(row.part) + 1 }, (_, part) =>
+    refOf(part === 0 ? row.id! : `${row.id}.${part}`),
+  ),
   kind: row.kind as PaymentRow['kind'],
   state: row.state!,
   wallet: row.wallet!.toLowerCase(),
-  ausdMicro: BigInt(row.ausd_micro!),
+  liveMicro: BigInt(row.live_micro!),
+  promisedMicro: BigInt(row.promised_micro!),
   held,
   currency: row.currency as PaymentRow['currency'],
   paidMinor: BigInt(row.paid_minor!),

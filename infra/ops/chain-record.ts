@@ -17,15 +17,24 @@ const topicOf = (eventName: Parameters<typeof encodeEventTopics>[0]['eventName']
 /** Where the account stands among the indexed arguments of each event. */
 const accountFirst = [
   'VerifiedSet',
+  'FrozenSet',
   'CollateralWithdrawn',
   'CollateralSeized',
   'Drawn',
   'CycleOpened',
   'CycleClosed',
+  'CycleReversed',
   'DefaultMarked',
 ].map(topicOf)
-const accountSecond = ['CollateralAdded', 'TopUpRevoked', 'Repaid'].map(topicOf)
-const outcomes = ['Qualified', 'Short', 'Late', 'Defaulted'] as const
+const accountSecond = [
+  'CollateralAdded',
+  'TopUpRevoked',
+  'Repaid',
+  'RepaymentHeld',
+  'RepaymentRevoked',
+  'HoldExtended',
+].map(topicOf)
+const outcomes = ['Qualified', 'Short', 'Late', 'Defaulted', 'Reversed'] as const
 
 type Event = ReturnType<typeof parseEvents>[number]
 const parseEvents = (logs: RpcLog[]) => parseEventLogs({ abi: creditLineAbi, logs: logs as never })
@@ -106,50 +115,72 @@ const last = <N extends Event['eventName']>(events: readonly Event[], name: N) =
 function historyOf(events: readonly Event[], secondsOf: (event: Event) => string) {
   const opened = all(events, 'CycleOpened')
   const closed = all(events, 'CycleClosed')
+  const revoked = all(events, 'RepaymentRevoked')
+  const scored = events.findLast(
+    (event) => event.eventName === 'CycleClosed' || event.eventName === 'CycleReversed',
+  ) as Named<'CycleClosed' | 'CycleReversed'> | undefined
   const firstVerified = all(events, 'VerifiedSet').find(({ args }) => args.verified)
   return {
-    score: String(closed.at(-1)?.args.scoreAfter ?? 0n),
+    score: String(scored?.args.scoreAfter ?? 0n),
     cycleCount: closed.length,
-    repayCount: all(events, 'Repaid').length,
+    repayCount: all(events, 'Repaid').length - revoked.length,
     cyclesOpened: opened.length,
     defaulted: all(events, 'DefaultMarked').length > 0,
     verifiedAt: firstVerified ? secondsOf(firstVerified) : null,
     firstSeenAt: events[0] ? secondsOf(events[0]) : null,
-    cycles: opened.map((open) => {
-      const end = closed.find(({ args }) => args.number === open.args.number)
-      const so = end
-        ? { peak: end.args.peakDrawn, repaid: end.args.totalRepaid }
-        : openFigures(events.slice(events.indexOf(open)))
-      return {
-        number: Number(open.args.number),
-        outcome: end ? outcomes[end.args.outcome]! : null,
-        openedAt: secondsOf(open),
-        closedAt: end ? secondsOf(end) : null,
-        peakDrawn: String(so.peak),
-        totalRepaid: String(so.repaid),
-        scoreAfter: end ? String(end.args.scoreAfter) : null,
-        openTxHash: open.transactionHash,
-        closeTxHash: end ? end.transactionHash : null,
-      }
-    }),
+    cycles: opened.map((open) => cycleOf(open, events, secondsOf)),
   }
 }
 
-/** The cycle that is open now: its highest debt, and what was paid of it. */
-function openFigures(since: readonly Event[]) {
-  const drawn = all(since, 'Drawn').map(({ args }) => args.drawnAfter)
-  const repaid = all(since, 'Repaid').map(({ args }) => args.amount)
+/** A cycle, its repayments known by their refs: what was taken back of them later was not repaid. */
+function cycleOf(
+  open: Named<'CycleOpened'>,
+  events: readonly Event[],
+  secondsOf: (event: Event) => string,
+) {
+  const { number } = open.args
+  const end = all(events, 'CycleClosed').find(({ args }) => args.number === number)
+  const since = events.slice(events.indexOf(open))
+  const within = end ? since.slice(0, since.indexOf(end)) : since
+  const reversed = all(events, 'CycleReversed').findLast(({ args }) => args.number === number)
+  const repaid = new Set(all(within, 'Repaid').map(({ args }) => args.ref))
+  const takenBack = (some: readonly Event[]) =>
+    sumOf(all(some, 'RepaymentRevoked').filter(({ args }) => repaid.has(args.ref)))
+  const total = end
+    ? end.args.totalRepaid - takenBack(since.slice(within.length))
+    : sumOf(all(within, 'Repaid')) - takenBack(within)
+  const outcome = end ? outcomes[end.args.outcome]! : null
+  const scoreAfter = (reversed ?? end)?.args.scoreAfter ?? null
   return {
-    peak: drawn.sort((left, right) => (left < right ? -1 : 1)).at(-1) ?? 0n,
-    repaid: repaid.reduce((sum, next) => sum + next, 0n),
+    number: Number(number),
+    outcome: reversed ? 'Reversed' : outcome,
+    // A debt that comes back makes the cycle that is open as old as it is itself.
+    openedAt: String((last(within, 'RepaymentRevoked') ?? open).args.openedAt),
+    closedAt: end ? secondsOf(end) : null,
+    peakDrawn: String(end ? end.args.peakDrawn : peakOf(within)),
+    totalRepaid: String(total),
+    scoreAfter: scoreAfter === null ? null : String(scoreAfter),
+    openTxHash: open.transactionHash,
+    closeTxHash: end ? end.transactionHash : null,
   }
 }
+
+const sumOf = (events: readonly Named<'Repaid' | 'RepaymentRevoked'>[]) =>
+  events.reduce((sum, { args }) => sum + args.amount, 0n)
+
+/** The highest debt of a cycle that is open. */
+const peakOf = (events: readonly Event[]): bigint =>
+  [...all(events, 'Drawn'), ...all(events, 'RepaymentRevoked')]
+    .map(({ args }) => args.drawnAfter)
+    .sort((left, right) => (left < right ? -1 : 1))
+    .at(-1) ?? 0n
 
 function drawnAfter(events: readonly Event[]): string {
   const moved = events.findLast(
     (event) =>
       event.eventName === 'Drawn' ||
       event.eventName === 'Repaid' ||
+      event.eventName === 'RepaymentRevoked' ||
       event.eventName === 'CollateralSeized' ||
       event.eventName === 'DefaultMarked',
   )

@@ -16,7 +16,7 @@ const promises: readonly { role: DatabaseRole; table: string; over: readonly str
   {
     role: 'payments',
     table: 'payments',
-    over: ['expired', 'credited', 'repaid', 'revoked', 'refunded'],
+    over: ['expired', 'replaced', 'credited', 'repaid', 'revoked', 'refunded'],
   },
   { role: 'payouts', table: 'payouts', over: ['paid', 'failed', 'returned'] },
   { role: 'chain_relayer', table: 'operation', over: ['settled', 'failed'] },

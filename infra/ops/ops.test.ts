@@ -4,6 +4,7 @@ import { migrateAll } from '#infra/migrations/migrate'
 import { type ScratchPostgres, startScratchPostgres } from '#infra/migrations/scratch-postgres'
 import { listDeadLetters, requestRedrive } from '#infra/ops/dead-letters'
 import { listInFlight } from '#infra/ops/in-flight'
+import { listFrozen, requestClearing } from '#infra/ops/wallets'
 
 let server: ScratchPostgres
 let sql: Sql
@@ -60,5 +61,25 @@ describe('an operator who asks what is in flight', () => {
       ['waits', 'waiting'],
       ['unsent', 'unsent'],
     ])
+  })
+})
+
+describe('an operator who asks for frozen wallets', () => {
+  test('sees what is missing of each, and asks for the end of one with a reason', async () => {
+    const [frozen, freed] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`]
+    await sql`
+      insert into payments.wallets (wallet, frozen, revision)
+      values (${frozen}, true, 1), (${freed}, false, 2)`
+    await sql`
+      insert into payments.reversals (payment_id, wallet, lost_micro, made_good_micro)
+      values ('pay_a', ${frozen}, 5000000, 2000000), ('pay_b', ${frozen}, 7, 7)`
+    expect(await listFrozen(sql)).toMatchObject([
+      { wallet: frozen, missingMicro: '3000000', onChain: true, payments: ['pay_a'] },
+    ])
+    expect(await requestClearing(sql, frozen.toUpperCase(), 'ticket 12')).toBe(true)
+    expect(await requestClearing(sql, freed, 'ticket 13')).toBe(false)
+    const asked = await sql`
+      select wallet, clear_reason from payments.wallets where clear_requested_at is not null`
+    expect([...asked]).toEqual([{ wallet: frozen, clear_reason: 'ticket 12' }])
   })
 })

@@ -1,7 +1,8 @@
 import { type Hex, hashMessage } from 'viem'
 import { type Answering, answering } from '#shared/bus/serve'
-import { AuthorizationCheck, ChainAccount, SignatureCheck } from '#shared/messages/chain'
+import { AuthorizationCheck, ChainAccount, ChainHold, SignatureCheck } from '#shared/messages/chain'
 import { ok, refuse } from '#shared/refusals'
+import { readHold } from './hold'
 import { canonical } from './order'
 import { type Desk, unlessUnreadable } from './questions'
 import { refusalOfSigner } from './send'
@@ -12,6 +13,12 @@ import { signerFacts } from './signer-facts'
 export const readAnswers = (desk: Desk): Answering[] => [
   answering(ChainAccount, ({ wallet }) =>
     unlessUnreadable(desk.log, async () => ok(await desk.account(wallet))),
+  ),
+  answering(ChainHold, ({ refId }) =>
+    unlessUnreadable(desk.log, async () => {
+      const hold = await readHold(desk, refId)
+      return hold ? ok(hold) : refuse('chain_unavailable')
+    }),
   ),
   answering(AuthorizationCheck, ({ authorization }) =>
     unlessUnreadable(desk.log, async () => {

@@ -6,8 +6,8 @@ import type { ChainAccount } from '#shared/messages/chain'
 
 export type Account = Static<(typeof ChainAccount)['answer']>
 
-const multicall3 = '0xcA11bde05977b3631167028862bE2a173976CA11'
-const multicallAbi = [
+export const multicall3 = '0xcA11bde05977b3631167028862bE2a173976CA11'
+export const multicallAbi = [
   {
     type: 'function',
     name: 'getEthBalance',
@@ -57,6 +57,7 @@ async function readAccount(
     wallet,
     verified: line.verified,
     defaulted: line.defaulted,
+    frozen: line.frozen,
     score: String(line.score),
     ratioBps: String(line.ratioBps),
     cycles: Number(line.cycles),
@@ -64,14 +65,21 @@ async function readAccount(
       value: String(line.collateral),
       shares: String(line.shares),
       pendingShares: String(line.pendingShares),
-      pendingUntil: line.pendingUntil === 0n ? null : String(line.pendingUntil),
+      pendingUntil: timeOrNull(line.pendingUntil),
     },
     limit: String(line.limit),
     drawn: String(line.drawn),
+    encumbered: String(line.encumbered),
+    encumberedUntil: timeOrNull(line.encumberedUntil),
+    available: String(line.available),
     balance: { ausd: String(ausdMicro), native: String(nativeWei) },
     blockNumber: String(blockNumber),
   }
 }
+
+/** The contract says 0 where no time is meant. */
+export const timeOrNull = (seconds: bigint): string | null =>
+  seconds === 0n ? null : String(seconds)
 
 export type ReadAccount = (wallet: string) => Promise<Account>
 

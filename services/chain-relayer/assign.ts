@@ -6,7 +6,7 @@ import { findDue } from './due.store'
 import { examine } from './examine'
 import { type Fees, feesFor } from './fees'
 import { drawNonce } from './lane.store'
-import type { Task } from './operation'
+import { isRacing, type PackedTask } from './operation'
 import { type Operation, operations } from './operation.store'
 import { inParallel } from './parallel'
 import { packed } from './parcel'
@@ -17,7 +17,7 @@ import { insertAttempt, transactions } from './transaction.store'
 
 /**
  * Open transactions per lane at most. Monad lets an account bid 10 coins of gas within three
- * blocks; a full batch at ten times the least base fee still fits so often.
+ * blocks: 16 full batches of credits at the least base fee are 6 of them.
  */
 const openMax = 16
 const dueMax = 256
@@ -46,25 +46,36 @@ async function parcelsOf(
   due: readonly Operation[],
   from: `0x${string}`,
 ): Promise<Parcel[]> {
-  const { together, alone } = packed(due, relayer.settings.batchMax)
+  const callFor = (operation: Operation) =>
+    examine(relayer, operation, from).catch((error) => {
+      complain(relayer, 'examine', { err: error }, 'operation could not be examined')
+      return undefined
+    })
+  const calls = new Map<Operation, Call>()
+  const examineAll = (wanted: readonly Operation[]) =>
+    inParallel(wanted, examineAtOnce, async (operation) => {
+      const call = await callFor(operation)
+      if (call) calls.set(operation, call)
+    })
+  await examineAll(due.filter(({ kind }) => isRacing(kind)))
+  const fit = due.filter((operation) => !isRacing(operation.kind) || calls.has(operation))
+  const { together, alone } = packed(fit, relayer.settings.batchMax)
+  await examineAll(alone.filter((operation) => !calls.has(operation)))
+
   const batches = together.map(
     (group): Parcel => ({
       operations: group,
       purpose: 'batch',
-      call: manyCall(
-        group as Extract<Task, { kind: 'credit' | 'repay' | 'revoke' }>[],
-        relayer.contracts.creditLine,
-      ),
+      call: manyCall(group as PackedTask[], relayer.contracts.creditLine),
     }),
   )
-  const singles = await inParallel(alone, examineAtOnce, async (operation) => {
-    const call = await examine(relayer, operation, from).catch((error) => {
-      complain(relayer, 'examine', { err: error }, 'operation could not be examined')
-      return undefined
-    })
-    return call && { operations: [operation], purpose: 'op' as const, call }
+  const singles = alone.flatMap((operation): Parcel[] => {
+    const call = calls.get(operation)
+    return call ? [{ operations: [operation], purpose: 'op', call }] : []
   })
-  return [...batches, ...singles.filter((parcel) => parcel !== undefined)]
+  // Whatever bears the most urgent operation gets its nonce first.
+  const place = ({ operations }: Parcel) => Math.min(...operations.map((one) => due.indexOf(one)))
+  return [...batches, ...singles].sort((left, right) => place(left) - place(right))
 }
 
 class LostRace extends Error {

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import type { Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { multicall3Address } from '#infra/contracts/deploy'
 import { actors } from '#infra/contracts/stage'
@@ -12,6 +13,19 @@ afterAll(stage.close)
 
 const right = { ...stage.expected, lanes: stage.keys }
 const other = privateKeyToAccount(generatePrivateKey())
+
+/** A contract that passes every question on to the credit line, but answers `version()` itself. */
+async function lineWithVersion(answer: string): Promise<Hex> {
+  const { address } = privateKeyToAccount(generatePrivateKey())
+  const line = right.creditLine.slice(2)
+  // Copy the call data; on version() go to the answer; else ask the line, and answer as it does.
+  const copied = '365f5f375f3560e01c6354fd4d5014603b57'
+  const passedOn = `5f5f365f73${line}5afa3d5f5f3e6037573d5ffd5b3d5ff35b`
+  await stage.chain.setCode({ address, bytecode: `0x${copied}${passedOn}${answer}` })
+  return address
+}
+const oldLine = await lineWithVersion('5f5ffd') // Reverts without data, as what lacks a function.
+const laterLine = await lineWithVersion('60035f5260205ff3')
 
 describe('the service', () => {
   test('starts on the chain it is configured for, with the domain the token tells', async () => {
@@ -28,6 +42,16 @@ describe('the service', () => {
     ['no line but a token', { creditLine: right.ausd }, /CREDIT_LINE_ADDRESS .* bun run deploy/],
     ['a lane without roles', { lanes: [other] }, /has no RELAYER_ROLE: grantRole/],
     ['another treasury', { treasury: other }, /set TREASURY_KEY/],
+    [
+      'a credit line without a version',
+      { creditLine: oldLine },
+      /version unknown .*, this service speaks 2: bun run deploy/,
+    ],
+    [
+      'a later credit line',
+      { creditLine: laterLine },
+      /version 3, this service speaks 2: bun run deploy/,
+    ],
     ['no allowance', { treasury: other }, /has not approved the credit line/],
   ] as const)('refuses to start on %s and says what to do', async (_case, wrong, words) => {
     await expect(inspectChain(stage.node, { ...right, ...wrong })).rejects.toThrow(words)
@@ -46,7 +70,10 @@ describe('an account', () => {
     const wallets = [actors.ana.address, actors.ana.address, actors.budi.address]
     const answers = await Promise.all(wallets.map((wallet) => account.answer({ wallet })))
     expect(answers[0]).toMatchObject({
-      ok: { verified: false, drawn: '0', collateral: { pendingUntil: null } },
+      ok: {
+        ...{ verified: false, frozen: false, drawn: '0', collateral: { pendingUntil: null } },
+        ...{ encumbered: '0', encumberedUntil: null, available: '0' },
+      },
     })
     expect(calls).toBe(1)
   })

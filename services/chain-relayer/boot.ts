@@ -11,6 +11,7 @@ import {
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { versionFault } from '#shared/chain/line-version'
 import { pause } from '#shared/deadline'
 import type { Log } from '#shared/log'
 import type { TokenDomain } from './authorization'
@@ -76,15 +77,15 @@ async function requireCode(node: Node, { chainId, ausd, creditLine }: Expected) 
 }
 
 /** A contract that lacks a function will lack it tomorrow; a silent endpoint may answer again. */
+const isForeign = (error: unknown): boolean =>
+  error instanceof BaseError &&
+  error.walk(
+    (one) =>
+      one instanceof ContractFunctionRevertedError || one instanceof ContractFunctionZeroDataError,
+  ) !== null
+
 const unlike = (words: string) => (error: unknown) => {
-  const foreign =
-    error instanceof BaseError &&
-    error.walk(
-      (one) =>
-        one instanceof ContractFunctionRevertedError ||
-        one instanceof ContractFunctionZeroDataError,
-    )
-  throw foreign ? new Unfit(words) : error
+  throw isForeign(error) ? new Unfit(words) : error
 }
 
 /** Of the token everybody signs for; its ERC-20 name is another. */
@@ -137,10 +138,17 @@ const separatorOf = (domain: TokenDomain): Hex =>
 async function inspectLine(node: Node, expected: Expected): Promise<string[]> {
   const line = { address: expected.creditLine, abi: creditLineAbi } as const
   const faults: string[] = []
-  const [treasury, token] = await Promise.all([
+  const [treasury, token, version] = await Promise.all([
     node.reader.readContract({ ...line, functionName: 'treasury' }),
     node.reader.readContract({ ...line, functionName: 'token' }),
+    node.reader.readContract({ ...line, functionName: 'version' }).catch((error) => {
+      if (isForeign(error)) return null
+      throw error
+    }),
   ])
+  // What follows is of the version we speak: another one is told of that alone.
+  const fault = versionFault(version)
+  if (fault) throw new Unfit(fault)
   if (treasury !== expected.treasury.address)
     faults.push(`the credit line's treasury is ${treasury}: set TREASURY_KEY to its key`)
   if (token.toLowerCase() !== expected.ausd.toLowerCase())

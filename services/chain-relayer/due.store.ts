@@ -1,5 +1,6 @@
-import { and, asc, eq, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import type { Db } from '#shared/db/open'
+import { racing } from './operation'
 import { type Operation, operations } from './operation.store'
 
 const open = sql`('waiting', 'assigned')`
@@ -7,8 +8,9 @@ const open = sql`('waiting', 'assigned')`
 const other = sql.raw('"chain_relayer"."operation" as "other"')
 
 /**
- * Waiting operations whose time has come, oldest first. Held back are a revocation while its credit
- * is under way, and a verdict while another verdict on the same wallet is: lanes do not keep order.
+ * Waiting operations whose time has come: what races the end of a hold first, then what stops a
+ * wallet, then the rest, oldest first. Held back are a revocation while what it revokes is under
+ * way, and a verdict on a wallet while another of its kind is: lanes do not keep order.
  */
 export async function findDue(db: Db, rowsMax: number): Promise<Operation[]> {
   const rows = await db
@@ -19,23 +21,29 @@ export async function findDue(db: Db, rowsMax: number): Promise<Operation[]> {
         eq(operations.state, 'waiting'),
         sql`${operations.notBefore} <= now()`,
         sql`not (${operations.kind} = 'revoke' and exists (select 1 from ${other}
-          where other.kind = 'credit' and other.cause = ${operations.cause}
+          where other.kind in ('credit', 'repay') and other.cause = ${operations.cause}
           and other.state in ${open}))`,
-        sql`not (${operations.kind} = 'verify' and exists (select 1 from ${other}
-          where other.kind = 'verify' and other.wallet = ${operations.wallet}
+        sql`not (${operations.kind} in ('verify', 'freeze') and exists (select 1 from ${other}
+          where other.kind = ${operations.kind} and other.wallet = ${operations.wallet}
           and other.state = 'assigned'))`,
       ),
     )
-    .orderBy(asc(operations.createdAt), asc(operations.id))
+    .orderBy(urgency, asc(operations.createdAt), asc(operations.id))
     .limit(rowsMax)
   return rows as Operation[]
 }
 
-/** The highest revision of a verdict on this wallet that was ever ordered. */
-export async function newestRevision(db: Db, wallet: `0x${string}`): Promise<bigint> {
+const urgency = sql`case when ${inArray(operations.kind, [...racing])} then 0
+  when ${operations.kind} = 'freeze' then 1 else 2 end`
+
+/** The highest revision that was ever ordered of this kind of verdict on this wallet. */
+export async function newestRevision(
+  db: Db,
+  { kind, wallet }: Pick<Operation, 'kind' | 'wallet'>,
+): Promise<bigint> {
   const rows = await db
     .select({ newest: sql<string>`coalesce(max(${operations.revision}), 0)::text` })
     .from(operations)
-    .where(and(eq(operations.kind, 'verify'), eq(operations.wallet, wallet)))
+    .where(and(eq(operations.kind, kind), eq(operations.wallet, wallet)))
   return BigInt(rows[0]!.newest)
 }

@@ -1,7 +1,10 @@
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { refOf } from '#shared/chain/ref'
 import { newestRevision } from './due.store'
 import { giveUp } from './give-up'
 import { lookUp } from './lookup'
-import { type Operation, postponeOperation } from './operation.store'
+import type { PayloadOf } from './operation'
+import { blockOfRef, type Operation, postponeOperation } from './operation.store'
 import { settle } from './outcome.store'
 import { complain, type Relayer } from './relayer'
 import { doubtsMax, type Fate, fateOf, revertOf } from './reverts'
@@ -37,11 +40,25 @@ export async function examine(
 
 async function isNeedless(relayer: Relayer, operation: Operation): Promise<boolean> {
   const { database, node, settings } = relayer
-  if (operation.kind === 'verify')
-    return (await database.read((db) => newestRevision(db, operation.wallet))) > operation.revision!
+  if (operation.kind === 'verify' || operation.kind === 'freeze')
+    return (await database.read((db) => newestRevision(db, operation))) > operation.revision!
+  if (operation.kind === 'extend') return isExtended(relayer, operation.payload)
   if (operation.kind !== 'drip') return false
   const heldWei = await node.reader.getBalance({ address: operation.wallet })
   return heldWei >= settings.dripBelowWei
+}
+
+/** Whether the hold ends, finally, later than it did when the order was given. */
+async function isExtended({ node, contracts }: Relayer, { refId, until }: PayloadOf<'extend'>) {
+  const { number: blockNumber } = await node.finalizedHead()
+  const [, , , endsAt] = await node.reader.readContract({
+    address: contracts.creditLine,
+    abi: creditLineAbi,
+    functionName: 'holdOf',
+    args: [refOf(refId)],
+    blockNumber,
+  })
+  return endsAt > BigInt(until)
 }
 
 async function canAfford(relayer: Relayer, operation: Operation, lane: `0x${string}`) {
@@ -71,12 +88,20 @@ async function foresee(
     const head = await relayer.node.finalizedHead()
     const settled = await relayer.node.call(request, head.number)
     const revert = revertOf(newest.reverted)
-    if (!('reverted' in settled)) return 'unsettled'
-    return revertOf(settled.reverted) === revert ? fateOf(operation.kind, revert) : 'unsettled'
+    if (!('reverted' in settled) || revertOf(settled.reverted) !== revert) return 'unsettled'
+    if (revert === 'not_held' && (await isBehind(relayer, operation, head.number)))
+      return 'unsettled'
+    return fateOf(operation.kind, revert)
   } catch (error) {
     relayer.log.debug({ err: error, operationId: operation.id }, 'operation could not be simulated')
     return 'send'
   }
+}
+
+/** An endpoint that has not come to the payment itself yet has no say on its hold. */
+async function isBehind({ database }: Relayer, { payload }: Operation, blockNumber: bigint) {
+  if (!('refId' in payload)) return false
+  return blockNumber < (await database.read((db) => blockOfRef(db, payload.refId)))
 }
 
 async function meet(relayer: Relayer, operation: Operation, fate: Fate | 'unsettled') {

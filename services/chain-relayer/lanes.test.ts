@@ -5,6 +5,7 @@ import { releaseLanes } from './lane.store'
 import { holdLanes } from './lanes'
 import type { Task } from './operation'
 import { openStage, until } from './rig/stage'
+import { newRefId } from './rig/wallets'
 import { round } from './rounds'
 
 const stage = await openStage(2)
@@ -16,7 +17,7 @@ afterEach(() => {
 const credit = (): Task => ({
   kind: 'credit',
   payload: {
-    paymentId: crypto.randomUUID(),
+    refId: newRefId(),
     wallet: actors.ana.address,
     ausd: '1000000',
     held: false,

@@ -61,6 +61,24 @@ export const findOperations = async (db: Db, ids: readonly string[]): Promise<Op
     .from(operations)
     .where(inArray(operations.id, [...ids]))) as Operation[]
 
+/**
+ * The final block in which this ref id was credited or repaid, as far as we know; 0: none. A state
+ * of the chain before it says nothing about the hold of that money.
+ */
+export async function blockOfRef(db: Db, refId: string): Promise<bigint> {
+  const rows = await db
+    .select({ block: sql<string>`coalesce(max(${operations.blockNumber}), 0)::text` })
+    .from(operations)
+    .where(
+      and(
+        inArray(operations.kind, ['credit', 'repay']),
+        eq(operations.cause, refId),
+        eq(operations.state, 'settled'),
+      ),
+    )
+  return BigInt(rows[0]!.block)
+}
+
 /** The operation that an order asks for: new, or the one it asked for before. */
 export async function insertOperation(
   tx: Tx,

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { canBecome, statesBefore } from '#shared/lifecycle'
-import { canTravelTogether, guards, lifecycle, mayHappenLate, operationStates } from './operation'
+import {
+  canTravelTogether,
+  guards,
+  type Kind,
+  lifecycle,
+  mayHappenLate,
+  operationStates,
+} from './operation'
 import { packed } from './parcel'
 
 describe('an operation', () => {
@@ -41,20 +48,27 @@ describe('an operation', () => {
     expect(mayHappenLate(failed, 'authorization_conflict')).toBe(false)
   })
 
-  test('travels with others only when the contract itself refuses a second time', () => {
+  test('travels with others only when `many` takes it', () => {
     const social = Object.keys(guards).filter((kind) => canTravelTogether(kind as never))
-    expect(social).toEqual(['credit', 'repay', 'revoke'])
+    expect(social).toEqual(['credit', 'repay', 'revoke', 'extend'])
+  })
+
+  test('that nobody refuses a second time is none but a drip', () => {
+    const unguarded = Object.entries(guards).filter(([, guard]) => guard === 'none')
+    expect(unguarded.map(([kind]) => kind)).toEqual(['drip'])
   })
 })
 
 describe('packing', () => {
-  const one = (kind: 'credit' | 'repay' | 'drip', tries = 0) => ({ kind, tries })
+  const one = (kind: Kind, tries = 0) => ({ kind, tries })
   test.each([
     ['one credit travels alone', [one('credit')], 16, [], 1],
     ['two credits travel together', [one('credit'), one('credit')], 16, [2], 0],
     ['five with room for two leave one alone', Array(5).fill(one('credit')), 2, [2, 2], 1],
     ['what failed once travels alone', [one('credit'), one('repay', 1), one('repay')], 16, [2], 1],
     ['drips never travel together', [one('drip'), one('drip')], 16, [], 2],
+    ['nor do frozen wallets', [one('freeze'), one('freeze')], 16, [], 2],
+    ['an extension joins a revocation', [one('extend'), one('revoke')], 16, [2], 0],
     ['batches of one are no batches', [one('credit'), one('credit')], 1, [], 2],
   ] as const)('%s', (_case, operations, batchMax, sizes, alone) => {
     const parcels = packed([...operations], batchMax)

@@ -9,7 +9,9 @@ type Payloads = {
   credit: Message<typeof relay.CreditOrdered>
   repay: Message<typeof relay.RepayOrdered>
   revoke: Message<typeof relay.RevokeOrdered>
+  extend: Message<typeof relay.ExtendOrdered>
   verify: Message<typeof relay.VerifyOrdered>
+  freeze: Message<typeof relay.FreezeOrdered>
   drip: Message<typeof relay.DripOrdered>
   take: Message<typeof relay.TakeOrdered>
   return: Message<typeof relay.ReturnOrdered>
@@ -59,7 +61,10 @@ export const guards: { readonly [K in Kind]: 'ref' | 'authorization' | 'idempote
   credit: 'ref',
   repay: 'ref',
   revoke: 'ref',
+  // A second one puts the end off a little further, by a day in all at most.
+  extend: 'idempotent',
   verify: 'idempotent',
+  freeze: 'idempotent',
   drip: 'none',
   take: 'authorization',
   return: 'authorization',
@@ -67,7 +72,17 @@ export const guards: { readonly [K in Kind]: 'ref' | 'authorization' | 'idempote
 }
 
 /** What `many` of the credit line takes. */
-export const canTravelTogether = (kind: Kind): boolean => guards[kind] === 'ref'
+export const packable = ['credit', 'repay', 'revoke', 'extend'] as const satisfies readonly Kind[]
+export type PackedTask = Extract<Task, { kind: (typeof packable)[number] }>
+export const canTravelTogether = (kind: Kind): boolean =>
+  (packable as readonly Kind[]).includes(kind)
+
+/**
+ * What races the end of a hold: it goes before everything else that waits, and is looked at before
+ * it is sent, in company too, because a moment later it may be of no use.
+ */
+export const racing = ['revoke', 'extend'] as const satisfies readonly Kind[]
+export const isRacing = (kind: Kind): boolean => (racing as readonly Kind[]).includes(kind)
 
 /** Whose AUSD moves: a treasury that is short is a matter of time, a user's is a refusal. */
 export const payerOf = (kind: Kind): 'treasury' | 'user' =>

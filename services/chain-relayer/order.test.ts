@@ -14,7 +14,19 @@ const signed = {
 }
 const credit = (ausd: string, held = false): Task => ({
   kind: 'credit',
-  payload: { paymentId: 'pay_1', wallet, ausd, held },
+  payload: { refId: 'pay_1', wallet, ausd, held },
+})
+const repay = (paidAt: string, held: boolean): Task => ({
+  kind: 'repay',
+  payload: { refId: 'pay_1', wallet, ausd: '5', held, paidAt },
+})
+const revoke = (of: 'topup' | 'settlement'): Task => ({
+  kind: 'revoke',
+  payload: { refId: 'pay_1', wallet, of },
+})
+const freeze = (frozen: boolean): Task => ({
+  kind: 'freeze',
+  payload: { wallet, frozen, revision: '17' },
 })
 const take = (authorization: typeof signed): Task => ({
   kind: 'take',
@@ -29,10 +41,14 @@ describe('an order', () => {
   })
 
   test.each([
-    ['another amount', credit('6')],
-    ['a hold', credit('5', true)],
-  ])('of the same cause with %s contradicts', (_case, task) => {
-    const [first, second] = [orderOf(credit('5')), orderOf(task)]
+    ['another amount', credit('5'), credit('6')],
+    ['a hold', credit('5'), credit('5', true)],
+    ['another time of payment', repay('1790000000', false), repay('1790000001', false)],
+    ['a hold of what repaid', repay('1790000000', false), repay('1790000000', true)],
+    ['another thing to revoke', revoke('topup'), revoke('settlement')],
+    ['the opposite', freeze(true), freeze(false)],
+  ])('of the same cause with %s contradicts', (_case, task, other) => {
+    const [first, second] = [orderOf(task), orderOf(other)]
     expect(second.id).toBe(first.id)
     expect(second.contentHash).not.toBe(first.contentHash)
   })
@@ -40,7 +56,11 @@ describe('an order', () => {
   test.each([
     ['verify', { wallet, verified: true, revision: '17' }, `${wallet.toLowerCase()}:17`],
     ['drip', { wallet }, wallet.toLowerCase()],
-    ['revoke', { paymentId: 'pay_1', wallet }, 'pay_1'],
+    ['freeze', { wallet, frozen: true, revision: '17' }, `${wallet.toLowerCase()}:17`],
+    ['credit', { refId: 'pay_1', wallet, ausd: '1', held: true }, 'pay_1'],
+    ['repay', { refId: 'pay_1.2', wallet, ausd: '1', held: true, paidAt: '9' }, 'pay_1.2'],
+    ['revoke', { refId: 'pay_1', wallet, of: 'topup' }, 'pay_1'],
+    ['extend', { refId: 'pay_1', wallet, until: '0170' }, 'pay_1:170'],
     ['return', { payoutId: 'p1', wallet, ausd: '1' }, 'p1'],
   ] as const)('to %s is caused by %o', (kind, payload, cause) => {
     expect(orderOf({ kind, payload } as Task).cause).toBe(cause)

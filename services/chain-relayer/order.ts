@@ -10,7 +10,7 @@ export type Order = Task & {
   readonly wallet: `0x${string}`
   /** The same cause with another hash is a contradiction, never a repeat. */
   readonly contentHash: string
-  /** Orders the approvals and withdrawals of one wallet. */
+  /** Orders what was decided of one wallet: verified or not, frozen or not. */
   readonly revision: bigint | null
   readonly authorizationNonce: `0x${string}` | null
   /** AUSD (10⁻⁶) that will leave the wallet; 0 when none does. */
@@ -51,10 +51,17 @@ export function orderOf(task: Task): Order {
   switch (task.kind) {
     case 'credit':
     case 'repay':
-      return order(task, task.payload.paymentId, task.payload.wallet, own)
     case 'revoke':
-      return order(task, task.payload.paymentId, task.payload.wallet, own)
-    case 'verify': {
+      return order(task, task.payload.refId, task.payload.wallet, own)
+    case 'extend':
+      return order(
+        task,
+        `${task.payload.refId}:${digits(task.payload.until)}`,
+        task.payload.wallet,
+        own,
+      )
+    case 'verify':
+    case 'freeze': {
       const revision = BigInt(task.payload.revision)
       const cause = `${lower(task.payload.wallet)}:${revision}`
       return order(task, cause, task.payload.wallet, { ...own, revision })

@@ -6,7 +6,9 @@ import { assignWaiting } from './assign'
 import { holdLanes } from './lanes'
 import type { Task } from './operation'
 import { operations } from './operation.store'
+import { orderOf } from './order'
 import { openStage, until } from './rig/stage'
+import { newRefId } from './rig/wallets'
 import { round } from './rounds'
 import { deadLetters, outbox } from './schema.store'
 import { attempts, transactions } from './transaction.store'
@@ -19,10 +21,9 @@ afterEach(() => {
 
 const { database, chain } = stage
 const ana = actors.ana.address.toLowerCase() as `0x${string}`
-let payments = 0
 const credit = (ausd = 1_000_000n, held = false): Task & { kind: 'credit' } => ({
   kind: 'credit',
-  payload: { paymentId: `pay_${++payments}`, wallet: ana, ausd: String(ausd), held },
+  payload: { refId: newRefId(), wallet: ana, ausd: String(ausd), held },
 })
 const sharesOf = async (wallet: `0x${string}`) => (await stage.lineOf(wallet)).shares
 const laneCount = () => chain.getTransactionCount({ address: stage.keys[0]!.address })
@@ -35,7 +36,7 @@ const attemptsOf = (task: Task) =>
         attempts,
         and(eq(attempts.lane, operations.lane), eq(attempts.nonce, operations.nonce)),
       )
-      .where(eq(operations.cause, (task as { payload: { paymentId: string } }).payload.paymentId)),
+      .where(eq(operations.cause, orderOf(task).cause)),
   )
 const announced = (subject: string, cause: string) =>
   database.read((db) =>
@@ -54,7 +55,7 @@ describe('a credit', () => {
     const done = await stage.finish(relayer, task)
     expect(done).toMatchObject({ state: 'settled', kind: 'credit' })
     expect((await sharesOf(ana)) - before).toBeGreaterThan(0n)
-    const [message] = await announced('relay.credit.settled', task.payload.paymentId)
+    const [message] = await announced('relay.credit.settled', task.payload.refId)
     expect(message?.payload).toMatchObject({ txHash: done.txHash, wallet: ana })
   })
 
@@ -84,9 +85,9 @@ describe('a credit', () => {
     await stage.command(task, 'msg-again')
     await stage.finish(relayer, task)
     await stage.command(task, 'msg-again')
-    const { paymentId } = task.payload
-    const [first] = await announced('relay.credit.settled', paymentId)
-    const [again] = await announced('relay.credit.settled', `${paymentId}:1`)
+    const { refId } = task.payload
+    const [first] = await announced('relay.credit.settled', refId)
+    const [again] = await announced('relay.credit.settled', `${refId}:1`)
     expect(again?.payload).toEqual(first!.payload)
   })
 
@@ -231,7 +232,7 @@ describe('several operations at once', () => {
     await stage.finish(relayer, used)
     // The ref is taken on the chain by other content, as a restored backup would have it.
     await database.read((db) =>
-      db.delete(operations).where(eq(operations.cause, used.payload.paymentId)),
+      db.delete(operations).where(eq(operations.cause, used.payload.refId)),
     )
     const bad = { ...used, payload: { ...used.payload, ausd: '5' } }
     const count = await laneCount()
@@ -250,7 +251,7 @@ describe('several operations at once', () => {
     await stage.command(known)
     await stage.finish(relayer, known)
     await database.read((db) =>
-      db.delete(operations).where(eq(operations.cause, known.payload.paymentId)),
+      db.delete(operations).where(eq(operations.cause, known.payload.refId)),
     )
     const before = await stage.balanceOf(stage.treasury.address)
     const fresh = credit(1_000_000n)

@@ -20,6 +20,7 @@ describe('revert data', () => {
     ['a missing approval', data('ERC20InsufficientAllowance', [wallet, 1n, 2n]), 'allowance_short'],
     ['another content', data('RefConflict', [ref]), 'ref_conflict'],
     ['a hold that ended', data('NotHeld', [ref]), 'not_held'],
+    ['a hold that lasts long enough', data('HoldNotExtendable', [ref]), 'not_extendable'],
     ['a pause', data('EnforcedPause'), 'paused'],
     ['a missing role', data('AccessControlUnauthorizedAccount', [wallet, ref]), 'role_missing'],
     ['nothing', undefined, 'unknown'],
@@ -30,6 +31,13 @@ describe('revert data', () => {
     expect(revertOf(bytes)).toBe(revert)
   })
 })
+
+const strange = [
+  ...['AccountFrozen', 'AccountDefaulted', 'NotVerified', 'NotDefaulted', 'TermPassed'],
+  ...['TermNotPassed', 'NothingOwed', 'LimitExceeded', 'InsufficientCollateral', 'GasTooLow'],
+  ...['InsufficientLiquidity', 'SettleLotsFirst', 'SettleLiquidityFirst', 'UnknownKind'],
+  ...['InvalidRecipient', 'InvalidTerms', 'OnlySelf', 'ReentrancyGuardReentrantCall'],
+]
 
 describe('an operation that would revert', () => {
   test.each([
@@ -46,10 +54,30 @@ describe('an operation that would revert', () => {
     ['verify', 'role_missing', 'wait'],
     ['credit', 'ref_conflict', 'fail'],
     ['revoke', 'not_held', 'fail'],
+    ['extend', 'not_held', 'fail'],
+    ['extend', 'not_extendable', 'fail'],
+    ['freeze', 'role_missing', 'wait'],
     ['credit', 'unknown', 'doubt'],
     ['drip', 'unknown', 'doubt'],
   ] as const)('%s, %s: %s', (kind, revert, fate) => {
     expect(fateOf(kind, revert).do).toBe(fate)
+  })
+
+  test.each([
+    ['NotHeld', 'not_held'],
+    ['HoldNotExtendable', 'hold_not_extendable'],
+  ])('with %s fails for the reason %s, and calls nobody', (error, reason) => {
+    const fate = fateOf('extend', revertOf(data(error, [ref])))
+    expect(fate).toEqual({ do: 'fail', reason, alarm: false })
+  })
+
+  /** No relayed operation runs into these; if one ever did, it is doubted, never taken for a no. */
+  test.each(strange)('with %s is doubted', (errorName) => {
+    const one = creditLineAbi.find((entry) => 'name' in entry && entry.name === errorName)!
+    const args = (one as unknown as { inputs: readonly { type: string }[] }).inputs.map(
+      ({ type }) => (type === 'address' ? wallet : type === 'bytes32' ? ref : 1n),
+    )
+    expect(fateOf('credit', revertOf(data(errorName, args)))).toEqual({ do: 'doubt' })
   })
 
   test('because its ref names something else calls a person', () => {

@@ -13,6 +13,7 @@ export type Revert =
   | 'allowance_short'
   | 'ref_conflict'
   | 'not_held'
+  | 'not_extendable'
   | 'content_refused'
   | 'paused'
   | 'role_missing'
@@ -28,6 +29,7 @@ const names = new Map<string, Revert>([
   ['ERC20InsufficientAllowance', 'allowance_short'],
   ['RefConflict', 'ref_conflict'],
   ['NotHeld', 'not_held'],
+  ['HoldNotExtendable', 'not_extendable'],
   ['ZeroRef', 'content_refused'],
   ['ZeroAddress', 'content_refused'],
   ['ZeroAmount', 'content_refused'],
@@ -72,6 +74,8 @@ const fates: { readonly [R in Revert]: Fate } = {
   allowance_short: wait,
   ref_conflict: { do: 'fail', reason: 'ref_conflict', alarm: true },
   not_held: { do: 'fail', reason: 'not_held', alarm: false },
+  // It was put off by a day already: whoever wanted more time has to decide without it.
+  not_extendable: { do: 'fail', reason: 'hold_not_extendable', alarm: false },
   content_refused: { do: 'fail', reason: 'content_refused', alarm: true },
   paused: wait,
   role_missing: wait,

@@ -37,8 +37,8 @@ export async function createSend(
   if (known) return answerAgain(order, known)
   const broken = refusalOfWords(words)
   if (broken) return refuse(broken)
-  const [account, facts] = await Promise.all([desk.account(wallet), signerFacts(desk, signed)])
-  const refused = refusalOfSend(words, { ...facts, verified: account.verified })
+  const facts = await signerFacts(desk, signed)
+  const refused = refusalOfSend(words, facts)
   if (refused) return refuse(refused)
   return store(desk, order, facts.balanceMicro)
 }

@@ -13,7 +13,10 @@ const signed = {
   nonce: `0x${'11'.repeat(32)}`,
   signature: `0x${'22'.repeat(65)}`,
 }
-const facts = { verified: true, signatureValid: true, nonceUsed: false, freeMicro: 100n }
+const facts = {
+  ...{ verified: true, frozen: false, signatureValid: true },
+  ...{ nonceUsed: false, freeMicro: 100n },
+}
 const zero = `0x${'00'.repeat(20)}`
 
 /** In the order in which they are checked: each row also breaks every rule below it. */
@@ -26,6 +29,7 @@ const ladder = [
   ['valid_after_not_reached', { validAfter: String(nowSeconds) }, {}],
   ['not_verified', {}, { verified: false }],
   ['signature_invalid', {}, { signatureValid: false }],
+  ['wallet_frozen', {}, { frozen: true }],
   ['nonce_used', {}, { nonceUsed: true }],
   ['balance_too_low', {}, { freeMicro: 99n }],
 ] as const

@@ -4,6 +4,7 @@ import type { SignedTransfer } from './operation'
 /** What a decision about an authorization needs to know of the chain. */
 export type SignerFacts = {
   readonly verified: boolean
+  readonly frozen: boolean
   readonly signatureValid: boolean
   readonly nonceUsed: boolean
   /** AUSD the wallet holds, less what operations in flight will still move; 10⁻⁶. */
@@ -29,12 +30,16 @@ const rules: readonly Rule<Words>[] = [
 export const refusalOfWords = (words: Words): RefusalCode | undefined =>
   rules.find(([, broken]) => broken(words))?.[0]
 
-/** What the token itself would refuse, in the order in which it is checked. */
+/**
+ * What speaks against an authorization, in the order in which it is checked. A forged one is told
+ * nothing of the wallet; a frozen wallet is told so before its balance is looked at.
+ */
 export function refusalOfSigner(
-  facts: Omit<SignerFacts, 'verified'>,
+  facts: SignerFacts,
   signed: SignedTransfer,
 ): RefusalCode | undefined {
   if (!facts.signatureValid) return 'signature_invalid'
+  if (facts.frozen) return 'wallet_frozen'
   if (facts.nonceUsed) return 'nonce_used'
   if (facts.freeMicro < BigInt(signed.value)) return 'balance_too_low'
   return undefined

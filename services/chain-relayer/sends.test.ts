@@ -7,11 +7,13 @@ import * as questions from '#shared/messages/chain'
 import type { Question } from '#shared/messages/topic'
 import { readAnswers } from './account.responder'
 import { activityAnswers } from './activity.responder'
+import { assignWaiting } from './assign'
 import { transferDigest } from './authorization'
+import { holdLanes } from './lanes'
 import type { Task } from './operation'
 import { canonical } from './order'
 import { openStage } from './rig/stage'
-import { newNonce, newWallet, stranger, take, verify } from './rig/wallets'
+import { freeze, newNonce, newWallet, stranger, take, verify } from './rig/wallets'
 import { round } from './rounds'
 import { createSend } from './send.responder'
 
@@ -61,6 +63,38 @@ describe('a drip', () => {
 })
 
 describe('verdicts on one wallet', () => {
+  test('to freeze it that come in the wrong order end with the newest', async () => {
+    const relayer = await stage.begin()
+    const { address } = await newWallet(stage, 0n)
+    const [newer, older] = [freeze(address, false, 9n), freeze(address, true, 5n)]
+    for (const task of [newer, older]) await stage.command(task)
+    expect((await stage.finish(relayer, newer)).state).toBe('settled')
+    expect(await stage.finish(relayer, older)).toMatchObject({ state: 'settled', txHash: null })
+    expect((await stage.lineOf(address)).frozen).toBe(false)
+  })
+
+  test('to freeze it wait for each other, however many lanes there are', async () => {
+    const relayer = await stage.begin()
+    const { address } = await newWallet(stage, 0n)
+    const [first, second] = [freeze(address, true, 1n), freeze(address, false, 2n)]
+    await stage.command(first)
+    await assignWaiting(relayer, await holdLanes(relayer))
+    await stage.command(second)
+    await assignWaiting(relayer, await holdLanes(relayer))
+    expect((await stage.operationOf(second)).state).toBe('waiting')
+    await stage.finish(relayer, second)
+    expect((await stage.lineOf(address)).frozen).toBe(false)
+  })
+
+  test('to freeze and to verify it are counted apart', async () => {
+    const relayer = await stage.begin()
+    const { address } = await newWallet(stage, 0n)
+    const tasks = [verify(address, true, 9n), freeze(address, true, 5n)]
+    for (const task of tasks) await stage.command(task)
+    for (const task of tasks) await stage.finish(relayer, task)
+    expect(await stage.lineOf(address)).toMatchObject({ verified: true, frozen: true })
+  })
+
   test('that come in the wrong order end with the newest', async () => {
     const relayer = await stage.begin()
     const { address } = await newWallet(stage, 0n)
@@ -127,6 +161,31 @@ describe('a send', () => {
     }
     const answers = await Promise.all([send(), send(), send()])
     expect(answers.filter((answer) => 'ok' in answer)).toHaveLength(1)
+  })
+
+  test('of a frozen wallet is refused, and so is its cash-out, until it is frozen no more', async () => {
+    const { relayer, key, address } = await verifiedWallet()
+    const decide = async (frozen: boolean, revision: bigint) => {
+      await stage.command(freeze(address, frozen, revision))
+      await stage.finish(relayer, freeze(address, frozen, revision))
+    }
+    // More than it holds: that it is frozen is told first.
+    const sign = (value: bigint) => stage.sign(key, { to: treasury, value, nonce: newNonce() })
+    const [much, little] = [await sign(99_000_000n), await sign(5n)]
+    const forged = { ...little, value: '6' }
+    await decide(true, 1n)
+    const check = (authorization: object) => ask(questions.AuthorizationCheck, { authorization })
+    for (const signed of [much, little]) {
+      expect(await createSend(desk, address, canonical(signed))).toEqual({
+        refused: 'wallet_frozen',
+      })
+      expect(await check(signed)).toEqual({ refused: 'wallet_frozen' })
+    }
+    expect(await check(forged)).toEqual({ refused: 'signature_invalid' })
+    await decide(false, 2n)
+    expect(await check(little)).toEqual({ ok: {} })
+    expect(await check(much)).toEqual({ refused: 'balance_too_low' })
+    expect(await createSend(desk, address, canonical(little))).toMatchObject({ ok: { ausd: '5' } })
   })
 
   test('of an unverified wallet is refused', async () => {

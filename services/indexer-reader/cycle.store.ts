@@ -25,7 +25,7 @@ export const cycles = schema.table(
   (table) => [primaryKey({ columns: [table.generation, table.wallet, table.number] })],
 )
 
-/** Writes the open cycle and those that were closed; all others stay untouched. */
+/** Writes the cycles that the standings hold; all others stay untouched. */
 export async function saveCycles(
   tx: Tx,
   generation: number,

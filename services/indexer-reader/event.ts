@@ -6,13 +6,22 @@ type Account = { account: string }
 /** Arguments by event, named as in the ABI; whole numbers are decimal strings, bytes are hex. */
 export type EventArgs = {
   VerifiedSet: Account & { verified: boolean }
+  FrozenSet: Account & { frozen: boolean }
   CollateralAdded: Account & { ref: string; amount: string; shares: string; heldUntil: string }
   CollateralWithdrawn: Account & { to: string; amount: string; shares: string }
   CollateralSeized: Account & { amount: string; shares: string; drawnAfter: string }
   TopUpRevoked: Account & { ref: string; amount: string; shares: string }
   Drawn: Account & { to: string; amount: string; drawnAfter: string }
   Repaid: Account & { ref: string; payer: string; amount: string; drawnAfter: string }
-  CycleOpened: Account & { number: string }
+  RepaymentHeld: Account & { ref: string; amount: string; heldUntil: string }
+  RepaymentRevoked: Account & {
+    ref: string
+    amount: string
+    drawnAfter: string
+    openedAt: string
+  }
+  HoldExtended: Account & { ref: string; heldUntil: string }
+  CycleOpened: Account & { number: string; openedAt: string }
   CycleClosed: Account & {
     number: string
     outcome: string
@@ -21,6 +30,7 @@ export type EventArgs = {
     scoreAfter: string
     ratioBpsAfter: string
   }
+  CycleReversed: Account & { number: string; amount: string; scoreAfter: string }
   DefaultMarked: Account & { number: string; seized: string; stillOwed: string }
 }
 export type EventName = keyof EventArgs
@@ -33,20 +43,26 @@ export type EventPlace = {
   readonly txHash: Hex
   readonly atSeconds: number
 }
-export type ChainEvent = {
-  [N in EventName]: EventPlace & { readonly name: N; readonly args: EventArgs[N] }
-}[EventName]
+/** One event by its name, or any of them. */
+export type ChainEvent<Name extends EventName = EventName> = {
+  [N in Name]: EventPlace & { readonly name: N; readonly args: EventArgs[N] }
+}[Name]
 
 const eventNames: ReadonlySet<string> = new Set<EventName>([
   'VerifiedSet',
+  'FrozenSet',
   'CollateralAdded',
   'CollateralWithdrawn',
   'CollateralSeized',
   'TopUpRevoked',
   'Drawn',
   'Repaid',
+  'RepaymentHeld',
+  'RepaymentRevoked',
+  'HoldExtended',
   'CycleOpened',
   'CycleClosed',
+  'CycleReversed',
   'DefaultMarked',
 ])
 

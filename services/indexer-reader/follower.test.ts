@@ -112,6 +112,11 @@ describe('the record equals the chain', () => {
       'Short',
       'Qualified',
       'Late',
+      'Reversed',
+      'Qualified',
+      'Reversed',
+      'Qualified',
+      'Reversed',
       null,
     ])
     expect(await historyNow(reader, budi)).toMatchObject({

@@ -6,7 +6,7 @@ export type History = Static<typeof RecordHistory>
 
 /** The public history: times are unix seconds in decimal strings, cycles stand oldest first. */
 export const historyOf = (
-  standing: Omit<Standing, 'open' | 'closed'>,
+  standing: Omit<Standing, 'open' | 'closed' | 'held' | 'reversing'>,
   cycles: readonly Cycle[],
 ): History => ({
   score: standing.score.toString(),

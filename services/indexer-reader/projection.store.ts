@@ -5,7 +5,7 @@ import { failpoint } from '#shared/failpoint'
 import { type Cursor, confirmTo, cursors, moveCursor, promote } from './cursor.store.ts'
 import { addEvents, eventsBetween, eventsOf } from './event.store.ts'
 import type { ChainEvent } from './event.ts'
-import { evolve, Impossible, type Standing, unseen } from './projection.ts'
+import { evolve, fold, Impossible, type Standing, whole } from './projection.ts'
 import { loadStandings, saveStandings } from './record.store.ts'
 import type { Span } from './span.ts'
 
@@ -34,6 +34,7 @@ export function commitSpans(
     for (const event of events) {
       standings.set(event.wallet, evolve(standings.get(event.wallet)!, event))
     }
+    for (const standing of standings.values()) whole(standing)
     await saveStandings(tx, generation, standings)
     failpoint('indexer-reader:span-written')
     if (moved.state === 'filling' && at.caughtUp) await promote(tx, generation)
@@ -71,18 +72,15 @@ async function foldAnew(tx: Tx, generation: number, wallets: ReadonlySet<Address
   const broken: Impossible[] = []
   if (wallets.size === 0) return broken
   const standings = new Map<Address, Standing>()
-  const impossible = new Set<Address>()
-  for (const event of await eventsOf(tx, generation, [...wallets])) {
-    if (impossible.has(event.wallet)) continue
+  const all = Map.groupBy(await eventsOf(tx, generation, [...wallets]), ({ wallet }) => wallet)
+  for (const [wallet, events] of all) {
     try {
-      standings.set(event.wallet, evolve(standings.get(event.wallet) ?? unseen, event))
+      standings.set(wallet, fold(events))
     } catch (error) {
       if (!(error instanceof Impossible)) throw error
       broken.push(error)
-      impossible.add(event.wallet)
     }
   }
-  for (const wallet of impossible) standings.delete(wallet)
   await saveStandings(tx, generation, standings)
   return broken
 }

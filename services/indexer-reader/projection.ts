@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import type { ChainEvent, EventArgs } from './event.ts'
 
 /** The words of the contract's outcomes, by their number. */
-export const outcomes = ['Qualified', 'Short', 'Late', 'Defaulted'] as const
+export const outcomes = ['Qualified', 'Short', 'Late', 'Defaulted', 'Reversed'] as const
 export type Outcome = (typeof outcomes)[number]
 
 /** A cycle of debt. What has not happened yet is null. */
@@ -12,31 +12,48 @@ export type Cycle = {
   readonly openedAtSeconds: number
   readonly closedAtSeconds: number | null
   readonly peakDrawnMicro: bigint
+  /** Less what was taken back again. */
   readonly totalRepaidMicro: bigint
+  /** The wallet's score when the cycle closed; when it was reversed, if that came later. */
   readonly scoreAfter: bigint | null
   readonly openTxHash: Hex
   readonly closeTxHash: Hex | null
 }
 
-/** What the events of one wallet add up to. `closed` holds the cycles that this fold closed. */
+/** A repayment that may still be taken back. `cycle`: where it counted, 0 after a default. */
+export type HeldRepayment = {
+  readonly ref: string
+  readonly cycle: number
+  readonly amountMicro: bigint
+  readonly untilSeconds: number
+}
+
+/** What the events of one wallet add up to. */
 export type Standing = {
   readonly verified: boolean
+  readonly frozen: boolean
   readonly defaulted: boolean
   readonly score: bigint
   readonly drawnMicro: bigint
+  /** Repayments that were not taken back. */
   readonly repayCount: number
   readonly cyclesOpened: number
   readonly cyclesClosed: number
   readonly verifiedAtSeconds: number | null
   readonly firstSeenAtSeconds: number | null
   readonly lastBlock: number
+  readonly held: readonly HeldRepayment[]
   readonly open: Cycle | null
+  /** The cycles that this fold closed, and those that a held repayment can still reverse. */
   readonly closed: readonly Cycle[]
+  /** A cycle was reversed, and the debt that comes back with it is not told yet. */
+  readonly reversing: ChainEvent<'CycleReversed'> | null
 }
 
 /** A wallet that the contract has never named. */
 export const unseen: Standing = {
   verified: false,
+  frozen: false,
   defaulted: false,
   score: 0n,
   drawnMicro: 0n,
@@ -46,8 +63,10 @@ export const unseen: Standing = {
   verifiedAtSeconds: null,
   firstSeenAtSeconds: null,
   lastBlock: 0,
+  held: [],
   open: null,
   closed: [],
+  reversing: null,
 }
 
 /** The contract cannot have done this from here: an event before it is missing. */
@@ -66,26 +85,42 @@ export class Impossible extends Error {
  * of the cycle, its peak), so a step that does not fit proves a hole: throws `Impossible`.
  */
 export function evolve(before: Standing, event: ChainEvent): Standing {
+  const { reversing } = before
+  const follows = event.name === 'CycleOpened' || event.name === 'RepaymentRevoked'
+  demand(!reversing || (follows && event.txHash === reversing.txHash), event, noDebtCameBack)
   const standing: Standing = {
     ...before,
     firstSeenAtSeconds: before.firstSeenAtSeconds ?? event.atSeconds,
     lastBlock: event.blockNumber,
+    // The hold of the others has ended: nobody can take them back.
+    held: before.held.filter(({ untilSeconds }) => untilSeconds > event.atSeconds),
   }
   switch (event.name) {
     case 'VerifiedSet':
       return verify(standing, event, event.args.verified)
+    case 'FrozenSet':
+      demand(event.args.frozen !== standing.frozen, event, `frozen was ${standing.frozen} before`)
+      return { ...standing, frozen: event.args.frozen }
     case 'CycleOpened':
       return openCycle(standing, event, event.args)
     case 'Drawn':
       return draw(standing, event, event.args)
     case 'Repaid':
       return { ...lower(standing, event, event.args), repayCount: standing.repayCount + 1 }
+    case 'RepaymentHeld':
+      return hold(standing, event, event.args)
+    case 'HoldExtended':
+      return extend(standing, event, event.args)
+    case 'RepaymentRevoked':
+      return revoke(standing, event, event.args)
     case 'CollateralSeized':
       return lower(standing, event, event.args)
     case 'DefaultMarked':
       return markDefault(standing, event, event.args)
     case 'CycleClosed':
       return closeCycle(standing, event, event.args)
+    case 'CycleReversed':
+      return reverse(standing, event)
     case 'CollateralAdded':
     case 'CollateralWithdrawn':
     case 'TopUpRevoked':
@@ -93,8 +128,17 @@ export function evolve(before: Standing, event: ChainEvent): Standing {
   }
 }
 
+/** Hands back a standing in which whole transactions ended; throws `Impossible` for any other. */
+export function whole(standing: Standing): Standing {
+  if (standing.reversing) throw new Impossible(noDebtCameBack, standing.reversing)
+  return standing
+}
+
 /** All of a wallet's events, oldest first. */
-export const fold = (events: readonly ChainEvent[]): Standing => events.reduce(evolve, unseen)
+export const fold = (events: readonly ChainEvent[]): Standing =>
+  whole(events.reduce(evolve, unseen))
+
+const noDebtCameBack = 'a cycle was reversed, and no debt came back'
 
 function verify(standing: Standing, event: ChainEvent, verified: boolean): Standing {
   demand(verified !== standing.verified, event, `verified was ${verified} before`)
@@ -102,14 +146,19 @@ function verify(standing: Standing, event: ChainEvent, verified: boolean): Stand
   return { ...standing, verified, verifiedAtSeconds: since }
 }
 
+/** A cycle opens now, or goes on with a debt that came back and is as old as the cycle it left. */
 function openCycle(standing: Standing, event: ChainEvent, args: EventArgs['CycleOpened']) {
   demand(standing.open === null, event, 'a cycle was open')
   const number = standing.cyclesClosed + 1
   demand(args.number === String(number), event, `cycle ${number} was expected`)
+  const { reversing } = standing
+  const left = reversing && closedCycle(standing, Number(reversing.args.number))
+  const openedAtSeconds = left ? left.openedAtSeconds : event.atSeconds
+  demand(args.openedAt === String(openedAtSeconds), event, `${openedAtSeconds} was expected`)
   const open: Cycle = {
     number,
     outcome: null,
-    openedAtSeconds: event.atSeconds,
+    openedAtSeconds,
     closedAtSeconds: null,
     peakDrawnMicro: 0n,
     totalRepaidMicro: 0n,
@@ -123,10 +172,8 @@ function openCycle(standing: Standing, event: ChainEvent, args: EventArgs['Cycle
 function draw(standing: Standing, event: ChainEvent, args: EventArgs['Drawn']): Standing {
   const { open } = standing
   if (!open) throw new Impossible('no cycle was open', event)
-  const drawnMicro = standing.drawnMicro + BigInt(args.amount)
-  demand(drawnMicro === BigInt(args.drawnAfter), event, `${drawnMicro} was expected to be drawn`)
-  const peakDrawnMicro = drawnMicro > open.peakDrawnMicro ? drawnMicro : open.peakDrawnMicro
-  return { ...standing, drawnMicro, open: { ...open, peakDrawnMicro } }
+  const drawnMicro = raised(standing, event, args)
+  return { ...standing, drawnMicro, open: { ...open, peakDrawnMicro: peak(open, drawnMicro) } }
 }
 
 /** Debt goes down: paid, or taken from collateral. After a default there is no cycle to count it. */
@@ -140,8 +187,76 @@ function lower(
   demand(drawnMicro === BigInt(drawnAfter), event, `${drawnMicro} was expected to be drawn`)
   const { open } = standing
   if (!open) return { ...standing, drawnMicro }
-  const totalRepaidMicro = open.totalRepaidMicro + amountMicro
-  return { ...standing, drawnMicro, open: { ...open, totalRepaidMicro } }
+  return { ...standing, drawnMicro, open: less(open, -amountMicro) }
+}
+
+/** Stands before the `Repaid` of the same ref, and itself moves no debt. */
+function hold(standing: Standing, event: ChainEvent, args: EventArgs['RepaymentHeld']): Standing {
+  const amountMicro = BigInt(args.amount)
+  demand(amountMicro <= standing.drawnMicro, event, `only ${standing.drawnMicro} was drawn`)
+  demand(!standing.held.some(({ ref }) => ref === args.ref), event, 'its ref was held already')
+  if (amountMicro === 0n) return standing // The payment was excess, all of it: no debt depends on it.
+  const cycle = standing.open?.number ?? 0
+  const one = { ref: args.ref, cycle, amountMicro, untilSeconds: Number(args.heldUntil) }
+  return { ...standing, held: [...standing.held, one] }
+}
+
+/** A ref that no held repayment has is a top-up's. */
+function extend(standing: Standing, event: ChainEvent, args: EventArgs['HoldExtended']): Standing {
+  const untilSeconds = Number(args.heldUntil)
+  demand(untilSeconds > event.atSeconds, event, 'it was put off to a time that has passed')
+  const held = standing.held.map((one) => (one.ref === args.ref ? { ...one, untilSeconds } : one))
+  return { ...standing, held }
+}
+
+/**
+ * A held repayment was taken back, and its amount is owed again: in the cycle it counted in while
+ * that is open, else in the one that is open now, which becomes as old as the debt. Where it
+ * counted in a closed cycle, `CycleReversed` came right before; but a default stays a default.
+ */
+function revoke(standing: Standing, event: ChainEvent, args: EventArgs['RepaymentRevoked']) {
+  const held = standing.held.find(({ ref }) => ref === args.ref)
+  if (!held) throw new Impossible('nothing was held under its ref', event)
+  demand(args.amount === String(held.amountMicro), event, `${held.amountMicro} was held`)
+  const counted = closedCycle(standing, held.cycle)
+  const reversal = counted && counted.outcome !== 'Defaulted' ? reversalOf(held) : null
+  demand(reversal === reversalIn(standing), event, `the reversal of ${reversal} was expected`)
+  const back: Standing = {
+    ...standing,
+    drawnMicro: raised(standing, event, args),
+    repayCount: standing.repayCount - 1,
+    held: standing.held.filter((one) => one !== held),
+    reversing: null,
+  }
+  const { open } = standing
+  if (!open) {
+    demand(standing.defaulted && args.openedAt === '0', event, 'no cycle was open')
+    return counted?.outcome === 'Defaulted' ? change(back, less(counted, held.amountMicro)) : back
+  }
+  const openedAtSeconds = Math.min(open.openedAtSeconds, (counted ?? open).openedAtSeconds)
+  demand(args.openedAt === String(openedAtSeconds), event, `${openedAtSeconds} was expected`)
+  const owed = held.cycle === open.number ? less(open, held.amountMicro) : open
+  const peakDrawnMicro = peak(open, back.drawnMicro)
+  return { ...back, open: { ...owed, openedAtSeconds, peakDrawnMicro } }
+}
+
+const reversalOf = ({ cycle, amountMicro }: HeldRepayment) => `${amountMicro} in cycle ${cycle}`
+const reversalIn = ({ reversing }: Standing) =>
+  reversing && `${reversing.args.amount} in cycle ${reversing.args.number}`
+
+/** What the cycle earned is taken from the score. It had earned something only if it qualified. */
+function reverse(standing: Standing, event: ChainEvent<'CycleReversed'>): Standing {
+  const { args } = event
+  const cycle = closedCycle(standing, Number(args.number))
+  if (!cycle || cycle.outcome === 'Defaulted') {
+    throw new Impossible('no such cycle was closed with money that is still held', event)
+  }
+  const amountMicro = BigInt(args.amount)
+  const score = BigInt(args.scoreAfter)
+  const follows = cycle.outcome === 'Qualified' ? score <= standing.score : score === standing.score
+  demand(follows, event, `the score was ${standing.score}, the cycle ${cycle.outcome}`)
+  const reversed: Cycle = { ...less(cycle, amountMicro), outcome: 'Reversed', scoreAfter: score }
+  return { ...change(standing, reversed), score, reversing: event }
 }
 
 function markDefault(standing: Standing, event: ChainEvent, args: EventArgs['DefaultMarked']) {
@@ -178,6 +293,33 @@ function closeCycle(standing: Standing, event: ChainEvent, args: EventArgs['Cycl
     open: null,
     closed: [...standing.closed, cycle],
   }
+}
+
+const closedCycle = ({ closed }: Standing, number: number) =>
+  closed.find((cycle) => cycle.number === number)
+
+const change = (standing: Standing, changed: Cycle): Standing => ({
+  ...standing,
+  closed: standing.closed.map((cycle) => (cycle.number === changed.number ? changed : cycle)),
+})
+
+const less = (cycle: Cycle, amountMicro: bigint): Cycle => ({
+  ...cycle,
+  totalRepaidMicro: cycle.totalRepaidMicro - amountMicro,
+})
+
+const peak = (open: Cycle, drawnMicro: bigint): bigint =>
+  drawnMicro > open.peakDrawnMicro ? drawnMicro : open.peakDrawnMicro
+
+/** The debt after it went up; it must be what the event says. */
+function raised(
+  standing: Standing,
+  event: ChainEvent,
+  { amount, drawnAfter }: { amount: string; drawnAfter: string },
+): bigint {
+  const drawnMicro = standing.drawnMicro + BigInt(amount)
+  demand(drawnMicro === BigInt(drawnAfter), event, `${drawnMicro} was expected to be drawn`)
+  return drawnMicro
 }
 
 function demand(fits: boolean, event: ChainEvent, reason: string) {

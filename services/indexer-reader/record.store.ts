@@ -1,12 +1,14 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
-import { bigint, boolean, integer, primaryKey } from 'drizzle-orm/pg-core'
+import { and, eq, isNull, or, sql } from 'drizzle-orm'
+import { bigint, boolean, integer, jsonb, primaryKey } from 'drizzle-orm/pg-core'
 import type { Address } from 'viem'
 import { addressColumn, amountColumn } from '#shared/db/columns'
 import type { Database, Db, Tx } from '#shared/db/open'
 import { cursors, type Origin } from './cursor.store.ts'
 import { cycles, saveCycles } from './cycle.store.ts'
-import { type Cycle, type Standing, unseen } from './projection.ts'
+import { type Cycle, type HeldRepayment, type Standing, unseen } from './projection.ts'
 import { schema } from './schema.store.ts'
+
+type StoredHold = Omit<HeldRepayment, 'amountMicro'> & { amountMicro: string }
 
 /** What the events of each wallet add up to, without its cycles. */
 export const records = schema.table(
@@ -15,6 +17,7 @@ export const records = schema.table(
     generation: integer('generation').notNull(),
     wallet: addressColumn('wallet').notNull(),
     verified: boolean('verified').notNull(),
+    frozen: boolean('frozen').notNull().default(false),
     defaulted: boolean('defaulted').notNull(),
     score: amountColumn('score').notNull(),
     drawnMicro: amountColumn('drawn_micro').notNull(),
@@ -24,6 +27,8 @@ export const records = schema.table(
     verifiedAtSeconds: bigint('verified_at_seconds', { mode: 'number' }),
     firstSeenAtSeconds: bigint('first_seen_at_seconds', { mode: 'number' }),
     lastBlock: bigint('last_block', { mode: 'number' }).notNull(),
+    /** Few: only repayments whose hold had not ended when the wallet was last named. */
+    held: jsonb('held_repayments').$type<StoredHold[]>().notNull().default([]),
   },
   (table) => [primaryKey({ columns: [table.generation, table.wallet] })],
 )
@@ -34,7 +39,10 @@ export type Standings = Map<Address, Standing>
 const oneOf = (wallets: Iterable<Address>) =>
   sql`(select json_array_elements_text(${JSON.stringify([...wallets])}::json))`
 
-/** Where the wallets stand, with the cycle that is open; a wallet without a row is `unseen`. */
+/**
+ * Where the wallets stand, with the cycle that is open and those that a held repayment can still
+ * reverse; a wallet without a row is `unseen`.
+ */
 export async function loadStandings(
   db: Db,
   generation: number,
@@ -42,23 +50,40 @@ export async function loadStandings(
 ): Promise<Standings> {
   const standings: Standings = new Map([...wallets].map((wallet) => [wallet, unseen]))
   if (wallets.size === 0) return standings
-  const open = and(
+  const reversible = sql`${records.held} <> '[]' and ${cycles.number} in (
+    select (one->>'cycle')::int from jsonb_array_elements(${records.held}) one)`
+  const needed = and(
     eq(cycles.generation, records.generation),
     eq(cycles.wallet, records.wallet),
-    isNull(cycles.outcome),
+    or(isNull(cycles.outcome), reversible),
   )
   const rows = await db
     .select()
     .from(records)
-    .leftJoin(cycles, open)
+    .leftJoin(cycles, needed)
     .where(and(eq(records.generation, generation), sql`${records.wallet} in ${oneOf(wallets)}`))
-  for (const row of rows) {
-    standings.set(row.records.wallet, { ...row.records, open: row.cycles, closed: [] } as Standing)
+  for (const { records: record, cycles: cycle } of rows) {
+    const seen = standings.get(record.wallet)!
+    const before: Standing = seen === unseen ? standingOf(record) : seen
+    standings.set(record.wallet, cycle ? withCycle(before, cycle) : before)
   }
   return standings
 }
 
-/** Writes the wallets' rows and the cycles that these standings opened, changed or closed. */
+const standingOf = ({ held, ...record }: typeof records.$inferSelect): Standing => ({
+  ...record,
+  held: held.map((one) => ({ ...one, amountMicro: BigInt(one.amountMicro) })),
+  open: null,
+  closed: [],
+  reversing: null,
+})
+
+const withCycle = (standing: Standing, cycle: Cycle): Standing =>
+  cycle.outcome === null
+    ? { ...standing, open: cycle }
+    : { ...standing, closed: [...standing.closed, cycle] }
+
+/** Writes the wallets' rows and the cycles that these standings hold: all that may have changed. */
 export async function saveStandings(tx: Tx, generation: number, standings: Standings) {
   if (standings.size === 0) return
   const rows = [...standings].map(([wallet, { open: _, closed: __, ...standing }]) => ({
@@ -66,20 +91,22 @@ export async function saveStandings(tx: Tx, generation: number, standings: Stand
     ...standing,
     score: standing.score.toString(),
     drawnMicro: standing.drawnMicro.toString(),
+    held: standing.held.map((one) => ({ ...one, amountMicro: one.amountMicro.toString() })),
   }))
   await tx.execute(sql`
-    insert into ${records} (generation, wallet, verified, defaulted, score, drawn_micro,
-      repay_count, cycles_opened, cycles_closed, verified_at_seconds, first_seen_at_seconds,
-      last_block)
-    select ${generation}, r.wallet, r.verified, r.defaulted, r.score, r."drawnMicro",
+    insert into ${records} (generation, wallet, verified, frozen, defaulted, score,
+      drawn_micro, repay_count, cycles_opened, cycles_closed, verified_at_seconds,
+      first_seen_at_seconds, last_block, held_repayments)
+    select ${generation}, r.wallet, r.verified, r.frozen, r.defaulted, r.score, r."drawnMicro",
       r."repayCount", r."cyclesOpened", r."cyclesClosed", r."verifiedAtSeconds",
-      r."firstSeenAtSeconds", r."lastBlock"
+      r."firstSeenAtSeconds", r."lastBlock", r.held
     from json_to_recordset(${JSON.stringify(rows)}::json) as r (wallet text, verified boolean,
-      defaulted boolean, score numeric, "drawnMicro" numeric, "repayCount" int,
+      frozen boolean, defaulted boolean, score numeric, "drawnMicro" numeric, "repayCount" int,
       "cyclesOpened" int, "cyclesClosed" int, "verifiedAtSeconds" bigint,
-      "firstSeenAtSeconds" bigint, "lastBlock" bigint)
+      "firstSeenAtSeconds" bigint, "lastBlock" bigint, held jsonb)
     on conflict (generation, wallet) do update set
-      verified = excluded.verified, defaulted = excluded.defaulted, score = excluded.score,
+      verified = excluded.verified, frozen = excluded.frozen, defaulted = excluded.defaulted,
+      score = excluded.score, held_repayments = excluded.held_repayments,
       drawn_micro = excluded.drawn_micro, repay_count = excluded.repay_count,
       cycles_opened = excluded.cycles_opened, cycles_closed = excluded.cycles_closed,
       verified_at_seconds = excluded.verified_at_seconds,

@@ -102,14 +102,22 @@ describe('the sweeper', () => {
     ['paid', 3, at(160_000)],
     ['paid', 50, at(600_000)],
     ['revoking', 1, at(40_000)],
+    ['held', 0, at(0)],
     ['held', 9, at(20_000)],
+    ['repaid', 9, at(20_000)],
     ['expired', 0, at(20_000)],
+    ['replaced', 0, at(20_000)],
     ['expired', 50, at(3_600_000)],
     ['credited', 0, null],
     ['review', 0, null],
   ] as const)('looks at %s after %p looks at %p', (state, looks, when) => {
     const quiet = { state: state as PaymentState, looks, createdAt: at(0), expiresAt: at(0) }
-    expect(nextLook(quiet, 0, 20_000)).toEqual(when)
+    expect(nextLook({ ...quiet, onHold: true }, 0, 20_000)).toEqual(when)
+  })
+
+  test('has nothing to ask of a settlement that nobody can take back', () => {
+    const quiet = { state: 'repaid', looks: 0, createdAt: at(0), expiresAt: at(0) } as const
+    expect(nextLook({ ...quiet, onHold: false }, 0, 20_000)).toBeNull()
   })
 
   test('gives late money a day', () => {

@@ -8,13 +8,15 @@ const texts: Readonly<Record<Reason, string>> = {
   amount_differs: 'the amount paid differs from the amount asked for; support will contact you',
   currency_differs: 'the payment came in another currency; support will contact you',
   paid_twice: 'this checkout was paid twice; support will return the second payment',
+  replaced: 'another checkout was opened for this debt',
+  made_good: 'it made good an earlier payment that was taken back, as far as that was needed',
   refunded_before_credit: 'the payment was refunded before it was credited',
-  refunded_in_part: 'part of the payment was refunded; support will settle the rest',
-  refunded_during_hold: 'the payment was refunded, so the held top-up was taken back',
+  refunded_in_part: 'part of the payment was refunded, so only the rest counts',
+  refunded_during_hold: 'the payment was refunded while it was held, so it was taken back',
   refunded_after_credit: 'the payment was refunded after it was credited; support will contact you',
   credit_failed: 'the payment arrived and could not be credited yet; support will see to it',
   repay_failed: 'the payment arrived and the debt could not be repaid yet; support will see to it',
-  revoke_failed: 'the payment was refunded after the hold had ended; support will contact you',
+  revoke_failed: 'the payment was refunded as its hold ended; support will contact you',
 }
 
 /** One line of the user's activity. A checkout whose time is up counts as expired at once. */

@@ -1,7 +1,15 @@
 import type { Fiat } from '#shared/money/money'
 
 /** What kind of money a channel moves, as far as it decides about the hold. */
-export type ChannelKind = 'bank' | 'qr' | 'card' | 'ewallet' | 'counter' | 'paylater' | 'unknown'
+export type ChannelKind =
+  | 'bank'
+  | 'qr'
+  | 'card'
+  | 'ewallet'
+  | 'counter'
+  | 'paylater'
+  | 'direct_debit'
+  | 'unknown'
 
 const virtualAccountBanks = [
   ...['BCA', 'BNI', 'BRI', 'MANDIRI', 'PERMATA', 'BSI', 'CIMB', 'BJB', 'BNC', 'BSS', 'MUAMALAT'],
@@ -25,7 +33,12 @@ const kinds: ReadonlyMap<string, ChannelKind> = new Map([
     'bank',
     fpxBanks.flatMap((bank) => [`${bank}_FPX`, `${bank}_FPX_BUSINESS`]),
   ),
-  ...ofKind('bank', ['BRI_DIRECT_DEBIT', 'DUITNOW_PAY']),
+  // The specification says that DuitNow is never held, and this is the provider's only code of it:
+  // the payer's own bank pushes the transfer, so that neither payer nor bank can call it back. That
+  // we may refund it ourselves (for 90 days, by the provider's table) takes nothing from us.
+  ...ofKind('bank', ['DUITNOW_PAY']),
+  // Pulled by us from an account, on a mandate: the payer may dispute it as a card payment.
+  ...ofKind('direct_debit', ['BRI_DIRECT_DEBIT']),
   ...ofKind('qr', ['QRIS']),
   ...ofKind('card', ['CARDS']),
   ...ofKind('ewallet', ['DANA', 'OVO', 'SHOPEEPAY', 'LINKAJA', 'ASTRAPAY', 'GOPAY']),

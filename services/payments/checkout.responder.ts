@@ -1,27 +1,28 @@
-import type { Database } from '#shared/db/open'
+import type { Database, Tx } from '#shared/db/open'
 import { pause } from '#shared/deadline'
 import { failpoint } from '#shared/failpoint'
 import { money } from '#shared/money/money'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import { leaseOpening } from './checkout.store'
+import type { Context } from './context'
 import { nextLook, reopenMaxMs } from './look'
 import {
   findByQuote,
   insertPayment,
+  lockWallet,
   movePayment,
   type NewPayment,
   notePayment,
   type PaymentRow,
 } from './payment.store'
 import type { Checkout, PaymentProvider } from './payment-provider'
-import type { Desk } from './step.store'
 
 export type PaymentResult = { paymentId: string; checkoutUrl: string; fiat: string; ausd: string }
 
 export type Checkouts = {
   readonly database: Database
   readonly provider: PaymentProvider
-  readonly desk: Desk
+  readonly context: Context
   readonly checkoutTtlMs: number
 }
 
@@ -29,12 +30,22 @@ export type Checkouts = {
 const openingLeaseMs = 7_000
 const otherCopyMs = 4_000
 
-/** Stores the promise, then opens its checkout: a crash in between leaves a row that says so. */
-export async function openNew(means: Checkouts, row: NewPayment): Promise<Answer<PaymentResult>> {
-  const made = await means.database.read((db) => insertPayment(db, row))
+/**
+ * Stores the promise, then opens its checkout: a crash in between leaves a row that says so.
+ * Undefined when it must not be stored now: what `may` looks at, under the wallet's lock, has changed.
+ */
+export async function openNew(
+  means: Checkouts,
+  row: NewPayment,
+  may: (tx: Tx) => Promise<boolean> = async () => true,
+): Promise<Answer<PaymentResult> | undefined> {
+  const made = await means.database.transaction(async (tx) => {
+    await lockWallet(tx, row.wallet)
+    return (await may(tx)) && insertPayment(tx, row)
+  })
   failpoint('payments:row-stored')
   const stored = await means.database.read((db) => findByQuote(db, row.quoteId))
-  if (!stored) throw new Error(`payment ${row.id} was stored and is not there`)
+  if (!stored) return undefined
   return made ? openCheckout(means, stored) : resume(means, stored, row.takenBy)
 }
 
@@ -48,7 +59,7 @@ export async function resume(
   const result = resultOf(payment)
   if (result) return ok(result)
   // The rate was locked for a minute; a checkout at it cannot be had for ever.
-  const ageMs = means.desk.clock() - payment.createdAt.getTime()
+  const ageMs = means.context.clock() - payment.createdAt.getTime()
   if (payment.state !== 'opening' || ageMs > reopenMaxMs) return refuse('quote_expired')
   return openCheckout(means, payment)
 }
@@ -87,7 +98,7 @@ async function askForCheckout(
   means: Checkouts,
   payment: PaymentRow,
 ): Promise<Checkout | undefined> {
-  const { desk, provider, checkoutTtlMs } = means
+  const { context, provider, checkoutTtlMs } = means
   try {
     const checkout = await provider.openCheckout({
       account: payment.account,
@@ -96,34 +107,34 @@ async function askForCheckout(
       description:
         payment.kind === 'topup' ? 'Top-up of your credit line' : 'Settlement of your debt',
       cardsOnly: payment.method === 'card',
-      expiresAt: new Date(desk.clock() + checkoutTtlMs),
+      expiresAt: new Date(context.clock() + checkoutTtlMs),
     })
-    if (!checkout) desk.log.error({ paymentId: payment.id, alarm: true }, 'checkout was refused')
+    if (!checkout) context.log.error({ paymentId: payment.id, alarm: true }, 'checkout was refused')
     return checkout
   } catch (error) {
-    desk.log.warn({ paymentId: payment.id, err: error }, 'checkout could not be opened')
+    context.log.warn({ paymentId: payment.id, err: error }, 'checkout could not be opened')
     return undefined
   }
 }
 
 async function storeCheckout(
-  { database, desk, provider, checkoutTtlMs }: Checkouts,
+  { database, context, provider, checkoutTtlMs }: Checkouts,
   payment: PaymentRow,
   checkout: Checkout,
 ): Promise<PaymentRow | undefined> {
   const { sessionId, checkoutUrl, paymentRequestId } = checkout
-  const expiresAt = checkout.expiresAt ?? new Date(desk.clock() + checkoutTtlMs)
+  const expiresAt = checkout.expiresAt ?? new Date(context.clock() + checkoutTtlMs)
   const next = { ...payment, state: 'awaiting_payment' as const, looks: 0, expiresAt }
   const moved = await database.read((db) =>
     movePayment(db, payment.id, {
       from: ['opening'],
       to: next.state,
-      lookAt: nextLook(next, desk.clock(), desk.sweepAfterMs),
+      lookAt: nextLook(next, context.clock(), context.sweepAfterMs),
       set: { sessionId, checkoutUrl, expiresAt, paymentRequestId, openingUntil: null },
     }),
   )
   if (moved) {
-    desk.log.info({ paymentId: payment.id, kind: payment.kind }, 'checkout opened')
+    context.log.info({ paymentId: payment.id, kind: payment.kind }, 'checkout opened')
     return moved
   }
   await provider.cancelCheckout(payment.account, sessionId)
@@ -131,9 +142,9 @@ async function storeCheckout(
 }
 
 /** Another copy, or another call of the same client, is opening it right now. */
-async function awaitOther({ database, desk }: Checkouts, quoteId: string) {
-  const givesUpAt = desk.clock() + otherCopyMs
-  while (desk.clock() < givesUpAt) {
+async function awaitOther({ database, context }: Checkouts, quoteId: string) {
+  const givesUpAt = context.clock() + otherCopyMs
+  while (context.clock() < givesUpAt) {
     const payment = await database.read((db) => findByQuote(db, quoteId))
     const result = payment && resultOf(payment)
     if (result) return ok(result)

@@ -1,10 +1,11 @@
 import { and, eq, isNull, or, sql } from 'drizzle-orm'
 import type { Db, Tx } from '#shared/db/open'
+import type { Context } from './context'
 import type { Found } from './finding'
 import { findBySession, notePayment, type PaymentRow, payments } from './payment.store'
 import type { Checkout } from './payment-provider'
 import { receiveCharge } from './receipt.store'
-import { type Desk, takeStep } from './step.store'
+import { takeStep } from './step.store'
 
 /** Lets one copy at a time ask for a checkout; undefined while another does, or has. */
 export async function leaseOpening(
@@ -29,27 +30,27 @@ export async function leaseOpening(
 /** Takes in what the provider says about a checkout. True when money was received. */
 export async function receiveCheckout(
   tx: Tx,
-  desk: Desk,
+  context: Context,
   account: PaymentRow['account'],
   { checkout, fetched }: Found,
 ): Promise<boolean> {
   if (!checkout) return false
-  if (fetched && (await receiveCharge(tx, desk, fetched, checkout))) return true
+  if (fetched && (await receiveCharge(tx, context, fetched, checkout))) return true
   // Received before, or not yet paid: the checkout itself may still say something new.
   const payment = await findBySession(tx, account, checkout.sessionId)
-  if (payment) await noteCheckout(tx, desk, payment, checkout)
+  if (payment) await noteCheckout(tx, context, payment, checkout)
   return false
 }
 
-async function noteCheckout(tx: Tx, desk: Desk, payment: PaymentRow, checkout: Checkout) {
+async function noteCheckout(tx: Tx, context: Context, payment: PaymentRow, checkout: Checkout) {
   const { paymentRequestId } = checkout
   if (paymentRequestId && payment.paymentRequestId === null)
     await notePayment(tx, payment.id, { paymentRequestId })
-  if (checkout.status === 'closed') await expire(tx, desk, payment)
+  if (checkout.status === 'closed') await expire(tx, context, payment)
 }
 
 /** Nobody paid in time. Money that comes late all the same is still received. */
-export async function expire(tx: Tx, desk: Desk, payment: PaymentRow): Promise<void> {
+export async function expire(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   if (payment.state !== 'awaiting_payment' && payment.state !== 'opening') return
-  await takeStep(tx, desk, payment, { next: 'expired' })
+  await takeStep(tx, context, payment, { next: 'expired' })
 }

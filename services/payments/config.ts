@@ -46,4 +46,26 @@ export const fields = {
     fallback: '20000',
   }),
   SWEEP_EVERY_MS: durationMs({ about: 'rest between two rounds of asking', fallback: '5000' }),
+  HOLD_MARGIN_MS: durationMs({
+    about:
+      'so long before a hold ends its refunds are asked for once more; where that fails the hold ' +
+      'is extended. Longer than a round, a call of the provider and a transaction take together',
+    fallback: '15000',
+  }),
+  LIST_EVERY_MS: durationMs({
+    about: "how often the last days of the provider's list of transactions are read",
+    fallback: '3600000',
+  }),
+  LIST_RECENT_MS: durationMs({
+    about: 'how far back those last days reach behind the last reading; the list may run late',
+    fallback: '259200000',
+  }),
+  LIST_WHOLE_EVERY_MS: durationMs({
+    about: 'how often all of the time is read in which a payment may be taken back',
+    fallback: '86400000',
+  }),
+  LIST_WHOLE_MS: durationMs({
+    about: 'how long a payment may be taken back; half a year by the rules of the card networks',
+    fallback: '15552000000',
+  }),
 } as const

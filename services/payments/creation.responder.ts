@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { Ask } from '#shared/bus/ask'
+import type { Tx } from '#shared/db/open'
 import { failpoint } from '#shared/failpoint'
 import { idFor } from '#shared/ids'
 import { QuoteFind, QuoteTake } from '#shared/messages/pricing'
 import { accountFor, type Pair } from '#shared/money/pair'
-import type { Answer } from '#shared/refusals'
+import { type Answer, refuse } from '#shared/refusals'
 import { askOr } from './asking'
 import { type Checkouts, openNew, type PaymentResult, resume } from './checkout.responder'
 import { nextLook } from './look'
@@ -24,11 +25,19 @@ export type Wish = {
   readonly body: readonly string[]
   /** The checks that need nobody's quote; a refusal ends the matter before the quote is asked for. */
   readonly admit: () => Promise<Answer<(quote: Quote) => Answer<Price>>>
+  /** Ends what stands in the way, once everything else is in order; and whether anything did. */
+  readonly makeWay?: () => Promise<Answer<{ stoodInTheWay: boolean }>>
+  /** Looked at under the lock of the wallet, in the transaction that stores the payment. */
+  readonly may?: (tx: Tx) => Promise<boolean>
 }
+
+/** So often the world may change between a look and the deed before we ask the user to come again. */
+const triesMax = 4
 
 /**
  * Creates a payment for a quote, once. A repeat is answered before anything else is asked, so that
- * it gets its first answer also when the quote has expired or the debt has changed since.
+ * it gets its first answer also when the quote has expired or the debt has changed since. A refusal
+ * changes nothing, and leaves the quote to be used.
  */
 export async function createPayment(
   creation: Creation,
@@ -40,26 +49,35 @@ export async function createPayment(
   const known = await database.read((db) => findByQuote(db, quoteId))
   if (known) return resume(creation, known, takenBy)
 
-  const admitted = await wish.admit()
-  if ('refused' in admitted) return admitted
-  const seen = await askOr(ask, QuoteFind, { quoteId, takenBy }, 'rate_unavailable')
-  if ('refused' in seen) return seen
-  const price = admitted.ok(seen.ok)
-  if ('refused' in price) return price
+  for (let tries = 0; tries < triesMax; tries++) {
+    const admitted = await wish.admit()
+    if ('refused' in admitted) return admitted
+    const seen = await askOr(ask, QuoteFind, { quoteId, takenBy }, 'rate_unavailable')
+    if ('refused' in seen) return seen
+    const price = admitted.ok(seen.ok)
+    if ('refused' in price) return price
+    const way = await wish.makeWay?.()
+    if (way && 'refused' in way) return way
+    // What stood in the way may have changed the debt: it is read anew.
+    if (way?.ok.stoodInTheWay) continue
 
-  const taken = await askOr(ask, QuoteTake, { quoteId, takenBy }, 'rate_unavailable')
-  if ('refused' in taken) return taken
-  failpoint('payments:quote-taken')
-  return openNew(creation, rowFor(creation, { ...wish, quoteId, takenBy }, taken.ok, price.ok))
+    const taken = await askOr(ask, QuoteTake, { quoteId, takenBy }, 'rate_unavailable')
+    if ('refused' in taken) return taken
+    failpoint('payments:quote-taken')
+    const row = rowFor(creation, { ...wish, quoteId, takenBy }, taken.ok, price.ok)
+    const opened = await openNew(creation, row, wish.may)
+    if (opened) return opened
+  }
+  return refuse('provider_unavailable')
 }
 
 function rowFor(
-  { desk }: Creation,
+  { context }: Creation,
   wish: Wish & { takenBy: string },
   quote: Quote,
   price: Price,
 ): NewPayment {
-  const now = desk.clock()
+  const now = context.clock()
   const row = {
     id: idFor('payment', wish.quoteId),
     kind: wish.kind,
@@ -74,7 +92,7 @@ function rowFor(
     account: accountFor(price.currency),
     createdAt: new Date(now),
   } as const
-  const lookAt = nextLook({ ...row, looks: 0, expiresAt: null }, now, desk.sweepAfterMs)
+  const lookAt = nextLook({ ...row, looks: 0, expiresAt: null }, now, context.sweepAfterMs)
   return { ...row, lookAt }
 }
 

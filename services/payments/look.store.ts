@@ -5,14 +5,17 @@ import { type PaymentRow, payments } from './payment.store'
 /** Longer than one look takes, so that another copy takes over only after a crash. */
 const leaseSeconds = 30
 
-/** Takes the payments whose look is due, longest due first; copies of the service share them out. */
+/**
+ * Takes the payments whose look is due; copies of the service share them out. What is on hold comes
+ * first, because its time runs out; then what is due the longest.
+ */
 export const leaseLooks = (database: Database, now: Date, rowsMax: number): Promise<PaymentRow[]> =>
   database.transaction(async (tx) => {
     const due = await tx
       .select({ id: payments.id })
       .from(payments)
       .where(lte(payments.lookAt, now))
-      .orderBy(asc(payments.lookAt))
+      .orderBy(sql`(${payments.state} in ('held', 'repaid')) desc`, asc(payments.lookAt))
       .limit(rowsMax)
       .for('update', { skipLocked: true })
     if (due.length === 0) return []

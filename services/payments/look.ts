@@ -13,6 +13,8 @@ type Quiet = {
   readonly looks: number
   readonly createdAt: Date
   readonly expiresAt: Date | null
+  /** On the chain, and still revocable there. */
+  readonly onHold?: boolean
 }
 
 /** When to ask the authority about a payment that stays quiet; null when there is nothing to ask. */
@@ -22,12 +24,16 @@ export function nextLook(quiet: Quiet, nowMs: number, sweepAfterMs: number): Dat
     case 'opening':
       return new Date(Math.max(nowMs, quiet.createdAt.getTime() + reopenMaxMs))
     case 'awaiting_payment':
-    case 'held':
       return new Date(nowMs + sweepAfterMs)
+    case 'held':
+    case 'repaid':
+      // The first time at once: only the chain knows when the hold ends.
+      return quiet.onHold ? new Date(nowMs + (quiet.looks === 0 ? 0 : sweepAfterMs)) : null
     case 'paid':
     case 'revoking':
       return new Date(nowMs + doubling(orderRestMaxMs))
-    case 'expired': {
+    case 'expired':
+    case 'replaced': {
       const endsMs = quiet.expiresAt === null ? 0 : quiet.expiresAt.getTime() + lateMoneyMs
       const lookMs = nowMs + doubling(lateRestMaxMs)
       return lookMs > endsMs ? null : new Date(lookMs)

@@ -11,8 +11,9 @@ import { relayReactions } from './relay.reactions'
 import { mail, outbox } from './schema.store'
 import { answerSettlements } from './settlement.responder'
 import { readStats } from './stats.store'
-import { looksPerRound, startSweeping } from './stuck'
+import { looksPerRound, roundEveryMs, startSweeping } from './stuck'
 import { answerTopups } from './topup.responder'
+import { startListing } from './transactions'
 import { notePaid, webhookReactions } from './webhook.reactions'
 
 const name = 'payments'
@@ -26,19 +27,33 @@ await runService(name, fields, async (config, runtime) => {
   const { providerUrl: baseUrl, providerRequestsPerMinute: requestsPerMinute } = config
   const secretKeys = { ID: config.providerIdSecretKey, MY: config.providerMySecretKey }
   const provider = openXendit({ baseUrl, secretKeys, requestsPerMinute, appUrl, log })
-  const desk = { log, clock, sweepAfterMs }
+  const { holdMarginMs } = config
+  const context = { log, clock, sweepAfterMs, holdMarginMs }
   const ask = asker(bus)
 
   await using relay = relayOutbox({ bus, database, outbox, log })
   const { poke, onPaid } = notePaid(relay.poke)
   const reading = { bus, consumer: name, database, mailroom: mail, log, poke, onStuck }
-  const hooks = webhookReactions({ desk, provider, database, onPaid })
+  const hooks = webhookReactions({ context, provider, database, onPaid })
   await using _webhooks = consume({ ...reading, stream: 'WEBHOOKS', reactions: hooks })
-  await using _events = consume({ ...reading, stream: 'EVENTS', reactions: relayReactions(desk) })
-  const looksMax = looksPerRound(requestsPerMinute, everyMs)
-  await using _sweeper = startSweeping({ database, provider, ask, desk, everyMs, looksMax, poke })
+  await using _events = consume({
+    ...reading,
+    stream: 'EVENTS',
+    reactions: relayReactions(context),
+  })
+  const looksMax = looksPerRound(requestsPerMinute, roundEveryMs(everyMs, holdMarginMs))
+  await using _sweeper = startSweeping({
+    database,
+    provider,
+    ask,
+    context,
+    everyMs,
+    looksMax,
+    poke,
+  })
+  await using _listing = startListing({ database, provider, context, poke }, config)
 
-  const creation = { database, provider, desk, ask, checkoutTtlMs }
+  const creation = { database, provider, context, ask, checkoutTtlMs }
   const activity = answerActivity(database, clock)
   const answers = [answerTopups(creation), answerSettlements(creation), activity]
   const stats = () => readStats(database)

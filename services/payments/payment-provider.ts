@@ -1,5 +1,6 @@
 import type { Fiat, Money } from '#shared/money/money'
 import type { ProviderAccount } from '#shared/money/pair'
+import type { Listed } from '#shared/provider/transactions'
 import type { Charge } from './payment'
 
 /** What we ask a hosted checkout for. `reference` is the payment id. */
@@ -35,9 +36,14 @@ export type FetchedRefund = {
   readonly status: RefundStatus
   readonly paymentId: string | null
   readonly paymentRequestId: string | null
+  /** Ours, if it was we who ordered it; the provider's own otherwise. */
+  readonly reference: string | null
   readonly currency: string
   readonly refundedMinor: bigint | null
 }
+
+/** What became of a checkout that was to be ended. `unknown`: it may still be paid. */
+export type CancelOutcome = 'closed' | 'completed' | 'unknown'
 
 /**
  * The payment provider as this service needs it. Every look-up answers undefined for "no such
@@ -46,8 +52,8 @@ export type FetchedRefund = {
 export type PaymentProvider = {
   /** Undefined when the provider refused. There is no idempotency: a repeat is another session. */
   readonly openCheckout: (order: CheckoutOrder) => Promise<Checkout | undefined>
-  /** Ends a checkout nobody was given the address of. Best effort: never throws. */
-  readonly cancelCheckout: (account: ProviderAccount, sessionId: string) => Promise<void>
+  /** Ends a checkout and says what became of it. Never throws. */
+  readonly cancelCheckout: (account: ProviderAccount, sessionId: string) => Promise<CancelOutcome>
   readonly findCheckout: (
     account: ProviderAccount,
     sessionId: string,
@@ -65,9 +71,14 @@ export type PaymentProvider = {
     account: ProviderAccount,
     refundId: string,
   ) => Promise<FetchedRefund | undefined>
-  /** All refunds of a payment request; empty when the provider has no such list. */
+  /**
+   * All refunds of a payment request. Undefined when the provider knows none or has no such list:
+   * that counts as "none" only beside a successful look at its list of transactions.
+   */
   readonly listRefunds: (
     account: ProviderAccount,
     paymentRequestId: string,
-  ) => Promise<FetchedRefund[]>
+  ) => Promise<FetchedRefund[] | undefined>
+  /** Payments, refunds and chargebacks that changed since, whole or not at all. */
+  readonly listTransactions: (account: ProviderAccount, updatedFrom: Date) => Promise<Listed[]>
 }

@@ -1,5 +1,5 @@
-import { and, desc, eq, inArray, sql } from 'drizzle-orm'
-import { boolean, check, index, integer, text, unique } from 'drizzle-orm/pg-core'
+import { and, desc, eq, inArray, isNotNull, sql } from 'drizzle-orm'
+import { boolean, check, index, integer, text, unique, uniqueIndex } from 'drizzle-orm/pg-core'
 import { addressColumn, amountColumn, at, timestamps } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
 import { pairs, providerAccounts } from '#shared/money/pair'
@@ -37,7 +37,17 @@ export const payments = schema.table(
     held: boolean('held'),
     paidMinor: amountColumn('paid_minor'),
     paidAt: at('paid_at'),
+    /** Which ref on the chain is the live one: 0, and one more for each remainder. */
+    part: integer('part').notNull().default(0),
+    liveMicro: amountColumn('live_micro').notNull().default(sql`0`),
+    offsetMicro: amountColumn('offset_micro').notNull().default(sql`0`),
+    waivedMicro: amountColumn('waived_micro').notNull().default(sql`0`),
+    creditedAt: at('credited_at'),
+    /** When its refunds were last asked for with success within the margin before the hold's end. */
+    clearedAt: at('cleared_at'),
+    holdEndedAt: at('hold_ended_at'),
     refundedMinor: amountColumn('refunded_minor').notNull().default(sql`0`),
+    refundAppliedMinor: amountColumn('refund_applied_minor').notNull().default(sql`0`),
     overpaidMinor: amountColumn('overpaid_minor').notNull().default(sql`0`),
     reason: text('reason', { enum: reasons }),
     txHash: text('tx_hash'),
@@ -53,6 +63,12 @@ export const payments = schema.table(
     index('payments_look').on(table.lookAt).where(sql`${table.lookAt} is not null`),
     index('payments_activity').on(table.wallet, table.createdAt, table.id),
     index('payments_request').on(table.paymentRequestId),
+    // The guard behind the lock of the wallet: two open checkouts could charge one debt twice.
+    uniqueIndex('payments_open_settlement')
+      .on(table.wallet)
+      .where(
+        sql`${table.kind} = 'settlement' and ${table.state} in ('opening', 'awaiting_payment')`,
+      ),
     check('payments_kind', sql`${table.kind} in (${list(paymentKinds)})`),
     check('payments_state', sql`${table.state} in (${list(paymentStates)})`),
     check('payments_pair', sql`${table.pair} = 'USD/' || ${table.currency}`),
@@ -66,12 +82,16 @@ export const payments = schema.table(
     ),
     check('payments_back', sql`${table.refundedMinor} >= 0 and ${table.overpaidMinor} >= 0`),
     check(
+      'payments_shares',
+      sql`${table.liveMicro} >= 0 and ${table.offsetMicro} >= 0 and ${table.waivedMicro} >= 0 and ${table.liveMicro} + ${table.offsetMicro} <= ${table.ausdMicro}`,
+    ),
+    check(
       'payments_awaiting',
       sql`${table.state} <> 'awaiting_payment' or ${table.checkoutUrl} is not null`,
     ),
     check(
       'payments_evidence',
-      sql`${table.state} in ('opening', 'awaiting_payment', 'expired', 'review') or ${table.providerPaymentId} is not null`,
+      sql`${table.state} in ('opening', 'awaiting_payment', 'expired', 'replaced', 'review') or ${table.providerPaymentId} is not null`,
     ),
   ],
 )
@@ -96,8 +116,56 @@ export const findByQuote = (db: Db, quoteId: string) =>
 export const findPayment = (db: Db, id: string) =>
   first(db.select().from(payments).where(eq(payments.id, id)))
 
-export const lockPayment = (tx: Tx, id: string) =>
-  first(tx.select().from(payments).where(eq(payments.id, id)).for('update'))
+/** Lets one transaction at a time decide about a wallet's money. */
+export const lockWallet = (tx: Tx, wallet: string) =>
+  tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`wallet:${wallet}`}, 0))`)
+
+/** The payment as it is now, its wallet locked before it: everywhere in this order. */
+export async function lockPayment(tx: Tx, id: string): Promise<PaymentRow | undefined> {
+  const found = await findPayment(tx, id)
+  if (!found) return undefined
+  await lockWallet(tx, found.wallet)
+  return first(tx.select().from(payments).where(eq(payments.id, id)).for('update'))
+}
+
+/** When our first payment was promised: nothing of ours is older. Null: there is none. */
+export async function firstPaymentAt(db: Db): Promise<Date | null> {
+  const rows = await db
+    .select({ at: sql<string | null>`min(${payments.createdAt})` })
+    .from(payments)
+  const at = rows[0]?.at
+  return at ? new Date(at) : null
+}
+
+/** Settlements of a wallet whose checkout may be paid, or whose money is not yet on the chain. */
+export const findUnsettled = (db: Db, wallet: `0x${string}`) =>
+  db
+    .select()
+    .from(payments)
+    .where(
+      and(
+        eq(payments.wallet, wallet),
+        eq(payments.kind, 'settlement'),
+        inArray(payments.state, ['opening', 'awaiting_payment', 'paid']),
+      ),
+    )
+
+/** When the last settlement of a wallet reached the chain; null: never. */
+export async function lastRepaidAt(db: Db, wallet: `0x${string}`): Promise<Date | null> {
+  const rows = await db
+    .select({ at: payments.creditedAt })
+    .from(payments)
+    .where(
+      and(
+        eq(payments.wallet, wallet),
+        eq(payments.kind, 'settlement'),
+        isNotNull(payments.creditedAt),
+      ),
+    )
+    .orderBy(desc(payments.creditedAt))
+    .limit(1)
+  return rows[0]?.at ?? null
+}
 
 /**
  * The payment of an account that knows any of these ids of the provider. The newest when a payment

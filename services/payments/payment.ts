@@ -17,6 +17,8 @@ export const reasons = [
   'amount_differs',
   'currency_differs',
   'paid_twice',
+  'replaced',
+  'made_good',
   'refunded_before_credit',
   'refunded_in_part',
   'refunded_during_hold',
@@ -33,11 +35,36 @@ export type PaymentFacts = {
   readonly state: PaymentState
   readonly currency: Fiat
   readonly fiatMinor: bigint
+  /** 10⁻⁶ AUSD of the whole payment. */
+  readonly ausdMicro: bigint
   readonly providerPaymentId: string | null
+  /** Paid by a channel whose money can be taken back; null until it is known. */
   readonly held: boolean | null
+  /** What is now under its ref on the chain, or ordered to be: 10⁻⁶ AUSD. */
+  readonly liveMicro: bigint
+  /** Kept by the treasury to make good what was taken back before: 10⁻⁶ AUSD. */
+  readonly offsetMicro: bigint
+  /** When the chain had it, finally; null before. */
+  readonly creditedAt: Date | null
+  /** When nothing of it could be taken back on the chain any more; null before, or if never held. */
+  readonly holdEndedAt: Date | null
   readonly refundedMinor: bigint
+  /** How much of `refundedMinor` is taken off `liveMicro` already. */
+  readonly refundAppliedMinor: bigint
+  /** Given up by us: of refunds that we ordered after the credit, 10⁻⁶ AUSD. */
+  readonly waivedMicro: bigint
   readonly overpaidMinor: bigint
 }
+
+/** On the chain, and still revocable there. */
+export const isOnHold = ({ held, creditedAt, holdEndedAt }: HoldFacts): boolean =>
+  held === true && creditedAt !== null && holdEndedAt === null
+type HoldFacts = Pick<PaymentFacts, 'held' | 'creditedAt' | 'holdEndedAt'>
+
+/** What is left of a payment (10⁻⁶ AUSD, rounded down) after its refunds. */
+export const remainderFloor = ({ ausdMicro, fiatMinor, refundedMinor }: RemainderFacts): bigint =>
+  refundedMinor >= fiatMinor ? 0n : (ausdMicro * (fiatMinor - refundedMinor)) / fiatMinor
+type RemainderFacts = Pick<PaymentFacts, 'ausdMicro' | 'fiatMinor' | 'refundedMinor'>
 
 /** A payment that the provider says succeeded. `paidMinor` is null when its number is not exact. */
 export type Charge = {
@@ -55,6 +82,17 @@ export type Charge = {
 export function mayBecome({ kind, state }: Pick<PaymentFacts, 'kind' | 'state'>, to: PaymentState) {
   const table = kind === 'topup' ? topupLifecycle : settlementLifecycle
   return state in table && canBecome<string>(table as never, state, to)
+}
+
+/** What its ref on the chain is made from: a remainder is applied under a ref of its own. */
+export const refIdOf = ({ id, part }: { id: string; part: number }): string =>
+  part === 0 ? id : `${id}.${part}`
+
+/** The payment and the part that a ref id names. Undefined for anybody else's. */
+export function parseRefId(refId: string): { id: string; part: number } | undefined {
+  const [id = '', part = '0', ...more] = refId.split('.')
+  if (paymentIdFrom(id) !== id || !/^[0-9]{1,4}$/.test(part) || more.length > 0) return undefined
+  return { id, part: Number(part) }
 }
 
 const idLength = 26

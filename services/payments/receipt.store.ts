@@ -1,6 +1,7 @@
 import type { Tx } from '#shared/db/open'
 import { recordAnomaly } from './anomaly.store'
 import { isHeld } from './channel'
+import type { Context } from './context'
 import { type Charge, paymentIdFrom } from './payment'
 import {
   findByProviderIds,
@@ -11,9 +12,10 @@ import {
   type PaymentRow,
 } from './payment.store'
 import type { Checkout, FetchedCharge } from './payment-provider'
-import { decideOverpaid, decideReceipt } from './receipt'
+import { decideOverpaid, decideReceipt, type Receipt } from './receipt'
 import { sumRefunded } from './refund.store'
-import { type Desk, takeDecided, takeStep } from './step.store'
+import { makeGood } from './reversal'
+import { takeDecided, takeStep } from './step.store'
 
 /** A succeeded charge, and the checkout that led to it when one was fetched. */
 export type Evidence = { readonly charge: Charge; readonly checkout?: Checkout | undefined }
@@ -22,45 +24,72 @@ export type Evidence = { readonly charge: Charge; readonly checkout?: Checkout |
  * The one way money comes in, whoever noticed it: webhook or sweeper, session or payment. True when
  * this call moved the payment to `paid`.
  */
-export async function receivePayment(tx: Tx, desk: Desk, evidence: Evidence): Promise<boolean> {
+export async function receivePayment(
+  tx: Tx,
+  context: Context,
+  evidence: Evidence,
+): Promise<boolean> {
   const { charge } = evidence
   const found = await matchPayment(tx, evidence)
   const payment = found && (await lockPayment(tx, found.id))
   if (!payment) {
-    await noteUnmatched(tx, desk, charge)
+    await noteUnmatched(tx, context, charge)
     return false
   }
   const refundedMinor = await sumRefunded(tx, charge.paymentId)
   const receipt = decideReceipt({ ...payment, refundedMinor }, charge)
   if ('known' in receipt) return false
   if ('overpaid' in receipt) {
-    await noteOverpaid(tx, desk, payment, charge)
+    await noteOverpaid(tx, context, payment, charge)
     return false
   }
-  const moved = await takeStep(tx, desk, payment, receipt, {
+  const held = isHeld(charge.channel)
+  const shares = await sharesOf(tx, context, payment, { receipt, held })
+  const moved = await takeStep(tx, context, payment, receipt, {
     providerPaymentId: charge.paymentId,
     paymentRequestId: charge.paymentRequestId ?? payment.paymentRequestId,
     channel: charge.channel,
-    held: payment.kind === 'topup' && isHeld(charge.channel),
+    held,
     paidMinor: charge.paidMinor,
-    paidAt: charge.paidAt ?? new Date(desk.clock()),
+    paidAt: charge.paidAt ?? new Date(context.clock()),
     refundedMinor,
+    ...('liveMicro' in receipt ? { refundAppliedMinor: refundedMinor } : {}),
+    ...shares,
   })
-  return moved?.state === 'paid'
+  if (moved?.state !== 'paid') return false
+  // All of it made good what was missing: there is nothing to put on the chain.
+  if (moved.liveMicro === 0n)
+    await takeStep(tx, context, moved, { next: 'credited', reason: 'made_good' })
+  return true
+}
+
+/** How a payment divides: what it makes good of earlier reversals, and what goes on the chain. */
+async function sharesOf(
+  tx: Tx,
+  context: Context,
+  payment: PaymentRow,
+  { receipt, held }: { receipt: Receipt; held: boolean },
+) {
+  if (!('liveMicro' in receipt)) return {}
+  const { liveMicro } = receipt
+  if (payment.kind !== 'topup' || held) return { liveMicro }
+  const offsetMicro = await makeGood(tx, context, payment, liveMicro)
+  if (offsetMicro === 0n) return { liveMicro }
+  return { liveMicro: liveMicro - offsetMicro, offsetMicro, reason: 'made_good' as const }
 }
 
 /** A charge that has not brought money moves nothing; a status we do not know is shown to a person. */
 export async function receiveCharge(
   tx: Tx,
-  desk: Desk,
+  context: Context,
   fetched: FetchedCharge,
   checkout?: Checkout,
 ): Promise<boolean> {
   const { status, charge } = fetched
-  if (status === 'succeeded') return receivePayment(tx, desk, { charge, checkout })
+  if (status === 'succeeded') return receivePayment(tx, context, { charge, checkout })
   if (status === 'unknown') {
     const fields = { providerPaymentId: charge.paymentId, alarm: true }
-    desk.log.error(fields, 'payment has a status we do not know')
+    context.log.error(fields, 'payment has a status we do not know')
   }
   return false
 }
@@ -91,21 +120,21 @@ const leadsTo = (checkout: Checkout, charge: Charge): boolean =>
   checkout.paymentId === charge.paymentId ||
   (checkout.paymentRequestId !== null && checkout.paymentRequestId === charge.paymentRequestId)
 
-async function noteUnmatched(tx: Tx, { log }: Desk, charge: Charge): Promise<void> {
+async function noteUnmatched(tx: Tx, { log }: Context, charge: Charge): Promise<void> {
   const { account, paymentId, currency, paidMinor } = charge
   const anomaly = { account, object: paymentId, currency, amountMinor: paidMinor }
   if (await recordAnomaly(tx, { kind: 'money_unmatched', ...anomaly }))
     log.error({ providerPaymentId: paymentId, alarm: true }, 'money belongs to no payment of ours')
 }
 
-async function noteOverpaid(tx: Tx, desk: Desk, payment: PaymentRow, charge: Charge) {
+async function noteOverpaid(tx: Tx, context: Context, payment: PaymentRow, charge: Charge) {
   const { account, paymentId: object, currency, paidMinor } = charge
   const anomaly = { account, object, currency, amountMinor: paidMinor, paymentId: payment.id }
   if (!(await recordAnomaly(tx, { kind: 'paid_twice', ...anomaly }))) return
   const overpaidMinor = payment.overpaidMinor + (paidMinor ?? 0n)
   const fields = { paymentId: payment.id, providerPaymentId: object, alarm: true }
-  desk.log.error(fields, 'payment was paid a second time')
+  context.log.error(fields, 'payment was paid a second time')
   await notePayment(tx, payment.id, { overpaidMinor })
   const after = { ...payment, overpaidMinor }
-  await takeDecided(tx, desk, after, decideOverpaid(after), { overpaidMinor })
+  await takeDecided(tx, context, after, decideOverpaid(after), { overpaidMinor })
 }

@@ -14,13 +14,19 @@ import {
   decideRefunded,
   decideRevoked,
   decideSettled,
+  lostMicro,
 } from './receipt'
 
 const open: PaymentFacts = {
   ...{ kind: 'topup', state: 'awaiting_payment', currency: 'IDR', fiatMinor: 50_000n },
-  ...{ providerPaymentId: null, held: null, refundedMinor: 0n, overpaidMinor: 0n },
+  ...{ ausdMicro: 3_076_923n, liveMicro: 0n, offsetMicro: 0n, waivedMicro: 0n },
+  ...{ providerPaymentId: null, held: null, creditedAt: null, holdEndedAt: null },
+  ...{ refundedMinor: 0n, refundAppliedMinor: 0n, overpaidMinor: 0n },
 }
-const paid: PaymentFacts = { ...open, state: 'paid', providerPaymentId: 'py-1', held: false }
+const paid: PaymentFacts = {
+  ...open,
+  ...{ state: 'paid', providerPaymentId: 'py-1', held: false, liveMicro: 3_076_923n },
+}
 const charge: Charge = {
   ...{ account: 'ID', paymentId: 'py-1', paymentRequestId: 'pr-1', reference: 'r' },
   ...{ currency: 'IDR', paidMinor: 50_000n, channel: 'QRIS', paidAt: null },
@@ -29,11 +35,13 @@ const stay = { stay: true }
 const review = (reason: string) => ({ next: 'review', reason })
 
 describe('money that arrives', () => {
+  const whole = { next: 'paid', liveMicro: 3_076_923n }
   test.each([
-    ['in time', open, charge, { next: 'paid' }],
-    ['after the checkout closed', { ...open, state: 'expired' }, charge, { next: 'paid' }],
-    ['before we knew the checkout', { ...open, state: 'opening' }, charge, { next: 'paid' }],
-    ['for a settlement', { ...open, kind: 'settlement' }, charge, { next: 'paid' }],
+    ['in time', open, charge, whole],
+    ['after the checkout closed', { ...open, state: 'expired' }, charge, whole],
+    ['before we knew the checkout', { ...open, state: 'opening' }, charge, whole],
+    ['for a settlement', { ...open, kind: 'settlement' }, charge, whole],
+    ['on a replaced checkout', { ...open, kind: 'settlement', state: 'replaced' }, charge, whole],
     ['again', paid, charge, { known: true }],
     ['again, after the credit', { ...paid, state: 'credited' }, charge, { known: true }],
     ['a second time', paid, { ...charge, paymentId: 'py-2' }, { overpaid: true }],
@@ -47,20 +55,36 @@ describe('money that arrives', () => {
       charge,
       { next: 'refunded', reason: 'refunded_before_credit' },
     ],
-    ['partly given back', { ...open, refundedMinor: 1n }, charge, review('refunded_in_part')],
+    [
+      'partly given back: the rest is credited',
+      { ...open, refundedMinor: 20_000n },
+      charge,
+      { next: 'paid', liveMicro: 1_846_153n, reason: 'refunded_in_part' },
+    ],
   ] as const)('%s', (_, payment, money, answer) => {
     expect(decideReceipt(payment as PaymentFacts, money)).toEqual(answer as never)
   })
 })
 
+const then = new Date(0)
+const onHold = { held: true, creditedAt: then } as const
+
 describe('an order that is final on the chain', () => {
   const revoking = { next: 'revoking', reason: 'refunded_during_hold' }
+  const settlement = { ...paid, kind: 'settlement' } as const
   test.each([
     ['credits', paid, { next: 'credited' }],
     ['holds', { ...paid, held: true }, { next: 'held' }],
-    ['repays', { ...paid, kind: 'settlement' }, { next: 'repaid' }],
+    ['repays', settlement, { next: 'repaid' }],
+    ['repays at once what is held', { ...settlement, held: true }, { next: 'repaid' }],
     ['revokes what was refunded and is held', { ...paid, held: true, refundedMinor: 1n }, revoking],
+    ['revokes a held repayment', { ...settlement, held: true, refundedMinor: 1n }, revoking],
     ['cannot revoke a credit', { ...paid, refundedMinor: 1n }, review('refunded_after_credit')],
+    [
+      'holds a remainder whose refund is counted',
+      { ...paid, held: true, refundedMinor: 5n, refundAppliedMinor: 5n },
+      { next: 'held' },
+    ],
     ['shows a second payment', { ...paid, overpaidMinor: 1n }, review('paid_twice')],
     ['is told twice', { ...paid, state: 'credited' }, stay],
   ] as const)('%s', (_, payment, step) => {
@@ -70,6 +94,8 @@ describe('an order that is final on the chain', () => {
   test.each([
     ['held', 0n, { next: 'credited' }],
     ['held', 1n, review('paid_twice')],
+    ['repaid', 0n, stay],
+    ['repaid', 1n, review('paid_twice')],
     ['revoking', 0n, stay],
   ] as const)('a hold that ended leads from %s with %p overpaid', (state, overpaidMinor, step) => {
     expect(decideMatured({ ...paid, state, overpaidMinor })).toEqual(step as never)
@@ -77,7 +103,7 @@ describe('an order that is final on the chain', () => {
 
   test.each([
     ['revoking', 50_000n, { next: 'revoked' }],
-    ['revoking', 20_000n, review('refunded_in_part')],
+    ['revoking', 20_000n, { next: 'paid', reason: 'refunded_in_part', remainderMicro: 1_846_153n }],
     ['revoked', 50_000n, stay],
   ] as const)('a revocation leads from %s with %p refunded', (state, refundedMinor, step) => {
     expect(decideRevoked({ ...paid, state, refundedMinor })).toEqual(step as never)
@@ -85,19 +111,79 @@ describe('an order that is final on the chain', () => {
 })
 
 describe('a refund or a second payment while', () => {
+  const revoking = { next: 'revoking', reason: 'refunded_during_hold' }
   test.each([
-    ['awaiting_payment', stay, review('paid_twice')],
-    ['paid', stay, stay],
-    ['held', { next: 'revoking', reason: 'refunded_during_hold' }, stay],
-    ['revoking', stay, stay],
-    ['credited', review('refunded_after_credit'), review('paid_twice')],
-    ['repaid', review('refunded_after_credit'), review('paid_twice')],
-    ['revoked', stay, review('paid_twice')],
-    ['refunded', stay, review('paid_twice')],
-    ['review', stay, stay],
-  ] as const)('%s', (state, onRefund, onSecond) => {
-    expect(decideRefunded({ ...paid, state })).toEqual(onRefund as never)
-    expect(decideOverpaid({ ...paid, state })).toEqual(onSecond as never)
+    ['awaiting_payment', {}, stay, review('paid_twice')],
+    ['paid', {}, stay, stay],
+    ['held', onHold, revoking, stay],
+    ['revoking', {}, stay, stay],
+    ['credited', {}, review('refunded_after_credit'), review('paid_twice')],
+    ['repaid', {}, review('refunded_after_credit'), review('paid_twice')],
+    ['repaid', onHold, revoking, stay],
+    [
+      'repaid',
+      { ...onHold, holdEndedAt: then },
+      review('refunded_after_credit'),
+      review('paid_twice'),
+    ],
+    ['revoked', {}, stay, review('paid_twice')],
+    ['refunded', {}, stay, review('paid_twice')],
+    ['review', {}, stay, stay],
+  ] as const)('%s %o', (state, more, onRefund, onSecond) => {
+    const payment = { ...paid, ...more, state } as PaymentFacts
+    expect(decideRefunded({ ...payment, refundedMinor: 1n })).toEqual(onRefund as never)
+    expect(decideRefunded({ ...payment, refundedMinor: 1n, refundAppliedMinor: 1n })).toEqual(
+      stay as never,
+    )
+    expect(decideOverpaid(payment)).toEqual(onSecond as never)
+  })
+})
+
+describe('what is lost by a payment that was taken back', () => {
+  const credited = { ...paid, state: 'credited', creditedAt: then } as const
+  const all = { refundedMinor: 50_000n } as const
+  test.each([
+    ['all of it, after the credit', { ...credited, ...all }, 3_076_923n],
+    ['a part of it, rounded up', { ...credited, refundedMinor: 20_000n }, 1_230_770n],
+    ['nothing, before the credit', { ...paid, ...all }, 0n],
+    [
+      'nothing, while the chain can take it back',
+      { ...paid, ...onHold, ...all, state: 'repaid' },
+      0n,
+    ],
+    [
+      'nothing, while it is being taken back',
+      { ...paid, ...onHold, ...all, state: 'revoking' },
+      0n,
+    ],
+    [
+      'all of it, when the revocation came too late',
+      { ...paid, ...onHold, ...all, state: 'review' },
+      3_076_923n,
+    ],
+    ['nothing, when it was never credited', { ...paid, ...all, state: 'review' }, 0n],
+    [
+      'what made good an earlier loss, too',
+      { ...credited, ...all, liveMicro: 1_000_000n, offsetMicro: 2_076_923n },
+      3_076_923n,
+    ],
+    [
+      'what was left of it',
+      { ...credited, ...all, liveMicro: 1_846_153n, refundAppliedMinor: 20_000n },
+      1_846_153n,
+    ],
+    [
+      'nothing of what we gave back ourselves',
+      { ...credited, refundedMinor: 20_000n, refundAppliedMinor: 20_000n, waivedMicro: 1_230_770n },
+      0n,
+    ],
+    [
+      'the rest of it',
+      { ...credited, ...all, refundAppliedMinor: 20_000n, waivedMicro: 1_230_770n },
+      1_846_153n,
+    ],
+  ] as const)('%s', (_, payment, micro) => {
+    expect(lostMicro(payment as PaymentFacts)).toBe(micro)
   })
 })
 
@@ -112,9 +198,13 @@ describe('every decided step', () => {
     for (const state of paymentStates.filter((name) => possible(kind, name)))
       for (const refundedMinor of amounts)
         for (const overpaidMinor of amounts)
-          for (const held of kind === 'topup' ? [true, false] : [false])
+          for (const held of [true, false])
             for (const decide of decisions) {
-              const facts = { ...paid, kind, state, held, refundedMinor, overpaidMinor }
+              const credited = state === 'repaid' ? then : null
+              const facts = {
+                ...{ ...paid, kind, state, held, refundedMinor, overpaidMinor },
+                creditedAt: credited,
+              }
               const step = decide(facts)
               if ('next' in step)
                 expect([state, step, mayBecome(facts, step.next)]).toEqual([state, step, true])

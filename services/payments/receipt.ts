@@ -1,68 +1,84 @@
-import { type Charge, mayBecome, type PaymentFacts, type Reason } from './payment'
+import {
+  type Charge,
+  isOnHold,
+  mayBecome,
+  type PaymentFacts,
+  type Reason,
+  remainderFloor,
+} from './payment'
 
-/** What to do about money that arrived. */
+/** What to do about money that arrived. `liveMicro`: what to put on the chain, 10⁻⁶ AUSD. */
 export type Receipt =
   | { known: true }
   | { overpaid: true }
-  | { next: 'paid' }
+  | { next: 'paid'; liveMicro: bigint; reason?: Reason }
   | { next: 'review' | 'refunded'; reason: Reason }
 
 /**
- * Decides about a succeeded payment for what we promised. The first one that fits is credited; any
- * other payment for the same promise is money a person has to give back.
+ * Decides about a succeeded payment for what we promised. The first one that fits is credited, less
+ * what was refunded already; any other payment for the same promise is money a person has to give back.
  */
 export function decideReceipt(payment: PaymentFacts, charge: Charge): Receipt {
   if (payment.providerPaymentId === charge.paymentId) return { known: true }
   if (payment.providerPaymentId !== null || !mayBecome(payment, 'paid')) return { overpaid: true }
   if (charge.currency !== payment.currency) return { next: 'review', reason: 'currency_differs' }
   if (charge.paidMinor !== payment.fiatMinor) return { next: 'review', reason: 'amount_differs' }
-  if (payment.refundedMinor >= payment.fiatMinor)
-    return { next: 'refunded', reason: 'refunded_before_credit' }
-  if (payment.refundedMinor > 0n) return { next: 'review', reason: 'refunded_in_part' }
-  return { next: 'paid' }
+  const liveMicro = remainderFloor(payment)
+  if (liveMicro === 0n) return { next: 'refunded', reason: 'refunded_before_credit' }
+  if (payment.refundedMinor > 0n) return { next: 'paid', liveMicro, reason: 'refunded_in_part' }
+  return { next: 'paid', liveMicro }
 }
 
 /** What to do about a payment after a step on the chain, or after a refund. */
 export type Step =
   | { stay: true }
   | { next: 'held' | 'credited' | 'repaid' | 'revoked' }
+  | { next: 'paid'; reason: Reason; remainderMicro: bigint }
   | { next: 'revoking'; reason: Reason }
   | { next: 'review'; reason: Reason }
+
+const hasOpenRefund = ({ refundedMinor, refundAppliedMinor }: PaymentFacts) =>
+  refundedMinor > refundAppliedMinor
 
 /** The order of `paid` is final on the chain. */
 export function decideSettled(payment: PaymentFacts): Step {
   if (payment.state !== 'paid') return { stay: true }
-  const refunded = payment.refundedMinor > 0n
-  if (payment.kind === 'topup' && payment.held)
-    return refunded ? { next: 'revoking', reason: 'refunded_during_hold' } : { next: 'held' }
-  if (refunded) return { next: 'review', reason: 'refunded_after_credit' }
+  if (payment.held) {
+    if (hasOpenRefund(payment)) return { next: 'revoking', reason: 'refunded_during_hold' }
+    return { next: payment.kind === 'topup' ? 'held' : 'repaid' }
+  }
+  if (hasOpenRefund(payment)) return { next: 'review', reason: 'refunded_after_credit' }
   if (payment.overpaidMinor > 0n) return { next: 'review', reason: 'paid_twice' }
   return { next: payment.kind === 'topup' ? 'credited' : 'repaid' }
 }
 
-/** The chain says that nothing of this wallet is pending any more. */
+/** Its hold is over: nothing of it can be taken back on the chain any more. */
 export function decideMatured(payment: PaymentFacts): Step {
-  if (payment.state !== 'held') return { stay: true }
-  if (payment.overpaidMinor > 0n) return { next: 'review', reason: 'paid_twice' }
-  return { next: 'credited' }
+  if (payment.overpaidMinor > 0n && ['held', 'repaid'].includes(payment.state))
+    return { next: 'review', reason: 'paid_twice' }
+  return payment.state === 'held' ? { next: 'credited' } : { stay: true }
 }
 
-/** The held top-up was taken back, all of it, whatever part of it was refunded. */
+/** All of it was taken back; what of it was not refunded is applied anew. */
 export function decideRevoked(payment: PaymentFacts): Step {
   if (payment.state !== 'revoking') return { stay: true }
+  const remainderMicro = remainderFloor(payment)
+  if (remainderMicro > 0n) return { next: 'paid', reason: 'refunded_in_part', remainderMicro }
   if (payment.overpaidMinor > 0n) return { next: 'review', reason: 'paid_twice' }
-  if (payment.refundedMinor < payment.fiatMinor)
-    return { next: 'review', reason: 'refunded_in_part' }
   return { next: 'revoked' }
 }
 
 /** A refund succeeded and is already counted in `refundedMinor`. */
 export function decideRefunded(payment: PaymentFacts): Step {
+  if (!hasOpenRefund(payment)) return { stay: true }
   switch (payment.state) {
     case 'held':
       return { next: 'revoking', reason: 'refunded_during_hold' }
-    case 'credited':
     case 'repaid':
+      return isOnHold(payment)
+        ? { next: 'revoking', reason: 'refunded_during_hold' }
+        : { next: 'review', reason: 'refunded_after_credit' }
+    case 'credited':
       return { next: 'review', reason: 'refunded_after_credit' }
     default:
       return { stay: true } // Before the credit, or with it under way: decided when that ends.
@@ -71,6 +87,19 @@ export function decideRefunded(payment: PaymentFacts): Step {
 
 /** A second payment of the same promise arrived and is already counted in `overpaidMinor`. */
 export function decideOverpaid(payment: PaymentFacts): Step {
-  const busy = ['paid', 'held', 'revoking', 'review'].includes(payment.state)
+  const busy = ['paid', 'held', 'revoking', 'review'].includes(payment.state) || isOnHold(payment)
   return busy ? { stay: true } : { next: 'review', reason: 'paid_twice' }
+}
+
+/**
+ * AUSD (10⁻⁶, rounded up) that the wallet was given for money which was taken back when the chain
+ * could not take it back any more; 0 while it can, or when nothing was given.
+ */
+export function lostMicro(payment: PaymentFacts): bigint {
+  const given = payment.creditedAt !== null || payment.offsetMicro > 0n
+  const over = ['credited', 'repaid', 'review'].includes(payment.state)
+  if (!given || !over || (payment.state === 'repaid' && isOnHold(payment))) return 0n
+  const { liveMicro, offsetMicro, waivedMicro } = payment
+  const missing = liveMicro + offsetMicro - waivedMicro - remainderFloor(payment)
+  return missing > 0n && hasOpenRefund(payment) ? missing : 0n
 }

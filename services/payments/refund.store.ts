@@ -1,11 +1,14 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { check, index, text } from 'drizzle-orm/pg-core'
 import { amountColumn, timestamps } from '#shared/db/columns'
-import type { Tx } from '#shared/db/open'
+import type { Db, Tx } from '#shared/db/open'
 import type { RefundStatus } from './payment-provider'
 import { schema } from './schema.store'
 
-/** A refund as the provider last told it. */
+export const refundOrigins = ['refund', 'ordered', 'chargeback'] as const
+export type RefundOrigin = (typeof refundOrigins)[number]
+
+/** Money that went back to a payer, as the provider last told it. */
 export const refunds = schema.table(
   'refunds',
   {
@@ -14,13 +17,25 @@ export const refunds = schema.table(
     providerPaymentId: text('provider_payment_id').notNull(),
     refundedMinor: amountColumn('refunded_minor').notNull(),
     status: text('status').$type<RefundStatus>().notNull(),
+    /** `ordered`: by ourselves. `chargeback`: the payer's bank took it back. */
+    origin: text('origin', { enum: refundOrigins }).notNull().default('refund'),
     ...timestamps(),
   },
   (table) => [
     index('refunds_provider_payment').on(table.providerPaymentId),
     check('refunds_amount', sql`${table.refundedMinor} >= 0`),
+    check('refunds_origin', sql`${table.origin} in ('refund', 'ordered', 'chargeback')`),
   ],
 )
+
+/** True when we hold this refund as succeeded: there is nothing new in it. */
+export async function isRefunded(db: Db, id: string): Promise<boolean> {
+  const rows = await db
+    .select({ id: refunds.id })
+    .from(refunds)
+    .where(and(eq(refunds.id, id), eq(refunds.status, 'succeeded')))
+  return rows.length > 0
+}
 
 /** Records a refund; one that succeeded stays so, whatever an older delivery says. */
 export const recordRefund = (tx: Tx, refund: typeof refunds.$inferInsert) =>

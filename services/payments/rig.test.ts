@@ -5,8 +5,10 @@ import { openSandbox } from '#infra/sandbox/sandbox'
 import { type Desk as HandlingDesk, handle } from '#shared/bus/handling'
 import { openDatabase } from '#shared/db/open'
 import { openLog } from '#shared/log'
+import type { RelayKind } from '#shared/messages/relay'
 import type { AnswerOf, Question } from '#shared/messages/topic'
 import { paymentsWebhookSubject } from '#shared/messages/webhooks'
+import { receiveListed } from '#shared/provider/listing'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import { answerActivity } from './activity.responder'
 import { anomalies } from './anomaly.store'
@@ -17,6 +19,8 @@ import { mail, outbox } from './schema.store'
 import { answerSettlements } from './settlement.responder'
 import { sweepOnce } from './stuck'
 import { answerTopups } from './topup.responder'
+import { paymentListing } from './transactions'
+import { findWallet, reversals } from './wallet.store'
 import { webhookReactions } from './webhook.reactions'
 
 export const wallet = '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211'
@@ -28,6 +32,7 @@ type Answered = {
   refused?: string
 }
 type Entry = Record<string, string>
+type HoldState = 'none' | 'held' | 'released' | 'revoked'
 
 /** A real Postgres of this suite alone, migrated as everywhere, under the service's own role. */
 async function openPostgres() {
@@ -39,12 +44,13 @@ async function openPostgres() {
 }
 
 /** What the neighbours answer: quotes of pricing, wallets of the chain. */
-function openNeighbours() {
+function openNeighbours(clock: () => number) {
   const chain = {
     verified: true,
     drawn: '0',
-    pendingShares: '0',
-    pendingUntil: null as string | null,
+    frozen: false,
+    /** What `chain.hold` says; `until` in unix seconds. */
+    hold: { state: 'released' as HoldState, until: null as number | null },
   }
   const quotes = new Map<string, { pair: string; rate: string; takenBy?: string; over?: true }>()
   const quote = (pair = 'USD/IDR', rate = '16250') => {
@@ -54,8 +60,13 @@ function openNeighbours() {
   }
   const answer = (subject: string, request: Record<string, string>): Answer<unknown> => {
     if (subject === 'chain.account') {
-      const { verified, drawn, pendingShares, pendingUntil } = chain
-      return ok({ verified, drawn, collateral: { pendingShares, pendingUntil } })
+      const { verified, drawn, frozen } = chain
+      return ok({ wallet: request.wallet, verified, drawn, frozen })
+    }
+    if (subject === 'chain.hold') {
+      const { state, until } = chain.hold
+      const blockTime = String(Math.floor(clock() / 1_000))
+      return ok({ state, until: until === null ? null : String(until), blockTime })
     }
     const locked = quotes.get(request.quoteId!)
     if (!locked) return refuse('quote_unknown')
@@ -74,10 +85,10 @@ export async function openRig() {
   const base = await openPostgres()
   const log = openLog('payments', process.env.SUITE_LOG ?? 'silent')
   const database = openDatabase({ url: base.url, name: 'suite', log, onStuck: () => {} })
-  const neighbours = openNeighbours()
   const time = { aheadMs: 0 }
   const clock = () => Date.now() + time.aheadMs
-  const desk = { log, clock, sweepAfterMs: 1_000 }
+  const neighbours = openNeighbours(clock)
+  const context = { log, clock, sweepAfterMs: 1_000, holdMarginMs: 5_000 }
 
   const gateway = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (call) => receive(call) })
   const sandbox = openSandbox({
@@ -92,8 +103,8 @@ export async function openRig() {
   const api = { baseUrl: sandbox.url, secretKeys, requestsPerMinute: 60_000, log }
   const provider = openXendit({ ...api, appUrl: 'https://app.example.com' })
   const reactions = [
-    ...webhookReactions({ desk, provider, database, onPaid: () => {} }),
-    ...relayReactions(desk),
+    ...webhookReactions({ context, provider, database, onPaid: () => {} }),
+    ...relayReactions(context),
   ]
   const reader: HandlingDesk = {
     ...{ consumer: 'payments', database, mailroom: mail, reactions, log, poke: () => {} },
@@ -111,21 +122,22 @@ export async function openRig() {
     return new Response(null, { status: fate === 'done' ? 200 : 503 })
   }
 
-  const creation = { database, provider, desk, ask: neighbours.ask, checkoutTtlMs: 1_800_000 }
+  const creation = { database, provider, context, ask: neighbours.ask, checkoutTtlMs: 1_800_000 }
   const ask = (answering: { answer: (request: unknown) => Promise<unknown> }) =>
     answering.answer as (request: unknown) => Promise<Answered>
-  const settle = (kind: 'credit' | 'repay' | 'revoke', cause: string, failed = false) =>
+  const settle = (kind: RelayKind, cause: string, failed = false) =>
     handle(reader, {
       subject: `relay.${kind}.${failed ? 'failed' : 'settled'}`,
-      messageId: `${kind}:${cause}:${failed}`,
+      messageId: `${kind}:${cause}:${failed}:${crypto.randomUUID()}`,
       payload: {
         ...{ operationId: 'op_1', cause, wallet, reason: 'reverted', txHash, blockNumber: '7' },
       },
     })
-  const sweeper = { database, provider, ask: neighbours.ask, desk, everyMs: 100, looksMax: 100 }
+  const sweeper = { database, provider, ask: neighbours.ask, context, everyMs: 100, looksMax: 100 }
+  const listing = paymentListing({ database, provider, context })
   return {
     ...neighbours,
-    ...{ database, desk, provider, time, deliver, settle, sandbox },
+    ...{ database, context, provider, time, deliver, settle, sandbox, listing },
     topup: ask(answerTopups(creation)),
     settlement: ask(answerSettlements(creation)),
     activity: ask(answerActivity(database, clock)),
@@ -133,6 +145,11 @@ export async function openRig() {
     sweep: async (aheadMs = 2_000) => {
       time.aheadMs += aheadMs
       await sweepOnce({ ...sweeper, poke: () => {} })
+    },
+    /** Reads the provider's list of the last hour, of both accounts. */
+    list: async () => {
+      for (const account of ['ID', 'MY'] as const)
+        await receiveListed(listing, account, new Date(Date.now() - 3_600_000))
     },
     control: async (path: string, body: unknown = {}) => {
       const reply = await fetch(`${sandbox.url}/control/${path}`, {
@@ -147,8 +164,13 @@ export async function openRig() {
     rows: () => database.read((db) => db.select().from(payments)),
     orders: async (id: string) => {
       const sent = await database.read((db) => db.select().from(outbox).orderBy(outbox.position))
-      return sent.filter((row) => (row.payload as { paymentId: string }).paymentId === id)
+      return sent.filter(({ payload }) => {
+        const { paymentId, refId } = payload as { paymentId?: string; refId?: string }
+        return paymentId === id || refId?.split('.')[0] === id
+      })
     },
+    walletRow: (of: string) => database.read((db) => findWallet(db, of)),
+    reversals: () => database.read((db) => db.select().from(reversals)),
     oddities: () => database.read((db) => db.select().from(anomalies)),
     [Symbol.asyncDispose]: async () => {
       await sandbox[Symbol.asyncDispose]()

@@ -10,18 +10,28 @@ export type SettlementState =
   | 'opening'
   | 'awaiting_payment'
   | 'expired'
+  | 'replaced'
   | 'paid'
   | 'repaid'
+  | 'revoking'
+  | 'revoked'
   | 'refunded'
   | 'review'
 
-/** As a top-up, but money that repays a debt is never held: it cannot be drawn again unpaid. */
+/**
+ * As a top-up, but money of a held channel repays at once: the contract keeps its value encumbered
+ * until the hold ends, and until then a refund brings the debt back.
+ */
 export const settlementLifecycle: Lifecycle<SettlementState> = {
-  opening: ['awaiting_payment', 'expired', 'paid', 'refunded', 'review'],
-  awaiting_payment: ['paid', 'expired', 'refunded', 'review'],
+  opening: ['awaiting_payment', 'expired', 'replaced', 'paid', 'refunded', 'review'],
+  awaiting_payment: ['paid', 'expired', 'replaced', 'refunded', 'review'],
   expired: ['paid', 'refunded', 'review'], // As for a top-up: late money is still their money.
-  paid: ['repaid', 'review'],
-  repaid: ['review'],
+  // Another checkout for the same debt was opened; a code already shown may still be paid.
+  replaced: ['paid', 'refunded', 'review'],
+  paid: ['repaid', 'revoking', 'review'],
+  repaid: ['revoking', 'review'],
+  revoking: ['revoked', 'paid', 'review'],
+  revoked: ['review'],
   refunded: ['review'],
   review: [],
 }

@@ -1,14 +1,11 @@
-import type { Clock } from '#shared/clock'
 import type { Tx } from '#shared/db/open'
-import type { Log } from '#shared/log'
+import type { Context } from './context'
 import { nextLook } from './look'
 import { announceFact, orderEffect } from './order.store'
-import { mayBecome, type PaymentState } from './payment'
+import { isOnHold, mayBecome, type PaymentState } from './payment'
 import { movePayment, type NewPayment, type PaymentRow } from './payment.store'
 import type { Step } from './receipt'
-
-/** What every change of a payment needs besides the transaction. */
-export type Desk = { readonly log: Log; readonly clock: Clock; readonly sweepAfterMs: number }
+import { noteReversal } from './reversal'
 
 type Set = Partial<Omit<NewPayment, 'id' | 'state'>>
 
@@ -18,42 +15,59 @@ type Set = Partial<Omit<NewPayment, 'id' | 'state'>>
  */
 export async function takeStep(
   tx: Tx,
-  desk: Desk,
+  context: Context,
   payment: PaymentRow,
   step: { next: PaymentState; reason?: PaymentRow['reason'] },
   set: Set = {},
 ): Promise<PaymentRow | undefined> {
   const to = step.next
   if (!mayBecome(payment, to)) throw new Error(`a ${payment.kind} in ${payment.state} became ${to}`)
-  const after = { ...payment, ...set, state: to, looks: 0 }
-  const lookAt = nextLook(after, desk.clock(), desk.sweepAfterMs)
+  const changed = { ...payment, ...set, state: to, looks: 0 }
+  const after = { ...changed, onHold: isOnHold(changed) }
+  const lookAt = nextLook(after, context.clock(), context.sweepAfterMs)
   const moved = await movePayment(tx, payment.id, {
     from: [payment.state],
     to,
     lookAt,
     set: { ...set, ...(step.reason ? { reason: step.reason } : {}) },
   })
-  if (moved) await tell(tx, desk, moved)
+  if (moved) await tell(tx, context, moved)
   return moved
 }
 
-/** A decision that may be to stay. */
-export const takeDecided = async (
+/** A decision that may be to stay. A remainder begins its life anew, under a ref of its own. */
+export async function takeDecided(
   tx: Tx,
-  desk: Desk,
+  context: Context,
   payment: PaymentRow,
   step: Step,
   set: Set = {},
-) => ('stay' in step ? undefined : takeStep(tx, desk, payment, step, set))
+) {
+  if ('stay' in step) return undefined
+  const anew = 'remainderMicro' in step ? remainderOf(payment, step.remainderMicro) : {}
+  return takeStep(tx, context, payment, step, { ...set, ...anew })
+}
 
-async function tell(tx: Tx, { log }: Desk, payment: PaymentRow): Promise<void> {
+const remainderOf = ({ part, refundedMinor }: PaymentRow, liveMicro: bigint): Set => ({
+  part: part + 1,
+  liveMicro,
+  refundAppliedMinor: refundedMinor,
+  creditedAt: null,
+  clearedAt: null,
+  holdEndedAt: null,
+})
+
+async function tell(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
+  const { log } = context
   const { id: paymentId, kind, state, reason } = payment
   if (state === 'paid') await announceFact(tx, payment, 'paid')
-  if (state === 'paid' || state === 'revoking') await orderEffect(tx, payment)
+  const ordered = state === 'revoking' || (state === 'paid' && payment.liveMicro > 0n)
+  if (ordered) await orderEffect(tx, payment)
   if (state === 'credited' || state === 'repaid') await announceFact(tx, payment, 'settled')
   if (state === 'review') {
     await announceFact(tx, payment, 'review')
     log.error({ paymentId, kind, reason, alarm: true }, 'payment needs a person')
+    await noteReversal(tx, context, payment)
     return
   }
   log.info({ paymentId, kind, state }, 'payment moved')

@@ -1,25 +1,24 @@
 import type { Ask } from '#shared/bus/ask'
 import type { Database, Tx } from '#shared/db/open'
-import { pause } from '#shared/deadline'
 import { failpoint } from '#shared/failpoint'
-import { ChainAccount } from '#shared/messages/chain'
-import { askOr } from './asking'
+import { startLoop } from '#shared/loop'
 import { expire, receiveCheckout } from './checkout.store'
+import type { Context } from './context'
 import { findByCheckout } from './finding'
+import { checkHold } from './hold'
 import { nextLook } from './look'
 import { leaseLooks, planLook } from './look.store'
 import { orderEffect } from './order.store'
+import { isOnHold } from './payment'
 import { lockPayment, type PaymentRow } from './payment.store'
 import type { PaymentProvider } from './payment-provider'
-import { decideMatured } from './receipt'
-import { receiveRefund } from './refund-receipt.store'
-import { type Desk, takeDecided } from './step.store'
+import { recheckWallets } from './reversal'
 
 export type Sweeper = {
   readonly database: Database
   readonly provider: PaymentProvider
   readonly ask: Ask
-  readonly desk: Desk
+  readonly context: Context
   readonly everyMs: number
   readonly looksMax: number
   readonly poke: () => void
@@ -29,44 +28,65 @@ export type Sweeper = {
 export const looksPerRound = (requestsPerMinute: number, everyMs: number): number =>
   Math.min(200, Math.max(1, Math.floor((requestsPerMinute * everyMs) / 120_000)))
 
-/** Asks for everything that is quiet for too long at its authority, until disposed. */
+/** Looks under way at once; a round may always begin a few, for holds come first. */
+const runningMax = 400
+const roomMin = 8
+
+/** How often a round begins: often enough to be there before a hold ends. */
+export const roundEveryMs = (everyMs: number, holdMarginMs: number): number =>
+  Math.min(everyMs, Math.max(100, holdMarginMs / 8))
+
+/**
+ * Asks for everything that is quiet for too long at its authority, until disposed. A round does not
+ * wait for the one before: a provider that hangs must not keep us from a hold that is about to end.
+ */
 export function startSweeping(sweeper: Sweeper): AsyncDisposable {
-  const stop = new AbortController()
-  const loop = async () => {
-    while (!stop.signal.aborted) {
-      await sweepOnce(sweeper).catch((error) =>
-        sweeper.desk.log.warn({ err: error }, 'sweep failed'),
-      )
-      await pause(sweeper.everyMs, stop.signal)
-    }
-  }
-  const ended = loop()
+  const { context, everyMs } = sweeper
+  const running = new Set<Promise<void>>()
+  const loop = startLoop({
+    name: 'recheck',
+    everyMs: roundEveryMs(everyMs, context.holdMarginMs),
+    log: context.log,
+    work: () => sweepOnce(sweeper, running),
+  })
   return {
     [Symbol.asyncDispose]: async () => {
-      stop.abort()
-      await ended
+      await loop[Symbol.asyncDispose]()
+      await Promise.all(running)
     },
   }
 }
 
-/** One round: lease what is due, look at each, plan its next look. */
-export async function sweepOnce(sweeper: Sweeper): Promise<void> {
-  const { database, desk, looksMax } = sweeper
-  const due = await leaseLooks(database, new Date(desk.clock()), looksMax)
-  await Promise.all(due.map((payment) => lookAndPlan(sweeper, payment)))
-  if (due.length > 0) sweeper.poke()
+/**
+ * One round: lease what is due, look at each, plan its next look. With `running` given, the looks go
+ * on in there after the round.
+ */
+export async function sweepOnce(sweeper: Sweeper, running?: Set<Promise<void>>): Promise<void> {
+  const { database, context, looksMax, poke } = sweeper
+  const room = running ? Math.max(roomMin, runningMax - running.size) : looksMax
+  const rowsMax = Math.min(looksMax, room)
+  const due = await leaseLooks(database, new Date(context.clock()), rowsMax)
+  const looks = due.map((payment) => lookAndPlan(sweeper, payment).then(poke))
+  if (!running) await Promise.all(looks)
+  else
+    for (const one of looks) {
+      running.add(one)
+      void one.finally(() => running.delete(one))
+    }
+  if (await recheckWallets(database, context)) poke()
 }
 
 async function lookAndPlan(sweeper: Sweeper, payment: PaymentRow): Promise<void> {
-  const { database, desk } = sweeper
+  const { database, context } = sweeper
   try {
     const restUntil = await look(sweeper, payment)
-    const usual = nextLook(payment, desk.clock(), desk.sweepAfterMs)
+    const quiet = { ...payment, onHold: isOnHold(payment) }
+    const usual = nextLook(quiet, context.clock(), context.sweepAfterMs)
     await planLook(database, payment, restUntil ?? usual)
   } catch (error) {
     // The lease ends by itself, and then it is looked at again.
     const { id: paymentId, state } = payment
-    desk.log.warn({ paymentId, state, err: error }, 'quiet payment could not be asked for')
+    context.log.warn({ paymentId, state, err: error }, 'quiet payment could not be asked for')
   }
 }
 
@@ -74,70 +94,39 @@ async function lookAndPlan(sweeper: Sweeper, payment: PaymentRow): Promise<void>
 async function look(sweeper: Sweeper, payment: PaymentRow): Promise<Date | undefined> {
   switch (payment.state) {
     case 'opening':
-      await onLocked(sweeper, payment, (tx, row) => expire(tx, sweeper.desk, row))
+      await onLocked(sweeper, payment, (tx, row) => expire(tx, sweeper.context, row))
       return
     case 'awaiting_payment':
     case 'expired':
+    case 'replaced':
       await lookAtCheckout(sweeper, payment)
       return
     case 'paid':
     case 'revoking':
       await onLocked(sweeper, payment, (tx, row) => orderEffect(tx, row, row.looks))
-      sweeper.desk.log.warn({ paymentId: payment.id, state: payment.state }, 'order repeated')
+      sweeper.context.log.warn({ paymentId: payment.id, state: payment.state }, 'order repeated')
       return
     case 'held':
-      return lookAtHold(sweeper, payment)
+    case 'repaid':
+      return isOnHold(payment) ? checkHold(sweeper, payment) : undefined
     default:
       return
   }
 }
 
 async function lookAtCheckout(sweeper: Sweeper, payment: PaymentRow): Promise<void> {
-  const { database, provider, desk } = sweeper
+  const { database, provider, context } = sweeper
   const { account, sessionId } = payment
   if (sessionId === null) return
   const found = await findByCheckout(provider, account, sessionId)
   if (found.fetched) failpoint('payments:payment-found')
   if (!found.checkout) {
-    desk.log.error({ paymentId: payment.id, alarm: true }, 'provider does not know our checkout')
-    await onLocked(sweeper, payment, (tx, row) => expire(tx, desk, row))
+    context.log.error({ paymentId: payment.id, alarm: true }, 'provider does not know our checkout')
+    await onLocked(sweeper, payment, (tx, row) => expire(tx, context, row))
     return
   }
-  const paid = await database.transaction((tx) => receiveCheckout(tx, desk, account, found))
+  const paid = await database.transaction((tx) => receiveCheckout(tx, context, account, found))
   if (paid) failpoint('payments:paid-committed')
-}
-
-/** The chain decides when the hold has ended; `pendingUntil` is the end of the wallet's last one. */
-async function lookAtHold(sweeper: Sweeper, payment: PaymentRow): Promise<Date | undefined> {
-  const { ask, desk } = sweeper
-  await lookForRefunds(sweeper, payment)
-  const { wallet } = payment
-  const account = await askOr(ask, ChainAccount, { wallet }, 'chain_unavailable')
-  if ('refused' in account) return undefined
-  const { pendingShares, pendingUntil } = account.ok.collateral
-  if (pendingUntil !== null && pendingShares !== '0') {
-    const ripeMs = Math.max(Number(pendingUntil) * 1_000, desk.clock()) + 1_000
-    return new Date(Math.min(ripeMs, desk.clock() + desk.sweepAfterMs))
-  }
-  await onLocked(sweeper, payment, async (tx, row) => {
-    await takeDecided(tx, desk, row, decideMatured(row))
-  })
-  return undefined
-}
-
-/** While a top-up is held a refund can still be met by taking it back, so none may be missed. */
-async function lookForRefunds(sweeper: Sweeper, payment: PaymentRow): Promise<void> {
-  const { database, provider, desk } = sweeper
-  const { account, paymentRequestId, providerPaymentId } = payment
-  if (!paymentRequestId || !providerPaymentId) return
-  // Its webhook is what we count on: the list is not in the provider's current reference.
-  const refunds = await provider.listRefunds(account, paymentRequestId).catch(() => [])
-  const done = refunds.filter(({ status }) => status === 'succeeded')
-  const fetched = done.length > 0 && (await provider.findCharge(account, providerPaymentId))
-  if (!fetched) return
-  await database.transaction(async (tx) => {
-    for (const refund of done) await receiveRefund(tx, desk, refund, fetched)
-  })
 }
 
 /** Runs on the row as it is now, unless it moved since it was leased. */

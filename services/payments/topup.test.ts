@@ -61,7 +61,7 @@ describe('money by', () => {
     ['AMBANK_VIRTUAL_ACCOUNT', 'bank', false],
     ['MAYB2U_FPX', 'bank', false],
     ['CIMB_FPX_BUSINESS', 'bank', false],
-    ['BRI_DIRECT_DEBIT', 'bank', false],
+    ['BRI_DIRECT_DEBIT', 'direct_debit', true],
     ['DUITNOW_PAY', 'bank', false],
     ['CARDS', 'card', true],
     ['GOPAY', 'ewallet', true],
@@ -91,7 +91,7 @@ describe('the lifecycles', () => {
 
   test('never let money that was received become unreceived', () => {
     const received = ['paid', 'held', 'credited', 'repaid', 'revoking', 'revoked', 'refunded']
-    const waiting = ['opening', 'awaiting_payment', 'expired']
+    const waiting = ['opening', 'awaiting_payment', 'expired', 'replaced']
     for (const table of [topupLifecycle, settlementLifecycle])
       for (const state of received) {
         const next = (table as Record<string, readonly string[]>)[state] ?? []

@@ -29,7 +29,8 @@ export const topupLifecycle: Lifecycle<TopupState> = {
   held: ['credited', 'revoking', 'review'],
   // Refunded after the credit, or paid a second time.
   credited: ['review'],
-  revoking: ['revoked', 'review'],
+  // What was not refunded is credited anew.
+  revoking: ['revoked', 'paid', 'review'],
   revoked: ['review'],
   // Given back before any credit was ordered.
   refunded: ['review'],

@@ -5,12 +5,12 @@ import type { Message } from '#shared/messages/topic'
 import { PaymentsWebhook } from '#shared/messages/webhooks'
 import { recordAnomaly } from './anomaly.store'
 import { receiveCheckout } from './checkout.store'
+import type { Context } from './context'
 import { type Found, findFacts } from './finding'
 import { findByProviderIds } from './payment.store'
 import type { PaymentProvider } from './payment-provider'
 import { receiveCharge } from './receipt.store'
 import { receiveRefund } from './refund-receipt.store'
-import type { Desk } from './step.store'
 import { type Hint, readDelivery } from './webhook'
 
 type Delivery = Message<typeof PaymentsWebhook>
@@ -36,7 +36,7 @@ export function notePaid(poke: () => void) {
 
 /** A delivery says where to look; what is found there is what is believed. */
 export const webhookReactions = (options: {
-  desk: Desk
+  context: Context
   provider: PaymentProvider
   database: Database
   /** Told within the transaction that made a payment `paid`. */
@@ -52,40 +52,40 @@ export const webhookReactions = (options: {
       return { hint, ...found }
     },
     apply: async (tx, delivery, read) => {
-      if (await takeIn(tx, options.desk, delivery, read)) options.onPaid()
+      if (await takeIn(tx, options.context, delivery, read)) options.onPaid()
     },
   }),
 ]
 
-async function takeIn(tx: Tx, desk: Desk, delivery: Delivery, read: Read): Promise<boolean> {
+async function takeIn(tx: Tx, context: Context, delivery: Delivery, read: Read): Promise<boolean> {
   const { account } = delivery
   const { hint, fetched, refund, checkout } = read
   switch (hint.about) {
     case 'payout':
       return false // The payouts service reads the same stream.
     case 'session':
-      if (checkout) return receiveCheckout(tx, desk, account, read)
-      return noteUnknown(tx, desk, delivery, hint.sessionId)
+      if (checkout) return receiveCheckout(tx, context, account, read)
+      return noteUnknown(tx, context, delivery, hint.sessionId)
     case 'payment':
-      if (!fetched) return noteUnknown(tx, desk, delivery, hint.paymentId)
-      return receiveCharge(tx, desk, fetched)
+      if (!fetched) return noteUnknown(tx, context, delivery, hint.paymentId)
+      return receiveCharge(tx, context, fetched)
     case 'payment_request':
-      return fetched ? receiveCharge(tx, desk, fetched) : false
+      return fetched ? receiveCharge(tx, context, fetched) : false
     case 'refund':
-      if (!refund || !fetched) return noteUnknown(tx, desk, delivery, hint.refundId)
-      await receiveRefund(tx, desk, refund, fetched)
+      if (!refund || !fetched) return noteUnknown(tx, context, delivery, hint.refundId)
+      await receiveRefund(tx, context, refund, fetched)
       return false
     default: {
       const { event: object } = hint
       await recordAnomaly(tx, { kind: 'event_unknown', account, object })
-      desk.log.warn({ account, event: object }, 'delivery of an unknown event recorded')
+      context.log.warn({ account, event: object }, 'delivery of an unknown event recorded')
       return false
     }
   }
 }
 
 /** The dashboard's sample deliveries name objects that never were. */
-async function noteUnknown(tx: Tx, { log }: Desk, { account }: Delivery, object: string) {
+async function noteUnknown(tx: Tx, { log }: Context, { account }: Delivery, object: string) {
   await recordAnomaly(tx, { kind: 'object_unknown', account, object })
   log.warn({ account, object }, 'delivery names an object the provider does not know')
   return false

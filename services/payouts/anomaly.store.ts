@@ -15,6 +15,8 @@ export const anomalyKinds = [
   'paid_and_returned',
   'status_unknown',
   'key_taken', // Our idempotency key is in use, and no payout has our reference.
+  'provider_refuses', // Our key, address or account, or a word never seen: nothing about the payout.
+  'payout_lost', // The provider does not know a payout any more that it had told us of.
   'return_failed',
 ] as const
 export type AnomalyKind = (typeof anomalyKinds)[number]

@@ -44,8 +44,10 @@ export const cashoutAnswer = (desk: CashoutDesk): Answering =>
     const known = await meetRivals(desk, asked, takenBy)
     if (known && !('refused' in known && known.refused === 'authorization_conflict')) return known
     const checked = await check(desk, asked, takenBy)
-    if ('refused' in checked) return checked
+    // A request that is wrong in itself hears so before it hears that the wallet is frozen.
+    if ('refused' in checked && checked.refused !== 'wallet_frozen') return checked
     if (known) return known // The authorization already serves another payout.
+    if ('refused' in checked) return checked
     const { quoteId } = asked
     const taken = await desk.ask(QuoteTake, { quoteId, takenBy }, askQuoteMs)
     if ('refused' in taken) return taken

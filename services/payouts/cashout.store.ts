@@ -10,7 +10,7 @@ import {
   unique,
 } from 'drizzle-orm/pg-core'
 import { addressColumn, amountColumn, at, timestamps } from '#shared/db/columns'
-import type { Db, Tx } from '#shared/db/open'
+import type { Database, Db, Tx } from '#shared/db/open'
 import { statesBefore } from '#shared/lifecycle'
 import { type CashoutState, cashoutStates, lifecycle } from './cashout.ts'
 import type { Reason } from './reason.ts'
@@ -75,6 +75,15 @@ export async function findCashout(db: Db, id: string): Promise<Cashout | undefin
   return (await db.select().from(cashouts).where(eq(cashouts.id, id)))[0]
 }
 
+/** The cash-out that this payout of the provider pays. */
+export async function findPaidAs(db: Db, providerPayoutId: string): Promise<Cashout | undefined> {
+  const rows = await db
+    .select()
+    .from(cashouts)
+    .where(eq(cashouts.providerPayoutId, providerPayoutId))
+  return rows[0]
+}
+
 /** Rows that this quote or this authorization already made: at most one each. */
 export const findRivals = (db: Db, quoteId: string, authorizer: string, nonce: string) =>
   db
@@ -124,12 +133,24 @@ export async function moveCashout(
 export const noteCashout = (db: Db, id: string, changes: Changes) =>
   db.update(cashouts).set(changes).where(eq(cashouts.id, id))
 
-/** Counts one more attempt to pay before it is made; undefined when there is nothing to pay. */
-export async function countAttempt(db: Db, id: string): Promise<Cashout | undefined> {
-  const counted = await db
-    .update(cashouts)
-    .set({ attempts: sql`${cashouts.attempts} + 1`, attemptedAt: sql`now()` })
-    .where(and(eq(cashouts.id, id), eq(cashouts.state, 'paying')))
-    .returning()
-  return counted[0]
+export type Attempt = {
+  readonly cashout: Cashout
+  /** How long ago the one before was counted, whoever made it; infinite when there was none. */
+  readonly sincePreviousMs: number
 }
+
+/** Counts one more attempt to pay before it is made; undefined when there is nothing to pay. */
+export const countAttempt = (database: Database, id: string): Promise<Attempt | undefined> =>
+  database.transaction(async (tx) => {
+    const before = await lockCashout(tx, id)
+    if (before?.state !== 'paying') return undefined
+    const [cashout] = await tx
+      .update(cashouts)
+      .set({ attempts: before.attempts + 1, attemptedAt: sql`now()` })
+      .where(eq(cashouts.id, id))
+      .returning()
+    const sincePreviousMs = before.attemptedAt
+      ? cashout!.attemptedAt!.getTime() - before.attemptedAt.getTime()
+      : Number.POSITIVE_INFINITY
+    return { cashout: cashout!, sincePreviousMs }
+  })

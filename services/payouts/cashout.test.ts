@@ -133,15 +133,28 @@ describe('what the provider says', () => {
 })
 
 describe('a refusal of an order is believed', () => {
-  const clear = { conflict: false, found: 0, attempts: 1, sincePreviousMs: Infinity }
+  const clear = {
+    meaning: 'channel_unavailable',
+    found: 0,
+    attempts: 1,
+    sincePreviousMs: Infinity,
+  } as const
   test.each([
     ['of the first attempt, when nothing is found', {}, true],
-    ['when the key is taken', { conflict: true }, false],
+    ['that the account number is wrong', { meaning: 'destination_wrong' }, true],
+    ...[
+      'conflict',
+      'account_misconfigured',
+      'not_found',
+      'state_wrong',
+      'try_later',
+      'unknown',
+    ].map((meaning) => [`never by a word that means ${meaning}`, { meaning }, false] as const),
     ['when a payout is found', { found: 1 }, false],
     ['soon after an unclear attempt', { attempts: 2, sincePreviousMs: settledAfterMs - 1 }, false],
     ['long after it', { attempts: 2, sincePreviousMs: settledAfterMs }, true],
   ])('%s: %p', (_, change, believed) => {
-    expect(believeRefusal({ ...clear, ...change })).toBe(believed)
+    expect(believeRefusal({ ...clear, ...(change as object) })).toBe(believed)
   })
 })
 

@@ -1,4 +1,5 @@
 import { canBecome, type Lifecycle } from '#shared/lifecycle'
+import type { ProviderMeaning } from '#shared/provider/problem'
 import type { PayoutStatus } from './payout-provider.ts'
 import type { Reason } from './reason.ts'
 
@@ -155,9 +156,37 @@ const refusalReasons: ReadonlyMap<string, Reason> = new Map([
   ['COMPLIANCE_REJECTED', 'compliance'],
 ])
 
+/**
+ * Of several payouts with our reference, those that decide: while one may still reach the bank, or
+ * has, the ones that failed prove nothing.
+ */
+export function decisive(found: readonly Evidence[]): readonly Evidence[] {
+  const alive = found.filter(({ status }) => status !== 'refused' && status !== 'reversed')
+  return alive.length > 0 ? alive : found
+}
+
+/** By these words the provider turns down the very order it was given; they alone prove something. */
+const turnsDownOrder: ReadonlySet<ProviderMeaning> = new Set([
+  'request_wrong',
+  'amount_outside_limits',
+  'channel_unavailable',
+  'destination_wrong',
+] as const)
+
+/**
+ * Whether a refused attempt says no to this order (`order`), that somebody has our key (`conflict`),
+ * to come again (`later`), or something that is no answer to it at all (`nothing`): about our key,
+ * our address, our account, or in a word nobody has seen.
+ */
+export function aboutOf(meaning: ProviderMeaning): 'order' | 'conflict' | 'later' | 'nothing' {
+  if (turnsDownOrder.has(meaning)) return 'order'
+  if (meaning === 'conflict') return 'conflict'
+  return meaning === 'try_later' ? 'later' : 'nothing'
+}
+
 /** What an attempt to pay was answered, when it was neither accepted nor unclear. */
 export type Refused = {
-  conflict: boolean
+  meaning: ProviderMeaning
   /** What a look-up by our reference found after the refusal. */
   found: number
   /** How many attempts there were, this one included, and how long ago the one before was asked. */
@@ -169,11 +198,11 @@ export type Refused = {
 export const settledAfterMs = 60_000
 
 /**
- * May a refusal be believed? Not when the key is taken: then a payout of ours exists somewhere. Not
+ * Does a refusal prove that no transfer exists? Not when it speaks of anything but this order. Not
  * right after an attempt of unknown outcome: that one may still be on its way in.
  */
-export function believeRefusal({ conflict, found, attempts, sincePreviousMs }: Refused): boolean {
-  if (conflict || found > 0) return false
+export function believeRefusal({ meaning, found, attempts, sincePreviousMs }: Refused): boolean {
+  if (aboutOf(meaning) !== 'order' || found > 0) return false
   return attempts === 1 || sincePreviousMs >= settledAfterMs
 }
 

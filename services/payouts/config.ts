@@ -51,4 +51,20 @@ export const fields = {
     about: 'for how long a paid one is looked at for a late reversal',
     fallback: '86400000',
   }),
+  LIST_EVERY_MS: durationMs({
+    about: "how often the last days of the provider's list of transactions are read",
+    fallback: '3600000',
+  }),
+  LIST_RECENT_MS: durationMs({
+    about: 'how far back those last days reach',
+    fallback: '259200000',
+  }),
+  LIST_WHOLE_EVERY_MS: durationMs({
+    about: 'how often all of the time is read in which a bank may send a payout back',
+    fallback: '86400000',
+  }),
+  LIST_WHOLE_MS: durationMs({
+    about: 'how long a bank may send a payout back; nobody documents it, a month is generous',
+    fallback: '2592000000',
+  }),
 }

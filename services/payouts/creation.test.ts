@@ -70,6 +70,41 @@ describe('a cash-out is refused for the first rule it breaks, in this order', ()
     },
   )
 
+  test('403 wallet_frozen, after everything that is answered 400; the quote stays unused', async () => {
+    rig.chain.refused = 'wallet_frozen'
+    for (const [wrong, code] of [
+      [{ authorization: { to: other } }, 'to_not_treasury'],
+      [{ quoteId: crypto.randomUUID() }, 'quote_unknown'],
+      [{ authorization: { value: '1' } }, 'payout_below_minimum'],
+      [{ bank: { channelCode: 'ID_NOWHERE' } }, 'bank_unknown'],
+    ] as const)
+      expect(await rig.create(rig.request(wrong))).toEqual({ refused: code })
+    const asked = rig.request()
+    const before = (await rig.rows()).length
+    expect(await rig.create(asked)).toEqual({ refused: 'wallet_frozen' })
+    expect(rig.quotes.get(asked.quoteId)?.takenBy).toBeUndefined()
+    expect(await rig.rows()).toHaveLength(before)
+    delete rig.chain.refused
+    expect(await rig.create(asked)).toHaveProperty('ok') // Made good: the same quote serves.
+  })
+
+  test('a frozen wallet that sends an authorization twice hears that first', async () => {
+    const asked = rig.request()
+    await rig.create(asked)
+    rig.chain.refused = 'wallet_frozen'
+    const again = { ...asked, quoteId: rig.quote() }
+    expect(await rig.create(again)).toEqual({ refused: 'authorization_conflict' })
+    delete rig.chain.refused
+  })
+
+  test('not at all, when it was accepted before the wallet was frozen', async () => {
+    const asked = rig.request()
+    const first = await rig.create(asked)
+    rig.chain.refused = 'wallet_frozen'
+    expect(await rig.create(asked)).toEqual(first)
+    delete rig.chain.refused
+  })
+
   test('an expired quote, and one that somebody else took', async () => {
     const [expired, used] = [rig.request(), rig.request()]
     rig.quotes.get(expired.quoteId)!.over = true

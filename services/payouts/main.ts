@@ -16,6 +16,7 @@ import { relayReactions } from './relay.reactions.ts'
 import { mail, outbox } from './schema.store.ts'
 import { readStats } from './stats.store.ts'
 import { startSweeping } from './stuck.ts'
+import { startListing } from './transactions.ts'
 import { webhookReactions } from './webhook.reactions.ts'
 
 const name = 'payouts'
@@ -35,8 +36,8 @@ await runService(name, fields, async (config, runtime) => {
 
   await using relay = relayOutbox({ bus, database, outbox, log })
   const paying = { database, provider, safe, sweepAfterMs, log, poke: relay.poke }
-  const { sweepEveryMs: everyMs, reversalWatchMs } = config
-  await using sweeper = startSweeping(paying, { everyMs, reversalWatchMs })
+  await using sweeper = startSweeping(paying, config)
+  await using _listing = startListing({ ...paying, clock }, config)
   const poke = () => {
     relay.poke()
     sweeper.poke()
@@ -45,8 +46,7 @@ await runService(name, fields, async (config, runtime) => {
   const reading = { bus, consumer: name, database, mailroom: mail, log, poke, onStuck }
   const hooks = webhookReactions({ provider, sweepAfterMs, log, reached: boundaries.reached })
   await using _webhooks = consume({ ...reading, stream: 'WEBHOOKS', reactions: hooks })
-  const outcomes = relayReactions({ sweepAfterMs, log })
-  await using _events = consume({ ...reading, stream: 'EVENTS', reactions: outcomes })
+  await using _events = consume({ ...reading, stream: 'EVENTS', reactions: relayReactions(paying) })
 
   const { treasuryAddress: treasury, bankAccountLengths: accountLengths } = config
   const checks = { ask: asker(bus), channels, safe, treasury, accountLengths }

@@ -1,10 +1,18 @@
 import type { Database } from '#shared/db/open'
 import { failpoint } from '#shared/failpoint'
 import type { Log } from '#shared/log'
-import { recordAnomaly } from './anomaly.store.ts'
+import { type ProviderMeaning, ProviderUnknown } from '#shared/provider/problem'
+import { type AnomalyKind, recordAnomaly } from './anomaly.store.ts'
 import type { DetailsSafe } from './bank-details.ts'
-import { type Cashout, countAttempt, findCashout, moveCashout } from './cashout.store.ts'
-import { believeRefusal, type Evidence } from './cashout.ts'
+import {
+  type Attempt,
+  type Cashout,
+  countAttempt,
+  findCashout,
+  lockCashout,
+  moveCashout,
+} from './cashout.store.ts'
+import { aboutOf, believeRefusal, decisive, type Evidence } from './cashout.ts'
 import type { PayoutOrder, PayoutProvider } from './payout-provider.ts'
 import { recordEvidence, soon, startReturn } from './status.store.ts'
 
@@ -36,57 +44,74 @@ export async function payAgain(paying: Paying, cashout: Cashout): Promise<void> 
   const { provider } = paying
   if (cashout.providerPayoutId !== null) {
     const evidence = await provider.find(cashout.providerPayoutId)
-    if (!evidence) throw new Error('the provider does not know its own payout any more')
-    return learn(paying, evidence)
+    if (evidence) return learn(paying, evidence)
+    return callPerson(paying, cashout, 'payout_lost', cashout.providerPayoutId)
   }
-  const found = await provider.findByReference(cashout.id)
-  if (found.length === 0) return attempt(paying, cashout)
-  for (const evidence of found) await learn(paying, evidence)
+  if (!(await lookUp(paying, cashout))) await attempt(paying, cashout)
+}
+
+/** Learns what the provider has under our reference; false when it says that there is nothing. */
+async function lookUp(paying: Paying, { id }: Cashout): Promise<boolean> {
+  const found = await paying.provider.findByReference(id)
+  for (const evidence of decisive(found)) await learn(paying, evidence)
+  return found.length > 0
 }
 
 async function attempt(paying: Paying, before: Cashout): Promise<void> {
   const order = orderOf(paying, before)
-  const cashout = await paying.database.read((db) => countAttempt(db, before.id))
-  if (!cashout) return
+  const counted = await countAttempt(paying.database, before.id)
+  if (!counted) return
   failpoint('payouts:before-provider')
   const answer = await paying.provider.create(order)
   failpoint('payouts:provider-answered')
-  if ('ok' in answer) {
-    if (answer.ok.referenceId !== cashout.id)
-      throw new Error('the provider answered another payout')
-    return learn(paying, answer.ok)
-  }
-  const sincePreviousMs = before.attemptedAt ? Date.now() - before.attemptedAt.getTime() : Infinity
-  await refused(paying, cashout, answer.refused, sincePreviousMs)
+  if ('refused' in answer) return refused(paying, counted, answer.refused)
+  if (answer.ok.referenceId !== before.id) throw new Error('the provider answered another payout')
+  return learn(paying, answer.ok)
 }
 
 async function refused(
   paying: Paying,
-  cashout: Cashout,
-  refusal: { code: string; meaning: string },
-  sincePreviousMs: number,
+  { cashout, sincePreviousMs }: Attempt,
+  { code, meaning }: { code: string; meaning: ProviderMeaning },
 ): Promise<void> {
-  const { database, provider, log } = paying
-  const conflict = refusal.meaning === 'conflict'
-  const found = await provider.findByReference(cashout.id)
-  for (const evidence of found) await learn(paying, evidence)
+  const about = aboutOf(meaning)
+  if (about === 'later') return
+  if (about === 'nothing') return callPerson(paying, cashout, 'provider_refuses', code)
+  if (await lookUp(paying, cashout)) return
+  if (about === 'conflict') return callPerson(paying, cashout, 'key_taken', code)
   const { attempts } = cashout
-  const { code } = refusal
-  if (believeRefusal({ conflict, found: found.length, attempts, sincePreviousMs })) {
-    const because = { reason: 'provider_refused', failureCode: code } as const
-    await database.transaction((tx) => startReturn(tx, cashout.id, because, paying))
-    paying.poke()
-    failpoint('payouts:return-ordered')
-  } else if (conflict && found.length === 0) {
-    const anomaly = {
-      kind: 'key_taken',
-      object: cashout.id,
-      payoutId: cashout.id,
-      says: code,
-    } as const
-    const first = await database.read((db) => recordAnomaly(db, anomaly))
-    if (first) log.error({ payoutId: cashout.id, code, alarm: true }, 'idempotency key is taken')
-  }
+  if (!believeRefusal({ meaning, found: 0, attempts, sincePreviousMs })) return
+  await giveBack(paying, cashout, code)
+}
+
+/** Orders the return, unless another attempt was counted meanwhile: that one may be accepted. */
+async function giveBack(paying: Paying, { id, attempts }: Cashout, code: string): Promise<void> {
+  const because = { reason: 'provider_refused', failureCode: code } as const
+  const started = await paying.database.transaction(async (tx) => {
+    const current = await lockCashout(tx, id)
+    return current?.attempts === attempts && startReturn(tx, id, because, paying)
+  })
+  if (!started) return
+  paying.poke()
+  failpoint('payouts:return-ordered')
+}
+
+/** Nothing moves by itself any further: whoever can mend it is called, once. */
+async function callPerson(
+  { database, log }: Paying,
+  { id }: Cashout,
+  kind: AnomalyKind,
+  says: string,
+): Promise<void> {
+  const anomaly = { kind, object: id, payoutId: id, says }
+  const first = await database.read((db) => recordAnomaly(db, anomaly))
+  if (first) log.error({ payoutId: id, kind, says, alarm: true }, 'payout cannot go on')
+}
+
+/** A look-up that was refused says nothing of the payout, and nobody but a person can mend it. */
+export async function noteRefusal(paying: Paying, cashout: Cashout, error: unknown): Promise<void> {
+  if (!(error instanceof ProviderUnknown) || !error.refusal) return
+  await callPerson(paying, cashout, 'provider_refuses', error.refusal.code)
 }
 
 async function learn(paying: Paying, evidence: Evidence): Promise<void> {

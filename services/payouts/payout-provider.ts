@@ -1,4 +1,5 @@
 import type { ProviderMeaning } from '#shared/provider/problem'
+import type { Listed } from '#shared/provider/transactions'
 import type { Evidence } from './cashout.ts'
 
 /** What a provider's word means for us; a word we have never seen is `unknown`, never success. */
@@ -23,7 +24,7 @@ export type Channel = {
 
 /**
  * Where money leaves. Every function throws `ProviderUnknown` when nobody knows whether the
- * provider acted, and `ProviderBusy` when it certainly did not.
+ * provider acted, or when a look-up was not answered, and `ProviderBusy` when it certainly did not.
  */
 export type PayoutProvider = {
   /** Orders a transfer, or meets the one ordered before under the same id. */
@@ -31,6 +32,9 @@ export type PayoutProvider = {
     order: PayoutOrder,
   ) => Promise<{ ok: Evidence } | { refused: { code: string; meaning: ProviderMeaning } }>
   readonly find: (payoutId: string) => Promise<Evidence | undefined>
+  /** Empty only when the provider said so: an error or another answer is never "none". */
   readonly findByReference: (id: string) => Promise<readonly Evidence[]>
+  /** Every payout of the account that changed since then, or nothing: never a part of them. */
+  readonly listTransactions: (updatedFrom: Date) => Promise<readonly Listed[]>
   readonly listChannels: () => Promise<readonly Channel[]>
 }

@@ -10,6 +10,7 @@ import { openLog } from '#shared/log'
 import type { AnswerOf, Question } from '#shared/messages/topic'
 import { paymentsWebhookSubject } from '#shared/messages/webhooks'
 import { openProviderClient } from '#shared/provider/client'
+import { receiveListed } from '#shared/provider/listing'
 import { type Answer, ok, type RefusalCode, refuse } from '#shared/refusals'
 import { activityAnswer } from './activity.responder.ts'
 import { anomalies } from './anomaly.store.ts'
@@ -22,6 +23,7 @@ import { relayReactions } from './relay.reactions.ts'
 import type { CashoutRequest } from './request.ts'
 import { mail, outbox } from './schema.store.ts'
 import { startSweeping } from './stuck.ts'
+import { payoutListing } from './transactions.ts'
 import { webhookReactions } from './webhook.reactions.ts'
 
 export const wallet = '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211'
@@ -62,25 +64,52 @@ function openNeighbours() {
 
 const ofPayout = (id: string) => sql`${outbox.payload} ->> 'payoutId' = ${id}`
 
+/** Answers a call in the provider's place; undefined: the sandbox does, as it does `onward`. */
+export type Detour = (
+  call: Request,
+  onward: () => Promise<Response>,
+) => Response | undefined | Promise<Response | undefined>
+
+/** What stands between us and the provider, for the words that a sandbox never says by itself. */
+function openDetour(providerUrl: () => string) {
+  const detour: { by?: Detour | undefined } = {}
+  const server = Bun.serve({
+    ...{ port: 0, hostname: '127.0.0.1', idleTimeout: 60 },
+    fetch: async (call) => {
+      const { pathname, search } = new URL(call.url)
+      const { method, headers } = call
+      const body = method === 'GET' ? {} : { body: await call.text() }
+      const onward = () => fetch(providerUrl() + pathname + search, { method, headers, ...body })
+      return (await detour.by?.(call, onward)) ?? onward()
+    },
+  })
+  return { detour, url: server.url.origin, end: () => server.stop(true) }
+}
+
 type Change = { authorization?: object; bank?: object; wallet?: string; quoteId?: string }
 
 /** The service's own parts between a real Postgres, the sandbox and its neighbours' answers. */
-export async function openRig(options: { sweepAfterMs?: number; webhooks?: boolean } = {}) {
-  const { sweepAfterMs = 200, webhooks = true } = options
+export async function openRig(
+  options: { sweepAfterMs?: number; webhooks?: boolean; reversalWatchMs?: number } = {},
+) {
+  const { sweepAfterMs = 200, webhooks = true, reversalWatchMs = 60_000 } = options
   const base = await openPostgres()
-  const log = openLog('payouts', process.env.SUITE_LOG ?? 'silent')
+  const logged: Record<string, unknown>[] = []
+  const write = (line: string) => void logged.push(JSON.parse(line))
+  const log = openLog('payouts', 'warn', { write })
   const database = openDatabase({ url: base.url, name: 'suite', log, onStuck: () => {} })
   const neighbours = openNeighbours()
   const gateway = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (call) => receive(call) })
   const sandbox = openSandbox({ ...testConfig, gatewayUrl: gateway.url.origin, payoutSettleMs: 60 })
   const account = { account: 'ID', secretKey: testConfig.secretKeys.ID } as const
-  const api = { ...account, baseUrl: sandbox.url, requestsPerMinute: 60_000, log }
+  const outside = openDetour(() => sandbox.url)
+  const api = { ...account, baseUrl: outside.url, requestsPerMinute: 60_000, log }
   const provider = xenditPayouts(openProviderClient(api))
   const safe = openDetailsSafe([{ id: 'a', key: Buffer.alloc(32, 1) }])
   const poke = () => {}
   const sweeper = startSweeping(
     { database, provider, safe, sweepAfterMs, log, poke },
-    { everyMs: 20, reversalWatchMs: 60_000 },
+    { sweepEveryMs: 20, reversalWatchMs },
   )
   const reactions = [
     ...webhookReactions({ provider, sweepAfterMs, log, reached: () => {} }),
@@ -109,6 +138,7 @@ export async function openRig(options: { sweepAfterMs?: number; webhooks?: boole
     accountLengths: 'lenient',
   } as const
   const desk = { ...checks, database, sweepAfterMs, clock: Date.now, log, poke }
+  const listing = payoutListing({ database, provider, sweepAfterMs, clock: Date.now, log })
   const request = (change: Change = {}): CashoutRequest => ({
     wallet: change.wallet ?? wallet,
     quoteId: change.quoteId ?? neighbours.quote(),
@@ -154,6 +184,30 @@ export async function openRig(options: { sweepAfterMs?: number; webhooks?: boole
   return {
     ...neighbours,
     ...{ database, provider, create, request, row, settle, deliver, control },
+    /** What happens to calls of the provider until the work is done. */
+    detoured: async <T>(by: Detour, work: () => Promise<T>): Promise<T> => {
+      outside.detour.by = by
+      return work().finally(() => {
+        outside.detour.by = undefined
+      })
+    },
+    /** What a person was called for; of one cash-out. */
+    alarms: (payoutId: string) =>
+      logged.filter((line) => line.alarm === true && line.payoutId === payoutId),
+    listing,
+    /** Reads the provider's list of the last hour. */
+    list: () => receiveListed(listing, 'ID', new Date(Date.now() - 3_600_000)),
+    logged,
+    /** The looks at a cash-out that ended without an answer. */
+    unclear: (payoutId: string) =>
+      logged.filter(
+        (line) => line.msg === 'cash-out is still unclear' && line.payoutId === payoutId,
+      ),
+    /** As if the time had passed until the next look. */
+    due: (id: string) =>
+      database.read((db) =>
+        db.update(cashouts).set({ lookAt: sql`now()` }).where(eq(cashouts.id, id)),
+      ),
     activity: activityAnswer(database).answer,
     rows: () => database.read((db) => db.select().from(cashouts)),
     /** A cash-out whose AUSD is taken: the rest goes by itself. */
@@ -196,6 +250,7 @@ export async function openRig(options: { sweepAfterMs?: number; webhooks?: boole
     oddities: () => database.read((db) => db.select().from(anomalies)),
     [Symbol.asyncDispose]: async () => {
       await sweeper[Symbol.asyncDispose]()
+      await outside.end()
       await sandbox[Symbol.asyncDispose]()
       await gateway.stop(true)
       await database[Symbol.asyncDispose]()

@@ -2,7 +2,7 @@ import type { Tx } from '#shared/db/open'
 import { pause } from '#shared/deadline'
 import type { Cashout } from './cashout.store.ts'
 import { endLooks, takeDue } from './look.store.ts'
-import { checkPaid, type Paying, payAgain, payTaken } from './pay.ts'
+import { checkPaid, noteRefusal, type Paying, payAgain, payTaken } from './pay.ts'
 import { mayArriveLate } from './reason.ts'
 import { repeatReturn, repeatTake } from './status.store.ts'
 
@@ -17,7 +17,7 @@ const workersMax = 16
 /** Works on every cash-out whose time has come: newly taken ones at once, quiet ones again. */
 export function startSweeping(
   paying: Paying,
-  options: { everyMs: number; reversalWatchMs: number },
+  options: { sweepEveryMs: number; reversalWatchMs: number },
 ): Sweeper {
   const stop = new AbortController()
   let wake = new AbortController()
@@ -43,7 +43,7 @@ export function startSweeping(
         paying.log.warn({ err: error }, 'sweep failed')
         return false
       })
-      if (!more) await pause(options.everyMs, AbortSignal.any([stop.signal, wake.signal]))
+      if (!more) await pause(options.sweepEveryMs, AbortSignal.any([stop.signal, wake.signal]))
     }
     await Promise.all(working)
   }
@@ -62,7 +62,10 @@ async function lookAt(paying: Paying, cashout: Cashout, reversalWatchMs: number)
   const quiet = looks > 1 && state !== 'failed' && state !== 'paid'
   if (quiet) paying.log.warn({ payoutId: id, state, looks }, 'cash-out is quiet, looking again')
   try {
-    await lookOnce(paying, cashout, reversalWatchMs)
+    await lookOnce(paying, cashout, reversalWatchMs).catch(async (error) => {
+      await noteRefusal(paying, cashout, error)
+      throw error
+    })
   } catch (error) {
     paying.log.warn({ payoutId: id, state, err: error }, 'cash-out is still unclear')
   }

@@ -10,14 +10,14 @@
  */
 export const gasLimits = {
   topUp: 200_000n,
-  heldTopUp: 290_000n,
-  repayFor: 215_000n,
-  revokeTopUp: 150_000n,
-  setVerified: 75_000n,
-  /** `many`: this once per transaction; see `manyGasLimit`. */
-  manyBase: 200_000n,
-  /** `many`: this for each operation, whatever its kind. */
-  manyPerOp: 165_000n,
+  heldTopUp: 300_000n,
+  repayFor: 290_000n,
+  heldRepayFor: 480_000n,
+  revokeTopUp: 145_000n,
+  revokeRepayment: 270_000n,
+  extendHold: 210_000n,
+  setVerified: 85_000n,
+  setFrozen: 85_000n,
   /** ERC-3009 with an ECDSA signature, either overload. */
   transferWithAuthorization: 125_000n,
   /** ERC-3009 from a contract wallet, whose own check may cost up to 100,000. */
@@ -27,9 +27,43 @@ export const gasLimits = {
 } as const
 
 /**
- * Gas limit of a `many` with `opCount` operations. Includes what the contract wants to see left
- * before the last one, so a good operation is never reported as failed for want of gas.
+ * Gas limits for what users send themselves. Each folds at most twelve of the account's holds or the
+ * pool's, so none needs more, whatever the account's history; all are within the 400,000 that apps
+ * always sent.
  */
-export function manyGasLimit(opCount: number): bigint {
-  return gasLimits.manyBase + gasLimits.manyPerOp * BigInt(opCount)
+export const userGasLimits = {
+  draw: 400_000n,
+  repay: 210_000n,
+  repayWithPermit: 290_000n,
+  repayFromCollateral: 350_000n,
+  withdrawCollateral: 310_000n,
+} as const
+
+/** What `many` of the credit line takes, and its number there (`Op.kind`). */
+export const opKinds = {
+  topUp: 0,
+  heldTopUp: 1,
+  repayFor: 2,
+  revokeTopUp: 3,
+  heldRepayFor: 4,
+  revokeRepayment: 5,
+  extendHold: 6,
+} as const
+export type OpKind = keyof typeof opKinds
+
+/** What the contract wants left before each operation of `many`: its `OP_GAS_FLOOR`. */
+export const opGasFloor = 450_000n
+
+/** Once per `many`: the transaction itself, and coming to the first operation. */
+const manyBase = 40_000n
+
+/**
+ * Gas limit of a `many` of these operations, in this order. Includes what the contract wants to see
+ * left before the last one, so a good operation is never reported as failed for want of gas.
+ */
+export function manyGasLimit(ops: readonly OpKind[]): bigint {
+  const sum = ops.reduce((total, kind) => total + gasLimits[kind], manyBase)
+  const last = ops.at(-1)
+  const missing = opGasFloor - (last ? gasLimits[last] : 0n)
+  return missing > 0n ? sum + missing : sum
 }

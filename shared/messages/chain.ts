@@ -14,6 +14,7 @@ export const ChainAccount = question(
       wallet: Address,
       verified: Type.Boolean(),
       defaulted: Type.Boolean(),
+      frozen: Type.Boolean(),
       score: Amount,
       ratioBps: Amount,
       cycles: Type.Integer(),
@@ -25,6 +26,11 @@ export const ChainAccount = question(
       }),
       limit: Amount,
       drawn: Amount,
+      /** Debt repaid by money that may still be taken back; it frees nothing until then. */
+      encumbered: Amount,
+      encumberedUntil: Type.Union([UnixSeconds, Type.Null()]),
+      /** What a draw would be given now. */
+      available: Amount,
       balance: Type.Object({ ausd: Amount, native: Amount }),
       blockNumber: Amount,
     }),
@@ -32,8 +38,23 @@ export const ChainAccount = question(
 )
 
 /**
+ * The hold of a payment at the newest block: of a held top-up, or a held repayment. `released`: it
+ * ended by time, and what was held is the wallet's for good. `none`: nothing was ever held under
+ * this ref id. `until` and `blockTime` are the chain's clock. Refused: chain_unavailable.
+ */
+export const ChainHold = question('chain.hold', 'chain-relayer', ['payments'], {
+  request: Type.Object({ refId: Type.String() }),
+  answer: Type.Object({
+    state: Type.Enum(['none', 'held', 'released', 'revoked']),
+    until: Type.Union([UnixSeconds, Type.Null()]),
+    blockTime: UnixSeconds,
+  }),
+})
+
+/**
  * Would the token accept this authorization now? Checks signature (ECDSA, then ERC-1271), balance
- * and nonce. Refused: signature_invalid, balance_too_low, nonce_used, chain_unavailable.
+ * and nonce, and that the wallet is not frozen on the credit line. Refused: wallet_frozen,
+ * signature_invalid, balance_too_low, nonce_used, chain_unavailable.
  */
 export const AuthorizationCheck = question(
   'chain.authorization.check',
@@ -51,7 +72,7 @@ export const SignatureCheck = question('chain.signature.check', 'chain-relayer',
   answer: Type.Object({ valid: Type.Boolean() }),
 })
 
-/** Relays a signed transfer, once. */
+/** Relays a signed transfer, once. Refused also: not_verified, wallet_frozen. */
 export const SendCreate = question('chain.send.create', 'chain-relayer', ['gateway'], {
   request: Type.Object({ wallet: Address, authorization: Authorization }),
   answer: Type.Object({ sendId: Type.String(), ausd: Amount, to: Address }),

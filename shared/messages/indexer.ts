@@ -7,7 +7,7 @@ const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.N
 /** A closed cycle, or the open one: what has not happened yet is null. */
 export const RecordCycle = Type.Object({
   number: Type.Integer(),
-  outcome: orNull(Type.Enum(['Qualified', 'Short', 'Late', 'Defaulted'])),
+  outcome: orNull(Type.Enum(['Qualified', 'Short', 'Late', 'Defaulted', 'Reversed'])),
   openedAt: UnixSeconds,
   closedAt: orNull(UnixSeconds),
   peakDrawn: Amount,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Address, Amount, Authorization, Hash } from '#shared/messages/fields'
+import { Address, Amount, Authorization, Hash, UnixSeconds } from '#shared/messages/fields'
 import { command, event } from '#shared/messages/topic'
 
 /** What the relayer can be ordered to put on the chain. */
@@ -7,7 +7,9 @@ export const relayKinds = [
   'credit',
   'repay',
   'revoke',
+  'extend',
   'verify',
+  'freeze',
   'drip',
   'take',
   'return',
@@ -15,23 +17,53 @@ export const relayKinds = [
 ] as const
 export type RelayKind = (typeof relayKinds)[number]
 
-/** Credit a paid top-up; `held` until the hold ends. Ref on chain: from the payment id. */
+/**
+ * What the ref on chain is made from: the payment id; for what is left of a payment after a part of
+ * it was refunded, the payment id, a full stop and the number of the remainder.
+ */
+const RefId = Type.String({ pattern: '^pay_[A-Za-z0-9_-]{22}(\\.[1-9][0-9]{0,3})?$' })
+/** Credit a paid top-up; `held` until the hold ends. */
 export const CreditOrdered = command(
   'relay.credit',
   ['payments'],
-  Type.Object({ paymentId: Type.String(), wallet: Address, ausd: Amount, held: Type.Boolean() }),
+  Type.Object({ refId: RefId, wallet: Address, ausd: Amount, held: Type.Boolean() }),
 )
-/** Repay on the user's behalf; what exceeds the debt becomes collateral. */
+/**
+ * Repay on the user's behalf; what exceeds the debt becomes collateral. `held`: what is repaid stays
+ * encumbered, and the excess pending, until the hold ends. `paidAt`: when the payer paid, by the
+ * provider's clock; it decides whether the debt was repaid in time.
+ */
 export const RepayOrdered = command(
   'relay.repay',
   ['payments'],
-  Type.Object({ paymentId: Type.String(), wallet: Address, ausd: Amount }),
+  Type.Object({
+    refId: RefId,
+    wallet: Address,
+    ausd: Amount,
+    held: Type.Boolean(),
+    paidAt: UnixSeconds,
+  }),
 )
-/** Take back a held top-up that was refunded. */
+/** Take back a held top-up, or a held repayment, that was refunded. */
 export const RevokeOrdered = command(
   'relay.revoke',
   ['payments'],
-  Type.Object({ paymentId: Type.String(), wallet: Address }),
+  Type.Object({ refId: RefId, wallet: Address, of: Type.Enum(['topup', 'settlement']) }),
+)
+/**
+ * Put off the end of a hold because the provider cannot be asked. `until` is the end it had when
+ * this was ordered, so that each extension is an order of its own.
+ */
+export const ExtendOrdered = command(
+  'relay.extend',
+  ['payments'],
+  Type.Object({ refId: RefId, wallet: Address, until: UnixSeconds }),
+)
+/** Stop a wallet from drawing and withdrawing, or end that. `revision` orders the two. */
+export const FreezeOrdered = command(
+  'relay.freeze',
+  ['payments'],
+  Type.Object({ wallet: Address, frozen: Type.Boolean(), revision: Amount }),
 )
 /** Set the verified flag. `revision` (unix ms of the verdict) orders approvals and withdrawals. */
 export const VerifyOrdered = command(
@@ -56,7 +88,10 @@ export const ReturnOrdered = command(
 
 const outcome = {
   operationId: Type.String(),
-  /** The business id of the order: payment id, payout id, send id, or wallet (verify: wallet:revision). */
+  /**
+   * The business id of the order: ref id (extend: refId:until), payout id, send id, or wallet
+   * (verify and freeze: wallet:revision).
+   */
   cause: Type.String(),
   wallet: Address,
 }

@@ -95,6 +95,16 @@ describe('a call that is refused', () => {
   })
 })
 
+test('a key or address that they do not take calls a person, however little is logged', async () => {
+  replies = [problem(403, 'UNAUTHORIZED_SENDER_IP')]
+  const log = openLog('payments', 'error', { write: (line: string) => void logged.push(line) })
+  const api = { baseUrl: server.url.origin, secretKey, account: 'ID' as const, log }
+  await openProviderClient({ ...api, requestsPerMinute: 60_000 }).get('/x', { schema })
+  expect(logged.map((line) => JSON.parse(line))).toMatchObject([
+    { alarm: true, code: 'UNAUTHORIZED_SENDER_IP' },
+  ])
+})
+
 describe('an outcome nobody knows', () => {
   const cases: [string, Reply][] = [
     ['a 500', problem(500, 'SERVER_ERROR')],

@@ -136,8 +136,11 @@ async function waitForTurn({ endpoint, endsAt }: Call, { limit, clock }: Means):
 function noted(call: Call, { log, account }: Means, answer: ProviderAnswer<unknown>) {
   if ('refused' in answer) {
     const { status, code, meaning } = answer.refused
-    const alarm = meaning === 'account_misconfigured' ? { alarm: true } : {}
-    log.info({ account, endpoint: call.endpoint, status, code, ...alarm }, 'provider refused')
+    const fields = { account, endpoint: call.endpoint, status, code }
+    // An alarm is heard whatever the level of the log.
+    if (meaning === 'account_misconfigured')
+      log.error({ ...fields, alarm: true }, 'provider refused')
+    else log.info(fields, 'provider refused')
   }
   return answer
 }

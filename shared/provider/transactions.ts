@@ -99,7 +99,38 @@ export async function listTransactions(
       throw new ProviderUnknown('the list of transactions has more, but does not go on')
     afterId = lastId
   }
-  throw new ProviderUnknown(`the list of transactions has more than ${pagesMax} pages`)
+  throw new WindowTooWide(pagesMax)
+}
+
+/** More rows changed in the window than are read in one go. */
+export class WindowTooWide extends ProviderUnknown {
+  override name = 'WindowTooWide'
+  constructor(pagesMax: number) {
+    super(`the list of transactions has more than ${pagesMax} pages`)
+  }
+}
+
+/** No window is cut smaller: that many rows in so short a time are no list. */
+const windowMinMs = 60_000
+
+/**
+ * As `listTransactions`, however much there is: a window that is too wide is cut in two. A row that
+ * changes meanwhile may come twice, never not at all, because the later half is read later.
+ */
+export async function listAllTransactions(
+  client: ProviderClient,
+  order: ListingOrder & { readonly updatedTo: Date },
+): Promise<Listed[]> {
+  try {
+    return await listTransactions(client, order)
+  } catch (error) {
+    const fromMs = order.updatedFrom.getTime()
+    const toMs = order.updatedTo.getTime()
+    if (!(error instanceof WindowTooWide) || toMs - fromMs < 2 * windowMinMs) throw error
+    const middle = new Date(Math.floor((fromMs + toMs) / 2))
+    const earlier = await listAllTransactions(client, { ...order, updatedTo: middle })
+    return [...earlier, ...(await listAllTransactions(client, { ...order, updatedFrom: middle }))]
+  }
 }
 
 /** Whether the key lacks the permission *Transaction Read*, which only an operator can give it. */

@@ -53,10 +53,11 @@ describe('after a random workload in a world that loses, doubles, reorders and f
   })
 
   test('every payment that brought money has exactly one effect, and no other has any', () => {
-    for (const { id, ref, state, ausdMicro } of rows.payments) {
-      const effects = chain.effects.filter((one) => one.ref === ref && one.what !== 'revoke')
+    for (const { id, refs, state, liveMicro } of rows.payments) {
+      const live = refs.at(-1)
+      const effects = chain.effects.filter((one) => one.ref === live && one.what !== 'revoke')
       const sumMicro = effects.reduce((sum, one) => sum + one.ausdMicro, 0n)
-      const due = ['credited', 'repaid', 'revoked'].includes(state) ? ausdMicro : 0n
+      const due = ['credited', 'repaid', 'revoked'].includes(state) ? liveMicro : 0n
       expect({ id, sumMicro }).toEqual({ id, sumMicro: due })
       // A settlement of more than is owed repays and credits the rest: one of each, never two.
       const kinds = effects.map(({ what }) => what)

@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Address, createWalletClient, getAddress, type Hex, http, publicActions } from 'viem'
+import {
+  createTestClient,
+  createWalletClient,
+  getAddress,
+  type Hex,
+  http,
+  keccak256,
+  publicActions,
+  stringToHex,
+} from 'viem'
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
 import { outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
@@ -9,12 +18,13 @@ import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { refOf } from '#shared/chain/ref'
 import { openCheckout } from '../checkout'
 import { resident } from '../people'
 import { ownStack } from '../stack'
 import { servesTruth, verify } from '../verify'
 
-const terms = { minCycleSeconds: 1, termSeconds: 4, graceSeconds: 3 }
+const terms = { minCycleSeconds: 1, termSeconds: 4, graceSeconds: 86_400 }
 let stack: Stack
 
 beforeAll(async () => {
@@ -83,27 +93,42 @@ describe('the record of a wallet nobody has seen', () => {
   })
 })
 
-/** Somebody without any role, who calls the contract as anybody may. */
-function anybody() {
+/** Calls of the contract that are not the service's, by the key of this name. */
+function caller(name: string) {
   const { rpcUrl, chainId, creditLine } = stack.info.chain
-  const account = privateKeyToAccount(devKey('wallet 9'))
+  const account = privateKeyToAccount(devKey(name))
   const client = createWalletClient({
     account,
     chain: chainOf(chainId),
     transport: http(rpcUrl),
   }).extend(publicActions)
-  return {
-    nowSeconds: async () => Number((await client.getBlock()).timestamp),
-    markDefault: async (wallet: Address) => {
-      const call = { functionName: 'markDefault', args: [wallet], gas: 400_000n } as const
-      const at = { address: creditLine as Hex, abi: creditLineAbi, ...(await bid(client)) }
-      const sent = await client.writeContract({ ...at, ...call })
-      const receipt = await waitUntil('the default', () =>
-        client.getTransactionReceipt({ hash: sent }).catch(() => undefined),
-      )
-      expect(receipt.status).toBe('success')
-    },
+  const call = async (functionName: string, args: readonly unknown[]) => {
+    const request = { functionName, args, gas: 500_000n, ...(await bid(client)) }
+    const at = { address: creditLine as Hex, abi: creditLineAbi }
+    const sent = await client.writeContract({ ...at, ...request } as never)
+    const receipt = await waitUntil(`${functionName} being mined`, () =>
+      client.getTransactionReceipt({ hash: sent }).catch(() => undefined),
+    )
+    expect(receipt.status).toBe('success')
   }
+  return { account, call, nowSeconds: async () => Number((await client.getBlock()).timestamp) }
+}
+
+/** Lets time pass on the chain of this stack, which then runs ahead of everybody's clock. */
+async function letPass(seconds: number): Promise<void> {
+  const { rpcUrl, chainId } = stack.info.chain
+  const options = { mode: 'anvil', chain: chainOf(chainId), transport: http(rpcUrl) } as const
+  const { nowSeconds } = caller('wallet 9')
+  const until = (await nowSeconds()) + seconds
+  await createTestClient(options).increaseTime({ seconds })
+  await waitUntil('the chain being there', async () => (await nowSeconds()) >= until)
+}
+
+async function drawUntilAge(person: Person, micro: bigint, ageSeconds: number): Promise<void> {
+  await person.draw(micro)
+  const { nowSeconds } = caller('wallet 9')
+  const openedAt = await nowSeconds()
+  await waitUntil('time passing', async () => (await nowSeconds()) > openedAt + ageSeconds)
 }
 
 async function borrower(): Promise<Person> {
@@ -114,21 +139,92 @@ async function borrower(): Promise<Person> {
   return person
 }
 
+describe('the record of a wallet that owes', () => {
+  test('tells of an open cycle what has happened, and null for what has not', async () => {
+    const person = await borrower()
+    await person.draw(5_000_000n)
+    await person.repay(1_500_000n)
+    const record = await waitUntil('the part repayment', async () => {
+      const seen = await servesTruth(stack, person.wallet)
+      return seen.history.repayCount === 1 && seen
+    })
+    expect(record).toMatchObject({ cycles: 0, history: { cycleCount: 0, cyclesOpened: 1 } })
+    expect(record.history.cycles).toEqual([
+      {
+        number: 1,
+        outcome: null,
+        openedAt: unixSeconds,
+        closedAt: null,
+        peakDrawn: '5000000',
+        totalRepaid: '1500000',
+        scoreAfter: null,
+        openTxHash: hash,
+        closeTxHash: null,
+      },
+    ])
+  })
+})
+
+describe('the record of a wallet whose payment was taken back', () => {
+  test('tells of the cycle that it was Reversed, and of the debt that goes on', async () => {
+    const person = await borrower()
+    const wallet = person.account.address
+    // A relayer of the test's own: a transaction of the service's keys would be in their way.
+    const relayer = caller('wallet 8')
+    const grant = [keccak256(stringToHex('RELAYER_ROLE')), relayer.account.address]
+    await caller('admin').call('grantRole', grant)
+
+    await drawUntilAge(person, 4_000_000n, 0)
+    const ref = refOf(`card payment of ${wallet}`)
+    const paidAt = BigInt(await relayer.nowSeconds())
+    await relayer.call('repayFor', [ref, wallet, 4_000_000n, true, paidAt])
+    const me = await person.until('the repayment', (seen) => seen.drawn === '0' && seen)
+    expect(me).toMatchObject({
+      encumbered: '4000000',
+      encumberedUntil: unixSeconds,
+      available: String(BigInt(me.limit) - 4_000_000n),
+      score: '10',
+      cycles: 1,
+    })
+    const given = await waitUntil('a closed cycle', async () => {
+      const seen = await servesTruth(stack, person.wallet)
+      return seen.history.cycleCount === 1 && seen.history.cycles
+    })
+    expect(given).toMatchObject([{ outcome: 'Qualified', scoreAfter: '10' }])
+
+    await relayer.call('revokeRepayment', [ref])
+    const record = await waitUntil('the reversal', async () => {
+      const seen = await servesTruth(stack, person.wallet)
+      return seen.history.cyclesOpened === 2 && seen
+    })
+    expect(record).toMatchObject({
+      score: '0',
+      cycles: 1,
+      history: { score: '0', cycleCount: 1, repayCount: 0 },
+    })
+    expect(record.history.cycles).toEqual([
+      { ...given[0]!, outcome: 'Reversed', totalRepaid: '0', scoreAfter: '0' },
+      {
+        ...{ number: 2, outcome: null, openedAt: given[0]!.openedAt, closedAt: null },
+        ...{ peakDrawn: '4000000', totalRepaid: '0', scoreAfter: null },
+        ...{ openTxHash: hash, closeTxHash: null },
+      },
+    ])
+    const back = { drawn: '4000000', encumbered: '0', encumberedUntil: null, score: '0' }
+    expect(await person.me()).toMatchObject(back)
+  })
+})
+
 describe('the record of a wallet that was good, then late, then defaulted', () => {
   test('tells all three cycles, exactly as the chain has them', async () => {
     const person = await borrower()
-    const { nowSeconds, markDefault } = anybody()
-    const drawUntilAge = async (micro: bigint, ageSeconds: number) => {
-      await person.draw(micro)
-      const openedAt = await nowSeconds()
-      await waitUntil('time passing', async () => (await nowSeconds()) > openedAt + ageSeconds)
-    }
-    await drawUntilAge(4_000_000n, 0)
+    await drawUntilAge(person, 4_000_000n, 0)
     await person.repay(4_000_000n)
-    await drawUntilAge(3_000_000n, terms.termSeconds)
+    await drawUntilAge(person, 3_000_000n, terms.termSeconds)
     await person.repay(3_000_000n)
-    await drawUntilAge(2_000_000n, terms.termSeconds + terms.graceSeconds)
-    await markDefault(person.account.address)
+    await person.draw(2_000_000n)
+    await letPass(terms.termSeconds + terms.graceSeconds + 1)
+    await caller('wallet 9').call('markDefault', [person.account.address])
 
     const record = await waitUntil('three closed cycles', async () => {
       const { history } = await servesTruth(stack, person.wallet)
@@ -181,29 +277,5 @@ describe('the record of a wallet that was good, then late, then defaulted', () =
       indexer: 'ok',
     })
     if (process.env.SHOW_RECORD === '1') console.log(JSON.stringify(record, null, 2))
-  })
-
-  test('tells of an open cycle what has happened, and null for what has not', async () => {
-    const person = await borrower()
-    await person.draw(5_000_000n)
-    await person.repay(1_500_000n)
-    const record = await waitUntil('the part repayment', async () => {
-      const seen = await servesTruth(stack, person.wallet)
-      return seen.history.repayCount === 1 && seen
-    })
-    expect(record).toMatchObject({ cycles: 0, history: { cycleCount: 0, cyclesOpened: 1 } })
-    expect(record.history.cycles).toEqual([
-      {
-        number: 1,
-        outcome: null,
-        openedAt: unixSeconds,
-        closedAt: null,
-        peakDrawn: '5000000',
-        totalRepaid: '1500000',
-        scoreAfter: null,
-        openTxHash: hash,
-        closeTxHash: null,
-      },
-    ])
   })
 })

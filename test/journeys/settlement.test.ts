@@ -79,13 +79,23 @@ describe('a settlement', () => {
     expect(me.cycles).toBe(0)
   })
 
-  test('paid by card is not held: a debt is repaid at once', async () => {
+  test('paid by card repays at once, and frees what was owed when the hold ends', async () => {
     const person = await borrower()
     await person.draw(5_000_000n)
+    const free = BigInt((await person.me()).available)
     const reply = await settle(person)
     await outside.pay(reply.body.paymentId, 'CARDS')
     const me = await person.until('the repayment', (seen) => seen.drawn === '0' && seen)
+    expect(me).toMatchObject({ cycles: 1, encumbered: '5000000', available: String(free) })
     expect(me.collateral.pendingShares).toBe('0')
+    expect(Number(me.encumberedUntil)).toBeGreaterThan(Date.now() / 1_000)
+    await entryIn(person, reply.body.paymentId, 'repaid')
+    const after = await person.until(
+      'the end of the hold',
+      (seen) => seen.encumbered === '0' && seen,
+    )
+    expect(after.encumberedUntil).toBeNull()
+    expect(BigInt(after.available)).toBeGreaterThanOrEqual(free + 5_000_000n)
   })
 })
 

@@ -1,6 +1,6 @@
 import { type Deployment, deployContracts } from '#infra/contracts/deploy'
 import { devKey } from '#infra/local/keys'
-import { actsOf, termsOf } from './history.ts'
+import { actsOf, pauseLeastSeconds, termsOf } from './history.ts'
 import { type Node, rpc, startNode } from './node.ts'
 import { openOutbound, relayer, verifier, walletAt } from './outbound.ts'
 
@@ -22,11 +22,12 @@ export type BenchChain = Node & {
 export async function fillChain(dir: string, eventsWanted: number): Promise<BenchChain> {
   const startedAt = performance.now()
   const groups = Math.max(8, Math.ceil(eventsWanted / eventsPerWallet / walletsPerBlock))
-  // Chain time ends about now: it runs a second per block.
-  const span = groups * eventsPerWallet
-  const node = await startNode(dir, Math.floor(Date.now() / 1_000) - span)
+  const secondsPerBlock = Math.ceil(pauseLeastSeconds / groups)
+  // More than it takes: every turn of a wallet is an event or more.
+  const spanSeconds = groups * eventsPerWallet * secondsPerBlock
+  const node = await startNode(dir, Math.floor(Date.now() / 1_000) - spanSeconds)
   const deployment = await deployContracts({
-    ...termsOf(groups),
+    ...termsOf(groups * secondsPerBlock),
     rpcUrl: node.rpcUrl,
     adminKey: devKey('admin'),
     treasuryKey: devKey('treasury'),
@@ -35,6 +36,11 @@ export async function fillChain(dir: string, eventsWanted: number): Promise<Benc
     treasuryFundsMicro: 10n ** 18n,
     liquidityMicro: 10n ** 17n,
   })
+  const pace = (seconds: number) => ({
+    method: 'anvil_setBlockTimestampInterval',
+    params: [seconds],
+  })
+  await rpc(node.rpcUrl, [pace(secondsPerBlock)])
   const outbound = openOutbound(deployment)
   let events = 0
   let blocks = 0
@@ -52,7 +58,13 @@ export async function fillChain(dir: string, eventsWanted: number): Promise<Benc
     await rpc(node.rpcUrl, [{ method: 'evm_mine', params: [] }])
     blocks++
   }
-  await rpc(node.rpcUrl, [{ method: 'anvil_mine', params: [`0x${blocksAfter.toString(16)}`] }])
+  // Chain time ends about now, at a second per block.
+  const endsFrom = Math.floor(Date.now() / 1_000) - blocksAfter
+  await rpc(node.rpcUrl, [
+    pace(1),
+    { method: 'evm_setNextBlockTimestamp', params: [endsFrom] },
+    { method: 'anvil_mine', params: [`0x${blocksAfter.toString(16)}`] },
+  ])
   const wallets = groups * walletsPerBlock
   return { ...node, deployment, events, wallets, blocks, filledInMs: performance.now() - startedAt }
 }

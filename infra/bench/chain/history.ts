@@ -24,15 +24,21 @@ const repay = (amount: bigint, events: 1 | 2 | 3): Act => ({
   events,
 })
 
+/** The least that the contract takes. */
+const graceSeconds = 86_400
+/** The pause between two visits that lets a default come four visits after the draw, at the least. */
+export const pauseLeastSeconds = 64_000
+
 /**
  * Cycle times in units of the pause between two visits to a wallet: paid back at the next visit is
  * Qualified, at once Short, three visits later Late, four visits later it may be a default.
  */
 export const termsOf = (pauseSeconds: number) => ({
   holdSeconds: Math.ceil(1.5 * pauseSeconds),
-  minCycleSeconds: Math.max(2, Math.floor(pauseSeconds / 2)),
+  minCycleSeconds: Math.floor(pauseSeconds / 2),
+  minDebtMicro: ausd,
   termSeconds: Math.ceil(2.5 * pauseSeconds),
-  graceSeconds: Math.floor(pauseSeconds / 4),
+  graceSeconds,
 })
 
 /**

@@ -2,6 +2,7 @@ import { type Address, encodeFunctionData, type Hex, numberToHex } from 'viem'
 import type { Deployment } from '#infra/contracts/deploy'
 import { devAccount } from '#infra/local/keys'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { type OpKind, opKinds } from '#shared/chain/gas'
 import type { Act } from './history.ts'
 
 /** Who tops up and repays, and who verifies, on the bench's own chain. */
@@ -12,9 +13,10 @@ export const verifier = devAccount('bench verifier').address
 export const walletAt = (index: number): Address =>
   numberToHex((0xbe9cn << 144n) + BigInt(index), { size: 20 })
 
-type Op = { kind: number; ref: Hex; account: Address; amount: bigint }
+type Op = { kind: number; ref: Hex; account: Address; amount: bigint; paidAt: bigint }
 type Transaction = { from: Address; data: Hex }
-const opKinds = { topUp: 0, heldTopUp: 1, repayFor: 2, revoke: 3 } as const
+/** Later than any block, so that the contract takes the time of the block itself. */
+const paidNow = 2n ** 40n
 
 /**
  * Gathers what one block will hold. What the relayer does to many wallets becomes one `many`, as in
@@ -35,11 +37,12 @@ export function openOutbound(deployment: Deployment) {
     const data = encodeFunctionData({ abi: creditLineAbi, functionName, args } as never)
     own.push({ from, data })
   }
-  const relay = (kind: keyof typeof opKinds, account: Address, amount: bigint) => {
+  const relay = (kind: OpKind, account: Address, amount: bigint) => {
     const fresh = numberToHex(++refs, { size: 32 })
-    const ref = kind === 'revoke' ? lotRefs.get(account)! : fresh
+    const ref = kind === 'revokeTopUp' ? lotRefs.get(account)! : fresh
     if (kind === 'heldTopUp') lotRefs.set(account, ref)
-    ops.push({ kind: opKinds[kind], ref, account, amount })
+    const paidAt = kind === 'repayFor' ? paidNow : 0n
+    ops.push({ kind: opKinds[kind], ref, account, amount, paidAt })
   }
   return {
     add: (wallet: Address, act: Act) => {
@@ -54,6 +57,8 @@ export function openOutbound(deployment: Deployment) {
           return call(wallet, 'repayFromCollateral', [act.amountMicro])
         case 'markDefault':
           return call(verifier, 'markDefault', [wallet])
+        case 'revoke':
+          return relay('revokeTopUp', wallet, 0n)
         default:
           return relay(act.kind, wallet, act.amountMicro)
       }

@@ -4,54 +4,25 @@ pragma solidity ^0.8.28;
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {IERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/IERC20Permit.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
-import {CollateralPool} from "./CollateralPool.sol";
-import {Cycles} from "./Cycles.sol";
-import {HeldLots} from "./HeldLots.sol";
+import {Proxy} from "@openzeppelin/contracts/proxy/Proxy.sol";
+import {CreditLineBase} from "./CreditLineBase.sol";
+import {CreditLineExtension} from "./CreditLineExtension.sol";
+import {HoldQueue} from "./HoldQueue.sol";
 import {RelayedOps} from "./RelayedOps.sol";
 
 /// @title Collateralised credit line in AUSD
 /// @notice Verified accounts borrow from a lending pool against their share of a collateral pool.
-/// The two pools never mix: the contract's balance is at least `totalCollateral` + `liquidity`.
-contract CreditLine is RelayedOps {
+/// The two pools never mix: the contract's balance is at least `totalCollateral` + `poolBalance`.
+/// @dev A contract's code is limited to 24,576 bytes. What is called for every payment is here; all
+/// views, and what operators and helpers call, is in the extension, reached at this address too.
+contract CreditLine is RelayedOps, Proxy {
     using SafeERC20 for IERC20;
 
-    bytes32 public constant VERIFIER_ROLE = keccak256("VERIFIER_ROLE");
-    bytes32 public constant PAUSER_ROLE = keccak256("PAUSER_ROLE");
+    /// @dev Code that shares this contract's storage; made with the same terms, and for good.
+    address private immutable _extension;
 
-    constructor(Terms memory terms)
-        CollateralPool(terms.token, terms.treasury)
-        HeldLots(terms.holdSeconds)
-        Cycles(terms)
-    {
-        if (terms.admin == address(0)) revert ZeroAddress();
-        _grantRole(DEFAULT_ADMIN_ROLE, terms.admin);
-        _grantRole(PAUSER_ROLE, terms.admin);
-    }
-
-    /// @notice The account at the time of this block, matured lots counted.
-    function accountOf(address account) external view returns (Account memory answer) {
-        Line storage line = _lines[account];
-        (uint256 matured, uint256 until) = _queueOf(account);
-        answer.verified = line.verified;
-        answer.defaulted = line.defaulted;
-        answer.score = line.score;
-        answer.ratioBps = _ratioBpsOf(line);
-        answer.cycles = line.cyclesClosed;
-        answer.shares = line.shares + matured;
-        answer.collateral = ausdOfSharesFloor(answer.shares);
-        answer.pendingShares = line.pendingShares - matured;
-        answer.pendingUntil = until;
-        answer.limit = _limitFloor(line, answer.shares);
-        answer.drawn = line.drawn;
-    }
-
-    /// @notice Records whether the holder of `account` is identified. Setting it again is quiet.
-    function setVerified(address account, bool verified) external onlyRole(VERIFIER_ROLE) {
-        if (account == address(0)) revert ZeroAddress();
-        Line storage line = _lines[account];
-        if (line.verified == verified) return;
-        line.verified = verified;
-        emit VerifiedSet(account, verified);
+    constructor(Terms memory terms) CreditLineBase(terms) {
+        _extension = address(new CreditLineExtension(terms));
     }
 
     /// @notice Borrows `amount` within the caller's limit and sends it to `to`.
@@ -60,11 +31,12 @@ contract CreditLine is RelayedOps {
         Line storage line = _lines[msg.sender];
         if (!line.verified) revert NotVerified(msg.sender);
         if (line.defaulted) revert AccountDefaulted(msg.sender);
-        _foldLots(msg.sender, LOTS_PER_CALL);
-        uint256 drawnAfter = _addDebt(msg.sender, amount);
+        if (line.frozen) revert AccountFrozen(msg.sender);
+        uint256 foldsLeft = _foldHolds(msg.sender, FOLDS_PER_CALL);
+        uint256 drawnAfter = _addDebt(msg.sender, amount, foldsLeft);
         _requireWithinLimit(line);
         emit Drawn(msg.sender, to, amount, drawnAfter);
-        token.safeTransfer(to, amount);
+        _token.safeTransfer(to, amount);
     }
 
     /// @notice Repays `amount` or what is owed, whichever is less, from the caller's AUSD.
@@ -78,7 +50,7 @@ contract CreditLine is RelayedOps {
         external
         nonReentrant
     {
-        try IERC20Permit(address(token)).permit(
+        try IERC20Permit(address(_token)).permit(
             msg.sender, address(this), amount, deadline, v, r, s
         ) {} catch {}
         _repay(amount);
@@ -89,78 +61,34 @@ contract CreditLine is RelayedOps {
         uint256 repaid = _requireOwed(amount);
         uint256 shares = _takeCollateral(repaid);
         emit CollateralWithdrawn(msg.sender, address(this), repaid, shares);
-        _subtractDebt(0, msg.sender, msg.sender, repaid);
+        _addLiquidity(repaid);
+        _subtractDebt(0, msg.sender, msg.sender, repaid, block.timestamp);
     }
 
-    /// @notice Takes out collateral that the debt does not need and sends it to `to`.
+    /// @notice Takes out collateral that neither the debt nor what is encumbered needs.
     function withdrawCollateral(uint256 amount, address to) external whenNotPaused nonReentrant {
         _requirePayable(amount, to);
+        if (_lines[msg.sender].frozen) revert AccountFrozen(msg.sender);
         uint256 shares = _takeCollateral(amount);
         _requireWithinLimit(_lines[msg.sender]);
         emit CollateralWithdrawn(msg.sender, to, amount, shares);
-        token.safeTransfer(to, amount);
-    }
-
-    /// @notice Defaults an account whose cycle is open past its term and grace. Anyone may call.
-    function markDefault(address account) external whenNotPaused nonReentrant {
-        _default(account);
-    }
-
-    /// @notice Goes on seizing from a defaulted account that still owes: collateral that arrived
-    /// since, or lots beyond the number one call takes. Anyone may call.
-    function seizeMore(address account, uint256 lotsMax) external whenNotPaused nonReentrant {
-        Line storage line = _lines[account];
-        if (!line.defaulted) revert NotDefaulted(account);
-        if (line.drawn == 0) revert NothingOwed(account);
-        (uint256 amount, uint256 shares) = _seizeForDebt(account, lotsMax);
-        emit CollateralSeized(account, amount, shares, line.drawn);
-    }
-
-    /// @notice Adds the caller's AUSD to the lending pool.
-    function fundLiquidity(uint256 amount) external nonReentrant {
-        if (amount == 0) revert ZeroAmount();
-        liquidity += amount;
-        emit LiquidityFunded(msg.sender, amount);
-        token.safeTransferFrom(msg.sender, address(this), amount);
-    }
-
-    /// @notice Takes AUSD that is not lent out from the lending pool.
-    function withdrawLiquidity(uint256 amount, address to)
-        external
-        onlyRole(DEFAULT_ADMIN_ROLE)
-        nonReentrant
-    {
-        _requirePayable(amount, to);
-        if (amount > liquidity) revert InsufficientLiquidity(liquidity, amount);
-        liquidity -= amount;
-        emit LiquidityWithdrawn(to, amount);
-        token.safeTransfer(to, amount);
-    }
-
-    /// @notice Stops money going out and everything relayed. Repaying goes on, so a pause makes
-    /// nobody late, and nobody can be defaulted meanwhile.
-    function pause() external onlyRole(PAUSER_ROLE) {
-        _pause();
-    }
-
-    /// @notice Ends a pause.
-    function unpause() external onlyRole(PAUSER_ROLE) {
-        _unpause();
+        _token.safeTransfer(to, amount);
     }
 
     function _repay(uint256 amount) private {
         uint256 repaid = _requireOwed(amount);
-        _subtractDebt(0, msg.sender, msg.sender, repaid);
-        token.safeTransferFrom(msg.sender, address(this), repaid);
+        _addLiquidity(repaid);
+        _subtractDebt(0, msg.sender, msg.sender, repaid, block.timestamp);
+        _token.safeTransferFrom(msg.sender, address(this), repaid);
     }
 
     function _takeCollateral(uint256 amount) private returns (uint256 shares) {
-        _foldLots(msg.sender, LOTS_PER_CALL);
+        _foldHolds(msg.sender, FOLDS_PER_CALL);
         Line storage line = _lines[msg.sender];
         shares = _sharesOfAusdCeil(amount);
         if (shares > line.shares) {
-            if (_hasMaturedLots(msg.sender)) revert SettleLotsFirst(msg.sender);
-            revert InsufficientCollateral(ausdOfSharesFloor(line.shares), amount);
+            if (_hasMatured(msg.sender)) revert SettleLotsFirst(msg.sender);
+            revert InsufficientCollateral(_ausdOfSharesFloor(line.shares), amount);
         }
         line.shares -= uint128(shares);
         _burnShares(shares, amount);
@@ -174,14 +102,24 @@ contract CreditLine is RelayedOps {
     }
 
     function _requireWithinLimit(Line storage line) private view {
-        uint256 limit = _limitFloor(line, line.shares);
-        if (line.drawn <= limit) return;
-        if (_hasMaturedLots(msg.sender)) revert SettleLotsFirst(msg.sender);
-        revert LimitExceeded(limit, line.drawn);
+        uint256 limit = _limitFloor(line, line.shares, 0);
+        uint256 used = uint256(line.drawn) + line.encumbered;
+        if (used <= limit) return;
+        if (_hasMatured(msg.sender)) revert SettleLotsFirst(msg.sender);
+        revert LimitExceeded(limit, used);
     }
 
-    function _requirePayable(uint256 amount, address to) private view {
-        if (amount == 0) revert ZeroAmount();
-        if (to == address(0) || to == address(this)) revert InvalidRecipient(to);
+    /// @dev True while matured holds wait in a queue: a refusal may be too early.
+    function _hasMatured(address account) private view returns (bool) {
+        Line storage line = _lines[account];
+        (uint256 lots,,) = HoldQueue.survey(_lots[account], line.lotHead, line.lotTail);
+        (uint256 repayments,,) =
+            HoldQueue.survey(_repayments[account], line.repaymentHead, line.repaymentTail);
+        return lots + repayments > 0;
+    }
+
+    /// @dev What this contract does not know itself, its extension does.
+    function _implementation() internal view override returns (address) {
+        return _extension;
     }
 }

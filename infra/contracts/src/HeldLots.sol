@@ -1,134 +1,90 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
-import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {CollateralPool} from "./CollateralPool.sol";
+import {HoldQueue} from "./HoldQueue.sol";
 
-/// @title Held top-ups, a first-in first-out queue per account
-/// @notice A lot matures by the clock alone. Views count matured lots exactly; state-changing calls
-/// fold at most `LOTS_PER_CALL` of them into `shares` first, and `settleLots` folds the rest.
-/// @dev The hold is the same for every lot, so `until` never falls along the queue and the matured
-/// lots are always at its head. Lots before `lotHead` were folded or seized.
+/// @title Collateral paid for by money that its payer may still take back
+/// @notice One queue of lots per account. Views count matured lots exactly; state-changing calls
+/// fold a bounded number of them into `shares` first, and `settleLots` folds the rest.
 abstract contract HeldLots is CollateralPool {
-    using SafeERC20 for IERC20;
     using SafeCast for uint256;
+    using HoldQueue for HoldQueue.Hold;
 
-    /// @notice Lots a state-changing call folds or seizes at most.
-    uint256 public constant LOTS_PER_CALL = 16;
-    /// @notice How long a held top-up stays revocable.
-    uint256 public immutable holdSeconds;
+    /// @dev Holds of all kinds that a state-changing call folds, or lots that it seizes, at most. Not
+    /// more, so that `draw` stays within the 400,000 gas that apps send, at Monad's prices too.
+    uint256 internal constant FOLDS_PER_CALL = 12;
+    /// @dev How long held money stays revocable.
+    uint256 internal immutable _holdSeconds;
 
-    struct LotKey {
+    /// @dev What is held under a ref; positions in the account's queues + 1, 0 for none.
+    struct HoldKey {
         address account;
-        uint64 index;
+        uint48 lot;
+        uint48 repayment;
     }
 
-    mapping(address account => mapping(uint256 index => Lot)) private _lots;
-    mapping(bytes32 ref => LotKey) private _lotKeys;
+    mapping(address account => mapping(uint256 index => HoldQueue.Hold)) internal _lots;
+    mapping(bytes32 ref => HoldKey) internal _holdKeys;
 
     constructor(uint256 holdSeconds_) {
         if (holdSeconds_ > 365 days) revert InvalidTerms();
-        holdSeconds = holdSeconds_;
+        _holdSeconds = holdSeconds_;
     }
 
-    /// @notice The lot of a held top-up; all zero if `ref` names none.
-    /// @return account Owner of the lot.
-    /// @return amount AUSD that was paid for it.
-    /// @return shares Shares it holds, less any seized from it.
-    /// @return until When it matures.
-    /// @return state Where it stands at the time of the block.
-    function lotOf(bytes32 ref)
-        external
-        view
-        returns (address account, uint256 amount, uint256 shares, uint256 until, LotState state)
-    {
-        LotKey memory key = _lotKeys[ref];
-        Lot memory lot = _lots[key.account][key.index];
-        if (key.account == address(0)) return (account, amount, shares, until, state);
-        state = lot.state == LotState.Held && !_isHeld(key, lot) ? LotState.Released : lot.state;
-        return (key.account, lot.amount, lot.shares, lot.until, state);
+    function _holdUntil() internal view returns (uint40) {
+        return (block.timestamp + _holdSeconds).toUint40();
     }
 
-    /// @notice Folds up to `lotsMax` matured lots of `account`; anybody may help.
-    function settleLots(address account, uint256 lotsMax) external nonReentrant {
-        _foldLots(account, lotsMax);
-    }
-
-    function _pushLot(bytes32 ref, address account, uint256 amount, uint128 shares)
-        internal
-        returns (uint40 until)
-    {
+    function _pushLot(bytes32 ref, address account, uint128 shares, uint40 until) internal {
         Line storage line = _lines[account];
-        uint64 index = line.lotTail;
-        until = (block.timestamp + holdSeconds).toUint40();
-        _lots[account][index] = Lot(until, LotState.Held, amount.toUint80(), shares);
-        _lotKeys[ref] = LotKey(account, index);
+        uint40 index = line.lotTail;
+        _lots[account][index] =
+            HoldQueue.Hold(until, 0, HoldQueue.State.Held, uint256(shares).toUint104(), 0, 0);
+        HoldKey storage key = _holdKeys[ref];
+        (key.account, key.lot) = (account, index + 1);
         line.lotTail = index + 1;
         line.pendingShares += shares;
     }
 
-    function _foldLots(address account, uint256 lotsMax) internal {
-        Line storage line = _lines[account];
-        uint256 head = line.lotHead;
-        uint256 end = line.lotTail;
-        if (head == end) return;
-        if (end - head > lotsMax) end = head + lotsMax;
-        uint128 matured = 0;
-        uint256 next = head;
-        for (; next < end; next++) {
-            Lot memory lot = _lots[account][next];
-            if (lot.state == LotState.Revoked) continue;
-            if (lot.until > block.timestamp) break;
-            matured += lot.shares;
-        }
-        if (next == head) return;
-        line.lotHead = uint64(next);
-        line.shares += matured;
-        line.pendingShares -= matured;
+    /// @return read How many lots were looked at.
+    function _foldLots(Line storage line, address account, uint256 most)
+        internal
+        returns (uint256 read)
+    {
+        (uint256 head, uint256 tail) = (line.lotHead, line.lotTail);
+        if (head == tail) return 0;
+        uint256 matured;
+        uint256 headAfter;
+        (headAfter, matured,, read) = HoldQueue.fold(_lots[account], head, tail, most);
+        if (headAfter != head) line.lotHead = uint40(headAfter);
+        if (matured == 0) return read;
+        line.shares += matured.toUint128();
+        line.pendingShares -= matured.toUint128();
     }
 
-    /// @dev True while matured lots wait in the queue: a refusal for want of shares may be early.
-    function _hasMaturedLots(address account) internal view returns (bool) {
-        Line storage line = _lines[account];
-        return line.lotHead < line.lotTail
-            && _lots[account][line.lotHead].until <= block.timestamp;
-    }
-
-    /// @dev Matured shares waiting in the queue, and when the last lot still held matures.
-    function _queueOf(address account) internal view returns (uint256 matured, uint256 until) {
-        Line storage line = _lines[account];
-        uint256 tail = line.lotTail;
-        uint256 next = line.lotHead;
-        for (; next < tail; next++) {
-            Lot memory lot = _lots[account][next];
-            if (lot.until > block.timestamp) break;
-            if (lot.state != LotState.Revoked) matured += lot.shares;
-        }
-        for (; tail > next; tail--) {
-            Lot memory lot = _lots[account][tail - 1];
-            if (lot.state != LotState.Revoked) return (matured, lot.until);
-        }
-    }
-
-    /// @dev Burns a held lot and returns its value to the treasury; quiet if that was done before.
-    function _revokeLot(bytes32 ref) internal {
-        LotKey memory key = _lotKeys[ref];
-        Lot storage lot = _lots[key.account][key.index];
-        if (key.account == address(0)) revert NotHeld(ref);
-        if (lot.state == LotState.Revoked) {
-            emit AlreadyApplied(ref);
-            return;
-        }
-        if (!_isHeld(key, lot)) revert NotHeld(ref);
-        uint128 shares = lot.shares;
-        uint256 value = ausdOfSharesFloor(shares);
-        lot.state = LotState.Revoked;
-        _lines[key.account].pendingShares -= shares;
+    /// @dev Burns a held lot. Its value is the caller's to send back to the treasury.
+    function _revokeLot(bytes32 ref, address account, uint256 index)
+        internal
+        returns (uint256 value)
+    {
+        HoldQueue.Hold storage lot = _lots[account][index];
+        uint256 shares = lot.value;
+        value = _ausdOfSharesFloor(shares);
+        lot.state = HoldQueue.State.Revoked;
+        _lines[account].pendingShares -= shares.toUint128();
         _burnShares(shares, value);
-        emit TopUpRevoked(ref, key.account, value, shares);
-        token.safeTransfer(treasury, value);
+        emit TopUpRevoked(ref, account, value, shares);
+    }
+
+    /// @dev Puts off the end of a hold that is still held. Reverts where it cannot.
+    function _extend(HoldQueue.Hold storage hold, bytes32 ref) internal returns (uint256 until) {
+        HoldQueue.Hold memory before = hold;
+        until = before.extended(_holdSeconds);
+        if (until <= before.until) revert HoldNotExtendable(ref);
+        hold.until = until.toUint40();
+        hold.extendedSeconds = uint24(before.extendedSeconds + until - before.until);
     }
 
     /// @dev Takes collateral worth up to `wanted` AUSD: matured shares, then lots in order. If
@@ -152,7 +108,7 @@ abstract contract HeldLots is CollateralPool {
             line.shares = 0;
             shares += _seizeLots(account, needed - shares, lotsMax);
         }
-        amount = ausdOfSharesFloor(shares);
+        amount = _ausdOfSharesFloor(shares);
         if (amount > wanted) amount = wanted;
         _burnShares(shares, amount);
     }
@@ -166,21 +122,16 @@ abstract contract HeldLots is CollateralPool {
         uint256 end = line.lotTail;
         if (end - next > lotsMax) end = next + lotsMax;
         for (; next < end && taken < needed; next++) {
-            Lot storage lot = _lots[account][next];
-            if (lot.state == LotState.Revoked) continue;
-            if (lot.shares > needed - taken) {
-                lot.shares -= (needed - taken).toUint128();
+            HoldQueue.Hold storage lot = _lots[account][next];
+            if (lot.state != HoldQueue.State.Held) continue;
+            if (lot.value > needed - taken) {
+                lot.value -= (needed - taken).toUint104();
                 taken = needed;
                 break;
             }
-            taken += lot.shares;
+            taken += lot.value;
         }
-        line.lotHead = uint64(next);
+        line.lotHead = uint40(next);
         line.pendingShares -= taken.toUint128();
-    }
-
-    function _isHeld(LotKey memory key, Lot memory lot) private view returns (bool) {
-        return lot.state == LotState.Held && lot.until > block.timestamp
-            && key.index >= _lines[key.account].lotHead;
     }
 }

@@ -6,8 +6,8 @@ import type { Wanted } from '../wanted'
 export const at = (digit: string) => `0x${digit.repeat(40)}` as const
 export const [ausd, lineAt, admin, treasury, lane] = [at('1'), at('2'), at('3'), at('4'), at('5')]
 const terms = {
-  ...{ holdSeconds: 60n, minCycleSeconds: 60n, termSeconds: 1_800n },
-  ...{ graceSeconds: 300n, initialRatioBps: 5_000n },
+  ...{ holdSeconds: 60n, minCycleSeconds: 60n, minDebt: 1_000_000n, termSeconds: 1_800n },
+  ...{ graceSeconds: 86_400n, initialRatioBps: 5_000n },
 }
 /** What all the cases want, unless they say otherwise. */
 export const wanted: Wanted = {
@@ -22,7 +22,7 @@ export const token: TokenFacts = {
   separator: '0x99774118b5832a7fa4cfda4afbe12b75f3bd4593d9f69094bd25b10f003c8fd1',
 }
 export const line: LineFacts = {
-  ...{ address: lineAt, hasCode: true, token: ausd, treasury, terms, deployBlock: 7 },
+  ...{ address: lineAt, hasCode: true, version: 2n, token: ausd, treasury, terms, deployBlock: 7 },
   ...{ adminHasRole: true, isPaused: false, liquidityMicro: 500n, rolesMissing: [] },
   ...{ treasuryAllowanceMicro: maxUint256, adminAllowanceMicro: 0n },
 }

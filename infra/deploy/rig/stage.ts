@@ -106,7 +106,8 @@ export async function installToken(stage: Stage, address: Address, change = (cod
     rpcUrl: template.rpcUrl,
     ...{ adminKey: devKey('mint'), treasuryKey: devKey('treasury'), relayers: [], verifiers: [] },
     ...{ treasuryFundsMicro: 0n, liquidityMicro: 0n },
-    ...{ holdSeconds: 60, minCycleSeconds: 1, termSeconds: 60, graceSeconds: 60 },
+    ...{ holdSeconds: 60, minCycleSeconds: 1, minDebtMicro: 1n, termSeconds: 60 },
+    graceSeconds: 86_400,
   })
   const reader = createTestClient({ mode: 'anvil', transport: http(template.rpcUrl) })
   const code = await reader.extend(publicActions).getCode({ address: ausd })

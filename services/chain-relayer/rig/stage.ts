@@ -122,7 +122,20 @@ export async function openStage(laneCount = 1) {
     await Promise.all([store.close(), anvil.close()])
   }
   return {
-    ...{ database, chain, liar, node, contracts, expected, treasury, keys, desk, begin, close },
+    ...{
+      rpcUrl: anvil.rpcUrl,
+      database,
+      chain,
+      liar,
+      node,
+      contracts,
+      expected,
+      treasury,
+      keys,
+      desk,
+      begin,
+      close,
+    },
     ...orders(database),
     ...chainReads(chain, contracts),
   }
@@ -137,8 +150,9 @@ const terms = (lanesOf: readonly Hex[]) => ({
   liquidityMicro: 1_000_000_000n,
   holdSeconds: 60,
   minCycleSeconds: 1,
+  minDebtMicro: 1n,
   termSeconds: 600,
-  graceSeconds: 60,
+  graceSeconds: 86_400,
 })
 
 const hasty: Settings = {
@@ -191,7 +205,7 @@ function chainReads(
   async function submit(key: Hex, to: Hex, data: Hex) {
     const wallet = client as unknown as { sendTransaction: (fields: object) => Promise<Hex> }
     const account = privateKeyToAccount(key)
-    const hash = await wallet.sendTransaction({ account, to, data, chain: null, gas: 300_000n })
+    const hash = await wallet.sendTransaction({ account, to, data, chain: null, gas: 500_000n })
     await client.waitForTransactionReceipt({ hash, pollingInterval: 50 })
     return hash
   }

@@ -1,11 +1,13 @@
 import { encodeFunctionData, type Hex, keccak256, toBytes } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { idFor } from '#shared/ids'
 import type { SignedTransfer, Task } from '../operation'
 import type { openStage } from './stage'
 
 type Stage = Awaited<ReturnType<typeof openStage>>
 
+export const newRefId = () => idFor('payment', crypto.randomUUID())
 export const newNonce = () => keccak256(toBytes(crypto.randomUUID()))
 
 /** Somebody who only receives. */
@@ -34,6 +36,10 @@ export const transferData = (signed: SignedTransfer) =>
       ...([signed.nonce, signed.signature] as [Hex, Hex]),
     ],
   })
+export const freeze = (wallet: string, frozen: boolean, revision: bigint): Task => ({
+  kind: 'freeze',
+  payload: { wallet, frozen, revision: String(revision) },
+})
 export const verify = (wallet: string, verified: boolean, revision: bigint): Task => ({
   kind: 'verify',
   payload: { wallet, verified, revision: String(revision) },

@@ -3,7 +3,7 @@ export type Cors = {
   readonly headersFor: (path: string, origin: string | null) => Record<string, string>
 }
 
-const exposed = 'X-Request-Id, Retry-After, ETag'
+const exposed = 'X-Request-Id, X-Error-Code, Retry-After, ETag'
 
 /** Exact origins only: no patterns, no credentials. */
 export function corsOf(origins: readonly string[]): Cors {

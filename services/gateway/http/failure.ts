@@ -8,6 +8,8 @@ export type Failure = {
   readonly status: number
   readonly message: string
   readonly retryAfterSeconds?: number
+  /** The stable word for programs, where the table of refusals has one. */
+  readonly code?: string
   readonly level: 'quiet' | 'warn' | 'error'
 }
 
@@ -28,9 +30,13 @@ export function failureOf(error: unknown): Failure {
   return causesOf(error).some(isDependency) ? busy : bug
 }
 
-function refusedFailure({ status, message, retryAfterSeconds: given }: Refused): Failure {
+function refusedFailure({ status, message, retryAfterSeconds: given, code }: Refused): Failure {
   const wait = given ?? (status === 503 || status === 429 ? retryAfterSeconds : undefined)
-  return { status, message, level: 'quiet', ...(wait ? { retryAfterSeconds: wait } : {}) }
+  return {
+    ...{ status, message, level: 'quiet' as const },
+    ...(wait ? { retryAfterSeconds: wait } : {}),
+    ...(code ? { code } : {}),
+  }
 }
 
 /** An error and what it wraps, at most five deep: drizzle wraps what postgres.js throws. */

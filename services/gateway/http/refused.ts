@@ -11,6 +11,8 @@ export class Refused extends Error {
     readonly status: RefusedStatus,
     message: string,
     readonly retryAfterSeconds?: number,
+    /** The stable word for programs; without one, that of the status. */
+    readonly code?: RefusalCode,
   ) {
     super(message)
   }
@@ -24,4 +26,4 @@ export const badRequest = (message: string) => new Refused(400, message)
 
 /** Another service's refusal in its HTTP form. */
 export const refusedAs = (code: RefusalCode): Refused =>
-  new Refused(refusals[code].status, refusals[code].message)
+  new Refused(refusals[code].status, refusals[code].message, undefined, code)

@@ -5,15 +5,27 @@ import { refusedAs } from './refused.ts'
 /** A success: always 200 with a JSON body. */
 export const succeed = (value: unknown): Response => Response.json(value)
 
-/** A failure: always `{ error }`. */
+/** The words of what no table of refusals names. */
+const codes: ReadonlyMap<number, string> = new Map([
+  [400, 'bad_request'],
+  [401, 'sign_in_again'],
+  [403, 'forbidden'],
+  [404, 'not_found'],
+  [413, 'too_large'],
+  [429, 'too_many_requests'],
+  [503, 'unavailable'],
+])
+
+/** A failure: always `{ error }`, and its word for programs in `x-error-code`. */
 export const fail = (failure: Failure): Response =>
   Response.json(
     { error: failure.message },
     {
       status: failure.status,
-      headers: failure.retryAfterSeconds
-        ? { 'Retry-After': String(failure.retryAfterSeconds) }
-        : {},
+      headers: {
+        'x-error-code': failure.code ?? codes.get(failure.status) ?? 'internal',
+        ...(failure.retryAfterSeconds ? { 'Retry-After': String(failure.retryAfterSeconds) } : {}),
+      },
     },
   )
 

@@ -6,7 +6,11 @@ const failures: readonly [number, string, string][] = [
     'No session, a bad signature, or an expired one: sign again.',
     'the session has expired: sign in again',
   ],
-  [403, 'The account is not verified.', 'verify your identity first'],
+  [
+    403,
+    'The account is not verified, or frozen because a payment of it was taken back.',
+    'verify your identity first',
+  ],
   [413, 'The body is larger than 64 KiB.', 'the body is larger than 64 KiB'],
   [429, 'Too many requests; Retry-After says for how long.', 'too many requests, slow down'],
   [500, 'A fault of the service; it was logged.', 'something went wrong'],

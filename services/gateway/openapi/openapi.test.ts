@@ -122,6 +122,13 @@ describe.each(named)('%s', (_, { path, method, op }) => {
   })
 })
 
+test.each(['/topups', '/cashouts', '/sends'])(
+  'post %s documents that it may be refused to this wallet',
+  (path) => {
+    expect(Object.keys(document.paths[path]!.post!.responses)).toContain('403')
+  },
+)
+
 describe('the page', () => {
   test('and everything it loads come from here', async () => {
     const page = await rig.call('GET', '/docs')

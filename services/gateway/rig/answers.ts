@@ -2,6 +2,7 @@
 export const account = {
   verified: true,
   defaulted: false,
+  frozen: false,
   score: '520',
   ratioBps: '8200',
   cycles: 3,
@@ -13,6 +14,9 @@ export const account = {
   },
   limit: '8200000',
   drawn: '1200000',
+  encumbered: '3000000',
+  encumberedUntil: '1795244470',
+  available: '3900000',
   balance: { ausd: '7', native: '500000000000000000' },
   blockNumber: '77',
 }

@@ -29,7 +29,7 @@ export const cashoutsRoute = ({ ask, door }: RouteParts) =>
       description:
         'Answers at once; the payout is in `inFlight` of `GET /me/activity` until the provider ' +
         'confirms it. `authorization.to` is the treasury, `validBefore` at least 5 minutes ' +
-        'ahead, the payout at least Rp 10,000.',
+        'ahead, the payout at least Rp 10,000. A frozen wallet is refused.',
       tag: 'money',
       security: 'session',
       body: { schema: Body, example: { quoteId, authorization: exampleAuthorization, bank } },
@@ -42,6 +42,6 @@ export const cashoutsRoute = ({ ask, door }: RouteParts) =>
           fiat: '81250',
         },
       },
-      errors: [400, 401, 413, 429, 503],
+      errors: [400, 401, 403, 413, 429, 503],
     }),
   )

@@ -16,13 +16,22 @@ describe('GET /me', () => {
       wallet: walletOf(ana),
       user: { country: 'ID', createdAt: new Date(nowMs).toISOString() },
       pendingUntil: '1795244460',
-      available: '7000000',
     })
   })
-  test('shows nothing available when more is drawn than the limit allows', async () => {
-    const rig = await rigOf({ 'chain.account': okay({ ...account, limit: '1', drawn: '2' }) })
-    const me = (await (await rig.call('GET', '/me', { headers })).json()) as object
-    expect(me).toMatchObject({ available: '0', user: { country: null } })
+  const shownOf = async (over: object) => {
+    const rig = await rigOf({ 'chain.account': okay({ ...account, ...over }) })
+    return (await (await rig.call('GET', '/me', { headers })).json()) as object
+  }
+  test.each<[string, object]>([
+    ['more than limit less drawn', { limit: '9', drawn: '2', available: '0' }],
+    ['less, where something is encumbered', { encumbered: '5', encumberedUntil: '1795244470' }],
+    ['nothing, where nothing is encumbered', { encumbered: '0', encumberedUntil: null }],
+    ['nothing to a wallet that is frozen', { frozen: true, available: '0' }],
+  ])('says what is available in the words of the chain: %s', async (_, said) => {
+    expect(await shownOf(said)).toMatchObject(said)
+  })
+  test('shows a user who has set no country', async () => {
+    expect(await shownOf({})).toMatchObject({ user: { country: null } })
   })
   test('answers 503 when the chain cannot be read', async () => {
     const rig = await rigOf({ 'chain.account': refusing('chain_unavailable') })

@@ -7,7 +7,7 @@ import { operation } from '../openapi/operation.ts'
 import type { RouteParts } from '../parts.ts'
 import type { User } from '../users/user.store.ts'
 
-const pendingUntil = Type.Union([UnixSeconds, Type.Null()])
+const until = Type.Union([UnixSeconds, Type.Null()])
 const Me = Type.Object({
   wallet: Address,
   verified: Type.Boolean(),
@@ -15,15 +15,23 @@ const Me = Type.Object({
     country: Type.Union([Type.String(), Type.Null()]),
     createdAt: Timestamp,
   }),
-  collateral: Type.Object({ value: Amount, shares: Amount, pendingShares: Amount, pendingUntil }),
-  pendingUntil,
+  collateral: Type.Object({
+    value: Amount,
+    shares: Amount,
+    pendingShares: Amount,
+    pendingUntil: until,
+  }),
+  pendingUntil: until,
   limit: Amount,
   drawn: Amount,
+  encumbered: Amount,
+  encumberedUntil: until,
   available: Amount,
   score: Amount,
   ratioBps: Amount,
   cycles: Type.Integer(),
   defaulted: Type.Boolean(),
+  frozen: Type.Boolean(),
   balance: Type.Object({ ausd: Amount, native: Amount }),
 })
 
@@ -37,7 +45,13 @@ export const meRoute = ({ ask, users, door }: RouteParts) =>
     }),
     operation({
       summary: 'The signed-in user',
-      description: 'Chain times are unix seconds as decimal strings; `balance.native` is in wei.',
+      description:
+        'A debt repaid by card or e-wallet is gone at once; the same amount stays in `encumbered` ' +
+        'until `encumberedUntil`, because the payment may still be taken back, and frees nothing ' +
+        'of the limit. What was paid beyond the debt is in `collateral.pendingShares`. ' +
+        '`available` is what a draw would be given now. `frozen`: a payment was taken back after ' +
+        'its hold; no draw, withdrawal, card top-up, cash-out or send until it is made good. ' +
+        'Chain times are unix seconds as decimal strings; `balance.native` is in wei.',
       tag: 'account',
       security: 'session',
       ok: { description: 'The account on the credit line.', schema: Me, example },
@@ -50,26 +64,26 @@ function meOf(
   account: Static<typeof ChainAccount.answer>,
   user: User | undefined,
 ): Static<typeof Me> {
-  const { verified, collateral, limit, drawn, score, ratioBps, cycles, defaulted, balance } =
-    account
-  const freeMicro = BigInt(limit) - BigInt(drawn)
   return {
     wallet,
-    verified,
+    verified: account.verified,
     user: {
       country: user?.country ?? null,
       createdAt: (user?.createdAt ?? new Date()).toISOString(),
     },
-    collateral,
-    pendingUntil: collateral.pendingUntil,
-    limit,
-    drawn,
-    available: String(freeMicro > 0n ? freeMicro : 0n),
-    score,
-    ratioBps,
-    cycles,
-    defaulted,
-    balance,
+    collateral: account.collateral,
+    pendingUntil: account.collateral.pendingUntil,
+    limit: account.limit,
+    drawn: account.drawn,
+    encumbered: account.encumbered,
+    encumberedUntil: account.encumberedUntil,
+    available: account.available,
+    score: account.score,
+    ratioBps: account.ratioBps,
+    cycles: account.cycles,
+    defaulted: account.defaulted,
+    frozen: account.frozen,
+    balance: account.balance,
   }
 }
 
@@ -81,10 +95,13 @@ const example: Static<typeof Me> = {
   pendingUntil: null,
   limit: '2461538',
   drawn: '1000000',
-  available: '1461538',
+  encumbered: '500000',
+  encumberedUntil: '1795244460',
+  available: '961538',
   score: '500',
   ratioBps: '8000',
   cycles: 0,
   defaulted: false,
+  frozen: false,
   balance: { ausd: '1000000', native: '500000000000000000' },
 }

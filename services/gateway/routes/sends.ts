@@ -22,7 +22,7 @@ export const sendsRoute = ({ ask, door }: RouteParts) =>
     operation({
       summary: 'Relay a signed AUSD transfer',
       description:
-        'The account must be verified. `authorization.from` with `authorization.nonce` makes ' +
+        'The account must be verified and not frozen. `authorization.from` with `authorization.nonce` makes ' +
         'the request safe to repeat.',
       tag: 'money',
       security: 'session',

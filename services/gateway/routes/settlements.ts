@@ -20,7 +20,10 @@ export const settlementsRoute = ({ ask, door }: RouteParts) =>
     ),
     operation({
       summary: 'Pay the whole debt in local currency',
-      description: 'Charges all of `drawn`, converted at the quote and rounded up.',
+      description:
+        'Charges all of `drawn`, converted at the quote and rounded up. Paid by card or e-wallet, ' +
+        'the debt is gone at once, and the same amount stays in `encumbered` of `GET /me` until ' +
+        'the hold ends.',
       tag: 'money',
       security: 'session',
       body: { schema: Body, example: { quoteId: '7f9c24e8-3b1a-4d52-9e0f-1c2d3e4f5a6b' } },

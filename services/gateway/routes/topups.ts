@@ -29,7 +29,8 @@ export const topupsRoute = ({ ask, door }: RouteParts) =>
       summary: 'Pay local currency into the credit line',
       description:
         'The account must be verified. The minimum is RM 5.00 or Rp 10,000. With `card` the ' +
-        'checkout offers cards alone, otherwise every channel.',
+        'checkout offers cards alone, otherwise every channel. A frozen wallet is refused `card`: ' +
+        'what it still owes is made good by `bank` or `qr`.',
       tag: 'money',
       security: 'session',
       body: {

@@ -41,8 +41,13 @@ export const verifyRoute = ({ ask, door }: RouteParts) =>
     operation({
       summary: 'The public credit record of a wallet',
       description:
-        'A wallet that was never seen has an empty record. `history` is null while the indexer ' +
-        'is unavailable; times in it are unix seconds.',
+        'A wallet that was never seen has an empty record. `cycles` counts the closed ones, ' +
+        'reversed ones included. `outcome` is null while a cycle is open, then `Qualified`, ' +
+        '`Short` (too little debt for too short a time), `Late`, `Defaulted`, or `Reversed`: ' +
+        'money that had counted in it was taken back, and what it had given to the score with ' +
+        'it. Of a reversed cycle `totalRepaid` is what was left, and `scoreAfter` the score ' +
+        'after that. `history` is null while the indexer is unavailable; times in it are unix ' +
+        'seconds.',
       tag: 'record',
       parameters: [{ name: 'wallet', in: 'path', required: true, schema: Address }],
       ok: { description: 'The record.', schema: PublicRecord, example: exampleRecord },

@@ -16,21 +16,23 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { ChainEvent } from '../event.ts'
 import { fold } from '../projection.ts'
 
-/** Cycles of 1 to 30 minutes, then 5 minutes of grace. */
+/** A hold of a minute, cycles of 1 to 30 minutes, then a day of grace. */
 export const rigTerms = {
   holdSeconds: 60,
   minCycleSeconds: 60,
+  minDebtMicro: 1_000_000n,
   termSeconds: 1_800,
-  graceSeconds: 300,
+  graceSeconds: 86_400,
 } as const
 
 export type RigChain = Awaited<ReturnType<typeof openRigChain>>
 
 /** An anvil with the contracts; each call is a block of its own. Final two blocks behind. */
-export async function openRigChain() {
+export async function openRigChain(terms: { holdSeconds?: number } = {}) {
   const anvil = await startAnvil(['--slots-in-an-epoch', '1', '--order', 'fifo'])
   const deployment = await deployContracts({
     ...rigTerms,
+    ...terms,
     treasuryFundsMicro: 10n ** 15n,
     liquidityMicro: 10n ** 15n,
     rpcUrl: anvil.rpcUrl,
@@ -61,6 +63,13 @@ export async function openRigChain() {
     call(from, deployment.ausd, encodeFunctionData({ abi: ausdAbi, functionName, args } as never))
   let refs = 0
   const nextRef = () => numberToHex(++refs, { size: 32 })
+  const repayFor = async (user: Address, amountMicro: bigint, held: boolean) => {
+    const ref = nextRef()
+    const { timestamp: paidAt } = await reader.getBlock()
+    const args = [ref, user, amountMicro, held, paidAt]
+    await credit(actors.relayer.address, 'repayFor', args)
+    return ref
+  }
   return {
     rpcUrl: anvil.rpcUrl,
     deployment,
@@ -68,10 +77,18 @@ export async function openRigChain() {
     client: reader,
     verify: (user: Address, verified = true) =>
       credit(actors.verifier.address, 'setVerified', [user, verified]),
-    topUp: (user: Address, amountMicro: bigint, held = false) =>
-      credit(actors.relayer.address, 'topUp', [nextRef(), user, amountMicro, held]),
-    repayFor: (user: Address, amountMicro: bigint) =>
-      credit(actors.relayer.address, 'repayFor', [nextRef(), user, amountMicro]),
+    freeze: (user: Address, frozen: boolean) =>
+      credit(actors.verifier.address, 'setFrozen', [user, frozen]),
+    topUp: async (user: Address, amountMicro: bigint, held = false) => {
+      const ref = nextRef()
+      await credit(actors.relayer.address, 'topUp', [ref, user, amountMicro, held])
+      return ref
+    },
+    repayFor: (user: Address, amountMicro: bigint) => repayFor(user, amountMicro, false),
+    /** By money that may be taken back; answers the ref to do that by. */
+    heldRepayFor: (user: Address, amountMicro: bigint) => repayFor(user, amountMicro, true),
+    revokeRepayment: (ref: Hex) => credit(actors.relayer.address, 'revokeRepayment', [ref]),
+    extendHold: (ref: Hex) => credit(actors.relayer.address, 'extendHold', [ref]),
     draw: (user: Address, amountMicro: bigint) => credit(user, 'draw', [amountMicro, user]),
     markDefault: (user: Address) => credit(actors.relayer.address, 'markDefault', [user]),
     /** A user who can repay by herself. */
@@ -84,6 +101,7 @@ export async function openRigChain() {
       await client.increaseTime({ seconds })
       await client.mine({ blocks: 1 })
     },
+    setCode: (address: Address, bytecode: Hex) => client.setCode({ address, bytecode }),
     mine: (blocks: number) => client.mine({ blocks }),
     accountOf: (user: Address) =>
       reader.readContract({

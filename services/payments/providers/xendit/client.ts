@@ -5,8 +5,9 @@ import {
   type ProviderAnswer,
   type ProviderClient,
 } from '#shared/provider/client'
-import { ProviderUnknown } from '#shared/provider/problem'
-import type { PaymentProvider } from '../../payment-provider'
+import { ProviderBusy, ProviderUnknown } from '#shared/provider/problem'
+import { listAllTransactions } from '#shared/provider/transactions'
+import type { CancelOutcome, CheckoutStatus, PaymentProvider } from '../../payment-provider'
 import { chargeFrom, checkoutFrom, refundFrom, sessionRequest } from './mapping'
 import { WirePayment, WirePaymentRequest, WireRefund, WireRefunds, WireSession } from './wire'
 
@@ -41,6 +42,11 @@ export function xendit(options: {
     const wire = found(await clients[account].get(path, { schema: WirePayment, apiVersion }), path)
     return wire && chargeFrom(account, wire)
   }
+  const findCheckout: PaymentProvider['findCheckout'] = async (account, sessionId) => {
+    const path = `/sessions/${sessionId}`
+    const wire = found(await clients[account].get(path, { schema: WireSession }), path)
+    return wire && checkoutFrom(wire)
+  }
   return {
     openCheckout: async (order) => {
       const answer = await clients[order.account].post('/sessions', {
@@ -53,13 +59,18 @@ export function xendit(options: {
     cancelCheckout: async (account, sessionId) => {
       const path = `/sessions/${sessionId}/cancel`
       const asked = { schema: WireSession, deadlineMs: cancelDeadlineMs }
-      await clients[account].post(path, asked).catch(() => undefined)
+      try {
+        const answer = await clients[account].post(path, asked)
+        if ('ok' in answer) return cancelOutcome(checkoutFrom(answer.ok).status)
+        // Only an active session can be ended; what else it is, it says itself.
+        if (answer.refused.meaning !== 'state_wrong') return 'unknown'
+        return cancelOutcome((await findCheckout(account, sessionId))?.status)
+      } catch (error) {
+        if (error instanceof ProviderUnknown || error instanceof ProviderBusy) return 'unknown'
+        throw error
+      }
     },
-    findCheckout: async (account, sessionId) => {
-      const path = `/sessions/${sessionId}`
-      const wire = found(await clients[account].get(path, { schema: WireSession }), path)
-      return wire && checkoutFrom(wire)
-    },
+    findCheckout,
     findCharge,
     findChargeOfRequest: async (account, paymentRequestId) => {
       const path = `/v3/payment_requests/${paymentRequestId}`
@@ -75,10 +86,20 @@ export function xendit(options: {
     listRefunds: async (account, paymentRequestId) => {
       const path = `/refunds?payment_request_id=${paymentRequestId}`
       const wire = found(await clients[account].get(path, { schema: WireRefunds }), path)
-      return (wire?.data ?? []).map(refundFrom)
+      return wire?.data.map(refundFrom)
     },
+    listTransactions: (account, updatedFrom) =>
+      listAllTransactions(clients[account], {
+        types: ['payment', 'refund', 'chargeback'],
+        updatedFrom,
+        // Their clock and ours need not agree to the second.
+        updatedTo: new Date(Date.now() + 3_600_000),
+      }),
   }
 }
+
+const cancelOutcome = (status: CheckoutStatus | undefined): CancelOutcome =>
+  status === 'closed' || status === 'completed' ? status : 'unknown'
 
 /** Only "not found" means that there is nothing; any other refusal of a look-up says nothing. */
 function found<T>(answer: ProviderAnswer<T>, path: string): T | undefined {

@@ -99,6 +99,25 @@ describe('a payment', () => {
     expect(from(payment(more, amount)).charge.paidMinor).toBe(paidMinor)
   })
 
+  const paidAt = (more: object) => from(payment(more)).charge.paidAt?.toISOString()
+  test.each([
+    [
+      'at the first capture, in whatever order they stand',
+      {
+        captures: [capture(1, '2026-08-01T02:09:00.000Z'), capture(1, '2026-08-01T02:07:00.000Z')],
+      },
+      '2026-08-01T02:07:00.000Z',
+    ],
+    [
+      'when it was created, without captures; never when it was changed last',
+      { created: '2026-08-01T02:05:00.000Z', updated: '2026-08-03T00:00:00.000Z' },
+      '2026-08-01T02:05:00.000Z',
+    ],
+    ['at no time, where none is told', { updated: '2026-08-03T00:00:00.000Z' }, undefined],
+  ])('was paid %s', (_, more, at) => {
+    expect(paidAt(more)).toBe(at as string)
+  })
+
   test.each([
     ['SUCCEEDED', 'succeeded'],
     ['AUTHORIZED', 'pending'],
@@ -125,7 +144,7 @@ test('a refund is read flat, with its amount in the smallest unit', () => {
   })
   expect(refundFrom(read(readerOf(WireRefund), text))).toEqual({
     ...{ refundId: 'rfd-1', status: 'succeeded', paymentId: 'py-2', paymentRequestId: 'pr-1' },
-    ...{ currency: 'IDR', refundedMinor: 50_000n },
+    ...{ reference: null, currency: 'IDR', refundedMinor: 50_000n },
   })
 })
 

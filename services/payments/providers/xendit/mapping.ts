@@ -70,7 +70,8 @@ export function chargeFrom(account: ProviderAccount, wire: WirePayment): Fetched
   const captures = wire.captures ?? []
   const numbers =
     captures.length > 0 ? captures.map((c) => c.capture_amount) : [wire.request_amount]
-  const paidAt = captures.at(-1)?.capture_timestamp ?? wire.updated
+  // Never `updated`: a later change of the object would make a payment late that was not.
+  const paidAt = earliest(captures.map((one) => one.capture_timestamp)) ?? wire.created
   return {
     status: chargeStatuses.get(wire.status) ?? 'unknown',
     charge: {
@@ -91,6 +92,7 @@ export const refundFrom = (wire: WireRefund): FetchedRefund => ({
   status: refundStatuses.get(wire.status) ?? 'unknown',
   paymentId: wire.payment_id ?? null,
   paymentRequestId: wire.payment_request_id ?? null,
+  reference: wire.reference_id ?? null,
   currency: wire.currency,
   refundedMinor: sumOf([wire.amount], wire.currency),
 })
@@ -107,6 +109,11 @@ function sumOf(numbers: readonly ProviderNumber[], word: string): bigint | null 
   }
   return sumMinor
 }
+
+const earliest = (times: readonly (string | null | undefined)[]): string | undefined =>
+  times
+    .filter((time): time is string => dateFrom(time) !== null)
+    .sort((left, right) => Date.parse(left) - Date.parse(right))[0]
 
 function dateFrom(text: string | null | undefined): Date | null {
   const ms = text ? Date.parse(text) : Number.NaN

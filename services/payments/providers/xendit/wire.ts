@@ -36,7 +36,7 @@ export const WirePayment = Type.Object({
       }),
     ),
   ),
-  updated: maybe(Type.String({ maxLength: 40 })),
+  created: maybe(Type.String({ maxLength: 40 })),
 })
 export type WirePayment = Static<typeof WirePayment>
 
@@ -52,6 +52,7 @@ export const WireRefund = Type.Object({
   status: Word,
   payment_id: maybe(Id),
   payment_request_id: maybe(Id),
+  reference_id: maybe(Type.String({ maxLength: 255 })),
   currency: Word,
   amount: ProviderNumber,
 })

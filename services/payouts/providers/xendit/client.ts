@@ -1,5 +1,8 @@
+import type { Static } from 'typebox'
 import type { ProviderClient } from '#shared/provider/client'
-import type { ProviderRefusal } from '#shared/provider/problem'
+import { type ProviderRefusal, ProviderUnknown } from '#shared/provider/problem'
+import { listAllTransactions } from '#shared/provider/transactions'
+import type { Evidence } from '../../cashout.ts'
 import type { PayoutProvider } from '../../payout-provider.ts'
 import {
   bodyOf,
@@ -32,9 +35,15 @@ export const xenditPayouts = (client: ProviderClient): PayoutProvider => ({
     const query = new URLSearchParams({ reference_id: id, limit: '10' })
     const answer = await client.get(`/v2/payouts?${query}`, { schema: XenditPayoutList })
     if ('refused' in answer) throw refusedTo('list payouts', answer.refused)
-    const payouts = Array.isArray(answer.ok) ? answer.ok : answer.ok.data
-    return payouts.map(evidenceFrom).filter((payout) => payout.referenceId === id)
+    return payoutsOf(id, answer.ok)
   },
+  listTransactions: (updatedFrom) =>
+    listAllTransactions(client, {
+      types: ['payout'],
+      updatedFrom,
+      // Their clock and ours need not agree to the second.
+      updatedTo: new Date(Date.now() + 3_600_000),
+    }),
   listChannels: async () => {
     const query = new URLSearchParams({ currency: 'IDR', channel_category: 'BANK' })
     const answer = await client.get(`/payouts_channels?${query}`, {
@@ -46,6 +55,24 @@ export const xenditPayouts = (client: ProviderClient): PayoutProvider => ({
   },
 })
 
+/**
+ * The payouts with our reference. That there is none is said by one form of answer alone, the one
+ * observed: whole and empty. Rows of other references mean that something else was answered.
+ */
+function payoutsOf(id: string, list: Static<typeof XenditPayoutList>): Evidence[] {
+  const { has_more: more, data: payouts } = Array.isArray(list)
+    ? { has_more: undefined, data: list }
+    : list
+  if (more) throw new ProviderUnknown('the provider has more payouts of a reference than it listed')
+  const own = payouts.map(evidenceFrom).filter((payout) => payout.referenceId === id)
+  const saysNone = more === false && payouts.length === 0
+  if (own.length === 0 && !saysNone)
+    throw new ProviderUnknown('the provider did not say that a reference has no payouts')
+  return own
+}
+
 /** The provider's own text stays out of it: it may name people. */
-const refusedTo = (what: string, { status, code }: ProviderRefusal) =>
-  new Error(`the provider refused to ${what}: ${status} ${code}`)
+const refusedTo = (what: string, refusal: ProviderRefusal) => {
+  const text = `the provider refused to ${what}: ${refusal.status} ${refusal.code}`
+  return new ProviderUnknown(text, { refusal })
+}

@@ -17,7 +17,7 @@ export const XenditPayout = Type.Object({
 
 /** `GET /v2/payouts?reference_id=`: an object on the wire, a bare array in the documentation. */
 export const XenditPayoutList = Type.Union([
-  Type.Object({ data: Type.Array(XenditPayout) }),
+  Type.Object({ has_more: Type.Optional(Type.Boolean()), data: Type.Array(XenditPayout) }),
   Type.Array(XenditPayout),
 ])
 

@@ -1,0 +1,188 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  type Address,
+  BaseError,
+  decodeErrorResult,
+  encodeDeployData,
+  encodeFunctionData,
+  type Hex,
+  hexToString,
+  keccak256,
+  numberToHex,
+  toBytes,
+} from 'viem'
+import { ausd } from '#infra/contracts/actions'
+import { randomCallsAbi, randomCallsBytecode } from '#infra/contracts/artifacts.gen'
+import { actors, openStage, type Stage, stageTerms } from '#infra/contracts/stage'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+
+/**
+ * Random calls by everyone who may call the credit line, with time passing between the
+ * transactions. `src/test/RandomCalls.sol` makes them and checks after each what must be true.
+ * `SEED=7` makes other calls than the usual ones, `SHOW_CALLS=1` counts them.
+ */
+const seed = BigInt(process.env.SEED ?? 9)
+const callsPerTransaction = 100n
+const users = 8n
+const transactionGas = 400_000_000n
+
+/** A life is a line and its users, from their first call until all have left. */
+const worlds = [
+  { title: 'a hold of a minute', holdSeconds: 60, lives: 11, transactions: 76, longPauses: 4n },
+  { title: 'a hold of days', holdSeconds: 250_000, lives: 6, transactions: 40, longPauses: 20n },
+] as const
+
+/** How many calls of each kind must at least be accepted, in the order of `RandomCalls.Kind`. */
+const leastAccepted = {
+  topUp: 3_000,
+  heldTopUp: 3_000,
+  repayFor: 3_000,
+  revokeTopUp: 1_000,
+  heldRepayFor: 3_000,
+  revokeRepayment: 3_000,
+  extendHold: 500,
+  repeat: 500,
+  many: 2_000,
+  draw: 3_000,
+  repay: 500,
+  repayFromCollateral: 500,
+  withdraw: 1_000,
+  settleLots: 500,
+  settleLiquidity: 500,
+  markDefault: 30,
+  seizeMore: 10,
+  setVerified: 500,
+  setFrozen: 500,
+  pause: 100,
+  unpause: 100,
+} as const
+const kinds = Object.keys(leastAccepted)
+const total = { tried: kinds.map(() => 0), accepted: kinds.map(() => 0) }
+
+let random = keccak256(numberToHex(seed, { size: 32 }))
+function nextRandom(): bigint {
+  random = keccak256(random)
+  return BigInt(random)
+}
+
+/** Seconds between two transactions: mostly within a hold, `longPauses` of 100 past term and grace. */
+function pauseSeconds(longPauses: bigint): bigint {
+  const way = nextRandom() % 100n
+  const most = nextRandom()
+  if (way < longPauses) return 86_400n + (most % 100_000n)
+  if (way < 12n + longPauses) return 600n + (most % 20_000n)
+  return way < 40n ? 40n + (most % 600n) : 1n + (most % 40n)
+}
+
+describe.each(worlds)('with $title', ({ holdSeconds, lives, transactions, longPauses }) => {
+  test.each(Array.from({ length: lives }, (_, index) => index + 1))(
+    'all AUSD is somewhere and secured, and everybody leaves with what is theirs (life %d)',
+    async () => {
+      // A pool that is short now and then, and a treasury that never is.
+      const stage = await openStage(
+        { holdSeconds, liquidityMicro: ausd('1500'), treasuryFundsMicro: ausd('1000000000') },
+        ['--gas-limit', String(2n * transactionGas)],
+      )
+      try {
+        const harness = await deployHarness(stage)
+        for (let sent = 0; sent < transactions; sent++) {
+          const { timestamp } = await stage.client.getBlock()
+          const next = timestamp + pauseSeconds(longPauses)
+          await stage.client.setNextBlockTimestamp({ timestamp: next })
+          await transact(stage, harness, callOf('run', [nextRandom(), callsPerTransaction]))
+        }
+        // Past every hold, an extended one too, and every term, that a pause may have put off.
+        const { termSeconds, graceSeconds } = stageTerms
+        await stage.warp(holdSeconds + termSeconds + graceSeconds + 100 * 86_400)
+        await transact(stage, harness, callOf('finish', []))
+        await countCalls(stage, harness)
+      } finally {
+        await stage.close()
+      }
+    },
+    60_000,
+  )
+})
+
+test('at least 100,000 calls were made, and many of every kind accepted', () => {
+  if (process.env.SHOW_CALLS) {
+    console.table(
+      kinds.map((kind, at) => ({ kind, tried: total.tried[at], accepted: total.accepted[at] })),
+    )
+  }
+  expect(total.tried.reduce((sum, one) => sum + one, 0)).toBeGreaterThan(100_000)
+  const rare = Object.entries(leastAccepted).filter(([, least], at) => total.accepted[at]! < least)
+  expect(rare).toEqual([])
+})
+
+const callOf = (functionName: 'run' | 'begin' | 'finish', args: readonly bigint[]) =>
+  encodeFunctionData({ abi: randomCallsAbi, functionName, args } as never)
+
+/** Sends as the admin and mines; throws what was found broken. */
+async function transact(stage: Stage, to: Address | undefined, data: Hex, gas = transactionGas) {
+  const transaction = { from: actors.admin.address, data, gas: numberToHex(gas), ...(to && { to }) }
+  const receipt = await stage.sendRaw(transaction)
+  if (receipt.status === 'success') return receipt
+  throw new Error(await complaintOf(stage, receipt.blockNumber, to, data))
+}
+
+/** Makes a failed transaction again as it was, and puts what it says into words. */
+async function complaintOf(stage: Stage, block: bigint, to: Address | undefined, data: Hex) {
+  const { timestamp } = await stage.client.getBlock({ blockNumber: block })
+  const again = stage.client.call({
+    account: actors.admin.address,
+    to,
+    data,
+    gas: transactionGas,
+    blockNumber: block - 1n,
+    blockOverrides: { time: timestamp },
+  })
+  const error = await again.then(
+    () => new Error('it was accepted when called again'),
+    (thrown: unknown) => thrown,
+  )
+  const carrier = error instanceof BaseError && error.walk((one) => 'data' in (one as object))
+  const reason = (carrier as { data?: Hex } | false | null) || {}
+  if (typeof reason.data !== 'string') throw error
+  const abi = [...randomCallsAbi, ...creditLineAbi] as const
+  const decoded = decodeErrorResult({ abi, data: reason.data })
+  if (decoded.errorName !== 'Broken') return decoded.errorName
+  const [what, call, kind, found, wanted] = decoded.args
+  const words = hexToString(what, { size: 32 }).replaceAll('\0', '')
+  return `"${words}" broke at call ${call}, a ${kinds[Number(kind)]}: ${found}, not ${wanted}`
+}
+
+/** The harness with its roles, and users who are given AUSD and verified. */
+async function deployHarness(stage: Stage): Promise<Address> {
+  const code = encodeDeployData({
+    abi: randomCallsAbi,
+    bytecode: randomCallsBytecode,
+    args: [stage.deployment.creditLine, users],
+  })
+  const harness = (await transact(stage, undefined, code, 30_000_000n)).contractAddress!
+  for (const role of ['RELAYER_ROLE', 'VERIFIER_ROLE', 'PAUSER_ROLE']) {
+    await stage.send('admin', 'creditLine', 'grantRole', [keccak256(toBytes(role)), harness])
+  }
+  const people = await stage.client.readContract({
+    abi: randomCallsAbi,
+    address: harness,
+    functionName: 'people',
+  })
+  for (const person of people) {
+    await stage.send('admin', 'ausd', 'mint', [person, ausd('1000000')])
+  }
+  await transact(stage, harness, callOf('begin', []))
+  return harness
+}
+
+async function countCalls(stage: Stage, harness: Address) {
+  const [tried, accepted] = await stage.client.readContract({
+    abi: randomCallsAbi,
+    address: harness,
+    functionName: 'counts',
+  })
+  for (const at of kinds.keys()) {
+    total.tried[at]! += Number(tried[at])
+    total.accepted[at]! += Number(accepted[at])
+  }
+}

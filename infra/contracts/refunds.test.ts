@@ -1,0 +1,180 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { actionsOn, ausd } from '#infra/contracts/actions'
+import { actors, openStage, stageTerms } from '#infra/contracts/stage'
+
+/**
+ * Every way in which a payment and its refund can meet the credit line. Ana has 100 AUSD of
+ * collateral and a debt of 50; she pays, tries to leave with all she can, has the payment refunded,
+ * tries again, and again when her debt was defaulted. In all of them the books must explain
+ * themselves to the unit, and she must not end with more than she paid.
+ */
+const stage = await openStage()
+const { act, answer, read, now } = actionsOn(stage)
+afterAll(stage.close)
+beforeEach(stage.checkpoint)
+afterEach(stage.rewind)
+
+const { creditLine, treasury } = stage.deployment
+const channels = ['a held channel', 'a channel never held'] as const
+const payments = ['top-up', 'settlement', 'settlement with excess'] as const
+const times = ['before the credit', 'in the hold', 'after the hold'] as const
+const sizes = ['whole', 'part'] as const
+const closers = ['it', 'another'] as const
+const exits = ['draws', 'withdraws'] as const
+
+const rows = channels.flatMap((channel) =>
+  payments.flatMap((payment) =>
+    times.flatMap((time) =>
+      sizes.flatMap((size) =>
+        closers.flatMap((closer) =>
+          exits.map((exit) => ({ channel, payment, time, size, closer, exit })),
+        ),
+      ),
+    ),
+  ),
+)
+type Row = (typeof rows)[number]
+
+const paidRef = 2
+/** Under which what is left of a payment is applied after a part of it was refunded. */
+const remainderRef = 3
+
+/** What Ana pays by the provider. With a debt closed by another, hers is a hundredth less or over. */
+function amountOf({ payment, closer }: Row): bigint {
+  if (payment === 'top-up') return ausd('40')
+  if (payment === 'settlement with excess') return ausd('58')
+  return closer === 'it' ? ausd('50') : ausd('49.99')
+}
+
+/** The treasury's credit of a payment, or of what is left of it. */
+async function credit(row: Row, ref: number, amount: bigint, paidAt: bigint) {
+  const held = row.channel === 'a held channel'
+  if (row.payment === 'top-up') return act('topUp', ref, amount, held)
+  return act('repayFor', ref, amount, { held, paidAt })
+}
+
+/** Ana's own payment, which closes the cycle where the provider's does not. */
+async function payByAnother(row: Row) {
+  const { drawn } = await stage.accountOf('ana')
+  if (row.closer === 'another' && drawn > 0n) await act('repay', drawn)
+}
+
+/** Takes out of the contract whatever it lets go, in one way or the other: first as if what she
+ * repaid were all hers, then what the contract says. */
+async function leave({ exit }: Row) {
+  const { available, collateral, drawn, encumbered, limit, ratioBps } = await stage.accountOf('ana')
+  const needed = (used: bigint) => (used * 10_000n + ratioBps - 1n) / ratioBps
+  const wishes =
+    exit === 'draws'
+      ? [limit - drawn, available]
+      : [collateral, collateral - needed(drawn), collateral - needed(drawn + encumbered)]
+  for (const wish of wishes.filter((one) => one > 0n)) {
+    const take = exit === 'draws' ? ('draw' as const) : ('withdraw' as const)
+    if ((await answer(take, wish)) === 'accepted') return act(take, wish)
+  }
+}
+
+/** Gives back what the contract still holds back; answers how much could not be undone. */
+async function refund(row: Row, amount: bigint, refunded: bigint, paidAt: bigint) {
+  const revoke = row.payment === 'top-up' ? 'revokeTopUp' : 'revokeRepayment'
+  if (row.channel === 'a held channel' && row.time === 'in the hold') {
+    const { events } = await act(revoke, paidRef)
+    const undone = events.map((one) =>
+      one.eventName === 'RepaymentRevoked' || one.eventName === 'TopUpRevoked'
+        ? one.args.amount
+        : 0n,
+    )
+    expect(undone.reduce((sum, one) => sum + one, 0n)).toBe(amount)
+    if (refunded < amount) await credit(row, remainderRef, amount - refunded, paidAt)
+    return 0n
+  }
+  expect(await answer(revoke, paidRef)).toBe('NotHeld')
+  await act('setFrozen', true)
+  return refunded
+}
+
+async function books() {
+  const [account, wallet, treasuryHas, collateral, pool, contractHas] = await Promise.all([
+    stage.accountOf('ana'),
+    stage.balanceOf(actors.ana.address),
+    stage.balanceOf(treasury),
+    read('totalCollateral'),
+    read('poolBalance'),
+    stage.balanceOf(creditLine),
+  ])
+  return { account, wallet, treasuryHas, collateral, pool, contractHas }
+}
+type Books = Awaited<ReturnType<typeof books>>
+
+/** All AUSD is somewhere, and Ana has what was credited: in her wallet, as collateral, as no debt. */
+function expectExplained(start: Books, end: Books, credited: bigint) {
+  const { account } = end
+  expect(start.treasuryHas - end.treasuryHas).toBe(credited)
+  expect(end.contractHas).toBe(end.collateral + end.pool)
+  // Ana is the only one with collateral, and without yield a unit is a million shares.
+  const pending = account.pendingShares / 1_000_000n
+  expect(account.collateral + pending).toBe(end.collateral)
+  expect(end.wallet - start.wallet + end.collateral - account.drawn).toBe(credited)
+  // What the pool has lent is owed or was seized for it.
+  expect(start.pool - end.pool).toBe(account.drawn)
+}
+
+describe.each(payments)('a %s', (wanted) => {
+  const title = (row: Row) =>
+    `by ${row.channel}, ${row.size} refunded ${row.time}, cycle closed by ${row.closer}; ana ${row.exit}`
+  const table = rows
+    .filter((row) => row.payment === wanted)
+    .map((row) => [title(row), row] as const)
+
+  test.each(table)('%s', async (_title, row) => {
+    const amount = amountOf(row)
+    const refunded = row.size === 'whole' ? amount : ausd('20')
+    const start = await books()
+    await act('topUp', 1, ausd('100'))
+    await act('draw', ausd('50'))
+    await stage.warp(120)
+
+    const paidAt = await now()
+    // With an excess there is nothing left for another to close after it, so that one comes first.
+    if (row.payment === 'settlement with excess') await payByAnother(row)
+    let loss = 0n
+    if (row.time === 'before the credit') {
+      if (refunded < amount) await credit(row, remainderRef, amount - refunded, paidAt)
+      await payByAnother(row)
+      await leave(row)
+    } else {
+      await credit(row, paidRef, amount, paidAt)
+      await payByAnother(row)
+      await leave(row)
+      if (row.time === 'after the hold') {
+        await stage.warp(stageTerms.holdSeconds)
+        await leave(row)
+      }
+      loss = await refund(row, amount, refunded, paidAt)
+    }
+    // What was credited and not taken back. A loss is the treasury's, and has its amount.
+    const credited = ausd('100') + amount - refunded + loss
+    expectExplained(start, await books(), credited)
+    await leave(row)
+    expectExplained(start, await books(), credited)
+
+    await stage.warp(stageTerms.holdSeconds + stageTerms.termSeconds + stageTerms.graceSeconds)
+    if ((await stage.accountOf('ana')).drawn > 0n) await act('markDefault')
+    await leave({ ...row, exit: 'withdraws' })
+    const end = await books()
+    expectExplained(start, end, credited)
+    const gained = end.wallet - start.wallet
+    expect(end.account.drawn).toBe(0n)
+    if (loss === 0n) {
+      expect(gained).toBe(ausd('100') + amount - refunded)
+    } else {
+      expect(gained).toBeLessThanOrEqual(credited)
+      expect(await answer('draw', 1n)).not.toBe('accepted')
+      expect(await answer('withdraw', 1n)).toBe('AccountFrozen')
+    }
+  })
+})
+
+test('the table has every combination', () => {
+  expect(new Set(rows.map((row) => JSON.stringify(row))).size).toBe(2 * 3 * 3 * 2 * 2 * 2)
+})

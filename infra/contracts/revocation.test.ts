@@ -1,0 +1,382 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { actionsOn, ausd, closedAs, named } from '#infra/contracts/actions'
+import { actors, openStage, refOf, stageTerms } from '#infra/contracts/stage'
+
+// A hold that outlasts term and grace, so that a revocation can come at any time.
+const stage = await openStage({ holdSeconds: 200_000 })
+const { act, answer, read, holdOf, now, until } = actionsOn(stage)
+afterAll(stage.close)
+afterEach(stage.rewind)
+
+const ana = actors.ana.address
+const { creditLine, treasury } = stage.deployment
+const seen = () => stage.accountOf('ana')
+const term = BigInt(stageTerms.termSeconds)
+const grace = BigInt(stageTerms.graceSeconds)
+
+/** When ana's first cycle opened: 100 AUSD of collateral, 50 drawn two minutes ago. */
+let openedAt = 0n
+beforeEach(async () => {
+  await stage.checkpoint()
+  await act('topUp', 1, ausd('100'))
+  await act('draw', ausd('50'))
+  openedAt = await now()
+  await stage.warp(120)
+})
+
+describe('revoking a repayment of the open cycle', () => {
+  test('makes its debt owed again in this cycle, and sends the AUSD back', async () => {
+    await act('repayFor', 2, ausd('20'))
+    const before = await stage.balanceOf(treasury)
+    const sent = await act('revokeRepayment', 2)
+    expect(sent.events).toMatchObject([
+      {
+        eventName: 'RepaymentRevoked',
+        args: { ref: refOf(2), account: ana, amount: ausd('20'), drawnAfter: ausd('50'), openedAt },
+      },
+      { eventName: 'Transfer', args: { from: creditLine, to: treasury, value: ausd('20') } },
+    ])
+    expect(await stage.balanceOf(treasury)).toBe(before + ausd('20'))
+    expect(await seen()).toMatchObject({
+      drawn: ausd('50'),
+      encumbered: 0n,
+      encumberedUntil: 0n,
+      cycles: 0n,
+      limit: ausd('50'),
+    })
+    expect(await holdOf(2)).toMatchObject({ state: 'Revoked' })
+    expect(await read('poolBalance')).toBe(await read('liquidity'))
+  })
+
+  test('leaves the due date where it was', async () => {
+    await act('repayFor', 2, ausd('20'))
+    await act('revokeRepayment', 2)
+    await until(openedAt + term)
+    expect(await answer('draw', 1n)).not.toBe('TermPassed')
+    await until(openedAt + term + 1n)
+    expect(await answer('draw', 1n)).toBe('TermPassed')
+    await until(openedAt + term + grace)
+    expect(await answer('markDefault')).toBe('TermNotPassed')
+    await until(openedAt + term + grace + 1n)
+    expect(await answer('markDefault')).toBe('accepted')
+  })
+
+  test('makes it Reversed when it closes: no score, no ratio, and its sum without it', async () => {
+    await act('repayFor', 2, ausd('20'))
+    await act('revokeRepayment', 2)
+    const sent = await act('repay', ausd('50'))
+    expect(sent.events[1]).toMatchObject({
+      eventName: 'CycleClosed',
+      args: { outcome: 4, totalRepaid: ausd('50'), peakDrawn: ausd('50'), scoreAfter: 0n },
+    })
+    expect(await seen()).toMatchObject({ score: 0n, ratioBps: 5_000n, cycles: 1n })
+  })
+
+  test('does not save a late one from being Late', async () => {
+    await act('repayFor', 2, ausd('20'))
+    await act('revokeRepayment', 2)
+    await stage.warp(1_800)
+    expect(closedAs(await act('repay', ausd('50')))).toBe('Late')
+  })
+
+  test('does not mark the next one', async () => {
+    await act('repayFor', 2, ausd('20'))
+    await act('revokeRepayment', 2)
+    expect(closedAs(await act('repay', ausd('50')))).toBe('Reversed')
+    await act('draw', ausd('50'))
+    await stage.warp(120)
+    expect(closedAs(await act('repay', ausd('50')))).toBe('Qualified')
+  })
+})
+
+describe('revoking a repayment of a closed cycle', () => {
+  test('opens a new one that is as old as the debt, and nobody gains time', async () => {
+    await act('repayFor', 2, ausd('50'))
+    await stage.warp(500)
+    const sent = await act('revokeRepayment', 2)
+    expect(sent.events).toMatchObject([
+      {
+        eventName: 'CycleReversed',
+        args: { account: ana, number: 1n, amount: ausd('50'), scoreAfter: 0n },
+      },
+      { eventName: 'CycleOpened', args: { account: ana, number: 2n, openedAt } },
+      { eventName: 'RepaymentRevoked', args: { drawnAfter: ausd('50'), openedAt } },
+      { eventName: 'Transfer', args: { to: treasury, value: ausd('50') } },
+    ])
+    expect(await seen()).toMatchObject({ drawn: ausd('50'), cycles: 1n, score: 0n })
+    await until(openedAt + term + 1n)
+    expect(await answer('draw', 1n)).toBe('TermPassed')
+    await until(openedAt + term + grace)
+    expect(await answer('markDefault')).toBe('TermNotPassed')
+    await until(openedAt + term + grace + 1n)
+    expect(await answer('markDefault')).toBe('accepted')
+  })
+
+  test('counts both cycles, the reversed one too', async () => {
+    await act('repayFor', 2, ausd('50'))
+    await act('revokeRepayment', 2)
+    expect(closedAs(await act('repay', ausd('50')))).toBe('Qualified')
+    expect(await seen()).toMatchObject({ cycles: 2n, score: 10n, ratioBps: 5_250n })
+  })
+
+  test('is late when the term ended while it seemed repaid', async () => {
+    await act('repayFor', 2, ausd('50'))
+    await until(openedAt + term + 10n)
+    await act('revokeRepayment', 2)
+    expect(closedAs(await act('repay', ausd('50')))).toBe('Late')
+  })
+
+  test('defaults at once when term and grace ended while it seemed repaid', async () => {
+    await act('repayFor', 2, ausd('50'))
+    await until(openedAt + term + grace + 1n)
+    expect(await answer('markDefault')).toBe('NothingOwed')
+    await act('revokeRepayment', 2)
+    await act('markDefault')
+    expect(await seen()).toMatchObject({ drawn: 0n, collateral: ausd('50'), defaulted: true })
+  })
+
+  test('goes into the open cycle, which becomes as old as the debt', async () => {
+    await act('repayFor', 2, ausd('10'))
+    await act('repay', ausd('40'))
+    await stage.warp(600)
+    await act('draw', ausd('15'))
+    const sent = await act('revokeRepayment', 2)
+    expect(named(sent)).toEqual(['CycleReversed', 'RepaymentRevoked', 'Transfer'])
+    expect(sent.events[1]).toMatchObject({ args: { drawnAfter: ausd('25'), openedAt } })
+    await until(openedAt + term + 1n)
+    expect(await answer('draw', 1n)).toBe('TermPassed')
+    expect(closedAs(await act('repay', ausd('25')))).toBe('Late')
+  })
+
+  test('leaves the age of an open cycle alone that is older still', async () => {
+    await act('repayFor', 2, ausd('20'))
+    await act('repay', ausd('30'))
+    await stage.warp(300)
+    await act('draw', ausd('20'))
+    await act('repayFor', 3, ausd('20'))
+    const [, reopened] = (await act('revokeRepayment', 2)).events
+    expect(reopened).toMatchObject({ eventName: 'CycleOpened', args: { number: 3n, openedAt } })
+    const sent = await act('revokeRepayment', 3)
+    expect(sent.events).toMatchObject([
+      { eventName: 'CycleReversed', args: { number: 2n } },
+      { eventName: 'RepaymentRevoked', args: { drawnAfter: ausd('40'), openedAt } },
+      { eventName: 'Transfer' },
+    ])
+    await until(openedAt + term + 1n)
+    expect(await answer('draw', 1n)).toBe('TermPassed')
+  })
+
+  test('after another revocation of the same cycle goes into the same new one', async () => {
+    await act('repayFor', 2, ausd('20'))
+    await act('repayFor', 3, ausd('30'))
+    await act('revokeRepayment', 2)
+    expect(named(await act('revokeRepayment', 3))).toEqual([
+      'CycleReversed',
+      'RepaymentRevoked',
+      'Transfer',
+    ])
+    expect(await seen()).toMatchObject({ drawn: ausd('50'), score: 0n, cycles: 1n })
+  })
+
+  test('keeps its age though a later repayment of it was revoked before it closed', async () => {
+    await act('repayFor', 2, ausd('20'))
+    await act('repayFor', 3, ausd('20'))
+    await act('revokeRepayment', 3)
+    expect(closedAs(await act('repay', ausd('30')))).toBe('Reversed')
+    const sent = await act('revokeRepayment', 2)
+    expect(sent.events).toMatchObject([
+      { eventName: 'CycleReversed', args: { number: 1n } },
+      { eventName: 'CycleOpened', args: { number: 2n, openedAt } },
+      { eventName: 'RepaymentRevoked', args: { drawnAfter: ausd('20'), openedAt } },
+      { eventName: 'Transfer' },
+    ])
+    await until(openedAt + term + grace + 1n)
+    expect(await answer('markDefault')).toBe('accepted')
+  })
+})
+
+describe('a cycle that money counted in which was taken back', () => {
+  const closings = {
+    'the same payment': () => act('repayFor', 2, ausd('50')),
+    'a hundredth of its own money': async () => {
+      await act('repayFor', 2, ausd('49.99'))
+      return act('repay', ausd('0.01'))
+    },
+    'a hundredth of its collateral': async () => {
+      await act('repayFor', 2, ausd('49.99'))
+      return act('repayFromCollateral', ausd('0.01'))
+    },
+    'a hundredth by a bank transfer': async () => {
+      await act('repayFor', 2, ausd('49.99'))
+      return act('repayFor', 3, ausd('0.01'), { held: false })
+    },
+    'a hundredth by another card': async () => {
+      await act('repayFor', 2, ausd('49.99'))
+      return act('repayFor', 3, ausd('0.01'))
+    },
+  }
+  test.each(Object.entries(closings))(
+    'is Reversed for good, closed by %s',
+    async (_case, close) => {
+      expect(closedAs(await close())).toBe('Qualified')
+      expect((await seen()).score).toBe(10n)
+      const sent = await act('revokeRepayment', 2)
+      expect(sent.events[0]).toMatchObject({
+        eventName: 'CycleReversed',
+        args: { number: 1n, scoreAfter: 0n },
+      })
+      await stage.warp(400_000)
+      await act('settleLots', 50n)
+      expect(await seen()).toMatchObject({ score: 0n, ratioBps: 5_000n, cycles: 1n })
+    },
+  )
+
+  /** Closes a cycle of 50 by a held payment; its outcome by how long it is open. */
+  const heldCycle = async (ref: number, seconds: number) => {
+    await act('draw', ausd('20'))
+    await stage.warp(seconds)
+    return closedAs(await act('repayFor', ref, ausd('20'), { paidAt: await now() }))
+  }
+
+  test('takes from the score exactly what it gave', async () => {
+    await act('repay', ausd('50'))
+    expect(await heldCycle(2, 120)).toBe('Qualified')
+    await act('topUp', 9, ausd('300'))
+    expect(await heldCycle(3, 1)).toBe('Short')
+    expect(await heldCycle(4, 120)).toBe('Qualified')
+    expect(await heldCycle(5, 1_900)).toBe('Late')
+    const scores = [(await seen()).score]
+    for (const ref of [3, 5, 4, 2]) {
+      await act('revokeRepayment', ref)
+      scores.push((await seen()).score)
+    }
+    // 10 + 10 + 10 - 20; a short cycle gave nothing, and a late one gives nothing back.
+    expect(scores).toEqual([10n, 10n, 10n, 0n, 0n])
+  })
+
+  test('loses its score once, however many of its payments come back', async () => {
+    await act('repay', ausd('50'))
+    await act('draw', ausd('50'))
+    await stage.warp(120)
+    await act('repayFor', 2, ausd('20'))
+    await act('repayFor', 3, ausd('30'))
+    expect((await seen()).score).toBe(20n)
+    await act('revokeRepayment', 3)
+    await act('revokeRepayment', 2)
+    expect((await seen()).score).toBe(10n)
+  })
+})
+
+describe('revoking after a default', () => {
+  test('makes the debt owed, without a cycle, and gives nothing back', async () => {
+    await act('repayFor', 2, ausd('20'))
+    await until(openedAt + term + grace + 1n)
+    await act('markDefault')
+    expect(await seen()).toMatchObject({
+      drawn: 0n,
+      encumbered: ausd('20'),
+      collateral: ausd('70'),
+    })
+    expect(await answer('withdraw', 1n)).toBe('LimitExceeded')
+    const sent = await act('revokeRepayment', 2)
+    expect(sent.events).toMatchObject([
+      { eventName: 'RepaymentRevoked', args: { drawnAfter: ausd('20'), openedAt: 0n } },
+      { eventName: 'Transfer', args: { value: ausd('20') } },
+    ])
+    expect(await seen()).toMatchObject({ score: 0n, cycles: 1n, defaulted: true })
+    expect(await answer('withdraw', 1n)).toBe('LimitExceeded')
+    await act('seizeMore')
+    expect(await seen()).toMatchObject({ drawn: 0n, collateral: ausd('50') })
+    await act('withdraw', ausd('50'))
+  })
+
+  test('of what was repaid after it is the same', async () => {
+    await act('repayFor', 2, ausd('20'))
+    await until(openedAt + term + grace + 1n)
+    await act('markDefault')
+    await act('revokeRepayment', 2)
+    await act('repayFor', 3, ausd('5'))
+    expect(await seen()).toMatchObject({ drawn: ausd('15'), encumbered: ausd('5') })
+    expect(named(await act('revokeRepayment', 3))).toEqual(['RepaymentRevoked', 'Transfer'])
+    expect(await seen()).toMatchObject({ drawn: ausd('20'), encumbered: 0n, cycles: 1n })
+  })
+
+  test('reverses a good cycle before it all the same', async () => {
+    await act('repayFor', 2, ausd('20'))
+    expect(closedAs(await act('repay', ausd('30')))).toBe('Qualified')
+    await act('draw', ausd('20'))
+    await stage.warp(88_400)
+    await act('markDefault')
+    const sent = await act('revokeRepayment', 2)
+    expect(sent.events).toMatchObject([
+      { eventName: 'CycleReversed', args: { number: 1n, scoreAfter: 0n } },
+      { eventName: 'RepaymentRevoked', args: { drawnAfter: ausd('20'), openedAt: 0n } },
+      { eventName: 'Transfer' },
+    ])
+  })
+})
+
+describe('the excess of a held repayment', () => {
+  test('goes back with the rest, under the same ref', async () => {
+    await act('repayFor', 2, ausd('58'))
+    const sent = await act('revokeRepayment', 2)
+    expect(sent.events.slice(-3)).toMatchObject([
+      { eventName: 'RepaymentRevoked', args: { amount: ausd('50') } },
+      { eventName: 'TopUpRevoked', args: { ref: refOf(2), amount: ausd('8') } },
+      { eventName: 'Transfer', args: { to: treasury, value: ausd('58') } },
+    ])
+    expect(await seen()).toMatchObject({ drawn: ausd('50'), pendingShares: 0n })
+  })
+
+  test('alone, when nothing is owed any more, is held and goes back too', async () => {
+    await act('repay', ausd('50'))
+    expect(named(await act('repayFor', 2, ausd('8')))).toEqual([
+      'RepaymentHeld',
+      'CollateralAdded',
+      'Transfer',
+    ])
+    expect(await seen()).toMatchObject({ encumbered: 0n, pendingShares: ausd('8') * 1_000_000n })
+    expect(named(await act('revokeRepayment', 2))).toEqual(['TopUpRevoked', 'Transfer'])
+    expect(await seen()).toMatchObject({ pendingShares: 0n, drawn: 0n, score: 10n, cycles: 1n })
+  })
+})
+
+describe('a ref', () => {
+  test('of a repayment is not one of a top-up, nor the other way round', async () => {
+    await act('topUp', 2, ausd('5'), true)
+    await act('repayFor', 3, ausd('58'))
+    expect(await answer('revokeRepayment', 2)).toBe('NotHeld')
+    expect(await answer('revokeTopUp', 3)).toBe('NotHeld')
+    expect(await answer('revokeTopUp', 2)).toBe('accepted')
+    expect(await answer('revokeRepayment', 3)).toBe('accepted')
+  })
+
+  test('that was never held cannot be revoked or put off', async () => {
+    await act('repayFor', 2, ausd('5'), { held: false })
+    for (const ref of [1, 2, 99]) {
+      for (const name of ['revokeRepayment', 'revokeTopUp', 'extendHold'] as const) {
+        expect([ref, name, await answer(name, ref)]).toEqual([ref, name, 'NotHeld'])
+      }
+    }
+  })
+
+  test('revoked again is quiet, and stays used', async () => {
+    await act('repayFor', 2, ausd('20'))
+    await act('revokeRepayment', 2)
+    const before = await seen()
+    expect(named(await act('revokeRepayment', 2))).toEqual(['AlreadyApplied'])
+    expect(named(await act('repayFor', 2, ausd('20')))).toEqual(['AlreadyApplied'])
+    expect(await seen()).toEqual(before)
+    expect(await answer('extendHold', 2)).toBe('NotHeld')
+  })
+
+  test('is beyond revoking once the hold is over, folded or not', async () => {
+    await act('repayFor', 2, ausd('58'))
+    await stage.warp(200_000)
+    expect(await answer('revokeRepayment', 2)).toBe('NotHeld')
+    await act('settleLots', 5n)
+    await act('settleLiquidity', 5n)
+    expect(await answer('revokeRepayment', 2)).toBe('NotHeld')
+    expect(await holdOf(2)).toMatchObject({ state: 'Released' })
+  })
+})

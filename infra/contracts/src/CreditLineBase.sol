@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {AccessControl} from "@openzeppelin/contracts/access/AccessControl.sol";
+import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
+import {CollateralPool} from "./CollateralPool.sol";
+import {Cycles} from "./Cycles.sol";
+
+/// @title What the credit line and its extension have in common: the terms, the state, the roles
+/// @dev Both keep their state in the credit line's storage. Whoever adds a variable here or in a
+/// contract this one is made of adds it to both; a variable of one of them alone comes after these.
+abstract contract CreditLineBase is Cycles, AccessControl, Pausable {
+    bytes32 public constant RELAYER_ROLE = keccak256("RELAYER_ROLE");
+    bytes32 public constant VERIFIER_ROLE = keccak256("VERIFIER_ROLE");
+    bytes32 public constant PAUSER_ROLE = keccak256("PAUSER_ROLE");
+
+    constructor(Terms memory terms) CollateralPool(terms.token, terms.treasury) Cycles(terms) {
+        if (terms.admin == address(0)) revert ZeroAddress();
+        _grantRole(DEFAULT_ADMIN_ROLE, terms.admin);
+        _grantRole(PAUSER_ROLE, terms.admin);
+    }
+
+    function _requirePayable(uint256 amount, address to) internal view {
+        if (amount == 0) revert ZeroAmount();
+        if (to == address(0) || to == address(this)) revert InvalidRecipient(to);
+    }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
+import {HeldLots} from "./HeldLots.sol";
+import {HoldQueue} from "./HoldQueue.sol";
+
+/// @title Repayments by money that its payer may still take back, and the lending pool
+/// @notice Two facts are kept apart. What an account repaid so stays encumbered in a queue of its
+/// own: until it matures it frees nothing of the limit. The AUSD itself waits in one queue of the
+/// pool: until it matures it is not lent out, and nobody's inaction keeps it there for longer.
+abstract contract HeldRepayments is HeldLots {
+    using SafeCast for uint256;
+    using HoldQueue for HoldQueue.Hold;
+
+    /// @dev One word, read and written by every draw and repayment.
+    struct Pool {
+        /// There to be drawn.
+        uint96 free;
+        /// Held, or matured and not folded.
+        uint80 held;
+        uint40 head;
+        uint40 tail;
+    }
+
+    struct HeldLiquidity {
+        uint40 until;
+        uint104 amount;
+    }
+
+    /// @dev What comes into the queue folds this many matured ones, so that it cannot grow for ever.
+    uint256 private constant FOLDS_PER_HOLD = 2;
+
+    Pool internal _pool;
+    mapping(uint256 position => HeldLiquidity) private _heldLiquidity;
+    mapping(address account => mapping(uint256 index => HoldQueue.Hold)) internal _repayments;
+
+    /// @dev AUSD of the lending pool that is there to be drawn, matured repayments included.
+    function _liquidity() internal view returns (uint256 amount) {
+        Pool memory pool = _pool;
+        amount = pool.free;
+        for (uint256 next = pool.head; next < pool.tail; next++) {
+            HeldLiquidity memory one = _heldLiquidity[next];
+            if (one.until > block.timestamp) break;
+            amount += one.amount;
+        }
+    }
+
+    function _addLiquidity(uint256 amount) internal {
+        _pool.free += amount.toUint96();
+    }
+
+    /// @dev Takes AUSD out of the pool, folding at most `most` matured repayments if it is short.
+    function _takeLiquidity(uint256 amount, uint256 most) internal {
+        if (amount > _pool.free) {
+            _foldLiquidity(most);
+            uint256 free = _pool.free;
+            if (amount > free) {
+                if (amount <= _liquidity()) revert SettleLiquidityFirst();
+                revert InsufficientLiquidity(free, amount);
+            }
+        }
+        _pool.free -= amount.toUint96();
+    }
+
+    function _foldLiquidity(uint256 most) internal {
+        Pool memory pool = _pool;
+        uint256 matured;
+        for (; pool.head < pool.tail && most > 0; most--) {
+            HeldLiquidity memory one = _heldLiquidity[pool.head];
+            if (one.until > block.timestamp) break;
+            matured += one.amount;
+            pool.head++;
+        }
+        pool.free += matured.toUint96();
+        pool.held -= matured.toUint80();
+        _pool = pool;
+    }
+
+    /// @dev At the end of the queue, and never to mature before what is in front of it.
+    function _pushLiquidity(uint256 amount, uint40 until) private returns (uint48 position) {
+        _foldLiquidity(FOLDS_PER_HOLD);
+        Pool memory pool = _pool;
+        position = pool.tail;
+        if (position > pool.head) {
+            uint40 before = _heldLiquidity[position - 1].until;
+            if (before > until) until = before;
+        }
+        _heldLiquidity[position] = HeldLiquidity(until, amount.toUint104());
+        _pool.tail = pool.tail + 1;
+    }
+
+    /// @dev Encumbers what was repaid, an amount of 0 included: a ref of excess alone is held too.
+    function _pushRepayment(
+        bytes32 ref,
+        address account,
+        uint256 amount,
+        uint40 until,
+        uint32 cycle
+    ) internal {
+        Line storage line = _lines[account];
+        uint40 index = line.repaymentTail;
+        uint48 position;
+        if (amount > 0) {
+            _pool.held += amount.toUint80();
+            position = _pushLiquidity(amount, until);
+            line.encumbered += amount.toUint104();
+            line.lastHeld = index + 1;
+        }
+        _repayments[account][index] = HoldQueue.Hold(
+            until, 0, HoldQueue.State.Held, amount.toUint104(), cycle, position
+        );
+        HoldKey storage key = _holdKeys[ref];
+        (key.account, key.repayment) = (account, index + 1);
+        line.repaymentTail = index + 1;
+        emit RepaymentHeld(ref, account, amount, until);
+    }
+
+    /// @dev Frees what has matured. `rewards` cycles have earned their ratio now.
+    function _foldRepayments(Line storage line, address account, uint256 most)
+        internal
+        returns (uint256 read, uint256 rewards)
+    {
+        (uint256 head, uint256 tail) = (line.repaymentHead, line.repaymentTail);
+        if (head == tail) return (0, 0);
+        uint256 freed;
+        uint256 headAfter;
+        (headAfter, freed, rewards, read) =
+            HoldQueue.fold(_repayments[account], head, tail, most);
+        if (headAfter != head) line.repaymentHead = uint40(headAfter);
+        if (freed > 0) line.encumbered -= freed.toUint104();
+    }
+
+    /// @dev Ends a held repayment. Its AUSD is the caller's to send back to the treasury.
+    function _dropRepayment(address account, uint256 index) internal returns (uint256 amount) {
+        HoldQueue.Hold storage held = _repayments[account][index];
+        held.state = HoldQueue.State.Revoked;
+        amount = held.value;
+        if (amount == 0) return 0;
+        _lines[account].encumbered -= amount.toUint104();
+        delete _heldLiquidity[held.position].amount;
+        _pool.held -= amount.toUint80();
+    }
+
+    /// @dev Puts off the end of a held repayment, and of its AUSD in the pool's queue.
+    function _extendRepayment(bytes32 ref, address account, uint256 index)
+        internal
+        returns (uint256 until)
+    {
+        HoldQueue.Hold storage held = _repayments[account][index];
+        until = _extend(held, ref);
+        uint256 amount = held.value;
+        if (amount == 0) return until;
+        delete _heldLiquidity[held.position].amount;
+        held.position = _pushLiquidity(amount, uint40(until));
+    }
+}

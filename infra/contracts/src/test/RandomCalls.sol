@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {CreditLine} from "../CreditLine.sol";
+import {CreditLineExtension} from "../CreditLineExtension.sol";
+import {CreditLineTypes} from "../CreditLineTypes.sol";
+import {RelayedOps} from "../RelayedOps.sol";
+import {LineModel} from "./LineModel.sol";
+
+/// @title Random calls to a credit line by everyone who may call it, checked after each
+/// @notice Holds the relayer's, verifier's and pauser's role and owns the users. Time passes
+/// between the transactions that run it. The same seeds and times make the same calls.
+contract RandomCalls is LineModel {
+    enum Kind {
+        TopUp,
+        HeldTopUp,
+        RepayFor,
+        RevokeTopUp,
+        HeldRepayFor,
+        RevokeRepayment,
+        ExtendHold,
+        Repeat,
+        Many,
+        Draw,
+        Repay,
+        RepayFromCollateral,
+        Withdraw,
+        SettleLots,
+        SettleLiquidity,
+        MarkDefault,
+        SeizeMore,
+        SetVerified,
+        SetFrozen,
+        Pause,
+        Unpause
+    }
+
+    /// @dev The kinds up to `SetFrozen`, each as often as it is wanted.
+    bytes private constant WEIGHTS = hex"000000000000" hex"010101010101010101" hex"02020202020202"
+        hex"03030303" hex"0404040404040404040404040404" hex"050505050505050505"
+        hex"06060606060606" hex"070707" hex"0808080808" hex"0909090909090909090909090909"
+        hex"0a0a0a0a" hex"0b0b0b" hex"0c0c0c0c0c" hex"0d0d" hex"0e" hex"0f0f0f"
+        hex"1010" hex"11" hex"12";
+    uint256 private constant AUSD = 1e6;
+    uint256 private constant HISTORY_MAX = 64;
+    bytes4 private constant PANIC = 0x4e487b71;
+
+    uint256[21] private _tried;
+    uint256[21] private _accepted;
+    uint256 private _random;
+    uint256 private _refs;
+    Step[] private _history;
+
+    constructor(address line, uint256 users) LineModel(line, users) {}
+
+    /// @notice Whom to give AUSD before `begin`.
+    function people() external view returns (address[] memory all) {
+        all = new address[](_users.length);
+        for (uint256 i = 0; i < all.length; i++) all[i] = _addressOf(i);
+    }
+
+    /// @notice By kind: how many calls were made, and how many of them the contract accepted.
+    function counts() external view returns (uint256[21] memory, uint256[21] memory) {
+        return (_tried, _accepted);
+    }
+
+    /// @notice Verifies the users and remembers what they have.
+    function begin() external {
+        for (uint256 i = 0; i < _users.length; i++) {
+            address person = _addressOf(i);
+            _users[i].walletBefore = _token.balanceOf(person);
+            _users[i].verified = true;
+            _views.setVerified(person, true);
+        }
+    }
+
+    /// @notice Makes `calls` random calls, and checks after each what it can have changed.
+    function run(uint256 seed, uint256 calls) external {
+        // Not the seed itself: seeds may be a chain of the same hash.
+        _random = uint256(keccak256(abi.encode(seed, address(this))));
+        _tick();
+        for (uint256 i = 0; i < calls; i++) {
+            _call++;
+            uint8 user = uint8(_pick(_users.length));
+            Kind kind = Kind(uint8(WEIGHTS[_pick(WEIGHTS.length)]));
+            if (_paused && _pick(25) == 0) kind = Kind.Unpause;
+            else if (!_paused && _pick(400) == 0) kind = Kind.Pause;
+            // Before the others, who repay most of what is overdue.
+            else if (i < 2 && _pick(3) == 0) kind = Kind.MarkDefault;
+            _kind = uint256(kind);
+            _tried[_kind]++;
+            if (_make(kind, user)) _accepted[_kind]++;
+            _check(user);
+            _checkTotals();
+        }
+        _checkAll();
+    }
+
+    /// @notice To be called when every hold and term is over: all debts end, everyone leaves with
+    /// what is theirs, and nothing is left that is nobody's.
+    function finish() external {
+        _tick();
+        if (_paused) _views.unpause();
+        _paused = false;
+        _views.settleLiquidity(type(uint256).max);
+        for (uint256 i = 0; i < _users.length; i++) {
+            address person = _addressOf(i);
+            _views.setFrozen(person, false);
+            _users[i].frozen = false;
+            _views.settleLots(person, type(uint256).max);
+            if (_users[i].drawn > 0 && !_users[i].defaulted) {
+                _views.markDefault(person);
+                _default(i);
+            }
+            if (_users[i].drawn > 0) {
+                _views.seizeMore(person, type(uint256).max);
+                _payBack(i, _users[i].drawn - _account(i).drawn);
+            }
+            _check(i);
+            CreditLineTypes.Account memory account = _account(i);
+            _same("owed at the end", account.drawn, 0);
+            _same("held at the end", account.pendingShares + account.encumbered, 0);
+            if (account.collateral == 0) continue;
+            bytes memory data =
+                abi.encodeCall(CreditLine.withdrawCollateral, (account.collateral, person));
+            (bool left,) = _users[i].person.act(data);
+            _same("left at the end", left ? 1 : 0, 1);
+            _same("gained", _token.balanceOf(person), _users[i].walletBefore + _users[i].relayed);
+        }
+        _checkTotals();
+        _same("shares at the end", _views.totalShares(), 0);
+        _same("collateral at the end", _views.totalCollateral(), 0);
+    }
+
+    function _checkAll() private view {
+        uint256 shares;
+        for (uint256 i = 0; i < _users.length; i++) {
+            _check(i);
+            CreditLineTypes.Account memory account = _account(i);
+            shares += account.shares + account.pendingShares;
+        }
+        _same("shares", _views.totalShares(), shares);
+    }
+
+    function _pick(uint256 below) private returns (uint256) {
+        _random = uint256(keccak256(abi.encode(_random)));
+        return _random % below;
+    }
+
+    /// @dev An amount from one unit to `most`, with its ends more often than chance would have it.
+    function _amount(uint256 most) private returns (uint256) {
+        if (most == 0) return 1;
+        uint256 way = _pick(8);
+        if (way == 0) return 1;
+        return way == 1 ? most : 1 + _pick(most);
+    }
+
+    // Making the calls.
+
+    function _make(Kind kind, uint8 user) private returns (bool) {
+        if (kind <= Kind.ExtendHold) return _relay(_step(uint8(kind), user), user);
+        if (kind == Kind.Repeat) return _repeat();
+        if (kind == Kind.Many) return _many();
+        if (kind == Kind.Draw) return _draw(user);
+        if (kind == Kind.Repay || kind == Kind.RepayFromCollateral) return _payDebt(kind, user);
+        if (kind == Kind.Withdraw) return _withdraw(user);
+        if (kind == Kind.MarkDefault || kind == Kind.SeizeMore) return _claim(kind, user);
+        return _operate(kind, user);
+    }
+
+    /// @dev Whatever the contract refuses, it refuses on purpose.
+    function _sane(bool accepted, bytes memory answer) private view returns (bool) {
+        if (accepted) return true;
+        _same("a refusal says why", answer.length >= 4 ? 1 : 0, 1);
+        _same("panic", bytes4(answer) == PANIC ? 1 : 0, 0);
+        return false;
+    }
+
+    function _send(bytes memory data) private returns (bool) {
+        (bool accepted, bytes memory answer) = address(_line).call(data);
+        return _sane(accepted, answer);
+    }
+
+    function _sendAs(uint8 user, bytes memory data) private returns (bool, bytes4) {
+        (bool accepted, bytes memory answer) = _users[user].person.act(data);
+        return (_sane(accepted, answer), accepted ? bytes4(0) : bytes4(answer));
+    }
+
+    /// @dev A new operation, or one on something that is or was held.
+    function _step(uint8 kind, uint8 user) private returns (Step memory step) {
+        CreditLineTypes.Op memory op = step.op;
+        step.user = user;
+        op.kind = kind;
+        if (kind == 3 || kind >= 5) {
+            bool fromLive = _live.length > 0 && (_history.length == 0 || _pick(8) > 0);
+            for (uint256 i = 0; fromLive && i < 4; i++) {
+                op.ref = _live[_pick(_live.length)];
+                if (kind == 6 || _holds[op.ref].repayment == (kind == 5)) break;
+            }
+            if (!fromLive && _history.length > 0) op.ref = _history[_pick(_history.length)].op.ref;
+            step.user = _holds[op.ref].user;
+            return step;
+        }
+        op.ref = bytes32((uint256(uint160(address(this))) << 96) | ++_refs);
+        op.account = _addressOf(user);
+        uint256 drawn = _users[user].drawn;
+        bool repays = kind == 2 || kind == 4;
+        uint256 way = repays ? _pick(4) : 3;
+        if (way == 3 || drawn == 0) op.amount = _amount(40 * AUSD);
+        else if (way == 0) op.amount = drawn;
+        else if (way == 1) op.amount = _amount(drawn);
+        else op.amount = drawn + _amount(10 * AUSD);
+        // From three days ago to a day ahead, or no time at all.
+        if (repays && _pick(4) > 0) op.paidAt = uint64(block.timestamp + _pick(4 days) - 3 days);
+    }
+
+    function _dataOf(CreditLineTypes.Op memory op) private pure returns (bytes memory) {
+        if (op.kind <= 1) {
+            return abi.encodeCall(RelayedOps.topUp, (op.ref, op.account, op.amount, op.kind == 1));
+        }
+        if (op.kind == 3) return abi.encodeCall(RelayedOps.revokeTopUp, (op.ref));
+        if (op.kind == 5) return abi.encodeCall(RelayedOps.revokeRepayment, (op.ref));
+        if (op.kind == 6) return abi.encodeCall(RelayedOps.extendHold, (op.ref));
+        bool held = op.kind == 4;
+        return
+            abi.encodeCall(RelayedOps.repayFor, (op.ref, op.account, op.amount, held, op.paidAt));
+    }
+
+    function _relay(Step memory step, uint256 user) private returns (bool accepted) {
+        (bool expected, bool sure) = _expected(step);
+        uint256 before = _token.balanceOf(_treasury);
+        accepted = _send(_dataOf(step.op));
+        if (sure || accepted) _same("relayed", accepted ? 1 : 0, expected ? 1 : 0);
+        if (!accepted) return false;
+        bool revokes = step.op.kind == 3 || step.op.kind == 5;
+        _apply(step, revokes ? _token.balanceOf(_treasury) - before : 0);
+        if (step.user != user) _check(step.user);
+    }
+
+    /// @dev Tells the model of an operation that was accepted.
+    function _apply(Step memory step, uint256 back) private {
+        CreditLineTypes.Op memory op = step.op;
+        Hold storage hold = _holds[op.ref];
+        if (op.kind == 3 || op.kind == 5) {
+            uint256 whole = hold.revoked ? 0 : hold.repaid + hold.excess;
+            if (_users[hold.user].defaulted) _atMost("sent back", back, whole);
+            else _same("sent back", back, whole);
+            if (!hold.revoked) _revoke(hold, back);
+            return;
+        }
+        if (op.kind == 6) return _extend(hold);
+        uint256 drawn = _users[step.user].drawn;
+        uint256 repaid = op.kind < 2 ? 0 : op.amount < drawn ? op.amount : drawn;
+        _credit(step.user, op.amount);
+        if (op.kind == 1 || op.kind == 4) {
+            _hold(op.ref, step.user, repaid, op.amount - repaid, op.kind == 4);
+        }
+        _payBack(step.user, repaid);
+        if (_history.length < HISTORY_MAX) _history.push(step);
+        else _history[_pick(HISTORY_MAX)] = step;
+    }
+
+    /// @dev The same again is quiet, other content is refused; neither changes anything.
+    function _repeat() private returns (bool accepted) {
+        if (_history.length == 0) return false;
+        Step memory step = _history[_pick(_history.length)];
+        uint256 change = _pick(4);
+        if (change == 1) step.op.amount++;
+        else if (change == 2) step.op.kind = [1, 0, 4, 3, 2][step.op.kind];
+        else if (change == 3 && step.op.kind >= 2) step.op.paidAt++;
+        else change = 0;
+        accepted = _send(_dataOf(step.op));
+        _same("repeated", accepted ? 1 : 0, change == 0 && !_paused ? 1 : 0);
+        _check(step.user);
+    }
+
+    function _many() private returns (bool accepted) {
+        Step[] memory steps = new Step[](1 + _pick(4));
+        CreditLineTypes.Op[] memory ops = new CreditLineTypes.Op[](steps.length);
+        for (uint256 i = 0; i < steps.length; i++) {
+            steps[i] = _step(uint8(_pick(7)), uint8(_pick(_users.length)));
+            // A defaulted user's might send back less than the model knows.
+            if (_users[steps[i].user].defaulted || _pick(10) == 0) steps[i].op.kind = 7;
+            ops[i] = steps[i].op;
+        }
+        accepted = _send(abi.encodeCall(RelayedOps.many, (ops)));
+        _same("many", accepted ? 1 : 0, 1);
+        for (uint256 i = 0; i < steps.length; i++) {
+            (bool expected,) = _expected(steps[i]);
+            if (!expected) continue;
+            Hold storage hold = _holds[ops[i].ref];
+            _apply(steps[i], hold.revoked ? 0 : hold.repaid + hold.excess);
+        }
+        _checkAll();
+    }
+
+    function _draw(uint8 user) private returns (bool accepted) {
+        CreditLineTypes.Account memory account = _account(user);
+        uint256 amount = _amount(_pick(4) == 0 ? account.limit + AUSD : account.available);
+        bytes4 why;
+        (accepted, why) =
+            _sendAs(user, abi.encodeCall(CreditLine.draw, (amount, _addressOf(user))));
+        _expect("draw", accepted, why, amount <= account.available && !_paused);
+        if (!accepted) return false;
+        _borrow(user, amount);
+        account = _account(user);
+        _atMost("drawn", account.drawn + account.encumbered, account.limit);
+    }
+
+    function _withdraw(uint8 user) private returns (bool accepted) {
+        CreditLineTypes.Account memory account = _account(user);
+        uint256 used = account.drawn + account.encumbered;
+        uint256 needed = (used * 10_000 + account.ratioBps - 1) / account.ratioBps;
+        uint256 most = account.collateral > needed ? account.collateral - needed : 0;
+        if (account.frozen || _paused || (account.defaulted && used > 0)) most = 0;
+        uint256 amount = _amount(_pick(4) == 0 ? account.collateral + AUSD : most);
+        bytes4 why;
+        (accepted, why) = _sendAs(
+            user, abi.encodeCall(CreditLine.withdrawCollateral, (amount, _addressOf(user)))
+        );
+        _expect("withdrawal", accepted, why, amount <= most);
+        if (!accepted) return false;
+        account = _account(user);
+        _atMost("left", account.drawn + account.encumbered, account.limit);
+    }
+
+    function _payDebt(Kind kind, uint8 user) private returns (bool accepted) {
+        uint256 drawn = _users[user].drawn;
+        uint256 amount = _amount(drawn + (_pick(2) == 0 ? 0 : AUSD));
+        uint256 repaid = amount < drawn ? amount : drawn;
+        bool own = kind == Kind.Repay;
+        bool allowed = drawn > 0 && (own || repaid <= _account(user).collateral);
+        bytes memory data = own
+            ? abi.encodeCall(CreditLine.repay, (amount))
+            : abi.encodeCall(CreditLine.repayFromCollateral, (amount));
+        bytes4 why;
+        (accepted, why) = _sendAs(user, data);
+        _expect("repayment", accepted, why, allowed);
+        if (accepted) _payBack(user, repaid);
+    }
+
+    /// @dev What is allowed may be refused only until matured holds are folded.
+    function _expect(bytes32 what, bool accepted, bytes4 why, bool allowed) private view {
+        bool later = why == CreditLineTypes.SettleLotsFirst.selector
+            || why == CreditLineTypes.SettleLiquidityFirst.selector;
+        if (accepted || !later) _same(what, accepted ? 1 : 0, allowed ? 1 : 0);
+    }
+
+    /// @dev On the first of some users for whom it is time, which for most it is not.
+    function _claim(Kind kind, uint8 user) private returns (bool accepted) {
+        bool defaults = kind == Kind.MarkDefault;
+        for (uint256 i = 0; i < _users.length && !accepted; i++) {
+            uint256 one = (user + i) % _users.length;
+            User storage whose = _users[one];
+            if (!defaults && (!whose.defaulted || whose.drawn == 0)) continue;
+            address person = _addressOf(one);
+            accepted = _send(
+                defaults
+                    ? abi.encodeCall(CreditLineExtension.markDefault, (person))
+                    : abi.encodeCall(CreditLineExtension.seizeMore, (person, _pick(20)))
+            );
+            if (!accepted) continue;
+            if (defaults) _default(one);
+            else _payBack(one, whose.drawn - _account(one).drawn);
+            _check(one);
+        }
+    }
+
+    function _operate(Kind kind, uint8 user) private returns (bool) {
+        address person = _addressOf(user);
+        if (kind == Kind.SettleLots) _views.settleLots(person, _pick(40));
+        else if (kind == Kind.SettleLiquidity) _views.settleLiquidity(_pick(40));
+        else if (kind == Kind.SetVerified) {
+            _users[user].verified = _pick(4) > 0;
+            _views.setVerified(person, _users[user].verified);
+        } else if (kind == Kind.SetFrozen) {
+            _users[user].frozen = _pick(4) == 0;
+            _views.setFrozen(person, _users[user].frozen);
+        } else {
+            _paused = kind == Kind.Pause;
+            if (_paused) _views.pause();
+            else _views.unpause();
+        }
+        return true;
+    }
+
+    function _addressOf(uint256 user) private view returns (address) {
+        return address(_users[user].person);
+    }
+}

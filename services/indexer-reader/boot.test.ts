@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Address, Hex } from 'viem'
+import { awaitChain } from './boot.ts'
+import { openRigChain, type RigChain } from './rig/chain.ts'
+import { rigLog } from './rig/rig.ts'
+
+setDefaultTimeout(60_000)
+
+let chain: RigChain
+beforeAll(async () => {
+  chain = await openRigChain()
+})
+afterAll(() => chain.close())
+
+/** What the service would say to an operator, and whether it ended over it. */
+async function start(creditLineAddress: Address, rpcUrls = [chain.rpcUrl]) {
+  const said: string[] = []
+  let ended = false
+  const log = Object.assign(Object.create(rigLog), {
+    fatal: ({ reason }: { reason: string }) => said.push(reason),
+  })
+  const began = await awaitChain(
+    { rpcUrls, chainId: 10_143, genesisHash: 'unchecked', creditLineAddress },
+    { log, signal: AbortSignal.timeout(20_000), stuck: () => (ended = true) },
+  )
+  return { began, ended, said }
+}
+
+describe('the reader begins', () => {
+  test('with a credit line of its own version', async () => {
+    const begun = { began: true, ended: false, said: [] }
+    expect(await start(chain.deployment.creditLine)).toEqual(begun)
+  })
+
+  test('although another endpoint is away', async () => {
+    const urls = ['http://127.0.0.1:1', chain.rpcUrl]
+    expect(await start(chain.deployment.creditLine, urls)).toMatchObject({ began: true })
+  })
+})
+
+/** Runtime code that answers every call with this one word. */
+const answering = (word: number): Hex => `0x60${word.toString(16).padStart(2, '0')}60005260206000f3`
+
+describe('the reader ends, and says why, at a contract', () => {
+  test.each([
+    ['of an older version', answering(1), /is version 1, this service speaks 2: bun run deploy/],
+    ['of a newer version', answering(3), /is version 3, this service speaks 2/],
+    ['that reverts when asked, as the first line did', '0x60006000fd', /version unknown/],
+    ['that answers nothing', '0x00', /version unknown/],
+    ['that is not there', '0x', /no contract at .*: correct .*CREDIT_LINE_ADDRESS/],
+  ] as [string, Hex, RegExp][])('%s', async (_what, bytecode, words) => {
+    const address = '0x00000000000000000000000000000000000c0de5'
+    await chain.setCode(address, bytecode)
+    expect(await start(address)).toEqual({
+      began: false,
+      ended: true,
+      said: [expect.stringMatching(words)],
+    })
+  })
+})

@@ -1,0 +1,97 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import type { Hex } from 'viem'
+import { recordFromChain } from '#infra/ops/chain-record'
+import { historyOf } from './history.ts'
+import { openRigChain, type RigChain, rigTerms, standingOf } from './rig/chain.ts'
+import { ana, ausd, budi, citra } from './rig/story.ts'
+
+setDefaultTimeout(120_000)
+
+const users = [ana, budi, citra]
+const seed = Number(process.env.WALK_SEED ?? 20_261_121)
+const acts = Number(process.env.WALK_ACTS ?? 300)
+
+async function beginning(holdSeconds: number): Promise<RigChain> {
+  const chain = await openRigChain({ holdSeconds })
+  for (const user of users) {
+    await chain.verify(user)
+    await chain.fund(user, 10_000n * ausd)
+    await chain.topUp(user, 1_000n * ausd)
+  }
+  return chain
+}
+
+/** Whole numbers below `end`, the same after the same seed. */
+function dice() {
+  let state = seed
+  return (end: number) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+    return Math.floor((state / 2 ** 32) * end)
+  }
+}
+
+/** Acts of three wallets, as they come. What the contract refuses leaves no trace: how many. */
+async function walk(chain: RigChain, refsBack: number): Promise<number> {
+  const roll = dice()
+  const refs: Hex[] = []
+  const act = async () => {
+    const user = users[roll(3)]!
+    const micro = BigInt(1 + roll(40)) * ausd
+    const ref = refs[Math.max(0, refs.length - 1 - roll(refsBack))]
+    const kind = roll(40)
+    if (kind < 13) return chain.draw(user, micro)
+    if (kind < 17) return chain.repay(user, micro)
+    if (kind < 19) return chain.repayFor(user, micro)
+    if (kind < 26) return void refs.push(await chain.heldRepayFor(user, micro))
+    if (kind < 32 && ref) return chain.revokeRepayment(ref)
+    if (kind < 34 && ref) return chain.extendHold(ref)
+    if (kind < 37) return chain.warp(roll(rigTerms.minCycleSeconds))
+    if (kind < 38) return chain.freeze(user, roll(2) === 0)
+    await chain.warp(rigTerms.termSeconds)
+    if (roll(6) > 0) return
+    await chain.warp(rigTerms.graceSeconds)
+    await chain.markDefault(user)
+  }
+  let refused = 0
+  for (let count = 0; count < acts; count++) await act().catch(() => void refused++)
+  await chain.mine(2)
+  return refused
+}
+
+const placeOf = ({ rpcUrl, deployment }: RigChain) => ({
+  rpcUrl,
+  ausd: deployment.ausd,
+  creditLine: deployment.creditLine,
+  treasury: deployment.ausd,
+  deployBlock: deployment.deployBlock,
+  logsRangeMax: 1_000n,
+  gateway: '',
+  sandbox: undefined,
+})
+
+const holds: [string, number, number][] = [
+  ['end within the term', rigTerms.holdSeconds, 4],
+  ['outlast a default', 10 * rigTerms.graceSeconds, 40],
+]
+
+test.each(holds)(
+  `holds that %s: the reader, the operators' check and the contract agree (seed ${seed})`,
+  async (_what, holdSeconds, refsBack) => {
+    const chain = await beginning(holdSeconds)
+    try {
+      expect(await walk(chain, refsBack)).toBeLessThan(acts * 0.6)
+      for (const user of users) {
+        const standing = await standingOf(chain, user)
+        const { closed, open } = standing
+        const { record, fromEvents, drawn } = await recordFromChain(placeOf(chain), user)
+        const history = historyOf(standing, open ? [...closed, open] : closed)
+        expect(history).toEqual(record.history)
+        expect(fromEvents).toMatchObject({ score: record.score, cycles: record.cycles, drawn })
+        const { frozen, defaulted } = await chain.accountOf(user)
+        expect(standing).toMatchObject({ frozen, defaulted, drawnMicro: BigInt(drawn) })
+      }
+    } finally {
+      await chain.close()
+    }
+  },
+)

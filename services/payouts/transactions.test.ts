@@ -1,0 +1,260 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { waitUntil } from '#infra/local/wait'
+import { listingAgeMs } from '#shared/db/listing.store'
+import { readDue } from '#shared/provider/listing'
+import { type Detour, openRig, type Rig } from './rig.test.ts'
+import { listings } from './schema.store.ts'
+
+// No webhook ever comes here, and nobody looks at what was paid.
+let rig: Rig
+beforeAll(async () => {
+  rig = await openRig({ webhooks: false, reversalWatchMs: 0 })
+}, 60_000)
+afterAll(() => rig?.[Symbol.asyncDispose]())
+beforeEach(() => rig.control('faults', {}))
+
+const says = (status: number, error_code: string) =>
+  Response.json({ error_code, message: 'no' }, { status })
+type Row = Record<string, unknown>
+/** Lets the list have other rows than it has. */
+const listed =
+  (change: (row: Row) => Row): Detour =>
+  async (call, onward) => {
+    if (!call.url.includes('/transactions?')) return undefined
+    const page = (await (await onward()).json()) as { data: Row[] }
+    return Response.json({ ...page, data: page.data.map(change) })
+  }
+/** Counts how often payouts are asked for while the work is done. */
+const asked = async (work: () => Promise<unknown>): Promise<string[]> => {
+  const paths: string[] = []
+  const note: Detour = (call) => {
+    const { pathname } = new URL(call.url)
+    if (pathname !== '/transactions') paths.push(pathname)
+    return undefined
+  }
+  await rig.detoured(note, work)
+  return paths
+}
+const thrownBy = async (work: Promise<unknown>): Promise<AggregateError> =>
+  work.then(
+    () => expect.unreachable(),
+    (error) => error,
+  )
+
+/** A cash-out that was paid, and that nobody looks at any more. */
+async function paid(): Promise<{ id: string; payoutId: string }> {
+  const id = await rig.taken()
+  const { providerPayoutId } = await rig.until(id, 'paid')
+  await waitUntil('rest', async () => (await rig.row(id)).lookAt === null)
+  return { id, payoutId: providerPayoutId! }
+}
+const reverse = (payoutId: string) => rig.control(`payouts/${payoutId}/reverse`, {})
+const kindsOf = async (object: string) =>
+  (await rig.oddities()).filter((odd) => odd.object === object).map(({ kind }) => kind)
+const order = (reference_id: string, account_number = '1234567890') => ({
+  ...{ reference_id, channel_code: 'ID_BCA', amount: 81_250, currency: 'IDR' },
+  channel_properties: { account_number, account_holder_name: 'Sari Dewi' },
+})
+
+describe('a payout that is reversed after it was paid, and of which no webhook tells', () => {
+  test('is found in the list, and the AUSD goes back, once', async () => {
+    const { id, payoutId } = await paid()
+    await rig.list()
+    expect((await rig.row(id)).state).toBe('paid')
+    await reverse(payoutId)
+    await Promise.all([rig.list(), rig.list()])
+    const row = await rig.row(id)
+    expect(row).toMatchObject({ state: 'returning', reason: 'bank_reversed' })
+    expect(row.failureCode).toBe('REVERSED')
+    await rig.settle('return', id)
+    await rig.list()
+    expect((await rig.row(id)).state).toBe('returned')
+    const told = ['payouts.paid', 'payouts.returned', 'payouts.taken', 'relay.return', 'relay.take']
+    expect(await rig.sent(id)).toEqual(told)
+  })
+
+  test('is found when the list tells of it late', async () => {
+    const { id, payoutId } = await paid()
+    await rig.control('faults', { api: { listDelayMs: 400 } })
+    await reverse(payoutId)
+    await rig.list()
+    await waitUntil('a list that has it', async () => {
+      await rig.list()
+      return (await rig.row(id)).state === 'returning'
+    })
+  })
+
+  test.each([
+    ['no id of it', { product_id: null }],
+    ['an id of another form', { product_id: 'x'.repeat(60) }],
+    ['an id of another product', { product_id: 'disb-somebody-elses' }],
+    ['a type that is new', { type: 'PAYOUT' }],
+  ])('is found by our reference when the list has %s', async (_, change) => {
+    const { id, payoutId } = await paid()
+    await reverse(payoutId)
+    const own = listed((row) => (row.reference_id === id ? { ...row, ...change } : row))
+    // As observed: an id of a form that it does not like is answered 400.
+    const detour: Detour = (call, onward) =>
+      call.url.includes('xxxxx') ? says(400, 'API_VALIDATION_ERROR') : own(call, onward)
+    await rig.detoured(detour, () => rig.list())
+    expect((await rig.row(id)).state).toBe('returning')
+  })
+
+  test('is not believed while the payout itself says otherwise: then it was no reading', async () => {
+    const { id } = await paid()
+    const ahead = listed((row) => (row.reference_id === id ? { ...row, status: 'REVERSED' } : row))
+    const error = await rig.detoured(ahead, () => thrownBy(rig.list()))
+    expect(error.errors.map(String)).toEqual([
+      'ProviderUnknown: the list and the payout differ: reversed, SUCCEEDED',
+    ])
+    expect((await rig.row(id)).state).toBe('paid')
+  })
+})
+
+describe('the list', () => {
+  test('is asked of each row once, and again when the row has changed', async () => {
+    const { payoutId } = await paid()
+    await rig.list()
+    expect(await asked(() => rig.list())).toEqual([])
+    await reverse(payoutId)
+    expect(await asked(() => rig.list())).toEqual([`/v2/payouts/${payoutId}`])
+  })
+
+  test.each([
+    ['500', () => says(500, 'SERVER_ERROR')],
+    ['403', () => says(403, 'UNAUTHORIZED_SENDER_IP')],
+  ])(
+    'is not read when one of its payouts cannot be asked for (%s); the others are received',
+    async (_, reply) => {
+      const [unclear, other] = [await paid(), await paid()]
+      await reverse(unclear.payoutId)
+      await reverse(other.payoutId)
+      const detour: Detour = (call) =>
+        call.url.endsWith(`/${unclear.payoutId}`) ? reply() : undefined
+      const error = await rig.detoured(detour, () => thrownBy(rig.list()))
+      expect(error.errors).toHaveLength(1)
+      expect((await rig.row(other.id)).state).toBe('returning')
+      expect((await rig.row(unclear.id)).state).toBe('paid')
+      await rig.list()
+      expect((await rig.row(unclear.id)).state).toBe('returning')
+    },
+    20_000,
+  )
+
+  test('is not read when it has a payout of ours that no look-up finds', async () => {
+    const { id, payoutId } = await paid()
+    await reverse(payoutId)
+    const none = () => Response.json({ has_more: false, data: [] })
+    const detour: Detour = (call) => {
+      if (call.url.endsWith(`/${payoutId}`)) return says(404, 'DATA_NOT_FOUND')
+      return call.url.includes('reference_id=') ? none() : undefined
+    }
+    const error = await rig.detoured(detour, () => thrownBy(rig.list()))
+    expect(String(error.errors[0])).toContain('no look-up finds')
+    expect((await rig.row(id)).state).toBe('paid')
+    await rig.list()
+  })
+
+  test('tells of a payout that exists although its AUSD went back: a person is called', async () => {
+    const id = await rig.taken({ bank: { accountNumber: '999999' } })
+    await rig.until(id, 'returning')
+    await rig.provide('/v2/payouts', order(id), { 'Idempotency-key': crypto.randomUUID() })
+    const [second] = (await rig.transfers(id)).slice(-1) as unknown as { id: string }[]
+    await rig.list()
+    expect(await kindsOf(second!.id)).toEqual(['paid_twice'])
+    expect(rig.alarms(id)).toHaveLength(1)
+  })
+
+  test('tells of a payout that nobody here ordered: a person is called', async () => {
+    await rig.provide('/v2/payouts', order('by hand'), { 'Idempotency-key': 'by hand' })
+    const [byHand] = (await rig.transfers('by hand')) as unknown as { id: string }[]
+    await rig.list()
+    expect(await kindsOf(byHand!.id)).toEqual(['payout_unknown'])
+    expect(rig.logged.filter(({ object }) => object === byHand!.id)).toMatchObject([
+      { alarm: true },
+    ])
+  })
+
+  test('may have what is neither a payout nor ours: it is noted, and read no more', async () => {
+    await rig.list()
+    const stray = { id: 'txn_stray', product_id: 'tr-1', reference_id: 'theirs' }
+    const more: Detour = async (call, onward) => {
+      if (!call.url.includes('/transactions?')) return undefined
+      const page = (await (await onward()).json()) as { data: Row[] }
+      const payout = { ...stray, type: 'DISBURSEMENT', status: 'SUCCESS' }
+      const other = { ...stray, id: 'txn_other', type: 'TOPUP', status: 'SUCCESS' }
+      return Response.json({ ...page, data: [...page.data, payout, other] })
+    }
+    await rig.detoured(more, async () => {
+      await rig.list()
+      await rig.list()
+    })
+    expect(await kindsOf('txn_stray')).toEqual(['payout_unknown'])
+    expect(await kindsOf('txn_other')).toEqual([])
+  })
+})
+
+describe('the list is read by itself', () => {
+  const hourMs = 3_600_000
+  const often = { listEveryMs: 50, listRecentMs: hourMs }
+  const settings = { ...often, listWholeEveryMs: hourMs, listWholeMs: 2 * hourMs }
+  const stateOf = async (window: 'recent' | 'whole') =>
+    (await rig.database.read((db) => db.select().from(listings))).find(
+      (listing) => listing.window === window,
+    )
+  const reads = async (count: number): Promise<string[]> => {
+    const froms: string[] = []
+    const note: Detour = (call) => {
+      const { pathname, searchParams } = new URL(call.url)
+      if (pathname === '/transactions') froms.push(searchParams.get('updated[gte]')!)
+      return undefined
+    }
+    await rig.detoured(note, () =>
+      Promise.all(Array.from({ length: count }, () => readDue(rig.listing, settings, 'ID'))),
+    )
+    return froms.sort()
+  }
+  const ago = (time: string) => Math.round((Date.now() - Date.parse(time)) / hourMs)
+
+  test('by one of several copies, both windows at first, then each when it is due', async () => {
+    expect(await listingAgeMs(rig.database, listings)).toBeNull()
+    expect((await reads(3)).map(ago)).toEqual([2, 1])
+    await waitUntil('the recent one again', async () => (await reads(2)).map(ago)[0] === 1)
+    expect(await stateOf('whole')).toMatchObject({ failures: 0, readAt: expect.any(Date) })
+    expect(await listingAgeMs(rig.database, listings)).toBeLessThan(10_000)
+  })
+
+  test('and without success five times in a row calls a person, who reads what is missing', async () => {
+    await rig.control('faults', { api: { forbidList: 1 } })
+    const { readAt } = (await stateOf('recent'))!
+    await waitUntil('five failures', async () => {
+      await readDue(rig.listing, settings, 'ID')
+      return (await stateOf('recent'))!.failures >= 5
+    })
+    expect((await stateOf('recent'))!.readAt).toEqual(readAt)
+    const told = rig.logged.filter(({ window }) => window === 'recent')
+    expect(told.map(({ failures, alarm, permission }) => [failures, alarm, permission])).toEqual(
+      [1, 2, 3, 4, 5].map((failures) => [failures, failures === 5, 'Transaction Read']),
+    )
+    await rig.control('faults', {})
+    await waitUntil('a reading', async () => {
+      await readDue(rig.listing, settings, 'ID')
+      return (await stateOf('recent'))!.failures === 0
+    })
+  })
+
+  test('and a copy that is told to end gives its reading back', async () => {
+    const stop = new AbortController()
+    const { payoutId } = await paid()
+    await reverse(payoutId)
+    await waitUntil('due', async () => (await stateOf('recent'))!.dueAt.getTime() < Date.now())
+    const last: Detour = (call) => {
+      if (call.url.includes('/transactions?')) stop.abort()
+      return undefined
+    }
+    await rig.detoured(last, () => readDue(rig.listing, settings, 'ID', stop.signal))
+    const { dueAt, failures } = (await stateOf('recent'))!
+    expect(dueAt.getTime()).toBeLessThanOrEqual(Date.now() + 20)
+    expect(failures).toBe(0)
+  })
+})

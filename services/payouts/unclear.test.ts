@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { waitUntil } from '#infra/local/wait'
+import { countAttempt } from './cashout.store.ts'
+import { type Detour, openRig, type Rig } from './rig.test.ts'
+
+let rig: Rig
+beforeAll(async () => {
+  rig = await openRig()
+}, 60_000)
+afterAll(() => rig?.[Symbol.asyncDispose]())
+
+const says = (status: number, error_code: string) =>
+  Response.json({ error_code, message: 'no' }, { status })
+const orders: (reply: () => Response) => Detour = (reply) => (call) =>
+  call.method === 'POST' ? reply() : undefined
+const lookUps: (reply: () => Response) => Detour = (reply) => (call) =>
+  call.method === 'GET' && call.url.includes('/v2/payouts') ? reply() : undefined
+const attempts = (id: string, least: number) =>
+  waitUntil(
+    `${least} attempts`,
+    async () => {
+      const row = await rig.row(id)
+      return row.attempts >= least && row
+    },
+    5_000,
+  )
+const anomaliesOf = async (id: string) =>
+  (await rig.oddities()).filter(({ payoutId }) => payoutId === id).map(({ kind }) => kind)
+
+describe('a refusal that does not speak of this order gives nothing back:', () => {
+  test.each([
+    [403, 'UNAUTHORIZED_SENDER_IP', 'an address that is not on the allow-list'],
+    [403, 'REQUEST_FORBIDDEN_ERROR', 'a key without the permission'],
+    [401, 'INVALID_API_KEY', 'a key that is not theirs'],
+    [403, 'INVALID_MERCHANT_SETTINGS', 'an account that is not set up'],
+    [404, 'DATA_NOT_FOUND', 'a path that is gone'],
+    [400, 'CANCELLATION_NOT_ALLOWED', 'a word about something else'],
+    [403, 'A_NEW_WORD', 'a word nobody has seen'],
+  ])(
+    '%i %s, %s',
+    async (status, code) => {
+      const id = await rig.detoured(
+        orders(() => says(status, code)),
+        async () => {
+          const taken = await rig.taken()
+          expect((await attempts(taken, 2)).state).toBe('paying')
+          return taken
+        },
+      )
+      expect(await anomaliesOf(id)).toEqual(['provider_refuses'])
+      expect(rig.alarms(id)).toHaveLength(1)
+      await rig.due(id)
+      await rig.until(id, 'paid') // Once it is mended.
+      expect(await rig.sent(id)).not.toContain('relay.return')
+      expect(await rig.transfers(id)).toHaveLength(1)
+    },
+    20_000,
+  )
+
+  test('that they are busy in other words: it is ordered again, and nobody is called', async () => {
+    const busy = () => says(400, 'TEMPORARILY_UNAVAILABLE')
+    const id = await rig.detoured(orders(busy), async () => {
+      const taken = await rig.taken()
+      await attempts(taken, 2)
+      return taken
+    })
+    await rig.until(id, 'paid')
+    expect(rig.alarms(id)).toEqual([])
+  })
+})
+
+describe('a look-up that is no answer gives nothing back:', () => {
+  const other = { id: 'disb-other', reference_id: 'other', status: 'FAILED', amount: 1 }
+  const cases: [string, () => Response, boolean][] = [
+    ['400 to an id or a reference of ours', () => says(400, 'API_VALIDATION_ERROR'), true],
+    ['403 from an address they do not know', () => says(403, 'UNAUTHORIZED_SENDER_IP'), true],
+    ['404 to the list of a reference', () => says(404, 'DATA_NOT_FOUND'), true],
+    ['500', () => says(500, 'SERVER_ERROR'), false],
+    ['a first page of more', () => Response.json({ has_more: true, data: [] }), false],
+    ['an empty array', () => Response.json([]), false],
+    [
+      'payouts that nobody asked for',
+      () => Response.json({ has_more: false, data: [{ ...other, currency: 'IDR' }] }),
+      false,
+    ],
+  ]
+  test.each(cases)(
+    '%s',
+    async (_, reply, alarmed) => {
+      const refused = () => says(400, 'RECIPIENT_ACCOUNT_NUMBER_ERROR')
+      const detour: Detour = (call, onward) =>
+        orders(refused)(call, onward) ?? lookUps(reply)(call, onward)
+      const id = await rig.detoured(detour, async () => {
+        const taken = await rig.taken()
+        // All of them over, so that none meets the provider when it answers again.
+        await waitUntil('looks in vain', async () => {
+          const { looks } = await rig.row(taken)
+          return looks > 1 && rig.unclear(taken).length > looks
+        })
+        return taken
+      })
+      expect((await rig.row(id)).attempts).toBe(1) // Nor is it ordered again on such a word.
+      expect(await rig.sent(id)).not.toContain('relay.return')
+      expect(await anomaliesOf(id)).toEqual(alarmed ? ['provider_refuses'] : [])
+      expect(rig.alarms(id)).toHaveLength(alarmed ? 1 : 0)
+      await rig.due(id)
+      await rig.until(id, 'paid')
+    },
+    20_000,
+  )
+
+  test('404 to a payout they told us of: it stays, and a person is called', async () => {
+    const id = await rig.taken({ bank: { accountNumber: '141414' } })
+    await waitUntil('a payout', async () => (await rig.row(id)).providerPayoutId !== null)
+    await rig.detoured(
+      lookUps(() => says(404, 'DATA_NOT_FOUND')),
+      async () => {
+        await waitUntil('an alarm', () => rig.alarms(id).length > 0)
+      },
+    )
+    expect(await anomaliesOf(id)).toEqual(['payout_lost'])
+    expect((await rig.row(id)).state).toBe('paying')
+  })
+})
+
+describe('of two payouts with one reference', () => {
+  const order = (id: string, account_number: string) => ({
+    ...{ reference_id: id, channel_code: 'ID_BCA', amount: 81_250, currency: 'IDR' },
+    channel_properties: { account_number, account_holder_name: 'Sari Dewi' },
+  })
+  test('the one that may still reach the bank is followed, not the one that failed', async () => {
+    const { ok } = await rig.create(rig.request())
+    const id = ok!.payoutId
+    await rig.provide('/v2/payouts', order(id, '141414'), { 'Idempotency-key': 'another' })
+    await rig.provide('/v2/payouts', order(id, '999999'), { 'Idempotency-key': id })
+    await waitUntil('one that failed', async () =>
+      ((await rig.transfers(id)) as { status?: string }[]).some(
+        ({ status }) => status === 'FAILED',
+      ),
+    )
+    await rig.settle('take', id)
+    await waitUntil('a payout', async () => (await rig.row(id)).providerPayoutId !== null)
+    expect((await rig.row(id)).state).toBe('paying')
+    expect(await rig.sent(id)).not.toContain('relay.return')
+    await rig.control(`payouts/${(await rig.row(id)).providerPayoutId}/succeed`, {})
+    await rig.until(id, 'paid')
+  })
+})
+
+describe('an attempt', () => {
+  test('is counted with the time since the one before, whoever made that one', async () => {
+    const id = await rig.detoured(
+      orders(() => says(500, 'SERVER_ERROR')),
+      async () => {
+        const taken = await rig.taken()
+        await attempts(taken, 1)
+        const again = await countAttempt(rig.database, taken)
+        expect(again!.sincePreviousMs).toBeLessThan(5_000)
+        return taken
+      },
+    )
+    await rig.until(id, 'paid')
+    expect(await countAttempt(rig.database, id)).toBeUndefined()
+  })
+
+  test('whose refusal comes while a later one is under way gives nothing back', async () => {
+    let asked = 0
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    // The first answer is late; meanwhile another copy orders again, and is accepted.
+    const detour: Detour = async (call) => {
+      if (call.method !== 'POST' || ++asked > 1) return undefined
+      await held
+      return says(400, 'CHANNEL_CODE_NOT_SUPPORTED')
+    }
+    await rig.detoured(detour, async () => {
+      const { ok } = await rig.create(rig.request({ bank: { accountNumber: '141414' } }))
+      const id = ok!.payoutId
+      await rig.settle('take', id)
+      await waitUntil('the first order', () => asked > 0)
+      await countAttempt(rig.database, id)
+      release()
+      await waitUntil('a payout', async () => (await rig.row(id)).providerPayoutId !== null)
+      expect(await rig.sent(id)).not.toContain('relay.return')
+    })
+  })
+})

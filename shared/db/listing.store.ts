@@ -1,0 +1,158 @@
+import { and, eq, inArray, isNotNull, lte, sql } from 'drizzle-orm'
+import { integer, type PgSchema, primaryKey, text } from 'drizzle-orm/pg-core'
+import { at } from '#shared/db/columns'
+import type { InboxTable } from '#shared/db/inbox.store'
+import type { Database } from '#shared/db/open'
+import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
+
+/** `recent`: what changed in the last days. `whole`: in all of the time in which money may go back. */
+export const listingWindows = ['recent', 'whole'] as const
+export type ListingWindow = (typeof listingWindows)[number]
+/** Which part of which account's list. */
+export type ListingKey = { readonly account: ProviderAccount; readonly window: ListingWindow }
+
+/** When the provider's list of transactions was read; copies of the service share the work. */
+export const listingTable = <S extends string>(schema: PgSchema<S>) =>
+  schema.table(
+    'listings',
+    {
+      account: text('account', { enum: providerAccounts }).notNull(),
+      window: text('window', { enum: listingWindows }).notNull(),
+      dueAt: at('due_at').notNull(),
+      /** When the last reading began that was whole. */
+      readAt: at('read_at'),
+      /** How many readings failed since. */
+      failures: integer('failures').notNull().default(0),
+    },
+    (table) => [primaryKey({ columns: [table.account, table.window] })],
+  )
+export type ListingTable = ReturnType<typeof listingTable>
+
+const fromNow = (ms: number) => sql`now() + ${ms} * interval '1 millisecond'`
+const rowOf = (listings: ListingTable, { account, window }: ListingKey) =>
+  and(eq(listings.account, account), eq(listings.window, window))
+
+/** A reading that was taken: when it began, and when the last one did that was whole. */
+export type ListingLease = { readonly beganAt: Date; readonly readAt: Date | null }
+
+/**
+ * Takes a reading that is due for `leaseMs`; a copy that dies in it is followed by another then.
+ * Undefined when it is not due, or another copy's.
+ */
+export async function leaseListing(
+  database: Database,
+  listings: ListingTable,
+  key: ListingKey,
+  leaseMs: number,
+): Promise<ListingLease | undefined> {
+  const rows = await database.read((db) =>
+    db
+      .insert(listings)
+      .values({ ...key, dueAt: fromNow(leaseMs) })
+      .onConflictDoUpdate({
+        target: [listings.account, listings.window],
+        set: { dueAt: fromNow(leaseMs) },
+        setWhere: lte(listings.dueAt, sql`now()`),
+      })
+      .returning({ leasedUntil: listings.dueAt, readAt: listings.readAt }),
+  )
+  if (!rows[0]) return undefined
+  const { leasedUntil, readAt } = rows[0]
+  return { beganAt: new Date(leasedUntil.getTime() - leaseMs), readAt }
+}
+
+/** The reading that began then was whole; the next is due so long after it began. */
+export const noteWhole = (
+  database: Database,
+  listings: ListingTable,
+  key: ListingKey,
+  { beganAt, everyMs }: { beganAt: Date; everyMs: number },
+) =>
+  database.read((db) =>
+    db
+      .update(listings)
+      .set({ readAt: beganAt, failures: 0, dueAt: new Date(beganAt.getTime() + everyMs) })
+      .where(rowOf(listings, key)),
+  )
+
+/** A reading that failed is repeated sooner than the next was due; so soon at first, then doubling. */
+const retryMs = 60_000
+const doublingsMax = 10
+
+/** The reading failed: says how many did in a row. */
+export async function noteFailed(
+  database: Database,
+  listings: ListingTable,
+  key: ListingKey,
+  everyMs: number,
+): Promise<number> {
+  const doubled = sql`${retryMs} * power(2, least(${listings.failures}, ${doublingsMax}))`
+  const wait = sql`least(${everyMs}::float8, ${doubled})`
+  const rows = await database.read((db) =>
+    db
+      .update(listings)
+      .set({
+        failures: sql`${listings.failures} + 1`,
+        dueAt: sql`now() + ${wait} * interval '1 millisecond'`,
+      })
+      .where(rowOf(listings, key))
+      .returning({ failures: listings.failures }),
+  )
+  return rows[0]?.failures ?? 1
+}
+
+/** Gives a reading back that was not ended, for any copy to begin anew. */
+export const giveBackListing = (database: Database, listings: ListingTable, key: ListingKey) =>
+  database.read((db) => db.update(listings).set({ dueAt: sql`now()` }).where(rowOf(listings, key)))
+
+/**
+ * How long ago the reading of the recent window began that was whole, of the account where it is
+ * longest ago; ms. Null when an account was never read whole: both want a person after a while.
+ */
+export async function listingAgeMs(
+  database: Database,
+  listings: ListingTable,
+): Promise<number | null> {
+  const age = sql`extract(epoch from now() - min(${listings.readAt})) * 1000`
+  const rows = await database.read((db) =>
+    db
+      .select({
+        ageMs: sql<number | null>`(case when bool_and(${listings.readAt} is not null)
+          then ${age} end)::float8`,
+      })
+      .from(listings)
+      .where(eq(listings.window, 'recent')),
+  )
+  const ageMs = rows[0]?.ageMs ?? null
+  return ageMs === null ? null : Math.round(ageMs)
+}
+
+/** So many ids fit into a statement many times over. */
+const idsMax = 1_000
+
+/** Which of these messages a consumer has done. */
+export async function findDone(
+  database: Database,
+  inbox: InboxTable,
+  consumer: string,
+  messageIds: readonly string[],
+): Promise<Set<string>> {
+  const done = new Set<string>()
+  for (let from = 0; from < messageIds.length; from += idsMax) {
+    const some = messageIds.slice(from, from + idsMax)
+    const rows = await database.read((db) =>
+      db
+        .select({ messageId: inbox.messageId })
+        .from(inbox)
+        .where(
+          and(
+            eq(inbox.consumer, consumer),
+            isNotNull(inbox.doneAt),
+            inArray(inbox.messageId, some),
+          ),
+        ),
+    )
+    for (const { messageId } of rows) done.add(messageId)
+  }
+  return done
+}

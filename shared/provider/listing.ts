@@ -1,0 +1,155 @@
+import type { Clock } from '#shared/clock'
+import { claim, type InboxTable } from '#shared/db/inbox.store'
+import {
+  findDone,
+  giveBackListing,
+  type ListingKey,
+  type ListingTable,
+  leaseListing,
+  noteFailed,
+  noteWhole,
+} from '#shared/db/listing.store'
+import type { Database, Tx } from '#shared/db/open'
+import type { Log } from '#shared/log'
+import { startLoop } from '#shared/loop'
+import type { ProviderAccount } from '#shared/money/pair'
+import { type Listed, lacksTransactionRead } from '#shared/provider/transactions'
+
+// The provider's list of transactions says what it holds of ours, whether or not a webhook came, and
+// whether or not the broker still has it. It is read in two windows: the last days often, and all of
+// the time in which money may still go back seldom.
+
+/** Does the work of a row in one transaction, unless another copy has done it. */
+export type Once = (work: (tx: Tx) => Promise<unknown>) => Promise<void>
+
+/** What a service reads of the list, and how. */
+export type Listing = {
+  readonly database: Database
+  readonly listings: ListingTable
+  readonly inbox: InboxTable
+  /** Under this name the inbox knows the rows. */
+  readonly consumer: string
+  readonly accounts: readonly ProviderAccount[]
+  readonly list: (account: ProviderAccount, updatedFrom: Date) => Promise<readonly Listed[]>
+  /** Nothing of ours is older, whatever the account was used for before; null: nothing is there. */
+  readonly oldest?: () => Promise<Date | null>
+  /**
+   * Receives a row, for good when it calls `once`; otherwise it is met again at the next reading.
+   * Throws when what the row names cannot be asked for: then the reading was not whole.
+   */
+  readonly receive: (account: ProviderAccount, row: Listed, once: Once) => Promise<void>
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export type ListingSettings = {
+  /** How often the recent window is read, and how far back it reaches behind the last reading; ms. */
+  readonly listEveryMs: number
+  readonly listRecentMs: number
+  /** The same for the time in which money may go back. */
+  readonly listWholeEveryMs: number
+  readonly listWholeMs: number
+}
+
+const tickMaxMs = 30_000
+/** The provider's clock and ours need not agree. */
+const beforeOldestMs = 86_400_000
+/** A copy that dies while it reads is followed by another after this at the latest. */
+const leaseMaxMs = 600_000
+/** So many readings in a row without success, and a person is called. */
+const failuresMax = 5
+
+/** Reads the list as often as configured, until disposed. `poke` is called after each round. */
+export const startReadingList = (
+  listing: Listing,
+  settings: ListingSettings,
+  poke: () => void,
+): AsyncDisposable =>
+  startLoop({
+    name: 'list of transactions',
+    everyMs: Math.min(tickMaxMs, Math.max(200, settings.listEveryMs / 5)),
+    log: listing.log,
+    work: async (signal) => {
+      for (const account of listing.accounts) await readDue(listing, settings, account, signal)
+      poke()
+    },
+  })
+
+/** Reads what is due of one account. A reading that fails is logged and repeated. */
+export async function readDue(
+  listing: Listing,
+  settings: ListingSettings,
+  account: ProviderAccount,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { listEveryMs, listRecentMs, listWholeEveryMs, listWholeMs } = settings
+  await readWindow(listing, { account, window: 'recent' }, listEveryMs, listRecentMs, signal)
+  await readWindow(listing, { account, window: 'whole' }, listWholeEveryMs, listWholeMs, signal)
+}
+
+async function readWindow(
+  listing: Listing,
+  key: ListingKey,
+  everyMs: number,
+  backMs: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { database, listings, clock, log } = listing
+  if (signal?.aborted) return
+  const oldest = await listing.oldest?.()
+  if (oldest === null) return
+  const lease = await leaseListing(database, listings, key, Math.min(everyMs, leaseMaxMs))
+  if (!lease) return
+  const { beganAt, readAt } = lease
+  // Readings that failed, or a service that was down, make the window as much longer.
+  const lastMs = Math.min(clock(), readAt?.getTime() ?? clock())
+  const from = Math.max(lastMs - backMs, (oldest?.getTime() ?? 0) - beforeOldestMs)
+  try {
+    await receiveListed(listing, key.account, new Date(from), signal)
+    await noteWhole(database, listings, key, { beganAt, everyMs })
+  } catch (error) {
+    if (signal?.aborted) return void (await giveBackListing(database, listings, key))
+    const failures = await noteFailed(database, listings, key, everyMs)
+    const alarm = failures >= failuresMax
+    const lacks = lacksTransactionRead(error) ? { permission: 'Transaction Read' } : {}
+    const fields = { ...key, failures, err: error, alarm, ...lacks }
+    log[alarm ? 'error' : 'warn'](fields, 'list of transactions could not be read whole')
+  }
+}
+
+/**
+ * Receives every row that changed since then. Throws when the list, or what any of its rows names,
+ * could not be asked for: then it was no reading. The other rows are received all the same, and
+ * what was received is not asked for again.
+ */
+export async function receiveListed(
+  listing: Listing,
+  account: ProviderAccount,
+  updatedFrom: Date,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { database, inbox, consumer } = listing
+  const rows = await listing.list(account, updatedFrom)
+  const ids = rows.map((row) => idOf(account, row))
+  const known = await findDone(database, inbox, consumer, ids)
+  const faults: unknown[] = []
+  for (const row of rows) {
+    signal?.throwIfAborted()
+    const id = idOf(account, row)
+    if (known.has(id)) continue
+    const once: Once = (work) =>
+      database.transaction(async (tx) => {
+        if (await claim(tx, inbox, consumer, id)) await work(tx)
+      })
+    await listing.receive(account, row, once).catch((error) => faults.push(error))
+  }
+  if (faults.length > 0)
+    throw new AggregateError(faults, `${faults.length} rows of the list could not be received`)
+}
+
+/** A row that changed in any way is another one, and is received anew. */
+const idOf = (account: ProviderAccount, row: Listed) =>
+  [
+    ...[account, row.transactionId, row.status, row.amountMinor],
+    row.updated?.toISOString() ?? '',
+  ].join(':')
