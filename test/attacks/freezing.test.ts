@@ -1,0 +1,191 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
+import { type Outside, outsideOf } from '#infra/demo/outside'
+import type { Person, Reply } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { cashoutBody, entryIn } from '../cashing-out'
+import { openCheckout } from '../checkout'
+import { ausdOf } from '../ledger'
+import { resident } from '../people'
+import { ownStack } from '../stack'
+import {
+  becomes,
+  codeOf,
+  explained,
+  happens,
+  openBooks,
+  payCode,
+  recorded,
+  tries,
+  watchful,
+  withdrawCollateral,
+} from './support'
+
+let stack: Stack
+let outside: Outside
+
+beforeAll(async () => {
+  stack = await ownStack({ env: watchful, terms: { holdSeconds: 4 } })
+  outside = outsideOf(stack.info)
+}, 90_000)
+afterEach(() => outside.control('faults', {}))
+afterAll(() => stack?.[Symbol.asyncDispose]())
+
+const pay = async (person: Person, channel: string, amount = '50000'): Promise<string> => {
+  const terms = { pair: 'USD/IDR', amount, method: 'bank' } as const
+  const { paymentId } = await openCheckout(person, terms)
+  await outside.pay(paymentId, channel)
+  return paymentId
+}
+
+/** A verified person whose payment is collateral for good, as far as anybody knows. */
+async function credited(channel: string, has: { ausdMicro?: bigint; fiat?: string } = {}) {
+  const person = await resident(stack, { ausdMicro: has.ausdMicro ?? 0n, wei: 10n ** 19n })
+  const books = await openBooks(stack, person)
+  const paymentId = await pay(person, channel, has.fiat)
+  await entryIn(person, paymentId, 'credited')
+  return { person, books, paymentId }
+}
+
+const withdraw = (person: Person, micro: bigint) => tries(withdrawCollateral(stack, person, micro))
+const isFrozen = (person: Person) => async () => (await person.me()).frozen
+
+describe('after the credit, somebody', () => {
+  const listedLate = { api: { listDelayMs: 3_000 } }
+  const reversals = [
+    ['has a QRIS payment refunded, and the webhook is lost', 'QRIS', 'refund', {}],
+    ['has a card payment refunded, and the webhook is lost', 'CARDS', 'refund', {}],
+    ['has it refunded, and the list shows it later than it happened', 'QRIS', 'refund', listedLate],
+    ['charges a card payment back, of which no webhook tells', 'CARDS', 'chargeback', {}],
+  ] as const
+
+  test.each(reversals)('%s, and withdraws', async (_, channel, reversal, faults) => {
+    const { person, paymentId } = await credited(channel)
+    await outside.faults({ webhooks: { drop: 1 }, ...faults })
+    await outside.control(`payments/${paymentId}/${reversal}`)
+    const frozen = await happens(person.until('the freeze', (me) => me.frozen, 10_000))
+    const withdrew = await withdraw(person, 3_000_000n)
+    const ausdMicro = await ausdOf(stack, person.account.address)
+    expect({ frozen, withdrew, ausdMicro }).toEqual({
+      frozen: true,
+      withdrew: 'reverted',
+      ausdMicro: 0n,
+    })
+  })
+
+  test.each([
+    ['has the second of two payments refunded', paidTwice],
+    ['has a payment refunded that was too short to be credited', paidShort],
+  ])('%s: nobody ever credited it, so nobody is frozen', async (_, begin) => {
+    const { person, payment } = await begin()
+    const since = Date.now()
+    await outside.refund(payment)
+    await recorded(stack, 'refund.succeeded', since)
+    // By the time that a later refund has frozen somebody else, this one was dealt with too.
+    const other = await credited('QRIS')
+    await outside.refund(other.paymentId)
+    await becomes(isFrozen(other.person), true)
+    const answers = { frozen: await isFrozen(person)(), drew: await tries(person.draw(1_000_000n)) }
+    expect(answers).toEqual({ frozen: false, drew: 'done' })
+  })
+})
+
+/** A code that was shown before another channel was chosen is paid as well. */
+async function paidTwice() {
+  const { person } = await credited('QRIS')
+  const terms = { pair: 'USD/IDR', amount: '50000', method: 'bank' } as const
+  const { paymentId } = await openCheckout(person, terms)
+  const code = await codeOf(stack, paymentId, 'BCA_VIRTUAL_ACCOUNT')
+  await outside.pay(paymentId, 'QRIS')
+  await entryIn(person, paymentId, 'credited')
+  await payCode(stack, code)
+  await entryIn(person, paymentId, 'review')
+  const { payments } = await outside.book()
+  const second = payments!.find((one) => one.payment_request_id === code)
+  return { person, payment: second.payment_id as string }
+}
+
+async function paidShort() {
+  const { person } = await credited('QRIS')
+  const terms = { pair: 'USD/IDR', amount: '50000', method: 'bank' } as const
+  const { paymentId } = await openCheckout(person, terms)
+  const short = { channel_code: 'QRIS', amount: 40_000, force: true }
+  await outside.control(`sessions/${paymentId}/pay`, short)
+  await entryIn(person, paymentId, 'review')
+  return { person, payment: paymentId }
+}
+
+describe('somebody whose card payment was refunded after its hold', () => {
+  test('tries every way to move money out, and is let in only to pay', async () => {
+    const has = { ausdMicro: 20_000_000n, fiat: '520000' }
+    const { person, paymentId } = await credited('CARDS', has)
+    await person.draw(1_000_000n)
+    await outside.refund(paymentId)
+    const frozen = await happens(person.until('the freeze', (me) => me.frozen, 10_000))
+
+    const topup = async (method: string) =>
+      person.post('/topups', {
+        amount: '50000',
+        method,
+        quoteId: (await person.quote('USD/IDR')).id,
+      })
+    const friend = privateKeyToAddress(generatePrivateKey())
+    const authorization = await person.sign({ to: friend, valueMicro: 2_000_000n })
+    const settlement = { quoteId: (await person.quote('USD/IDR')).id }
+    const said = ({ status, headers }: Reply) => [status, headers.get('x-error-code')]
+    expect({
+      frozen,
+      card: said(await topup('card')),
+      cashout: said(await person.post('/cashouts', await cashoutBody(stack, person))),
+      send: said(await person.post('/sends', { authorization })),
+      draw: await tries(person.draw(1_000_000n)),
+      withdrawal: await withdraw(person, 1_000_000n),
+      qr: said(await topup('qr')),
+      settlement: said(await person.post('/settlements', settlement)),
+    }).toEqual({
+      frozen: true,
+      card: [403, 'wallet_frozen'],
+      cashout: [403, 'wallet_frozen'],
+      send: [403, 'wallet_frozen'],
+      draw: 'reverted',
+      withdrawal: 'reverted',
+      // What brings money stays open, so that it can be made good.
+      qr: [200, null],
+      settlement: [200, null],
+    })
+    expect(await ausdOf(stack, person.account.address)).toBe(21_000_000n)
+  })
+
+  test('makes it good by two payments and is credited what is left, to the unit', async () => {
+    const { person, books, paymentId } = await credited('CARDS')
+    await outside.refund(paymentId)
+    const frozen = await happens(person.until('the freeze', (me) => me.frozen, 10_000))
+    const collateralOf = async () => (await person.me()).collateral.value
+
+    // 25,000 rupiah are 1.538461 of the 3.076923 AUSD that are missing: nothing of it is credited.
+    const part = await pay(person, 'QRIS', '25000')
+    await waitUntil('the first part', async () => {
+      const { inFlight } = (await person.get('/me/activity')).body
+      return !inFlight.some((entry: { id: string }) => entry.id === part)
+    })
+    const after = { frozen: await isFrozen(person)(), value: await collateralOf() }
+
+    await pay(person, 'QRIS', '50000')
+    const ending = async () => ({
+      frozenAtFirst: frozen,
+      afterPart: after,
+      frozen: await isFrozen(person)(),
+      value: await collateralOf(),
+      ...(await books.close()),
+    })
+    await becomes(ending, {
+      frozenAtFirst: true,
+      afterPart: { frozen: true, value: '3076923' },
+      frozen: false,
+      value: '4615384',
+      ...explained,
+    })
+    expect(await tries(person.draw(1_000_000n))).toBe('done')
+  })
+})

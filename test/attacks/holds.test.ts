@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Outside, outsideOf } from '#infra/demo/outside'
+import type { Person } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { openCheckout } from '../checkout'
+import { resident } from '../people'
+import { ownStack } from '../stack'
+import { verify } from '../verify'
+import {
+  becomes,
+  chainSeconds,
+  explained,
+  liquidityOf,
+  openBooks,
+  passing,
+  settle,
+  settleBy,
+  tries,
+  watchful,
+  withdrawCollateral,
+} from './support'
+
+const holdSeconds = 15
+const minCycleSeconds = 2
+/** Named here because a pool that can be emptied is part of an attack below. */
+const pool = { liquidityMicro: 200_000_000n, minDebtMicro: 1_000_000n }
+const terms = { holdSeconds, minCycleSeconds, ...pool }
+
+let stack: Stack
+let outside: Outside
+
+beforeAll(async () => {
+  stack = await ownStack({ env: watchful, terms })
+  outside = outsideOf(stack.info)
+}, 90_000)
+afterAll(() => stack?.[Symbol.asyncDispose]())
+
+/** 32 AUSD for 520,000 rupiah: a limit of 16. */
+const rupiah = '520000'
+const collateralMicro = 32_000_000n
+const limitMicro = 16_000_000n
+
+/** A verified person without any AUSD, whose collateral was paid by QRIS and cannot be taken back. */
+async function borrower(): Promise<Person> {
+  const person = await resident(stack, { wei: 10n ** 19n })
+  await topUp(person, 'QRIS', rupiah)
+  await person.until('collateral', (me) => me.collateral.value !== '0')
+  return person
+}
+
+async function topUp(person: Person, channel: string, amount: string): Promise<string> {
+  const { paymentId } = await openCheckout(person, { pair: 'USD/IDR', amount, method: 'bank' })
+  await outside.pay(paymentId, channel)
+  return paymentId
+}
+
+const withdraw = (person: Person, micro: bigint) => tries(withdrawCollateral(stack, person, micro))
+const draw = (person: Person, micro: bigint) => tries(person.draw(micro))
+
+/** What the account looks like once a reversal has been dealt with, and whether the sums are right. */
+const lookingAt =
+  (person: Person, books: { close: () => Promise<typeof explained> }) => async () => {
+    const { drawn, score, ratioBps } = await person.me()
+    return { drawn, score, ratioBps, ...(await books.close()) }
+  }
+const asBefore = { score: '0', ratioBps: '5000', ...explained }
+
+describe('somebody who owes 10 AUSD', () => {
+  const owedMicro = 10_000_000n
+
+  async function debtor() {
+    const person = await borrower()
+    const books = await openBooks(stack, person)
+    await person.draw(owedMicro)
+    return { person, look: lookingAt(person, books) }
+  }
+
+  test.each([
+    ['card', 'CARDS'],
+    ['direct debit', 'BRI_DIRECT_DEBIT'],
+  ])('settles by %s, draws again, and has the payment refunded', async (_, channel) => {
+    const { person, look } = await debtor()
+    const { paymentId } = await settleBy(stack, person, channel)
+    const again = await draw(person, limitMicro)
+    await outside.refund(paymentId)
+    const ending = async () => ({ again, ...(await look()) })
+    await becomes(ending, { again: 'reverted', drawn: '10000000', ...asBefore })
+  })
+
+  test('settles by card, withdraws the collateral, and has the payment refunded', async () => {
+    const { person, look } = await debtor()
+    const { paymentId } = await settleBy(stack, person, 'CARDS')
+    const whole = await withdraw(person, collateralMicro)
+    // A debt of 10 leaves 20 to be kept: the rest is theirs, whatever becomes of the card payment.
+    const free = await withdraw(person, collateralMicro - 2n * owedMicro)
+    await outside.refund(paymentId)
+    const ending = async () => ({ whole, free, ...(await look()) })
+    await becomes(ending, { whole: 'reverted', free: 'done', drawn: '10000000', ...asBefore })
+  })
+
+  test('pays in excess by card, withdraws the excess, and has the payment refunded', async () => {
+    const { person, look } = await debtor()
+    const { paymentId } = await settle(person)
+    await person.repay(6_000_000n)
+    await outside.pay(paymentId, 'CARDS')
+    await person.until('the repayment', (me) => me.drawn === '0')
+    const withExcess = await withdraw(person, collateralMicro + 6_000_000n)
+    await outside.refund(paymentId)
+    const ending = async () => ({ withExcess, ...(await look()) })
+    await becomes(ending, { withExcess: 'reverted', drawn: '4000000', ...asBefore })
+  })
+
+  test('has a part of a card settlement refunded and keeps the whole debt paid', async () => {
+    const { person, look } = await debtor()
+    const { paymentId } = await settleBy(stack, person, 'CARDS')
+    await outside.control(`payments/${paymentId}/refund`, { amount: 65_000 })
+    // 40 % of it went back: 10 - (10 - 4) AUSD are owed again.
+    await becomes(look, { drawn: '4000000', ...asBefore })
+  })
+})
+
+describe('somebody who wants a better score or ratio than was paid for', () => {
+  test('pays 99 % by card and the last bit alone, and has the card payment refunded', async () => {
+    const person = await borrower()
+    const books = await openBooks(stack, person)
+    await person.draw(9_900_000n)
+    const { paymentId } = await settle(person)
+    await person.draw(100_000n)
+    await outside.pay(paymentId, 'CARDS')
+    await person.until('the repayment', (me) => me.drawn === '100000')
+    await passing(stack, (await chainSeconds(stack)) + minCycleSeconds)
+    await person.repay(100_000n)
+    await outside.refund(paymentId)
+    const ending = async () => {
+      const { history } = (await verify(stack, person.wallet)).body
+      const [laundered, open] = history.cycles
+      return {
+        ...(await lookingAt(person, books)()),
+        outcomes: history.cycles.map((cycle: { outcome: string | null }) => cycle.outcome),
+        recordedScore: history.score,
+        gainedTime: open?.openedAt !== laundered?.openedAt,
+      }
+    }
+    await becomes(ending, {
+      ...asBefore,
+      drawn: '9900000',
+      outcomes: ['Reversed', null],
+      recordedScore: '0',
+      gainedTime: false,
+    })
+  })
+
+  test('draws on the reward of a card settlement before it is refunded', async () => {
+    const person = await borrower()
+    const books = await openBooks(stack, person)
+    await person.draw(2_000_000n)
+    await passing(stack, (await chainSeconds(stack)) + minCycleSeconds)
+    const { paymentId } = await settleBy(stack, person, 'CARDS')
+    // 250 basis points of 32 AUSD more than the limit leaves beside what is encumbered.
+    const rewarded = await draw(person, limitMicro + 800_000n - 2_000_000n)
+    await outside.refund(paymentId)
+    const ending = async () => ({ rewarded, ...(await lookingAt(person, books)()) })
+    await becomes(ending, { rewarded: 'reverted', drawn: '2000000', ...asBefore })
+  })
+
+  test('gets the score at once, and the ratio and the freedom when the hold ends', async () => {
+    const person = await borrower()
+    await person.draw(2_000_000n)
+    await passing(stack, (await chainSeconds(stack)) + minCycleSeconds)
+    await settleBy(stack, person, 'CARDS')
+    const fields = async () => {
+      const { score, ratioBps, drawn, encumbered, encumberedUntil, limit, available, frozen } =
+        await person.me()
+      return { score, ratioBps, drawn, encumbered, encumberedUntil, limit, available, frozen }
+    }
+    const paid = { score: '10', drawn: '0', frozen: false }
+    await becomes(fields, {
+      ...paid,
+      ratioBps: '5000',
+      encumbered: '2000000',
+      encumberedUntil: expect.stringMatching(/^[0-9]{10}$/),
+      limit: '16000000',
+      available: '14000000',
+    })
+    const after = { ratioBps: '5250', limit: '16800000', available: '16800000' }
+    const free = { ...paid, ...after, encumbered: '0', encumberedUntil: null }
+    await becomes(fields, free, (holdSeconds + 10) * 1_000)
+  })
+
+  test.each([
+    ['a millionth of an AUSD, again and again, to farm score', 1n, '0'],
+    ['one AUSD for as long, which counts', 1_000_000n, '20'],
+  ])('borrows %s', async (_, micro, score) => {
+    const person = await borrower()
+    for (let round = 0; round < 2; round++) {
+      await person.draw(micro)
+      await passing(stack, (await chainSeconds(stack)) + minCycleSeconds)
+      await person.repay(micro)
+    }
+    const ending = async () => {
+      const record = (await verify(stack, person.wallet)).body
+      return { score: record.score, repayments: record.history?.repayCount }
+    }
+    await becomes(ending, { score, repayments: 2 })
+  })
+})
+
+describe('somebody who has nothing yet', () => {
+  test('tops up by direct debit, draws and withdraws at once, and has it refunded', async () => {
+    const person = await resident(stack, { wei: 10n ** 19n })
+    const books = await openBooks(stack, person)
+    const paymentId = await topUp(person, 'BRI_DIRECT_DEBIT', rupiah)
+    await person.until('the top-up', ({ collateral }) =>
+      [collateral.value, collateral.pendingShares].some((micro) => micro !== '0'),
+    )
+    const drew = await draw(person, 1_000_000n)
+    const withdrew = await withdraw(person, 30_000_000n)
+    await outside.refund(paymentId)
+    const ending = async () => ({ drew, withdrew, ...(await lookingAt(person, books)()) })
+    await becomes(ending, { drew: 'reverted', withdrew: 'reverted', drawn: '0', ...asBefore })
+  })
+})
+
+// Last: it empties the lending pool.
+describe('two who act together', () => {
+  test('settle by card, borrow that money through the other, and have the payment refunded', async () => {
+    const accomplice = await resident(stack, { wei: 10n ** 19n })
+    await topUp(accomplice, 'MANDIRI_VIRTUAL_ACCOUNT', '8125000')
+    await accomplice.until('collateral', (me) => me.collateral.value !== '0')
+    const person = await borrower()
+    const books = await openBooks(stack, person, accomplice)
+    await person.draw(10_000_000n)
+    await accomplice.draw(await liquidityOf(stack))
+    const { paymentId } = await settleBy(stack, person, 'CARDS')
+    const { available } = await accomplice.me()
+    const lent = await draw(accomplice, 10_000_000n)
+    await outside.refund(paymentId)
+    const ending = async () => ({ available, lent, ...(await lookingAt(person, books)()) })
+    await becomes(ending, { available: '0', lent: 'reverted', drawn: '10000000', ...asBefore })
+  })
+})

@@ -1,0 +1,167 @@
+import { afterAll, afterEach, beforeAll, describe, test } from 'bun:test'
+import { type Outside, outsideOf } from '#infra/demo/outside'
+import type { Person } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { entryIn } from '../cashing-out'
+import { openCheckout } from '../checkout'
+import { resident } from '../people'
+import { ownStack } from '../stack'
+import {
+  becomes,
+  chainSeconds,
+  explained,
+  loseJetStream,
+  openBooks,
+  passing,
+  recorded,
+  settleBy,
+  tries,
+  watchful,
+  withdrawCollateral,
+} from './support'
+
+const holdSeconds = 12
+let stack: Stack
+let outside: Outside
+
+beforeAll(async () => {
+  stack = await ownStack({ env: watchful, terms: { holdSeconds } })
+  outside = outsideOf(stack.info)
+}, 90_000)
+afterEach(() => outside.control('faults', {}))
+afterAll(() => stack?.[Symbol.asyncDispose]())
+
+/** A verified person without AUSD. */
+const newcomer = () => resident(stack, { wei: 10n ** 19n })
+
+/** Pays 520,000 rupiah for 32 AUSD. */
+async function topUp(person: Person, channel: string): Promise<string> {
+  const terms = { pair: 'USD/IDR', amount: '520000', method: 'bank' } as const
+  const { paymentId } = await openCheckout(person, terms)
+  await outside.pay(paymentId, channel)
+  return paymentId
+}
+
+async function held(person: Person): Promise<string> {
+  const paymentId = await topUp(person, 'CARDS')
+  await person.until('the hold', ({ collateral }) => collateral.pendingShares !== '0')
+  return paymentId
+}
+
+async function credited(person: Person): Promise<string> {
+  const paymentId = await topUp(person, 'QRIS')
+  await entryIn(person, paymentId, 'credited')
+  return paymentId
+}
+
+/** Owes 10 AUSD against 32. */
+async function indebted(person: Person): Promise<void> {
+  await credited(person)
+  await person.draw(10_000_000n)
+}
+
+const settling = async (person: Person): Promise<string> =>
+  (await settleBy(stack, person, 'CARDS')).paymentId
+
+async function settled(person: Person): Promise<string> {
+  await indebted(person)
+  return settling(person)
+}
+
+const noWebhooks = { webhooks: { drop: 1 } }
+const withdraw = (person: Person, micro: bigint) => tries(withdrawCollateral(stack, person, micro))
+
+const position = async (person: Person) => {
+  const { collateral, drawn } = await person.me()
+  return { value: collateral.value, pending: collateral.pendingShares, drawn }
+}
+/** What they have once a reversal within the hold was dealt with, to the unit. */
+const nothingLeft = { value: '0', pending: '0', drawn: '0' }
+const oweAgain = { value: '32000000', pending: '0', drawn: '10000000' }
+const kinds = [
+  ['top-up', held, nothingLeft],
+  ['settlement', settled, oweAgain],
+] as const
+
+describe('within the hold', () => {
+  test.each([
+    ['fails', { errorRate: 1 }],
+    ['denies to know of refunds and shows no list', { hideRefunds: 1, forbidList: 1 }],
+  ])(
+    'two have a top-up and a settlement by card refunded as it ends, no webhook comes, and the provider %s until it is over',
+    async (_, api) => {
+      const people = [await newcomer(), await newcomer()] as const
+      const books = await openBooks(stack, ...people)
+      await indebted(people[1])
+      const payments = await Promise.all([held(people[0]), settling(people[1])])
+      const untils = async () => {
+        const [one, other] = [await people[0].me(), await people[1].me()]
+        return [one.pendingUntil, other.encumberedUntil].map((until) => Number(until ?? 0))
+      }
+      const before = await untils()
+      await outside.faults({ ...noWebhooks, api })
+      for (const payment of payments) await outside.refund(payment)
+      await passing(stack, Math.max(...before, (await chainSeconds(stack)) + holdSeconds) + 1)
+      const withdrew = await Promise.all(people.map((person) => withdraw(person, 32_000_000n)))
+      const extended = (await untils()).map((until, index) => until > before[index]!)
+      await outside.faults({ api: {} })
+      const ending = async () => ({
+        withdrew,
+        extended,
+        positions: await Promise.all(people.map(position)),
+        ...(await books.close()),
+      })
+      await becomes(
+        ending,
+        {
+          withdrew: ['reverted', 'reverted'],
+          extended: [true, true],
+          positions: [nothingLeft, oweAgain],
+          ...explained,
+        },
+        15_000,
+      )
+    },
+  )
+
+  test.each(kinds)(
+    'somebody has a card %s refunded, no webhook comes, and only the list of transactions tells',
+    async (_, begin, ending) => {
+      const person = await newcomer()
+      const books = await openBooks(stack, person)
+      const paymentId = await begin(person)
+      await outside.faults({ ...noWebhooks, api: { hideRefunds: 1 } })
+      await outside.refund(paymentId)
+      const look = async () => ({ ...(await position(person)), ...(await books.close()) })
+      await becomes(look, { ...ending, ...explained }, (holdSeconds + 5) * 1_000)
+    },
+  )
+
+  test.each(kinds)('somebody charges a card %s back', async (_, begin, ending) => {
+    const person = await newcomer()
+    const books = await openBooks(stack, person)
+    const paymentId = await begin(person)
+    await outside.control(`payments/${paymentId}/chargeback`)
+    const look = async () => ({ ...(await position(person)), ...(await books.close()) })
+    await becomes(look, { ...ending, ...explained })
+  })
+})
+
+// Last: while it is down, services restart.
+describe('JetStream loses a refund that the gateway had answered with `recorded`', () => {
+  test('of money that was credited, and of a settlement within its hold', async () => {
+    const [before, within] = [await newcomer(), await newcomer()]
+    const payments = [await credited(before), await settled(within)]
+    const since = Date.now()
+    await stack.process('payments').stop('SIGKILL')
+    for (const payment of payments) await outside.refund(payment)
+    await recorded(stack, 'refund.succeeded', since, 2)
+    await loseJetStream(stack)
+    stack.process('payments').start()
+    const ending = async () => ({
+      frozen: (await before.me()).frozen,
+      drawn: (await within.me()).drawn,
+    })
+    await becomes(ending, { frozen: true, drawn: '10000000' }, 20_000)
+  })
+})

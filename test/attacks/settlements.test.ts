@@ -1,0 +1,182 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { createTestClient, http } from 'viem'
+import { type Outside, outsideOf } from '#infra/demo/outside'
+import type { Reply } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { entryIn } from '../cashing-out'
+import { type Checkout, openCheckout } from '../checkout'
+import { resident } from '../people'
+import { ownStack } from '../stack'
+import {
+  becomes,
+  codeOf,
+  explained,
+  openBooks,
+  payCode,
+  settle,
+  statusOf,
+  tries,
+  watchful,
+  withdrawCollateral,
+} from './support'
+
+let stack: Stack
+let outside: Outside
+
+beforeAll(async () => {
+  stack = await ownStack({ env: watchful, terms: { holdSeconds: 15 } })
+  outside = outsideOf(stack.info)
+}, 90_000)
+afterEach(() => outside.calm())
+afterAll(() => stack?.[Symbol.asyncDispose]())
+
+/** Somebody with 32 AUSD of collateral that cannot be taken back, who owes 10, and their books. */
+async function debtor() {
+  const person = await resident(stack, { wei: 10n ** 19n })
+  const terms = { pair: 'USD/IDR', amount: '520000', method: 'qr' } as const
+  const { paymentId } = await openCheckout(person, terms)
+  await outside.pay(paymentId, 'QRIS')
+  await person.until('collateral', (me) => me.collateral.value !== '0')
+  const books = await openBooks(stack, person)
+  await person.draw(10_000_000n)
+  await person.until('the debt', (me) => me.drawn !== '0')
+  return { person, books }
+}
+
+const sessionOf = async ({ paymentId }: Checkout): Promise<string> =>
+  (await outside.book()).sessions!.find((session) => session.reference_id === paymentId).status
+
+const said = ({ status, body }: Reply) => ({ status, error: body.error as string | undefined })
+
+describe('somebody opens two checkouts for one debt', () => {
+  test('and keeps both open, to pay the one whose rate turns out better', async () => {
+    const { person } = await debtor()
+    const quote = await person.quote('USD/IDR')
+    const first: Checkout = (await person.post('/settlements', { quoteId: quote.id })).body
+    const second = await settle(person)
+    const ending = async () => ({
+      sessions: [await sessionOf(first), await sessionOf(second)],
+      statuses: [await statusOf(person, first.paymentId), await statusOf(person, second.paymentId)],
+      repeated: (await person.post('/settlements', { quoteId: quote.id })).body,
+    })
+    await becomes(ending, {
+      sessions: ['CANCELED', 'ACTIVE'],
+      statuses: ['replaced', 'awaiting_payment'],
+      repeated: first,
+    })
+  })
+
+  test.each([
+    ['the new one first', false],
+    ['the old one first', true],
+  ])('and pays both by bank transfer, %s', async (_, oldFirst) => {
+    const { person, books } = await debtor()
+    const first = await settle(person)
+    const code = await codeOf(stack, first.paymentId, 'BCA_VIRTUAL_ACCOUNT')
+    const second = await settle(person)
+    const status = await statusOf(person, first.paymentId)
+    const payments = [
+      () => outside.pay(second.paymentId, 'BCA_VIRTUAL_ACCOUNT'),
+      () => payCode(stack, code),
+    ]
+    for (const pay of oldFirst ? payments.reverse() : payments) {
+      await pay()
+      await person.until('the repayment', (me) => me.drawn === '0')
+    }
+    const ending = async () => {
+      const { drawn, collateral } = await person.me()
+      return { status, drawn, collateral: collateral.value, ...(await books.close()) }
+    }
+    // A bank transfer cannot be taken back: the second one is collateral at once.
+    const twice = { drawn: '0', collateral: '42000000' }
+    await becomes(ending, { status: 'replaced', ...twice, ...explained })
+  })
+
+  test('and pays both by card, withdraws everything, and has both refunded', async () => {
+    const { person, books } = await debtor()
+    const first = await settle(person)
+    const code = await codeOf(stack, first.paymentId, 'CARDS')
+    const second = await settle(person)
+    await outside.pay(second.paymentId, 'CARDS')
+    await payCode(stack, code)
+    await person.until('both payments', ({ drawn, collateral }) => {
+      const { value, pendingShares } = collateral
+      return drawn === '0' && (value !== '32000000' || pendingShares !== '0')
+    })
+    const whole = await tries(withdrawCollateral(stack, person, 42_000_000n))
+    for (const { paymentId } of [first, second]) await outside.refund(paymentId)
+    const ending = async () => {
+      const { drawn, collateral } = await person.me()
+      return { whole, drawn, pending: collateral.pendingShares, ...(await books.close()) }
+    }
+    await becomes(ending, { whole: 'reverted', drawn: '10000000', pending: '0', ...explained })
+  })
+
+  test('at the same instant, four times', async () => {
+    const { person } = await debtor()
+    const quotes = await Promise.all([1, 2, 3, 4].map(() => person.quote('USD/IDR')))
+    const replies = await Promise.all(
+      quotes.map((quote) => person.insist('/settlements', { quoteId: quote.id })),
+    )
+    expect(replies.map(said)).toEqual(replies.map(() => ({ status: 200, error: undefined })))
+    const ending = async () => {
+      const checkouts: Checkout[] = replies.map(({ body }) => body)
+      const sessions = await Promise.all(checkouts.map(sessionOf))
+      const statuses = await Promise.all(checkouts.map((one) => statusOf(person, one.paymentId)))
+      return { sessions: sessions.sort(), statuses: statuses.sort() }
+    }
+    await becomes(ending, {
+      sessions: ['ACTIVE', 'CANCELED', 'CANCELED', 'CANCELED'],
+      statuses: ['awaiting_payment', 'replaced', 'replaced', 'replaced'],
+    })
+  })
+
+  test.each([
+    ['fails', { errorRate: 1 }],
+    ['does what it is asked and fails to say so', { errorAfterAccept: 1 }],
+  ])('while the provider %s, so that the first one stays open', async (_, api) => {
+    const { person } = await debtor()
+    const first = await settle(person)
+    const quoteId = (await person.quote('USD/IDR')).id
+    await outside.faults({ api })
+    expect((await person.post('/settlements', { quoteId })).status).toBe(503)
+    await outside.calm()
+    const later = await person.insist('/settlements', { quoteId })
+    expect(said(later)).toEqual({ status: 200, error: undefined })
+    const ending = async () => [
+      await sessionOf(first),
+      await statusOf(person, first.paymentId),
+      await sessionOf(later.body),
+    ]
+    await becomes(ending, ['CANCELED', 'replaced', 'ACTIVE'])
+  })
+})
+
+// Last: afterwards the chain makes a block a second.
+describe('somebody pays a checkout and opens another before the debt is repaid', () => {
+  const refused = { status: 400, error: 'a payment of this debt is on its way' }
+
+  test.each([
+    ['and we know of the payment', 0],
+    ['and no webhook told us', 1],
+  ])('%s', async (_, drop) => {
+    const chain = createTestClient({ mode: 'anvil', transport: http(stack.info.chain.rpcUrl) })
+    const { person, books } = await debtor()
+    const first = await settle(person)
+    const quoteId = (await person.quote('USD/IDR')).id
+    await outside.faults({ webhooks: { drop } })
+    // Without blocks nothing is repaid.
+    await chain.setIntervalMining({ interval: 0 })
+    try {
+      await outside.pay(first.paymentId, 'CARDS')
+      if (drop === 0) await entryIn(person, first.paymentId, 'paid')
+      expect(said(await person.post('/settlements', { quoteId }))).toEqual(refused)
+    } finally {
+      await chain.setIntervalMining({ interval: 1 })
+    }
+    await person.until('the repayment', (me) => me.drawn === '0')
+    const nothing = { status: 400, error: 'nothing is owed' }
+    expect(said(await person.post('/settlements', { quoteId }))).toEqual(nothing)
+    await becomes(() => books.close(), explained)
+  })
+})

@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import postgres from 'postgres'
+import { type Outside, outsideOf } from '#infra/demo/outside'
+import type { Person } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { cashoutBody, entryIn } from '../cashing-out'
+import { openCheckout } from '../checkout'
+import { ausdOf } from '../ledger'
+import { resident } from '../people'
+import { ownStack } from '../stack'
+import { becomes, loseJetStream, recorded, settle, statusOf, watchful } from './support'
+
+const holdSeconds = 10
+let stack: Stack
+let outside: Outside
+
+beforeAll(async () => {
+  stack = await ownStack({ env: watchful, terms: { holdSeconds } })
+  outside = outsideOf(stack.info)
+}, 90_000)
+afterAll(() => stack?.[Symbol.asyncDispose]())
+
+const hasMicro = 20_000_000n
+const takenMicro = 5_000_000n
+const ausdIn = async (person: Person) => String(await ausdOf(stack, person.account.address))
+
+/** A checkout of 520,000 rupiah, 32 AUSD, paid through a channel. */
+async function topUp(person: Person, channel: string): Promise<string> {
+  const terms = { pair: 'USD/IDR', amount: '520000', method: 'bank' } as const
+  const { paymentId } = await openCheckout(person, terms)
+  await outside.pay(paymentId, channel)
+  return paymentId
+}
+
+const position = async (person: Person) => {
+  const { collateral, drawn, frozen } = await person.me()
+  const { value, pendingShares: pending } = collateral
+  return { value, pending, drawn, frozen: frozen === true }
+}
+type Position = Awaited<ReturnType<typeof position>>
+type Flow = (person: Person) => Promise<() => Promise<unknown>>
+const good = { value: '32000000', pending: '0', drawn: '0', frozen: false }
+
+const draw = async (person: Person) => {
+  await topUp(person, 'QRIS')
+  await person.until('collateral', (me) => me.collateral.value === '32000000')
+  await person.draw(10_000_000n)
+  await person.until('the debt', (me) => me.drawn === '10000000')
+}
+
+const settleBy =
+  (channel: string, reverse?: 'refund' | 'chargeback'): Flow =>
+  async (person) => {
+    await draw(person)
+    const { paymentId } = await settle(person)
+    await outside.pay(paymentId, channel)
+    await person.until('the repayment', (me) => me.drawn === '0')
+    if (reverse) await outside.control(`payments/${paymentId}/${reverse}`)
+    return () => position(person)
+  }
+
+const topUpBy =
+  (channel: string, reverse?: 'refund' | 'chargeback', when?: string): Flow =>
+  async (person) => {
+    const paymentId = await topUp(person, channel)
+    const there = ({ collateral }: { collateral: { value: string; pendingShares: string } }) =>
+      when === 'after' ? collateral.value !== '0' : collateral.pendingShares !== '0'
+    if (reverse) await person.until('the top-up', there)
+    if (when === 'after') await entryIn(person, paymentId, 'credited')
+    if (reverse) await outside.control(`payments/${paymentId}/${reverse}`)
+    return () => position(person)
+  }
+
+/** `accountNumber` decides what the bank does. */
+const cashOut =
+  (accountNumber: string): Flow =>
+  async (person) => {
+    const body = await cashoutBody(stack, person, { accountNumber, ausdMicro: takenMicro })
+    const { payoutId } = (await person.insist('/cashouts', body)).body
+    return async () => ({ status: await statusOf(person, payoutId), ausd: await ausdIn(person) })
+  }
+
+const gone: Position = { ...good, value: '0' }
+const indebted: Position = { ...good, drawn: '10000000' }
+const flows: [string, Flow, unknown][] = [
+  ['a top-up is collateral', topUpBy('QRIS'), good],
+  ['a card top-up is collateral when its hold ends', topUpBy('CARDS'), good],
+  ['a settlement repays', settleBy('BCA_VIRTUAL_ACCOUNT'), good],
+  ['a top-up refunded in its hold is taken back', topUpBy('CARDS', 'refund'), gone],
+  ['a top-up charged back in its hold is taken back', topUpBy('CARDS', 'chargeback'), gone],
+  ['a settlement refunded in its hold is owed again', settleBy('CARDS', 'refund'), indebted],
+  ['a settlement charged back in its hold is too', settleBy('CARDS', 'chargeback'), indebted],
+  [
+    'a top-up refunded after its hold freezes',
+    topUpBy('CARDS', 'refund', 'after'),
+    { ...good, frozen: true },
+  ],
+  [
+    'a top-up charged back after its hold freezes',
+    topUpBy('CARDS', 'chargeback', 'after'),
+    { ...good, frozen: true },
+  ],
+  ['a cash-out is paid', cashOut('1234567890'), { status: 'paid', ausd: '15000000' }],
+  [
+    'a cash-out that the bank sends back after it was paid is returned',
+    cashOut('654321'),
+    { status: 'returned', ausd: '20000000' },
+  ],
+]
+
+describe('somebody silences the provider: in a month without a single webhook', () => {
+  /** All of them live through the month side by side. */
+  const begun = new Map<string, Promise<() => Promise<unknown>>>()
+
+  beforeAll(async () => {
+    const has = { ausdMicro: hasMicro, wei: 10n ** 19n }
+    const people = await Promise.all(flows.map(() => resident(stack, has)))
+    await outside.faults({ webhooks: { drop: 1 } })
+    for (const [index, [title, flow]] of flows.entries()) {
+      const beginning = flow(people[index]!)
+      beginning.catch(() => {}) // Told by the test that waits for it.
+      begun.set(title, beginning)
+    }
+  }, 60_000)
+  afterAll(() => outside.control('faults', {}))
+
+  test.each(flows)('%s', async (title, _, ending) => {
+    const look = await begun.get(title)!
+    await becomes(look, ending, (holdSeconds + 10) * 1_000)
+  })
+
+  test('none came at all', async () => {
+    const { webhooks } = await outside.book()
+    const ofMoney = webhooks!.filter(({ source }) => source === 'payments')
+    expect(ofMoney.filter(({ state }) => state !== 'dropped')).toEqual([])
+    expect(ofMoney.length).toBeGreaterThan(0)
+  })
+})
+
+/** Nobody can write an identity verdict down while this is open. */
+async function lockedIdentities() {
+  const sql = postgres(stack.adminUrl, { max: 2, onnotice: () => {} })
+  const lock = await sql.reserve()
+  await lock`begin`
+  await lock`lock table gateway.identities in exclusive mode`
+  return {
+    /** Whoever waits at this moment has given up; those who come later do not matter. */
+    givenUp: async () => {
+      const [now] = await sql<{ at: Date }[]>`select now() as at`
+      await waitUntil('the gateway giving up', async () => {
+        const [row] = await sql<{ waiting: number }[]>`
+          select count(*)::int as waiting from pg_locks join pg_stat_activity using (pid)
+          where relation = 'gateway.identities'::regclass and not granted
+            and query_start < ${now!.at}`
+        return row!.waiting === 0
+      })
+    },
+    [Symbol.asyncDispose]: async () => {
+      await lock`rollback`
+      lock.release()
+      await sql.end({ timeout: 2 })
+    },
+  }
+}
+
+// Last: services lose their JetStream.
+describe('somebody whose identity is rejected', () => {
+  test('goes on as verified when JetStream forgets the verdict that was `recorded`', async () => {
+    const person = await resident(stack)
+    const since = Date.now()
+    {
+      await using locked = await lockedIdentities()
+      await outside.identity(person.wallet, 'rejected')
+      await recorded(stack, 'applicantReviewed', since)
+      await loseJetStream(stack, locked.givenUp)
+    }
+    await becomes(async () => (await person.me()).verified, false, 30_000)
+  })
+})
