@@ -91,6 +91,7 @@ describe.each(worlds)('with $title', ({ holdSeconds, lives, transactions, longPa
           await stage.client.setNextBlockTimestamp({ timestamp: next })
           await transact(stage, harness, callOf('run', [nextRandom(), callsPerTransaction]))
         }
+        await transact(stage, harness, callOf('rest', []))
         // Past every hold, an extended one too, and every term, that a pause may have put off.
         const { termSeconds, graceSeconds } = stageTerms
         await stage.warp(holdSeconds + termSeconds + graceSeconds + 100 * 86_400)
@@ -115,7 +116,7 @@ test('at least 100,000 calls were made, and many of every kind accepted', () => 
   expect(rare).toEqual([])
 })
 
-const callOf = (functionName: 'run' | 'begin' | 'finish', args: readonly bigint[]) =>
+const callOf = (functionName: 'run' | 'begin' | 'rest' | 'finish', args: readonly bigint[]) =>
   encodeFunctionData({ abi: randomCallsAbi, functionName, args } as never)
 
 /** Sends as the admin and mines; throws what was found broken. */

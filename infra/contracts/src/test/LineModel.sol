@@ -180,18 +180,16 @@ abstract contract LineModel {
         if (hold.repaid > 0) _queue(hold);
     }
 
-    /// @dev Whether the contract must accept it. Unsure only of a defaulted user's held collateral,
-    /// of which parts may have been seized.
-    function _expected(Step memory step) internal view returns (bool accepted, bool sure) {
+    /// @dev Whether the contract must accept it. A default never needs what is held, so what is held
+    /// can always be taken back.
+    function _expected(Step memory step) internal view returns (bool) {
         uint8 kind = step.op.kind;
-        if (kind > 6) return (false, true);
-        if (kind <= 2 || kind == 4) return (!_paused, true);
+        if (kind > 6) return false;
+        if (kind <= 2 || kind == 4) return !_paused;
         Hold storage hold = _holds[step.op.ref];
-        sure = hold.repayment || !_users[hold.user].defaulted;
-        accepted = _isHeld(hold);
-        if (kind == 6) return (accepted && _extended(hold) > hold.until, sure);
+        if (kind == 6) return _isHeld(hold) && _extended(hold) > hold.until;
         bool right = hold.until != 0 && hold.repayment == (kind == 5);
-        return (right && (accepted || hold.revoked), sure);
+        return right && (_isHeld(hold) || hold.revoked);
     }
 
     function _isHeld(Hold storage hold) internal view returns (bool) {
@@ -274,8 +272,8 @@ abstract contract LineModel {
     {
         uint256 used = account.drawn + account.encumbered;
         // If all held money is taken back now, nobody walked off.
-        if (!account.defaulted) _atMost("secured", used, account.collateral);
-        else _same("limit", account.limit, 0);
+        _atMost("secured", used, account.collateral);
+        if (account.defaulted) _same("limit", account.limit, 0);
         bool open = account.verified && !account.defaulted && !account.frozen;
         if (!open || used >= account.limit) _same("available", account.available, 0);
         else _atMost("available", used + account.available, account.limit);
