@@ -119,7 +119,7 @@ contract CreditLineExtension is CreditLineBase {
     /// @notice What is held under the ref of a top-up or a repayment; all zero if nothing ever was.
     /// @return account Whose it is.
     /// @return encumbered Debt that was repaid by it, in AUSD.
-    /// @return shares Collateral that came of it, less any seized.
+    /// @return shares Collateral that came of it; less the part that was seized, if only a part was.
     /// @return until When the hold ends.
     /// @return state Where it stands at the time of the block.
     function holdOf(bytes32 ref)
@@ -226,7 +226,6 @@ contract CreditLineExtension is CreditLineBase {
         _unpause();
         _startClock();
     }
-
 
     /// @notice Raises the value of every share by a payment of the caller's.
     function addYield(uint256 amount) external onlyThroughLine nonReentrant {
