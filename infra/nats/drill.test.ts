@@ -10,7 +10,7 @@ import { consume } from '#shared/bus/consume'
 import { type Bus, openBus } from '#shared/bus/open'
 import { relayOutbox } from '#shared/bus/outbox-relay'
 import { reactTo } from '#shared/bus/reaction'
-import { mailroom } from '#shared/db/mailroom'
+import { messagingTables } from '#shared/db/messaging'
 import { type Database, openDatabase } from '#shared/db/open'
 import { announce } from '#shared/db/outbox.store'
 import { idFor } from '#shared/ids'
@@ -20,8 +20,8 @@ import type { ServiceName } from '#shared/messages/topic'
 
 const log = openLog('drill', 'fatal')
 const onStuck = () => {}
-const ordering = mailroom(pgSchema('payments'))
-const relaying = mailroom(pgSchema('chain_relayer'))
+const ordering = messagingTables(pgSchema('payments'))
+const relaying = messagingTables(pgSchema('chain_relayer'))
 const opened: AsyncDisposable[] = []
 
 let nats: ScratchServer
@@ -82,7 +82,7 @@ describe('when JetStream lost everything it ever stored', () => {
         stream: 'COMMANDS',
         consumer: 'chain-relayer',
         reactions: [revoking],
-        mailroom: relaying,
+        messaging: relaying,
         log,
         poke: () => {},
         onStuck,

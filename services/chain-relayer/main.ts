@@ -49,7 +49,7 @@ await runService(name, fields, async (config, runtime) => {
     rounds.wake()
     poke()
   }
-  const desk = { mailroom: mail, reactions: operationReactions, poke: stored, onStuck: stuck }
+  const desk = { messaging: mail, reactions: operationReactions, poke: stored, onStuck: stuck }
   const from = { bus, stream: 'COMMANDS', consumer: name } as const
   await using _consumed = consume({ ...from, ...desk, database, log })
   log.info({ lanes: keys.length }, 'service ready')

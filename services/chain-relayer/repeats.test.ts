@@ -38,7 +38,7 @@ beforeAll(async () => {
   database = openDatabase({ url, name: 'chain-relayer', log, onStuck, max: 4 })
   const outbox = relayOutbox({ bus, database, outbox: mail.outbox, log })
   const from = { bus, stream: 'COMMANDS', consumer: 'chain-relayer' } as const
-  const desk = { mailroom: mail, reactions: operationReactions, poke: outbox.poke, onStuck }
+  const desk = { messaging: mail, reactions: operationReactions, poke: outbox.poke, onStuck }
   opened.push(database, outbox, consume({ ...from, ...desk, database, log }))
 }, 60_000)
 afterAll(async () => {

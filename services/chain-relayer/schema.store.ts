@@ -1,6 +1,6 @@
 import { pgSchema } from 'drizzle-orm/pg-core'
-import { mailroom } from '#shared/db/mailroom'
+import { messagingTables } from '#shared/db/messaging'
 
 export const schema = pgSchema('chain_relayer')
-export const mail = mailroom(schema)
+export const mail = messagingTables(schema)
 export const { inbox, outbox, deadLetters } = mail

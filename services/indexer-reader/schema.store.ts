@@ -1,4 +1,4 @@
 import { pgSchema } from 'drizzle-orm/pg-core'
 
-/** The reader moves no messages, so its schema has no mailroom: a projection and nothing else. */
+/** The reader moves no messages, so its schema has no messaging: a projection and nothing else. */
 export const schema = pgSchema('indexer_reader')

@@ -33,7 +33,7 @@ await runService(name, fields, async (config, runtime) => {
 
   await using relay = relayOutbox({ bus, database, outbox, log })
   const { poke, onPaid } = notePaid(relay.poke)
-  const reading = { bus, consumer: name, database, mailroom: mail, log, poke, onStuck }
+  const reading = { bus, consumer: name, database, messaging: mail, log, poke, onStuck }
   const hooks = webhookReactions({ context, provider, database, onPaid })
   await using _webhooks = consume({ ...reading, stream: 'WEBHOOKS', reactions: hooks })
   await using _events = consume({

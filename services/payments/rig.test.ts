@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { migrateAll } from '#infra/migrations/migrate'
 import { startScratchPostgres } from '#infra/migrations/scratch-postgres'
 import { openSandbox } from '#infra/sandbox/sandbox'
-import { type Desk as HandlingDesk, handle } from '#shared/bus/handling'
+import { type HandlingContext, handle } from '#shared/bus/handling'
 import { openDatabase } from '#shared/db/open'
 import { openLog } from '#shared/log'
 import type { RelayKind } from '#shared/messages/relay'
@@ -106,8 +106,8 @@ export async function openRig() {
     ...webhookReactions({ context, provider, database, onPaid: () => {} }),
     ...relayReactions(context),
   ]
-  const reader: HandlingDesk = {
-    ...{ consumer: 'payments', database, mailroom: mail, reactions, log, poke: () => {} },
+  const reader: HandlingContext = {
+    ...{ consumer: 'payments', database, messaging: mail, reactions, log, poke: () => {} },
   }
   const deliver = (account: 'ID' | 'MY', body: string, deliveryId: string) =>
     handle(reader, {

@@ -1,10 +1,10 @@
 import { pgSchema } from 'drizzle-orm/pg-core'
 import { listingTable } from '#shared/db/listing.store'
-import { mailroom } from '#shared/db/mailroom'
+import { messagingTables } from '#shared/db/messaging'
 
 /** Everything this service owns in Postgres. */
 export const schema = pgSchema('payments')
-export const mail = mailroom(schema)
+export const mail = messagingTables(schema)
 export const { inbox, outbox, deadLetters } = mail
 /** When the provider's list of transactions was read. */
 export const listings = listingTable(schema)

@@ -43,7 +43,7 @@ await runService(name, fields, async (config, runtime) => {
     sweeper.poke()
     boundaries.pass()
   }
-  const reading = { bus, consumer: name, database, mailroom: mail, log, poke, onStuck }
+  const reading = { bus, consumer: name, database, messaging: mail, log, poke, onStuck }
   const hooks = webhookReactions({ provider, sweepAfterMs, log, reached: boundaries.reached })
   await using _webhooks = consume({ ...reading, stream: 'WEBHOOKS', reactions: hooks })
   await using _events = consume({ ...reading, stream: 'EVENTS', reactions: relayReactions(paying) })

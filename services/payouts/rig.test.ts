@@ -4,7 +4,7 @@ import { migrateAll } from '#infra/migrations/migrate'
 import { startScratchPostgres } from '#infra/migrations/scratch-postgres'
 import { openSandbox } from '#infra/sandbox/sandbox'
 import { testConfig } from '#infra/sandbox/stand'
-import { type Desk as HandlingDesk, handle } from '#shared/bus/handling'
+import { type HandlingContext, handle } from '#shared/bus/handling'
 import { openDatabase } from '#shared/db/open'
 import { openLog } from '#shared/log'
 import type { AnswerOf, Question } from '#shared/messages/topic'
@@ -115,8 +115,8 @@ export async function openRig(
     ...webhookReactions({ provider, sweepAfterMs, log, reached: () => {} }),
     ...relayReactions({ sweepAfterMs, log }),
   ]
-  const reader: HandlingDesk = {
-    ...{ consumer: 'payouts', database, mailroom: mail, reactions, log, poke: sweeper.poke },
+  const reader: HandlingContext = {
+    ...{ consumer: 'payouts', database, messaging: mail, reactions, log, poke: sweeper.poke },
   }
   const deliver = (from: 'ID' | 'MY', body: string, deliveryId: string) =>
     handle(reader, {

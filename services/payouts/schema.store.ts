@@ -1,9 +1,9 @@
 import { pgSchema } from 'drizzle-orm/pg-core'
 import { listingTable } from '#shared/db/listing.store'
-import { mailroom } from '#shared/db/mailroom'
+import { messagingTables } from '#shared/db/messaging'
 
 /** Everything this service owns in Postgres. */
 export const schema = pgSchema('payouts')
-export const mail = mailroom(schema)
+export const mail = messagingTables(schema)
 export const { inbox, outbox, deadLetters } = mail
 export const listings = listingTable(schema)

@@ -1,5 +1,5 @@
 import type { ConsumerMessages, JsMsg } from 'nats'
-import { type Desk, handle } from '#shared/bus/handling'
+import { type HandlingContext, handle } from '#shared/bus/handling'
 import type { Bus } from '#shared/bus/open'
 import { findRedrives } from '#shared/db/dead-letter.store'
 import { reopen } from '#shared/db/inbox.store'
@@ -12,7 +12,7 @@ const watchEveryMs = 15_000
 const silenceMaxMs = 60_000
 const redriveEveryMs = 2_000
 
-export type Consumption = Desk & {
+export type Consumption = HandlingContext & {
   bus: Bus
   stream: 'WEBHOOKS' | 'COMMANDS' | 'EVENTS'
   /** Called when messages wait but none comes: the process must end and be restarted. */
@@ -67,12 +67,12 @@ async function drain(options: Consumption, state: State, messages: ConsumerMessa
 
 async function settle(options: Consumption, message: JsMsg): Promise<void> {
   const messageId = message.headers?.get('Nats-Msg-Id') || `${options.stream}:${message.seq}`
-  const letter = { subject: message.subject, messageId, payload: payloadOf(message) }
-  const fate = await withRequestId(message.headers?.get(requestIdHeader), () =>
-    handle(options, letter),
+  const incoming = { subject: message.subject, messageId, payload: payloadOf(message) }
+  const outcome = await withRequestId(message.headers?.get(requestIdHeader), () =>
+    handle(options, incoming),
   )
-  if (fate === 'done') message.ack()
-  else message.nak(fate.retryInMs)
+  if (outcome === 'done') message.ack()
+  else message.nak(outcome.retryInMs)
 }
 
 /** Text that is no JSON goes on as it is: its schema will refuse it, and it is kept for a person. */
@@ -100,17 +100,17 @@ async function watch(options: Consumption, state: State, signal: AbortSignal) {
 }
 
 async function redrive(options: Consumption, signal: AbortSignal) {
-  const { database, mailroom, consumer, log } = options
+  const { database, messaging, consumer, log } = options
   while (!signal.aborted) {
     await pause(redriveEveryMs, signal)
     if (signal.aborted) return
-    const letters = await findRedrives(database, mailroom.deadLetters, consumer).catch(() => [])
-    for (const letter of letters) {
+    const dead = await findRedrives(database, messaging.deadLetters, consumer).catch(() => [])
+    for (const message of dead) {
       await database.transaction(
-        async (tx) => void (await reopen(tx, mailroom.inbox, consumer, letter.messageId)),
+        async (tx) => void (await reopen(tx, messaging.inbox, consumer, message.messageId)),
       )
-      const fate = await handle(options, letter)
-      log.info({ messageId: letter.messageId, fate }, 'dead letter redriven')
+      const outcome = await handle(options, message)
+      log.info({ messageId: message.messageId, outcome }, 'dead letter redriven')
     }
   }
 }

@@ -1,8 +1,8 @@
 import { covers, type Reaction } from '#shared/bus/reaction'
 import { Malformed, type Verdict, verdictOn } from '#shared/bus/verdict'
-import { bury, markRedriven } from '#shared/db/dead-letter.store'
+import { markRedriven, storeDeadLetter } from '#shared/db/dead-letter.store'
 import { claim, countFailure, isDone } from '#shared/db/inbox.store'
-import type { Mailroom } from '#shared/db/mailroom'
+import type { MessagingTables } from '#shared/db/messaging'
 import type { Database } from '#shared/db/open'
 import { within } from '#shared/deadline'
 import type { Log } from '#shared/log'
@@ -11,11 +11,11 @@ import { readerOf } from '#shared/schema'
 /** Less than half of the consumers' ack_wait, so that a stuck handler ends before a redelivery. */
 const handlerDeadlineMs = 9_500
 
-export type Letter = { subject: string; messageId: string; payload: unknown }
-export type Desk = {
+export type IncomingMessage = { subject: string; messageId: string; payload: unknown }
+export type HandlingContext = {
   consumer: string
   database: Database
-  mailroom: Mailroom
+  messaging: MessagingTables
   reactions: readonly Reaction[]
   log: Log
   /** Called after a commit, for the outbox. */
@@ -23,47 +23,53 @@ export type Desk = {
 }
 
 /** Handles one message to its end: done (ack), or to be tried again later. Never throws. */
-export async function handle(desk: Desk, letter: Letter): Promise<'done' | { retryInMs: number }> {
+export async function handle(
+  context: HandlingContext,
+  message: IncomingMessage,
+): Promise<'done' | { retryInMs: number }> {
   try {
-    await within(work(desk, letter), handlerDeadlineMs, letter.subject)
-    desk.poke()
+    await within(work(context, message), handlerDeadlineMs, message.subject)
+    context.poke()
     return 'done'
   } catch (error) {
-    return judge(desk, letter, error).catch((fault) => {
-      desk.log.error({ err: fault, messageId: letter.messageId }, 'failure could not be recorded')
+    return judge(context, message, error).catch((fault) => {
+      context.log.error(
+        { err: fault, messageId: message.messageId },
+        'failure could not be recorded',
+      )
       return { retryInMs: 5_000 }
     })
   }
 }
 
-async function work(desk: Desk, letter: Letter): Promise<void> {
-  const { database, mailroom, consumer } = desk
-  const reaction = desk.reactions.find(({ topic }) => covers(topic, letter.subject))
-  if (!reaction) throw new Malformed(`no reaction to ${letter.subject}`)
-  const read = readerOf(reaction.topic.schema)(letter.payload)
-  if ('fault' in read) throw new Malformed(`${letter.subject}: ${read.fault}`)
-  if (await isDone(database, mailroom.inbox, consumer, letter.messageId)) {
+async function work(context: HandlingContext, message: IncomingMessage): Promise<void> {
+  const { database, messaging, consumer } = context
+  const reaction = context.reactions.find(({ topic }) => covers(topic, message.subject))
+  if (!reaction) throw new Malformed(`no reaction to ${message.subject}`)
+  const read = readerOf(reaction.topic.schema)(message.payload)
+  if ('fault' in read) throw new Malformed(`${message.subject}: ${read.fault}`)
+  if (await isDone(database, messaging.inbox, consumer, message.messageId)) {
     const { again } = reaction
     if (again) await database.transaction((tx) => again(tx, read.value))
     return
   }
   const found = await reaction.find(read.value)
   await database.transaction(async (tx) => {
-    if (!(await claim(tx, mailroom.inbox, consumer, letter.messageId))) return
+    if (!(await claim(tx, messaging.inbox, consumer, message.messageId))) return
     await reaction.apply(tx, read.value, found)
-    await markRedriven(tx, mailroom.deadLetters, consumer, letter.messageId)
+    await markRedriven(tx, messaging.deadLetters, consumer, message.messageId)
   })
 }
 
 async function judge(
-  desk: Desk,
-  letter: Letter,
+  context: HandlingContext,
+  message: IncomingMessage,
   error: unknown,
 ): Promise<'done' | { retryInMs: number }> {
-  const { consumer, database, mailroom, log } = desk
-  const { messageId, subject } = letter
+  const { consumer, database, messaging, log } = context
+  const { messageId, subject } = message
   const text = error instanceof Error ? error.message : String(error)
-  const attempts = await countFailure(database, mailroom.inbox, {
+  const attempts = await countFailure(database, messaging.inbox, {
     consumer,
     messageId,
     error: text,
@@ -74,8 +80,8 @@ async function judge(
     return verdict
   }
   await database.transaction(async (tx) => {
-    await bury(tx, mailroom.deadLetters, { consumer, ...letter, reason: verdict.dead })
-    await claim(tx, mailroom.inbox, consumer, messageId)
+    await storeDeadLetter(tx, messaging.deadLetters, { consumer, ...message, reason: verdict.dead })
+    await claim(tx, messaging.inbox, consumer, messageId)
   })
   log.error({ messageId, subject, reason: verdict.dead, alarm: true }, 'message given up on')
   return 'done'

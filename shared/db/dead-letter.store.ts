@@ -26,7 +26,7 @@ export type DeadLetter = Omit<
 >
 
 /** Parks a message; dying again after a redrive opens the same row again. */
-export const bury = (tx: Tx, deadLetters: DeadLetterTable, letter: DeadLetter) =>
+export const storeDeadLetter = (tx: Tx, deadLetters: DeadLetterTable, letter: DeadLetter) =>
   tx
     .insert(deadLetters)
     .values(letter)

@@ -166,7 +166,7 @@ const hasty: Settings = {
 }
 
 function orders(database: Database) {
-  const desk = { consumer: 'chain-relayer', database, mailroom: mail, log, poke: () => {} }
+  const desk = { consumer: 'chain-relayer', database, messaging: mail, log, poke: () => {} }
   /** Delivers a command as the stream would. */
   const command = (task: Task, messageId: string = crypto.randomUUID()) =>
     handle(

@@ -4,7 +4,7 @@ import type { Bus } from '#shared/bus/open'
 import type { Clock } from '#shared/clock'
 import type { Database } from '#shared/db/open'
 import type { Log } from '#shared/log'
-import { gatewayMailroom } from '../schema.store.ts'
+import { gatewayMessaging } from '../schema.store.ts'
 import { type IdentityConfig, identityProviderOf } from './choose-provider.ts'
 import { findIdentity } from './identity.store.ts'
 import { noteLink } from './recheck.store.ts'
@@ -52,7 +52,7 @@ export function openIdentityDesk(options: IdentityDeskOptions) {
   // Both consumers know every reaction: either may redrive a letter that the other one buried.
   const reactions = [...verdictReactions(judging), ...relayedReactions(relayed)]
   const consumption = {
-    ...{ consumer: 'gateway', database, mailroom: gatewayMailroom, reactions },
+    ...{ consumer: 'gateway', database, messaging: gatewayMessaging, reactions },
     ...{ log, poke, bus, onStuck },
   }
   const running = [

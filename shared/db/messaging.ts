@@ -4,9 +4,9 @@ import { inboxTable } from '#shared/db/inbox.store'
 import { outboxTable } from '#shared/db/outbox.store'
 
 /** The three tables every service that moves messages keeps in its own schema. */
-export const mailroom = <S extends string>(schema: PgSchema<S>) => ({
+export const messagingTables = <S extends string>(schema: PgSchema<S>) => ({
   inbox: inboxTable(schema),
   outbox: outboxTable(schema),
   deadLetters: deadLetterTable(schema),
 })
-export type Mailroom = ReturnType<typeof mailroom>
+export type MessagingTables = ReturnType<typeof messagingTables>
