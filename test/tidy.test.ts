@@ -11,8 +11,9 @@ const files = [...new Glob('{services,shared,infra,test}/**/*.{ts,sol}').scanSyn
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const linesOf = (path: string) => read(path).split('\n').length
 
-/** `rig/` folders hold what suites are rigged with; they are test code. */
-const sources = files.filter((path) => !path.endsWith('.test.ts') && !path.includes('/rig/'))
+/** Fixtures (`rig/`, `test-support`) are test code. */
+const fixture = /\/(rig\/|test-support\b)/
+const sources = files.filter((path) => !path.endsWith('.test.ts') && !fixture.test(path))
 const inServices = sources.filter((path) => path.startsWith('services/'))
 const inShared = sources.filter((path) => path.startsWith('shared/'))
 

@@ -39,7 +39,7 @@ export const fields = {
   }),
   POLL_MS: durationMs({ about: 'pause between two rounds', fallback: '300' }),
   WATCH_MS: durationMs({
-    about: 'how often the authorizations of failed takes are looked at, until none can be used',
+    about: 'how often the authorizations of failed takes are checked, until none can be used',
     fallback: '5000',
   }),
   REBROADCAST_AFTER_MS: durationMs({

@@ -5,17 +5,17 @@ import { serve } from '#shared/bus/serve'
 import { systemClock } from '#shared/clock'
 import { failpoint } from '#shared/failpoint'
 import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
-import { accountReader } from './account'
-import { answersOf } from './answers'
-import { awaitChain } from './boot'
+import { awaitChain } from './chain/boot'
+import { openNode } from './chain/node'
 import { fields } from './config'
-import { openNode } from './node'
-import { operationReactions } from './operation.reactions'
-import { newLife, type Relayer } from './relayer'
+import { type Context, newProcess } from './context'
+import { reactions } from './operations/accept'
+import { startWatching } from './operations/watch'
+import { accountReader } from './questions/account'
+import { answersOf } from './questions/answers'
+import { statsOf } from './questions/stats'
 import { startRounds } from './rounds'
-import { mail } from './schema.store'
-import { relayerStats } from './stats'
-import { startWatching } from './watch'
+import { messaging } from './schema.store'
 
 const name = 'chain-relayer'
 
@@ -31,27 +31,30 @@ await runService(name, fields, async (config, runtime) => {
 
   await using database = openServiceDatabase(name, config, runtime)
   await using bus = await openServiceBus(name, config, runtime)
-  await using outbox = relayOutbox({ bus, database, outbox: mail.outbox, log })
+  await using outbox = relayOutbox({ bus, database, outbox: messaging.outbox, log })
   const { poke } = outbox
   const contracts = { ausd, creditLine, domain }
-  const shared = { database, node, contracts, clock: systemClock, log }
-  const relayer: Relayer = { ...shared, ...newLife(), treasury, keys, settings: config, poke }
-  await using rounds = startRounds(relayer, config.pollMs)
-  await using _watched = startWatching(relayer, config.watchMs)
+  const context: Context = {
+    ...{ database, node, contracts, treasury, keys, settings: config, clock: systemClock, log },
+    ...newProcess(),
+    account: accountReader(node.reader, contracts),
+    poke,
+    wake: () => rounds.poke(),
+  }
+  await using rounds = startRounds(context, config.pollMs)
+  await using _watched = startWatching(context, config.watchMs)
 
-  const account = accountReader(node.reader, contracts)
-  const answers = answersOf({ ...shared, account, wake: rounds.wake })
-  const stats = relayerStats(relayer)
   const description = `puts commands on chain ${config.chainId}, exactly once`
+  const [answers, stats] = [answersOf(context), statsOf(context)]
   await using _served = await serve({ bus, name, description, answers, stats, log })
   const stored = () => {
     failpoint('relayer:operation-stored')
-    rounds.wake()
+    context.wake()
     poke()
   }
-  const desk = { messaging: mail, reactions: operationReactions, poke: stored, onStuck: stuck }
   const from = { bus, stream: 'COMMANDS', consumer: name } as const
-  await using _consumed = consume({ ...from, ...desk, database, log })
+  const handling = { database, messaging, reactions, poke: stored, onStuck: stuck, log }
+  await using _consumed = consume({ ...from, ...handling })
   log.info({ lanes: keys.length }, 'service ready')
   await untilStopped(signal)
 })

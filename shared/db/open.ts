@@ -12,6 +12,8 @@ export type Db = PostgresJsDatabase | Tx
 export type Database = AsyncDisposable & {
   /** Reads and single statements, each under the deadline. */
   readonly read: <T>(work: (db: PostgresJsDatabase) => PromiseLike<T>) => Promise<T>
+  /** A single statement that writes, under the deadline. */
+  readonly run: <T>(work: (db: PostgresJsDatabase) => PromiseLike<T>) => Promise<T>
   /** One transaction under the deadline. `Overdue` means unknown: it may have committed. */
   readonly transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
 }
@@ -64,6 +66,7 @@ export function openDatabase(options: {
   }
   return {
     read: (work) => guarded(Promise.resolve(work(db))),
+    run: (work) => guarded(Promise.resolve(work(db))),
     transaction: (work) => guarded(db.transaction(work)),
     [Symbol.asyncDispose]: () => sql.end({ timeout: 2 }),
   }

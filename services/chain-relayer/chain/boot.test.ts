@@ -1,0 +1,56 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import type { Hex } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { multicall3Address } from '#infra/contracts/deploy'
+import { openFixture } from '../test-support'
+import { inspectChain } from './boot'
+
+const fixture = await openFixture()
+afterAll(fixture.close)
+
+const right = { ...fixture.expected, lanes: fixture.keys }
+const other = privateKeyToAccount(generatePrivateKey())
+
+/** A contract that passes every question on to the credit line, but answers `version()` itself. */
+async function lineWithVersion(answer: string): Promise<Hex> {
+  const { address } = privateKeyToAccount(generatePrivateKey())
+  const line = right.creditLine.slice(2)
+  // Copy the call data; on version() go to the answer; else ask the line, and answer as it does.
+  const copied = '365f5f375f3560e01c6354fd4d5014603b57'
+  const passedOn = `5f5f365f73${line}5afa3d5f5f3e6037573d5ffd5b3d5ff35b`
+  await fixture.chain.setCode({ address, bytecode: `0x${copied}${passedOn}${answer}` })
+  return address
+}
+const oldLine = await lineWithVersion('5f5ffd') // Reverts without data, as what lacks a function.
+const laterLine = await lineWithVersion('60035f5260205ff3')
+
+describe('the service', () => {
+  test('starts on the chain it is configured for, with the domain the token tells', async () => {
+    const domain = await inspectChain(fixture.node, right)
+    expect(domain).toMatchObject({ name: 'Agora Dollar', version: '1', chainId: 10143 })
+  })
+
+  test.each([
+    ['another chain id', { chainId: 1 }, /CHAIN_ID is 1/],
+    ['another genesis', { genesisHash: `0x${'00'.repeat(32)}` }, /began anew/],
+    ['no token there', { ausd: other.address }, /AUSD_ADDRESS .* deploy/],
+    ['no credit line there', { creditLine: other.address }, /CREDIT_LINE_ADDRESS .* deploy/],
+    ['another token', { ausd: multicall3Address }, /AUSD_ADDRESS .* as AUSD: correct it/],
+    ['no line but a token', { creditLine: right.ausd }, /CREDIT_LINE_ADDRESS .* bun run deploy/],
+    ['a lane without roles', { lanes: [other] }, /has no RELAYER_ROLE: grantRole/],
+    ['another treasury', { treasury: other }, /set TREASURY_KEY/],
+    [
+      'a credit line without a version',
+      { creditLine: oldLine },
+      /version unknown .*, this service speaks 2: bun run deploy/,
+    ],
+    [
+      'a later credit line',
+      { creditLine: laterLine },
+      /version 3, this service speaks 2: bun run deploy/,
+    ],
+    ['no allowance', { treasury: other }, /has not approved the credit line/],
+  ] as const)('refuses to start on %s and says what to do', async (_case, wrong, words) => {
+    await expect(inspectChain(fixture.node, { ...right, ...wrong })).rejects.toThrow(words)
+  })
+})

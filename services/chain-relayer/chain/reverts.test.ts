@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'bun:test'
+import { encodeErrorResult, type Hex } from 'viem'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { payerOf } from '../operations/operation'
+import { afterRevert, revertOf } from './reverts'
+
+const ref: Hex = `0x${'11'.repeat(32)}`
+const wallet: Hex = `0x${'22'.repeat(20)}`
+const abi = [...ausdAbi, ...creditLineAbi] as const
+const data = (errorName: string, args: readonly unknown[] = []) =>
+  encodeErrorResult({ abi, errorName, args } as never)
+
+describe('revert data', () => {
+  test.each([
+    ['a used nonce', data('UsedOrCanceledAuthorization'), 'authorization_used'],
+    ['a lapsed window', data('ExpiredAuthorization'), 'authorization_expired'],
+    ['a window not begun', data('InvalidAuthorization'), 'authorization_early'],
+    ['a foreign signature', data('InvalidSignature'), 'signature_invalid'],
+    ['an empty purse', data('ERC20InsufficientBalance', [wallet, 1n, 2n]), 'payer_short'],
+    ['a missing approval', data('ERC20InsufficientAllowance', [wallet, 1n, 2n]), 'allowance_short'],
+    ['another content', data('RefConflict', [ref]), 'ref_conflict'],
+    ['a hold that ended', data('NotHeld', [ref]), 'not_held'],
+    ['a hold that lasts long enough', data('HoldNotExtendable', [ref]), 'not_extendable'],
+    ['a pause', data('EnforcedPause'), 'paused'],
+    ['a missing role', data('AccessControlUnauthorizedAccount', [wallet, ref]), 'role_missing'],
+    ['nothing', undefined, 'unknown'],
+    ['no bytes', '0x', 'unknown'],
+    ['an error of another contract', '0xdeadbeef', 'unknown'],
+    ['half an error', data('RefConflict', [ref]).slice(0, 20) as Hex, 'unknown'],
+  ] as const)('of %s is understood', (_case, bytes, revert) => {
+    expect(revertOf(bytes)).toBe(revert)
+  })
+})
+
+const strange = [
+  ...['AccountFrozen', 'AccountDefaulted', 'NotVerified', 'NotDefaulted', 'TermPassed'],
+  ...['TermNotPassed', 'NothingOwed', 'LimitExceeded', 'InsufficientCollateral', 'GasTooLow'],
+  ...['InsufficientLiquidity', 'SettleLotsFirst', 'SettleLiquidityFirst', 'UnknownKind'],
+  ...['InvalidRecipient', 'InvalidTerms', 'OnlySelf', 'ReentrancyGuardReentrantCall'],
+]
+
+describe('an operation that would revert', () => {
+  test.each([
+    ['take', 'authorization_used', 'look_up'],
+    ['take', 'authorization_expired', 'look_up'],
+    ['take', 'payer_short', 'fail'],
+    ['send', 'payer_short', 'fail'],
+    ['send', 'signature_invalid', 'fail'],
+    ['return', 'payer_short', 'wait'],
+    ['credit', 'payer_short', 'wait'],
+    ['repay', 'payer_short', 'wait'],
+    ['credit', 'allowance_short', 'wait'],
+    ['credit', 'paused', 'wait'],
+    ['verify', 'role_missing', 'wait'],
+    ['credit', 'ref_conflict', 'fail'],
+    ['revoke', 'not_held', 'fail'],
+    ['extend', 'not_held', 'fail'],
+    ['extend', 'not_extendable', 'fail'],
+    ['freeze', 'role_missing', 'wait'],
+    ['credit', 'unknown', 'doubt'],
+    ['drip', 'unknown', 'doubt'],
+  ] as const)('%s, %s: %s', (kind, revert, step) => {
+    expect(afterRevert(revert, payerOf(kind)).do).toBe(step)
+  })
+
+  test.each([
+    ['NotHeld', 'not_held'],
+    ['HoldNotExtendable', 'hold_not_extendable'],
+  ])('with %s fails for the reason %s, and calls nobody', (error, reason) => {
+    const step = afterRevert(revertOf(data(error, [ref])), payerOf('extend'))
+    expect(step).toEqual({ do: 'fail', reason, alarm: false })
+  })
+
+  /** No relayed operation runs into these; if one ever did, it is doubted, never taken for a no. */
+  test.each(strange)('with %s is doubted', (errorName) => {
+    const one = creditLineAbi.find((entry) => 'name' in entry && entry.name === errorName)!
+    const args = (one as unknown as { inputs: readonly { type: string }[] }).inputs.map(
+      ({ type }) => (type === 'address' ? wallet : type === 'bytes32' ? ref : 1n),
+    )
+    expect(afterRevert(revertOf(data(errorName, args)), payerOf('credit'))).toEqual({ do: 'doubt' })
+  })
+
+  test('because its ref names something else calls a person', () => {
+    expect(afterRevert('ref_conflict', payerOf('credit'))).toMatchObject({ alarm: true })
+  })
+})

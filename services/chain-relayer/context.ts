@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto'
+import type { Static } from 'typebox'
+import type { PrivateKeyAccount } from 'viem'
+import type { Clock } from '#shared/clock'
+import type { Database } from '#shared/db/open'
+import type { Log } from '#shared/log'
+import type { ChainAccount } from '#shared/messages/chain'
+import type { Contracts } from './chain/authorization'
+import type { Node } from './chain/node'
+
+/** What the service works with; made in `main.ts`. */
+export type Context = {
+  readonly database: Database
+  readonly node: Node
+  readonly contracts: Contracts
+  readonly treasury: PrivateKeyAccount
+  /** Keys that may be lanes. */
+  readonly keys: readonly PrivateKeyAccount[]
+  readonly settings: Settings
+  readonly clock: Clock
+  readonly log: Log
+  /** Reads a wallet at the newest block; questions that come together share one call. */
+  readonly account: (wallet: string) => Promise<Account>
+  /** Names this process in the leases; no other process ever has the same name. */
+  readonly holder: string
+  readonly memory: Memory
+  /** Called after a commit that announced something: the outbox is sent at once. */
+  readonly poke: () => void
+  /** Called after an operation was stored: the next round begins at once. */
+  readonly wake: () => void
+}
+
+export type Settings = {
+  readonly chainId: number
+  readonly dripWei: bigint
+  readonly dripBelowWei: bigint
+  readonly laneFloorWei: bigint
+  readonly rebroadcastAfterMs: number
+  readonly bumpAfterMs: number
+  readonly batchMax: number
+}
+
+export type Account = Static<(typeof ChainAccount)['answer']>
+
+/** What one process remembers; all of it may be lost at any time. */
+export type Memory = {
+  /** Hashes this process has broadcast: what an earlier one stored is sent again at once. */
+  readonly sent: Set<string>
+  /** The epoch in which a lane was last found to agree with the chain. */
+  readonly soundEpochs: Map<string, number>
+  readonly loggedAt: Map<string, number>
+}
+
+/** What a process starts with: a name of its own and an empty memory. */
+export const newProcess = (): Pick<Context, 'holder' | 'memory'> => ({
+  holder: randomUUID(),
+  memory: { sent: new Set(), soundEpochs: new Map(), loggedAt: new Map() },
+})
+
+const logEveryMs = 10_000
+
+/** Logs a lasting problem every 10 s instead of in every round; `alarm` calls a person. */
+export function logThrottled(
+  context: Pick<Context, 'memory' | 'clock' | 'log'>,
+  key: string,
+  fields: Record<string, unknown>,
+  message: string,
+) {
+  const { loggedAt } = context.memory
+  const now = context.clock()
+  if (now - (loggedAt.get(key) ?? 0) < logEveryMs) return
+  if (loggedAt.size > 1_000) loggedAt.clear()
+  loggedAt.set(key, now)
+  context.log[fields.alarm ? 'error' : 'warn'](fields, message)
+}

@@ -1,0 +1,108 @@
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { actors } from '#infra/contracts/stage'
+import { refOf } from '#shared/chain/ref'
+import type { Task } from '../operations/operation'
+import { round } from '../rounds'
+import { newRefId, openFixture, until } from '../test-support'
+import { holdLanes } from '../transactions/under-way'
+import { releaseLanes } from './lane.store'
+import { laneFault } from './lease'
+
+const fixture = await openFixture(2)
+afterAll(fixture.close)
+afterEach(() => {
+  fixture.endpoint.intercept = undefined
+})
+
+const credit = (): Task => ({
+  kind: 'credit',
+  payload: {
+    refId: newRefId(),
+    wallet: actors.ana.address,
+    ausd: '1000000',
+    held: false,
+  },
+})
+const order = async (count: number) => {
+  const tasks = Array.from({ length: count }, credit)
+  for (const task of tasks) await fixture.command(task)
+  return tasks
+}
+
+describe('two lanes', () => {
+  test('share the work', async () => {
+    const context = await fixture.begin({ batchMax: 1 })
+    const tasks = await order(6)
+    const ended = []
+    for (const task of tasks) ended.push(await fixture.finish(context, task))
+    expect(ended.map(({ state }) => state)).toEqual(Array(6).fill('settled'))
+    expect(new Set(ended.map(({ lane }) => lane)).size).toBe(2)
+    expect(new Set(ended.map(({ lane, nonce }) => `${lane}:${nonce}`)).size).toBe(6)
+  })
+
+  test('of which one is blocked do not stop each other', async () => {
+    const context = await fixture.begin({ batchMax: 1, bumpAfterMs: 60_000 })
+    const blocked = fixture.keys[1]!.address.toLowerCase()
+    const tasks = await order(4)
+    // The endpoint says yes to everything, and then forgets what one lane sent.
+    const yes = async () => Response.json({ jsonrpc: '2.0', id: 1, result: refOf('yes') })
+    fixture.endpoint.intercept = (method) =>
+      method === 'eth_sendRawTransaction' ? yes() : undefined
+    await round(context)
+    const held = await holdLanes(context)
+    const open = held.find(({ lane }) => lane.address === blocked)!.open
+    const forgotten = new Set<unknown>(open.map(({ attempts }) => attempts[0]!.raw))
+    expect(forgotten.size).toBeGreaterThan(0)
+    fixture.endpoint.intercept = (_method, _forward, [raw]) =>
+      forgotten.has(raw) ? yes() : undefined
+    await until(async () => {
+      await round(context)
+      const states = await Promise.all(tasks.map((task) => fixture.operationOf(task)))
+      return states.filter(({ state }) => state === 'settled').length === 4 - forgotten.size
+    }, 'the end of the other lane')
+    fixture.endpoint.intercept = undefined
+    for (const task of tasks) expect((await fixture.finish(context, task)).state).toBe('settled')
+  })
+})
+
+describe('two processes', () => {
+  test('never hold the same lane, and the second takes over what the first lets go', async () => {
+    const first = await fixture.begin()
+    expect(await holdLanes(first)).toHaveLength(2)
+    const second = { ...first, holder: crypto.randomUUID() }
+    expect(await holdLanes(second)).toEqual([])
+    await releaseLanes(fixture.database, first.holder)
+    const taken = await holdLanes(second)
+    expect(taken.map(({ sound }) => sound)).toEqual([true, true])
+    expect(await holdLanes(first)).toEqual([])
+  })
+
+  test('working at once credit each order once', async () => {
+    const first = await fixture.begin({ batchMax: 3 })
+    const second = { ...first, holder: crypto.randomUUID() }
+    const before = await fixture.balanceOf(fixture.treasury.address)
+    const tasks = await order(8)
+    await until(async () => {
+      await Promise.all([round(first), round(second)])
+      const states = await Promise.all(tasks.map((task) => fixture.operationOf(task)))
+      return states.every(({ state }) => state === 'settled')
+    }, 'all credits')
+    expect(before - (await fixture.balanceOf(fixture.treasury.address))).toBe(8_000_000n)
+  })
+})
+
+describe('a lane', () => {
+  test.each([
+    ['that is new on both sides', 0, 0, [], null],
+    ['with everything mined', 7, 7, [], null],
+    ['with two under way', 7, 5, [5, 6], null],
+    ['with one mined but not final', 7, 6, [5, 6], null],
+    ['whose key sent something we never stored', 7, 8, [], 'chain_ahead'],
+    ['with a restored backup', 5, 7, [3, 4], 'chain_ahead'],
+    ['on a chain that began anew', 7, 0, [], 'nonce_missing'],
+    ['with a hole before what is under way', 7, 5, [6], 'nonce_missing'],
+  ] as const)('%s: next %d, chain %d, open %p -> %p', (_case, next, chain, open, fault) => {
+    const openNonces = new Set<number>(open)
+    expect(laneFault({ nextNonce: next, chainCount: chain, openNonces })).toBe(fault)
+  })
+})

@@ -1,0 +1,80 @@
+import type { PrivateKeyAccount } from 'viem'
+import { type Context, logThrottled } from '../context'
+import { findLane, insertLane, type Lane, leaseLane, noteFault } from './lane.store'
+
+/** Long enough for a slow round, short enough that a killed process is soon replaced. */
+const leaseMs = 5_000
+
+/** A lane this process holds, and the key that signs for it. */
+export type LeasedLane = { readonly key: PrivateKeyAccount; readonly lane: Lane }
+
+/** Leases every lane that is free, and renews the leases this process has. */
+export async function leaseLanes(context: Context): Promise<LeasedLane[]> {
+  const leased: LeasedLane[] = []
+  for (const key of context.keys) {
+    const lane = await lease(context, key)
+    if (lane) leased.push({ key, lane })
+  }
+  return leased
+}
+
+async function lease(context: Context, key: PrivateKeyAccount): Promise<Lane | undefined> {
+  const { database, holder, node } = context
+  const address = key.address.toLowerCase() as `0x${string}`
+  const lane = await leaseLane(database, address, holder, leaseMs)
+  if (lane || (await findLane(database, address))) return lane
+  const chainCount = await node.countAt(address, 'latest').catch(() => undefined)
+  if (chainCount === undefined) return undefined
+  await insertLane(database, address, chainCount)
+  context.log.info({ lane: address, nextNonce: chainCount }, 'lane opened')
+  return leaseLane(database, address, holder, leaseMs)
+}
+
+/**
+ * Once per lease: does our record agree with the chain? A lane that does not gives out no nonces
+ * until it does, while what it has under way goes on.
+ */
+export async function isSound(
+  context: Context,
+  lane: Lane,
+  openNonces: ReadonlySet<number>,
+): Promise<boolean> {
+  const { database, memory, node } = context
+  if (memory.soundEpochs.get(lane.address) === lane.epoch) return true
+  const chainCount = await node.countAt(lane.address, 'latest').catch(() => undefined)
+  if (chainCount === undefined) return false
+  const fault = laneFault({ nextNonce: lane.nextNonce, chainCount, openNonces })
+  if (fault !== lane.fault) await noteFault(database, lane.address, fault)
+  if (fault === null) {
+    memory.soundEpochs.set(lane.address, lane.epoch)
+    return true
+  }
+  const fields = { lane: lane.address, fault, chainCount, nextNonce: lane.nextNonce, alarm: true }
+  logThrottled(context, `lane:${lane.address}`, fields, `lane is blocked: ${faultAdvice[fault]}`)
+  return false
+}
+
+/** Why a lane must not give out nonces. */
+export type LaneFault = 'chain_ahead' | 'nonce_missing'
+
+/**
+ * Compares the durable record with the chain's count at `latest`. `chain_ahead`: this key sent
+ * something we have no row of (a restored backup, another program). `nonce_missing`: a nonce we gave
+ * out is neither mined nor open, so nothing after it would ever be mined (another chain).
+ */
+export function laneFault(lane: {
+  nextNonce: number
+  chainCount: number
+  openNonces: ReadonlySet<number>
+}): LaneFault | null {
+  if (lane.chainCount > lane.nextNonce) return 'chain_ahead'
+  for (let nonce = lane.chainCount; nonce < lane.nextNonce; nonce++)
+    if (!lane.openNonces.has(nonce)) return 'nonce_missing'
+  return null
+}
+
+const faultAdvice: { readonly [F in LaneFault]: string } = {
+  chain_ahead:
+    'the key sent transactions this database does not know: find them, then set lane.next_nonce',
+  nonce_missing: 'the chain has fewer transactions than were final before: is it the right chain?',
+}

@@ -1,0 +1,298 @@
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { encodeFunctionData, type Hex } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { actorKeys } from '#infra/contracts/stage'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { pause } from '#shared/deadline'
+import { round } from '../rounds'
+import {
+  freeze,
+  newNonce,
+  newWallet,
+  openFixture,
+  recipient,
+  take,
+  transferData,
+  until,
+  verify,
+} from '../test-support'
+import { assignWaiting } from '../transactions/assign'
+import { renewStuck } from '../transactions/broadcast'
+import { returnNonce } from '../transactions/call'
+import { holdLanes } from '../transactions/under-way'
+import type { Task } from './operation'
+
+const fixture = await openFixture()
+afterAll(fixture.close)
+afterEach(() => {
+  fixture.endpoint.intercept = undefined
+})
+const { chain, contracts } = fixture
+const treasury = fixture.treasury.address
+
+describe('a take', () => {
+  const signedTake = async (micro = 4_000_000n, forSeconds?: number) => {
+    const { key, address } = await newWallet(fixture)
+    const nonce = newNonce()
+    const signed = await fixture.sign(key, { to: treasury, value: micro, nonce, forSeconds })
+    return { key, address, signed, task: take(signed) }
+  }
+
+  test('moves the AUSD to the treasury, once', async () => {
+    const context = await fixture.begin()
+    const { address, task } = await signedTake()
+    await fixture.command(task)
+    expect((await fixture.finish(context, task)).state).toBe('settled')
+    expect(await fixture.balanceOf(address)).toBe(6_000_000n)
+  })
+
+  test('that somebody else submitted first counts as taken, with their transaction', async () => {
+    const context = await fixture.begin()
+    const { task, signed } = await signedTake()
+    const hash = await fixture.submit(actorKeys.budi, contracts.ausd, transferData(signed))
+    await fixture.command(task)
+    expect(await fixture.finish(context, task)).toMatchObject({ state: 'settled', txHash: hash })
+  })
+
+  test('that somebody else submits while ours is in the pool counts as taken', async () => {
+    const context = await fixture.begin()
+    const { address, task, signed } = await signedTake()
+    await fixture.command(task)
+    fixture.endpoint.intercept = (method, forward) =>
+      method === 'eth_sendRawTransaction'
+        ? fixture.submit(actorKeys.budi, contracts.ausd, transferData(signed)).then(forward)
+        : undefined
+    await round(context)
+    fixture.endpoint.intercept = undefined
+    const done = await fixture.finish(context, task)
+    expect(done).toMatchObject({ state: 'settled', tries: 1 })
+    expect(await fixture.balanceOf(address)).toBe(6_000_000n)
+  })
+
+  test('whose wallet is empty by then fails and sends nothing', async () => {
+    const context = await fixture.begin()
+    const { key, address, task } = await signedTake()
+    const away = encodeFunctionData({
+      abi: ausdAbi,
+      functionName: 'transfer',
+      args: [recipient, 9_000_000n],
+    })
+    await fixture.submit(key, contracts.ausd, away)
+    await fixture.command(task)
+    const done = await fixture.finish(context, task)
+    expect(done).toMatchObject({ state: 'failed', reason: 'balance_too_low', nonce: null })
+    expect(await fixture.balanceOf(address)).toBe(1_000_000n)
+  })
+
+  test('whose authorization was cancelled fails', async () => {
+    const context = await fixture.begin()
+    const { key, address, signed, task } = await signedTake()
+    const account = privateKeyToAccount(key)
+    const signature = await account.signTypedData({
+      domain: contracts.domain,
+      types: {
+        CancelAuthorization: [
+          { name: 'authorizer', type: 'address' },
+          { name: 'nonce', type: 'bytes32' },
+        ],
+      },
+      primaryType: 'CancelAuthorization',
+      message: { authorizer: address, nonce: signed.nonce as Hex },
+    })
+    const cancel = encodeFunctionData({
+      abi: ausdAbi,
+      functionName: 'cancelAuthorization',
+      args: [address, signed.nonce as Hex, signature],
+    })
+    await fixture.submit(actorKeys.budi, contracts.ausd, cancel)
+    await fixture.command(task)
+    const done = await fixture.finish(context, task)
+    expect(done).toMatchObject({ state: 'failed', reason: 'authorization_cancelled' })
+  })
+
+  test('whose window passed fails, but one that was used in time is found', async () => {
+    const context = await fixture.begin()
+    const [late, used] = [await signedTake(1n, 2), await signedTake(1n, 2)]
+    await fixture.submit(actorKeys.budi, contracts.ausd, transferData(used.signed))
+    await until(async () => {
+      const { timestamp } = await chain.getBlock({ blockTag: 'finalized' })
+      return timestamp > BigInt(used.signed.validBefore)
+    }, 'the end of the window')
+    for (const { task } of [late, used]) await fixture.command(task)
+    expect(await fixture.finish(context, late.task)).toMatchObject({
+      state: 'failed',
+      reason: 'authorization_expired',
+    })
+    expect((await fixture.finish(context, used.task)).state).toBe('settled')
+  })
+
+  test('security: a second payout out of the same authorization fails at once', async () => {
+    const context = await fixture.begin()
+    const { signed, task } = await signedTake()
+    const second = take({ ...signed, nonce: signed.nonce.toUpperCase().replace('0X', '0x') })
+    await fixture.command(task)
+    await fixture.command(second)
+    expect((await fixture.finish(context, task)).state).toBe('settled')
+    expect(await fixture.operationOf(second)).toMatchObject({
+      state: 'failed',
+      reason: 'authorization_conflict',
+    })
+  })
+
+  test('security: a nonce used for another transfer is not a take', async () => {
+    const context = await fixture.begin()
+    const { key, signed, task } = await signedTake()
+    const { nonce } = signed
+    const other = await fixture.sign(key, { to: treasury, value: 1n, nonce: nonce as Hex })
+    await fixture.submit(actorKeys.budi, contracts.ausd, transferData(other))
+    await fixture.command(task)
+    expect(await fixture.finish(context, task)).toMatchObject({
+      state: 'failed',
+      reason: 'authorization_used_elsewhere',
+    })
+  })
+})
+
+describe('a take that no block takes in time', () => {
+  test('gives its nonce away to a noop, and fails without having moved anything', async () => {
+    const context = await fixture.begin()
+    const { key, address } = await newWallet(fixture)
+    const nonce = newNonce()
+    const signed = await fixture.sign(key, { to: treasury, value: 1n, nonce, forSeconds: 3 })
+    const task = take(signed)
+    await fixture.command(task)
+    fixture.endpoint.intercept = (method) =>
+      method === 'eth_sendRawTransaction'
+        ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: nonce }))
+        : undefined
+    await round(context)
+    fixture.endpoint.intercept = undefined
+    const later = { ...context, clock: () => Date.now() + 60_000 }
+    await until(async () => {
+      await renewStuck(later, await holdLanes(later))
+      const [transaction] = (await holdLanes(later))[0]!.open
+      return transaction?.attempts.some(({ purpose }) => purpose === 'noop')
+    }, 'a noop')
+    await until(async () => {
+      const { timestamp } = await chain.getBlock({ blockTag: 'finalized' })
+      return timestamp >= BigInt(signed.validBefore)
+    }, 'the end of the window')
+    const done = await fixture.finish(context, task)
+    expect(done).toMatchObject({ state: 'failed', reason: 'authorization_expired', tries: 1 })
+    expect(await fixture.balanceOf(address)).toBe(10_000_000n)
+  })
+})
+
+describe('a return', () => {
+  const giveBack = (wallet: string): Task & { kind: 'return' } => ({
+    kind: 'return',
+    payload: { payoutId: crypto.randomUUID(), wallet, ausd: '2000000' },
+  })
+
+  test('gives the AUSD back once; the token itself refuses a second time', async () => {
+    const context = await fixture.begin()
+    const { address } = await newWallet(fixture, 0n)
+    const task = giveBack(address)
+    await fixture.command(task)
+    await fixture.command(task)
+    expect((await fixture.finish(context, task)).state).toBe('settled')
+    expect(await fixture.balanceOf(address)).toBe(2_000_000n)
+    const state = await chain.readContract({
+      address: contracts.ausd,
+      abi: ausdAbi,
+      functionName: 'authorizationState',
+      args: [treasury, returnNonce(task.payload.payoutId)],
+    })
+    expect(state).toBe(true)
+  })
+
+  test('that a lost database already made is recognised, not made again', async () => {
+    const context = await fixture.begin()
+    const { address } = await newWallet(fixture, 0n)
+    const task = giveBack(address)
+    const nonce = returnNonce(task.payload.payoutId)
+    const terms = { to: address, value: 2_000_000n, nonce }
+    const signed = await fixture.sign(actorKeys.treasury, terms)
+    await fixture.submit(actorKeys.budi, contracts.ausd, transferData(signed))
+    await fixture.command(task)
+    expect((await fixture.finish(context, task)).state).toBe('settled')
+    expect(await fixture.balanceOf(address)).toBe(2_000_000n)
+  })
+})
+
+describe('a drip', () => {
+  const drip = (wallet: string): Task & { kind: 'drip' } => ({ kind: 'drip', payload: { wallet } })
+
+  test('comes once per wallet for ever, however it is spelled', async () => {
+    const context = await fixture.begin()
+    const { address } = privateKeyToAccount(generatePrivateKey())
+    await fixture.command(drip(address))
+    expect((await fixture.finish(context, drip(address))).state).toBe('settled')
+    await fixture.command(drip(address.toLowerCase()))
+    await round(context)
+    await pause(300)
+    await round(context)
+    expect(await chain.getBalance({ address })).toBe(context.settings.dripWei)
+  })
+
+  test('to a wallet with enough is done without a transaction', async () => {
+    const context = await fixture.begin()
+    const { address } = await newWallet(fixture, 0n)
+    await fixture.command(drip(address))
+    const done = await fixture.finish(context, drip(address))
+    expect(done).toMatchObject({ state: 'settled', txHash: null, nonce: null })
+  })
+
+  test('waits while the lane would fall below its floor', async () => {
+    const context = await fixture.begin({ laneFloorWei: 10n ** 30n })
+    const { address } = privateKeyToAccount(generatePrivateKey())
+    await fixture.command(drip(address))
+    await round(context)
+    expect((await fixture.operationOf(drip(address))).state).toBe('waiting')
+  })
+})
+
+describe('verdicts on one wallet', () => {
+  test('to freeze it that come in the wrong order end with the newest', async () => {
+    const context = await fixture.begin()
+    const { address } = await newWallet(fixture, 0n)
+    const [newer, older] = [freeze(address, false, 9n), freeze(address, true, 5n)]
+    for (const task of [newer, older]) await fixture.command(task)
+    expect((await fixture.finish(context, newer)).state).toBe('settled')
+    expect(await fixture.finish(context, older)).toMatchObject({ state: 'settled', txHash: null })
+    expect((await fixture.lineOf(address)).frozen).toBe(false)
+  })
+
+  test('to freeze it wait for each other, however many lanes there are', async () => {
+    const context = await fixture.begin()
+    const { address } = await newWallet(fixture, 0n)
+    const [first, second] = [freeze(address, true, 1n), freeze(address, false, 2n)]
+    await fixture.command(first)
+    await assignWaiting(context, await holdLanes(context))
+    await fixture.command(second)
+    await assignWaiting(context, await holdLanes(context))
+    expect((await fixture.operationOf(second)).state).toBe('waiting')
+    await fixture.finish(context, second)
+    expect((await fixture.lineOf(address)).frozen).toBe(false)
+  })
+
+  test('to freeze and to verify it are counted apart', async () => {
+    const context = await fixture.begin()
+    const { address } = await newWallet(fixture, 0n)
+    const tasks = [verify(address, true, 9n), freeze(address, true, 5n)]
+    for (const task of tasks) await fixture.command(task)
+    for (const task of tasks) await fixture.finish(context, task)
+    expect(await fixture.lineOf(address)).toMatchObject({ verified: true, frozen: true })
+  })
+
+  test('that come in the wrong order end with the newest', async () => {
+    const context = await fixture.begin()
+    const { address } = await newWallet(fixture, 0n)
+    const [newer, older] = [verify(address, false, 9n), verify(address, true, 5n)]
+    await fixture.command(newer)
+    await fixture.command(older)
+    expect((await fixture.finish(context, newer)).state).toBe('settled')
+    expect(await fixture.finish(context, older)).toMatchObject({ state: 'settled', txHash: null })
+    expect((await fixture.lineOf(address)).verified).toBe(false)
+  })
+})

@@ -1,0 +1,284 @@
+import { and, asc, eq, inArray, isNotNull, lte, sql } from 'drizzle-orm'
+import { index, integer, jsonb, text, unique } from 'drizzle-orm/pg-core'
+import { addressColumn, amountColumn, at, timestamps } from '#shared/db/columns'
+import type { Db, Tx } from '#shared/db/open'
+import { statesBefore } from '#shared/lifecycle'
+import { schema } from '../schema.store'
+import { type Kind, lifecycle, type OperationState, racing, type Task } from './operation'
+import type { Order } from './order'
+
+/** One row per order, for ever: what repeats of the same cause are measured against. */
+export const operations = schema.table(
+  'operation',
+  {
+    id: text('id').primaryKey(),
+    kind: text('kind').$type<Kind>().notNull(),
+    cause: text('cause').notNull(),
+    wallet: addressColumn('wallet').notNull(),
+    payload: jsonb('payload').$type<Task['payload']>().notNull(),
+    contentHash: text('content_hash').notNull(),
+    revision: amountColumn('revision'),
+    authorizationNonce: text('authorization_nonce').$type<`0x${string}`>(),
+    leavesMicro: amountColumn('leaves_micro').notNull(),
+    state: text('state').$type<OperationState>().notNull().default('waiting'),
+    /** The transaction that carries it, or carried it last. */
+    lane: addressColumn('lane'),
+    nonce: integer('nonce'),
+    /** How often it could not be done, for reasons that may pass. */
+    tries: integer('tries').notNull().default(0),
+    notBefore: at('not_before').notNull().defaultNow(),
+    txHash: text('tx_hash').$type<`0x${string}`>(),
+    blockNumber: amountColumn('block_number'),
+    blockHash: text('block_hash').$type<`0x${string}`>(),
+    reason: text('reason'),
+    /** When a failed take is checked next, in case its authorization was used; null: never. */
+    watchAt: at('watch_at'),
+    /** How often the outcome was announced again: each time is a message of its own. */
+    repeats: integer('repeats').notNull().default(0),
+    ...timestamps(),
+  },
+  (table) => [
+    unique('operation_once').on(table.kind, table.cause),
+    // Two payouts must never be paid out of one transfer.
+    unique('operation_authorization_once').on(table.kind, table.wallet, table.authorizationNonce),
+    index('operation_open')
+      .on(table.notBefore, table.createdAt)
+      .where(sql`${table.state} in ('waiting', 'assigned')`),
+    index('operation_watched').on(table.watchAt).where(sql`${table.watchAt} is not null`),
+    index('operation_of_wallet').on(table.wallet, table.kind, table.createdAt, table.id),
+  ],
+)
+export type Operation = Omit<typeof operations.$inferSelect, 'kind' | 'payload'> & Task
+
+export async function findOperation(db: Db, id: string): Promise<Operation | undefined> {
+  const rows = await db.select().from(operations).where(eq(operations.id, id))
+  return rows[0] as Operation | undefined
+}
+
+export const findOperations = async (db: Db, ids: readonly string[]): Promise<Operation[]> =>
+  (await db
+    .select()
+    .from(operations)
+    .where(inArray(operations.id, [...ids]))) as Operation[]
+
+/**
+ * The final block in which this ref id was credited or repaid, as far as we know; 0: none. A state
+ * of the chain before it says nothing about the hold of that money.
+ */
+export async function blockOfRef(db: Db, refId: string): Promise<bigint> {
+  const rows = await db
+    .select({ block: sql<string>`coalesce(max(${operations.blockNumber}), 0)::text` })
+    .from(operations)
+    .where(
+      and(
+        inArray(operations.kind, ['credit', 'repay']),
+        eq(operations.cause, refId),
+        eq(operations.state, 'settled'),
+      ),
+    )
+  return BigInt(rows[0]!.block)
+}
+
+/** False: this order, or another out of the same authorization, has an operation already. */
+export async function insertOperation(
+  tx: Tx,
+  order: Order,
+  as?: { state: 'failed'; reason: string },
+): Promise<boolean> {
+  const rows = await tx
+    .insert(operations)
+    .values({ ...order, ...as })
+    .onConflictDoNothing()
+    .returning({ id: operations.id })
+  return rows.length === 1
+}
+
+/** The guarded step: nothing moves, and false is returned, when a race was lost. */
+export async function moveOperation(
+  tx: Tx,
+  id: string,
+  to: OperationState,
+  set: Partial<typeof operations.$inferInsert>,
+  from: readonly OperationState[] = statesBefore(lifecycle, to),
+): Promise<boolean> {
+  const moved = await tx
+    .update(operations)
+    .set({ ...set, state: to, updatedAt: sql`now()` })
+    .where(and(eq(operations.id, id), inArray(operations.state, [...from])))
+    .returning({ id: operations.id })
+  return moved.length === 1
+}
+
+/** Leaves it waiting, to be examined again later. `tries` counts up by `failedTries`. */
+export const postponeOperation = (db: Db, id: string, waitMs: number, failedTries: 0 | 1) =>
+  db
+    .update(operations)
+    .set({
+      notBefore: sql`now() + ${waitMs} * interval '1 millisecond'`,
+      tries: sql`${operations.tries} + ${failedTries}`,
+      updatedAt: sql`now()`,
+    })
+    .where(and(eq(operations.id, id), eq(operations.state, 'waiting')))
+
+/** False when one of them no longer waits: the caller rolls back, so that all or none are assigned. */
+export async function assignOperations(
+  tx: Tx,
+  ids: readonly string[],
+  at: { lane: `0x${string}`; nonce: number },
+): Promise<boolean> {
+  const assigned = await tx
+    .update(operations)
+    .set({ state: 'assigned', ...at, updatedAt: sql`now()` })
+    .where(and(inArray(operations.id, [...ids]), eq(operations.state, 'waiting')))
+    .returning({ id: operations.id })
+  return assigned.length === ids.length
+}
+
+/** Counts that the outcome of an ended operation is announced again; undefined: it has not ended. */
+export async function countRepeat(tx: Tx, id: string) {
+  const [ended] = await tx
+    .update(operations)
+    .set({ repeats: sql`${operations.repeats} + 1` })
+    .where(and(eq(operations.id, id), inArray(operations.state, ['settled', 'failed'])))
+    .returning()
+  return ended
+}
+
+const underWay = sql`('waiting', 'assigned')`
+/** The same table under another name: other operations of this wallet or cause. */
+const other = sql.raw('"chain_relayer"."operation" as "other"')
+
+/**
+ * Waiting operations whose time has come: what races the end of a hold first, then what stops a
+ * wallet, then the rest, oldest first. Held back are a revocation while what it revokes is under
+ * way, and a verdict on a wallet while another of its kind is: lanes do not keep order.
+ */
+export async function findDue(db: Db, rowsMax: number): Promise<Operation[]> {
+  const rows = await db
+    .select()
+    .from(operations)
+    .where(
+      and(
+        eq(operations.state, 'waiting'),
+        sql`${operations.notBefore} <= now()`,
+        sql`not (${operations.kind} = 'revoke' and exists (select 1 from ${other}
+          where other.kind in ('credit', 'repay') and other.cause = ${operations.cause}
+          and other.state in ${underWay}))`,
+        sql`not (${operations.kind} in ('verify', 'freeze') and exists (select 1 from ${other}
+          where other.kind = ${operations.kind} and other.wallet = ${operations.wallet}
+          and other.state = 'assigned'))`,
+      ),
+    )
+    .orderBy(urgency, asc(operations.createdAt), asc(operations.id))
+    .limit(rowsMax)
+  return rows as Operation[]
+}
+
+const urgency = sql`case when ${inArray(operations.kind, [...racing])} then 0
+  when ${operations.kind} = 'freeze' then 1 else 2 end`
+
+/** The highest revision that was ever ordered of this kind of verdict on this wallet. */
+export async function newestRevision(
+  db: Db,
+  { kind, wallet }: Pick<Operation, 'kind' | 'wallet'>,
+): Promise<bigint> {
+  const rows = await db
+    .select({ newest: sql<string>`coalesce(max(${operations.revision}), 0)::text` })
+    .from(operations)
+    .where(and(eq(operations.kind, kind), eq(operations.wallet, wallet)))
+  return BigInt(rows[0]!.newest)
+}
+
+/** AUSD (10⁻⁶) that operations under way will still move out of the wallet, but for one nonce. */
+export async function leavingMicro(db: Db, wallet: string, butNonce: string): Promise<bigint> {
+  const rows = await db
+    .select({ leaving: sql<string>`coalesce(sum(${operations.leavesMicro}), 0)::text` })
+    .from(operations)
+    .where(
+      and(
+        eq(operations.wallet, wallet.toLowerCase() as `0x${string}`),
+        inArray(operations.kind, ['take', 'send']),
+        inArray(operations.state, ['waiting', 'assigned']),
+        sql`${operations.authorizationNonce} <> ${butNonce.toLowerCase()}`,
+      ),
+    )
+  return BigInt(rows[0]!.leaving)
+}
+
+/** Whether another kind of operation already uses this authorization. */
+export async function isTaken(db: Db, wallet: string, nonce: string): Promise<boolean> {
+  const rows = await db
+    .select({ id: operations.id })
+    .from(operations)
+    .where(
+      and(
+        eq(operations.wallet, wallet.toLowerCase() as `0x${string}`),
+        eq(operations.kind, 'take'),
+        sql`${operations.authorizationNonce} = ${nonce.toLowerCase()}`,
+      ),
+    )
+    .limit(1)
+  return rows.length > 0
+}
+
+/** A failed take whose authorization can still be used. */
+export type Watched = Extract<Operation, { kind: 'take' }>
+
+/**
+ * Takes the failed takes whose check is due, longest due first, and says when they are due again:
+ * copies of the service share them out, and what a copy that dies had taken is due again soon.
+ */
+export async function takeWatched(tx: Tx, rowsMax: number, watchMs: number): Promise<Watched[]> {
+  const due = await tx
+    .select({ id: operations.id })
+    .from(operations)
+    .where(lte(operations.watchAt, sql`now()`))
+    .orderBy(asc(operations.watchAt))
+    .limit(rowsMax)
+    .for('update', { skipLocked: true })
+  if (due.length === 0) return []
+  const ids = due.map(({ id }) => id)
+  const rows = await tx
+    .update(operations)
+    .set({ watchAt: sql`now() + ${watchMs} * interval '1 millisecond'` })
+    .where(inArray(operations.id, ids))
+    .returning()
+  return rows as Watched[]
+}
+
+/** Ends the watch of a take. False: another copy ended it before. */
+export async function endWatch(db: Db, id: string): Promise<boolean> {
+  const ended = await db
+    .update(operations)
+    .set({ watchAt: null })
+    .where(and(eq(operations.id, id), isNotNull(operations.watchAt)))
+    .returning({ id: operations.id })
+  return ended.length === 1
+}
+
+/** How many authorizations of failed takes can still be used. */
+export async function countWatched(db: Db): Promise<number> {
+  const rows = await db
+    .select({ watched: sql<number>`count(*)::int` })
+    .from(operations)
+    .where(isNotNull(operations.watchAt))
+  return rows[0]!.watched
+}
+
+/** How much is under way and since when: the figures of `nats micro stats`. */
+export async function countOpen(db: Db) {
+  const rows = await db
+    .select({
+      waiting: sql<number>`count(*) filter (where ${operations.state} = 'waiting')::int`,
+      assigned: sql<number>`count(*) filter (where ${operations.state} = 'assigned')::int`,
+      oldest: sql<string | null>`min(${operations.createdAt})`,
+    })
+    .from(operations)
+    .where(inArray(operations.state, ['waiting', 'assigned']))
+  const { waiting, assigned, oldest } = rows[0]!
+  return {
+    waiting,
+    assigned,
+    oldestOpenMs: oldest === null ? null : Date.now() - Date.parse(oldest),
+  }
+}

@@ -1,0 +1,86 @@
+import type { Lifecycle } from '#shared/lifecycle'
+import type * as relay from '#shared/messages/relay'
+import type { Message } from '#shared/messages/topic'
+import type { SignedTransfer } from '../chain/authorization'
+
+type Payloads = {
+  credit: Message<typeof relay.CreditOrdered>
+  repay: Message<typeof relay.RepayOrdered>
+  revoke: Message<typeof relay.RevokeOrdered>
+  extend: Message<typeof relay.ExtendOrdered>
+  verify: Message<typeof relay.VerifyOrdered>
+  freeze: Message<typeof relay.FreezeOrdered>
+  drip: Message<typeof relay.DripOrdered>
+  take: Message<typeof relay.TakeOrdered>
+  return: Message<typeof relay.ReturnOrdered>
+  send: { sendId: string; authorization: SignedTransfer }
+}
+export type Kind = keyof Payloads
+/** What an operation is to do: its kind and the content of the order. */
+export type Task = { [K in Kind]: { kind: K; payload: Payloads[K] } }[Kind]
+export type PayloadOf<K extends Kind> = Payloads[K]
+
+export const operationStates = ['waiting', 'assigned', 'settled', 'failed'] as const
+export type OperationState = (typeof operationStates)[number]
+
+/** An operation on its way; `assigned` means that one transaction, on one lane and nonce, carries it. */
+export const lifecycle: Lifecycle<OperationState> = {
+  // Settled or failed without a transaction: done by somebody else, superseded, or sure to revert.
+  waiting: ['assigned', 'settled', 'failed'],
+  // Waiting again only when its transaction reverted, or gave way to a noop, at finality.
+  assigned: ['settled', 'failed', 'waiting'],
+  settled: [],
+  // A take alone: its authorization outlives the failure, and anybody may still use it.
+  failed: ['settled'],
+}
+
+/** Failures after which the token lets nobody use the authorization any more. */
+const closedReasons: ReadonlySet<string> = new Set([
+  'authorization_used_elsewhere',
+  'authorization_cancelled',
+  'authorization_expired',
+])
+
+/**
+ * Whether somebody else may still do what failed, so that it must be watched. A send needs no watch:
+ * nothing is owed for it. A take without a nonce of its own shares that of another payout.
+ */
+export const mayHappenLate = (
+  failed: { readonly kind: Kind; readonly authorizationNonce: string | null },
+  reason: string,
+): boolean =>
+  failed.kind === 'take' && failed.authorizationNonce !== null && !closedReasons.has(reason)
+
+/**
+ * Who refuses a second execution. Nobody refuses a second drip: it stays on its lane and nonce for
+ * ever, and is never sent anew unless its only transaction finally reverted.
+ */
+export const guards: { readonly [K in Kind]: 'ref' | 'authorization' | 'idempotent' | 'none' } = {
+  credit: 'ref',
+  repay: 'ref',
+  revoke: 'ref',
+  // A second one puts the end off a little further, by a day in all at most.
+  extend: 'idempotent',
+  verify: 'idempotent',
+  freeze: 'idempotent',
+  drip: 'none',
+  take: 'authorization',
+  return: 'authorization',
+  send: 'authorization',
+}
+
+/** What `many` of the credit line takes. */
+export const batchable = ['credit', 'repay', 'revoke', 'extend'] as const satisfies readonly Kind[]
+export type BatchableTask = Extract<Task, { kind: (typeof batchable)[number] }>
+export const isBatchable = (kind: Kind): boolean => (batchable as readonly Kind[]).includes(kind)
+
+/**
+ * What races the end of a hold: it goes before everything else that waits, and is examined before it
+ * is sent even in a batch, because a moment later it may be of no use.
+ */
+export const racing = ['revoke', 'extend'] as const satisfies readonly Kind[]
+export const isRacing = (kind: Kind): boolean => (racing as readonly Kind[]).includes(kind)
+
+/** Whose AUSD moves: a treasury that is short is a matter of time, a user's is a refusal. */
+export const payerOf = (kind: Kind): 'treasury' | 'user' =>
+  kind === 'take' || kind === 'send' ? 'user' : 'treasury'

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { waitUntil } from '#infra/local/wait'
+import { migrateAll } from '#infra/migrations/migrate'
+import { type ScratchPostgres, startScratchPostgres } from '#infra/migrations/scratch-postgres'
+import { provisionNats } from '#infra/nats/provision'
+import { type ScratchServer, startScratchServer } from '#infra/nats/scratch-server'
+import { consume } from '#shared/bus/consume'
+import { type Bus, openBus } from '#shared/bus/open'
+import { relayOutbox } from '#shared/bus/outbox-relay'
+import { publish } from '#shared/bus/publish'
+import { type Database, openDatabase } from '#shared/db/open'
+import { openLog } from '#shared/log'
+import { TakeOrdered } from '#shared/messages/relay'
+import type { ServiceName } from '#shared/messages/topic'
+import { messaging } from '../schema.store'
+import { newNonce, recipient, take } from '../test-support'
+import { reactions } from './accept'
+import { findOperation } from './operation.store'
+import { orderOf } from './order'
+import { fail, settleLate } from './outcome'
+
+const log = openLog('chain-relayer', 'fatal')
+const onStuck = () => {}
+const opened: AsyncDisposable[] = []
+let nats: ScratchServer
+let rows: ScratchPostgres
+let payouts: Bus
+let database: Database
+
+/** A real broker, a real database, and the part of the service between them. */
+beforeAll(async () => {
+  ;[nats, rows] = await Promise.all([startScratchServer(), startScratchPostgres()])
+  await migrateAll({ adminUrl: rows.adminUrl, passwords: rows.passwords })
+  await provisionNats({ url: nats.url, user: 'admin', password: nats.passwords.admin })
+  payouts = await busOf('payouts')
+  const bus = await busOf('chain-relayer')
+  const url = rows.urlAs('chain_relayer', rows.passwords.chain_relayer)
+  database = openDatabase({ url, name: 'chain-relayer', log, onStuck, max: 4 })
+  const outbox = relayOutbox({ bus, database, outbox: messaging.outbox, log })
+  const from = { bus, stream: 'COMMANDS', consumer: 'chain-relayer' } as const
+  const handling = { messaging, reactions, poke: outbox.poke, onStuck, database, log }
+  opened.push(database, outbox, consume({ ...from, ...handling }))
+}, 60_000)
+afterAll(async () => {
+  for (const part of opened.reverse()) await part[Symbol.asyncDispose]()
+  await Promise.all([nats[Symbol.asyncDispose](), rows[Symbol.asyncDispose]()])
+})
+
+async function busOf(name: ServiceName): Promise<Bus> {
+  const password = nats.passwords[name]
+  const bus = await openBus({ url: nats.url, user: name, password, name, log, onStuck })
+  opened.push(bus)
+  return bus
+}
+
+test('a repeated command has its outcome announced again, in spite of what the broker remembers', async () => {
+  const task = take({
+    ...{ from: recipient, to: recipient, value: '1', validAfter: '0', validBefore: '9999999999' },
+    ...{ nonce: newNonce(), signature: `0x${'12'.repeat(65)}` },
+  })
+  const order = (id: string) =>
+    publish(payouts, { subject: TakeOrdered.subject, id, payload: task.payload })
+  const operation = () => database.read((db) => findOperation(db, orderOf(task).id))
+  const reader = await payouts.js.consumers.get('EVENTS', 'payouts')
+  /** The next outcome as its reader gets it from the stream. */
+  const heard = async () => {
+    const message = await reader.next({ expires: 10_000 })
+    message?.ack()
+    return message?.subject
+  }
+
+  expect(await order('first')).toBe('stored')
+  const stored = await waitUntil('the operation', operation)
+  await database.transaction((tx) => fail(tx, stored, 'balance_too_low'))
+  expect(await heard()).toBe('relay.take.failed')
+
+  expect(await order('first')).toBe('duplicate')
+  expect(await order('again 1')).toBe('stored')
+  expect(await heard()).toBe('relay.take.failed')
+  expect(await order('again 2')).toBe('stored')
+  expect(await heard()).toBe('relay.take.failed')
+
+  const hash = newNonce()
+  const place = { txHash: hash, blockNumber: 7n, blockHash: hash }
+  await database.transaction((tx) => settleLate(tx, stored, place))
+  expect(await heard()).toBe('relay.take.settled')
+  expect(await order('again 3')).toBe('stored')
+  expect(await heard()).toBe('relay.take.settled')
+}, 60_000)

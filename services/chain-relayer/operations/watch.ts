@@ -1,0 +1,99 @@
+import type { Hex } from 'viem'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { type Loop, startLoop } from '#shared/loop'
+import { findUse } from '../chain/authorization-use'
+import type { Head } from '../chain/node'
+import { type Context, logThrottled } from '../context'
+import { inParallel } from '../parallel'
+import { endWatch, takeWatched, type Watched } from './operation.store'
+import { settleLate } from './outcome'
+
+const rowsMax = 256
+const checkAtOnce = 4
+/** The window is closed by the finalized block's own time; the margin is for endpoints that differ. */
+const marginSeconds = 60n
+
+/**
+ * Checks once the failed takes whose authorization anybody may still put on the chain: AUSD that
+ * comes in this way is announced as settled, late. True when more of them may be due.
+ */
+export async function watchOnce(context: Context, watchMs: number): Promise<boolean> {
+  const due = await context.database.transaction((tx) => takeWatched(tx, rowsMax, watchMs))
+  if (due.length === 0) return false
+  const head = await context.node.finalizedHead()
+  const used = await usedAt(context, due, head)
+  await inParallel(due, checkAtOnce, (take) =>
+    check(context, take, used.get(take.id), head).catch((error) =>
+      logThrottled(context, 'watch', { err: error }, 'failed take could not be checked'),
+    ),
+  )
+  return due.length === rowsMax
+}
+
+/** `authorizationState` of all of them at that very block; one that cannot be read is left out. */
+async function usedAt(
+  { node, contracts }: Context,
+  takes: readonly Watched[],
+  head: Head,
+): Promise<Map<string, boolean>> {
+  const answers = await node.reader.multicall({
+    contracts: takes.map(({ payload: { authorization } }) => ({
+      address: contracts.ausd,
+      abi: ausdAbi,
+      functionName: 'authorizationState' as const,
+      args: [authorization.from as Hex, authorization.nonce as Hex] as const,
+    })),
+    blockNumber: head.number,
+    allowFailure: true,
+  })
+  const read = takes.map(({ id }, position) => [id, answers[position]!.result] as const)
+  return new Map(read.filter((one): one is readonly [string, boolean] => one[1] !== undefined))
+}
+
+async function check(
+  context: Context,
+  take: Watched,
+  used: boolean | undefined,
+  head: Head,
+): Promise<void> {
+  const { database, log } = context
+  const { authorization } = take.payload
+  const fields = { operationId: take.id, cause: take.cause }
+  if (used === undefined) throw new Error('authorizationState cannot be read')
+  if (!used) {
+    if (head.timestamp < BigInt(authorization.validBefore) + marginSeconds) return
+    if (await database.run((db) => endWatch(db, take.id)))
+      log.info(fields, 'authorization of a failed take lapsed unused')
+    return
+  }
+  const use = await findUse(context, authorization, head, take.createdAt)
+  if (use === 'unknown') {
+    const alarm = { ...fields, alarm: true }
+    return logThrottled(context, `use:${take.id}`, alarm, 'use of an authorization was not found')
+  }
+  if (use === 'cancelled' || use === 'used_elsewhere') {
+    if (!(await database.run((db) => endWatch(db, take.id)))) return
+    if (use === 'cancelled') log.info(fields, 'authorization of a failed take cancelled')
+    else log.error({ ...fields, alarm: true }, 'authorization of a failed take used elsewhere')
+    return
+  }
+  if (!(await database.transaction((tx) => settleLate(tx, take, use.used)))) return
+  log.warn({ ...fields, txHash: use.used.txHash }, 'failed take settled late')
+  context.poke()
+}
+
+/** Checks all of them every `watchMs` until disposed. */
+export const startWatching = (context: Context, watchMs: number): Loop =>
+  startLoop({
+    name: 'watch',
+    everyMs: watchMs,
+    log: context.log,
+    work: async (signal) => {
+      let more = true
+      while (more && !signal.aborted)
+        more = await watchOnce(context, watchMs).catch((error) => {
+          logThrottled(context, 'watch', { err: error }, 'failed takes could not be watched')
+          return false
+        })
+    },
+  })

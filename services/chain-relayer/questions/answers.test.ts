@@ -1,0 +1,214 @@
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { encodeAbiParameters, encodeDeployData, type Hex, keccak256, toBytes } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { ownedWalletAbi, ownedWalletBytecode } from '#infra/contracts/artifacts.gen'
+import { actors } from '#infra/contracts/stage'
+import * as questions from '#shared/messages/chain'
+import type { Question } from '#shared/messages/topic'
+import { transferDigest } from '../chain/authorization'
+import type { Task } from '../operations/operation'
+import { canonical } from '../operations/order'
+import { freeze, newNonce, newWallet, openFixture, recipient, take, verify } from '../test-support'
+import { answersOf } from './answers'
+import { createSend } from './send'
+
+const fixture = await openFixture()
+afterAll(fixture.close)
+afterEach(() => {
+  fixture.endpoint.intercept = undefined
+})
+const { chain, context, contracts } = fixture
+const treasury = fixture.treasury.address
+
+const ask = (question: Question, request: object) =>
+  answersOf(context)
+    .find((one) => one.question === question)!
+    .answer(request)
+
+describe('a send', () => {
+  const verifiedWallet = async () => {
+    const context = await fixture.begin()
+    const wallet = await newWallet(fixture)
+    const task = verify(wallet.address, true, 1n)
+    await fixture.command(task)
+    await fixture.finish(context, task)
+    return { ...wallet, context }
+  }
+
+  test('is relayed once, answered alike each time, and shown in the activity', async () => {
+    const { context, key, address } = await verifiedWallet()
+    const signed = await fixture.sign(key, { to: recipient, value: 5n, nonce: newNonce() })
+    const answer = await createSend(context, address, canonical(signed))
+    expect(answer).toMatchObject({ ok: { ausd: '5', to: recipient.toLowerCase() } })
+    const shown = () => ask(questions.ChainActivity, { wallet: address, limit: 10 })
+    expect(await shown()).toMatchObject({ ok: { inFlight: [{ status: 'sending', ausd: '5' }] } })
+    const { sendId } = (answer as { ok: { sendId: string } }).ok
+    const task: Task = { kind: 'send', payload: { sendId, authorization: canonical(signed) } }
+    const done = await fixture.finish(context, task)
+    expect(await createSend(context, address, canonical(signed))).toEqual(answer)
+    expect(await fixture.balanceOf(recipient)).toBeGreaterThanOrEqual(5n)
+    expect(await shown()).toMatchObject({
+      ok: { inFlight: [], items: [{ id: sendId, status: 'sent', txHash: done.txHash }] },
+    })
+  })
+
+  test('of the same nonce with other content is a conflict', async () => {
+    const { key, address } = await verifiedWallet()
+    const nonce = newNonce()
+    const first = await fixture.sign(key, { to: recipient, value: 5n, nonce })
+    const other = await fixture.sign(key, { to: recipient, value: 6n, nonce })
+    await createSend(context, address, canonical(first))
+    expect(await createSend(context, address, canonical(other))).toEqual({
+      refused: 'authorization_conflict',
+    })
+  })
+
+  test('of more than what is left after those in flight is refused', async () => {
+    const { key, address } = await verifiedWallet()
+    const signs = (value: bigint) => fixture.sign(key, { to: recipient, value, nonce: newNonce() })
+    await createSend(context, address, canonical(await signs(6_000_000n)))
+    const second = canonical(await signs(6_000_000n))
+    expect(await createSend(context, address, second)).toEqual({ refused: 'balance_too_low' })
+  })
+
+  test('and another at the same moment cannot both count on the same AUSD', async () => {
+    const { key, address } = await verifiedWallet()
+    const send = async () => {
+      const terms = { to: recipient, value: 6_000_000n, nonce: newNonce() }
+      return createSend(context, address, canonical(await fixture.sign(key, terms)))
+    }
+    const answers = await Promise.all([send(), send(), send()])
+    expect(answers.filter((answer) => 'ok' in answer)).toHaveLength(1)
+  })
+
+  test('of a frozen wallet is refused, and so is its cash-out, until it is frozen no more', async () => {
+    const { context, key, address } = await verifiedWallet()
+    const decide = async (frozen: boolean, revision: bigint) => {
+      await fixture.command(freeze(address, frozen, revision))
+      await fixture.finish(context, freeze(address, frozen, revision))
+    }
+    // More than it holds: that it is frozen is told first.
+    const sign = (value: bigint) => fixture.sign(key, { to: treasury, value, nonce: newNonce() })
+    const [much, little] = [await sign(99_000_000n), await sign(5n)]
+    const forged = { ...little, value: '6' }
+    await decide(true, 1n)
+    const check = (authorization: object) => ask(questions.AuthorizationCheck, { authorization })
+    for (const signed of [much, little]) {
+      expect(await createSend(context, address, canonical(signed))).toEqual({
+        refused: 'wallet_frozen',
+      })
+      expect(await check(signed)).toEqual({ refused: 'wallet_frozen' })
+    }
+    expect(await check(forged)).toEqual({ refused: 'signature_invalid' })
+    await decide(false, 2n)
+    expect(await check(little)).toEqual({ ok: {} })
+    expect(await check(much)).toEqual({ refused: 'balance_too_low' })
+    expect(await createSend(context, address, canonical(little))).toMatchObject({
+      ok: { ausd: '5' },
+    })
+  })
+
+  test('of an unverified wallet is refused', async () => {
+    const { key, address } = await newWallet(fixture)
+    const signed = await fixture.sign(key, { to: recipient, value: 5n, nonce: newNonce() })
+    const answer = await createSend(context, address, canonical(signed))
+    expect(answer).toEqual({ refused: 'not_verified' })
+  })
+
+  test('security: signed by another key, or mirrored to a high s, is refused', async () => {
+    const { key, address } = await verifiedWallet()
+    const signed = await fixture.sign(key, { to: recipient, value: 5n, nonce: newNonce() })
+    const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+    const s = order - BigInt(`0x${signed.signature.slice(66, 130)}`)
+    const v = signed.signature.endsWith('1b') ? '1c' : '1b'
+    const mirrored = `${signed.signature.slice(0, 66)}${s.toString(16).padStart(64, '0')}${v}`
+    for (const signature of [mirrored, `0x${'11'.repeat(64)}1b`])
+      expect(await createSend(context, address, canonical({ ...signed, signature }))).toEqual({
+        refused: 'signature_invalid',
+      })
+  })
+})
+
+describe('a contract wallet', () => {
+  const ownedWallet = async () => {
+    const { key, address: owner } = await newWallet(fixture, 0n)
+    const data = encodeDeployData({
+      abi: ownedWalletAbi,
+      bytecode: ownedWalletBytecode,
+      args: [owner],
+    })
+    const account = privateKeyToAccount(key)
+    const hash = await chain.sendTransaction({ account, data, chain: null, gas: 1_000_000n })
+    const receipt = await chain.waitForTransactionReceipt({ hash, pollingInterval: 50 })
+    const wallet = receipt.contractAddress!
+    await fixture.mint(wallet, 10_000_000n)
+    const wrap = (signature: Hex) =>
+      encodeAbiParameters(
+        [{ type: 'bytes32' }, { type: 'bytes' }],
+        [keccak256(toBytes('OwnedWallet')), signature],
+      )
+    return { account, wallet, wrap }
+  }
+
+  test('cashes out by a signature its own code accepts, and by no other', async () => {
+    const context = await fixture.begin()
+    const { account, wallet, wrap } = await ownedWallet()
+    const terms = {
+      from: wallet,
+      to: treasury,
+      value: '3000000',
+      validAfter: '0',
+      validBefore: '4000000000',
+      nonce: newNonce(),
+    }
+    const signature = wrap(await account.sign({ hash: transferDigest(contracts.domain, terms) }))
+    const authorization = { ...terms, signature }
+    expect(await ask(questions.AuthorizationCheck, { authorization })).toEqual({ ok: {} })
+    const forged = { ...authorization, value: '3000001' }
+    expect(await ask(questions.AuthorizationCheck, { authorization: forged })).toEqual({
+      refused: 'signature_invalid',
+    })
+    const task = take(authorization)
+    await fixture.command(task)
+    expect((await fixture.finish(context, task)).state).toBe('settled')
+    expect(await fixture.balanceOf(wallet)).toBe(7_000_000n)
+  })
+
+  test('signs in by its own code; an account without code never does', async () => {
+    const { account, wallet, wrap } = await ownedWallet()
+    const text = 'Sign in to Service'
+    const signature = wrap(await account.signMessage({ message: text }))
+    const check = (asked: string) =>
+      ask(questions.SignatureCheck, { wallet: asked, text, signature })
+    expect(await check(wallet)).toEqual({ ok: { valid: true } })
+    expect(await check(recipient)).toEqual({ ok: { valid: false } })
+  })
+})
+
+describe('an account', () => {
+  const account = (wallet: string) => ask(questions.ChainAccount, { wallet })
+
+  test('is read at one block, and by one call however many ask at once', async () => {
+    let calls = 0
+    fixture.endpoint.intercept = (method) => {
+      if (method === 'eth_call') calls++
+      return undefined
+    }
+    const wallets = [actors.ana.address, actors.ana.address, actors.budi.address]
+    const answers = await Promise.all(wallets.map(account))
+    expect(answers[0]).toMatchObject({
+      ok: {
+        ...{ verified: false, frozen: false, drawn: '0', collateral: { pendingUntil: null } },
+        ...{ encumbered: '0', encumberedUntil: null, available: '0' },
+      },
+    })
+    expect(calls).toBe(1)
+  })
+
+  test('is refused, not failed, while the chain cannot be read', async () => {
+    fixture.endpoint.intercept = async () => new Response('', { status: 503 })
+    const answer = await account(actors.citra.address)
+    fixture.endpoint.intercept = undefined
+    expect(answer).toEqual({ refused: 'chain_unavailable' })
+  })
+})

@@ -1,0 +1,56 @@
+import { BaseError, type Hex, hashMessage } from 'viem'
+import { type Answering, answering } from '#shared/bus/serve'
+import * as questions from '#shared/messages/chain'
+import { type Answer, ok, refuse } from '#shared/refusals'
+import { acceptedByContract } from '../chain/authorization'
+import type { Context } from '../context'
+import { canonical } from '../operations/order'
+import { readActivity } from './activity'
+import { readHold } from './hold'
+import { createSend, refusalOfSigner, signerFacts } from './send'
+
+/** Every question this service answers. */
+export const answersOf = (context: Context): Answering[] => [
+  answering(questions.ChainAccount, ({ wallet }) =>
+    unlessUnreadable(context, async () => ok(await context.account(wallet))),
+  ),
+  answering(questions.ChainHold, ({ refId }) =>
+    unlessUnreadable(context, async () => {
+      const hold = await readHold(context, refId)
+      return hold ? ok(hold) : refuse('chain_unavailable')
+    }),
+  ),
+  answering(questions.AuthorizationCheck, ({ authorization }) =>
+    unlessUnreadable(context, async () => {
+      const signed = canonical(authorization)
+      const refused = refusalOfSigner(await signerFacts(context, signed), signed)
+      return refused ? refuse(refused) : ok({})
+    }),
+  ),
+  answering(questions.SignatureCheck, ({ wallet, text, signature }) =>
+    unlessUnreadable(context, async () => {
+      if (!/^0x([0-9a-fA-F]{2}){1,4096}$/.test(signature)) return ok({ valid: false })
+      const digest = hashMessage(text)
+      const valid = await acceptedByContract(context.node, wallet as Hex, digest, signature as Hex)
+      return ok({ valid })
+    }),
+  ),
+  answering(questions.SendCreate, ({ wallet, authorization }) =>
+    unlessUnreadable(context, () => createSend(context, wallet, canonical(authorization))),
+  ),
+  answering(questions.ChainActivity, async (asked) => ok(await readActivity(context, asked))),
+]
+
+/** A chain that cannot be read is a refusal people can understand; anything else is a fault. */
+async function unlessUnreadable<T>(
+  { log }: Context,
+  work: () => Promise<Answer<T>>,
+): Promise<Answer<T>> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof BaseError)) throw error
+    log.warn({ err: error.shortMessage }, 'chain could not be read')
+    return refuse('chain_unavailable')
+  }
+}

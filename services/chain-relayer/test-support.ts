@@ -1,0 +1,279 @@
+import {
+  createTestClient,
+  encodeFunctionData,
+  type Hex,
+  http,
+  keccak256,
+  publicActions,
+  toBytes,
+  walletActions,
+} from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { startAnvil } from '#infra/contracts/anvil-process'
+import { deployContracts } from '#infra/contracts/deploy'
+import { actorKeys } from '#infra/contracts/stage'
+import { migrateAll } from '#infra/migrations/migrate'
+import { startScratchPostgres } from '#infra/migrations/scratch-postgres'
+import { handle } from '#shared/bus/handling'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { systemClock, toUnixSeconds } from '#shared/clock'
+import { type Database, openDatabase } from '#shared/db/open'
+import { pause } from '#shared/deadline'
+import { idFor } from '#shared/ids'
+import { openLog } from '#shared/log'
+import { type SignedTransfer, type TokenDomain, typedTransfer } from './chain/authorization'
+import { inspectChain } from './chain/boot'
+import { openNode } from './chain/node'
+import { type Context, newProcess, type Settings } from './context'
+import { lanes } from './lanes/lane.store'
+import { reactions } from './operations/accept'
+import type { Task } from './operations/operation'
+import { findOperation } from './operations/operation.store'
+import { orderOf } from './operations/order'
+import { accountReader } from './questions/account'
+import { round } from './rounds'
+import { messaging } from './schema.store'
+
+const log = openLog('chain-relayer', process.env.LOG_LEVEL ?? 'silent')
+
+/** A real Postgres, migrated as everywhere; opened as the owner, since suites delete rows. */
+async function openTestDatabase() {
+  const server = await startScratchPostgres()
+  const { adminUrl, passwords } = server
+  await migrateAll({ adminUrl, passwords })
+  const database = openDatabase({ url: adminUrl, name: 'test', log, onStuck: () => {} })
+  const close = async () => {
+    await database[Symbol.asyncDispose]()
+    await server[Symbol.asyncDispose]()
+  }
+  return { database, close }
+}
+
+/** Waits until `fact` is true; fails with `what` when it does not become so in time. */
+export async function until(fact: () => Promise<unknown>, what: string, withinMs = 15_000) {
+  const endAt = Date.now() + withinMs
+  while (!(await fact())) {
+    if (Date.now() > endAt) throw new Error(`${what} did not happen within ${withinMs} ms`)
+    await pause(40)
+  }
+}
+
+/** Answers a request itself, or passes it on with `forward`. */
+export type Intercept = (
+  method: string,
+  forward: () => Promise<Response>,
+  params: readonly unknown[],
+) => Promise<Response> | undefined
+
+/** An endpoint before the chain that a test can make lie. */
+function openEndpoint(target: string) {
+  const endpoint = { intercept: undefined as Intercept | undefined, url: '', close: () => {} }
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: async (request) => {
+      const body = await request.text()
+      const headers = { 'content-type': 'application/json' }
+      const forward = () => fetch(target, { method: 'POST', headers, body })
+      const { method, params } = JSON.parse(body) as { method: string; params: unknown[] }
+      return (await endpoint.intercept?.(method, forward, params)) ?? forward()
+    },
+  })
+  endpoint.url = `http://127.0.0.1:${server.port}`
+  endpoint.close = () => void server.stop(true)
+  return endpoint
+}
+
+/** Keys that may be lanes; the first alone unless a suite asks for more. */
+const laneKeys = [actorKeys.relayer, actorKeys.verifier]
+const chainId = 10143
+
+/** Postgres, a chain with the contracts, and all of the service but the bus. */
+export async function openFixture(laneCount = 1) {
+  const keys = laneKeys.slice(0, laneCount).map((key) => privateKeyToAccount(key))
+  const [store, anvil] = await Promise.all([
+    openTestDatabase(),
+    startAnvil(['--slots-in-an-epoch', '1', '--block-time', '0.1']),
+  ])
+  const lanesOf = keys.map(({ address }) => address)
+  const deployment = await deployContracts({ ...terms(lanesOf), rpcUrl: anvil.rpcUrl })
+  const endpoint = openEndpoint(anvil.rpcUrl)
+  const chain = createTestClient({ mode: 'anvil', transport: http(anvil.rpcUrl), cacheTime: 0 })
+    .extend(publicActions)
+    .extend(walletActions)
+  const { ausd, creditLine, genesisHash } = deployment
+  const node = openNode({ rpcUrls: [endpoint.url], chainId })
+  const treasury = privateKeyToAccount(actorKeys.treasury)
+  const expected = { chainId, genesisHash, ausd, creditLine, treasury }
+  const domain: TokenDomain = await inspectChain(node, { ...expected, lanes: keys })
+  const contracts = { ausd, creditLine, domain }
+  const { database } = store
+  const context: Context = {
+    ...{ database, node, contracts, treasury, keys, settings: fast, clock: systemClock, log },
+    ...newProcess(),
+    account: accountReader(node.reader, contracts),
+    poke: () => {},
+    wake: () => {},
+  }
+
+  /** A new process of the service: what earlier ones remembered is gone, their leases lapse. */
+  async function begin(settings: Partial<Settings> = {}): Promise<Context> {
+    await database.run((db) => db.update(lanes).set({ leasedUntil: null }))
+    return { ...context, ...newProcess(), settings: { ...fast, ...settings } }
+  }
+  const close = async () => {
+    endpoint.close()
+    await Promise.all([store.close(), anvil.close()])
+  }
+  return {
+    ...{
+      rpcUrl: anvil.rpcUrl,
+      database,
+      chain,
+      endpoint,
+      node,
+      contracts,
+      expected,
+      treasury,
+      keys,
+      context,
+      begin,
+      close,
+    },
+    ...orders(database),
+    ...chainReads(chain, contracts),
+  }
+}
+
+const terms = (lanesOf: readonly Hex[]) => ({
+  adminKey: actorKeys.admin,
+  treasuryKey: actorKeys.treasury,
+  relayers: lanesOf,
+  verifiers: lanesOf,
+  treasuryFundsMicro: 1_000_000_000n,
+  liquidityMicro: 1_000_000_000n,
+  holdSeconds: 60,
+  minCycleSeconds: 1,
+  minDebtMicro: 1n,
+  termSeconds: 600,
+  graceSeconds: 86_400,
+})
+
+const fast: Settings = {
+  chainId,
+  dripWei: 50_000_000_000_000_000n,
+  dripBelowWei: 20_000_000_000_000_000n,
+  laneFloorWei: 0n,
+  rebroadcastAfterMs: 400,
+  bumpAfterMs: 700,
+  batchMax: 16,
+}
+
+function orders(database: Database) {
+  const handling = { consumer: 'chain-relayer', database, messaging, log, poke: () => {} }
+  /** Delivers a command as the stream would. */
+  const command = (task: Task, messageId: string = crypto.randomUUID()) =>
+    handle(
+      { ...handling, reactions },
+      { subject: `relay.${task.kind}`, messageId, payload: task.payload },
+    )
+  const operationOf = (task: Task) =>
+    database.read((db) => findOperation(db, orderOf(task).id)).then((found) => found!)
+  /** Rounds until the operation has ended. */
+  async function finish(context: Context, task: Task) {
+    await until(async () => {
+      await round(context)
+      return ['settled', 'failed'].includes((await operationOf(task)).state)
+    }, `the end of a ${task.kind}`)
+    return operationOf(task)
+  }
+  return { command, operationOf, finish }
+}
+
+function chainReads(
+  chain: ReturnType<typeof openNode>['reader'] | object,
+  { ausd, creditLine, domain }: { ausd: Hex; creditLine: Hex; domain: TokenDomain },
+) {
+  const client = chain as ReturnType<typeof openNode>['reader']
+  const admin = privateKeyToAccount(actorKeys.admin)
+  const balanceOf = (wallet: Hex) =>
+    client.readContract({ address: ausd, abi: ausdAbi, functionName: 'balanceOf', args: [wallet] })
+  const lineOf = (wallet: Hex) =>
+    client.readContract({
+      address: creditLine,
+      abi: creditLineAbi,
+      functionName: 'accountOf',
+      args: [wallet],
+    })
+  /** A transaction of somebody else, mined. */
+  async function submit(key: Hex, to: Hex, data: Hex) {
+    const wallet = client as unknown as { sendTransaction: (fields: object) => Promise<Hex> }
+    const account = privateKeyToAccount(key)
+    const hash = await wallet.sendTransaction({ account, to, data, chain: null, gas: 500_000n })
+    await client.waitForTransactionReceipt({ hash, pollingInterval: 50 })
+    return hash
+  }
+  const mint = (wallet: Hex, micro: bigint) =>
+    submit(
+      actorKeys.admin,
+      ausd,
+      encodeFunctionData({ abi: ausdAbi, functionName: 'mint', args: [wallet, micro] }),
+    ).then(() => admin)
+  async function sign(
+    key: Hex,
+    terms: { to: Hex; value: bigint; nonce: Hex; forSeconds?: number },
+  ) {
+    const account = privateKeyToAccount(key)
+    const fields = {
+      from: account.address,
+      to: terms.to,
+      value: String(terms.value),
+      validAfter: '0',
+      validBefore: String(toUnixSeconds(Date.now()) + (terms.forSeconds ?? 3_600)),
+      nonce: terms.nonce,
+    }
+    return { ...fields, signature: await account.signTypedData(typedTransfer(domain, fields)) }
+  }
+  return { balanceOf, lineOf, submit, mint, sign }
+}
+
+type Fixture = Awaited<ReturnType<typeof openFixture>>
+
+export const newRefId = () => idFor('payment', crypto.randomUUID())
+export const newNonce = () => keccak256(toBytes(crypto.randomUUID()))
+
+/** Somebody who only receives. */
+export const recipient = privateKeyToAccount(generatePrivateKey()).address
+
+/** A wallet with its own key, AUSD and a little native coin. */
+export async function newWallet(fixture: Fixture, micro = 10_000_000n) {
+  const key = generatePrivateKey()
+  const { address } = privateKeyToAccount(key)
+  await fixture.chain.setBalance({ address, value: 10n ** 18n })
+  if (micro > 0n) await fixture.mint(address, micro)
+  return { key, address }
+}
+export const take = (authorization: SignedTransfer): Task & { kind: 'take' } => ({
+  kind: 'take',
+  payload: { payoutId: crypto.randomUUID(), authorization },
+})
+export const transferData = (signed: SignedTransfer) =>
+  encodeFunctionData({
+    abi: ausdAbi,
+    functionName: 'transferWithAuthorization',
+    args: [
+      ...([signed.from, signed.to, BigInt(signed.value)] as [Hex, Hex, bigint]),
+      BigInt(signed.validAfter),
+      BigInt(signed.validBefore),
+      ...([signed.nonce, signed.signature] as [Hex, Hex]),
+    ],
+  })
+export const freeze = (wallet: string, frozen: boolean, revision: bigint): Task => ({
+  kind: 'freeze',
+  payload: { wallet, frozen, revision: String(revision) },
+})
+export const verify = (wallet: string, verified: boolean, revision: bigint): Task => ({
+  kind: 'verify',
+  payload: { wallet, verified, revision: String(revision) },
+})
