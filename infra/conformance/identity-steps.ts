@@ -1,4 +1,4 @@
-import type { IdentityProvider } from '../../services/gateway/identity/identity-provider.ts'
+import type { IdentityProvider } from '../../services/gateway/identity/provider.ts'
 import { faultOf, left, NotHere, type Step } from './step.ts'
 
 /** A webhook as it arrived, byte for byte. */

@@ -1,7 +1,7 @@
 import { openLog } from '#shared/log'
 import type { ProviderAccount } from '#shared/money/pair'
 import { openProviderClient } from '#shared/provider/client'
-import { identityProviderOf } from '../../services/gateway/identity/choose-provider.ts'
+import { identityProviderOf } from '../../services/gateway/identity/providers/choose.ts'
 import { identitySteps } from './identity-steps.ts'
 import { type TestModeKeys, testModeKeys } from './keys.ts'
 import { needsPayer, type PaymentBench, providerOf, until } from './payment-bench.ts'

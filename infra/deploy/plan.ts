@@ -1,6 +1,5 @@
 import { type Address, maxUint128, parseEther } from 'viem'
-import type { Facts } from './facts'
-import { roles } from './facts'
+import { type Facts, roles } from './facts'
 import { contractRefusals } from './refusal'
 import { gasReckoned, type SentStep, type Step, senderOf } from './step'
 import { type Todo, todosOf } from './todo'

@@ -1,29 +1,23 @@
 import { Elysia } from 'elysia'
-import { openHttpMetrics } from './health/http-metrics.ts'
-import { corsOf } from './http/cors.ts'
-import { openDoor } from './http/door.ts'
-import { openEdge } from './http/edge.ts'
-import { failureOf } from './http/failure.ts'
-import { Refused } from './http/refused.ts'
-import { fail } from './http/respond.ts'
-import { openLimiter } from './http/token-bucket.ts'
-import { openApiDocument } from './openapi/document.ts'
-import type { Parts } from './parts.ts'
-import { activityRoute } from './routes/activity.ts'
-import { cashoutsRoute } from './routes/cashouts.ts'
-import { countryRoute } from './routes/country.ts'
-import { docsRoutes } from './routes/docs.ts'
-import { healthRoutes } from './routes/health.ts'
-import { identityWebhookRoute } from './routes/identity-webhook.ts'
-import { meRoute } from './routes/me.ts'
-import { paymentsWebhookRoute } from './routes/payments-webhook.ts'
-import { quoteRoute } from './routes/quote.ts'
-import { sendsRoute } from './routes/sends.ts'
-import { settlementsRoute } from './routes/settlements.ts'
-import { topupsRoute } from './routes/topups.ts'
-import { verificationRoute } from './routes/verification.ts'
-import { verifyRoute } from './routes/verify.ts'
-import { openSignIn } from './sign-in/sign-in.ts'
+import type { Context } from './context'
+import { openHttpMetrics } from './health/metrics'
+import { openDoor } from './http/door'
+import { openEdge } from './http/edge'
+import { fail, failureOf, Refused } from './http/failure'
+import { openLimiter } from './http/limit'
+import { openApiDocument } from './openapi/document'
+import { activityRoute } from './routes/activity'
+import { cashoutsRoute } from './routes/cashouts'
+import { docsRoutes } from './routes/docs'
+import { healthRoutes } from './routes/health'
+import { countryRoute, meRoute, verificationRoute } from './routes/me'
+import { quoteRoute } from './routes/quote'
+import { sendsRoute } from './routes/sends'
+import { settlementsRoute } from './routes/settlements'
+import { topupsRoute } from './routes/topups'
+import { verifyRoute } from './routes/verify'
+import { identityWebhookRoute, paymentsWebhookRoute } from './routes/webhooks'
+import { openSignIn } from './sign-in/sign-in'
 
 const routes = [
   quoteRoute,
@@ -38,7 +32,6 @@ const routes = [
   verifyRoute,
   paymentsWebhookRoute,
   identityWebhookRoute,
-  healthRoutes,
 ]
 
 /** A provider catches up after an outage with thousands of deliveries from few addresses. */
@@ -48,27 +41,23 @@ const deliveriesPerMinute = 12_000
 export type App = (request: Request, socketAddress: string) => Promise<Response>
 
 /** Puts the routes together behind the door, and the edge in front of everything. */
-export async function openApp(parts: Parts): Promise<App> {
-  const { ask, clock, log, settings, users } = parts
+export async function openApp(context: Context): Promise<App> {
+  const { config, clock, log } = context
   const limiter = (perMinute: number) => openLimiter({ perMinute, clock })
   const door = openDoor({
-    signIn: openSignIn({
-      ask,
-      arrive: users.arrive,
-      limiter: limiter(settings.publicPerMinute),
-      clock,
-    }),
+    signIn: openSignIn(context, limiter(config.rateLimitPublicPerMinute)),
     limits: {
-      open: limiter(settings.publicPerMinute),
+      open: limiter(config.rateLimitPublicPerMinute),
       delivery: limiter(deliveriesPerMinute),
-      signed: limiter(settings.signedPerMinute),
+      signed: limiter(config.rateLimitSignedPerMinute),
     },
     log,
   })
   const metrics = openHttpMetrics()
   const served = new Elysia()
-  for (const route of routes) served.use(route({ ...parts, door, metrics }))
-  const document = await openApiDocument(served, settings.publicUrl)
+  for (const route of routes) served.use(route(context, door))
+  served.use(healthRoutes(context, door, metrics))
+  const document = await openApiDocument(served, config.publicUrl)
   const router = new Elysia()
     .onError(({ code, error }) => {
       if (code === 'NOT_FOUND') return fail(failureOf(new Refused(404, 'not found')))
@@ -77,12 +66,5 @@ export async function openApp(parts: Parts): Promise<App> {
     })
     .use(served)
     .use(docsRoutes(door, document))
-  return openEdge({
-    handle: async (request) => router.fetch(request),
-    cors: corsOf(settings.corsOrigins),
-    overTls: settings.publicUrl.startsWith('https:'),
-    trustedProxyHops: settings.trustedProxyHops,
-    metrics,
-    log,
-  })
+  return openEdge(context, { handle: async (request) => router.fetch(request), metrics })
 }

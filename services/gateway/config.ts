@@ -1,3 +1,4 @@
+import type { ConfigOf } from '#shared/config'
 import { durationMs, integer, list, listOrNone, oneOf, text, url } from '#shared/config-fields'
 import { commonFields, databaseFields } from '#shared/service'
 
@@ -84,3 +85,6 @@ export const fields = {
     fallback: '5000',
   }),
 }
+
+/** The configuration under camelCase names. */
+export type Config = ConfigOf<typeof fields>

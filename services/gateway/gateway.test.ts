@@ -8,34 +8,34 @@ import { IndexerRecord } from '#shared/messages/indexer'
 import { PaymentsActivity } from '#shared/messages/payments'
 import { CashoutCreate } from '#shared/messages/payouts'
 import { QuoteCreate } from '#shared/messages/pricing'
-import { account, history } from './rig/answers.ts'
-import { type Backbone, standIn, startBackbone, startGateway } from './rig/backbone.ts'
-import { headerOf, walletOf } from './rig/wallets.ts'
-import { users } from './users/user.store.ts'
+import { answerAs, type Backbone, startBackbone, startGateway } from './test-support/backbone'
+import { account, history } from './test-support/bodies'
+import { headerOf, walletOf } from './test-support/wallets'
+import { users } from './users/user.store'
 
 let backbone: Backbone
 let gateway: Awaited<ReturnType<typeof startGateway>>
-let reader: Awaited<ReturnType<typeof standIn>>
-const stands: AsyncDisposable[] = []
+let reader: Awaited<ReturnType<typeof answerAs>>
+const services: AsyncDisposable[] = []
 
 beforeAll(async () => {
   backbone = await startBackbone()
   const empty = async () => ({ ok: { items: [], inFlight: [] } })
   const poor = async () => ({ refused: 'balance_too_low' as const })
   const record = async () => ({ ok: { history, blockNumber: '1' } })
-  stands.push(
-    await standIn(backbone, 'chain-relayer', [
+  services.push(
+    await answerAs(backbone, 'chain-relayer', [
       answering(ChainAccount, async ({ wallet }) => ({ ok: { ...account, wallet } })),
     ]),
-    await standIn(backbone, 'payments', [answering(PaymentsActivity, empty)]),
-    await standIn(backbone, 'payouts', [answering(CashoutCreate, poor)]),
+    await answerAs(backbone, 'payments', [answering(PaymentsActivity, empty)]),
+    await answerAs(backbone, 'payouts', [answering(CashoutCreate, poor)]),
   )
-  reader = await standIn(backbone, 'indexer-reader', [answering(IndexerRecord, record)])
+  reader = await answerAs(backbone, 'indexer-reader', [answering(IndexerRecord, record)])
   gateway = await startGateway(backbone)
 }, 60_000)
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]()
-  for (const stand of stands) await stand[Symbol.asyncDispose]()
+  for (const service of services) await service[Symbol.asyncDispose]()
   await backbone[Symbol.asyncDispose]()
 })
 
@@ -106,7 +106,7 @@ describe('over HTTP', () => {
     expect(await (await get(`/verify/${wallet}`)).json()).toMatchObject({ history, indexer: 'ok' })
     await reader[Symbol.asyncDispose]()
     const hang = () => new Promise<never>(() => {})
-    await using _ = await standIn(backbone, 'indexer-reader', [answering(IndexerRecord, hang)])
+    await using _ = await answerAs(backbone, 'indexer-reader', [answering(IndexerRecord, hang)])
     const took: number[] = []
     for (let attempt = 0; attempt < 3; attempt++) {
       const started = performance.now()
@@ -123,8 +123,8 @@ test('readiness names what is missing until everything answers', async () => {
   expect(before.status).toBe(503)
   expect(await before.json()).toMatchObject({ missing: ['pricing', 'indexer-reader'] })
   const rate = async () => ({ refused: 'rate_unavailable' as const })
-  await using _pricing = await standIn(backbone, 'pricing', [answering(QuoteCreate, rate)])
-  await using _reader = await standIn(backbone, 'indexer-reader', [])
+  await using _pricing = await answerAs(backbone, 'pricing', [answering(QuoteCreate, rate)])
+  await using _reader = await answerAs(backbone, 'indexer-reader', [])
   expect((await get('/ready')).status).toBe(200)
   const metrics = await (await get('/metrics')).text()
   for (const service of ['pricing', 'payments', 'payouts', 'chain-relayer', 'indexer-reader'])

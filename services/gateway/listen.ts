@@ -1,4 +1,4 @@
-import type { App } from './app.ts'
+import type { App } from './app'
 
 /** Bun would answer a body above this by itself, without our `{ error }`; ours is 64 KiB. */
 const serverBodyBytesMax = 1024 * 1024

@@ -4,42 +4,37 @@ import { publish } from '#shared/bus/publish'
 import { serve } from '#shared/bus/serve'
 import { systemClock as clock } from '#shared/clock'
 import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
-import { openApp } from './app.ts'
-import { fields } from './config.ts'
-import { openFigures } from './health/figures.ts'
-import { openReadiness } from './health/readiness.ts'
-import { gatherStats } from './health/service-stats.ts'
-import { openIdentityDesk } from './identity/identity-desk.ts'
-import { listen } from './listen.ts'
-import { outbox } from './schema.store.ts'
-import { settingsOf } from './settings.ts'
-import { openUsers } from './users/user.store.ts'
+import { openApp } from './app'
+import { fields } from './config'
+import type { Context } from './context'
+import { openHealth } from './health/probes'
+import { identityProviderOf } from './identity/providers/choose'
+import { openVerification, runIdentity } from './identity/run'
+import { listen } from './listen'
+import { outbox } from './schema.store'
+import { openUsers } from './users/user.store'
 
 await runService('gateway', fields, async (config, runtime) => {
   const { log, signal, stuck } = runtime
   await using bus = await openServiceBus('gateway', config, runtime)
   await using database = openServiceDatabase('gateway', config, runtime)
   await using relay = relayOutbox({ bus, database, outbox, log })
-  const ask = asker(bus)
-  const { poke } = relay
-  const parts = { config, bus, database, ask, clock, log, poke, onStuck: stuck }
-  await using identity = openIdentityDesk(parts)
-  const figures = openFigures(database)
-  const description = 'HTTP interface, sign-in, identity, webhooks in; answers no questions'
-  const shown = { bus, name: 'gateway', description, answers: [], stats: figures, log } as const
-  await using _listed = await serve(shown) // So that `nats micro ls` shows the whole system.
-  const app = await openApp({
-    ask,
+  const provider = identityProviderOf(config, clock)
+  const context: Context = {
+    ...{ config, clock, log, database, provider },
+    ask: asker(bus),
     publish: (message) => publish(bus, message),
+    poke: relay.poke,
     users: openUsers(database),
-    identity,
-    readiness: openReadiness(bus, database),
-    gatherStats: () => gatherStats(bus),
-    figures,
-    clock,
-    log,
-    settings: settingsOf(config),
-  })
+    verification: openVerification({ config, clock, database, provider }),
+    health: openHealth(bus, database),
+  }
+  await using _identity = runIdentity(context, bus, stuck)
+  const description = 'HTTP interface, sign-in, identity, webhooks in; answers no questions'
+  const stats = context.health.figures
+  const listed = { bus, name: 'gateway', description, answers: [], stats, log } as const
+  await using _listed = await serve(listed) // So that `nats micro ls` shows the whole system.
+  const app = await openApp(context)
   await using server = listen(app, { host: config.httpHost, port: config.httpPort })
   log.info({ port: server.port }, 'gateway listening')
   await untilStopped(signal)

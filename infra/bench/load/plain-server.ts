@@ -1,4 +1,4 @@
-import { exampleRecord } from '../../../services/gateway/openapi/record-example.ts'
+import { exampleRecord } from '../../../services/gateway/openapi/examples.ts'
 
 /** The yardstick of every HTTP figure: a bare Bun server that answers a record of the same size. */
 const body = JSON.stringify(exampleRecord)

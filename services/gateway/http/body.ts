@@ -1,6 +1,6 @@
 import { Overdue, within } from '#shared/deadline'
 import type { Reader } from '#shared/schema'
-import { badRequest, Refused } from './refused.ts'
+import { badRequest, Refused } from './failure'
 
 /** No request of this interface needs more, nor does any webhook. */
 export const bodyBytesMax = 64 * 1024

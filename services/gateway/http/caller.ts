@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+
 /** Who is asking, as far as the edge knows; `route` is set by the route that takes the request. */
 export type Caller = { readonly address: string; route?: string }
 
@@ -27,3 +29,9 @@ function normalised(address: string): string {
   const [head = ''] = address.toLowerCase().split('::')
   return `${head.split(':').slice(0, 4).join(':')}::/64`
 }
+
+const sane = /^[A-Za-z0-9._:-]{8,64}$/
+
+/** The caller's own id when it is sane (it goes into logs and message headers), else a new one. */
+export const requestIdFrom = (header: string | null): string =>
+  header !== null && sane.test(header) ? header : randomUUID()

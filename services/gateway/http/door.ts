@@ -1,10 +1,8 @@
 import type { Log } from '#shared/log'
-import type { SignIn } from '../sign-in/sign-in.ts'
-import { callerOf } from './caller.ts'
-import { failureOf } from './failure.ts'
-import { takeFrom } from './limit.ts'
-import { fail, succeed } from './respond.ts'
-import type { Limiter } from './token-bucket.ts'
+import type { SignIn } from '../sign-in/sign-in'
+import { callerOf } from './caller'
+import { fail, failureOf, succeed } from './failure'
+import { type Limiter, takeFrom } from './limit'
 
 /** What a route is given of the router's context. */
 export type Visit = {

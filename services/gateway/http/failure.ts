@@ -1,7 +1,34 @@
 import { NatsError } from 'nats'
 import { Faulted, Unavailable } from '#shared/bus/ask'
 import { Overdue } from '#shared/deadline'
-import { Refused } from './refused.ts'
+import { type Answer, type RefusalCode, refusals } from '#shared/refusals'
+
+/** Every status a refusal may have. */
+export type RefusedStatus = 400 | 401 | 403 | 404 | 413 | 429 | 503
+
+/** A request that gets a no: status and a sentence for a person. Thrown, caught at the door. */
+export class Refused extends Error {
+  override name = 'Refused'
+  constructor(
+    readonly status: RefusedStatus,
+    message: string,
+    readonly retryAfterSeconds?: number,
+    /** The stable word for programs; without one, that of the status. */
+    readonly code?: RefusalCode,
+  ) {
+    super(message)
+  }
+}
+
+/** The way out that every 401 names. */
+export const signInAgain = (why: string) => new Refused(401, `${why}: sign in again`)
+
+/** A 400; the message names the field and what it must be. */
+export const badRequest = (message: string) => new Refused(400, message)
+
+/** Another service's refusal in its HTTP form. */
+export const refusedAs = (code: RefusalCode): Refused =>
+  new Refused(refusals[code].status, refusals[code].message, undefined, code)
 
 /** What a caller is told about a failure, and whether somebody has to look at it. */
 export type Failure = {
@@ -55,4 +82,37 @@ function isDependency(error: unknown): boolean {
     return true
   if (error instanceof NatsError) return true
   return unreachable.test(String((error as { code?: unknown }).code ?? ''))
+}
+
+/** A success: always 200 with a JSON body. */
+export const succeed = (value: unknown): Response => Response.json(value)
+
+/** The words of what no table of refusals names. */
+const codes: ReadonlyMap<number, string> = new Map([
+  [400, 'bad_request'],
+  [401, 'sign_in_again'],
+  [403, 'forbidden'],
+  [404, 'not_found'],
+  [413, 'too_large'],
+  [429, 'too_many_requests'],
+  [503, 'unavailable'],
+])
+
+/** A failure: always `{ error }`, and its word for programs in `x-error-code`. */
+export const fail = (failure: Failure): Response =>
+  Response.json(
+    { error: failure.message },
+    {
+      status: failure.status,
+      headers: {
+        'x-error-code': failure.code ?? codes.get(failure.status) ?? 'internal',
+        ...(failure.retryAfterSeconds ? { 'Retry-After': String(failure.retryAfterSeconds) } : {}),
+      },
+    },
+  )
+
+/** The value of an answer; throws its refusal. */
+export function okOf<T>(answer: Answer<T>): T {
+  if ('refused' in answer) throw refusedAs(answer.refused)
+  return answer.ok
 }

@@ -2,13 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { NatsError } from 'nats'
 import { Faulted, Unavailable } from '#shared/bus/ask'
 import { Overdue } from '#shared/deadline'
-import { addressOf } from './caller.ts'
-import { corsOf } from './cors.ts'
-import { etagOf, noneMatch } from './etag.ts'
-import { failureOf } from './failure.ts'
-import { Refused, refusedAs } from './refused.ts'
-import { requestIdFrom } from './request-id.ts'
-import { openLimiter } from './token-bucket.ts'
+import { etagOf, noneMatch } from '../routes/verify'
+import { addressOf, requestIdFrom } from './caller'
+import { corsOf } from './cors'
+import { failureOf, Refused, refusedAs } from './failure'
+import { openLimiter } from './limit'
 
 describe('a failure becomes', () => {
   const broken = Object.assign(new Error('down'), { code: 'ECONNREFUSED' })

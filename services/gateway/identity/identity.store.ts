@@ -2,8 +2,8 @@ import { and, asc, eq, isNull, lt, sql } from 'drizzle-orm'
 import { index, integer, text } from 'drizzle-orm/pg-core'
 import { addressColumn, amountColumn, at, timestamps } from '#shared/db/columns'
 import type { Database, Db, Tx } from '#shared/db/open'
-import { schema } from '../schema.store.ts'
-import type { Identity, IdentityState } from './identity.ts'
+import { schema } from '../schema.store'
+import type { Identity, IdentityState } from './identity'
 
 /** One row per wallet a verdict was ever given on. */
 export const identities = schema.table(

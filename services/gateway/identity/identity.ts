@@ -1,4 +1,5 @@
-import type { Statement, Word } from './identity-provider.ts'
+import type { Config } from '../config'
+import type { Statement, Word } from './provider'
 
 /** What the newest verdict says of the person behind a wallet. */
 export type IdentityState = Exclude<Word, 'none' | 'approved'> | 'verified'
@@ -19,7 +20,7 @@ export type IdentityPolicy = {
 }
 
 /** Why a statement changes nothing, in the order in which it is checked. */
-export type Ignored =
+type Ignored =
   | 'no verdict'
   | 'unknown subject'
   | 'other level'
@@ -92,3 +93,52 @@ function revisionAfter(known: Identity | undefined, { occurredAtMs }: Statement)
   const own = BigInt(occurredAtMs)
   return own > last ? own : last + 1n
 }
+
+/** How often the provider is asked about a person; all in ms. */
+export type RecheckSchedule = {
+  /** Pause while a person has a link and no final verdict, for the first `openForMs`. */
+  readonly openMs: number
+  readonly openForMs: number
+  /** Pause afterwards, and for verified people, about whom it never ends. */
+  readonly everyMs: number
+  /** Nobody else is asked about longer than so. */
+  readonly forMs: number
+}
+
+export const scheduleOf = (config: Config): RecheckSchedule => ({
+  openMs: config.identityRecheckOpenMs,
+  openForMs: config.identityRecheckOpenForMs,
+  everyMs: config.identityRecheckMs,
+  forMs: config.identityRecheckForMs,
+})
+
+/** What decides when the provider is asked next. */
+export type Standing = {
+  readonly state: IdentityState | undefined
+  readonly decidedAt: Date | null
+  /** The newest link the person was given. */
+  readonly linkedAt: Date | null
+}
+
+/**
+ * When the provider is asked about a person again; null: no more, until there is a new link or
+ * verdict. A verified person is asked about for ever, because an approval can be withdrawn.
+ */
+export function nextCheckAt(standing: Standing, schedule: RecheckSchedule, nowMs: number) {
+  const { state, decidedAt, linkedAt } = standing
+  if (state === 'verified') return new Date(nowMs + schedule.everyMs)
+  const linkedMs = linkedAt?.getTime() ?? Number.NEGATIVE_INFINITY
+  const decidedMs = decidedAt?.getTime() ?? Number.NEGATIVE_INFINITY
+  const ageMs = nowMs - Math.max(linkedMs, decidedMs)
+  const isFinal = state === 'rejected' && decidedMs >= linkedMs
+  if (!isFinal && ageMs < schedule.openForMs) return new Date(nowMs + schedule.openMs)
+  return ageMs < schedule.forMs ? new Date(nowMs + schedule.everyMs) : null
+}
+
+const retryMs = 60_000
+
+/** When to ask again after so many questions in a row without an answer: never later than usual. */
+export const retryAt = (failures: number, schedule: RecheckSchedule, nowMs: number) =>
+  new Date(
+    nowMs + Math.min(retryMs * 2 ** Math.min(failures, 12), schedule.openMs, schedule.everyMs),
+  )

@@ -2,8 +2,8 @@ import { and, asc, eq, inArray, lte, sql } from 'drizzle-orm'
 import { index, integer, text } from 'drizzle-orm/pg-core'
 import { addressColumn, at, timestamps } from '#shared/db/columns'
 import type { Database, Db, Tx } from '#shared/db/open'
-import { schema } from '../schema.store.ts'
-import { identities } from './identity.store.ts'
+import { schema } from '../schema.store'
+import { identities } from './identity.store'
 
 /** One row per wallet the identity provider is asked about: a link was given, or a verdict came. */
 export const rechecks = schema.table(
@@ -56,29 +56,28 @@ const leaseMs = 120_000
 export type Due = Awaited<ReturnType<typeof leaseDue>>[number]
 
 /** Takes the people who wait longest for a question; copies of the service share them out. */
-export const leaseDue = (database: Database, provider: string, now: Date, rowsMax: number) =>
-  database.transaction(async (tx) => {
-    const due = await tx
-      .select({ wallet: rechecks.wallet })
-      .from(rechecks)
-      .where(and(lte(rechecks.nextCheckAt, now), eq(rechecks.provider, provider)))
-      .orderBy(asc(rechecks.nextCheckAt))
-      .limit(rowsMax)
-      .for('update', { skipLocked: true })
-    if (due.length === 0) return []
-    const wallets = due.map(({ wallet }) => wallet)
-    const leasedUntil = new Date(now.getTime() + leaseMs)
-    await tx
-      .update(rechecks)
-      .set({ nextCheckAt: leasedUntil })
-      .where(inArray(rechecks.wallet, wallets))
-    const rows = await tx
-      .select({ recheck: rechecks, held: identities })
-      .from(rechecks)
-      .leftJoin(identities, eq(identities.wallet, rechecks.wallet))
-      .where(inArray(rechecks.wallet, wallets))
-    return rows.map((row) => ({ ...row, leasedUntil }))
-  })
+export async function leaseDue(tx: Tx, provider: string, now: Date, rowsMax: number) {
+  const due = await tx
+    .select({ wallet: rechecks.wallet })
+    .from(rechecks)
+    .where(and(lte(rechecks.nextCheckAt, now), eq(rechecks.provider, provider)))
+    .orderBy(asc(rechecks.nextCheckAt))
+    .limit(rowsMax)
+    .for('update', { skipLocked: true })
+  if (due.length === 0) return []
+  const wallets = due.map(({ wallet }) => wallet)
+  const leasedUntil = new Date(now.getTime() + leaseMs)
+  await tx
+    .update(rechecks)
+    .set({ nextCheckAt: leasedUntil })
+    .where(inArray(rechecks.wallet, wallets))
+  const rows = await tx
+    .select({ recheck: rechecks, held: identities })
+    .from(rechecks)
+    .leftJoin(identities, eq(identities.wallet, rechecks.wallet))
+    .where(inArray(rechecks.wallet, wallets))
+  return rows.map((row) => ({ ...row, leasedUntil }))
+}
 
 /** Plans the next question, unless a new link or verdict planned it meanwhile. */
 export const planNext = (

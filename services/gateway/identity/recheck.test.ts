@@ -8,16 +8,16 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { repositoryDir } from '#infra/local/folders'
 import { waitUntil } from '#infra/local/wait'
 import { openStand, type Stand, testConfig } from '#infra/sandbox/stand'
-import { type Backbone, startBackbone, startGateway } from '../rig/backbone.ts'
-import { webhookSecret } from '../rig/collaborators.ts'
-import { headerOf, walletOf } from '../rig/wallets.ts'
-import { outbox } from '../schema.store.ts'
-import { users } from '../users/user.store.ts'
-import { identityProviderOf } from './choose-provider.ts'
-import { identities } from './identity.store.ts'
-import type { Finding } from './identity-provider.ts'
-import { noteLink, rechecks } from './recheck.store.ts'
-import { type RecheckParts, recheckOnce } from './recheck.ts'
+import { outbox } from '../schema.store'
+import { type Backbone, startBackbone, startGateway } from '../test-support/backbone'
+import { config, contextOf, webhookSecret } from '../test-support/fixture'
+import { headerOf, walletOf } from '../test-support/wallets'
+import { users } from '../users/user.store'
+import { identities } from './identity.store'
+import type { Finding } from './provider'
+import { identityProviderOf } from './providers/choose'
+import { recheckOnce } from './recheck'
+import { noteLink, rechecks } from './recheck.store'
 
 type Wallet = `0x${string}`
 const minute = 60_000
@@ -26,25 +26,25 @@ const day = 24 * hour
 const apiKeys = { appToken: 'app-token', secretKey: 'secret-key' }
 
 let backbone: Backbone
-/** The provider; its webhooks go to the stand and never to the gateway: all of them are lost. */
-let stand: Stand
+/** The provider; its webhooks go to the sandbox and never to the gateway: all of them are lost. */
+let sandbox: Stand
 let gateway: Awaited<ReturnType<typeof startGateway>>
 const logged: { msg: string; alarm?: boolean; wallet?: string }[] = []
 const log = pino({ level: 'info' }, { write: (line) => void logged.push(JSON.parse(line)) })
 
 beforeAll(async () => {
   backbone = await startBackbone()
-  stand = await openStand({ identity: { ...testConfig.identity, ...apiKeys } })
+  sandbox = await openStand({ identity: { ...testConfig.identity, ...apiKeys } })
   // It takes webhooks and makes links; the rounds are the suite's own.
-  gateway = await startGateway(backbone, { identityApiUrl: stand.url, sweepEveryMs: day })
+  gateway = await startGateway(backbone, { identityApiUrl: sandbox.url, sweepEveryMs: day })
 }, 60_000)
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]()
-  await stand[Symbol.asyncDispose]()
+  await sandbox[Symbol.asyncDispose]()
   await backbone[Symbol.asyncDispose]()
 })
 beforeEach(async () => {
-  await stand.control('faults', {})
+  await sandbox.control('faults', {})
   await backbone.database.read((db) => db.update(rechecks).set({ nextCheckAt: null }))
   logged.length = 0
 })
@@ -54,42 +54,38 @@ type Round = { aheadMs?: number; perMinute?: number; lookUp?: (wallet: Wallet) =
 async function round({ aheadMs = 0, perMinute = 1_000, lookUp }: Round = {}): Promise<Wallet[]> {
   const provider = real()
   const asked: Wallet[] = []
-  const parts: RecheckParts = {
-    provider: {
-      name: provider.name,
-      lookUp: (wallet) => {
-        asked.push(wallet)
-        return (lookUp ?? provider.lookUp)(wallet)
+  await recheckOnce(
+    contextOf({
+      config: {
+        ...config,
+        ...{ identityLevel: testConfig.identity.level, identityRechecksPerMinute: perMinute },
+        ...{ identityRecheckOpenMs: hour, identityRecheckOpenForMs: 3 * day },
+        ...{ identityRecheckMs: day, identityRecheckForMs: 30 * day },
+        ...{ sweepAfterMs: minute, sweepEveryMs: minute },
       },
-    },
-    policy: { level: testConfig.identity.level, environment: 'sandbox' },
-    schedule: { openMs: hour, openForMs: 3 * day, everyMs: day, forMs: 30 * day },
-    database: backbone.database,
-    sweepAfterMs: minute,
-    sweepEveryMs: minute,
-    recheck: { perMinute },
-    clock: () => Date.now() + aheadMs,
-    log,
-    poke: () => {},
-  }
-  await recheckOnce(parts)
+      provider: {
+        ...provider,
+        lookUp: (wallet) => {
+          asked.push(wallet)
+          return (lookUp ?? provider.lookUp)(wallet)
+        },
+      },
+      database: backbone.database,
+      clock: () => Date.now() + aheadMs,
+      log,
+    }),
+  )
   return asked
 }
 const real = () =>
   identityProviderOf(
-    {
-      identityProvider: 'sumsub',
-      identityApiUrl: stand.url,
-      identityAppToken: apiKeys.appToken,
-      identitySecretKey: apiKeys.secretKey,
-      identityWebhookSecrets: [],
-      identityLevel: testConfig.identity.level,
-    },
+    { ...config, identityApiUrl: sandbox.url, identityLevel: testConfig.identity.level },
     Date.now,
   )
 
 const newWallet = (): Wallet => walletOf(privateKeyToAccount(generatePrivateKey()))
-const decide = (wallet: Wallet, verdict: string) => stand.control(`identity/${wallet}`, { verdict })
+const decide = (wallet: Wallet, verdict: string) =>
+  sandbox.control(`identity/${wallet}`, { verdict })
 const one = <T>(rows: T[]) => rows[0]
 const identityOf = async (wallet: Wallet) =>
   one(
@@ -154,7 +150,7 @@ describe('a person with a link', () => {
     const wallet = walletOf(who)
     const headers = { authorization: await headerOf(who, Math.floor(Date.now() / 1000) + 3_600) }
     const link = await fetch(`${gateway.url}/me/verification`, { method: 'POST', headers })
-    expect(((await link.json()) as { url: string }).url).toStartWith(stand.url)
+    expect(((await link.json()) as { url: string }).url).toStartWith(sandbox.url)
     await decide(wallet, 'approved')
     expect(await round({ aheadMs: hour - minute })).toEqual([])
     expect(await round({ aheadMs: hour + minute })).toEqual([wallet])
@@ -238,7 +234,7 @@ describe('a verified person', () => {
     await decide(wallet, 'reset')
     await round({ aheadMs: 2 * day })
     // Two seconds on by the provider's clock, whose times are known to the second.
-    await stand.control(`identity/${wallet}`, { verdict: 'approved', ageMs: -2_000 })
+    await sandbox.control(`identity/${wallet}`, { verdict: 'approved', ageMs: -2_000 })
     await round({ aheadMs: 4 * day })
     expect(await ordersOf(wallet)).toEqual([true, false, true])
   })
@@ -289,11 +285,11 @@ describe('a provider that cannot be asked', () => {
     const wallet = await verified()
     const before = await identityOf(wallet)
     await decide(wallet, 'rejected')
-    await stand.control('faults', { api: { errorRate: 1 } })
+    await sandbox.control('faults', { api: { errorRate: 1 } })
     expect(await round({ aheadMs: 2 * day })).toEqual([wallet])
     expect(await identityOf(wallet)).toEqual(before!)
     expect(await recheckOf(wallet)).toMatchObject({ failures: 1 })
-    await stand.control('faults', {})
+    await sandbox.control('faults', {})
     expect(await round({ aheadMs: 2 * day + minute })).toEqual([])
     expect(await round({ aheadMs: 2 * day + 3 * minute })).toEqual([wallet])
     expect(await identityOf(wallet)).toMatchObject({ state: 'rejected' })
@@ -302,10 +298,10 @@ describe('a provider that cannot be asked', () => {
   })
   test('is left alone for the rest of the round, and nobody loses their turn', async () => {
     const wallets = await Promise.all(Array.from({ length: 10 }, () => linked()))
-    await stand.control('faults', { api: { errorRate: 1 } })
+    await sandbox.control('faults', { api: { errorRate: 1 } })
     const asked = await round()
     expect(asked).toHaveLength(4)
-    await stand.control('faults', {})
+    await sandbox.control('faults', {})
     const later = await round()
     expect([...asked, ...later].sort()).toEqual([...wallets].sort())
   })

@@ -1,91 +1,65 @@
-import type { Database } from '#shared/db/open'
-import { pause, within } from '#shared/deadline'
-import { type Finding, type IdentityProvider, ProviderDown } from './identity-provider.ts'
-import { type Due, leaseDue, planNext, standingOf } from './recheck.store.ts'
-import { nextCheckAt, retryAt } from './schedule.ts'
-import { applyStatement, type VerdictParts } from './verdict.reactions.ts'
+import { within } from '#shared/deadline'
+import type { Context } from '../context'
+import { nextCheckAt, retryAt, scheduleOf } from './identity'
+import { type Finding, ProviderDown } from './provider'
+import { type Due, leaseDue, planNext, standingOf } from './recheck.store'
+import { applyStatement } from './verdict'
 
 /** So many questions are under way at once. */
 const concurrency = 4
 /** For all the calls about one person; much shorter than the lease of their row. */
 const lookUpDeadlineMs = 15_000
 
-/** What asking the provider needs; `poke` tells the outbox that something is to be sent. */
-export type RecheckParts = VerdictParts & {
-  provider: Pick<IdentityProvider, 'name' | 'lookUp'>
-  database: Database
-  sweepEveryMs: number
-  recheck: { perMinute: number }
-  poke: () => void
-}
-
 /**
- * Asks the identity provider about everybody whose turn it is, until disposed. A webhook answered
+ * One round of asking the identity provider about everybody whose turn it is. A webhook answered
  * `recorded` can still be lost with the store of its stream, or may never come: what the provider
  * says when it is asked goes through the same decision, so that neither loses a verdict.
+ *
+ * Those who wait longest come first, at most a round's part of the budget. It ends early when nobody
+ * of a batch could be asked about: the provider is down, and the others keep their turn.
  */
-export function recheckIdentities(parts: RecheckParts): AsyncDisposable {
-  const stop = new AbortController()
-  const loop = async () => {
-    while (!stop.signal.aborted) {
-      await recheckOnce(parts, stop.signal).catch((error) =>
-        parts.log.warn({ err: error }, 'identities could not be rechecked'),
-      )
-      await pause(parts.sweepEveryMs, stop.signal)
-    }
-  }
-  const ended = loop()
-  return {
-    [Symbol.asyncDispose]: async () => {
-      stop.abort()
-      await ended
-    },
-  }
-}
-
-/**
- * One round: those who wait longest first, at most a round's part of the budget. It ends early when
- * nobody of a batch could be asked about: the provider is down, and the others keep their turn.
- */
-export async function recheckOnce(parts: RecheckParts, signal?: AbortSignal): Promise<void> {
-  const { database, provider, clock, recheck, sweepEveryMs } = parts
-  let left = Math.max(1, Math.floor((recheck.perMinute * sweepEveryMs) / 60_000))
+export async function recheckOnce(context: Context, signal?: AbortSignal): Promise<void> {
+  const { config, database, provider, clock } = context
+  const budget = (config.identityRechecksPerMinute * config.sweepEveryMs) / 60_000
+  let left = Math.max(1, Math.floor(budget))
   while (left > 0 && !signal?.aborted) {
     const rowsMax = Math.min(left, concurrency)
-    const due = await leaseDue(database, provider.name, new Date(clock()), rowsMax)
-    const answered = await Promise.all(due.map((one) => recheckOne(parts, one)))
+    const due = await database.transaction((tx) =>
+      leaseDue(tx, provider.name, new Date(clock()), rowsMax),
+    )
+    const answered = await Promise.all(due.map((one) => recheckOne(context, one)))
     if (!answered.includes(true)) return
     left -= due.length
   }
 }
 
 /** False when there was no answer; then nothing changed, and the next question comes soon. */
-async function recheckOne(parts: RecheckParts, due: Due): Promise<boolean> {
+async function recheckOne(context: Context, due: Due): Promise<boolean> {
   const { wallet } = due.recheck
   try {
-    const asked = parts.provider.lookUp(wallet)
+    const asked = context.provider.lookUp(wallet)
     const finding = await within(asked, lookUpDeadlineMs, 'the identity provider')
-    await takeFinding(parts, due, finding)
+    await takeFinding(context, due, finding)
     return true
   } catch (error) {
     const kind = error instanceof ProviderDown ? 'provider' : 'own'
-    parts.log.warn({ wallet, kind, err: error }, 'identity could not be asked for')
+    context.log.warn({ wallet, kind, err: error }, 'identity could not be asked for')
     const failures = due.recheck.failures + 1
-    const again = retryAt(failures, parts.schedule, parts.clock())
-    await parts.database.read((db) => planNext(db, due, { nextCheckAt: again, failures }))
+    const again = retryAt(failures, scheduleOf(context.config), context.clock())
+    await context.database.run((db) => planNext(db, due, { nextCheckAt: again, failures }))
     return false
   }
 }
 
-async function takeFinding(parts: RecheckParts, due: Due, finding: Finding): Promise<void> {
-  const { database, clock, log, schedule } = parts
+async function takeFinding(context: Context, due: Due, finding: Finding): Promise<void> {
+  const { config, database, clock, log } = context
   const { wallet } = due.recheck
-  const statement = statementOf(parts, due, finding)
+  const statement = statementOf(context, due, finding)
   const changed = await database.transaction(async (tx) => {
-    const decision = statement && (await applyStatement(tx, parts, statement))
+    const decision = statement && (await applyStatement(tx, context, statement))
     const standing = await standingOf(tx, wallet)
     await planNext(tx, due, {
-      nextCheckAt: nextCheckAt(standing, schedule, clock()),
+      nextCheckAt: nextCheckAt(standing, scheduleOf(config), clock()),
       failures: 0,
       checkedAt: new Date(clock()),
     })
@@ -93,7 +67,7 @@ async function takeFinding(parts: RecheckParts, due: Due, finding: Finding): Pro
   })
   if (!changed) return
   log.warn({ wallet, word: statement?.word }, 'verdict found by asking, before any webhook told it')
-  parts.poke()
+  context.poke()
 }
 
 /**
@@ -105,7 +79,7 @@ async function takeFinding(parts: RecheckParts, due: Due, finding: Finding): Pro
  * says it of everybody, a changed reference or an erasure at the end of a retention period of people
  * nobody judged; none of that is a verdict. `deleted` in a person's own record is one.
  */
-function statementOf({ provider, log }: RecheckParts, { recheck, held }: Due, finding: Finding) {
+function statementOf({ provider, log }: Context, { recheck, held }: Due, finding: Finding) {
   if ('statement' in finding) return finding.statement
   if (held?.state !== 'verified' || held.provider !== provider.name) return undefined
   if ('undated' in finding) return { ...finding.undated, occurredAtMs: held.decidedAt.getTime() }

@@ -8,3 +8,58 @@ export const exampleAuthorization = {
   nonce: `0x${'5a'.repeat(32)}`,
   signature: `0x${'1b'.repeat(65)}`,
 }
+
+/** A public record as the document shows it: a qualified cycle, and one whose money was taken back. */
+export const exampleRecord = {
+  account: '0x9B2EF1c1a7F0e3D2C4b5A6978877665544332211',
+  verified: true,
+  score: '520',
+  ratioBps: '8200',
+  cycles: 2,
+  defaulted: false,
+  history: {
+    score: '520',
+    cycleCount: 2,
+    repayCount: 1,
+    cyclesOpened: 3,
+    defaulted: false,
+    verifiedAt: '1795244400',
+    firstSeenAt: '1795244400',
+    cycles: [
+      {
+        number: 1,
+        outcome: 'Qualified',
+        openedAt: '1795244500',
+        closedAt: '1795244700',
+        peakDrawn: '1000000',
+        totalRepaid: '1000000',
+        scoreAfter: '520',
+        openTxHash: `0x${'a1'.repeat(32)}`,
+        closeTxHash: `0x${'b2'.repeat(32)}`,
+      },
+      {
+        number: 2,
+        outcome: 'Reversed',
+        openedAt: '1795244800',
+        closedAt: '1795244900',
+        peakDrawn: '2000000',
+        totalRepaid: '0',
+        scoreAfter: '520',
+        openTxHash: `0x${'c3'.repeat(32)}`,
+        closeTxHash: `0x${'d4'.repeat(32)}`,
+      },
+      {
+        number: 3,
+        outcome: null,
+        openedAt: '1795244800',
+        closedAt: null,
+        peakDrawn: '2000000',
+        totalRepaid: '0',
+        scoreAfter: null,
+        openTxHash: `0x${'e5'.repeat(32)}`,
+        closeTxHash: null,
+      },
+    ],
+  },
+  indexer: 'ok',
+}

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { TSchema } from 'typebox'
 import { readerOf } from '#shared/schema'
-import { rigOf } from '../rig/collaborators.ts'
+import { fixtureOf } from '../test-support/fixture'
 
 type Json = Record<string, unknown>
 type Content = Record<string, { schema: TSchema; example: unknown }>
@@ -23,8 +23,8 @@ type Document = {
   components: Record<string, Record<string, Json>>
 }
 
-const rig = await rigOf()
-const text = await (await rig.call('GET', '/openapi.json')).text()
+const fixture = await fixtureOf()
+const text = await (await fixture.call('GET', '/openapi.json')).text()
 const document = JSON.parse(text) as Document
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, op]) => ({ name: `${method} ${path}`, method, path, op })),
@@ -116,7 +116,7 @@ describe.each(named)('%s', (_, { path, method, op }) => {
   })
   test('is answered by the app', async () => {
     const at = path.replace('{wallet}', `0x${'0'.repeat(40)}`)
-    const response = await rig.call(method.toUpperCase(), at)
+    const response = await fixture.call(method.toUpperCase(), at)
     expect(response.status).not.toBe(404)
     expect(Object.keys(op.responses)).toContain(String(response.status))
   })
@@ -131,21 +131,21 @@ test.each(['/topups', '/cashouts', '/sends'])(
 
 describe('the page', () => {
   test('and everything it loads come from here', async () => {
-    const page = await rig.call('GET', '/docs')
+    const page = await fixture.call('GET', '/docs')
     const html = await page.text()
     expect(page.headers.get('content-type')).toContain('text/html')
-    const start = await (await rig.call('GET', '/docs/start.js')).text()
+    const start = await (await fixture.call('GET', '/docs/start.js')).text()
     for (const part of [html, start]) expect(part).not.toMatch(/(https?:)?\/\/[\w.-]+\.\w+/)
     const loaded = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1]!)
     expect(loaded).toHaveLength(4)
     for (const path of loaded) {
-      const response = await rig.call('GET', path)
+      const response = await fixture.call('GET', path)
       expect([path, response.status]).toEqual([path, 200])
       expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(50)
     }
   })
   test('may load nothing else, nor run anything inline', async () => {
-    const policy = (await rig.call('GET', '/docs')).headers.get('content-security-policy') ?? ''
+    const policy = (await fixture.call('GET', '/docs')).headers.get('content-security-policy') ?? ''
     expect(policy).toContain("default-src 'none'")
     expect(policy).toContain("script-src 'self';")
     expect(policy).not.toContain('http')

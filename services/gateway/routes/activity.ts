@@ -1,15 +1,13 @@
 import { Elysia } from 'elysia'
-import { Type } from 'typebox'
-import { ActivityEntry } from '#shared/messages/activity'
+import { type Static, Type } from 'typebox'
+import { type ActivityAnswer, ActivityEntry } from '#shared/messages/activity'
 import { ChainActivity } from '#shared/messages/chain'
 import { PaymentsActivity } from '#shared/messages/payments'
 import { PayoutsActivity } from '#shared/messages/payouts'
-import { mergeActivity } from '../activity/activity.ts'
-import { type Cursor, parseCursor } from '../activity/cursor.ts'
-import { badRequest } from '../http/refused.ts'
-import { okOf } from '../http/respond.ts'
-import { operation } from '../openapi/operation.ts'
-import type { RouteParts } from '../parts.ts'
+import type { Context } from '../context'
+import type { Door } from '../http/door'
+import { badRequest, okOf } from '../http/failure'
+import { operation } from '../openapi/operation'
 
 const limitDefault = 20
 const Entry = Type.Omit(ActivityEntry, ['inFlight'])
@@ -20,7 +18,7 @@ const Page = Type.Object({
 })
 
 /** `GET /me/activity`: all three owners must answer, because a missing part would be a lie. */
-export const activityRoute = ({ ask, door }: RouteParts) =>
+export const activityRoute = ({ ask }: Context, door: Door) =>
   new Elysia().get(
     '/me/activity',
     door.signed(async ({ request, wallet }) => {
@@ -84,4 +82,70 @@ const entry = {
   expiresAt: '2026-11-21T07:30:00.000Z',
   createdAt: '2026-11-21T07:00:00.000Z',
   updatedAt: '2026-11-21T07:00:00.000Z',
+}
+
+/** One line of the list as its owner tells it. */
+type Entry = Static<typeof ActivityEntry>
+/** The body of `GET /me/activity`. */
+type ActivityPage = {
+  readonly inFlight: readonly Omit<Entry, 'inFlight'>[]
+  readonly items: readonly Omit<Entry, 'inFlight'>[]
+  readonly nextCursor: string | null
+}
+
+/**
+ * One page from what the owners answered; each was asked for one entry more than the page holds.
+ */
+function mergeActivity(
+  answers: readonly Static<typeof ActivityAnswer>[],
+  limit: number,
+): ActivityPage {
+  const items = answers.flatMap((answer) => answer.items).sort(newestFirst)
+  const page = items.slice(0, limit)
+  const last = page.at(-1)
+  return {
+    inFlight: answers
+      .flatMap((answer) => answer.inFlight)
+      .sort(newestFirst)
+      .map(shown),
+    items: page.map(shown),
+    nextCursor: items.length > limit && last ? formatCursor(last) : null,
+  }
+}
+
+/**
+ * Both parts compare as text: timestamps are UTC with milliseconds, so text order is time order.
+ */
+function newestFirst(left: Cursor, right: Cursor): number {
+  if (left.createdAt !== right.createdAt) return left.createdAt < right.createdAt ? 1 : -1
+  return left.id < right.id ? 1 : -1
+}
+
+/** In which list an entry stands says whether it is in flight. */
+function shown({ inFlight: _, ...entry }: Entry): Omit<Entry, 'inFlight'> {
+  return entry
+}
+
+/** Where a page ended: the next one begins below it, in the order (createdAt, id). */
+type Cursor = { readonly createdAt: string; readonly id: string }
+
+const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+/** Opaque to the app. */
+const formatCursor = ({ createdAt, id }: Cursor): string =>
+  Buffer.from(JSON.stringify([createdAt, id])).toString('base64url')
+
+/** Reads a cursor back; undefined when we never gave it. */
+export function parseCursor(text: string): Cursor | undefined {
+  if (!/^[A-Za-z0-9_-]{1,400}$/.test(text)) return undefined
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
+    if (!Array.isArray(value) || value.length !== 2) return undefined
+    const [createdAt, id] = value
+    if (typeof createdAt !== 'string' || typeof id !== 'string') return undefined
+    if (!timestamp.test(createdAt) || Number.isNaN(Date.parse(createdAt))) return undefined
+    return id.length > 0 && id.length <= 200 ? { createdAt, id } : undefined
+  } catch {
+    return undefined
+  }
 }

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type BodyPath, goodBodies, spoilt } from '../rig/bodies.ts'
-import { rigOf } from '../rig/collaborators.ts'
-import { ana, headerOf } from '../rig/wallets.ts'
+import { type BodyPath, goodBodies, spoilt } from '../test-support/bodies'
+import { fixtureOf } from '../test-support/fixture'
+import { ana, headerOf } from '../test-support/wallets'
 
 /** Nobody is there to be asked: a body that passes its reader answers 503, all others 4xx. */
-const rig = await rigOf()
+const fixture = await fixtureOf()
 const authorization = await headerOf(ana)
 const headers = { authorization, 'content-type': 'application/json' }
 const paths = Object.keys(goodBodies) as BodyPath[]
@@ -32,7 +32,7 @@ const runs = { numRuns: 300, seed: 20_261_121 }
 
 /** Never a 5xx of our own making, and always `{ error }`. */
 async function isAnswered(path: string, raw: string): Promise<void> {
-  const response = await rig.call('POST', path, { raw, headers })
+  const response = await fixture.call('POST', path, { raw, headers })
   const body = (await response.json()) as { error?: unknown }
   if (path === '/me/country' && response.status === 200) return
   expect([400, 413, 503]).toContain(response.status)
@@ -71,7 +71,7 @@ test('security: any Authorization header is answered with 401', () =>
   fc.assert(
     fc.asyncProperty(fc.string({ maxLength: 300 }), async (text) => {
       const header = `Service ${text.replace(/[^\x21-\x7e]/g, '.')}`
-      const response = await rig.call('GET', '/me', { headers: { authorization: header } })
+      const response = await fixture.call('GET', '/me', { headers: { authorization: header } })
       expect(response.status).toBe(401)
     }),
     runs,

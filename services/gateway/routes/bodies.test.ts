@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { type BodyPath, bank, goodBodies, spoilt } from '../rig/bodies.ts'
-import { errorOf, okay, rigOf } from '../rig/collaborators.ts'
-import { ana, headerOf } from '../rig/wallets.ts'
+import { type BodyPath, bank, goodBodies, spoilt } from '../test-support/bodies'
+import { errorOf, fixtureOf, okay } from '../test-support/fixture'
+import { ana, headerOf } from '../test-support/wallets'
 
-const rig = await rigOf({
+const fixture = await fixtureOf({
   'pricing.quote.create': okay({ quote: true }),
   'payments.topup.create': okay({ topup: true }),
   'payments.settlement.create': okay({ settlement: true }),
@@ -12,7 +12,7 @@ const rig = await rigOf({
 })
 const authorization = await headerOf(ana)
 const post = (path: string, body: unknown) =>
-  rig.call('POST', path, { body, headers: { authorization } })
+  fixture.call('POST', path, { body, headers: { authorization } })
 
 const digits = 'must be a string of 1 to 30 digits, in the smallest unit'
 const address = 'must be an address: 0x and 40 hex digits'
@@ -117,16 +117,16 @@ describe('a body with one thing wrong is refused, naming it', () => {
     ['/sends', 'authorization', undefined, 'authorization is missing'],
     ['/sends', 'quoteId', 'x', 'quoteId is not a known field'],
   ])('POST %s with %s = %p', async (path, field, value, message) => {
-    const before = rig.asked.length
+    const before = fixture.asked.length
     const response = await post(path, spoilt(goodBodies[path], field, value))
     expect([response.status, await errorOf(response)]).toEqual([400, message])
-    expect(rig.asked.length).toBe(before)
+    expect(fixture.asked.length).toBe(before)
   })
 })
 
 describe.each(Object.keys(goodBodies) as BodyPath[])('POST %s', (path) => {
   const sent = (raw: BodyInit | undefined, headers: Record<string, string> = {}) =>
-    rig.call('POST', path, {
+    fixture.call('POST', path, {
       ...(raw === undefined ? {} : { raw }),
       headers: { authorization, ...headers },
     })

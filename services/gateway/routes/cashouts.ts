@@ -3,11 +3,12 @@ import { Type } from 'typebox'
 import { Authorization, Bank, Uuid } from '#shared/messages/fields'
 import { CashoutCreate } from '#shared/messages/payouts'
 import { readerOf } from '#shared/schema'
-import { readBody } from '../http/body.ts'
-import { okOf } from '../http/respond.ts'
-import { exampleAuthorization } from '../openapi/examples.ts'
-import { operation } from '../openapi/operation.ts'
-import type { RouteParts } from '../parts.ts'
+import type { Context } from '../context'
+import { readBody } from '../http/body'
+import type { Door } from '../http/door'
+import { okOf } from '../http/failure'
+import { exampleAuthorization } from '../openapi/examples'
+import { operation } from '../openapi/operation'
 
 const Body = Type.Object(
   { quoteId: Uuid, authorization: Authorization, bank: Bank },
@@ -18,7 +19,7 @@ const quoteId = '7f9c24e8-3b1a-4d52-9e0f-1c2d3e4f5a6b'
 const bank = { channelCode: 'ID_BCA', accountNumber: '1234567890', accountHolderName: 'Sari Dewi' }
 
 /** `POST /cashouts`: takes AUSD by a signed transfer and pays rupiah to a bank account. */
-export const cashoutsRoute = ({ ask, door }: RouteParts) =>
+export const cashoutsRoute = ({ ask }: Context, door: Door) =>
   new Elysia().post(
     '/cashouts',
     door.signed(async ({ request, wallet }) =>

@@ -1,15 +1,15 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
-import { figuresIn, sample } from '../health/prometheus.ts'
-import { serviceLines } from '../health/service-stats.ts'
-import { operation } from '../openapi/operation.ts'
-import type { RouteParts } from '../parts.ts'
+import type { Context } from '../context'
+import { figuresIn, type HttpMetrics, sample, serviceLines } from '../health/metrics'
+import type { Door } from '../http/door'
+import { operation } from '../openapi/operation'
 
 const Status = Type.Object({ status: Type.String() })
 const metricsType = 'text/plain; version=0.0.4; charset=utf-8'
 
 /** `GET /health`, `/ready` and `/metrics`: for probes and operators. */
-export const healthRoutes = ({ door, readiness, metrics, gatherStats, figures }: RouteParts) =>
+export const healthRoutes = ({ health }: Context, door: Door, metrics: HttpMetrics) =>
   new Elysia()
     .get(
       '/health',
@@ -23,7 +23,7 @@ export const healthRoutes = ({ door, readiness, metrics, gatherStats, figures }:
     )
     .get(
       '/ready',
-      door.free(async () => readyResponse(await readiness())),
+      door.free(async () => readyResponse(await health.readiness())),
       operation({
         summary: 'Does everything answer: Postgres, NATS and all six services?',
         tag: 'operations',
@@ -35,8 +35,8 @@ export const healthRoutes = ({ door, readiness, metrics, gatherStats, figures }:
       '/metrics',
       door.free(async () => {
         // Without NATS nothing is known of the others: that is not the same as none of them running.
-        const gathering = gatherStats().catch(() => undefined)
-        const [stats, own] = await Promise.all([gathering, figures()])
+        const gathering = health.gatherStats().catch(() => undefined)
+        const [stats, own] = await Promise.all([gathering, health.figures()])
         const labels = { service: 'gateway' }
         const ownLines = figuresIn(own).map(([figure, value]) =>
           sample('service_figure', { ...labels, figure }, value),

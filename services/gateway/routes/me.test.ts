@@ -1,17 +1,19 @@
 import { describe, expect, test } from 'bun:test'
-import { parseCursor } from '../activity/cursor.ts'
-import { account, entryAt } from '../rig/answers.ts'
-import { errorOf, okay, type Replies, refusing, rigOf } from '../rig/collaborators.ts'
-import { ana, headerOf, nowMs, walletOf } from '../rig/wallets.ts'
+import { account, entryAt } from '../test-support/bodies'
+import { errorOf, fixtureOf, okay, type Replies, refusing } from '../test-support/fixture'
+import { ana, headerOf, nowMs, walletOf } from '../test-support/wallets'
+import { parseCursor } from './activity'
 
 const headers = { authorization: await headerOf(ana) }
 
 describe('GET /me', () => {
   test('joins the account on the chain with our own row', async () => {
-    const rig = await rigOf({ 'chain.account': okay({ wallet: walletOf(ana), ...account }) })
-    await rig.call('POST', '/me/country', { body: { country: 'ID' }, headers })
+    const fixture = await fixtureOf({
+      'chain.account': okay({ wallet: walletOf(ana), ...account }),
+    })
+    await fixture.call('POST', '/me/country', { body: { country: 'ID' }, headers })
     const { blockNumber: _, ...shown } = account
-    expect(await (await rig.call('GET', '/me', { headers })).json()).toEqual({
+    expect(await (await fixture.call('GET', '/me', { headers })).json()).toEqual({
       ...shown,
       wallet: walletOf(ana),
       user: { country: 'ID', createdAt: new Date(nowMs).toISOString() },
@@ -19,8 +21,8 @@ describe('GET /me', () => {
     })
   })
   const shownOf = async (over: object) => {
-    const rig = await rigOf({ 'chain.account': okay({ ...account, ...over }) })
-    return (await (await rig.call('GET', '/me', { headers })).json()) as object
+    const fixture = await fixtureOf({ 'chain.account': okay({ ...account, ...over }) })
+    return (await (await fixture.call('GET', '/me', { headers })).json()) as object
   }
   test.each<[string, object]>([
     ['more than limit less drawn', { limit: '9', drawn: '2', available: '0' }],
@@ -34,18 +36,18 @@ describe('GET /me', () => {
     expect(await shownOf({})).toMatchObject({ user: { country: null } })
   })
   test('answers 503 when the chain cannot be read', async () => {
-    const rig = await rigOf({ 'chain.account': refusing('chain_unavailable') })
-    expect((await rig.call('GET', '/me', { headers })).status).toBe(503)
+    const fixture = await fixtureOf({ 'chain.account': refusing('chain_unavailable') })
+    expect((await fixture.call('GET', '/me', { headers })).status).toBe(503)
   })
 })
 
 test('POST /me/country sets the country, any number of times', async () => {
-  const rig = await rigOf()
+  const fixture = await fixtureOf()
   for (const country of ['ID', 'MY']) {
-    const response = await rig.call('POST', '/me/country', { body: { country }, headers })
+    const response = await fixture.call('POST', '/me/country', { body: { country }, headers })
     expect([response.status, await response.json()]).toEqual([200, { country }])
   }
-  expect(rig.users.rows.get(walletOf(ana))?.country).toBe('MY')
+  expect(fixture.users.rows.get(walletOf(ana))?.country).toBe('MY')
 })
 
 describe('GET /me/activity', () => {
@@ -57,9 +59,9 @@ describe('GET /me/activity', () => {
     'chain.activity': list(entryAt(9, 's2', { kind: 'send' }), entryAt(1, 's1', { kind: 'send' })),
   }
   const get = async (query = '', over: Replies = {}) => {
-    const rig = await rigOf({ ...replies, ...over })
-    const response = await rig.call('GET', `/me/activity${query}`, { headers })
-    return { rig, response }
+    const fixture = await fixtureOf({ ...replies, ...over })
+    const response = await fixture.call('GET', `/me/activity${query}`, { headers })
+    return { fixture, response }
   }
   const ids = (entries: { id: string }[]) => entries.map(({ id }) => id)
   type Page = { items: { id: string }[]; inFlight: { id: string }[]; nextCursor: string | null }
@@ -74,11 +76,11 @@ describe('GET /me/activity', () => {
   test('gives a cursor to where the page ended, and asks the owners from there', async () => {
     const page = (await (await get('?limit=2')).response.json()) as Page
     expect(ids(page.items)).toEqual(['s2', 'p2'])
-    const { rig } = await get(`?limit=2&cursor=${page.nextCursor}`)
+    const { fixture } = await get(`?limit=2&cursor=${page.nextCursor}`)
     const before = { createdAt: '2026-11-21T06:09:00.000Z', id: 'p2' }
     expect(parseCursor(page.nextCursor!)).toEqual(before)
     const asked = { wallet: walletOf(ana), limit: 3, before }
-    expect(rig.asked).toEqual(
+    expect(fixture.asked).toEqual(
       ['payments.activity', 'payouts.activity', 'chain.activity'].map((subject) => [
         subject,
         asked,
@@ -88,8 +90,8 @@ describe('GET /me/activity', () => {
   test.each(Object.keys(replies))(
     'answers 503, not half a list, when %s has no answer',
     async (subject) => {
-      const rig = await rigOf({ ...replies, [subject]: refusing('chain_unavailable') })
-      const response = await rig.call('GET', '/me/activity', { headers })
+      const fixture = await fixtureOf({ ...replies, [subject]: refusing('chain_unavailable') })
+      const response = await fixture.call('GET', '/me/activity', { headers })
       expect(response.status).toBe(503)
     },
   )
@@ -110,9 +112,9 @@ describe('GET /me/activity', () => {
     [`?cursor=${cursorOf(['2026-11-21T06:09:00.000Z', 'a'.repeat(201)])}`, wrongCursor],
     [`?cursor=${'A'.repeat(401)}`, wrongCursor],
   ])('refuses %s', async (query, message) => {
-    const { rig, response } = await get(query)
+    const { fixture, response } = await get(query)
     expect([response.status, await errorOf(response)]).toEqual([400, message!])
-    expect(rig.asked).toEqual([])
+    expect(fixture.asked).toEqual([])
   })
 })
 
@@ -136,21 +138,20 @@ describe('POST /me/verification', () => {
     ],
     ['no link once the person is verified', true, 200, { verified: true, url: null }],
   ])('answers %s', async (_, verified, status, body) => {
-    const identity = {
-      provider: provider(async () => 'https://id.example/1'),
-      isVerified: async () => verified,
-      noteLink,
-    }
-    const rig = await rigOf({}, { identity })
-    const response = await rig.call('POST', '/me/verification', { headers })
+    const fixture = await fixtureOf(
+      {},
+      {
+        provider: provider(async () => 'https://id.example/1'),
+        verification: { isVerified: async () => verified, noteLink },
+      },
+    )
+    const response = await fixture.call('POST', '/me/verification', { headers })
     expect([response.status, await response.json()]).toEqual([status, body])
   })
   test('answers 503 when the provider is down', async () => {
     const down = async () => Promise.reject(new Error('refused by 10.0.0.3'))
-    const identity = { provider: provider(down), isVerified: async () => false, noteLink }
-    const response = await (await rigOf({}, { identity })).call('POST', '/me/verification', {
-      headers,
-    })
+    const fixture = await fixtureOf({}, { provider: provider(down) })
+    const response = await fixture.call('POST', '/me/verification', { headers })
     expect([response.status, await errorOf(response)]).toEqual([
       503,
       'the identity provider does not answer right now, try again',
@@ -159,17 +160,18 @@ describe('POST /me/verification', () => {
   })
   test('gives no link to anybody who was not noted as having one', async () => {
     const link = async () => 'https://id.example/1'
-    const rigWith = (note: (wallet: string) => Promise<void>) =>
-      rigOf(
+    const fixtureWith = (note: (wallet: string) => Promise<void>) =>
+      fixtureOf(
         {},
         {
-          identity: { provider: provider(link), isVerified: async () => false, noteLink: note },
+          provider: provider(link),
+          verification: { isVerified: async () => false, noteLink: note },
         },
       )
-    const noting = await rigWith(async (wallet) => void noted.push(wallet))
+    const noting = await fixtureWith(async (wallet) => void noted.push(wallet))
     await noting.call('POST', '/me/verification', { headers })
     expect(noted).toEqual([walletOf(ana)])
-    const failing = await rigWith(() => Promise.reject(new Error('no row was written')))
+    const failing = await fixtureWith(() => Promise.reject(new Error('no row was written')))
     const response = await failing.call('POST', '/me/verification', { headers })
     expect([response.status, await errorOf(response)]).toEqual([500, 'something went wrong'])
   })

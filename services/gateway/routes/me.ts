@@ -2,10 +2,14 @@ import { Elysia } from 'elysia'
 import { type Static, Type } from 'typebox'
 import { ChainAccount } from '#shared/messages/chain'
 import { Address, Amount, Timestamp, UnixSeconds } from '#shared/messages/fields'
-import { okOf } from '../http/respond.ts'
-import { operation } from '../openapi/operation.ts'
-import type { RouteParts } from '../parts.ts'
-import type { User } from '../users/user.store.ts'
+import { readerOf } from '#shared/schema'
+import type { Context } from '../context'
+import { readBody } from '../http/body'
+import type { Door } from '../http/door'
+import { okOf, Refused } from '../http/failure'
+import { operation } from '../openapi/operation'
+import { countries } from '../users/country'
+import type { User } from '../users/user.store'
 
 const until = Type.Union([UnixSeconds, Type.Null()])
 const Me = Type.Object({
@@ -36,7 +40,7 @@ const Me = Type.Object({
 })
 
 /** `GET /me`: the user, as the contract and our own row have them. */
-export const meRoute = ({ ask, users, door }: RouteParts) =>
+export const meRoute = ({ ask, users }: Context, door: Door) =>
   new Elysia().get(
     '/me',
     door.signed(async ({ wallet }) => {
@@ -105,3 +109,68 @@ const example: Static<typeof Me> = {
   frozen: false,
   balance: { ausd: '1000000', native: '500000000000000000' },
 }
+
+const Body = Type.Object(
+  {
+    country: Type.Enum(countries as [string, ...string[]], {
+      says: 'must be an ISO 3166-1 alpha-2 code in upper case',
+    }),
+  },
+  { additionalProperties: false },
+)
+const read = readerOf(Body)
+
+/** `POST /me/country`: where the user lives. */
+export const countryRoute = ({ users }: Context, door: Door) =>
+  new Elysia().post(
+    '/me/country',
+    door.signed(async ({ request, wallet }) => {
+      const { country } = await readBody(request, read)
+      await users.setCountry(wallet, country)
+      return { country }
+    }),
+    operation({
+      summary: 'Set the country where the user lives',
+      tag: 'account',
+      security: 'session',
+      body: { schema: Body, example: { country: 'MY' } },
+      ok: {
+        description: 'The country as it is now.',
+        schema: Type.Object({ country: Type.String() }),
+        example: { country: 'MY' },
+      },
+      errors: [400, 401, 413, 429, 503],
+    }),
+  )
+
+const Link = Type.Object({
+  verified: Type.Boolean(),
+  url: Type.Union([Type.String(), Type.Null()]),
+})
+
+/** `POST /me/verification`: where the person can be verified; null once the verdict is in. */
+export const verificationRoute = ({ provider, verification, log }: Context, door: Door) =>
+  new Elysia().post(
+    '/me/verification',
+    door.signed(async ({ wallet }) => {
+      if (await verification.isVerified(wallet)) return { verified: true, url: null }
+      const url = await provider.createLink(wallet).catch((error) => {
+        log.warn({ err: error }, 'verification link could not be made')
+        throw new Refused(503, 'the identity provider does not answer right now, try again', 5)
+      })
+      await verification.noteLink(wallet) // No link leaves that nobody would ask about.
+      return { verified: false, url }
+    }),
+    operation({
+      summary: 'A link to the hosted identity verification',
+      description: 'Takes no body. `url` is null when the person is already verified.',
+      tag: 'account',
+      security: 'session',
+      ok: {
+        description: 'The page to open.',
+        schema: Link,
+        example: { verified: false, url: 'https://identity.example/link' },
+      },
+      errors: [401, 429, 503],
+    }),
+  )

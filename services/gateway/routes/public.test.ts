@@ -1,8 +1,18 @@
 import { describe, expect, test } from 'bun:test'
 import { Overdue, pause } from '#shared/deadline'
-import { account, history } from '../rig/answers.ts'
-import { errorOf, okay, type Replies, refusing, rigOf, settings } from '../rig/collaborators.ts'
-import { ana, walletOf } from '../rig/wallets.ts'
+import { openHttpMetrics } from '../health/metrics'
+import { openEdge } from '../http/edge'
+import { account, history } from '../test-support/bodies'
+import {
+  config,
+  contextOf,
+  errorOf,
+  fixtureOf,
+  okay,
+  type Replies,
+  refusing,
+} from '../test-support/fixture'
+import { ana, walletOf } from '../test-support/wallets'
 
 const chain: Replies = { 'chain.account': okay({ wallet: walletOf(ana), ...account }) }
 const reader: Replies = { 'indexer.record': okay({ history, blockNumber: '75' }) }
@@ -11,20 +21,20 @@ const path = `/verify/${walletOf(ana)}`
 describe('POST /quote', () => {
   const quote = { id: 'q', pair: 'USD/MYR', rate: '421', expiresAt: '2026-11-21T07:01:00.000Z' }
   test('needs no sign-in and answers the quote', async () => {
-    const rig = await rigOf({ 'pricing.quote.create': okay(quote) })
-    const response = await rig.call('POST', '/quote', { body: { pair: 'USD/MYR' } })
+    const fixture = await fixtureOf({ 'pricing.quote.create': okay(quote) })
+    const response = await fixture.call('POST', '/quote', { body: { pair: 'USD/MYR' } })
     expect([response.status, await response.json()]).toEqual([200, quote])
-    expect(rig.asked).toEqual([['pricing.quote.create', { pair: 'USD/MYR' }]])
+    expect(fixture.asked).toEqual([['pricing.quote.create', { pair: 'USD/MYR' }]])
   })
   test('answers 503 with Retry-After when there is no fresh rate', async () => {
-    const rig = await rigOf({ 'pricing.quote.create': refusing('rate_unavailable') })
-    const response = await rig.call('POST', '/quote', { body: { pair: 'USD/MYR' } })
+    const fixture = await fixtureOf({ 'pricing.quote.create': refusing('rate_unavailable') })
+    const response = await fixture.call('POST', '/quote', { body: { pair: 'USD/MYR' } })
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2'])
   })
   test('is limited per address, and the webhooks are not by it', async () => {
-    const rig = await rigOf({}, { settings: { ...settings, publicPerMinute: 1 } })
+    const fixture = await fixtureOf({}, { config: { ...config, rateLimitPublicPerMinute: 1 } })
     const from = async (address: string, to = '/quote') =>
-      (await rig.call('POST', to, { body: {}, from: address })).status
+      (await fixture.call('POST', to, { body: {}, from: address })).status
     expect([await from('a.1'), await from('a.1'), await from('a.2')]).toEqual([400, 429, 400])
     expect(await from('a.1', '/webhooks/payments')).toBe(401)
   })
@@ -44,7 +54,7 @@ describe('GET /verify/:wallet', () => {
   const without = { ...record, history: null, indexer: 'unavailable' }
 
   test('answers the contract and the history, with exactly the fields of the record', async () => {
-    const response = await (await rigOf({ ...chain, ...reader })).call('GET', path)
+    const response = await (await fixtureOf({ ...chain, ...reader })).call('GET', path)
     expect([response.status, await response.json()]).toEqual([200, record])
     expect(response.headers.get('access-control-allow-origin')).toBe('*')
     expect(response.headers.get('cache-control')).toBe('public, max-age=2')
@@ -55,25 +65,25 @@ describe('GET /verify/:wallet', () => {
     ['fails', { 'indexer.record': () => Promise.reject(new Error('x')) }],
     ['is late', { 'indexer.record': () => Promise.reject(new Overdue('indexer.record', 250)) }],
   ])('answers everything else when the reader %s', async (_, replies) => {
-    const response = await (await rigOf({ ...chain, ...replies })).call('GET', path)
+    const response = await (await fixtureOf({ ...chain, ...replies })).call('GET', path)
     expect([response.status, await response.json()]).toEqual([200, without])
   })
   test.each<[string, Replies]>([
     ['cannot be read', { 'chain.account': refusing('chain_unavailable') }],
     ['has nobody to read it', {}],
   ])('answers 503 with Retry-After when the chain %s', async (_, replies) => {
-    const response = await (await rigOf({ ...reader, ...replies })).call('GET', path)
+    const response = await (await fixtureOf({ ...reader, ...replies })).call('GET', path)
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2'])
   })
   test('is the same in any case of the wallet, and 304 to who has it', async () => {
-    const rig = await rigOf({ ...chain, ...reader })
-    const first = await rig.call('GET', path)
+    const fixture = await fixtureOf({ ...chain, ...reader })
+    const first = await fixture.call('GET', path)
     const etag = first.headers.get('etag') ?? ''
     expect(etag).toMatch(/^"[\w-]+"$/)
     const headers = { 'if-none-match': etag }
-    const again = await rig.call('GET', `/verify/${ana.address}`, { headers })
+    const again = await fixture.call('GET', `/verify/${ana.address}`, { headers })
     expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag])
-    const other = await rig.call('GET', path, { headers: { 'if-none-match': '"other"' } })
+    const other = await fixture.call('GET', path, { headers: { 'if-none-match': '"other"' } })
     expect(other.status).toBe(200)
   })
   test.each([
@@ -84,13 +94,13 @@ describe('GET /verify/:wallet', () => {
     '__proto__',
     '%FF',
   ])('refuses %s', async (wallet) => {
-    const rig = await rigOf({ ...chain, ...reader })
-    const response = await rig.call('GET', `/verify/${wallet}`)
+    const fixture = await fixtureOf({ ...chain, ...reader })
+    const response = await fixture.call('GET', `/verify/${wallet}`)
     expect([response.status, await errorOf(response)]).toEqual([
       400,
       'wallet must be an address: 0x and 40 hex digits',
     ])
-    expect(rig.asked).toEqual([])
+    expect(fixture.asked).toEqual([])
   })
 })
 
@@ -106,8 +116,8 @@ describe('every answer', () => {
     ['GET', '/health', 200],
     ['GET', '/me', 401],
   ])('%s %s (%d) carries request id and security headers', async (method, at, status) => {
-    const rig = await rigOf()
-    const response = await rig.call(method, at, { headers: { 'x-request-id': 'request-0001' } })
+    const fixture = await fixtureOf()
+    const response = await fixture.call(method, at, { headers: { 'x-request-id': 'request-0001' } })
     expect(response.status).toBe(status)
     expect(response.headers.get('x-request-id')).toBe('request-0001')
     expect(response.headers.get('x-content-type-options')).toBe('nosniff')
@@ -115,18 +125,20 @@ describe('every answer', () => {
     if (status === 404) expect(await errorOf(response)).toBe('not found')
   })
   test('lets the app through CORS, and says so before the request', async () => {
-    const rig = await rigOf()
+    const fixture = await fixtureOf()
     const origin = 'https://app.example'
     const asking = { origin, 'access-control-request-method': 'POST' }
-    const preflight = await rig.call('OPTIONS', '/topups', { headers: asking })
+    const preflight = await fixture.call('OPTIONS', '/topups', { headers: asking })
     expect(preflight.status).toBe(204)
     expect(preflight.headers.get('access-control-allow-origin')).toBe(origin)
     expect(preflight.headers.get('access-control-allow-headers')).toContain('Authorization')
-    const refused = await rig.call('GET', '/me', { headers: { origin } })
+    const refused = await fixture.call('GET', '/me', { headers: { origin } })
     expect(refused.headers.get('access-control-allow-origin')).toBe(origin)
     expect(refused.headers.get('access-control-expose-headers')).toContain('Retry-After')
   })
 })
+
+const { health } = contextOf()
 
 describe('GET /ready', () => {
   test.each([
@@ -139,8 +151,8 @@ describe('GET /ready', () => {
   ] as [string[], number, object][])(
     'with %p missing answers %d',
     async (missing, status, body) => {
-      const rig = await rigOf({}, { readiness: async () => missing })
-      const response = await rig.call('GET', '/ready')
+      const fixture = await fixtureOf({}, { health: { ...health, readiness: async () => missing } })
+      const response = await fixture.call('GET', '/ready')
       expect([response.status, await response.json()]).toEqual([status, body])
     },
   )
@@ -148,8 +160,8 @@ describe('GET /ready', () => {
 
 test('GET /metrics says that the services could not be asked, and not that none runs', async () => {
   const gatherStats = () => Promise.reject(new Error('no NATS'))
-  const rig = await rigOf(chain, { gatherStats })
-  const lines = (await (await rig.call('GET', '/metrics')).text()).split('\n')
+  const fixture = await fixtureOf(chain, { health: { ...health, gatherStats } })
+  const lines = (await (await fixture.call('GET', '/metrics')).text()).split('\n')
   expect(lines).toContain('services_asked 0')
   expect(lines.filter((line) => line.includes('service_up'))).toEqual([])
 })
@@ -164,9 +176,10 @@ test('GET /metrics counts requests by route, and carries the figures of the serv
   }
   const stats = [{ name: 'payments', id: 'one', endpoints: [endpoint] }]
   const figures = async () => ({ deadLetters: 5 })
-  const rig = await rigOf(chain, { gatherStats: async () => stats, figures })
-  await rig.call('GET', path)
-  const text = await (await rig.call('GET', '/metrics')).text()
+  const gatherStats = async () => stats
+  const fixture = await fixtureOf(chain, { health: { ...health, gatherStats, figures } })
+  await fixture.call('GET', path)
+  const text = await (await fixture.call('GET', '/metrics')).text()
   for (const line of [
     'http_request_duration_seconds_count{method="GET",route="/verify/:wallet",status="200"} 1',
     'services_asked 1',
@@ -181,22 +194,11 @@ test('GET /metrics counts requests by route, and carries the figures of the serv
 })
 
 test('a handler that never ends is answered by the deadline', async () => {
-  const { openEdge } = await import('../http/edge.ts')
-  const { openHttpMetrics } = await import('../health/http-metrics.ts')
-  const { corsOf } = await import('../http/cors.ts')
-  const { default: pino } = await import('pino')
-  const edge = openEdge({
-    handle: async () => {
-      await pause(60_000)
-      return new Response()
-    },
-    cors: corsOf([]),
-    overTls: false,
-    trustedProxyHops: 0,
-    metrics: openHttpMetrics(),
-    log: pino({ level: 'silent' }),
-    deadlineMs: 20,
-  })
+  const handle = async () => {
+    await pause(60_000)
+    return new Response()
+  }
+  const edge = openEdge(contextOf(), { handle, metrics: openHttpMetrics(), deadlineMs: 20 })
   const response = await edge(new Request('http://localhost/x'), 'a')
   expect([response.status, await errorOf(response)]).toEqual([
     503,

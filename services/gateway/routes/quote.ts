@@ -3,16 +3,17 @@ import { Type } from 'typebox'
 import { Pair } from '#shared/messages/fields'
 import { QuoteCreate } from '#shared/messages/pricing'
 import { readerOf } from '#shared/schema'
-import { readBody } from '../http/body.ts'
-import { okOf } from '../http/respond.ts'
-import { operation } from '../openapi/operation.ts'
-import type { RouteParts } from '../parts.ts'
+import type { Context } from '../context'
+import { readBody } from '../http/body'
+import type { Door } from '../http/door'
+import { okOf } from '../http/failure'
+import { operation } from '../openapi/operation'
 
 const Body = Type.Object({ pair: Pair }, { additionalProperties: false })
 const read = readerOf(Body)
 
 /** `POST /quote`: locks a rate. */
-export const quoteRoute = ({ ask, door }: RouteParts) =>
+export const quoteRoute = ({ ask }: Context, door: Door) =>
   new Elysia().post(
     '/quote',
     door.open(async ({ request }) => okOf(await ask(QuoteCreate, await readBody(request, read)))),

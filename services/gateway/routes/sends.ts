@@ -3,17 +3,18 @@ import { Type } from 'typebox'
 import { SendCreate } from '#shared/messages/chain'
 import { Authorization } from '#shared/messages/fields'
 import { readerOf } from '#shared/schema'
-import { readBody } from '../http/body.ts'
-import { okOf } from '../http/respond.ts'
-import { exampleAuthorization } from '../openapi/examples.ts'
-import { operation } from '../openapi/operation.ts'
-import type { RouteParts } from '../parts.ts'
+import type { Context } from '../context'
+import { readBody } from '../http/body'
+import type { Door } from '../http/door'
+import { okOf } from '../http/failure'
+import { exampleAuthorization } from '../openapi/examples'
+import { operation } from '../openapi/operation'
 
 const Body = Type.Object({ authorization: Authorization }, { additionalProperties: false })
 const read = readerOf(Body)
 
 /** `POST /sends`: relays a signed transfer, once. */
-export const sendsRoute = ({ ask, door }: RouteParts) =>
+export const sendsRoute = ({ ask }: Context, door: Door) =>
   new Elysia().post(
     '/sends',
     door.signed(async ({ request, wallet }) =>

@@ -3,16 +3,17 @@ import { Type } from 'typebox'
 import { Uuid } from '#shared/messages/fields'
 import { SettlementCreate } from '#shared/messages/payments'
 import { readerOf } from '#shared/schema'
-import { readBody } from '../http/body.ts'
-import { okOf } from '../http/respond.ts'
-import { operation } from '../openapi/operation.ts'
-import type { RouteParts } from '../parts.ts'
+import type { Context } from '../context'
+import { readBody } from '../http/body'
+import type { Door } from '../http/door'
+import { okOf } from '../http/failure'
+import { operation } from '../openapi/operation'
 
 const Body = Type.Object({ quoteId: Uuid }, { additionalProperties: false })
 const read = readerOf(Body)
 
 /** `POST /settlements`: opens a checkout for the whole debt. */
-export const settlementsRoute = ({ ask, door }: RouteParts) =>
+export const settlementsRoute = ({ ask }: Context, door: Door) =>
   new Elysia().post(
     '/settlements',
     door.signed(async ({ request, wallet }) =>

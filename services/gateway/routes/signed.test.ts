@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { type RefusalCode, refusals } from '#shared/refusals'
-import { type BodyPath, goodBodies } from '../rig/bodies.ts'
-import { errorOf, okay, refusing, rigOf, settings } from '../rig/collaborators.ts'
-import { ana, budi, headerOf, nowSeconds, walletOf } from '../rig/wallets.ts'
+import { type BodyPath, goodBodies } from '../test-support/bodies'
+import { config, errorOf, fixtureOf, okay, refusing } from '../test-support/fixture'
+import { ana, budi, headerOf, nowSeconds, walletOf } from '../test-support/wallets'
 
 const routes: readonly [method: string, path: string, subject: string | undefined][] = [
   ['POST', '/topups', 'payments.topup.create'],
@@ -38,19 +38,19 @@ describe.each(routes)('%s %s, before anything else', (method, path) => {
     ],
   ])('%s: 401', async (_, header, message) => {
     const authorization = await header()
-    const rig = await rigOf({ 'chain.signature.check': okay({ valid: false }) })
+    const fixture = await fixtureOf({ 'chain.signature.check': okay({ valid: false }) })
     const headers: Record<string, string> = authorization ? { authorization } : {}
-    const response = await rig.call(method, path, {
+    const response = await fixture.call(method, path, {
       headers,
       ...(method === 'POST' ? { raw: 'not even JSON' } : {}),
     })
     expect([response.status, await errorOf(response)]).toEqual([401, message])
-    expect(rig.users.rows.size).toBe(0)
+    expect(fixture.users.rows.size).toBe(0)
   })
   test('over the limit of its wallet: 429, and another wallet is not', async () => {
-    const rig = await rigOf({}, { settings: { ...settings, signedPerMinute: 1 } })
+    const fixture = await fixtureOf({}, { config: { ...config, rateLimitSignedPerMinute: 1 } })
     const as = async (who: typeof ana) =>
-      rig.call(method, path, { headers: { authorization: await headerOf(who) } })
+      fixture.call(method, path, { headers: { authorization: await headerOf(who) } })
     await as(ana)
     const response = await as(ana)
     expect([response.status, response.headers.get('retry-after')]).toEqual([429, '60'])
@@ -61,14 +61,17 @@ describe.each(routes)('%s %s, before anything else', (method, path) => {
 
 describe.each(money)('%s %s', (method, path, subject) => {
   const call = async (reply: () => unknown) => {
-    const rig = await rigOf({ [subject]: reply })
+    const fixture = await fixtureOf({ [subject]: reply })
     const headers = { authorization: await headerOf(ana) }
-    return { rig, response: await rig.call(method, path, { body: goodBodies[path], headers }) }
+    return {
+      fixture,
+      response: await fixture.call(method, path, { body: goodBodies[path], headers }),
+    }
   }
   test('asks its owner once, for the wallet of the session, and answers what it says', async () => {
-    const { rig, response } = await call(okay({ answered: 'exactly' }))
+    const { fixture, response } = await call(okay({ answered: 'exactly' }))
     expect([response.status, await response.json()]).toEqual([200, { answered: 'exactly' }])
-    expect(rig.asked).toEqual([[subject, { wallet: walletOf(ana), ...goodBodies[path] }]])
+    expect(fixture.asked).toEqual([[subject, { wallet: walletOf(ana), ...goodBodies[path] }]])
   })
   test.each(Object.keys(refusals) as RefusalCode[])(
     'answers the refusal %s as the table says',
@@ -80,9 +83,9 @@ describe.each(money)('%s %s', (method, path, subject) => {
     },
   )
   test('answers 503 with Retry-After when its owner is not there', async () => {
-    const rig = await rigOf()
+    const fixture = await fixtureOf()
     const headers = { authorization: await headerOf(ana) }
-    const response = await rig.call(method, path, { body: goodBodies[path], headers })
+    const response = await fixture.call(method, path, { body: goodBodies[path], headers })
     expect([response.status, await errorOf(response)]).toEqual([
       503,
       'the service is busy, try again',

@@ -3,10 +3,11 @@ import { Type } from 'typebox'
 import { Amount, Uuid } from '#shared/messages/fields'
 import { TopupCreate } from '#shared/messages/payments'
 import { readerOf } from '#shared/schema'
-import { readBody } from '../http/body.ts'
-import { okOf } from '../http/respond.ts'
-import { operation } from '../openapi/operation.ts'
-import type { RouteParts } from '../parts.ts'
+import type { Context } from '../context'
+import { readBody } from '../http/body'
+import type { Door } from '../http/door'
+import { okOf } from '../http/failure'
+import { operation } from '../openapi/operation'
 
 const Body = Type.Object(
   {
@@ -19,7 +20,7 @@ const Body = Type.Object(
 const read = readerOf(Body)
 
 /** `POST /topups`: opens a checkout that becomes collateral. */
-export const topupsRoute = ({ ask, door }: RouteParts) =>
+export const topupsRoute = ({ ask }: Context, door: Door) =>
   new Elysia().post(
     '/topups',
     door.signed(async ({ request, wallet }) =>

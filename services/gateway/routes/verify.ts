@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { Elysia } from 'elysia'
 import { type Static, Type } from 'typebox'
 import { getAddress } from 'viem'
@@ -5,12 +6,11 @@ import type { Ask } from '#shared/bus/ask'
 import { ChainAccount } from '#shared/messages/chain'
 import { Address, Amount } from '#shared/messages/fields'
 import { IndexerRecord, RecordHistory } from '#shared/messages/indexer'
-import { etagOf, noneMatch } from '../http/etag.ts'
-import { badRequest } from '../http/refused.ts'
-import { okOf } from '../http/respond.ts'
-import { operation } from '../openapi/operation.ts'
-import { exampleRecord } from '../openapi/record-example.ts'
-import type { RouteParts } from '../parts.ts'
+import type { Context } from '../context'
+import type { Door } from '../http/door'
+import { badRequest, okOf } from '../http/failure'
+import { exampleRecord } from '../openapi/examples'
+import { operation } from '../openapi/operation'
 
 /** The history is worth waiting for, but not for long: the contract's own figures come anyway. */
 const indexerDeadlineMs = 250
@@ -28,7 +28,7 @@ const PublicRecord = Type.Object({
 })
 
 /** `GET /verify/:wallet`: the public credit record, without a name or a document. */
-export const verifyRoute = ({ ask, door }: RouteParts) =>
+export const verifyRoute = ({ ask }: Context, door: Door) =>
   new Elysia().get(
     '/verify/:wallet',
     door.open(async ({ request, params }) => {
@@ -89,3 +89,11 @@ function cacheable(request: Request, value: unknown): Response {
     return new Response(null, { status: 304, headers })
   return new Response(body, { headers: { ...headers, 'Content-Type': 'application/json' } })
 }
+
+/** A strong entity tag: the same bytes, the same tag. */
+export const etagOf = (body: string): string =>
+  `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
+
+/** Does If-None-Match name this tag? Compared weakly, as RFC 9110 section 13.1.2 asks. */
+export const noneMatch = (header: string | null, etag: string): boolean =>
+  (header ?? '').split(',').some((part) => ['*', etag].includes(part.trim().replace(/^W\//, '')))

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
-import { type Call, errorOf, rigOf, settings, webhookSecret } from '../rig/collaborators.ts'
-import { speakers } from '../rig/identity-providers.ts'
-import { ana, nowMs, walletOf } from '../rig/wallets.ts'
+import { type Call, config, errorOf, fixtureOf, webhookSecret } from '../test-support/fixture'
+import { speakers } from '../test-support/identity-providers'
+import { ana, nowMs, walletOf } from '../test-support/wallets'
 
 const body = JSON.stringify({ event: 'payment.capture', data: { payment_id: 'py-1' } })
 const token = { 'x-callback-token': 'token-id' }
@@ -10,9 +10,9 @@ const unknownToken = 'x-callback-token is missing or not known'
 
 describe('POST /webhooks/payments', () => {
   test('records a delivery once, whatever becomes of its token meanwhile', async () => {
-    const rig = await rigOf()
+    const fixture = await fixtureOf()
     const post = async (headers: Record<string, string>, raw = body) =>
-      (await rig.call('POST', '/webhooks/payments', { raw, headers })).json()
+      (await fixture.call('POST', '/webhooks/payments', { raw, headers })).json()
     const first = { ...token, 'webhook-id': 'w-1' }
     expect(await post(first)).toEqual({ status: 'recorded' })
     expect(await post(first)).toEqual({ status: 'duplicate' })
@@ -24,16 +24,16 @@ describe('POST /webhooks/payments', () => {
     expect(await post(token)).toEqual({ status: 'recorded' })
     expect(await post(token)).toEqual({ status: 'duplicate' })
     expect(await post(token, '{}')).toEqual({ status: 'recorded' })
-    expect(rig.stored.size).toBe(5)
+    expect(fixture.stored.size).toBe(5)
   })
   test('keeps the body as it came, under a subject of its own', async () => {
-    const rig = await rigOf()
+    const fixture = await fixtureOf()
     const raw = `{ "b": 1.50,\n "a": "é" }`
-    await rig.call('POST', '/webhooks/payments', {
+    await fixture.call('POST', '/webhooks/payments', {
       raw,
       headers: { 'x-callback-token': 'token-my' },
     })
-    const [[subject, payload]] = [...rig.stored] as [[string, { deliveryId: string }]]
+    const [[subject, payload]] = [...fixture.stored] as [[string, { deliveryId: string }]]
     expect(payload).toEqual({
       account: 'MY',
       deliveryId: expect.stringMatching(/^dlv_/),
@@ -67,14 +67,14 @@ describe('POST /webhooks/payments', () => {
     ],
     ['with a list', { raw: '[]', headers: token }, 400, 'the body must be a JSON object'],
   ])('refuses a delivery %s', async (_, call, status, message) => {
-    const rig = await rigOf()
-    const response = await rig.call('POST', '/webhooks/payments', call)
+    const fixture = await fixtureOf()
+    const response = await fixture.call('POST', '/webhooks/payments', call)
     expect([response.status, await errorOf(response)]).toEqual([status, message])
-    expect(rig.stored.size).toBe(0)
+    expect(fixture.stored.size).toBe(0)
   })
   test('takes a body of exactly 64 KiB', async () => {
     const raw = `{"a":"${'x'.repeat(65_536 - 8)}"}`
-    const response = await (await rigOf()).call('POST', '/webhooks/payments', {
+    const response = await (await fixtureOf()).call('POST', '/webhooks/payments', {
       raw,
       headers: token,
     })
@@ -82,13 +82,13 @@ describe('POST /webhooks/payments', () => {
   })
   test('answers 503 when it cannot be recorded, so that the provider sends it again', async () => {
     const publish = () => Promise.reject(new Error('no quorum'))
-    const rig = await rigOf({}, { publish })
-    const response = await rig.call('POST', '/webhooks/payments', { raw: body, headers: token })
+    const fixture = await fixtureOf({}, { publish })
+    const response = await fixture.call('POST', '/webhooks/payments', { raw: body, headers: token })
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5'])
   })
   test('security: a token for both accounts stops the start', async () => {
-    const callbackTokens = { ID: ['same'], MY: ['same'] }
-    await expect(rigOf({}, { settings: { ...settings, callbackTokens } })).rejects.toThrow(
+    const same = { paymentsCallbackTokensId: ['same'], paymentsCallbackTokensMy: ['same'] }
+    await expect(fixtureOf({}, { config: { ...config, ...same } })).rejects.toThrow(
       /one account only/,
     )
   })
@@ -106,15 +106,15 @@ describe('POST /webhooks/identity', () => {
     'x-payload-digest-alg': 'HMAC_SHA256_HEX',
   })
   const post = async (raw: string, headers: Record<string, string> = signed(raw)) => {
-    const rig = await rigOf()
-    const send = () => rig.call('POST', '/webhooks/identity', { raw, headers })
-    return { rig, send, response: await send() }
+    const fixture = await fixtureOf()
+    const send = () => fixture.call('POST', '/webhooks/identity', { raw, headers })
+    return { fixture, send, response: await send() }
   }
   test('records a signed delivery once', async () => {
-    const { send, response, rig } = await post(JSON.stringify(statement))
+    const { send, response, fixture } = await post(JSON.stringify(statement))
     expect([response.status, await response.json()]).toEqual([200, { status: 'recorded' }])
     expect(await (await send()).json()).toEqual({ status: 'duplicate' })
-    expect([...rig.stored.keys()][0]).toMatch(/^webhooks\.identity\.sumsub\.dlv_/)
+    expect([...fixture.stored.keys()][0]).toMatch(/^webhooks\.identity\.sumsub\.dlv_/)
   })
   test('records what is authentic but of an unknown form', async () => {
     const { response } = await post('{"something":"new"}')
@@ -123,16 +123,15 @@ describe('POST /webhooks/identity', () => {
   test('security: keeps nothing that Persona tells of the person', async () => {
     const speaker = speakers.find(({ name }) => name === 'persona')!
     const provider = speaker.adapter('http://127.0.0.1:9', 'sandbox')
-    const identity = { provider, isVerified: async () => false, noteLink: async () => {} }
-    const rig = await rigOf({}, { identity })
+    const fixture = await fixtureOf({}, { provider })
     const saying = { verdict: 'approved', subject: walletOf(ana), occurredAtMs: nowMs } as const
     const event = JSON.parse(speaker.say(saying, 'sandbox'))
     event.data.attributes.payload.data.attributes['name-first'] = 'Ratna'
     const raw = JSON.stringify(event)
     const headers = Object.fromEntries(speaker.sign(raw))
-    const response = await rig.call('POST', '/webhooks/identity', { raw, headers })
+    const response = await fixture.call('POST', '/webhooks/identity', { raw, headers })
     expect(await response.json()).toEqual({ status: 'recorded' })
-    const [payload] = [...rig.stored.values()] as { body: string }[]
+    const [payload] = [...fixture.stored.values()] as { body: string }[]
     expect(payload!.body).not.toContain('Ratna')
     expect(provider.parse(payload!.body)).toEqual(provider.parse(raw))
   })
@@ -145,8 +144,8 @@ describe('POST /webhooks/identity', () => {
     ['that is signed but a list', '[]', signed('[]'), 400, 'the body must be a JSON object'],
     ['that is too large', 'x'.repeat(65_537), {}, 413, 'the body is larger than 64 KiB'],
   ])('refuses a delivery %s', async (_, raw, headers, status, message) => {
-    const { rig, response } = await post(raw, headers)
+    const { fixture, response } = await post(raw, headers)
     expect([response.status, await errorOf(response)]).toEqual([status, message])
-    expect(rig.stored.size).toBe(0)
+    expect(fixture.stored.size).toBe(0)
   })
 })

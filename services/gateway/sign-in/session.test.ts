@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { nowSeconds } from '../rig/wallets.ts'
-import { parseSession, sessionSecondsMax, signInText } from './session.ts'
+import { nowSeconds } from '../test-support/wallets'
+import { parseSession, sessionSecondsMax, signInText } from './session'
 
 const wallet = `0x${'Ab'.repeat(20)}`
 const signature = `0x${'1b'.repeat(65)}`

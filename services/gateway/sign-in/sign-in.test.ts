@@ -1,9 +1,16 @@
 import { describe, expect, test } from 'bun:test'
-import { openLimiter } from '../http/token-bucket.ts'
-import { askOf, okay, type Replies, refusing, usersInMemory } from '../rig/collaborators.ts'
-import { ana, budi, headerOf, nowMs, nowSeconds, tomorrow, walletOf } from '../rig/wallets.ts'
-import { signInText } from './session.ts'
-import { openSignIn } from './sign-in.ts'
+import { openLimiter } from '../http/limit'
+import {
+  askOf,
+  contextOf,
+  okay,
+  type Replies,
+  refusing,
+  usersInMemory,
+} from '../test-support/fixture'
+import { ana, budi, headerOf, nowMs, nowSeconds, tomorrow, walletOf } from '../test-support/wallets'
+import { signInText } from './session'
+import { openSignIn } from './sign-in'
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const notTheirs = 'the signature of the session is not by its wallet: sign in again'
@@ -15,7 +22,7 @@ function open(replies: Replies = foreign, perMinute = 1_000) {
   const { ask, asked } = askOf(replies)
   const users = usersInMemory()
   const limiter = openLimiter({ perMinute, clock })
-  const signIn = openSignIn({ ask, arrive: users.arrive, limiter, clock })
+  const signIn = openSignIn(contextOf({ ask, users, clock }), limiter)
   return { time, asked, users, enter: (header: string | null) => signIn(header, '203.0.113.7') }
 }
 

@@ -1,13 +1,10 @@
 import type { Ask } from '#shared/bus/ask'
 import { type Clock, toUnixSeconds } from '#shared/clock'
 import { SignatureCheck } from '#shared/messages/chain'
-import { takeFrom } from '../http/limit.ts'
-import { signInAgain } from '../http/refused.ts'
-import { okOf } from '../http/respond.ts'
-import type { Limiter } from '../http/token-bucket.ts'
-import { expiringMap } from './expiring-map.ts'
-import { parseSession, type Session, signInText } from './session.ts'
-import { judgeSignature } from './signature.ts'
+import type { Context } from '../context'
+import { okOf, signInAgain } from '../http/failure'
+import { type Limiter, takeFrom } from '../http/limit'
+import { judgeSignature, parseSession, type Session, signInText } from './session'
 
 /** The wallet behind an Authorization header; throws a 401 that says what is wrong with it. */
 export type SignIn = (header: string | null, address: string) => Promise<`0x${string}`>
@@ -18,19 +15,11 @@ const contractTtlMs = 45_000
 const rejectedTtlMs = 60_000
 const chainDeadlineMs = 3_000
 
-/** What proving a session needs. */
-export type SignInParts = {
-  ask: Ask
-  /** Writes the user's row on the first signed call. */
-  arrive: (wallet: `0x${string}`) => Promise<void>
-  /** Cryptography costs: sessions not seen before are counted per address. */
-  limiter: Limiter
-  clock: Clock
-}
-
-/** Opens the sign-in with an empty memory. */
-export function openSignIn(parts: SignInParts): SignIn {
-  const { clock, limiter } = parts
+/**
+ * Opens the sign-in with an empty memory. Cryptography costs: `limiter` counts the sessions not seen
+ * before per address.
+ */
+export function openSignIn({ ask, clock, users }: Context, limiter: Limiter): SignIn {
   // The proven signature is kept with the session: the key alone, guessable, must open nothing.
   const proven = expiringMap<string>(50_000, clock)
   const rejected = expiringMap<true>(10_000, clock)
@@ -43,12 +32,12 @@ export function openSignIn(parts: SignInParts): SignIn {
     const whole = `${key}.${session.signature}`
     if (rejected.get(whole)) throw notTheirs()
     takeFrom(limiter, address)
-    const ttlMs = await prove(parts.ask, session)
+    const ttlMs = await prove(ask, session)
     if (ttlMs === 0) {
       rejected.set(whole, true, rejectedTtlMs)
       throw notTheirs()
     }
-    await parts.arrive(session.wallet)
+    await users.insert(session.wallet)
     proven.set(key, session.signature, Math.min(ttlMs, session.until * 1000 - clock()))
     return session.wallet
   }
@@ -64,4 +53,29 @@ async function prove(ask: Ask, { wallet, until, signature }: Session): Promise<n
   if (verdict === 'malformed') return 0
   const answer = await ask(SignatureCheck, { wallet, text, signature }, chainDeadlineMs)
   return okOf(answer).valid ? contractTtlMs : 0
+}
+
+/** A bounded memory whose entries expire; full, it forgets the oldest. */
+type ExpiringMap<V> = {
+  readonly get: (key: string) => V | undefined
+  readonly set: (key: string, value: V, ttlMs: number) => void
+}
+
+/** Opens an empty memory of at most `entriesMax` entries. */
+function expiringMap<V>(entriesMax: number, clock: Clock): ExpiringMap<V> {
+  const entries = new Map<string, { value: V; endsAt: number }>()
+  return {
+    get(key) {
+      const entry = entries.get(key)
+      if (!entry) return undefined
+      if (entry.endsAt > clock()) return entry.value
+      entries.delete(key)
+      return undefined
+    },
+    set(key, value, ttlMs) {
+      entries.delete(key)
+      entries.set(key, { value, endsAt: clock() + ttlMs })
+      if (entries.size > entriesMax) entries.delete(entries.keys().next().value!)
+    },
+  }
 }

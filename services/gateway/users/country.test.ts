@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { countries } from './country.ts'
+import { countries } from './country'
 
 test('the list is that of ISO 3166-1: 249 different codes of two capitals', () => {
   expect(countries).toHaveLength(249)

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { text } from 'drizzle-orm/pg-core'
 import { addressColumn, at } from '#shared/db/columns'
 import type { Database } from '#shared/db/open'
-import { schema } from '../schema.store.ts'
+import { schema } from '../schema.store'
 
 /** Everybody who ever signed in. */
 export const users = schema.table('users', {
@@ -17,9 +17,9 @@ export type User = { readonly country: string | null; readonly createdAt: Date }
 /** What the routes do with users. */
 export type Users = {
   /** Makes the row if there is none; asks the database once per wallet and process. */
-  readonly arrive: (wallet: `0x${string}`) => Promise<void>
+  readonly insert: (wallet: `0x${string}`) => Promise<void>
   readonly find: (wallet: `0x${string}`) => Promise<User | undefined>
-  readonly settle: (wallet: `0x${string}`, country: string) => Promise<void>
+  readonly setCountry: (wallet: `0x${string}`, country: string) => Promise<void>
 }
 
 const knownMax = 100_000
@@ -28,9 +28,9 @@ const knownMax = 100_000
 export function openUsers(database: Database): Users {
   const known = new Set<string>()
   return {
-    async arrive(wallet) {
+    async insert(wallet) {
       if (known.has(wallet)) return
-      await database.read((db) => db.insert(users).values({ wallet }).onConflictDoNothing())
+      await database.run((db) => db.insert(users).values({ wallet }).onConflictDoNothing())
       if (known.size >= knownMax) known.clear()
       known.add(wallet)
     },
@@ -40,8 +40,8 @@ export function openUsers(database: Database): Users {
       )
       return rows[0]
     },
-    async settle(wallet, country) {
-      await database.read((db) =>
+    async setCountry(wallet, country) {
+      await database.run((db) =>
         db
           .insert(users)
           .values({ wallet, country })

@@ -1,6 +1,5 @@
 import { actors } from '#infra/contracts/stage'
-import type { RigChain } from './chain.ts'
-import { rigTerms } from './chain.ts'
+import { type RigChain, rigTerms } from './chain.ts'
 
 export const ana = actors.ana.address
 export const budi = actors.budi.address

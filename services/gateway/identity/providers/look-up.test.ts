@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { level, speakers } from '../../rig/identity-providers.ts'
-import { nowSeconds } from '../../rig/wallets.ts'
-import { accessSignature } from './sumsub/client.ts'
+import { level, speakers } from '../../test-support/identity-providers'
+import { nowSeconds } from '../../test-support/wallets'
+import { accessSignature } from './sumsub/client'
 
 const wallet = `0x${'ab'.repeat(20)}` as const
 const other = `0x${'cd'.repeat(20)}`

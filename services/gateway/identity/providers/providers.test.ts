@@ -1,11 +1,10 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
-import { speakers } from '../../rig/identity-providers.ts'
-import { nowMs, nowSeconds } from '../../rig/wallets.ts'
-import { parsePersona } from './persona/mapping.ts'
-import { verifyPersona } from './persona/signature.ts'
-import { accessSignature } from './sumsub/client.ts'
-import { parseSumsub } from './sumsub/mapping.ts'
+import { speakers } from '../../test-support/identity-providers'
+import { nowMs, nowSeconds } from '../../test-support/wallets'
+import { parsePersona, verifyPersona } from './persona/webhook'
+import { accessSignature } from './sumsub/client'
+import { parseSumsub } from './sumsub/webhook'
 
 const wallet = `0x${'ab'.repeat(20)}` as const
 type Seen = { path: string; headers: Headers; body: string }

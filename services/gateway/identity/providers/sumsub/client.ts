@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto'
+import { type Static, Type } from 'typebox'
 import { type Clock, toUnixSeconds } from '#shared/clock'
-import { type Finding, type IdentityProvider, ProviderDown } from '../../identity-provider.ts'
-import { getFromProvider, hostedLink, postToProvider } from '../../provider-call.ts'
-import { findingOf, parseSumsub } from './mapping.ts'
-import { verifySumsub } from './signature.ts'
+import { readerOf } from '#shared/schema'
+import { type Finding, type IdentityProvider, ProviderDown, type Word } from '../../provider'
+import { getFromProvider, hostedLink, postToProvider } from '../http'
+import { maybe, parseSumsub, ReviewResult, timeOf, verifySumsub, wordOf } from './webhook'
 
 /** `secretKey` signs our requests; `webhookSecrets` are other secrets, one per webhook. */
 export type SumsubOptions = {
@@ -72,3 +73,68 @@ export const accessSignature = (
   path: string,
   body: string,
 ): string => createHmac('sha256', secretKey).update(`${ts}${method}${path}${body}`).digest('hex')
+
+/**
+ * The fields we use of an applicant (docs.sumsub.com, "Get applicant data by externalUserId"). The
+ * rest of the answer is the person's own data, and stays unread.
+ */
+const Applicant = Type.Object({
+  id: maybe(Type.String()),
+  externalUserId: maybe(Type.String()),
+  /** Deactivated, or deleted: "as if it never existed". */
+  deleted: maybe(Type.Boolean()),
+  review: maybe(
+    Type.Object({
+      levelName: maybe(Type.String()),
+      attemptId: maybe(Type.String()),
+      reviewStatus: maybe(Type.String()),
+      reviewResult: maybe(ReviewResult),
+      /** When the check began. */
+      createDate: maybe(Type.String()),
+      /** When it ended, to the second: `2024-02-02 18:31:57+0000`. */
+      reviewDate: maybe(Type.String()),
+    }),
+  ),
+})
+const readApplicant = readerOf(Applicant)
+
+/** Whose answer is read: `sandbox` is what our own key says, because an applicant does not. */
+type Asked = { readonly wallet: string; readonly level: string; readonly sandbox: boolean }
+
+/** Reads the answer about one applicant; a fault when it is not plainly about this person. */
+function findingOf(answer: unknown, asked: Asked): Finding | { fault: string } {
+  const got = readApplicant(answer)
+  if ('fault' in got) return got
+  const { value } = got
+  if (value.externalUserId !== asked.wallet)
+    return { fault: 'the applicant is not the one asked for' }
+  const review = value.review ?? {}
+  const word = standingWord(value, asked.level)
+  const known = {
+    eventId: [value.id, 'look-up', review.attemptId, review.reviewDate, word].join(':'),
+    subjectRef: asked.wallet,
+    providerRef: value.id ?? null,
+    level: review.levelName ?? null,
+    word,
+    sandbox: asked.sandbox,
+  }
+  const ended = timeOf(review.reviewDate)
+  if (word === 'none') return { statement: { ...known, occurredAtMs: ended?.fromMs ?? 0 } }
+  if (word === 'approved') {
+    const began = ended ?? timeOf(review.createDate)
+    if (!began) return { fault: 'an approval without a time' }
+    return { statement: { ...known, occurredAtMs: began.fromMs } }
+  }
+  if (word === 'reset' || !ended) return { undated: known }
+  return { statement: { ...known, occurredAtMs: ended.toMs } }
+}
+
+/**
+ * What the applicant's present state means. `init` at our level is what a reset leaves behind; at
+ * another level it only says that the person was sent there.
+ */
+function standingWord({ deleted, review }: Static<typeof Applicant>, level: string): Word {
+  if (deleted) return 'reset'
+  if (review?.reviewStatus === 'completed') return wordOf(review.reviewResult)
+  return review?.reviewStatus === 'init' && review.levelName === level ? 'reset' : 'none'
+}

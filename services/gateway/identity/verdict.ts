@@ -1,72 +1,63 @@
 import { type Reaction, reactTo } from '#shared/bus/reaction'
 import { Malformed } from '#shared/bus/verdict'
-import type { Clock } from '#shared/clock'
 import type { Tx } from '#shared/db/open'
 import { announce } from '#shared/db/outbox.store'
 import { failpoint } from '#shared/failpoint'
 import { idFor } from '#shared/ids'
-import type { Log } from '#shared/log'
 import { IdentityDecided } from '#shared/messages/identity'
 import { VerifyOrdered } from '#shared/messages/relay'
 import { IdentityWebhook } from '#shared/messages/webhooks'
-import { outbox } from '../schema.store.ts'
-import { lockIdentity, storeVerdict } from './identity.store.ts'
+import type { Context } from '../context'
+import { outbox } from '../schema.store'
 import {
   decideIdentity,
   type IdentityDecision,
-  type IdentityPolicy,
+  nextCheckAt,
+  scheduleOf,
   subjectOf,
-} from './identity.ts'
-import type { IdentityProvider, Statement } from './identity-provider.ts'
-import { flagCause, flagOrderId } from './orders.ts'
-import { noteVerdict } from './recheck.store.ts'
-import { nextCheckAt, type RecheckSchedule } from './schedule.ts'
-
-/** What judging a statement needs; `sweepAfterMs` is when an order counts as quiet. */
-export type VerdictParts = {
-  provider: Pick<IdentityProvider, 'name'>
-  policy: IdentityPolicy
-  schedule: RecheckSchedule
-  sweepAfterMs: number
-  clock: Clock
-  log: Log
-}
-type WebhookParts = VerdictParts & { provider: Pick<IdentityProvider, 'name' | 'parse'> }
+} from './identity'
+import { lockIdentity, storeVerdict } from './identity.store'
+import { flagCause, flagOrderId } from './orders'
+import type { Statement } from './provider'
+import { noteVerdict } from './recheck.store'
 
 /** A delivery of the identity provider moves the person's row and orders the flag on the chain. */
-export const verdictReactions = (parts: WebhookParts): readonly Reaction[] => [
+export const webhookReaction = (context: Context): Reaction =>
   reactTo(IdentityWebhook, {
     async apply(tx, message) {
-      if (message.provider !== parts.provider.name)
+      const { provider, log } = context
+      if (message.provider !== provider.name)
         throw new Malformed(`a delivery of ${message.provider}, which is not configured`)
-      const read = parts.provider.parse(message.body)
+      const read = provider.parse(message.body)
       if ('fault' in read) throw new Malformed(`${message.provider}: ${read.fault}`)
-      const decision = await applyStatement(tx, parts, read.statement)
+      const decision = await applyStatement(tx, context, read.statement)
       if (!('ignored' in decision)) return
       const { eventId } = read.statement
-      parts.log.info({ eventId, why: decision.ignored }, 'identity statement ignored')
+      log.info({ eventId, why: decision.ignored }, 'identity statement ignored')
     },
-  }),
-]
+  })
 
 /** The one function through which a statement changes anything, told or found by asking. */
 export async function applyStatement(
   tx: Tx,
-  parts: VerdictParts,
+  context: Context,
   statement: Statement,
 ): Promise<IdentityDecision> {
-  const { log, policy, clock, sweepAfterMs, schedule } = parts
-  const provider = parts.provider.name
+  const { config, clock, log } = context
+  const provider = context.provider.name
   const { providerRef } = statement
   const subject = subjectOf(statement)
   const known = subject ? await lockIdentity(tx, subject) : undefined
-  const decision = decideIdentity(known, statement, policy)
+  const decision = decideIdentity(known, statement, {
+    level: config.identityLevel,
+    environment: config.identityEnvironment,
+  })
   if ('ignored' in decision) return decision
   const { wallet, next, flag } = decision
   const verdict = { wallet, next, provider, providerRef, ordered: flag !== null }
-  await storeVerdict(tx, verdict, new Date(clock() + sweepAfterMs))
+  await storeVerdict(tx, verdict, new Date(clock() + config.sweepAfterMs))
   const standing = { state: next.state, decidedAt: new Date(next.decidedAtMs), linkedAt: null }
-  const askedAt = nextCheckAt(standing, schedule, clock())
+  const askedAt = nextCheckAt(standing, scheduleOf(config), clock())
   await noteVerdict(tx, { wallet, provider, nextCheckAt: askedAt })
   if (flag !== null) await announceFlag(tx, wallet, flag, next.revision!, statement)
   log.info({ wallet, state: next.state, flag }, 'identity decided')

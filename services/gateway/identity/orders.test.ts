@@ -1,31 +1,29 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac, randomBytes } from 'node:crypto'
 import { eq } from 'drizzle-orm'
-import pino from 'pino'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { waitUntil } from '#infra/local/wait'
 import { asker } from '#shared/bus/ask'
 import { answering } from '#shared/bus/serve'
 import { ChainAccount } from '#shared/messages/chain'
 import { relayFailed, relaySettled } from '#shared/messages/relay'
-import { account } from '../rig/answers.ts'
-import { type Backbone, standIn, startBackbone, startGateway } from '../rig/backbone.ts'
-import { webhookSecret } from '../rig/collaborators.ts'
-import { headerOf, walletOf } from '../rig/wallets.ts'
-import { inbox, outbox } from '../schema.store.ts'
-import { identities } from './identity.store.ts'
-import { dripOrderId, dripRepeatId, flagCause, flagOrderId } from './orders.ts'
-import { sweepOnce } from './stuck.ts'
+import { inbox, outbox } from '../schema.store'
+import { answerAs, type Backbone, startBackbone, startGateway } from '../test-support/backbone'
+import { account } from '../test-support/bodies'
+import { config, contextOf, webhookSecret } from '../test-support/fixture'
+import { headerOf, walletOf } from '../test-support/wallets'
+import { identities } from './identity.store'
+import { dripOrderId, dripRepeatId, flagCause, flagOrderId, sweepOnce } from './orders'
 
 let backbone: Backbone
 let gateway: Awaited<ReturnType<typeof startGateway>>
-let relayer: Awaited<ReturnType<typeof standIn>>
+let relayer: Awaited<ReturnType<typeof answerAs>>
 /** What the chain says, per wallet; nothing is verified by default. */
 const onChain = new Map<string, { verified: boolean; native: string }>()
 
 beforeAll(async () => {
   backbone = await startBackbone()
-  relayer = await standIn(backbone, 'chain-relayer', [
+  relayer = await answerAs(backbone, 'chain-relayer', [
     answering(ChainAccount, async ({ wallet }) => {
       const { verified, native } = onChain.get(wallet) ?? { verified: false, native: '0' }
       return { ok: { ...account, wallet, verified, balance: { ausd: '0', native } } }
@@ -84,15 +82,14 @@ const minuteMs = 60_000
 /** What the sweeper does when its clock is so far ahead. */
 async function sweepLater(aheadMs: number): Promise<void> {
   await using bus = await backbone.busAs('gateway')
-  await sweepOnce({
-    database: backbone.database,
-    ask: asker(bus),
-    clock: () => Date.now() + aheadMs + 1_000,
-    sweepAfterMs: minuteMs,
-    sweepEveryMs: minuteMs,
-    log: pino({ level: 'silent' }),
-    poke: () => {},
-  })
+  await sweepOnce(
+    contextOf({
+      config: { ...config, sweepAfterMs: minuteMs },
+      database: backbone.database,
+      ask: asker(bus),
+      clock: () => Date.now() + aheadMs + 1_000,
+    }),
+  )
 }
 const settle = (wallet: `0x${string}`, revision: bigint) =>
   relayer.tell(relaySettled('verify'), {

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
-import type { IdentityProvider } from '../identity/identity-provider.ts'
-import { persona } from '../identity/providers/persona/client.ts'
-import { sumsub } from '../identity/providers/sumsub/client.ts'
-import { nowMs } from './wallets.ts'
+import type { IdentityProvider } from '../identity/provider'
+import { persona } from '../identity/providers/persona/client'
+import { sumsub } from '../identity/providers/sumsub/client'
+import { nowMs } from './wallets'
 
 export const level = 'level-that-counts'
 export const secrets = ['secret-of-today', 'secret-of-yesterday'] as const

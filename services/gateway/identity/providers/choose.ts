@@ -1,17 +1,19 @@
 import type { Clock } from '#shared/clock'
-import type { IdentityProvider } from './identity-provider.ts'
-import { persona } from './providers/persona/client.ts'
-import { sumsub } from './providers/sumsub/client.ts'
+import type { Config } from '../../config'
+import type { IdentityProvider } from '../provider'
+import { persona } from './persona/client'
+import { sumsub } from './sumsub/client'
 
 /** The part of the configuration that names the provider. */
-export type IdentityConfig = {
-  identityProvider: 'sumsub' | 'persona'
-  identityApiUrl: string
-  identityAppToken: string
-  identitySecretKey: string
-  identityWebhookSecrets: readonly string[]
-  identityLevel: string
-}
+type IdentityConfig = Pick<
+  Config,
+  | 'identityProvider'
+  | 'identityApiUrl'
+  | 'identityAppToken'
+  | 'identitySecretKey'
+  | 'identityWebhookSecrets'
+  | 'identityLevel'
+>
 
 /** The adapter that the configuration names. */
 export function identityProviderOf(config: IdentityConfig, clock: Clock): IdentityProvider {

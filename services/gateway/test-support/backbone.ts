@@ -9,27 +9,20 @@ import { type Bus, openBus } from '#shared/bus/open'
 import { relayOutbox } from '#shared/bus/outbox-relay'
 import { publish } from '#shared/bus/publish'
 import { type Answering, serve } from '#shared/bus/serve'
-import { systemClock } from '#shared/clock'
+import { systemClock as clock } from '#shared/clock'
 import { openDatabase } from '#shared/db/open'
 import type { ServiceName, Topic } from '#shared/messages/topic'
-import { openApp } from '../app.ts'
-import { openFigures } from '../health/figures.ts'
-import { openReadiness } from '../health/readiness.ts'
-import { gatherStats } from '../health/service-stats.ts'
-import { openIdentityDesk } from '../identity/identity-desk.ts'
-import { listen } from '../listen.ts'
-import { outbox } from '../schema.store.ts'
-import { openUsers } from '../users/user.store.ts'
-import { settings, webhookSecret } from './collaborators.ts'
+import { openApp } from '../app'
+import type { Config } from '../config'
+import type { Context } from '../context'
+import { openHealth } from '../health/probes'
+import { identityProviderOf } from '../identity/providers/choose'
+import { openVerification, runIdentity } from '../identity/run'
+import { listen } from '../listen'
+import { outbox } from '../schema.store'
+import { openUsers } from '../users/user.store'
+import { config } from './fixture'
 
-/** As in production. */
-const recheckTerms = {
-  identityRecheckOpenMs: 3_600_000,
-  identityRecheckOpenForMs: 259_200_000,
-  identityRecheckMs: 86_400_000,
-  identityRecheckForMs: 2_592_000_000,
-  identityRechecksPerMinute: 120,
-}
 const log = pino({ level: 'silent' })
 const onStuck = () => {}
 
@@ -60,45 +53,26 @@ export async function startBackbone() {
 export type Backbone = Awaited<ReturnType<typeof startBackbone>>
 
 /** The gateway as `main.ts` wires it, on a port of its own. */
-export async function startGateway(
-  backbone: Backbone,
-  { sweepAfterMs = 60_000, sweepEveryMs = 50, identityApiUrl = 'http://127.0.0.1:9' } = {},
-) {
+export async function startGateway(backbone: Backbone, over: Partial<Config> = {}) {
   await using ends = new AsyncDisposableStack()
   const bus = ends.use(await backbone.busAs('gateway'))
   const database = ends.use(
     openDatabase({ url: backbone.databaseUrl, name: 'gateway', log, onStuck }),
   )
-  const { poke } = ends.use(relayOutbox({ bus, database, outbox, log }))
-  const ask = asker(bus)
-  const config = {
-    identityProvider: 'sumsub' as const,
-    identityApiUrl,
-    identityAppToken: 'app-token',
-    identitySecretKey: 'secret-key',
-    identityWebhookSecrets: [webhookSecret],
-    identityLevel: 'basic-kyc-level',
-    identityEnvironment: 'sandbox' as const,
-    sweepAfterMs,
-    sweepEveryMs,
-    ...recheckTerms,
-  }
-  const clock = systemClock
-  const identity = ends.use(
-    openIdentityDesk({ config, bus, database, ask, clock, log, poke, onStuck }),
-  )
-  const app = await openApp({
-    ask,
+  const relay = ends.use(relayOutbox({ bus, database, outbox, log }))
+  const own = { ...config, sweepAfterMs: 60_000, sweepEveryMs: 50, ...over }
+  const provider = identityProviderOf(own, clock)
+  const context: Context = {
+    ...{ config: own, clock, log, database, provider },
+    ask: asker(bus),
     publish: (message) => publish(bus, message),
+    poke: relay.poke,
     users: openUsers(database),
-    identity,
-    readiness: openReadiness(bus, database),
-    gatherStats: () => gatherStats(bus),
-    figures: openFigures(database),
-    clock,
-    log,
-    settings,
-  })
+    verification: openVerification({ config: own, clock, database, provider }),
+    health: openHealth(bus, database),
+  }
+  ends.use(runIdentity(context, bus, onStuck))
+  const app = await openApp(context)
   const server = ends.use(listen(app, { host: '127.0.0.1', port: 0 }))
   const kept = ends.move()
   return {
@@ -107,8 +81,8 @@ export async function startGateway(
   }
 }
 
-/** Stands in for another service, under that service's own rights. */
-export async function standIn(
+/** Answers in the place of another service, under that service's own rights. */
+export async function answerAs(
   backbone: Backbone,
   name: ServiceName,
   answers: readonly Answering[],
@@ -117,9 +91,9 @@ export async function standIn(
   const served = await serve({
     bus,
     name,
-    description: 'stands in for it',
+    description: 'answers in its place',
     answers,
-    stats: async () => ({ stood: 1 }),
+    stats: async () => ({ asked: 1 }),
     log,
   })
   return {

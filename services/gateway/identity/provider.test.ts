@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { level, type Saying, secrets, speakers } from '../rig/identity-providers.ts'
-import { nowMs } from '../rig/wallets.ts'
-import { decideIdentity, type Identity } from './identity.ts'
+import { level, type Saying, secrets, speakers } from '../test-support/identity-providers'
+import { nowMs } from '../test-support/wallets'
+import { decideIdentity, type Identity } from './identity'
 
 const wallet = `0x${'ab'.repeat(20)}` as const
 const bytes = (text: string) => new TextEncoder().encode(text)

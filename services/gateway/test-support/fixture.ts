@@ -1,12 +1,15 @@
 import pino from 'pino'
 import { type Ask, Unavailable } from '#shared/bus/ask'
 import type { Published } from '#shared/bus/publish'
+import { readConfig } from '#shared/config'
+import { openDatabase } from '#shared/db/open'
 import type { RefusalCode } from '#shared/refusals'
-import { type App, openApp } from '../app.ts'
-import { sumsub } from '../identity/providers/sumsub/client.ts'
-import type { Parts, Settings } from '../parts.ts'
-import type { User } from '../users/user.store.ts'
-import { nowMs } from './wallets.ts'
+import { type App, openApp } from '../app'
+import { type Config, fields } from '../config'
+import type { Context } from '../context'
+import { identityProviderOf } from '../identity/providers/choose'
+import type { User } from '../users/user.store'
+import { nowMs } from './wallets'
 
 /** What the other services would say, by subject; a subject that is not here has nobody. */
 export type Replies = Record<string, (request: never) => unknown>
@@ -26,29 +29,40 @@ export function askOf(replies: Replies): { ask: Ask; asked: [string, unknown][] 
 export const okay = (value: unknown) => () => ({ ok: value })
 export const refusing = (code: RefusalCode) => () => ({ refused: code })
 
-export const settings: Settings = {
-  publicUrl: 'http://127.0.0.1:3000',
-  callbackTokens: { ID: ['token-id', 'token-id-next'], MY: ['token-my'] },
-  corsOrigins: ['https://app.example'],
-  trustedProxyHops: 0,
-  publicPerMinute: 1_000,
-  signedPerMinute: 1_000,
-}
-
 export const webhookSecret = 'identity-webhook-secret'
+
+/** Nothing listens there. */
+const nowhere = '127.0.0.1:9'
+
+/** What suites run with; what is not named here is as in production. */
+export const config: Config = readConfig('gateway', fields, {
+  NATS_URL: `nats://${nowhere}`,
+  NATS_PASSWORD: 'none',
+  DATABASE_URL: `postgres://${nowhere}/none`,
+  PUBLIC_URL: 'http://127.0.0.1:3000',
+  PAYMENTS_CALLBACK_TOKENS_ID: 'token-id,token-id-next',
+  PAYMENTS_CALLBACK_TOKENS_MY: 'token-my',
+  IDENTITY_WEBHOOK_SECRETS: webhookSecret,
+  IDENTITY_API_URL: `http://${nowhere}`,
+  IDENTITY_APP_TOKEN: 'app-token',
+  IDENTITY_SECRET_KEY: 'secret-key',
+  CORS_ORIGINS: 'https://app.example',
+  RATE_LIMIT_PUBLIC_PER_MINUTE: '1000',
+  RATE_LIMIT_SIGNED_PER_MINUTE: '1000',
+})
 
 /** Users in memory, for suites that are about HTTP and not about rows. */
 export function usersInMemory() {
   const rows = new Map<string, User>()
-  const arrive = async (wallet: string) => {
+  const insert = async (wallet: string) => {
     if (!rows.has(wallet)) rows.set(wallet, { country: null, createdAt: new Date(nowMs) })
   }
   return {
     rows,
-    arrive,
+    insert,
     find: async (wallet: string) => rows.get(wallet),
-    settle: async (wallet: string, country: string) => {
-      await arrive(wallet)
+    setCountry: async (wallet: string, country: string) => {
+      await insert(wallet)
       rows.set(wallet, { ...rows.get(wallet)!, country })
     },
   }
@@ -65,7 +79,7 @@ export function streamInMemory() {
   return { stored, publish }
 }
 
-export type Rig = {
+export type Fixture = {
   app: App
   call: (method: string, path: string, init?: Call) => Promise<Response>
   asked: [string, unknown][]
@@ -79,33 +93,35 @@ export type Call = {
   from?: string
 }
 
+/** A context with everything in memory and nobody to ask; the database answers nothing. */
+export function contextOf(over: Partial<Context> = {}): Context {
+  const { clock = () => nowMs, config: configured = config } = over
+  const log = pino({ level: 'silent' })
+  return {
+    config: configured,
+    clock,
+    log,
+    ask: askOf({}).ask,
+    publish: streamInMemory().publish,
+    database: openDatabase({ url: config.databaseUrl, name: 'none', log, onStuck: () => {} }),
+    poke: () => {},
+    users: usersInMemory(),
+    provider: identityProviderOf(configured, clock),
+    verification: { isVerified: async () => false, noteLink: async () => {} },
+    health: { readiness: async () => [], gatherStats: async () => [], figures: async () => ({}) },
+    ...over,
+  }
+}
+
 /** The whole app over collaborators at its edges: the bus, the rows, the clock. */
-export async function rigOf(replies: Replies = {}, over: Partial<Parts> = {}): Promise<Rig> {
+export async function fixtureOf(
+  replies: Replies = {},
+  over: Partial<Context> = {},
+): Promise<Fixture> {
   const { ask, asked } = askOf(replies)
   const { stored, publish } = streamInMemory()
   const users = usersInMemory()
-  const clock = over.clock ?? (() => nowMs)
-  const provider = sumsub({
-    apiUrl: 'http://127.0.0.1:9',
-    appToken: 'app-token',
-    secretKey: 'secret-key',
-    webhookSecrets: [webhookSecret],
-    level: 'basic-kyc-level',
-    clock,
-  })
-  const app = await openApp({
-    ask,
-    publish,
-    users,
-    identity: { provider, isVerified: async () => false, noteLink: async () => {} },
-    readiness: async () => [],
-    gatherStats: async () => [],
-    figures: async () => ({}),
-    clock,
-    log: pino({ level: 'silent' }),
-    settings,
-    ...over,
-  })
+  const app = await openApp(contextOf({ ask, publish, users, ...over }))
   const call = (method: string, path: string, init: Call = {}) =>
     app(requestOf(method, path, init), init.from ?? '203.0.113.7')
   return { app, call, asked, stored, users }

@@ -1,4 +1,5 @@
-import { ProviderDown } from './identity-provider.ts'
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { ProviderDown } from '../provider'
 
 const callDeadlineMs = 5_000
 /** No answer we ask for is longer; more would be somebody else's. */
@@ -74,4 +75,21 @@ export function hostedLink(value: unknown): string {
     if (protocol === 'https:' || (protocol === 'http:' && local)) return value
   }
   throw new ProviderDown('the identity provider answered without a link')
+}
+
+/** Does `hex` equal the HMAC of the bytes under any of the secrets? Compared in constant time. */
+export function signedByAny(
+  secrets: readonly string[],
+  algorithm: 'sha256' | 'sha512',
+  parts: readonly (string | Uint8Array)[],
+  hex: string,
+): boolean {
+  const given = Buffer.from(/^[0-9a-f]+$/i.test(hex) ? hex : '', 'hex')
+  const matches = secrets.filter((secret) => {
+    const mac = createHmac(algorithm, secret)
+    for (const part of parts) mac.update(part)
+    const wanted = mac.digest()
+    return wanted.length === given.length && timingSafeEqual(wanted, given)
+  })
+  return matches.length > 0
 }

@@ -1,0 +1,114 @@
+import { sql } from 'drizzle-orm'
+import { RequestStrategy } from 'nats'
+import type { Bus } from '#shared/bus/open'
+import { countDead } from '#shared/db/dead-letter.store'
+import type { Database } from '#shared/db/open'
+import { outboxLag } from '#shared/db/outbox.store'
+import { within } from '#shared/deadline'
+import { serviceNames } from '#shared/messages/topic'
+import { countIdentities } from '../identity/identity.store'
+import { countRechecks } from '../identity/recheck.store'
+import { deadLetters, outbox } from '../schema.store'
+
+/** The names of what does not answer; none means ready. */
+export type Readiness = () => Promise<readonly string[]>
+
+const probeMs = 800
+
+/** The gateway answers by HTTP; the others over `$SRV.PING`. */
+const others = serviceNames.filter((name) => name !== 'gateway')
+
+/** Asks Postgres, NATS and every service at once; simultaneous callers share one round. */
+function openReadiness(bus: Bus, database: Database): Readiness {
+  const round = async () => {
+    const rounds = await Promise.all([
+      missingOf('postgres', () => database.read((db) => db.execute(sql`select 1`))),
+      missingOf('nats', () => bus.nc.flush()),
+      silentServices(bus),
+    ])
+    return rounds.flat()
+  }
+  let running: Promise<string[]> | undefined
+  return () => {
+    running ??= round().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+}
+
+async function missingOf(name: string, probe: () => Promise<unknown>): Promise<string[]> {
+  return within(probe(), probeMs, name).then(
+    () => [],
+    () => [name],
+  )
+}
+
+/** Those that did not answer the ping in time; done as soon as all of them did. */
+async function silentServices({ nc }: Bus): Promise<string[]> {
+  const silent = new Set<string>(others)
+  const listening = async () => {
+    const replies = await nc.requestMany('$SRV.PING', undefined, {
+      strategy: RequestStrategy.Timer,
+      maxWait: probeMs,
+    })
+    for await (const reply of replies) {
+      silent.delete(reply.json<{ name: string }>().name)
+      if (silent.size === 0) return
+    }
+  }
+  await within(listening(), probeMs, 'the services').catch(() => {})
+  return [...silent]
+}
+
+/** What a copy of a service says of itself over `$SRV.STATS` (NATS ADR-32). */
+export type ServiceStats = {
+  readonly name: string
+  readonly id: string
+  readonly endpoints?: readonly {
+    name: string
+    num_requests: number
+    num_errors: number
+    /** Nanoseconds. */
+    processing_time: number
+    data?: unknown
+  }[]
+}
+
+const gatherMs = 800
+const quietMs = 150
+
+/** Asks every copy of every service; whoever does not answer in time is missing from the list. */
+async function gatherStats({ nc }: Bus): Promise<ServiceStats[]> {
+  const replies = await nc.requestMany('$SRV.STATS', undefined, {
+    strategy: RequestStrategy.JitterTimer,
+    maxWait: gatherMs,
+    jitter: quietMs,
+  })
+  const stats: ServiceStats[] = []
+  for await (const reply of replies) stats.push(reply.json<ServiceStats>())
+  return stats
+}
+
+/** Everything the routes of health ask for. */
+export const openHealth = (bus: Bus, database: Database) => ({
+  readiness: openReadiness(bus, database),
+  gatherStats: () => gatherStats(bus),
+  figures: openFigures(database),
+})
+
+/** The gateway's own true figures: what waits, what died, who is verified, who is asked about. */
+const openFigures = (database: Database) => async () => {
+  const [outboxFigures, dead, identities, rechecks] = await Promise.all([
+    outboxLag(database, outbox),
+    countDead(database, deadLetters),
+    countIdentities(database),
+    countRechecks(database),
+  ])
+  return {
+    outbox: outboxFigures,
+    deadLetters: dead,
+    identities: identities[0] ?? {},
+    identityRechecks: rechecks[0] ?? {},
+  }
+}

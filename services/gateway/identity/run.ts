@@ -1,0 +1,55 @@
+import { consume } from '#shared/bus/consume'
+import type { Bus } from '#shared/bus/open'
+import { startLoop } from '#shared/loop'
+import type { Context } from '../context'
+import { gatewayMessaging } from '../schema.store'
+import { findIdentity } from './identity.store'
+import { orderReactions, sweepOnce } from './orders'
+import { recheckOnce } from './recheck'
+import { noteLink } from './recheck.store'
+import { webhookReaction } from './verdict'
+
+/** Everything about identity that runs on its own: both consumers, the sweeps, the rechecks. */
+export function runIdentity(context: Context, bus: Bus, onStuck: () => void): AsyncDisposable {
+  const { config, database, log, poke } = context
+  // Both consumers know every reaction: either may redrive a dead letter of the other.
+  const consumption = {
+    ...{ bus, consumer: 'gateway', database, messaging: gatewayMessaging, log, poke, onStuck },
+    reactions: [webhookReaction(context), ...orderReactions(context)],
+  }
+  const loop = { everyMs: config.sweepEveryMs, log }
+  const running = [
+    consume({ ...consumption, stream: 'WEBHOOKS' }),
+    consume({ ...consumption, stream: 'EVENTS' }),
+    startLoop({ ...loop, name: 'identity sweeps', work: () => sweepOnce(context) }),
+    startLoop({
+      ...loop,
+      name: 'identity rechecks',
+      work: (signal) => recheckOnce(context, signal),
+    }),
+  ]
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(running.map((one) => one[Symbol.asyncDispose]()))
+    },
+  }
+}
+
+/** What `POST /me/verification` knows and notes about a person. */
+export const openVerification = ({
+  config,
+  clock,
+  database,
+  provider,
+}: Pick<Context, 'config' | 'clock' | 'database' | 'provider'>): Context['verification'] => ({
+  async isVerified(wallet) {
+    const row = await database.read((db) => findIdentity(db, wallet))
+    return row?.state === 'verified'
+  },
+  async noteLink(wallet) {
+    const linkedAt = new Date(clock())
+    const nextCheckAt = new Date(clock() + config.identityRecheckOpenMs)
+    const link = { wallet, provider: provider.name, linkedAt, nextCheckAt }
+    await database.run((db) => noteLink(db, link))
+  },
+})

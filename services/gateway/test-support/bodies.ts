@@ -1,0 +1,79 @@
+import { exampleAuthorization as authorization } from '../openapi/examples'
+
+export const quoteId = '7f9c24e8-3b1a-4d52-9e0f-1c2d3e4f5a6b'
+export const bank = {
+  channelCode: 'ID_BCA',
+  accountNumber: '1234567890',
+  accountHolderName: 'Sari Dewi',
+}
+
+/** A body that each route takes, to be spoilt one field at a time. */
+export const goodBodies = {
+  '/quote': { pair: 'USD/IDR' },
+  '/me/country': { country: 'MY' },
+  '/topups': { amount: '50000', method: 'qr', quoteId },
+  '/settlements': { quoteId },
+  '/cashouts': { quoteId, authorization, bank },
+  '/sends': { authorization },
+} as const
+export type BodyPath = keyof typeof goodBodies
+
+/** The same body with the value at `path` replaced, or taken out when it is undefined. */
+export function spoilt(body: object, path: string, value: unknown): Record<string, unknown> {
+  const copy = structuredClone(body) as Record<string, unknown>
+  const keys = path.split('.')
+  const last = keys.pop()!
+  const holder = keys.reduce((at, key) => at[key] as Record<string, unknown>, copy)
+  if (value === undefined) delete holder[last]
+  else Object.defineProperty(holder, last, { value, enumerable: true, configurable: true })
+  return copy
+}
+
+/** What `chain.account` says of a wallet in the suites. */
+export const account = {
+  verified: true,
+  defaulted: false,
+  frozen: false,
+  score: '520',
+  ratioBps: '8200',
+  cycles: 3,
+  collateral: {
+    value: '10000000',
+    shares: '9999999',
+    pendingShares: '5',
+    pendingUntil: '1795244460',
+  },
+  limit: '8200000',
+  drawn: '1200000',
+  encumbered: '3000000',
+  encumberedUntil: '1795244470',
+  available: '3900000',
+  balance: { ausd: '7', native: '500000000000000000' },
+  blockNumber: '77',
+}
+
+export const history = {
+  score: '520',
+  cycleCount: 0,
+  repayCount: 0,
+  cyclesOpened: 0,
+  defaulted: false,
+  verifiedAt: null,
+  firstSeenAt: null,
+  cycles: [],
+}
+
+/** An entry of an activity list, so many minutes after the hour. */
+export const entryAt = (minute: number, id: string, more: object = {}) => {
+  const at = new Date(Date.UTC(2026, 10, 21, 6, minute)).toISOString()
+  return {
+    id,
+    kind: 'topup',
+    status: 'credited',
+    inFlight: false,
+    ausd: '1',
+    createdAt: at,
+    updatedAt: at,
+    ...more,
+  }
+}
