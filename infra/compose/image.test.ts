@@ -78,9 +78,9 @@ describe('the image', () => {
     ['infra/testnet.env', false],
     ['infra/secrets/treasury_key', false],
     ['.local/stack.json', false],
-    ['services/payments/topup.test.ts', false],
+    ['services/payments/open.test.ts', false],
     ['test/books.ts', false],
-    ['services/payments/topup.ts', true],
+    ['services/payments/open.ts', true],
   ])('of the repository, %s is sent to the builder: %p', (path, sent) => {
     expect(isSent(path)).toBe(sent)
   })

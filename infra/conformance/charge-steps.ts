@@ -1,4 +1,4 @@
-import type { Checkout } from '../../services/payments/payment-provider.ts'
+import type { Checkout } from '../../services/payments/providers/provider.ts'
 import { WireRefund } from '../../services/payments/providers/xendit/wire.ts'
 import { fateOf, orderOf } from './checkout-steps.ts'
 import { type PaymentBench, pay, providerOf, until } from './payment-bench.ts'

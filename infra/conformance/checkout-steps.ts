@@ -1,6 +1,6 @@
 import type { ProviderAccount } from '#shared/money/pair'
 import type { ProviderClient } from '#shared/provider/client'
-import type { CheckoutOrder, PaymentProvider } from '../../services/payments/payment-provider.ts'
+import type { CheckoutOrder, PaymentProvider } from '../../services/payments/providers/provider.ts'
 import { WireSession } from '../../services/payments/providers/xendit/wire.ts'
 import { type PaymentBench, providerOf } from './payment-bench.ts'
 import { faultOf, left, NotHere, type Step } from './step.ts'

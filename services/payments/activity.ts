@@ -1,7 +1,11 @@
 import type { Static } from 'typebox'
+import { answering } from '#shared/bus/serve'
 import type { ActivityEntry } from '#shared/messages/activity'
+import { PaymentsActivity } from '#shared/messages/payments'
+import { ok } from '#shared/refusals'
+import type { Context } from './context'
 import type { Reason } from './payment'
-import type { PaymentRow } from './payment.store'
+import { listInFlight, listPayments, type PaymentRow } from './payment.store'
 
 /** What a user reads about a payment that did not go the usual way. */
 const texts: Readonly<Record<Reason, string>> = {
@@ -19,8 +23,24 @@ const texts: Readonly<Record<Reason, string>> = {
   revoke_failed: 'the payment was refunded as its hold ended; support will contact you',
 }
 
+/** One page of a wallet's payments, newest first, and everything of it that is in flight. */
+export const answerActivity = ({ database, clock }: Context) =>
+  answering(PaymentsActivity, async ({ wallet: asWritten, limit, before: cursor }) => {
+    const wallet = asWritten.toLowerCase() as `0x${string}`
+    const nowMs = clock()
+    const before = cursor ? { id: cursor.id, createdAt: new Date(cursor.createdAt) } : null
+    const [page, open] = await Promise.all([
+      database.read((db) => listPayments(db, { wallet, limit, before })),
+      database.read((db) => listInFlight(db, wallet, new Date(nowMs))),
+    ])
+    return ok({
+      items: page.map((row) => entryOf(row, nowMs)),
+      inFlight: open.map((row) => entryOf(row, nowMs)).filter(({ inFlight }) => inFlight),
+    })
+  })
+
 /** One line of the user's activity. A checkout whose time is up counts as expired at once. */
-export function activityEntry(payment: PaymentRow, nowMs: number): Static<typeof ActivityEntry> {
+function entryOf(payment: PaymentRow, nowMs: number): Static<typeof ActivityEntry> {
   const { expiresAt, checkoutUrl, reason } = payment
   const payable =
     payment.state === 'awaiting_payment' && expiresAt !== null && expiresAt.getTime() > nowMs
@@ -30,7 +50,7 @@ export function activityEntry(payment: PaymentRow, nowMs: number): Static<typeof
     id: payment.id,
     kind: payment.kind,
     status,
-    inFlight: payable || isOnItsWay(payment),
+    inFlight: payable || awaitsChain(payment),
     ...(why ? { reason: why } : {}),
     pair: payment.pair,
     fiat: payment.fiatMinor.toString(),
@@ -45,8 +65,8 @@ export function activityEntry(payment: PaymentRow, nowMs: number): Static<typeof
   }
 }
 
-/** The money arrived and what it is for is not on the chain. */
-const isOnItsWay = ({ state, txHash, reason }: PaymentRow): boolean =>
+/** The money arrived, and its effect is not on the chain. */
+const awaitsChain = ({ state, txHash, reason }: PaymentRow): boolean =>
   state === 'paid' ||
   state === 'revoking' ||
   (state === 'review' && !txHash && reason !== 'paid_twice')

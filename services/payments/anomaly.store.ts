@@ -12,7 +12,7 @@ export const anomalyKinds = [
 ] as const
 
 export const anomalies = schema.table('anomalies', {
-  /** Kind and object: the same oddity is one row, however often it is met. */
+  /** Kind and object: the same anomaly is one row, however often it is met. */
   id: text('id').primaryKey(),
   kind: text('kind', { enum: anomalyKinds }).notNull(),
   account: text('account').notNull(),

@@ -1,11 +1,43 @@
+import { type Ask, Faulted, Unavailable } from '#shared/bus/ask'
 import type { Clock } from '#shared/clock'
+import type { Database } from '#shared/db/open'
+import { Overdue } from '#shared/deadline'
 import type { Log } from '#shared/log'
+import type { AnswerOf, Question, RequestOf } from '#shared/messages/topic'
+import { type RefusalCode, refuse } from '#shared/refusals'
+import type { PaymentProvider } from './providers/provider'
 
-/** What every change of a payment needs besides the transaction. Durations in ms. */
+/** What every part of this service works with; made in `main.ts`. Durations in ms. */
 export type Context = {
+  readonly database: Database
+  readonly provider: PaymentProvider
+  readonly ask: Ask
   readonly log: Log
   readonly clock: Clock
+  /** Called after a commit, for the outbox. */
+  readonly poke: () => void
+  readonly checkoutTtlMs: number
+  /** What is quiet for so long is asked for. */
   readonly sweepAfterMs: number
   /** How long before a hold ends its refunds are asked for once more, or the hold is extended. */
   readonly holdMarginMs: number
+}
+
+/** Three questions and the provider must fit into the time the gateway waits. */
+const askDeadlineMs = 1_500
+
+/** Asks another service. If it does not answer, the answer is the refusal `otherwise`. */
+export async function askOr<Q extends Question>(
+  { ask }: Context,
+  question: Q,
+  request: RequestOf<Q>,
+  otherwise: RefusalCode,
+): Promise<AnswerOf<Q>> {
+  try {
+    return await ask(question, request, askDeadlineMs)
+  } catch (error) {
+    const silent = [Unavailable, Faulted, Overdue].some((kind) => error instanceof kind)
+    if (!silent) throw error
+    return refuse(otherwise)
+  }
 }

@@ -1,48 +1,39 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { waitUntil } from '#infra/local/wait'
-import { openRig, type Rig } from './rig.test'
+import { type Fixture, newWallet, openFixture, waitUntil } from './test-support'
 
-let rig: Rig
+let fixture: Fixture
 beforeAll(async () => {
-  rig = await openRig()
+  fixture = await openFixture()
 }, 60_000)
-afterAll(() => rig?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 beforeEach(async () => {
-  Object.assign(rig.chain, { verified: true, drawn: '3000000', frozen: false })
-  await rig.control('faults', {})
+  Object.assign(fixture.chain, { verified: true, drawn: '3000000', frozen: false })
+  await fixture.control('faults', {})
 })
 
-let wallets = 0
-const anotherWallet = () => `0x${(++wallets).toString(16).padStart(40, 'b')}`
-const subjects = async (id: string) => (await rig.orders(id)).map(({ subject }) => subject)
-const becomes = (id: string, want: object) =>
-  waitUntil(`${id} being as wanted`, async () => {
-    const row = await rig.row(id)
-    return row && Object.entries(want).every(([key, value]) => row[key as 'id'] === value) && row
-  })
 /** The chain holds it for so many more seconds. */
 const holdFor = (seconds: number) => {
-  const until = Math.floor(rig.context.clock() / 1_000) + seconds
-  rig.chain.hold = { state: 'held', until }
+  const until = Math.floor(fixture.context.clock() / 1_000) + seconds
+  fixture.chain.hold = { state: 'held', until }
   return until
 }
 const release = () => {
-  rig.chain.hold = { state: 'released', until: Math.floor(rig.context.clock() / 1_000) - 1 }
+  fixture.chain.hold = { state: 'released', until: Math.floor(fixture.context.clock() / 1_000) - 1 }
 }
-const silence = () => rig.control('faults', { api: { errorRate: 1 }, webhooks: { drop: 1 } })
+const silence = () => fixture.control('faults', { api: { errorRate: 1 }, webhooks: { drop: 1 } })
 
 type Kind = 'topup' | 'settlement'
 async function onHold(kind: Kind): Promise<string> {
-  const wallet = anotherWallet()
-  const quoteId = rig.quote()
+  const wallet = newWallet()
+  const quoteId = fixture.quote()
   const answer =
     kind === 'topup'
-      ? await rig.topup({ wallet, amount: '50000', method: 'card', quoteId })
-      : await rig.settlement({ wallet, quoteId })
+      ? await fixture.topup({ wallet, amount: '50000', method: 'card', quoteId })
+      : await fixture.settlement({ wallet, quoteId })
   const id = answer.ok!.paymentId
-  await rig.control(`sessions/${id}/pay`, { channel_code: 'CARDS', force: true })
-  await becomes(id, { state: 'paid', held: true })
-  await rig.settle(kind === 'topup' ? 'credit' : 'repay', id)
+  await fixture.control(`sessions/${id}/pay`, { channel_code: 'CARDS', force: true })
+  await fixture.becomes(id, { state: 'paid', held: true })
+  await fixture.settle(kind === 'topup' ? 'credit' : 'repay', id)
   return id
 }
 
@@ -53,11 +44,11 @@ describe.each([
   test('matures when the chain released it and the provider was asked', async () => {
     const id = await onHold(kind)
     holdFor(60)
-    await rig.sweep()
-    await becomes(id, { state, holdEndedAt: null })
+    await fixture.recheck()
+    await fixture.becomes(id, { state, holdEndedAt: null })
     release()
-    await rig.sweep()
-    const row = await becomes(id, { state: matured })
+    await fixture.recheck()
+    const row = await fixture.becomes(id, { state: matured })
     expect(row.holdEndedAt).not.toBeNull()
   })
 
@@ -65,108 +56,111 @@ describe.each([
     const id = await onHold(kind)
     release()
     await silence()
-    await rig.sweep()
-    await becomes(id, { state, holdEndedAt: null })
-    await rig.control('faults', {})
-    await rig.sweep()
-    expect((await becomes(id, { state: matured })).holdEndedAt).not.toBeNull()
+    await fixture.recheck()
+    await fixture.becomes(id, { state, holdEndedAt: null })
+    await fixture.control('faults', {})
+    await fixture.recheck()
+    expect((await fixture.becomes(id, { state: matured })).holdEndedAt).not.toBeNull()
   })
 
   test('is extended when the provider is silent shortly before the end', async () => {
     const id = await onHold(kind)
     const until = holdFor(4)
     await silence()
-    await rig.sweep(0)
-    const orders = (await rig.orders(id)).filter(({ subject }) => subject === 'relay.extend')
+    await fixture.recheck(0)
+    const orders = (await fixture.orders(id)).filter(({ subject }) => subject === 'relay.extend')
     expect(orders.map(({ payload }) => payload)).toMatchObject([
       { refId: id, until: String(until) },
     ])
-    await becomes(id, { clearedAt: null, holdEndedAt: null })
+    await fixture.becomes(id, { clearedAt: null, holdEndedAt: null })
   })
 
   test('is not extended when there is time enough, or an answer', async () => {
     const early = await onHold(kind)
     holdFor(60)
     await silence()
-    await rig.sweep(0)
-    expect(await subjects(early)).not.toContain('relay.extend')
-    await rig.control('faults', {})
+    await fixture.recheck(0)
+    expect(await fixture.subjects(early)).not.toContain('relay.extend')
+    await fixture.control('faults', {})
     holdFor(4)
-    await rig.sweep()
-    expect((await rig.row(early))!.clearedAt).not.toBeNull()
-    expect(await subjects(early)).not.toContain('relay.extend')
+    await fixture.recheck()
+    expect((await fixture.row(early))!.clearedAt).not.toBeNull()
+    expect(await fixture.subjects(early)).not.toContain('relay.extend')
     // Asked for the last time in time: what the provider says after the end changes nothing.
     release()
     await silence()
-    await rig.sweep(6_000)
-    await becomes(early, { state: matured })
+    await fixture.recheck(6_000)
+    await fixture.becomes(early, { state: matured })
   })
 
   test('that was extended after an answer wants another one before its new end', async () => {
     const id = await onHold(kind)
     holdFor(4)
-    await rig.sweep(0)
-    await waitUntil('the last look', async () => (await rig.row(id))!.clearedAt !== null)
+    await fixture.recheck(0)
+    await waitUntil('the last check', async () => (await fixture.row(id))!.clearedAt !== null)
     await silence()
-    await rig.sweep(1_000)
-    expect(await subjects(id)).toContain('relay.extend')
-    await becomes(id, { clearedAt: null })
+    await fixture.recheck(1_000)
+    expect(await fixture.subjects(id)).toContain('relay.extend')
+    await fixture.becomes(id, { clearedAt: null })
     release()
-    await rig.sweep(6_000)
-    await becomes(id, { state, holdEndedAt: null })
+    await fixture.recheck(6_000)
+    await fixture.becomes(id, { state, holdEndedAt: null })
   })
 
   test('whose refund nobody told of is taken back', async () => {
     const id = await onHold(kind)
     holdFor(60)
-    await rig.control('faults', { webhooks: { drop: 1 } })
-    await rig.control(`payments/${id}/refund`)
-    await rig.sweep()
-    await becomes(id, { state: 'revoking', reason: 'refunded_during_hold' })
-    const [order] = (await rig.orders(id)).filter(({ subject }) => subject === 'relay.revoke')
+    await fixture.control('faults', { webhooks: { drop: 1 } })
+    await fixture.control(`payments/${id}/refund`)
+    await fixture.recheck()
+    await fixture.becomes(id, { state: 'revoking', reason: 'refunded_during_hold' })
+    const [order] = (await fixture.orders(id)).filter(({ subject }) => subject === 'relay.revoke')
     expect(order!.payload).toMatchObject({ refId: id, of: kind })
-    await rig.settle('revoke', id)
-    await becomes(id, { state: 'revoked' })
+    await fixture.settle('revoke', id)
+    await fixture.becomes(id, { state: 'revoked' })
   })
 
-  test('a 404 for its refunds is no answer without a look at the list of transactions', async () => {
+  test('a 404 for its refunds is no answer unless the list of transactions was read', async () => {
     const id = await onHold(kind)
     holdFor(4)
-    await rig.control('faults', { api: { hideRefunds: 1, forbidList: 1 } })
-    await rig.sweep(0)
-    expect(await subjects(id)).toContain('relay.extend')
-    await becomes(id, { clearedAt: null })
-    await rig.control('faults', { api: { hideRefunds: 1 } })
-    await rig.sweep()
-    expect((await rig.row(id))!.clearedAt).not.toBeNull()
+    await fixture.control('faults', { api: { hideRefunds: 1, forbidList: 1 } })
+    await fixture.recheck(0)
+    expect(await fixture.subjects(id)).toContain('relay.extend')
+    await fixture.becomes(id, { clearedAt: null })
+    await fixture.control('faults', { api: { hideRefunds: 1 } })
+    await fixture.recheck()
+    expect((await fixture.row(id))!.clearedAt).not.toBeNull()
   })
 
   test('a refund that only the list knows is taken back', async () => {
     const id = await onHold(kind)
     holdFor(60)
-    await rig.control('faults', { api: { hideRefunds: 1 }, webhooks: { drop: 1 } })
-    await rig.control(`payments/${id}/refund`)
-    await rig.sweep()
-    await becomes(id, { state: 'revoking', refundedMinor: (await rig.row(id))!.fiatMinor })
+    await fixture.control('faults', { api: { hideRefunds: 1 }, webhooks: { drop: 1 } })
+    await fixture.control(`payments/${id}/refund`)
+    await fixture.recheck()
+    await fixture.becomes(id, {
+      state: 'revoking',
+      refundedMinor: (await fixture.row(id))!.fiatMinor,
+    })
   })
 })
 
 describe('the part of a settlement that was not refunded', () => {
   test('repays at once, under a ref of its own and with the time of the payment', async () => {
     const id = await onHold('settlement')
-    const { paidAt, ausdMicro, fiatMinor } = (await rig.row(id))!
-    await rig.control(`payments/${id}/refund`, { amount: 10_000 })
-    await becomes(id, { state: 'revoking' })
-    await rig.settle('revoke', id)
-    await becomes(id, { state: 'paid', part: 1 })
+    const { paidAt, ausdMicro, fiatMinor } = (await fixture.row(id))!
+    await fixture.control(`payments/${id}/refund`, { amount: 10_000 })
+    await fixture.becomes(id, { state: 'revoking' })
+    await fixture.settle('revoke', id)
+    await fixture.becomes(id, { state: 'paid', part: 1 })
     const rest = (ausdMicro * (fiatMinor - 10_000n)) / fiatMinor
-    const repays = (await rig.orders(id)).filter(({ subject }) => subject === 'relay.repay')
+    const repays = (await fixture.orders(id)).filter(({ subject }) => subject === 'relay.repay')
     const seconds = String(Math.floor(paidAt!.getTime() / 1_000))
     expect(repays.map(({ payload }) => payload)).toMatchObject([
       { refId: id, ausd: String(ausdMicro), held: true, paidAt: seconds },
       { refId: `${id}.1`, ausd: String(rest), held: true, paidAt: seconds },
     ])
-    await rig.settle('repay', `${id}.1`)
-    await becomes(id, { state: 'repaid', liveMicro: rest })
+    await fixture.settle('repay', `${id}.1`)
+    await fixture.becomes(id, { state: 'repaid', liveMicro: rest })
   })
 })

@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNotNull, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lte, ne, or, sql } from 'drizzle-orm'
 import { boolean, check, index, integer, text, unique, uniqueIndex } from 'drizzle-orm/pg-core'
 import { addressColumn, amountColumn, at, timestamps } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
@@ -51,16 +51,16 @@ export const payments = schema.table(
     overpaidMinor: amountColumn('overpaid_minor').notNull().default(sql`0`),
     reason: text('reason', { enum: reasons }),
     txHash: text('tx_hash'),
-    /** When the sweeper looks again, and how often it did in this state; null: never. */
-    lookAt: at('look_at'),
-    looks: integer('looks').notNull().default(0),
+    /** When it is checked again, null: never; and how often it was in this state. */
+    nextCheckAt: at('look_at'),
+    checks: integer('looks').notNull().default(0),
     ...timestamps(),
   },
   (table) => [
     unique('payments_quote').on(table.quoteId),
     unique('payments_session').on(table.sessionId),
     unique('payments_provider_payment').on(table.providerPaymentId),
-    index('payments_look').on(table.lookAt).where(sql`${table.lookAt} is not null`),
+    index('payments_look').on(table.nextCheckAt).where(sql`${table.nextCheckAt} is not null`),
     index('payments_activity').on(table.wallet, table.createdAt, table.id),
     index('payments_request').on(table.paymentRequestId),
     // The guard behind the lock of the wallet: two open checkouts could charge one debt twice.
@@ -98,7 +98,7 @@ export const payments = schema.table(
 export type PaymentRow = typeof payments.$inferSelect
 export type NewPayment = typeof payments.$inferInsert
 
-/** Writes the promise before the provider is asked; false when the quote already has its row. */
+/** Stores what we promise before the provider is asked; false when the quote already has its row. */
 export async function insertPayment(db: Db, payment: NewPayment): Promise<boolean> {
   const made = await db
     .insert(payments)
@@ -120,7 +120,7 @@ export const findPayment = (db: Db, id: string) =>
 export const lockWallet = (tx: Tx, wallet: string) =>
   tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`wallet:${wallet}`}, 0))`)
 
-/** The payment as it is now, its wallet locked before it: everywhere in this order. */
+/** The payment as it is now. Its wallet is locked first, everywhere in this order. */
 export async function lockPayment(tx: Tx, id: string): Promise<PaymentRow | undefined> {
   const found = await findPayment(tx, id)
   if (!found) return undefined
@@ -128,7 +128,7 @@ export async function lockPayment(tx: Tx, id: string): Promise<PaymentRow | unde
   return first(tx.select().from(payments).where(eq(payments.id, id)).for('update'))
 }
 
-/** When our first payment was promised: nothing of ours is older. Null: there is none. */
+/** When our first payment was created: nothing of ours is older. Null: there is none. */
 export async function firstPaymentAt(db: Db): Promise<Date | null> {
   const rows = await db
     .select({ at: sql<string | null>`min(${payments.createdAt})` })
@@ -199,27 +199,143 @@ export const findBySession = (db: Db, account: PaymentRow['account'], sessionId:
       .where(and(eq(payments.account, account), eq(payments.sessionId, sessionId))),
   )
 
-type Change = Partial<Omit<NewPayment, 'id' | 'state'>>
+/** Lets one copy at a time ask for a checkout; undefined while another does, or when one is there. */
+export const leaseOpening = (db: Db, id: string, leaseMs: number) =>
+  first(
+    db
+      .update(payments)
+      .set({ openingUntil: sql`now() + ${leaseMs} * interval '1 millisecond'` })
+      .where(
+        and(
+          eq(payments.id, id),
+          eq(payments.state, 'opening'),
+          or(isNull(payments.openingUntil), sql`${payments.openingUntil} < now()`),
+        ),
+      )
+      .returning(),
+  )
+
+/** What a change of a payment may set. */
+export type Change = Partial<Omit<NewPayment, 'id' | 'state'>>
 
 /**
- * The guarded update: from the states it may leave to the next, or undefined when the race was
- * lost. `looks` starts anew, and the sweeper comes at `lookAt`.
+ * The guarded update: from the states it may leave to the next, or undefined when somebody else was
+ * first. `checks` starts again at 0.
  */
 export const movePayment = (
   db: Db,
   id: string,
-  step: { from: readonly PaymentState[]; to: PaymentState; lookAt: Date | null } & {
-    set?: Change
-  },
+  step: { from: readonly PaymentState[]; to: PaymentState; nextCheckAt: Date | null; set?: Change },
 ) =>
   first(
     db
       .update(payments)
-      .set({ ...step.set, state: step.to, lookAt: step.lookAt, looks: 0, updatedAt: sql`now()` })
+      .set({
+        ...step.set,
+        ...{ state: step.to, nextCheckAt: step.nextCheckAt, checks: 0, updatedAt: sql`now()` },
+      })
       .where(and(eq(payments.id, id), inArray(payments.state, [...step.from])))
       .returning(),
   )
 
-/** Facts that move nothing: ids learned, amounts counted, the time of the next look. */
+/** Facts that move nothing: ids learned, amounts counted, the time of the next check. */
 export const notePayment = (db: Db, id: string, set: Change) =>
   db.update(payments).set(set).where(eq(payments.id, id))
+
+/** Longer than one check takes, so that another copy takes over only after a crash. */
+const checkLeaseSeconds = 30
+
+/**
+ * Takes the payments whose check is due; copies of the service share them out. What is on hold comes
+ * first, because its time runs out; then what has been due the longest.
+ */
+export async function leaseDue(tx: Tx, now: Date, rowsMax: number): Promise<PaymentRow[]> {
+  const due = await tx
+    .select({ id: payments.id })
+    .from(payments)
+    .where(lte(payments.nextCheckAt, now))
+    .orderBy(sql`(${payments.state} in ('held', 'repaid')) desc`, asc(payments.nextCheckAt))
+    .limit(rowsMax)
+    .for('update', { skipLocked: true })
+  if (due.length === 0) return []
+  const ids = due.map(({ id }) => id)
+  const nextCheckAt = new Date(now.getTime() + checkLeaseSeconds * 1_000)
+  return tx
+    .update(payments)
+    .set({ nextCheckAt, checks: sql`${payments.checks} + 1` })
+    .where(inArray(payments.id, ids))
+    .returning()
+}
+
+/** Plans the next check, unless the payment moved meanwhile and has another plan. */
+export const planCheck = (db: Db, { id, state, checks }: PaymentRow, nextCheckAt: Date | null) =>
+  db
+    .update(payments)
+    .set({ nextCheckAt })
+    .where(and(eq(payments.id, id), eq(payments.state, state), eq(payments.checks, checks)))
+
+/** A row without a checkout and without money is an attempt that failed: nothing to show. */
+const shown = (wallet: `0x${string}`) =>
+  and(
+    eq(payments.wallet, wallet),
+    ne(payments.state, 'opening'),
+    or(isNotNull(payments.checkoutUrl), isNotNull(payments.providerPaymentId)),
+  )
+/** Ids of several services are merged into one list: bytes are an order all of them share. */
+const idBytes = sql`${payments.id} collate "C"`
+const newestFirst = [desc(payments.createdAt), sql`${idBytes} desc`]
+
+/** One page, newest first; `before` is the last row of the page before. */
+export function listPayments(
+  db: Db,
+  asked: { wallet: `0x${string}`; limit: number; before: { createdAt: Date; id: string } | null },
+) {
+  const { wallet, limit, before } = asked
+  const older = before
+    ? sql`(${payments.createdAt}, ${idBytes}) < (${before.createdAt.toISOString()}::timestamptz, ${before.id} collate "C")`
+    : undefined
+  return db
+    .select()
+    .from(payments)
+    .where(and(shown(wallet), older))
+    .orderBy(...newestFirst)
+    .limit(limit)
+}
+
+const inFlightMax = 100
+
+/** Everything that may still be in flight at `now`, newest first. */
+export const listInFlight = (db: Db, wallet: `0x${string}`, now: Date) =>
+  db
+    .select()
+    .from(payments)
+    .where(
+      and(
+        shown(wallet),
+        or(
+          and(eq(payments.state, 'awaiting_payment'), gt(payments.expiresAt, now)),
+          inArray(payments.state, ['paid', 'revoking']),
+          and(eq(payments.state, 'review'), isNull(payments.txHash)),
+        ),
+      ),
+    )
+    .orderBy(...newestFirst)
+    .limit(inFlightMax)
+
+/** How many payments are where. In flight: the money arrived, and its effect is not final. */
+export async function countPayments(db: Db) {
+  const { state, held, creditedAt, holdEndedAt, updatedAt } = payments
+  const [counts] = await db
+    .select({
+      inFlight: sql<number>`count(*) filter (where ${state} in ('paid', 'revoking'))::int`,
+      oldestInFlightMs: sql<
+        number | null
+      >`(extract(epoch from now() - min(${updatedAt}) filter (where ${state} in ('paid', 'revoking'))) * 1000)::float8`,
+      awaitingPayment: sql<number>`count(*) filter (where ${state} = 'awaiting_payment')::int`,
+      onHold: sql<number>`count(*) filter (where ${held} and ${creditedAt} is not null and ${holdEndedAt} is null and ${state} in ('held', 'repaid'))::int`,
+      inReview: sql<number>`count(*) filter (where ${state} = 'review')::int`,
+    })
+    .from(payments)
+    .where(sql`${state} in ('paid', 'revoking', 'awaiting_payment', 'review', 'held', 'repaid')`)
+  return counts!
+}

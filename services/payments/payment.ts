@@ -1,18 +1,82 @@
-import { canBecome } from '#shared/lifecycle'
+import { canBecome, type Lifecycle } from '#shared/lifecycle'
 import type { Fiat } from '#shared/money/money'
-import type { ProviderAccount } from '#shared/money/pair'
-import { type SettlementState, settlementLifecycle } from './settlement'
-import { type TopupState, topupLifecycle } from './topup'
 
 export const paymentKinds = ['topup', 'settlement'] as const
 export type PaymentKind = (typeof paymentKinds)[number]
+
+export type TopupState =
+  | 'opening'
+  | 'awaiting_payment'
+  | 'expired'
+  | 'paid'
+  | 'held'
+  | 'credited'
+  | 'revoking'
+  | 'revoked'
+  | 'refunded'
+  | 'review'
+
+/** `review` waits for a person; nothing leaves it on its own. */
+export const topupLifecycle: Lifecycle<TopupState> = {
+  // The provider may have opened a checkout whose answer we never saw, and it may be paid.
+  opening: ['awaiting_payment', 'expired', 'paid', 'refunded', 'review'],
+  awaiting_payment: ['paid', 'expired', 'refunded', 'review'],
+  // A bank may settle a transfer after the checkout closed; we still owe the credit.
+  expired: ['paid', 'refunded', 'review'],
+  paid: ['credited', 'held', 'revoking', 'review'],
+  held: ['credited', 'revoking', 'review'],
+  // Refunded after the credit, or paid a second time.
+  credited: ['review'],
+  // What was not refunded is credited again.
+  revoking: ['revoked', 'paid', 'review'],
+  revoked: ['review'],
+  // Refunded before any credit was ordered.
+  refunded: ['review'],
+  review: [],
+}
+
+export type SettlementState =
+  | 'opening'
+  | 'awaiting_payment'
+  | 'expired'
+  | 'replaced'
+  | 'paid'
+  | 'repaid'
+  | 'revoking'
+  | 'revoked'
+  | 'refunded'
+  | 'review'
+
+/**
+ * Like a top-up, but money of a held channel repays at once: the contract keeps its value encumbered
+ * until the hold ends, and until then a refund brings the debt back.
+ */
+export const settlementLifecycle: Lifecycle<SettlementState> = {
+  opening: ['awaiting_payment', 'expired', 'replaced', 'paid', 'refunded', 'review'],
+  awaiting_payment: ['paid', 'expired', 'replaced', 'refunded', 'review'],
+  expired: ['paid', 'refunded', 'review'], // As for a top-up: late money is still their money.
+  // Another checkout for the same debt was opened; a code already shown may still be paid.
+  replaced: ['paid', 'refunded', 'review'],
+  paid: ['repaid', 'revoking', 'review'],
+  repaid: ['revoking', 'review'],
+  revoking: ['revoked', 'paid', 'review'],
+  revoked: ['review'],
+  refunded: ['review'],
+  review: [],
+}
 
 export type PaymentState = TopupState | SettlementState
 export const paymentStates = [
   ...new Set([...Object.keys(topupLifecycle), ...Object.keys(settlementLifecycle)]),
 ] as PaymentState[]
 
-/** Why a payment is where it is. The texts a user reads stand in `activity.ts`. */
+/** May this payment take this step? One table per kind. */
+export function mayBecome({ kind, state }: Pick<PaymentFacts, 'kind' | 'state'>, to: PaymentState) {
+  const table = kind === 'topup' ? topupLifecycle : settlementLifecycle
+  return state in table && canBecome<string>(table as never, state, to)
+}
+
+/** Why a payment is in its state. The texts a user reads are in `activity.ts`. */
 export const reasons = [
   'amount_differs',
   'currency_differs',
@@ -29,7 +93,7 @@ export const reasons = [
 ] as const
 export type Reason = (typeof reasons)[number]
 
-/** What the decisions look at: a payment as we promised it. Amounts in the currency's smallest unit. */
+/** What decisions are made from: a payment as we promised it. Amounts in the currency's smallest unit. */
 export type PaymentFacts = {
   readonly kind: PaymentKind
   readonly state: PaymentState
@@ -44,7 +108,7 @@ export type PaymentFacts = {
   readonly liveMicro: bigint
   /** Kept by the treasury to make good what was taken back before: 10⁻⁶ AUSD. */
   readonly offsetMicro: bigint
-  /** When the chain had it, finally; null before. */
+  /** When it was final on the chain; null before. */
   readonly creditedAt: Date | null
   /** When nothing of it could be taken back on the chain any more; null before, or if never held. */
   readonly holdEndedAt: Date | null
@@ -65,24 +129,6 @@ type HoldFacts = Pick<PaymentFacts, 'held' | 'creditedAt' | 'holdEndedAt'>
 export const remainderFloor = ({ ausdMicro, fiatMinor, refundedMinor }: RemainderFacts): bigint =>
   refundedMinor >= fiatMinor ? 0n : (ausdMicro * (fiatMinor - refundedMinor)) / fiatMinor
 type RemainderFacts = Pick<PaymentFacts, 'ausdMicro' | 'fiatMinor' | 'refundedMinor'>
-
-/** A payment that the provider says succeeded. `paidMinor` is null when its number is not exact. */
-export type Charge = {
-  readonly account: ProviderAccount
-  readonly paymentId: string
-  readonly paymentRequestId: string | null
-  readonly reference: string
-  readonly currency: string
-  readonly paidMinor: bigint | null
-  readonly channel: string
-  readonly paidAt: Date | null
-}
-
-/** May this payment take this step? One table per kind. */
-export function mayBecome({ kind, state }: Pick<PaymentFacts, 'kind' | 'state'>, to: PaymentState) {
-  const table = kind === 'topup' ? topupLifecycle : settlementLifecycle
-  return state in table && canBecome<string>(table as never, state, to)
-}
 
 /** What its ref on the chain is made from: a remainder is applied under a ref of its own. */
 export const refIdOf = ({ id, part }: { id: string; part: number }): string =>
@@ -106,3 +152,13 @@ export function paymentIdFrom(reference: string): string | undefined {
   if (!/^pay_[A-Za-z0-9_-]{22}$/.test(id)) return undefined
   return reference.length === idLength || reference[idLength] === '_' ? id : undefined
 }
+
+const orderedPrefix = 'ordered-'
+
+/**
+ * Did we order this refund ourselves? Then its reference is `ordered-<payment id>`: the loss is ours,
+ * and no wallet is frozen for it.
+ */
+export const isOrderedByUs = (reference: string | null): boolean =>
+  reference?.startsWith(orderedPrefix) === true &&
+  paymentIdFrom(reference.slice(orderedPrefix.length)) !== undefined

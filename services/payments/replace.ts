@@ -1,48 +1,50 @@
 import type { Tx } from '#shared/db/open'
 import { type Answer, ok, refuse } from '#shared/refusals'
-import type { Checkouts } from './checkout.responder'
-import { receiveCheckout } from './checkout.store'
-import { findByCheckout } from './finding'
+import { takeStep } from './advance'
+import type { Context } from './context'
 import { findUnsettled, lastRepaidAt, lockPayment, type PaymentRow } from './payment.store'
-import { takeStep } from './step.store'
+import { findByCheckout } from './providers/facts'
+import { receiveCheckout } from './receive'
 
 // A settlement charges the whole debt, so two open checkouts could charge one debt twice. Opening
 // another ends the earlier one at the provider first. A code that was shown already may still be
 // paid: that money repays under its own ref, and only what exceeds the debt becomes collateral.
 
-type Way = Answer<{ stoodInTheWay: boolean }>
-
 /**
- * Ends the open settlement of a wallet. Refused `settlement_on_its_way` when it is paid and not yet
- * repaid, `provider_unavailable` when nobody can say whether it may still be paid.
+ * Ends the open settlement of a wallet, and says whether there was one. Refused
+ * `settlement_on_its_way` when it is paid and not yet repaid, `provider_unavailable` when nobody can
+ * say whether it may still be paid.
  */
-export async function endOpenSettlement(means: Checkouts, wallet: `0x${string}`): Promise<Way> {
-  const unsettled = await means.database.read((db) => findUnsettled(db, wallet))
+export async function endOpenSettlement(
+  context: Context,
+  wallet: `0x${string}`,
+): Promise<Answer<{ ended: boolean }>> {
+  const unsettled = await context.database.read((db) => findUnsettled(db, wallet))
   if (unsettled.some(({ state }) => state === 'paid')) return refuse('settlement_on_its_way')
   for (const earlier of unsettled) {
-    const ended = await end(means, earlier)
-    if ('refused' in ended) return ended
+    const answer = await end(context, earlier)
+    if ('refused' in answer) return answer
   }
-  return ok({ stoodInTheWay: unsettled.length > 0 })
+  return ok({ ended: unsettled.length > 0 })
 }
 
-async function end(means: Checkouts, earlier: PaymentRow): Promise<Way> {
-  const { provider, context, database } = means
+async function end(context: Context, earlier: PaymentRow): Promise<Answer<object>> {
+  const { provider, database, log } = context
   const { account, sessionId, openingUntil } = earlier
   if (sessionId === null) {
     // Another call is opening it right now; or one was cut off, and nobody was given its address.
     if (openingUntil !== null && openingUntil.getTime() > context.clock())
       return refuse('provider_unavailable')
-    return replace(means, earlier)
+    return replace(context, earlier)
   }
   const outcome = await provider.cancelCheckout(account, sessionId)
-  if (outcome === 'closed') return replace(means, earlier)
+  if (outcome === 'closed') return replace(context, earlier)
   if (outcome === 'unknown') return refuse('provider_unavailable')
   try {
     const found = await findByCheckout(provider, account, sessionId)
     await database.transaction((tx) => receiveCheckout(tx, context, account, found))
   } catch (error) {
-    context.log.warn({ paymentId: earlier.id, err: error }, 'paid checkout could not be received')
+    log.warn({ paymentId: earlier.id, err: error }, 'paid checkout could not be received')
     return refuse('provider_unavailable')
   }
   const unsettled = await database.read((db) => findUnsettled(db, earlier.wallet))
@@ -50,14 +52,14 @@ async function end(means: Checkouts, earlier: PaymentRow): Promise<Way> {
   return refuse(paid ? 'settlement_on_its_way' : 'provider_unavailable')
 }
 
-/** Whoever moved it meanwhile was first: the next look sees what it is now. */
-async function replace({ database, context }: Checkouts, earlier: PaymentRow): Promise<Way> {
-  await database.transaction(async (tx) => {
+/** If it moved meanwhile, it stays as it is: `maySettle` then sees what it became. */
+async function replace(context: Context, earlier: PaymentRow): Promise<Answer<object>> {
+  await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, earlier.id)
     if (row?.state !== earlier.state || row.sessionId !== earlier.sessionId) return
     await takeStep(tx, context, row, { next: 'replaced', reason: 'replaced' })
   })
-  return ok({ stoodInTheWay: true })
+  return ok({})
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Database, Tx } from '#shared/db/open'
+import type { Tx } from '#shared/db/open'
 import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
 import {
   type Listing,
@@ -8,71 +8,63 @@ import {
 } from '#shared/provider/listing'
 import type { Listed } from '#shared/provider/transactions'
 import { recordAnomaly } from './anomaly.store'
-import { receiveCheckout } from './checkout.store'
 import type { Context } from './context'
-import { findByCheckout } from './finding'
 import { paymentIdFrom } from './payment'
 import { findByProviderIds, findPayment, firstPaymentAt, type PaymentRow } from './payment.store'
-import type { FetchedCharge, FetchedRefund, PaymentProvider } from './payment-provider'
-import { receiveCharge } from './receipt.store'
-import { isRefunded } from './refund.store'
-import { type ReceivedRefund, receiveRefund } from './refund-receipt.store'
+import { findByCheckout } from './providers/facts'
+import type { FetchedCharge, FetchedRefund } from './providers/provider'
+import { type ReceivedRefund, receiveCharge, receiveCheckout, receiveRefund } from './receive'
+import { isRefunded } from './refunds/refund.store'
 import { inbox, listings } from './schema.store'
 
-// The provider's list of transactions says what it holds of ours, whether or not a webhook came, and
-// whether or not the broker still has it. Each row says where to look; what is found there is
-// received by the same verbs as what a webhook names. A chargeback has no other source: there the
-// list, read with our own key, is the fact.
-
-export type Received = {
-  readonly database: Database
-  readonly provider: PaymentProvider
-  readonly context: Context
-}
+// The provider's list of transactions shows what it holds of ours, whether or not a webhook came, and
+// whether or not the broker still has it. Each row says what to ask for; the answer is received by
+// the same verbs as what a webhook names. A chargeback has no other source: there the list, read with
+// our own key, is the fact.
 
 /** Reads the list as often as configured, until disposed. */
-export const startListing = (means: Received & { poke: () => void }, settings: ListingSettings) =>
-  startReadingList(paymentListing(means), settings, means.poke)
+export const startListing = (context: Context, settings: ListingSettings) =>
+  startReadingList(paymentListing(context), settings, context.poke)
 
 /** What this service reads of the list: payments, refunds and chargebacks of both accounts. */
-export const paymentListing = (means: Received): Listing => ({
-  ...{ database: means.database, clock: means.context.clock, log: means.context.log },
+export const paymentListing = (context: Context): Listing => ({
+  ...{ database: context.database, clock: context.clock, log: context.log },
   ...{ listings, inbox, consumer: 'payments-list', accounts: providerAccounts },
-  list: (account, updatedFrom) => means.provider.listTransactions(account, updatedFrom),
-  oldest: () => means.database.read(firstPaymentAt),
-  receive: (account, row, once) => receiveRow(means, account, row, once),
+  list: (account, updatedFrom) => context.provider.listTransactions(account, updatedFrom),
+  oldest: () => context.database.read(firstPaymentAt),
+  receive: (account, row, once) => receiveRow(context, account, row, once),
 })
 
 async function receiveRow(
-  means: Received,
+  context: Context,
   account: ProviderAccount,
   row: Listed,
   once: Once,
 ): Promise<void> {
-  if (row.type === 'chargeback' && row.status === 'reversed') return noteWon(means, row, once)
+  if (row.type === 'chargeback' && row.status === 'reversed') return noteWon(context, row, once)
   if (row.status !== 'succeeded') return
-  if (row.type === 'payment') return receivePaymentRow(means, account, row, once)
-  if (row.type === 'refund') return receiveRefundRow(means, account, row, once)
-  if (row.type === 'chargeback') return receiveChargebackRow(means, account, row, once)
+  if (row.type === 'payment') return receivePaymentRow(context, account, row, once)
+  if (row.type === 'refund') return receiveRefundRow(context, account, row, once)
+  if (row.type === 'chargeback') return receiveChargebackRow(context, account, row, once)
 }
 
 async function receivePaymentRow(
-  means: Received,
+  context: Context,
   account: ProviderAccount,
   row: Listed,
   once: Once,
 ) {
-  const { provider, context } = means
+  const { provider } = context
   const { productId } = row
-  const held = productId && (await ownerOf(means, account, row))
-  if (held && held.providerPaymentId === productId) return once(async () => {})
+  const known = productId && (await ownerOf(context, account, row))
+  if (known && known.providerPaymentId === productId) return once(async () => {})
   const fetched = productId ? await provider.findCharge(account, productId) : undefined
   if (fetched) {
     // The list may run ahead of the payment itself: then it is received at the next reading.
     if (fetched.status === 'pending') return
     return once((tx) => receiveCharge(tx, context, fetched))
   }
-  const sessionId = (await ownerOf(means, account, row))?.sessionId
+  const sessionId = (await ownerOf(context, account, row))?.sessionId
   const found = sessionId ? await findByCheckout(provider, account, sessionId) : {}
   await once(async (tx) => {
     if (found.fetched) await receiveCheckout(tx, context, account, found)
@@ -81,17 +73,17 @@ async function receivePaymentRow(
 }
 
 async function receiveRefundRow(
-  means: Received,
+  context: Context,
   account: ProviderAccount,
   row: Listed,
   once: Once,
 ) {
-  const { database, provider, context } = means
+  const { database, provider } = context
   const { productId } = row
   if (productId && (await database.read((db) => isRefunded(db, productId))))
     return once(async () => {})
   const refund = productId ? await provider.findRefund(account, productId) : undefined
-  const charge = await chargeOf(means, account, row, refund)
+  const charge = await chargeOf(context, account, row, refund)
   await once(async (tx) => {
     if (charge) await receiveRefund(tx, context, refund ?? refundFrom(row, 'refund'), charge)
     else await noteUnmatched(tx, context, account, row)
@@ -99,27 +91,27 @@ async function receiveRefundRow(
 }
 
 async function receiveChargebackRow(
-  means: Received,
+  context: Context,
   account: ProviderAccount,
   row: Listed,
   once: Once,
 ) {
-  const charge = await chargeOf(means, account, row)
+  const charge = await chargeOf(context, account, row)
   await once(async (tx) => {
-    if (charge) await receiveRefund(tx, means.context, refundFrom(row, 'chargeback'), charge)
-    else await noteUnmatched(tx, means.context, account, row)
+    if (charge) await receiveRefund(tx, context, refundFrom(row, 'chargeback'), charge)
+    else await noteUnmatched(tx, context, account, row)
   })
 }
 
 /** A dispute we won gives the money back to us: a person ends what the chargeback began. */
-const noteWon = ({ context }: Received, row: Listed, once: Once) =>
+const noteWon = ({ log }: Context, row: Listed, once: Once) =>
   once(async () => {
     const { transactionId, reference } = row
     const fields = { transactionId, reference, alarm: true }
-    context.log.error(fields, 'chargeback was reversed: its wallet may be cleared')
+    log.error(fields, 'chargeback was reversed: its wallet may be cleared')
   })
 
-/** A refund that cannot be fetched by itself, as the list has it; the whole word of the provider. */
+/** A refund that cannot be fetched on its own, as the list has it. */
 const refundFrom = (row: Listed, origin: 'refund' | 'chargeback'): ReceivedRefund => ({
   refundId:
     origin === 'refund' ? (row.productId ?? row.transactionId) : `chargeback:${row.transactionId}`,
@@ -134,16 +126,17 @@ const refundFrom = (row: Listed, origin: 'refund' | 'chargeback'): ReceivedRefun
 
 /** The charge that a refund or chargeback is about, fetched with our own key. */
 async function chargeOf(
-  { database, provider }: Received,
+  context: Context,
   account: ProviderAccount,
   row: Listed,
   refund?: FetchedRefund,
 ): Promise<FetchedCharge | undefined> {
+  const { provider } = context
   const paymentId = refund?.paymentId
   if (paymentId) return provider.findCharge(account, paymentId)
   const requestId = refund?.paymentRequestId ?? row.paymentRequestId
   if (requestId) return provider.findChargeOfRequest(account, requestId)
-  const owner = await ownerOf({ database }, account, row)
+  const owner = await ownerOf(context, account, row)
   const known = owner?.providerPaymentId
   if (known) return provider.findCharge(account, known)
   if (owner?.sessionId) return (await findByCheckout(provider, account, owner.sessionId)).fetched
@@ -152,7 +145,7 @@ async function chargeOf(
 
 /** The payment that a row is about: by the provider's id of it, else by our reference on it. */
 async function ownerOf(
-  { database }: Pick<Received, 'database'>,
+  { database }: Context,
   account: ProviderAccount,
   { productId, paymentRequestId, reference }: Listed,
 ): Promise<PaymentRow | undefined> {

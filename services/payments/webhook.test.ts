@@ -1,54 +1,68 @@
-import { describe, expect, test } from 'bun:test'
-import { readDelivery } from './webhook'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Fixture, openFixture, wallet } from './test-support'
 
-const body = (event: string, data: unknown, more: object = {}) =>
-  JSON.stringify({ event, business_id: 'b', created: '2026-08-01T02:07:11.410Z', data, ...more })
-const refund = { about: 'refund', refundId: 'rfd-1', paymentRequestId: 'pr-1' }
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await openFixture()
+}, 60_000)
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 
-describe('a delivery of the provider', () => {
-  test.each([
-    [
-      'payment_session.completed',
-      { payment_session_id: 'ps-1', payment_id: 'py-1' },
-      { about: 'session', sessionId: 'ps-1' },
-    ],
-    [
-      'payment_session.expired',
-      { payment_session_id: 'ps-1' },
-      { about: 'session', sessionId: 'ps-1' },
-    ],
-    ['payment_session.completed', { id: 'ps-1' }, { about: 'session', sessionId: 'ps-1' }],
-    ['payment.capture', { payment_id: 'py-1' }, { about: 'payment', paymentId: 'py-1' }],
-    ['payment.authorization', { payment_id: 'py-1' }, { about: 'payment', paymentId: 'py-1' }],
-    ['payment.failure', { payment_id: 'py-1' }, { about: 'payment', paymentId: 'py-1' }],
-    ['payment.expiry', { payment_id: 'py-1' }, { about: 'payment', paymentId: 'py-1' }],
-    [
-      'payment_request.expiry',
-      { payment_request_id: 'pr-1' },
-      { about: 'payment_request', paymentRequestId: 'pr-1' },
-    ],
-    ['refund.succeeded', { id: 'rfd-1', payment_request_id: 'pr-1' }, refund],
-    ['refund.failed', { data: { id: 'rfd-1', payment_request_id: 'pr-1' } }, refund],
-    ['refund.failed', { id: 'rfd-1' }, { ...refund, paymentRequestId: null }],
-    ['payout.succeeded', { id: 'disb-1' }, { about: 'payout' }],
-    ['v3_payout.reversed', { payout_id: 'po-1' }, { about: 'payout' }],
-  ] as const)('%s with %o is about %o', (event, data, hint) => {
-    expect(readDelivery(body(event, data))).toEqual(hint as never)
+describe('a delivery that is not what it seems', () => {
+  const deliver = (event: string, data: object, deliveryId = crypto.randomUUID()) =>
+    fixture.deliver('ID', JSON.stringify({ event, data }), deliveryId)
+
+  test('security: a session that names the payment of another is believed in nothing', async () => {
+    const quotes = [fixture.quote(), fixture.quote()]
+    const ids: string[] = []
+    for (const quoteId of quotes) {
+      const answer = await fixture.topup({ wallet, amount: '50000', method: 'qr', quoteId })
+      ids.push(answer.ok!.paymentId)
+    }
+    const [mine, other] = ids as [string, string]
+    await fixture.control('faults', { webhooks: { drop: 1 } })
+    const payment = await fixture.control(`sessions/${other}/pay`, { channel_code: 'QRIS' })
+    await fixture.control('faults', { webhooks: { drop: 0 } })
+    const { sessionId } = (await fixture.row(mine))!
+    const data = {
+      payment_session_id: sessionId,
+      payment_id: payment.payment_id,
+      status: 'COMPLETED',
+    }
+    expect(await deliver('payment_session.completed', data)).toBe('done')
+    expect(await fixture.row(mine)).toMatchObject({ state: 'awaiting_payment' })
+    expect(await deliver('payment.capture', { ...data, reference_id: mine })).toBe('done')
+    expect(await fixture.row(mine)).toMatchObject({ state: 'awaiting_payment' })
+    expect(await fixture.row(other)).toMatchObject({ state: 'paid' })
   })
 
   test.each([
-    ['no JSON', 'hello', '(none)'],
-    ['a list', '[]', '(none)'],
-    ['no event', '{"data":{}}', '(none)'],
-    ['an event that is no text', body(7 as never, {}), '(none)'],
-    ['an unknown event', body('invoice.paid', { id: 'x' }), 'invoice.paid'],
-    ['a word every object knows', body('constructor', { id: 'x' }), 'constructor'],
-    ['no data', body('payment.capture', null), 'payment.capture'],
-    ['no id', body('payment.capture', {}), 'payment.capture'],
-    ['an id that is no text', body('payment.capture', { payment_id: 5 }), 'payment.capture'],
-    ['a path for an id', body('payment.capture', { payment_id: '../x' }), 'payment.capture'],
-    ['an endless id', body('payment.capture', { payment_id: 'y'.repeat(81) }), 'payment.capture'],
-  ])('with %s is unknown and no error', (_, text, event) => {
-    expect(readDelivery(text)).toEqual({ about: 'unknown', event })
+    ['of an event nobody knows', 'payment_sesion.compleeted', {}, 'event_unknown'],
+    ['of a payment nobody knows', 'payment.capture', { payment_id: 'py-0' }, 'object_unknown'],
+    ['of the dashboard', 'payment_session.completed', { id: 'ps-2020' }, 'object_unknown'],
+    ['with a path for an id', 'payment.capture', { payment_id: '../v2/payouts' }, 'event_unknown'],
+    ['of a refund nobody knows', 'refund.succeeded', { id: 'rfd-0' }, 'object_unknown'],
+  ] as const)('%s is kept for a person', async (_, event, data, kind) => {
+    const before = (await fixture.anomalies()).length
+    expect(await deliver(event, data)).toBe('done')
+    const after = await fixture.anomalies()
+    expect(after.length).toBe(before + 1)
+    expect(after.map((anomaly) => anomaly.kind)).toContain(kind)
+  })
+
+  test('about a payout is left to its owner', async () => {
+    const before = (await fixture.anomalies()).length
+    expect(await deliver('payout.succeeded', { id: 'disb-1' })).toBe('done')
+    expect((await fixture.anomalies()).length).toBe(before)
+  })
+
+  test('about a refund of ours that cannot be found is tried again', async () => {
+    const asked = { wallet, amount: '50000', method: 'qr', quoteId: fixture.quote() }
+    const id = (await fixture.topup(asked)).ok!.paymentId
+    await fixture.control(`sessions/${id}/pay`, { channel_code: 'CARDS', force: true })
+    await fixture.becomes(id, { state: 'paid' })
+    await fixture.settle('credit', id)
+    const { paymentRequestId } = (await fixture.row(id))!
+    const data = { id: 'rfd-1', payment_request_id: paymentRequestId }
+    expect(await deliver('refund.succeeded', data)).toMatchObject({ retryInMs: expect.anything() })
   })
 })

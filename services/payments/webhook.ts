@@ -1,65 +1,94 @@
+import { type Reaction, reactTo } from '#shared/bus/reaction'
+import type { Tx } from '#shared/db/open'
+import { failpoint } from '#shared/failpoint'
+import type { Message } from '#shared/messages/topic'
+import { PaymentsWebhook } from '#shared/messages/webhooks'
+import { recordAnomaly } from './anomaly.store'
+import type { Context } from './context'
+import { findByProviderIds } from './payment.store'
+import { type Hint, readDelivery } from './providers/delivery'
+import { type Found, findFacts } from './providers/facts'
+import { receiveCharge, receiveCheckout, receiveRefund } from './receive'
+
+type Delivery = Message<typeof PaymentsWebhook>
+type Read = Found & { hint: Hint }
+
 /**
- * What a delivery is about. A hint and no more: the token proves little, so nothing in it is
- * believed, and the objects it names are fetched with our own key.
+ * The outbox is poked after each commit; after one that made a payment `paid`, a crash suite may
+ * want the process to end there.
  */
-export type Hint =
-  | { about: 'session'; sessionId: string }
-  | { about: 'payment'; paymentId: string }
-  | { about: 'payment_request'; paymentRequestId: string }
-  | { about: 'refund'; refundId: string; paymentRequestId: string | null }
-  | { about: 'payout' }
-  | { about: 'unknown'; event: string }
-
-type Json = Record<string, unknown>
-
-/** The event families of both accounts; the family alone decides, so that a new member is understood. */
-const families: ReadonlyMap<string, (data: Json) => Hint | undefined> = new Map([
-  // The dashboard's sample delivery calls the session `id`.
-  ['payment_session', hint('session', 'sessionId', 'payment_session_id', 'id')],
-  ['payment', hint('payment', 'paymentId', 'payment_id', 'id')],
-  ['payment_request', hint('payment_request', 'paymentRequestId', 'payment_request_id', 'id')],
-  ['refund', refundHint],
-  ['payout', () => ({ about: 'payout' }) as const],
-  ['v3_payout', () => ({ about: 'payout' }) as const],
-])
-
-/** Reads a delivery leniently; whatever cannot be read is `unknown`, never an error. */
-export function readDelivery(body: string): Hint {
-  const envelope = jsonObject(body)
-  const event = typeof envelope?.event === 'string' ? envelope.event.slice(0, 80) : '(none)'
-  const outer = asObject(envelope?.data)
-  // The documentation's refund sample wraps a second envelope around the object.
-  const data = asObject(outer?.data) ?? outer
-  const read = families.get(event.split('.')[0] ?? '')
-  return (data && read?.(data)) ?? { about: 'unknown', event }
-}
-
-function hint(about: 'session' | 'payment' | 'payment_request', as: string, ...keys: string[]) {
-  return (data: Json): Hint | undefined => {
-    const id = idAt(data, ...keys)
-    return id === undefined ? undefined : ({ about, [as]: id } as Hint)
+export function notePaid(poke: () => void) {
+  let paid = false
+  return {
+    onPaid: () => {
+      paid = true
+    },
+    poke: () => {
+      if (paid) failpoint('payments:paid-committed')
+      paid = false
+      poke()
+    },
   }
 }
 
-function refundHint(data: Json): Hint | undefined {
-  const refundId = idAt(data, 'id', 'refund_id')
-  const paymentRequestId = idAt(data, 'payment_request_id') ?? null
-  return refundId === undefined ? undefined : { about: 'refund', refundId, paymentRequestId }
-}
+/**
+ * A delivery says what to ask for; what the provider answers is what we believe. `onPaid` is called
+ * within the transaction that made a payment `paid`.
+ */
+export const webhookReactions = (context: Context, onPaid: () => void): Reaction[] => [
+  reactTo<typeof PaymentsWebhook, Read>(PaymentsWebhook, {
+    find: async ({ account, body }) => {
+      const hint = readDelivery(body)
+      const found = await findFacts(context.provider, account, hint)
+      if (hint.about === 'refund' && !found.refund) await insistOnOurs(context, account, hint)
+      if (found.fetched) failpoint('payments:payment-found')
+      return { hint, ...found }
+    },
+    apply: async (tx, delivery, read) => {
+      if (await receive(tx, context, delivery, read)) onPaid()
+    },
+  }),
+]
 
-/** The first of these keys that is there. It becomes a part of a path, so its form is checked. */
-function idAt(data: Json, ...keys: string[]): string | undefined {
-  const id = keys.map((key) => data[key]).find((value) => value !== undefined && value !== null)
-  return typeof id === 'string' && /^[A-Za-z0-9_-]{1,80}$/.test(id) ? id : undefined
-}
-
-function jsonObject(text: string): Json | undefined {
-  try {
-    return asObject(JSON.parse(text))
-  } catch {
-    return undefined
+async function receive(tx: Tx, context: Context, delivery: Delivery, read: Read): Promise<boolean> {
+  const { account } = delivery
+  const { hint, fetched, refund, checkout } = read
+  switch (hint.about) {
+    case 'payout':
+      return false // The payouts service reads the same stream.
+    case 'session':
+      if (checkout) return receiveCheckout(tx, context, account, read)
+      return noteUnknown(tx, context, delivery, hint.sessionId)
+    case 'payment':
+      if (!fetched) return noteUnknown(tx, context, delivery, hint.paymentId)
+      return receiveCharge(tx, context, fetched)
+    case 'payment_request':
+      return fetched ? receiveCharge(tx, context, fetched) : false
+    case 'refund':
+      if (!refund || !fetched) return noteUnknown(tx, context, delivery, hint.refundId)
+      await receiveRefund(tx, context, refund, fetched)
+      return false
+    default: {
+      const { event: object } = hint
+      await recordAnomaly(tx, { kind: 'event_unknown', account, object })
+      context.log.warn({ account, event: object }, 'delivery of an unknown event recorded')
+      return false
+    }
   }
 }
 
-const asObject = (value: unknown): Json | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined
+/** The dashboard's sample deliveries name objects that never were. */
+async function noteUnknown(tx: Tx, { log }: Context, { account }: Delivery, object: string) {
+  await recordAnomaly(tx, { kind: 'object_unknown', account, object })
+  log.warn({ account, object }, 'delivery names an object the provider does not know')
+  return false
+}
+
+/** Only held payments are rechecked for refunds, so a refund of ours is asked for until it is found. */
+async function insistOnOurs({ database }: Context, account: Delivery['account'], hint: Hint) {
+  if (hint.about !== 'refund' || !hint.paymentRequestId) return
+  const { refundId, paymentRequestId } = hint
+  const ids = { account, paymentId: '', paymentRequestId }
+  const payment = await database.read((db) => findByProviderIds(db, ids))
+  if (payment) throw new Error(`refund ${refundId} of ${payment.id} cannot be found`)
+}

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { openRig, type Rig, wallet } from './rig.test'
+import { type Fixture, openFixture, wallet } from './test-support'
 
-let rig: Rig
+let fixture: Fixture
 beforeAll(async () => {
-  rig = await openRig()
+  fixture = await openFixture()
 }, 60_000)
-afterAll(() => rig?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 beforeEach(async () => {
-  Object.assign(rig.chain, { verified: true, drawn: '0' })
-  await rig.control('faults', {})
+  Object.assign(fixture.chain, { verified: true, drawn: '0' })
+  await fixture.control('faults', {})
 })
 
 const ask = (quoteId: string, more: object = {}) => ({
@@ -16,15 +16,15 @@ const ask = (quoteId: string, more: object = {}) => ({
   ...more,
 })
 const sessions = async (): Promise<Record<string, unknown>[]> =>
-  (await rig.control('book')).sessions!
+  (await fixture.control('book')).sessions!
 
 describe('a top-up', () => {
   test('answers a checkout, the amount charged and the AUSD it will credit, rounded down', async () => {
-    const answer = await rig.topup(ask(rig.quote()))
+    const answer = await fixture.topup(ask(fixture.quote()))
     expect(answer.ok).toMatchObject({ fiat: '50000', ausd: '3076923' })
     const { paymentId, checkoutUrl } = answer.ok!
     expect(checkoutUrl).toStartWith('http')
-    const row = await rig.row(paymentId)
+    const row = await fixture.row(paymentId)
     expect(row).toMatchObject({ state: 'awaiting_payment', account: 'ID', checkoutUrl })
     expect(row!.expiresAt!.getTime()).toBeGreaterThan(Date.now() + 29 * 60_000)
   })
@@ -34,7 +34,7 @@ describe('a top-up', () => {
       'an unverified wallet',
       'not_verified',
       {},
-      () => Object.assign(rig.chain, { verified: false }),
+      () => Object.assign(fixture.chain, { verified: false }),
     ],
     ['an unknown quote', 'quote_unknown', { quoteId: crypto.randomUUID() }, () => {}],
     ['Rp 9,999', 'amount_below_minimum_idr', { amount: '9999' }, () => {}],
@@ -49,26 +49,28 @@ describe('a top-up', () => {
   ] as const)(
     'of %s is refused with %s, writes nothing and leaves the quote',
     async (_, code, more, world) => {
-      const quoteId = rig.quote()
-      const before = await rig.rows()
+      const quoteId = fixture.quote()
+      const before = await fixture.rows()
       world()
-      expect(await rig.topup(ask(quoteId, more))).toEqual({ refused: code })
-      expect((await rig.rows()).length).toBe(before.length)
-      expect(rig.quotes.get(quoteId)!.takenBy).toBeUndefined()
+      expect(await fixture.topup(ask(quoteId, more))).toEqual({ refused: code })
+      expect((await fixture.rows()).length).toBe(before.length)
+      expect(fixture.quotes.get(quoteId)!.takenBy).toBeUndefined()
     },
   )
 
   test('of RM 4.99 is refused, of RM 5.00 is not', async () => {
-    const quoteId = rig.quote('USD/MYR', '421')
-    expect(await rig.topup(ask(quoteId, { amount: '499' }))).toEqual({
+    const quoteId = fixture.quote('USD/MYR', '421')
+    expect(await fixture.topup(ask(quoteId, { amount: '499' }))).toEqual({
       refused: 'amount_below_minimum_myr',
     })
-    expect((await rig.topup(ask(quoteId, { amount: '500' }))).ok).toMatchObject({ ausd: '1187648' })
+    expect((await fixture.topup(ask(quoteId, { amount: '500' }))).ok).toMatchObject({
+      ausd: '1187648',
+    })
   })
 
   test('by card limits the checkout to cards; any other method shows every channel', async () => {
-    const card = await rig.topup(ask(rig.quote(), { method: 'card' }))
-    const bank = await rig.topup(ask(rig.quote(), { method: 'bank' }))
+    const card = await fixture.topup(ask(fixture.quote(), { method: 'card' }))
+    const bank = await fixture.topup(ask(fixture.quote(), { method: 'bank' }))
     const channelsOf = async (id: string) =>
       (await sessions()).find((session) => session.reference_id === id)?.allowed_payment_channels
     const all = (await channelsOf(bank.ok!.paymentId)) ?? []
@@ -79,11 +81,11 @@ describe('a top-up', () => {
 
 describe('the same call again', () => {
   test('gets the first answer, also with the address in other case and after the quote expired', async () => {
-    const quoteId = rig.quote()
-    const first = await rig.topup(ask(quoteId))
-    rig.quotes.delete(quoteId)
+    const quoteId = fixture.quote()
+    const first = await fixture.topup(ask(quoteId))
+    fixture.quotes.delete(quoteId)
     const again = ask(quoteId.toUpperCase(), { wallet: wallet.replace('9b2ef', '9B2EF') })
-    expect(await rig.topup(again)).toEqual(first)
+    expect(await fixture.topup(again)).toEqual(first)
   })
 
   test.each([
@@ -91,15 +93,15 @@ describe('the same call again', () => {
     ['another method', { method: 'bank' }],
     ['another wallet', { wallet: `0x${'1'.repeat(40)}` }],
   ])('security: with %s is refused', async (_, more) => {
-    const quoteId = rig.quote()
-    await rig.topup(ask(quoteId))
-    expect(await rig.topup(ask(quoteId, more))).toEqual({ refused: 'quote_used' })
-    expect(await rig.settlement({ wallet, quoteId })).toEqual({ refused: 'quote_used' })
+    const quoteId = fixture.quote()
+    await fixture.topup(ask(quoteId))
+    expect(await fixture.topup(ask(quoteId, more))).toEqual({ refused: 'quote_used' })
+    expect(await fixture.settlement({ wallet, quoteId })).toEqual({ refused: 'quote_used' })
   })
 
   test('ten times at once makes one payment and one checkout', async () => {
-    const quoteId = rig.quote()
-    const answers = await Promise.all(Array.from({ length: 10 }, () => rig.topup(ask(quoteId))))
+    const quoteId = fixture.quote()
+    const answers = await Promise.all(Array.from({ length: 10 }, () => fixture.topup(ask(quoteId))))
     const { paymentId } = answers[0]!.ok!
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
     const opened = (await sessions()).filter((session) => session.reference_id === paymentId)
@@ -113,39 +115,39 @@ describe('a provider that cannot be relied on', () => {
     ['opens the checkout and answers 500', { errorAfterAccept: 1 }],
     ['opens the checkout and falls silent', { timeoutAfterAccept: 1 }],
   ])('%s: 503, and the same call works later with the same quote', async (_, api) => {
-    const quoteId = rig.quote()
-    await rig.control('faults', { api })
-    expect(await rig.topup(ask(quoteId))).toEqual({ refused: 'provider_unavailable' })
-    await rig.control('faults', {})
-    rig.quotes.get(quoteId)!.over = true
-    const answer = await rig.topup(ask(quoteId))
+    const quoteId = fixture.quote()
+    await fixture.control('faults', { api })
+    expect(await fixture.topup(ask(quoteId))).toEqual({ refused: 'provider_unavailable' })
+    await fixture.control('faults', {})
+    fixture.quotes.get(quoteId)!.over = true
+    const answer = await fixture.topup(ask(quoteId))
     expect(answer.ok).toMatchObject({ fiat: '50000' })
   })
 
   test('for too long: the rate is not kept, and nothing is shown', async () => {
-    const quoteId = rig.quote()
-    await rig.control('faults', { api: { errorRate: 1 } })
-    await rig.topup(ask(quoteId))
-    await rig.control('faults', {})
-    rig.time.aheadMs += 601_000
-    expect(await rig.topup(ask(quoteId))).toEqual({ refused: 'quote_expired' })
-    rig.time.aheadMs -= 601_000
+    const quoteId = fixture.quote()
+    await fixture.control('faults', { api: { errorRate: 1 } })
+    await fixture.topup(ask(quoteId))
+    await fixture.control('faults', {})
+    fixture.time.aheadMs += 601_000
+    expect(await fixture.topup(ask(quoteId))).toEqual({ refused: 'quote_expired' })
+    fixture.time.aheadMs -= 601_000
   })
 })
 
 describe('a settlement', () => {
   test('charges the whole debt, rounded up', async () => {
-    rig.chain.drawn = '1000001'
-    const answer = await rig.settlement({ wallet, quoteId: rig.quote() })
+    fixture.chain.drawn = '1000001'
+    const answer = await fixture.settlement({ wallet, quoteId: fixture.quote() })
     expect(answer.ok).toMatchObject({ fiat: '16251', ausd: '1000001' })
   })
 
   test('repeated gets its first answer although the debt has changed since', async () => {
-    rig.chain.drawn = '2000000'
-    const quoteId = rig.quote()
-    const first = await rig.settlement({ wallet, quoteId })
-    rig.chain.drawn = '0'
-    expect(await rig.settlement({ wallet, quoteId })).toEqual(first)
+    fixture.chain.drawn = '2000000'
+    const quoteId = fixture.quote()
+    const first = await fixture.settlement({ wallet, quoteId })
+    fixture.chain.drawn = '0'
+    expect(await fixture.settlement({ wallet, quoteId })).toEqual(first)
   })
 
   test.each([
@@ -153,14 +155,14 @@ describe('a settlement', () => {
     ['a debt of 99 sen', 'USD/MYR', '235154', 'debt_too_small'],
     ['more than any channel takes', 'USD/MYR', '300000000000', 'amount_above_maximum'],
   ])('of %s in %s is refused', async (_, pair, drawn, code) => {
-    rig.chain.drawn = drawn
-    const quoteId = rig.quote(pair, pair === 'USD/MYR' ? '421' : '16250')
-    expect(await rig.settlement({ wallet, quoteId })).toEqual({ refused: code })
+    fixture.chain.drawn = drawn
+    const quoteId = fixture.quote(pair, pair === 'USD/MYR' ? '421' : '16250')
+    expect(await fixture.settlement({ wallet, quoteId })).toEqual({ refused: code })
   })
 
   test('of 1 micro AUSD costs one rupiah, which a virtual account takes', async () => {
-    rig.chain.drawn = '1'
-    const answer = await rig.settlement({ wallet, quoteId: rig.quote() })
+    fixture.chain.drawn = '1'
+    const answer = await fixture.settlement({ wallet, quoteId: fixture.quote() })
     expect(answer.ok).toMatchObject({ fiat: '1', ausd: '1' })
   })
 })

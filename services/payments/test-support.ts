@@ -1,4 +1,5 @@
 import { eq } from 'drizzle-orm'
+import { waitUntil } from '#infra/local/wait'
 import { migrateAll } from '#infra/migrations/migrate'
 import { startScratchPostgres } from '#infra/migrations/scratch-postgres'
 import { openSandbox } from '#infra/sandbox/sandbox'
@@ -10,22 +11,29 @@ import type { AnswerOf, Question } from '#shared/messages/topic'
 import { paymentsWebhookSubject } from '#shared/messages/webhooks'
 import { receiveListed } from '#shared/provider/listing'
 import { type Answer, ok, refuse } from '#shared/refusals'
-import { answerActivity } from './activity.responder'
+import { answerActivity } from './activity'
 import { anomalies } from './anomaly.store'
+import type { Context } from './context'
+import { answerSettlements, answerTopups } from './open'
 import { payments } from './payment.store'
 import { openXendit } from './providers/xendit/client'
-import { relayReactions } from './relay.reactions'
-import { mail, outbox } from './schema.store'
-import { answerSettlements } from './settlement.responder'
-import { sweepOnce } from './stuck'
-import { answerTopups } from './topup.responder'
+import { recheckOnce } from './recheck'
+import { reversals } from './refunds/reversal.store'
+import { findWallet } from './refunds/wallet.store'
+import { relayReactions } from './relay'
+import { messaging, outbox } from './schema.store'
 import { paymentListing } from './transactions'
-import { findWallet, reversals } from './wallet.store'
-import { webhookReactions } from './webhook.reactions'
+import { webhookReactions } from './webhook'
+
+export { waitUntil }
 
 export const wallet = '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211'
 const secretKeys = { ID: 'xnd_development_id', MY: 'xnd_development_my' }
 const txHash = `0x${'ab'.repeat(32)}`
+
+let wallets = 0
+/** A wallet nobody else uses: one that is frozen must not trouble the next test. */
+export const newWallet = () => `0x${(++wallets).toString(16).padStart(40, 'a')}`
 
 type Answered = {
   ok?: { paymentId: string; checkoutUrl: string; items: Entry[]; inFlight: Entry[] }
@@ -43,8 +51,8 @@ async function openPostgres() {
   return { url, end: () => server[Symbol.asyncDispose]() }
 }
 
-/** What the neighbours answer: quotes of pricing, wallets of the chain. */
-function openNeighbours(clock: () => number) {
+/** What other services answer: quotes of pricing, wallets and holds of the chain. */
+function openOtherServices(clock: () => number) {
   const chain = {
     verified: true,
     drawn: '0',
@@ -80,15 +88,14 @@ function openNeighbours(clock: () => number) {
   return { chain, quotes, quote, ask }
 }
 
-/** The service's own parts between a real Postgres, the sandbox and its neighbours' answers. */
-export async function openRig() {
-  const base = await openPostgres()
+/** The service's own parts between a real Postgres, the sandbox and other services' answers. */
+export async function openFixture() {
+  const postgres = await openPostgres()
   const log = openLog('payments', process.env.SUITE_LOG ?? 'silent')
-  const database = openDatabase({ url: base.url, name: 'suite', log, onStuck: () => {} })
+  const database = openDatabase({ url: postgres.url, name: 'suite', log, onStuck: () => {} })
   const time = { aheadMs: 0 }
   const clock = () => Date.now() + time.aheadMs
-  const neighbours = openNeighbours(clock)
-  const context = { log, clock, sweepAfterMs: 1_000, holdMarginMs: 5_000 }
+  const { ask, ...others } = openOtherServices(clock)
 
   const gateway = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (call) => receive(call) })
   const sandbox = openSandbox({
@@ -102,12 +109,13 @@ export async function openRig() {
   } as Parameters<typeof openSandbox>[0])
   const api = { baseUrl: sandbox.url, secretKeys, requestsPerMinute: 60_000, log }
   const provider = openXendit({ ...api, appUrl: 'https://app.example.com' })
-  const reactions = [
-    ...webhookReactions({ context, provider, database, onPaid: () => {} }),
-    ...relayReactions(context),
-  ]
+  const context: Context = {
+    ...{ database, provider, ask, log, clock, poke: () => {} },
+    ...{ checkoutTtlMs: 1_800_000, sweepAfterMs: 1_000, holdMarginMs: 5_000 },
+  }
   const reader: HandlingContext = {
-    ...{ consumer: 'payments', database, messaging: mail, reactions, log, poke: () => {} },
+    ...{ consumer: 'payments', database, messaging, log, poke: () => {} },
+    reactions: [...webhookReactions(context, () => {}), ...relayReactions(context)],
   }
   const deliver = (account: 'ID' | 'MY', body: string, deliveryId: string) =>
     handle(reader, {
@@ -118,13 +126,10 @@ export async function openRig() {
   const receive = async (call: Request) => {
     const account = call.headers.get('x-callback-token') === 'token-my' ? 'MY' : 'ID'
     const deliveryId = call.headers.get('webhook-id') ?? ''
-    const fate = await deliver(account, await call.text(), deliveryId)
-    return new Response(null, { status: fate === 'done' ? 200 : 503 })
+    const outcome = await deliver(account, await call.text(), deliveryId)
+    return new Response(null, { status: outcome === 'done' ? 200 : 503 })
   }
-
-  const creation = { database, provider, context, ask: neighbours.ask, checkoutTtlMs: 1_800_000 }
-  const ask = (answering: { answer: (request: unknown) => Promise<unknown> }) =>
-    answering.answer as (request: unknown) => Promise<Answered>
+  /** The relayer tells that an order is final on the chain, or given up. */
   const settle = (kind: RelayKind, cause: string, failed = false) =>
     handle(reader, {
       subject: `relay.${kind}.${failed ? 'failed' : 'settled'}`,
@@ -133,18 +138,28 @@ export async function openRig() {
         ...{ operationId: 'op_1', cause, wallet, reason: 'reverted', txHash, blockNumber: '7' },
       },
     })
-  const sweeper = { database, provider, ask: neighbours.ask, context, everyMs: 100, looksMax: 100 }
-  const listing = paymentListing({ database, provider, context })
+  const answerOf = (answering: { answer: (request: unknown) => Promise<unknown> }) =>
+    answering.answer as (request: unknown) => Promise<Answered>
+  const listing = paymentListing(context)
+  const row = async (id: string) =>
+    (await database.read((db) => db.select().from(payments).where(eq(payments.id, id))))[0]
+  const orders = async (id: string) => {
+    const sent = await database.read((db) => db.select().from(outbox).orderBy(outbox.position))
+    return sent.filter(({ payload }) => {
+      const { paymentId, refId } = payload as { paymentId?: string; refId?: string }
+      return paymentId === id || refId?.split('.')[0] === id
+    })
+  }
   return {
-    ...neighbours,
-    ...{ database, context, provider, time, deliver, settle, sandbox, listing },
-    topup: ask(answerTopups(creation)),
-    settlement: ask(answerSettlements(creation)),
-    activity: ask(answerActivity(database, clock)),
-    /** One round of the sweeper, as if the time had passed in which everything comes due. */
-    sweep: async (aheadMs = 2_000) => {
+    ...others,
+    ...{ context, database, provider, time, deliver, settle, sandbox, listing },
+    topup: answerOf(answerTopups(context)),
+    settlement: answerOf(answerSettlements(context)),
+    activity: answerOf(answerActivity(context)),
+    /** One round of rechecks, as if the time had passed in which everything comes due. */
+    recheck: async (aheadMs = 2_000) => {
       time.aheadMs += aheadMs
-      await sweepOnce({ ...sweeper, poke: () => {} })
+      await recheckOnce(context, 100)
     },
     /** Reads the provider's list of the last hour, of both accounts. */
     list: async () => {
@@ -159,25 +174,26 @@ export async function openRig() {
       if (!reply.ok) throw new Error(`${path}: ${await reply.text()}`)
       return (await reply.json()) as Record<string, never> & { id: string; payment_id: string }
     },
-    row: async (id: string) =>
-      (await database.read((db) => db.select().from(payments).where(eq(payments.id, id))))[0],
+    ...{ row, orders },
     rows: () => database.read((db) => db.select().from(payments)),
-    orders: async (id: string) => {
-      const sent = await database.read((db) => db.select().from(outbox).orderBy(outbox.position))
-      return sent.filter(({ payload }) => {
-        const { paymentId, refId } = payload as { paymentId?: string; refId?: string }
-        return paymentId === id || refId?.split('.')[0] === id
-      })
-    },
+    /** The subjects of what was ordered and announced about a payment, in order. */
+    subjects: async (id: string) => (await orders(id)).map(({ subject }) => subject),
+    /** Waits until the row of a payment has these values, and answers it. */
+    becomes: (id: string, want: object) =>
+      waitUntil(`${id} having ${Object.keys(want)} as wanted`, async () => {
+        const found = await row(id)
+        const has = ([key, value]: [string, unknown]) => found?.[key as 'id'] === value
+        return found && Object.entries(want).every(has) && found
+      }),
     walletRow: (of: string) => database.read((db) => findWallet(db, of)),
     reversals: () => database.read((db) => db.select().from(reversals)),
-    oddities: () => database.read((db) => db.select().from(anomalies)),
+    anomalies: () => database.read((db) => db.select().from(anomalies)),
     [Symbol.asyncDispose]: async () => {
       await sandbox[Symbol.asyncDispose]()
       await gateway.stop(true)
       await database[Symbol.asyncDispose]()
-      await base.end()
+      await postgres.end()
     },
   }
 }
-export type Rig = Awaited<ReturnType<typeof openRig>>
+export type Fixture = Awaited<ReturnType<typeof openFixture>>

@@ -1,11 +1,12 @@
 import {
-  type Charge,
   isOnHold,
   mayBecome,
   type PaymentFacts,
+  type PaymentState,
   type Reason,
   remainderFloor,
 } from './payment'
+import type { Charge } from './providers/provider'
 
 /** What to do about money that arrived. `liveMicro`: what to put on the chain, 10⁻⁶ AUSD. */
 export type Receipt =
@@ -40,7 +41,7 @@ export type Step =
 const hasOpenRefund = ({ refundedMinor, refundAppliedMinor }: PaymentFacts) =>
   refundedMinor > refundAppliedMinor
 
-/** The order of `paid` is final on the chain. */
+/** What was ordered when it became `paid` is final on the chain. */
 export function decideSettled(payment: PaymentFacts): Step {
   if (payment.state !== 'paid') return { stay: true }
   if (payment.held) {
@@ -52,6 +53,12 @@ export function decideSettled(payment: PaymentFacts): Step {
   return { next: payment.kind === 'topup' ? 'credited' : 'repaid' }
 }
 
+/** The relayer gave an order up. */
+export function decideFailed(payment: PaymentFacts, order: 'credit' | 'repay' | 'revoke'): Step {
+  const waiting = order === 'revoke' ? 'revoking' : 'paid'
+  return payment.state === waiting ? { next: 'review', reason: `${order}_failed` } : { stay: true }
+}
+
 /** Its hold is over: nothing of it can be taken back on the chain any more. */
 export function decideMatured(payment: PaymentFacts): Step {
   if (payment.overpaidMinor > 0n && ['held', 'repaid'].includes(payment.state))
@@ -59,7 +66,7 @@ export function decideMatured(payment: PaymentFacts): Step {
   return payment.state === 'held' ? { next: 'credited' } : { stay: true }
 }
 
-/** All of it was taken back; what of it was not refunded is applied anew. */
+/** All of it was taken back; what was not refunded is applied again. */
 export function decideRevoked(payment: PaymentFacts): Step {
   if (payment.state !== 'revoking') return { stay: true }
   const remainderMicro = remainderFloor(payment)
@@ -102,4 +109,62 @@ export function lostMicro(payment: PaymentFacts): bigint {
   const { liveMicro, offsetMicro, waivedMicro } = payment
   const missing = liveMicro + offsetMicro - waivedMicro - remainderFloor(payment)
   return missing > 0n && hasOpenRefund(payment) ? missing : 0n
+}
+
+/**
+ * What nobody has to make good of a refund that we ordered ourselves, when the chain can no longer
+ * take it back: the changes to the payment, whose refunds now sum up to `refundedMinor`.
+ */
+export function waiverOf(payment: PaymentFacts, refundedMinor: bigint) {
+  const over = ['credited', 'repaid', 'review'].includes(payment.state) && !isOnHold(payment)
+  if (!over) return {}
+  const givenUp = remainderFloor(payment) - remainderFloor({ ...payment, refundedMinor })
+  return {
+    waivedMicro: payment.waivedMicro + givenUp,
+    refundAppliedMinor: payment.refundAppliedMinor + (refundedMinor - payment.refundedMinor),
+  }
+}
+
+/** For so long a checkout that could not be opened may be tried again: longer would be a free rate. */
+export const reopenMaxMs = 600_000
+const repeatOrderMaxMs = 600_000
+const lateCheckMaxMs = 3_600_000
+/** The provider repeats a webhook for a day; for as long we ask for late money ourselves. */
+const lateMoneyMs = 86_400_000
+
+type Quiet = {
+  readonly state: PaymentState
+  /** How often it was checked in this state. */
+  readonly checks: number
+  readonly createdAt: Date
+  readonly expiresAt: Date | null
+  /** On the chain, and still revocable there. */
+  readonly onHold?: boolean
+}
+
+/** When to ask the authority about a payment that stays quiet; null when there is nothing to ask. */
+export function nextCheck(quiet: Quiet, nowMs: number, sweepAfterMs: number): Date | null {
+  const doubling = (maxMs: number) =>
+    Math.min(maxMs, sweepAfterMs * 2 ** Math.min(quiet.checks, 20))
+  switch (quiet.state) {
+    case 'opening':
+      return new Date(Math.max(nowMs, quiet.createdAt.getTime() + reopenMaxMs))
+    case 'awaiting_payment':
+      return new Date(nowMs + sweepAfterMs)
+    case 'held':
+    case 'repaid':
+      // The first time at once: only the chain knows when the hold ends.
+      return quiet.onHold ? new Date(nowMs + (quiet.checks === 0 ? 0 : sweepAfterMs)) : null
+    case 'paid':
+    case 'revoking':
+      return new Date(nowMs + doubling(repeatOrderMaxMs))
+    case 'expired':
+    case 'replaced': {
+      const endsMs = quiet.expiresAt === null ? 0 : quiet.expiresAt.getTime() + lateMoneyMs
+      const checkMs = nowMs + doubling(lateCheckMaxMs)
+      return checkMs > endsMs ? null : new Date(checkMs)
+    }
+    default:
+      return null
+  }
 }

@@ -1,5 +1,3 @@
-import type { Fiat } from '#shared/money/money'
-
 /** What kind of money a channel moves, as far as it decides about the hold. */
 export type ChannelKind =
   | 'bank'
@@ -48,21 +46,8 @@ const kinds: ReadonlyMap<string, ChannelKind> = new Map([
   ...ofKind('paylater', ['AKULAKU', 'ATOME', 'INDODANA', 'KREDIVO']),
 ])
 
-/** A code we have never seen is `unknown`, and unknown money waits. */
+/** A code we have never seen is `unknown`, and unknown money is held. */
 export const channelKind = (code: string): ChannelKind => kinds.get(code) ?? 'unknown'
 
 /** Money of a bank or a QR code cannot be called back; all other money is held for a while. */
 export const isHeld = (code: string): boolean => !['bank', 'qr'].includes(channelKind(code))
-
-/** Smallest units. The least any channel of the country takes, and the most some channel takes. */
-type Limits = {
-  readonly leastMinor: bigint
-  readonly mostMinor: bigint
-  readonly cardMinor: bigint
-}
-
-/** Least: a virtual account or FPX. Most: BRI virtual account, FPX for companies. Then cards. */
-export const channelLimits: Readonly<Record<Fiat, Limits>> = {
-  IDR: { leastMinor: 1n, mostMinor: 50_000_000_000n, cardMinor: 200_000_000n },
-  MYR: { leastMinor: 100n, mostMinor: 100_000_000n, cardMinor: 500_000n },
-}

@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { channelKind, isHeld } from './channel'
-import { priceSettlement, settlementLifecycle } from './settlement'
-import { priceTopup, topupLifecycle } from './topup'
+import { priceSettlement, priceTopup } from './price'
 
 describe('what a top-up costs and gives', () => {
   test.each([
@@ -51,51 +49,5 @@ describe('what a settlement costs', () => {
     ['USD/MYR', 300_000_000_000n, 'amount_above_maximum'],
   ] as const)('%s: a debt of %p is refused with %s', (pair, drawnMicro, refused) => {
     expect(priceSettlement({ drawnMicro, pair, rateMinorPerUsd: 421n })).toEqual({ refused })
-  })
-})
-
-describe('money by', () => {
-  test.each([
-    ['QRIS', 'qr', false],
-    ['BCA_VIRTUAL_ACCOUNT', 'bank', false],
-    ['AMBANK_VIRTUAL_ACCOUNT', 'bank', false],
-    ['MAYB2U_FPX', 'bank', false],
-    ['CIMB_FPX_BUSINESS', 'bank', false],
-    ['BRI_DIRECT_DEBIT', 'direct_debit', true],
-    ['DUITNOW_PAY', 'bank', false],
-    ['CARDS', 'card', true],
-    ['GOPAY', 'ewallet', true],
-    ['SHOPEEPAY', 'ewallet', true],
-    ['INDOMARET', 'counter', true],
-    ['ATOME', 'paylater', true],
-    ['NEVER_SEEN_VIRTUAL_ACCOUNT', 'unknown', true],
-    ['qris', 'unknown', true],
-    ['constructor', 'unknown', true],
-    ['', 'unknown', true],
-  ] as const)('%s is %s, held: %p', (code, kind, held) => {
-    expect([channelKind(code), isHeld(code)]).toEqual([kind, held])
-  })
-})
-
-describe('the lifecycles', () => {
-  test.each([
-    ['top-up', topupLifecycle],
-    ['settlement', settlementLifecycle],
-  ] as const)('of a %s name only states they have, and let a person end each', (_, lifecycle) => {
-    const table = lifecycle as Record<string, readonly string[]>
-    for (const [state, next] of Object.entries(table)) {
-      for (const after of next) expect(Object.keys(table)).toContain(after)
-      if (state !== 'review') expect(next).toContain('review')
-    }
-  })
-
-  test('never let money that was received become unreceived', () => {
-    const received = ['paid', 'held', 'credited', 'repaid', 'revoking', 'revoked', 'refunded']
-    const waiting = ['opening', 'awaiting_payment', 'expired', 'replaced']
-    for (const table of [topupLifecycle, settlementLifecycle])
-      for (const state of received) {
-        const next = (table as Record<string, readonly string[]>)[state] ?? []
-        expect(next.filter((after) => waiting.includes(after))).toEqual([])
-      }
   })
 })

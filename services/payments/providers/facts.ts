@@ -1,8 +1,8 @@
 import type { ProviderAccount } from '#shared/money/pair'
-import type { Checkout, FetchedCharge, FetchedRefund, PaymentProvider } from './payment-provider'
-import type { Hint } from './webhook'
+import type { Hint } from './delivery'
+import type { Checkout, FetchedCharge, FetchedRefund, PaymentProvider } from './provider'
 
-/** What the provider says about the object of a hint; undefined for what it does not know. */
+/** What the provider says about the object a hint names; undefined for what it does not know. */
 export type Found = {
   readonly checkout?: Checkout | undefined
   readonly fetched?: FetchedCharge | undefined
@@ -31,7 +31,7 @@ export async function findFacts(
   }
 }
 
-/** A checkout and the charge it led to. An open one has none yet, or will say so when it completes. */
+/** A checkout and the charge it led to. An open one that has a charge names it once it completes. */
 export async function findByCheckout(
   provider: PaymentProvider,
   account: ProviderAccount,

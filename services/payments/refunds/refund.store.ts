@@ -2,8 +2,8 @@ import { and, eq, sql } from 'drizzle-orm'
 import { check, index, text } from 'drizzle-orm/pg-core'
 import { amountColumn, timestamps } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
-import type { RefundStatus } from './payment-provider'
-import { schema } from './schema.store'
+import type { RefundStatus } from '../providers/provider'
+import { schema } from '../schema.store'
 
 export const refundOrigins = ['refund', 'ordered', 'chargeback'] as const
 export type RefundOrigin = (typeof refundOrigins)[number]
@@ -17,7 +17,7 @@ export const refunds = schema.table(
     providerPaymentId: text('provider_payment_id').notNull(),
     refundedMinor: amountColumn('refunded_minor').notNull(),
     status: text('status').$type<RefundStatus>().notNull(),
-    /** `ordered`: by ourselves. `chargeback`: the payer's bank took it back. */
+    /** `ordered`: by us. `chargeback`: the payer's bank took it back. */
     origin: text('origin', { enum: refundOrigins }).notNull().default('refund'),
     ...timestamps(),
   },
@@ -28,7 +28,7 @@ export const refunds = schema.table(
   ],
 )
 
-/** True when we hold this refund as succeeded: there is nothing new in it. */
+/** True when we recorded this refund as succeeded: there is nothing new in it. */
 export async function isRefunded(db: Db, id: string): Promise<boolean> {
   const rows = await db
     .select({ id: refunds.id })

@@ -1,26 +1,17 @@
-import type { Database, Tx } from '#shared/db/open'
+import type { Tx } from '#shared/db/open'
 import { announce } from '#shared/db/outbox.store'
 import { idFor } from '#shared/ids'
 import { FreezeOrdered } from '#shared/messages/relay'
-import type { Context } from './context'
-import { lockWallet, type PaymentRow } from './payment.store'
-import { lostMicro } from './receipt'
-import { outbox } from './schema.store'
-import {
-  addMadeGood,
-  clearMissing,
-  findDueWallets,
-  findMissing,
-  findWallet,
-  planOrder,
-  storeFreeze,
-  storeReversal,
-  type WalletRow,
-} from './wallet.store'
+import type { Context } from '../context'
+import { lostMicro } from '../decide'
+import { lockWallet, type PaymentRow } from '../payment.store'
+import { outbox } from '../schema.store'
+import { addMadeGood, clearMissing, findMissing, storeReversal } from './reversal.store'
+import { findDueWallets, findWallet, planOrder, storeFreeze, type WalletRow } from './wallet.store'
 
-// Money that was taken back when the chain could not take it back any more: the treasury is short of
-// it, and the wallet is frozen until it is made good or an operator gives it up. It is made good by
-// top-ups through channels whose money stays: so much of them is kept instead of credited. A held
+// Money that was taken back when the chain could no longer take it back: the treasury is short of it,
+// and the wallet is frozen until it is made good or an operator gives it up. It is made good by
+// top-ups through channels that are never held: that much of them is kept instead of credited. A held
 // channel makes nothing good, because its money could be taken back in turn.
 
 /** Freezes the wallet if this payment lost us something new. The wallet is locked by the caller. */
@@ -68,29 +59,12 @@ function smaller(a: bigint, b: bigint): bigint {
   return b
 }
 
-async function setFrozen(tx: Tx, context: Context, wallet: `0x${string}`, frozen: boolean) {
-  const known = await findWallet(tx, wallet)
-  if ((known?.frozen ?? false) === frozen) return
-  const nowMs = context.clock()
-  const orderAgainAt = new Date(nowMs + context.sweepAfterMs)
-  await orderFreeze(tx, await storeFreeze(tx, { wallet, frozen, nowMs, orderAgainAt }))
-}
-
-/** `repeat` makes a message of its own out of an order that is given again. */
-const orderFreeze = (tx: Tx, { wallet, frozen, revision }: WalletRow, repeat = 0) =>
-  announce(
-    tx,
-    outbox,
-    FreezeOrdered,
-    idFor('message', `${FreezeOrdered.subject}:${wallet}:${revision}:${repeat}`),
-    { wallet, frozen, revision: String(revision) },
-  )
-
 const rowsMax = 50
 
 /** Ends freezes that operators cleared, and repeats orders nobody answered. True if any was due. */
-export async function recheckWallets(database: Database, context: Context): Promise<boolean> {
-  const now = new Date(context.clock())
+export async function recheckWallets(context: Context): Promise<boolean> {
+  const { database, clock, sweepAfterMs } = context
+  const now = new Date(clock())
   const due = await database.read((db) => findDueWallets(db, now, rowsMax))
   for (const { wallet } of due)
     await database.transaction(async (tx) => {
@@ -99,20 +73,35 @@ export async function recheckWallets(database: Database, context: Context): Prom
       if (!row) return
       if (row.clearRequestedAt) return clearWallet(tx, context, row)
       if (!row.orderAgainAt || row.orderAgainAt > now) return
-      await planOrder(tx, wallet, new Date(context.clock() + context.sweepAfterMs * 4))
-      await orderFreeze(tx, row, context.clock())
+      await planOrder(tx, wallet, new Date(clock() + sweepAfterMs * 4))
+      await orderFreeze(tx, row, clock())
     })
   return due.length > 0
 }
 
-async function clearWallet(
-  tx: Tx,
-  context: Context,
-  { wallet, clearReason }: WalletRow,
-): Promise<void> {
+async function clearWallet(tx: Tx, context: Context, { wallet, clearReason }: WalletRow) {
   await clearMissing(tx, wallet)
-  const nowMs = context.clock()
-  const orderAgainAt = new Date(nowMs + context.sweepAfterMs)
-  await orderFreeze(tx, await storeFreeze(tx, { wallet, frozen: false, nowMs, orderAgainAt }))
+  await storeAndOrder(tx, context, wallet, false)
   context.log.info({ wallet, reason: clearReason }, 'freeze ended by an operator')
 }
+
+async function setFrozen(tx: Tx, context: Context, wallet: `0x${string}`, frozen: boolean) {
+  const known = await findWallet(tx, wallet)
+  if ((known?.frozen ?? false) !== frozen) await storeAndOrder(tx, context, wallet, frozen)
+}
+
+async function storeAndOrder(tx: Tx, context: Context, wallet: `0x${string}`, frozen: boolean) {
+  const nowMs = context.clock()
+  const orderAgainAt = new Date(nowMs + context.sweepAfterMs)
+  await orderFreeze(tx, await storeFreeze(tx, { wallet, frozen, nowMs, orderAgainAt }))
+}
+
+/** `repeat` gives an order that is sent again a message id of its own. */
+const orderFreeze = (tx: Tx, { wallet, frozen, revision }: WalletRow, repeat = 0) =>
+  announce(
+    tx,
+    outbox,
+    FreezeOrdered,
+    idFor('message', `${FreezeOrdered.subject}:${wallet}:${revision}:${repeat}`),
+    { wallet, frozen, revision: String(revision) },
+  )

@@ -1,26 +1,26 @@
 import { type Reaction, reactTo } from '#shared/bus/reaction'
 import type { Tx } from '#shared/db/open'
 import { relayFailed, relaySettled } from '#shared/messages/relay'
+import { takeDecided } from './advance'
 import type { Context } from './context'
-import { type PaymentFacts, parseRefId, type Reason } from './payment'
-import { lockPayment, notePayment } from './payment.store'
-import { decideRevoked, decideSettled, type Step } from './receipt'
-import { takeDecided } from './step.store'
-import { settleFreeze } from './wallet.store'
+import { decideFailed, decideRevoked, decideSettled, type Step } from './decide'
+import { type PaymentFacts, parseRefId } from './payment'
+import { type Change, lockPayment, notePayment } from './payment.store'
+import { confirmFreeze } from './refunds/wallet.store'
 
 /** What the chain made of our orders. */
 export const relayReactions = (context: Context): Reaction[] => [
   settled(context, 'credit', decideSettled),
   settled(context, 'repay', decideSettled),
   settled(context, 'revoke', decideRevoked),
-  failed(context, 'credit', 'paid', 'credit_failed'),
-  failed(context, 'repay', 'paid', 'repay_failed'),
-  failed(context, 'revoke', 'revoking', 'revoke_failed'),
+  failed(context, 'credit'),
+  failed(context, 'repay'),
+  failed(context, 'revoke'),
   reactTo(relaySettled('extend'), {
     // The chain has the new end: the next check is planned by it.
     apply: async (tx, { cause }) => {
       const ref = parseRefId(cause.split(':')[0]!)
-      if (ref) await notePayment(tx, ref.id, { lookAt: new Date(context.clock()) })
+      if (ref) await notePayment(tx, ref.id, { nextCheckAt: new Date(context.clock()) })
     },
   }),
   reactTo(relayFailed('extend'), {
@@ -30,7 +30,7 @@ export const relayReactions = (context: Context): Reaction[] => [
   reactTo(relaySettled('freeze'), {
     apply: async (tx, { cause }) => {
       const [wallet, revision] = cause.split(':')
-      await settleFreeze(tx, wallet!, BigInt(revision!))
+      await confirmFreeze(tx, wallet!, BigInt(revision!))
     },
   }),
   reactTo(relayFailed('freeze'), {
@@ -39,34 +39,34 @@ export const relayReactions = (context: Context): Reaction[] => [
   }),
 ]
 
-type Ordered = 'credit' | 'repay' | 'revoke'
-type Set = { txHash?: string | null; creditedAt?: Date }
+type Order = 'credit' | 'repay' | 'revoke'
+type Decide = (payment: PaymentFacts) => Step
 
-const settled = (context: Context, kind: Ordered, decide: (payment: PaymentFacts) => Step) =>
-  reactTo(relaySettled(kind), {
+const settled = (context: Context, order: Order, decide: Decide) =>
+  reactTo(relaySettled(order), {
     apply: (tx, { cause, txHash }) =>
       // The hash shown is that of the credit; a revocation does not overwrite it.
-      decideAbout(tx, context, cause, {
+      advanceOf(tx, context, cause, {
         decide,
-        set: kind === 'revoke' ? {} : { txHash, creditedAt: new Date(context.clock()) },
+        set: order === 'revoke' ? {} : { txHash, creditedAt: new Date(context.clock()) },
       }),
   })
 
-const failed = (context: Context, kind: Ordered, state: PaymentFacts['state'], reason: Reason) =>
-  reactTo(relayFailed(kind), {
+const failed = (context: Context, order: Order) =>
+  reactTo(relayFailed(order), {
     apply: (tx, { cause }) =>
-      decideAbout(tx, context, cause, {
-        decide: (payment) =>
-          payment.state === state ? { next: 'review', reason } : { stay: true },
+      advanceOf(tx, context, cause, {
+        decide: (payment) => decideFailed(payment, order),
         set: {},
       }),
   })
 
-async function decideAbout(
+/** Advances the payment that the cause of an order names. */
+async function advanceOf(
   tx: Tx,
   context: Context,
   cause: string,
-  { decide, set }: { decide: (payment: PaymentFacts) => Step; set: Set },
+  { decide, set }: { decide: Decide; set: Pick<Change, 'txHash'> & { creditedAt?: Date } },
 ): Promise<void> {
   const ref = parseRefId(cause)
   const payment = ref && (await lockPayment(tx, ref.id))

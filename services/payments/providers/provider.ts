@@ -1,7 +1,6 @@
 import type { Fiat, Money } from '#shared/money/money'
 import type { ProviderAccount } from '#shared/money/pair'
 import type { Listed } from '#shared/provider/transactions'
-import type { Charge } from './payment'
 
 /** What we ask a hosted checkout for. `reference` is the payment id. */
 export type CheckoutOrder = {
@@ -24,6 +23,18 @@ export type Checkout = {
   readonly expiresAt: Date | null
   readonly paymentRequestId: string | null
   readonly paymentId: string | null
+}
+
+/** A payment at the provider. `paidMinor` is null when the provider's number is not exact. */
+export type Charge = {
+  readonly account: ProviderAccount
+  readonly paymentId: string
+  readonly paymentRequestId: string | null
+  readonly reference: string
+  readonly currency: string
+  readonly paidMinor: bigint | null
+  readonly channel: string
+  readonly paidAt: Date | null
 }
 
 /** `pending` has not brought money yet and may; `dead` never will; `unknown` is not good news. */
@@ -73,7 +84,7 @@ export type PaymentProvider = {
   ) => Promise<FetchedRefund | undefined>
   /**
    * All refunds of a payment request. Undefined when the provider knows none or has no such list:
-   * that counts as "none" only beside a successful look at its list of transactions.
+   * that counts as "none" only if its list of transactions could be read as well.
    */
   readonly listRefunds: (
     account: ProviderAccount,

@@ -1,0 +1,128 @@
+import type { Tx } from '#shared/db/open'
+import { announce } from '#shared/db/outbox.store'
+import { idFor } from '#shared/ids'
+import { PaymentInReview, PaymentPaid, PaymentSettled } from '#shared/messages/payments'
+import { CreditOrdered, ExtendOrdered, RepayOrdered, RevokeOrdered } from '#shared/messages/relay'
+import type { Context } from './context'
+import { nextCheck, type Step } from './decide'
+import { isOnHold, mayBecome, type PaymentState, refIdOf } from './payment'
+import { type Change, movePayment, type PaymentRow } from './payment.store'
+import { noteReversal } from './refunds/reversal'
+import { outbox } from './schema.store'
+
+/**
+ * Takes a decided step: the row, what is ordered and announced because of it, and the log line, in
+ * the caller's transaction. Undefined when somebody else was first. Throws on a step the lifecycle
+ * does not have.
+ */
+export async function takeStep(
+  tx: Tx,
+  context: Context,
+  payment: PaymentRow,
+  step: { next: PaymentState; reason?: PaymentRow['reason'] },
+  set: Change = {},
+): Promise<PaymentRow | undefined> {
+  const to = step.next
+  if (!mayBecome(payment, to)) throw new Error(`a ${payment.kind} in ${payment.state} became ${to}`)
+  const changed = { ...payment, ...set, state: to, checks: 0 }
+  const quiet = { ...changed, onHold: isOnHold(changed) }
+  const moved = await movePayment(tx, payment.id, {
+    from: [payment.state],
+    to,
+    nextCheckAt: nextCheck(quiet, context.clock(), context.sweepAfterMs),
+    set: { ...set, ...(step.reason ? { reason: step.reason } : {}) },
+  })
+  if (moved) await tell(tx, context, moved)
+  return moved
+}
+
+/** Takes a step unless the decision was to stay. A remainder starts again, under a ref of its own. */
+export async function takeDecided(
+  tx: Tx,
+  context: Context,
+  payment: PaymentRow,
+  step: Step,
+  set: Change = {},
+): Promise<PaymentRow | undefined> {
+  if ('stay' in step) return undefined
+  const restart = 'remainderMicro' in step ? restartOf(payment, step.remainderMicro) : {}
+  return takeStep(tx, context, payment, step, { ...set, ...restart })
+}
+
+const restartOf = ({ part, refundedMinor }: PaymentRow, liveMicro: bigint): Change => ({
+  part: part + 1,
+  liveMicro,
+  refundAppliedMinor: refundedMinor,
+  creditedAt: null,
+  clearedAt: null,
+  holdEndedAt: null,
+})
+
+/** Nobody paid in time. Money that comes late is still received. */
+export async function expire(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
+  if (payment.state !== 'awaiting_payment' && payment.state !== 'opening') return
+  await takeStep(tx, context, payment, { next: 'expired' })
+}
+
+async function tell(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
+  const { log } = context
+  const { id: paymentId, kind, state, reason } = payment
+  if (state === 'paid') await announceFact(tx, payment, 'paid')
+  const ordered = state === 'revoking' || (state === 'paid' && payment.liveMicro > 0n)
+  if (ordered) await orderEffect(tx, payment)
+  if (state === 'credited' || state === 'repaid') await announceFact(tx, payment, 'settled')
+  if (state === 'review') {
+    await announceFact(tx, payment, 'review')
+    log.error({ paymentId, kind, reason, alarm: true }, 'payment needs a person')
+    await noteReversal(tx, context, payment)
+    return
+  }
+  log.info({ paymentId, kind, state }, 'payment moved')
+}
+
+const facts = { paid: PaymentPaid, settled: PaymentSettled, review: PaymentInReview }
+
+/** Tells the other services what became of a payment. */
+function announceFact(tx: Tx, payment: PaymentRow, fact: keyof typeof facts): Promise<void> {
+  const topic = facts[fact]
+  return announce(tx, outbox, topic, idFor('message', `${topic.subject}:${payment.id}`), {
+    paymentId: payment.id,
+    kind: payment.kind,
+    wallet: payment.wallet,
+    fiat: payment.fiatMinor.toString(),
+    currency: payment.currency,
+    ausd: payment.ausdMicro.toString(),
+  })
+}
+
+/**
+ * Orders what the money is for. An order that is repeated carries an id of its own, so that neither
+ * the broker nor the relayer's inbox drops it: the relayer knows its cause and acts once.
+ */
+export function orderEffect(tx: Tx, payment: PaymentRow, repeat = 0): Promise<void> {
+  const { wallet, kind } = payment
+  const refId = refIdOf(payment)
+  const ausd = payment.liveMicro.toString()
+  const held = payment.held ?? true
+  const idOf = (subject: string) =>
+    idFor('message', `${subject}:${refId}${repeat === 0 ? '' : `:${repeat}`}`)
+  if (payment.state === 'revoking') {
+    const id = idOf(RevokeOrdered.subject)
+    return announce(tx, outbox, RevokeOrdered, id, { refId, wallet, of: kind })
+  }
+  if (kind === 'settlement') {
+    if (!payment.paidAt) throw new Error(`settlement ${payment.id} is paid and has no time of it`)
+    const paidAt = String(Math.floor(payment.paidAt.getTime() / 1_000))
+    const id = idOf(RepayOrdered.subject)
+    return announce(tx, outbox, RepayOrdered, id, { refId, wallet, ausd, held, paidAt })
+  }
+  const id = idOf(CreditOrdered.subject)
+  return announce(tx, outbox, CreditOrdered, id, { refId, wallet, ausd, held })
+}
+
+/** Asks for more time: the hold is about to end (`until`, unix seconds), and the provider is silent. */
+export function orderExtension(tx: Tx, payment: PaymentRow, until: string): Promise<void> {
+  const refId = refIdOf(payment)
+  const id = idFor('message', `${ExtendOrdered.subject}:${refId}:${until}:${payment.checks}`)
+  return announce(tx, outbox, ExtendOrdered, id, { refId, wallet: payment.wallet, until })
+}

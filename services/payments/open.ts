@@ -1,0 +1,313 @@
+import { createHash } from 'node:crypto'
+import { answering } from '#shared/bus/serve'
+import type { Tx } from '#shared/db/open'
+import { pause } from '#shared/deadline'
+import { failpoint } from '#shared/failpoint'
+import { idFor } from '#shared/ids'
+import { ChainAccount } from '#shared/messages/chain'
+import { SettlementCreate, TopupCreate } from '#shared/messages/payments'
+import { QuoteFind, QuoteTake } from '#shared/messages/pricing'
+import { money } from '#shared/money/money'
+import { accountFor, type Pair } from '#shared/money/pair'
+import { type Answer, ok, refuse } from '#shared/refusals'
+import { askOr, type Context } from './context'
+import { nextCheck, reopenMaxMs } from './decide'
+import type { PaymentKind } from './payment'
+import {
+  findByQuote,
+  insertPayment,
+  leaseOpening,
+  lockWallet,
+  movePayment,
+  type NewPayment,
+  notePayment,
+  type PaymentRow,
+} from './payment.store'
+import { type Method, type Price, priceSettlement, priceTopup } from './price'
+import type { Checkout } from './providers/provider'
+import { findWallet } from './refunds/wallet.store'
+import { endOpenSettlement, maySettle } from './replace'
+
+type PaymentResult = { paymentId: string; checkoutUrl: string; fiat: string; ausd: string }
+type Quote = { pair: Pair; rate: string }
+
+/** What a top-up and a settlement ask for, and where they differ. */
+type PaymentRequest = {
+  readonly kind: PaymentKind
+  readonly wallet: `0x${string}`
+  readonly quoteId: string
+  readonly method: Method | null
+  /** What besides the wallet tells this request from a repeat. */
+  readonly body: readonly string[]
+  /** The checks that need no quote; a refusal ends the request before the quote is asked for. */
+  readonly admit: () => Promise<Answer<(quote: Quote) => Answer<Price>>>
+  /** Ends an earlier checkout once everything else is in order, and says whether there was one. */
+  readonly endEarlier?: () => Promise<Answer<{ ended: boolean }>>
+  /** Checked under the lock of the wallet, in the transaction that stores the payment. */
+  readonly mayStore?: (tx: Tx) => Promise<boolean>
+}
+
+/** Refused, in this order: not_verified, wallet_frozen (cards), what the quote says, the limits. */
+export const answerTopups = (context: Context) =>
+  answering(TopupCreate, ({ wallet: asWritten, amount, method, quoteId }) => {
+    const wallet = asWritten.toLowerCase() as `0x${string}`
+    const amountMinor = BigInt(amount)
+    return openPayment(context, {
+      kind: 'topup',
+      wallet,
+      quoteId,
+      method,
+      body: [amountMinor.toString(), method],
+      admit: async () => {
+        const account = await askOr(context, ChainAccount, { wallet }, 'chain_unavailable')
+        if ('refused' in account) return account
+        if (!account.ok.verified) return refuse('not_verified')
+        // The other ways to pay stay open, so that what was taken back can be made good.
+        if (method === 'card' && (await isFrozen(context, account.ok)))
+          return refuse('wallet_frozen')
+        return ok(({ pair, rate }) =>
+          priceTopup({ amountMinor, method, pair, rateMinorPerUsd: BigInt(rate) }),
+        )
+      },
+    })
+  })
+
+/** By the chain, or because we ordered it and the chain does not show it yet. */
+const isFrozen = async (
+  { database }: Context,
+  account: { wallet: string; frozen: boolean },
+): Promise<boolean> =>
+  account.frozen || ((await database.read((db) => findWallet(db, account.wallet)))?.frozen ?? false)
+
+/** Refused, in this order: nothing_owed, what the quote says, the limits, what is on its way. */
+export const answerSettlements = (context: Context) =>
+  answering(SettlementCreate, ({ wallet: asWritten, quoteId }) => {
+    const wallet = asWritten.toLowerCase() as `0x${string}`
+    let readAt = new Date(0)
+    return openPayment(context, {
+      kind: 'settlement',
+      wallet,
+      quoteId,
+      method: null,
+      body: [],
+      admit: async () => {
+        readAt = new Date(context.clock())
+        const account = await askOr(context, ChainAccount, { wallet }, 'chain_unavailable')
+        if ('refused' in account) return account
+        const drawnMicro = BigInt(account.ok.drawn)
+        if (drawnMicro === 0n) return refuse('nothing_owed')
+        return ok(({ pair, rate }) =>
+          priceSettlement({ drawnMicro, pair, rateMinorPerUsd: BigInt(rate) }),
+        )
+      },
+      endEarlier: () => endOpenSettlement(context, wallet),
+      mayStore: (tx) => maySettle(tx, wallet, readAt),
+    })
+  })
+
+/** How often the debt or an earlier checkout may change while we work, before we refuse. */
+const triesMax = 4
+
+/**
+ * Opens a payment for a quote, once. A repeat is answered before anything else is asked, so that it
+ * gets its first answer even when the quote has expired or the debt has changed since. A refusal
+ * changes nothing, and leaves the quote unused.
+ */
+async function openPayment(
+  context: Context,
+  request: PaymentRequest,
+): Promise<Answer<PaymentResult>> {
+  const { database } = context
+  const quoteId = request.quoteId.toLowerCase()
+  const takenBy = fingerprint([request.kind, request.wallet, ...request.body])
+  const known = await database.read((db) => findByQuote(db, quoteId))
+  if (known) return resume(context, known, takenBy)
+
+  for (let tries = 0; tries < triesMax; tries++) {
+    const admitted = await request.admit()
+    if ('refused' in admitted) return admitted
+    const quote = await askOr(context, QuoteFind, { quoteId, takenBy }, 'rate_unavailable')
+    if ('refused' in quote) return quote
+    const price = admitted.ok(quote.ok)
+    if ('refused' in price) return price
+    const earlier = await request.endEarlier?.()
+    if (earlier && 'refused' in earlier) return earlier
+    // The earlier checkout may have changed the debt: it is read again.
+    if (earlier?.ok.ended) continue
+
+    const taken = await askOr(context, QuoteTake, { quoteId, takenBy }, 'rate_unavailable')
+    if ('refused' in taken) return taken
+    failpoint('payments:quote-taken')
+    const row = rowFor(context, { ...request, quoteId, takenBy }, taken.ok, price.ok)
+    const opened = await storeAndOpen(context, row, request.mayStore)
+    if (opened) return opened
+  }
+  return refuse('provider_unavailable')
+}
+
+const fingerprint = (parts: readonly string[]) =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
+
+function rowFor(
+  { clock, sweepAfterMs }: Context,
+  request: PaymentRequest & { takenBy: string },
+  quote: Quote,
+  price: Price,
+): NewPayment {
+  const now = clock()
+  const row = {
+    id: idFor('payment', request.quoteId),
+    kind: request.kind,
+    state: 'opening',
+    wallet: request.wallet,
+    pair: quote.pair,
+    rateMinorPerUsd: BigInt(quote.rate),
+    ...price,
+    method: request.method,
+    quoteId: request.quoteId,
+    takenBy: request.takenBy,
+    account: accountFor(price.currency),
+    createdAt: new Date(now),
+  } as const
+  return {
+    ...row,
+    nextCheckAt: nextCheck({ ...row, checks: 0, expiresAt: null }, now, sweepAfterMs),
+  }
+}
+
+/**
+ * Stores what we promise, then opens its checkout: a crash in between leaves a row that says so.
+ * Undefined when it may not be stored now, because what `mayStore` checks has changed.
+ */
+async function storeAndOpen(
+  context: Context,
+  row: NewPayment,
+  mayStore: (tx: Tx) => Promise<boolean> = async () => true,
+): Promise<Answer<PaymentResult> | undefined> {
+  const { database } = context
+  const made = await database.transaction(async (tx) => {
+    await lockWallet(tx, row.wallet)
+    return (await mayStore(tx)) && insertPayment(tx, row)
+  })
+  failpoint('payments:row-stored')
+  const stored = await database.read((db) => findByQuote(db, row.quoteId))
+  if (!stored) return undefined
+  return made ? openCheckout(context, stored) : resume(context, stored, row.takenBy)
+}
+
+/** The same call again gets the first answer again; if there is none yet, its checkout is opened. */
+async function resume(
+  context: Context,
+  payment: PaymentRow,
+  takenBy: string,
+): Promise<Answer<PaymentResult>> {
+  if (payment.takenBy !== takenBy) return refuse('quote_used')
+  const result = resultOf(payment)
+  if (result) return ok(result)
+  // The rate was locked for a minute; a checkout at it cannot be had for ever.
+  const ageMs = context.clock() - payment.createdAt.getTime()
+  if (payment.state !== 'opening' || ageMs > reopenMaxMs) return refuse('quote_expired')
+  return openCheckout(context, payment)
+}
+
+function resultOf(payment: PaymentRow): PaymentResult | undefined {
+  if (payment.checkoutUrl === null) return undefined
+  return {
+    paymentId: payment.id,
+    checkoutUrl: payment.checkoutUrl,
+    fiat: payment.fiatMinor.toString(),
+    ausd: payment.ausdMicro.toString(),
+  }
+}
+
+/** Longer than one attempt at the provider takes. */
+const openingLeaseMs = 7_000
+
+async function openCheckout(
+  context: Context,
+  { id, quoteId }: PaymentRow,
+): Promise<Answer<PaymentResult>> {
+  const { database } = context
+  const payment = await database.run((db) => leaseOpening(db, id, openingLeaseMs))
+  if (!payment) return awaitOther(context, quoteId)
+  const checkout = await askForCheckout(context, payment)
+  if (!checkout?.checkoutUrl) {
+    await database.run((db) => notePayment(db, id, { openingUntil: null }))
+    return refuse('provider_unavailable')
+  }
+  failpoint('payments:session-opened')
+  const stored = await storeCheckout(context, payment, checkout)
+  failpoint('payments:session-stored')
+  const result = stored && resultOf(stored)
+  return result ? ok(result) : refuse('provider_unavailable')
+}
+
+/**
+ * An unclear outcome may have opened a checkout that nobody knows. It can do no harm: nobody was
+ * given its address, and money that came through it would carry our reference.
+ */
+async function askForCheckout(
+  context: Context,
+  payment: PaymentRow,
+): Promise<Checkout | undefined> {
+  const { provider, checkoutTtlMs, log } = context
+  try {
+    const checkout = await provider.openCheckout({
+      account: payment.account,
+      reference: payment.id,
+      fiat: money(payment.fiatMinor, payment.currency),
+      description:
+        payment.kind === 'topup' ? 'Top-up of your credit line' : 'Settlement of your debt',
+      cardsOnly: payment.method === 'card',
+      expiresAt: new Date(context.clock() + checkoutTtlMs),
+    })
+    if (!checkout) log.error({ paymentId: payment.id, alarm: true }, 'checkout was refused')
+    return checkout
+  } catch (error) {
+    log.warn({ paymentId: payment.id, err: error }, 'checkout could not be opened')
+    return undefined
+  }
+}
+
+async function storeCheckout(
+  context: Context,
+  payment: PaymentRow,
+  checkout: Checkout,
+): Promise<PaymentRow | undefined> {
+  const { database, provider, log, checkoutTtlMs, sweepAfterMs } = context
+  const { sessionId, checkoutUrl, paymentRequestId } = checkout
+  const expiresAt = checkout.expiresAt ?? new Date(context.clock() + checkoutTtlMs)
+  const next = { ...payment, state: 'awaiting_payment' as const, checks: 0, expiresAt }
+  const moved = await database.run((db) =>
+    movePayment(db, payment.id, {
+      from: ['opening'],
+      to: next.state,
+      nextCheckAt: nextCheck(next, context.clock(), sweepAfterMs),
+      set: { sessionId, checkoutUrl, expiresAt, paymentRequestId, openingUntil: null },
+    }),
+  )
+  if (moved) {
+    log.info({ paymentId: payment.id, kind: payment.kind }, 'checkout opened')
+    return moved
+  }
+  await provider.cancelCheckout(payment.account, sessionId)
+  return database.read((db) => findByQuote(db, payment.quoteId))
+}
+
+const otherCopyMs = 4_000
+
+/** Another copy, or another call of the same client, is opening it right now. */
+async function awaitOther(
+  { database, clock }: Context,
+  quoteId: string,
+): Promise<Answer<PaymentResult>> {
+  const givesUpAt = clock() + otherCopyMs
+  while (clock() < givesUpAt) {
+    const payment = await database.read((db) => findByQuote(db, quoteId))
+    const result = payment && resultOf(payment)
+    if (result) return ok(result)
+    if (payment?.state !== 'opening') break
+    await pause(100)
+  }
+  return refuse('provider_unavailable')
+}

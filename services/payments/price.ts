@@ -1,0 +1,61 @@
+import { toAusdFloor, toFiatCeil } from '#shared/money/conversion'
+import { type Fiat, money } from '#shared/money/money'
+import { fiatOf, type Pair } from '#shared/money/pair'
+import { type Answer, ok, refuse } from '#shared/refusals'
+
+export type Method = 'bank' | 'card' | 'qr'
+
+/** What is charged (smallest units of the currency), and what it is worth (10⁻⁶ AUSD). */
+export type Price = { currency: Fiat; fiatMinor: bigint; ausdMicro: bigint }
+
+/** Smallest units. The least any channel of the country takes, and the most some channel takes. */
+type Limits = {
+  readonly leastMinor: bigint
+  readonly mostMinor: bigint
+  readonly cardMinor: bigint
+}
+
+/** Least: a virtual account or FPX. Most: BRI virtual account, FPX for companies. Then cards. */
+const channelLimits: Readonly<Record<Fiat, Limits>> = {
+  IDR: { leastMinor: 1n, mostMinor: 50_000_000_000n, cardMinor: 200_000_000n },
+  MYR: { leastMinor: 100n, mostMinor: 100_000_000n, cardMinor: 500_000n },
+}
+
+/** The smallest top-up, in smallest units. */
+const topupMinimumMinor: Readonly<Record<Fiat, bigint>> = { IDR: 10_000n, MYR: 500n }
+
+/** What a top-up charges (smallest units) and credits (10⁻⁶ AUSD, rounded down). */
+export function priceTopup(asked: {
+  amountMinor: bigint
+  method: Method
+  pair: Pair
+  rateMinorPerUsd: bigint
+}): Answer<Price> {
+  const { amountMinor, method, pair, rateMinorPerUsd } = asked
+  const currency = fiatOf(pair)
+  const { mostMinor, cardMinor } = channelLimits[currency]
+  if (amountMinor < topupMinimumMinor[currency])
+    return refuse(currency === 'IDR' ? 'amount_below_minimum_idr' : 'amount_below_minimum_myr')
+  if (amountMinor > (method === 'card' ? cardMinor : mostMinor))
+    return refuse('amount_above_maximum')
+  const rate = { minorPerUsd: rateMinorPerUsd, currency }
+  const ausd = toAusdFloor(money(amountMinor, currency), rate)
+  return ok({ currency, fiatMinor: amountMinor, ausdMicro: ausd.minor })
+}
+
+/** What settling the whole debt (10⁻⁶ AUSD) charges, rounded up. */
+export function priceSettlement(asked: {
+  drawnMicro: bigint
+  pair: Pair
+  rateMinorPerUsd: bigint
+}): Answer<Price> {
+  const { drawnMicro, pair, rateMinorPerUsd } = asked
+  if (drawnMicro === 0n) return refuse('nothing_owed')
+  const currency = fiatOf(pair)
+  const rate = { minorPerUsd: rateMinorPerUsd, currency }
+  const fiat = toFiatCeil(money(drawnMicro, 'AUSD'), rate)
+  const { leastMinor, mostMinor } = channelLimits[currency]
+  if (fiat.minor < leastMinor) return refuse('debt_too_small')
+  if (fiat.minor > mostMinor) return refuse('amount_above_maximum')
+  return ok({ currency, fiatMinor: fiat.minor, ausdMicro: drawnMicro })
+}

@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'bun:test'
+import { readDelivery } from './delivery'
+
+const body = (event: string, data: unknown, more: object = {}) =>
+  JSON.stringify({ event, business_id: 'b', created: '2026-08-01T02:07:11.410Z', data, ...more })
+const refund = { about: 'refund', refundId: 'rfd-1', paymentRequestId: 'pr-1' }
+
+describe('a delivery of the provider', () => {
+  test.each([
+    [
+      'payment_session.completed',
+      { payment_session_id: 'ps-1', payment_id: 'py-1' },
+      { about: 'session', sessionId: 'ps-1' },
+    ],
+    [
+      'payment_session.expired',
+      { payment_session_id: 'ps-1' },
+      { about: 'session', sessionId: 'ps-1' },
+    ],
+    ['payment_session.completed', { id: 'ps-1' }, { about: 'session', sessionId: 'ps-1' }],
+    ['payment.capture', { payment_id: 'py-1' }, { about: 'payment', paymentId: 'py-1' }],
+    ['payment.authorization', { payment_id: 'py-1' }, { about: 'payment', paymentId: 'py-1' }],
+    ['payment.failure', { payment_id: 'py-1' }, { about: 'payment', paymentId: 'py-1' }],
+    ['payment.expiry', { payment_id: 'py-1' }, { about: 'payment', paymentId: 'py-1' }],
+    [
+      'payment_request.expiry',
+      { payment_request_id: 'pr-1' },
+      { about: 'payment_request', paymentRequestId: 'pr-1' },
+    ],
+    ['refund.succeeded', { id: 'rfd-1', payment_request_id: 'pr-1' }, refund],
+    ['refund.failed', { data: { id: 'rfd-1', payment_request_id: 'pr-1' } }, refund],
+    ['refund.failed', { id: 'rfd-1' }, { ...refund, paymentRequestId: null }],
+    ['payout.succeeded', { id: 'disb-1' }, { about: 'payout' }],
+    ['v3_payout.reversed', { payout_id: 'po-1' }, { about: 'payout' }],
+  ] as const)('%s with %o is about %o', (event, data, hint) => {
+    expect(readDelivery(body(event, data))).toEqual(hint as never)
+  })
+
+  test.each([
+    ['no JSON', 'hello', '(none)'],
+    ['a list', '[]', '(none)'],
+    ['no event', '{"data":{}}', '(none)'],
+    ['an event that is no text', body(7 as never, {}), '(none)'],
+    ['an unknown event', body('invoice.paid', { id: 'x' }), 'invoice.paid'],
+    ['a word every object knows', body('constructor', { id: 'x' }), 'constructor'],
+    ['no data', body('payment.capture', null), 'payment.capture'],
+    ['no id', body('payment.capture', {}), 'payment.capture'],
+    ['an id that is no text', body('payment.capture', { payment_id: 5 }), 'payment.capture'],
+    ['a path for an id', body('payment.capture', { payment_id: '../x' }), 'payment.capture'],
+    ['an endless id', body('payment.capture', { payment_id: 'y'.repeat(81) }), 'payment.capture'],
+  ])('with %s is unknown and no error', (_, text, event) => {
+    expect(readDelivery(text)).toEqual({ about: 'unknown', event })
+  })
+})

@@ -1,0 +1,65 @@
+/**
+ * What a delivery is about. A hint and no more: the token proves little, so nothing in it is
+ * believed, and the objects it names are fetched with our own key.
+ */
+export type Hint =
+  | { about: 'session'; sessionId: string }
+  | { about: 'payment'; paymentId: string }
+  | { about: 'payment_request'; paymentRequestId: string }
+  | { about: 'refund'; refundId: string; paymentRequestId: string | null }
+  | { about: 'payout' }
+  | { about: 'unknown'; event: string }
+
+type Json = Record<string, unknown>
+
+/** The event families of both accounts; the family alone decides, so that a new member is understood. */
+const families: ReadonlyMap<string, (data: Json) => Hint | undefined> = new Map([
+  // The dashboard's sample delivery calls the session `id`.
+  ['payment_session', hint('session', 'sessionId', 'payment_session_id', 'id')],
+  ['payment', hint('payment', 'paymentId', 'payment_id', 'id')],
+  ['payment_request', hint('payment_request', 'paymentRequestId', 'payment_request_id', 'id')],
+  ['refund', refundHint],
+  ['payout', () => ({ about: 'payout' }) as const],
+  ['v3_payout', () => ({ about: 'payout' }) as const],
+])
+
+/** Reads a delivery leniently; whatever cannot be read is `unknown`, never an error. */
+export function readDelivery(body: string): Hint {
+  const envelope = jsonObject(body)
+  const event = typeof envelope?.event === 'string' ? envelope.event.slice(0, 80) : '(none)'
+  const outer = asObject(envelope?.data)
+  // The documentation's refund sample wraps a second envelope around the object.
+  const data = asObject(outer?.data) ?? outer
+  const read = families.get(event.split('.')[0] ?? '')
+  return (data && read?.(data)) ?? { about: 'unknown', event }
+}
+
+function hint(about: 'session' | 'payment' | 'payment_request', as: string, ...keys: string[]) {
+  return (data: Json): Hint | undefined => {
+    const id = idAt(data, ...keys)
+    return id === undefined ? undefined : ({ about, [as]: id } as Hint)
+  }
+}
+
+function refundHint(data: Json): Hint | undefined {
+  const refundId = idAt(data, 'id', 'refund_id')
+  const paymentRequestId = idAt(data, 'payment_request_id') ?? null
+  return refundId === undefined ? undefined : { about: 'refund', refundId, paymentRequestId }
+}
+
+/** The first of these keys that is there. It becomes a part of a path, so its form is checked. */
+function idAt(data: Json, ...keys: string[]): string | undefined {
+  const id = keys.map((key) => data[key]).find((value) => value !== undefined && value !== null)
+  return typeof id === 'string' && /^[A-Za-z0-9_-]{1,80}$/.test(id) ? id : undefined
+}
+
+function jsonObject(text: string): Json | undefined {
+  try {
+    return asObject(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+const asObject = (value: unknown): Json | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined

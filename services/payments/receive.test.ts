@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { type Fixture, openFixture, waitUntil, wallet } from './test-support'
+
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await openFixture()
+}, 60_000)
+afterAll(() => fixture?.[Symbol.asyncDispose]())
+beforeEach(async () => {
+  Object.assign(fixture.chain, { verified: true, drawn: '3000000', frozen: false })
+  fixture.chain.hold = { state: 'released', until: null }
+  await fixture.control('faults', {})
+})
+
+const pairs = { IDR: ['USD/IDR', '16250', '50000'], MYR: ['USD/MYR', '421', '2000'] } as const
+async function open(currency: 'IDR' | 'MYR' = 'IDR'): Promise<string> {
+  const [pair, rate, amount] = pairs[currency]
+  const quoteId = fixture.quote(pair, rate)
+  return (await fixture.topup({ wallet, amount, method: 'qr', quoteId })).ok!.paymentId
+}
+const settlement = async () =>
+  (await fixture.settlement({ wallet, quoteId: fixture.quote() })).ok!.paymentId
+const pay = (id: string, channel_code: string, more: object = {}) =>
+  fixture.control(`sessions/${id}/pay`, { channel_code, force: true, ...more })
+const webhooks = (fault: object) => fixture.control('faults', { webhooks: fault })
+
+describe('a top-up that is paid', () => {
+  test.each([
+    ['QRIS', 'IDR', false],
+    ['BCA_VIRTUAL_ACCOUNT', 'IDR', false],
+    ['MAYB2U_FPX', 'MYR', false],
+    ['DUITNOW_PAY', 'MYR', false],
+    ['CARDS', 'IDR', true],
+    ['CARDS', 'MYR', true],
+    ['DANA', 'IDR', true],
+    ['TOUCHNGO', 'MYR', true],
+    ['ALFAMART', 'IDR', true],
+    ['KREDIVO', 'IDR', true],
+  ] as const)('by %s in %s is ordered once, held: %p', async (channel, currency, held) => {
+    const id = await open(currency)
+    await pay(id, channel)
+    const row = await fixture.becomes(id, { state: 'paid' })
+    expect(row).toMatchObject({ channel, held })
+    const ausd = currency === 'IDR' ? '3076923' : '4750593'
+    const [, order, ...more] = await fixture.orders(id)
+    expect(order).toMatchObject({
+      subject: 'relay.credit',
+      payload: { refId: id, wallet, ausd, held },
+    })
+    expect(more).toEqual([])
+    await fixture.settle('credit', id)
+    const txHash = `0x${'ab'.repeat(32)}`
+    expect(await fixture.row(id)).toMatchObject({ state: held ? 'held' : 'credited', txHash })
+  })
+
+  test.each([
+    ['five times and in any order', { times: 5, reorder: true }],
+    ['five times as if each were new', { times: 5, newIds: true, reorder: true }],
+    ['by the capture alone', { only: ['payment.capture'] }],
+    ['by the session alone', { only: ['payment_session.completed'] }],
+  ])('and told %s is ordered once', async (_, fault) => {
+    const id = await open()
+    await webhooks(fault)
+    await pay(id, 'QRIS')
+    await fixture.becomes(id, { state: 'paid' })
+    await waitUntil('every delivery being answered', async () => {
+      const sent = (await fixture.control('book')).webhooks as unknown as { state: string }[]
+      return sent.every(({ state }) => state !== 'pending')
+    })
+    expect(await fixture.subjects(id)).toEqual(['payments.paid', 'relay.credit'])
+  })
+
+  test('and never told is found by a recheck', async () => {
+    const id = await open()
+    await webhooks({ drop: 1 })
+    await pay(id, 'QRIS')
+    await fixture.recheck()
+    await fixture.becomes(id, { state: 'paid' })
+    expect(await fixture.subjects(id)).toEqual(['payments.paid', 'relay.credit'])
+  })
+
+  test('after its checkout closed is still credited, told or not', async () => {
+    for (const drop of [0, 1]) {
+      const id = await open()
+      await fixture.control(`sessions/${id}/choose`, { channel_code: 'BCA_VIRTUAL_ACCOUNT' })
+      await fixture.control(`sessions/${id}/expire`)
+      await fixture.becomes(id, { state: 'expired' })
+      await webhooks({ drop })
+      await pay(id, 'BCA_VIRTUAL_ACCOUNT')
+      if (drop) await fixture.recheck(5_000)
+      await fixture.becomes(id, { state: 'paid' })
+      await webhooks({ drop: 0 })
+    }
+  })
+
+  test('with one sen too little waits for a person and is not credited', async () => {
+    const id = await open('MYR')
+    await fixture.control('faults', { api: { wrongAmount: 1 } })
+    await pay(id, 'DUITNOW_PAY')
+    expect(await fixture.becomes(id, { state: 'review' })).toMatchObject({
+      reason: 'amount_differs',
+      paidMinor: 1999n,
+    })
+    expect(await fixture.subjects(id)).toEqual(['payments.review'])
+  })
+
+  test('through a checkout we never heard of is credited by our reference on it', async () => {
+    const quoteId = fixture.quote()
+    await fixture.control('faults', { api: { errorAfterAccept: 1 } })
+    await fixture.topup({ wallet, amount: '50000', method: 'qr', quoteId })
+    await fixture.control('faults', {})
+    const row = (await fixture.rows()).find((candidate) => candidate.quoteId === quoteId)!
+    await pay(row.id, 'QRIS')
+    await fixture.becomes(row.id, { state: 'paid' })
+  })
+
+  test('through two checkouts is credited once, and the second waits for a person', async () => {
+    const quoteId = fixture.quote()
+    await fixture.control('faults', { api: { errorAfterAccept: 1 } })
+    await fixture.topup({ wallet, amount: '50000', method: 'qr', quoteId })
+    await fixture.control('faults', {})
+    await fixture.topup({ wallet, amount: '50000', method: 'qr', quoteId })
+    const { id } = (await fixture.rows()).find((candidate) => candidate.quoteId === quoteId)!
+    const book = (await fixture.control('book')) as unknown as {
+      sessions: { reference_id: string; payment_session_id: string }[]
+    }
+    const both = book.sessions.filter((session) => session.reference_id === id)
+    expect(both.length).toBe(2)
+    for (const session of both) await pay(session.payment_session_id, 'QRIS')
+    await waitUntil(
+      'both being counted',
+      async () => (await fixture.row(id))?.overpaidMinor === 50_000n,
+    )
+    await fixture.settle('credit', id)
+    expect(await fixture.row(id)).toMatchObject({ state: 'review', reason: 'paid_twice' })
+    expect(await fixture.subjects(id)).toEqual(['payments.paid', 'relay.credit', 'payments.review'])
+    expect(await fixture.anomalies()).toContainEqual(
+      expect.objectContaining({ kind: 'paid_twice', paymentId: id, amountMinor: 50_000n }),
+    )
+  })
+})
+
+describe('a payer who does not pay', () => {
+  test.each([
+    ['a declined card', 'fail'],
+    ['a card that is only authorized', 'authorize'],
+  ])('%s leaves the checkout open', async (_, what) => {
+    const id = await open()
+    await fixture.control(`sessions/${id}/${what}`, { channel_code: 'CARDS' })
+    await fixture.recheck()
+    expect(await fixture.row(id)).toMatchObject({ state: 'awaiting_payment' })
+  })
+
+  test('lets the checkout expire, told or not', async () => {
+    const told = await open()
+    await fixture.control(`sessions/${told}/expire`)
+    await fixture.becomes(told, { state: 'expired' })
+    const untold = await open()
+    await webhooks({ drop: 1 })
+    await fixture.control(`sessions/${untold}/expire`)
+    await fixture.recheck()
+    await fixture.becomes(untold, { state: 'expired' })
+  })
+})
+
+describe('a settlement', () => {
+  test('is never held, whatever it was paid with, and ends repaid', async () => {
+    const id = await settlement()
+    await pay(id, 'CARDS')
+    await fixture.becomes(id, { state: 'paid' })
+    expect(await fixture.subjects(id)).toEqual(['payments.paid', 'relay.repay'])
+    await fixture.settle('repay', id)
+    expect(await fixture.row(id)).toMatchObject({ state: 'repaid' })
+  })
+
+  test('the chain finally refused waits for a person', async () => {
+    const id = await settlement()
+    await pay(id, 'QRIS')
+    await fixture.becomes(id, { state: 'paid' })
+    await fixture.settle('repay', id, true)
+    expect(await fixture.row(id)).toMatchObject({ state: 'review', reason: 'repay_failed' })
+  })
+})

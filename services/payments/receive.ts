@@ -1,0 +1,216 @@
+import type { Tx } from '#shared/db/open'
+import { expire, takeDecided, takeStep } from './advance'
+import { recordAnomaly } from './anomaly.store'
+import type { Context } from './context'
+import { decideOverpaid, decideReceipt, decideRefunded, type Receipt, waiverOf } from './decide'
+import { isOrderedByUs, paymentIdFrom } from './payment'
+import {
+  findByProviderIds,
+  findBySession,
+  findPayment,
+  lockPayment,
+  notePayment,
+  type PaymentRow,
+} from './payment.store'
+import { isHeld } from './providers/channel'
+import type { Found } from './providers/facts'
+import type { Charge, Checkout, FetchedCharge, FetchedRefund } from './providers/provider'
+import { type RefundOrigin, recordRefund, sumRefunded } from './refunds/refund.store'
+import { makeGood, noteReversal } from './refunds/reversal'
+
+// The one way money, a refund or the end of a checkout comes in, whether a webhook, a recheck or the
+// provider's list told of it. Everything here was fetched from the provider with our own key.
+
+/** Receives what the provider says about a checkout. True when it made the payment `paid`. */
+export async function receiveCheckout(
+  tx: Tx,
+  context: Context,
+  account: PaymentRow['account'],
+  { checkout, fetched }: Found,
+): Promise<boolean> {
+  if (!checkout) return false
+  if (fetched && (await receiveCharge(tx, context, fetched, checkout))) return true
+  // Received before, or not yet paid: the checkout itself may still say something new.
+  const payment = await findBySession(tx, account, checkout.sessionId)
+  if (!payment) return false
+  const { paymentRequestId } = checkout
+  if (paymentRequestId && payment.paymentRequestId === null)
+    await notePayment(tx, payment.id, { paymentRequestId })
+  if (checkout.status === 'closed') await expire(tx, context, payment)
+  return false
+}
+
+/**
+ * Receives a charge. One that has not brought money changes nothing; one with a status we do not
+ * know calls a person. True when it made the payment `paid`.
+ */
+export async function receiveCharge(
+  tx: Tx,
+  context: Context,
+  fetched: FetchedCharge,
+  checkout?: Checkout,
+): Promise<boolean> {
+  const { status, charge } = fetched
+  if (status === 'succeeded') return receivePayment(tx, context, { charge, checkout })
+  if (status === 'unknown') {
+    const fields = { providerPaymentId: charge.paymentId, alarm: true }
+    context.log.error(fields, 'payment has a status we do not know')
+  }
+  return false
+}
+
+/** A succeeded charge, and the checkout that led to it when one was fetched. */
+type Evidence = { readonly charge: Charge; readonly checkout?: Checkout | undefined }
+
+async function receivePayment(tx: Tx, context: Context, evidence: Evidence): Promise<boolean> {
+  const { charge } = evidence
+  const found = await matchPayment(tx, evidence)
+  const payment = found && (await lockPayment(tx, found.id))
+  if (!payment) {
+    await noteUnmatched(tx, context, charge)
+    return false
+  }
+  const refundedMinor = await sumRefunded(tx, charge.paymentId)
+  const receipt = decideReceipt({ ...payment, refundedMinor }, charge)
+  if ('known' in receipt) return false
+  if ('overpaid' in receipt) {
+    await noteOverpaid(tx, context, payment, charge)
+    return false
+  }
+  const held = isHeld(charge.channel)
+  const shares = await sharesOf(tx, context, payment, { receipt, held })
+  const moved = await takeStep(tx, context, payment, receipt, {
+    providerPaymentId: charge.paymentId,
+    paymentRequestId: charge.paymentRequestId ?? payment.paymentRequestId,
+    channel: charge.channel,
+    held,
+    paidMinor: charge.paidMinor,
+    paidAt: charge.paidAt ?? new Date(context.clock()),
+    refundedMinor,
+    ...('liveMicro' in receipt ? { refundAppliedMinor: refundedMinor } : {}),
+    ...shares,
+  })
+  if (moved?.state !== 'paid') return false
+  // All of it made good what was missing: there is nothing to put on the chain.
+  if (moved.liveMicro === 0n)
+    await takeStep(tx, context, moved, { next: 'credited', reason: 'made_good' })
+  return true
+}
+
+/** How a payment divides: what it makes good of earlier reversals, and what goes on the chain. */
+async function sharesOf(
+  tx: Tx,
+  context: Context,
+  payment: PaymentRow,
+  { receipt, held }: { receipt: Receipt; held: boolean },
+) {
+  if (!('liveMicro' in receipt)) return {}
+  const { liveMicro } = receipt
+  if (payment.kind !== 'topup' || held) return { liveMicro }
+  const offsetMicro = await makeGood(tx, context, payment, liveMicro)
+  if (offsetMicro === 0n) return { liveMicro }
+  return { liveMicro: liveMicro - offsetMicro, offsetMicro, reason: 'made_good' as const }
+}
+
+/**
+ * Whose money this is, by what the provider itself told us: the checkout it completed, our
+ * reference on it, or an id of the provider we already hold. Never by what a webhook says.
+ */
+async function matchPayment(
+  tx: Tx,
+  { charge, checkout }: Evidence,
+): Promise<PaymentRow | undefined> {
+  const ours = (row: PaymentRow | undefined) => (row?.account === charge.account ? row : undefined)
+  const byReference = async (reference: string) => {
+    const id = paymentIdFrom(reference)
+    return id ? ours(await findPayment(tx, id)) : undefined
+  }
+  const completed = checkout && leadsTo(checkout, charge) ? checkout : undefined
+  return (
+    (completed && (await findBySession(tx, charge.account, completed.sessionId))) ??
+    (completed && (await byReference(completed.reference))) ??
+    (await byReference(charge.reference)) ??
+    (await findByProviderIds(tx, charge))
+  )
+}
+
+const leadsTo = (checkout: Checkout, charge: Charge): boolean =>
+  checkout.paymentId === charge.paymentId ||
+  (checkout.paymentRequestId !== null && checkout.paymentRequestId === charge.paymentRequestId)
+
+async function noteUnmatched(tx: Tx, { log }: Context, charge: Charge): Promise<void> {
+  const { account, paymentId, currency, paidMinor } = charge
+  const anomaly = { account, object: paymentId, currency, amountMinor: paidMinor }
+  if (await recordAnomaly(tx, { kind: 'money_unmatched', ...anomaly }))
+    log.error({ providerPaymentId: paymentId, alarm: true }, 'money belongs to no payment of ours')
+}
+
+async function noteOverpaid(tx: Tx, context: Context, payment: PaymentRow, charge: Charge) {
+  const { account, paymentId: object, currency, paidMinor } = charge
+  const anomaly = { account, object, currency, amountMinor: paidMinor, paymentId: payment.id }
+  if (!(await recordAnomaly(tx, { kind: 'paid_twice', ...anomaly }))) return
+  const overpaidMinor = payment.overpaidMinor + (paidMinor ?? 0n)
+  const fields = { paymentId: payment.id, providerPaymentId: object, alarm: true }
+  context.log.error(fields, 'payment was paid a second time')
+  await notePayment(tx, payment.id, { overpaidMinor })
+  const after = { ...payment, overpaidMinor }
+  await takeDecided(tx, context, after, decideOverpaid(after), { overpaidMinor })
+}
+
+/** Money that went back to a payer, whoever sent it. */
+export type ReceivedRefund = FetchedRefund & { readonly origin?: RefundOrigin }
+
+/**
+ * Receives a refund or a chargeback of a charge. It may be told before the payment itself: the
+ * payment is then received first, and money that already went back is not credited.
+ */
+export async function receiveRefund(
+  tx: Tx,
+  context: Context,
+  refund: ReceivedRefund,
+  fetched: FetchedCharge,
+): Promise<void> {
+  const { charge } = fetched
+  const matched = await matchPayment(tx, { charge })
+  if (!matched) {
+    const known = { account: charge.account, object: refund.refundId }
+    await recordAnomaly(tx, { kind: 'object_unknown', ...known })
+    return
+  }
+  const { refundedMinor } = refund
+  if (refundedMinor === null) throw new Error(`refund ${refund.refundId} has no exact amount`)
+  const origin = refund.origin ?? (isOrderedByUs(refund.reference) ? 'ordered' : 'refund')
+  await lockPayment(tx, matched.id)
+  await recordRefund(tx, {
+    id: refund.refundId,
+    paymentId: matched.id,
+    providerPaymentId: charge.paymentId,
+    refundedMinor,
+    status: refund.status,
+    origin,
+  })
+  if (refund.status !== 'succeeded') return
+  if (fetched.status === 'succeeded') await receivePayment(tx, context, { charge })
+  await countRefund(tx, context, matched.id, { providerPaymentId: charge.paymentId, origin })
+}
+
+async function countRefund(
+  tx: Tx,
+  context: Context,
+  id: string,
+  { providerPaymentId, origin }: { providerPaymentId: string; origin: RefundOrigin },
+): Promise<void> {
+  const payment = await lockPayment(tx, id)
+  // A refund of a second payment gives back what nobody credited: recorded, and no more.
+  if (payment?.providerPaymentId !== providerPaymentId) return
+  const refundedMinor = await sumRefunded(tx, providerPaymentId)
+  if (refundedMinor === payment.refundedMinor) return
+  const waived = origin === 'ordered' ? waiverOf(payment, refundedMinor) : {}
+  const set = { refundedMinor, ...waived }
+  await notePayment(tx, id, set)
+  context.log.info({ paymentId: id, state: payment.state, origin }, 'refund recorded')
+  const after = { ...payment, ...set }
+  const moved = await takeDecided(tx, context, after, decideRefunded(after), set)
+  // A payment that waits for a person already may have lost more.
+  if (!moved) await noteReversal(tx, context, after)
+}

@@ -1,0 +1,133 @@
+import type { Tx } from '#shared/db/open'
+import { failpoint } from '#shared/failpoint'
+import { startLoop } from '#shared/loop'
+import { expire, orderEffect } from './advance'
+import type { Context } from './context'
+import { nextCheck } from './decide'
+import { checkHold } from './hold'
+import { isOnHold } from './payment'
+import { leaseDue, lockPayment, type PaymentRow, planCheck } from './payment.store'
+import { findByCheckout } from './providers/facts'
+import { receiveCheckout } from './receive'
+import { recheckWallets } from './refunds/reversal'
+
+/** Checks under way at once; a round may always begin a few, because holds come first. */
+const runningMax = 400
+const beginMin = 8
+
+/** Half of the provider's budget: the other half is for users who open checkouts, and webhooks. */
+const checksPerRound = (requestsPerMinute: number, everyMs: number): number =>
+  Math.min(200, Math.max(1, Math.floor((requestsPerMinute * everyMs) / 120_000)))
+
+/**
+ * Asks for everything that is quiet for too long at its authority, until disposed. A round does not
+ * wait for the one before: a provider that hangs must not keep us from a hold that is about to end.
+ */
+export function startRechecking(
+  context: Context,
+  settings: { sweepEveryMs: number; providerRequestsPerMinute: number },
+): AsyncDisposable {
+  // Often enough to be there before a hold ends.
+  const everyMs = Math.min(settings.sweepEveryMs, Math.max(100, context.holdMarginMs / 8))
+  const checksMax = checksPerRound(settings.providerRequestsPerMinute, everyMs)
+  const running = new Set<Promise<void>>()
+  const loop = startLoop({
+    name: 'recheck',
+    everyMs,
+    log: context.log,
+    work: () => recheckOnce(context, checksMax, running),
+  })
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await loop[Symbol.asyncDispose]()
+      await Promise.all(running)
+    },
+  }
+}
+
+/**
+ * One round: leases what is due, checks each, plans its next check. If `running` is given, the checks
+ * go on in there after the round.
+ */
+export async function recheckOnce(
+  context: Context,
+  checksMax: number,
+  running?: Set<Promise<void>>,
+): Promise<void> {
+  const { database, clock, poke } = context
+  const room = running ? Math.max(beginMin, runningMax - running.size) : checksMax
+  const rowsMax = Math.min(checksMax, room)
+  const now = new Date(clock())
+  const due = await database.transaction((tx) => leaseDue(tx, now, rowsMax))
+  const checks = due.map((payment) => checkAndPlan(context, payment).then(poke))
+  if (!running) await Promise.all(checks)
+  else
+    for (const one of checks) {
+      running.add(one)
+      void one.finally(() => running.delete(one))
+    }
+  if (await recheckWallets(context)) poke()
+}
+
+async function checkAndPlan(context: Context, payment: PaymentRow): Promise<void> {
+  const { database, clock, log, sweepAfterMs } = context
+  try {
+    const at = await check(context, payment)
+    const usual = nextCheck({ ...payment, onHold: isOnHold(payment) }, clock(), sweepAfterMs)
+    await database.run((db) => planCheck(db, payment, at ?? usual))
+  } catch (error) {
+    // The lease runs out, and then it is checked again.
+    const { id: paymentId, state } = payment
+    log.warn({ paymentId, state, err: error }, 'quiet payment could not be asked for')
+  }
+}
+
+/** Checks once; a returned time is when to check again instead of the usual one. */
+async function check(context: Context, payment: PaymentRow): Promise<Date | undefined> {
+  switch (payment.state) {
+    case 'opening':
+      await onLocked(context, payment, (tx, row) => expire(tx, context, row))
+      return
+    case 'awaiting_payment':
+    case 'expired':
+    case 'replaced':
+      await checkCheckout(context, payment)
+      return
+    case 'paid':
+    case 'revoking':
+      await onLocked(context, payment, (tx, row) => orderEffect(tx, row, row.checks))
+      context.log.warn({ paymentId: payment.id, state: payment.state }, 'order repeated')
+      return
+    case 'held':
+    case 'repaid':
+      return isOnHold(payment) ? checkHold(context, payment) : undefined
+    default:
+      return
+  }
+}
+
+async function checkCheckout(context: Context, payment: PaymentRow): Promise<void> {
+  const { database, provider, log } = context
+  const { account, sessionId } = payment
+  if (sessionId === null) return
+  const found = await findByCheckout(provider, account, sessionId)
+  if (found.fetched) failpoint('payments:payment-found')
+  if (!found.checkout) {
+    log.error({ paymentId: payment.id, alarm: true }, 'provider does not know our checkout')
+    await onLocked(context, payment, (tx, row) => expire(tx, context, row))
+    return
+  }
+  const paid = await database.transaction((tx) => receiveCheckout(tx, context, account, found))
+  if (paid) failpoint('payments:paid-committed')
+}
+
+/** Runs on the row as it is now, unless it moved since it was leased. */
+const onLocked = (
+  { database }: Context,
+  { id, state }: PaymentRow,
+  work: (tx: Tx, row: PaymentRow) => Promise<void>,
+) =>
+  database.transaction(async (tx) => {
+    const row = await lockPayment(tx, id)
+    if (row?.state === state) await work(tx, row)
+  })
