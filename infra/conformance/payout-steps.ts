@@ -1,5 +1,5 @@
 import type { ProviderClient } from '#shared/provider/client'
-import type { Channel, PayoutOrder } from '../../services/payouts/payout-provider.ts'
+import type { Channel, PayoutOrder } from '../../services/payouts/provider.ts'
 import { xenditPayouts } from '../../services/payouts/providers/xendit/client.ts'
 import { until } from './payment-bench.ts'
 import { faultOf, left, type Patience, type Step } from './step.ts'

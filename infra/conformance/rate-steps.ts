@@ -1,7 +1,6 @@
 import type { Pair } from '#shared/money/pair'
-import { dayOf } from '../../services/pricing/rate.ts'
-import { decideRate, type Guards } from '../../services/pricing/rate-guard.ts'
-import type { RateSource } from '../../services/pricing/rate-source.ts'
+import { decideRate, type Guards } from '../../services/pricing/decide.ts'
+import { dayOf, type RateSource } from '../../services/pricing/rate.ts'
 import type { RateWeather } from './rate-world.ts'
 import { NotHere, type Step } from './step.ts'
 

@@ -1,6 +1,6 @@
 import { readConfig } from '#shared/config'
-import { fields } from '../../services/pricing/config.ts'
-import { guardsFrom, sourcesFrom } from '../../services/pricing/wiring.ts'
+import { fields, guardsFrom } from '../../services/pricing/config.ts'
+import { sourcesFrom } from '../../services/pricing/rate-sources/sources.ts'
 import { rateSteps } from './rate-steps.ts'
 import type { RateWorld } from './rate-world.ts'
 import type { Suite } from './step.ts'

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { text } from 'drizzle-orm/pg-core'
 import { at } from '#shared/db/columns'
 import type { Database, Db } from '#shared/db/open'
-import { schema } from './schema.store.ts'
+import { schema } from './schema.store'
 
 /** What does not fit anything we promised; kept for a person. */
 export const anomalyKinds = [
@@ -15,14 +15,14 @@ export const anomalyKinds = [
   'paid_and_returned',
   'status_unknown',
   'key_taken', // Our idempotency key is in use, and no payout has our reference.
-  'provider_refuses', // Our key, address or account, or a word never seen: nothing about the payout.
-  'payout_lost', // The provider does not know a payout any more that it had told us of.
+  'provider_refuses', // Our key, address or account, or an unknown word: nothing about the payout.
+  'payout_lost', // The provider no longer knows a payout that it had told us of.
   'return_failed',
 ] as const
 export type AnomalyKind = (typeof anomalyKinds)[number]
 
 export const anomalies = schema.table('anomalies', {
-  /** Kind and object: the same oddity is one row, however often it is met. */
+  /** Kind and object: the same anomaly is one row, however often it is seen. */
   id: text('id').primaryKey(),
   kind: text('kind', { enum: anomalyKinds }).notNull(),
   object: text('object').notNull(),

@@ -1,4 +1,4 @@
-import { and, eq, inArray, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, lte, or, type SQL, sql } from 'drizzle-orm'
 import {
   check,
   index,
@@ -12,10 +12,16 @@ import {
 import { addressColumn, amountColumn, at, timestamps } from '#shared/db/columns'
 import type { Database, Db, Tx } from '#shared/db/open'
 import { statesBefore } from '#shared/lifecycle'
-import { type CashoutState, cashoutStates, lifecycle } from './cashout.ts'
-import type { Reason } from './reason.ts'
-import type { CashoutRequest } from './request.ts'
-import { schema } from './schema.store.ts'
+import {
+  type CashoutRequest,
+  type CashoutState,
+  cashoutStates,
+  inFlightStates,
+  lifecycle,
+  type Reason,
+} from './cashout'
+import { checkWait } from './decide'
+import { schema } from './schema.store'
 
 const words = (list: readonly string[]) => sql.raw(list.map((word) => `'${word}'`).join(', '))
 
@@ -31,13 +37,13 @@ export const cashouts = schema.table(
     ausdMicro: amountColumn('ausd_micro').notNull(),
     fiatMinor: amountColumn('fiat_minor').notNull(),
     quoteId: text('quote_id').notNull(),
-    /** Fingerprint of wallet, purpose and body: who else names this quote is refused. */
+    /** Fingerprint of wallet, purpose and body: anybody else who names this quote is refused. */
     takenBy: text('taken_by').notNull(),
     authorizer: addressColumn('authorizer').notNull(),
     authorizationNonce: text('authorization_nonce').notNull(),
     authorization: jsonb('authorization').$type<CashoutRequest['authorization']>().notNull(),
     channelCode: text('channel_code').notNull(),
-    /** Account number and holder name, sealed; see bank-details.ts. */
+    /** Account number and holder name, sealed; see bank.ts. */
     bankDetails: text('bank_details').notNull(),
     bankDetailsKeyId: text('bank_details_key_id').notNull(),
     providerPayoutId: text('provider_payout_id'),
@@ -50,16 +56,16 @@ export const cashouts = schema.table(
     attempts: integer('attempts').notNull().default(0),
     attemptedAt: at('attempted_at'),
     paidAt: at('paid_at'),
-    /** When the sweeper looks again, and how often it did in this state; null: never. */
-    lookAt: at('look_at'),
-    looks: integer('looks').notNull().default(0),
+    /** When it is checked next (null: never), and how often it was checked in this state. */
+    nextCheckAt: at('look_at'),
+    checks: integer('looks').notNull().default(0),
     ...timestamps(),
   },
   (table) => [
     unique('payouts_quote').on(table.quoteId),
     unique('payouts_authorization').on(table.authorizer, table.authorizationNonce),
     unique('payouts_provider_payout').on(table.providerPayoutId),
-    index('payouts_look').on(table.lookAt).where(sql`${table.lookAt} is not null`),
+    index('payouts_look').on(table.nextCheckAt).where(sql`${table.nextCheckAt} is not null`),
     index('payouts_activity').on(table.wallet, table.createdAt.desc(), table.id.desc()),
     check('payouts_state', sql`${table.state} in (${words(cashoutStates)})`),
     check('payouts_amounts', sql`${table.ausdMicro} > 0 and ${table.fiatMinor} > 0`),
@@ -84,7 +90,7 @@ export async function findPaidAs(db: Db, providerPayoutId: string): Promise<Cash
   return rows[0]
 }
 
-/** Rows that this quote or this authorization already made: at most one each. */
+/** The rows that this quote or this authorization already made: at most one each. */
 export const findRivals = (db: Db, quoteId: string, authorizer: string, nonce: string) =>
   db
     .select()
@@ -114,16 +120,16 @@ export async function lockCashout(tx: Tx, id: string): Promise<Cashout | undefin
   return (await tx.select().from(cashouts).where(eq(cashouts.id, id)).for('update'))[0]
 }
 
-/** Takes the step from a state that leads there; undefined is a lost race, and silence. */
+/** Takes the step from a state that leads there; undefined when somebody else was first. */
 export async function moveCashout(
   db: Db,
   id: string,
   next: CashoutState,
-  changes: Changes & { lookAt: SQL | null },
+  changes: Changes & { nextCheckAt: SQL | null },
 ): Promise<Cashout | undefined> {
   const moved = await db
     .update(cashouts)
-    .set({ ...changes, state: next, looks: 0, updatedAt: sql`now()` })
+    .set({ ...changes, state: next, checks: 0, updatedAt: sql`now()` })
     .where(and(eq(cashouts.id, id), inArray(cashouts.state, statesBefore(lifecycle, next))))
     .returning()
   return moved[0]
@@ -133,24 +139,108 @@ export async function moveCashout(
 export const noteCashout = (db: Db, id: string, changes: Changes) =>
   db.update(cashouts).set(changes).where(eq(cashouts.id, id))
 
-export type Attempt = {
-  readonly cashout: Cashout
-  /** How long ago the one before was counted, whoever made it; infinite when there was none. */
-  readonly sincePreviousMs: number
+/** Counts one more attempt to pay, on a locked row. */
+export async function countAttempt(tx: Tx, { id, attempts }: Cashout): Promise<Cashout> {
+  const [counted] = await tx
+    .update(cashouts)
+    .set({ attempts: attempts + 1, attemptedAt: sql`now()` })
+    .where(eq(cashouts.id, id))
+    .returning()
+  return counted!
 }
 
-/** Counts one more attempt to pay before it is made; undefined when there is nothing to pay. */
-export const countAttempt = (database: Database, id: string): Promise<Attempt | undefined> =>
-  database.transaction(async (tx) => {
-    const before = await lockCashout(tx, id)
-    if (before?.state !== 'paying') return undefined
-    const [cashout] = await tx
-      .update(cashouts)
-      .set({ attempts: before.attempts + 1, attemptedAt: sql`now()` })
-      .where(eq(cashouts.id, id))
-      .returning()
-    const sincePreviousMs = before.attemptedAt
-      ? cashout!.attemptedAt!.getTime() - before.attemptedAt.getTime()
-      : Number.POSITIVE_INFINITY
-    return { cashout: cashout!, sincePreviousMs }
+/** When a new state is first checked, if nothing happens before. */
+export const checkAfter = (waitMs: number): SQL => sql`now() + ${waitMs} * interval '1 millisecond'`
+
+/**
+ * Takes the rows whose check is due and sets the time of the next one. Of several copies one gets a
+ * row, and the check of a copy that dies is followed by the next.
+ */
+export async function leaseDue(tx: Tx, rowsMax: number, waitMs: number): Promise<Cashout[]> {
+  const due = await tx
+    .select({ id: cashouts.id })
+    .from(cashouts)
+    .where(lte(cashouts.nextCheckAt, sql`now()`))
+    .orderBy(asc(cashouts.nextCheckAt))
+    .limit(rowsMax)
+    .for('update', { skipLocked: true })
+  if (due.length === 0) return []
+  const ids = due.map((row) => row.id)
+  const { doublingsMax, maxMs, failedMaxMs } = checkWait
+  const max = sql`case ${cashouts.state} when 'failed' then ${failedMaxMs}::float8
+    else ${maxMs}::float8 end`
+  const wait = sql`least(${waitMs} * power(2, least(${cashouts.checks}, ${doublingsMax})), ${max})`
+  return tx
+    .update(cashouts)
+    .set({
+      nextCheckAt: sql`now() + ${wait} * interval '1 millisecond'`,
+      checks: sql`${cashouts.checks} + 1`,
+    })
+    .where(inArray(cashouts.id, ids))
+    .returning()
+}
+
+/** Checks no more, unless the row moved in the meantime and has another plan. */
+export const endChecks = (db: Db, { id, state }: Cashout) =>
+  db
+    .update(cashouts)
+    .set({ nextCheckAt: null })
+    .where(and(eq(cashouts.id, id), eq(cashouts.state, state)))
+
+const inFlightMax = 100
+/** Lists of several services are merged: they order ids by their bytes. */
+const idBytes = sql`${cashouts.id} collate "C"`
+
+/** One page of a wallet's cash-outs, newest first; `before` is exclusive. */
+export const findPage = (
+  database: Database,
+  asked: { wallet: string; limit: number; before?: { createdAt: string; id: string } },
+): Promise<Cashout[]> =>
+  database.read((db) => {
+    const { wallet, limit, before } = asked
+    const older = before
+      ? sql`(${cashouts.createdAt}, ${idBytes}) < (${before.createdAt}::timestamptz, ${before.id} collate "C")`
+      : undefined
+    return db
+      .select()
+      .from(cashouts)
+      .where(and(eq(cashouts.wallet, wallet.toLowerCase() as `0x${string}`), older))
+      .orderBy(desc(cashouts.createdAt), sql`${idBytes} desc`)
+      .limit(limit)
   })
+
+/** Everything of a wallet that is under way, newest first, at most 100. */
+export const findInFlight = (database: Database, wallet: string): Promise<Cashout[]> =>
+  database.read((db) =>
+    db
+      .select()
+      .from(cashouts)
+      .where(
+        and(
+          eq(cashouts.wallet, wallet.toLowerCase() as `0x${string}`),
+          inArray(cashouts.state, [...inFlightStates]),
+        ),
+      )
+      .orderBy(desc(cashouts.createdAt), sql`${idBytes} desc`)
+      .limit(inFlightMax),
+  )
+
+/** How many are in each state, and since when the oldest of those in flight waits. */
+export async function countStates(database: Database) {
+  const rows = await database.read((db) =>
+    db
+      .select({
+        state: cashouts.state,
+        count: sql<number>`count(*)::int`,
+        oldestMs: sql<number>`(extract(epoch from now() - min(${cashouts.createdAt})) * 1000)::float8`,
+      })
+      .from(cashouts)
+      .groupBy(cashouts.state),
+  )
+  const waiting = rows.filter(({ state }) => inFlightStates.includes(state))
+  return {
+    states: Object.fromEntries(rows.map(({ state, count }) => [state, count])),
+    inFlight: waiting.reduce((sum, { count }) => sum + count, 0),
+    oldestInFlightMs: Math.round(Math.max(0, ...waiting.map(({ oldestMs }) => oldestMs))),
+  }
+}

@@ -1,36 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import {
-  believeRefusal,
-  type CashoutFacts,
-  type CashoutState,
-  cashoutStates,
-  type Evidence,
-  lifecycle,
-  receivePayoutStatus,
-  receiveTaken,
-  settledAfterMs,
-} from './cashout.ts'
-import { evidenceFrom, statusFrom } from './providers/xendit/mapping.ts'
-import { mayArriveLate, takeReasonFrom } from './reason.ts'
-
-const id = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
-const facts = (state: CashoutState, providerStatus: string | null = 'ACCEPTED'): CashoutFacts => ({
-  id,
-  state,
-  fiatMinor: 81_250n,
-  providerPayoutId: 'disb-1',
-  providerStatus,
-})
-const evidence = (word: string, change: Partial<Evidence> = {}): Evidence => ({
-  payoutId: 'disb-1',
-  referenceId: id,
-  status: statusFrom(word),
-  word,
-  failureCode: null,
-  amountMinor: 81_250n,
-  currency: 'IDR',
-  ...change,
-})
+import { cashoutStates, lifecycle, takeReasonFrom } from './cashout'
 
 describe('the lifecycle of a cash-out', () => {
   test('ends where nothing is owed any more, and nowhere else', () => {
@@ -49,128 +18,10 @@ describe('the lifecycle of a cash-out', () => {
   })
 })
 
-describe('the AUSD is in the treasury', () => {
-  test.each([
-    ['taking', { next: 'taken' }],
-    ['failed', { next: 'returning', reason: 'taken_late' }],
-    ['taken', { stay: true }],
-    ['paying', { stay: true }],
-    ['paid', { stay: true }],
-    ['returning', { stay: true }],
-    ['returned', { stay: true }],
-  ] as const)('while %s: %p', (state, step) => {
-    expect(receiveTaken(state)).toEqual(step as never)
-  })
-
-  test.each([
-    ['balance_too_low', true],
-    ['take_failed', true],
-    ['authorization_expired', false],
-    ['authorization_used', false],
-  ] as const)('may still be said after a take that failed with %s: %p', (reason, late) => {
-    expect(mayArriveLate(reason)).toBe(late)
-  })
-})
-
-const stay = { stay: true }
-const back = { next: 'returning' }
-const words = ['ACCEPTED', 'SUCCEEDED', 'FAILED', 'REVERSED', 'A_NEW_WORD'] as const
-const table: [CashoutState, ...object[]][] = [
-  ['taking', ...words.map(() => ({ odd: 'payout_unexpected' }))],
-  ['taken', ...words.map(() => ({ odd: 'payout_unexpected' }))],
-  ['failed', ...words.map(() => ({ odd: 'payout_unexpected' }))],
-  ['paying', stay, { next: 'paid' }, back, back, { odd: 'status_unknown' }],
-  ['paid', stay, stay, { odd: 'payout_differs' }, back, { odd: 'status_unknown' }],
-  ['returning', stay, { odd: 'paid_and_returned' }, stay, stay, { odd: 'status_unknown' }],
-  ['returned', stay, { odd: 'paid_and_returned' }, stay, stay, { odd: 'status_unknown' }],
-]
-
-describe('what the provider says', () => {
-  const rows = table.flatMap(([state, ...steps]) =>
-    steps.map((step, n) => [state, words[n]!, step] as const),
-  )
-  test.each(rows)('while %s: %s means %p', (state, word, step) => {
-    expect(receivePayoutStatus(facts(state), evidence(word))).toMatchObject(step)
-  })
-
-  test.each(['REQUESTED', 'LOCKED', 'PENDING_COMPLIANCE_ASSESSMENT'])('%s: wait', (word) => {
-    expect(receivePayoutStatus(facts('paying'), evidence(word))).toEqual({ stay: true })
-  })
-  test.each([
-    ['CANCELLED', null, 'cancelled'],
-    ['EXPIRED', null, 'cancelled'],
-    ['COMPLIANCE_REJECTED', null, 'compliance'],
-    ['FAILED', 'ACCOUNT_NAME_MISMATCH', 'name_differs'],
-    ['FAILED', 'DESTINATION_MAXIMUM_LIMIT', 'account_limit'],
-    ['FAILED', 'A_NEW_CODE', 'bank_refused'],
-    ['FAILED', 'constructor', 'bank_refused'],
-  ])('%s %s: it goes back, because %s', (word, failureCode, reason) => {
-    const step = receivePayoutStatus(facts('paying'), evidence(word, { failureCode }))
-    expect(step).toEqual({ next: 'returning', reason: reason as never })
-  })
-  test.each(['constructor', '__proto__', 'succeeded', ''])('%p is no good news', (word) => {
-    expect(statusFrom(word)).toBe('unknown')
-  })
-
-  test('late about a payout that was reversed since is no news', () => {
-    const step = receivePayoutStatus(facts('returning', 'REVERSED'), evidence('SUCCEEDED'))
-    expect(step).toEqual({ stay: true })
-  })
-  test('of a payout that exists although it was refused calls a person', () => {
-    const refused = { ...facts('returning', null), providerPayoutId: null }
-    const step = receivePayoutStatus(refused, evidence('ACCEPTED'))
-    expect(step).toEqual({ odd: 'paid_and_returned' })
-  })
-  test.each([
-    ['a second payout', { payoutId: 'disb-2' }, 'paid_twice'],
-    ['another amount', { amountMinor: 81_251n }, 'payout_differs'],
-    ['an unreadable amount', { amountMinor: undefined }, 'payout_differs'],
-    ['another currency', { currency: 'MYR' }, 'payout_differs'],
-  ] as const)('about %s is never success', (_, change, odd) => {
-    const step = receivePayoutStatus(facts('paying'), evidence('SUCCEEDED', change))
-    expect(step).toEqual({ odd })
-  })
-})
-
-describe('a refusal of an order is believed', () => {
-  const clear = {
-    meaning: 'channel_unavailable',
-    found: 0,
-    attempts: 1,
-    sincePreviousMs: Infinity,
-  } as const
-  test.each([
-    ['of the first attempt, when nothing is found', {}, true],
-    ['that the account number is wrong', { meaning: 'destination_wrong' }, true],
-    ...[
-      'conflict',
-      'account_misconfigured',
-      'not_found',
-      'state_wrong',
-      'try_later',
-      'unknown',
-    ].map((meaning) => [`never by a word that means ${meaning}`, { meaning }, false] as const),
-    ['when a payout is found', { found: 1 }, false],
-    ['soon after an unclear attempt', { attempts: 2, sincePreviousMs: settledAfterMs - 1 }, false],
-    ['long after it', { attempts: 2, sincePreviousMs: settledAfterMs }, true],
-  ])('%s: %p', (_, change, believed) => {
-    expect(believeRefusal({ ...clear, ...(change as object) })).toBe(believed)
-  })
-})
-
 test.each([
   ['authorization_used_elsewhere', 'authorization_used'],
   ['balance_too_low', 'balance_too_low'],
   ['toString', 'take_failed'],
 ])('the relayer says %s of a take: %s', (word, reason) => {
   expect(takeReasonFrom(word)).toBe(reason as never)
-})
-
-test('an amount of the provider is compared exactly, never as a float', () => {
-  const payout = { id: 'disb-1', reference_id: id, status: 'SUCCEEDED', currency: 'IDR' }
-  const amountOf = (decimal: string) => evidenceFrom({ ...payout, amount: { decimal } }).amountMinor
-  expect(amountOf('81250')).toBe(81_250n)
-  expect(amountOf('81250.00')).toBe(81_250n)
-  expect(amountOf('81250.01')).toBeUndefined()
-  expect(amountOf('8.125e4')).toBeUndefined()
 })

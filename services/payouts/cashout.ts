@@ -1,7 +1,9 @@
-import { canBecome, type Lifecycle } from '#shared/lifecycle'
-import type { ProviderMeaning } from '#shared/provider/problem'
-import type { PayoutStatus } from './payout-provider.ts'
-import type { Reason } from './reason.ts'
+import type { Lifecycle } from '#shared/lifecycle'
+import type { CashoutCreate } from '#shared/messages/payouts'
+import type { RequestOf } from '#shared/messages/topic'
+
+/** What a user asks for: a signed transfer of AUSD, and the bank account to pay. */
+export type CashoutRequest = RequestOf<typeof CashoutCreate>
 
 export const cashoutStates = [
   'taking',
@@ -17,9 +19,9 @@ export type CashoutState = (typeof cashoutStates)[number]
 /** From the user's signature to the bank, or back to the user. */
 export const lifecycle: Lifecycle<CashoutState> = {
   taking: ['taken', 'failed'],
-  failed: ['returning'], // Nothing was taken; but what was signed may still be used by anybody.
+  failed: ['returning'], // Nothing was taken, but anybody may still submit the signed transfer.
   taken: ['paying'],
-  paying: ['paid', 'returning'], // Left by evidence alone: an unclear answer changes nothing.
+  paying: ['paid', 'returning'], // Only evidence ends it: an unclear answer changes nothing.
   paid: ['returning'], // A bank may send a transfer back after the provider called it done.
   returning: ['returned'],
   returned: [],
@@ -28,182 +30,33 @@ export const lifecycle: Lifecycle<CashoutState> = {
 /** Not yet onchain, or not yet confirmed by the provider. */
 export const inFlightStates: readonly CashoutState[] = ['taking', 'taken', 'paying', 'returning']
 
-/** What the decisions need to know of a cash-out. */
-export type CashoutFacts = {
-  readonly id: string
-  readonly state: CashoutState
-  readonly fiatMinor: bigint
-  readonly providerPayoutId: string | null
-  readonly providerStatus: string | null
-}
+/** Why a cash-out did not reach the bank, as its user reads it. */
+export const reasonTexts = {
+  authorization_expired: 'the signed transfer expired before it was executed; nothing was taken',
+  authorization_used: 'the signed transfer was already used or cancelled; nothing was taken',
+  balance_too_low: 'the wallet no longer held enough AUSD; nothing was taken',
+  take_failed: 'the AUSD could not be moved; nothing was taken',
+  taken_late: 'the transfer arrived after the cash-out had failed; your AUSD is returned',
+  account_unknown: 'the bank does not know this account; your AUSD is returned',
+  name_differs: 'the bank has this account under another name; your AUSD is returned',
+  account_limit: 'this account cannot receive as much; your AUSD is returned',
+  bank_unavailable: 'the bank could not be reached; your AUSD is returned',
+  bank_refused: 'the bank did not accept the transfer; your AUSD is returned',
+  bank_reversed: 'the bank sent the transfer back; your AUSD is returned',
+  cancelled: 'the transfer was cancelled; your AUSD is returned',
+  compliance: 'the transfer was not approved; your AUSD is returned',
+  provider_refused: 'the transfer could not be ordered; your AUSD is returned',
+} as const
+export type Reason = keyof typeof reasonTexts
 
-/** What the provider said about one payout, fetched with our own key. */
-export type Evidence = {
-  readonly payoutId: string
-  readonly referenceId: string
-  readonly status: PayoutStatus
-  readonly word: string
-  readonly failureCode: string | null
-  readonly amountMinor: bigint | undefined
-  readonly currency: string
-}
-
-/** What does not fit what we promised; a person has to look. */
-export type Oddity =
-  | 'paid_twice'
-  | 'payout_differs'
-  | 'payout_unexpected'
-  | 'status_unknown'
-  | 'paid_and_returned'
-
-export type Step =
-  | { stay: true }
-  | { next: 'paid' }
-  | { next: 'returning'; reason: Reason }
-  | { odd: Oddity }
-
-/**
- * What it changes that the AUSD is in the treasury, finally. After a failure nothing is paid any
- * more: the user was told so, and the locked rate is long gone.
- */
-export function receiveTaken(
-  state: CashoutState,
-): { stay: true } | { next: 'taken' } | { next: 'returning'; reason: Reason } {
-  switch (state) {
-    case 'taking':
-      return { next: 'taken' }
-    case 'failed':
-      return { next: 'returning', reason: 'taken_late' }
-    case 'taken':
-    case 'paying':
-    case 'paid':
-    case 'returning':
-    case 'returned':
-      return { stay: true }
-  }
-}
-
-/** The one function that decides what the provider's word changes, whoever brought it. */
-export function receivePayoutStatus(cashout: CashoutFacts, evidence: Evidence): Step {
-  if (cashout.providerPayoutId !== null && cashout.providerPayoutId !== evidence.payoutId)
-    return { odd: 'paid_twice' }
-  if (evidence.amountMinor !== cashout.fiatMinor || evidence.currency !== 'IDR')
-    return { odd: 'payout_differs' }
-  switch (cashout.state) {
-    case 'taking':
-    case 'taken':
-    case 'failed':
-      return { odd: 'payout_unexpected' } // Nobody asked for it yet: we store `paying` first.
-    case 'paying':
-      return whilePaying(evidence)
-    case 'paid':
-      return whilePaid(evidence)
-    case 'returning':
-    case 'returned':
-      return onceReturning(cashout, evidence)
-  }
-}
-
-function whilePaying({ status, failureCode, word }: Evidence): Step {
-  switch (status) {
-    case 'pending':
-      return { stay: true }
-    case 'succeeded':
-      return { next: 'paid' }
-    case 'refused':
-      return {
-        next: 'returning',
-        reason: refusalReasons.get(failureCode ?? word) ?? 'bank_refused',
-      }
-    case 'reversed':
-      return { next: 'returning', reason: 'bank_reversed' }
-    case 'unknown':
-      return { odd: 'status_unknown' }
-  }
-}
-
-function whilePaid({ status }: Evidence): Step {
-  switch (status) {
-    case 'pending': // An older look that arrives late.
-    case 'succeeded':
-      return { stay: true }
-    case 'reversed':
-      return { next: 'returning', reason: 'bank_reversed' }
-    case 'refused':
-      return { odd: 'payout_differs' } // No documented path leads here: a person decides.
-    case 'unknown':
-      return { odd: 'status_unknown' }
-  }
-}
-
-function onceReturning(cashout: CashoutFacts, { status }: Evidence): Step {
-  if (status === 'refused' || status === 'reversed') return { stay: true }
-  // An older look at a payout that was reversed or refused since is no news.
-  if (status === 'succeeded' && cashout.providerStatus === 'REVERSED') return { stay: true }
-  if (status === 'pending' && cashout.providerPayoutId !== null) return { stay: true }
-  return { odd: status === 'unknown' ? 'status_unknown' : 'paid_and_returned' }
-}
-
-/** The provider's failure codes and end states, as its payout references list them. */
-const refusalReasons: ReadonlyMap<string, Reason> = new Map([
-  ['INVALID_DESTINATION', 'account_unknown'],
-  ['ACCOUNT_NAME_MISMATCH', 'name_differs'],
-  ['DESTINATION_MAXIMUM_LIMIT', 'account_limit'],
-  ['TEMPORARY_TRANSFER_ERROR', 'bank_unavailable'],
-  ['UNKNOWN_BANK_NETWORK_ERROR', 'bank_unavailable'],
-  ['CANCELLED', 'cancelled'],
-  ['EXPIRED', 'cancelled'],
-  ['COMPLIANCE_REJECTED', 'compliance'],
+/** The relayer's reasons for a take that failed for good. */
+const takeReasons: ReadonlyMap<string, Reason> = new Map([
+  ['authorization_expired', 'authorization_expired'],
+  ['authorization_cancelled', 'authorization_used'],
+  ['authorization_used_elsewhere', 'authorization_used'],
+  ['authorization_conflict', 'authorization_used'],
+  ['balance_too_low', 'balance_too_low'],
 ])
 
-/**
- * Of several payouts with our reference, those that decide: while one may still reach the bank, or
- * has, the ones that failed prove nothing.
- */
-export function decisive(found: readonly Evidence[]): readonly Evidence[] {
-  const alive = found.filter(({ status }) => status !== 'refused' && status !== 'reversed')
-  return alive.length > 0 ? alive : found
-}
-
-/** By these words the provider turns down the very order it was given; they alone prove something. */
-const turnsDownOrder: ReadonlySet<ProviderMeaning> = new Set([
-  'request_wrong',
-  'amount_outside_limits',
-  'channel_unavailable',
-  'destination_wrong',
-] as const)
-
-/**
- * Whether a refused attempt says no to this order (`order`), that somebody has our key (`conflict`),
- * to come again (`later`), or something that is no answer to it at all (`nothing`): about our key,
- * our address, our account, or in a word nobody has seen.
- */
-export function aboutOf(meaning: ProviderMeaning): 'order' | 'conflict' | 'later' | 'nothing' {
-  if (turnsDownOrder.has(meaning)) return 'order'
-  if (meaning === 'conflict') return 'conflict'
-  return meaning === 'try_later' ? 'later' : 'nothing'
-}
-
-/** What an attempt to pay was answered, when it was neither accepted nor unclear. */
-export type Refused = {
-  meaning: ProviderMeaning
-  /** What a look-up by our reference found after the refusal. */
-  found: number
-  /** How many attempts there were, this one included, and how long ago the one before was asked. */
-  attempts: number
-  sincePreviousMs: number
-}
-
-/** So long after an unclear attempt, an empty look-up proves that it never arrived. */
-export const settledAfterMs = 60_000
-
-/**
- * Does a refusal prove that no transfer exists? Not when it speaks of anything but this order. Not
- * right after an attempt of unknown outcome: that one may still be on its way in.
- */
-export function believeRefusal({ meaning, found, attempts, sincePreviousMs }: Refused): boolean {
-  if (aboutOf(meaning) !== 'order' || found > 0) return false
-  return attempts === 1 || sincePreviousMs >= settledAfterMs
-}
-
-export const mayBecome = (from: CashoutState, to: CashoutState) => canBecome(lifecycle, from, to)
+/** One of our reasons, whatever word the relayer uses. */
+export const takeReasonFrom = (word: string): Reason => takeReasons.get(word) ?? 'take_failed'

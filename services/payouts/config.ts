@@ -1,7 +1,7 @@
 import type { Field } from '#shared/config'
 import { address, durationMs, integer, list, oneOf, text, url } from '#shared/config-fields'
 import { commonFields, databaseFields } from '#shared/service'
-import type { DetailsKey } from './bank-details.ts'
+import type { DetailsKey } from './bank'
 
 /** `keyId:base64` of 32 bytes each; no fault ever quotes a key. */
 function detailsKeys(about: string): Field<readonly DetailsKey[]> {

@@ -5,19 +5,17 @@ import { serve } from '#shared/bus/serve'
 import { systemClock as clock } from '#shared/clock'
 import { openProviderClient } from '#shared/provider/client'
 import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
-import { activityAnswer } from './activity.responder.ts'
-import { openDetailsSafe } from './bank-details.ts'
-import { openBoundaries } from './boundaries.ts'
-import { cashoutAnswer } from './cashout.responder.ts'
-import { openChannels } from './channels.ts'
-import { fields } from './config.ts'
-import { xenditPayouts } from './providers/xendit/client.ts'
-import { relayReactions } from './relay.reactions.ts'
-import { mail, outbox } from './schema.store.ts'
-import { readStats } from './stats.store.ts'
-import { startSweeping } from './stuck.ts'
-import { startListing } from './transactions.ts'
-import { webhookReactions } from './webhook.reactions.ts'
+import { answerActivity, readStats } from './activity'
+import { openChannels, openDetailsSafe } from './bank'
+import { fields } from './config'
+import type { Context } from './context'
+import { answerCashouts } from './open'
+import { xenditPayouts } from './providers/xendit/client'
+import { startRechecking } from './recheck'
+import { relayReactions } from './relay'
+import { messaging, outbox } from './schema.store'
+import { startListing } from './transactions'
+import { openBoundaries, webhookReactions } from './webhook'
 
 const name = 'payouts'
 const description = 'cash-outs: what was taken, what the bank was paid, what went back'
@@ -26,33 +24,40 @@ await runService(name, fields, async (config, runtime) => {
   const { log, signal, stuck: onStuck } = runtime
   await using database = openServiceDatabase(name, config, runtime)
   await using bus = await openServiceBus(name, config, runtime)
-  const { providerUrl: baseUrl, providerIdSecretKey: secretKey, sweepAfterMs } = config
+  await using relay = relayOutbox({ bus, database, outbox, log })
+  const { providerUrl: baseUrl, providerIdSecretKey: secretKey } = config
   const requestsPerMinute = config.providerRequestsPerMinute
   const account = { baseUrl, secretKey, account: 'ID', requestsPerMinute, log } as const
   const provider = xenditPayouts(openProviderClient(account))
-  const safe = openDetailsSafe(config.bankDetailsKeys)
-  const channels = openChannels({ provider, refreshMs: config.channelsRefreshMs, clock, log })
-  const boundaries = openBoundaries()
+  const context: Context = {
+    ...{ database, provider, ask: asker(bus), clock, log, poke: relay.poke },
+    channels: openChannels({ provider, refreshMs: config.channelsRefreshMs, clock, log }),
+    safe: openDetailsSafe(config.bankDetailsKeys),
+    treasury: config.treasuryAddress,
+    accountLengths: config.bankAccountLengths,
+    sweepAfterMs: config.sweepAfterMs,
+    reversalWatchMs: config.reversalWatchMs,
+  }
 
-  await using relay = relayOutbox({ bus, database, outbox, log })
-  const paying = { database, provider, safe, sweepAfterMs, log, poke: relay.poke }
-  await using sweeper = startSweeping(paying, config)
-  await using _listing = startListing({ ...paying, clock }, config)
+  await using recheck = startRechecking(context, config)
+  await using _listing = startListing(context, config)
+  const boundaries = openBoundaries()
   const poke = () => {
     relay.poke()
-    sweeper.poke()
+    recheck.poke()
     boundaries.pass()
   }
-  const reading = { bus, consumer: name, database, messaging: mail, log, poke, onStuck }
-  const hooks = webhookReactions({ provider, sweepAfterMs, log, reached: boundaries.reached })
+  const reading = { bus, consumer: name, database, messaging, log, poke, onStuck }
+  const hooks = webhookReactions(context, boundaries.reached)
   await using _webhooks = consume({ ...reading, stream: 'WEBHOOKS', reactions: hooks })
-  await using _events = consume({ ...reading, stream: 'EVENTS', reactions: relayReactions(paying) })
+  await using _events = consume({
+    ...reading,
+    stream: 'EVENTS',
+    reactions: relayReactions(context),
+  })
 
-  const { treasuryAddress: treasury, bankAccountLengths: accountLengths } = config
-  const checks = { ask: asker(bus), channels, safe, treasury, accountLengths }
-  const creation = { ...checks, database, sweepAfterMs, clock, log, poke: relay.poke }
-  const answers = [cashoutAnswer(creation), activityAnswer(database)]
-  const stats = () => readStats(database)
+  const answers = [answerCashouts(context), answerActivity(context)]
+  const stats = () => readStats(context)
   await using _served = await serve({ bus, name, description, answers, stats, log })
   log.info('payouts ready')
   await untilStopped(signal)

@@ -1,128 +1,140 @@
-import type { Database } from '#shared/db/open'
 import { failpoint } from '#shared/failpoint'
-import type { Log } from '#shared/log'
 import { type ProviderMeaning, ProviderUnknown } from '#shared/provider/problem'
-import { type AnomalyKind, recordAnomaly } from './anomaly.store.ts'
-import type { DetailsSafe } from './bank-details.ts'
+import { startReturn } from './advance'
+import { type AnomalyKind, recordAnomaly } from './anomaly.store'
 import {
-  type Attempt,
   type Cashout,
+  checkAfter,
   countAttempt,
   findCashout,
   lockCashout,
   moveCashout,
-} from './cashout.store.ts'
-import { aboutOf, believeRefusal, decisive, type Evidence } from './cashout.ts'
-import type { PayoutOrder, PayoutProvider } from './payout-provider.ts'
-import { recordEvidence, soon, startReturn } from './status.store.ts'
-
-export type Paying = {
-  database: Database
-  provider: PayoutProvider
-  safe: DetailsSafe
-  sweepAfterMs: number
-  log: Log
-  /** Called after a commit, for the outbox. */
-  poke: () => void
-}
+} from './cashout.store'
+import type { Context } from './context'
+import { aboutOf, believeRefusal, decisive } from './decide'
+import type { Evidence, PayoutOrder } from './provider'
+import { receiveEvidence } from './receive'
 
 /**
  * Pays what was taken. `paying` and the attempt are committed before the provider is asked, so that
  * after a crash anywhere we know that it may have been asked. Throws on an unclear answer: the row
- * stays `paying` and the sweeper asks again, under the same key.
+ * stays `paying` and is asked for again later, under the same key.
  */
-export async function payTaken(paying: Paying, cashout: Cashout): Promise<void> {
+export async function payTaken(context: Context, cashout: Cashout): Promise<void> {
   failpoint('payouts:taken')
-  const started = await paying.database.read((db) =>
-    moveCashout(db, cashout.id, 'paying', { lookAt: soon(paying) }),
+  const nextCheckAt = checkAfter(context.sweepAfterMs)
+  const started = await context.database.run((db) =>
+    moveCashout(db, cashout.id, 'paying', { nextCheckAt }),
   )
-  if (started) await attempt(paying, started)
+  if (started) await attempt(context, started)
 }
 
-/** Asks for what is known first: a key may be forgotten in time, a reference is not. */
-export async function payAgain(paying: Paying, cashout: Cashout): Promise<void> {
-  const { provider } = paying
+/** Looks up what is known first: a key may be forgotten in time, a reference is not. */
+export async function payAgain(context: Context, cashout: Cashout): Promise<void> {
+  const { provider } = context
   if (cashout.providerPayoutId !== null) {
     const evidence = await provider.find(cashout.providerPayoutId)
-    if (evidence) return learn(paying, evidence)
-    return callPerson(paying, cashout, 'payout_lost', cashout.providerPayoutId)
+    if (evidence) return learn(context, evidence)
+    return callPerson(context, cashout, 'payout_lost', cashout.providerPayoutId)
   }
-  if (!(await lookUp(paying, cashout))) await attempt(paying, cashout)
+  if (!(await lookUp(context, cashout))) await attempt(context, cashout)
 }
 
 /** Learns what the provider has under our reference; false when it says that there is nothing. */
-async function lookUp(paying: Paying, { id }: Cashout): Promise<boolean> {
-  const found = await paying.provider.findByReference(id)
-  for (const evidence of decisive(found)) await learn(paying, evidence)
+async function lookUp(context: Context, { id }: Cashout): Promise<boolean> {
+  const found = await context.provider.findByReference(id)
+  for (const evidence of decisive(found)) await learn(context, evidence)
   return found.length > 0
 }
 
-async function attempt(paying: Paying, before: Cashout): Promise<void> {
-  const order = orderOf(paying, before)
-  const counted = await countAttempt(paying.database, before.id)
+type Attempt = {
+  readonly cashout: Cashout
+  /** How long ago the attempt before was counted, by any copy; infinite when there was none. */
+  readonly sincePreviousMs: number
+}
+
+/** Counts one more attempt to pay before it is made; undefined when there is nothing to pay. */
+export const beginAttempt = ({ database }: Context, id: string): Promise<Attempt | undefined> =>
+  database.transaction(async (tx) => {
+    const before = await lockCashout(tx, id)
+    if (before?.state !== 'paying') return undefined
+    const cashout = await countAttempt(tx, before)
+    const sincePreviousMs = before.attemptedAt
+      ? cashout.attemptedAt!.getTime() - before.attemptedAt.getTime()
+      : Number.POSITIVE_INFINITY
+    return { cashout, sincePreviousMs }
+  })
+
+async function attempt(context: Context, before: Cashout): Promise<void> {
+  const order = orderOf(context, before)
+  const counted = await beginAttempt(context, before.id)
   if (!counted) return
   failpoint('payouts:before-provider')
-  const answer = await paying.provider.create(order)
+  const answer = await context.provider.create(order)
   failpoint('payouts:provider-answered')
-  if ('refused' in answer) return refused(paying, counted, answer.refused)
+  if ('refused' in answer) return refused(context, counted, answer.refused)
   if (answer.ok.referenceId !== before.id) throw new Error('the provider answered another payout')
-  return learn(paying, answer.ok)
+  return learn(context, answer.ok)
 }
 
 async function refused(
-  paying: Paying,
+  context: Context,
   { cashout, sincePreviousMs }: Attempt,
   { code, meaning }: { code: string; meaning: ProviderMeaning },
 ): Promise<void> {
   const about = aboutOf(meaning)
   if (about === 'later') return
-  if (about === 'nothing') return callPerson(paying, cashout, 'provider_refuses', code)
-  if (await lookUp(paying, cashout)) return
-  if (about === 'conflict') return callPerson(paying, cashout, 'key_taken', code)
+  if (about === 'nothing') return callPerson(context, cashout, 'provider_refuses', code)
+  if (await lookUp(context, cashout)) return
+  if (about === 'conflict') return callPerson(context, cashout, 'key_taken', code)
   const { attempts } = cashout
   if (!believeRefusal({ meaning, found: 0, attempts, sincePreviousMs })) return
-  await giveBack(paying, cashout, code)
+  await giveBack(context, cashout, code)
 }
 
-/** Orders the return, unless another attempt was counted meanwhile: that one may be accepted. */
-async function giveBack(paying: Paying, { id, attempts }: Cashout, code: string): Promise<void> {
+/** Orders the return, unless another attempt was counted since: that one may be accepted. */
+async function giveBack(context: Context, { id, attempts }: Cashout, code: string): Promise<void> {
   const because = { reason: 'provider_refused', failureCode: code } as const
-  const started = await paying.database.transaction(async (tx) => {
+  const started = await context.database.transaction(async (tx) => {
     const current = await lockCashout(tx, id)
-    return current?.attempts === attempts && startReturn(tx, id, because, paying)
+    return current?.attempts === attempts && startReturn(tx, context, id, because)
   })
   if (!started) return
-  paying.poke()
+  context.poke()
   failpoint('payouts:return-ordered')
 }
 
-/** Nothing moves by itself any further: whoever can mend it is called, once. */
+/** It cannot go on without a person, who is called once. */
 async function callPerson(
-  { database, log }: Paying,
+  { database, log }: Context,
   { id }: Cashout,
   kind: AnomalyKind,
   says: string,
 ): Promise<void> {
   const anomaly = { kind, object: id, payoutId: id, says }
-  const first = await database.read((db) => recordAnomaly(db, anomaly))
+  const first = await database.run((db) => recordAnomaly(db, anomaly))
   if (first) log.error({ payoutId: id, kind, says, alarm: true }, 'payout cannot go on')
 }
 
-/** A look-up that was refused says nothing of the payout, and nobody but a person can mend it. */
-export async function noteRefusal(paying: Paying, cashout: Cashout, error: unknown): Promise<void> {
+/** A look-up that was refused says nothing of the payout, and only a person can repair that. */
+export async function noteRefusal(
+  context: Context,
+  cashout: Cashout,
+  error: unknown,
+): Promise<void> {
   if (!(error instanceof ProviderUnknown) || !error.refusal) return
-  await callPerson(paying, cashout, 'provider_refuses', error.refusal.code)
+  await callPerson(context, cashout, 'provider_refuses', error.refusal.code)
 }
 
-async function learn(paying: Paying, evidence: Evidence): Promise<void> {
-  const step = await paying.database.transaction((tx) => recordEvidence(tx, evidence, paying))
-  paying.poke()
+async function learn(context: Context, evidence: Evidence): Promise<void> {
+  const step = await context.database.transaction((tx) => receiveEvidence(tx, context, evidence))
+  context.poke()
   failpoint('payouts:status-committed')
   if ('next' in step && step.next === 'returning') failpoint('payouts:return-ordered')
 }
 
 /** The same row always makes the same order. Throws when the key of the sealed details is gone. */
-function orderOf({ safe }: Paying, cashout: Cashout): PayoutOrder {
+function orderOf({ safe }: Context, cashout: Cashout): PayoutOrder {
   const sealed = { keyId: cashout.bankDetailsKeyId, box: cashout.bankDetails }
   const details = safe.open(sealed, cashout.id)
   return {
@@ -133,8 +145,8 @@ function orderOf({ safe }: Paying, cashout: Cashout): PayoutOrder {
   }
 }
 
-/** Looks once more whether a finished transfer was sent back. */
-export async function checkPaid(paying: Paying, cashout: Cashout): Promise<void> {
-  const current = await paying.database.read((db) => findCashout(db, cashout.id))
-  if (current?.state === 'paid') await payAgain(paying, current)
+/** Checks whether a finished transfer was sent back. */
+export async function checkPaid(context: Context, cashout: Cashout): Promise<void> {
+  const current = await context.database.read((db) => findCashout(db, cashout.id))
+  if (current?.state === 'paid') await payAgain(context, current)
 }

@@ -4,6 +4,6 @@ import { messagingTables } from '#shared/db/messaging'
 
 /** Everything this service owns in Postgres. */
 export const schema = pgSchema('payouts')
-export const mail = messagingTables(schema)
-export const { inbox, outbox, deadLetters } = mail
+export const messaging = messagingTables(schema)
+export const { inbox, outbox, deadLetters } = messaging
 export const listings = listingTable(schema)

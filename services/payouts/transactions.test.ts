@@ -2,16 +2,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { waitUntil } from '#infra/local/wait'
 import { listingAgeMs } from '#shared/db/listing.store'
 import { readDue } from '#shared/provider/listing'
-import { type Detour, openRig, type Rig } from './rig.test.ts'
-import { listings } from './schema.store.ts'
+import { listings } from './schema.store'
+import { type Detour, type Fixture, openFixture } from './test-support'
 
-// No webhook ever comes here, and nobody looks at what was paid.
-let rig: Rig
+// No webhook ever comes here, and nothing that was paid is checked again.
+let fixture: Fixture
 beforeAll(async () => {
-  rig = await openRig({ webhooks: false, reversalWatchMs: 0 })
+  fixture = await openFixture({ webhooks: false, reversalWatchMs: 0 })
 }, 60_000)
-afterAll(() => rig?.[Symbol.asyncDispose]())
-beforeEach(() => rig.control('faults', {}))
+afterAll(() => fixture?.[Symbol.asyncDispose]())
+beforeEach(() => fixture.control('faults', {}))
 
 const says = (status: number, error_code: string) =>
   Response.json({ error_code, message: 'no' }, { status })
@@ -32,7 +32,7 @@ const asked = async (work: () => Promise<unknown>): Promise<string[]> => {
     if (pathname !== '/transactions') paths.push(pathname)
     return undefined
   }
-  await rig.detoured(note, work)
+  await fixture.detoured(note, work)
   return paths
 }
 const thrownBy = async (work: Promise<unknown>): Promise<AggregateError> =>
@@ -41,16 +41,16 @@ const thrownBy = async (work: Promise<unknown>): Promise<AggregateError> =>
     (error) => error,
   )
 
-/** A cash-out that was paid, and that nobody looks at any more. */
+/** A cash-out that was paid, and that is not checked any more. */
 async function paid(): Promise<{ id: string; payoutId: string }> {
-  const id = await rig.taken()
-  const { providerPayoutId } = await rig.until(id, 'paid')
-  await waitUntil('rest', async () => (await rig.row(id)).lookAt === null)
+  const id = await fixture.taken()
+  const { providerPayoutId } = await fixture.until(id, 'paid')
+  await waitUntil('rest', async () => (await fixture.row(id)).nextCheckAt === null)
   return { id, payoutId: providerPayoutId! }
 }
-const reverse = (payoutId: string) => rig.control(`payouts/${payoutId}/reverse`, {})
+const reverse = (payoutId: string) => fixture.control(`payouts/${payoutId}/reverse`, {})
 const kindsOf = async (object: string) =>
-  (await rig.oddities()).filter((odd) => odd.object === object).map(({ kind }) => kind)
+  (await fixture.oddities()).filter((odd) => odd.object === object).map(({ kind }) => kind)
 const order = (reference_id: string, account_number = '1234567890') => ({
   ...{ reference_id, channel_code: 'ID_BCA', amount: 81_250, currency: 'IDR' },
   channel_properties: { account_number, account_holder_name: 'Sari Dewi' },
@@ -59,28 +59,28 @@ const order = (reference_id: string, account_number = '1234567890') => ({
 describe('a payout that is reversed after it was paid, and of which no webhook tells', () => {
   test('is found in the list, and the AUSD goes back, once', async () => {
     const { id, payoutId } = await paid()
-    await rig.list()
-    expect((await rig.row(id)).state).toBe('paid')
+    await fixture.list()
+    expect((await fixture.row(id)).state).toBe('paid')
     await reverse(payoutId)
-    await Promise.all([rig.list(), rig.list()])
-    const row = await rig.row(id)
+    await Promise.all([fixture.list(), fixture.list()])
+    const row = await fixture.row(id)
     expect(row).toMatchObject({ state: 'returning', reason: 'bank_reversed' })
     expect(row.failureCode).toBe('REVERSED')
-    await rig.settle('return', id)
-    await rig.list()
-    expect((await rig.row(id)).state).toBe('returned')
+    await fixture.relayed('return', id)
+    await fixture.list()
+    expect((await fixture.row(id)).state).toBe('returned')
     const told = ['payouts.paid', 'payouts.returned', 'payouts.taken', 'relay.return', 'relay.take']
-    expect(await rig.sent(id)).toEqual(told)
+    expect(await fixture.sent(id)).toEqual(told)
   })
 
   test('is found when the list tells of it late', async () => {
     const { id, payoutId } = await paid()
-    await rig.control('faults', { api: { listDelayMs: 400 } })
+    await fixture.control('faults', { api: { listDelayMs: 400 } })
     await reverse(payoutId)
-    await rig.list()
+    await fixture.list()
     await waitUntil('a list that has it', async () => {
-      await rig.list()
-      return (await rig.row(id)).state === 'returning'
+      await fixture.list()
+      return (await fixture.row(id)).state === 'returning'
     })
   })
 
@@ -96,28 +96,28 @@ describe('a payout that is reversed after it was paid, and of which no webhook t
     // As observed: an id of a form that it does not like is answered 400.
     const detour: Detour = (call, onward) =>
       call.url.includes('xxxxx') ? says(400, 'API_VALIDATION_ERROR') : own(call, onward)
-    await rig.detoured(detour, () => rig.list())
-    expect((await rig.row(id)).state).toBe('returning')
+    await fixture.detoured(detour, () => fixture.list())
+    expect((await fixture.row(id)).state).toBe('returning')
   })
 
   test('is not believed while the payout itself says otherwise: then it was no reading', async () => {
     const { id } = await paid()
     const ahead = listed((row) => (row.reference_id === id ? { ...row, status: 'REVERSED' } : row))
-    const error = await rig.detoured(ahead, () => thrownBy(rig.list()))
+    const error = await fixture.detoured(ahead, () => thrownBy(fixture.list()))
     expect(error.errors.map(String)).toEqual([
       'ProviderUnknown: the list and the payout differ: reversed, SUCCEEDED',
     ])
-    expect((await rig.row(id)).state).toBe('paid')
+    expect((await fixture.row(id)).state).toBe('paid')
   })
 })
 
 describe('the list', () => {
   test('is asked of each row once, and again when the row has changed', async () => {
     const { payoutId } = await paid()
-    await rig.list()
-    expect(await asked(() => rig.list())).toEqual([])
+    await fixture.list()
+    expect(await asked(() => fixture.list())).toEqual([])
     await reverse(payoutId)
-    expect(await asked(() => rig.list())).toEqual([`/v2/payouts/${payoutId}`])
+    expect(await asked(() => fixture.list())).toEqual([`/v2/payouts/${payoutId}`])
   })
 
   test.each([
@@ -131,12 +131,12 @@ describe('the list', () => {
       await reverse(other.payoutId)
       const detour: Detour = (call) =>
         call.url.endsWith(`/${unclear.payoutId}`) ? reply() : undefined
-      const error = await rig.detoured(detour, () => thrownBy(rig.list()))
+      const error = await fixture.detoured(detour, () => thrownBy(fixture.list()))
       expect(error.errors).toHaveLength(1)
-      expect((await rig.row(other.id)).state).toBe('returning')
-      expect((await rig.row(unclear.id)).state).toBe('paid')
-      await rig.list()
-      expect((await rig.row(unclear.id)).state).toBe('returning')
+      expect((await fixture.row(other.id)).state).toBe('returning')
+      expect((await fixture.row(unclear.id)).state).toBe('paid')
+      await fixture.list()
+      expect((await fixture.row(unclear.id)).state).toBe('returning')
     },
     20_000,
   )
@@ -149,34 +149,34 @@ describe('the list', () => {
       if (call.url.endsWith(`/${payoutId}`)) return says(404, 'DATA_NOT_FOUND')
       return call.url.includes('reference_id=') ? none() : undefined
     }
-    const error = await rig.detoured(detour, () => thrownBy(rig.list()))
+    const error = await fixture.detoured(detour, () => thrownBy(fixture.list()))
     expect(String(error.errors[0])).toContain('no look-up finds')
-    expect((await rig.row(id)).state).toBe('paid')
-    await rig.list()
+    expect((await fixture.row(id)).state).toBe('paid')
+    await fixture.list()
   })
 
   test('tells of a payout that exists although its AUSD went back: a person is called', async () => {
-    const id = await rig.taken({ bank: { accountNumber: '999999' } })
-    await rig.until(id, 'returning')
-    await rig.provide('/v2/payouts', order(id), { 'Idempotency-key': crypto.randomUUID() })
-    const [second] = (await rig.transfers(id)).slice(-1) as unknown as { id: string }[]
-    await rig.list()
+    const id = await fixture.taken({ bank: { accountNumber: '999999' } })
+    await fixture.until(id, 'returning')
+    await fixture.provide('/v2/payouts', order(id), { 'Idempotency-key': crypto.randomUUID() })
+    const [second] = (await fixture.transfers(id)).slice(-1) as unknown as { id: string }[]
+    await fixture.list()
     expect(await kindsOf(second!.id)).toEqual(['paid_twice'])
-    expect(rig.alarms(id)).toHaveLength(1)
+    expect(fixture.alarms(id)).toHaveLength(1)
   })
 
   test('tells of a payout that nobody here ordered: a person is called', async () => {
-    await rig.provide('/v2/payouts', order('by hand'), { 'Idempotency-key': 'by hand' })
-    const [byHand] = (await rig.transfers('by hand')) as unknown as { id: string }[]
-    await rig.list()
+    await fixture.provide('/v2/payouts', order('by hand'), { 'Idempotency-key': 'by hand' })
+    const [byHand] = (await fixture.transfers('by hand')) as unknown as { id: string }[]
+    await fixture.list()
     expect(await kindsOf(byHand!.id)).toEqual(['payout_unknown'])
-    expect(rig.logged.filter(({ object }) => object === byHand!.id)).toMatchObject([
+    expect(fixture.logged.filter(({ object }) => object === byHand!.id)).toMatchObject([
       { alarm: true },
     ])
   })
 
   test('may have what is neither a payout nor ours: it is noted, and read no more', async () => {
-    await rig.list()
+    await fixture.list()
     const stray = { id: 'txn_stray', product_id: 'tr-1', reference_id: 'theirs' }
     const more: Detour = async (call, onward) => {
       if (!call.url.includes('/transactions?')) return undefined
@@ -185,21 +185,21 @@ describe('the list', () => {
       const other = { ...stray, id: 'txn_other', type: 'TOPUP', status: 'SUCCESS' }
       return Response.json({ ...page, data: [...page.data, payout, other] })
     }
-    await rig.detoured(more, async () => {
-      await rig.list()
-      await rig.list()
+    await fixture.detoured(more, async () => {
+      await fixture.list()
+      await fixture.list()
     })
     expect(await kindsOf('txn_stray')).toEqual(['payout_unknown'])
     expect(await kindsOf('txn_other')).toEqual([])
   })
 })
 
-describe('the list is read by itself', () => {
+describe('the list is read on its own', () => {
   const hourMs = 3_600_000
   const often = { listEveryMs: 50, listRecentMs: hourMs }
   const settings = { ...often, listWholeEveryMs: hourMs, listWholeMs: 2 * hourMs }
   const stateOf = async (window: 'recent' | 'whole') =>
-    (await rig.database.read((db) => db.select().from(listings))).find(
+    (await fixture.database.read((db) => db.select().from(listings))).find(
       (listing) => listing.window === window,
     )
   const reads = async (count: number): Promise<string[]> => {
@@ -209,36 +209,36 @@ describe('the list is read by itself', () => {
       if (pathname === '/transactions') froms.push(searchParams.get('updated[gte]')!)
       return undefined
     }
-    await rig.detoured(note, () =>
-      Promise.all(Array.from({ length: count }, () => readDue(rig.listing, settings, 'ID'))),
+    await fixture.detoured(note, () =>
+      Promise.all(Array.from({ length: count }, () => readDue(fixture.listing, settings, 'ID'))),
     )
     return froms.sort()
   }
   const ago = (time: string) => Math.round((Date.now() - Date.parse(time)) / hourMs)
 
   test('by one of several copies, both windows at first, then each when it is due', async () => {
-    expect(await listingAgeMs(rig.database, listings)).toBeNull()
+    expect(await listingAgeMs(fixture.database, listings)).toBeNull()
     expect((await reads(3)).map(ago)).toEqual([2, 1])
     await waitUntil('the recent one again', async () => (await reads(2)).map(ago)[0] === 1)
     expect(await stateOf('whole')).toMatchObject({ failures: 0, readAt: expect.any(Date) })
-    expect(await listingAgeMs(rig.database, listings)).toBeLessThan(10_000)
+    expect(await listingAgeMs(fixture.database, listings)).toBeLessThan(10_000)
   })
 
   test('and without success five times in a row calls a person, who reads what is missing', async () => {
-    await rig.control('faults', { api: { forbidList: 1 } })
+    await fixture.control('faults', { api: { forbidList: 1 } })
     const { readAt } = (await stateOf('recent'))!
     await waitUntil('five failures', async () => {
-      await readDue(rig.listing, settings, 'ID')
+      await readDue(fixture.listing, settings, 'ID')
       return (await stateOf('recent'))!.failures >= 5
     })
     expect((await stateOf('recent'))!.readAt).toEqual(readAt)
-    const told = rig.logged.filter(({ window }) => window === 'recent')
+    const told = fixture.logged.filter(({ window }) => window === 'recent')
     expect(told.map(({ failures, alarm, permission }) => [failures, alarm, permission])).toEqual(
       [1, 2, 3, 4, 5].map((failures) => [failures, failures === 5, 'Transaction Read']),
     )
-    await rig.control('faults', {})
+    await fixture.control('faults', {})
     await waitUntil('a reading', async () => {
-      await readDue(rig.listing, settings, 'ID')
+      await readDue(fixture.listing, settings, 'ID')
       return (await stateOf('recent'))!.failures === 0
     })
   })
@@ -252,7 +252,7 @@ describe('the list is read by itself', () => {
       if (call.url.includes('/transactions?')) stop.abort()
       return undefined
     }
-    await rig.detoured(last, () => readDue(rig.listing, settings, 'ID', stop.signal))
+    await fixture.detoured(last, () => readDue(fixture.listing, settings, 'ID', stop.signal))
     const { dueAt, failures } = (await stateOf('recent'))!
     expect(dueAt.getTime()).toBeLessThanOrEqual(Date.now() + 20)
     expect(failures).toBe(0)

@@ -1,7 +1,5 @@
-import type { Clock } from '#shared/clock'
-import type { Database, Tx } from '#shared/db/open'
+import type { Tx } from '#shared/db/open'
 import { failpoint } from '#shared/failpoint'
-import type { Log } from '#shared/log'
 import {
   type Listing,
   type ListingSettings,
@@ -10,54 +8,47 @@ import {
 } from '#shared/provider/listing'
 import { ProviderUnknown } from '#shared/provider/problem'
 import type { Listed, ListedStatus } from '#shared/provider/transactions'
-import { recordAnomaly } from './anomaly.store.ts'
-import { type Cashout, findCashout, findPaidAs } from './cashout.store.ts'
-import { decisive, type Evidence } from './cashout.ts'
-import type { PayoutProvider, PayoutStatus } from './payout-provider.ts'
-import { inbox, listings } from './schema.store.ts'
-import { recordEvidence } from './status.store.ts'
+import { recordAnomaly } from './anomaly.store'
+import { type Cashout, findCashout, findPaidAs } from './cashout.store'
+import type { Context } from './context'
+import { decisive } from './decide'
+import type { Evidence, PayoutStatus } from './provider'
+import { receiveEvidence } from './receive'
+import { inbox, listings } from './schema.store'
 
 // A payout whose webhook was lost, a bank that sends money back weeks later, a payout that nobody
-// here ordered: the provider's list of transactions has them all. Each row says where to look; what
-// is found there goes through the same verb as what a webhook names.
-
-export type Received = {
-  readonly database: Database
-  readonly provider: PayoutProvider
-  readonly sweepAfterMs: number
-  readonly clock: Clock
-  readonly log: Log
-}
+// here ordered: the provider's list of transactions has them all. Each row names a payout, which is
+// asked for and received in the same way as one that a webhook names.
 
 /** Reads the list as often as configured, until disposed. */
-export const startListing = (means: Received & { poke: () => void }, settings: ListingSettings) =>
-  startReadingList(payoutListing(means), settings, means.poke)
+export const startListing = (context: Context, settings: ListingSettings) =>
+  startReadingList(payoutListing(context), settings, context.poke)
 
 /** Payouts leave from the Indonesian account alone. */
-export const payoutListing = (means: Received): Listing => ({
-  ...means,
+export const payoutListing = (context: Context): Listing => ({
+  ...context,
   ...{ listings, inbox, consumer: 'payouts-list', accounts: ['ID'] },
-  list: (_, updatedFrom) => means.provider.listTransactions(updatedFrom),
-  receive: (_, row, once) => receiveRow(means, row, once),
+  list: (_, updatedFrom) => context.provider.listTransactions(updatedFrom),
+  receive: (_, row, once) => receiveRow(context, row, once),
 })
 
-async function receiveRow(means: Received, row: Listed, once: Once): Promise<void> {
-  const own = await ownerOf(means, row)
-  // The list was asked for payouts; a word that we do not know may be one, if it is about ours.
+async function receiveRow(context: Context, row: Listed, once: Once): Promise<void> {
+  const own = await ownerOf(context, row)
+  // The list was asked for payouts; a type that we do not know may be one, if it is about ours.
   if (row.type !== 'payout' && !(row.type === 'unknown' && own)) return
-  const found = await evidenceOf(means, row, own)
-  if (found.length === 0) return once((tx) => noteUnmatched(tx, means, row))
+  const found = await evidenceOf(context, row, own)
+  if (found.length === 0) return once((tx) => noteUnmatched(tx, context, row))
   if (!found.some(({ status }) => hasComeAsFar(row.status, status)))
     throw new ProviderUnknown(`the list and the payout differ: ${row.status}, ${found[0]!.word}`)
   await once(async (tx) => {
-    for (const evidence of decisive(found)) await recordEvidence(tx, evidence, means)
+    for (const evidence of decisive(found)) await receiveEvidence(tx, context, evidence)
   })
   failpoint('payouts:status-committed')
 }
 
 /** Our cash-out that a row is about: by the provider's id of it, else by our reference on it. */
 const ownerOf = (
-  { database }: Received,
+  { database }: Context,
   { productId, reference }: Listed,
 ): Promise<Cashout | undefined> =>
   database.read(
@@ -71,7 +62,7 @@ const ownerOf = (
  * not know; throws when it cannot be asked, or does not know what the list has of ours.
  */
 async function evidenceOf(
-  { provider }: Received,
+  { provider }: Context,
   { productId }: Listed,
   own: Cashout | undefined,
 ): Promise<readonly Evidence[]> {
@@ -104,7 +95,7 @@ function hasComeAsFar(row: ListedStatus, payout: PayoutStatus): boolean {
   }
 }
 
-async function noteUnmatched(tx: Tx, { log }: Received, row: Listed): Promise<void> {
+async function noteUnmatched(tx: Tx, { log }: Context, row: Listed): Promise<void> {
   const { transactionId: object, status, currency, amountMinor } = row
   const says = `${status} ${currency ?? '?'} ${amountMinor ?? '?'}`
   if (await recordAnomaly(tx, { kind: 'payout_unknown', object, says }))

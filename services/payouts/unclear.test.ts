@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { waitUntil } from '#infra/local/wait'
-import { countAttempt } from './cashout.store.ts'
-import { type Detour, openRig, type Rig } from './rig.test.ts'
+import { beginAttempt } from './pay'
+import { type Detour, type Fixture, openFixture } from './test-support'
 
-let rig: Rig
+let fixture: Fixture
 beforeAll(async () => {
-  rig = await openRig()
+  fixture = await openFixture()
 }, 60_000)
-afterAll(() => rig?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 const says = (status: number, error_code: string) =>
   Response.json({ error_code, message: 'no' }, { status })
@@ -19,13 +19,13 @@ const attempts = (id: string, least: number) =>
   waitUntil(
     `${least} attempts`,
     async () => {
-      const row = await rig.row(id)
+      const row = await fixture.row(id)
       return row.attempts >= least && row
     },
     5_000,
   )
 const anomaliesOf = async (id: string) =>
-  (await rig.oddities()).filter(({ payoutId }) => payoutId === id).map(({ kind }) => kind)
+  (await fixture.oddities()).filter(({ payoutId }) => payoutId === id).map(({ kind }) => kind)
 
 describe('a refusal that does not speak of this order gives nothing back:', () => {
   test.each([
@@ -39,33 +39,33 @@ describe('a refusal that does not speak of this order gives nothing back:', () =
   ])(
     '%i %s, %s',
     async (status, code) => {
-      const id = await rig.detoured(
+      const id = await fixture.detoured(
         orders(() => says(status, code)),
         async () => {
-          const taken = await rig.taken()
+          const taken = await fixture.taken()
           expect((await attempts(taken, 2)).state).toBe('paying')
           return taken
         },
       )
       expect(await anomaliesOf(id)).toEqual(['provider_refuses'])
-      expect(rig.alarms(id)).toHaveLength(1)
-      await rig.due(id)
-      await rig.until(id, 'paid') // Once it is mended.
-      expect(await rig.sent(id)).not.toContain('relay.return')
-      expect(await rig.transfers(id)).toHaveLength(1)
+      expect(fixture.alarms(id)).toHaveLength(1)
+      await fixture.due(id)
+      await fixture.until(id, 'paid') // Once it is mended.
+      expect(await fixture.sent(id)).not.toContain('relay.return')
+      expect(await fixture.transfers(id)).toHaveLength(1)
     },
     20_000,
   )
 
   test('that they are busy in other words: it is ordered again, and nobody is called', async () => {
     const busy = () => says(400, 'TEMPORARILY_UNAVAILABLE')
-    const id = await rig.detoured(orders(busy), async () => {
-      const taken = await rig.taken()
+    const id = await fixture.detoured(orders(busy), async () => {
+      const taken = await fixture.taken()
       await attempts(taken, 2)
       return taken
     })
-    await rig.until(id, 'paid')
-    expect(rig.alarms(id)).toEqual([])
+    await fixture.until(id, 'paid')
+    expect(fixture.alarms(id)).toEqual([])
   })
 })
 
@@ -90,36 +90,36 @@ describe('a look-up that is no answer gives nothing back:', () => {
       const refused = () => says(400, 'RECIPIENT_ACCOUNT_NUMBER_ERROR')
       const detour: Detour = (call, onward) =>
         orders(refused)(call, onward) ?? lookUps(reply)(call, onward)
-      const id = await rig.detoured(detour, async () => {
-        const taken = await rig.taken()
+      const id = await fixture.detoured(detour, async () => {
+        const taken = await fixture.taken()
         // All of them over, so that none meets the provider when it answers again.
-        await waitUntil('looks in vain', async () => {
-          const { looks } = await rig.row(taken)
-          return looks > 1 && rig.unclear(taken).length > looks
+        await waitUntil('checks in vain', async () => {
+          const { checks } = await fixture.row(taken)
+          return checks > 1 && fixture.unclear(taken).length > checks
         })
         return taken
       })
-      expect((await rig.row(id)).attempts).toBe(1) // Nor is it ordered again on such a word.
-      expect(await rig.sent(id)).not.toContain('relay.return')
+      expect((await fixture.row(id)).attempts).toBe(1) // Nor is it ordered again on such a word.
+      expect(await fixture.sent(id)).not.toContain('relay.return')
       expect(await anomaliesOf(id)).toEqual(alarmed ? ['provider_refuses'] : [])
-      expect(rig.alarms(id)).toHaveLength(alarmed ? 1 : 0)
-      await rig.due(id)
-      await rig.until(id, 'paid')
+      expect(fixture.alarms(id)).toHaveLength(alarmed ? 1 : 0)
+      await fixture.due(id)
+      await fixture.until(id, 'paid')
     },
     20_000,
   )
 
   test('404 to a payout they told us of: it stays, and a person is called', async () => {
-    const id = await rig.taken({ bank: { accountNumber: '141414' } })
-    await waitUntil('a payout', async () => (await rig.row(id)).providerPayoutId !== null)
-    await rig.detoured(
+    const id = await fixture.taken({ bank: { accountNumber: '141414' } })
+    await waitUntil('a payout', async () => (await fixture.row(id)).providerPayoutId !== null)
+    await fixture.detoured(
       lookUps(() => says(404, 'DATA_NOT_FOUND')),
       async () => {
-        await waitUntil('an alarm', () => rig.alarms(id).length > 0)
+        await waitUntil('an alarm', () => fixture.alarms(id).length > 0)
       },
     )
     expect(await anomaliesOf(id)).toEqual(['payout_lost'])
-    expect((await rig.row(id)).state).toBe('paying')
+    expect((await fixture.row(id)).state).toBe('paying')
   })
 })
 
@@ -129,38 +129,38 @@ describe('of two payouts with one reference', () => {
     channel_properties: { account_number, account_holder_name: 'Sari Dewi' },
   })
   test('the one that may still reach the bank is followed, not the one that failed', async () => {
-    const { ok } = await rig.create(rig.request())
+    const { ok } = await fixture.create(fixture.request())
     const id = ok!.payoutId
-    await rig.provide('/v2/payouts', order(id, '141414'), { 'Idempotency-key': 'another' })
-    await rig.provide('/v2/payouts', order(id, '999999'), { 'Idempotency-key': id })
+    await fixture.provide('/v2/payouts', order(id, '141414'), { 'Idempotency-key': 'another' })
+    await fixture.provide('/v2/payouts', order(id, '999999'), { 'Idempotency-key': id })
     await waitUntil('one that failed', async () =>
-      ((await rig.transfers(id)) as { status?: string }[]).some(
+      ((await fixture.transfers(id)) as { status?: string }[]).some(
         ({ status }) => status === 'FAILED',
       ),
     )
-    await rig.settle('take', id)
-    await waitUntil('a payout', async () => (await rig.row(id)).providerPayoutId !== null)
-    expect((await rig.row(id)).state).toBe('paying')
-    expect(await rig.sent(id)).not.toContain('relay.return')
-    await rig.control(`payouts/${(await rig.row(id)).providerPayoutId}/succeed`, {})
-    await rig.until(id, 'paid')
+    await fixture.relayed('take', id)
+    await waitUntil('a payout', async () => (await fixture.row(id)).providerPayoutId !== null)
+    expect((await fixture.row(id)).state).toBe('paying')
+    expect(await fixture.sent(id)).not.toContain('relay.return')
+    await fixture.control(`payouts/${(await fixture.row(id)).providerPayoutId}/succeed`, {})
+    await fixture.until(id, 'paid')
   })
 })
 
 describe('an attempt', () => {
-  test('is counted with the time since the one before, whoever made that one', async () => {
-    const id = await rig.detoured(
+  test('is counted with the time since the one before, also by another copy', async () => {
+    const id = await fixture.detoured(
       orders(() => says(500, 'SERVER_ERROR')),
       async () => {
-        const taken = await rig.taken()
+        const taken = await fixture.taken()
         await attempts(taken, 1)
-        const again = await countAttempt(rig.database, taken)
+        const again = await beginAttempt(fixture.context, taken)
         expect(again!.sincePreviousMs).toBeLessThan(5_000)
         return taken
       },
     )
-    await rig.until(id, 'paid')
-    expect(await countAttempt(rig.database, id)).toBeUndefined()
+    await fixture.until(id, 'paid')
+    expect(await beginAttempt(fixture.context, id)).toBeUndefined()
   })
 
   test('whose refusal comes while a later one is under way gives nothing back', async () => {
@@ -175,15 +175,15 @@ describe('an attempt', () => {
       await held
       return says(400, 'CHANNEL_CODE_NOT_SUPPORTED')
     }
-    await rig.detoured(detour, async () => {
-      const { ok } = await rig.create(rig.request({ bank: { accountNumber: '141414' } }))
+    await fixture.detoured(detour, async () => {
+      const { ok } = await fixture.create(fixture.request({ bank: { accountNumber: '141414' } }))
       const id = ok!.payoutId
-      await rig.settle('take', id)
+      await fixture.relayed('take', id)
       await waitUntil('the first order', () => asked > 0)
-      await countAttempt(rig.database, id)
+      await beginAttempt(fixture.context, id)
       release()
-      await waitUntil('a payout', async () => (await rig.row(id)).providerPayoutId !== null)
-      expect(await rig.sent(id)).not.toContain('relay.return')
+      await waitUntil('a payout', async () => (await fixture.row(id)).providerPayoutId !== null)
+      expect(await fixture.sent(id)).not.toContain('relay.return')
     })
   })
 })

@@ -1,3 +1,50 @@
+import { type Reaction, reactTo } from '#shared/bus/reaction'
+import { failpoint } from '#shared/failpoint'
+import { PaymentsWebhook } from '#shared/messages/webhooks'
+import { type Anomaly, recordAnomaly } from './anomaly.store'
+import type { Context } from './context'
+import type { Evidence } from './provider'
+import { receiveEvidence } from './receive'
+
+type Found = { evidence: Evidence } | { anomaly: Anomaly } | undefined
+
+/**
+ * Deliveries about payouts; all others are read by the service they concern. `reached` names a
+ * failpoint that is passed once the transaction under way has committed.
+ */
+export const webhookReactions = (
+  context: Context,
+  reached: (boundary: string) => void,
+): Reaction[] => [
+  reactTo(PaymentsWebhook, {
+    find: async ({ account, deliveryId, body }): Promise<Found> => {
+      const hint = readDelivery(body)
+      if (hint.about === 'other') return undefined
+      const event = hint.about === 'payout' ? hint.payoutId : hint.event
+      // Payouts leave from the Indonesian account alone, and only its key could ask for them.
+      if (account !== 'ID')
+        return { anomaly: { kind: 'other_account', object: deliveryId, says: event } }
+      if (hint.about === 'odd_payout')
+        return { anomaly: { kind: 'event_unknown', object: deliveryId, says: event } }
+      const evidence = await context.provider.find(hint.payoutId)
+      if (evidence) return { evidence }
+      return { anomaly: { kind: 'payout_unknown', object: hint.payoutId, says: 'not found' } }
+    },
+    apply: async (tx, _, found: Found) => {
+      if (!found) return
+      if ('anomaly' in found) {
+        const { anomaly } = found
+        if (await recordAnomaly(tx, anomaly))
+          context.log.warn({ anomaly }, 'payout delivery does not fit')
+        return
+      }
+      const step = await receiveEvidence(tx, context, found.evidence)
+      reached('payouts:status-committed')
+      if ('next' in step && step.next === 'returning') reached('payouts:return-ordered')
+    },
+  }),
+]
+
 /** What a delivery says about payouts. A hint and no more: what it names is fetched with our key. */
 export type Hint =
   | { about: 'payout'; payoutId: string }
@@ -34,3 +81,16 @@ const asObject = (value: unknown): Record<string, unknown> | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Record<string, unknown>)
     : undefined
+
+/** Failpoints of steps that somebody else commits: named during the work, passed after the commit. */
+export function openBoundaries() {
+  const named = new Set<string>()
+  return {
+    reached: (boundary: string) => void named.add(boundary),
+    /** Called after each commit. */
+    pass: () => {
+      for (const boundary of named) failpoint(boundary)
+      named.clear()
+    },
+  }
+}

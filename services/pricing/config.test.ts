@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readConfig } from '#shared/config'
-import { fields } from './config.ts'
-import { sourcesFrom } from './wiring.ts'
+import { fields } from './config'
+import { sourcesFrom } from './rate-sources/sources'
 
 const good = { NATS_URL: 'nats://127.0.0.1:4222', NATS_PASSWORD: 'p' }
 

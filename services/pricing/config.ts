@@ -1,7 +1,8 @@
-import type { Field } from '#shared/config'
+import type { ConfigOf, Field } from '#shared/config'
 import { amount, durationMs, list, listOrNone, oneOf, text, url } from '#shared/config-fields'
 import { type Pair, pairs } from '#shared/money/pair'
 import { commonFields } from '#shared/service'
+import type { Guards } from './decide'
 
 export const sourceNames = ['fixed', 'frankfurter', 'bnm', 'open-er-api'] as const
 export type SourceName = (typeof sourceNames)[number]
@@ -107,3 +108,18 @@ export const fields = {
   BNM_SESSION: text({ about: '0900, 1130, 1200 or 1700, Kuala Lumpur', fallback: '1130' }),
   OPEN_ER_API_URL: url({ about: 'ExchangeRate-API', fallback: 'https://open.er-api.com' }),
 }
+export type Config = ConfigOf<typeof fields>
+
+/** The limits that the configuration sets. */
+export const guardsFrom = (config: Config): Guards => ({
+  ageWeekdayMaxMs: config.rateAgeWeekdayMaxMs,
+  ageWeekendMaxMs: config.rateAgeWeekendMaxMs,
+  deviationUseMaxBps: config.rateDeviationUseMaxBps,
+  deviationWidenMaxBps: config.rateDeviationWidenMaxBps,
+  deviationSpreadFactor: config.rateDeviationSpreadFactor,
+  jumpMaxBps: config.rateJumpMaxBps,
+  weekendExtraBps: config.weekendExtraBps,
+  bands: config.rateBands,
+  spreadsBps: config.spreadsBps,
+  holidays: new Set(config.rateHolidays),
+})

@@ -1,34 +1,34 @@
 import { serve } from '#shared/bus/serve'
-import { systemClock } from '#shared/clock'
+import { systemClock as clock } from '#shared/clock'
 import { openServiceBus, runService, untilStopped } from '#shared/service'
-import { fields } from './config.ts'
-import { quoteAnswers } from './quote.responder.ts'
-import { openQuoteStore } from './quote.store.ts'
-import { openRateStore } from './rate.store.ts'
-import { openRateBoard } from './rate-board.ts'
-import { guardsFrom, sourcesFrom } from './wiring.ts'
+import { fields, guardsFrom } from './config'
+import type { Context } from './context'
+import { answerQuotes } from './lock'
+import { openQuoteStore } from './quote.store'
+import { openRateStore } from './rate.store'
+import { openRateBoard } from './rate-board'
+import { sourcesFrom } from './rate-sources/sources'
 
-await runService('pricing', fields, async (config, runtime) => {
-  const { log } = runtime
-  const clock = systemClock
-  await using bus = await openServiceBus('pricing', config, runtime)
-  await using board = await openRateBoard({
+const name = 'pricing'
+const description = 'locks exchange rates'
+
+await runService(name, fields, async (config, runtime) => {
+  const { log, signal } = runtime
+  await using bus = await openServiceBus(name, config, runtime)
+  const context: Context = {
     sources: sourcesFrom(config, clock),
     guards: guardsFrom(config),
-    store: await openRateStore(bus.js),
+    quotes: await openQuoteStore(bus.js),
+    rates: await openRateStore(bus.js),
     pollMs: config.ratePollMs,
+    quoteTtlMs: config.quoteTtlMs,
     clock,
     log,
-  })
-  const store = await openQuoteStore(bus.js)
-  await using _service = await serve({
-    bus,
-    name: 'pricing',
-    description: 'locks exchange rates',
-    answers: quoteAnswers({ store, rateOf: board.rateOf, ttlMs: config.quoteTtlMs, clock, log }),
-    stats: async () => board.figures(),
-    log,
-  })
+  }
+  await using board = await openRateBoard(context)
+  const answers = answerQuotes(context, board.rateOf)
+  const stats = async () => board.figures()
+  await using _served = await serve({ bus, name, description, answers, stats, log })
   log.info({ sources: config.rateSources }, 'pricing ready')
-  await untilStopped(runtime.signal)
+  await untilStopped(signal)
 })

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { within } from '#shared/deadline'
 import { Amount, Pair, Uuid } from '#shared/messages/fields'
 import { readerOf } from '#shared/schema'
-import { type Quote, type Taking, takeQuote } from './quote.ts'
+import { type Quote, type Taking, takeQuote } from './quote'
 
 /** The form in the bucket, as `nats kv get quotes <id>` shows it. */
 const Stored = Type.Object({
@@ -25,22 +25,22 @@ export type QuoteStore = {
 /** JetStream's error number for "another revision is there by now". */
 const wrongRevision = 10071
 const deadlineMs = 3_000
-/** A taken quote never changes again, so the second look already decides; the rest is for luck. */
-const looksMax = 5
+/** A taken quote never changes again, so the second reading decides; more are not expected. */
+const readingsMax = 5
 const codec = StringCodec()
 
 /** Opens the bucket that provisioning made. Reads go to the stream's leader: no stale copies. */
 export async function openQuoteStore(js: JetStreamClient): Promise<QuoteStore> {
   const kv = await js.views.kv('quotes', { bindOnly: true })
-  const look = (id: string) => within(kv.get(keyOf(id)), deadlineMs, 'the quotes bucket')
+  const read = (id: string) => within(kv.get(keyOf(id)), deadlineMs, 'the quotes bucket')
   return {
     add: async (quote) => {
       await within(kv.create(keyOf(quote.id), encode(quote)), deadlineMs, 'the quotes bucket')
     },
-    find: async (id) => decode(await look(id)),
+    find: async (id) => decode(await read(id)),
     take: async (id, takenBy, nowMs) => {
-      for (let looks = 0; looks < looksMax; looks++) {
-        const entry = await look(id)
+      for (let reading = 0; reading < readingsMax; reading++) {
+        const entry = await read(id)
         const taking = takeQuote(decode(entry), takenBy, nowMs())
         if ('refused' in taking || !taking.write) return taking
         if (await won(kv, taking.taken, entry!.revision)) return taking

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { findQuote, lockQuote, type Quote, takeQuote } from './quote.ts'
+import { findQuote, lockQuote, type Quote, takeQuote } from './quote'
 
 const nowMs = 1_790_000_000_000
 const fresh = lockQuote(

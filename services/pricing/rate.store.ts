@@ -4,7 +4,7 @@ import { within } from '#shared/deadline'
 import { Amount, Pair as PairField } from '#shared/messages/fields'
 import type { Pair } from '#shared/money/pair'
 import { readerOf } from '#shared/schema'
-import { dayOf, type Sighting } from './rate.ts'
+import { dayOf, type Sighting } from './rate'
 
 const Stored = Type.Object({
   source: Type.String(),

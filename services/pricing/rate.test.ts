@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Pair } from '#shared/money/pair'
-import { distanceBpsCeil, localE8From, localE8FromMinor, quotedMinorPerUsdCeil } from './rate.ts'
+import { distanceBpsCeil, localE8From, localE8FromMinor, quotedMinorPerUsdCeil } from './rate'
 
 const sighting = (pair: Pair, localE8PerUsd: bigint) => ({
   source: 's',

@@ -11,6 +11,14 @@ export type Sighting = {
   readonly asOfMs: number
 }
 
+/** Where rates come from. What a source answers is untrusted: it is read by a schema or refused. */
+export type RateSource = {
+  readonly name: string
+  readonly pairs: readonly Pair[]
+  /** Asks once, under a deadline. Throws when the answer is anything but a rate for this pair. */
+  readonly ask: (pair: Pair) => Promise<Sighting>
+}
+
 const scale = 100_000_000n
 const plain = /^([0-9]{1,9})(?:\.([0-9]{1,20}))?$/
 

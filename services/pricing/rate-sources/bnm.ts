@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
-import { localE8From } from '../rate.ts'
-import type { RateSource } from '../rate-source.ts'
-import { askJson } from './json-answer.ts'
+import { localE8From, type RateSource } from '../rate'
+import { askJson } from './json-answer'
 
 /** `GET /public/exchange-rate/USD` of Bank Negara Malaysia's OpenAPI; `rate` is for `unit` dollars. */
 const Answer = Type.Object({

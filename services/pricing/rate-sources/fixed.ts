@@ -1,8 +1,7 @@
 import type { Clock } from '#shared/clock'
 import type { Pair } from '#shared/money/pair'
-import { localE8FromMinor } from '../rate.ts'
-import { operatorSource } from '../rate-guard.ts'
-import type { RateSource } from '../rate-source.ts'
+import { operatorSource } from '../decide'
+import { localE8FromMinor, type RateSource } from '../rate'
 
 /** Rates that an operator configured, in smallest units per US dollar: as of now, whenever asked. */
 export const fixedSource = (minorPerUsd: ReadonlyMap<Pair, bigint>, clock: Clock): RateSource => ({

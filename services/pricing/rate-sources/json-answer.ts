@@ -24,7 +24,7 @@ async function fetchJson(
 ): Promise<unknown> {
   const response = await fetch(address, {
     headers: { Accept: accept ?? 'application/json' },
-    redirect: 'manual', // A rate source that moves is looked at by a person first.
+    redirect: 'manual', // A person checks a rate source that has moved.
     signal: AbortSignal.timeout(deadlineMs),
   })
   const { host } = new URL(address)

@@ -1,8 +1,7 @@
 import { Type } from 'typebox'
 import { fiatOf } from '#shared/money/pair'
-import { localE8From } from '../rate.ts'
-import type { RateSource } from '../rate-source.ts'
-import { askJson } from './json-answer.ts'
+import { localE8From, type RateSource } from '../rate'
+import { askJson } from './json-answer'
 
 /** `GET /v6/latest/USD` (exchangerate-api.com/docs/free). */
 const Answer = Type.Object({

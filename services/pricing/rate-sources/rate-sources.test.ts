@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { pause } from '#shared/deadline'
-import { bnmSource } from './bnm.ts'
-import { fixedSource } from './fixed.ts'
-import { frankfurterSource } from './frankfurter.ts'
-import { openErApiSource } from './open-er-api.ts'
+import { bnmSource } from './bnm'
+import { fixedSource } from './fixed'
+import { frankfurterSource } from './frankfurter'
+import { openErApiSource } from './open-er-api'
 
 let answer: (request: Request) => Response | Promise<Response>
 const asked: string[] = []

@@ -2,8 +2,9 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { openLog } from '#shared/log'
 import { openProviderClient } from '#shared/provider/client'
 import { ProviderUnknown } from '#shared/provider/problem'
-import type { Evidence } from '../../cashout.ts'
-import { xenditPayouts } from './client.ts'
+import type { Evidence } from '../../provider'
+import { xenditPayouts } from './client'
+import { evidenceFrom } from './mapping'
 
 type Seen = { path: string; method: string; key: string | null; body: string }
 let seen: Seen[] = []
@@ -126,4 +127,13 @@ test('the list of banks leaves out wallets, other currencies and rows it cannot 
   expect(await provider.listChannels()).toEqual([
     { code: 'ID_BSI', minMinor: 10_000n, maxMinor: 1_999_999_999_999n, incrementMinor: 1n },
   ])
+})
+
+test('an amount of the provider is compared exactly, never as a float', () => {
+  const bare = { id: 'disb-1', reference_id: id, status: 'SUCCEEDED', currency: 'IDR' }
+  const amountOf = (decimal: string) => evidenceFrom({ ...bare, amount: { decimal } }).amountMinor
+  expect(amountOf('81250')).toBe(81_250n)
+  expect(amountOf('81250.00')).toBe(81_250n)
+  expect(amountOf('81250.01')).toBeUndefined()
+  expect(amountOf('8.125e4')).toBeUndefined()
 })

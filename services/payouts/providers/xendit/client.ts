@@ -2,8 +2,7 @@ import type { Static } from 'typebox'
 import type { ProviderClient } from '#shared/provider/client'
 import { type ProviderRefusal, ProviderUnknown } from '#shared/provider/problem'
 import { listAllTransactions } from '#shared/provider/transactions'
-import type { Evidence } from '../../cashout.ts'
-import type { PayoutProvider } from '../../payout-provider.ts'
+import type { Evidence, PayoutProvider } from '../../provider'
 import {
   bodyOf,
   channelsFrom,
@@ -11,7 +10,7 @@ import {
   XenditChannelList,
   XenditPayout,
   XenditPayoutList,
-} from './mapping.ts'
+} from './mapping'
 
 /** Payouts v2 of the Indonesian account. */
 export const xenditPayouts = (client: ProviderClient): PayoutProvider => ({

@@ -2,8 +2,7 @@ import { type Static, Type } from 'typebox'
 import { money } from '#shared/money/money'
 import { fromProviderAmount, ProviderNumber, toProviderAmount } from '#shared/provider/amount'
 import { readerOf } from '#shared/schema'
-import type { Evidence } from '../../cashout.ts'
-import type { Channel, PayoutOrder, PayoutStatus } from '../../payout-provider.ts'
+import type { Channel, Evidence, PayoutOrder, PayoutStatus } from '../../provider'
 
 /** The object of `POST` and `GET /v2/payouts`; more fields come and are not needed. */
 export const XenditPayout = Type.Object({
@@ -21,7 +20,7 @@ export const XenditPayoutList = Type.Union([
   Type.Array(XenditPayout),
 ])
 
-/** `GET /payouts_channels`: each row is read by itself, so that an odd one hides no other. */
+/** `GET /payouts_channels`: each row is read on its own, so that a malformed one hides no other. */
 export const XenditChannelList = Type.Array(Type.Unknown())
 const XenditChannel = Type.Object({
   channel_code: Type.String({ maxLength: 80 }),

@@ -12,25 +12,25 @@ import { paymentsWebhookSubject } from '#shared/messages/webhooks'
 import { openProviderClient } from '#shared/provider/client'
 import { receiveListed } from '#shared/provider/listing'
 import { type Answer, ok, type RefusalCode, refuse } from '#shared/refusals'
-import { activityAnswer } from './activity.responder.ts'
-import { anomalies } from './anomaly.store.ts'
-import { openDetailsSafe } from './bank-details.ts'
-import { type CashoutDesk, cashoutAnswer } from './cashout.responder.ts'
-import { cashouts } from './cashout.store.ts'
-import { openChannels } from './channels.ts'
-import { xenditPayouts } from './providers/xendit/client.ts'
-import { relayReactions } from './relay.reactions.ts'
-import type { CashoutRequest } from './request.ts'
-import { mail, outbox } from './schema.store.ts'
-import { startSweeping } from './stuck.ts'
-import { payoutListing } from './transactions.ts'
-import { webhookReactions } from './webhook.reactions.ts'
+import { answerActivity } from './activity'
+import { anomalies } from './anomaly.store'
+import { openChannels, openDetailsSafe } from './bank'
+import type { CashoutRequest } from './cashout'
+import { cashouts } from './cashout.store'
+import type { Context } from './context'
+import { answerCashouts } from './open'
+import { xenditPayouts } from './providers/xendit/client'
+import { startRechecking } from './recheck'
+import { relayReactions } from './relay'
+import { messaging, outbox } from './schema.store'
+import { payoutListing } from './transactions'
+import { webhookReactions } from './webhook'
 
 export const wallet = '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211'
 export const treasury = '0x00000000000000000000000000000000000000aa'
 export const txHash = `0x${'ab'.repeat(32)}`
 
-/** A real Postgres of this suite alone, migrated as everywhere, under the service's own role. */
+/** A Postgres for this suite alone, migrated as everywhere, under the service's own role. */
 async function openPostgres() {
   const server = await startScratchPostgres()
   const { adminUrl, passwords } = server
@@ -39,7 +39,7 @@ async function openPostgres() {
   return { url, end: () => server[Symbol.asyncDispose]() }
 }
 
-/** What the neighbours answer: quotes of pricing, the token's opinion of an authorization. */
+/** Answers in place of pricing and of the chain: quotes, and whether an authorization is good. */
 function openNeighbours() {
   const chain: { refused?: RefusalCode } = {}
   const quotes = new Map<string, { pair: string; rate: string; takenBy?: string; over?: true }>()
@@ -64,13 +64,13 @@ function openNeighbours() {
 
 const ofPayout = (id: string) => sql`${outbox.payload} ->> 'payoutId' = ${id}`
 
-/** Answers a call in the provider's place; undefined: the sandbox does, as it does `onward`. */
+/** Answers a call in the provider's place; undefined: it goes on to the sandbox, as `onward` does. */
 export type Detour = (
   call: Request,
   onward: () => Promise<Response>,
 ) => Response | undefined | Promise<Response | undefined>
 
-/** What stands between us and the provider, for the words that a sandbox never says by itself. */
+/** A proxy in front of the sandbox, for answers that the sandbox never gives. */
 function openDetour(providerUrl: () => string) {
   const detour: { by?: Detour | undefined } = {}
   const server = Bun.serve({
@@ -88,8 +88,8 @@ function openDetour(providerUrl: () => string) {
 
 type Change = { authorization?: object; bank?: object; wallet?: string; quoteId?: string }
 
-/** The service's own parts between a real Postgres, the sandbox and its neighbours' answers. */
-export async function openRig(
+/** The service's own parts with a real Postgres, the sandbox, and answers of other services. */
+export async function openFixture(
   options: { sweepAfterMs?: number; webhooks?: boolean; reversalWatchMs?: number } = {},
 ) {
   const { sweepAfterMs = 200, webhooks = true, reversalWatchMs = 60_000 } = options
@@ -106,17 +106,16 @@ export async function openRig(
   const api = { ...account, baseUrl: outside.url, requestsPerMinute: 60_000, log }
   const provider = xenditPayouts(openProviderClient(api))
   const safe = openDetailsSafe([{ id: 'a', key: Buffer.alloc(32, 1) }])
-  const poke = () => {}
-  const sweeper = startSweeping(
-    { database, provider, safe, sweepAfterMs, log, poke },
-    { sweepEveryMs: 20, reversalWatchMs },
-  )
-  const reactions = [
-    ...webhookReactions({ provider, sweepAfterMs, log, reached: () => {} }),
-    ...relayReactions({ sweepAfterMs, log }),
-  ]
+  const channels = openChannels({ provider, refreshMs: 60_000, clock: Date.now, log })
+  const context: Context = {
+    ...{ database, ask: neighbours.ask, provider, channels, safe, treasury },
+    ...{ accountLengths: 'lenient', sweepAfterMs, reversalWatchMs, clock: Date.now, log },
+    poke: () => {},
+  }
+  const recheck = startRechecking(context, { sweepEveryMs: 20 })
+  const reactions = [...webhookReactions(context, () => {}), ...relayReactions(context)]
   const reader: HandlingContext = {
-    ...{ consumer: 'payouts', database, messaging: mail, reactions, log, poke: sweeper.poke },
+    ...{ consumer: 'payouts', database, messaging, reactions, log, poke: recheck.poke },
   }
   const deliver = (from: 'ID' | 'MY', body: string, deliveryId: string) =>
     handle(reader, {
@@ -129,16 +128,7 @@ export async function openRig(
     if (webhooks) await deliver('ID', body, call.headers.get('webhook-id') ?? '')
     return new Response(null, { status: 200 })
   }
-  const channels = openChannels({ provider, refreshMs: 60_000, clock: Date.now, log })
-  const checks = {
-    ask: neighbours.ask,
-    channels,
-    safe,
-    treasury,
-    accountLengths: 'lenient',
-  } as const
-  const desk = { ...checks, database, sweepAfterMs, clock: Date.now, log, poke }
-  const listing = payoutListing({ database, provider, sweepAfterMs, clock: Date.now, log })
+  const listing = payoutListing(context)
   const request = (change: Change = {}): CashoutRequest => ({
     wallet: change.wallet ?? wallet,
     quoteId: change.quoteId ?? neighbours.quote(),
@@ -154,14 +144,15 @@ export async function openRig(
       ...change.bank,
     },
   })
-  const create = (asked: CashoutRequest, other: Partial<CashoutDesk> = {}) =>
-    cashoutAnswer({ ...desk, ...other }).answer(asked) as Promise<{
+  const create = (asked: CashoutRequest, other: Partial<Context> = {}) =>
+    answerCashouts({ ...context, ...other }).answer(asked) as Promise<{
       ok?: { payoutId: string; ausd: string; fiat: string }
       refused?: RefusalCode
     }>
   const row = async (id: string) =>
     (await database.read((db) => db.select().from(cashouts).where(eq(cashouts.id, id))))[0]!
-  const settle = (kind: 'take' | 'return', cause: string, reason?: string) =>
+  /** What the relayer reports of a take or a return: success, or the reason why it failed. */
+  const relayed = (kind: 'take' | 'return', cause: string, reason?: string) =>
     handle(reader, {
       subject: `relay.${kind}.${reason ? 'failed' : 'settled'}`,
       messageId: `${kind}:${cause}:${crypto.randomUUID()}`,
@@ -183,7 +174,7 @@ export async function openRig(
   }
   return {
     ...neighbours,
-    ...{ database, provider, create, request, row, settle, deliver, control },
+    ...{ context, database, create, request, row, relayed, deliver, control },
     /** What happens to calls of the provider until the work is done. */
     detoured: async <T>(by: Detour, work: () => Promise<T>): Promise<T> => {
       outside.detour.by = by
@@ -198,28 +189,28 @@ export async function openRig(
     /** Reads the provider's list of the last hour. */
     list: () => receiveListed(listing, 'ID', new Date(Date.now() - 3_600_000)),
     logged,
-    /** The looks at a cash-out that ended without an answer. */
+    /** The checks of a cash-out that ended without an answer. */
     unclear: (payoutId: string) =>
       logged.filter(
         (line) => line.msg === 'cash-out is still unclear' && line.payoutId === payoutId,
       ),
-    /** As if the time had passed until the next look. */
+    /** As if the time had passed until the next check. */
     due: (id: string) =>
-      database.read((db) =>
-        db.update(cashouts).set({ lookAt: sql`now()` }).where(eq(cashouts.id, id)),
+      database.run((db) =>
+        db.update(cashouts).set({ nextCheckAt: sql`now()` }).where(eq(cashouts.id, id)),
       ),
-    activity: activityAnswer(database).answer,
+    activity: answerActivity(context).answer,
     rows: () => database.read((db) => db.select().from(cashouts)),
-    /** A cash-out whose AUSD is taken: the rest goes by itself. */
+    /** A cash-out whose AUSD is taken: the rest happens on its own. */
     taken: async (change: Change = {}) => {
       const answer = await create(request(change))
       if (!answer.ok) throw new Error(answer.refused)
-      await settle('take', answer.ok.payoutId)
+      await relayed('take', answer.ok.payoutId)
       return answer.ok.payoutId
     },
     until: (id: string, state: string) =>
       waitUntil(`${id} ${state}`, async () => (await row(id)).state === state && row(id), 10_000),
-    /** What was said of a payout; what the sweeper repeats counts once. */
+    /** What was said of a payout; what is repeated counts once. */
     sent: async (id: string) => {
       const messages = await database.read((db) => db.select().from(outbox).where(ofPayout(id)))
       return [...new Set(messages.map((message) => message.subject))].sort()
@@ -239,17 +230,17 @@ export async function openRig(
       const reply = await fetch(sandbox.url + path, { method: 'POST', body: text, headers: key })
       if (!reply.ok) throw new Error(`${path}: ${await reply.text()}`)
     },
-    /** Lets the window of what was signed end so many seconds ago. */
+    /** Lets the authorization's window end so many seconds ago. */
     lapse: (id: string, secondsAgo: number) => {
       const validBefore = String(Math.floor(Date.now() / 1_000) - secondsAgo)
       const authorization = sql`${cashouts.authorization} || ${JSON.stringify({ validBefore })}::jsonb`
-      return database.read((db) =>
+      return database.run((db) =>
         db.update(cashouts).set({ authorization }).where(eq(cashouts.id, id)),
       )
     },
     oddities: () => database.read((db) => db.select().from(anomalies)),
     [Symbol.asyncDispose]: async () => {
-      await sweeper[Symbol.asyncDispose]()
+      await recheck[Symbol.asyncDispose]()
       await outside.end()
       await sandbox[Symbol.asyncDispose]()
       await gateway.stop(true)
@@ -258,4 +249,4 @@ export async function openRig(
     },
   }
 }
-export type Rig = Awaited<ReturnType<typeof openRig>>
+export type Fixture = Awaited<ReturnType<typeof openFixture>>

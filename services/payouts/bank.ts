@@ -1,4 +1,54 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import type { Clock } from '#shared/clock'
+import type { Log } from '#shared/log'
+import type { Channel, PayoutProvider } from './provider'
+
+export type Channels = {
+  /** Undefined: not a bank the provider pays. Throws when no list could be fetched so far. */
+  readonly find: (code: string) => Promise<Channel | undefined>
+}
+
+/** How soon a provider that did not answer is asked again. */
+const retryMs = 5_000
+
+/** The provider's list of banks, refreshed when it is old; an old list is better than none. */
+export function openChannels(options: {
+  provider: Pick<PayoutProvider, 'listChannels'>
+  refreshMs: number
+  clock: Clock
+  log: Log
+}): Channels {
+  const { provider, refreshMs, clock, log } = options
+  let byCode: ReadonlyMap<string, Channel> | undefined
+  let dueAtMs = 0
+  let fetching: Promise<void> | undefined
+
+  const refresh = async () => {
+    try {
+      const list = await provider.listChannels()
+      if (list.length === 0) throw new Error('the list of banks is empty')
+      byCode = new Map(list.map((channel) => [channel.code, channel]))
+      dueAtMs = clock() + refreshMs
+    } catch (error) {
+      dueAtMs = clock() + retryMs
+      log.warn({ err: error, listed: byCode?.size ?? 0 }, 'list of banks could not be fetched')
+      throw error
+    } finally {
+      fetching = undefined
+    }
+  }
+  return {
+    find: async (code) => {
+      if (!byCode || clock() >= dueAtMs) {
+        fetching ??= refresh()
+        if (byCode)
+          fetching.catch(() => {}) // The old list is used in the meantime.
+        else await fetching
+      }
+      return byCode?.get(code)
+    },
+  }
+}
 
 /** Who is paid: personal data, in memory only while a transfer is ordered. */
 export type BankDetails = { readonly accountNumber: string; readonly accountHolderName: string }
@@ -18,7 +68,7 @@ const cipher = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
 
-/** The first key seals, all keys open: put a new key in front and keep the old ones to rotate. */
+/** The first key seals, all keys open: to rotate, put a new key in front and keep the old ones. */
 export function openDetailsSafe(keys: readonly DetailsKey[]): DetailsSafe {
   const first = keys[0]
   if (!first) throw new Error('no key for bank details')
@@ -33,7 +83,7 @@ export function openDetailsSafe(keys: readonly DetailsKey[]): DetailsSafe {
   }
 }
 
-/** The payout id is authenticated along, so that a box cannot be moved to another payout's row. */
+/** The payout id is authenticated too, so that a box cannot be moved to another payout's row. */
 function seal({ accountNumber, accountHolderName }: BankDetails, payoutId: string, key: Buffer) {
   const nonce = randomBytes(nonceBytes)
   const sealing = createCipheriv(cipher, key, nonce).setAAD(Buffer.from(payoutId))

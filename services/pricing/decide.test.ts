@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Pair } from '#shared/money/pair'
-import { localE8From, type Sighting } from './rate.ts'
-import { decideRate, type Guards, type RateCase } from './rate-guard.ts'
+import { decideRate, type Guards, type RateCase } from './decide'
+import { localE8From, type Sighting } from './rate'
 
 const hourMs = 3_600_000
 const guards: Guards = {

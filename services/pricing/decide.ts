@@ -1,5 +1,5 @@
 import type { Pair } from '#shared/money/pair'
-import { dayOf, distanceBpsCeil, quotedMinorPerUsdCeil, type Sighting } from './rate.ts'
+import { dayOf, distanceBpsCeil, quotedMinorPerUsdCeil, type Sighting } from './rate'
 
 /** Limits that a rate must keep. Bands are in smallest units of the local currency per US dollar. */
 export type Guards = {

@@ -1,11 +1,21 @@
 import type { ProviderMeaning } from '#shared/provider/problem'
 import type { Listed } from '#shared/provider/transactions'
-import type { Evidence } from './cashout.ts'
 
 /** What a provider's word means for us; a word we have never seen is `unknown`, never success. */
 export type PayoutStatus = 'pending' | 'succeeded' | 'refused' | 'reversed' | 'unknown'
 
-/** One transfer to a bank account. `id` is reference and idempotency key alike, for ever. */
+/** What the provider says about one payout, fetched with our own key. */
+export type Evidence = {
+  readonly payoutId: string
+  readonly referenceId: string
+  readonly status: PayoutStatus
+  readonly word: string
+  readonly failureCode: string | null
+  readonly amountMinor: bigint | undefined
+  readonly currency: string
+}
+
+/** One transfer to a bank account. `id` is both reference and idempotency key, for ever. */
 export type PayoutOrder = {
   readonly id: string
   readonly fiatMinor: bigint
@@ -27,14 +37,14 @@ export type Channel = {
  * provider acted, or when a look-up was not answered, and `ProviderBusy` when it certainly did not.
  */
 export type PayoutProvider = {
-  /** Orders a transfer, or meets the one ordered before under the same id. */
+  /** Orders a transfer, or answers with the one that was ordered before under the same id. */
   readonly create: (
     order: PayoutOrder,
   ) => Promise<{ ok: Evidence } | { refused: { code: string; meaning: ProviderMeaning } }>
   readonly find: (payoutId: string) => Promise<Evidence | undefined>
   /** Empty only when the provider said so: an error or another answer is never "none". */
   readonly findByReference: (id: string) => Promise<readonly Evidence[]>
-  /** Every payout of the account that changed since then, or nothing: never a part of them. */
+  /** Every payout of the account that changed since then, all of them or an error. */
   readonly listTransactions: (updatedFrom: Date) => Promise<readonly Listed[]>
   readonly listChannels: () => Promise<readonly Channel[]>
 }

@@ -1,0 +1,54 @@
+import type { Static } from 'typebox'
+import { type Answering, answering } from '#shared/bus/serve'
+import { countDead } from '#shared/db/dead-letter.store'
+import { listingAgeMs } from '#shared/db/listing.store'
+import { outboxLag } from '#shared/db/outbox.store'
+import type { ActivityEntry } from '#shared/messages/activity'
+import { PayoutsActivity } from '#shared/messages/payouts'
+import { ok } from '#shared/refusals'
+import { countAnomalies } from './anomaly.store'
+import { inFlightStates, reasonTexts } from './cashout'
+import { type Cashout, countStates, findInFlight, findPage } from './cashout.store'
+import type { Context } from './context'
+import { deadLetters, listings, outbox } from './schema.store'
+
+/** A page of a wallet's cash-outs, and all that are under way. */
+export const answerActivity = ({ database }: Context): Answering =>
+  answering(PayoutsActivity, async (asked) => {
+    const [items, inFlight] = await Promise.all([
+      findPage(database, asked),
+      findInFlight(database, asked.wallet),
+    ])
+    return ok({ items: items.map(entryOf), inFlight: inFlight.map(entryOf) })
+  })
+
+function entryOf(cashout: Cashout): Static<typeof ActivityEntry> {
+  const txHash = cashout.returnTxHash ?? cashout.takeTxHash
+  return {
+    id: cashout.id,
+    kind: 'cashout',
+    status: cashout.state,
+    inFlight: inFlightStates.includes(cashout.state),
+    ...(cashout.reason && { reason: reasonTexts[cashout.reason] }),
+    pair: 'USD/IDR',
+    fiat: cashout.fiatMinor.toString(),
+    ausd: cashout.ausdMicro.toString(),
+    channel: cashout.channelCode,
+    ...(txHash && { txHash }),
+    createdAt: cashout.createdAt.toISOString(),
+    updatedAt: cashout.updatedAt.toISOString(),
+  }
+}
+
+/** The figures of this service, for `nats micro stats payouts`. */
+export async function readStats({ database }: Context): Promise<Record<string, unknown>> {
+  const [cashouts, lag, dead, anomalies, listAgeMs] = await Promise.all([
+    countStates(database),
+    outboxLag(database, outbox),
+    countDead(database, deadLetters),
+    countAnomalies(database),
+    listingAgeMs(database, listings),
+  ])
+  const waiting = { outboxWaiting: lag.waiting, outboxOldestMs: lag.oldestMs }
+  return { ...cashouts, ...waiting, deadLetters: dead, anomalies, listAgeMs }
+}

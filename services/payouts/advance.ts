@@ -1,0 +1,68 @@
+import type { Tx } from '#shared/db/open'
+import { announce } from '#shared/db/outbox.store'
+import { idFor } from '#shared/ids'
+import type { PayoutPaid, PayoutReturned, PayoutTaken } from '#shared/messages/payouts'
+import { ReturnOrdered, TakeOrdered } from '#shared/messages/relay'
+import type { Topic } from '#shared/messages/topic'
+import type { Reason } from './cashout'
+import { type Cashout, checkAfter, moveCashout } from './cashout.store'
+import type { Context } from './context'
+import { outbox } from './schema.store'
+
+// Everything here happens in the caller's transaction: the row, the message about it and the order
+// that follows from it are committed together.
+
+/** One message of each topic per payout, for ever. */
+const messageIdOf = (topic: Topic, payoutId: string) =>
+  idFor('message', `${topic.subject}:${payoutId}`)
+
+/**
+ * A repeat is a message of its own, named by the check that asks for it: the broker drops an id that
+ * it saw within the last minutes. The relayer knows the payout, acts once, and reports its outcome.
+ */
+const repeatIdOf = (topic: Topic, { id, state, checks }: Cashout) =>
+  idFor('message', `${topic.subject}:${id}:${state}:${checks}`)
+
+/** Announces what became of a cash-out. */
+export function announceFact(
+  tx: Tx,
+  topic: typeof PayoutTaken | typeof PayoutPaid | typeof PayoutReturned,
+  { id, wallet, fiatMinor, ausdMicro }: Cashout,
+): Promise<void> {
+  const amounts = { fiat: fiatMinor.toString(), ausd: ausdMicro.toString() }
+  return announce(tx, outbox, topic, messageIdOf(topic, id), { payoutId: id, wallet, ...amounts })
+}
+
+type Taking = Pick<Cashout, 'id' | 'authorization'>
+const takeOf = ({ id, authorization }: Taking) => ({ payoutId: id, authorization })
+
+/** Orders the AUSD to be moved to the treasury. */
+export const orderTake = (tx: Tx, cashout: Taking) =>
+  announce(tx, outbox, TakeOrdered, messageIdOf(TakeOrdered, cashout.id), takeOf(cashout))
+
+export const repeatTake = (tx: Tx, cashout: Cashout) =>
+  announce(tx, outbox, TakeOrdered, repeatIdOf(TakeOrdered, cashout), takeOf(cashout))
+
+const returnOf = ({ id, wallet, ausdMicro }: Cashout) => ({
+  payoutId: id,
+  wallet,
+  ausd: ausdMicro.toString(),
+})
+
+/** Gives the AUSD back, once. False when somebody else was first. */
+export async function startReturn(
+  tx: Tx,
+  { sweepAfterMs, log }: Context,
+  id: string,
+  because: { reason: Reason; failureCode: string | null },
+): Promise<boolean> {
+  const nextCheckAt = checkAfter(sweepAfterMs)
+  const cashout = await moveCashout(tx, id, 'returning', { ...because, nextCheckAt })
+  if (!cashout) return false
+  await announce(tx, outbox, ReturnOrdered, messageIdOf(ReturnOrdered, id), returnOf(cashout))
+  log.info({ payoutId: id, ...because }, 'return ordered')
+  return true
+}
+
+export const repeatReturn = (tx: Tx, cashout: Cashout) =>
+  announce(tx, outbox, ReturnOrdered, repeatIdOf(ReturnOrdered, cashout), returnOf(cashout))

@@ -1,0 +1,25 @@
+import type { Ask } from '#shared/bus/ask'
+import type { Clock } from '#shared/clock'
+import type { Database } from '#shared/db/open'
+import type { Log } from '#shared/log'
+import type { Channels, DetailsSafe } from './bank'
+import type { AccountLengths } from './price'
+import type { PayoutProvider } from './provider'
+
+/** What this service works with; made in main.ts. Durations in ms. */
+export type Context = {
+  readonly database: Database
+  readonly ask: Ask
+  readonly provider: PayoutProvider
+  readonly channels: Channels
+  readonly safe: DetailsSafe
+  readonly treasury: string
+  readonly accountLengths: AccountLengths
+  /** How long a cash-out may stay quiet before it is checked; how long a paid one is checked. */
+  readonly sweepAfterMs: number
+  readonly reversalWatchMs: number
+  readonly clock: Clock
+  readonly log: Log
+  /** Called after a commit, for the outbox. */
+  readonly poke: () => void
+}

@@ -1,0 +1,200 @@
+import type { ProviderMeaning } from '#shared/provider/problem'
+import type { CashoutRequest, CashoutState, Reason } from './cashout'
+import type { Evidence } from './provider'
+
+/** What the decisions need to know of a cash-out. */
+export type CashoutFacts = {
+  readonly id: string
+  readonly state: CashoutState
+  readonly fiatMinor: bigint
+  readonly providerPayoutId: string | null
+  readonly providerStatus: string | null
+}
+
+/** What does not fit what we promised; a person has to look into it. */
+export type Oddity =
+  | 'paid_twice'
+  | 'payout_differs'
+  | 'payout_unexpected'
+  | 'status_unknown'
+  | 'paid_and_returned'
+
+export type Step =
+  | { stay: true }
+  | { next: 'paid' }
+  | { next: 'returning'; reason: Reason }
+  | { odd: Oddity }
+
+/**
+ * What it changes that the AUSD is in the treasury, at finality. After a failure nothing is paid any
+ * more: the user was told so, and the locked rate is long gone.
+ */
+export function receiveTaken(
+  state: CashoutState,
+): { stay: true } | { next: 'taken' } | { next: 'returning'; reason: Reason } {
+  switch (state) {
+    case 'taking':
+      return { next: 'taken' }
+    case 'failed':
+      return { next: 'returning', reason: 'taken_late' }
+    case 'taken':
+    case 'paying':
+    case 'paid':
+    case 'returning':
+    case 'returned':
+      return { stay: true }
+  }
+}
+
+/** The one function that decides what the provider's word changes, however it reached us. */
+export function receivePayoutStatus(cashout: CashoutFacts, evidence: Evidence): Step {
+  if (cashout.providerPayoutId !== null && cashout.providerPayoutId !== evidence.payoutId)
+    return { odd: 'paid_twice' }
+  if (evidence.amountMinor !== cashout.fiatMinor || evidence.currency !== 'IDR')
+    return { odd: 'payout_differs' }
+  switch (cashout.state) {
+    case 'taking':
+    case 'taken':
+    case 'failed':
+      return { odd: 'payout_unexpected' } // Nobody ordered it yet: we store `paying` first.
+    case 'paying':
+      return whilePaying(evidence)
+    case 'paid':
+      return whilePaid(evidence)
+    case 'returning':
+    case 'returned':
+      return onceReturning(cashout, evidence)
+  }
+}
+
+function whilePaying({ status, failureCode, word }: Evidence): Step {
+  switch (status) {
+    case 'pending':
+      return { stay: true }
+    case 'succeeded':
+      return { next: 'paid' }
+    case 'refused':
+      return {
+        next: 'returning',
+        reason: refusalReasons.get(failureCode ?? word) ?? 'bank_refused',
+      }
+    case 'reversed':
+      return { next: 'returning', reason: 'bank_reversed' }
+    case 'unknown':
+      return { odd: 'status_unknown' }
+  }
+}
+
+function whilePaid({ status }: Evidence): Step {
+  switch (status) {
+    case 'pending': // An older answer that arrives late.
+    case 'succeeded':
+      return { stay: true }
+    case 'reversed':
+      return { next: 'returning', reason: 'bank_reversed' }
+    case 'refused':
+      return { odd: 'payout_differs' } // No documented path leads here: a person decides.
+    case 'unknown':
+      return { odd: 'status_unknown' }
+  }
+}
+
+function onceReturning(cashout: CashoutFacts, { status }: Evidence): Step {
+  if (status === 'refused' || status === 'reversed') return { stay: true }
+  // An older answer about a payout that was reversed or refused since changes nothing.
+  if (status === 'succeeded' && cashout.providerStatus === 'REVERSED') return { stay: true }
+  if (status === 'pending' && cashout.providerPayoutId !== null) return { stay: true }
+  return { odd: status === 'unknown' ? 'status_unknown' : 'paid_and_returned' }
+}
+
+/** The provider's failure codes and end states, as its payout references list them. */
+const refusalReasons: ReadonlyMap<string, Reason> = new Map([
+  ['INVALID_DESTINATION', 'account_unknown'],
+  ['ACCOUNT_NAME_MISMATCH', 'name_differs'],
+  ['DESTINATION_MAXIMUM_LIMIT', 'account_limit'],
+  ['TEMPORARY_TRANSFER_ERROR', 'bank_unavailable'],
+  ['UNKNOWN_BANK_NETWORK_ERROR', 'bank_unavailable'],
+  ['CANCELLED', 'cancelled'],
+  ['EXPIRED', 'cancelled'],
+  ['COMPLIANCE_REJECTED', 'compliance'],
+])
+
+/**
+ * Of several payouts with our reference, those that decide: while one may still reach the bank, or
+ * has, the ones that failed prove nothing.
+ */
+export function decisive(found: readonly Evidence[]): readonly Evidence[] {
+  const alive = found.filter(({ status }) => status !== 'refused' && status !== 'reversed')
+  return alive.length > 0 ? alive : found
+}
+
+/** With these the provider refuses the very order it was given; only they prove something. */
+const refusesOrder: ReadonlySet<ProviderMeaning> = new Set([
+  'request_wrong',
+  'amount_outside_limits',
+  'channel_unavailable',
+  'destination_wrong',
+] as const)
+
+/**
+ * What a refused attempt is about: this order (`order`), an idempotency key that somebody else uses
+ * (`conflict`), the moment (`later`), or neither of them (`nothing`): our key, our address, our
+ * account, or a word nobody has seen.
+ */
+export function aboutOf(meaning: ProviderMeaning): 'order' | 'conflict' | 'later' | 'nothing' {
+  if (refusesOrder.has(meaning)) return 'order'
+  if (meaning === 'conflict') return 'conflict'
+  return meaning === 'try_later' ? 'later' : 'nothing'
+}
+
+/** What an attempt to pay was answered, when it was neither accepted nor unclear. */
+export type Refused = {
+  meaning: ProviderMeaning
+  /** What a look-up by our reference found after the refusal. */
+  found: number
+  /** How many attempts there were, this one included, and how long ago the one before was made. */
+  attempts: number
+  sincePreviousMs: number
+}
+
+/** This long after an unclear attempt, an empty look-up proves that it never arrived. */
+export const conclusiveAfterMs = 60_000
+
+/**
+ * Does a refusal prove that no transfer exists? Not when it is about anything but this order. Not
+ * right after an attempt of unknown outcome: that one may still be on its way in.
+ */
+export function believeRefusal({ meaning, found, attempts, sincePreviousMs }: Refused): boolean {
+  if (aboutOf(meaning) !== 'order' || found > 0) return false
+  return attempts === 1 || sincePreviousMs >= conclusiveAfterMs
+}
+
+/** The wait before the next check of a cash-out that stays as it is doubles up to a limit; ms. */
+export const checkWait = {
+  doublingsMax: 10,
+  maxMs: 3_600_000,
+  /** An authorization may be valid for years, and the relayer watches it. */
+  failedMaxMs: 86_400_000,
+} as const
+
+/** After these reasons nobody can use the signed transfer: the token itself said so. */
+const closedReasons: ReadonlySet<Reason | null> = new Set([
+  'authorization_expired',
+  'authorization_used',
+] as const)
+
+/** Whether the AUSD of a take that failed for this reason may still arrive. */
+export const mayArriveLate = (reason: Reason | null): boolean => !closedReasons.has(reason)
+
+/** The relayer reports a late arrival within minutes of the end of the authorization's window. */
+const reportedWithinMs = 3_600_000
+
+/** Whether the relayer is still asked about a take that failed. */
+export const isWorthAsking = (
+  {
+    reason,
+    authorization,
+  }: { reason: Reason | null; authorization: CashoutRequest['authorization'] },
+  nowMs: number,
+): boolean =>
+  mayArriveLate(reason) && nowMs <= Number(authorization.validBefore) * 1_000 + reportedWithinMs

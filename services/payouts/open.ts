@@ -1,0 +1,188 @@
+import { createHash } from 'node:crypto'
+import { Faulted, Unavailable } from '#shared/bus/ask'
+import { type Answering, answering } from '#shared/bus/serve'
+import { toUnixSeconds } from '#shared/clock'
+import { Overdue } from '#shared/deadline'
+import { failpoint } from '#shared/failpoint'
+import { uuidFor } from '#shared/ids'
+import { AuthorizationCheck } from '#shared/messages/chain'
+import { CashoutCreate } from '#shared/messages/payouts'
+import { QuoteFind, QuoteTake } from '#shared/messages/pricing'
+import type { AnswerOf } from '#shared/messages/topic'
+import { ok, type RefusalCode, refuse } from '#shared/refusals'
+import { orderTake } from './advance'
+import type { CashoutRequest } from './cashout'
+import { type Cashout, checkAfter, findRivals, insertCashout } from './cashout.store'
+import type { Context } from './context'
+import { checkBank, priceFloor } from './price'
+
+type CreateAnswer = AnswerOf<typeof CashoutCreate>
+
+const askQuoteMs = 2_000
+const askChainMs = 4_000
+
+/** Checks everything, takes the quote, stores and answers. Nothing is taken before all checks pass. */
+export const answerCashouts = (context: Context): Answering =>
+  answering(CashoutCreate, async (raw) => {
+    const asked = normalized(raw)
+    const takenBy = fingerprintOf(asked)
+    const known = await answerFromRivals(context, asked, takenBy)
+    if (known && !('refused' in known && known.refused === 'authorization_conflict')) return known
+    const checked = await check(context, asked, takenBy)
+    // What is wrong with the request itself is answered before a frozen wallet.
+    if ('refused' in checked && checked.refused !== 'wallet_frozen') return checked
+    if (known) return known // The authorization already serves another payout.
+    if ('refused' in checked) return checked
+    const { quoteId } = asked
+    const taken = await context.ask(QuoteTake, { quoteId, takenBy }, askQuoteMs)
+    if ('refused' in taken) return taken
+    return store(context, asked, { ...checked, takenBy, rate: BigInt(taken.ok.rate) })
+  })
+
+/** The answer, if this quote or this authorization already has a row. */
+async function answerFromRivals(
+  { database }: Context,
+  { quoteId, authorization }: CashoutRequest,
+  takenBy: string,
+): Promise<CreateAnswer | undefined> {
+  const { from, nonce } = authorization
+  const rivals = await database.read((db) => findRivals(db, quoteId, from, nonce))
+  const same = rivals.find((row) => row.quoteId === quoteId)
+  if (same) return same.takenBy === takenBy ? ok(answerOf(same)) : refuse('quote_used')
+  return rivals.length > 0 ? refuse('authorization_conflict') : undefined
+}
+
+/** All rules, in the order in which they are answered. */
+async function check(
+  context: Context,
+  asked: CashoutRequest,
+  takenBy: string,
+): Promise<{ fiatMinor: bigint } | { refused: RefusalCode }> {
+  const nowSeconds = BigInt(toUnixSeconds(context.clock()))
+  const refused = checkAuthorization(asked, { treasury: context.treasury, nowSeconds })
+  if (refused) return refuse(refused)
+  const quote = await context.ask(QuoteFind, { quoteId: asked.quoteId, takenBy }, askQuoteMs)
+  if ('refused' in quote) return quote
+  const price = priceFloor(BigInt(asked.authorization.value), quote.ok)
+  if ('refused' in price) return price
+  const bank = await checkChannel(context, asked, price.fiatMinor)
+  if (bank) return refuse(bank)
+  const chain = await checkOnChain(context, asked)
+  return chain ? refuse(chain) : price
+}
+
+async function checkChannel(context: Context, asked: CashoutRequest, fiatMinor: bigint) {
+  const found = await context.channels.find(asked.bank.channelCode).then(
+    (channel) => ({ channel }),
+    () => undefined,
+  )
+  if (!found) return 'provider_unavailable' // Already logged where the list is fetched.
+  return checkBank(asked.bank, fiatMinor, found.channel, context.accountLengths)
+}
+
+async function checkOnChain({ ask }: Context, { authorization }: CashoutRequest) {
+  try {
+    const answer = await ask(AuthorizationCheck, { authorization }, askChainMs)
+    return 'refused' in answer ? answer.refused : undefined
+  } catch (error) {
+    const unclear = [Unavailable, Faulted, Overdue].some((kind) => error instanceof kind)
+    if (unclear) return 'chain_unavailable'
+    throw error
+  }
+}
+
+async function store(
+  context: Context,
+  asked: CashoutRequest,
+  terms: { fiatMinor: bigint; takenBy: string; rate: bigint },
+): Promise<CreateAnswer> {
+  const { quoteId, authorization, bank } = asked
+  const id = uuidFor('payout', quoteId)
+  const sealed = context.safe.seal(bank, id)
+  const row = {
+    id,
+    wallet: asked.wallet as `0x${string}`,
+    state: 'taking' as const,
+    rateMinorPerUsd: terms.rate,
+    ausdMicro: BigInt(authorization.value),
+    fiatMinor: terms.fiatMinor,
+    quoteId,
+    takenBy: terms.takenBy,
+    authorizer: authorization.from as `0x${string}`,
+    authorizationNonce: authorization.nonce,
+    authorization,
+    channelCode: bank.channelCode,
+    bankDetails: sealed.box,
+    bankDetailsKeyId: sealed.keyId,
+    nextCheckAt: checkAfter(context.sweepAfterMs),
+  }
+  const stored = await context.database.transaction(async (tx) => {
+    if (!(await insertCashout(tx, row))) return false
+    await orderTake(tx, row)
+    return true
+  })
+  // A request like this one, at the same moment, was first.
+  if (!stored)
+    return (await answerFromRivals(context, asked, terms.takenBy)) ?? refuse('quote_used')
+  failpoint('payouts:row-stored')
+  context.poke()
+  context.log.info({ payoutId: id, wallet: row.wallet, quoteId }, 'cash-out accepted')
+  return ok(answerOf(row))
+}
+
+const answerOf = ({
+  id,
+  ausdMicro,
+  fiatMinor,
+}: Pick<Cashout, 'id' | 'ausdMicro' | 'fiatMinor'>) => ({
+  payoutId: id,
+  ausd: ausdMicro.toString(),
+  fiat: fiatMinor.toString(),
+})
+
+/** One spelling: lower-case hex, numbers without leading zeros, the name without outer blanks. */
+function normalized(request: CashoutRequest): CashoutRequest {
+  const { authorization, bank } = request
+  const lower = <T extends string>(text: T) => text.toLowerCase()
+  const whole = (digits: string) => BigInt(digits).toString()
+  return {
+    wallet: lower(request.wallet),
+    quoteId: lower(request.quoteId),
+    authorization: {
+      from: lower(authorization.from),
+      to: lower(authorization.to),
+      value: whole(authorization.value),
+      validAfter: whole(authorization.validAfter),
+      validBefore: whole(authorization.validBefore),
+      nonce: lower(authorization.nonce),
+      signature: lower(authorization.signature),
+    },
+    bank: { ...bank, accountHolderName: bank.accountHolderName.trim() },
+  }
+}
+
+/** The quote's taker: a hash of purpose, wallet and body. Of a normalized request. */
+function fingerprintOf({ wallet, quoteId, authorization: a, bank: b }: CashoutRequest): string {
+  const parts = [
+    ...[wallet, quoteId, a.from, a.to, a.value, a.validAfter, a.validBefore, a.nonce, a.signature],
+    ...[b.channelCode, b.accountNumber, b.accountHolderName],
+  ]
+  return `cashout:${createHash('sha256').update(JSON.stringify(parts)).digest('base64url')}`
+}
+
+/** An authorization must still be valid this long, for the way to the chain. */
+const windowMinSeconds = 300n
+
+/** The first rule the authorization breaks, in the order in which they are checked. */
+function checkAuthorization(
+  { wallet, authorization }: CashoutRequest,
+  known: { treasury: string; nowSeconds: bigint },
+): RefusalCode | undefined {
+  if (authorization.from !== wallet) return 'wallet_not_from'
+  if (authorization.to !== known.treasury) return 'to_not_treasury'
+  if (BigInt(authorization.value) === 0n) return 'value_zero'
+  if (BigInt(authorization.validAfter) > known.nowSeconds) return 'valid_after_not_reached'
+  if (BigInt(authorization.validBefore) < known.nowSeconds + windowMinSeconds)
+    return 'valid_before_too_near'
+  return undefined
+}

@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { waitUntil } from '#infra/local/wait'
+import { type Fixture, openFixture, wallet } from './test-support'
+
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await openFixture()
+}, 60_000)
+afterAll(() => fixture?.[Symbol.asyncDispose]())
+
+const faults = (api: object, webhooks: object = {}) => fixture.control('faults', { api, webhooks })
+const calm = () => faults({ errorRate: 0, timeoutAfterAccept: 0 }, { drop: 0, duplicate: 0 })
+
+describe('a cash-out that is taken', () => {
+  test('is paid once, and says so', async () => {
+    const id = await fixture.taken()
+    expect(await fixture.until(id, 'paid')).toMatchObject({
+      attempts: 1,
+      providerStatus: 'SUCCEEDED',
+    })
+    expect(await fixture.transfers(id)).toMatchObject([
+      { idempotency_key: id, amount: 81_250, description: `AUSD ${id.slice(0, 8)}` },
+    ])
+    expect(await fixture.sent(id)).toEqual(['payouts.paid', 'payouts.taken', 'relay.take'])
+  })
+
+  test.each([
+    ['123456', 'bank_unavailable', 'TEMPORARY_TRANSFER_ERROR'],
+    ['999999', 'bank_refused', 'REJECTED_BY_CHANNEL'],
+    ['121212', 'account_unknown', 'INVALID_DESTINATION'],
+  ])('and whose bank refuses (%s) goes back, once', async (accountNumber, reason, failureCode) => {
+    const id = await fixture.taken({ bank: { accountNumber } })
+    expect(await fixture.until(id, 'returning')).toMatchObject({ reason, failureCode })
+    await fixture.relayed('return', id)
+    await fixture.relayed('return', id)
+    await fixture.until(id, 'returned')
+    expect(await fixture.sent(id)).toEqual([
+      'payouts.returned',
+      'payouts.taken',
+      'relay.return',
+      'relay.take',
+    ])
+  })
+
+  test('and sent back by the bank after it was paid goes back to the user', async () => {
+    const id = await fixture.taken({ bank: { accountNumber: '654321' } })
+    const row = await fixture.until(id, 'returning')
+    expect(row).toMatchObject({ reason: 'bank_reversed', providerStatus: 'REVERSED' })
+    expect(await fixture.sent(id)).toContain('payouts.paid')
+  })
+
+  test('and cancelled at the provider, of which no webhook tells, goes back', async () => {
+    const id = await fixture.taken({ bank: { accountNumber: '131313' } })
+    const paying = await waitUntil('an accepted payout', async () => {
+      const row = await fixture.row(id)
+      return row.providerPayoutId !== null && row
+    })
+    await fixture.provide(`/v2/payouts/${paying.providerPayoutId}/cancel`, {})
+    const row = await fixture.until(id, 'returning')
+    expect(row).toMatchObject({ reason: 'cancelled', providerStatus: 'CANCELLED' })
+  })
+
+  test('and reported twice as taken is paid once', async () => {
+    const id = await fixture.taken()
+    await fixture.relayed('take', id)
+    await fixture.until(id, 'paid')
+    await fixture.relayed('take', id)
+    expect(await fixture.transfers(id)).toHaveLength(1)
+    expect((await fixture.row(id)).state).toBe('paid')
+  })
+})
+
+describe('an unclear answer of the provider', () => {
+  test.each([
+    ['time-outs after it accepted', { timeoutAfterAccept: 1 }],
+    ['500 to everything', { errorRate: 1 }],
+  ])(
+    '(%s) is left by evidence alone, with one transfer',
+    async (_, api) => {
+      await faults(api, { drop: 1 })
+      const id = await fixture.taken()
+      const unclear = await waitUntil('an attempt', async () => {
+        const row = await fixture.row(id)
+        return row.attempts > 0 && row
+      })
+      expect(unclear.state).toBe('paying')
+      await faults({ errorRate: 0, timeoutAfterAccept: 0 }, { drop: 1 })
+      await fixture.until(id, 'paid')
+      expect(await fixture.transfers(id)).toMatchObject([{ replays: 0 }]) // It was looked up, not asked for again.
+      await calm()
+    },
+    30_000,
+  )
+
+  test('webhooks that never come change nothing: the provider is asked', async () => {
+    await faults({}, { drop: 1 })
+    const [paid, refused] = [
+      await fixture.taken(),
+      await fixture.taken({ bank: { accountNumber: '999999' } }),
+    ]
+    await fixture.until(paid, 'paid')
+    await fixture.until(refused, 'returning')
+    await calm()
+  })
+})
+
+describe('an order that the provider does not accept', () => {
+  const anyBank = { code: 'any', minMinor: 1n, maxMinor: 10n ** 12n, incrementMinor: 1n }
+  const order = (id: string, change: object = {}) => ({
+    reference_id: id,
+    channel_code: 'ID_BCA',
+    channel_properties: { account_number: '1234567890', account_holder_name: 'Sari Dewi' },
+    amount: 81_250,
+    currency: 'IDR',
+    ...change,
+  })
+
+  test('goes back when it is refused at once and the provider knows no such payout', async () => {
+    const asked = fixture.request({ bank: { channelCode: 'ID_NOWHERE' } })
+    const { ok } = await fixture.create(asked, { channels: { find: async () => anyBank } })
+    await fixture.relayed('take', ok!.payoutId)
+    const row = await fixture.until(ok!.payoutId, 'returning')
+    expect(row).toMatchObject({ reason: 'provider_refused', attempts: 1 })
+    expect(row.failureCode).toBe('CHANNEL_CODE_NOT_SUPPORTED')
+    expect(await fixture.transfers(ok!.payoutId)).toEqual([])
+  })
+
+  test('stays unclear while its key is taken by something that is not ours, and calls a person', async () => {
+    const { ok } = await fixture.create(fixture.request())
+    const id = ok!.payoutId
+    await fixture.provide('/v2/payouts', order('somebody else'), { 'Idempotency-key': id })
+    await fixture.relayed('take', id)
+    await waitUntil('more attempts', async () => (await fixture.row(id)).attempts > 1)
+    expect((await fixture.row(id)).state).toBe('paying')
+    expect((await fixture.oddities()).map(({ kind, object }) => `${kind} ${object}`)).toContain(
+      `key_taken ${id}`,
+    )
+    expect(await fixture.sent(id)).not.toContain('relay.return')
+  })
+
+  test('is recognised by its reference when another body of ours has its key', async () => {
+    const { ok } = await fixture.create(fixture.request())
+    const id = ok!.payoutId
+    await fixture.provide('/v2/payouts', order(id, { description: 'old' }), {
+      'Idempotency-key': id,
+    })
+    await fixture.relayed('take', id)
+    await fixture.until(id, 'paid')
+    expect(await fixture.transfers(id)).toHaveLength(1)
+  })
+
+  test('has another amount at the provider than we promised: nothing moves', async () => {
+    const { ok } = await fixture.create(fixture.request())
+    const id = ok!.payoutId
+    await fixture.provide('/v2/payouts', order(id, { amount: 99_999 }), { 'Idempotency-key': id })
+    await fixture.relayed('take', id)
+    await waitUntil('an anomaly', async () =>
+      (await fixture.oddities()).some(
+        ({ kind, payoutId }) => kind === 'payout_differs' && payoutId === id,
+      ),
+    )
+    expect((await fixture.row(id)).state).toBe('paying')
+  })
+})
+
+describe('deliveries', () => {
+  const event = (data: object, name = 'payout.succeeded') => JSON.stringify({ event: name, data })
+
+  test('are hints: one that lies changes nothing', async () => {
+    const id = await fixture.taken({ bank: { accountNumber: '141414' } })
+    const row = await waitUntil('a payout', async () => {
+      const now = await fixture.row(id)
+      return now.providerPayoutId !== null && now
+    })
+    const data = { id: row.providerPayoutId, reference_id: id, status: 'SUCCEEDED', amount: 81_250 }
+    expect(await fixture.deliver('ID', event(data), 'lie-1')).toBe('done')
+    expect((await fixture.row(id)).state).toBe('paying')
+  })
+
+  test('about a payout nobody knows, or from the Malaysian account, are kept as anomalies', async () => {
+    await fixture.deliver('ID', event({ id: 'disb-nobody' }), 'unknown-1')
+    await fixture.deliver('MY', event({ id: 'disb-nobody' }), 'malaysia-1')
+    await fixture.deliver('ID', event({ id: 'po-1' }, 'v3_payout.succeeded'), 'v3-1')
+    const seen = (await fixture.oddities()).map(({ kind, object }) => `${kind} ${object}`)
+    expect(seen).toEqual(
+      expect.arrayContaining([
+        'payout_unknown disb-nobody',
+        'other_account malaysia-1',
+        'event_unknown v3-1',
+      ]),
+    )
+  })
+
+  test.each([
+    ['a payment', event({ id: 'py-1' }, 'payment.capture')],
+    ['no JSON', '<xml/>'],
+  ])('about %s are left to others', async (_, body) => {
+    const before = (await fixture.oddities()).length
+    expect(await fixture.deliver('ID', body, crypto.randomUUID())).toBe('done')
+    expect(await fixture.oddities()).toHaveLength(before)
+  })
+})
+
+describe('the activity of a wallet', () => {
+  test('is paged by a cursor that skips and repeats nothing', async () => {
+    const seen: string[] = []
+    let before: { createdAt: string; id: string } | undefined
+    for (;;) {
+      const asked = {
+        wallet: wallet.toUpperCase().replace('0X', '0x'),
+        limit: 3,
+        ...(before && { before }),
+      }
+      const { ok } = (await fixture.activity(asked)) as {
+        ok: { items: { id: string; createdAt: string }[] }
+      }
+      if (ok.items.length === 0) break
+      seen.push(...ok.items.map((item) => item.id))
+      const last = ok.items.at(-1)!
+      before = { createdAt: last.createdAt, id: last.id }
+    }
+    expect(new Set(seen).size).toBe(seen.length)
+    expect(seen).toHaveLength((await fixture.rows()).length)
+  })
+})

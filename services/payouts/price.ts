@@ -1,0 +1,53 @@
+import { toFiatFloor } from '#shared/money/conversion'
+import { money } from '#shared/money/money'
+import type { RefusalCode } from '#shared/refusals'
+import type { CashoutRequest } from './cashout'
+import type { Channel } from './provider'
+
+/** Smallest payout, in whole rupiah: the interface promises it. */
+export const payoutMinMinor = 10_000n
+
+/** More than any bank transfer, and still exact as the provider's JSON number. */
+const payoutMaxMinor = 999_999_999_999_999n
+
+/** The rupiah that a quote makes of an amount of AUSD, or why it cannot. Rounded down. */
+export function priceFloor(
+  ausdMicro: bigint,
+  quote: { pair: string; rate: string },
+): { fiatMinor: bigint } | { refused: RefusalCode } {
+  if (quote.pair !== 'USD/IDR') return { refused: 'quote_not_idr' }
+  const rate = { minorPerUsd: BigInt(quote.rate), currency: 'IDR' } as const
+  const fiatMinor = toFiatFloor(money(ausdMicro, 'AUSD'), rate).minor
+  return fiatMinor < payoutMinMinor ? { refused: 'payout_below_minimum' } : { fiatMinor }
+}
+
+/** How strictly account numbers are checked; the provider's magic test numbers have 6 digits. */
+export type AccountLengths = 'lenient' | 'strict'
+
+/** The first rule of the bank that a payout breaks. */
+export function checkBank(
+  bank: CashoutRequest['bank'],
+  fiatMinor: bigint,
+  channel: Channel | undefined,
+  lengths: AccountLengths,
+): RefusalCode | undefined {
+  if (!channel) return 'bank_unknown'
+  if (fiatMinor < channel.minMinor) return 'payout_below_bank_minimum'
+  if (fiatMinor > channel.maxMinor || fiatMinor > payoutMaxMinor) return 'payout_above_maximum'
+  if (fiatMinor % channel.incrementMinor !== 0n) return 'payout_not_in_increment'
+  return lengths === 'strict' && !hasItsLength(bank) ? 'bank_account_format' : undefined
+}
+
+/** Digits of an account number per bank, where the provider documents them. */
+const accountDigits: ReadonlyMap<string, readonly [min: number, max: number]> = new Map([
+  ['ID_BCA', [10, 10]],
+  ['ID_BRI', [13, 17]],
+  ['ID_BNI', [7, 11]],
+  ['ID_MANDIRI', [12, 17]],
+  ['ID_PERMATA', [7, 16]],
+])
+
+function hasItsLength({ channelCode, accountNumber }: CashoutRequest['bank']): boolean {
+  const [min, max] = accountDigits.get(channelCode) ?? [6, 20]
+  return accountNumber.length >= min && accountNumber.length <= max
+}

@@ -1,0 +1,60 @@
+import { sql } from 'drizzle-orm'
+import type { Tx } from '#shared/db/open'
+import { PayoutPaid } from '#shared/messages/payouts'
+import { announceFact, startReturn } from './advance'
+import { type AnomalyKind, recordAnomaly } from './anomaly.store'
+import { type Cashout, checkAfter, lockCashout, moveCashout, noteCashout } from './cashout.store'
+import type { Context } from './context'
+import { receivePayoutStatus, type Step } from './decide'
+import type { Evidence } from './provider'
+
+/**
+ * Receives what the provider says about a payout: webhooks, attempts to pay, rechecks and the list
+ * of transactions all end here.
+ */
+export async function receiveEvidence(tx: Tx, context: Context, evidence: Evidence): Promise<Step> {
+  const cashout = await lockCashout(tx, evidence.referenceId)
+  if (!cashout) {
+    await reportOddity(tx, context, 'payout_unknown', evidence)
+    return { stay: true }
+  }
+  const step = receivePayoutStatus(cashout, evidence)
+  if ('odd' in step) {
+    await reportOddity(tx, context, step.odd, evidence, cashout.id)
+    return step
+  }
+  const { payoutId, word, failureCode } = evidence
+  const { id } = cashout
+  await noteCashout(tx, id, { providerPayoutId: payoutId, ...newer(cashout, evidence) })
+  if ('stay' in step) return step
+  if (step.next === 'paid') await becomePaid(tx, context, id)
+  else await startReturn(tx, context, id, { reason: step.reason, failureCode: failureCode ?? word })
+  return step
+}
+
+async function becomePaid(tx: Tx, { sweepAfterMs, log }: Context, id: string): Promise<void> {
+  const change = { paidAt: sql`now()`, nextCheckAt: checkAfter(sweepAfterMs) }
+  const paid = await moveCashout(tx, id, 'paid', change)
+  if (!paid) return
+  await announceFact(tx, PayoutPaid, paid)
+  log.info({ payoutId: id }, 'payout paid')
+}
+
+/** A final status is not overwritten by an older answer. */
+const newer = ({ providerStatus, state }: Cashout, { status, word }: Evidence) =>
+  providerStatus === 'REVERSED' || (status === 'pending' && state !== 'paying')
+    ? {}
+    : { providerStatus: word }
+
+async function reportOddity(
+  tx: Tx,
+  { log }: Context,
+  kind: AnomalyKind,
+  evidence: Evidence,
+  payoutId?: string,
+): Promise<void> {
+  const says = `${evidence.word} ${evidence.currency} ${evidence.amountMinor ?? '?'}`
+  const object = evidence.payoutId
+  const first = await recordAnomaly(tx, { kind, object, says, ...(payoutId ? { payoutId } : {}) })
+  if (first) log.error({ kind, object, payoutId, says, alarm: true }, 'payout does not fit')
+}

@@ -1,0 +1,101 @@
+import type { Tx } from '#shared/db/open'
+import { type Loop, startLoop } from '#shared/loop'
+import { repeatReturn, repeatTake } from './advance'
+import { type Cashout, endChecks, leaseDue } from './cashout.store'
+import type { Context } from './context'
+import { isWorthAsking } from './decide'
+import { checkPaid, noteRefusal, payAgain, payTaken } from './pay'
+
+/** How many cash-outs one process works on at once. */
+const workingMax = 16
+
+/**
+ * Works on every cash-out whose check is due: newly taken ones at once, quiet ones again and again.
+ * `poke` says that something may be due now. A round does not wait for the one before.
+ */
+export function startRechecking(context: Context, settings: { sweepEveryMs: number }): Loop {
+  const working = new Set<Promise<void>>()
+  const round = async (): Promise<boolean> => {
+    const free = workingMax - working.size
+    if (free === 0) return false
+    const due = await context.database.transaction((tx) => leaseDue(tx, free, context.sweepAfterMs))
+    for (const cashout of due) {
+      const work = checkOrLog(context, cashout).finally(() => {
+        working.delete(work)
+        if (working.size === workingMax - 1) loop.poke()
+      })
+      working.add(work)
+    }
+    return due.length > 0
+  }
+  const loop = startLoop({
+    name: 'recheck',
+    everyMs: settings.sweepEveryMs,
+    log: context.log,
+    work: async (signal) => {
+      let more = true
+      while (more && !signal.aborted) more = await round()
+    },
+  })
+  return {
+    poke: loop.poke,
+    [Symbol.asyncDispose]: async () => {
+      await loop[Symbol.asyncDispose]()
+      await Promise.all(working)
+    },
+  }
+}
+
+async function checkOrLog(context: Context, cashout: Cashout): Promise<void> {
+  const { id, state, checks } = cashout
+  const { log } = context
+  const quiet = checks > 1 && state !== 'failed' && state !== 'paid'
+  if (quiet) log.warn({ payoutId: id, state, checks }, 'cash-out is quiet, checking again')
+  try {
+    await check(context, cashout).catch(async (error) => {
+      await noteRefusal(context, cashout, error)
+      throw error
+    })
+  } catch (error) {
+    log.warn({ payoutId: id, state, err: error }, 'cash-out is still unclear')
+  }
+}
+
+async function check(context: Context, cashout: Cashout): Promise<void> {
+  switch (cashout.state) {
+    case 'taking':
+      return orderAgain(context, cashout, repeatTake)
+    case 'taken':
+      return payTaken(context, cashout)
+    case 'paying':
+      return payAgain(context, cashout)
+    case 'returning':
+      return orderAgain(context, cashout, repeatReturn)
+    case 'paid':
+      return mayBeReversed(context, cashout) ? checkPaid(context, cashout) : rest(context, cashout)
+    case 'failed':
+      // The relayer watches the authorization; this asks whether its report of an arrival was lost.
+      return isWorthAsking(cashout, context.clock())
+        ? orderAgain(context, cashout, repeatTake)
+        : rest(context, cashout)
+    case 'returned':
+      return rest(context, cashout)
+  }
+}
+
+const mayBeReversed = ({ clock, reversalWatchMs }: Context, { paidAt, updatedAt }: Cashout) =>
+  clock() - (paidAt ?? updatedAt).getTime() <= reversalWatchMs
+
+/** The relayer knows the payout: it acts once, and reports its outcome again. */
+async function orderAgain(
+  { database, poke }: Context,
+  cashout: Cashout,
+  repeat: (tx: Tx, cashout: Cashout) => Promise<void>,
+): Promise<void> {
+  await database.transaction((tx) => repeat(tx, cashout))
+  poke()
+}
+
+async function rest({ database }: Context, cashout: Cashout): Promise<void> {
+  await database.run((db) => endChecks(db, cashout))
+}

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { waitUntil } from '#infra/local/wait'
+import { type Fixture, openFixture, txHash, wallet } from './test-support'
+
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await openFixture()
+}, 60_000)
+afterAll(() => fixture?.[Symbol.asyncDispose]())
+
+describe('the chain', () => {
+  test.each([
+    [
+      'authorization_expired',
+      'the signed transfer expired before it was executed; nothing was taken',
+    ],
+    ['never seen before', 'the AUSD could not be moved; nothing was taken'],
+  ])('says that a take failed (%s), and a person reads why', async (word, reason) => {
+    const { ok } = await fixture.create(fixture.request())
+    await fixture.relayed('take', ok!.payoutId, word)
+    const answer = (await fixture.activity({ wallet, limit: 1 })) as { ok: { items: object[] } }
+    expect(answer.ok.items[0]).toMatchObject({
+      id: ok!.payoutId,
+      status: 'failed',
+      inFlight: false,
+      reason,
+    })
+    expect(await fixture.transfers(ok!.payoutId)).toEqual([])
+  })
+
+  test('says that a return failed: it stays owed, and a person is called', async () => {
+    const id = await fixture.taken({ bank: { accountNumber: '999999' } })
+    await fixture.until(id, 'returning')
+    await fixture.relayed('return', id, 'reverted')
+    expect(await fixture.row(id)).toMatchObject({ state: 'returning', nextCheckAt: null })
+    expect((await fixture.oddities()).map(({ kind }) => kind)).toContain('return_failed')
+  })
+
+  test('says nothing of a take: it is ordered again, each time by a message of its own', async () => {
+    const { ok } = await fixture.create(fixture.request())
+    const ids = () => fixture.orders(ok!.payoutId, 'relay.take')
+    await waitUntil('two more orders', async () => (await ids()).length >= 3)
+    expect((await fixture.row(ok!.payoutId)).state).toBe('taking')
+  })
+
+  test('says nothing of a return: it is ordered again in the same way', async () => {
+    const id = await fixture.taken({ bank: { accountNumber: '999999' } })
+    await waitUntil('one more', async () => (await fixture.orders(id, 'relay.return')).length >= 2)
+    expect((await fixture.row(id)).state).toBe('returning')
+  })
+})
+
+/** A cash-out whose take failed for a reason of the relayer. */
+async function failed(word = 'balance_too_low'): Promise<string> {
+  const { ok } = await fixture.create(fixture.request())
+  await fixture.relayed('take', ok!.payoutId, word)
+  await fixture.until(ok!.payoutId, 'failed')
+  return ok!.payoutId
+}
+
+describe('AUSD that arrives after the cash-out had failed', () => {
+  test('goes back once, is never paid to the bank, and a person reads why', async () => {
+    const id = await failed()
+    await Promise.all([fixture.relayed('take', id), fixture.relayed('take', id)])
+    expect(await fixture.row(id)).toMatchObject({ state: 'returning', takeTxHash: txHash })
+    await fixture.relayed('return', id)
+    await fixture.relayed('take', id)
+    await fixture.until(id, 'returned')
+    const { ok } = (await fixture.activity({ wallet, limit: 1 })) as { ok: { items: object[] } }
+    expect(ok.items[0]).toMatchObject({
+      id,
+      status: 'returned',
+      reason: 'the transfer arrived after the cash-out had failed; your AUSD is returned',
+    })
+    const told = ['payouts.returned', 'payouts.taken', 'relay.return', 'relay.take']
+    expect(await fixture.sent(id)).toEqual(told)
+    expect(await fixture.transfers(id)).toEqual([])
+    expect((await fixture.row(id)).attempts).toBe(0)
+  })
+
+  test('goes back at once: the order does not wait for a check', async () => {
+    const id = await failed()
+    await fixture.relayed('take', id)
+    expect(await fixture.orders(id, 'relay.return')).toHaveLength(1)
+    expect((await fixture.row(id)).checks).toBe(0)
+  })
+
+  test('before the failure was told is simply taken: the failure changes nothing any more', async () => {
+    const id = await fixture.taken()
+    await fixture.relayed('take', id, 'balance_too_low')
+    await fixture.until(id, 'paid')
+    expect(await fixture.sent(id)).not.toContain('relay.return')
+    expect(await fixture.transfers(id)).toHaveLength(1)
+  })
+})
+
+describe('after a take that failed', () => {
+  test('the relayer is asked again and again while what was signed may still be used', async () => {
+    const id = await failed()
+    const ids = () => fixture.orders(id, 'relay.take')
+    await waitUntil('two repeats', async () => (await ids()).length >= 3)
+    await fixture.relayed('take', id, 'balance_too_low')
+    expect((await fixture.row(id)).state).toBe('failed')
+  })
+
+  test('it is asked no more an hour after the window has ended', async () => {
+    const id = await failed()
+    await fixture.lapse(id, 3_500)
+    await waitUntil('a check within the hour', async () => (await fixture.row(id)).checks > 0)
+    expect((await fixture.row(id)).nextCheckAt).not.toBeNull()
+    await fixture.lapse(id, 3_700)
+    await waitUntil('the last check', async () => (await fixture.row(id)).nextCheckAt === null)
+    expect((await fixture.row(id)).state).toBe('failed')
+  })
+
+  test.each(['authorization_expired', 'authorization_cancelled', 'authorization_used_elsewhere'])(
+    'it is not asked when nobody can use what was signed: %s',
+    async (word) => {
+      expect((await fixture.row(await failed(word))).nextCheckAt).toBeNull()
+    },
+  )
+})

@@ -1,0 +1,77 @@
+import { sql } from 'drizzle-orm'
+import { type Reaction, reactTo } from '#shared/bus/reaction'
+import type { Tx } from '#shared/db/open'
+import { PayoutReturned, PayoutTaken } from '#shared/messages/payouts'
+import { relayFailed, relaySettled } from '#shared/messages/relay'
+import { announceFact, startReturn } from './advance'
+import { recordAnomaly } from './anomaly.store'
+import { takeReasonFrom } from './cashout'
+import { checkAfter, lockCashout, moveCashout, noteCashout } from './cashout.store'
+import type { Context } from './context'
+import { mayArriveLate, receiveTaken } from './decide'
+
+/** What the chain made of our orders, at finality. */
+export const relayReactions = (context: Context): Reaction[] => [
+  reactTo(relaySettled('take'), {
+    apply: (tx, { cause, txHash }) => taken(tx, context, cause, txHash),
+  }),
+  reactTo(relayFailed('take'), {
+    apply: (tx, { cause, reason }) => takeFailed(tx, context, cause, reason),
+  }),
+  reactTo(relaySettled('return'), {
+    apply: (tx, { cause, txHash }) => returned(tx, context, cause, txHash),
+  }),
+  reactTo(relayFailed('return'), {
+    apply: (tx, { cause, reason }) => returnFailed(tx, context, cause, reason),
+  }),
+]
+
+/**
+ * The AUSD is in the treasury: it is paid, or goes back when the cash-out had failed before. A taken
+ * cash-out is due at once: recheck.ts is poked after the commit and pays.
+ */
+async function taken(tx: Tx, context: Context, id: string, txHash: string | null): Promise<void> {
+  const { log } = context
+  const cashout = await lockCashout(tx, id)
+  if (!cashout)
+    return log.error({ payoutId: id, txHash, alarm: true }, 'taken for an unknown payout')
+  const step = receiveTaken(cashout.state)
+  if ('stay' in step) return
+  await announceFact(tx, PayoutTaken, cashout)
+  if (step.next === 'taken') {
+    await moveCashout(tx, id, 'taken', { takeTxHash: txHash, nextCheckAt: sql`now()` })
+    return log.info({ payoutId: id, txHash }, 'payout taken')
+  }
+  log.warn({ payoutId: id, txHash }, 'AUSD arrived after the cash-out had failed')
+  await noteCashout(tx, id, { takeTxHash: txHash })
+  await startReturn(tx, context, id, { reason: step.reason, failureCode: null })
+}
+
+async function takeFailed(tx: Tx, context: Context, id: string, word: string): Promise<void> {
+  const { sweepAfterMs, log } = context
+  const reason = takeReasonFrom(word)
+  const nextCheckAt = mayArriveLate(reason) ? checkAfter(sweepAfterMs) : null
+  const failed = await moveCashout(tx, id, 'failed', { reason, nextCheckAt })
+  if (failed) log.info({ payoutId: id, reason, word }, 'payout failed, nothing was taken')
+}
+
+async function returned(
+  tx: Tx,
+  { log }: Context,
+  id: string,
+  txHash: string | null,
+): Promise<void> {
+  const change = { returnTxHash: txHash, nextCheckAt: null }
+  const cashout = await moveCashout(tx, id, 'returned', change)
+  if (!cashout) return
+  await announceFact(tx, PayoutReturned, cashout)
+  log.info({ payoutId: id, txHash }, 'payout returned')
+}
+
+async function returnFailed(tx: Tx, { log }: Context, id: string, reason: string): Promise<void> {
+  const anomaly = { kind: 'return_failed', object: id, payoutId: id, says: reason } as const
+  const first = await recordAnomaly(tx, anomaly)
+  // It stays `returning`: we still owe it, and asking again would get the same answer.
+  await noteCashout(tx, id, { nextCheckAt: null })
+  if (first) log.error({ payoutId: id, reason, alarm: true }, 'return failed for good')
+}

@@ -1,0 +1,19 @@
+import type { Clock } from '#shared/clock'
+import type { Log } from '#shared/log'
+import type { Guards } from './decide'
+import type { QuoteStore } from './quote.store'
+import type { RateSource } from './rate'
+import type { RateStore } from './rate.store'
+
+/** What this service works with; made in main.ts. Durations in ms. */
+export type Context = {
+  /** In the order of trust. */
+  readonly sources: readonly RateSource[]
+  readonly guards: Guards
+  readonly quotes: QuoteStore
+  readonly rates: RateStore
+  readonly pollMs: number
+  readonly quoteTtlMs: number
+  readonly clock: Clock
+  readonly log: Log
+}

@@ -1,0 +1,24 @@
+import type { Clock } from '#shared/clock'
+import type { Config, SourceName } from '../config'
+import type { RateSource } from '../rate'
+import { bnmSource } from './bnm'
+import { fixedSource } from './fixed'
+import { frankfurterSource } from './frankfurter'
+import { openErApiSource } from './open-er-api'
+
+/** The sources that the configuration names, in its order. */
+export function sourcesFrom(config: Config, clock: Clock): RateSource[] {
+  const deadlineMs = config.rateDeadlineMs
+  const all: Record<SourceName, () => RateSource> = {
+    fixed: () => fixedSource(config.fixedRates, clock),
+    frankfurter: () =>
+      frankfurterSource({
+        url: config.frankfurterUrl,
+        providers: config.frankfurterProviders,
+        deadlineMs,
+      }),
+    bnm: () => bnmSource({ url: config.bnmUrl, session: config.bnmSession, deadlineMs }),
+    'open-er-api': () => openErApiSource({ url: config.openErApiUrl, deadlineMs }),
+  }
+  return config.rateSources.map((name) => all[name]())
+}
