@@ -11,6 +11,7 @@ import {
 } from 'viem'
 import { ownedWalletAbi, ownedWalletBytecode } from '#infra/contracts/artifacts.gen'
 import { actors, openStage, refOf } from '#infra/contracts/stage'
+import { authorizationFields, transferTypes } from '#shared/chain/erc3009'
 
 const stage = await openStage()
 afterAll(stage.close)
@@ -25,17 +26,9 @@ const domain = {
   chainId: 10143,
   verifyingContract: stage.deployment.ausd,
 } as const
-const transferFields = [
-  { name: 'from', type: 'address' },
-  { name: 'to', type: 'address' },
-  { name: 'value', type: 'uint256' },
-  { name: 'validAfter', type: 'uint256' },
-  { name: 'validBefore', type: 'uint256' },
-  { name: 'nonce', type: 'bytes32' },
-] as const
 const types = {
-  TransferWithAuthorization: transferFields,
-  ReceiveWithAuthorization: transferFields,
+  ...transferTypes,
+  ReceiveWithAuthorization: authorizationFields,
   CancelAuthorization: [
     { name: 'authorizer', type: 'address' },
     { name: 'nonce', type: 'bytes32' },

@@ -8,13 +8,14 @@ import {
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { signIn } from '#infra/demo/session'
-import { type SignedTransfer, signTransfer, type TransferTerms } from '#infra/demo/transfer'
+import { signTransfer, type TransferTerms } from '#infra/demo/transfer'
 import { bid } from '#infra/local/fees'
 import type { StackFile } from '#infra/local/stack-file'
 import { waitUntil } from '#infra/local/wait'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import type { SignedTransfer } from '#shared/chain/erc3009'
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are read by tests and the demo, field by field
 export type Reply = { status: number; body: any; headers: Headers }

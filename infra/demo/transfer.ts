@@ -1,15 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Address, Hex, LocalAccount } from 'viem'
-
-export type SignedTransfer = {
-  from: Address
-  to: Address
-  value: string
-  validAfter: string
-  validBefore: string
-  nonce: Hex
-  signature: Hex
-}
+import { type SignedTransfer, typedTransfer } from '#shared/chain/erc3009'
 
 export type TransferTerms = {
   to: Address
@@ -24,18 +15,6 @@ export type TransferTerms = {
   tokenName?: string
 }
 
-/** The EIP-712 type of ERC-3009. */
-export const transferTypes = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const
-
 /** What the app does: signs a transfer that anybody may put on the chain, once. */
 export async function signTransfer(
   account: LocalAccount,
@@ -45,27 +24,16 @@ export async function signTransfer(
   const message = {
     from: account.address,
     to: terms.to,
-    value: terms.valueMicro,
-    validAfter: terms.validAfter ?? now - 60n,
-    validBefore: terms.validBefore ?? now + BigInt(terms.validForSeconds ?? 3_600),
+    value: terms.valueMicro.toString(),
+    validAfter: (terms.validAfter ?? now - 60n).toString(),
+    validBefore: (terms.validBefore ?? now + BigInt(terms.validForSeconds ?? 3_600)).toString(),
     nonce: terms.nonce ?? (`0x${randomBytes(32).toString('hex')}` as Hex),
   }
-  const signature = await account.signTypedData({
-    domain: {
-      name: terms.tokenName ?? 'Agora Dollar',
-      version: '1',
-      chainId: terms.chainId,
-      verifyingContract: terms.token,
-    },
-    types: transferTypes,
-    primaryType: 'TransferWithAuthorization',
-    message,
-  })
-  return {
-    ...message,
-    value: message.value.toString(),
-    validAfter: message.validAfter.toString(),
-    validBefore: message.validBefore.toString(),
-    signature,
+  const domain = {
+    name: terms.tokenName ?? 'Agora Dollar',
+    version: '1',
+    chainId: terms.chainId,
+    verifyingContract: terms.token,
   }
+  return { ...message, signature: await account.signTypedData(typedTransfer(domain, message)) }
 }

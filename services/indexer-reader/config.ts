@@ -13,7 +13,7 @@ export const fields = {
   CREDIT_LINE_ADDRESS: address({ about: 'the credit-line contract' }),
   DEPLOY_BLOCK: integer({ about: 'block of its deployment: reading starts there' }),
   LOGS_RANGE_MAX: integer({ about: 'blocks per eth_getLogs at most', fallback: '100' }),
-  POLL_MS: durationMs({ about: 'pause between two looks at the head', fallback: '300' }),
+  POLL_MS: durationMs({ about: 'pause between two reads of the head', fallback: '300' }),
   LAG_MAX_MS: durationMs({
     about: 'behind the chain by more than this, the reader refuses to answer',
     fallback: '15000',

@@ -2,8 +2,8 @@ import { and, desc, eq, inArray, not, sql } from 'drizzle-orm'
 import { bigint, integer, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { at } from '#shared/db/columns'
 import type { Database, Db, Tx } from '#shared/db/open'
-import { schema } from './schema.store.ts'
-import type { Span } from './span.ts'
+import type { Span } from './chain/span'
+import { schema } from './schema.store'
 
 /**
  * One row per generation of the projection: how far it has read, and of which chain. A `filling`
@@ -22,7 +22,7 @@ export const cursors = schema.table(
     blockNumber: bigint('block_number', { mode: 'number' }).notNull(),
     blockHash: text('block_hash'),
     blockTimeSeconds: bigint('block_time_seconds', { mode: 'number' }).notNull(),
-    /** Up to here a second answer has confirmed the first. */
+    /** Up to here a recheck has confirmed the first answer. */
     confirmedTo: bigint('confirmed_to', { mode: 'number' }).notNull(),
     eventCount: bigint('event_count', { mode: 'number' }).notNull(),
     movedAt: at('moved_at').notNull(),
@@ -44,7 +44,24 @@ export const liveCursors = (db: Db): Promise<Cursor[]> =>
     .from(cursors)
     .where(inArray(cursors.state, ['filling', 'serving']))
 
-/** Asks for a generation that starts from nothing; one that is filling already is handed back. */
+/** The one that is in this state, of a contract if given. */
+export async function findCursor(
+  db: Db,
+  state: 'filling' | 'serving',
+  contract?: string,
+): Promise<Cursor | undefined> {
+  const rows = await db
+    .select()
+    .from(cursors)
+    .where(and(eq(cursors.state, state), contract ? eq(cursors.contract, contract) : undefined))
+  return rows[0]
+}
+
+/** Holds the row until the transaction ends: no step of another reader moves it meanwhile. */
+export const lockCursor = (tx: Tx, generation: number) =>
+  tx.select().from(cursors).where(eq(cursors.generation, generation)).for('update')
+
+/** Asks for a generation that starts from nothing; one that is filling already is returned instead. */
 export async function beginGeneration(database: Database, origin: Origin): Promise<number> {
   const ofOrigin = and(
     eq(cursors.chainId, origin.chainId),
@@ -121,14 +138,14 @@ export async function promote(tx: Tx, generation: number): Promise<void> {
     .where(and(eq(cursors.generation, generation), eq(cursors.state, 'filling')))
 }
 
-/** Sets how far the second look has come; `events` counts those it had to add. */
+/** Sets how far rechecks have come; `events` counts those they had to add. */
 export const confirmTo = (db: Db, generation: number, block: number, events = 0) =>
   db
     .update(cursors)
     .set({ confirmedTo: block, eventCount: sql`${cursors.eventCount} + ${events}` })
     .where(eq(cursors.generation, generation))
 
-/** Deletes every row of retired generations: an operator's act, the service has no such right. */
+/** Deletes every row of retired generations: for an operator, the service has no such right. */
 export const dropRetired = (database: Database): Promise<void> =>
   database.transaction(async (tx) => {
     const retired = sql`select generation from ${cursors} where state = 'retired'`

@@ -2,8 +2,8 @@ import { and, asc, between, eq, inArray, sql } from 'drizzle-orm'
 import { bigint, index, integer, jsonb, primaryKey, text } from 'drizzle-orm/pg-core'
 import { addressColumn } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
-import type { ChainEvent } from './event.ts'
-import { schema } from './schema.store.ts'
+import type { ChainEvent } from './event'
+import { schema } from './schema.store'
 
 /** Every followed event, at its place in the chain. */
 export const events = schema.table(
@@ -26,7 +26,7 @@ export const events = schema.table(
 
 /**
  * Writes many rows with one parameter: a parameter per value would meet the protocol's limit of
- * 65,535. Answers how many were new; the same place again is quiet.
+ * 65,535. Answers how many were new; an event that is stored already is left as it is.
  */
 export async function addEvents(
   tx: Tx,
@@ -49,7 +49,7 @@ export async function addEvents(
   return added[0]!.added
 }
 
-/** What is stored of a stretch of blocks, in chain order. */
+/** What is stored of these blocks, in chain order. */
 export const eventsBetween = (db: Db, generation: number, from: number, to: number) =>
   read(db, and(eq(events.generation, generation), between(events.blockNumber, from, to)))
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { type AbiEvent, encodeAbiParameters, encodeEventTopics, numberToHex } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import { decodeArgs, followedTopics } from './event.ts'
+import { decodeArgs, followedTopics } from './event'
 
 const samples: Record<string, unknown> = {
   address: '0x9B2eF1C1A7f0E3d2C4b5A6978877665544332211'.toLowerCase(),

@@ -48,6 +48,9 @@ export type ChainEvent<Name extends EventName = EventName> = {
   [N in Name]: EventPlace & { readonly name: N; readonly args: EventArgs[N] }
 }[Name]
 
+export const walletsOf = (events: readonly ChainEvent[]): Set<Address> =>
+  new Set(events.map((event) => event.wallet))
+
 const eventNames: ReadonlySet<string> = new Set<EventName>([
   'VerifiedSet',
   'FrozenSet',

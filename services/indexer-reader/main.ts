@@ -1,46 +1,37 @@
 import { serve } from '#shared/bus/serve'
 import { systemClock } from '#shared/clock'
 import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
-import { awaitChain } from './boot.ts'
-import { fields } from './config.ts'
-import { openReader } from './reader.ts'
-import { readStats, recordResponder } from './record.responder.ts'
+import { awaitChain, type ChainIdentity } from './chain/identity'
+import { fields } from './config'
+import { openContext } from './context'
+import { startFollowing } from './follow'
+import { answerRecord, readStats } from './record'
 
 await runService('indexer-reader', fields, async (config, runtime) => {
   const { log, signal, stuck } = runtime
-  if (!(await awaitChain(config, runtime))) return
+  const { rpcUrls, chainId, genesisHash, creditLineAddress, deployBlock } = config
+  const identity: ChainIdentity = { chainId, genesisHash, contract: creditLineAddress }
+  if (!(await awaitChain(rpcUrls, identity, runtime))) return
 
   await using database = openServiceDatabase('indexer-reader', config, runtime)
   await using bus = await openServiceBus('indexer-reader', config, runtime)
-  const reader = openReader({
-    database,
-    rpcUrls: config.rpcUrls,
-    identity: {
-      chainId: config.chainId,
-      genesisHash: config.genesisHash,
-      contract: config.creditLineAddress,
-    },
-    deployBlock: config.deployBlock,
-    logsRangeMax: config.logsRangeMax,
-    pollMs: config.pollMs,
-    clock: systemClock,
-    log,
+  const { logsRangeMax, pollMs, lagMaxMs } = config
+  const context = openContext({
+    ...{ database, rpcUrls, identity, deployBlock, logsRangeMax, pollMs, lagMaxMs },
+    ...{ clock: systemClock, log },
   })
-  const reading = reader.run(signal).catch((error) => {
-    log.fatal({ err: error }, 'reading stopped')
+  await using _following = startFollowing(context, (error) => {
+    log.fatal({ err: error }, 'projection is not of this contract')
     stuck()
   })
-  const { origin, figures } = reader
-  const asked = { database, origin, clock: systemClock, lagMaxMs: config.lagMaxMs }
   await using _served = await serve({
     bus,
     name: 'indexer-reader',
     description: 'The credit history of wallets, from finalized events',
-    answers: [recordResponder(asked)],
-    stats: () => readStats({ ...asked, figures }),
+    answers: [answerRecord(context)],
+    stats: () => readStats(context),
     log,
   })
   log.info('service ready')
   await untilStopped(signal)
-  await reading
 })

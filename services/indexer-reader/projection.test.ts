@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import type { ChainEvent, EventArgs, EventName } from './event.ts'
-import { historyOf } from './history.ts'
-import { evolve, fold, Impossible, type Standing, unseen, whole } from './projection.ts'
+import type { ChainEvent, EventArgs, EventName } from './event'
+import { evolve, fold, Impossible, type Standing, unseen, whole } from './projection'
+import { historyOf } from './record'
 
 const account = `0x${'a'.repeat(40)}` as const
 const txOf = (block: number) => `0x${String(block).padStart(64, '0')}` as const

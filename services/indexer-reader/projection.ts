@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
-import type { ChainEvent, EventArgs } from './event.ts'
+import type { ChainEvent, EventArgs } from './event'
 
-/** The words of the contract's outcomes, by their number. */
+/** The contract's outcomes, by their number. */
 export const outcomes = ['Qualified', 'Short', 'Late', 'Defaulted', 'Reversed'] as const
 export type Outcome = (typeof outcomes)[number]
 
@@ -46,11 +46,11 @@ export type Standing = {
   readonly open: Cycle | null
   /** The cycles that this fold closed, and those that a held repayment can still reverse. */
   readonly closed: readonly Cycle[]
-  /** A cycle was reversed, and the debt that comes back with it is not told yet. */
+  /** A cycle was reversed, and the event of the debt that comes back with it is still to come. */
   readonly reversing: ChainEvent<'CycleReversed'> | null
 }
 
-/** A wallet that the contract has never named. */
+/** A wallet without events. */
 export const unseen: Standing = {
   verified: false,
   frozen: false,
@@ -124,11 +124,11 @@ export function evolve(before: Standing, event: ChainEvent): Standing {
     case 'CollateralAdded':
     case 'CollateralWithdrawn':
     case 'TopUpRevoked':
-      return standing // The record tells of debts; collateral only says that the wallet exists.
+      return standing // The record is of debts; collateral only shows that the wallet exists.
   }
 }
 
-/** Hands back a standing in which whole transactions ended; throws `Impossible` for any other. */
+/** Returns a standing that ends with a whole transaction; throws `Impossible` for any other. */
 export function whole(standing: Standing): Standing {
   if (standing.reversing) throw new Impossible(noDebtCameBack, standing.reversing)
   return standing
@@ -146,7 +146,7 @@ function verify(standing: Standing, event: ChainEvent, verified: boolean): Stand
   return { ...standing, verified, verifiedAtSeconds: since }
 }
 
-/** A cycle opens now, or goes on with a debt that came back and is as old as the cycle it left. */
+/** A cycle opens now, or with a debt that came back; then it is as old as the cycle the debt left. */
 function openCycle(standing: Standing, event: ChainEvent, args: EventArgs['CycleOpened']) {
   demand(standing.open === null, event, 'a cycle was open')
   const number = standing.cyclesClosed + 1
@@ -244,7 +244,7 @@ const reversalOf = ({ cycle, amountMicro }: HeldRepayment) => `${amountMicro} in
 const reversalIn = ({ reversing }: Standing) =>
   reversing && `${reversing.args.amount} in cycle ${reversing.args.number}`
 
-/** What the cycle earned is taken from the score. It had earned something only if it qualified. */
+/** What the cycle earned is taken from the score. Only a qualified cycle had earned anything. */
 function reverse(standing: Standing, event: ChainEvent<'CycleReversed'>): Standing {
   const { args } = event
   const cycle = closedCycle(standing, Number(args.number))

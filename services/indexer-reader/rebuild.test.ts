@@ -4,37 +4,43 @@ import { sql } from 'drizzle-orm'
 import { waitUntil } from '#infra/local/wait'
 import { type ScratchPostgres, startScratchPostgres } from '#infra/migrations/scratch-postgres'
 import { openRpcProxy, type RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
-import { beginGeneration, cursors } from './cursor.store.ts'
-import { events } from './event.store.ts'
-import { openRigChain, type RigChain } from './rig/chain.ts'
-import { askRecord, openRigDatabase, startReader } from './rig/rig.ts'
-import { ana, tellStory } from './rig/story.ts'
+import { beginGeneration, cursors } from './cursor.store'
+import { events } from './event.store'
+import {
+  ana,
+  askRecord,
+  openTestChain,
+  openTestDatabase,
+  playStory,
+  startReader,
+  type TestChain,
+} from './test-support'
 
 setDefaultTimeout(60_000)
 
 let postgres: ScratchPostgres
-let chain: RigChain
+let chain: TestChain
 let proxy: RpcProxy
-let rig: Awaited<ReturnType<typeof openRigDatabase>>
+let store: Awaited<ReturnType<typeof openTestDatabase>>
 let running: ReturnType<typeof startReader>
 
 beforeAll(async () => {
-  ;[postgres, chain] = await Promise.all([startScratchPostgres(), openRigChain()])
-  await tellStory(chain)
+  ;[postgres, chain] = await Promise.all([startScratchPostgres(), openTestChain()])
+  await playStory(chain)
   proxy = openRpcProxy({ target: chain.rpcUrl })
-  rig = await openRigDatabase(postgres, 'rebuild')
-  running = startReader({ database: rig.database, chain, rpcUrls: [proxy.url], logsRangeMax: 1 })
+  store = await openTestDatabase(postgres, 'rebuild')
+  running = startReader({ database: store.database, chain, rpcUrls: [proxy.url], logsRangeMax: 1 })
 }, 60_000)
 afterAll(async () => {
   await running.stop()
-  await rig.database[Symbol.asyncDispose]()
+  await store.database[Symbol.asyncDispose]()
   await proxy[Symbol.asyncDispose]()
   await Promise.all([postgres[Symbol.asyncDispose](), chain.close()])
 })
 
-const ask = () => askRecord({ database: rig.database, reader: running.reader }, ana)
+const ask = () => askRecord(running.context, ana)
 const generations = () =>
-  rig.database.read((db) => db.select().from(cursors).orderBy(cursors.generation))
+  store.database.read((db) => db.select().from(cursors).orderBy(cursors.generation))
 const states = async () => (await generations()).map((cursor) => cursor.state)
 const answered = async () => {
   const answer = await ask()
@@ -52,7 +58,7 @@ test('a first projection refuses until it has reached the head', async () => {
 test('a rebuild fills a new generation while the old one answers, then takes its place', async () => {
   const before = await waitUntil('an answer', answered)
   proxy.setFaults({ delayMs: 25 })
-  await beginGeneration(rig.database, running.reader.origin)
+  await beginGeneration(store.database, running.context.origin)
   let answers = 0
   while ((await states()).join() !== 'retired,serving') {
     const answer = await ask()
@@ -69,8 +75,8 @@ test('a rebuild fills a new generation while the old one answers, then takes its
 test('a rebuild asked for twice is one rebuild', async () => {
   proxy.setFaults({ delayMs: 50 })
   const [first, second] = await Promise.all([
-    beginGeneration(rig.database, running.reader.origin),
-    beginGeneration(rig.database, running.reader.origin),
+    beginGeneration(store.database, running.context.origin),
+    beginGeneration(store.database, running.context.origin),
   ])
   expect(second).toBe(first)
   proxy.setFaults({ delayMs: 0 })
@@ -80,7 +86,7 @@ test('a rebuild asked for twice is one rebuild', async () => {
 test('the command waits until the new generation serves, and cleans when it may', async () => {
   const command = Bun.spawn([process.execPath, join(import.meta.dir, 'rebuild.ts'), '--clean'], {
     env: {
-      DATABASE_URL: rig.adminUrl,
+      DATABASE_URL: store.adminUrl,
       CHAIN_ID: '10143',
       CREDIT_LINE_ADDRESS: chain.deployment.creditLine,
       DEPLOY_BLOCK: String(chain.deployment.deployBlock),
@@ -91,7 +97,7 @@ test('the command waits until the new generation serves, and cleans when it may'
   expect(await new Response(command.stderr).text()).toBe('')
   expect(await command.exited).toBe(0)
   expect(await states()).toEqual(['serving'])
-  const kept = await rig.database.read((db) =>
+  const kept = await store.database.read((db) =>
     db.select({ generation: events.generation }).from(events).groupBy(events.generation),
   )
   expect(kept).toHaveLength(1)
@@ -99,22 +105,23 @@ test('the command waits until the new generation serves, and cleans when it may'
 })
 
 test('the service itself may delete nothing', async () => {
-  const attempt = rig.database.read((db) => db.execute(sql`delete from indexer_reader.events`))
+  const attempt = store.database.run((db) => db.execute(sql`delete from indexer_reader.events`))
   await expect(attempt).rejects.toThrow()
 })
 
 test('an answer is refused once nothing has moved for longer than the limit', async () => {
   const { moved_at } = (
-    await rig.database.read((db) =>
+    await store.database.read((db) =>
       db.execute<{ moved_at: string }>(
         sql`select moved_at from indexer_reader.cursors where state = 'serving'`,
       ),
     )
   )[0]!
   const movedMs = Date.parse(moved_at)
-  const parts = { database: rig.database, reader: running.reader, lagMaxMs: 5_000 }
-  expect(await askRecord({ ...parts, nowMs: () => movedMs + 4_000 }, ana)).toHaveProperty('ok')
-  expect(await askRecord({ ...parts, nowMs: () => movedMs + 5_001 }, ana)).toEqual({
+  const { context } = running
+  const at = (nowMs: number) => askRecord(context, ana, { nowMs: () => nowMs, lagMaxMs: 5_000 })
+  expect(await at(movedMs + 4_000)).toHaveProperty('ok')
+  expect(await at(movedMs + 5_001)).toEqual({
     refused: 'indexer_lags',
   })
 })
@@ -123,8 +130,7 @@ test.each([
   ['never seen', `0x${'d'.repeat(40)}`],
   ['never seen, in capitals', `0x${'D'.repeat(40)}`],
 ])('a wallet %s has an empty record', async (_what, wallet) => {
-  const parts = { database: rig.database, reader: running.reader, lagMaxMs: 600_000 }
-  expect(await askRecord(parts, wallet)).toMatchObject({
+  expect(await askRecord(running.context, wallet, { lagMaxMs: 600_000 })).toMatchObject({
     ok: { history: { score: '0', cycleCount: 0, firstSeenAt: null, cycles: [] } },
   })
 })

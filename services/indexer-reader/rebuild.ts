@@ -4,8 +4,8 @@ import type { Database } from '#shared/db/open'
 import { openDatabase } from '#shared/db/open'
 import { pause } from '#shared/deadline'
 import { openLog } from '#shared/log'
-import { fields } from './config.ts'
-import { beginGeneration, cursors, dropRetired } from './cursor.store.ts'
+import { fields } from './config'
+import { beginGeneration, cursors, dropRetired } from './cursor.store'
 
 /**
  * `bun services/indexer-reader/rebuild.ts`: asks for a projection from zero and waits until it

@@ -1,16 +1,15 @@
 import { and, eq, isNull, or, sql } from 'drizzle-orm'
-import { bigint, boolean, integer, jsonb, primaryKey } from 'drizzle-orm/pg-core'
+import { bigint, boolean, integer, jsonb, primaryKey, text } from 'drizzle-orm/pg-core'
 import type { Address } from 'viem'
 import { addressColumn, amountColumn } from '#shared/db/columns'
 import type { Database, Db, Tx } from '#shared/db/open'
-import { cursors, type Origin } from './cursor.store.ts'
-import { cycles, saveCycles } from './cycle.store.ts'
-import { type Cycle, type HeldRepayment, type Standing, unseen } from './projection.ts'
-import { schema } from './schema.store.ts'
+import { cursors, type Origin } from './cursor.store'
+import { type Cycle, type HeldRepayment, outcomes, type Standing, unseen } from './projection'
+import { schema } from './schema.store'
 
 type StoredHold = Omit<HeldRepayment, 'amountMicro'> & { amountMicro: string }
 
-/** What the events of each wallet add up to, without its cycles. */
+/** What the events of each wallet add up to; its cycles are the rows of `cycles`. */
 export const records = schema.table(
   'records',
   {
@@ -33,15 +32,34 @@ export const records = schema.table(
   (table) => [primaryKey({ columns: [table.generation, table.wallet] })],
 )
 
+/** The cycles of each wallet; one without an outcome is open. */
+export const cycles = schema.table(
+  'cycles',
+  {
+    generation: integer('generation').notNull(),
+    wallet: addressColumn('wallet').notNull(),
+    number: integer('number').notNull(),
+    outcome: text('outcome', { enum: outcomes }),
+    openedAtSeconds: bigint('opened_at_seconds', { mode: 'number' }).notNull(),
+    closedAtSeconds: bigint('closed_at_seconds', { mode: 'number' }),
+    peakDrawnMicro: amountColumn('peak_drawn_micro').notNull(),
+    totalRepaidMicro: amountColumn('total_repaid_micro').notNull(),
+    scoreAfter: amountColumn('score_after'),
+    openTxHash: text('open_tx_hash').notNull().$type<`0x${string}`>(),
+    closeTxHash: text('close_tx_hash').$type<`0x${string}`>(),
+  },
+  (table) => [primaryKey({ columns: [table.generation, table.wallet, table.number] })],
+)
+
 export type Standings = Map<Address, Standing>
 
-/** The wallets of one text parameter: a list of any length. */
+/** The wallets in one text parameter: a list of any length. */
 const oneOf = (wallets: Iterable<Address>) =>
   sql`(select json_array_elements_text(${JSON.stringify([...wallets])}::json))`
 
 /**
  * Where the wallets stand, with the cycle that is open and those that a held repayment can still
- * reverse; a wallet without a row is `unseen`.
+ * reverse. A wallet without a row is `unseen`.
  */
 export async function loadStandings(
   db: Db,
@@ -83,7 +101,7 @@ const withCycle = (standing: Standing, cycle: Cycle): Standing =>
     ? { ...standing, open: cycle }
     : { ...standing, closed: [...standing.closed, cycle] }
 
-/** Writes the wallets' rows and the cycles that these standings hold: all that may have changed. */
+/** Writes the wallets' rows, and the cycles that these standings hold: the ones that may have changed. */
 export async function saveStandings(tx: Tx, generation: number, standings: Standings) {
   if (standings.size === 0) return
   const rows = [...standings].map(([wallet, { open: _, closed: __, ...standing }]) => ({
@@ -112,6 +130,36 @@ export async function saveStandings(tx: Tx, generation: number, standings: Stand
       verified_at_seconds = excluded.verified_at_seconds,
       first_seen_at_seconds = excluded.first_seen_at_seconds, last_block = excluded.last_block`)
   await saveCycles(tx, generation, standings)
+}
+
+/** Writes the cycles that the standings hold; all others stay untouched. */
+async function saveCycles(tx: Tx, generation: number, standings: Standings) {
+  const rows = [...standings].flatMap(([wallet, { open, closed }]) =>
+    [...closed, ...(open ? [open] : [])].map((cycle) => ({
+      wallet,
+      ...cycle,
+      peakDrawnMicro: cycle.peakDrawnMicro.toString(),
+      totalRepaidMicro: cycle.totalRepaidMicro.toString(),
+      scoreAfter: cycle.scoreAfter?.toString() ?? null,
+    })),
+  )
+  if (rows.length === 0) return
+  await tx.execute(sql`
+    insert into ${cycles} (generation, wallet, number, outcome, opened_at_seconds,
+      closed_at_seconds, peak_drawn_micro, total_repaid_micro, score_after, open_tx_hash,
+      close_tx_hash)
+    select ${generation}, r.wallet, r.number, r.outcome, r."openedAtSeconds",
+      r."closedAtSeconds", r."peakDrawnMicro", r."totalRepaidMicro", r."scoreAfter",
+      r."openTxHash", r."closeTxHash"
+    from json_to_recordset(${JSON.stringify(rows)}::json) as r (wallet text, number int,
+      outcome text, "openedAtSeconds" bigint, "closedAtSeconds" bigint, "peakDrawnMicro" numeric,
+      "totalRepaidMicro" numeric, "scoreAfter" numeric, "openTxHash" text, "closeTxHash" text)
+    on conflict (generation, wallet, number) do update set
+      outcome = excluded.outcome, opened_at_seconds = excluded.opened_at_seconds,
+      closed_at_seconds = excluded.closed_at_seconds,
+      peak_drawn_micro = excluded.peak_drawn_micro,
+      total_repaid_micro = excluded.total_repaid_micro, score_after = excluded.score_after,
+      open_tx_hash = excluded.open_tx_hash, close_tx_hash = excluded.close_tx_hash`)
 }
 
 /**

@@ -1,9 +1,17 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { Hex } from 'viem'
 import { recordFromChain } from '#infra/ops/chain-record'
-import { historyOf } from './history.ts'
-import { openRigChain, type RigChain, rigTerms, standingOf } from './rig/chain.ts'
-import { ana, ausd, budi, citra } from './rig/story.ts'
+import { historyOf } from './record'
+import {
+  ana,
+  ausd,
+  budi,
+  citra,
+  openTestChain,
+  standingOf,
+  type TestChain,
+  testTerms,
+} from './test-support'
 
 setDefaultTimeout(120_000)
 
@@ -11,8 +19,8 @@ const users = [ana, budi, citra]
 const seed = Number(process.env.WALK_SEED ?? 20_261_121)
 const acts = Number(process.env.WALK_ACTS ?? 300)
 
-async function beginning(holdSeconds: number): Promise<RigChain> {
-  const chain = await openRigChain({ holdSeconds })
+async function beginning(holdSeconds: number): Promise<TestChain> {
+  const chain = await openTestChain({ holdSeconds })
   for (const user of users) {
     await chain.verify(user)
     await chain.fund(user, 10_000n * ausd)
@@ -31,7 +39,7 @@ function dice() {
 }
 
 /** Acts of three wallets, as they come. What the contract refuses leaves no trace: how many. */
-async function walk(chain: RigChain, refsBack: number): Promise<number> {
+async function walk(chain: TestChain, refsBack: number): Promise<number> {
   const roll = dice()
   const refs: Hex[] = []
   const act = async () => {
@@ -45,11 +53,11 @@ async function walk(chain: RigChain, refsBack: number): Promise<number> {
     if (kind < 26) return void refs.push(await chain.heldRepayFor(user, micro))
     if (kind < 32 && ref) return chain.revokeRepayment(ref)
     if (kind < 34 && ref) return chain.extendHold(ref)
-    if (kind < 37) return chain.warp(roll(rigTerms.minCycleSeconds))
+    if (kind < 37) return chain.warp(roll(testTerms.minCycleSeconds))
     if (kind < 38) return chain.freeze(user, roll(2) === 0)
-    await chain.warp(rigTerms.termSeconds)
+    await chain.warp(testTerms.termSeconds)
     if (roll(6) > 0) return
-    await chain.warp(rigTerms.graceSeconds)
+    await chain.warp(testTerms.graceSeconds)
     await chain.markDefault(user)
   }
   let refused = 0
@@ -58,7 +66,7 @@ async function walk(chain: RigChain, refsBack: number): Promise<number> {
   return refused
 }
 
-const placeOf = ({ rpcUrl, deployment }: RigChain) => ({
+const placeOf = ({ rpcUrl, deployment }: TestChain) => ({
   rpcUrl,
   ausd: deployment.ausd,
   creditLine: deployment.creditLine,
@@ -70,8 +78,8 @@ const placeOf = ({ rpcUrl, deployment }: RigChain) => ({
 })
 
 const holds: [string, number, number][] = [
-  ['end within the term', rigTerms.holdSeconds, 4],
-  ['outlast a default', 10 * rigTerms.graceSeconds, 40],
+  ['end within the term', testTerms.holdSeconds, 4],
+  ['outlast a default', 10 * testTerms.graceSeconds, 40],
 ]
 
 test.each(holds)(

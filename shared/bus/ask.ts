@@ -2,6 +2,7 @@ import { headers, type Msg, type NatsError } from 'nats'
 import type { Bus } from '#shared/bus/open'
 import { Overdue } from '#shared/deadline'
 import { type AnswerOf, answerSchema, type Question, type RequestOf } from '#shared/messages/topic'
+import { type RefusalCode, refuse } from '#shared/refusals'
 import { requestId, requestIdHeader } from '#shared/request-id'
 import { readerOf } from '#shared/schema'
 
@@ -35,6 +36,23 @@ export const asker =
     if ('fault' in read) throw new Faulted(`${question.subject} answered badly: ${read.fault}`)
     return read.value as AnswerOf<typeof question>
   }
+
+/** Asks; when no answer comes in time, or a fault, the answer is the refusal `otherwise`. */
+export async function askOr<Q extends Question>(
+  ask: Ask,
+  question: Q,
+  request: RequestOf<Q>,
+  otherwise: RefusalCode,
+  deadlineMs?: number,
+): Promise<AnswerOf<Q>> {
+  try {
+    return await ask(question, request, deadlineMs)
+  } catch (error) {
+    const unanswered = [Unavailable, Faulted, Overdue].some((kind) => error instanceof kind)
+    if (!unanswered) throw error
+    return refuse(otherwise)
+  }
+}
 
 async function send(
   bus: Bus,

@@ -8,7 +8,7 @@ import { within } from '#shared/deadline'
 import type { Log } from '#shared/log'
 import { readerOf } from '#shared/schema'
 
-/** Less than half of the consumers' ack_wait, so that a stuck handler ends before a redelivery. */
+/** Less than half of the consumers' ack_wait, so that a hanging handler ends before a redelivery. */
 const handlerDeadlineMs = 9_500
 
 export type IncomingMessage = { subject: string; messageId: string; payload: unknown }
@@ -22,7 +22,7 @@ export type HandlingContext = {
   poke: () => void
 }
 
-/** Handles one message to its end: done (ack), or to be tried again later. Never throws. */
+/** Handles one message: done (ack), or to be tried again later. Never throws. */
 export async function handle(
   context: HandlingContext,
   message: IncomingMessage,

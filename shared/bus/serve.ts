@@ -21,7 +21,7 @@ export type Served = {
   name: ServiceName
   description: string
   answers: readonly Answering[]
-  /** The true figures (lag, oldest in flight, dead letters), shown by `nats micro stats`. */
+  /** Figures from the rows (lag, oldest in flight, dead letters), shown by `nats micro stats`. */
   stats: () => Promise<Record<string, unknown>>
   log: Log
 }
@@ -41,7 +41,7 @@ export async function serve(options: Served): Promise<AsyncDisposable> {
       subject,
       // nats 2.29 neither awaits an async handler nor catches its rejection (measured).
       handler: (error, message) => {
-        if (error) options.log.error({ err: error, subject }, 'question failed to arrive')
+        if (error) options.log.error({ err: error, subject }, 'question could not be received')
         else void respond(options, answer, message)
       },
     })

@@ -13,7 +13,7 @@ export const attemptsMax = 40
 export const backoffMs = (attempts: number): number =>
   Math.min(60_000, 100 * 2 ** Math.min(attempts, 12))
 
-/** The one place that decides the fate of a failed message; `attempts` counts this one. */
+/** The one place that decides what becomes of a failed message; `attempts` counts this one. */
 export function verdictOn(error: unknown, attempts: number): Verdict {
   if (error instanceof Malformed) return { dead: error.message }
   if (attempts < attemptsMax) return { retryInMs: backoffMs(attempts) }

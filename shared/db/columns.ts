@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { customType, timestamp } from 'drizzle-orm/pg-core'
 
 /** A whole amount in the smallest unit its name says; `numeric(78,0)` holds every uint256. */
@@ -16,7 +17,10 @@ export const addressColumn = customType<{ data: `0x${string}`; driverData: strin
 export const at = (name: string) =>
   timestamp(name, { withTimezone: true, mode: 'date', precision: 3 })
 
-/** Every table that has a life speaks these two words. */
+/** So many ms from now, by the clock of the database: where a lease or a wait ends. */
+export const fromNow = (ms: number) => sql`now() + ${ms} * interval '1 millisecond'`
+
+/** When a row was written and last changed. */
 export const timestamps = () => ({
   createdAt: at('created_at').notNull().defaultNow(),
   updatedAt: at('updated_at').notNull().defaultNow(),

@@ -25,22 +25,22 @@ export type DeadLetter = Omit<
   'diedAt' | 'redrivenAt' | 'redriveRequestedAt'
 >
 
-/** Parks a message; dying again after a redrive opens the same row again. */
-export const storeDeadLetter = (tx: Tx, deadLetters: DeadLetterTable, letter: DeadLetter) =>
+/** Keeps a message that was given up on; one that fails again after a redrive reuses its row. */
+export const storeDeadLetter = (tx: Tx, deadLetters: DeadLetterTable, deadLetter: DeadLetter) =>
   tx
     .insert(deadLetters)
-    .values(letter)
+    .values(deadLetter)
     .onConflictDoUpdate({
       target: [deadLetters.consumer, deadLetters.messageId],
       set: {
-        reason: letter.reason,
+        reason: deadLetter.reason,
         redriveRequestedAt: null,
         redrivenAt: null,
         diedAt: sql`now()`,
       },
     })
 
-/** Letters nobody has dealt with: more than none is an alarm. */
+/** Dead letters that were not redriven. More than none is an alarm. */
 export async function countDead(database: Database, deadLetters: DeadLetterTable): Promise<number> {
   const rows = await database.read((db) =>
     db
@@ -51,7 +51,7 @@ export async function countDead(database: Database, deadLetters: DeadLetterTable
   return rows[0]!.dead
 }
 
-/** What an operator asked to be handled again; the consumer that buried it runs it from the row. */
+/** What an operator asked to be handled again; the consumer that gave it up runs it from the row. */
 export const findRedrives = (database: Database, deadLetters: DeadLetterTable, consumer: string) =>
   database.read((db) =>
     db

@@ -3,7 +3,7 @@ import { integer, type PgSchema, primaryKey, text } from 'drizzle-orm/pg-core'
 import { at } from '#shared/db/columns'
 import type { Database, Tx } from '#shared/db/open'
 
-/** One row per message a consumer has met. `doneAt` says its work committed; it is never forgotten. */
+/** One row per message a consumer has received. `doneAt`: its work committed. Rows are kept. */
 export const inboxTable = <S extends string>(schema: PgSchema<S>) =>
   schema.table(
     'inbox',
@@ -50,7 +50,7 @@ export async function countFailure(
   failure: { consumer: string; messageId: string; error: string },
 ): Promise<number> {
   const { consumer, messageId, error } = failure
-  const rows = await database.read((db) =>
+  const rows = await database.run((db) =>
     db
       .insert(inbox)
       .values({ consumer, messageId, attempts: 1, lastError: error.slice(0, 500) })
@@ -70,7 +70,7 @@ export const reopen = (tx: Tx, inbox: InboxTable, consumer: string, messageId: s
     .set({ doneAt: null, attempts: 0 })
     .where(and(eq(inbox.consumer, consumer), eq(inbox.messageId, messageId)))
 
-/** A cheap look before work outside the database; `claim` is what decides. */
+/** A cheap check before work outside the database; `claim` is what decides. */
 export async function isDone(
   database: Database,
   inbox: InboxTable,

@@ -1,11 +1,11 @@
 import { and, eq, inArray, isNotNull, lte, sql } from 'drizzle-orm'
 import { integer, type PgSchema, primaryKey, text } from 'drizzle-orm/pg-core'
-import { at } from '#shared/db/columns'
+import { at, fromNow } from '#shared/db/columns'
 import type { InboxTable } from '#shared/db/inbox.store'
 import type { Database } from '#shared/db/open'
 import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
 
-/** `recent`: what changed in the last days. `whole`: in all of the time in which money may go back. */
+/** `recent`: what changed in the last days. `whole`: in all the time in which money may be taken back. */
 export const listingWindows = ['recent', 'whole'] as const
 export type ListingWindow = (typeof listingWindows)[number]
 /** Which part of which account's list. */
@@ -28,16 +28,15 @@ export const listingTable = <S extends string>(schema: PgSchema<S>) =>
   )
 export type ListingTable = ReturnType<typeof listingTable>
 
-const fromNow = (ms: number) => sql`now() + ${ms} * interval '1 millisecond'`
 const rowOf = (listings: ListingTable, { account, window }: ListingKey) =>
   and(eq(listings.account, account), eq(listings.window, window))
 
-/** A reading that was taken: when it began, and when the last one did that was whole. */
+/** A reading that was leased: when it began, and when the last whole one did. */
 export type ListingLease = { readonly beganAt: Date; readonly readAt: Date | null }
 
 /**
- * Takes a reading that is due for `leaseMs`; a copy that dies in it is followed by another then.
- * Undefined when it is not due, or another copy's.
+ * Takes a reading that is due, for `leaseMs`; then another copy may take it. Undefined when it is not
+ * due or another copy has it.
  */
 export async function leaseListing(
   database: Database,
@@ -45,7 +44,7 @@ export async function leaseListing(
   key: ListingKey,
   leaseMs: number,
 ): Promise<ListingLease | undefined> {
-  const rows = await database.read((db) =>
+  const rows = await database.run((db) =>
     db
       .insert(listings)
       .values({ ...key, dueAt: fromNow(leaseMs) })
@@ -68,18 +67,18 @@ export const noteWhole = (
   key: ListingKey,
   { beganAt, everyMs }: { beganAt: Date; everyMs: number },
 ) =>
-  database.read((db) =>
+  database.run((db) =>
     db
       .update(listings)
       .set({ readAt: beganAt, failures: 0, dueAt: new Date(beganAt.getTime() + everyMs) })
       .where(rowOf(listings, key)),
   )
 
-/** A reading that failed is repeated sooner than the next was due; so soon at first, then doubling. */
+/** How soon a failed reading is repeated at first; doubles with each failure. */
 const retryMs = 60_000
 const doublingsMax = 10
 
-/** The reading failed: says how many did in a row. */
+/** The reading failed. Answers how many did in a row. */
 export async function noteFailed(
   database: Database,
   listings: ListingTable,
@@ -88,7 +87,7 @@ export async function noteFailed(
 ): Promise<number> {
   const doubled = sql`${retryMs} * power(2, least(${listings.failures}, ${doublingsMax}))`
   const wait = sql`least(${everyMs}::float8, ${doubled})`
-  const rows = await database.read((db) =>
+  const rows = await database.run((db) =>
     db
       .update(listings)
       .set({
@@ -101,13 +100,13 @@ export async function noteFailed(
   return rows[0]?.failures ?? 1
 }
 
-/** Gives a reading back that was not ended, for any copy to begin anew. */
+/** Gives back a reading that was not finished, so that any copy may begin it again. */
 export const giveBackListing = (database: Database, listings: ListingTable, key: ListingKey) =>
-  database.read((db) => db.update(listings).set({ dueAt: sql`now()` }).where(rowOf(listings, key)))
+  database.run((db) => db.update(listings).set({ dueAt: sql`now()` }).where(rowOf(listings, key)))
 
 /**
- * How long ago the reading of the recent window began that was whole, of the account where it is
- * longest ago; ms. Null when an account was never read whole: both want a person after a while.
+ * How long ago the last whole reading of the recent window began, in ms, of the account where that is
+ * longest ago. Null when an account was never read whole.
  */
 export async function listingAgeMs(
   database: Database,
@@ -127,7 +126,7 @@ export async function listingAgeMs(
   return ageMs === null ? null : Math.round(ageMs)
 }
 
-/** So many ids fit into a statement many times over. */
+/** Well below what one statement may carry. */
 const idsMax = 1_000
 
 /** Which of these messages a consumer has done. */

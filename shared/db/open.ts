@@ -6,7 +6,7 @@ import type { Log } from '#shared/log'
 
 /** Statements run inside one transaction; handed to everything that must commit together. */
 export type Tx = Parameters<Parameters<PostgresJsDatabase['transaction']>[0]>[0]
-/** A database or a transaction: for reads that do not care. */
+/** A database or a transaction, for statements that may run in either. */
 export type Db = PostgresJsDatabase | Tx
 
 export type Database = AsyncDisposable & {
@@ -84,7 +84,7 @@ export class DatabaseRefused extends Error {
   }
 }
 
-/** drizzle writes a failed statement's values into its message: they may be anybody's, and go. */
+/** drizzle writes a failed statement's values into its message. They may be personal: removed. */
 function withoutValues(error: unknown): unknown {
   if (!(error instanceof DrizzleQueryError)) return error
   const cause = error.cause as (Error & { code?: string; constraint_name?: string }) | undefined

@@ -1,7 +1,7 @@
 import { and, asc, inArray, isNull, sql } from 'drizzle-orm'
 import { bigserial, index, jsonb, type PgSchema, text } from 'drizzle-orm/pg-core'
 import type { TSchema } from 'typebox'
-import { at } from '#shared/db/columns'
+import { at, fromNow } from '#shared/db/columns'
 import type { Database, Tx } from '#shared/db/open'
 import type { Message, Topic } from '#shared/messages/topic'
 import { requestId } from '#shared/request-id'
@@ -27,8 +27,8 @@ export type OutboxTable = ReturnType<typeof outboxTable>
 export type OutboxRow = OutboxTable['$inferSelect']
 
 /**
- * Writes the message beside the state change it announces. The same id again is quiet: ids come
- * from causes, so a repeat is the same message. Throws when the payload does not fit its schema.
+ * Writes the message beside the state change it announces. The same id again changes nothing: ids
+ * come from causes, so a repeat is the same message. Throws when the payload does not fit its schema.
  */
 export async function announce<S extends TSchema>(
   tx: Tx,
@@ -44,6 +44,9 @@ export async function announce<S extends TSchema>(
     .values({ id, subject: topic.subject, payload, requestId: requestId() })
     .onConflictDoNothing()
 }
+
+/** Longer than publishing the rows takes. */
+const leaseMs = 10_000
 
 /**
  * Takes the oldest unpublished rows under a lease and commits, so that no lock is held while the
@@ -65,7 +68,7 @@ export const lease = (
     if (due.length === 0) return []
     const rows = await tx
       .update(outbox)
-      .set({ leasedUntil: sql`now() + interval '10 seconds'` })
+      .set({ leasedUntil: fromNow(leaseMs) })
       .where(
         inArray(
           outbox.id,
@@ -78,7 +81,7 @@ export const lease = (
 
 /** Only after the broker confirmed: a crash between leaves a duplicate, never a loss. */
 export const markPublished = (database: Database, outbox: OutboxTable, ids: readonly string[]) =>
-  database.read((db) =>
+  database.run((db) =>
     db
       .update(outbox)
       .set({ publishedAt: sql`now()` })

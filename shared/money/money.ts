@@ -13,7 +13,7 @@ export const money = <C extends Currency>(minor: bigint, currency: C): Money<C> 
   currency,
 })
 
-/** More digits than any amount of this world needs, few enough to be cheap to read. */
+/** More digits than any amount needs, few enough to be cheap to read. */
 export const amountDigitsMax = 30
 
 const amountPattern = new RegExp(`^[0-9]{1,${amountDigitsMax}}$`)

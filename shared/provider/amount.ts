@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { decimals, type Fiat, type Money, money } from '#shared/money/money'
 
 /**
- * A JSON number of the provider as the text it was written with, so that no float ever stands
+ * A JSON number of the provider as the text it was written with, so that no float comes
  * between the wire and a bigint. The client turns every number of an answer into this.
  */
 export const ProviderNumber = Type.Object({ decimal: Type.String({ maxLength: 64 }) })

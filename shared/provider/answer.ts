@@ -44,7 +44,7 @@ export function refusalFrom(status: number, body: unknown): ProviderRefusal | un
   }
 }
 
-/** No header may silence us for longer than this. */
+/** No header makes us wait longer than this. */
 const waitMaxMs = 120_000
 
 /**

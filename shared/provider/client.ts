@@ -30,12 +30,12 @@ type Writing<S extends TSchema> = Reading<S> & { body?: unknown; idempotencyKey?
 /** One account at the provider: one secret key, one currency, one budget of calls. */
 export type ProviderClient = {
   readonly account: ProviderAccount
-  /** Repeats itself on unclear outcomes: reading is harmless. */
+  /** Tried again when the outcome is unclear: reading is harmless. */
   readonly get: <S extends TSchema>(
     path: string,
     options: Reading<S>,
   ) => Promise<ProviderAnswer<Static<S>>>
-  /** One attempt, except that a 429 is tried again: it certainly did nothing. */
+  /** One attempt, except that a 429 is tried again: nothing was done. */
   readonly post: <S extends TSchema>(
     path: string,
     options: Writing<S>,
@@ -65,7 +65,7 @@ type Call = {
 type Outcome = ProviderAnswer<unknown> | { busyForMs: number } | { unknown: Error }
 
 const deadlineDefaultMs = 6_000
-/** So that one lost packet leaves a GET the time for another attempt. */
+/** Leaves a GET time for another attempt after a lost packet. */
 const readingDeadlineMs = 3_000
 const attemptsMax = 3
 
@@ -137,7 +137,7 @@ function noted(call: Call, { log, account }: Means, answer: ProviderAnswer<unkno
   if ('refused' in answer) {
     const { status, code, meaning } = answer.refused
     const fields = { account, endpoint: call.endpoint, status, code }
-    // An alarm is heard whatever the level of the log.
+    // At error level, so that no log level hides the alarm.
     if (meaning === 'account_misconfigured')
       log.error({ ...fields, alarm: true }, 'provider refused')
     else log.info(fields, 'provider refused')
@@ -179,7 +179,7 @@ async function exchange(call: Call, means: Means, deadlineMs: number): Promise<O
   return { unknown: new ProviderUnknown(`${endpoint} answered ${status}`) }
 }
 
-/** A 4xx means that nothing was done, except where it tells of time: 408 and 425. */
+/** A 4xx means that nothing was done, except 408 and 425, which are about time. */
 const refuses = (status: number) => status >= 400 && status < 500 && ![408, 425].includes(status)
 
 function accepted({ endpoint, schema }: Call, body: unknown): Outcome {

@@ -15,9 +15,9 @@ import { startLoop } from '#shared/loop'
 import type { ProviderAccount } from '#shared/money/pair'
 import { type Listed, lacksTransactionRead } from '#shared/provider/transactions'
 
-// The provider's list of transactions says what it holds of ours, whether or not a webhook came, and
-// whether or not the broker still has it. It is read in two windows: the last days often, and all of
-// the time in which money may still go back seldom.
+// The provider's list of transactions says what it holds of ours, whether or not a webhook came or
+// the broker lost it. It is read in two windows: the last days often, and rarely the whole time in
+// which money may still be taken back.
 
 /** Does the work of a row in one transaction, unless another copy has done it. */
 export type Once = (work: (tx: Tx) => Promise<unknown>) => Promise<void>
@@ -27,14 +27,14 @@ export type Listing = {
   readonly database: Database
   readonly listings: ListingTable
   readonly inbox: InboxTable
-  /** Under this name the inbox knows the rows. */
+  /** The name of the rows' consumer in the inbox. */
   readonly consumer: string
   readonly accounts: readonly ProviderAccount[]
   readonly list: (account: ProviderAccount, updatedFrom: Date) => Promise<readonly Listed[]>
-  /** Nothing of ours is older, whatever the account was used for before; null: nothing is there. */
+  /** Nothing of ours is older, whatever the account was used for before. Null: we have nothing. */
   readonly oldest?: () => Promise<Date | null>
   /**
-   * Receives a row, for good when it calls `once`; otherwise it is met again at the next reading.
+   * Receives a row, for good when it calls `once`; otherwise the next reading has it again.
    * Throws when what the row names cannot be asked for: then the reading was not whole.
    */
   readonly receive: (account: ProviderAccount, row: Listed, once: Once) => Promise<void>
@@ -52,11 +52,11 @@ export type ListingSettings = {
 }
 
 const tickMaxMs = 30_000
-/** The provider's clock and ours need not agree. */
+/** The provider's clock and ours may differ. */
 const beforeOldestMs = 86_400_000
-/** A copy that dies while it reads is followed by another after this at the latest. */
+/** When a copy dies while it reads, another takes over after this at the latest. */
 const leaseMaxMs = 600_000
-/** So many readings in a row without success, and a person is called. */
+/** After so many failed readings in a row, the log line is an alarm. */
 const failuresMax = 5
 
 /** Reads the list as often as configured, until disposed. `poke` is called after each round. */
@@ -101,7 +101,7 @@ async function readWindow(
   const lease = await leaseListing(database, listings, key, Math.min(everyMs, leaseMaxMs))
   if (!lease) return
   const { beganAt, readAt } = lease
-  // Readings that failed, or a service that was down, make the window as much longer.
+  // The window begins before the last whole reading, however many failed since.
   const lastMs = Math.min(clock(), readAt?.getTime() ?? clock())
   const from = Math.max(lastMs - backMs, (oldest?.getTime() ?? 0) - beforeOldestMs)
   try {
@@ -119,8 +119,8 @@ async function readWindow(
 
 /**
  * Receives every row that changed since then. Throws when the list, or what any of its rows names,
- * could not be asked for: then it was no reading. The other rows are received all the same, and
- * what was received is not asked for again.
+ * could not be asked for. The other rows are received all the same, and what was received is not
+ * asked for again.
  */
 export async function receiveListed(
   listing: Listing,

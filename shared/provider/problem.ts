@@ -21,11 +21,11 @@ export type ProviderRefusal = {
 
 /**
  * Nobody knows whether the provider acted: no answer in time, a broken connection, a 5xx, or an
- * answer that cannot be read. Left only by evidence: the same key again, or a look-up.
+ * answer that cannot be read. Resolved only by evidence: the same key again, or a lookup.
  */
 export class ProviderUnknown extends Error {
   override name = 'ProviderUnknown'
-  /** Set when a look-up was refused, which says nothing about what was looked for. */
+  /** Set when a lookup was refused, which says nothing about what was asked for. */
   readonly refusal: ProviderRefusal | undefined
   constructor(message: string, options: ErrorOptions & { refusal?: ProviderRefusal } = {}) {
     super(message, options)
@@ -33,7 +33,7 @@ export class ProviderUnknown extends Error {
   }
 }
 
-/** The provider's rate limit, or our own under it, let no call through: certainly nothing happened. */
+/** The provider's rate limit, or our own under it, let no call through, so nothing happened. */
 export class ProviderBusy extends Error {
   override name = 'ProviderBusy'
   constructor(

@@ -239,7 +239,7 @@ describe('a list that is not known to be whole is no list:', () => {
   })
 })
 
-describe('a refused look at the list', () => {
+describe('a refused read of the list', () => {
   test.each([
     [403, 'REQUEST_FORBIDDEN_ERROR', true],
     [403, 'REQUEST_FORBIDDEN', true],

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { column } from '#shared/money/countries'
 import type { Fiat } from '#shared/money/money'
 import { fromProviderAmount, ProviderNumber } from '#shared/provider/amount'
 import type { ProviderClient } from '#shared/provider/client'
@@ -8,7 +9,7 @@ import { readerOf } from '#shared/schema'
 /** The movements of money that we ask the list for. */
 export type ListedType = 'payment' | 'refund' | 'chargeback' | 'payout'
 
-/** `unknown` is a word we have never seen, and never good news. */
+/** `unknown` is a word we have never seen; it never counts as success. */
 export type ListedStatus = 'pending' | 'succeeded' | 'failed' | 'voided' | 'reversed' | 'unknown'
 
 /** A row of the provider's list of transactions. It is a hint: what it names is fetched by its id. */
@@ -22,7 +23,7 @@ export type Listed = {
   readonly paymentRequestId: string | null
   /** Ours, perhaps with the suffix that the provider gives a payment's. */
   readonly reference: string | null
-  /** The list's own word, such as `ID_SHOPEEPAY` or `BNI`: not the channel that decides a hold. */
+  /** In the list's own words, such as `ID_SHOPEEPAY` or `BNI`: not the channel that decides a hold. */
   readonly channel: string | null
   readonly currency: string | null
   /** In the smallest unit; null when it is not exact, or of a currency we do not know. */
@@ -33,13 +34,13 @@ export type Listed = {
 
 /** What to list. The list lags behind, so a window begins well before the last one ended. */
 export type ListingOrder = {
-  /** Empty: every type, also those we have no word for. */
+  /** Empty: every type, also those we do not know. */
   readonly types: readonly ListedType[]
   /** Only what changed at this moment or later. */
   readonly updatedFrom: Date
   /** And no later than this; left out: until now. */
   readonly updatedTo?: Date
-  /** How many pages of 50 rows are read before the window counts as too wide. */
+  /** With more pages of 50 rows than this, the window counts as too wide. */
   readonly pagesMax?: number
 }
 
@@ -63,10 +64,9 @@ const statuses: ReadonlyMap<unknown, ListedStatus> = new Map([
   ['VOIDED', 'voided'],
   ['REVERSED', 'reversed'],
 ])
-const currencies: ReadonlyMap<unknown, Fiat> = new Map([
-  ['IDR', 'IDR'],
-  ['MYR', 'MYR'],
-])
+const currencies: ReadonlyMap<unknown, Fiat> = new Map(
+  column('currency').map((currency) => [currency, currency]),
+)
 
 /** One odd field must not hide all other rows: only what paging needs has to be of its form. */
 const anything = Type.Optional(Type.Unknown())
@@ -110,12 +110,12 @@ export class WindowTooWide extends ProviderUnknown {
   }
 }
 
-/** No window is cut smaller: that many rows in so short a time are no list. */
+/** No window is cut smaller than this. */
 const windowMinMs = 60_000
 
 /**
  * As `listTransactions`, however much there is: a window that is too wide is cut in two. A row that
- * changes meanwhile may come twice, never not at all, because the later half is read later.
+ * changes meanwhile may come twice but is never missed, because the later half is read later.
  */
 export async function listAllTransactions(
   client: ProviderClient,
@@ -175,11 +175,11 @@ function listedFrom(wire: Static<typeof WireRow>): Listed {
   }
 }
 
-/** What the provider leaves empty is absent, as is what is longer than its own limit. */
+/** An empty text is absent, and so is one longer than the provider's own limit. */
 const textFrom = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' && value.length <= 255 ? value : null
 
-/** Ids become part of a path, so that no other form of them is let in. */
+/** Ids become part of a path, so no other form is accepted. */
 const idFrom = (value: unknown): string | null =>
   typeof value === 'string' && /^[A-Za-z0-9_-]{1,80}$/.test(value) ? value : null
 

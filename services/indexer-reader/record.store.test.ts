@@ -1,28 +1,26 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { type ScratchPostgres, startScratchPostgres } from '#infra/migrations/scratch-postgres'
-import { beginGeneration } from './cursor.store.ts'
-import type { ChainEvent } from './event.ts'
-import { commitSpans } from './projection.store.ts'
-import { evolve, fold, unseen } from './projection.ts'
-import { loadRecords, loadStandings } from './record.store.ts'
-import { openRigChain, type RigChain } from './rig/chain.ts'
-import { openRigDatabase } from './rig/rig.ts'
-import { ana, tellStory } from './rig/story.ts'
-import type { Span } from './span.ts'
+import type { Span } from './chain/span'
+import { beginGeneration } from './cursor.store'
+import type { ChainEvent } from './event'
+import { commitSpans } from './follow'
+import { evolve, fold, unseen } from './projection'
+import { loadRecords, loadStandings } from './record.store'
+import { ana, openTestChain, openTestDatabase, playStory, type TestChain } from './test-support'
 
 setDefaultTimeout(60_000)
 
 let postgres: ScratchPostgres
-let chain: RigChain
-let rig: Awaited<ReturnType<typeof openRigDatabase>>
+let chain: TestChain
+let store: Awaited<ReturnType<typeof openTestDatabase>>
 
 beforeAll(async () => {
-  ;[postgres, chain] = await Promise.all([startScratchPostgres(), openRigChain()])
-  await tellStory(chain)
-  rig = await openRigDatabase(postgres, 'projection')
+  ;[postgres, chain] = await Promise.all([startScratchPostgres(), openTestChain()])
+  await playStory(chain)
+  store = await openTestDatabase(postgres, 'projection')
 })
 afterAll(async () => {
-  await rig.database[Symbol.asyncDispose]()
+  await store.database[Symbol.asyncDispose]()
   await Promise.all([postgres[Symbol.asyncDispose](), chain.close()])
 })
 
@@ -43,22 +41,22 @@ const spanTo = (from: number, events: readonly ChainEvent[]): Span => ({
 test('a wallet written block by block stands where one fold of all its events stands', async () => {
   const events = await chain.eventsOf(ana)
   const origin = { chainId: 1, contract: '0x', deployBlock: 1 }
-  const generation = await beginGeneration(rig.database, origin)
+  const generation = await beginGeneration(store.database, origin)
   let from = 1
-  let told = unseen
+  let folded = unseen
   for (const block of Map.groupBy(events, (event) => event.blockNumber).values()) {
     const span = spanTo(from, block)
-    await commitSpans(rig.database, generation, [span], { caughtUp: true, nowMs: 0 })
+    await commitSpans(store.database, generation, [span], { caughtUp: true, nowMs: 0 })
     from = span.to + 1
-    told = block.reduce(evolve, told)
-    const { closed, ...standing } = told
-    const stored = await rig.database.read((db) => loadStandings(db, generation, wallets))
+    folded = block.reduce(evolve, folded)
+    const { closed, ...standing } = folded
+    const stored = await store.database.read((db) => loadStandings(db, generation, wallets))
     expect(stored.get(wallet)).toMatchObject(standing)
-    const needed = new Set(told.held.map((held) => held.cycle))
+    const needed = new Set(folded.held.map((held) => held.cycle))
     const reversible = closed.filter((cycle) => needed.has(cycle.number))
     expect(stored.get(wallet)!.closed).toMatchObject(reversible)
   }
-  const { found } = (await loadRecords(rig.database, origin, wallets))!
+  const { found } = (await loadRecords(store.database, origin, wallets))!
   const cycles = found.get(wallet)!.cycles.sort((left, right) => left.number - right.number)
   const all = fold(events)
   expect(cycles).toMatchObject([...all.closed, all.open!])
@@ -68,11 +66,11 @@ test('a wallet written block by block stands where one fold of all its events st
 test('a step that ends within a reversal is refused, and leaves nothing behind', async () => {
   const events = await chain.eventsOf(ana)
   const origin = { chainId: 2, contract: '0x', deployBlock: 1 }
-  const generation = await beginGeneration(rig.database, origin)
+  const generation = await beginGeneration(store.database, origin)
   const end = events.findIndex((event) => event.name === 'CycleReversed') + 1
   const cut = { ...spanTo(1, events.slice(end - 1, end)), events: events.slice(0, end) }
-  const commit = commitSpans(rig.database, generation, [cut], { caughtUp: false, nowMs: 0 })
+  const commit = commitSpans(store.database, generation, [cut], { caughtUp: false, nowMs: 0 })
   await expect(commit).rejects.toThrow(/no debt came back/)
-  const stored = await rig.database.read((db) => loadStandings(db, generation, wallets))
+  const stored = await store.database.read((db) => loadStandings(db, generation, wallets))
   expect(stored.get(wallet)).toBe(unseen)
 })

@@ -1,9 +1,8 @@
 import type { Address, Hex } from 'viem'
-import { type ChainEvent, decodeArgs, followedTopics } from './event.ts'
-import { rpcBatch } from './rpc.ts'
-import { RpcFault } from './rpc-fault.ts'
+import { type ChainEvent, decodeArgs, followedTopics } from '../event'
+import { RpcFault, rpcBatch } from './rpc'
 
-/** A stretch of blocks as one endpoint told it, with what ties it to the blocks around. */
+/** Consecutive blocks as one endpoint answered them, with the hashes that tie them to the others. */
 export type Span = {
   readonly from: number
   readonly to: number
@@ -15,7 +14,7 @@ export type Span = {
   readonly finalized: number
 }
 
-export type Header = { number: Hex; hash: Hex; parentHash: Hex; timestamp: Hex }
+type Header = { number: Hex; hash: Hex; parentHash: Hex; timestamp: Hex }
 type RawLog = {
   address: string
   topics: string[]
@@ -36,16 +35,16 @@ const headerCall = (block: number | 'finalized') => ({
 /** The smallest batch that public endpoints still take. */
 const batchMax = 50
 
-/** The block that cannot be undone any more, as this endpoint knows it. */
+/** The number of the newest finalized block, as this endpoint knows it. */
 export async function readFinalized(url: string, deadlineMs: number): Promise<number> {
   const [header] = await rpcBatch(url, [headerCall('finalized')], deadlineMs)
   return numberOf(header as Header | null)
 }
 
 /**
- * Reads `from` to `to`. A node clamps `toBlock` to its own head without a word, so the same batch
- * asks how far it is finalized and for both end blocks; throws `RpcFault` if it is not far enough,
- * or if what it answers cannot be so.
+ * Reads `from` to `to`. A node silently clamps `toBlock` to its own head, so the same batch asks how
+ * far it is finalized and for both end blocks. Throws `RpcFault` if it is not finalized that far, or
+ * if its answer cannot be true.
  */
 export async function readSpan(
   endpoint: { url: string; contract: Address },

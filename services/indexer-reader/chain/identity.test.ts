@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Address, Hex } from 'viem'
-import { awaitChain } from './boot.ts'
-import { openRigChain, type RigChain } from './rig/chain.ts'
-import { rigLog } from './rig/rig.ts'
+import { openTestChain, type TestChain, testLog } from '../test-support'
+import { awaitChain } from './identity'
 
 setDefaultTimeout(60_000)
 
-let chain: RigChain
+let chain: TestChain
 beforeAll(async () => {
-  chain = await openRigChain()
+  chain = await openTestChain()
 })
 afterAll(() => chain.close())
 
@@ -16,11 +15,12 @@ afterAll(() => chain.close())
 async function start(creditLineAddress: Address, rpcUrls = [chain.rpcUrl]) {
   const said: string[] = []
   let ended = false
-  const log = Object.assign(Object.create(rigLog), {
+  const log = Object.assign(Object.create(testLog), {
     fatal: ({ reason }: { reason: string }) => said.push(reason),
   })
   const began = await awaitChain(
-    { rpcUrls, chainId: 10_143, genesisHash: 'unchecked', creditLineAddress },
+    rpcUrls,
+    { chainId: 10_143, genesisHash: 'unchecked', contract: creditLineAddress },
     { log, signal: AbortSignal.timeout(20_000), stuck: () => (ended = true) },
   )
   return { began, ended, said }

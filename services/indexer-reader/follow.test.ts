@@ -13,25 +13,35 @@ import { waitUntil } from '#infra/local/wait'
 import { type ScratchPostgres, startScratchPostgres } from '#infra/migrations/scratch-postgres'
 import type { RpcFaults } from '#infra/sandbox/rpc-proxy/faults'
 import { openRpcProxy, type RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
-import { liveCursors } from './cursor.store.ts'
-import { eventsOf } from './event.store.ts'
-import { historyOf } from './history.ts'
-import type { Reader } from './reader.ts'
-import { openRigChain, type RigChain, standingOf } from './rig/chain.ts'
-import { askRecord, openRigDatabase, startReader } from './rig/rig.ts'
-import { ana, budi, citra, tellMore, tellStory } from './rig/story.ts'
+import type { Context } from './context'
+import { liveCursors } from './cursor.store'
+import { eventsOf } from './event.store'
+import { historyOf } from './record'
+import {
+  ana,
+  askRecord,
+  budi,
+  citra,
+  openTestChain,
+  openTestDatabase,
+  playMore,
+  playStory,
+  standingOf,
+  startReader,
+  type TestChain,
+} from './test-support'
 
 setDefaultTimeout(60_000)
 
 let postgres: ScratchPostgres
-let chain: RigChain
+let chain: TestChain
 let proxies: [RpcProxy, RpcProxy]
-let rig: Awaited<ReturnType<typeof openRigDatabase>>
+let store: Awaited<ReturnType<typeof openTestDatabase>>
 let running: ReturnType<typeof startReader>
 
 beforeAll(async () => {
-  ;[postgres, chain] = await Promise.all([startScratchPostgres(), openRigChain()])
-  await tellStory(chain)
+  ;[postgres, chain] = await Promise.all([startScratchPostgres(), openTestChain()])
+  await playStory(chain)
 }, 60_000)
 afterAll(async () => {
   await Promise.all([postgres[Symbol.asyncDispose](), chain.close()])
@@ -40,11 +50,11 @@ afterAll(async () => {
 let suffix = 0
 beforeEach(async () => {
   proxies = [openRpcProxy({ target: chain.rpcUrl }), openRpcProxy({ target: chain.rpcUrl })]
-  rig = await openRigDatabase(postgres, `follower_${++suffix}`)
+  store = await openTestDatabase(postgres, `follower_${++suffix}`)
 })
 afterEach(async () => {
   await running?.stop()
-  await rig.database[Symbol.asyncDispose]()
+  await store.database[Symbol.asyncDispose]()
   for (const proxy of proxies) await proxy[Symbol.asyncDispose]()
 })
 
@@ -54,16 +64,16 @@ const start = (
 ) => {
   proxies[0].setFaults({ seed: 7, ...faults })
   running = startReader({
-    database: rig.database,
+    database: store.database,
     chain,
     rpcUrls: [proxies[0].url],
     ...options,
   })
-  return running.reader
+  return running.context
 }
 
-const historyNow = async (reader: Reader, wallet: Address) => {
-  const answer = await askRecord({ database: rig.database, reader }, wallet)
+const historyNow = async (context: Context, wallet: Address) => {
+  const answer = await askRecord(context, wallet)
   return 'ok' in answer ? answer.ok.history : answer
 }
 
@@ -73,9 +83,9 @@ const historyOnChain = async (wallet: Address) => {
   return historyOf(standing, [...standing.closed, ...(standing.open ? [standing.open] : [])])
 }
 
-const cursor = async () => (await rig.database.read(liveCursors))[0]
+const cursor = async () => (await store.database.read(liveCursors))[0]
 
-const stored = () => rig.database.read((db) => eventsOf(db, 1, [ana, budi, citra].map(lower)))
+const stored = () => store.database.read((db) => eventsOf(db, 1, [ana, budi, citra].map(lower)))
 
 const allOnChain = async () => {
   const events = await Promise.all([ana, budi, citra].map(chain.eventsOf))
@@ -89,15 +99,15 @@ const untilEventsAgree = async () => {
 
 const lower = (wallet: Address) => wallet.toLowerCase() as Address
 
-const untilRecordsAgree = async (reader: Reader, deadlineMs = 15_000) => {
+const untilRecordsAgree = async (context: Context, deadlineMs = 15_000) => {
   for (const wallet of [ana, budi, citra]) {
     const truth = await historyOnChain(wallet)
     await waitUntil(
       `the record of ${wallet}`,
-      async () => Bun.deepEquals(await historyNow(reader, wallet), truth),
+      async () => Bun.deepEquals(await historyNow(context, wallet), truth),
       deadlineMs,
     ).catch(async (error) => {
-      expect(await historyNow(reader, wallet)).toEqual(truth)
+      expect(await historyNow(context, wallet)).toEqual(truth)
       throw error
     })
   }
@@ -105,9 +115,9 @@ const untilRecordsAgree = async (reader: Reader, deadlineMs = 15_000) => {
 
 describe('the record equals the chain', () => {
   test('after the whole story, with every outcome', async () => {
-    const reader = start({})
-    await untilRecordsAgree(reader)
-    const history = (await historyNow(reader, ana)) as { cycles: { outcome: string | null }[] }
+    const context = start({})
+    await untilRecordsAgree(context)
+    const history = (await historyNow(context, ana)) as { cycles: { outcome: string | null }[] }
     expect(history.cycles.map((cycle) => cycle.outcome)).toEqual([
       'Short',
       'Qualified',
@@ -119,7 +129,7 @@ describe('the record equals the chain', () => {
       'Reversed',
       null,
     ])
-    expect(await historyNow(reader, budi)).toMatchObject({
+    expect(await historyNow(context, budi)).toMatchObject({
       defaulted: true,
       cycles: [{ outcome: 'Defaulted' }],
     })
@@ -140,78 +150,78 @@ describe('the record equals the chain', () => {
     'although the endpoint %s',
     async (_what, faults, words) => {
       const errors = new Set<string | null>()
-      const reader = start(faults)
-      await tellMore(chain, 3)
+      const context = start(faults)
+      await playMore(chain, 3)
       await waitUntil('the fault being met', () => {
-        errors.add(reader.figures.lastError)
+        errors.add(context.figures.lastError)
         return [...errors].some((error) => error?.match(words))
       })
-      await untilRecordsAgree(reader)
+      await untilRecordsAgree(context)
     },
   )
 
   test('although the endpoint lags, and then only as far as it goes', async () => {
-    const reader = start({ headLagBlocks: 10 })
+    const context = start({ headLagBlocks: 10 })
     const latest = Number(await chain.client.getBlockNumber())
     await waitUntil('the cursor', async () => (await cursor())?.blockNumber === latest - 12)
     proxies[0].setFaults({ headLagBlocks: 0 })
-    await untilRecordsAgree(reader)
+    await untilRecordsAgree(context)
   })
 })
 
 describe('logs that were left out', () => {
-  test('are found by the second look', async () => {
-    const reader = start({ lateLogsLooks: 1 })
+  test('are found by the recheck', async () => {
+    const context = start({ lateLogsLooks: 1 })
     await waitUntil('an empty projection', async () => (await cursor())?.state === 'serving')
     await chain.mine(60)
-    await untilRecordsAgree(reader)
-    expect(reader.figures.repaired).toBeGreaterThan(20)
+    await untilRecordsAgree(context)
+    expect(context.figures.repaired).toBeGreaterThan(20)
     await untilEventsAgree()
   })
 
   test('are found at once when an event does not follow', async () => {
     await chain.draw(ana, 5n)
     await chain.mine(2)
-    const reader = start({ lateLogsLooks: 1 })
+    const context = start({ lateLogsLooks: 1 })
     await waitUntil('a projection with holes', async () => (await cursor())?.state === 'serving')
     proxies[0].setFaults({ lateLogsLooks: 0 })
     await chain.draw(ana, 1n)
     await chain.mine(2)
-    await untilRecordsAgree(reader)
+    await untilRecordsAgree(context)
     await untilEventsAgree()
   })
 
   test('twice are found at once when an event does not follow', async () => {
-    const reader = start({ partialLogsRate: 1 })
+    const context = start({ partialLogsRate: 1 })
     await waitUntil('confirmed emptiness', async () => (await cursor())!.confirmedTo > 50)
     expect((await cursor())?.eventCount).toBe(0)
     proxies[0].setFaults({ partialLogsRate: 0 })
     await chain.draw(ana, 1n)
     await chain.mine(2)
-    await untilRecordsAgree(reader)
-    expect(reader.figures.repaired).toBeGreaterThan(20)
+    await untilRecordsAgree(context)
+    expect(context.figures.repaired).toBeGreaterThan(20)
     await untilEventsAgree()
   })
 
   test('by a node that clamps are found through the other node', async () => {
-    const reader = start({ logsClampBlocks: 8 }, { rpcUrls: proxies.map((proxy) => proxy.url) })
-    await waitUntil('the reader getting on', () => reader.figures.lastOkAtMs !== null)
-    await tellMore(chain, 4)
+    const context = start({ logsClampBlocks: 8 }, { rpcUrls: proxies.map((proxy) => proxy.url) })
+    await waitUntil('the reader getting on', () => context.figures.lastOkAtMs !== null)
+    await playMore(chain, 4)
     await chain.mine(60)
-    await untilRecordsAgree(reader)
-    expect(reader.figures.repaired).toBeGreaterThan(0)
+    await untilRecordsAgree(context)
+    expect(context.figures.repaired).toBeGreaterThan(0)
   })
 
-  test('by a second look change nothing, and confirm nothing', async () => {
-    await tellMore(chain, 2)
-    const reader = start({})
-    await untilRecordsAgree(reader)
+  test('by a recheck change nothing, and confirm nothing', async () => {
+    await playMore(chain, 2)
+    const context = start({})
+    await untilRecordsAgree(context)
     const isIdle = async () => (await cursor())!.blockNumber - (await cursor())!.confirmedTo < 40
     await waitUntil('nothing left to confirm', isIdle)
     const before = (await cursor())!.confirmedTo
     proxies[0].setFaults({ partialLogsRate: 1 })
     await chain.mine(60)
-    await waitUntil('a dispute', () => reader.figures.disputed > 0)
+    await waitUntil('a dispute', () => context.figures.disputed > 0)
     expect((await cursor())!.confirmedTo).toBe(before)
     await untilEventsAgree()
     proxies[0].setFaults({ partialLogsRate: 0 })
@@ -221,19 +231,19 @@ describe('logs that were left out', () => {
 
 describe('the record equals the chain', () => {
   test('although the endpoint dies, by the other one', async () => {
-    const reader = start({}, { rpcUrls: proxies.map((proxy) => proxy.url) })
-    await untilRecordsAgree(reader)
+    const context = start({}, { rpcUrls: proxies.map((proxy) => proxy.url) })
+    await untilRecordsAgree(context)
     await proxies[0][Symbol.asyncDispose]()
-    await tellMore(chain, 2)
-    await untilRecordsAgree(reader)
-    expect(reader.figures.endpoint).toBe(new URL(proxies[1].url).host)
+    await playMore(chain, 2)
+    await untilRecordsAgree(context)
+    expect(context.figures.endpoint).toBe(new URL(proxies[1].url).host)
   })
 
   test('although two readers write the same generation', async () => {
-    const reader = start({})
-    const second = startReader({ database: rig.database, chain, rpcUrls: [proxies[1].url] })
-    await tellMore(chain, 5)
-    await untilRecordsAgree(reader)
+    const context = start({})
+    const second = startReader({ database: store.database, chain, rpcUrls: [proxies[1].url] })
+    await playMore(chain, 5)
+    await untilRecordsAgree(context)
     await second.stop()
     await untilEventsAgree()
     expect((await cursor())?.eventCount).toBe((await stored()).length)
@@ -245,7 +255,7 @@ describe('a reader that was stopped', () => {
     const first = start({})
     await untilRecordsAgree(first)
     await running.stop()
-    await tellMore(chain, 2)
+    await playMore(chain, 2)
     const calls = { ...proxies[0].journal.calls }
     const second = start({})
     await untilRecordsAgree(second)
@@ -258,22 +268,22 @@ describe('another chain', () => {
     ['by its id', { chainId: 1 }],
     ['by its genesis', { genesisHash: `0x${'1'.repeat(64)}` }],
   ])('%s is not read', async (_what, options) => {
-    const reader = start({}, options)
-    await waitUntil('a refusal', () => reader.figures.lastError?.includes('another chain'))
-    expect(await historyNow(reader, ana)).toEqual({ refused: 'indexer_lags' })
+    const context = start({}, options)
+    await waitUntil('a refusal', () => context.figures.lastError?.includes('another chain'))
+    expect(await historyNow(context, ana)).toEqual({ refused: 'indexer_lags' })
     expect(proxies[0].journal.calls.eth_getLogs).toBeUndefined()
   })
 
   test('under the address of the one that was read is not read on', async () => {
     await untilRecordsAgree(start({}))
     await running.stop()
-    const other = await openRigChain()
+    const other = await openTestChain()
     try {
       const behind = openRpcProxy({ target: other.rpcUrl })
       await other.mine(200)
-      const reader = start({}, { rpcUrls: [behind.url], genesisHash: 'unchecked' })
-      await waitUntil('a refusal', () => reader.figures.lastError)
-      expect(reader.figures.lastError).toMatch(/another chain|does not continue/)
+      const context = start({}, { rpcUrls: [behind.url], genesisHash: 'unchecked' })
+      await waitUntil('a refusal', () => context.figures.lastError)
+      expect(context.figures.lastError).toMatch(/another chain|does not continue/)
       await behind[Symbol.asyncDispose]()
     } finally {
       await other.close()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { afterRefusal, afterSuccess, type Range, startRange } from './range.ts'
-import { kindOfError, kindOfStatus } from './rpc-fault.ts'
-import { plan } from './window.ts'
+import { plan } from '../read'
+import { afterRefusal, afterSuccess, type Range, startRange } from './endpoints'
+import { kindOfError, kindOfStatus } from './rpc'
 
 const range = (blocks: number, cap = 1_000, capUntilMs = 0): Range => ({
   blocks,
@@ -15,10 +15,10 @@ describe('after an answer, the next range', () => {
     ['grows by a tenth', range(100), 0, 110],
     ['grows from one block', range(1), 0, 2],
     ['stops at the most we ask for', range(1_000), 0, 1_000],
-    ['stops at a cap the endpoint taught', range(95, 99, 2_000), 0, 99],
+    ['stops at a cap the endpoint named', range(95, 99, 2_000), 0, 99],
     ['forgets the cap in time', range(99, 99, 500), 0, 109],
     ['stays while answers are large', range(100), 800, 100],
-    ['shrinks when answers are heavy', range(100), 9_000, 50],
+    ['shrinks when answers are too large', range(100), 9_000, 50],
     ['never vanishes', range(1), 9_000, 1],
   ])('%s', (_what, before, logs, blocks) => {
     expect(afterSuccess(before, logs, 1_000).blocks).toBe(blocks)
@@ -40,7 +40,7 @@ describe('after a refusal, the next range', () => {
       100,
     ],
     [
-      'is half after a time-out, which teaches no cap',
+      'is half after a time-out, which sets no cap',
       range(100),
       100,
       { kind: 'late', message: '' },
@@ -60,7 +60,7 @@ describe('after a refusal, the next range', () => {
   })
 })
 
-describe('a fault is told by its code and words', () => {
+describe('a fault is known by its code and message', () => {
   test.each([
     [-32614, 'eth_getLogs is limited to a 100 range', 'range'],
     [-32602, 'block range too large', 'range'],
@@ -71,7 +71,7 @@ describe('a fault is told by its code and words', () => {
     [429, 'slow down', 'busy'],
     [-32603, 'overloaded, try again later', 'busy'],
     [-32603, 'internal error', 'broken'],
-    [-1, 'a word nobody has heard', 'broken'],
+    [-1, 'an unknown message', 'broken'],
   ] as const)('%d %s: %s', (code, message, kind) => {
     expect(kindOfError(code, message)).toBe(kind)
   })

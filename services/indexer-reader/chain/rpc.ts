@@ -1,8 +1,24 @@
-import { kindOfError, kindOfStatus, RpcFault } from './rpc-fault.ts'
+/**
+ * What a failed request says about the next one.
+ * `range`: ask for fewer blocks. `behind`: this node has not seen those blocks. `busy`: ask later.
+ * `broken`: the endpoint is away, or its answer cannot be true.
+ */
+export type FaultKind = 'range' | 'late' | 'behind' | 'busy' | 'broken'
+
+export class RpcFault extends Error {
+  override name = 'RpcFault'
+  constructor(
+    readonly kind: FaultKind,
+    message: string,
+  ) {
+    super(message)
+  }
+}
 
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] }
 
-type RpcAnswer = { id?: unknown; result?: unknown; error?: { code?: number; message?: string } }
+type RpcError = { code?: number; message?: string }
+type RpcAnswer = { id?: unknown; result?: unknown; error?: RpcError }
 
 /**
  * Asks one endpoint several things in one JSON-RPC batch, so that one node answers all of them
@@ -20,7 +36,7 @@ export async function rpcBatch(
   const byId = new Map(answers.map((answer) => [answer.id, answer]))
   return calls.map((call, id) => {
     const answer = byId.get(id)
-    if (answer?.error) throw faultOf(call, answer.error)
+    if (answer?.error) throw faultOf(answer.error, `${call.method}: `)
     if (!answer || !('result' in answer))
       throw new RpcFault('broken', `${call.method} got no answer`)
     return answer.result
@@ -54,17 +70,36 @@ function parse(status: number, text: string): RpcAnswer[] {
   }
   if (Array.isArray(answer)) return answer
   const { error } = (answer ?? {}) as RpcAnswer
-  if (status === 413 || status === 429) throw new RpcFault(kindOfStatus(status), wordsOf(error))
+  if (status === 413 || status === 429) throw new RpcFault(kindOfStatus(status), textOf(error))
   throw error
-    ? new RpcFault(kindOfError(error.code ?? 0, error.message ?? ''), wordsOf(error))
+    ? faultOf(error)
     : new RpcFault(kindOfStatus(status), `the endpoint answered ${status} without a batch`)
 }
 
-const faultOf = (call: RpcCall, error: { code?: number; message?: string }) =>
-  new RpcFault(
-    kindOfError(error.code ?? 0, error.message ?? ''),
-    `${call.method}: ${wordsOf(error)}`,
-  )
+const faultOf = (error: RpcError, prefix = '') =>
+  new RpcFault(kindOfError(error.code ?? 0, error.message ?? ''), `${prefix}${textOf(error)}`)
 
-const wordsOf = (error?: { code?: number; message?: string }) =>
+const textOf = (error?: RpcError) =>
   `${error?.message?.slice(0, 200) ?? 'no message'} (${error?.code ?? 'no code'})`
+
+/** Monad's public endpoints and nodes, then what other providers call the same thing. */
+const rangeCodes: ReadonlySet<number> = new Set([-32614, -32602, -32005, -32012, -32062])
+const rangeWords = /range|too (large|many|big|wide)|limited to|response size|exceed|timed? ?out/i
+const behindWords = /not found|out ?of ?range|unknown block|beyond|after last/i
+const busyWords = /rate limit|too many requests|overloaded|try again/i
+
+/** Codes changed between releases of the node, so an unknown one is decided by its message. */
+export function kindOfError(code: number, message: string): FaultKind {
+  if (code === 429 || busyWords.test(message)) return 'busy'
+  if (behindWords.test(message)) return 'behind'
+  if (rangeCodes.has(code) || rangeWords.test(message)) return 'range'
+  return 'broken'
+}
+
+/** A body that is no JSON-RPC answer leaves only the status to go by. */
+export function kindOfStatus(status: number): FaultKind {
+  if (status === 413) return 'range'
+  if (status === 429) return 'busy'
+  if (status === 408 || status === 504) return 'late'
+  return 'broken'
+}

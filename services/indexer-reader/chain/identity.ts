@@ -1,0 +1,97 @@
+import { type Address, encodeFunctionData } from 'viem'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { versionFault } from '#shared/chain/line-version'
+import { pause } from '#shared/deadline'
+import type { Log } from '#shared/log'
+import { RpcFault, rpcBatch } from './rpc'
+
+/** `genesisHash` may be `unchecked`: then the first endpoint asked decides. */
+export type ChainIdentity = { chainId: number; genesisHash: string; contract: Address }
+
+/** The endpoint answers, and it is not the chain we read: nothing it says is used. */
+class AnotherChain extends RpcFault {
+  override name = 'AnotherChain'
+  constructor(what: string) {
+    super('broken', `the endpoint is another chain: ${what}`)
+  }
+}
+
+const deadlineMs = 4_000
+
+/** Asks one endpoint for its genesis hash; throws `AnotherChain`, or `RpcFault` if it is away. */
+export async function identify(url: string, identity: ChainIdentity): Promise<string> {
+  const calls = [
+    { method: 'eth_chainId', params: [] },
+    { method: 'eth_getBlockByNumber', params: ['0x0', false] },
+    { method: 'eth_getCode', params: [identity.contract, 'latest'] },
+  ]
+  const [chainId, genesis, code] = (await rpcBatch(url, calls, deadlineMs)) as [
+    string,
+    { hash?: string } | null,
+    string,
+  ]
+  if (Number(chainId) !== identity.chainId) {
+    throw new AnotherChain(`its id is ${Number(chainId)}, not ${identity.chainId}`)
+  }
+  if (!genesis?.hash) throw new RpcFault('broken', 'the endpoint has no block 0')
+  if (identity.genesisHash !== 'unchecked' && genesis.hash !== identity.genesisHash) {
+    throw new AnotherChain(`its block 0 is ${genesis.hash}, not ${identity.genesisHash}`)
+  }
+  if (code === '0x') throw new AnotherChain(`there is no contract at ${identity.contract}`)
+  return genesis.hash
+}
+
+const retryMs = 1_000
+
+/**
+ * Asks every endpoint which chain it is, and which version of the contract is there, until one
+ * answers. False: the service ends, because it was told to, or because an endpoint is another chain
+ * than the configured one, or the contract another.
+ */
+export async function awaitChain(
+  rpcUrls: readonly string[],
+  identity: ChainIdentity,
+  { log, signal, stuck }: { log: Log; signal: AbortSignal; stuck: () => void },
+): Promise<boolean> {
+  while (!signal.aborted) {
+    const answers = await Promise.allSettled(rpcUrls.map((url) => whyUnreadable(url, identity)))
+    const reason = answers.find((one) => one.status === 'fulfilled' && one.value !== undefined)
+    if (reason?.status === 'fulfilled') {
+      log.fatal({ reason: reason.value }, 'chain is not the one configured')
+      stuck()
+      return false
+    }
+    const away = answers.filter((one) => one.status === 'rejected')
+    if (away.length < rpcUrls.length) return true
+    log.warn({ reason: away[0]?.reason.message }, 'chain does not answer, asking again')
+    await pause(retryMs, signal)
+  }
+  return false
+}
+
+const advice =
+  'correct RPC_URLS, CHAIN_ID, GENESIS_HASH and CREDIT_LINE_ADDRESS, bun run deploy prints them'
+
+/** Why nothing can be read at this endpoint, if so. Throws `RpcFault` when it does not answer. */
+async function whyUnreadable(url: string, identity: ChainIdentity): Promise<string | undefined> {
+  try {
+    await identify(url, identity)
+  } catch (fault) {
+    if (fault instanceof AnotherChain) return `${fault.message}: ${advice}`
+    throw fault
+  }
+  return versionFault(await versionOf(url, identity.contract))
+}
+
+/** What `version()` answers; null if the contract has no such function. */
+async function versionOf(url: string, contract: Address): Promise<bigint | null> {
+  const data = encodeFunctionData({ abi: creditLineAbi, functionName: 'version' })
+  const call = { method: 'eth_call', params: [{ to: contract, data }, 'latest'] }
+  try {
+    const [word] = (await rpcBatch(url, [call], deadlineMs)) as [string]
+    return /^0x[0-9a-f]{64}$/i.test(word) ? BigInt(word) : null
+  } catch (fault) {
+    if (fault instanceof RpcFault && /revert/i.test(fault.message)) return null
+    throw fault
+  }
+}

@@ -1,0 +1,207 @@
+import type { Database } from '#shared/db/open'
+import { pause } from '#shared/deadline'
+import { failpoint } from '#shared/failpoint'
+import { startLoop } from '#shared/loop'
+import { RpcFault } from './chain/rpc'
+import type { Span } from './chain/span'
+import { type Context, noteFault, noteSuccess } from './context'
+import {
+  beginGeneration,
+  type Cursor,
+  confirmTo,
+  liveCursors,
+  moveCursor,
+  type Origin,
+  promote,
+} from './cursor.store'
+import { walletsOf } from './event'
+import { addEvents } from './event.store'
+import { openMemoryBound } from './memory'
+import { evolve, Impossible, whole } from './projection'
+import { type Batch, readBatch, readNext } from './read'
+import { recheck } from './recheck'
+import { loadStandings, saveStandings } from './record.store'
+
+/** How soon a generation that `rebuild` asked for is noticed. */
+const noticeMs = 500
+
+/**
+ * Follows every live generation until disposed: the one that serves and, while it fills, its
+ * successor. `onForeign` is called when what is stored is of another contract or chain.
+ */
+export function startFollowing(
+  context: Context,
+  onForeign: (error: Error) => void,
+): AsyncDisposable {
+  const { database, origin, log } = context
+  const followed = new Map<number, Promise<void>>()
+  const loop = startLoop({
+    name: 'generations',
+    everyMs: noticeMs,
+    log,
+    work: async (signal) => {
+      const live = await database.read(liveCursors)
+      const ours = live.filter((cursor) => isOf(cursor, origin))
+      if (live.length === 0) await beginGeneration(database, origin)
+      else if (ours.length === 0) onForeign(new Error(foreign))
+      for (const { generation } of ours) {
+        if (followed.has(generation)) continue
+        log.info({ generation }, 'generation followed')
+        const ended = follow(context, generation, signal)
+        followed.set(
+          generation,
+          ended.finally(() => followed.delete(generation)),
+        )
+      }
+    },
+  })
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await loop[Symbol.asyncDispose]()
+      await Promise.all(followed.values())
+    },
+  }
+}
+
+const foreign =
+  'the stored projection is of another chain, contract or deploy block: check CHAIN_ID, ' +
+  'CREDIT_LINE_ADDRESS and DEPLOY_BLOCK, or run services/indexer-reader/rebuild.ts'
+
+const isOf = (cursor: Cursor, origin: Origin): boolean =>
+  cursor.chainId === origin.chainId &&
+  cursor.contract === origin.contract &&
+  cursor.deployBlock === origin.deployBlock
+
+/** A hole that nothing fills needs a person; meanwhile the chain is asked now and then. */
+const holePauseMs = 5_000
+
+/**
+ * Follows the chain for one generation until it is retired or the signal fires. Every step is one
+ * batch of spans from one endpoint, written in one transaction; the next is read meanwhile.
+ */
+async function follow(context: Context, generation: number, signal: AbortSignal): Promise<void> {
+  const { database, log, pollMs } = context
+  let ahead: Ahead | null = null
+  const boundMemory = openMemoryBound()
+  let impossible = 0
+  while (!signal.aborted) {
+    try {
+      const cursor = await cursorOf(database, generation)
+      if (!cursor) return
+      const read: Promise<Batch> =
+        ahead?.after === cursor.blockNumber ? ahead.batch : readNext(context, cursor)
+      ahead = null
+      const batch = await read
+      if (batch.spans.length === 0) {
+        await pause(await writeNothing(context, cursor, batch), signal)
+        continue
+      }
+      ahead = readAhead(batch)
+      const moved = await write(context, generation, batch, ahead === null)
+      boundMemory(batch.spans.reduce((sum, span) => sum + span.events.length, 0))
+      impossible = 0
+      if (ahead !== null) continue
+      // A chain with a new block at every poll always has something to write.
+      if (moved && !batch.fault) await recheck(context, moved, 'routine')
+      await pause(pollMs, signal)
+    } catch (error) {
+      ahead = null
+      context.figures.lastError = (error as Error).message
+      if (error instanceof Impossible) await fillHole(context, generation, error, ++impossible)
+      else log.warn({ err: error, generation }, 'step failed')
+      await pause(impossible > 3 ? holePauseMs : pollMs, signal)
+    }
+  }
+}
+
+const cursorOf = async (database: Database, generation: number): Promise<Cursor | undefined> =>
+  (await database.read(liveCursors)).find((cursor) => cursor.generation === generation)
+
+type Ahead = { after: number; batch: Promise<Batch> }
+
+/** Starts reading what follows, unless the batch reached the head. */
+function readAhead({ endpoint, spans, fault }: Batch): Ahead | null {
+  const last = spans.at(-1)!
+  if (last.to >= last.finalized || fault) return null
+  return { after: last.to, batch: readBatch(endpoint, { block: last.to, hash: last.hash }) }
+}
+
+async function write(context: Context, generation: number, batch: Batch, caughtUp: boolean) {
+  const { endpoint, spans, fault } = batch
+  const at = { caughtUp: caughtUp && !fault, nowMs: context.clock() }
+  const moved = await commitSpans(context.database, generation, spans, at)
+  noteSuccess(context, endpoint)
+  if (fault) noteFault(context, endpoint, fault)
+  return moved
+}
+
+/**
+ * Events, standings and cursor move together, or not at all. Null if another reader of the same
+ * generation was here first. Throws `Impossible` when the events do not follow from what is stored.
+ */
+export function commitSpans(
+  database: Database,
+  generation: number,
+  spans: readonly Span[],
+  at: { caughtUp: boolean; nowMs: number },
+): Promise<Cursor | null> {
+  const events = spans.flatMap((span) => span.events)
+  const step = {
+    first: spans[0]!,
+    last: spans.at(-1)!,
+    events: events.length,
+    movedAt: new Date(at.nowMs),
+  }
+  return database.transaction(async (tx) => {
+    const moved = await moveCursor(tx, generation, step)
+    if (!moved) return null
+    await addEvents(tx, generation, events)
+    const standings = await loadStandings(tx, generation, walletsOf(events))
+    for (const event of events) {
+      standings.set(event.wallet, evolve(standings.get(event.wallet)!, event))
+    }
+    for (const standing of standings.values()) whole(standing)
+    await saveStandings(tx, generation, standings)
+    failpoint('indexer-reader:span-written')
+    if (moved.state === 'filling' && at.caughtUp) await promote(tx, generation)
+    return moved
+  })
+}
+
+/** Either nothing is new, or the endpoint failed. Says how long to wait, in ms. */
+async function writeNothing(context: Context, cursor: Cursor, { endpoint, fault }: Batch) {
+  if (!fault) {
+    noteSuccess(context, endpoint)
+    await recheck(context, cursor, 'routine')
+    return context.pollMs
+  }
+  noteFault(context, endpoint, fault)
+  const narrower = fault instanceof RpcFault && fault.kind === 'range'
+  return narrower && endpoint.range().blocks > 1 ? 0 : context.pollMs
+}
+
+/**
+ * An impossible step proves that an answer lacked an event: this one or an earlier one. The first
+ * time this span is asked of another endpoint, the second time what is not confirmed yet is
+ * rechecked, the third time everything.
+ */
+async function fillHole(
+  context: Context,
+  generation: number,
+  error: Impossible,
+  times: number,
+): Promise<void> {
+  const { database, endpoints, log } = context
+  const { wallet, blockNumber } = error.event
+  log.error({ err: error, wallet, blockNumber, times }, 'events did not follow from each other')
+  if (times === 1) return endpoints.blame(endpoints.current(), error)
+  let cursor = await cursorOf(database, generation)
+  if (cursor && times === 3) {
+    const confirmedTo = cursor.deployBlock - 1
+    await database.run((db) => confirmTo(db, generation, confirmedTo))
+    cursor = { ...cursor, confirmedTo }
+  }
+  while (cursor && (await recheck(context, cursor, 'all'))) {
+    cursor = await cursorOf(database, generation)
+  }
+}

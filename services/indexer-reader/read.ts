@@ -1,0 +1,94 @@
+import type { Endpoint } from './chain/endpoints'
+import { RpcFault } from './chain/rpc'
+import type { Span } from './chain/span'
+import type { Context } from './context'
+import { type Cursor, rememberGenesis } from './cursor.store'
+
+/** Spans that follow each other without a gap, and the fault that ended them, if one did. */
+export type Batch = { endpoint: Endpoint; spans: Span[]; fault: unknown }
+
+/** Where reading goes on; `hash` is null before the first block. */
+type Position = { readonly block: number; readonly hash: string | null }
+
+/** Reads on from the cursor, once the endpoint has proved to be the chain it was read from. */
+export async function readNext(context: Context, cursor: Cursor): Promise<Batch> {
+  const endpoint = context.endpoints.current()
+  try {
+    await checkGenesis(context, cursor, endpoint)
+  } catch (fault) {
+    return { endpoint, spans: [], fault }
+  }
+  return readBatch(endpoint, { block: cursor.blockNumber, hash: cursor.blockHash })
+}
+
+/** Reads `from` to `to` from an endpoint, once it has proved to be that chain; throws `RpcFault`. */
+export async function readAgain(
+  context: Context,
+  cursor: Cursor,
+  endpoint: Endpoint,
+  [from, to]: readonly [from: number, to: number],
+): Promise<Span> {
+  await checkGenesis(context, cursor, endpoint)
+  return endpoint.readSpan(from, to)
+}
+
+/** Throws `RpcFault` if the endpoint is not the chain that this generation was read from. */
+async function checkGenesis({ database }: Context, cursor: Cursor, endpoint: Endpoint) {
+  const genesis = await endpoint.identify()
+  if (cursor.genesisHash === null) {
+    await database.run((db) => rememberGenesis(db, cursor.generation, genesis))
+  } else if (cursor.genesisHash !== genesis) {
+    throw new RpcFault('broken', 'the endpoint is another chain than the projection: rebuild it')
+  }
+}
+
+/** Spans asked for at the same time while far behind; the next are read while these are written. */
+const spansMax = 2
+
+/** Reads on from a position to the endpoint's finalized block, at most `spansMax` spans of it. */
+export async function readBatch(endpoint: Endpoint, from: Position): Promise<Batch> {
+  try {
+    const head =
+      endpoint.finalized() > from.block ? endpoint.finalized() : await endpoint.readFinalized()
+    if (head < from.block) {
+      throw new RpcFault('behind', `the endpoint is finalized to ${head}, we have ${from.block}`)
+    }
+    const tries = await Promise.allSettled(
+      plan(from.block + 1, head, endpoint.range().blocks).map(([first, last]) =>
+        endpoint.readSpan(first, last),
+      ),
+    )
+    const end = tries.findIndex((one) => one.status === 'rejected')
+    const spans = (end < 0 ? tries : tries.slice(0, end)).map(
+      (one) => (one as PromiseFulfilledResult<Span>).value,
+    )
+    const fault = end < 0 ? null : (tries[end] as PromiseRejectedResult).reason
+    checkContinuity(from, spans)
+    return { endpoint, spans, fault }
+  } catch (fault) {
+    return { endpoint, spans: [], fault }
+  }
+}
+
+/** The next spans, in order: [first block, last block]. */
+export function plan(first: number, head: number, blocks: number): [number, number][] {
+  const spans: [number, number][] = []
+  for (let next = first; next <= head && spans.length < spansMax; next += blocks) {
+    spans.push([next, Math.min(head, next + blocks - 1)])
+  }
+  return spans
+}
+
+/** Finalized blocks are not undone: a parent that is not ours means another chain, not a rollback. */
+function checkContinuity(from: Position, spans: readonly Span[]): void {
+  let parent = from.hash
+  for (const span of spans) {
+    if (parent !== null && span.parentHash !== parent) {
+      throw new RpcFault(
+        'broken',
+        `block ${span.from} of the endpoint does not continue our block ${span.from - 1}`,
+      )
+    }
+    parent = span.hash
+  }
+}

@@ -1,0 +1,117 @@
+import type { Static } from 'typebox'
+import type { Address } from 'viem'
+import { type Answering, answering } from '#shared/bus/serve'
+import { IndexerRecord, type RecordCycle, type RecordHistory } from '#shared/messages/indexer'
+import { ok, refuse } from '#shared/refusals'
+import type { Context } from './context'
+import { type Cursor, findCursor } from './cursor.store'
+import { openMemoryBound } from './memory'
+import { type Cycle, type Standing, unseen } from './projection'
+import { loadRecords } from './record.store'
+
+type AnswerContext = Pick<Context, 'database' | 'origin' | 'lagMaxMs' | 'clock'>
+
+/** Answers from the generation that serves, as one snapshot; refuses `indexer_lags` if it may not. */
+export function answerRecord(context: AnswerContext): Answering {
+  const { database, origin, lagMaxMs, clock } = context
+  const load = batched((wallets: ReadonlySet<Address>) => loadRecords(database, origin, wallets))
+  const boundMemory = openMemoryBound()
+  return answering(IndexerRecord, async ({ wallet: asked }) => {
+    const wallet = asked.toLowerCase() as Address
+    const loaded = await load(wallet)
+    boundMemory(1)
+    if (!loaded || !mayAnswer(loaded.cursor, lagMaxMs, clock())) return refuse('indexer_lags')
+    const entry = loaded.found.get(wallet)
+    const history = historyOf(entry?.record ?? unseen, entry?.cycles ?? [])
+    return ok({ history, blockNumber: String(loaded.cursor.blockNumber) })
+  })
+}
+
+/**
+ * Turns many single reads into few shared ones. Those that come while one runs wait for the next,
+ * so that no answer is older than its question.
+ */
+export function batched<K, V>(load: (keys: ReadonlySet<K>) => Promise<V>): (key: K) => Promise<V> {
+  let running: Promise<unknown> = Promise.resolve()
+  let next: { keys: Set<K>; read: Promise<V> } | null = null
+  const open = () => {
+    const keys = new Set<K>()
+    const begin = () => {
+      next = null
+      return load(keys)
+    }
+    const read = running.then(begin, begin)
+    running = read
+    return { keys, read }
+  }
+  return (key) => {
+    next ??= open()
+    next.keys.add(key)
+    return next.read
+  }
+}
+
+/**
+ * How far behind the chain an answer would be, in ms: by the time of the block it is from, and by
+ * how long ago the cursor last moved, because a chain's clock may run ahead of ours.
+ */
+export const lagMs = (
+  cursor: Pick<Cursor, 'blockTimeSeconds' | 'movedAt'>,
+  nowMs: number,
+): number =>
+  Math.max(0, nowMs - 1_000 * (cursor.blockTimeSeconds + 1), nowMs - cursor.movedAt.getTime())
+
+/** Whether an answer may be given: never from an unfinished projection, never from an old one. */
+export const mayAnswer = (
+  cursor: Pick<Cursor, 'state' | 'blockTimeSeconds' | 'movedAt'> | undefined,
+  lagMaxMs: number,
+  nowMs: number,
+): boolean => cursor?.state === 'serving' && lagMs(cursor, nowMs) <= lagMaxMs
+
+/** The public history: times are unix seconds in decimal strings, cycles stand oldest first. */
+export const historyOf = (
+  standing: Omit<Standing, 'open' | 'closed' | 'held' | 'reversing'>,
+  cycles: readonly Cycle[],
+): Static<typeof RecordHistory> => ({
+  score: standing.score.toString(),
+  cycleCount: standing.cyclesClosed,
+  repayCount: standing.repayCount,
+  cyclesOpened: standing.cyclesOpened,
+  defaulted: standing.defaulted,
+  verifiedAt: textOf(standing.verifiedAtSeconds),
+  firstSeenAt: textOf(standing.firstSeenAtSeconds),
+  cycles: [...cycles].sort((left, right) => left.number - right.number).map(entryOf),
+})
+
+const entryOf = (cycle: Cycle): Static<typeof RecordCycle> => ({
+  number: cycle.number,
+  outcome: cycle.outcome,
+  openedAt: String(cycle.openedAtSeconds),
+  closedAt: textOf(cycle.closedAtSeconds),
+  peakDrawn: cycle.peakDrawnMicro.toString(),
+  totalRepaid: cycle.totalRepaidMicro.toString(),
+  scoreAfter: textOf(cycle.scoreAfter),
+  openTxHash: cycle.openTxHash,
+  closeTxHash: cycle.closeTxHash,
+})
+
+const textOf = (value: number | bigint | null): string | null =>
+  value === null ? null : value.toString()
+
+/** The figures for `nats micro stats`. */
+export async function readStats({ database, origin, lagMaxMs, clock, figures }: Context) {
+  const serving = await database.read((db) => findCursor(db, 'serving', origin.contract))
+  const filling = await database.read((db) => findCursor(db, 'filling'))
+  const { finalized } = figures
+  return {
+    answers: mayAnswer(serving, lagMaxMs, clock()),
+    generation: serving?.generation ?? null,
+    cursor: serving?.blockNumber ?? null,
+    confirmedTo: serving?.confirmedTo ?? null,
+    events: serving?.eventCount ?? 0,
+    lagMs: serving ? lagMs(serving, clock()) : null,
+    lagBlocks: serving && finalized !== null ? Math.max(0, finalized - serving.blockNumber) : null,
+    filling: filling ? { generation: filling.generation, cursor: filling.blockNumber } : null,
+    ...figures,
+  }
+}

@@ -1,0 +1,314 @@
+import postgres from 'postgres'
+import {
+  type Address,
+  createTestClient,
+  encodeFunctionData,
+  type Hex,
+  http,
+  maxUint256,
+  numberToHex,
+  publicActions,
+} from 'viem'
+import { startAnvil } from '#infra/contracts/anvil-process'
+import { deployContracts } from '#infra/contracts/deploy'
+import { actorKeys, actors } from '#infra/contracts/stage'
+import { migrateAll } from '#infra/migrations/migrate'
+import type { ScratchPostgres } from '#infra/migrations/scratch-postgres'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { systemClock } from '#shared/clock'
+import { type Database, openDatabase } from '#shared/db/open'
+import { openLog } from '#shared/log'
+import { type Context, openContext } from './context'
+import type { ChainEvent } from './event'
+import { startFollowing } from './follow'
+import { fold } from './projection'
+import { answerRecord } from './record'
+
+/** A hold of a minute, cycles of 1 to 30 minutes, then a day of grace. */
+export const testTerms = {
+  holdSeconds: 60,
+  minCycleSeconds: 60,
+  minDebtMicro: 1_000_000n,
+  termSeconds: 1_800,
+  graceSeconds: 86_400,
+} as const
+
+export type TestChain = Awaited<ReturnType<typeof openTestChain>>
+
+/** An anvil with the contracts; each call is a block of its own. Final two blocks behind. */
+export async function openTestChain(terms: { holdSeconds?: number } = {}) {
+  const anvil = await startAnvil(['--slots-in-an-epoch', '1', '--order', 'fifo'])
+  const deployment = await deployContracts({
+    ...testTerms,
+    ...terms,
+    treasuryFundsMicro: 10n ** 15n,
+    liquidityMicro: 10n ** 15n,
+    rpcUrl: anvil.rpcUrl,
+    adminKey: actorKeys.admin,
+    treasuryKey: actorKeys.treasury,
+    relayers: [actors.relayer.address],
+    verifiers: [actors.verifier.address],
+  })
+  const client = createTestClient({ mode: 'anvil', transport: http(anvil.rpcUrl), cacheTime: 0 })
+  const reader = client.extend(publicActions)
+  const request = client.request as (ask: { method: string; params: unknown[] }) => Promise<unknown>
+
+  const call = async (from: Address, to: Address, data: Hex) => {
+    const transaction = { from, to, data, gas: numberToHex(3_000_000) }
+    const receipt = (await request({
+      method: 'eth_sendTransactionSync',
+      params: [transaction],
+    })) as { status: string }
+    if (receipt.status !== '0x1') throw new Error('a call of the story reverted')
+  }
+  const credit = (from: Address, functionName: string, args: readonly unknown[]) =>
+    call(
+      from,
+      deployment.creditLine,
+      encodeFunctionData({ abi: creditLineAbi, functionName, args } as never),
+    )
+  const token = (from: Address, functionName: string, args: readonly unknown[]) =>
+    call(from, deployment.ausd, encodeFunctionData({ abi: ausdAbi, functionName, args } as never))
+  let refs = 0
+  const nextRef = () => numberToHex(++refs, { size: 32 })
+  const repayFor = async (user: Address, amountMicro: bigint, held: boolean) => {
+    const ref = nextRef()
+    const { timestamp: paidAt } = await reader.getBlock()
+    const args = [ref, user, amountMicro, held, paidAt]
+    await credit(actors.relayer.address, 'repayFor', args)
+    return ref
+  }
+  return {
+    rpcUrl: anvil.rpcUrl,
+    deployment,
+    close: anvil.close,
+    client: reader,
+    verify: (user: Address, verified = true) =>
+      credit(actors.verifier.address, 'setVerified', [user, verified]),
+    freeze: (user: Address, frozen: boolean) =>
+      credit(actors.verifier.address, 'setFrozen', [user, frozen]),
+    topUp: async (user: Address, amountMicro: bigint, held = false) => {
+      const ref = nextRef()
+      await credit(actors.relayer.address, 'topUp', [ref, user, amountMicro, held])
+      return ref
+    },
+    repayFor: (user: Address, amountMicro: bigint) => repayFor(user, amountMicro, false),
+    /** By money that may be taken back; answers the ref to do that by. */
+    heldRepayFor: (user: Address, amountMicro: bigint) => repayFor(user, amountMicro, true),
+    revokeRepayment: (ref: Hex) => credit(actors.relayer.address, 'revokeRepayment', [ref]),
+    extendHold: (ref: Hex) => credit(actors.relayer.address, 'extendHold', [ref]),
+    draw: (user: Address, amountMicro: bigint) => credit(user, 'draw', [amountMicro, user]),
+    markDefault: (user: Address) => credit(actors.relayer.address, 'markDefault', [user]),
+    /** A user who can repay on their own. */
+    fund: async (user: Address, amountMicro: bigint) => {
+      await token(actors.admin.address, 'mint', [user, amountMicro])
+      await token(user, 'approve', [deployment.creditLine, maxUint256])
+    },
+    repay: (user: Address, amountMicro: bigint) => credit(user, 'repay', [amountMicro]),
+    warp: async (seconds: number) => {
+      await client.increaseTime({ seconds })
+      await client.mine({ blocks: 1 })
+    },
+    setCode: (address: Address, bytecode: Hex) => client.setCode({ address, bytecode }),
+    mine: (blocks: number) => client.mine({ blocks }),
+    accountOf: (user: Address) =>
+      reader.readContract({
+        abi: creditLineAbi,
+        address: deployment.creditLine,
+        functionName: 'accountOf',
+        args: [user],
+      }),
+    eventsOf: (user: Address) => eventsOf(reader, deployment.creditLine, user),
+  }
+}
+
+type LogReader = { getContractEvents: unknown; getBlock: unknown }
+
+/** The wallet's events by viem's own decoder: the oracle, straight from the node. */
+async function eventsOf(reader: LogReader, address: Address, user: Address): Promise<ChainEvent[]> {
+  const client = reader as never as ReturnType<typeof publicActions>
+  const logs = await client.getContractEvents({
+    abi: creditLineAbi as never,
+    address,
+    fromBlock: 0n,
+    toBlock: 'latest',
+    strict: true,
+  })
+  const named = logs as never as {
+    eventName: string
+    args: Record<string, unknown>
+    blockNumber: bigint
+    logIndex: number
+    transactionHash: Hex
+  }[]
+  const own = named.filter(({ args }) => args.account === user)
+  return Promise.all(
+    own.map(async (log) => {
+      const block = await client.getBlock({ blockNumber: log.blockNumber })
+      const args = Object.entries(log.args).map(([name, value]) => [
+        name,
+        typeof value === 'boolean' ? value : String(value).toLowerCase(),
+      ])
+      return {
+        name: log.eventName,
+        args: Object.fromEntries(args),
+        wallet: user.toLowerCase() as Address,
+        blockNumber: Number(log.blockNumber),
+        logIndex: log.logIndex,
+        txHash: log.transactionHash,
+        atSeconds: Number(block.timestamp),
+      } as ChainEvent
+    }),
+  )
+}
+
+/** The record as an honest reader must have it. */
+export const standingOf = async (chain: TestChain, user: Address) =>
+  fold(await chain.eventsOf(user))
+
+/** A fresh database with every role and table, opened with the reader's own rights. */
+export async function openTestDatabase(server: ScratchPostgres, name: string) {
+  const admin = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
+  await admin.unsafe(`drop database if exists ${name} with (force)`)
+  await admin.unsafe(`create database ${name}`)
+  await admin.end()
+  const adminUrl = Object.assign(new URL(server.adminUrl), { pathname: `/${name}` }).href
+  const { passwords } = server
+  await migrateAll({ adminUrl, passwords })
+  const own = server.urlAs('indexer_reader', passwords.indexer_reader)
+  const url = Object.assign(new URL(own), { pathname: `/${name}` }).href
+  const database = openDatabase({ url, name: 'test', log: testLog, onStuck: () => {} })
+  return { database, url, adminUrl }
+}
+
+/** `TEST_LOG=debug` shows what the reader logs. */
+export const testLog = openLog('test', process.env.TEST_LOG ?? 'silent')
+
+/** A running reader; `stop` ends it as a signal would. `ended` rejects when it meets foreign rows. */
+export function startReader(options: {
+  database: Database
+  chain: TestChain
+  rpcUrls: readonly string[]
+  logsRangeMax?: number
+  genesisHash?: string
+  chainId?: number
+}): { context: Context; stop: () => Promise<void>; ended: Promise<void> } {
+  const { deployment } = options.chain
+  const context = openContext({
+    database: options.database,
+    rpcUrls: options.rpcUrls,
+    identity: {
+      chainId: options.chainId ?? 10_143,
+      genesisHash: options.genesisHash ?? deployment.genesisHash,
+      contract: deployment.creditLine.toLowerCase() as Address,
+    },
+    deployBlock: Number(deployment.deployBlock),
+    logsRangeMax: options.logsRangeMax ?? 100,
+    pollMs: 20,
+    lagMaxMs: 15_000,
+    clock: systemClock,
+    log: testLog,
+  })
+  const { promise: ended, resolve, reject } = Promise.withResolvers<void>()
+  ended.catch(() => {})
+  const following = startFollowing(context, reject)
+  return {
+    context,
+    ended,
+    stop: async () => {
+      await following[Symbol.asyncDispose]()
+      resolve()
+    },
+  }
+}
+
+/** Asks `indexer.record` as the gateway does, without the bus. */
+export async function askRecord(
+  context: Context,
+  wallet: string,
+  change: { nowMs?: () => number; lagMaxMs?: number } = {},
+) {
+  const { nowMs = context.clock, lagMaxMs = context.lagMaxMs } = change
+  return answerRecord({ ...context, clock: nowMs, lagMaxMs }).answer({ wallet }) as Promise<
+    { ok: { history: unknown; blockNumber: string } } | { refused: string }
+  >
+}
+
+export const ana = actors.ana.address
+export const budi = actors.budi.address
+export const citra = actors.citra.address
+
+export const ausd = 1_000_000n
+
+/**
+ * Ana: every outcome but Defaulted, and a cycle that stays open. Budi: Defaulted. Citra: collateral
+ * only, frozen for a while.
+ */
+export async function playStory(chain: TestChain): Promise<void> {
+  for (const user of [ana, budi]) {
+    await chain.verify(user)
+    await chain.fund(user, 10_000n * ausd)
+    await chain.topUp(user, 1_000n * ausd)
+  }
+  const held = await chain.topUp(citra, 5n * ausd, true)
+  await chain.warp(1)
+  await chain.extendHold(held)
+  await chain.freeze(citra, true)
+  await chain.freeze(citra, false)
+  await chain.draw(budi, 300n * ausd)
+
+  await chain.draw(ana, 100n * ausd)
+  await chain.repay(ana, 100n * ausd)
+
+  await chain.draw(ana, 100n * ausd)
+  await chain.draw(ana, 50n * ausd)
+  await chain.repay(ana, 70n * ausd)
+  await chain.warp(testTerms.minCycleSeconds + 1)
+  await chain.repayFor(ana, 80n * ausd)
+
+  await chain.draw(ana, 10n * ausd)
+  await chain.warp(testTerms.termSeconds + 1)
+  await chain.repay(ana, 10n * ausd)
+
+  await playReversals(chain)
+
+  await chain.warp(testTerms.graceSeconds + 1)
+  await chain.markDefault(budi)
+  await chain.draw(ana, 7n * ausd)
+  await chain.mine(2)
+}
+
+/** Ana's cycles whose repayments are taken back: afterwards, while another is open, and at once. */
+async function playReversals(chain: TestChain): Promise<void> {
+  await chain.draw(ana, 20n * ausd)
+  await chain.warp(testTerms.minCycleSeconds + 1)
+  const taken = await chain.heldRepayFor(ana, 12n * ausd)
+  await chain.warp(1)
+  await chain.extendHold(taken)
+  await chain.repay(ana, 8n * ausd)
+  await chain.revokeRepayment(taken)
+  await chain.repay(ana, 12n * ausd)
+
+  await chain.draw(ana, 20n * ausd)
+  await chain.warp(testTerms.minCycleSeconds + 1)
+  const late = await chain.heldRepayFor(ana, 20n * ausd)
+  await chain.draw(ana, 5n * ausd)
+  await chain.revokeRepayment(late)
+  await chain.warp(testTerms.minCycleSeconds + 1)
+  await chain.repay(ana, 25n * ausd)
+
+  await chain.draw(ana, 30n * ausd)
+  await chain.revokeRepayment(await chain.heldRepayFor(ana, 10n * ausd))
+  await chain.repay(ana, 30n * ausd)
+}
+
+/** More of the same, block after block: `rounds` of a draw and a repayment by each. */
+export async function playMore(chain: TestChain, rounds: number): Promise<void> {
+  for (let round = 0; round < rounds; round++) {
+    await chain.draw(ana, ausd)
+    await chain.topUp(citra, ausd)
+    await chain.repay(ana, ausd)
+  }
+  await chain.mine(2)
+}

@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'bun:test'
+import { type Ask, askOr, Faulted, Unavailable } from '#shared/bus/ask'
+import { Overdue } from '#shared/deadline'
+import { QuoteFind } from '#shared/messages/pricing'
+
+const failing =
+  (error: Error): Ask =>
+  async () => {
+    throw error
+  }
+const find = (ask: Ask) =>
+  askOr(ask, QuoteFind, { quoteId: 'q', takenBy: 't' }, 'rate_unavailable', 1_500)
+
+describe('a question with a refusal for want of an answer', () => {
+  test.each([
+    ['nobody listens', new Unavailable('pricing is not there')],
+    ['the other side failed', new Faulted('pricing failed')],
+    ['no answer came in time', new Overdue('pricing', 1_500)],
+  ])('is refused when %s', async (_what, error) => {
+    expect(await find(failing(error))).toEqual({ refused: 'rate_unavailable' })
+  })
+
+  test('is answered as the other side answers, a refusal included, within the deadline', async () => {
+    let deadline: number | undefined
+    const ask = (async (_question, _request, deadlineMs) => {
+      deadline = deadlineMs
+      return { refused: 'quote_unknown' }
+    }) as Ask
+    expect(await find(ask)).toEqual({ refused: 'quote_unknown' })
+    expect(deadline).toBe(1_500)
+  })
+
+  test('does not hide a fault of our own', async () => {
+    await expect(find(failing(new TypeError('a bug')))).rejects.toThrow('a bug')
+  })
+})

@@ -1,0 +1,73 @@
+import type { Static } from 'typebox'
+import type { Address, Hex } from 'viem'
+import type { Authorization } from '#shared/messages/fields'
+
+// An authorization is a transfer that its owner signed: anybody may put it on the chain, once.
+// https://eips.ethereum.org/EIPS/eip-3009
+
+/** An authorization as a request carries it: any case, numbers perhaps with leading zeros. */
+export type GivenAuthorization = Static<typeof Authorization>
+
+/** An authorization, typed for viem. Numbers are decimal strings, times unix seconds. */
+export type SignedTransfer = {
+  readonly from: Address
+  readonly to: Address
+  readonly value: string
+  readonly validAfter: string
+  readonly validBefore: string
+  readonly nonce: Hex
+  readonly signature: Hex
+}
+
+/** What is signed. One transfer has many valid signatures, so they are not part of it. */
+export type AuthorizationTerms = Omit<GivenAuthorization, 'signature'>
+
+const lower = (hex: string) => hex.toLowerCase() as Hex
+const digits = (text: string) => BigInt(text).toString()
+
+/** One spelling per authorization: hex in lower case, numbers without leading zeros. */
+export const canonical = (given: GivenAuthorization): SignedTransfer => ({
+  from: lower(given.from),
+  to: lower(given.to),
+  value: digits(given.value),
+  validAfter: digits(given.validAfter),
+  validBefore: digits(given.validBefore),
+  nonce: lower(given.nonce),
+  signature: lower(given.signature),
+})
+
+/** The EIP-712 domain of the token, as the chain answers it. */
+export type TokenDomain = {
+  readonly name: string
+  readonly version: string
+  readonly chainId: number
+  readonly verifyingContract: Address
+}
+
+/** The fields of an authorization, by name and EIP-712 type. */
+export const authorizationFields = [
+  { name: 'from', type: 'address' },
+  { name: 'to', type: 'address' },
+  { name: 'value', type: 'uint256' },
+  { name: 'validAfter', type: 'uint256' },
+  { name: 'validBefore', type: 'uint256' },
+  { name: 'nonce', type: 'bytes32' },
+] as const
+
+export const transferTypes = { TransferWithAuthorization: authorizationFields } as const
+
+/** What a wallet signs to let a transfer happen: the argument of viem's typed-data functions. */
+export const typedTransfer = (domain: TokenDomain, terms: AuthorizationTerms) =>
+  ({
+    domain,
+    types: transferTypes,
+    primaryType: 'TransferWithAuthorization',
+    message: {
+      from: terms.from as Address,
+      to: terms.to as Address,
+      value: BigInt(terms.value),
+      validAfter: BigInt(terms.validAfter),
+      validBefore: BigInt(terms.validBefore),
+      nonce: terms.nonce as Hex,
+    },
+  }) as const

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'bun:test'
+import { openLog } from '#shared/log'
+import { startLoop } from '#shared/loop'
+
+const never = 2 ** 30
+
+/** A loop whose rounds end when told to; `began` resolves when the round of that number begins. */
+function openRounds(everyMs: number) {
+  const rounds = Array.from({ length: 5 }, () => ({
+    began: Promise.withResolvers<void>(),
+    end: Promise.withResolvers<void>(),
+  }))
+  let count = 0
+  const failures: string[] = []
+  const log = Object.assign(Object.create(openLog('loop', 'silent')), {
+    warn: ({ err, loop }: { err: Error; loop: string }) => failures.push(`${loop}: ${err.message}`),
+  })
+  const work = async () => {
+    const round = rounds[count++]!
+    round.began.resolve()
+    await round.end.promise
+  }
+  const loop = startLoop({ name: 'rounds', everyMs, log, work })
+  const began = (round: number) => rounds[round]!.began.promise
+  return { loop, rounds, failures, began, count: () => count }
+}
+
+describe('a loop', () => {
+  test('comes again after its pause, also when a round failed', async () => {
+    const { loop, rounds, failures, began } = openRounds(1)
+    await began(0)
+    rounds[0]!.end.reject(new Error('no'))
+    await began(1)
+    expect(failures).toEqual(['rounds: no'])
+    rounds[1]!.end.resolve()
+    await began(2)
+    rounds[2]!.end.resolve()
+    for (const round of rounds) round.end.resolve()
+    await loop[Symbol.asyncDispose]()
+  })
+
+  test('comes at once when it is poked in its pause', async () => {
+    const { loop, rounds, began, count } = openRounds(never)
+    await began(0)
+    rounds[0]!.end.resolve()
+    await new Promise(setImmediate)
+    expect(count()).toBe(1)
+    loop.poke()
+    await began(1)
+    rounds[1]!.end.resolve()
+    await loop[Symbol.asyncDispose]()
+  })
+
+  test('comes at once when it was poked during its round', async () => {
+    const { loop, rounds, began } = openRounds(never)
+    await began(0)
+    loop.poke()
+    rounds[0]!.end.resolve()
+    await began(1)
+    rounds[1]!.end.resolve()
+    await loop[Symbol.asyncDispose]()
+  })
+
+  test('ends after the round under way', async () => {
+    const { loop, rounds, began, count } = openRounds(never)
+    await began(0)
+    let ended = false
+    const end = loop[Symbol.asyncDispose]().then(() => {
+      ended = true
+    })
+    await new Promise(setImmediate)
+    expect(ended).toBe(false)
+    rounds[0]!.end.resolve()
+    await end
+    expect(count()).toBe(1)
+  })
+})
