@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Glob } from 'bun'
 import { serviceNames } from '#shared/messages/topic'
+import { circlesAmong, importsOf, names } from './support/imports'
 
 const root = join(import.meta.dir, '..')
 const files = [...new Glob('{services,shared,infra,test}/**/*.{ts,sol}').scanSync(root)].filter(
@@ -11,11 +12,12 @@ const files = [...new Glob('{services,shared,infra,test}/**/*.{ts,sol}').scanSyn
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const linesOf = (path: string) => read(path).split('\n').length
 
-/** Fixtures (`rig/`, `test-support`) are test code. */
-const fixture = /\/(rig\/|test-support\b)/
-const sources = files.filter((path) => !path.endsWith('.test.ts') && !fixture.test(path))
-const inServices = sources.filter((path) => path.startsWith('services/'))
-const inShared = sources.filter((path) => path.startsWith('shared/'))
+const scripts = files.filter((path) => path.endsWith('.ts'))
+/** What is not a suite nor a suite's fixture. */
+const isSource = (path: string) => !/\.test\.ts$|test-support|\/rig\//.test(path)
+const inServices = scripts.filter((path) => path.startsWith('services/') && isSource(path))
+const inShared = scripts.filter((path) => path.startsWith('shared/') && isSource(path))
+const inInfra = scripts.filter((path) => path.startsWith('infra/') && isSource(path))
 
 /** Every line that a rule forbids, as `path: line`: a broken rule shows where. */
 const offences = (paths: readonly string[], forbidden: RegExp): string[] =>
@@ -26,6 +28,14 @@ const offences = (paths: readonly string[], forbidden: RegExp): string[] =>
       .map((line) => `${path}: ${line.trim()}`),
   )
 
+/** Every import of `paths` that leads to a file it may not lead to, as `path -> file`. */
+const imports = (paths: readonly string[], isForbidden: (file: string) => boolean): string[] =>
+  paths.flatMap((path) =>
+    importsOf(root, path, names)
+      .files.filter(isForbidden)
+      .map((file) => `${path} -> ${file}`),
+  )
+
 describe('every file', () => {
   test('fits on a few screens: at most 400 lines', () => {
     expect(files.filter((path) => linesOf(path) > 400)).toEqual([])
@@ -34,18 +44,48 @@ describe('every file', () => {
   test('leaves nothing for others to do and skips no test', () => {
     expect(offences(files, /\b(TODO|FIXME|XXX|HACK)\b|\.(only|skip)\(/)).toEqual([])
   })
+
+  test('names the files it imports without .ts', () => {
+    expect(offences(scripts, /(from |import\()'\.[^']*\.ts'/)).toEqual([])
+  })
 })
 
-describe('imports point one way', () => {
-  test('shared knows no service and no infrastructure', () => {
-    expect(offences(inShared, /from '(\.\.\/)*(services|infra)\/|from '#infra\//)).toEqual([])
+test('no folder holds more than 20 source files', () => {
+  const folders = Map.groupBy(
+    files.filter((path) => !path.endsWith('.test.ts')),
+    dirname,
+  )
+  const sizes = [...folders].map(([folder, { length }]) => [folder, length] as const)
+  expect(sizes.filter(([, length]) => length > 20)).toEqual([])
+})
+
+describe('imports point one way: test -> infra -> services -> shared', () => {
+  test('shared knows no service, no infrastructure and no test', () => {
+    expect(imports(inShared, (file) => !file.startsWith('shared/'))).toEqual([])
   })
 
-  test.each(serviceNames)('%s knows no other service and no infrastructure', (name) => {
-    const others = serviceNames.filter((other) => other !== name)
-    const foreign = new RegExp(`from '[^']*/(${others.join('|')})/|from '#infra/`)
+  test.each(serviceNames)('%s knows shared and itself', (name) => {
     const own = inServices.filter((path) => path.startsWith(`services/${name}/`))
-    expect(offences(own, foreign)).toEqual([])
+    const known = ['shared/', `services/${name}/`]
+    expect(imports(own, (file) => !known.some((folder) => file.startsWith(folder)))).toEqual([])
+  })
+
+  test('services import infra nowhere: their suites get from test/support what they need', () => {
+    const all = scripts.filter((path) => path.startsWith('services/'))
+    expect(imports(all, (file) => file.startsWith('infra/'))).toEqual([])
+    const suites = all.filter((path) => !isSource(path))
+    const others = (file: string) => file.startsWith('test/') && !file.startsWith('test/support/')
+    expect(imports(suites, others)).toEqual([])
+  })
+
+  test('infra imports nothing of services but their configuration, and nothing of test', () => {
+    const isConfig = (file: string) => /^services\/[^/]+\/config\.ts$/.test(file)
+    const isForbidden = (file: string) => !/^(infra|shared)\//.test(file) && !isConfig(file)
+    expect(imports(inInfra, isForbidden)).toEqual([])
+  })
+
+  test('no files import each other in a circle, types included', () => {
+    expect(circlesAmong(root, scripts, names)).toEqual([])
   })
 })
 

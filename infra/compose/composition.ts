@@ -59,7 +59,7 @@ export function activeServices(
 
 /**
  * The environment a container gets: values put in, and a name without a value only when it is set.
- * Throws where `${NAME:?}` has nothing to stand for.
+ * Throws where `${NAME:?}` has no value.
  */
 export function environmentOf(service: Service, variables: Variables): Record<string, string> {
   const entries = Object.entries(service.environment ?? {}).flatMap(([name, value]) => {

@@ -1,6 +1,6 @@
 import { passwordVariable } from '#infra/nats/server-environment'
 import { serviceNames } from '#shared/messages/topic'
-import type { Row } from './rows.ts'
+import type { Row } from './rows'
 
 const row = (name: string, about: string, more: Partial<Row> = {}): Row => ({
   name,

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { readComposition } from '#infra/compose/composition'
-import { composeVariables } from './compose-variables.ts'
-import { documents, examplePath, tablePath, variablesOf } from './documents.ts'
-import { exampleOf } from './example.ts'
-import { processes } from './processes.ts'
-import { rowsOf } from './rows.ts'
+import { composeVariables } from './compose-variables'
+import { documents, examplePath, tablePath, variablesOf } from './documents'
+import { exampleOf } from './example'
+import { processes } from './processes'
+import { rowsOf } from './rows'
 
 const remedy = 'out of date: bun run configuration'
 const rows = [...rowsOf(processes), ...composeVariables]

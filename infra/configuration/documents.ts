@@ -2,14 +2,14 @@ import { join } from 'node:path'
 import { activeServices, type Composition, readComposition } from '#infra/compose/composition'
 import { referencesIn } from '#infra/compose/interpolation'
 import { repositoryDir } from '#infra/local/folders'
-import { composeVariables } from './compose-variables.ts'
-import { exampleOf, type Section } from './example.ts'
-import { processes } from './processes.ts'
-import { type Row, rowsOf } from './rows.ts'
-import { tableOf } from './table.ts'
-import { neverKept, testnetValues } from './testnet.ts'
+import { composeVariables } from './compose-variables'
+import { exampleOf, type Section } from './example'
+import { processes } from './processes'
+import { type Row, rowsOf } from './rows'
+import { tableOf } from './table'
+import { neverKept, testnetValues } from './testnet'
 
-/** Where the generated documents stand. */
+/** Where the generated documents are. */
 export const tablePath = join(repositoryDir, 'infra/CONFIGURATION.md')
 export const examplePath = join(repositoryDir, 'infra/env.example')
 

@@ -1,4 +1,4 @@
-import type { Row } from './rows.ts'
+import type { Row } from './rows'
 
 const head = `# A deployment on the test chain: copy to testnet.env, fill in, keep it from everybody else (chmod 0600).
 #
@@ -6,7 +6,7 @@ const head = `# A deployment on the test chain: copy to testnet.env, fill in, ke
 #
 # A line that ends in = must be filled in. A line behind "# " shows a default; take the "# " away to
 # change it. No quotes, and nothing after a value. README.md says where each of them comes from.
-# Secrets that move money may stand in files instead: see compose/secrets.yaml.
+# Secrets that move money may be given in files instead: see compose/secrets.yaml.
 # Passwords: letters and digits alone, e.g. from: openssl rand -hex 24
 `
 

@@ -2,12 +2,12 @@ import { fields as deploy } from '#infra/deploy/config'
 import { fields as migrations } from '#infra/migrations/migrate'
 import { fields as provisioning } from '#infra/nats/provision'
 import type { Fields } from '#shared/config'
-import { fields as chainRelayer } from '../../services/chain-relayer/config.ts'
-import { fields as gateway } from '../../services/gateway/config.ts'
-import { fields as indexerReader } from '../../services/indexer-reader/config.ts'
-import { fields as payments } from '../../services/payments/config.ts'
-import { fields as payouts } from '../../services/payouts/config.ts'
-import { fields as pricing } from '../../services/pricing/config.ts'
+import { fields as chainRelayer } from '../../services/chain-relayer/config'
+import { fields as gateway } from '../../services/gateway/config'
+import { fields as indexerReader } from '../../services/indexer-reader/config'
+import { fields as payments } from '../../services/payments/config'
+import { fields as payouts } from '../../services/payouts/config'
+import { fields as pricing } from '../../services/pricing/config'
 
 /** Everything that reads its configuration by `readConfig`, by its name in compose.yaml. */
 export const processes: Readonly<Record<string, Fields>> = {

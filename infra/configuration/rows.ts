@@ -26,7 +26,7 @@ const sameMeaning = (left: Row, right: Row) =>
   left.secret === right.secret &&
   left.about === right.about
 
-/** Every variable by name; one that is explained or preset differently stands there once for each. */
+/** Every variable by name; one that is explained or preset differently is there once for each. */
 export function rowsOf(processes: Readonly<Record<string, Fields>>): Row[] {
   const rows: Row[] = []
   for (const [reader, fields] of Object.entries(processes)) {

@@ -19,7 +19,7 @@ export const testnetValues: ReadonlyMap<string, string> = new Map([
   ['RATE_SOURCES', 'frankfurter,bnm,open-er-api'],
 ])
 
-/** What stands in no file at rest, and why. */
+/** What is kept in no file, and why. */
 export const neverKept: ReadonlyMap<string, string> = new Map([
   ['ADMIN_KEY', 'Not kept here: given by the shell to `deploy` alone, see README.md.'],
 ])

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { documents, examplePath, tablePath } from './documents.ts'
+import { documents, examplePath, tablePath } from './documents'
 
 const { table, example } = documents()
 writeFileSync(tablePath, table)

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { keccak256, toBytes, toFunctionSelector } from 'viem'
-import { actors, openStage, refOf } from '#infra/contracts/stage'
+import { actors, openContractsFixture, refOf } from '#test/support/contracts'
 
-const stage = await openStage()
-afterAll(stage.close)
-beforeEach(stage.checkpoint)
-afterEach(stage.rewind)
+const fixture = await openContractsFixture()
+afterAll(fixture.close)
+beforeEach(fixture.checkpoint)
+afterEach(fixture.rewind)
 
 const ana = actors.ana.address
 const relayer = keccak256(toBytes('RELAYER_ROLE'))
@@ -34,34 +34,34 @@ describe('privileged functions', () => {
   test.each(table)(
     '%s.%s lets in only who it should',
     async (contract, name, args, who, refusal) => {
-      await stage.send('relayer', 'creditLine', 'topUp', [refOf(9), ana, 1_000_000n, true])
-      await stage.send('relayer', 'creditLine', 'repayFor', [refOf(7), ana, 1_000_000n, true, 0n])
+      await fixture.send('relayer', 'creditLine', 'topUp', [refOf(9), ana, 1_000_000n, true])
+      await fixture.send('relayer', 'creditLine', 'repayFor', [refOf(7), ana, 1_000_000n, true, 0n])
       // Later than its block, so that a hold can be put off.
-      await stage.warp(5)
+      await fixture.warp(5)
       for (const actor of ['admin', 'treasury', 'relayer', 'verifier', 'ana', 'citra'] as const) {
         const allowed = (who as readonly string[]).includes(actor)
-        const answer = await stage.refusal(actor, contract, name, args as never)
+        const answer = await fixture.refusal(actor, contract, name, args as never)
         expect([actor, answer]).toEqual([actor, allowed ? 'accepted' : refusal])
       }
     },
   )
 
   test('unpause is for the pauser', async () => {
-    await stage.send('admin', 'creditLine', 'pause', [])
-    expect(await stage.refusal('ana', 'creditLine', 'unpause', [])).toBe(denied)
-    expect(await stage.refusal('relayer', 'creditLine', 'unpause', [])).toBe(denied)
-    await stage.send('admin', 'creditLine', 'unpause', [])
+    await fixture.send('admin', 'creditLine', 'pause', [])
+    expect(await fixture.refusal('ana', 'creditLine', 'unpause', [])).toBe(denied)
+    expect(await fixture.refusal('relayer', 'creditLine', 'unpause', [])).toBe(denied)
+    await fixture.send('admin', 'creditLine', 'unpause', [])
   })
 })
 
 describe('while paused', () => {
   beforeEach(async () => {
-    await stage.send('relayer', 'creditLine', 'topUp', [refOf(8), ana, 100_000_000n, false])
-    await stage.send('relayer', 'creditLine', 'topUp', [refOf(9), ana, 1_000_000n, true])
-    await stage.send('ana', 'creditLine', 'draw', [2_000_000n, ana])
-    await stage.send('relayer', 'creditLine', 'repayFor', [refOf(7), ana, 1_000_000n, true, 0n])
-    await stage.warp(5)
-    await stage.send('admin', 'creditLine', 'pause', [])
+    await fixture.send('relayer', 'creditLine', 'topUp', [refOf(8), ana, 100_000_000n, false])
+    await fixture.send('relayer', 'creditLine', 'topUp', [refOf(9), ana, 1_000_000n, true])
+    await fixture.send('ana', 'creditLine', 'draw', [2_000_000n, ana])
+    await fixture.send('relayer', 'creditLine', 'repayFor', [refOf(7), ana, 1_000_000n, true, 0n])
+    await fixture.warp(5)
+    await fixture.send('admin', 'creditLine', 'pause', [])
   })
 
   test.each([
@@ -88,12 +88,12 @@ describe('while paused', () => {
     ['citra', 'accountOf', [ana], 'accepted'],
     ['citra', 'holdOf', [refOf(9)], 'accepted'],
   ] as const)('a call by %s of %s answers as it should', async (actor, name, args, answer) => {
-    expect(await stage.refusal(actor, 'creditLine', name, args as never)).toBe(answer)
+    expect(await fixture.refusal(actor, 'creditLine', name, args as never)).toBe(answer)
   })
 
   test('many brings nothing in, but still takes back and puts off', async () => {
     const none = { account: ana, amount: 0n, paidAt: 0n }
-    const { events } = await stage.send('relayer', 'creditLine', 'many', [
+    const { events } = await fixture.send('relayer', 'creditLine', 'many', [
       [
         op,
         { ...op, kind: 4 },
@@ -114,7 +114,7 @@ describe('while paused', () => {
 
 describe('verification', () => {
   const set = (verified: boolean) =>
-    stage.send('verifier', 'creditLine', 'setVerified', [actors.citra.address, verified])
+    fixture.send('verifier', 'creditLine', 'setVerified', [actors.citra.address, verified])
 
   test('is recorded once per change, and withdrawn the same way', async () => {
     expect((await set(true)).events).toMatchObject([
@@ -122,6 +122,6 @@ describe('verification', () => {
     ])
     expect((await set(true)).events).toEqual([])
     expect((await set(false)).events).toHaveLength(1)
-    expect((await stage.accountOf('citra')).verified).toBe(false)
+    expect((await fixture.accountOf('citra')).verified).toBe(false)
   })
 })

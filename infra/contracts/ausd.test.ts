@@ -10,13 +10,12 @@ import {
   toBytes,
 } from 'viem'
 import { ownedWalletAbi, ownedWalletBytecode } from '#infra/contracts/artifacts.gen'
-import { actors, openStage, refOf } from '#infra/contracts/stage'
-import { authorizationFields, transferTypes } from '#shared/chain/erc3009'
+import { actors, openContractsFixture, refOf } from '#test/support/contracts'
 
-const stage = await openStage()
-afterAll(stage.close)
-beforeEach(stage.checkpoint)
-afterEach(stage.rewind)
+const fixture = await openContractsFixture()
+afterAll(fixture.close)
+beforeEach(fixture.checkpoint)
+afterEach(fixture.rewind)
 
 const ana = actors.ana.address
 const budi = actors.budi.address
@@ -24,11 +23,19 @@ const domain = {
   name: 'Agora Dollar',
   version: '1',
   chainId: 10143,
-  verifyingContract: stage.deployment.ausd,
+  verifyingContract: fixture.deployment.ausd,
 } as const
+const transferFields = [
+  { name: 'from', type: 'address' },
+  { name: 'to', type: 'address' },
+  { name: 'value', type: 'uint256' },
+  { name: 'validAfter', type: 'uint256' },
+  { name: 'validBefore', type: 'uint256' },
+  { name: 'nonce', type: 'bytes32' },
+] as const
 const types = {
-  ...transferTypes,
-  ReceiveWithAuthorization: authorizationFields,
+  TransferWithAuthorization: transferFields,
+  ReceiveWithAuthorization: transferFields,
   CancelAuthorization: [
     { name: 'authorizer', type: 'address' },
     { name: 'nonce', type: 'bytes32' },
@@ -72,7 +79,7 @@ const fields = (message: Terms = terms) =>
   ] as const
 const transfer = 'transferWithAuthorization'
 const refusal = async (message: Terms, signature?: Hex) =>
-  stage.refusal('relayer', 'ausd', transfer, [
+  fixture.refusal('relayer', 'ausd', transfer, [
     ...fields(message),
     signature ?? (await sign(message)),
   ])
@@ -82,26 +89,26 @@ describe('a transfer by authorization', () => {
     'with the %s overload moves the amount and uses the nonce',
     async (form) => {
       const signature = await sign()
-      const before = await stage.balanceOf(budi)
+      const before = await fixture.balanceOf(budi)
       const sent =
         form === 'bytes'
-          ? await stage.send('relayer', 'ausd', transfer, [...fields(), signature])
-          : await stage.send('relayer', 'ausd', transfer, [...fields(), ...split(signature)])
+          ? await fixture.send('relayer', 'ausd', transfer, [...fields(), signature])
+          : await fixture.send('relayer', 'ausd', transfer, [...fields(), ...split(signature)])
       expect(sent.events).toMatchObject([
         { eventName: 'AuthorizationUsed', args: { authorizer: ana, nonce: terms.nonce } },
         { eventName: 'Transfer', args: { from: ana, to: budi, value: terms.value } },
       ])
-      expect(await stage.balanceOf(budi)).toBe(before + terms.value)
+      expect(await fixture.balanceOf(budi)).toBe(before + terms.value)
       expect(await refusal(terms)).toBe('UsedOrCanceledAuthorization')
       const replay = [...fields(), ...split(signature)] as const
-      expect(await stage.refusal('citra', 'ausd', transfer, replay)).toBe(
+      expect(await fixture.refusal('citra', 'ausd', transfer, replay)).toBe(
         'UsedOrCanceledAuthorization',
       )
     },
   )
 
   test('is valid only strictly within its window', async () => {
-    const now = (await stage.client.getBlock()).timestamp
+    const now = (await fixture.client.getBlock()).timestamp
     expect(await refusal({ ...terms, validAfter: now + 100n })).toBe('InvalidAuthorization')
     expect(await refusal({ ...terms, validAfter: now })).toBe('InvalidAuthorization')
     expect(await refusal({ ...terms, validAfter: now - 1n })).toBe('accepted')
@@ -131,7 +138,7 @@ describe('a transfer by authorization', () => {
     const twin = serializeSignature({ r, s: highS, yParity: yParity === 0 ? 1 : 0 })
     expect(await refusal(terms, twin)).toBe('InvalidSignature')
     const args = [...fields(), ...split(twin)] as const
-    expect(await stage.refusal('relayer', 'ausd', transfer, args)).toBe('InvalidSignature')
+    expect(await fixture.refusal('relayer', 'ausd', transfer, args)).toBe('InvalidSignature')
     expect(await refusal(terms, serializeSignature({ r, s, yParity }))).toBe('accepted')
   })
 
@@ -146,11 +153,11 @@ describe('a receipt by authorization', () => {
     const signature = await sign(terms, 'ReceiveWithAuthorization')
     const tail = form === 'bytes' ? [signature] : split(signature)
     const args = [...fields(), ...tail] as never
-    expect(await stage.refusal('relayer', 'ausd', 'receiveWithAuthorization', args)).toBe(
+    expect(await fixture.refusal('relayer', 'ausd', 'receiveWithAuthorization', args)).toBe(
       'InvalidPayee',
     )
-    await stage.send('budi', 'ausd', 'receiveWithAuthorization', args)
-    expect(await stage.refusal('budi', 'ausd', 'receiveWithAuthorization', args)).toBe(
+    await fixture.send('budi', 'ausd', 'receiveWithAuthorization', args)
+    expect(await fixture.refusal('budi', 'ausd', 'receiveWithAuthorization', args)).toBe(
       'UsedOrCanceledAuthorization',
     )
   })
@@ -160,18 +167,20 @@ describe('a cancellation', () => {
   test.each(['bytes', 'v, r, s'])('with the %s overload makes the nonce unusable', async (form) => {
     const signature = await signCancel()
     const args = [ana, terms.nonce, ...(form === 'bytes' ? [signature] : split(signature))] as never
-    expect((await stage.send('relayer', 'ausd', 'cancelAuthorization', args)).events).toMatchObject(
-      [{ eventName: 'AuthorizationCanceled', args: { authorizer: ana, nonce: terms.nonce } }],
-    )
+    expect(
+      (await fixture.send('relayer', 'ausd', 'cancelAuthorization', args)).events,
+    ).toMatchObject([
+      { eventName: 'AuthorizationCanceled', args: { authorizer: ana, nonce: terms.nonce } },
+    ])
     expect(await refusal(terms)).toBe('UsedOrCanceledAuthorization')
-    expect(await stage.refusal('relayer', 'ausd', 'cancelAuthorization', args)).toBe(
+    expect(await fixture.refusal('relayer', 'ausd', 'cancelAuthorization', args)).toBe(
       'UsedOrCanceledAuthorization',
     )
   })
 
   test('security: needs the authorizer', async () => {
     const args = [budi, terms.nonce, await signCancel()] as const
-    expect(await stage.refusal('relayer', 'ausd', 'cancelAuthorization', args)).toBe(
+    expect(await fixture.refusal('relayer', 'ausd', 'cancelAuthorization', args)).toBe(
       'InvalidSignature',
     )
   })
@@ -191,8 +200,8 @@ describe('a contract wallet', () => {
       args: [ana],
     })
     const gas = numberToHex(1_000_000n)
-    const { contractAddress } = await stage.sendRaw({ from: budi, data, gas })
-    await stage.send('admin', 'ausd', 'mint', [contractAddress!, 9_000_000n])
+    const { contractAddress } = await fixture.sendRaw({ from: budi, data, gas })
+    await fixture.send('admin', 'ausd', 'mint', [contractAddress!, 9_000_000n])
     return contractAddress!
   }
 
@@ -202,13 +211,13 @@ describe('a contract wallet', () => {
     expect(await refusal(message, await sign(message))).not.toBe('accepted')
     const strange = wrap(await actors.budi.signMessage({ message: 'not this' }))
     expect(await refusal(message, strange)).toBe('InvalidSignature')
-    await stage.send('relayer', 'ausd', transfer, [...fields(message), wrapped])
-    expect(await stage.balanceOf(message.from)).toBe(4_000_000n)
+    await fixture.send('relayer', 'ausd', transfer, [...fields(message), wrapped])
+    expect(await fixture.balanceOf(message.from)).toBe(4_000_000n)
   })
 
   test('an EOA that got code by delegation keeps its own key', async () => {
-    const code = await stage.client.getCode({ address: await fundedWallet() })
-    await stage.client.setCode({ address: ana, bytecode: code! })
+    const code = await fixture.client.getCode({ address: await fundedWallet() })
+    await fixture.client.setCode({ address: ana, bytecode: code! })
     expect(await refusal(terms)).toBe('accepted')
   })
 })

@@ -1,24 +1,24 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { actors, openStage, refOf } from '#infra/contracts/stage'
+import { actors, openContractsFixture, refOf } from '#test/support/contracts'
 
-const stage = await openStage()
-afterAll(stage.close)
+const fixture = await openContractsFixture()
+afterAll(fixture.close)
 beforeEach(async () => {
-  await stage.checkpoint()
+  await fixture.checkpoint()
   await topUp(1, 100_000_000n)
 })
-afterEach(stage.rewind)
+afterEach(fixture.rewind)
 
 const ana = actors.ana.address
-const { creditLine } = stage.deployment
+const { creditLine } = fixture.deployment
 const topUp = (ref: number, amountMicro: bigint, held = false) =>
-  stage.send('relayer', 'creditLine', 'topUp', [refOf(ref), ana, amountMicro, held])
-const draw = (amountMicro: bigint) => stage.send('ana', 'creditLine', 'draw', [amountMicro, ana])
-const repay = (amountMicro: bigint) => stage.send('ana', 'creditLine', 'repay', [amountMicro])
-const markDefault = () => stage.send('citra', 'creditLine', 'markDefault', [ana])
+  fixture.send('relayer', 'creditLine', 'topUp', [refOf(ref), ana, amountMicro, held])
+const draw = (amountMicro: bigint) => fixture.send('ana', 'creditLine', 'draw', [amountMicro, ana])
+const repay = (amountMicro: bigint) => fixture.send('ana', 'creditLine', 'repay', [amountMicro])
+const markDefault = () => fixture.send('citra', 'creditLine', 'markDefault', [ana])
 const cycleOf = async (seconds: number) => {
   await draw(50_000_000n)
-  await stage.warp(seconds)
+  await fixture.warp(seconds)
   return repay(50_000_000n)
 }
 const closing = (sent: Awaited<ReturnType<typeof repay>>) =>
@@ -41,7 +41,7 @@ describe('a cycle', () => {
       scoreAfter: score,
       ratioBpsAfter: ratio,
     })
-    expect(await stage.accountOf('ana')).toMatchObject({ cycles: 1n, score, ratioBps: ratio })
+    expect(await fixture.accountOf('ana')).toMatchObject({ cycles: 1n, score, ratioBps: ratio })
   })
 
   test('records its peak and all repayments, and stays open while anything is owed', async () => {
@@ -53,7 +53,7 @@ describe('a cycle', () => {
     ])
     expect(closing(await repay(20_000_000n))).toBeUndefined()
     await draw(15_000_000n)
-    await stage.warp(61)
+    await fixture.warp(61)
     const closed = await repay(999_000_000n)
     expect(closing(closed)).toMatchObject({ peakDrawn: 30_000_000n, totalRepaid: 45_000_000n })
     expect(closed.events[0]).toMatchObject({
@@ -64,7 +64,7 @@ describe('a cycle', () => {
 
   test('after a late one the rewards shrink, but never below the start', async () => {
     for (const _ of [1, 2, 3]) await cycleOf(100)
-    expect(await stage.accountOf('ana')).toMatchObject({ score: 30n, ratioBps: 5_750n })
+    expect(await fixture.accountOf('ana')).toMatchObject({ score: 30n, ratioBps: 5_750n })
     expect(closing(await cycleOf(1_900))).toMatchObject({ scoreAfter: 10n, ratioBpsAfter: 5_250n })
     expect(closing(await cycleOf(1_900))).toMatchObject({
       number: 5n,
@@ -75,8 +75,8 @@ describe('a cycle', () => {
 
   test('rewards raise the ratio up to the cap', async () => {
     for (let cycle = 0; cycle < 17; cycle++) await cycleOf(61)
-    expect(await stage.accountOf('ana')).toMatchObject({ score: 170n, ratioBps: 9_000n })
-    expect((await stage.accountOf('ana')).limit).toBe(90_000_000n)
+    expect(await fixture.accountOf('ana')).toMatchObject({ score: 170n, ratioBps: 9_000n })
+    expect((await fixture.accountOf('ana')).limit).toBe(90_000_000n)
   })
 })
 
@@ -89,21 +89,21 @@ describe('drawing', () => {
     ['without verification', 'citra', 1n, ana, 'NotVerified'],
     ['more than the pool has', 'ana', 10n ** 12n, ana, 'InsufficientLiquidity'],
   ] as const)('%s is refused', async (_case, actor, amount, to, refusal) => {
-    expect(await stage.refusal(actor, 'creditLine', 'draw', [amount, to])).toBe(refusal)
+    expect(await fixture.refusal(actor, 'creditLine', 'draw', [amount, to])).toBe(refusal)
   })
 
   test('again is refused once the cycle is past its term', async () => {
     await draw(10_000_000n)
-    await stage.warp(1_801)
-    expect(await stage.refusal('ana', 'creditLine', 'draw', [1n, ana])).toBe('TermPassed')
+    await fixture.warp(1_801)
+    expect(await fixture.refusal('ana', 'creditLine', 'draw', [1n, ana])).toBe('TermPassed')
   })
 })
 
 describe('a default', () => {
   test('takes matured collateral first, then held lots, up to the debt', async () => {
     await draw(50_000_000n)
-    await stage.send('ana', 'creditLine', 'repayFromCollateral', [1_000_000n])
-    await stage.warp(88_201)
+    await fixture.send('ana', 'creditLine', 'repayFromCollateral', [1_000_000n])
+    await fixture.warp(88_201)
     await topUp(2, 20_000_000n, true)
     const marked = await markDefault()
     expect(marked.events).toMatchObject([
@@ -116,25 +116,25 @@ describe('a default', () => {
         args: { outcome: 3, peakDrawn: 50_000_000n, totalRepaid: 50_000_000n, scoreAfter: 0n },
       },
     ])
-    expect(await stage.accountOf('ana')).toMatchObject({
+    expect(await fixture.accountOf('ana')).toMatchObject({
       defaulted: true,
       drawn: 0n,
       limit: 0n,
       collateral: 50_000_000n,
       pendingShares: 20_000_000_000_000n,
     })
-    expect(await stage.refusal('ana', 'creditLine', 'draw', [1n, ana])).toBe('AccountDefaulted')
-    await stage.send('relayer', 'creditLine', 'revokeTopUp', [refOf(2)])
-    await stage.send('ana', 'creditLine', 'withdrawCollateral', [50_000_000n, ana])
+    expect(await fixture.refusal('ana', 'creditLine', 'draw', [1n, ana])).toBe('AccountDefaulted')
+    await fixture.send('relayer', 'creditLine', 'revokeTopUp', [refOf(2)])
+    await fixture.send('ana', 'creditLine', 'withdrawCollateral', [50_000_000n, ana])
   })
 
   test('is refused before term and grace, twice, and without a cycle', async () => {
-    const refusal = () => stage.refusal('citra', 'creditLine', 'markDefault', [ana])
+    const refusal = () => fixture.refusal('citra', 'creditLine', 'markDefault', [ana])
     expect(await refusal()).toBe('NothingOwed')
     await draw(50_000_000n)
-    await stage.warp(88_190)
+    await fixture.warp(88_190)
     expect(await refusal()).toBe('TermNotPassed')
-    await stage.warp(15)
+    await fixture.warp(15)
     await markDefault()
     expect(await refusal()).toBe('AccountDefaulted')
   })

@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { hashDomain, parseAbi } from 'viem'
-import { startAnvil } from '#infra/contracts/anvil-process'
 import { deployContracts, multicall3Address } from '#infra/contracts/deploy'
-import { actorKeys, actors, openStage, stageTerms } from '#infra/contracts/stage'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { startAnvil } from '#test/support/anvil'
+import { actorKeys, actors, fixtureTerms, openContractsFixture } from '#test/support/contracts'
 
 const multicall3Abi = parseAbi([
   'function getBlockNumber() view returns (uint256)',
@@ -12,16 +12,16 @@ const multicall3Abi = parseAbi([
   'function getEthBalance(address account) view returns (uint256)',
 ])
 
-const stage = await openStage()
-afterAll(stage.close)
-const { client, deployment } = stage
+const fixture = await openContractsFixture()
+afterAll(fixture.close)
+const { client, deployment } = fixture
 const { ausd, creditLine, treasury } = deployment
 
 describe('a deployment', () => {
   test('has the same addresses on another fresh chain, whatever its block time', async () => {
     await using slow = await startAnvil(['--block-time', '30'])
     const again = await deployContracts({
-      ...stageTerms,
+      ...fixtureTerms,
       rpcUrl: slow.rpcUrl,
       adminKey: actorKeys.admin,
       treasuryKey: actorKeys.treasury,
@@ -40,8 +40,8 @@ describe('a deployment', () => {
   })
 
   test('funds the treasury and the lending pool', async () => {
-    expect(await stage.balanceOf(treasury)).toBe(1_000_000_000_000n)
-    expect(await stage.balanceOf(creditLine)).toBe(100_000_000_000n)
+    expect(await fixture.balanceOf(treasury)).toBe(1_000_000_000_000n)
+    expect(await fixture.balanceOf(creditLine)).toBe(100_000_000_000n)
     const view = { abi: creditLineAbi, address: creditLine } as const
     expect(await client.readContract({ ...view, functionName: 'liquidity' })).toBe(100_000_000_000n)
     expect(await client.readContract({ ...view, functionName: 'totalCollateral' })).toBe(0n)
@@ -70,7 +70,7 @@ describe('a deployment', () => {
   })
 
   test('says so when a step reverts', async () => {
-    await expect(openStage({ initialRatioBps: 0 })).rejects.toThrow('reverted')
+    await expect(openContractsFixture({ initialRatioBps: 0 })).rejects.toThrow('reverted')
   })
 })
 

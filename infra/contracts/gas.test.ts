@@ -1,35 +1,29 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { type Address, numberToHex, parseSignature } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { actionsOn, ausd } from '#infra/contracts/actions'
-import {
-  call,
-  expectCovered,
-  expectTight,
-  measure,
-  nobody,
-  type Op,
-  op,
-  show,
-} from '#infra/contracts/measure'
-import { actors, openStage } from '#infra/contracts/stage'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { gasLimits, manyGasLimit, type OpKind, opGasFloor, opKinds } from '#shared/chain/gas'
+import { actionsOn, ausd } from '#test/support/contract-actions'
+import { actors, openContractsFixture } from '#test/support/contracts'
+import { call, expectCovered, expectTight, gasOn, type Op, op, show } from '#test/support/gas'
 
 // A hold that is over before a term is, and longer than it takes to prepare fifty accounts.
 const holdSeconds = 1_000
-const stage = await openStage({ holdSeconds })
-const { act } = actionsOn(stage)
-await stage.request({ method: 'anvil_autoImpersonateAccount', params: [true] })
-afterAll(stage.close)
-beforeEach(stage.checkpoint)
-afterEach(stage.rewind)
+const fixture = await openContractsFixture({ holdSeconds })
+const { act } = actionsOn(fixture)
+const { measure, many } = gasOn(fixture)
+await fixture.request({ method: 'anvil_autoImpersonateAccount', params: [true] })
+afterAll(fixture.close)
+beforeEach(fixture.checkpoint)
+afterEach(fixture.rewind)
 
 const ana = actors.ana.address
 const relayer = actors.relayer.address
-const { ausd: token, creditLine } = stage.deployment
+const { ausd: token, creditLine } = fixture.deployment
+/** A wallet that no token was ever sent to: its balance is a fresh slot. */
+const nobody: Address = '0x00000000000000000000000000000000000000aa'
+
 const manyCall = (ops: readonly Op[]) => call('many', [ops])
-const many = (ops: readonly Op[]) => stage.send('relayer', 'creditLine', 'many', [ops])
 
 /** An operation in a transaction of its own, as the relayer sends it when nothing else waits. */
 function singleCall({ kind, ref, account, amount, paidAt }: Op) {
@@ -50,20 +44,20 @@ async function indebted(count: number): Promise<Address[]> {
     op('heldRepayFor', 100 + index, actors.budi.address, ausd('1')),
   )
   for (let first = 0; first < held.length; first += 40) await many(held.slice(first, first + 40))
-  await stage.warp(holdSeconds + 1)
+  await fixture.warp(holdSeconds + 1)
   const accounts = Array.from(
     { length: count },
     () => privateKeyToAccount(generatePrivateKey()).address,
   )
   await many(accounts.map((one, index) => op('topUp', refsOf(index), one, ausd('100'))))
   for (const account of accounts) {
-    await stage.send('verifier', 'creditLine', 'setVerified', [account, true])
-    await stage.client.setBalance({ address: account, value: 10n ** 20n })
+    await fixture.send('verifier', 'creditLine', 'setVerified', [account, true])
+    await fixture.client.setBalance({ address: account, value: 10n ** 20n })
     const data = call('draw', [ausd('50'), account])
-    const receipt = await stage.sendRaw({ from: account, to: creditLine, data, gas: '0x100000' })
+    const receipt = await fixture.sendRaw({ from: account, to: creditLine, data, gas: '0x100000' })
     expect(receipt.status).toBe('success')
   }
-  await stage.warp(120)
+  await fixture.warp(120)
   return accounts
 }
 
@@ -73,7 +67,7 @@ async function closeWithTwo(accounts: readonly Address[]) {
     many(accounts.map((account, index) => make(account, refsOf(index))))
   await each((account, ref) => op('heldRepayFor', ref + 1, account, ausd('10')))
   await each((account, ref) => op('heldRepayFor', ref + 2, account, ausd('60')))
-  await stage.warp(5)
+  await fixture.warp(5)
   return each
 }
 
@@ -127,7 +121,7 @@ const kinds = Object.keys(opKinds) as OpKind[]
 describe('the fixed gas limit of a relayed operation', () => {
   test.each(kinds)('covers %s in its dearest state, and is tight', async (kind) => {
     const [one] = await dearest[kind](1)
-    const measured = await measure(stage, relayer, creditLine, singleCall(one!))
+    const measured = await measure(relayer, creditLine, singleCall(one!))
     show(kind, measured, gasLimits[kind])
     expectTight(gasLimits[kind], measured)
   })
@@ -136,7 +130,7 @@ describe('the fixed gas limit of a relayed operation', () => {
     const [account] = await indebted(1)
     await closeWithTwo([account!])
     const data = singleCall(op('extendHold', refsOf(0) + 2, account!))
-    const measured = await measure(stage, relayer, creditLine, data)
+    const measured = await measure(relayer, creditLine, data)
     show('extendHold with an excess', measured, gasLimits.extendHold)
     expectCovered(gasLimits.extendHold, measured)
   })
@@ -144,23 +138,23 @@ describe('the fixed gas limit of a relayed operation', () => {
   test('covers a repayment that brings an account its first collateral', async () => {
     for (const kind of ['repayFor', 'heldRepayFor'] as const) {
       const data = singleCall(op(kind, 1, ana, ausd('60')))
-      const measured = await measure(stage, relayer, creditLine, data)
+      const measured = await measure(relayer, creditLine, data)
       show(`${kind}, nothing owed`, measured, gasLimits[kind])
       expectCovered(gasLimits[kind], measured)
-      await stage.rewind()
-      await stage.checkpoint()
+      await fixture.rewind()
+      await fixture.checkpoint()
     }
   })
 
   test.each(['setVerified', 'setFrozen'] as const)('covers %s of a fresh account', async (name) => {
     const data = call(name, [actors.citra.address, true])
-    const measured = await measure(stage, actors.verifier.address, creditLine, data)
+    const measured = await measure(actors.verifier.address, creditLine, data)
     show(name, measured, gasLimits[name])
     expectTight(gasLimits[name], measured)
   })
 
   test.each(['bytes', 'vrs'] as const)('covers an authorization with %s', async (overload) => {
-    const measured = await measure(stage, relayer, token, await authorization(overload))
+    const measured = await measure(relayer, token, await authorization(overload))
     show(`transferWithAuthorization (${overload})`, measured, gasLimits.transferWithAuthorization)
     expectTight(gasLimits.transferWithAuthorization, measured)
   })
@@ -168,7 +162,7 @@ describe('the fixed gas limit of a relayed operation', () => {
 
 describe('many', () => {
   test('wants what the constant says left before each operation', async () => {
-    const floor = await stage.client.readContract({
+    const floor = await fixture.client.readContract({
       abi: creditLineAbi,
       address: creditLine,
       functionName: 'OP_GAS_FLOOR',
@@ -178,16 +172,16 @@ describe('many', () => {
 
   /** Checks the limit of these operations, which is also more than what their last one wants left. */
   const expectEnough = async (ofKinds: readonly OpKind[], ops: readonly Op[]) => {
-    await stage.checkpoint()
-    const before = await measure(stage, relayer, creditLine, manyCall(ops.slice(0, -1)))
-    await stage.rewind()
-    const measured = await measure(stage, relayer, creditLine, manyCall(ops))
+    await fixture.checkpoint()
+    const before = await measure(relayer, creditLine, manyCall(ops.slice(0, -1)))
+    await fixture.rewind()
+    const measured = await measure(relayer, creditLine, manyCall(ops))
     const limit = manyGasLimit(ofKinds)
     const names = [...new Set(ofKinds)]
     show(`many, ${ops.length} x ${names.length > 1 ? 'all' : names[0]}`, measured, limit)
     expectCovered(limit, measured)
     expect(limit).toBeGreaterThan(before.monad + opGasFloor)
-    const failed = await stage.client.getContractEvents({
+    const failed = await fixture.client.getContractEvents({
       abi: creditLineAbi,
       address: creditLine,
       eventName: 'OpFailed',
@@ -197,10 +191,10 @@ describe('many', () => {
 
   test.each(kinds)('has gas for one and for ten times %s', async (kind) => {
     for (const count of [1, 10]) {
-      await stage.checkpoint()
+      await fixture.checkpoint()
       const ops = await dearest[kind](count)
       await expectEnough(Array(count).fill(kind), ops)
-      await stage.rewind()
+      await fixture.rewind()
     }
   })
 
@@ -210,13 +204,13 @@ describe('many', () => {
   })
 
   test('starves nothing: its floor covers each operation in its dearest state', async () => {
-    const none = await measure(stage, relayer, creditLine, manyCall([]))
+    const none = await measure(relayer, creditLine, manyCall([]))
     for (const kind of kinds) {
-      await stage.checkpoint()
-      const one = await measure(stage, relayer, creditLine, manyCall(await dearest[kind](1)))
+      await fixture.checkpoint()
+      const one = await measure(relayer, creditLine, manyCall(await dearest[kind](1)))
       // A call passes on 63/64 of what is left.
       expect((opGasFloor * 63n) / 64n).toBeGreaterThan(one.monad - none.monad)
-      await stage.rewind()
+      await fixture.rewind()
     }
   })
 })

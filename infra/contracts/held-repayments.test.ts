@@ -1,29 +1,29 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { actionsOn, ausd, named } from '#infra/contracts/actions'
-import { actors, openStage, refOf } from '#infra/contracts/stage'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { actionsOn, ausd, named } from '#test/support/contract-actions'
+import { actors, openContractsFixture, refOf } from '#test/support/contracts'
 
 // A small pool, so that it matters whether held money is lent out.
-const stage = await openStage({ liquidityMicro: ausd('60') })
-const { act, answer, read, holdOf, now } = actionsOn(stage)
-afterAll(stage.close)
-afterEach(stage.rewind)
+const fixture = await openContractsFixture({ liquidityMicro: ausd('60') })
+const { act, answer, read, holdOf, now } = actionsOn(fixture)
+afterAll(fixture.close)
+afterEach(fixture.rewind)
 
 const ana = actors.ana.address
-const { creditLine, treasury } = stage.deployment
-const seen = () => stage.accountOf('ana')
+const { creditLine, treasury } = fixture.deployment
+const seen = () => fixture.accountOf('ana')
 
 /** Ana has 100 AUSD of collateral, a limit of 50, and has drawn all of it for two minutes. */
 beforeEach(async () => {
-  await stage.checkpoint()
+  await fixture.checkpoint()
   await act('topUp', 1, ausd('100'))
   await act('draw', ausd('50'))
-  await stage.warp(120)
+  await fixture.warp(120)
 })
 
 test('the contract says which interface it has', async () => {
   const version = { abi: creditLineAbi, address: creditLine, functionName: 'version' } as const
-  expect(await stage.client.readContract(version)).toBe(2n)
+  expect(await fixture.client.readContract(version)).toBe(2n)
 })
 
 describe('a debt repaid by money that may be taken back', () => {
@@ -73,8 +73,8 @@ describe('a debt repaid by money that may be taken back', () => {
   test('frees no collateral either', async () => {
     await act('repayFor', 2, ausd('50'))
     expect(await answer('withdraw', 1n)).toBe('LimitExceeded')
-    await stage.rewind()
-    await stage.checkpoint()
+    await fixture.rewind()
+    await fixture.checkpoint()
     await act('topUp', 1, ausd('100'))
     await act('draw', ausd('25'))
     await act('repayFor', 2, ausd('25'))
@@ -97,7 +97,7 @@ describe('a debt repaid by money that may be taken back', () => {
 
   test('is free when the hold ends, in views by the clock alone', async () => {
     await act('repayFor', 2, ausd('50'))
-    await stage.warp(60)
+    await fixture.warp(60)
     expect(await seen()).toMatchObject({
       encumbered: 0n,
       encumberedUntil: 0n,
@@ -132,17 +132,17 @@ describe('a debt repaid by money that may be taken back', () => {
       encumbered: ausd('50'),
       shares: ausd('8') * 1_000_000n,
     })
-    await stage.warp(60)
+    await fixture.warp(60)
     expect(await seen()).toMatchObject({ collateral: ausd('108'), pendingShares: 0n })
   })
 
   test('names the last of several ends', async () => {
     await act('repayFor', 2, ausd('10'))
-    await stage.warp(20)
+    await fixture.warp(20)
     await act('repayFor', 3, ausd('10'))
     const last = (await now()) + 60n
     expect(await seen()).toMatchObject({ encumbered: ausd('20'), encumberedUntil: last })
-    await stage.warp(45)
+    await fixture.warp(45)
     expect(await seen()).toMatchObject({ encumbered: ausd('10'), encumberedUntil: last })
   })
 
@@ -161,13 +161,13 @@ describe('a debt repaid by money that may be taken back', () => {
 
 describe('what is available', () => {
   const makeDefault = async () => {
-    await stage.warp(88_300)
+    await fixture.warp(88_300)
     await act('markDefault')
   }
   test.each([
     ['is 0 when the account is not verified', () => act('setVerified', false), 0n],
     ['is 0 when it is frozen', () => act('setFrozen', true), 0n],
-    ['is 0 past the term', () => stage.warp(1_800), 0n],
+    ['is 0 past the term', () => fixture.warp(1_800), 0n],
     ['is 0 when it is defaulted', makeDefault, 0n],
     ['is what the limit leaves', () => act('withdraw', ausd('20')), ausd('10')],
     ['is what the pool has', () => act('draw', ausd('25'), 'budi'), ausd('5')],
@@ -192,10 +192,10 @@ describe('the AUSD of held repayments', () => {
     expect([await read('liquidity'), await read('poolBalance')]).toEqual([ausd('10'), ausd('60')])
     expect(await answer('draw', ausd('10') + 1n, 'budi')).toBe('InsufficientLiquidity')
     const out = [ausd('10') + 1n, actors.admin.address] as const
-    expect(await stage.refusal('admin', 'creditLine', 'withdrawLiquidity', out)).toBe(
+    expect(await fixture.refusal('admin', 'creditLine', 'withdrawLiquidity', out)).toBe(
       'InsufficientLiquidity',
     )
-    await stage.warp(60)
+    await fixture.warp(60)
     expect(await read('liquidity')).toBe(ausd('60'))
     await act('draw', ausd('60'), 'budi')
     expect([await read('liquidity'), await read('poolBalance')]).toEqual([0n, 0n])
@@ -203,7 +203,7 @@ describe('the AUSD of held repayments', () => {
 
   test('is there for others though its payer never comes back', async () => {
     await act('repayFor', 2, ausd('50'))
-    await stage.warp(1_000_000)
+    await fixture.warp(1_000_000)
     await act('draw', ausd('60'), 'budi')
   })
 
@@ -217,12 +217,12 @@ describe('the AUSD of held repayments', () => {
       paidAt: 0n,
     })
     const ops = Array.from({ length: 40 }, (_, index) => op(index))
-    return stage.send('relayer', 'creditLine', 'many', [ops])
+    return fixture.send('relayer', 'creditLine', 'many', [ops])
   }
 
   test('of many others locks nobody: a call folds 12, and anyone folds the rest', async () => {
     await fortyRepayments(100)
-    await stage.warp(60)
+    await fixture.warp(60)
     expect(await read('liquidity')).toBe(ausd('50'))
     expect(await answer('draw', ausd('22'), 'budi')).toBe('accepted')
     expect(await answer('draw', ausd('22') + 1n, 'budi')).toBe('SettleLiquidityFirst')
@@ -233,7 +233,7 @@ describe('the AUSD of held repayments', () => {
 
   test('is folded by what comes after it, so that the queue does not grow for ever', async () => {
     await fortyRepayments(100)
-    await stage.warp(60)
+    await fixture.warp(60)
     // Each folds two, so these leave 24 of 40: more than one call folds, and then exactly 12.
     for (let ref = 200; ref < 208; ref++) await act('repayFor', ref, ausd('0.001'))
     expect(await answer('draw', ausd('50'), 'budi')).toBe('SettleLiquidityFirst')
@@ -243,10 +243,10 @@ describe('the AUSD of held repayments', () => {
 
   test('is folded by extensions too', async () => {
     await fortyRepayments(100)
-    await stage.warp(60)
+    await fixture.warp(60)
     await act('repayFor', 200, ausd('0.001'))
     for (let call = 0; call < 13; call++) {
-      await stage.warp(2)
+      await fixture.warp(2)
       await act('extendHold', 200)
     }
     expect(await answer('draw', ausd('50'), 'budi')).toBe('accepted')
@@ -254,11 +254,11 @@ describe('the AUSD of held repayments', () => {
 
   test('put off does not keep what is behind it', async () => {
     await act('repayFor', 2, ausd('20'))
-    await stage.warp(30)
+    await fixture.warp(30)
     await act('repayFor', 3, ausd('20'))
-    await stage.warp(25)
+    await fixture.warp(25)
     await act('extendHold', 2)
-    await stage.warp(35)
+    await fixture.warp(35)
     expect(await holdOf(2)).toMatchObject({ state: 'Held' })
     expect(await read('liquidity')).toBe(ausd('30'))
     expect(await seen()).toMatchObject({ encumbered: ausd('20') })
@@ -269,15 +269,15 @@ describe('the AUSD of held repayments', () => {
 describe('the queue of an account', () => {
   test('lets a call use what is behind a repayment that was put off', async () => {
     await act('repayFor', 2, ausd('20'))
-    await stage.warp(30)
+    await fixture.warp(30)
     await act('repayFor', 3, ausd('20'))
-    await stage.warp(25)
+    await fixture.warp(25)
     await act('extendHold', 2)
-    await stage.warp(35)
+    await fixture.warp(35)
     await act('draw', ausd('20'))
     expect(await seen()).toMatchObject({ drawn: ausd('30'), encumbered: ausd('20') })
     expect(await holdOf(3)).toMatchObject({ state: 'Released' })
-    await stage.warp(60)
+    await fixture.warp(60)
     expect(await seen()).toMatchObject({ encumbered: 0n, encumberedUntil: 0n })
     await act('draw', ausd('20'))
     expect(await seen()).toMatchObject({ drawn: ausd('50'), encumbered: 0n })
@@ -286,7 +286,7 @@ describe('the queue of an account', () => {
   test('folds 12 holds of both kinds in a call, and settleLots the rest', async () => {
     for (let ref = 100; ref < 110; ref++) await act('topUp', ref, ausd('1'), true)
     for (let ref = 200; ref < 210; ref++) await act('repayFor', ref, ausd('2'))
-    await stage.warp(60)
+    await fixture.warp(60)
     await act('settleLiquidity', 10n)
     // All ten lots and two of the repayments: a limit of 55, 30 drawn, 16 still encumbered.
     expect(await answer('draw', ausd('9') + 1n)).toBe('SettleLotsFirst')
@@ -298,11 +298,11 @@ describe('the queue of an account', () => {
 
   test('with more holds put off than one call reads says that settling helps', async () => {
     for (let ref = 100; ref < 120; ref++) await act('repayFor', ref, ausd('1'))
-    await stage.warp(20)
+    await fixture.warp(20)
     await act('repayFor', 200, ausd('5'))
-    await stage.warp(20)
+    await fixture.warp(20)
     for (let ref = 100; ref < 120; ref++) await act('extendHold', ref)
-    await stage.warp(45)
+    await fixture.warp(45)
     expect((await seen()).encumbered).toBe(ausd('20'))
     expect(await answer('draw', ausd('5'))).toBe('SettleLotsFirst')
     await act('settleLots', 50n)
@@ -339,6 +339,6 @@ describe('a frozen account', () => {
       { eventName: 'FrozenSet', args: { account: ana, frozen: false } },
     ])
     const nobody = [`0x${'0'.repeat(40)}`, true] as const
-    expect(await stage.refusal('verifier', 'creditLine', 'setFrozen', nobody)).toBe('ZeroAddress')
+    expect(await fixture.refusal('verifier', 'creditLine', 'setFrozen', nobody)).toBe('ZeroAddress')
   })
 })

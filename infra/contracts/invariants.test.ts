@@ -11,10 +11,15 @@ import {
   numberToHex,
   toBytes,
 } from 'viem'
-import { ausd } from '#infra/contracts/actions'
 import { randomCallsAbi, randomCallsBytecode } from '#infra/contracts/artifacts.gen'
-import { actors, openStage, type Stage, stageTerms } from '#infra/contracts/stage'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { ausd } from '#test/support/contract-actions'
+import {
+  actors,
+  type ContractsFixture,
+  fixtureTerms,
+  openContractsFixture,
+} from '#test/support/contracts'
 
 /**
  * Random calls by everyone who may call the credit line, with time passing between the
@@ -79,26 +84,26 @@ describe.each(worlds)('with $title', ({ holdSeconds, lives, transactions, longPa
     'all AUSD is somewhere and secured, and everybody leaves with what is theirs (life %d)',
     async () => {
       // A pool that is short now and then, and a treasury that never is.
-      const stage = await openStage(
+      const fixture = await openContractsFixture(
         { holdSeconds, liquidityMicro: ausd('1500'), treasuryFundsMicro: ausd('1000000000') },
         ['--gas-limit', String(2n * transactionGas)],
       )
       try {
-        const harness = await deployHarness(stage)
+        const harness = await deployHarness(fixture)
         for (let sent = 0; sent < transactions; sent++) {
-          const { timestamp } = await stage.client.getBlock()
+          const { timestamp } = await fixture.client.getBlock()
           const next = timestamp + pauseSeconds(longPauses)
-          await stage.client.setNextBlockTimestamp({ timestamp: next })
-          await transact(stage, harness, callOf('run', [nextRandom(), callsPerTransaction]))
+          await fixture.client.setNextBlockTimestamp({ timestamp: next })
+          await transact(fixture, harness, callOf('run', [nextRandom(), callsPerTransaction]))
         }
-        await transact(stage, harness, callOf('rest', []))
+        await transact(fixture, harness, callOf('rest', []))
         // Past every hold, an extended one too, and every term, that a pause may have put off.
-        const { termSeconds, graceSeconds } = stageTerms
-        await stage.warp(holdSeconds + termSeconds + graceSeconds + 100 * 86_400)
-        await transact(stage, harness, callOf('finish', []))
-        await countCalls(stage, harness)
+        const { termSeconds, graceSeconds } = fixtureTerms
+        await fixture.warp(holdSeconds + termSeconds + graceSeconds + 100 * 86_400)
+        await transact(fixture, harness, callOf('finish', []))
+        await countCalls(fixture, harness)
       } finally {
-        await stage.close()
+        await fixture.close()
       }
     },
     60_000,
@@ -120,17 +125,27 @@ const callOf = (functionName: 'run' | 'begin' | 'rest' | 'finish', args: readonl
   encodeFunctionData({ abi: randomCallsAbi, functionName, args } as never)
 
 /** Sends as the admin and mines; throws what was found broken. */
-async function transact(stage: Stage, to: Address | undefined, data: Hex, gas = transactionGas) {
+async function transact(
+  fixture: ContractsFixture,
+  to: Address | undefined,
+  data: Hex,
+  gas = transactionGas,
+) {
   const transaction = { from: actors.admin.address, data, gas: numberToHex(gas), ...(to && { to }) }
-  const receipt = await stage.sendRaw(transaction)
+  const receipt = await fixture.sendRaw(transaction)
   if (receipt.status === 'success') return receipt
-  throw new Error(await complaintOf(stage, receipt.blockNumber, to, data))
+  throw new Error(await complaintOf(fixture, receipt.blockNumber, to, data))
 }
 
 /** Makes a failed transaction again as it was, and puts what it says into words. */
-async function complaintOf(stage: Stage, block: bigint, to: Address | undefined, data: Hex) {
-  const { timestamp } = await stage.client.getBlock({ blockNumber: block })
-  const again = stage.client.call({
+async function complaintOf(
+  fixture: ContractsFixture,
+  block: bigint,
+  to: Address | undefined,
+  data: Hex,
+) {
+  const { timestamp } = await fixture.client.getBlock({ blockNumber: block })
+  const again = fixture.client.call({
     account: actors.admin.address,
     to,
     data,
@@ -154,30 +169,30 @@ async function complaintOf(stage: Stage, block: bigint, to: Address | undefined,
 }
 
 /** The harness with its roles, and users who are given AUSD and verified. */
-async function deployHarness(stage: Stage): Promise<Address> {
+async function deployHarness(fixture: ContractsFixture): Promise<Address> {
   const code = encodeDeployData({
     abi: randomCallsAbi,
     bytecode: randomCallsBytecode,
-    args: [stage.deployment.creditLine, users],
+    args: [fixture.deployment.creditLine, users],
   })
-  const harness = (await transact(stage, undefined, code, 30_000_000n)).contractAddress!
+  const harness = (await transact(fixture, undefined, code, 30_000_000n)).contractAddress!
   for (const role of ['RELAYER_ROLE', 'VERIFIER_ROLE', 'PAUSER_ROLE']) {
-    await stage.send('admin', 'creditLine', 'grantRole', [keccak256(toBytes(role)), harness])
+    await fixture.send('admin', 'creditLine', 'grantRole', [keccak256(toBytes(role)), harness])
   }
-  const people = await stage.client.readContract({
+  const people = await fixture.client.readContract({
     abi: randomCallsAbi,
     address: harness,
     functionName: 'people',
   })
   for (const person of people) {
-    await stage.send('admin', 'ausd', 'mint', [person, ausd('1000000')])
+    await fixture.send('admin', 'ausd', 'mint', [person, ausd('1000000')])
   }
-  await transact(stage, harness, callOf('begin', []))
+  await transact(fixture, harness, callOf('begin', []))
   return harness
 }
 
-async function countCalls(stage: Stage, harness: Address) {
-  const [tried, accepted] = await stage.client.readContract({
+async function countCalls(fixture: ContractsFixture, harness: Address) {
+  const [tried, accepted] = await fixture.client.readContract({
     abi: randomCallsAbi,
     address: harness,
     functionName: 'counts',

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { actors, openStage, refOf } from '#infra/contracts/stage'
+import { actors, openContractsFixture, refOf } from '#test/support/contracts'
 
 // A hold long enough that no lot matures while the others are being made.
-const stage = await openStage({ holdSeconds: 100_000 })
-afterAll(stage.close)
+const fixture = await openContractsFixture({ holdSeconds: 100_000 })
+afterAll(fixture.close)
 const lotMicro = 1_000_000n
 const ana = actors.ana.address
 
@@ -17,23 +17,29 @@ async function holdLots() {
       amount: lotMicro,
       paidAt: 0n,
     }))
-    await stage.send('relayer', 'creditLine', 'many', [ops])
+    await fixture.send('relayer', 'creditLine', 'many', [ops])
   }
 }
 
 const topUp = (ref: number, amountMicro: bigint) =>
-  stage.send('relayer', 'creditLine', 'topUp', [refOf(ref), ana, amountMicro, false])
-const revoke = (ref: number) => stage.send('relayer', 'creditLine', 'revokeTopUp', [refOf(ref)])
+  fixture.send('relayer', 'creditLine', 'topUp', [refOf(ref), ana, amountMicro, false])
+const revoke = (ref: number) => fixture.send('relayer', 'creditLine', 'revokeTopUp', [refOf(ref)])
 await holdLots()
-beforeEach(stage.checkpoint)
-afterEach(stage.rewind)
+beforeEach(fixture.checkpoint)
+afterEach(fixture.rewind)
 
 describe('an account with 200 held lots', () => {
   test('costs the relayer no more than one with none', async () => {
     const costs = [
-      await stage.send('relayer', 'creditLine', 'topUp', [refOf(900), ana, lotMicro, true]),
+      await fixture.send('relayer', 'creditLine', 'topUp', [refOf(900), ana, lotMicro, true]),
       await topUp(901, lotMicro),
-      await stage.send('relayer', 'creditLine', 'repayFor', [refOf(902), ana, lotMicro, false, 0n]),
+      await fixture.send('relayer', 'creditLine', 'repayFor', [
+        refOf(902),
+        ana,
+        lotMicro,
+        false,
+        0n,
+      ]),
       await revoke(100),
     ]
     for (const sent of costs) expect(sent.gasUsed).toBeLessThan(190_000n)
@@ -41,9 +47,9 @@ describe('an account with 200 held lots', () => {
 
   test('is seen exactly at once when they mature, revoked ones left out', async () => {
     for (const ref of [1, 7, 200]) await revoke(ref)
-    expect(await stage.accountOf('ana')).toMatchObject({ collateral: 0n })
-    await stage.warp(100_000)
-    expect(await stage.accountOf('ana')).toMatchObject({
+    expect(await fixture.accountOf('ana')).toMatchObject({ collateral: 0n })
+    await fixture.warp(100_000)
+    expect(await fixture.accountOf('ana')).toMatchObject({
       collateral: 197n * lotMicro,
       pendingShares: 0n,
       pendingUntil: 0n,
@@ -51,30 +57,30 @@ describe('an account with 200 held lots', () => {
   })
 
   test('uses what one call folds, settles the rest with bounded gas, then uses all', async () => {
-    await stage.warp(100_000)
-    const first = await stage.send('ana', 'creditLine', 'draw', [6n * lotMicro, ana])
+    await fixture.warp(100_000)
+    const first = await fixture.send('ana', 'creditLine', 'draw', [6n * lotMicro, ana])
     expect(first.gasUsed).toBeLessThan(300_000n)
-    expect(await stage.refusal('ana', 'creditLine', 'draw', [50n * lotMicro, ana])).toBe(
+    expect(await fixture.refusal('ana', 'creditLine', 'draw', [50n * lotMicro, ana])).toBe(
       'SettleLotsFirst',
     )
     for (let call = 0; call < 4; call++) {
-      const settled = await stage.send('citra', 'creditLine', 'settleLots', [ana, 50n])
+      const settled = await fixture.send('citra', 'creditLine', 'settleLots', [ana, 50n])
       expect(settled.gasUsed).toBeLessThan(250_000n)
     }
-    await stage.send('ana', 'creditLine', 'draw', [94n * lotMicro, ana])
-    expect(await stage.accountOf('ana')).toMatchObject({ limit: 100n * lotMicro })
+    await fixture.send('ana', 'creditLine', 'draw', [94n * lotMicro, ana])
+    expect(await fixture.accountOf('ana')).toMatchObject({ limit: 100n * lotMicro })
   })
 
   test('says when the last lot that is not revoked matures', async () => {
-    const { pendingUntil } = await stage.accountOf('ana')
-    await stage.warp(500)
-    await stage.send('relayer', 'creditLine', 'topUp', [refOf(900), ana, lotMicro, true])
-    expect((await stage.accountOf('ana')).pendingUntil).toBeGreaterThan(pendingUntil)
+    const { pendingUntil } = await fixture.accountOf('ana')
+    await fixture.warp(500)
+    await fixture.send('relayer', 'creditLine', 'topUp', [refOf(900), ana, lotMicro, true])
+    expect((await fixture.accountOf('ana')).pendingUntil).toBeGreaterThan(pendingUntil)
     await revoke(900)
-    expect((await stage.accountOf('ana')).pendingUntil).toBe(pendingUntil)
+    expect((await fixture.accountOf('ana')).pendingUntil).toBe(pendingUntil)
   })
 })
 
-test('the stage really holds 200 lots', async () => {
-  expect(await stage.accountOf('ana')).toMatchObject({ pendingShares: 200n * 10n ** 12n })
+test('the fixture really holds 200 lots', async () => {
+  expect(await fixture.accountOf('ana')).toMatchObject({ pendingShares: 200n * 10n ** 12n })
 })

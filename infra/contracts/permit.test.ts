@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { parseSignature } from 'viem'
-import { actors, openStage, refOf } from '#infra/contracts/stage'
+import { actors, openContractsFixture, refOf } from '#test/support/contracts'
 
-const stage = await openStage()
-afterAll(stage.close)
-beforeEach(stage.checkpoint)
-afterEach(stage.rewind)
+const fixture = await openContractsFixture()
+afterAll(fixture.close)
+beforeEach(fixture.checkpoint)
+afterEach(fixture.rewind)
 
 const ana = actors.ana.address
-const { ausd, creditLine } = stage.deployment
+const { ausd, creditLine } = fixture.deployment
 const deadline = 2n ** 48n
 
 async function permitOf(value: bigint) {
@@ -32,42 +32,42 @@ async function permitOf(value: bigint) {
 
 describe('repaying with a permit', () => {
   beforeEach(async () => {
-    await stage.send('relayer', 'creditLine', 'topUp', [refOf(1), ana, 100_000_000n, false])
-    await stage.send('ana', 'creditLine', 'draw', [20_000_000n, ana])
-    await stage.send('ana', 'ausd', 'approve', [creditLine, 0n])
+    await fixture.send('relayer', 'creditLine', 'topUp', [refOf(1), ana, 100_000_000n, false])
+    await fixture.send('ana', 'creditLine', 'draw', [20_000_000n, ana])
+    await fixture.send('ana', 'ausd', 'approve', [creditLine, 0n])
   })
   const repay = async (value: bigint) =>
-    stage.send('ana', 'creditLine', 'repayWithPermit', await permitOf(value))
+    fixture.send('ana', 'creditLine', 'repayWithPermit', await permitOf(value))
 
   test('needs no allowance before', async () => {
     await repay(20_000_000n)
-    expect((await stage.accountOf('ana')).drawn).toBe(0n)
+    expect((await fixture.accountOf('ana')).drawn).toBe(0n)
   })
 
   test('pulls only what is owed', async () => {
-    const before = await stage.balanceOf(ana)
+    const before = await fixture.balanceOf(ana)
     await repay(500_000_000n)
-    expect(await stage.balanceOf(ana)).toBe(before - 20_000_000n)
+    expect(await fixture.balanceOf(ana)).toBe(before - 20_000_000n)
   })
 
   test('security: somebody submitting the permit first does not stop it', async () => {
     const permit = await permitOf(20_000_000n)
-    await stage.send('citra', 'ausd', 'permit', [ana, creditLine, ...permit])
-    await stage.send('ana', 'creditLine', 'repayWithPermit', permit)
-    expect((await stage.accountOf('ana')).drawn).toBe(0n)
+    await fixture.send('citra', 'ausd', 'permit', [ana, creditLine, ...permit])
+    await fixture.send('ana', 'creditLine', 'repayWithPermit', permit)
+    expect((await fixture.accountOf('ana')).drawn).toBe(0n)
   })
 
   test('security: a permit signed by somebody else gives nothing', async () => {
     const permit = await permitOf(20_000_000n)
-    await stage.send('relayer', 'creditLine', 'topUp', [
+    await fixture.send('relayer', 'creditLine', 'topUp', [
       refOf(2),
       actors.budi.address,
       100_000_000n,
       false,
     ])
-    await stage.send('budi', 'creditLine', 'draw', [20_000_000n, actors.budi.address])
-    await stage.send('budi', 'ausd', 'approve', [creditLine, 0n])
-    expect(await stage.refusal('budi', 'creditLine', 'repayWithPermit', permit)).toBe(
+    await fixture.send('budi', 'creditLine', 'draw', [20_000_000n, actors.budi.address])
+    await fixture.send('budi', 'ausd', 'approve', [creditLine, 0n])
+    expect(await fixture.refusal('budi', 'creditLine', 'repayWithPermit', permit)).toBe(
       'ERC20InsufficientAllowance',
     )
   })
@@ -80,21 +80,21 @@ describe('the other ways to repay', () => {
     ['repay', [0n], 'ZeroAmount'],
     ['withdrawCollateral', [1n, ana], 'InsufficientCollateral'],
   ] as const)('%s(%p) with nothing there answers %s', async (name, args, refusal) => {
-    expect(await stage.refusal('ana', 'creditLine', name, args)).toBe(refusal)
+    expect(await fixture.refusal('ana', 'creditLine', name, args)).toBe(refusal)
   })
 
   test('from collateral, the shares of the debt go and the cycle closes', async () => {
-    await stage.send('relayer', 'creditLine', 'topUp', [refOf(1), ana, 100_000_000n, false])
-    await stage.send('ana', 'creditLine', 'draw', [50_000_000n, ana])
+    await fixture.send('relayer', 'creditLine', 'topUp', [refOf(1), ana, 100_000_000n, false])
+    await fixture.send('ana', 'creditLine', 'draw', [50_000_000n, ana])
     const out = ['withdrawCollateral', [1n, ana]] as const
-    expect(await stage.refusal('ana', 'creditLine', ...out)).toBe('LimitExceeded')
-    const { events } = await stage.send('ana', 'creditLine', 'repayFromCollateral', [60_000_000n])
+    expect(await fixture.refusal('ana', 'creditLine', ...out)).toBe('LimitExceeded')
+    const { events } = await fixture.send('ana', 'creditLine', 'repayFromCollateral', [60_000_000n])
     expect(events).toMatchObject([
       { eventName: 'CollateralWithdrawn', args: { to: creditLine, amount: 50_000_000n } },
       { eventName: 'Repaid', args: { payer: ana, amount: 50_000_000n, drawnAfter: 0n } },
       { eventName: 'CycleClosed', args: { outcome: 1 } },
     ])
-    expect(await stage.accountOf('ana')).toMatchObject({ drawn: 0n, collateral: 50_000_000n })
-    await stage.send('ana', 'creditLine', 'withdrawCollateral', [50_000_000n, ana])
+    expect(await fixture.accountOf('ana')).toMatchObject({ drawn: 0n, collateral: 50_000_000n })
+    await fixture.send('ana', 'creditLine', 'withdrawCollateral', [50_000_000n, ana])
   })
 })

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { actionsOn, ausd } from '#infra/contracts/actions'
-import { actors, openStage, stageTerms } from '#infra/contracts/stage'
+import { actionsOn, ausd } from '#test/support/contract-actions'
+import { actors, fixtureTerms, openContractsFixture } from '#test/support/contracts'
 
 /**
  * Every way in which a payment and its refund can meet the credit line. Ana has 100 AUSD of
@@ -8,13 +8,13 @@ import { actors, openStage, stageTerms } from '#infra/contracts/stage'
  * tries again, and again when her debt was defaulted. In all of them the books must explain
  * themselves to the unit, and she must not end with more than she paid.
  */
-const stage = await openStage()
-const { act, answer, read, now } = actionsOn(stage)
-afterAll(stage.close)
-beforeEach(stage.checkpoint)
-afterEach(stage.rewind)
+const fixture = await openContractsFixture()
+const { act, answer, read, now } = actionsOn(fixture)
+afterAll(fixture.close)
+beforeEach(fixture.checkpoint)
+afterEach(fixture.rewind)
 
-const { creditLine, treasury } = stage.deployment
+const { creditLine, treasury } = fixture.deployment
 const channels = ['a held channel', 'a channel never held'] as const
 const payments = ['top-up', 'settlement', 'settlement with excess'] as const
 const times = ['before the credit', 'in the hold', 'after the hold'] as const
@@ -55,23 +55,20 @@ async function credit(row: Row, ref: number, amount: bigint, paidAt: bigint) {
 
 /** Ana's own payment, which closes the cycle where the provider's does not. */
 async function payByAnother(row: Row) {
-  const { drawn } = await stage.accountOf('ana')
+  const { drawn } = await fixture.accountOf('ana')
   if (row.closer === 'another' && drawn > 0n) await act('repay', drawn)
 }
 
-/** Takes out of the contract whatever it lets go, in one way or the other: first as if what she
- * repaid were all hers, then what the contract says. */
+/** Takes out of the contract whatever it lets go, in one way or the other. */
 async function leave({ exit }: Row) {
-  const { available, collateral, drawn, encumbered, limit, ratioBps } = await stage.accountOf('ana')
-  const needed = (used: bigint) => (used * 10_000n + ratioBps - 1n) / ratioBps
-  const wishes =
-    exit === 'draws'
-      ? [limit - drawn, available]
-      : [collateral, collateral - needed(drawn), collateral - needed(drawn + encumbered)]
-  for (const wish of wishes.filter((one) => one > 0n)) {
-    const take = exit === 'draws' ? ('draw' as const) : ('withdraw' as const)
-    if ((await answer(take, wish)) === 'accepted') return act(take, wish)
-  }
+  const { available, collateral, drawn, encumbered, ratioBps, defaulted, frozen } =
+    await fixture.accountOf('ana')
+  if (frozen) return
+  if (exit === 'draws' && available > 0n) return act('draw', available)
+  const used = drawn + encumbered
+  if (used > 0n && defaulted) return
+  const needed = (used * 10_000n + ratioBps - 1n) / ratioBps
+  if (collateral > needed) await act('withdraw', collateral - needed)
 }
 
 /** Gives back what the contract still holds back; answers how much could not be undone. */
@@ -95,12 +92,12 @@ async function refund(row: Row, amount: bigint, refunded: bigint, paidAt: bigint
 
 async function books() {
   const [account, wallet, treasuryHas, collateral, pool, contractHas] = await Promise.all([
-    stage.accountOf('ana'),
-    stage.balanceOf(actors.ana.address),
-    stage.balanceOf(treasury),
+    fixture.accountOf('ana'),
+    fixture.balanceOf(actors.ana.address),
+    fixture.balanceOf(treasury),
     read('totalCollateral'),
     read('poolBalance'),
-    stage.balanceOf(creditLine),
+    fixture.balanceOf(creditLine),
   ])
   return { account, wallet, treasuryHas, collateral, pool, contractHas }
 }
@@ -132,7 +129,7 @@ describe.each(payments)('a %s', (wanted) => {
     const start = await books()
     await act('topUp', 1, ausd('100'))
     await act('draw', ausd('50'))
-    await stage.warp(120)
+    await fixture.warp(120)
 
     const paidAt = await now()
     // With an excess there is nothing left for another to close after it, so that one comes first.
@@ -147,7 +144,7 @@ describe.each(payments)('a %s', (wanted) => {
       await payByAnother(row)
       await leave(row)
       if (row.time === 'after the hold') {
-        await stage.warp(stageTerms.holdSeconds)
+        await fixture.warp(fixtureTerms.holdSeconds)
         await leave(row)
       }
       loss = await refund(row, amount, refunded, paidAt)
@@ -158,8 +155,10 @@ describe.each(payments)('a %s', (wanted) => {
     await leave(row)
     expectExplained(start, await books(), credited)
 
-    await stage.warp(stageTerms.holdSeconds + stageTerms.termSeconds + stageTerms.graceSeconds)
-    if ((await stage.accountOf('ana')).drawn > 0n) await act('markDefault')
+    await fixture.warp(
+      fixtureTerms.holdSeconds + fixtureTerms.termSeconds + fixtureTerms.graceSeconds,
+    )
+    if ((await fixture.accountOf('ana')).drawn > 0n) await act('markDefault')
     await leave({ ...row, exit: 'withdraws' })
     const end = await books()
     expectExplained(start, end, credited)

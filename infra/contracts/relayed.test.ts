@@ -1,28 +1,28 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { decodeErrorResult } from 'viem'
-import { actors, openStage, refOf, stageAbi } from '#infra/contracts/stage'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { actors, contractsAbi, openContractsFixture, refOf } from '#test/support/contracts'
 
-const stage = await openStage()
-afterAll(stage.close)
-beforeEach(stage.checkpoint)
-afterEach(stage.rewind)
+const fixture = await openContractsFixture()
+afterAll(fixture.close)
+beforeEach(fixture.checkpoint)
+afterEach(fixture.rewind)
 
 const ana = actors.ana.address
 const budi = actors.budi.address
-const { creditLine, treasury } = stage.deployment
+const { creditLine, treasury } = fixture.deployment
 const zeroRef = refOf(0)
 
 const read = (functionName: 'refUsed' | 'holdOf', ref: number) =>
-  stage.client.readContract({
+  fixture.client.readContract({
     abi: creditLineAbi,
     address: creditLine,
     functionName,
     args: [refOf(ref)],
   })
 const topUp = (ref: number, amountMicro = 100_000_000n, held = false, account = ana) =>
-  stage.send('relayer', 'creditLine', 'topUp', [refOf(ref), account, amountMicro, held])
-const revoke = (ref: number) => stage.send('relayer', 'creditLine', 'revokeTopUp', [refOf(ref)])
+  fixture.send('relayer', 'creditLine', 'topUp', [refOf(ref), account, amountMicro, held])
+const revoke = (ref: number) => fixture.send('relayer', 'creditLine', 'revokeTopUp', [refOf(ref)])
 const named = (sent: Awaited<ReturnType<typeof topUp>>) => sent.events.map((one) => one.eventName)
 
 describe('a top-up', () => {
@@ -35,7 +35,7 @@ describe('a top-up', () => {
       },
       { eventName: 'Transfer', args: { from: treasury, to: creditLine, value: 100_000_000n } },
     ])
-    expect(await stage.accountOf('ana')).toMatchObject({
+    expect(await fixture.accountOf('ana')).toMatchObject({
       collateral: 100_000_000n,
       limit: 50_000_000n,
       pendingShares: 0n,
@@ -45,15 +45,15 @@ describe('a top-up', () => {
 
   test('repeated with the same content says so and changes nothing', async () => {
     await topUp(1)
-    const before = await stage.accountOf('ana')
+    const before = await fixture.accountOf('ana')
     expect(named(await topUp(1))).toEqual(['AlreadyApplied'])
-    expect(await stage.accountOf('ana')).toEqual(before)
+    expect(await fixture.accountOf('ana')).toEqual(before)
   })
 
   test('leaves the hash of its content under the ref', async () => {
     expect(await read('refUsed', 1)).toBe(zeroRef)
     await topUp(1, 5_000_000n, true)
-    const content = await stage.client.readContract({
+    const content = await fixture.client.readContract({
       abi: creditLineAbi,
       address: creditLine,
       functionName: 'contentOf',
@@ -78,25 +78,25 @@ describe('a top-up', () => {
     ],
   ] as const)('with %s is refused', async (_case, name, args, refusal) => {
     await topUp(1)
-    expect(await stage.refusal('relayer', 'creditLine', name, args)).toBe(refusal)
+    expect(await fixture.refusal('relayer', 'creditLine', name, args)).toBe(refusal)
   })
 })
 
 describe('a held top-up', () => {
-  test('is pending until its time, then counts by itself in views and in calls', async () => {
+  test('is pending until its time, then counts on its own in views and in calls', async () => {
     await topUp(1, 100_000_000n, true)
-    const held = await stage.accountOf('ana')
+    const held = await fixture.accountOf('ana')
     expect(held).toMatchObject({ collateral: 0n, limit: 0n, pendingShares: 100_000_000_000_000n })
-    const block = await stage.client.getBlock()
+    const block = await fixture.client.getBlock()
     expect(held.pendingUntil).toBe(block.timestamp + 60n)
-    expect(await stage.refusal('ana', 'creditLine', 'draw', [1n, ana])).toBe('LimitExceeded')
-    await stage.warp(60)
-    expect(await stage.accountOf('ana')).toMatchObject({
+    expect(await fixture.refusal('ana', 'creditLine', 'draw', [1n, ana])).toBe('LimitExceeded')
+    await fixture.warp(60)
+    expect(await fixture.accountOf('ana')).toMatchObject({
       collateral: 100_000_000n,
       pendingShares: 0n,
       pendingUntil: 0n,
     })
-    await stage.send('ana', 'creditLine', 'draw', [50_000_000n, ana])
+    await fixture.send('ana', 'creditLine', 'draw', [50_000_000n, ana])
     expect(await read('holdOf', 1)).toMatchObject([
       ana,
       0n,
@@ -109,53 +109,55 @@ describe('a held top-up', () => {
   test('can be revoked in time: the value goes back and nothing is left', async () => {
     await topUp(1, 30_000_000n, true)
     await topUp(2, 70_000_000n, true)
-    const before = await stage.balanceOf(treasury)
+    const before = await fixture.balanceOf(treasury)
     expect((await revoke(1)).events).toMatchObject([
       { eventName: 'TopUpRevoked', args: { ref: refOf(1), account: ana, amount: 30_000_000n } },
       { eventName: 'Transfer', args: { from: creditLine, to: treasury, value: 30_000_000n } },
     ])
-    expect(await stage.balanceOf(treasury)).toBe(before + 30_000_000n)
-    await stage.warp(60)
-    expect((await stage.accountOf('ana')).collateral).toBe(70_000_000n)
-    await stage.send('ana', 'creditLine', 'withdrawCollateral', [70_000_000n, ana])
-    expect((await stage.accountOf('ana')).shares).toBe(0n)
+    expect(await fixture.balanceOf(treasury)).toBe(before + 30_000_000n)
+    await fixture.warp(60)
+    expect((await fixture.accountOf('ana')).collateral).toBe(70_000_000n)
+    await fixture.send('ana', 'creditLine', 'withdrawCollateral', [70_000_000n, ana])
+    expect((await fixture.accountOf('ana')).shares).toBe(0n)
   })
 
   test('revoked twice, the second time is quiet', async () => {
     await topUp(1, 30_000_000n, true)
     await revoke(1)
     expect(named(await revoke(1))).toEqual(['AlreadyApplied'])
-    expect((await stage.accountOf('ana')).pendingUntil).toBe(0n)
+    expect((await fixture.accountOf('ana')).pendingUntil).toBe(0n)
   })
 
   test('stays used after it was revoked', async () => {
     await topUp(1, 30_000_000n, true)
     await revoke(1)
     expect(named(await topUp(1, 30_000_000n, true))).toEqual(['AlreadyApplied'])
-    expect((await stage.accountOf('ana')).pendingShares).toBe(0n)
+    expect((await fixture.accountOf('ana')).pendingShares).toBe(0n)
   })
 
   test('cannot be revoked once matured, folded or not, nor can what was never held', async () => {
     await topUp(1, 30_000_000n, true)
     await topUp(2)
-    await stage.warp(60)
+    await fixture.warp(60)
     for (const ref of [1, 2, 3]) {
-      expect(await stage.refusal('relayer', 'creditLine', 'revokeTopUp', [refOf(ref)])).toBe(
+      expect(await fixture.refusal('relayer', 'creditLine', 'revokeTopUp', [refOf(ref)])).toBe(
         'NotHeld',
       )
     }
-    await stage.send('ana', 'creditLine', 'settleLots', [ana, 5n])
-    expect(await stage.refusal('relayer', 'creditLine', 'revokeTopUp', [refOf(1)])).toBe('NotHeld')
+    await fixture.send('ana', 'creditLine', 'settleLots', [ana, 5n])
+    expect(await fixture.refusal('relayer', 'creditLine', 'revokeTopUp', [refOf(1)])).toBe(
+      'NotHeld',
+    )
   })
 })
 
 describe('a relayed repayment', () => {
   const repayFor = (ref: number) =>
-    stage.send('relayer', 'creditLine', 'repayFor', [refOf(ref), ana, 45_000_000n, false, 0n])
+    fixture.send('relayer', 'creditLine', 'repayFor', [refOf(ref), ana, 45_000_000n, false, 0n])
 
   test('repays what is owed and puts the excess into collateral at once', async () => {
     await topUp(1)
-    await stage.send('ana', 'creditLine', 'draw', [40_000_000n, ana])
+    await fixture.send('ana', 'creditLine', 'draw', [40_000_000n, ana])
     const sent = await repayFor(2)
     expect(sent.events).toMatchObject([
       {
@@ -166,7 +168,7 @@ describe('a relayed repayment', () => {
       { eventName: 'CollateralAdded', args: { ref: refOf(2), amount: 5_000_000n, heldUntil: 0n } },
       { eventName: 'Transfer', args: { from: treasury, to: creditLine, value: 45_000_000n } },
     ])
-    expect(await stage.accountOf('ana')).toMatchObject({ drawn: 0n, collateral: 105_000_000n })
+    expect(await fixture.accountOf('ana')).toMatchObject({ drawn: 0n, collateral: 105_000_000n })
   })
 
   test('with nothing owed is a top-up, and repeats quietly', async () => {
@@ -186,7 +188,7 @@ describe('many', () => {
 
   test('runs every kind in order and reports the bad ones without undoing the rest', async () => {
     await topUp(9)
-    const sent = await stage.send('relayer', 'creditLine', 'many', [
+    const sent = await fixture.send('relayer', 'creditLine', 'many', [
       [
         op(0, 1, 10_000_000n),
         op(1, 2, 20_000_000n),
@@ -202,34 +204,34 @@ describe('many', () => {
       failed.map(({ args }) => [
         args.index,
         args.ref,
-        decodeErrorResult({ abi: stageAbi, data: args.reason }).errorName,
+        decodeErrorResult({ abi: contractsAbi, data: args.reason }).errorName,
       ]),
     ).toEqual([
       [2n, refOf(9), 'RefConflict'],
       [4n, refOf(4), 'UnknownKind'],
     ])
     expect(named(sent).filter((name) => name === 'AlreadyApplied')).toHaveLength(1)
-    expect(await stage.accountOf('ana')).toMatchObject({
+    expect(await fixture.accountOf('ana')).toMatchObject({
       collateral: 110_000_000n,
       pendingShares: 0n,
     })
-    expect((await stage.accountOf('budi')).collateral).toBe(5_000_000n)
+    expect((await fixture.accountOf('budi')).collateral).toBe(5_000_000n)
     expect(await read('refUsed', 4)).toBe(zeroRef)
   })
 
   test('knows every kind of held money, and what can no longer be done to it', async () => {
     await topUp(1)
-    await stage.send('ana', 'creditLine', 'draw', [40_000_000n, ana])
-    await stage.send('relayer', 'creditLine', 'many', [
+    await fixture.send('ana', 'creditLine', 'draw', [40_000_000n, ana])
+    await fixture.send('relayer', 'creditLine', 'many', [
       [op(4, 2, 45_000_000n), op(1, 3, 7_000_000n)],
     ])
-    expect(await stage.accountOf('ana')).toMatchObject({
+    expect(await fixture.accountOf('ana')).toMatchObject({
       drawn: 0n,
       encumbered: 40_000_000n,
       pendingShares: 12_000_000_000_000n,
     })
-    await stage.warp(5)
-    const { events } = await stage.send('relayer', 'creditLine', 'many', [
+    await fixture.warp(5)
+    const { events } = await fixture.send('relayer', 'creditLine', 'many', [
       [
         op(6, 2, 0n),
         op(6, 3, 0n),
@@ -245,7 +247,7 @@ describe('many', () => {
     ])
     const told = events.map((one) =>
       one.eventName === 'OpFailed'
-        ? decodeErrorResult({ abi: stageAbi, data: one.args.reason }).errorName
+        ? decodeErrorResult({ abi: contractsAbi, data: one.args.reason }).errorName
         : one.eventName,
     )
     expect(told).toEqual([
@@ -265,7 +267,7 @@ describe('many', () => {
       'TopUpRevoked',
       'Transfer',
     ])
-    expect(await stage.accountOf('ana')).toMatchObject({
+    expect(await fixture.accountOf('ana')).toMatchObject({
       drawn: 40_000_000n,
       encumbered: 0n,
       pendingShares: 0n,
@@ -276,7 +278,7 @@ describe('many', () => {
   test('reverts whole when gas is short, and never calls a good operation failed', async () => {
     const ops = [1, 2, 3, 4].map((ref) => op(1, ref, 1_000_000n))
     for (const gas of [460_000n, 520_000n, 600_000n, 700_000n]) {
-      const attempt = stage.client.simulateContract({
+      const attempt = fixture.client.simulateContract({
         account: actors.relayer.address,
         address: creditLine,
         abi: creditLineAbi,

@@ -1,33 +1,33 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { actionsOn, ausd, closedAs, named } from '#infra/contracts/actions'
-import { actors, openStage, refOf, stageTerms } from '#infra/contracts/stage'
+import { actionsOn, ausd, closedAs, named } from '#test/support/contract-actions'
+import { actors, fixtureTerms, openContractsFixture, refOf } from '#test/support/contracts'
 
 // A hold that outlasts term and grace, so that a revocation can come at any time.
-const stage = await openStage({ holdSeconds: 200_000 })
-const { act, answer, read, holdOf, now, until } = actionsOn(stage)
-afterAll(stage.close)
-afterEach(stage.rewind)
+const fixture = await openContractsFixture({ holdSeconds: 200_000 })
+const { act, answer, read, holdOf, now, until } = actionsOn(fixture)
+afterAll(fixture.close)
+afterEach(fixture.rewind)
 
 const ana = actors.ana.address
-const { creditLine, treasury } = stage.deployment
-const seen = () => stage.accountOf('ana')
-const term = BigInt(stageTerms.termSeconds)
-const grace = BigInt(stageTerms.graceSeconds)
+const { creditLine, treasury } = fixture.deployment
+const seen = () => fixture.accountOf('ana')
+const term = BigInt(fixtureTerms.termSeconds)
+const grace = BigInt(fixtureTerms.graceSeconds)
 
 /** When ana's first cycle opened: 100 AUSD of collateral, 50 drawn two minutes ago. */
 let openedAt = 0n
 beforeEach(async () => {
-  await stage.checkpoint()
+  await fixture.checkpoint()
   await act('topUp', 1, ausd('100'))
   await act('draw', ausd('50'))
   openedAt = await now()
-  await stage.warp(120)
+  await fixture.warp(120)
 })
 
 describe('revoking a repayment of the open cycle', () => {
   test('makes its debt owed again in this cycle, and sends the AUSD back', async () => {
     await act('repayFor', 2, ausd('20'))
-    const before = await stage.balanceOf(treasury)
+    const before = await fixture.balanceOf(treasury)
     const sent = await act('revokeRepayment', 2)
     expect(sent.events).toMatchObject([
       {
@@ -36,7 +36,7 @@ describe('revoking a repayment of the open cycle', () => {
       },
       { eventName: 'Transfer', args: { from: creditLine, to: treasury, value: ausd('20') } },
     ])
-    expect(await stage.balanceOf(treasury)).toBe(before + ausd('20'))
+    expect(await fixture.balanceOf(treasury)).toBe(before + ausd('20'))
     expect(await seen()).toMatchObject({
       drawn: ausd('50'),
       encumbered: 0n,
@@ -75,7 +75,7 @@ describe('revoking a repayment of the open cycle', () => {
   test('does not save a late one from being Late', async () => {
     await act('repayFor', 2, ausd('20'))
     await act('revokeRepayment', 2)
-    await stage.warp(1_800)
+    await fixture.warp(1_800)
     expect(closedAs(await act('repay', ausd('50')))).toBe('Late')
   })
 
@@ -84,7 +84,7 @@ describe('revoking a repayment of the open cycle', () => {
     await act('revokeRepayment', 2)
     expect(closedAs(await act('repay', ausd('50')))).toBe('Reversed')
     await act('draw', ausd('50'))
-    await stage.warp(120)
+    await fixture.warp(120)
     expect(closedAs(await act('repay', ausd('50')))).toBe('Qualified')
   })
 })
@@ -92,7 +92,7 @@ describe('revoking a repayment of the open cycle', () => {
 describe('revoking a repayment of a closed cycle', () => {
   test('opens a new one that is as old as the debt, and nobody gains time', async () => {
     await act('repayFor', 2, ausd('50'))
-    await stage.warp(500)
+    await fixture.warp(500)
     const sent = await act('revokeRepayment', 2)
     expect(sent.events).toMatchObject([
       {
@@ -138,7 +138,7 @@ describe('revoking a repayment of a closed cycle', () => {
   test('goes into the open cycle, which becomes as old as the debt', async () => {
     await act('repayFor', 2, ausd('10'))
     await act('repay', ausd('40'))
-    await stage.warp(600)
+    await fixture.warp(600)
     await act('draw', ausd('15'))
     const sent = await act('revokeRepayment', 2)
     expect(named(sent)).toEqual(['CycleReversed', 'RepaymentRevoked', 'Transfer'])
@@ -151,7 +151,7 @@ describe('revoking a repayment of a closed cycle', () => {
   test('leaves the age of an open cycle alone that is older still', async () => {
     await act('repayFor', 2, ausd('20'))
     await act('repay', ausd('30'))
-    await stage.warp(300)
+    await fixture.warp(300)
     await act('draw', ausd('20'))
     await act('repayFor', 3, ausd('20'))
     const [, reopened] = (await act('revokeRepayment', 2)).events
@@ -225,7 +225,7 @@ describe('a cycle that money counted in which was taken back', () => {
         eventName: 'CycleReversed',
         args: { number: 1n, scoreAfter: 0n },
       })
-      await stage.warp(400_000)
+      await fixture.warp(400_000)
       await act('settleLots', 50n)
       expect(await seen()).toMatchObject({ score: 0n, ratioBps: 5_000n, cycles: 1n })
     },
@@ -234,7 +234,7 @@ describe('a cycle that money counted in which was taken back', () => {
   /** Closes a cycle of 50 by a held payment; its outcome by how long it is open. */
   const heldCycle = async (ref: number, seconds: number) => {
     await act('draw', ausd('20'))
-    await stage.warp(seconds)
+    await fixture.warp(seconds)
     return closedAs(await act('repayFor', ref, ausd('20'), { paidAt: await now() }))
   }
 
@@ -257,7 +257,7 @@ describe('a cycle that money counted in which was taken back', () => {
   test('loses its score once, however many of its payments come back', async () => {
     await act('repay', ausd('50'))
     await act('draw', ausd('50'))
-    await stage.warp(120)
+    await fixture.warp(120)
     await act('repayFor', 2, ausd('20'))
     await act('repayFor', 3, ausd('30'))
     expect((await seen()).score).toBe(20n)
@@ -305,7 +305,7 @@ describe('revoking after a default', () => {
     await act('repayFor', 2, ausd('20'))
     expect(closedAs(await act('repay', ausd('30')))).toBe('Qualified')
     await act('draw', ausd('20'))
-    await stage.warp(88_400)
+    await fixture.warp(88_400)
     await act('markDefault')
     const sent = await act('revokeRepayment', 2)
     expect(sent.events).toMatchObject([
@@ -372,7 +372,7 @@ describe('a ref', () => {
 
   test('is beyond revoking once the hold is over, folded or not', async () => {
     await act('repayFor', 2, ausd('58'))
-    await stage.warp(200_000)
+    await fixture.warp(200_000)
     expect(await answer('revokeRepayment', 2)).toBe('NotHeld')
     await act('settleLots', 5n)
     await act('settleLiquidity', 5n)

@@ -1,28 +1,28 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { actors, openStage, refOf } from '#infra/contracts/stage'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { actors, openContractsFixture, refOf } from '#test/support/contracts'
 
-const stage = await openStage()
-afterAll(stage.close)
-beforeEach(stage.checkpoint)
-afterEach(stage.rewind)
+const fixture = await openContractsFixture()
+afterAll(fixture.close)
+beforeEach(fixture.checkpoint)
+afterEach(fixture.rewind)
 
-const { creditLine } = stage.deployment
+const { creditLine } = fixture.deployment
 const virtualShares = 1_000_000n
 let refs = 0
 
 const total = (functionName: 'totalCollateral' | 'totalShares' | 'poolBalance') =>
-  stage.client.readContract({ abi: creditLineAbi, address: creditLine, functionName })
+  fixture.client.readContract({ abi: creditLineAbi, address: creditLine, functionName })
 
-async function look() {
+async function readAll() {
   const [collateral, shares, pool, balance, ana, budi] = await Promise.all([
     total('totalCollateral'),
     total('totalShares'),
     total('poolBalance'),
-    stage.balanceOf(creditLine),
-    stage.accountOf('ana'),
-    stage.accountOf('budi'),
+    fixture.balanceOf(creditLine),
+    fixture.accountOf('ana'),
+    fixture.accountOf('budi'),
   ])
   return { collateral, shares, pool, balance, ana, budi }
 }
@@ -83,21 +83,21 @@ function callOf({ kind, user, amountMicro }: Step) {
 
 /** Runs a step if the contract accepts it; says whether it did. */
 async function take(step: Step): Promise<boolean> {
-  if (step.kind === 'wait') await stage.warp(30)
+  if (step.kind === 'wait') await fixture.warp(30)
   const [actor, name, args] = callOf(step)
-  const accepted = (await stage.refusal(actor, 'creditLine', name, args as never)) === 'accepted'
-  if (accepted) await stage.send(actor, 'creditLine', name, args as never)
+  const accepted = (await fixture.refusal(actor, 'creditLine', name, args as never)) === 'accepted'
+  if (accepted) await fixture.send(actor, 'creditLine', name, args as never)
   return accepted
 }
 
-type Seen = Awaited<ReturnType<typeof look>>
+type Seen = Awaited<ReturnType<typeof readAll>>
 const heldBy = ({ ana, budi }: Seen) =>
   ana.shares + ana.pendingShares + budi.shares + budi.pendingShares
 const worth = (seen: Seen, user: User) =>
   ((seen[user].shares + seen[user].pendingShares) * (seen.collateral + 1n)) /
   (seen.shares + virtualShares)
 
-/** What must hold whatever happened between the two looks. */
+/** What must hold whatever happened between the two readings. */
 function expectSound(before: Seen, after: Seen, step: Step) {
   // The price never falls, compared as fractions.
   expect((after.collateral + 1n) * (before.shares + virtualShares)).toBeGreaterThanOrEqual(
@@ -123,16 +123,16 @@ describe('shares', () => {
   test('never round in the favour of an account, whatever happens in whatever order', async () => {
     let accepted = 0
     const property = fc.asyncProperty(steps, async (sequence) => {
-      await stage.checkpoint()
-      let before = await look()
+      await fixture.checkpoint()
+      let before = await readAll()
       for (const step of sequence) {
         if (!(await take(step))) continue
         accepted++
-        const after = await look()
+        const after = await readAll()
         expectSound(before, after, step)
         before = after
       }
-      await stage.rewind()
+      await fixture.rewind()
     })
     await fc.assert(property, { numRuns: 100, seed: 20_261 })
     expect(accepted).toBeGreaterThan(400)
@@ -141,23 +141,23 @@ describe('shares', () => {
   test('without yield are exact: all that went in comes out', async () => {
     for (const user of ['ana', 'budi'] as const) {
       const args = [refOf(++refs), actors[user].address, 33_333_333n, false] as const
-      await stage.send('relayer', 'creditLine', 'topUp', args)
+      await fixture.send('relayer', 'creditLine', 'topUp', args)
     }
     for (const user of ['ana', 'budi'] as const) {
       const args = [33_333_333n, actors[user].address] as const
-      await stage.send(user, 'creditLine', 'withdrawCollateral', args)
+      await fixture.send(user, 'creditLine', 'withdrawCollateral', args)
     }
-    expect(await look()).toMatchObject({ collateral: 0n, shares: 0n })
+    expect(await readAll()).toMatchObject({ collateral: 0n, shares: 0n })
   })
 
   test('burn one more rather than one less when an amount falls between two', async () => {
     const args = [refOf(++refs), actors.ana.address, 1_000_000n, false] as const
-    await stage.send('relayer', 'creditLine', 'topUp', args)
-    await stage.send('admin', 'creditLine', 'addYield', [500_000n])
-    const before = await look()
-    await stage.send('ana', 'creditLine', 'withdrawCollateral', [7n, actors.ana.address])
+    await fixture.send('relayer', 'creditLine', 'topUp', args)
+    await fixture.send('admin', 'creditLine', 'addYield', [500_000n])
+    const before = await readAll()
+    await fixture.send('ana', 'creditLine', 'withdrawCollateral', [7n, actors.ana.address])
     const exact = 7n * (before.shares + virtualShares)
-    const burnt = before.shares - (await look()).shares
+    const burnt = before.shares - (await readAll()).shares
     expect(exact % (before.collateral + 1n)).not.toBe(0n)
     expect(burnt).toBe(exact / (before.collateral + 1n) + 1n)
   })
@@ -167,19 +167,19 @@ describe('security: inflating the price before the first real deposit', () => {
   test('costs the attacker half the donation and the victim next to nothing', async () => {
     const donation = 1_000_000_000_000n // a million AUSD
     const topUp = (user: User, amountMicro: bigint) =>
-      stage.send('relayer', 'creditLine', 'topUp', [
+      fixture.send('relayer', 'creditLine', 'topUp', [
         refOf(++refs),
         actors[user].address,
         amountMicro,
         false,
       ])
     await topUp('ana', 1n)
-    await stage.send('admin', 'creditLine', 'addYield', [donation])
+    await fixture.send('admin', 'creditLine', 'addYield', [donation])
     await topUp('budi', 100_000_000n)
-    const { ana, budi } = await look()
+    const { ana, budi } = await readAll()
     expect(ana.collateral).toBeLessThan((donation * 51n) / 100n)
     expect(budi.collateral).toBeGreaterThan(99_000_000n)
     const tiny = [refOf(++refs), actors.budi.address, 1n, false] as const
-    expect(await stage.refusal('relayer', 'creditLine', 'topUp', tiny)).toBe('ZeroShares')
+    expect(await fixture.refusal('relayer', 'creditLine', 'topUp', tiny)).toBe('ZeroShares')
   })
 })

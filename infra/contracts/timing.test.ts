@@ -1,15 +1,15 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { actionsOn, ausd, closedAs } from '#infra/contracts/actions'
-import { openStage, refOf, stageTerms } from '#infra/contracts/stage'
+import { actionsOn, ausd, closedAs } from '#test/support/contract-actions'
+import { fixtureTerms, openContractsFixture, refOf } from '#test/support/contracts'
 
-const stage = await openStage()
-const { act, answer, now, at, until } = actionsOn(stage)
-afterAll(stage.close)
-afterEach(stage.rewind)
+const fixture = await openContractsFixture()
+const { act, answer, now, at, until } = actionsOn(fixture)
+afterAll(fixture.close)
+afterEach(fixture.rewind)
 
-const seen = () => stage.accountOf('ana')
-const term = BigInt(stageTerms.termSeconds)
-const grace = BigInt(stageTerms.graceSeconds)
+const seen = () => fixture.accountOf('ana')
+const term = BigInt(fixtureTerms.termSeconds)
+const grace = BigInt(fixtureTerms.graceSeconds)
 const day = 86_400n
 const hour = 3_600n
 
@@ -17,7 +17,7 @@ const hour = 3_600n
 let openedAt = 0n
 let due = 0n
 beforeEach(async () => {
-  await stage.checkpoint()
+  await fixture.checkpoint()
   await act('topUp', 1, ausd('1000'))
   await act('draw', ausd('50'))
   openedAt = await now()
@@ -36,11 +36,11 @@ describe('whether a cycle closed in time', () => {
     ['paid in time, and told more than a day late', day + 1n, -1n, 'Late'],
   ] as const)('is by the time of payment: %s', async (_case, told, paid, outcome) => {
     for (const held of [false, true]) {
-      await stage.checkpoint()
+      await fixture.checkpoint()
       await at(due + told)
       const sent = await act('repayFor', 2, ausd('50'), { held, paidAt: due + paid })
       expect(closedAs(sent)).toBe(outcome)
-      await stage.rewind()
+      await fixture.rewind()
     }
   })
 
@@ -60,7 +60,7 @@ describe('whether a cycle closed in time', () => {
     await until(due + hour)
     expect(closedAs(await act('repayFor', 2, ausd('50'), { paidAt: due + hour }))).toBe('Late')
     await act('draw', ausd('50'))
-    await stage.warp(100)
+    await fixture.warp(100)
     expect(closedAs(await act('repayFor', 3, ausd('50'), { paidAt: await now() }))).toBe(
       'Qualified',
     )
@@ -81,7 +81,7 @@ describe('whether a cycle closed in time', () => {
   })
 
   test('needs a grace of a day at least', async () => {
-    await expect(openStage({ graceSeconds: 86_399 })).rejects.toThrow('reverted')
+    await expect(openContractsFixture({ graceSeconds: 86_399 })).rejects.toThrow('reverted')
   })
 })
 
@@ -132,10 +132,10 @@ describe('a pause', () => {
 
   test('lets a payment be told after it that was made in time or within it', async () => {
     for (const paidAt of [due - 20n, due + 2_000n]) {
-      await stage.checkpoint()
+      await fixture.checkpoint()
       await pauseFor(3n * day)
       expect(closedAs(await act('repayFor', 2, ausd('50'), { paidAt }))).toBe('Qualified')
-      await stage.rewind()
+      await fixture.rewind()
     }
   })
 
@@ -149,7 +149,7 @@ describe('a pause', () => {
 
   test('counts together with others, and not for cycles that open later', async () => {
     await act('pause')
-    await stage.warp(1_000)
+    await fixture.warp(1_000)
     await act('unpause')
     await pauseFor(2_000n)
     await act('repay', ausd('50'))
@@ -166,7 +166,7 @@ describe('a pause', () => {
     await act('repayFor', 2, ausd('50'))
     await act('pause')
     const pausedAt = await now()
-    await stage.warp(5)
+    await fixture.warp(5)
     await act('extendHold', 2)
     await act('revokeRepayment', 2)
     await at(pausedAt + 5_000n)
@@ -240,10 +240,10 @@ describe('a cycle counts', () => {
     await act('repayFor', 2, ausd('1'))
     await at(start + 60n)
     await act('revokeRepayment', 2)
-    await stage.checkpoint()
+    await fixture.checkpoint()
     await at(start + 89n)
     expect(closedAs(await act('repay', ausd('1')))).toBe('Short')
-    await stage.rewind()
+    await fixture.rewind()
     await at(start + 90n)
     expect(closedAs(await act('repay', ausd('1')))).toBe('Qualified')
   })

@@ -1,31 +1,30 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { parseSignature } from 'viem'
-import { actionsOn, ausd } from '#infra/contracts/actions'
-import {
-  call,
-  expectCovered,
-  expectTight,
-  type Measured,
-  measure,
-  nobody,
-  op,
-  show,
-} from '#infra/contracts/measure'
-import { actors, openStage } from '#infra/contracts/stage'
+import { type Address, parseSignature } from 'viem'
 import { userGasLimits } from '#shared/chain/gas'
+import { actionsOn, ausd } from '#test/support/contract-actions'
+import { actors, openContractsFixture } from '#test/support/contracts'
+import { call, expectCovered, expectTight, gasOn, type Measured, op, show } from '#test/support/gas'
 
-// A hold that is over before a term is.
 const holdSeconds = 1_000
-const stage = await openStage({ holdSeconds })
-const { act, read, now, at, until } = actionsOn(stage)
-afterAll(stage.close)
-beforeEach(stage.checkpoint)
-afterEach(stage.rewind)
+const fixture = await openContractsFixture({ holdSeconds })
+const { act, read, now, at, until } = actionsOn(fixture)
+const { measure, many } = gasOn(fixture)
+afterAll(fixture.close)
+beforeEach(fixture.checkpoint)
+afterEach(fixture.rewind)
 
 const ana = actors.ana.address
-const { ausd: token, creditLine } = stage.deployment
-const many = (ops: readonly ReturnType<typeof op>[]) =>
-  stage.send('relayer', 'creditLine', 'many', [ops])
+const { ausd: token, creditLine } = fixture.deployment
+/** A wallet that no token was ever sent to: its balance is a fresh slot. */
+const nobody: Address = '0x00000000000000000000000000000000000000aa'
+
+const permitFields = [
+  { name: 'owner', type: 'address' },
+  { name: 'spender', type: 'address' },
+  { name: 'value', type: 'uint256' },
+  { name: 'nonce', type: 'uint256' },
+  { name: 'deadline', type: 'uint256' },
+] as const
 
 describe('the gas limit that apps send', () => {
   /** What apps sent since the first version of the contract. */
@@ -50,7 +49,7 @@ describe('the gas limit that apps send', () => {
   const owe = async () => {
     await act('topUp', 1, ausd('1000'))
     await act('draw', ausd('50'))
-    await stage.warp(120)
+    await fixture.warp(120)
   }
   /** As many as are ever folded, or a few repayments that the cycle being closed waits for. */
   const splits = [
@@ -71,7 +70,7 @@ describe('the gas limit that apps send', () => {
     const { r, s, yParity } = parseSignature(signature)
     return [value, deadline, yParity + 27, r, s] as const
   }
-  const approve = (amount: bigint) => stage.send('ana', 'ausd', 'approve', [creditLine, amount])
+  const approve = (amount: bigint) => fixture.send('ana', 'ausd', 'approve', [creditLine, amount])
 
   /** Everything that can make each of them dear. */
   const cases = {
@@ -108,9 +107,9 @@ describe('the gas limit that apps send', () => {
   test.each(Object.keys(cases) as (keyof typeof cases)[])('covers %s', async (name) => {
     const measured: Measured[] = []
     for (const prepare of cases[name]) {
-      await stage.checkpoint()
-      measured.push(await measure(stage, ana, creditLine, await prepare()))
-      await stage.rewind()
+      await fixture.checkpoint()
+      measured.push(await measure(ana, creditLine, await prepare()))
+      await fixture.rewind()
     }
     const worst = measured.reduce((most, one) => (one.monad > most.monad ? one : most))
     show(name, worst, userGasLimits[name])
@@ -120,7 +119,7 @@ describe('the gas limit that apps send', () => {
 
   test('covers a draw from a pool that is short, whatever the caller leaves of the folds', async () => {
     for (const lots of [0, 2, foldsPerCall / 2, foldsPerCall - 1]) {
-      await stage.checkpoint()
+      await fixture.checkpoint()
       await act('topUp', 2, ausd('1000'), false, 'budi')
       await act('draw', ausd('100'), 'budi')
       await act('topUp', 1, ausd('500000'))
@@ -136,18 +135,10 @@ describe('the gas limit that apps send', () => {
       if (lots > 0) await act('extendHold', 100)
       await until(start + BigInt(holdSeconds) + 50n)
       // One unit more than is there without folding.
-      const measured = await measure(stage, ana, creditLine, call('draw', [free + 1n, nobody]))
+      const measured = await measure(ana, creditLine, call('draw', [free + 1n, nobody]))
       show(`draw, short pool and ${lots} lots`, measured, userGasLimits.draw)
       expectCovered(userGasLimits.draw, measured)
-      await stage.rewind()
+      await fixture.rewind()
     }
   })
 })
-
-const permitFields = [
-  { name: 'owner', type: 'address' },
-  { name: 'spender', type: 'address' },
-  { name: 'value', type: 'uint256' },
-  { name: 'nonce', type: 'uint256' },
-  { name: 'deadline', type: 'uint256' },
-] as const

@@ -123,8 +123,8 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
     /** Polls `/me`, as the app does, until it shows what is awaited. */
     until: <T>(
       what: string,
-      look: (me: Awaited<ReturnType<typeof get>>['body']) => T | undefined | false,
+      read: (me: Awaited<ReturnType<typeof get>>['body']) => T | undefined | false,
       deadlineMs?: number,
-    ) => waitUntil(what, async () => look((await get('/me')).body), deadlineMs, 100),
+    ) => waitUntil(what, async () => read((await get('/me')).body), deadlineMs, 100),
   }
 }

@@ -7,43 +7,44 @@ import { multicall3Address } from '#infra/contracts/deploy'
 import { devAccount, devKey } from '#infra/local/keys'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { lineVersion } from '#shared/chain/line-version'
-import { realAusd } from './config'
 import {
   admin,
   creditLinesOf,
+  type DeployFixture,
   type Env,
   giveAusd,
   installToken,
-  openStage,
+  openDeployFixture,
   run,
-  type Stage,
   spawnRun,
-} from './rig/stage'
+} from '#test/support/deploy'
+import { realAusd } from './config'
 import { gasReckoned } from './step'
 
 const local: Env = { AUSD_ADDRESS: 'deploy', DEPLOY_TEST_FUNDS: 'yes' }
-const bookOf = (stage: Stage) => readFileSync(stage.env.ADDRESSES_FILE!, 'utf8')
-const sentBy = (stage: Stage, address: Address) => stage.client.getTransactionCount({ address })
+const bookOf = (fixture: DeployFixture) => readFileSync(fixture.env.ADDRESSES_FILE!, 'utf8')
+const sentBy = (fixture: DeployFixture, address: Address) =>
+  fixture.client.getTransactionCount({ address })
 
 describe('a fresh anvil', () => {
-  let stage: Stage
+  let fixture: DeployFixture
   let printed: string
   beforeAll(async () => {
-    stage = await openStage()
-    const first = await spawnRun(stage, local)
+    fixture = await openDeployFixture()
+    const first = await spawnRun(fixture, local)
     printed = first.text
     expect(first).toMatchObject({ exitCode: 0 })
   })
-  afterAll(() => stage.close())
+  afterAll(() => fixture.close())
 
   test('is complete after one run, at the addresses that the README promises', () => {
-    const { ausd, creditLine, treasury, lanes } = JSON.parse(bookOf(stage))
+    const { ausd, creditLine, treasury, lanes } = JSON.parse(bookOf(fixture))
     const readme = readFileSync(join(import.meta.dir, 'README.md'), 'utf8')
     for (const address of [ausd, creditLine, treasury, ...lanes]) expect(readme).toContain(address)
   })
 
   test('prints what the services are told, and no key', () => {
-    const { genesisHash, ausd, creditLine, deployBlock } = JSON.parse(bookOf(stage))
+    const { genesisHash, ausd, creditLine, deployBlock } = JSON.parse(bookOf(fixture))
     for (const line of [
       `GENESIS_HASH=${genesisHash}`,
       `AUSD_ADDRESS=${ausd}`,
@@ -52,44 +53,48 @@ describe('a fresh anvil', () => {
     ])
       expect(printed).toContain(line)
     for (const name of ['admin', 'treasury', 'lane 0', 'lane 1'])
-      expect(printed + bookOf(stage)).not.toContain(devKey(name).slice(2))
+      expect(printed + bookOf(fixture)).not.toContain(devKey(name).slice(2))
   })
 
   test('gets a credit line of the version the services speak, within the gas reckoned for it', async () => {
-    const { creditLine: address, deployBlock } = JSON.parse(bookOf(stage))
+    const { creditLine: address, deployBlock } = JSON.parse(bookOf(fixture))
     const line = { address, abi: creditLineAbi } as const
-    expect(await stage.client.readContract({ ...line, functionName: 'version' })).toBe(lineVersion)
-    expect(await stage.client.readContract({ ...line, functionName: 'minDebt' })).toBe(1_000_000n)
-    expect(await stage.client.readContract({ ...line, functionName: 'graceSeconds' })).toBe(86_400n)
+    expect(await fixture.client.readContract({ ...line, functionName: 'version' })).toBe(
+      lineVersion,
+    )
+    expect(await fixture.client.readContract({ ...line, functionName: 'minDebt' })).toBe(1_000_000n)
+    expect(await fixture.client.readContract({ ...line, functionName: 'graceSeconds' })).toBe(
+      86_400n,
+    )
     const block = { blockNumber: BigInt(deployBlock), includeTransactions: true } as const
-    const { transactions } = await stage.client.getBlock(block)
+    const { transactions } = await fixture.client.getBlock(block)
     const { hash, gas } = transactions.find(({ to }) => to === null)!
-    const { gasUsed } = await stage.client.getTransactionReceipt({ hash })
+    const { gasUsed } = await fixture.client.getTransactionReceipt({ hash })
     expect(gas).toBeLessThanOrEqual(gasReckoned({ do: 'deploy_credit_line' }))
     // Room for what storage and accounts cost more on Monad than here.
     expect(gas).toBeGreaterThan((gasUsed * 115n) / 100n)
   })
 
   test('is left alone by another run', async () => {
-    const [book, sent] = [bookOf(stage), await sentBy(stage, admin)]
-    const again = await run(stage, local)
+    const [book, sent] = [bookOf(fixture), await sentBy(fixture, admin)]
+    const again = await run(fixture, local)
     expect(again).toMatchObject({ done: [], exitCode: 0 })
-    expect(bookOf(stage)).toBe(book)
-    expect(await sentBy(stage, admin)).toBe(sent)
+    expect(bookOf(fixture)).toBe(book)
+    expect(await sentBy(fixture, admin)).toBe(sent)
   })
 
   test('is attached to without the file, and the deploy block is found', async () => {
-    const { creditLine, ausd } = JSON.parse(bookOf(stage))
-    const ADDRESSES_FILE = join(stage.dir, 'attached.json')
+    const { creditLine, ausd } = JSON.parse(bookOf(fixture))
+    const ADDRESSES_FILE = join(fixture.dir, 'attached.json')
     const where = { CREDIT_LINE_ADDRESS: creditLine, AUSD_ADDRESS: ausd, ADDRESSES_FILE }
-    expect(await run(stage, where)).toMatchObject({ done: [], exitCode: 0 })
-    expect(readFileSync(ADDRESSES_FILE, 'utf8')).toBe(bookOf(stage))
+    expect(await run(fixture, where)).toMatchObject({ done: [], exitCode: 0 })
+    expect(readFileSync(ADDRESSES_FILE, 'utf8')).toBe(bookOf(fixture))
   })
 
   test('gives a new lane its roles, and says that it is poor', async () => {
     const lane = devAccount('lane 9').address
     const more = { AUSD_ADDRESS: 'deploy', LANE_KEYS: devKey('lane 9') }
-    const answer = await run(stage, more)
+    const answer = await run(fixture, more)
     expect(answer.done).toEqual([`grant RELAYER_ROLE ${lane}`, `grant VERIFIER_ROLE ${lane}`])
     expect(answer.text).toContain(`send 12 MON to lane ${lane}`)
     expect(answer.exitCode).toBe(1)
@@ -97,15 +102,15 @@ describe('a fresh anvil', () => {
 
   test('is not touched by an admin without the role', async () => {
     const lane = devAccount('lane 8').address
-    const more = { ...local, ADMIN_KEY: devKey('stranger'), LANE_KEYS: devKey('lane 8') }
-    const answer = await run(stage, more)
+    const more = { ...local, ADMIN_KEY: devKey('nobody'), LANE_KEYS: devKey('lane 8') }
+    const answer = await run(fixture, more)
     expect(answer.exitCode).toBe(1)
     expect(answer.text).toContain(`its admin must grant RELAYER_ROLE to lane ${lane}`)
-    expect(await sentBy(stage, devAccount('stranger').address)).toBe(0)
+    expect(await sentBy(fixture, devAccount('nobody').address)).toBe(0)
   })
 
   const nowhere = devAccount('nowhere').address
-  const noFile = () => ({ ADDRESSES_FILE: join(stage.dir, 'none.json') })
+  const noFile = () => ({ ADDRESSES_FILE: join(fixture.dir, 'none.json') })
   test.each<[string, () => Env, RegExp]>([
     ['another chain id', () => ({ CHAIN_ID: '1' }), /chain 10143, CHAIN_ID is 1/],
     ['another genesis', () => ({ GENESIS_HASH: `0x${'00'.repeat(32)}` }), /set GENESIS_HASH/],
@@ -116,7 +121,7 @@ describe('a fresh anvil', () => {
       () => ({
         ...noFile(),
         CREDIT_LINE_ADDRESS: multicall3Address,
-        AUSD_ADDRESS: JSON.parse(bookOf(stage)).ausd,
+        AUSD_ADDRESS: JSON.parse(bookOf(fixture)).ausd,
       }),
       /is no credit line/,
     ],
@@ -125,63 +130,59 @@ describe('a fresh anvil', () => {
       () => ({
         ...noFile(),
         CREDIT_LINE_ADDRESS: nowhere,
-        AUSD_ADDRESS: JSON.parse(bookOf(stage)).ausd,
+        AUSD_ADDRESS: JSON.parse(bookOf(fixture)).ausd,
       }),
       /no contract at .* CREDIT_LINE_ADDRESS/,
     ],
-    [
-      'the key of another treasury',
-      () => ({ TREASURY_KEY: devKey('stranger') }),
-      /set TREASURY_KEY/,
-    ],
+    ['the key of another treasury', () => ({ TREASURY_KEY: devKey('nobody') }), /set TREASURY_KEY/],
   ])('is refused for %s, with the cure', async (_case, more, words) => {
-    const sent = await sentBy(stage, admin)
-    const answer = await run(stage, { ...local, ...more() })
+    const sent = await sentBy(fixture, admin)
+    const answer = await run(fixture, { ...local, ...more() })
     expect(answer.text).toMatch(words)
     expect(answer).toMatchObject({ done: [], exitCode: 2 })
-    expect(await sentBy(stage, admin)).toBe(sent)
+    expect(await sentBy(fixture, admin)).toBe(sent)
   })
 
   test('that began anew begins the file anew, but only for tests', async () => {
-    const stale = { ...JSON.parse(bookOf(stage)), genesisHash: `0x${'11'.repeat(32)}` }
-    const ADDRESSES_FILE = join(stage.dir, 'stale.json')
+    const stale = { ...JSON.parse(bookOf(fixture)), genesisHash: `0x${'11'.repeat(32)}` }
+    const ADDRESSES_FILE = join(fixture.dir, 'stale.json')
     writeFileSync(ADDRESSES_FILE, JSON.stringify(stale))
-    const asReal = await run(stage, { ADDRESSES_FILE, AUSD_ADDRESS: 'deploy' })
+    const asReal = await run(fixture, { ADDRESSES_FILE, AUSD_ADDRESS: 'deploy' })
     expect(asReal).toMatchObject({ exitCode: 2, done: [] })
-    const forTests = await run(stage, { ...local, ADDRESSES_FILE }, true)
+    const forTests = await run(fixture, { ...local, ADDRESSES_FILE }, true)
     expect(forTests.standing.plan.steps.map((step) => step.do)).toContain('deploy_credit_line')
   })
 })
 
 describe('a chain with the real AUSD', () => {
-  let stage: Stage
+  let fixture: DeployFixture
   beforeAll(async () => {
-    stage = await openStage()
-    await stage.client.setCode({ address: multicall3Address, bytecode: multicall3Runtime })
-    await installToken(stage, realAusd)
+    fixture = await openDeployFixture()
+    await fixture.client.setCode({ address: multicall3Address, bytecode: multicall3Runtime })
+    await installToken(fixture, realAusd)
   })
-  afterAll(() => stage.close())
+  afterAll(() => fixture.close())
 
   test('gets nothing before the admin can pay, only a list that a person can act on', async () => {
-    const answer = await run(stage)
+    const answer = await run(fixture)
     expect(answer).toMatchObject({ done: [], exitCode: 1 })
     expect(answer.text).toMatch(/send 7\.\d+ MON to admin/)
     expect(answer.text).toMatch(/send 1000 AUSD to treasury .* requestFunds\(0x/)
-    expect(await sentBy(stage, admin)).toBe(0)
+    expect(await sentBy(fixture, admin)).toBe(0)
   })
 
   test('is complete once the list is done', async () => {
-    for (const todo of (await run(stage)).standing.plan.todos) {
+    for (const todo of (await run(fixture)).standing.plan.todos) {
       if (!('send' in todo)) throw new Error(`cannot be sent: ${todo.say}`)
       const { to: address, amount } = todo
-      if (todo.send === 'ausd') await giveAusd(stage, realAusd, address, amount)
-      else await stage.client.setBalance({ address, value: amount })
+      if (todo.send === 'ausd') await giveAusd(fixture, realAusd, address, amount)
+      else await fixture.client.setBalance({ address, value: amount })
     }
-    const answer = await run(stage)
+    const answer = await run(fixture)
     expect(answer.text).toContain('complete: nothing is missing')
     expect(answer.exitCode).toBe(0)
-    expect(await creditLinesOf(stage, admin)).toHaveLength(1)
-    expect(await run(stage)).toMatchObject({ done: [], exitCode: 0 })
+    expect(await creditLinesOf(fixture, admin)).toHaveLength(1)
+    expect(await run(fixture)).toMatchObject({ done: [], exitCode: 0 })
   })
 
   const renamed = (code: Hex) => code.replace(hexOf('Agora Dollar'), hexOf('Agora Dolour')) as Hex
@@ -192,8 +193,8 @@ describe('a chain with the real AUSD', () => {
     ['separator', unhashed, /DOMAIN_SEPARATOR .* is it AUSD/],
   ] as const)('is refused for a token with another %s', async (_case, change, words) => {
     const token = devAccount('token').address
-    await installToken(stage, token, change)
-    const answer = await run(stage, { AUSD_ADDRESS: token })
+    await installToken(fixture, token, change)
+    const answer = await run(fixture, { AUSD_ADDRESS: token })
     expect(answer.text).toMatch(words)
     expect(answer.exitCode).toBe(2)
   })

@@ -10,7 +10,7 @@ import { type Node, openNode, withMulticall } from './node'
 import { observe } from './observe'
 import { givenWei, type Plan, planFrom } from './plan'
 import { chainRefusals, mayBeginAnew } from './refusal'
-import { type Outcome, prepare, settle } from './send'
+import { type Outcome, prepare, untilFinal } from './send'
 import { callOf, type Places, type SentStep, type Step } from './step'
 import type { Signers, Wanted } from './wanted'
 
@@ -37,7 +37,7 @@ type Run = { readonly job: Job; node: Node; book: AddressBook; nonceLeast: Map<A
 const answersWithinMs = 20_000
 
 /**
- * Looks, plans, does the first step until it is final, and looks again, until no step is left.
+ * Reads the chain, plans, does the first step until it is final, and begins again, until no step is left.
  * Throws when a step reverts or is not final in time; another run goes on from there.
  */
 export async function deploy(job: Job): Promise<Standing> {
@@ -60,14 +60,14 @@ export async function deploy(job: Job): Promise<Standing> {
 
 /** More steps than any plan has: a loop that does not end is a bug, not a long deployment. */
 const stepsMax = 500
-const lagMaxLooks = 60
+const lagChecksMax = 60
 
 async function advance(run: Run): Promise<Standing> {
   const { job } = run
   const done = new Set<string>()
   let lags = 0
   for (let count = 0; count < stepsMax; count++) {
-    const facts = await look(run)
+    const facts = await factsNow(run)
     const plan = planFrom(facts, job.wanted)
     const [step] = plan.steps
     if (count === 0) for (const one of plan.steps) job.say(`to do: ${nameOf(one)}`)
@@ -77,7 +77,7 @@ async function advance(run: Run): Promise<Standing> {
     }
     // A lagging endpoint still shows the state before the step; doing it twice could pay twice.
     if (done.has(nameOf(step))) {
-      if (++lags > lagMaxLooks) throw new Error(`${nameOf(step)} is final but no node shows it`)
+      if (++lags > lagChecksMax) throw new Error(`${nameOf(step)} is final but no node shows it`)
       await pause(300)
       continue
     }
@@ -87,7 +87,7 @@ async function advance(run: Run): Promise<Standing> {
   throw new Error(`not done after ${stepsMax} steps`)
 }
 
-async function look(run: Run): Promise<Facts> {
+async function factsNow(run: Run): Promise<Facts> {
   const { wanted, rpcUrls } = run.job
   const places = placesOf(run)
   const block = await deployBlockOf(run, places.creditLine)
@@ -134,15 +134,15 @@ async function send(run: Run, step: SentStep): Promise<void> {
 /** Waits for the end of what was sent, in this run or an earlier one, and notes where it led. */
 async function finish(run: Run, pending: Pending): Promise<void> {
   const { node, job } = run
-  const outcome = await settle(node, job.signers, pending, {
+  const outcome = await untilFinal(node, job.signers, pending, {
     withinMs: job.finalWithinMs,
     keep: (raised) => keep(run, { ...run.book, pending: raised }),
   })
   failpoint(`deploy:final:${pending.step}`)
   run.nonceLeast.set(pending.from, pending.nonce + 1)
-  const { pending: _, ...settled } = run.book
-  Object.assign(settled, await placesFrom(run, pending, outcome))
-  keep(run, settled)
+  const { pending: _, ...after } = run.book
+  Object.assign(after, await placesFrom(run, pending, outcome))
+  keep(run, after)
   if (outcome.final === 'reverted')
     throw new Error(`${pending.step} reverted in transaction ${outcome.hash}`)
   if (outcome.final === 'superseded')

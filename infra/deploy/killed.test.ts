@@ -6,7 +6,14 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { devKey } from '#infra/local/keys'
 import { waitUntil } from '#infra/local/wait'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import { admin, creditLinesOf, openStage, type Stage, spawnRun, treasury } from './rig/stage'
+import {
+  admin,
+  creditLinesOf,
+  type DeployFixture,
+  openDeployFixture,
+  spawnRun,
+  treasury,
+} from '#test/support/deploy'
 
 const local = { AUSD_ADDRESS: 'deploy', DEPLOY_TEST_FUNDS: 'yes' }
 
@@ -27,42 +34,43 @@ const killPoints = [
   'final:fund_liquidity',
 ]
 
-const bookOf = (stage: Stage) => JSON.parse(readFileSync(stage.env.ADDRESSES_FILE!, 'utf8'))
+const bookOf = (fixture: DeployFixture) =>
+  JSON.parse(readFileSync(fixture.env.ADDRESSES_FILE!, 'utf8'))
 
 /** One run that dies at this point; fails if it passed it. */
-async function killedAt(stage: Stage, point: string) {
-  const FAILPOINT_FILE = join(stage.dir, 'failpoint')
+async function killedAt(fixture: DeployFixture, point: string) {
+  const FAILPOINT_FILE = join(fixture.dir, 'failpoint')
   writeFileSync(FAILPOINT_FILE, `deploy:${point}`)
-  const killed = await spawnRun(stage, { ...local, FAILPOINT_FILE })
+  const killed = await spawnRun(fixture, { ...local, FAILPOINT_FILE })
   expect([point, killed.signal]).toEqual([point, 'SIGKILL'])
   expect(existsSync(FAILPOINT_FILE)).toBe(false)
 }
 
 describe('a deployment that is killed again and again', () => {
-  let stage: Stage
+  let fixture: DeployFixture
   beforeAll(async () => {
-    stage = await openStage()
+    fixture = await openDeployFixture()
   })
-  afterAll(() => stage.close())
+  afterAll(() => fixture.close())
 
   test('ends with one credit line, and has sent each step once', async () => {
-    for (const point of killPoints) await killedAt(stage, point)
-    const { exitCode, text } = await spawnRun(stage, local)
+    for (const point of killPoints) await killedAt(fixture, point)
+    const { exitCode, text } = await spawnRun(fixture, local)
     expect(text).toContain('complete: nothing is missing')
     expect(exitCode).toBe(0)
 
-    const { ausd, creditLine, pending } = bookOf(stage)
+    const { ausd, creditLine, pending } = bookOf(fixture)
     expect(pending).toBeUndefined()
-    expect(await creditLinesOf(stage, admin)).toEqual([creditLine])
+    expect(await creditLinesOf(fixture, admin)).toEqual([creditLine])
     // Both contracts, two roles for each of two lanes, two mints, approval and funding.
-    expect(await stage.client.getTransactionCount({ address: admin })).toBe(10)
-    expect(await stage.client.getTransactionCount({ address: treasury })).toBe(1)
+    expect(await fixture.client.getTransactionCount({ address: admin })).toBe(10)
+    expect(await fixture.client.getTransactionCount({ address: treasury })).toBe(1)
     const token = { address: ausd, abi: erc20Abi } as const
-    expect(await stage.client.readContract({ ...token, functionName: 'totalSupply' })).toBe(
+    expect(await fixture.client.readContract({ ...token, functionName: 'totalSupply' })).toBe(
       2_000_000_000n,
     )
     expect(
-      await stage.client.readContract({
+      await fixture.client.readContract({
         ...{ address: creditLine, abi: creditLineAbi, functionName: 'liquidity' },
       }),
     ).toBe(1_000_000_000n)
@@ -70,30 +78,30 @@ describe('a deployment that is killed again and again', () => {
 })
 
 describe('a deployment that another run finished at another fee', () => {
-  let stage: Stage
+  let fixture: DeployFixture
   beforeAll(async () => {
-    stage = await openStage()
+    fixture = await openDeployFixture()
   })
-  afterAll(() => stage.close())
+  afterAll(() => fixture.close())
 
   test('is found again, not made anew', async () => {
-    await killedAt(stage, 'recorded:deploy_credit_line')
-    const { nonce, attempts } = bookOf(stage).pending
+    await killedAt(fixture, 'recorded:deploy_credit_line')
+    const { nonce, attempts } = bookOf(fixture).pending
     const { r: _, s: __, v: ___, yParity: ____, ...fields } = parseTransaction(attempts[0])
     const higher = { ...fields, maxFeePerGas: fields.maxFeePerGas! * 2n }
     const raw = await privateKeyToAccount(devKey('admin')).signTransaction(higher as never)
-    await stage.client.sendRawTransaction({ serializedTransaction: raw })
+    await fixture.client.sendRawTransaction({ serializedTransaction: raw })
     await waitUntil('the other transaction', async () => {
-      const count = await stage.client.getTransactionCount({ address: admin })
+      const count = await fixture.client.getTransactionCount({ address: admin })
       return count > nonce
     })
 
-    const { exitCode, text } = await spawnRun(stage, local)
+    const { exitCode, text } = await spawnRun(fixture, local)
     expect(text).toContain('deploy_credit_line gave way to another transaction')
     expect(exitCode).toBe(0)
-    const { creditLine, deployBlock } = bookOf(stage)
-    expect(await creditLinesOf(stage, admin)).toEqual([creditLine])
-    const receipt = await stage.client.getTransactionReceipt({ hash: keccak256(raw) })
+    const { creditLine, deployBlock } = bookOf(fixture)
+    expect(await creditLinesOf(fixture, admin)).toEqual([creditLine])
+    const receipt = await fixture.client.getTransactionReceipt({ hash: keccak256(raw) })
     expect(BigInt(deployBlock)).toBe(receipt.blockNumber)
   }, 60_000)
 })

@@ -1,9 +1,18 @@
 import { describe, expect, test } from 'bun:test'
 import { parseEther } from 'viem'
+import {
+  ausd,
+  complete,
+  lane,
+  line,
+  rich,
+  token,
+  treasury,
+  wanted,
+} from '#test/support/deploy-facts'
 import { realAusd } from './config'
 import type { Facts, LineFacts } from './facts'
 import { type Plan, planFrom } from './plan'
-import { ausd, complete, lane, line, rich, token, treasury, wanted } from './rig/facts'
 import { wordsOf } from './todo'
 import type { Wanted } from './wanted'
 

@@ -77,7 +77,7 @@ function fundingOf({ token, line, admin, treasury }: Facts, wanted: Wanted): Sen
 
 /** Keeps the steps whose sender can pay for all of its own; the rest wait for native coin. */
 function payable(
-  wished: readonly SentStep[],
+  wantedSteps: readonly SentStep[],
   { admin, treasury, maxFeeWei }: Facts,
   wanted: Wanted,
   given: readonly Address[],
@@ -85,7 +85,7 @@ function payable(
   const todos: Todo[] = []
   const broke = new Set<Address>()
   for (const { address, wei } of [admin, treasury]) {
-    const own = wished.filter((step) => senderOf(step, wanted) === address)
+    const own = wantedSteps.filter((step) => senderOf(step, wanted) === address)
     const needWei = own.reduce((sum, step) => sum + gasReckoned(step) * maxFeeWei, 0n)
     if (wei >= needWei || given.includes(address) || broke.has(address)) continue
     broke.add(address)
@@ -93,11 +93,11 @@ function payable(
     const who = address === admin.address ? 'admin' : 'treasury'
     todos.push({ send: 'native', to: address, who, amount: 2n * needWei - wei, why: 'for gas' })
   }
-  const deploys = wished.some((step) => step.do === 'deploy_credit_line')
+  const deploys = wantedSteps.some((step) => step.do === 'deploy_credit_line')
   // Nothing can be approved for a contract that has no address yet.
   const stalled = deploys && broke.has(admin.address)
   return {
-    steps: stalled ? [] : wished.filter((step) => !broke.has(senderOf(step, wanted))),
+    steps: stalled ? [] : wantedSteps.filter((step) => !broke.has(senderOf(step, wanted))),
     todos,
   }
 }

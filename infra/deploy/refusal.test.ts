@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
+import { at, complete, line, token, wanted } from '#test/support/deploy-facts'
 import type { TokenFacts } from './facts'
 import { planFrom } from './plan'
 import { chainRefusals } from './refusal'
-import { at, complete, line, token, wanted } from './rig/facts'
 
 const domainWith = (more: object) =>
   ({ token: { ...token, domain: { ...token.domain, ...more } } }) as { token: TokenFacts }

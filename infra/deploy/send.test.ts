@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { parseEther, parseTransaction, type TransactionSerializedEIP1559 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { devAccount, devKey } from '#infra/local/keys'
+import { type DeployFixture, openDeployFixture } from '#test/support/deploy'
 import type { Pending } from './addresses'
 import { type Node, openNode } from './node'
 import { maxFeeOver } from './observe'
-import { openStage, type Stage } from './rig/stage'
-import { prepare, settle } from './send'
+import { prepare, untilFinal } from './send'
 
 const from = devAccount('admin').address
 const signer = privateKeyToAccount(devKey('admin'))
@@ -14,20 +14,20 @@ const signers = new Map([[from, signer]])
 const call = { from, to: devAccount('lane 0').address, data: '0x' } as const
 const pace = { pollMs: 40, resendAfterMs: 100, bumpAfterMs: 400 }
 
-let stage: Stage
+let fixture: DeployFixture
 let node: Node
 beforeAll(async () => {
-  stage = await openStage()
-  node = await openNode([stage.rpcUrl], 5_000)
-  await stage.client.setBalance({ address: from, value: parseEther('1000') })
+  fixture = await openDeployFixture()
+  node = await openNode([fixture.rpcUrl], 5_000)
+  await fixture.client.setBalance({ address: from, value: parseEther('1000') })
 })
-afterAll(() => stage.close())
+afterAll(() => fixture.close())
 
 const prepared = (nonceLeast = 0) => prepare(node, signers, { step: 'test', call, nonceLeast })
-function settled(pending: Pending, through: Node = node, withinMs = 10_000) {
+function finalOutcome(pending: Pending, through: Node = node, withinMs = 10_000) {
   const kept: Pending[] = []
   const keep = (raised: Pending) => void kept.push(raised)
-  return settle(through, signers, pending, { withinMs, keep, pace }).then((outcome) => ({
+  return untilFinal(through, signers, pending, { withinMs, keep, pace }).then((outcome) => ({
     outcome,
     kept,
   }))
@@ -51,9 +51,9 @@ describe('a transaction', () => {
   })
 
   test('is final only when its block is', async () => {
-    const { outcome } = await settled(await prepared())
+    const { outcome } = await finalOutcome(await prepared())
     if (outcome.final !== 'done') throw new Error(outcome.final)
-    const finalized = await stage.client.getBlock({ blockTag: 'finalized' })
+    const finalized = await fixture.client.getBlock({ blockTag: 'finalized' })
     expect(outcome.blockNumber).toBeLessThanOrEqual(finalized.number)
   })
 
@@ -63,7 +63,7 @@ describe('a transaction', () => {
       ...node,
       sendRaw: async (raw) => (raw === pending.attempts[0] ? null : node.sendRaw(raw)),
     }
-    const { outcome, kept } = await settled(pending, lost)
+    const { outcome, kept } = await finalOutcome(pending, lost)
     expect(outcome.final).toBe('done')
     const [first, second] = kept[0]!.attempts.map((raw) =>
       parseTransaction(raw as TransactionSerializedEIP1559),
@@ -85,13 +85,13 @@ describe('a transaction', () => {
       call: { ...call, to: devAccount('lane 1').address },
     })
     expect(other.nonce).toBe(pending.nonce)
-    await settled(other)
-    expect((await settled(pending)).outcome).toEqual({ final: 'superseded' })
+    await finalOutcome(other)
+    expect((await finalOutcome(pending)).outcome).toEqual({ final: 'superseded' })
   })
 
   test('that no node takes is unknown, and says what the node said', async () => {
     const refusing: Node = { ...node, sendRaw: async () => 'Transaction pool is full' }
-    const waiting = settled(await prepared(), refusing, 300)
+    const waiting = finalOutcome(await prepared(), refusing, 300)
     await expect(waiting).rejects.toThrow(/unknown .*Transaction pool is full.* run again/)
   })
 })

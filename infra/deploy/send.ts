@@ -18,7 +18,7 @@ import type { Signers } from './wanted'
 const priorityWei = 2_000_000_000n
 /** Monad refuses more in one transaction. */
 const gasMax = 30_000_000n
-/** How patient `settle` is; Monad's nodes stop forwarding a transaction after some 5 s. */
+/** The pace of `untilFinal`; Monad's nodes stop forwarding a transaction after some 5 s. */
 export type Pace = {
   readonly pollMs: number
   readonly resendAfterMs: number
@@ -68,7 +68,7 @@ export type Outcome =
   | { readonly final: 'done' | 'reverted'; readonly hash: Hex; readonly blockNumber: bigint }
   | { readonly final: 'superseded' }
 
-type SettleOptions = {
+type Options = {
   readonly withinMs: number
   readonly keep: (pending: Pending) => void
   readonly pace?: Pace
@@ -78,11 +78,11 @@ type SettleOptions = {
  * Sends until one attempt is final, however often it was sent before: the same bytes, and after a
  * while the same nonce at a higher fee, told to `keep` first. Throws when it is not final in time.
  */
-export async function settle(
+export async function untilFinal(
   node: Node,
   signers: Signers,
   start: Pending,
-  { withinMs, keep, pace = usualPace }: SettleOptions,
+  { withinMs, keep, pace = usualPace }: Options,
 ): Promise<Outcome> {
   const beganAt = Date.now()
   let pending = start
@@ -99,7 +99,7 @@ export async function settle(
       sentAt = Date.now()
       failpoint(`deploy:sent:${pending.step}`)
     }
-    const outcome = await look(node, pending).catch((error: unknown) => {
+    const outcome = await outcomeNow(node, pending).catch((error: unknown) => {
       word = textOf(error)
       return null
     })
@@ -130,7 +130,10 @@ async function bumped(node: Node, signers: Signers, pending: Pending): Promise<P
 }
 
 /** Final is a receipt at or below `finalized` whose block still has the same hash. */
-async function look({ reader }: Node, { from, nonce, attempts }: Pending): Promise<Outcome | null> {
+async function outcomeNow(
+  { reader }: Node,
+  { from, nonce, attempts }: Pending,
+): Promise<Outcome | null> {
   const [finalized, count] = await Promise.all([
     reader.getBlock({ blockTag: 'finalized' }),
     reader.getTransactionCount({ address: from, blockTag: 'finalized' }),

@@ -4,36 +4,42 @@ import { join } from 'node:path'
 import { multicall3Address } from '#infra/contracts/deploy'
 import { repositoryDir } from '#infra/local/folders'
 import { devAccount, devKey } from '#infra/local/keys'
-import { type Env, installToken, openStage, type Stage, spawnRun } from './rig/stage'
+import {
+  type DeployFixture,
+  type Env,
+  installToken,
+  openDeployFixture,
+  spawnRun,
+} from '#test/support/deploy'
 
 const otherToken = devAccount('other token').address
 const [nowhere, zeroHash] = [devAccount('nowhere').address, `0x${'00'.repeat(32)}`]
 
-let stage: Stage
+let fixture: DeployFixture
 let env: Env
 beforeAll(async () => {
-  stage = await openStage()
-  const deployed = await spawnRun(stage, { AUSD_ADDRESS: 'deploy', DEPLOY_TEST_FUNDS: 'yes' })
+  fixture = await openDeployFixture()
+  const deployed = await spawnRun(fixture, { AUSD_ADDRESS: 'deploy', DEPLOY_TEST_FUNDS: 'yes' })
   expect(deployed.exitCode).toBe(0)
   await installToken(
-    stage,
+    fixture,
     otherToken,
     (code) => code.replace(hexOf('Agora Dollar'), hexOf('Agora Dolour')) as `0x${string}`,
   )
   const { genesisHash, ausd, creditLine, deployBlock } = JSON.parse(
-    readFileSync(stage.env.ADDRESSES_FILE!, 'utf8'),
+    readFileSync(fixture.env.ADDRESSES_FILE!, 'utf8'),
   )
-  const { RPC_URLS, LANE_KEYS, TREASURY_KEY } = stage.env as Record<string, string>
+  const { RPC_URLS, LANE_KEYS, TREASURY_KEY } = fixture.env as Record<string, string>
   env = {
     ...{ RPC_URLS: RPC_URLS!, LANE_KEYS: LANE_KEYS!, TREASURY_KEY: TREASURY_KEY! },
     ...{ CHAIN_ID: '10143', GENESIS_HASH: genesisHash, AUSD_ADDRESS: ausd },
     ...{ CREDIT_LINE_ADDRESS: creditLine, DEPLOY_BLOCK: String(deployBlock) },
-    // Nobody listens there: the chain is looked at before anything else is opened.
+    // Nobody listens there: the chain is checked before anything else is opened.
     ...{ NATS_URL: 'nats://127.0.0.1:9', NATS_PASSWORD: 'none' },
     DATABASE_URL: 'postgres://none@127.0.0.1:9/none',
   }
 })
-afterAll(() => stage.close())
+afterAll(() => fixture.close())
 const hexOf = (text: string) => Buffer.from(text).toString('hex')
 
 /** Starts a service as its supervisor does; `enough` ends the wait and the service. */
@@ -68,14 +74,14 @@ describe('chain-relayer', () => {
     ['token domain', { AUSD_ADDRESS: otherToken }, /another EIP-712 domain \(Agora Dolour/],
     ['contract for a token', { AUSD_ADDRESS: multicall3Address }, /does not answer as AUSD/],
     ['credit line', { CREDIT_LINE_ADDRESS: nowhere }, /no contract at .* \(bun run deploy\)/],
-    ['lane without a role', { LANE_KEYS: devKey('stranger') }, /no VERIFIER_ROLE: grantRole/],
-    ['treasury', { TREASURY_KEY: devKey('stranger') }, /set TREASURY_KEY to its key/],
+    ['lane without a role', { LANE_KEYS: devKey('nobody') }, /no VERIFIER_ROLE: grantRole/],
+    ['treasury', { TREASURY_KEY: devKey('nobody') }, /set TREASURY_KEY to its key/],
   ])('ends at the start on the wrong %s and says what to do', async (_case, more, words) => {
     const { exitCode, fatal, text } = await start('chain-relayer', more)
     expect(exitCode).toBe(1)
     expect(fatal).toHaveLength(1)
     expect(fatal[0].reason).toMatch(words)
-    for (const key of [devKey('lane 0'), devKey('treasury'), devKey('stranger')])
+    for (const key of [devKey('lane 0'), devKey('treasury'), devKey('nobody')])
       expect(text).not.toContain(key.slice(2))
   })
 })

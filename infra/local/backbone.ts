@@ -1,13 +1,13 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { chainAnswers, layChain, localChainId, planChain, type Terms } from '#infra/local/chain'
-import type { Crew } from '#infra/local/crew'
 import { laneKeys, type Places, type Secrets } from '#infra/local/environment'
 import { emptyDir } from '#infra/local/folders'
 import type { DevAccount } from '#infra/local/keys'
 import { natsAnswers, planNats } from '#infra/local/nats'
 import { freePort } from '#infra/local/ports'
 import { planPostgres, postgresAnswers } from '#infra/local/postgres'
+import type { Processes } from '#infra/local/processes'
 import { waitUntil } from '#infra/local/wait'
 import { migrateAll } from '#infra/migrations/migrate'
 import { provisionNats } from '#infra/nats/provision'
@@ -29,29 +29,32 @@ export type BackboneOptions = {
   secrets: Secrets
   terms: Terms
   wallets: readonly DevAccount[]
-  /** What the user's environment sets stands instead of what we would start. */
+  /** What the user's environment sets is used instead of what we would start. */
   own: Readonly<Record<string, string | undefined>>
 }
 
-/** Starts what the services stand on, all at once, and prepares it: roles, tables, streams, contracts. */
-export async function bootBackbone(crew: Crew, options: BackboneOptions): Promise<Backbone> {
+/** Starts what the services run on, all at once, and prepares it: roles, tables, streams, contracts. */
+export async function bootBackbone(
+  processes: Processes,
+  options: BackboneOptions,
+): Promise<Backbone> {
   const [database, bus, chain] = await Promise.all([
-    bootDatabase(crew, options),
-    bootBus(crew, options),
-    bootChain(crew, options),
+    bootDatabase(processes, options),
+    bootBus(processes, options),
+    bootChain(processes, options),
   ])
   return { ...database, ...bus, ...chain }
 }
 
-async function bootDatabase(crew: Crew, options: BackboneOptions) {
-  const adminUrl = options.own.DATABASE_URL ?? (await startPostgres(crew, options))
+async function bootDatabase(processes: Processes, options: BackboneOptions) {
+  const adminUrl = options.own.DATABASE_URL ?? (await startPostgres(processes, options))
   await waitUntil('Postgres answering', () => postgresAnswers(adminUrl))
   await migrateAll({ adminUrl, passwords: options.secrets.databaseRoles })
   const { host, pathname } = new URL(adminUrl)
   return { adminUrl, database: { host, name: pathname.slice(1) || 'postgres' } }
 }
 
-async function startPostgres(crew: Crew, options: BackboneOptions): Promise<string> {
+async function startPostgres(processes: Processes, options: BackboneOptions): Promise<string> {
   const port = await freePort(options.wantedPorts.postgres)
   const plan = planPostgres({
     dir: options.dir,
@@ -59,32 +62,32 @@ async function startPostgres(crew: Crew, options: BackboneOptions): Promise<stri
     password: options.secrets.postgres,
     durable: options.durable,
   })
-  crew.add(plan.command)
-  crew.afterwards(() => rmSync(plan.home, { recursive: true, force: true }))
+  processes.add(plan.command)
+  processes.afterwards(() => rmSync(plan.home, { recursive: true, force: true }))
   return plan.adminUrl
 }
 
-async function bootBus(crew: Crew, options: BackboneOptions) {
+async function bootBus(processes: Processes, options: BackboneOptions) {
   const { natsUrl, natsMonitor } = options.own.NATS_URL
     ? { natsUrl: options.own.NATS_URL, natsMonitor: options.own.NATS_MONITOR_URL ?? '' }
-    : await startNats(crew, options)
+    : await startNats(processes, options)
   await provisionNats({ url: natsUrl, user: 'admin', password: options.secrets.nats.admin })
   return { natsUrl, natsMonitor }
 }
 
-async function startNats(crew: Crew, options: BackboneOptions) {
+async function startNats(processes: Processes, options: BackboneOptions) {
   emptyDir(join(options.dir, 'nats'))
   const port = await freePort(options.wantedPorts.nats)
   const monitorPort = await freePort(options.wantedPorts.monitor)
-  crew.add(planNats({ dir: options.dir, port, monitorPort, passwords: options.secrets.nats }))
+  processes.add(planNats({ dir: options.dir, port, monitorPort, passwords: options.secrets.nats }))
   const natsMonitor = `http://127.0.0.1:${monitorPort}`
   await waitUntil('nats-server being ready', () => natsAnswers(natsMonitor))
   return { natsUrl: `nats://127.0.0.1:${port}`, natsMonitor }
 }
 
 /** A chain of the user's own is taken as it is only if it is an anvil: we deploy to it. */
-async function bootChain(crew: Crew, options: BackboneOptions) {
-  const rpcUrl = options.own.RPC_URL ?? (await startChain(crew, options))
+async function bootChain(processes: Processes, options: BackboneOptions) {
+  const rpcUrl = options.own.RPC_URL ?? (await startChain(processes, options))
   await waitUntil('the chain answering', () => chainAnswers(rpcUrl))
   const deployment = await layChain({
     rpcUrl,
@@ -95,8 +98,8 @@ async function bootChain(crew: Crew, options: BackboneOptions) {
   return { rpcUrl, chainId: localChainId, deployment }
 }
 
-async function startChain(crew: Crew, options: BackboneOptions): Promise<string> {
+async function startChain(processes: Processes, options: BackboneOptions): Promise<string> {
   const port = await freePort(options.wantedPorts.chain)
-  crew.add(planChain({ dir: options.dir, port }))
+  processes.add(planChain({ dir: options.dir, port }))
   return `http://127.0.0.1:${port}`
 }

@@ -18,7 +18,7 @@ export type Child = {
   readonly exited: Promise<string>
   readonly kill: (signal: NodeJS.Signals) => void
   /** Asks to end, waits, then ends it by force. */
-  readonly end: (signal?: NodeJS.Signals, patienceMs?: number) => Promise<void>
+  readonly end: (signal?: NodeJS.Signals, withinMs?: number) => Promise<void>
 }
 
 /** With it, the kernel ends a child whose parent died, even by kill -9. */
@@ -44,7 +44,7 @@ export function startChild(command: Command): Child {
     pid: child.pid ?? -1,
     exited,
     kill,
-    end: (signal = 'SIGTERM', patienceMs = 6_000) => end(child, exited, signal, patienceMs),
+    end: (signal = 'SIGTERM', withinMs = 6_000) => end(child, exited, signal, withinMs),
   }
 }
 
@@ -58,11 +58,11 @@ async function end(
   child: ChildProcess,
   exited: Promise<string>,
   signal: NodeJS.Signals,
-  patienceMs: number,
+  withinMs: number,
 ) {
   if (child.exitCode !== null || child.signalCode !== null) return
   child.kill(signal)
-  await within(exited, patienceMs, 'a process').catch(() => {
+  await within(exited, withinMs, 'a process').catch(() => {
     child.kill('SIGKILL')
     return exited
   })

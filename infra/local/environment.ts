@@ -7,9 +7,9 @@ import type { ServiceName } from '#shared/messages/topic'
 
 export type Env = Record<string, string>
 /** A process of the stack that takes an environment. */
-export type Member = ServiceName | 'sandbox'
+export type OwnProcess = ServiceName | 'sandbox'
 
-/** Every secret of one stack, made anew at each start; what the user's environment sets stands. */
+/** Every secret of one stack, new at each start; what the user's environment sets is kept. */
 export function makeSecrets(own: Readonly<Record<string, string | undefined>>) {
   const or = (name: string, prefix = '') => own[name] || freshSecret(prefix)
   return {
@@ -58,7 +58,7 @@ const databaseUrl = (places: Places, secrets: Secrets, role: DatabaseRole) =>
   `postgres://${role}:${secrets.databaseRoles[role]}@${places.database.host}/${places.database.name}`
 
 /** What each process is told. A local stack sweeps sooner than production and allows a load test. */
-export function environments(places: Places, secrets: Secrets): Record<Member, Env> {
+export function environments(places: Places, secrets: Secrets): Record<OwnProcess, Env> {
   const bus = (service: ServiceName): Env => ({
     NATS_URL: places.natsUrl,
     NATS_PASSWORD: secrets.nats[service],

@@ -3,18 +3,18 @@ import { join } from 'node:path'
 import { type Backbone, bootBackbone } from '#infra/local/backbone'
 import { localTerms, type Terms } from '#infra/local/chain'
 import type { Command } from '#infra/local/child'
-import { type Crew, gatherCrew } from '#infra/local/crew'
 import {
   type Env,
   environments,
-  type Member,
   makeSecrets,
+  type OwnProcess,
   type Places,
   type Secrets,
 } from '#infra/local/environment'
 import { emptyDir, repositoryDir } from '#infra/local/folders'
 import { type DevAccount, devWallets } from '#infra/local/keys'
 import { freePort } from '#infra/local/ports'
+import { openProcesses, type Processes } from '#infra/local/processes'
 import { removeStackFile, type StackFile, writeStackFile } from '#infra/local/stack-file'
 import type { Death, Supervised } from '#infra/local/supervisor'
 import { waitUntil } from '#infra/local/wait'
@@ -22,7 +22,7 @@ import { provisionNats } from '#infra/nats/provision'
 import { openRpcProxy, type RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
 import { type ServiceName, serviceNames } from '#shared/messages/topic'
 
-export type ProcessName = Member | 'postgres' | 'nats-server' | 'chain'
+export type ProcessName = OwnProcess | 'postgres' | 'nats-server' | 'chain'
 
 export type StackOptions = {
   dir: string
@@ -31,7 +31,7 @@ export type StackOptions = {
   /** Whether Postgres survives a power cut; suites do without. */
   durable: boolean
   /** More variables for a process, over the usual ones. */
-  env?: Partial<Record<Member, Env>>
+  env?: Partial<Record<OwnProcess, Env>>
   services?: readonly ServiceName[]
   terms?: Partial<Terms>
   /** The user's own Postgres, NATS or chain, by the usual variable names. */
@@ -69,20 +69,20 @@ export async function bootStack(options: StackOptions): Promise<Stack> {
   emptyDir(join(options.dir, 'logs'))
   removeStackFile(options.dir)
   const keep: { current: () => void } = { current: () => {} }
-  const crew = gatherCrew({
+  const processes = openProcesses({
     onDeath: (death) => options.onDeath?.(death),
     onStart: () => keep.current(),
   })
   try {
-    return await boot(crew, options, keep)
+    return await boot(processes, options, keep)
   } catch (error) {
-    await crew.end()
+    await processes.end()
     throw error
   }
 }
 
 async function boot(
-  crew: Crew,
+  processes: Processes,
   options: StackOptions,
   keep: { current: () => void },
 ): Promise<Stack> {
@@ -90,7 +90,7 @@ async function boot(
   const own = options.own ?? {}
   const secrets = makeSecrets(own)
   const wallets = devWallets(10)
-  const backbone = await bootBackbone(crew, {
+  const backbone = await bootBackbone(processes, {
     dir: options.dir,
     wantedPorts: ports,
     durable: options.durable,
@@ -101,10 +101,15 @@ async function boot(
   })
   const places = await place(backbone, ports, options.dir)
   const rpcProxy = options.proxied ? openRpcProxy({ target: places.rpcUrl }) : undefined
-  startMembers(crew, { ...places, rpcUrl: rpcProxy?.url ?? places.rpcUrl }, secrets, options)
+  startOwnProcesses(
+    processes,
+    { ...places, rpcUrl: rpcProxy?.url ?? places.rpcUrl },
+    secrets,
+    options,
+  )
   await waitUntil('every service being ready', () => ready(places.gateway), 60_000)
 
-  const info = () => describe(crew, places, secrets, backbone, wallets)
+  const info = () => describe(processes, places, secrets, backbone, wallets)
   keep.current = () => writeStackFile(options.dir, info())
   keep.current()
   return {
@@ -115,13 +120,13 @@ async function boot(
     adminUrl: backbone.adminUrl,
     rpcProxy,
     failpointFile: (name) => failpointFile(options.dir, name),
-    process: (name) => crew.get(name),
+    process: (name) => processes.get(name),
     provision: () =>
       provisionNats({ url: backbone.natsUrl, user: 'admin', password: secrets.nats.admin }),
     [Symbol.asyncDispose]: async () => {
       keep.current = () => {}
       removeStackFile(options.dir)
-      await crew.end()
+      await processes.end()
       await rpcProxy?.[Symbol.asyncDispose]()
     },
   }
@@ -144,20 +149,25 @@ async function place(backbone: Backbone, ports: typeof wantedPorts, dir: string)
 
 const failpointFile = (dir: string, name: ServiceName) => join(dir, `failpoint-${name}`)
 
-function startMembers(crew: Crew, places: Places, secrets: Secrets, options: StackOptions) {
+function startOwnProcesses(
+  processes: Processes,
+  places: Places,
+  secrets: Secrets,
+  options: StackOptions,
+) {
   mkdirSync(options.dir, { recursive: true })
   const env = environments(places, secrets)
-  const command = (name: Member, script: string): Command => ({
+  const command = (name: OwnProcess, script: string): Command => ({
     name,
     bin: process.execPath,
     args: [join(repositoryDir, script)],
     env: { END_WITH_STDIN: '1', ...env[name], ...options.env?.[name] },
     logFile: join(options.dir, `logs/${name}.log`),
   })
-  if (!options.own?.PROVIDER_URL) crew.add(command('sandbox', 'infra/sandbox/main.ts'))
+  if (!options.own?.PROVIDER_URL) processes.add(command('sandbox', 'infra/sandbox/main.ts'))
   for (const name of options.services ?? serviceNames) {
     const service = command(name, `services/${name}/main.ts`)
-    crew.add({
+    processes.add({
       ...service,
       env: { FAILPOINT_FILE: failpointFile(options.dir, name), ...service.env },
     })
@@ -168,14 +178,13 @@ const ready = async (gateway: string) =>
   (await fetch(`${gateway}/ready`, { signal: AbortSignal.timeout(2_000) })).ok
 
 function describe(
-  crew: Crew,
+  processes: Processes,
   places: Places,
   secrets: Secrets,
   backbone: Backbone,
   wallets: DevAccount[],
 ): StackFile {
-  const isService = (member: Supervised) =>
-    (serviceNames as readonly string[]).includes(member.name)
+  const isService = (one: Supervised) => (serviceNames as readonly string[]).includes(one.name)
   const { ausd, creditLine, treasury } = places.deployment
   return {
     gateway: places.gateway,
@@ -197,10 +206,10 @@ function describe(
     },
     accounts: wallets,
     services: Object.fromEntries(
-      crew
+      processes
         .all()
         .filter(isService)
-        .map((member) => [member.name, { pid: member.pid() }]),
+        .map((one) => [one.name, { pid: one.pid() }]),
     ),
   }
 }

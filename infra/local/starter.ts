@@ -15,7 +15,7 @@ const startedByNpx = process.env.npm_config_local_prefix !== undefined
 /**
  * Calls back when whoever started us is gone without a word. A signal that ends `npx` alone leaves
  * its `bun run` behind, so there the starter's own parent counts too; a shell that started
- * `bun run` by itself may go away, as with nohup.
+ * `bun run` directly may go away, as with nohup.
  */
 export function watchStarter(gone: () => void): void {
   const parent = process.ppid

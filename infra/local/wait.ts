@@ -1,9 +1,9 @@
 import { pause } from '#shared/deadline'
 
-/** Looks every few milliseconds until the answer is good; throws after the deadline. */
+/** Asks every few milliseconds until the answer is good; throws after the deadline. */
 export async function waitUntil<T>(
   what: string,
-  look: () => Promise<T | undefined | false> | T | undefined | false,
+  ask: () => Promise<T | undefined | false> | T | undefined | false,
   deadlineMs = 30_000,
   everyMs = 40,
 ): Promise<T> {
@@ -11,7 +11,7 @@ export async function waitUntil<T>(
   let last: unknown
   while (Date.now() < givesUpAt) {
     try {
-      const seen = await look()
+      const seen = await ask()
       if (seen) return seen
     } catch (error) {
       last = error

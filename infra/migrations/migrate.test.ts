@@ -6,7 +6,7 @@ import postgres, { type Sql } from 'postgres'
 import { databaseRoles, hasMigrations, migrationsDir } from '#infra/migrations/databases'
 import { generate } from '#infra/migrations/generate'
 import { migrateAll } from '#infra/migrations/migrate'
-import { type ScratchPostgres, startScratchPostgres } from '#infra/migrations/scratch-postgres'
+import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 
 let server: ScratchPostgres
 const migrate = () =>

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres, { type Sql } from 'postgres'
 import { migrationsDir } from '#infra/migrations/databases'
-import { type ScratchPostgres, startScratchPostgres } from '#infra/migrations/scratch-postgres'
+import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 
 // Rows written by the service before it knew of holds on settlements go on under the new rules.
 

@@ -3,9 +3,7 @@ import { eq } from 'drizzle-orm'
 import { pgSchema } from 'drizzle-orm/pg-core'
 import { waitUntil } from '#infra/local/wait'
 import { migrateAll } from '#infra/migrations/migrate'
-import { type ScratchPostgres, startScratchPostgres } from '#infra/migrations/scratch-postgres'
 import { provisionNats } from '#infra/nats/provision'
-import { type ScratchServer, startScratchServer } from '#infra/nats/scratch-server'
 import { consume } from '#shared/bus/consume'
 import { type Bus, openBus } from '#shared/bus/open'
 import { relayOutbox } from '#shared/bus/outbox-relay'
@@ -17,6 +15,8 @@ import { idFor } from '#shared/ids'
 import { openLog } from '#shared/log'
 import { RevokeOrdered } from '#shared/messages/relay'
 import type { ServiceName } from '#shared/messages/topic'
+import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
+import { type ScratchServer, startScratchServer } from '#test/support/scratch-server'
 
 const log = openLog('drill', 'fatal')
 const onStuck = () => {}

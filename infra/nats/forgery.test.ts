@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect, type JetStreamManager, type NatsConnection } from 'nats'
 import { waitUntil } from '#infra/local/wait'
 import { provisionNats } from '#infra/nats/provision'
-import { type ScratchServer, startScratchServer } from '#infra/nats/scratch-server'
+import { type ScratchServer, startScratchServer } from '#test/support/scratch-server'
 
 let server: ScratchServer
 let manager: JetStreamManager
@@ -73,17 +73,17 @@ async function ordersAfterAnother(): Promise<string[]> {
 }
 
 describe('security: the inbox of another', () => {
-  test('hears nothing when a stranger takes its name', async () => {
+  test('hears nothing when another user takes its name', async () => {
     const [user, pass] = ['payouts', server.passwords.payouts]
-    const stranger = await connect({
+    const impostor = await connect({
       servers: server.url,
       user,
       pass,
       inboxPrefix: '_INBOX_payments',
     })
-    const heard = stranger.request('chain.account', '{}', { timeout: 500 })
+    const heard = impostor.request('chain.account', '{}', { timeout: 500 })
     await expect(heard).rejects.toThrow(/Permissions Violation for Subscription|TIMEOUT/)
-    await stranger.close()
+    await impostor.close()
   })
 
   test('takes an answer once, and only from who was asked', async () => {

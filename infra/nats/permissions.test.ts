@@ -8,9 +8,9 @@ import {
   unpublishable,
   unsubscribable,
 } from '#infra/nats/rights'
-import { type ScratchServer, startScratchServer } from '#infra/nats/scratch-server'
 import { questions } from '#shared/messages/catalogue'
 import { type ServiceName, serviceNames } from '#shared/messages/topic'
+import { type ScratchServer, startScratchServer } from '#test/support/scratch-server'
 
 const publishes: Right[] = [
   ...publishable,

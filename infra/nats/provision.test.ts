@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type JetStreamManager, type NatsConnection, type NatsError, nanos } from 'nats'
 import { waitUntil } from '#infra/local/wait'
 import { provisionNats } from '#infra/nats/provision'
-import { type ScratchServer, startScratchServer } from '#infra/nats/scratch-server'
 import { consumers, streams } from '#infra/nats/topology'
 import { questions, topics } from '#shared/messages/catalogue'
+import { type ScratchServer, startScratchServer } from '#test/support/scratch-server'
 
 let server: ScratchServer
 let admin: NatsConnection

@@ -1,38 +1,38 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { actors, openStage, refOf, type Stage } from '#infra/contracts/stage'
 import { type ChainBooks, readChainBooks } from '#infra/ops/books-chain'
 import type { Place } from '#infra/ops/place'
+import { actors, type ContractsFixture, openContractsFixture, refOf } from '#test/support/contracts'
 
 setDefaultTimeout(60_000)
 
 const ana = actors.ana.address
 const ausd = 1_000_000n
-let stage: Stage
+let fixture: ContractsFixture
 let books: ChainBooks
 
 const relay = (functionName: 'topUp' | 'repayFor', args: readonly unknown[]) =>
-  stage.send('relayer', 'creditLine', functionName, args as never)
+  fixture.send('relayer', 'creditLine', functionName, args as never)
 const repay = (ref: number, micro: bigint, held: boolean) =>
   relay('repayFor', [refOf(ref), ana, micro, held, 0n])
 const take = (functionName: 'revokeTopUp' | 'revokeRepayment', ref: number) =>
-  stage.send('relayer', 'creditLine', functionName, [refOf(ref)])
+  fixture.send('relayer', 'creditLine', functionName, [refOf(ref)])
 
 beforeAll(async () => {
-  stage = await openStage()
+  fixture = await openContractsFixture()
   await relay('topUp', [refOf(1), ana, 1_000n * ausd, false])
   await relay('topUp', [refOf(2), ana, 5n * ausd, true])
-  await stage.send('ana', 'creditLine', 'draw', [100n * ausd, ana])
+  await fixture.send('ana', 'creditLine', 'draw', [100n * ausd, ana])
   await repay(3, 10n * ausd, false)
   await repay(4, 20n * ausd, true)
-  await stage.send('ana', 'creditLine', 'repay', [ausd])
+  await fixture.send('ana', 'creditLine', 'repay', [ausd])
   await repay(5, 72n * ausd, true)
   await take('revokeTopUp', 2)
   await take('revokeRepayment', 4)
   await take('revokeRepayment', 5)
-  await stage.client.mine({ blocks: 100 })
-  const { ausd: token, creditLine } = stage.deployment
+  await fixture.client.mine({ blocks: 100 })
+  const { ausd: token, creditLine } = fixture.deployment
   books = await readChainBooks({
-    rpcUrl: stage.client.transport.url!,
+    rpcUrl: fixture.client.transport.url!,
     ausd: token,
     creditLine,
     treasury: actors.treasury.address,
@@ -42,7 +42,7 @@ beforeAll(async () => {
     sandbox: undefined,
   } satisfies Place)
 })
-afterAll(() => stage.close())
+afterAll(() => fixture.close())
 
 /** What the chain did under a ref, in order. */
 const under = (ref: number) =>
@@ -83,7 +83,7 @@ describe('the books of the chain tell what was done under each ref', () => {
     expect(under(ref)).toEqual(effects as never)
   })
 
-  test('and nothing that a wallet did by itself', () => {
+  test('and nothing that a wallet did on its own', () => {
     expect(new Set(books.effects.map(({ ref }) => ref))).toEqual(
       new Set([1, 2, 3, 4, 5].map(refOf)),
     )

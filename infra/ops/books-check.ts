@@ -3,7 +3,7 @@ import { comparePayments } from '#infra/ops/books-payments'
 import { comparePayouts } from '#infra/ops/books-payouts'
 import { compareProvider, readProviderBook } from '#infra/ops/books-provider'
 import { readRows } from '#infra/ops/books-rows'
-import { lasting, type Patience } from '#infra/ops/difference'
+import { lasting, type Repeats } from '#infra/ops/difference'
 import { auditorDatabaseUrl, operatorPlace, type Place } from '#infra/ops/place'
 
 /**
@@ -14,7 +14,7 @@ import { auditorDatabaseUrl, operatorPlace, type Place } from '#infra/ops/place'
 export const checkBooks = (
   place: Place,
   databaseUrl: string,
-  patience?: Patience,
+  repeats?: Repeats,
 ): Promise<string[]> =>
   lasting(async () => {
     const rows = await readRows(databaseUrl)
@@ -27,7 +27,7 @@ export const checkBooks = (
       // Books that were not compared do not balance.
       ...(place.sandbox && !book ? ['the book of the provider cannot be read'] : []),
     ]
-  }, patience)
+  }, repeats)
 
 if (import.meta.main) {
   const place = operatorPlace()

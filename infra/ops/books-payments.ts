@@ -25,12 +25,12 @@ const takenBack = { effect: 'one', revoke: 'one' } as const
 export function comparePayments(rows: readonly PaymentRow[], chain: ChainBooks): string[] {
   const byRef = Map.groupBy(chain.effects, ({ ref }) => ref)
   const known = new Set(rows.flatMap(({ refs }) => refs))
-  const strangers = chain.effects.filter(({ ref }) => !known.has(ref))
+  const unknown = chain.effects.filter(({ ref }) => !known.has(ref))
   return [
     ...rows.flatMap((row) =>
       row.refs.flatMap((ref, part) => comparePart(row, part, byRef.get(ref) ?? [])),
     ),
-    ...strangers.map(
+    ...unknown.map(
       (effect) => `${effectText(effect)} under ref ${effect.ref} belongs to no payment`,
     ),
     ...compareTreasury(chain),
@@ -83,7 +83,7 @@ export function countDiffers(want: Due, has: number, name: string): string[] {
   return fits ? [] : [`${name}: ${words[want]} expected, the chain has ${has}`]
 }
 
-/** Whatever the line got from the treasury, or gave back, must stand under a ref. */
+/** Whatever the line got from the treasury, or gave back, must have a ref. */
 function compareTreasury({ effects, toLineMicro, fromLineMicro }: ChainBooks): string[] {
   const sum = (some: readonly Effect[]) =>
     some.reduce((total, { ausdMicro }) => total + ausdMicro, 0n)

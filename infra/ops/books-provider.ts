@@ -50,9 +50,9 @@ function compareMoneyIn(rows: readonly PaymentRow[], book: ProviderBook): string
     ({ payment_id }) => payment_id,
   )
   const known = new Set(rows.map(({ id }) => id))
-  const strangers = [...byReference.keys()].filter((reference) => !known.has(reference))
+  const unknown = [...byReference.keys()].filter((reference) => !known.has(reference))
   return [
-    ...strangers.map((reference) => `the provider has money for ${reference}, but no row has`),
+    ...unknown.map((reference) => `the provider has money for ${reference}, but no row has`),
     ...rows.flatMap((row) => {
       const charges = byReference.get(row.id) ?? []
       const paid = sum(

@@ -14,7 +14,7 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 const topicOf = (eventName: Parameters<typeof encodeEventTopics>[0]['eventName']): Hex =>
   encodeEventTopics({ abi: creditLineAbi, eventName } as never)[0] as Hex
 
-/** Where the account stands among the indexed arguments of each event. */
+/** Where the account is among the indexed arguments of each event. */
 const accountFirst = [
   'VerifiedSet',
   'FrozenSet',

@@ -3,7 +3,7 @@ import { type DatabaseRole, databaseRoles, serviceOf } from '#infra/migrations/d
 import { operatorDatabaseUrl, withDatabase } from '#infra/ops/stack'
 
 /** A message that a service gave up on. Its payload stays in the row: it may name a person. */
-export type Letter = {
+export type DeadLetter = {
   service: string
   consumer: string
   messageId: string
@@ -17,26 +17,26 @@ export type Letter = {
 const roles = databaseRoles.filter((role) => role !== 'indexer_reader')
 
 /** What was given up on and not handled since, oldest first. */
-export async function listDeadLetters(sql: Sql): Promise<Letter[]> {
-  const found = await Promise.all(roles.map((role) => lettersOf(sql, role)))
+export async function listDeadLetters(sql: Sql): Promise<DeadLetter[]> {
+  const found = await Promise.all(roles.map((role) => deadLettersOf(sql, role)))
   return found.flat().sort((left, right) => left.diedAt.getTime() - right.diedAt.getTime())
 }
 
-const lettersOf = (sql: Sql, role: DatabaseRole) => sql<Letter[]>`
+const deadLettersOf = (sql: Sql, role: DatabaseRole) => sql<DeadLetter[]>`
   select ${serviceOf(role)} as service, consumer, message_id as "messageId", subject, reason,
     died_at as "diedAt", redrive_requested_at as "redriveRequestedAt"
   from ${sql(role)}.dead_letter where redriven_at is null`
 
-/** Asks the service to handle a letter again, which it does within seconds. Says how many it was. */
+/** Asks the service to handle a dead letter again, which it does within seconds. Says how many it was. */
 export async function requestRedrive(
   sql: Sql,
-  letter: Pick<Letter, 'service' | 'consumer' | 'messageId'>,
+  deadLetter: Pick<DeadLetter, 'service' | 'consumer' | 'messageId'>,
 ): Promise<number> {
-  const role = roles.find((name) => serviceOf(name) === letter.service)
-  if (!role) throw new Error(`no service ${letter.service}: one of ${roles.map(serviceOf)}`)
+  const role = roles.find((name) => serviceOf(name) === deadLetter.service)
+  if (!role) throw new Error(`no service ${deadLetter.service}: one of ${roles.map(serviceOf)}`)
   const asked = await sql`
     update ${sql(role)}.dead_letter set redrive_requested_at = now()
-    where consumer = ${letter.consumer} and message_id = ${letter.messageId}
+    where consumer = ${deadLetter.consumer} and message_id = ${deadLetter.messageId}
       and redriven_at is null`
   return asked.count
 }
@@ -49,24 +49,24 @@ async function run(sql: Sql, [verb, service, consumer, messageId]: string[]): Pr
   if (verb === 'redrive' && service && consumer && messageId) {
     return `redrives asked for: ${await requestRedrive(sql, { service, consumer, messageId })}`
   }
-  const letters = await listDeadLetters(sql)
+  const deadLetters = await listDeadLetters(sql)
   if (verb === 'redrive-all') {
-    for (const letter of letters) await requestRedrive(sql, letter)
-    return `redrives asked for: ${letters.length}`
+    for (const deadLetter of deadLetters) await requestRedrive(sql, deadLetter)
+    return `redrives asked for: ${deadLetters.length}`
   }
   if (verb !== 'list') return usage
-  return letters.length === 0 ? 'no dead letters' : letters.map(lineOf).join('\n')
+  return deadLetters.length === 0 ? 'no dead letters' : deadLetters.map(lineOf).join('\n')
 }
 
-const lineOf = (letter: Letter): string =>
+const lineOf = (deadLetter: DeadLetter): string =>
   [
-    letter.diedAt.toISOString(),
-    letter.service,
-    letter.consumer,
-    letter.messageId,
-    letter.subject,
-    letter.redriveRequestedAt ? '(redrive asked for)' : '',
-    letter.reason,
+    deadLetter.diedAt.toISOString(),
+    deadLetter.service,
+    deadLetter.consumer,
+    deadLetter.messageId,
+    deadLetter.subject,
+    deadLetter.redriveRequestedAt ? '(redrive asked for)' : '',
+    deadLetter.reason,
   ].join('  ')
 
 if (import.meta.main) {

@@ -1,18 +1,18 @@
 import { pause } from '#shared/deadline'
 
-/** For how long a difference may be the trace of something that is just happening. */
-export type Patience = { looksMax: number; betweenMs: number }
-export const patience: Patience = { looksMax: 6, betweenMs: 1_000 }
+/** How often to check again: a difference may only mean that something is happening right now. */
+export type Repeats = { checksMax: number; betweenMs: number }
+export const repeats: Repeats = { checksMax: 6, betweenMs: 1_000 }
 
-/** Looks again while differences are found, and answers those that every look found. */
+/** Checks again while differences are found, and answers those that every check found. */
 export async function lasting(
-  look: () => Promise<string[]>,
-  { looksMax, betweenMs }: Patience = patience,
+  check: () => Promise<string[]>,
+  { checksMax, betweenMs }: Repeats = repeats,
 ): Promise<string[]> {
-  let found = await look()
-  for (let looks = 1; found.length > 0 && looks < looksMax; looks++) {
+  let found = await check()
+  for (let checks = 1; found.length > 0 && checks < checksMax; checks++) {
     await pause(betweenMs)
-    const again = new Set(await look())
+    const again = new Set(await check())
     found = found.filter((line) => again.has(line))
   }
   return found

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
 import { migrateAll } from '#infra/migrations/migrate'
-import { type ScratchPostgres, startScratchPostgres } from '#infra/migrations/scratch-postgres'
 import { listDeadLetters, requestRedrive } from '#infra/ops/dead-letters'
 import { listInFlight } from '#infra/ops/in-flight'
 import { listFrozen, requestClearing } from '#infra/ops/wallets'
+import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 
 let server: ScratchPostgres
 let sql: Sql
@@ -28,8 +28,8 @@ describe('an operator who looks for dead letters', () => {
         (consumer, message_id, subject, payload, reason, died_at, redriven_at)
       values ('payments', 'old', 's', '{}', 'r', now() - interval '1 hour', null),
         ('payments', 'handled', 's', '{}', 'r', now(), now())`
-    const letters = await listDeadLetters(sql)
-    expect(letters.map(({ service, messageId }) => [service, messageId])).toEqual([
+    const deadLetters = await listDeadLetters(sql)
+    expect(deadLetters.map(({ service, messageId }) => [service, messageId])).toEqual([
       ['payments', 'old'],
       ['payouts', 'young'],
     ])

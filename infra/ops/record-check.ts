@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { type ChainRecord, recordFromChain } from '#infra/ops/chain-record'
-import { differencesIn, lasting, type Patience } from '#infra/ops/difference'
+import { differencesIn, lasting, type Repeats } from '#infra/ops/difference'
 import { operatorPlace, type Place } from '#infra/ops/place'
 
 const deadlineMs = 5_000
@@ -10,16 +10,12 @@ const deadlineMs = 5_000
  * `accountOf`; empty when they agree. A difference counts when it lasts: the chain goes on while
  * the record is asked for.
  */
-export const checkRecord = (
-  place: Place,
-  wallet: Address,
-  patience?: Patience,
-): Promise<string[]> =>
+export const checkRecord = (place: Place, wallet: Address, repeats?: Repeats): Promise<string[]> =>
   lasting(async () => {
     const served = await servedRecord(place.gateway, wallet)
     const truth = await recordFromChain(place, wallet)
     return compareRecords(served, truth)
-  }, patience)
+  }, repeats)
 
 /** The three accounts of one wallet against each other. Pure. */
 export function compareRecords(served: Record<string, unknown>, truth: ChainRecord): string[] {

@@ -1,4 +1,4 @@
-import type { Currency } from './amount.ts'
+import type { Currency } from './amount'
 
 /** One provider account per country: one key, one currency, one webhook token. */
 export type Account = 'ID' | 'MY'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { formatMoney, majorFromMinor, minorFromMajor } from './amount.ts'
+import { formatMoney, majorFromMinor, minorFromMajor } from './amount'
 
 describe('an amount of the wire', () => {
   test.each([

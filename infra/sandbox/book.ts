@@ -1,4 +1,4 @@
-import { type Journal, noJournal, openJournal, readJournal } from './journal.ts'
+import { type Journal, noJournal, openJournal, readJournal } from './journal'
 import type {
   Applicant,
   Chargeback,
@@ -9,7 +9,7 @@ import type {
   Refund,
   Session,
   Webhook,
-} from './records.ts'
+} from './records'
 
 /** Everything that ever happened in the sandbox, by kind. */
 export type Records = {

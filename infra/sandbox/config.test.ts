@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { loadConfig } from './config.ts'
+import { loadConfig } from './config'
 
 const env = {
   GATEWAY_URL: 'http://127.0.0.1:3000/',

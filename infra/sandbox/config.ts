@@ -1,5 +1,5 @@
-import type { Account } from './account.ts'
-import type { IdentityProvider } from './records.ts'
+import type { Account } from './account'
+import type { IdentityProvider } from './records'
 
 /** The sandbox's settings. Durations are milliseconds; `publicUrl` null means the listening address. */
 export type Config = {

@@ -1,6 +1,6 @@
 import pino from 'pino'
-import { loadConfig } from './config.ts'
-import { openSandbox } from './sandbox.ts'
+import { loadConfig } from './config'
+import { openSandbox } from './sandbox'
 
 const log = pino({ name: 'sandbox' })
 await using sandbox = openSandbox(loadConfig())

@@ -1,4 +1,4 @@
-import type { Account } from './account.ts'
+import type { Account } from './account'
 
 /** What a payer is asked to pay on the hosted page. Times are ISO 8601 UTC with milliseconds. */
 export type Session = {

@@ -3,16 +3,21 @@ import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { waitUntil } from '#infra/local/wait'
-import { openStand, payoutBody, type Stand, sessionBody } from './stand.ts'
+import {
+  openSandboxFixture,
+  payoutBody,
+  type SandboxFixture,
+  sessionBody,
+} from '#test/support/sandbox'
 
 const folder = mkdtempSync(join(tmpdir(), 'sandbox-'))
 const bookPath = join(folder, 'book.jsonl')
-let stand: Stand
+let fixture: SandboxFixture
 beforeAll(async () => {
-  stand = await openStand()
+  fixture = await openSandboxFixture()
 })
 afterAll(async () => {
-  await stand[Symbol.asyncDispose]()
+  await fixture[Symbol.asyncDispose]()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -71,7 +76,7 @@ test('a killed sandbox forgets nothing and finishes what it began', async () => 
   // As if the kill had come in the middle of a line.
   appendFileSync(bookPath, '{"kind":"payouts","record":{"id":"disb-')
 
-  const second = await boot(stand.gatewayUrl)
+  const second = await boot(fixture.gatewayUrl)
   try {
     const after = await second.book()
     expect(after.payments).toEqual(before.payments)

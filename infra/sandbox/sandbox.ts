@@ -1,30 +1,30 @@
-import { openBook } from './book.ts'
-import { openChance } from './chance.ts'
-import type { Config } from './config.ts'
-import { bookControls } from './controls/book-controls.ts'
-import { controlRoutes } from './controls/control.ts'
-import { identityControls } from './controls/identity-controls.ts'
-import { payerControls } from './controls/payer-controls.ts'
-import { paymentControls } from './controls/payment-controls.ts'
-import { payoutControls } from './controls/payout-controls.ts'
-import { noFaults } from './faults.ts'
-import { personaRoutes } from './identity/persona-routes.ts'
-import { sumsubRoutes } from './identity/sumsub-routes.ts'
-import { appRoute } from './pages/app-route.ts'
-import { checkoutRoutes } from './pages/checkout-routes.ts'
-import { identityRoutes } from './pages/identity-routes.ts'
-import { behindDoor } from './provider/door.ts'
-import { paymentEndpoints } from './provider/payment-endpoints.ts'
-import { planPayout } from './provider/payout.ts'
-import { payoutEndpoints } from './provider/payout-endpoints.ts'
-import { planRefund } from './provider/refund.ts'
-import { refundEndpoints } from './provider/refund-endpoints.ts'
-import { planExpiry, sessionEndpoints } from './provider/session-endpoints.ts'
-import { transactionEndpoints } from './provider/transaction-endpoints.ts'
-import { type Route, routeTable } from './route.ts'
-import { openTimers } from './timers.ts'
-import { openWebhooks } from './webhooks/sender.ts'
-import type { World } from './world.ts'
+import { openBook } from './book'
+import { openChance } from './chance'
+import type { Config } from './config'
+import { bookControls } from './controls/book-controls'
+import { controlRoutes } from './controls/control'
+import { identityControls } from './controls/identity-controls'
+import { payerControls } from './controls/payer-controls'
+import { paymentControls } from './controls/payment-controls'
+import { payoutControls } from './controls/payout-controls'
+import { noFaults } from './faults'
+import { personaRoutes } from './identity/persona-routes'
+import { sumsubRoutes } from './identity/sumsub-routes'
+import { appRoute } from './pages/app-route'
+import { checkoutRoutes } from './pages/checkout-routes'
+import { identityRoutes } from './pages/identity-routes'
+import { behindDoor } from './provider/door'
+import { paymentEndpoints } from './provider/payment-endpoints'
+import { planPayout } from './provider/payout'
+import { payoutEndpoints } from './provider/payout-endpoints'
+import { planRefund } from './provider/refund'
+import { refundEndpoints } from './provider/refund-endpoints'
+import { planExpiry, sessionEndpoints } from './provider/session-endpoints'
+import { transactionEndpoints } from './provider/transaction-endpoints'
+import { type Route, routeTable } from './route'
+import { openTimers } from './timers'
+import { openWebhooks } from './webhooks/sender'
+import type { World } from './world'
 
 /** A running sandbox. `url` is where it listens. */
 export type Sandbox = AsyncDisposable & { readonly url: string }
@@ -92,7 +92,7 @@ const routesOf = (world: World): Route[] => [
   ]),
 ]
 
-// The world did not stand still while the sandbox was down.
+// Time passed while the sandbox was down.
 function resume(world: World): void {
   const { book, webhooks } = world
   for (const session of book.all('sessions')) {

@@ -1,4 +1,4 @@
-/** Things that will happen by themselves, forgotten when the sandbox closes. */
+/** Things that will happen on their own, forgotten when the sandbox closes. */
 export type Timers = {
   /** Runs at a moment, in unix milliseconds; at once when it has passed. */
   at(whenMs: number, run: () => void): void

@@ -1,9 +1,23 @@
-import type { Book } from './book.ts'
-import type { Chance } from './chance.ts'
-import type { Config } from './config.ts'
-import type { Faults } from './faults.ts'
-import type { Timers } from './timers.ts'
-import type { Webhooks } from './webhooks/sender.ts'
+import type { Book } from './book'
+import type { Chance } from './chance'
+import type { Config } from './config'
+import type { Faults } from './faults'
+import type { Webhook } from './records'
+import type { Timers } from './timers'
+
+/** An event to be told, before faults decide what becomes of it. */
+export type Draft = Pick<Webhook, 'source' | 'account' | 'event' | 'body'>
+
+/** The sender of all webhooks. */
+export type Webhooks = {
+  /** Plans the delivery and returns at once. */
+  send(draft: Draft): void
+  /** Hands one over again, now, whatever the faults say; `undefined` when it is unknown. */
+  resend(id: string): Promise<Webhook | undefined>
+  /** Takes up what a former process left pending. */
+  resume(): void
+  close(): void
+}
 
 /** What everything in the sandbox shares. */
 export type World = {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { and, eq } from 'drizzle-orm'
-import { actors } from '#infra/contracts/stage'
 import { idFor } from '#shared/ids'
+import { actors } from '#test/support/contracts'
 import type { Task } from './operations/operation'
 import { operations } from './operations/operation.store'
 import { orderOf } from './operations/order'

@@ -9,10 +9,10 @@ import {
   test,
 } from 'bun:test'
 import type { Address } from 'viem'
-import { waitUntil } from '#infra/local/wait'
-import { type ScratchPostgres, startScratchPostgres } from '#infra/migrations/scratch-postgres'
-import type { RpcFaults } from '#infra/sandbox/rpc-proxy/faults'
-import { openRpcProxy, type RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
+import type { RpcFaults } from '#test/support/rpc-proxy'
+import { openRpcProxy, type RpcProxy } from '#test/support/rpc-proxy'
+import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
+import { waitUntil } from '#test/support/wait'
 import type { Context } from './context'
 import { liveCursors } from './cursor.store'
 import { eventsOf } from './event.store'
@@ -171,7 +171,7 @@ describe('the record equals the chain', () => {
 
 describe('logs that were left out', () => {
   test('are found by the recheck', async () => {
-    const context = start({ lateLogsLooks: 1 })
+    const context = start({ lateLogsReads: 1 })
     await waitUntil('an empty projection', async () => (await cursor())?.state === 'serving')
     await chain.mine(60)
     await untilRecordsAgree(context)
@@ -182,9 +182,9 @@ describe('logs that were left out', () => {
   test('are found at once when an event does not follow', async () => {
     await chain.draw(ana, 5n)
     await chain.mine(2)
-    const context = start({ lateLogsLooks: 1 })
+    const context = start({ lateLogsReads: 1 })
     await waitUntil('a projection with holes', async () => (await cursor())?.state === 'serving')
-    proxies[0].setFaults({ lateLogsLooks: 0 })
+    proxies[0].setFaults({ lateLogsReads: 0 })
     await chain.draw(ana, 1n)
     await chain.mine(2)
     await untilRecordsAgree(context)

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
-import { waitUntil } from '#infra/local/wait'
-import { type ScratchPostgres, startScratchPostgres } from '#infra/migrations/scratch-postgres'
-import { openRpcProxy, type RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
+import { openRpcProxy, type RpcProxy } from '#test/support/rpc-proxy'
+import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
+import { waitUntil } from '#test/support/wait'
 import { beginGeneration, cursors } from './cursor.store'
 import { events } from './event.store'
 import {

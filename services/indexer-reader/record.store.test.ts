@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { type ScratchPostgres, startScratchPostgres } from '#infra/migrations/scratch-postgres'
+import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 import type { Span } from './chain/span'
 import { beginGeneration } from './cursor.store'
 import type { ChainEvent } from './event'

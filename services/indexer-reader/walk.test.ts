@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { Hex } from 'viem'
-import { recordFromChain } from '#infra/ops/chain-record'
+import { recordFromChain } from '#test/support/verify'
 import { historyOf } from './record'
 import {
   ana,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { waitUntil } from '#infra/local/wait'
+import { waitUntil } from '#test/support/wait'
 import { type Fixture, openFixture, txHash, wallet } from './test-support'
 
 let fixture: Fixture

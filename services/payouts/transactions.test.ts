@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { waitUntil } from '#infra/local/wait'
 import { listingAgeMs } from '#shared/db/listing.store'
 import { readDue } from '#shared/provider/listing'
+import { waitUntil } from '#test/support/wait'
 import { listings } from './schema.store'
 import { type Detour, type Fixture, openFixture } from './test-support'
 

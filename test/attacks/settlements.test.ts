@@ -3,10 +3,9 @@ import { createTestClient, http } from 'viem'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
-import { entryIn } from '../cashing-out'
-import { type Checkout, openCheckout } from '../checkout'
-import { resident } from '../people'
-import { ownStack } from '../stack'
+import { verifiedUser } from '../support/people'
+import { type Checkout, entryIn, openCheckout } from '../support/requests'
+import { ownStack } from '../support/stack'
 import {
   becomes,
   codeOf,
@@ -18,7 +17,7 @@ import {
   tries,
   watchful,
   withdrawCollateral,
-} from './support'
+} from './fixture'
 
 let stack: Stack
 let outside: Outside
@@ -32,7 +31,7 @@ afterAll(() => stack?.[Symbol.asyncDispose]())
 
 /** Somebody with 32 AUSD of collateral that cannot be taken back, who owes 10, and their books. */
 async function debtor() {
-  const person = await resident(stack, { wei: 10n ** 19n })
+  const person = await verifiedUser(stack, { wei: 10n ** 19n })
   const terms = { pair: 'USD/IDR', amount: '520000', method: 'qr' } as const
   const { paymentId } = await openCheckout(person, terms)
   await outside.pay(paymentId, 'QRIS')

@@ -4,12 +4,11 @@ import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { cashoutBody, entryIn } from '../cashing-out'
-import { openCheckout } from '../checkout'
-import { ausdOf } from '../ledger'
-import { resident } from '../people'
-import { ownStack } from '../stack'
-import { becomes, loseJetStream, recorded, settle, statusOf, watchful } from './support'
+import { ausdOf } from '../support/ledger'
+import { verifiedUser } from '../support/people'
+import { cashoutBody, entryIn, openCheckout } from '../support/requests'
+import { ownStack } from '../support/stack'
+import { becomes, loseJetStream, recorded, settle, statusOf, watchful } from './fixture'
 
 const holdSeconds = 10
 let stack: Stack
@@ -115,7 +114,7 @@ describe('somebody silences the provider: in a month without a single webhook', 
 
   beforeAll(async () => {
     const has = { ausdMicro: hasMicro, wei: 10n ** 19n }
-    const people = await Promise.all(flows.map(() => resident(stack, has)))
+    const people = await Promise.all(flows.map(() => verifiedUser(stack, has)))
     await outside.faults({ webhooks: { drop: 1 } })
     for (const [index, [title, flow]] of flows.entries()) {
       const beginning = flow(people[index]!)
@@ -126,8 +125,8 @@ describe('somebody silences the provider: in a month without a single webhook', 
   afterAll(() => outside.control('faults', {}))
 
   test.each(flows)('%s', async (title, _, ending) => {
-    const look = await begun.get(title)!
-    await becomes(look, ending, (holdSeconds + 10) * 1_000)
+    const now = await begun.get(title)!
+    await becomes(now, ending, (holdSeconds + 10) * 1_000)
   })
 
   test('none came at all', async () => {
@@ -167,7 +166,7 @@ async function lockedIdentities() {
 // Last: services lose their JetStream.
 describe('somebody whose identity is rejected', () => {
   test('goes on as verified when JetStream forgets the verdict that was `recorded`', async () => {
-    const person = await resident(stack)
+    const person = await verifiedUser(stack)
     const since = Date.now()
     {
       await using locked = await lockedIdentities()

@@ -5,11 +5,11 @@ import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import type { ServiceName } from '#shared/messages/topic'
-import { boundariesOf } from '../boundaries'
-import { cashoutBody, entryIn } from '../cashing-out'
-import { ausdOf, transfersOf } from '../ledger'
-import { stranger } from '../people'
-import { ownStack } from '../stack'
+import { ausdOf, transfersOf } from '../support/ledger'
+import { newUser } from '../support/people'
+import { cashoutBody, entryIn } from '../support/requests'
+import { ownStack } from '../support/stack'
+import { boundariesOf } from './failpoints'
 
 let stack: Stack
 let outside: Outside
@@ -63,7 +63,7 @@ describe('kill -9 on the way of a cash-out: at most one take, one transfer, one 
   test.each(boundaries.filter(([, name, end]) => end === 'returned' || !onlyReturned.test(name)))(
     '%s dies at %s, the cash-out ends %s',
     async (service, name, end, accountNumber) => {
-      const person = await stranger(stack, { ausdMicro: hasMicro })
+      const person = await newUser(stack, { ausdMicro: hasMicro })
       await person.get('/me')
       const file = stack.failpointFile(service)
       writeFileSync(file, name)
@@ -79,7 +79,7 @@ describe('an unclear answer of the provider never causes a second transfer', () 
     ['500 to everything', { errorRate: 1 }],
     ['half of the calls failing', { errorRate: 0.5, timeoutAfterAccept: 0.3 }],
   ])('%s', async (_, api) => {
-    const person = await stranger(stack, { ausdMicro: hasMicro })
+    const person = await newUser(stack, { ausdMicro: hasMicro })
     const body = await cashoutBody(stack, person, { ausdMicro: takenMicro })
     const reply = await waitUntil('the cash-out being accepted', async () => {
       const seen = await person.post('/cashouts', body)

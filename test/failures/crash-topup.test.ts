@@ -4,10 +4,10 @@ import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import type { ServiceName } from '#shared/messages/topic'
-import { boundariesOf } from '../boundaries'
-import { creditsOf } from '../ledger'
-import { stranger } from '../people'
-import { ownStack } from '../stack'
+import { creditsOf } from '../support/ledger'
+import { newUser } from '../support/people'
+import { ownStack } from '../support/stack'
+import { boundariesOf } from './failpoints'
 
 let stack: Stack
 let outside: Outside
@@ -29,7 +29,7 @@ const persist = <T extends { status: number }>(what: string, ask: () => Promise<
 const recoveryMs = 50_000
 
 const throughEverything = async (arm: () => void) => {
-  const person = await stranger(stack)
+  const person = await newUser(stack)
   await persist('sign-in', () => person.get('/me'))
   arm()
   await outside.identity(person.wallet, 'approved')

@@ -8,9 +8,9 @@ import { postgresAnswers } from '#infra/local/postgres'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { personal } from '#infra/sandbox/identity/personal'
-import { everythingWritten } from '../everything'
-import { resident, stranger } from '../people'
-import { impatient, ownStack } from '../stack'
+import { everythingWritten } from '../support/database'
+import { newUser, verifiedUser } from '../support/people'
+import { ownStack, quickChecks } from '../support/stack'
 
 const eager = {
   IDENTITY_RECHECK_OPEN_MS: '1000',
@@ -26,8 +26,8 @@ let stack: Stack
 let outside: Outside
 
 /** Somebody new who was given a link and has not used it yet. */
-async function newcomer(): Promise<Person> {
-  const person = await stranger(stack)
+async function userWithLink(): Promise<Person> {
+  const person = await newUser(stack)
   expect((await person.post('/me/verification', {})).body).toMatchObject({ verified: false })
   return person
 }
@@ -64,7 +64,7 @@ async function recordedAndLost(person: Person, verdict: 'approved' | 'rejected')
 describe.each(['sumsub', 'persona'] as const)('a verdict of %s is not missed', (name) => {
   beforeAll(async () => {
     const env = {
-      ...impatient,
+      ...quickChecks,
       gateway: { ...eager, ...providers[name] },
       sandbox: providers[name],
     }
@@ -75,7 +75,7 @@ describe.each(['sumsub', 'persona'] as const)('a verdict of %s is not missed', (
   afterAll(() => stack?.[Symbol.asyncDispose]())
 
   test('when its webhook never comes: an approval, then its withdrawal', async () => {
-    const person = await newcomer()
+    const person = await userWithLink()
     await outside.faults({ webhooks: { drop: 1 } })
     await outside.identity(person.wallet, 'approved')
     await becomes(person, true)
@@ -84,19 +84,19 @@ describe.each(['sumsub', 'persona'] as const)('a verdict of %s is not missed', (
   }, 90_000)
 
   test('when the store is lost after "recorded": a rejection is withdrawn on the chain', async () => {
-    const person = await resident(stack)
+    const person = await verifiedUser(stack)
     await recordedAndLost(person, 'rejected')
     await becomes(person, false)
   }, 120_000)
 
   test('when the store is lost after "recorded": an approval is set on the chain', async () => {
-    const person = await newcomer()
+    const person = await userWithLink()
     await recordedAndLost(person, 'approved')
     await becomes(person, true)
   }, 120_000)
 
   test('while the provider answers errors: nothing changes until it can be asked', async () => {
-    const person = await resident(stack)
+    const person = await verifiedUser(stack)
     await outside.faults({ webhooks: { drop: 1 }, api: { errorRate: 1 } })
     await outside.identity(person.wallet, 'rejected')
     await waitUntil(

@@ -4,10 +4,10 @@ import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { cashoutBody, entryIn } from '../cashing-out'
-import { ausdOf, transfersOf } from '../ledger'
-import { stranger } from '../people'
-import { impatient, ownStack } from '../stack'
+import { ausdOf, transfersOf } from '../support/ledger'
+import { newUser } from '../support/people'
+import { cashoutBody, entryIn } from '../support/requests'
+import { ownStack, quickChecks } from '../support/stack'
 
 let stack: Stack
 let outside: Outside
@@ -15,7 +15,7 @@ const hasMicro = 20_000_000n
 const takenMicro = 5_000_000n
 
 beforeAll(async () => {
-  stack = await ownStack({ env: { ...impatient, 'chain-relayer': { WATCH_MS: '500' } } })
+  stack = await ownStack({ env: { ...quickChecks, 'chain-relayer': { WATCH_MS: '500' } } })
   outside = outsideOf(stack.info)
 }, 90_000)
 afterAll(() => stack?.[Symbol.asyncDispose]())
@@ -69,7 +69,7 @@ describe('a transfer that somebody submits after its cash-out had failed', () =>
     '%s: the AUSD comes back, once, and no bank is paid',
     async (_, during) => {
       const has = { ausdMicro: hasMicro, wei: 10n ** 18n }
-      const [person, friend] = [await stranger(stack, has), await stranger(stack, has)]
+      const [person, friend] = [await newUser(stack, has), await newUser(stack, has)]
       const { authorization, id } = await failedCashout(person, friend)
       await move(friend, person, hasMicro)
 

@@ -5,10 +5,10 @@ import { type Outside, outsideOf } from '#infra/demo/outside'
 import { natsAnswers } from '#infra/local/nats'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { openCheckout } from '../checkout'
-import { creditsOf } from '../ledger'
-import { resident } from '../people'
-import { ownStack } from '../stack'
+import { creditsOf } from '../support/ledger'
+import { verifiedUser } from '../support/people'
+import { openCheckout } from '../support/requests'
+import { ownStack } from '../support/stack'
 
 let stack: Stack
 let outside: Outside
@@ -44,7 +44,7 @@ describe('exactly one credit comes out when, in the middle,', () => {
   )(
     '%s %s',
     async (_, moment, blow) => {
-      const person = await resident(stack)
+      const person = await verifiedUser(stack)
       const checkout = await openCheckout(person, {
         pair: 'USD/IDR',
         amount: '50000',

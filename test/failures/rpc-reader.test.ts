@@ -7,11 +7,11 @@ import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import type { RpcFaults } from '#infra/sandbox/rpc-proxy/faults'
 import type { RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
-import { query } from '../books'
-import { openCheckout } from '../checkout'
-import { resident } from '../people'
-import { impatient, ownStack } from '../stack'
-import { type Served, servesTruth, truthOf, verify } from '../verify'
+import { query } from '../support/database'
+import { verifiedUser } from '../support/people'
+import { openCheckout } from '../support/requests'
+import { ownStack, quickChecks } from '../support/stack'
+import { type Served, servesTruth, truthOf, verify } from '../support/verify'
 
 const lagMaxMs = 4_000
 const rebuildScript = 'services/indexer-reader/rebuild.ts'
@@ -20,10 +20,10 @@ let proxy: RpcProxy
 let person: Person
 
 beforeAll(async () => {
-  const env = { ...impatient, 'indexer-reader': { LAG_MAX_MS: String(lagMaxMs) } }
+  const env = { ...quickChecks, 'indexer-reader': { LAG_MAX_MS: String(lagMaxMs) } }
   stack = await ownStack({ proxied: true, env, terms: { minCycleSeconds: 0 } })
   proxy = stack.rpcProxy!
-  person = await resident(stack, { ausdMicro: 100_000_000n, wei: 10n ** 19n })
+  person = await verifiedUser(stack, { ausdMicro: 100_000_000n, wei: 10n ** 19n })
   const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '500000', method: 'qr' })
   await outsideOf(stack.info).pay(checkout.paymentId, 'QRIS')
   await person.until('collateral', (me) => me.collateral.value === checkout.ausd)
@@ -43,8 +43,8 @@ describe('the record is what the chain says while the endpoint', () => {
     ['answers 413 to more than 5 blocks', { logsRangeMax: 5, logsRangeStatus: 413 }],
     ['clamps toBlock without a word', { logsClampBlocks: 4 }],
     [
-      'leaves each log out at the first look, and some at any',
-      { lateLogsLooks: 1, partialLogsRate: 0.1, seed: 2 },
+      'leaves each log out at the first read, and some at any',
+      { lateLogsReads: 1, partialLogsRate: 0.1, seed: 2 },
     ],
     ['lets its head go backwards', { headBackRate: 0.3, headBackBlocks: 6, seed: 4 }],
     ['lags behind', { headLagBlocks: 6 }],
@@ -82,7 +82,7 @@ describe('the gateway answers within 300 ms, without a history and with everythi
     await servesTruth(stack, person.wallet)
   })
 
-  test('is stuck', async () => {
+  test('cannot go on', async () => {
     reader().kill('SIGSTOP')
     try {
       await answersWithoutHistory()

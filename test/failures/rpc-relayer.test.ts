@@ -5,18 +5,18 @@ import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { poolWords, type RpcFaults } from '#infra/sandbox/rpc-proxy/faults'
-import type { SendFate } from '#infra/sandbox/rpc-proxy/journal'
+import type { SendOutcome } from '#infra/sandbox/rpc-proxy/journal'
 import type { RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
-import { beginPaths, expectOnceEach, pathsCostMicro, pathsEnding } from '../money-paths'
-import { resident, stranger } from '../people'
-import { impatient, ownStack } from '../stack'
+import { beginPaths, expectOnceEach, pathsCostMicro, pathsEnding } from '../support/money-paths'
+import { newUser, verifiedUser } from '../support/people'
+import { ownStack, quickChecks } from '../support/stack'
 
-/** What is silent is sent again, and what stands still bids more, within a second. */
+/** What is silent is sent again, and what does not move bids more, within a second. */
 const hurried = { REBROADCAST_AFTER_MS: '600', BUMP_AFTER_MS: '900' }
 const startWei = 10n ** 16n
 const dripWei = 5n * 10n ** 17n
 
-const faults: [string, Partial<RpcFaults>, SendFate | undefined][] = [
+const faults: [string, Partial<RpcFaults>, SendOutcome | undefined][] = [
   ['is Monad on a good day: `pending` is `latest`', { pendingIsLatest: true }, 'forwarded'],
   ['swallows half of the sends', { swallowSendRate: 0.5, seed: 3 }, 'swallowed'],
   ['delays every send', { delaySendRate: 1, delaySendMs: 1_500 }, 'delayed'],
@@ -25,7 +25,7 @@ const faults: [string, Partial<RpcFaults>, SendFate | undefined][] = [
     { timeoutAfterAcceptRate: 0.5, seed: 5 },
     'forwarded without an answer',
   ],
-  ['shows a receipt, hides it, shows it again', { vanishReceiptLooks: 3 }, undefined],
+  ['shows a receipt, hides it, shows it again', { vanishReceiptReads: 3 }, undefined],
   ['lets its head go backwards', { headBackRate: 0.4, headBackBlocks: 6, seed: 7 }, undefined],
   ['lags behind', { headLagBlocks: 5 }, undefined],
   [
@@ -41,7 +41,7 @@ const allAtOnce: Partial<RpcFaults> = {
   delaySendRate: 0.2,
   delaySendMs: 1_000,
   timeoutAfterAcceptRate: 0.1,
-  vanishReceiptLooks: 2,
+  vanishReceiptReads: 2,
   headLagBlocks: 3,
   headBackRate: 0.2,
   headBackBlocks: 4,
@@ -55,10 +55,10 @@ let stack: Stack
 let proxy: RpcProxy
 let outside: Outside
 /** For each test a person with money, and one who is about to be verified. */
-let pairs: { person: Person; newcomer: Person }[]
+let pairs: { person: Person; unverified: Person }[]
 
 beforeAll(async () => {
-  stack = await ownStack({ proxied: true, env: { ...impatient, 'chain-relayer': hurried } })
+  stack = await ownStack({ proxied: true, env: { ...quickChecks, 'chain-relayer': hurried } })
   proxy = stack.rpcProxy!
   outside = outsideOf(stack.info)
   pairs = await Promise.all(Array.from({ length: faults.length + 2 }, newPair))
@@ -67,44 +67,48 @@ afterEach(() => proxy.setFaults({}))
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
 async function newPair() {
-  const person = await resident(stack, { ausdMicro: pathsCostMicro })
-  const newcomer = await stranger(stack, { wei: startWei })
-  await newcomer.get('/me')
-  return { person, newcomer }
+  const person = await verifiedUser(stack, { ausdMicro: pathsCostMicro })
+  const unverified = await newUser(stack, { wei: startWei })
+  await unverified.get('/me')
+  return { person, unverified }
 }
 
 const balanceOf = ({ wallet }: Person) =>
   createPublicClient({ transport: http(stack.info.chain.rpcUrl) }).getBalance({ address: wallet })
 
-const fatesSince = (seen: number) => proxy.journal.sends.slice(seen).map(({ fate }) => fate)
+const outcomesSince = (seen: number) =>
+  proxy.journal.sends.slice(seen).map(({ outcome }) => outcome)
 
 /** A top-up, a cash-out, a send and a drip, all while the endpoint is at its worst. */
 async function throughEverything(begin: () => void, during: () => Promise<unknown>) {
-  const { person, newcomer } = pairs.pop()!
+  const { person, unverified } = pairs.pop()!
   begin()
-  await outside.identity(newcomer.wallet, 'approved')
+  await outside.identity(unverified.wallet, 'approved')
   const orders = await beginPaths(stack, person)
   await during()
   await pathsEnding(person, orders)
-  await waitUntil('the drip', async () => (await balanceOf(newcomer)) > startWei)
-  await waitUntil('the newcomer being verified', async () => (await newcomer.me()).verified)
+  await waitUntil('the drip', async () => (await balanceOf(unverified)) > startWei)
+  await waitUntil('the new user being verified', async () => (await unverified.me()).verified)
   await expectOnceEach(stack, person, orders)
-  expect(await balanceOf(newcomer)).toBe(startWei + dripWei)
+  expect(await balanceOf(unverified)).toBe(startWei + dripWei)
 }
 
 describe('one credit, one take, one return, one send and one drip come out when the endpoint', () => {
-  test.each(faults)('%s', async (_, change, fate) => {
+  test.each(faults)('%s', async (_, change, outcome) => {
     const seen = proxy.journal.sends.length
     await throughEverything(
       () => proxy.setFaults(change),
       () =>
-        waitUntil('the fault biting', () => fate === undefined || fatesSince(seen).includes(fate)),
+        waitUntil(
+          'the fault biting',
+          () => outcome === undefined || outcomesSince(seen).includes(outcome),
+        ),
     )
   })
 
   test('refuses in every word of the pool, and the same bytes for ever', async () => {
     const seen = proxy.journal.sends.length
-    const refusals = () => fatesSince(seen).filter((fate) => fate === 'refused').length
+    const refusals = () => outcomesSince(seen).filter((outcome) => outcome === 'refused').length
     await throughEverything(
       () => proxy.setFaults({ poolErrorRate: 1, poolWord: poolWords[0] }),
       async () => {

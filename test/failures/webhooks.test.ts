@@ -3,10 +3,10 @@ import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { openCheckout } from '../checkout'
-import { creditsOf } from '../ledger'
-import { resident } from '../people'
-import { ownStack } from '../stack'
+import { creditsOf } from '../support/ledger'
+import { verifiedUser } from '../support/people'
+import { openCheckout } from '../support/requests'
+import { ownStack } from '../support/stack'
 
 let stack: Stack
 let outside: Outside
@@ -15,7 +15,7 @@ let person: Person
 beforeAll(async () => {
   stack = await ownStack()
   outside = outsideOf(stack.info)
-  person = await resident(stack)
+  person = await verifiedUser(stack)
 }, 90_000)
 afterEach(() => outside.calm())
 afterAll(() => stack?.[Symbol.asyncDispose]())

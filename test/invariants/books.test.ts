@@ -7,9 +7,9 @@ import { checkBooks } from '#infra/ops/books-check'
 import { type Rows, readRows } from '#infra/ops/books-rows'
 import { placeOf } from '#infra/ops/place'
 import { checkRecord } from '#infra/ops/record-check'
-import { openCheckout } from '../checkout'
-import { resident } from '../people'
-import { ownStack } from '../stack'
+import { verifiedUser } from '../support/people'
+import { openCheckout } from '../support/requests'
+import { ownStack } from '../support/stack'
 import { beginFlows, type Flow, flowsEnding } from './workload'
 
 const seed = Number(process.env.WORKLOAD_SEED ?? 20_261_121)
@@ -22,7 +22,7 @@ beforeAll(async () => {
   const outside = outsideOf(stack.info)
   people = await Promise.all(
     Array.from({ length: 4 }, async () => {
-      const person = await resident(stack, { ausdMicro: 100_000_000n, wei: 10n ** 19n })
+      const person = await verifiedUser(stack, { ausdMicro: 100_000_000n, wei: 10n ** 19n })
       const terms = { pair: 'USD/IDR', amount: '500000', method: 'qr' } as const
       const { paymentId, ausd } = await openCheckout(person, terms)
       await outside.pay(paymentId, 'QRIS')

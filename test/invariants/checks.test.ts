@@ -14,12 +14,12 @@ import { checkRecord } from '#infra/ops/record-check'
 import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
-import { query } from '../books'
-import { openCheckout } from '../checkout'
-import { beginPaths, type Orders, pathsCostMicro, pathsEnding } from '../money-paths'
-import { resident } from '../people'
-import { ownStack } from '../stack'
-import { servesTruth } from '../verify'
+import { query } from '../support/database'
+import { beginPaths, type Orders, pathsCostMicro, pathsEnding } from '../support/money-paths'
+import { verifiedUser } from '../support/people'
+import { openCheckout } from '../support/requests'
+import { ownStack } from '../support/stack'
+import { servesTruth } from '../support/verify'
 
 let stack: Stack
 let person: Person
@@ -27,7 +27,7 @@ let orders: Orders
 
 beforeAll(async () => {
   stack = await ownStack()
-  person = await resident(stack, { ausdMicro: pathsCostMicro, wei: 10n ** 19n })
+  person = await verifiedUser(stack, { ausdMicro: pathsCostMicro, wei: 10n ** 19n })
   orders = await beginPaths(stack, person)
   await pathsEnding(person, orders)
   await person.draw(1_000_000n)
@@ -51,7 +51,7 @@ async function command(script: string, ...args: string[]) {
 
 const record = () => command('record-check.ts', person.wallet)
 const books = () => command('books-check.ts')
-const hasty = { looksMax: 2, betweenMs: 50 }
+const hasty = { checksMax: 2, betweenMs: 50 }
 const check = () => checkBooks(placeOf(stack.info), stack.adminUrl, hasty)
 const changed = (text: string) => query(stack, text)
 

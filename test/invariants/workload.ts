@@ -4,8 +4,8 @@ import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { openChance } from '#infra/sandbox/chance'
-import { cashoutBody } from '../cashing-out'
-import { persist } from '../money-paths'
+import { persist } from '../support/money-paths'
+import { cashoutBody } from '../support/requests'
 
 /** What a flow leaves behind: where its entry in the activity list must end. */
 export type Flow = { person: Person; id: string; ends: readonly string[] }
@@ -113,7 +113,7 @@ export function beginFlows(
 /** Waits until every flow has ended as it must; says which have not. */
 export async function flowsEnding(flows: readonly Flow[], deadlineMs: number): Promise<void> {
   let open: string[] = []
-  const look = async () => {
+  const allEnded = async () => {
     open = []
     for (const person of new Set(flows.map((flow) => flow.person))) {
       const { items } = (await person.get('/me/activity?limit=100')).body
@@ -124,7 +124,7 @@ export async function flowsEnding(flows: readonly Flow[], deadlineMs: number): P
     }
     return open.length === 0
   }
-  await waitUntil('every flow ending', look, deadlineMs, 250).catch((error: Error) => {
+  await waitUntil('every flow ending', allEnded, deadlineMs, 250).catch((error: Error) => {
     throw new Error(`${error.message}\n${open.join('\n')}`)
   })
 }

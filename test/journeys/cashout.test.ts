@@ -2,10 +2,10 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { cashoutBody, entryIn } from '../cashing-out'
-import { ausdOf } from '../ledger'
-import { stranger } from '../people'
-import { sharedStack } from '../stack'
+import { ausdOf } from '../support/ledger'
+import { newUser } from '../support/people'
+import { cashoutBody, entryIn } from '../support/requests'
+import { sharedStack } from '../support/stack'
 
 let stack: Stack
 let outside: Outside
@@ -21,7 +21,7 @@ const payoutsOf = async (payoutId: string) =>
 
 describe('a cash-out', () => {
   test('answers at once, is in flight until the provider confirms, and ends paid', async () => {
-    const person = await stranger(stack, has)
+    const person = await newUser(stack, has)
     const reply = await person.post('/cashouts', await cashoutBody(stack, person))
     expect(reply).toMatchObject({ status: 200, body: { ausd: '5000000', fiat: '81250' } })
     const { inFlight } = (await person.get('/me/activity')).body
@@ -39,7 +39,7 @@ describe('a cash-out', () => {
     ['the account does not exist', '121212'],
     ['the transfer is reversed after it succeeded', '654321'],
   ])('gives the AUSD back, once, when %s', async (_, accountNumber) => {
-    const person = await stranger(stack, has)
+    const person = await newUser(stack, has)
     const reply = await person.post(
       '/cashouts',
       await cashoutBody(stack, person, { accountNumber }),
@@ -52,7 +52,7 @@ describe('a cash-out', () => {
   })
 
   test('gives the AUSD back when the transfer was cancelled at the provider', async () => {
-    const person = await stranger(stack, has)
+    const person = await newUser(stack, has)
     const reply = await person.post(
       '/cashouts',
       await cashoutBody(stack, person, { accountNumber: '131313' }),
@@ -71,7 +71,7 @@ describe('a cash-out', () => {
   })
 
   test('is the same cash-out when the same request comes again, and refused when it differs', async () => {
-    const person = await stranger(stack, has)
+    const person = await newUser(stack, has)
     const body = await cashoutBody(stack, person)
     const first = await person.post('/cashouts', body)
     expect((await person.post('/cashouts', body)).body).toEqual(first.body)
@@ -85,7 +85,7 @@ describe('a cash-out', () => {
   })
 
   test('whose authorization somebody else put on the chain first counts as taken', async () => {
-    const person = await stranger(stack, { ...has, wei: 10n ** 17n })
+    const person = await newUser(stack, { ...has, wei: 10n ** 17n })
     const body = await cashoutBody(stack, person)
     await person.submit(body.authorization)
     const reply = await person.post('/cashouts', body)
@@ -97,8 +97,8 @@ describe('a cash-out', () => {
 })
 
 describe('a bank account', () => {
-  test('is stored sealed: neither number nor name stand in any table or log', async () => {
-    const person = await stranger(stack, has)
+  test('is stored sealed: neither number nor name is in any table or log', async () => {
+    const person = await newUser(stack, has)
     const secretName = `Zz Unmistakable ${person.wallet.slice(2, 10)}`
     const body = await cashoutBody(stack, person, { accountNumber: '48151623420815' })
     const reply = await person.post('/cashouts', {
@@ -109,7 +109,7 @@ describe('a bank account', () => {
     expect((await payoutsOf(reply.body.payoutId))[0].channel_properties.account_holder_name).toBe(
       secretName,
     )
-    const { everythingWritten } = await import('../everything')
+    const { everythingWritten } = await import('../support/database')
     const written = await everythingWritten(stack)
     expect(written.includes(reply.body.payoutId)).toBe(true)
     expect(written.includes('48151623420815')).toBe(false)

@@ -17,10 +17,10 @@ import { devKey } from '#infra/local/keys'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { chainOf } from '#shared/chain/client'
-import { cashoutBody, entryIn } from '../cashing-out'
-import { ausdOf } from '../ledger'
-import { fund } from '../people'
-import { sharedStack } from '../stack'
+import { ausdOf } from '../support/ledger'
+import { fund } from '../support/people'
+import { cashoutBody, entryIn } from '../support/requests'
+import { sharedStack } from '../support/stack'
 
 let stack: Stack
 let person: Person

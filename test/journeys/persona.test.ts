@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Stack } from '#infra/local/stack'
-import { stranger } from '../people'
-import { ownStack } from '../stack'
+import { newUser } from '../support/people'
+import { ownStack } from '../support/stack'
 
 let stack: Stack
 let outside: Outside
@@ -16,7 +16,7 @@ afterAll(() => stack?.[Symbol.asyncDispose]())
 
 describe('with Persona as the identity provider', () => {
   test('a person gets a hosted link, is verified when approved, and loses the flag when declined', async () => {
-    const person = await stranger(stack)
+    const person = await newUser(stack)
     const link = await person.post('/me/verification', {})
     expect(link).toMatchObject({ status: 200, body: { verified: false } })
     expect((await fetch(link.body.url)).status).toBe(200)

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { openRateWorld, type RateWorld } from '#infra/conformance/rate-world'
 import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { resident } from '../people'
-import { impatient, ownStack } from '../stack'
+import { openRateWorld, type RateWorld } from '../conformance/rate-world'
+import { verifiedUser } from '../support/people'
+import { ownStack, quickChecks } from '../support/stack'
 
 let world: RateWorld
 let stack: Stack
@@ -17,8 +17,8 @@ beforeAll(async () => {
     ...{ FRANKFURTER_URL: world.url, BNM_URL: world.url, OPEN_ER_API_URL: world.url },
     ...{ RATE_POLL_MS: '500', RATE_DEADLINE_MS: '300' },
   }
-  stack = await ownStack({ env: { ...impatient, pricing } })
-  person = await resident(stack)
+  stack = await ownStack({ env: { ...quickChecks, pricing } })
+  person = await verifiedUser(stack)
 }, 120_000)
 
 afterAll(async () => {
@@ -113,7 +113,7 @@ describe('without a rate that can be trusted', () => {
     await quoted('USD/IDR', 503)
   })
 
-  test('quotes that were locked before stand, at their rate', async () => {
+  test('quotes that were locked before keep their rate', async () => {
     const locked = await quote('USD/IDR')
     world.turn('stale')
     await quoted('USD/IDR', 503)

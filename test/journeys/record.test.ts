@@ -19,10 +19,10 @@ import { waitUntil } from '#infra/local/wait'
 import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
-import { openCheckout } from '../checkout'
-import { resident } from '../people'
-import { ownStack } from '../stack'
-import { servesTruth, verify } from '../verify'
+import { verifiedUser } from '../support/people'
+import { openCheckout } from '../support/requests'
+import { ownStack } from '../support/stack'
+import { servesTruth, verify } from '../support/verify'
 
 const terms = { minCycleSeconds: 1, termSeconds: 4, graceSeconds: 86_400 }
 let stack: Stack
@@ -132,7 +132,7 @@ async function drawUntilAge(person: Person, micro: bigint, ageSeconds: number): 
 }
 
 async function borrower(): Promise<Person> {
-  const person = await resident(stack, { ausdMicro: 50_000_000n, wei: 10n ** 19n })
+  const person = await verifiedUser(stack, { ausdMicro: 50_000_000n, wei: 10n ** 19n })
   const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '500000', method: 'qr' })
   await outsideOf(stack.info).pay(checkout.paymentId, 'QRIS')
   await person.until('collateral', (me) => me.collateral.value === checkout.ausd)

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
-import { rowCounts } from '../books'
-import { resident, stranger } from '../people'
-import { sharedStack } from '../stack'
+import { rowCounts } from '../support/database'
+import { newUser, verifiedUser } from '../support/people'
+import { sharedStack } from '../support/stack'
 
 let stack: Stack
 let person: Person
@@ -14,8 +14,8 @@ const nobody = '7f9c24e8-3b1a-4d52-9e0f-1c2d3e4f5a6b'
 
 beforeAll(async () => {
   stack = await sharedStack()
-  person = await resident(stack)
-  unverified = await stranger(stack)
+  person = await verifiedUser(stack)
+  unverified = await newUser(stack)
   await unverified.get('/me')
   await person.until('the drip', async () => (await person.get('/me/activity')).status === 200)
   idr = (await person.quote('USD/IDR')).id

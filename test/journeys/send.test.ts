@@ -2,17 +2,17 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
-import { entryIn } from '../cashing-out'
-import { ausdOf } from '../ledger'
-import { resident, stranger } from '../people'
-import { sharedStack } from '../stack'
+import { ausdOf } from '../support/ledger'
+import { newUser, verifiedUser } from '../support/people'
+import { entryIn } from '../support/requests'
+import { sharedStack } from '../support/stack'
 
 let stack: Stack
 let person: Person
 
 beforeAll(async () => {
   stack = await sharedStack()
-  person = await resident(stack, { ausdMicro: 20_000_000n })
+  person = await verifiedUser(stack, { ausdMicro: 20_000_000n })
 }, 90_000)
 
 const anybody = () => privateKeyToAddress(generatePrivateKey())
@@ -55,7 +55,7 @@ describe('a send', () => {
   })
 
   test('by an account that is not verified is refused', async () => {
-    const unverified = await stranger(stack, { ausdMicro: 2_000_000n })
+    const unverified = await newUser(stack, { ausdMicro: 2_000_000n })
     const authorization = await unverified.sign({ to: anybody(), valueMicro: 1_000_000n })
     expect(await unverified.post('/sends', { authorization })).toMatchObject({
       status: 403,

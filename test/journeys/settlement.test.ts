@@ -2,10 +2,9 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
-import { entryIn } from '../cashing-out'
-import { openCheckout } from '../checkout'
-import { resident } from '../people'
-import { sharedStack } from '../stack'
+import { verifiedUser } from '../support/people'
+import { entryIn, openCheckout } from '../support/requests'
+import { sharedStack } from '../support/stack'
 
 let stack: Stack
 let outside: Outside
@@ -17,7 +16,7 @@ beforeAll(async () => {
 
 /** A verified person with collateral of about 30.77 AUSD. */
 async function borrower(): Promise<Person> {
-  const person = await resident(stack, { ausdMicro: 50_000_000n, wei: 10n ** 18n })
+  const person = await verifiedUser(stack, { ausdMicro: 50_000_000n, wei: 10n ** 18n })
   const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '500000', method: 'qr' })
   await outside.pay(checkout.paymentId, 'QRIS')
   await person.until('collateral', (me) => me.collateral.value === checkout.ausd)
@@ -45,7 +44,7 @@ describe('a settlement', () => {
   )
 
   test('is refused when nothing is owed', async () => {
-    const person = await resident(stack)
+    const person = await verifiedUser(stack)
     expect(await settle(person)).toMatchObject({ status: 400, body: { error: 'nothing is owed' } })
   })
 
@@ -101,7 +100,7 @@ describe('a settlement', () => {
 
 describe('a refund', () => {
   test('during the hold takes the held lot back', async () => {
-    const person = await resident(stack)
+    const person = await verifiedUser(stack)
     const checkout = await openCheckout(person, {
       pair: 'USD/IDR',
       amount: '50000',
@@ -119,7 +118,7 @@ describe('a refund', () => {
   })
 
   test('after the credit leaves the credit and puts the payment into review', async () => {
-    const person = await resident(stack)
+    const person = await verifiedUser(stack)
     const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
     await outside.pay(checkout.paymentId, 'QRIS')
     await person.until('the credit', (me) => me.collateral.value === checkout.ausd)

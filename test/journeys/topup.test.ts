@@ -3,10 +3,10 @@ import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { openCheckout } from '../checkout'
-import { creditsOf } from '../ledger'
-import { resident, stranger } from '../people'
-import { sharedStack } from '../stack'
+import { creditsOf } from '../support/ledger'
+import { newUser, verifiedUser } from '../support/people'
+import { openCheckout } from '../support/requests'
+import { sharedStack } from '../support/stack'
 
 let stack: Stack
 let outside: Outside
@@ -15,24 +15,24 @@ let person: Person
 beforeAll(async () => {
   stack = await sharedStack()
   outside = outsideOf(stack.info)
-  person = await resident(stack)
+  person = await verifiedUser(stack)
 }, 90_000)
 
 describe('a person whose identity was approved', () => {
   test('is verified on the chain and got native coin, once', async () => {
-    const newcomer = await stranger(stack, { wei: 0n })
-    expect((await newcomer.me()).verified).toBe(false)
-    for (let time = 0; time < 3; time++) await outside.identity(newcomer.wallet, 'approved')
-    await newcomer.until('verification', (me) => me.verified)
-    const first = await newcomer.until('the drip', (me) => BigInt(me.balance.native) > 0n && me)
-    await outside.identity(newcomer.wallet, 'approved')
-    expect((await newcomer.me()).balance.native).toBe(first.balance.native)
+    const user = await newUser(stack, { wei: 0n })
+    expect((await user.me()).verified).toBe(false)
+    for (let time = 0; time < 3; time++) await outside.identity(user.wallet, 'approved')
+    await user.until('verification', (me) => me.verified)
+    const first = await user.until('the drip', (me) => BigInt(me.balance.native) > 0n && me)
+    await outside.identity(user.wallet, 'approved')
+    expect((await user.me()).balance.native).toBe(first.balance.native)
   })
 
   test('loses the flag when a later verdict rejects', async () => {
-    const newcomer = await resident(stack)
-    await outside.identity(newcomer.wallet, 'rejected')
-    await newcomer.until('withdrawal', (me) => !me.verified)
+    const user = await verifiedUser(stack)
+    await outside.identity(user.wallet, 'rejected')
+    await user.until('withdrawal', (me) => !me.verified)
   })
 })
 
@@ -68,7 +68,7 @@ describe('a paid top-up', () => {
   ] as const)(
     'of %s %s asked as %s but charged to %s is held, and collateral when the hold ends',
     async (pair, amount, method, channel) => {
-      const holder = await resident(stack)
+      const holder = await verifiedUser(stack)
       const checkout = await openCheckout(holder, { pair, amount, method })
       await outside.pay(checkout.paymentId, channel)
       const held = await holder.until('the hold', (me) => me.collateral.pendingShares !== '0' && me)
@@ -104,11 +104,11 @@ describe('a quote', () => {
     expect((await person.post('/topups', body)).body).toEqual(first.body)
     const used = { status: 400, body: { error: 'this quote was already used' } }
     expect(await person.post('/topups', { ...body, amount: '60000' })).toMatchObject(used)
-    expect(await (await resident(stack)).post('/topups', body)).toMatchObject(used)
+    expect(await (await verifiedUser(stack)).post('/topups', body)).toMatchObject(used)
   })
 
   test('is paid late: the payment still counts, at the locked rate', async () => {
-    const late = await resident(stack)
+    const late = await verifiedUser(stack)
     const checkout = await openCheckout(late, { pair: 'USD/IDR', amount: '50000', method: 'bank' })
     await outside.expire(checkout.paymentId)
     await waitUntil('the checkout leaving', async () => {

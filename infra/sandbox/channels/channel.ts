@@ -1,7 +1,3 @@
-import type { Account } from '../account.ts'
-import { indonesia } from './indonesia.ts'
-import { malaysia } from './malaysia.ts'
-
 /** What the provider's documentation calls the kind of a channel. */
 export type ChannelType =
   | 'BANK TRANSFER'
@@ -36,26 +32,6 @@ export type ChannelRow = readonly [
   Channel['refunds'],
   (number | null)?,
 ]
-
-const fromRow = ([code, name, type, minMinor, maxMinor, refunds, days]: ChannelRow): Channel => ({
-  code,
-  name,
-  type,
-  minMinor,
-  maxMinor,
-  refunds,
-  refundDays: days ?? null,
-})
-
-/** Every channel of an account's country, in the order the page shows them. */
-export const channelsOf: Record<Account, readonly Channel[]> = {
-  ID: indonesia.map(fromRow),
-  MY: malaysia.map(fromRow),
-}
-
-/** The channel of a code in an account's country. */
-export const findChannel = (account: Account, code: string): Channel | undefined =>
-  channelsOf[account].find((channel) => channel.code === code)
 
 /** Why an amount cannot be paid by a channel, or `null` when it can. */
 export function limitBroken(channel: Channel, amountMinor: bigint): 'below' | 'above' | null {

@@ -1,4 +1,4 @@
-import type { ChannelRow } from './channel.ts'
+import type { ChannelRow } from './channel'
 
 const vaMost = 50_000_000_000n
 

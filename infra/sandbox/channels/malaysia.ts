@@ -1,4 +1,4 @@
-import type { ChannelRow } from './channel.ts'
+import type { ChannelRow } from './channel'
 
 /** Banks on FPX: the stem of the code, the name, and which of the two networks they are on. */
 const fpxBanks: readonly (readonly [string, string, 'both' | 'retail' | 'business'])[] = [

@@ -1,7 +1,7 @@
-import { type Account, currencyOf } from '../account.ts'
-import { minorFromMajor } from '../amount.ts'
-import type { JsonObject } from '../route.ts'
-import { Refusal } from './control.ts'
+import { type Account, currencyOf } from '../account'
+import { minorFromMajor } from '../amount'
+import type { JsonObject } from '../route'
+import { Refusal } from './control'
 
 /** The `amount` of a control: a JSON number in major units, as on the provider's wire. */
 export function amountMinorOf(body: JsonObject, account: Account, otherwiseMinor: bigint): bigint {

@@ -1,10 +1,10 @@
-import { chargebackBody } from '../provider/chargeback.ts'
-import { paymentBody, paymentRequestBody } from '../provider/payment.ts'
-import { payoutBody } from '../provider/payout.ts'
-import { refundBody } from '../provider/refund.ts'
-import { sessionBody } from '../provider/session.ts'
-import type { Webhook } from '../records.ts'
-import type { World } from '../world.ts'
+import { chargebackBody } from '../provider/chargeback'
+import { paymentBody, paymentRequestBody } from '../provider/payment'
+import { payoutBody } from '../provider/payout'
+import { refundBody } from '../provider/refund'
+import { sessionBody } from '../provider/session'
+import type { Webhook } from '../records'
+import type { World } from '../world'
 
 /**
  * The book for people and tests: every object as the provider would answer it, oldest first, with

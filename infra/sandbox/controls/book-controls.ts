@@ -1,8 +1,8 @@
-import { changeFaults, noFaults } from '../faults.ts'
-import type { JsonObject } from '../route.ts'
-import type { World } from '../world.ts'
-import { bookBody, webhookBody } from './book-body.ts'
-import { type Control, Refusal } from './control.ts'
+import { changeFaults, noFaults } from '../faults'
+import type { JsonObject } from '../route'
+import type { World } from '../world'
+import { bookBody, webhookBody } from './book-body'
+import { type Control, Refusal } from './control'
 
 /** Controls over the sandbox itself: its faults, its book, its webhooks. */
 export const bookControls = (world: World): Control[] => [

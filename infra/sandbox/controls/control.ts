@@ -1,4 +1,4 @@
-import { type Call, isObject, type JsonObject, param, type Route } from '../route.ts'
+import { type Call, isObject, type JsonObject, param, type Route } from '../route'
 
 /** A control that can not do what it was asked; it becomes `{ error }` with this status. */
 export class Refusal extends Error {

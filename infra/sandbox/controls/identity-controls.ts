@@ -1,9 +1,10 @@
-import { isWallet } from '../identity/link.ts'
-import { type Bend, decide, verdicts } from '../identity/verdict.ts'
-import type { IdentityProvider } from '../records.ts'
-import type { JsonObject } from '../route.ts'
-import type { World } from '../world.ts'
-import { type Control, optionalText, Refusal } from './control.ts'
+import { type Bend, decide } from '../identity/decide'
+import { isWallet } from '../identity/link'
+import { verdicts } from '../identity/verdict'
+import type { IdentityProvider } from '../records'
+import type { JsonObject } from '../route'
+import type { World } from '../world'
+import { type Control, optionalText, Refusal } from './control'
 
 /** The control that plays the reviewer of an identity. */
 export const identityControls = (world: World): Control[] => [

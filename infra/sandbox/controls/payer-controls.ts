@@ -1,18 +1,18 @@
-import { payableChannels } from '../pages/channel-list.ts'
+import { payableChannels } from '../pages/channel-list'
 import {
   authorizeRequest,
   captureRequest,
   expireSession,
   failRequest,
   openRequest,
-} from '../provider/payer.ts'
-import { paymentBody, paymentRequestBody } from '../provider/payment.ts'
-import { sessionBody } from '../provider/session.ts'
-import type { PaymentRequest, Session } from '../records.ts'
-import type { JsonObject } from '../route.ts'
-import type { World } from '../world.ts'
-import { amountMinorOf } from './amounts.ts'
-import { type Control, optionalText, Refusal } from './control.ts'
+} from '../provider/payer'
+import { paymentBody, paymentRequestBody } from '../provider/payment'
+import { sessionBody } from '../provider/session'
+import type { PaymentRequest, Session } from '../records'
+import type { JsonObject } from '../route'
+import type { World } from '../world'
+import { amountMinorOf } from './amounts'
+import { type Control, optionalText, Refusal } from './control'
 
 /** Controls that play the payer of a session. */
 export const payerControls = (world: World): Control[] => [

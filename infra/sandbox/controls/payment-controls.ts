@@ -1,18 +1,18 @@
-import { chargebackBody, moveChargeback, openChargeback } from '../provider/chargeback.ts'
-import { captureRequest, expirePayment } from '../provider/payer.ts'
-import { paymentBody } from '../provider/payment.ts'
-import { endRefund, openRefund, refundableMinor, refundBody } from '../provider/refund.ts'
+import { chargebackBody, moveChargeback, openChargeback } from '../provider/chargeback'
+import { captureRequest, expirePayment } from '../provider/payer'
+import { paymentBody } from '../provider/payment'
+import { endRefund, openRefund, refundableMinor, refundBody } from '../provider/refund'
 import {
   type Chargeback,
   type Payment,
   type Refund,
   type TransactionStatus,
   transactionStatuses,
-} from '../records.ts'
-import type { JsonObject } from '../route.ts'
-import type { World } from '../world.ts'
-import { amountMinorOf } from './amounts.ts'
-import { type Control, optionalText, Refusal } from './control.ts'
+} from '../records'
+import type { JsonObject } from '../route'
+import type { World } from '../world'
+import { amountMinorOf } from './amounts'
+import { type Control, optionalText, Refusal } from './control'
 
 /** Controls over payments after the payer is gone: money that goes back, and cards only authorized. */
 export const paymentControls = (world: World): Control[] => [

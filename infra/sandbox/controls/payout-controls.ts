@@ -1,7 +1,7 @@
-import { movePayout, payoutBody } from '../provider/payout.ts'
-import type { Payout } from '../records.ts'
-import type { World } from '../world.ts'
-import { type Control, optionalText, Refusal } from './control.ts'
+import { movePayout, payoutBody } from '../provider/payout'
+import type { Payout } from '../records'
+import type { World } from '../world'
+import { type Control, optionalText, Refusal } from './control'
 
 /** Controls that play the receiving bank. */
 export const payoutControls = (world: World): Control[] => [

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { waitUntil } from '#infra/local/wait'
-import { openStand, type Stand } from '../stand.ts'
-import { personal } from './personal.ts'
+import { openSandboxFixture, type SandboxFixture } from '#test/support/sandbox'
+import { personal } from './personal'
 
-let stand: Stand
+let fixture: SandboxFixture
 beforeAll(async () => {
-  stand = await openStand()
+  fixture = await openSandboxFixture()
 })
-afterAll(() => stand[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 const wallet = `0x${'aB'.repeat(20)}`
 const known = wallet.toLowerCase()
@@ -22,9 +22,9 @@ describe('a Sumsub verdict', () => {
     ['retry', 'applicantReviewed', { reviewAnswer: 'RED', reviewRejectType: 'RETRY' }],
     ['awaiting_service', 'applicantAwaitingService', { reviewAnswer: 'GREEN' }],
   ])('%s is told as %s, signed over the raw body', async (verdict, type, reviewResult) => {
-    const before = stand.received.length
-    await stand.control(`identity/${wallet}`, { verdict })
-    const told = await waitUntil('the webhook', () => stand.received[before], 3_000, 5)
+    const before = fixture.received.length
+    await fixture.control(`identity/${wallet}`, { verdict })
+    const told = await waitUntil('the webhook', () => fixture.received[before], 3_000, 5)
     expect(told.path).toBe('/webhooks/identity')
     expect(told.headers.get('x-payload-digest-alg')).toBe('HMAC_SHA256_HEX')
     expect(told.headers.get('x-payload-digest')).toBe(hmac('webhook-secret', told.text))
@@ -39,9 +39,9 @@ describe('a Sumsub verdict', () => {
 
   test('carries a time of its own, later than every earlier one', async () => {
     await Promise.all(
-      Array.from({ length: 5 }, () => stand.control(`identity/${wallet}`, { verdict: 'reset' })),
+      Array.from({ length: 5 }, () => fixture.control(`identity/${wallet}`, { verdict: 'reset' })),
     )
-    const told = await stand.events('applicantReset', 5)
+    const told = await fixture.events('applicantReset', 5)
     const times = told.map(({ json }) => json.createdAtMs as string)
     expect(new Set(times).size).toBe(5)
     for (const time of times) expect(time).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/)
@@ -53,7 +53,7 @@ describe('a Sumsub verdict', () => {
     [wallet, { verdict: 'reset', provider: 'persona' }],
     [wallet, { verdict: 'approved', provider: 'veriff' }],
   ])('about %s as %o is refused', async (about, body) => {
-    expect((await stand.control(`identity/${about}`, body)).status).toBe(400)
+    expect((await fixture.control(`identity/${about}`, body)).status).toBe(400)
   })
 })
 
@@ -63,11 +63,11 @@ describe('a Persona verdict', () => {
     ['rejected', 'inquiry.declined'],
     ['retry', 'inquiry.marked-for-review'],
   ])('%s is told as %s, signed with its time', async (verdict, name) => {
-    const before = stand.received.length
-    await stand.control(`identity/${wallet}`, { verdict, provider: 'persona' })
-    const { webhooks } = await stand.book()
+    const before = fixture.received.length
+    await fixture.control(`identity/${wallet}`, { verdict, provider: 'persona' })
+    const { webhooks } = await fixture.book()
     expect(webhooks.at(-1)).toMatchObject({ event: name, source: 'persona' })
-    const told = await waitUntil('the webhook', () => stand.received[before], 3_000, 5)
+    const told = await waitUntil('the webhook', () => fixture.received[before], 3_000, 5)
     const [, time, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(
       told.headers.get('persona-signature') ?? '',
     )!
@@ -84,7 +84,7 @@ describe('a hosted link', () => {
   const ask = (change: Record<string, string> = {}, level = 'basic-kyc-level') => {
     const body = JSON.stringify({ levelName: level, userId: known, ttlInSecs: 600 })
     const seconds = change.seconds ?? String(Math.floor(Date.now() / 1000))
-    return stand.ask(path, {
+    return fixture.ask(path, {
       method: 'POST',
       body,
       headers: {
@@ -103,7 +103,7 @@ describe('a hosted link', () => {
     const form = new URLSearchParams({ verdict: 'approved' })
     const done = await fetch(json.url, { method: 'POST', body: form })
     expect(await done.text()).toContain('Identity approved')
-    const { identities } = await stand.book()
+    const { identities } = await fixture.book()
     expect(identities).toContainEqual(
       expect.objectContaining({ provider: 'sumsub', wallet: known, verdict: 'approved' }),
     )
@@ -123,12 +123,12 @@ describe('a hosted link', () => {
     const body = {
       data: { attributes: { 'inquiry-template-id': 'itmpl_1', 'reference-id': known } },
     }
-    const inquiry = await stand.post('/api/v1/inquiries', body, headers)
+    const inquiry = await fixture.post('/api/v1/inquiries', body, headers)
     expect(inquiry).toMatchObject({ status: 201, json: { data: { type: 'inquiry' } } })
     const linkPath = `/api/v1/inquiries/${inquiry.json.data.id}/generate-one-time-link`
-    const link = await stand.post(linkPath, {}, headers)
+    const link = await fixture.post(linkPath, {}, headers)
     expect((await fetch(link.json.meta['one-time-link'])).status).toBe(200)
-    expect((await stand.post('/api/v1/inquiries', body)).status).toBe(401)
+    expect((await fixture.post('/api/v1/inquiries', body)).status).toBe(401)
   })
 })
 
@@ -139,7 +139,7 @@ describe('Sumsub, asked about an applicant,', () => {
   const ask = (wallet: string, signature?: string) => {
     const path = `/resources/applicants/-;externalUserId=${wallet}/one`
     const seconds = String(Math.floor(Date.now() / 1000))
-    return stand.ask(path, {
+    return fixture.ask(path, {
       headers: {
         'x-app-token': 'app-token',
         'x-app-access-ts': seconds,
@@ -164,7 +164,7 @@ describe('Sumsub, asked about an applicant,', () => {
     ],
   ])('tells that it was %s, with the time of it and the person', async (verdict, review) => {
     const about = newWallet()
-    await stand.control(`identity/${about}`, { verdict })
+    await fixture.control(`identity/${about}`, { verdict })
     const { status, json } = await ask(about)
     expect(status).toBe(200)
     expect(json).toMatchObject({ externalUserId: about, info: { lastName: personal.lastName } })
@@ -176,36 +176,36 @@ describe('Sumsub, asked about an applicant,', () => {
   test('tells that one is deactivated, and knows nothing of one that is deleted', async () => {
     const about = newWallet()
     expect((await ask(about)).status).toBe(404)
-    await stand.control(`identity/${about}`, { verdict: 'deactivated' })
+    await fixture.control(`identity/${about}`, { verdict: 'deactivated' })
     expect((await ask(about)).json).toMatchObject({ deleted: true })
-    await stand.control(`identity/${about}`, { verdict: 'deleted' })
+    await fixture.control(`identity/${about}`, { verdict: 'deleted' })
     const { status, json } = await ask(about)
     expect([status, json.code]).toEqual([404, 404])
   })
   test('tells the newest verdict of this environment, whatever is delivered later', async () => {
     const about = newWallet()
-    await stand.control(`identity/${about}`, { verdict: 'approved' })
-    await stand.control(`identity/${about}`, { verdict: 'rejected', ageMs: 60_000 })
-    await stand.control(`identity/${about}`, { verdict: 'rejected', sandboxMode: false })
+    await fixture.control(`identity/${about}`, { verdict: 'approved' })
+    await fixture.control(`identity/${about}`, { verdict: 'rejected', ageMs: 60_000 })
+    await fixture.control(`identity/${about}`, { verdict: 'rejected', sandboxMode: false })
     expect((await ask(about)).json.review.reviewResult).toEqual({ reviewAnswer: 'GREEN' })
-    await stand.control(`identity/${about}`, { verdict: 'approved', levelName: 'other' })
+    await fixture.control(`identity/${about}`, { verdict: 'approved', levelName: 'other' })
     expect((await ask(about)).json.review.levelName).toBe('other')
   })
   test('security: answers no wrong signature, and fails when it is told to', async () => {
     expect((await ask(newWallet(), 'ab'.repeat(32))).status).toBe(401)
-    await stand.control('faults', failing)
+    await fixture.control('faults', failing)
     expect((await ask(newWallet())).status).toBe(500)
-    await stand.control('faults', {})
+    await fixture.control('faults', {})
   })
 })
 
 describe('Persona, asked about a person,', () => {
   const ask = (query: Record<string, string>, key = 'api-secret') =>
-    stand.ask(`/api/v1/inquiries?${new URLSearchParams(query)}`, {
+    fixture.ask(`/api/v1/inquiries?${new URLSearchParams(query)}`, {
       headers: { authorization: `Bearer ${key}` },
     })
   const decide = (wallet: string, verdict: string) =>
-    stand.control(`identity/${wallet}`, { verdict, provider: 'persona', levelName: 'itmpl_1' })
+    fixture.control(`identity/${wallet}`, { verdict, provider: 'persona', levelName: 'itmpl_1' })
 
   test('lists the inquiries under the reference, of the statuses that were asked for', async () => {
     const about = newWallet()
@@ -237,8 +237,8 @@ describe('Persona, asked about a person,', () => {
   })
   test('security: answers no wrong key, and fails when it is told to', async () => {
     expect((await ask({}, 'other')).status).toBe(401)
-    await stand.control('faults', failing)
+    await fixture.control('faults', failing)
     expect((await ask({})).status).toBe(500)
-    await stand.control('faults', {})
+    await fixture.control('faults', {})
   })
 })

@@ -1,6 +1,6 @@
-import { randomHex } from '../ids.ts'
-import type { IdentityProvider } from '../records.ts'
-import type { World } from '../world.ts'
+import { randomHex } from '../ids'
+import type { IdentityProvider } from '../records'
+import type { World } from '../world'
 
 /** Makes a hosted identity link for a wallet and answers its address. */
 export function openLink(

@@ -1,4 +1,4 @@
-import type { World } from '../world.ts'
+import type { World } from '../world'
 
 /** A failure in the words of the provider that fails. */
 type Refuse = (status: number, words: string) => Response

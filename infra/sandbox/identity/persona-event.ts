@@ -1,7 +1,7 @@
-import { newId } from '../ids.ts'
-import type { Applicant, Standing } from '../records.ts'
-import { personal } from './personal.ts'
-import type { Verdict } from './verdict.ts'
+import { newId } from '../ids'
+import type { Applicant, Standing } from '../records'
+import { personal } from './personal'
+import type { Verdict } from './verdict'
 
 const statuses = new Map<string, { name: string; status: string }>([
   ['approved', { name: 'inquiry.approved', status: 'approved' }],

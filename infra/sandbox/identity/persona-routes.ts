@@ -1,10 +1,10 @@
-import type { Applicant } from '../records.ts'
-import { type Call, isObject, param, type Route } from '../route.ts'
-import type { World } from '../world.ts'
-import { isWallet, openLink } from './link.ts'
-import { misbehaving } from './misbehaving.ts'
-import { inquiryBody } from './persona-event.ts'
-import { applicantOf } from './verdict.ts'
+import type { Applicant } from '../records'
+import { type Call, isObject, param, type Route } from '../route'
+import type { World } from '../world'
+import { applicantOf } from './decide'
+import { isWallet, openLink } from './link'
+import { misbehaving } from './misbehaving'
+import { inquiryBody } from './persona-event'
 
 const linkLifeMs = 86_400_000
 

@@ -1,7 +1,7 @@
-import { randomHex } from '../ids.ts'
-import type { Applicant } from '../records.ts'
-import { personal } from './personal.ts'
-import type { Verdict } from './verdict.ts'
+import { randomHex } from '../ids'
+import type { Applicant } from '../records'
+import { personal } from './personal'
+import type { Verdict } from './verdict'
 
 type Words = {
   readonly type: string

@@ -1,11 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { randomHex } from '../ids.ts'
-import { type Call, isObject, param, type Route } from '../route.ts'
-import type { World } from '../world.ts'
-import { isWallet, openLink } from './link.ts'
-import { misbehaving } from './misbehaving.ts'
-import { applicantBody } from './sumsub-event.ts'
-import { applicantOf } from './verdict.ts'
+import { randomHex } from '../ids'
+import { type Call, isObject, param, type Route } from '../route'
+import type { World } from '../world'
+import { applicantOf } from './decide'
+import { isWallet, openLink } from './link'
+import { misbehaving } from './misbehaving'
+import { applicantBody } from './sumsub-event'
 
 // A signature is good for a minute on either side of the clock.
 const clockSkewMaxSeconds = 60

@@ -1,5 +1,5 @@
-import type { Route } from '../route.ts'
-import { notice } from './layout.ts'
+import type { Route } from '../route'
+import { notice } from './layout'
 
 /** Where a local stack without an app sends people back to. */
 export const appRoute: Route = {

@@ -1,8 +1,9 @@
-import { currencyOf } from '../account.ts'
-import { formatMoney } from '../amount.ts'
-import { type Channel, type ChannelType, channelsOf, limitBroken } from '../channels/channel.ts'
-import type { Session } from '../records.ts'
-import { type Html, html } from './html.ts'
+import { currencyOf } from '../account'
+import { formatMoney } from '../amount'
+import { type Channel, type ChannelType, limitBroken } from '../channels/channel'
+import { channelsOf } from '../channels/channels'
+import type { Session } from '../records'
+import { type Html, html } from './html'
 
 const titles: Record<ChannelType, string> = {
   'BANK TRANSFER': 'Bank transfer',

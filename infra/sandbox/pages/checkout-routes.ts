@@ -1,9 +1,9 @@
-import { authorizeRequest, captureRequest, failRequest, openRequest } from '../provider/payer.ts'
-import { type Call, param, type Route } from '../route.ts'
-import type { World } from '../world.ts'
-import { payableChannels } from './channel-list.ts'
-import { checkoutPage } from './checkout.ts'
-import { notice } from './layout.ts'
+import { authorizeRequest, captureRequest, failRequest, openRequest } from '../provider/payer'
+import { type Call, param, type Route } from '../route'
+import type { World } from '../world'
+import { payableChannels } from './channel-list'
+import { checkoutPage } from './checkout'
+import { notice } from './layout'
 
 /** The hosted checkout: the page, and the plain form it sends. */
 export const checkoutRoutes = (world: World): Route[] => [

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { openStand, type Stand, sessionBody } from '../stand.ts'
+import { openSandboxFixture, type SandboxFixture, sessionBody } from '#test/support/sandbox'
 
-let stand: Stand
+let fixture: SandboxFixture
 beforeAll(async () => {
-  stand = await openStand()
+  fixture = await openSandboxFixture()
 })
-afterAll(() => stand[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 const open = async (change = {}) =>
-  (await stand.call('ID', '/sessions', sessionBody(change))).json as {
+  (await fixture.call('ID', '/sessions', sessionBody(change))).json as {
     payment_session_id: string
     payment_link_url: string
   }
@@ -42,11 +42,11 @@ describe('the checkout page', () => {
     const page = await press(session.payment_link_url, { channel_code: 'OVO', action: 'pay' })
     expect(page).toContain('Paid')
     expect(page).toContain('href="https://shop.test/ok"')
-    const paid = (await stand.get('ID', `/sessions/${session.payment_session_id}`)).json
+    const paid = (await fixture.get('ID', `/sessions/${session.payment_session_id}`)).json
     expect(paid.status).toBe('COMPLETED')
     const again = await press(session.payment_link_url, { channel_code: 'OVO', action: 'pay' })
     expect(again).toContain('Paid')
-    const { payments } = await stand.book()
+    const { payments } = await fixture.book()
     const mine = payments.filter(
       (p: { payment_session_id: string }) => p.payment_session_id === session.payment_session_id,
     )
@@ -57,25 +57,25 @@ describe('the checkout page', () => {
     const session = await open()
     const form = { channel_code: 'CARDS', action: 'decline' }
     expect(await press(session.payment_link_url, form)).toContain('was declined')
-    const read = (await stand.get('ID', `/sessions/${session.payment_session_id}`)).json
+    const read = (await fixture.get('ID', `/sessions/${session.payment_session_id}`)).json
     expect(read.status).toBe('ACTIVE')
   })
 
   test('does not take a channel the session does not offer', async () => {
     const session = await open({ allowed_payment_channels: ['CARDS'] })
     await press(session.payment_link_url, { channel_code: 'QRIS', action: 'pay' })
-    const read = (await stand.get('ID', `/sessions/${session.payment_session_id}`)).json
+    const read = (await fixture.get('ID', `/sessions/${session.payment_session_id}`)).json
     expect(read.status).toBe('ACTIVE')
   })
 
   test('says when a session has expired, was cancelled or never was', async () => {
     const expired = await open()
-    await stand.control(`sessions/${expired.payment_session_id}/expire`)
+    await fixture.control(`sessions/${expired.payment_session_id}/expire`)
     expect(await read(expired.payment_link_url)).toContain('has expired')
     const cancelled = await open()
-    await stand.call('ID', `/sessions/${cancelled.payment_session_id}/cancel`)
+    await fixture.call('ID', `/sessions/${cancelled.payment_session_id}/cancel`)
     expect(await read(cancelled.payment_link_url)).toContain('was cancelled')
-    expect((await fetch(`${stand.url}/checkout/ps-none`)).status).toBe(404)
+    expect((await fetch(`${fixture.url}/checkout/ps-none`)).status).toBe(404)
   })
 
   test('security: everything from outside is escaped', async () => {

@@ -1,12 +1,12 @@
-import { currencyOf } from '../account.ts'
-import { formatMoney } from '../amount.ts'
-import { findChannel } from '../channels/channel.ts'
-import type { Session } from '../records.ts'
-import type { World } from '../world.ts'
-import { channelList, payableChannels } from './channel-list.ts'
-import { countdown } from './countdown.ts'
-import { type Html, html } from './html.ts'
-import { notice, page } from './layout.ts'
+import { currencyOf } from '../account'
+import { formatMoney } from '../amount'
+import { findChannel } from '../channels/channels'
+import type { Session } from '../records'
+import type { World } from '../world'
+import { channelList, payableChannels } from './channel-list'
+import { countdown } from './countdown'
+import { type Html, html } from './html'
+import { notice, page } from './layout'
 
 /** The hosted page of a session, in whatever state it is. */
 export function checkoutPage(

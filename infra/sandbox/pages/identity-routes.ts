@@ -1,9 +1,10 @@
-import { decide, type Verdict } from '../identity/verdict.ts'
-import type { IdentityLink } from '../records.ts'
-import { type Call, param, type Route } from '../route.ts'
-import type { World } from '../world.ts'
-import { html } from './html.ts'
-import { notice, page } from './layout.ts'
+import { decide } from '../identity/decide'
+import type { Verdict } from '../identity/verdict'
+import type { IdentityLink } from '../records'
+import { type Call, param, type Route } from '../route'
+import type { World } from '../world'
+import { html } from './html'
+import { notice, page } from './layout'
 
 const outcomes = new Map<string, { verdict: Verdict; title: string; sign: string; text: string }>([
   [

@@ -1,6 +1,6 @@
-import { randomHex } from '../ids.ts'
-import { type Html, html, trusted } from './html.ts'
-import { styles } from './styles.ts'
+import { randomHex } from '../ids'
+import { type Html, html, trusted } from './html'
+import { styles } from './styles'
 
 /** A whole page. `script` is our own code and only improves what works without it. */
 export function page(title: string, main: Html, script = '', status = 200): Response {

@@ -1,8 +1,8 @@
-import { currencyOf } from '../account.ts'
-import { majorFromMinor } from '../amount.ts'
-import { newId } from '../ids.ts'
-import type { Chargeback, Payment } from '../records.ts'
-import { nowText, type World } from '../world.ts'
+import { currencyOf } from '../account'
+import { majorFromMinor } from '../amount'
+import { newId } from '../ids'
+import type { Chargeback, Payment } from '../records'
+import { nowText, type World } from '../world'
 
 /** A chargeback for the controls and the book; the provider has no endpoint that answers it. */
 export function chargebackBody(chargeback: Chargeback): Record<string, unknown> {

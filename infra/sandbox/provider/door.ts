@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { type Account, accounts } from '../account.ts'
-import type { Config } from '../config.ts'
-import { type Call, isObject, type JsonObject, param, type Route } from '../route.ts'
-import type { World } from '../world.ts'
-import { Problem } from './problem.ts'
-import { openRateLimit } from './rate-limit.ts'
+import { type Account, accounts } from '../account'
+import type { Config } from '../config'
+import { type Call, isObject, type JsonObject, param, type Route } from '../route'
+import type { World } from '../world'
+import { Problem } from './problem'
+import { openRateLimit } from './rate-limit'
 
 /** A call that showed a valid key. */
 export type ProviderCall = {

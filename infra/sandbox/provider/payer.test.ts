@@ -1,21 +1,21 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { openStand, type Stand, sessionBody } from '../stand.ts'
+import { openSandboxFixture, type SandboxFixture, sessionBody } from '#test/support/sandbox'
 
-let stand: Stand
+let fixture: SandboxFixture
 beforeEach(async () => {
-  stand = await openStand()
+  fixture = await openSandboxFixture()
 })
-afterEach(() => stand[Symbol.asyncDispose]())
+afterEach(() => fixture[Symbol.asyncDispose]())
 
 const open = async (change = {}) =>
-  (await stand.call('ID', '/sessions', sessionBody(change))).json.payment_session_id as string
+  (await fixture.call('ID', '/sessions', sessionBody(change))).json.payment_session_id as string
 
 describe('a session that is paid', () => {
   test('is told by two webhooks, and only the payment knows the channel', async () => {
     const id = await open({ reference_id: 'order-7001' })
-    await stand.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })
-    const [capture] = await stand.events('payment.capture')
-    const [completed] = await stand.events('payment_session.completed')
+    await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })
+    const [capture] = await fixture.events('payment.capture')
+    const [completed] = await fixture.events('payment_session.completed')
     expect(capture?.path).toBe('/webhooks/payments')
     expect(capture?.headers.get('x-callback-token')).toBe('token-id')
     expect(capture?.headers.get('webhook-id')).toMatch(/^[0-9a-f-]{36}$/)
@@ -43,70 +43,72 @@ describe('a session that is paid', () => {
 
   test('can be looked up by request and by payment, each naming the channel', async () => {
     const id = await open()
-    await stand.control(`sessions/${id}/pay`, { channel_code: 'BCA_VIRTUAL_ACCOUNT' })
-    const session = (await stand.get('ID', `/sessions/${id}`)).json
-    const request = await stand.get('ID', `/v3/payment_requests/${session.payment_request_id}`)
+    await fixture.control(`sessions/${id}/pay`, { channel_code: 'BCA_VIRTUAL_ACCOUNT' })
+    const session = (await fixture.get('ID', `/sessions/${id}`)).json
+    const request = await fixture.get('ID', `/v3/payment_requests/${session.payment_request_id}`)
     expect(request.json).toMatchObject({
       channel_code: 'BCA_VIRTUAL_ACCOUNT',
       status: 'SUCCEEDED',
       latest_payment_id: session.payment_id,
     })
-    const payment = await stand.get('ID', `/v3/payments/${session.payment_id}`)
+    const payment = await fixture.get('ID', `/v3/payments/${session.payment_id}`)
     expect(payment.json).toMatchObject({ channel_code: 'BCA_VIRTUAL_ACCOUNT', status: 'SUCCEEDED' })
     expect(Date.parse(payment.json.created)).toBeWithin(Date.parse(session.created), Date.now() + 1)
-    const stranger = await stand.get('MY', `/v3/payments/${session.payment_id}`)
-    expect(stranger).toMatchObject({ status: 404, json: { error_code: 'DATA_NOT_FOUND' } })
-    expect((await stand.control(`sessions/${id}/pay`)).status).toBe(409)
+    const neighbour = await fixture.get('MY', `/v3/payments/${session.payment_id}`)
+    expect(neighbour).toMatchObject({ status: 404, json: { error_code: 'DATA_NOT_FOUND' } })
+    expect((await fixture.control(`sessions/${id}/pay`)).status).toBe(409)
   })
 
   test('tells its two webhooks in both orders', async () => {
     const orders = new Set<string>()
     for (let count = 0; count < 20; count++) {
-      await stand.control(`sessions/${await open()}/pay`)
+      await fixture.control(`sessions/${await open()}/pay`)
     }
-    const { webhooks } = await stand.book()
+    const { webhooks } = await fixture.book()
     for (let at = 0; at < webhooks.length; at += 2) orders.add(webhooks[at].event)
     expect([...orders].sort()).toEqual(['payment.capture', 'payment_session.completed'])
   })
 
   test('refuses a channel it does not allow, unless forced', async () => {
     const id = await open({ allowed_payment_channels: ['CARDS'] })
-    expect((await stand.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })).status).toBe(400)
+    expect((await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })).status).toBe(400)
     const forced = { channel_code: 'BRAND_NEW', force: true }
-    expect((await stand.control(`sessions/${id}/pay`, forced)).json.channel_code).toBe('BRAND_NEW')
+    expect((await fixture.control(`sessions/${id}/pay`, forced)).json.channel_code).toBe(
+      'BRAND_NEW',
+    )
   })
 })
 
 describe('a session that is not paid', () => {
   test('stays open after a failed attempt, and the next one succeeds', async () => {
     const id = await open()
-    await stand.control(`sessions/${id}/fail`, { failure_code: 'INSUFFICIENT_BALANCE' })
-    const [failure] = await stand.events('payment.failure')
+    await fixture.control(`sessions/${id}/fail`, { failure_code: 'INSUFFICIENT_BALANCE' })
+    const [failure] = await fixture.events('payment.failure')
     const failed = { status: 'FAILED', failure_code: 'INSUFFICIENT_BALANCE', captures: [] }
     expect(failure?.json.data).toMatchObject(failed)
-    expect((await stand.get('ID', `/sessions/${id}`)).json.status).toBe('ACTIVE')
-    const paid = await stand.control(`sessions/${id}/pay`)
+    expect((await fixture.get('ID', `/sessions/${id}`)).json.status).toBe('ACTIVE')
+    const paid = await fixture.control(`sessions/${id}/pay`)
     expect(paid.json.reference_id).toMatch(/-2$/)
   })
 
   test('expires, and a payment that comes late is told without the session', async () => {
     const id = await open({ reference_id: 'late-1' })
-    await stand.control(`sessions/${id}/choose`, { channel_code: 'BCA_VIRTUAL_ACCOUNT' })
-    await stand.control('sessions/late-1/expire')
-    const [expired] = await stand.events('payment_session.expired')
+    await fixture.control(`sessions/${id}/choose`, { channel_code: 'BCA_VIRTUAL_ACCOUNT' })
+    await fixture.control('sessions/late-1/expire')
+    const [expired] = await fixture.events('payment_session.expired')
     expect(expired?.json.data.status).toBe('EXPIRED')
     expect('payment_id' in expired!.json.data).toBe(false)
-    await stand.events('payment_request.expiry')
-    const late = await stand.control(`sessions/${id}/pay`)
-    await stand.events('payment.capture')
-    const session = (await stand.get('ID', `/sessions/${id}`)).json
+    await fixture.events('payment_request.expiry')
+    const late = await fixture.control(`sessions/${id}/pay`)
+    await fixture.events('payment.capture')
+    const session = (await fixture.get('ID', `/sessions/${id}`)).json
     expect(session.status).toBe('EXPIRED')
-    const request = await stand.get('ID', `/v3/payment_requests/${session.payment_request_id}`)
+    const request = await fixture.get('ID', `/v3/payment_requests/${session.payment_request_id}`)
     expect(request.json).toMatchObject({
       status: 'EXPIRED',
       latest_payment_id: late.json.payment_id,
     })
-    const { webhooks } = await stand.book()
+    const { webhooks } = await fixture.book()
     expect(webhooks.map((w: { event: string }) => w.event)).not.toContain(
       'payment_session.completed',
     )
@@ -114,60 +116,60 @@ describe('a session that is not paid', () => {
 
   test('is cancelled, and its code that was already shown is paid all the same', async () => {
     const id = await open({ reference_id: 'recalled-1' })
-    const shown = await stand.control(`sessions/${id}/choose`, {
+    const shown = await fixture.control(`sessions/${id}/choose`, {
       channel_code: 'BCA_VIRTUAL_ACCOUNT',
     })
-    await stand.call('ID', `/sessions/${id}/cancel`)
-    const late = await stand.control(`sessions/${id}/pay`)
+    await fixture.call('ID', `/sessions/${id}/cancel`)
+    const late = await fixture.control(`sessions/${id}/pay`)
     expect(late.json).toMatchObject({
       payment_request_id: shown.json.payment_request_id,
       channel_code: 'BCA_VIRTUAL_ACCOUNT',
       status: 'SUCCEEDED',
     })
-    const [told] = await stand.events('payment.capture')
+    const [told] = await fixture.events('payment.capture')
     expect(told?.json.data.payment_id).toBe(late.json.payment_id)
-    const session = (await stand.get('ID', `/sessions/${id}`)).json
+    const session = (await fixture.get('ID', `/sessions/${id}`)).json
     expect(session).toMatchObject({ status: 'CANCELED', payment_id: null })
-    const { webhooks } = await stand.book()
+    const { webhooks } = await fixture.book()
     expect(webhooks.map((w: { event: string }) => w.event)).toEqual(['payment.capture'])
   })
 
   test('is cancelled before any code was shown: then only force pays it', async () => {
     const id = await open()
-    await stand.call('ID', `/sessions/${id}/cancel`)
-    expect((await stand.control(`sessions/${id}/pay`)).status).toBe(409)
-    expect((await stand.book()).payments).toEqual([])
+    await fixture.call('ID', `/sessions/${id}/cancel`)
+    expect((await fixture.control(`sessions/${id}/pay`)).status).toBe(409)
+    expect((await fixture.book()).payments).toEqual([])
     const forced = { channel_code: 'CARDS', force: true }
-    const { json } = await stand.control(`sessions/${id}/pay`, forced)
+    const { json } = await fixture.control(`sessions/${id}/pay`, forced)
     expect(json).toMatchObject({ channel_code: 'CARDS', status: 'SUCCEEDED' })
-    expect((await stand.get('ID', `/sessions/${id}`)).json.status).toBe('CANCELED')
-    expect((await stand.control(`sessions/${id}/choose`)).status).toBe(409)
+    expect((await fixture.get('ID', `/sessions/${id}`)).json.status).toBe('CANCELED')
+    expect((await fixture.control(`sessions/${id}/choose`)).status).toBe(409)
   })
 
   test('can be authorized, captured or left to expire', async () => {
-    const first = await stand.control(`sessions/${await open()}/authorize`, {
+    const first = await fixture.control(`sessions/${await open()}/authorize`, {
       channel_code: 'CARDS',
     })
     expect(first.json.status).toBe('AUTHORIZED')
-    await stand.events('payment.authorization')
-    const captured = await stand.control(`payments/${first.json.payment_id}/capture`)
+    await fixture.events('payment.authorization')
+    const captured = await fixture.control(`payments/${first.json.payment_id}/capture`)
     expect(captured.json).toMatchObject({
       payment_id: first.json.payment_id,
       status: 'SUCCEEDED',
     })
-    const second = await stand.control(`sessions/${await open()}/authorize`)
-    await stand.control(`payments/${second.json.payment_id}/expire`)
-    expect((await stand.events('payment.expiry'))[0]?.json.data.status).toBe('EXPIRED')
+    const second = await fixture.control(`sessions/${await open()}/authorize`)
+    await fixture.control(`payments/${second.json.payment_id}/expire`)
+    expect((await fixture.events('payment.expiry'))[0]?.json.data.status).toBe('EXPIRED')
   })
 
   test('is paid by a simulation of its virtual account', async () => {
     const id = await open()
-    const chosen = await stand.control(`sessions/${id}/choose`, {
+    const chosen = await fixture.control(`sessions/${id}/choose`, {
       channel_code: 'BNI_VIRTUAL_ACCOUNT',
     })
     const path = `/v3/payment_requests/${chosen.json.payment_request_id}/simulate`
-    expect((await stand.call('ID', path, { amount: 150_000 })).json.status).toBe('PENDING')
-    await stand.events('payment_session.completed')
-    expect((await stand.call('ID', path)).json.error_code).toBe('INACTIVE_PAYMENT_REQUEST')
+    expect((await fixture.call('ID', path, { amount: 150_000 })).json.status).toBe('PENDING')
+    await fixture.events('payment_session.completed')
+    expect((await fixture.call('ID', path)).json.error_code).toBe('INACTIVE_PAYMENT_REQUEST')
   })
 })

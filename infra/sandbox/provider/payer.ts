@@ -1,10 +1,10 @@
-import { findChannel } from '../channels/channel.ts'
-import { newId, randomHex } from '../ids.ts'
-import type { Payment, PaymentRequest, Session } from '../records.ts'
-import { tell } from '../webhooks/payment-event.ts'
-import { nowText, type World } from '../world.ts'
-import { paymentBody, paymentRequestBody } from './payment.ts'
-import { sessionEventBody } from './session.ts'
+import { findChannel } from '../channels/channels'
+import { newId, randomHex } from '../ids'
+import type { Payment, PaymentRequest, Session } from '../records'
+import { tell } from '../webhooks/payment-event'
+import { nowText, type World } from '../world'
+import { paymentBody, paymentRequestBody } from './payment'
+import { sessionEventBody } from './session'
 
 /**
  * The payer picks a channel: a payment request opens, and the session names it. Its reference is

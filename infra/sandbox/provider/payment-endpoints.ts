@@ -1,11 +1,11 @@
-import { currencyOf } from '../account.ts'
-import { minorFromMajor } from '../amount.ts'
-import type { World } from '../world.ts'
-import type { Endpoint, ProviderCall } from './door.ts'
-import { captureRequest } from './payer.ts'
-import { paymentBody, paymentRequestBody } from './payment.ts'
-import { Problem } from './problem.ts'
-import { shapeOf } from './shape.ts'
+import { currencyOf } from '../account'
+import { minorFromMajor } from '../amount'
+import type { World } from '../world'
+import type { Endpoint, ProviderCall } from './door'
+import { captureRequest } from './payer'
+import { paymentBody, paymentRequestBody } from './payment'
+import { Problem } from './problem'
+import { shapeOf } from './shape'
 
 /** The endpoints of payments v3. Both objects name the channel that was charged. */
 export const paymentEndpoints: readonly Endpoint[] = [

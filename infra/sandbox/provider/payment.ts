@@ -1,7 +1,7 @@
-import { businessIdOf, currencyOf } from '../account.ts'
-import { majorFromMinor } from '../amount.ts'
-import { findChannel } from '../channels/channel.ts'
-import type { Payment, PaymentRequest } from '../records.ts'
+import { businessIdOf, currencyOf } from '../account'
+import { majorFromMinor } from '../amount'
+import { findChannel } from '../channels/channels'
+import type { Payment, PaymentRequest } from '../records'
 
 /** A payment as webhooks and `GET /v3/payments/:id` carry it. */
 export function paymentBody(payment: Payment): Record<string, unknown> {

@@ -1,12 +1,12 @@
-import { currencyOf } from '../account.ts'
-import { majorFromMinor } from '../amount.ts'
-import { type Bank, banks } from '../channels/bank.ts'
-import type { Payout } from '../records.ts'
-import { nowText, type World } from '../world.ts'
-import type { Endpoint, ProviderAnswer, ProviderCall } from './door.ts'
-import { movePayout, payoutBody, planPayout } from './payout.ts'
-import { canonical, payoutFromRequest } from './payout-request.ts'
-import { Problem } from './problem.ts'
+import { currencyOf } from '../account'
+import { majorFromMinor } from '../amount'
+import { type Bank, banks } from '../channels/bank'
+import type { Payout } from '../records'
+import { nowText, type World } from '../world'
+import type { Endpoint, ProviderAnswer, ProviderCall } from './door'
+import { movePayout, payoutBody, planPayout } from './payout'
+import { canonical, payoutFromRequest } from './payout-request'
+import { Problem } from './problem'
 
 const pageDefault = 10
 const pageMax = 100

@@ -1,13 +1,13 @@
-import type { Payout } from '../records.ts'
+import type { Payout } from '../records'
 
-/** The change a payout makes by itself, and how long after its last one. */
+/** The change a payout makes on its own, and how long after its last one. */
 export type Step = {
   readonly status: Payout['status']
   readonly failureCode: string | null
   readonly afterMs: number
 }
 
-// Account numbers that choose their fate in the provider's test mode; the last one is known
+// Account numbers that choose how they end in the provider's test mode; the last one is known
 // from an older interface only.
 const failures = new Map([
   ['123456', 'TEMPORARY_TRANSFER_ERROR'],

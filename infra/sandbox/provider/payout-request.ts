@@ -1,11 +1,11 @@
-import { type Account, currencyOf } from '../account.ts'
-import { minorFromMajor } from '../amount.ts'
-import { type Bank, banks } from '../channels/bank.ts'
-import { newId } from '../ids.ts'
-import type { Payout } from '../records.ts'
-import { isObject, type JsonObject } from '../route.ts'
-import { Problem } from './problem.ts'
-import { shapeOf } from './shape.ts'
+import { type Account, currencyOf } from '../account'
+import { minorFromMajor } from '../amount'
+import { type Bank, banks } from '../channels/bank'
+import { newId } from '../ids'
+import type { Payout } from '../records'
+import { isObject, type JsonObject } from '../route'
+import { Problem } from './problem'
+import { shapeOf } from './shape'
 
 const accountTypes = [
   'BANK_ACCOUNT',

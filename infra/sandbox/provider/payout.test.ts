@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { waitUntil } from '#infra/local/wait'
-import { openStand, payoutBody, type Stand } from '../stand.ts'
+import { openSandboxFixture, payoutBody, type SandboxFixture } from '#test/support/sandbox'
 
-let stand: Stand
+let fixture: SandboxFixture
 beforeAll(async () => {
-  stand = await openStand()
+  fixture = await openSandboxFixture()
 })
-afterAll(() => stand[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 const create = (body: unknown, key = crypto.randomUUID() as string) =>
-  stand.call('ID', '/v2/payouts', body, { 'idempotency-key': key })
-const statusOf = async (id: string) => (await stand.get('ID', `/v2/payouts/${id}`)).json.status
+  fixture.call('ID', '/v2/payouts', body, { 'idempotency-key': key })
+const statusOf = async (id: string) => (await fixture.get('ID', `/v2/payouts/${id}`)).json.status
 const reach = (id: string, status: string) =>
   waitUntil(status, async () => (await statusOf(id)) === status, 3_000, 5)
 
@@ -22,7 +22,7 @@ describe('a payout', () => {
     expect(json.id).toMatch(/^disb-[0-9a-f-]{36}$/)
     expect(json).toMatchObject({ ...body, status: 'ACCEPTED' })
     expect(Date.parse(json.estimated_arrival_time) - Date.parse(json.created)).toBe(900_000)
-    const [told] = await stand.events('payout.succeeded')
+    const [told] = await fixture.events('payout.succeeded')
     expect(told?.json).toMatchObject({ event: 'payout.succeeded', api_version: 'v2' })
     expect(told?.json.data).toMatchObject({
       id: json.id,
@@ -46,7 +46,7 @@ describe('a payout', () => {
     expect(again).toMatchObject({ status: 200, json: { id: first.json.id, status: 'SUCCEEDED' } })
     const other = await create({ ...body, amount: 250_001 }, key)
     expect(other).toMatchObject({ status: 409, json: { error_code: 'DUPLICATE_ERROR' } })
-    const { payouts } = await stand.book()
+    const { payouts } = await fixture.book()
     const mine = payouts.filter((p: { idempotency_key: string }) => p.idempotency_key === key)
     expect(mine).toMatchObject([{ account: 'ID', replays: 1, amount: 250_000 }])
   })
@@ -61,12 +61,12 @@ describe('a payout', () => {
     const { json } = await create(payoutBody(account))
     expect(json.status).toBe('ACCEPTED')
     await reach(json.id, status)
-    const read = await stand.get('ID', `/v2/payouts/${json.id}`)
+    const read = await fixture.get('ID', `/v2/payouts/${json.id}`)
     expect(read.json.failure_code).toBe(failureCode)
     const told = await waitUntil(
       'its webhook',
       () =>
-        stand.received.find((r) => r.json.data?.id === json.id && r.json.data.status === status),
+        fixture.received.find((r) => r.json.data?.id === json.id && r.json.data.status === status),
       3_000,
       5,
     )
@@ -78,9 +78,9 @@ describe('a payout', () => {
     const moving = await create(payoutBody())
     await reach(moving.json.id, 'SUCCEEDED')
     expect(await statusOf(waiting.json.id)).toBe('ACCEPTED')
-    const cancelled = await stand.call('ID', `/v2/payouts/${waiting.json.id}/cancel`)
+    const cancelled = await fixture.call('ID', `/v2/payouts/${waiting.json.id}/cancel`)
     expect(cancelled).toMatchObject({ status: 200, json: { status: 'CANCELLED' } })
-    const late = await stand.call('ID', `/v2/payouts/${moving.json.id}/cancel`)
+    const late = await fixture.call('ID', `/v2/payouts/${moving.json.id}/cancel`)
     expect(late).toMatchObject({ status: 400, json: { error_code: 'CANCELLATION_NOT_ALLOWED' } })
   })
 
@@ -88,22 +88,22 @@ describe('a payout', () => {
     const failing = await create(payoutBody('141414'))
     await reach(failing.json.id, 'REQUESTED')
     const code = { failure_code: 'ACCOUNT_NAME_MISMATCH' }
-    const failed = await stand.control(`payouts/${failing.json.reference_id}/fail`, code)
+    const failed = await fixture.control(`payouts/${failing.json.reference_id}/fail`, code)
     expect(failed.json).toMatchObject({ status: 'FAILED', ...code })
     const paid = await create(payoutBody('141414'))
-    await stand.control(`payouts/${paid.json.id}/succeed`)
-    const reversed = await stand.control(`payouts/${paid.json.id}/reverse`)
+    await fixture.control(`payouts/${paid.json.id}/succeed`)
+    const reversed = await fixture.control(`payouts/${paid.json.id}/reverse`)
     expect(reversed.json.status).toBe('REVERSED')
-    expect((await stand.control(`payouts/${paid.json.id}/fail`)).status).toBe(409)
-    expect((await stand.control('payouts/none/fail')).status).toBe(404)
+    expect((await fixture.control(`payouts/${paid.json.id}/fail`)).status).toBe(409)
+    expect((await fixture.control('payouts/none/fail')).status).toBe(404)
   })
 
   test('is found by its reference in the observed envelope', async () => {
     const { json } = await create(payoutBody())
     const path = '/v2/payouts?reference_id='
-    const found = (await stand.get('ID', `${path}${json.reference_id}`)).json
+    const found = (await fixture.get('ID', `${path}${json.reference_id}`)).json
     expect(found).toMatchObject({ has_more: false, data: [{ id: json.id }] })
-    const unknown = await stand.get('ID', `${path}none`)
+    const unknown = await fixture.get('ID', `${path}none`)
     expect(unknown).toMatchObject({ status: 200, json: { has_more: false, data: [] } })
   })
 
@@ -120,10 +120,10 @@ describe('a payout', () => {
   })
 
   test('needs a key, and the Indonesian account', async () => {
-    const keyless = await stand.call('ID', '/v2/payouts', payoutBody())
+    const keyless = await fixture.call('ID', '/v2/payouts', payoutBody())
     expect(keyless).toMatchObject({ status: 400, json: { error_code: 'API_VALIDATION_ERROR' } })
     const headers = { 'idempotency-key': 'x' }
-    const malaysian = await stand.call('MY', '/v2/payouts', payoutBody(), headers)
+    const malaysian = await fixture.call('MY', '/v2/payouts', payoutBody(), headers)
     expect(malaysian).toMatchObject({
       status: 403,
       json: { error_code: 'REQUEST_FORBIDDEN_ERROR' },
@@ -131,11 +131,11 @@ describe('a payout', () => {
   })
 
   test('has its destinations listed by code, with limits', async () => {
-    const { json } = await stand.get('ID', '/payouts_channels?currency=IDR&channel_category=BANK')
+    const { json } = await fixture.get('ID', '/payouts_channels?currency=IDR&channel_category=BANK')
     const codes = json.map((bank: { channel_code: string }) => bank.channel_code)
     expect(codes).toEqual([...codes].sort())
     expect(codes).not.toContain('ID_OVO')
-    const [bsi] = (await stand.get('ID', '/payouts_channels?channel_code=ID_BSI')).json
+    const [bsi] = (await fixture.get('ID', '/payouts_channels?channel_code=ID_BSI')).json
     expect(bsi).toEqual({
       channel_code: 'ID_BSI',
       channel_category: 'BANK',

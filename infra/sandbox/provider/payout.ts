@@ -1,10 +1,10 @@
-import { businessIdOf, currencyOf } from '../account.ts'
-import { majorFromMinor } from '../amount.ts'
-import { banks } from '../channels/bank.ts'
-import type { Payout } from '../records.ts'
-import { tell } from '../webhooks/payment-event.ts'
-import { nowText, type World } from '../world.ts'
-import { nextStep } from './payout-plan.ts'
+import { businessIdOf, currencyOf } from '../account'
+import { majorFromMinor } from '../amount'
+import { banks } from '../channels/bank'
+import type { Payout } from '../records'
+import { tell } from '../webhooks/payment-event'
+import { nowText, type World } from '../world'
+import { nextStep } from './payout-plan'
 
 const arrivalMs = 15 * 60_000
 
@@ -48,7 +48,7 @@ export const payoutEventBody = (payout: Payout): Record<string, unknown> => ({
   }),
 })
 
-/** Moves a payout on, tells what the provider tells, and plans what follows by itself. */
+/** Moves a payout on, tells what the provider tells, and plans what follows on its own. */
 export function movePayout(
   world: World,
   payout: Payout,
@@ -63,7 +63,7 @@ export function movePayout(
   return moved
 }
 
-/** Plans the step a payout takes by itself; it is dropped when somebody moved it meanwhile. */
+/** Plans the step a payout takes on its own; it is dropped when somebody moved it meanwhile. */
 export function planPayout(world: World, payout: Payout): void {
   const step = nextStep(payout, world.config.payoutSettleMs)
   if (!step) return

@@ -1,4 +1,4 @@
-import type { Account } from '../account.ts'
+import type { Account } from '../account'
 
 // The real limits are 60 (test) and 600 (live) a minute; load tests need far more room.
 const callsPerMinuteMax = 60_000

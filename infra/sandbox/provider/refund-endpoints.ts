@@ -1,12 +1,12 @@
-import { type Account, currencyOf } from '../account.ts'
-import { minorFromMajor } from '../amount.ts'
-import { findChannel } from '../channels/channel.ts'
-import type { Payment } from '../records.ts'
-import type { World } from '../world.ts'
-import type { Endpoint, ProviderCall } from './door.ts'
-import { Problem } from './problem.ts'
-import { openRefund, planRefund, refundableMinor, refundBody } from './refund.ts'
-import { shapeOf } from './shape.ts'
+import { type Account, currencyOf } from '../account'
+import { minorFromMajor } from '../amount'
+import { findChannel } from '../channels/channels'
+import type { Payment } from '../records'
+import type { World } from '../world'
+import type { Endpoint, ProviderCall } from './door'
+import { Problem } from './problem'
+import { openRefund, planRefund, refundableMinor, refundBody } from './refund'
+import { shapeOf } from './shape'
 
 const dayMs = 86_400_000
 const reasons = [

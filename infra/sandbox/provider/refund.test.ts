@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { openStand, type Stand, sessionBody } from '../stand.ts'
+import { openSandboxFixture, type SandboxFixture, sessionBody } from '#test/support/sandbox'
 
-let stand: Stand
+let fixture: SandboxFixture
 beforeAll(async () => {
-  stand = await openStand()
+  fixture = await openSandboxFixture()
 })
-afterAll(() => stand[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 const paidBy = async (channel_code: string) => {
-  const session = await stand.call('ID', '/sessions', sessionBody())
+  const session = await fixture.call('ID', '/sessions', sessionBody())
   const path = `sessions/${session.json.payment_session_id}/pay`
-  return (await stand.control(path, { channel_code })).json
+  return (await fixture.control(path, { channel_code })).json
 }
 const ask = (payment_request_id: string, change = {}) =>
-  stand.call('ID', '/refunds', { payment_request_id, reason: 'CANCELLATION', ...change })
+  fixture.call('ID', '/refunds', { payment_request_id, reason: 'CANCELLATION', ...change })
 
 describe('a refund', () => {
   test('is pending first, and told flat when it succeeded', async () => {
@@ -28,7 +28,7 @@ describe('a refund', () => {
     })
     const again = await ask(payment.payment_request_id)
     expect(again.json.error_code).toBe('REFUND_IN_PROGRESS')
-    const [told] = await stand.events('refund.succeeded')
+    const [told] = await fixture.events('refund.succeeded')
     expect(told?.json.data).toMatchObject({
       id: json.id,
       status: 'SUCCEEDED',
@@ -36,8 +36,11 @@ describe('a refund', () => {
       channel_code: 'DANA',
       payment_method_type: 'EWALLET',
     })
-    expect((await stand.get('ID', `/refunds/${json.id}`)).json.status).toBe('SUCCEEDED')
-    const list = await stand.get('ID', `/refunds?payment_request_id=${payment.payment_request_id}`)
+    expect((await fixture.get('ID', `/refunds/${json.id}`)).json.status).toBe('SUCCEEDED')
+    const list = await fixture.get(
+      'ID',
+      `/refunds?payment_request_id=${payment.payment_request_id}`,
+    )
     expect(list.json.data.map((refund: { id: string }) => refund.id)).toEqual([json.id])
     const rest = await ask(payment.payment_request_id, { amount: 100_001 })
     expect(rest.json.error_code).toBe('REFUND_AMOUNT_EXCEEDED')
@@ -57,10 +60,13 @@ describe('a refund', () => {
   test('from the dashboard goes past channel rules, and can fail', async () => {
     const payment = await paidBy('BCA_VIRTUAL_ACCOUNT')
     const path = `payments/${payment.payment_id}/refund`
-    const failed = await stand.control(path, { failure_code: 'REFUND_FAILED' })
+    const failed = await fixture.control(path, { failure_code: 'REFUND_FAILED' })
     expect(failed.json).toMatchObject({ status: 'FAILED', failure_code: 'REFUND_FAILED' })
-    await stand.events('refund.failed')
-    expect((await stand.control(path)).json).toMatchObject({ status: 'SUCCEEDED', amount: 150_000 })
-    expect((await stand.control(path)).status).toBe(409)
+    await fixture.events('refund.failed')
+    expect((await fixture.control(path)).json).toMatchObject({
+      status: 'SUCCEEDED',
+      amount: 150_000,
+    })
+    expect((await fixture.control(path)).status).toBe(409)
   })
 })

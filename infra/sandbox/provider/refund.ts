@@ -1,11 +1,11 @@
-import { currencyOf } from '../account.ts'
-import { majorFromMinor } from '../amount.ts'
-import type { Book } from '../book.ts'
-import { findChannel } from '../channels/channel.ts'
-import { newId } from '../ids.ts'
-import type { Payment, Refund } from '../records.ts'
-import { tell } from '../webhooks/payment-event.ts'
-import { nowText, type World } from '../world.ts'
+import { currencyOf } from '../account'
+import { majorFromMinor } from '../amount'
+import type { Book } from '../book'
+import { findChannel } from '../channels/channels'
+import { newId } from '../ids'
+import type { Payment, Refund } from '../records'
+import { tell } from '../webhooks/payment-event'
+import { nowText, type World } from '../world'
 
 const methodTypes = new Map([
   ['CARDS', 'CARD'],
@@ -79,7 +79,7 @@ export function endRefund(world: World, id: string, failureCode: string | null):
   return ended
 }
 
-/** Lets a refund succeed by itself, as long after it was asked as a payout takes. */
+/** Lets a refund succeed on its own, as long after it was asked as a payout takes. */
 export function planRefund(world: World, { id, createdAt }: Refund): void {
   const dueMs = Date.parse(createdAt) + world.config.payoutSettleMs
   world.timers.at(dueMs, () => void endRefund(world, id, null))

@@ -1,10 +1,10 @@
-import type { Session } from '../records.ts'
-import { nowText, type World } from '../world.ts'
-import type { Endpoint, ProviderCall } from './door.ts'
-import { expireSession } from './payer.ts'
-import { Problem } from './problem.ts'
-import { sessionBody } from './session.ts'
-import { sessionFromRequest } from './session-request.ts'
+import type { Session } from '../records'
+import { nowText, type World } from '../world'
+import type { Endpoint, ProviderCall } from './door'
+import { expireSession } from './payer'
+import { Problem } from './problem'
+import { sessionBody } from './session'
+import { sessionFromRequest } from './session-request'
 
 /** The endpoints of hosted payment sessions. */
 export const sessionEndpoints: readonly Endpoint[] = [
@@ -47,7 +47,7 @@ function ownSession({ book }: World, call: ProviderCall): Session {
   return session
 }
 
-/** Lets a session expire by itself when its time comes. */
+/** Lets a session expire on its own when its time comes. */
 export function planExpiry(world: World, { id, expiresAt }: Session): void {
   world.timers.at(Date.parse(expiresAt), () => {
     const session = world.book.get('sessions', id)

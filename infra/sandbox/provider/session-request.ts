@@ -1,12 +1,12 @@
-import { type Account, currencyOf } from '../account.ts'
-import { minorFromMajor } from '../amount.ts'
-import type { Book } from '../book.ts'
-import { findChannel } from '../channels/channel.ts'
-import { newId, newSessionId } from '../ids.ts'
-import type { Session } from '../records.ts'
-import { isObject, type JsonObject } from '../route.ts'
-import { Problem } from './problem.ts'
-import { shapeOf } from './shape.ts'
+import { type Account, currencyOf } from '../account'
+import { minorFromMajor } from '../amount'
+import type { Book } from '../book'
+import { findChannel } from '../channels/channels'
+import { newId, newSessionId } from '../ids'
+import type { Session } from '../records'
+import { isObject, type JsonObject } from '../route'
+import { Problem } from './problem'
+import { shapeOf } from './shape'
 
 const minuteMs = 60_000
 const defaultLifeMs = 30 * minuteMs

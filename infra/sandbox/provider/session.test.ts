@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { openStand, type Stand, sessionBody } from '../stand.ts'
+import { openSandboxFixture, type SandboxFixture, sessionBody } from '#test/support/sandbox'
 
-let stand: Stand
+let fixture: SandboxFixture
 beforeAll(async () => {
-  stand = await openStand()
+  fixture = await openSandboxFixture()
 })
-afterAll(() => stand[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
 
 describe('a session', () => {
   test('is created as documented and read back the same', async () => {
-    const { status, headers, json } = await stand.call('ID', '/sessions', sessionBody())
+    const { status, headers, json } = await fixture.call('ID', '/sessions', sessionBody())
     expect(status).toBe(201)
     expect(headers.get('rate-limit-limit')).toMatch(/^\d+$/)
     expect(headers.get('rate-limit-remaining')).toMatch(/^\d+$/)
@@ -22,23 +22,23 @@ describe('a session', () => {
       amount: 150_000,
       currency: 'IDR',
       country: 'ID',
-      payment_link_url: `${stand.url}/checkout/${json.payment_session_id}`,
+      payment_link_url: `${fixture.url}/checkout/${json.payment_session_id}`,
       payment_request_id: null,
       payment_id: null,
     })
     expect('channel_code' in json).toBe(false)
     expect(Date.parse(json.expires_at) - Date.parse(json.created)).toBe(30 * 60_000)
-    const read = await stand.get('ID', `/sessions/${json.payment_session_id}`)
+    const read = await fixture.get('ID', `/sessions/${json.payment_session_id}`)
     expect(read).toMatchObject({ status: 200, json })
-    const stranger = await stand.get('MY', `/sessions/${json.payment_session_id}`)
-    expect(stranger).toMatchObject({ status: 404, json: { error_code: 'NOT_FOUND' } })
+    const neighbour = await fixture.get('MY', `/sessions/${json.payment_session_id}`)
+    expect(neighbour).toMatchObject({ status: 404, json: { error_code: 'NOT_FOUND' } })
   })
 
   test('may share its reference with another', async () => {
     const body = sessionBody()
     const [first, second] = [
-      await stand.call('ID', '/sessions', body),
-      await stand.call('ID', '/sessions', body),
+      await fixture.call('ID', '/sessions', body),
+      await fixture.call('ID', '/sessions', body),
     ]
     expect([first.status, second.status]).toEqual([201, 201])
     expect(first.json.payment_session_id).not.toBe(second.json.payment_session_id)
@@ -61,13 +61,13 @@ describe('a session', () => {
     [{ cancel_return_url: 'javascript:alert(1)' }, 'INVALID_URL'],
     [{ expires_at: inMinutes(9) }, 'INVALID_EXPIRY_DATE'],
   ])('with %o is refused: %s', async (change, error_code) => {
-    const answer = await stand.call('ID', '/sessions', sessionBody(change))
+    const answer = await fixture.call('ID', '/sessions', sessionBody(change))
     expect(answer).toMatchObject({ status: 400, json: { error_code } })
   })
 
   test('that lacks a field is told so in the words of the provider', async () => {
     const body = sessionBody({ session_type: undefined })
-    const { json } = await stand.call('ID', '/sessions', body)
+    const { json } = await fixture.call('ID', '/sessions', body)
     const message = "must have required property 'session_type'"
     expect(json).toEqual({
       error_code: 'API_VALIDATION_ERROR',
@@ -78,7 +78,7 @@ describe('a session', () => {
 
   test('takes a return address on the same machine without https', async () => {
     const body = sessionBody({ success_return_url: 'http://localhost:5173/ok' })
-    expect((await stand.call('ID', '/sessions', body)).status).toBe(201)
+    expect((await fixture.call('ID', '/sessions', body)).status).toBe(201)
   })
 
   test('refuses a customer reference that was used before', async () => {
@@ -87,16 +87,16 @@ describe('a session', () => {
       type: 'INDIVIDUAL',
       individual_detail: { given_names: 'Sari' },
     }
-    expect((await stand.call('ID', '/sessions', sessionBody({ customer }))).status).toBe(201)
-    const again = await stand.call('ID', '/sessions', sessionBody({ customer }))
+    expect((await fixture.call('ID', '/sessions', sessionBody({ customer }))).status).toBe(201)
+    const again = await fixture.call('ID', '/sessions', sessionBody({ customer }))
     expect(again).toMatchObject({ status: 409, json: { error_code: 'DUPLICATE_ERROR' } })
   })
 
   test('is canceled once, silently', async () => {
-    const { json } = await stand.call('ID', '/sessions', sessionBody())
+    const { json } = await fixture.call('ID', '/sessions', sessionBody())
     const path = `/sessions/${json.payment_session_id}/cancel`
-    expect((await stand.call('ID', path)).json.status).toBe('CANCELED')
-    const { webhooks } = await stand.book()
+    expect((await fixture.call('ID', path)).json.status).toBe('CANCELED')
+    const { webhooks } = await fixture.book()
     const about = webhooks.filter(
       (w: { body: { data: { payment_session_id?: string } } }) =>
         w.body.data.payment_session_id === json.payment_session_id,
@@ -109,19 +109,19 @@ describe('cancelling a session', () => {
   test.each(['COMPLETED', 'EXPIRED', 'CANCELED'])(
     'that is %s is refused in the words of the provider, and changes nothing',
     async (status) => {
-      const { json } = await stand.call('ID', '/sessions', sessionBody())
+      const { json } = await fixture.call('ID', '/sessions', sessionBody())
       const id = json.payment_session_id
-      if (status === 'COMPLETED') await stand.control(`sessions/${id}/pay`)
-      if (status === 'EXPIRED') await stand.control(`sessions/${id}/expire`)
-      if (status === 'CANCELED') await stand.call('ID', `/sessions/${id}/cancel`)
-      expect(await stand.call('ID', `/sessions/${id}/cancel`)).toMatchObject({
+      if (status === 'COMPLETED') await fixture.control(`sessions/${id}/pay`)
+      if (status === 'EXPIRED') await fixture.control(`sessions/${id}/expire`)
+      if (status === 'CANCELED') await fixture.call('ID', `/sessions/${id}/cancel`)
+      expect(await fixture.call('ID', `/sessions/${id}/cancel`)).toMatchObject({
         status: 422,
         json: {
           error_code: 'INVALID_SESSION_STATUS',
           message: `Session status is ${status}, expecting ACTIVE`,
         },
       })
-      expect((await stand.get('ID', `/sessions/${id}`)).json.status).toBe(status)
+      expect((await fixture.get('ID', `/sessions/${id}`)).json.status).toBe(status)
     },
   )
 })
@@ -132,7 +132,7 @@ describe('security: a key', () => {
     ['of nobody', { authorization: `Basic ${btoa('other:')}` }],
     ['with a password', { authorization: `Basic ${btoa('key-id:x')}` }],
   ])('%s opens nothing', async (_, headers) => {
-    const answer = await stand.post('/sessions', sessionBody(), headers)
+    const answer = await fixture.post('/sessions', sessionBody(), headers)
     expect(answer).toMatchObject({ status: 401, json: { error_code: 'INVALID_API_KEY' } })
   })
 })

@@ -1,6 +1,6 @@
-import { businessIdOf, currencyOf } from '../account.ts'
-import { majorFromMinor } from '../amount.ts'
-import type { Session } from '../records.ts'
+import { businessIdOf, currencyOf } from '../account'
+import { majorFromMinor } from '../amount'
+import type { Session } from '../records'
 
 /** A session as create, get and cancel answer it. No channel is in it, as on the real wire. */
 export function sessionBody(session: Session, publicUrl: string): Record<string, unknown> {

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from '../route.ts'
-import { Problem, type ProblemDetail } from './problem.ts'
+import { isObject, type JsonObject } from '../route'
+import { Problem, type ProblemDetail } from './problem'
 
 /** Reads the fields of a request body, collecting what is wrong with them. */
 export type Shape = {

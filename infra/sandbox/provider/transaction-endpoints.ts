@@ -1,15 +1,10 @@
-import { currencyOf } from '../account.ts'
-import { minorFromMajor } from '../amount.ts'
-import { transactionStatuses } from '../records.ts'
-import type { World } from '../world.ts'
-import type { Endpoint, ProviderAnswer, ProviderCall } from './door.ts'
-import { Problem, type ProblemDetail } from './problem.ts'
-import {
-  channelCategories,
-  type Transaction,
-  transactionBody,
-  transactionsOf,
-} from './transaction.ts'
+import { currencyOf } from '../account'
+import { minorFromMajor } from '../amount'
+import { transactionStatuses } from '../records'
+import type { World } from '../world'
+import type { Endpoint, ProviderAnswer, ProviderCall } from './door'
+import { Problem, type ProblemDetail } from './problem'
+import { channelCategories, type Transaction, transactionBody, transactionsOf } from './transaction'
 
 /** The list of everything that moved money. It needs the key's permission `Transaction Read`. */
 export const transactionEndpoints: readonly Endpoint[] = [

@@ -3,37 +3,42 @@ import { waitUntil } from '#infra/local/wait'
 import { openLog } from '#shared/log'
 import { openProviderClient } from '#shared/provider/client'
 import { lacksTransactionRead, listTransactions } from '#shared/provider/transactions'
-import { openStand, payoutBody, type Stand, sessionBody } from '../stand.ts'
+import {
+  openSandboxFixture,
+  payoutBody,
+  type SandboxFixture,
+  sessionBody,
+} from '#test/support/sandbox'
 
-let stand: Stand
+let fixture: SandboxFixture
 beforeEach(async () => {
-  stand = await openStand()
+  fixture = await openSandboxFixture()
 })
-afterEach(() => stand[Symbol.asyncDispose]())
+afterEach(() => fixture[Symbol.asyncDispose]())
 
 type Row = Record<string, unknown> & { id: string; updated: string }
 const list = async (query = ''): Promise<Row[]> =>
-  (await stand.get('ID', `/transactions?${query}`)).json.data
+  (await fixture.get('ID', `/transactions?${query}`)).json.data
 const paid = async (channel_code = 'DANA', amount = 150_000, reference_id = 'order-1') => {
-  const session = await stand.call('ID', '/sessions', sessionBody({ reference_id, amount }))
+  const session = await fixture.call('ID', '/sessions', sessionBody({ reference_id, amount }))
   const path = `sessions/${session.json.payment_session_id}/pay`
-  return (await stand.control(path, { channel_code })).json
+  return (await fixture.control(path, { channel_code })).json
 }
 const paidOut = async (accountNumber: string, status: string) => {
   const headers = { 'idempotency-key': crypto.randomUUID() }
-  const { json } = await stand.call('ID', '/v2/payouts', payoutBody(accountNumber), headers)
+  const { json } = await fixture.call('ID', '/v2/payouts', payoutBody(accountNumber), headers)
   const path = `/v2/payouts/${json.id}`
-  await waitUntil(status, async () => (await stand.get('ID', path)).json.status === status)
+  await waitUntil(status, async () => (await fixture.get('ID', path)).json.status === status)
   return json
 }
 
 describe('the list of transactions has', () => {
   test('a payment as soon as it succeeded, in the words of the reference', async () => {
-    await stand.call('ID', '/sessions', sessionBody({ reference_id: 'unpaid' }))
-    await stand.control('sessions/unpaid/fail')
-    await stand.control('sessions/unpaid/authorize', { channel_code: 'CARDS' })
+    await fixture.call('ID', '/sessions', sessionBody({ reference_id: 'unpaid' }))
+    await fixture.control('sessions/unpaid/fail')
+    await fixture.control('sessions/unpaid/authorize', { channel_code: 'CARDS' })
     const payment = await paid('DANA')
-    const { status, json } = await stand.get('ID', '/transactions')
+    const { status, json } = await fixture.get('ID', '/transactions')
     expect(status).toBe(200)
     expect(json).toMatchObject({ has_more: false, links: [] })
     expect(json.data).toHaveLength(1)
@@ -72,8 +77,8 @@ describe('the list of transactions has', () => {
   test('refunds under their own id, with their reference or else that of the payment', async () => {
     const payment = await paid()
     const path = `payments/${payment.payment_id}/refund`
-    const own = (await stand.control(path, { amount: 50_000, reference_id: 'rf-1' })).json
-    const plain = (await stand.control(path, { failure_code: 'REFUND_FAILED' })).json
+    const own = (await fixture.control(path, { amount: 50_000, reference_id: 'rf-1' })).json
+    const plain = (await fixture.control(path, { failure_code: 'REFUND_FAILED' })).json
     const out = { type: 'REFUND', cashflow: 'MONEY_OUT', estimated_settlement_time: null }
     const rows = await list('types=REFUND')
     expect(rows).toHaveLength(2)
@@ -87,14 +92,14 @@ describe('the list of transactions has', () => {
 
   test('a chargeback, of which nothing else ever tells', async () => {
     const payment = await paid('CARDS')
-    await stand.events('payment.capture')
-    const told = stand.received.length
+    await fixture.events('payment.capture')
+    const told = fixture.received.length
     const path = `payments/${payment.payment_id}/chargeback`
-    const whole = (await stand.control(path)).json
+    const whole = (await fixture.control(path)).json
     expect(whole).toMatchObject({
       ...{ payment_id: payment.payment_id, amount: 150_000, status: 'SUCCESS' },
     })
-    const part = (await stand.control(path, { amount: 20_000, status: 'PENDING' })).json
+    const part = (await fixture.control(path, { amount: 20_000, status: 'PENDING' })).json
     const rows = await list('types=CHARGEBACK')
     expect(rows.map((row) => [row.product_id, row.amount, row.status]).sort()).toEqual(
       [
@@ -103,7 +108,7 @@ describe('the list of transactions has', () => {
       ].sort(),
     )
     expect(rows[0]).toMatchObject({ reference_id: payment.reference_id, cashflow: 'MONEY_OUT' })
-    const { chargebacks, webhooks } = await stand.book()
+    const { chargebacks, webhooks } = await fixture.book()
     expect(chargebacks).toMatchObject([
       { account: 'ID', id: whole.id, payment_id: payment.payment_id },
       { account: 'ID', id: part.id, status: 'PENDING' },
@@ -129,9 +134,9 @@ describe('the list of transactions has', () => {
 
   test('amounts as JSON numbers in major units, and each account its own rows', async () => {
     const change = { currency: 'MYR', country: 'MY', amount: 12.34 }
-    const session = await stand.call('MY', '/sessions', sessionBody(change))
-    await stand.control(`sessions/${session.json.payment_session_id}/pay`)
-    expect((await stand.get('MY', '/transactions')).json.data).toMatchObject([
+    const session = await fixture.call('MY', '/sessions', sessionBody(change))
+    await fixture.control(`sessions/${session.json.payment_session_id}/pay`)
+    expect((await fixture.get('MY', '/transactions')).json.data).toMatchObject([
       { amount: 12.34, currency: 'MYR', type: 'PAYMENT' },
     ])
     expect(await list()).toEqual([])
@@ -139,10 +144,10 @@ describe('the list of transactions has', () => {
 })
 
 test('a row keeps its id and moves its time of change when it changes', async () => {
-  const { id } = (await stand.control(`payments/${(await paid()).payment_id}/chargeback`)).json
+  const { id } = (await fixture.control(`payments/${(await paid()).payment_id}/chargeback`)).json
   const [before] = await list('types=CHARGEBACK')
   await waitUntil('a later millisecond', () => Date.now() > Date.parse(before!.updated))
-  await stand.control(`chargebacks/${id}`, { status: 'REVERSED' })
+  await fixture.control(`chargebacks/${id}`, { status: 'REVERSED' })
   const [after] = await list('types=CHARGEBACK')
   expect(after).toMatchObject({ id: before!.id, status: 'REVERSED', created: before!.created })
   expect(Date.parse(after!.updated)).toBeGreaterThan(Date.parse(before!.updated))
@@ -153,7 +158,7 @@ test('a row keeps its id and moves its time of change when it changes', async ()
 describe('a query', () => {
   test('finds rows by every word that the reference has for it', async () => {
     const payment = await paid('QRIS', 60_000, 'order-a')
-    await stand.control(`payments/${payment.payment_id}/refund`)
+    await fixture.control(`payments/${payment.payment_id}/refund`)
     await paid('BNI_VIRTUAL_ACCOUNT', 70_000, 'order-b')
     const payout = await paidOut('1234567890', 'SUCCEEDED')
     const counts = await Promise.all(
@@ -210,30 +215,30 @@ describe('a query', () => {
     'currency=DOGE',
     'settlement_status=SETTLED',
   ])('with %s is refused', async (query) => {
-    const answer = await stand.get('ID', `/transactions?${query}`)
+    const answer = await fixture.get('ID', `/transactions?${query}`)
     expect(answer).toMatchObject({ status: 400, json: { error_code: 'API_VALIDATION_ERROR' } })
     expect(answer.json.errors[0].path).toStartWith('/query/')
   })
 
   test('without a key opens nothing', async () => {
-    expect((await stand.ask('/transactions')).status).toBe(401)
+    expect((await fixture.ask('/transactions')).status).toBe(401)
   })
 })
 
 describe('pages', () => {
   test('go newest first, ten at a time unless asked, and lead on both ways', async () => {
     for (let count = 0; count < 12; count++) await paid('DANA', 10_000 + count)
-    const first = (await stand.get('ID', '/transactions')).json
+    const first = (await fixture.get('ID', '/transactions')).json
     expect(first.data).toHaveLength(10)
     expect(first.has_more).toBe(true)
     const created = first.data.map((row: { created: string }) => row.created)
     expect(created).toEqual([...created].sort().reverse())
     const [next] = first.links
     expect(next).toMatchObject({ rel: 'next', method: 'GET' })
-    const second = (await stand.get('ID', next.href)).json
+    const second = (await fixture.get('ID', next.href)).json
     expect(second).toMatchObject({ has_more: false, links: [] })
     expect(new Set([...first.data, ...second.data].map(({ id }) => id)).size).toBe(12)
-    const back = await stand.get('ID', `/transactions?limit=3&before_id=${second.data[0].id}`)
+    const back = await fixture.get('ID', `/transactions?limit=3&before_id=${second.data[0].id}`)
     expect(back.json.data).toEqual(first.data.slice(-3))
     expect(back.json.has_more).toBe(true)
   })
@@ -250,30 +255,30 @@ describe('pages', () => {
 
 const client = () =>
   openProviderClient({
-    ...{ baseUrl: stand.url, secretKey: 'key-id', account: 'ID', requestsPerMinute: 60_000 },
+    ...{ baseUrl: fixture.url, secretKey: 'key-id', account: 'ID', requestsPerMinute: 60_000 },
     log: openLog('payments', 'silent'),
   })
 
 describe('a fault', () => {
   test('hides refunds from whoever looks at them, and not from the list', async () => {
     const payment = await paid()
-    const { id } = (await stand.control(`payments/${payment.payment_id}/refund`)).json
-    await stand.control('faults', { api: { hideRefunds: 1 } })
+    const { id } = (await fixture.control(`payments/${payment.payment_id}/refund`)).json
+    await fixture.control('faults', { api: { hideRefunds: 1 } })
     for (const path of [
       `/refunds/${id}`,
       `/refunds?payment_request_id=${payment.payment_request_id}`,
     ])
-      expect(await stand.get('ID', path)).toMatchObject({
+      expect(await fixture.get('ID', path)).toMatchObject({
         status: 404,
         json: { error_code: 'DATA_NOT_FOUND' },
       })
     expect(await list('types=REFUND')).toMatchObject([{ product_id: id }])
-    await stand.control('faults', {})
-    expect((await stand.get('ID', `/refunds/${id}`)).status).toBe(200)
+    await fixture.control('faults', {})
+    expect((await fixture.get('ID', `/refunds/${id}`)).status).toBe(200)
   })
 
   test('takes the permission from the key, which the client tells from other refusals', async () => {
-    await stand.control('faults', { api: { forbidList: 1 } })
+    await fixture.control('faults', { api: { forbidList: 1 } })
     const work = listTransactions(client(), { types: ['refund'], updatedFrom: new Date(0) })
     const error = await work.catch((thrown) => thrown)
     expect(lacksTransactionRead(error)).toBe(true)
@@ -281,11 +286,11 @@ describe('a fault', () => {
 
   test('lets the list lag behind: what has happened is not in it yet, and then it is', async () => {
     const payment = await paid('CARDS')
-    const { id } = (await stand.control(`payments/${payment.payment_id}/chargeback`)).json
-    await stand.control('faults', { api: { listDelayMs: 1_500 } })
+    const { id } = (await fixture.control(`payments/${payment.payment_id}/chargeback`)).json
+    await fixture.control('faults', { api: { listDelayMs: 1_500 } })
     expect(await list()).toEqual([])
     await waitUntil('both rows', async () => (await list()).length === 2, 5_000, 20)
-    await stand.control(`chargebacks/${id}`, { status: 'REVERSED' })
+    await fixture.control(`chargebacks/${id}`, { status: 'REVERSED' })
     const [before] = await list('types=CHARGEBACK')
     expect(before).toMatchObject({ status: 'SUCCESS', updated: before!.created })
     await waitUntil(
@@ -304,12 +309,12 @@ describe('a chargeback', () => {
     [{ status: 'LOST' }, 400],
   ])('with %o is refused: %i', async (change, status) => {
     const path = `payments/${(await paid('CARDS')).payment_id}/chargeback`
-    expect((await stand.control(path, change)).status).toBe(status)
-    expect((await stand.book()).chargebacks).toEqual([])
+    expect((await fixture.control(path, change)).status).toBe(status)
+    expect((await fixture.book()).chargebacks).toEqual([])
   })
 
   test('of nothing, or to another word than the list has, is refused', async () => {
-    expect((await stand.control('payments/py-none/chargeback')).status).toBe(404)
-    expect((await stand.control('chargebacks/cb-none', { status: 'FAILED' })).status).toBe(404)
+    expect((await fixture.control('payments/py-none/chargeback')).status).toBe(404)
+    expect((await fixture.control('chargebacks/cb-none', { status: 'FAILED' })).status).toBe(404)
   })
 })

@@ -1,9 +1,10 @@
-import { type Account, businessIdOf, currencyOf } from '../account.ts'
-import { majorFromMinor } from '../amount.ts'
-import { banks } from '../channels/bank.ts'
-import { type ChannelType, findChannel } from '../channels/channel.ts'
-import type { Chargeback, Payment, Payout, Refund, TransactionStatus } from '../records.ts'
-import type { World } from '../world.ts'
+import { type Account, businessIdOf, currencyOf } from '../account'
+import { majorFromMinor } from '../amount'
+import { banks } from '../channels/bank'
+import type { ChannelType } from '../channels/channel'
+import { findChannel } from '../channels/channels'
+import type { Chargeback, Payment, Payout, Refund, TransactionStatus } from '../records'
+import type { World } from '../world'
 
 /** The kinds of channel a row may name. */
 export const channelCategories = [

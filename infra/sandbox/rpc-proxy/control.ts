@@ -1,16 +1,17 @@
-import { isObject } from '../route.ts'
-import type { World } from './proxy.ts'
+import { isObject } from '../route'
+import type { RpcFaults } from './faults'
+import type { Journal } from './journal'
 
 /** `POST /control/faults`, `GET /control/faults`, `GET /control/journal`. */
 export async function control(
-  world: World,
+  proxy: { readonly journal: Journal; readonly faults: RpcFaults },
   request: Request,
   path: string,
   setFaults: (change: Record<string, unknown>) => void,
 ): Promise<Response> {
-  if (path === '/control/journal' && request.method === 'GET') return Response.json(world.journal)
+  if (path === '/control/journal' && request.method === 'GET') return Response.json(proxy.journal)
   if (path !== '/control/faults') return Response.json({ error: 'not found' }, { status: 404 })
-  if (request.method === 'GET') return Response.json(world.faults)
+  if (request.method === 'GET') return Response.json(proxy.faults)
   const change: unknown = await request.json().catch(() => null)
   if (!isObject(change))
     return Response.json({ error: 'a JSON object is expected' }, { status: 400 })
@@ -19,5 +20,5 @@ export async function control(
   } catch (error) {
     return Response.json({ error: (error as Error).message }, { status: 400 })
   }
-  return Response.json(world.faults)
+  return Response.json(proxy.faults)
 }

@@ -38,8 +38,8 @@ export type RpcFaults = {
   /** The transaction is forwarded, the connection then hangs without an answer. */
   readonly timeoutAfterAcceptRate: number
 
-  /** After a receipt was seen once, it is null for this many looks. */
-  readonly vanishReceiptLooks: number
+  /** After a receipt was seen once, it is null for this many reads. */
+  readonly vanishReceiptReads: number
   /** Every head (latest, safe, finalized) is this far behind, and later blocks do not exist. */
   readonly headLagBlocks: number
   /** With this rate a request meets a node that is `headBackBlocks` further behind. */
@@ -49,8 +49,8 @@ export type RpcFaults = {
   readonly logsClampBlocks: number
   /** Each log is left out with this rate. */
   readonly partialLogsRate: number
-  /** Each log is left out the first so many times it is looked at. */
-  readonly lateLogsLooks: number
+  /** Each log is left out the first so many times it is read. */
+  readonly lateLogsReads: number
 
   readonly tooManyRequestsRate: number
   /** The connection is cut before anything is forwarded. */
@@ -75,13 +75,13 @@ export const monad: RpcFaults = {
   delaySendRate: 0,
   delaySendMs: 2_000,
   timeoutAfterAcceptRate: 0,
-  vanishReceiptLooks: 0,
+  vanishReceiptReads: 0,
   headLagBlocks: 0,
   headBackRate: 0,
   headBackBlocks: 5,
   logsClampBlocks: 0,
   partialLogsRate: 0,
-  lateLogsLooks: 0,
+  lateLogsReads: 0,
   tooManyRequestsRate: 0,
   disconnectRate: 0,
   hangRate: 0,

@@ -1,4 +1,4 @@
-import { askNode, type Reply, toHex } from './message.ts'
+import { askNode, type Reply, toHex } from './message'
 
 /** The heads this request meets; a block above `latest` does not exist for it. */
 export type Heads = { readonly latest: number; readonly finalized: number }
@@ -16,7 +16,7 @@ export async function readHeads(target: string, lagBlocks: number): Promise<Head
   }
 }
 
-/** The block that a tag names on a node that stands there; numbers stay as they are. */
+/** The block that a tag names on a node that is there; numbers stay as they are. */
 export function pin(tag: unknown, heads: Heads): unknown {
   if (tag === 'finalized') return toHex(heads.finalized)
   if (tag === 'safe') return toHex(Math.min(heads.latest, heads.finalized + 1))

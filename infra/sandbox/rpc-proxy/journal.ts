@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 
 /** What became of a send. */
-export type SendFate =
+export type SendOutcome =
   | 'forwarded'
   | 'forwarded without an answer'
   | 'swallowed'
@@ -14,7 +14,7 @@ export type SendFate =
 /** What the proxy saw: the oracle of the failure suites. */
 export type Journal = {
   readonly calls: Record<string, number>
-  readonly sends: { hash: Hex; fate: SendFate }[]
+  readonly sends: { hash: Hex; outcome: SendOutcome }[]
   requests: number
 }
 

@@ -1,4 +1,4 @@
-import { openRpcProxy } from './proxy.ts'
+import { openRpcProxy } from './proxy'
 
 /** `RPC_TARGET=http://127.0.0.1:8545 PORT=8546 bun infra/sandbox/rpc-proxy/main.ts` */
 const target = process.env.RPC_TARGET

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createTestClient, http, numberToHex, parseGwei, publicActions } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { type AnvilProcess, startAnvil } from '#infra/contracts/anvil-process'
 import { waitUntil } from '#infra/local/wait'
-import { openRpcProxy, type RpcProxy } from './proxy.ts'
+import { type AnvilProcess, startAnvil } from '#test/support/anvil'
+import { openRpcProxy, type RpcProxy } from './proxy'
 
 const account = privateKeyToAccount(
   '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
@@ -57,7 +57,7 @@ const poolSize = async () => {
   const status = (await node.getTxpoolStatus()) as { pending: number; queued: number }
   return status.pending + status.queued
 }
-const fates = () => proxy.journal.sends.map((sent) => sent.fate)
+const outcomes = () => proxy.journal.sends.map((sent) => sent.outcome)
 
 describe('Monad on a good day', () => {
   test('counts no pool transaction in a pending nonce', async () => {
@@ -92,14 +92,14 @@ describe('Monad on a good day', () => {
     const refused = { code: -32603, message: 'Transaction nonce too low' }
     expect((await send(raw)).error).toEqual(refused)
     expect((await send(raw)).error).toEqual(refused)
-    expect(fates()).toEqual(['forwarded', 'refused by the node', 'refused again'])
+    expect(outcomes()).toEqual(['forwarded', 'refused by the node', 'refused again'])
   })
 
   test('takes the same bytes twice and forwards them once', async () => {
     const raw = await signed()
     const first = await send(raw)
     expect(await send(raw)).toEqual(first)
-    expect(fates()).toEqual(['forwarded', 'known'])
+    expect(outcomes()).toEqual(['forwarded', 'known'])
   })
 
   test('answers a batch in order, refusals among results', async () => {
@@ -162,12 +162,12 @@ describe('a read', () => {
   const head = async (tag: string) =>
     Number(((await ask('eth_getBlockByNumber', [tag, false])).result as { number: string }).number)
 
-  test('of a receipt: there, gone for two looks, there for good', async () => {
-    proxy.setFaults({ vanishReceiptLooks: 2 })
+  test('of a receipt: there, gone for two reads, there for good', async () => {
+    proxy.setFaults({ vanishReceiptReads: 2 })
     const { result: hash } = await send()
     await node.mine({ blocks: 1 })
     const seen: boolean[] = []
-    for (let look = 0; look < 5; look++) {
+    for (let read = 0; read < 5; read++) {
       seen.push((await ask('eth_getTransactionReceipt', [hash])).result !== null)
     }
     expect(seen).toEqual([true, false, false, true, true])
@@ -187,7 +187,7 @@ describe('a read', () => {
     const walk = async () => {
       proxy.setFaults({ headBackRate: 0.5, headBackBlocks: 9, seed: 42 })
       const heads: number[] = []
-      for (let look = 0; look < 12; look++) heads.push(await head('latest'))
+      for (let read = 0; read < 12; read++) heads.push(await head('latest'))
       return heads
     }
     const heads = await walk()
@@ -252,7 +252,7 @@ describe('the controls', () => {
     await send()
     const journal = await (await fetch(`${proxy.url}/control/journal`)).json()
     expect(journal).toMatchObject({
-      sends: [{ fate: 'forwarded' }],
+      sends: [{ outcome: 'forwarded' }],
       calls: { eth_sendRawTransaction: 1 },
     })
   })

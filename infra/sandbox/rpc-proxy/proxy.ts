@@ -1,11 +1,11 @@
-import { type Chance, openChance } from '../chance.ts'
-import { control } from './control.ts'
-import { changeFaults, monad, type RpcFaults } from './faults.ts'
-import { readHeads } from './heads.ts'
-import { type Journal, noteCall, openJournal } from './journal.ts'
-import { type Ask, askNode, type Reply } from './message.ts'
-import { distort, type Looks, rewrite } from './reads.ts'
-import { send, type Verdicts } from './sends.ts'
+import { type Chance, openChance } from '../chance'
+import { control } from './control'
+import { changeFaults, monad, type RpcFaults } from './faults'
+import { readHeads } from './heads'
+import { type Journal, noteCall, openJournal } from './journal'
+import { type Ask, askNode, type Reply } from './message'
+import { distort, type Reads, rewrite } from './reads'
+import { send, type Verdicts } from './sends'
 
 export type RpcProxy = AsyncDisposable & {
   readonly url: string
@@ -16,12 +16,12 @@ export type RpcProxy = AsyncDisposable & {
 }
 
 /** What one proxy holds between requests. */
-export type World = {
+type World = {
   readonly target: string
   readonly chance: Chance
   readonly journal: Journal
   readonly verdicts: Verdicts
-  readonly looks: Looks
+  readonly reads: Reads
   readonly closing: AbortController
   faults: RpcFaults
 }
@@ -38,7 +38,7 @@ export function openRpcProxy(options: {
     chance: openChance(),
     journal: openJournal(),
     verdicts: new Map(),
-    looks: new Map(),
+    reads: new Map(),
     closing: new AbortController(),
     faults: monad,
   }
@@ -92,7 +92,7 @@ async function answer(
 
 /** All questions of a request meet the same node, so a lag is drawn once for all of them. */
 async function answerAll(world: World, asks: readonly Ask[]): Promise<Reply[] | 'hang'> {
-  const { faults, chance, target, looks } = world
+  const { faults, chance, target, reads } = world
   const back = chance.hits(faults.headBackRate) ? faults.headBackBlocks : 0
   const lagBlocks = faults.headLagBlocks + back
   const heads =
@@ -116,7 +116,7 @@ async function answerAll(world: World, asks: readonly Ask[]): Promise<Reply[] | 
     forwarded.map(({ ask }) => ask),
   )
   for (const [index, { original, ask }] of forwarded.entries()) {
-    replies.set(original, distort(ask, answers[index]!, faults, { heads, chance, looks }))
+    replies.set(original, distort(ask, answers[index]!, faults, { heads, chance, reads }))
   }
   return asks.map((ask) => replies.get(ask)!)
 }

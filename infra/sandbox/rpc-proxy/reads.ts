@@ -1,7 +1,7 @@
-import type { Chance } from '../chance.ts'
-import type { RpcFaults } from './faults.ts'
-import { type Heads, isAbove, pin } from './heads.ts'
-import { type Ask, type Reply, refuseTo, replyTo, toHex } from './message.ts'
+import type { Chance } from '../chance'
+import type { RpcFaults } from './faults'
+import { type Heads, isAbove, pin } from './heads'
+import { type Ask, type Reply, refuseTo, replyTo, toHex } from './message'
 
 /** Position of the block tag among the parameters. */
 const tagAt: ReadonlyMap<string, number> = new Map([
@@ -16,8 +16,8 @@ const tagAt: ReadonlyMap<string, number> = new Map([
 
 export type LogFilter = { fromBlock?: unknown; toBlock?: unknown; blockHash?: unknown }
 
-/** What was looked at how often: receipts by their hash, logs by their place. */
-export type Looks = Map<string, number>
+/** What was read how often: receipts by their hash, logs by their place. */
+export type Reads = Map<string, number>
 
 /** What the node is asked instead, or the answer if it is not asked at all. */
 export function rewrite(
@@ -62,19 +62,19 @@ export function distort(
   ask: Ask,
   reply: Reply,
   faults: RpcFaults,
-  parts: { heads: Heads | null; chance: Chance; looks: Looks },
+  parts: { heads: Heads | null; chance: Chance; reads: Reads },
 ): Reply {
-  const { heads, chance, looks } = parts
+  const { heads, chance, reads } = parts
   if (reply.error || reply.result === null) return reply
   if (ask.method === 'eth_getLogs') {
     const logs = (reply.result as Log[]).filter(
-      (log) => !isLate(log, faults, looks) && !chance.hits(faults.partialLogsRate),
+      (log) => !isLate(log, faults, reads) && !chance.hits(faults.partialLogsRate),
     )
     return replyTo(ask, logs)
   }
   if (heads && isAbove(reply, heads)) return replyTo(ask, null)
   if (ask.method === 'eth_getTransactionReceipt') {
-    return vanish(String(ask.params?.[0]), reply, faults, looks)
+    return vanish(String(ask.params?.[0]), reply, faults, reads)
   }
   if (ask.method === 'eth_getTransactionByHash' && faults.hideUnincluded) {
     const { blockNumber } = reply.result as { blockNumber?: string | null }
@@ -83,22 +83,22 @@ export function distort(
   return reply
 }
 
-/** Shown once, as from a proposed block; hidden while another proposal stands; then there for good. */
-function vanish(hash: string, reply: Reply, faults: RpcFaults, looks: Looks): Reply {
-  if (faults.vanishReceiptLooks === 0) return reply
-  const seen = countLook(looks, hash)
-  return seen === 0 || seen > faults.vanishReceiptLooks ? reply : { ...reply, result: null }
+/** Shown once, as from a proposed block; hidden while there is another proposal; then there for good. */
+function vanish(hash: string, reply: Reply, faults: RpcFaults, reads: Reads): Reply {
+  if (faults.vanishReceiptReads === 0) return reply
+  const seen = countRead(reads, hash)
+  return seen === 0 || seen > faults.vanishReceiptReads ? reply : { ...reply, result: null }
 }
 
 type Log = { blockNumber: string; logIndex: string }
 
-const isLate = (log: Log, faults: RpcFaults, looks: Looks): boolean =>
-  faults.lateLogsLooks > 0 &&
-  countLook(looks, `${log.blockNumber}/${log.logIndex}`) < faults.lateLogsLooks
+const isLate = (log: Log, faults: RpcFaults, reads: Reads): boolean =>
+  faults.lateLogsReads > 0 &&
+  countRead(reads, `${log.blockNumber}/${log.logIndex}`) < faults.lateLogsReads
 
-/** How often it was looked at before. */
-function countLook(looks: Looks, key: string): number {
-  const before = looks.get(key) ?? 0
-  looks.set(key, before + 1)
+/** How often it was read before. */
+function countRead(reads: Reads, key: string): number {
+  const before = reads.get(key) ?? 0
+  reads.set(key, before + 1)
   return before
 }

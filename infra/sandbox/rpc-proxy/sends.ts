@@ -1,8 +1,8 @@
 import { type Hex, keccak256 } from 'viem'
-import type { Chance } from '../chance.ts'
-import type { RpcFaults } from './faults.ts'
-import type { Journal, SendFate } from './journal.ts'
-import { type Ask, askNode, type Reply, refuseTo, replyTo } from './message.ts'
+import type { Chance } from '../chance'
+import type { RpcFaults } from './faults'
+import type { Journal, SendOutcome } from './journal'
+import { type Ask, askNode, type Reply, refuseTo, replyTo } from './message'
 
 /** The verdict this node remembers of a hash: the same bytes are not fed to its pool again. */
 export type Verdicts = Map<Hex, { refused: string } | 'tracked'>
@@ -24,7 +24,7 @@ export async function send(ask: Ask, parts: Parts): Promise<SendReply> {
   const { faults, chance, verdicts, target } = parts
   const raw = ask.params?.[0] as Hex
   const hash = keccak256(raw)
-  const note = (fate: SendFate) => parts.journal.sends.push({ hash, fate })
+  const note = (outcome: SendOutcome) => parts.journal.sends.push({ hash, outcome })
   const known = verdicts.get(hash)
   if (known === 'tracked') {
     note('known')

@@ -1,10 +1,10 @@
-import type { Webhook } from '../records.ts'
+import type { Webhook } from '../records'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
 /** How long each sender waits for an answer, and the waits before its retries. */
-export const patience: Record<Webhook['source'], { timeoutMs: number; retriesMs: number[] }> = {
+export const ladder: Record<Webhook['source'], { timeoutMs: number; retriesMs: number[] }> = {
   payments: {
     timeoutMs: 30_000,
     retriesMs: [15 * minuteMs, 45 * minuteMs, 2 * hourMs, 3 * hourMs, 6 * hourMs, 12 * hourMs],

@@ -1,5 +1,5 @@
-import { type Account, businessIdOf } from '../account.ts'
-import { nowText, type World } from '../world.ts'
+import { type Account, businessIdOf } from '../account'
+import { nowText, type World } from '../world'
 
 /**
  * Tells the gateway of a payment provider's event. Payment events carry api_version v3 and

@@ -1,21 +1,7 @@
-import type { Webhook, WebhookAttempt } from '../records.ts'
-import type { World } from '../world.ts'
-import { patience } from './ladder.ts'
-import { headersOf } from './signing.ts'
-
-/** An event to be told, before faults decide what becomes of it. */
-export type Draft = Pick<Webhook, 'source' | 'account' | 'event' | 'body'>
-
-/** The sender of all webhooks. */
-export type Webhooks = {
-  /** Plans the delivery and returns at once. */
-  send(draft: Draft): void
-  /** Hands one over again, now, whatever the faults say; `undefined` when it is unknown. */
-  resend(id: string): Promise<Webhook | undefined>
-  /** Takes up what a former process left pending. */
-  resume(): void
-  close(): void
-}
+import type { Webhook, WebhookAttempt } from '../records'
+import type { Draft, Webhooks, World } from '../world'
+import { ladder } from './ladder'
+import { headersOf } from './signing'
 
 const reorderSpanMs = 500
 const answerKeptMax = 2_000
@@ -39,7 +25,7 @@ export function openWebhooks(world: () => World): Webhooks {
       const webhook = book.get('webhooks', id) ?? book.find('webhooks', (w) => w.webhookId === id)
       if (!webhook) return undefined
       const attempted = await attempt(world(), webhook.id, closing.signal)
-      return attempted && book.save('webhooks', settled(attempted))
+      return attempted && book.save('webhooks', ifDelivered(attempted))
     },
     resume() {
       for (const webhook of world().book.all('webhooks')) {
@@ -116,7 +102,7 @@ async function handOver(
       headers: headersOf(webhook, config, startedMs),
       body: webhook.body,
       redirect: 'manual',
-      signal: AbortSignal.any([closing, AbortSignal.timeout(patience[webhook.source].timeoutMs)]),
+      signal: AbortSignal.any([closing, AbortSignal.timeout(ladder[webhook.source].timeoutMs)]),
     })
     return made(response.status, await response.text())
   } catch (error) {
@@ -129,12 +115,12 @@ const accepted = ({ attempts }: Webhook): boolean => {
   return status >= 200 && status < 300
 }
 
-const settled = (webhook: Webhook): Webhook =>
+const ifDelivered = (webhook: Webhook): Webhook =>
   accepted(webhook) ? { ...webhook, state: 'delivered', nextAttemptAt: null } : webhook
 
 function afterAttempt(webhook: Webhook, scale: number): Webhook {
-  if (accepted(webhook) || webhook.state !== 'pending') return settled(webhook)
-  const retryMs = patience[webhook.source].retriesMs[webhook.retries]
+  if (accepted(webhook) || webhook.state !== 'pending') return ifDelivered(webhook)
+  const retryMs = ladder[webhook.source].retriesMs[webhook.retries]
   if (retryMs === undefined) return { ...webhook, state: 'exhausted', nextAttemptAt: null }
   const nextAttemptAt = new Date(Date.now() + retryMs * scale).toISOString()
   return { ...webhook, retries: webhook.retries + 1, nextAttemptAt }

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
-import type { Config } from '../config.ts'
-import type { Webhook } from '../records.ts'
+import type { Config } from '../config'
+import type { Webhook } from '../records'
 
 const hmacHex = (secret: string, text: string): string =>
   createHmac('sha256', secret).update(text).digest('hex')

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { multicall3Address } from '#infra/contracts/deploy'
+import { multicall3Address } from '#test/support/contracts'
 import { openFixture } from '../test-support'
 import { inspectChain } from './boot'
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
-import { actors } from '#infra/contracts/stage'
 import { refOf } from '#shared/chain/ref'
+import { actors } from '#test/support/contracts'
 import type { Task } from '../operations/operation'
 import { round } from '../rounds'
 import { newRefId, openFixture, until } from '../test-support'

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { encodeFunctionData, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { actorKeys } from '#infra/contracts/stage'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { pause } from '#shared/deadline'
+import { actorKeys } from '#test/support/contracts'
 import { round } from '../rounds'
 import {
   freeze,

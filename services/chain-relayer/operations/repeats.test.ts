@@ -1,9 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { waitUntil } from '#infra/local/wait'
-import { migrateAll } from '#infra/migrations/migrate'
-import { type ScratchPostgres, startScratchPostgres } from '#infra/migrations/scratch-postgres'
-import { provisionNats } from '#infra/nats/provision'
-import { type ScratchServer, startScratchServer } from '#infra/nats/scratch-server'
 import { consume } from '#shared/bus/consume'
 import { type Bus, openBus } from '#shared/bus/open'
 import { relayOutbox } from '#shared/bus/outbox-relay'
@@ -12,6 +7,13 @@ import { type Database, openDatabase } from '#shared/db/open'
 import { openLog } from '#shared/log'
 import { TakeOrdered } from '#shared/messages/relay'
 import type { ServiceName } from '#shared/messages/topic'
+import {
+  migrateAll,
+  type ScratchPostgres,
+  startScratchPostgres,
+} from '#test/support/scratch-postgres'
+import { provisionNats, type ScratchServer, startScratchServer } from '#test/support/scratch-server'
+import { waitUntil } from '#test/support/wait'
 import { messaging } from '../schema.store'
 import { newNonce, recipient, take } from '../test-support'
 import { reactions } from './accept'

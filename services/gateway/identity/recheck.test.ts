@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { eq, sql } from 'drizzle-orm'
 import pino from 'pino'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { repositoryDir } from '#infra/local/folders'
-import { waitUntil } from '#infra/local/wait'
-import { openStand, type Stand, testConfig } from '#infra/sandbox/stand'
+import { repositoryDir } from '#test/support/folders'
+import { openSandboxFixture, type SandboxFixture, testConfig } from '#test/support/sandbox'
+import { waitUntil } from '#test/support/wait'
 import { outbox } from '../schema.store'
 import { type Backbone, startBackbone, startGateway } from '../test-support/backbone'
 import { config, contextOf, webhookSecret } from '../test-support/fixture'
@@ -27,14 +27,14 @@ const apiKeys = { appToken: 'app-token', secretKey: 'secret-key' }
 
 let backbone: Backbone
 /** The provider; its webhooks go to the sandbox and never to the gateway: all of them are lost. */
-let sandbox: Stand
+let sandbox: SandboxFixture
 let gateway: Awaited<ReturnType<typeof startGateway>>
 const logged: { msg: string; alarm?: boolean; wallet?: string }[] = []
 const log = pino({ level: 'info' }, { write: (line) => void logged.push(JSON.parse(line)) })
 
 beforeAll(async () => {
   backbone = await startBackbone()
-  sandbox = await openStand({ identity: { ...testConfig.identity, ...apiKeys } })
+  sandbox = await openSandboxFixture({ identity: { ...testConfig.identity, ...apiKeys } })
   // It takes webhooks and makes links; the rounds are the suite's own.
   gateway = await startGateway(backbone, { identityApiUrl: sandbox.url, sweepEveryMs: day })
 }, 60_000)

@@ -1,3 +1,0 @@
-import { conform } from './conform.ts'
-
-process.exitCode = await conform(process.argv.slice(2), process.env, (text) => console.log(text))

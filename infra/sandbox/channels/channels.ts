@@ -1,0 +1,24 @@
+import type { Account } from '../account'
+import type { Channel, ChannelRow } from './channel'
+import { indonesia } from './indonesia'
+import { malaysia } from './malaysia'
+
+const fromRow = ([code, name, type, minMinor, maxMinor, refunds, days]: ChannelRow): Channel => ({
+  code,
+  name,
+  type,
+  minMinor,
+  maxMinor,
+  refunds,
+  refundDays: days ?? null,
+})
+
+/** Every channel of an account's country, in the order the page shows them. */
+export const channelsOf: Record<Account, readonly Channel[]> = {
+  ID: indonesia.map(fromRow),
+  MY: malaysia.map(fromRow),
+}
+
+/** The channel of a code in an account's country. */
+export const findChannel = (account: Account, code: string): Channel | undefined =>
+  channelsOf[account].find((channel) => channel.code === code)

@@ -1,0 +1,259 @@
+import { expect } from 'bun:test'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Address, createWalletClient, http, publicActions } from 'viem'
+import { outsideOf } from '#infra/demo/outside'
+import type { Person } from '#infra/demo/person'
+import { bid } from '#infra/local/fees'
+import { natsAnswers } from '#infra/local/nats'
+import type { Stack, StackOptions } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { chainOf, openChainReader } from '#shared/chain/client'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { pause } from '#shared/deadline'
+import { ausdOf } from '../support/ledger'
+import type { Checkout } from '../support/requests'
+import { quickChecks } from '../support/stack'
+
+const identity = { IDENTITY_RECHECK_MS: '1000', IDENTITY_RECHECK_OPEN_MS: '1000' }
+/** Services that read the provider's list every second and check a last time 2 s before a hold ends. */
+export const watchful: NonNullable<StackOptions['env']> = {
+  ...quickChecks,
+  gateway: { ...identity, SWEEP_AFTER_MS: '1000', SWEEP_EVERY_MS: '500' },
+  payments: { ...quickChecks.payments, LIST_EVERY_MS: '1000', HOLD_MARGIN_MS: '2000' },
+  payouts: { ...quickChecks.payouts, LIST_EVERY_MS: '1000' },
+}
+
+/** Waits until what is seen is what is expected; past the deadline the difference is the failure. */
+export async function becomes(
+  read: () => Promise<unknown>,
+  expected: unknown,
+  deadlineMs = 10_000,
+) {
+  const givesUpAt = Date.now() + deadlineMs
+  for (;;) {
+    try {
+      expect(await read()).toEqual(expected)
+      return
+    } catch (difference) {
+      if (Date.now() > givesUpAt) throw difference
+      await pause(100)
+    }
+  }
+}
+
+/** Whether something comes to pass at all; the test says afterwards what that means. */
+export const happens = (waiting: Promise<unknown>): Promise<boolean> =>
+  waiting.then(
+    () => true,
+    () => false,
+  )
+
+/** What became of a call of the contract that an attacker tries. */
+export const tries = (call: Promise<unknown>): Promise<'done' | 'reverted'> =>
+  call.then(
+    () => 'done' as const,
+    (error: Error) => {
+      if (error.message.endsWith(' reverted')) return 'reverted'
+      throw error
+    },
+  )
+
+/** As a wallet does it, at the fixed gas limit; throws when it reverts. */
+export async function withdrawCollateral(stack: Stack, person: Person, micro: bigint) {
+  const { rpcUrl, chainId, creditLine } = stack.info.chain
+  const { account } = person
+  const chain = chainOf(chainId)
+  const client = createWalletClient({ account, chain, transport: http(rpcUrl) }).extend(
+    publicActions,
+  )
+  const hash = await client.writeContract({
+    address: creditLine as Address,
+    abi: creditLineAbi,
+    functionName: 'withdrawCollateral',
+    args: [micro, account.address],
+    gas: 400_000n,
+    ...(await bid(client)),
+  })
+  const receipt = await waitUntil('the withdrawal being mined', () =>
+    client.getTransactionReceipt({ hash }).catch(() => undefined),
+  )
+  if (receipt.status !== 'success') throw new Error('withdrawCollateral reverted')
+}
+
+/** A checkout for the whole debt. */
+export async function settle(person: Person): Promise<Checkout> {
+  const quote = await person.quote('USD/IDR')
+  const reply = await person.post('/settlements', { quoteId: quote.id })
+  if (reply.status !== 200)
+    throw new Error(`the settlement was refused: ${reply.status} ${JSON.stringify(reply.body)}`)
+  return reply.body
+}
+
+/** A checkout for the whole debt, paid through a channel and repaid on the chain. */
+export async function settleBy(stack: Stack, person: Person, channel: string): Promise<Checkout> {
+  const checkout = await settle(person)
+  await outsideOf(stack.info).pay(checkout.paymentId, channel)
+  await person.until('the repayment', (me) => me.drawn === '0')
+  return checkout
+}
+
+/** What the activity list says of an entry; undefined when it is not there. */
+export async function statusOf(person: Person, id: string): Promise<string | undefined> {
+  const { items } = (await person.get('/me/activity?limit=100')).body
+  return items?.find((entry: { id: string }) => entry.id === id)?.status
+}
+
+const readerOf = ({ info }: Stack) =>
+  openChainReader({
+    rpcUrls: [info.chain.rpcUrl],
+    chainId: info.chain.chainId,
+    timeoutMs: 10_000,
+  })
+
+/** Unix seconds of the newest block. */
+export const chainSeconds = async (stack: Stack): Promise<number> =>
+  Number((await readerOf(stack).getBlock()).timestamp)
+
+/** Waits until the chain's clock has passed a moment in unix seconds. */
+export const passing = (stack: Stack, seconds: number, deadlineMs = 60_000) =>
+  waitUntil('time passing', async () => (await chainSeconds(stack)) > seconds, deadlineMs, 150)
+
+/** AUSD in the lending pool that could be drawn now, in micro units. */
+export const liquidityOf = (stack: Stack): Promise<bigint> =>
+  readerOf(stack).readContract({
+    address: stack.info.chain.creditLine as Address,
+    abi: creditLineAbi,
+    functionName: 'liquidity',
+  })
+
+/** What somebody has on the credit line; held collateral counts, it is theirs unless it is revoked. */
+async function positionOf(stack: Stack, wallet: Address) {
+  const line = { address: stack.info.chain.creditLine as Address, abi: creditLineAbi } as const
+  const reader = readerOf(stack)
+  const account = await reader.readContract({ ...line, functionName: 'accountOf', args: [wallet] })
+  const shares = account.shares + account.pendingShares
+  const collateralMicro = await reader.readContract({
+    ...line,
+    functionName: 'ausdOfSharesFloor',
+    args: [shares],
+  })
+  return { collateralMicro, debtMicro: account.drawn }
+}
+
+type Back = { payment_id: string; amount: number; status: string }
+/** A refund that succeeded, or a chargeback that stands. */
+const isGone = ({ status }: Back) => status === 'SUCCEEDED' || status === 'SUCCESS'
+
+/**
+ * AUSD of what the provider says somebody paid and did not get back, at the locked rates. Rupiah
+ * only: there a major unit is the smallest unit.
+ */
+async function paidAndKept(stack: Stack, person: Person): Promise<bigint> {
+  const { items } = await waitUntil('the activity', async () => {
+    const reply = await person.get('/me/activity?limit=100')
+    return reply.status === 200 && reply.body
+  })
+  const book = await outsideOf(stack.info).book()
+  const backs: Back[] = [...book.refunds!, ...(book.chargebacks ?? [])]
+  let keptMicro = 0n
+  for (const { session_reference_id, payment_id, status, captures } of book.payments!) {
+    const item = items.find((entry: { id: string }) => entry.id === session_reference_id)
+    if (!item || status !== 'SUCCEEDED') continue
+    const gone = backs.filter((one) => one.payment_id === payment_id && isGone(one))
+    const captured = (captures as { capture_amount: number }[]).map((one) => one.capture_amount)
+    const sum = (amounts: number[]) => BigInt(amounts.reduce((total, next) => total + next, 0))
+    const keptFiat = sum(captured) - sum(gone.map(({ amount }) => amount))
+    keptMicro += (BigInt(item.ausd) * keptFiat) / BigInt(item.fiat)
+  }
+  return keptMicro
+}
+
+type Sums = {
+  treasuryMicro: bigint
+  lineMicro: bigint
+  walletsMicro: bigint
+  collateralMicro: bigint
+  debtMicro: bigint
+  paidMicro: bigint
+}
+
+async function sumsOf(stack: Stack, people: readonly Person[]): Promise<Sums> {
+  const { treasury, creditLine } = stack.info.chain
+  const sum = async (each: (person: Person) => Promise<bigint>) =>
+    (await Promise.all(people.map(each))).reduce((total, next) => total + next, 0n)
+  const position = (person: Person) => positionOf(stack, person.account.address)
+  return {
+    treasuryMicro: await ausdOf(stack, treasury as Address),
+    lineMicro: await ausdOf(stack, creditLine as Address),
+    walletsMicro: await sum((person) => ausdOf(stack, person.account.address)),
+    collateralMicro: await sum(async (person) => (await position(person)).collateralMicro),
+    debtMicro: await sum(async (person) => (await position(person)).debtMicro),
+    paidMicro: await sum((person) => paidAndKept(stack, person)),
+  }
+}
+
+/** Every unit of AUSD is where it should be. */
+export const explained = { walkedOffMicro: 0n, treasuryLostMicro: 0n, unexplainedMicro: 0n }
+
+/**
+ * Opens the books of some people who are the only ones to act meanwhile. Closing says, in micro AUSD:
+ * what they have beyond what they paid and did not get back (AUSD and collateral less debt; below
+ * zero they were robbed), what the treasury gave beyond that, and what the credit line holds that
+ * their collateral and debt do not explain.
+ */
+export async function openBooks(stack: Stack, ...people: Person[]) {
+  const before = await sumsOf(stack, people)
+  return {
+    close: async (): Promise<typeof explained> => {
+      const now = await sumsOf(stack, people)
+      const grown = (name: keyof Sums) => now[name] - before[name]
+      const equityMicro = grown('collateralMicro') - grown('debtMicro')
+      return {
+        walkedOffMicro: grown('walletsMicro') + equityMicro - grown('paidMicro'),
+        treasuryLostMicro: -grown('treasuryMicro') - grown('paidMicro'),
+        unexplainedMicro: grown('lineMicro') - equityMicro,
+      }
+    },
+  }
+}
+
+/** JetStream loses everything it had, as when its disk dies; `meanwhile` runs while it is down. */
+export async function loseJetStream(
+  stack: Stack,
+  meanwhile: () => Promise<unknown> = async () => {},
+) {
+  const server = stack.process('nats-server')
+  await server.stop('SIGKILL')
+  rmSync(join(stack.dir, 'nats'), { recursive: true, force: true })
+  await meanwhile()
+  server.start()
+  await waitUntil('nats-server being ready', () => natsAnswers(stack.info.nats.monitor))
+  await stack.provision()
+}
+
+/** Waits until so many webhooks of an event were answered `recorded` by the gateway. */
+export const recorded = (stack: Stack, event: string, since: number, count = 1) =>
+  waitUntil(`${event} being recorded`, async () => {
+    const { webhooks } = await outsideOf(stack.info).book()
+    const news = webhooks!.filter((one) => one.event === event && Date.parse(one.created) >= since)
+    const taken = news.filter((one) => /"recorded"/.test(one.attempts.at(-1)?.body ?? ''))
+    return taken.length >= count
+  })
+
+/** The payer chooses a channel and is shown how to pay; the code outlives the page it was shown on. */
+export async function codeOf(stack: Stack, checkout: string, channel: string): Promise<string> {
+  const choice = { channel_code: channel }
+  const request = await outsideOf(stack.info).control(`sessions/${checkout}/choose`, choice)
+  return (request as { payment_request_id: string }).payment_request_id
+}
+
+/** The payer uses such a code: the provider takes the money whatever became of the page. */
+export async function payCode(stack: Stack, request: string): Promise<void> {
+  const { secretKey } = stack.info.provider.ID
+  const answer = await fetch(`${stack.info.sandbox}/v3/payment_requests/${request}/simulate`, {
+    method: 'POST',
+    headers: { Authorization: `Basic ${btoa(`${secretKey}:`)}` },
+  })
+  if (!answer.ok) throw new Error(`the code could not be paid: ${await answer.text()}`)
+}

@@ -1,0 +1,30 @@
+import { against, type Figure } from '../figure'
+import type { Ground } from './ground'
+import { type Run, runReader } from './reader'
+
+const yardstick = 'viem getLogs + decode, nothing stored'
+
+/** How fast the indexer-reader gets from nothing to a projection that answers, and what it needs. */
+export async function benchBackfill(ground: Ground): Promise<{ run: Run; figures: Figure[] }> {
+  const run = await runReader(ground)
+  const eventsPerSecond = (1_000 * ground.chain.events) / run.tookMs
+  const bench = 'backfill'
+  const figures: Figure[] = [
+    {
+      bench,
+      name: yardstick,
+      value: ground.loop.eventsPerSecond,
+      unit: 'events/s',
+      note: `${ground.chain.events} events, ${ground.chain.blocks} blocks`,
+    },
+    {
+      bench,
+      name: 'indexer-reader, process start to serving',
+      value: eventsPerSecond,
+      unit: 'events/s',
+      ...against(eventsPerSecond, ground.loop.eventsPerSecond, 'viem loop'),
+    },
+    { bench, name: 'indexer-reader, memory max', value: run.peakMb, unit: 'MB' },
+  ]
+  return { run, figures }
+}

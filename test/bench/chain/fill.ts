@@ -1,0 +1,70 @@
+import { type Deployment, deployContracts } from '#infra/contracts/deploy'
+import { devKey } from '#infra/local/keys'
+import { actsOf, pauseLeastSeconds, termsOf } from './history'
+import { type Node, rpc, startNode } from './node'
+import { openOutbound, relayer, verifier, walletAt } from './outbound'
+
+/** Wallets that have their turn in one block: some 100 events in each. */
+const walletsPerBlock = 40
+const eventsPerWallet = 50
+/** Beyond what any reader takes for unfinal: Ponder holds back 30 blocks on a chain it does not know. */
+const blocksAfter = 64
+
+export type BenchChain = Node & {
+  readonly deployment: Deployment
+  readonly events: number
+  readonly wallets: number
+  readonly blocks: number
+  readonly filledInMs: number
+}
+
+/** A chain with at least so many events of the real contract, from real calls. */
+export async function fillChain(dir: string, eventsWanted: number): Promise<BenchChain> {
+  const startedAt = performance.now()
+  const groups = Math.max(8, Math.ceil(eventsWanted / eventsPerWallet / walletsPerBlock))
+  const secondsPerBlock = Math.ceil(pauseLeastSeconds / groups)
+  // More than it takes: every turn of a wallet is an event or more.
+  const spanSeconds = groups * eventsPerWallet * secondsPerBlock
+  const node = await startNode(dir, Math.floor(Date.now() / 1_000) - spanSeconds)
+  const deployment = await deployContracts({
+    ...termsOf(groups * secondsPerBlock),
+    rpcUrl: node.rpcUrl,
+    adminKey: devKey('admin'),
+    treasuryKey: devKey('treasury'),
+    relayers: [relayer],
+    verifiers: [verifier],
+    treasuryFundsMicro: 10n ** 18n,
+    liquidityMicro: 10n ** 17n,
+  })
+  const pace = (seconds: number) => ({
+    method: 'anvil_setBlockTimestampInterval',
+    params: [seconds],
+  })
+  await rpc(node.rpcUrl, [pace(secondsPerBlock)])
+  const outbound = openOutbound(deployment)
+  let events = 0
+  let blocks = 0
+  while (events < eventsWanted) {
+    const group = blocks % groups
+    const visit = Math.floor(blocks / groups)
+    for (let seat = 0; seat < walletsPerBlock; seat++) {
+      const index = group * walletsPerBlock + seat
+      for (const act of actsOf(index, visit)) {
+        outbound.add(walletAt(index), act)
+        events += act.events
+      }
+    }
+    await rpc(node.rpcUrl, outbound.take())
+    await rpc(node.rpcUrl, [{ method: 'evm_mine', params: [] }])
+    blocks++
+  }
+  // Chain time ends about now, at a second per block.
+  const endsFrom = Math.floor(Date.now() / 1_000) - blocksAfter
+  await rpc(node.rpcUrl, [
+    pace(1),
+    { method: 'evm_setNextBlockTimestamp', params: [endsFrom] },
+    { method: 'anvil_mine', params: [`0x${blocksAfter.toString(16)}`] },
+  ])
+  const wallets = groups * walletsPerBlock
+  return { ...node, deployment, events, wallets, blocks, filledInMs: performance.now() - startedAt }
+}

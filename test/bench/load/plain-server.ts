@@ -1,0 +1,17 @@
+import { exampleRecord } from '../../../services/gateway/openapi/examples'
+
+/** The yardstick of every HTTP figure: a bare Bun server that answers a record of the same size. */
+const body = JSON.stringify(exampleRecord)
+const headers = { 'Content-Type': 'application/json' }
+const server = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  fetch: async (request) => {
+    if (request.method === 'POST') await request.text()
+    return new Response(body, { headers })
+  },
+})
+console.log(server.port)
+// Ends with its parent, which holds the other end of this pipe.
+for await (const _ of Bun.stdin.stream());
+process.exit(0)

@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'bun:test'
+import { figureText } from './figure'
+import { withResults } from './results'
+
+const result = {
+  date: '2026-01-02',
+  command: 'bun run bench backfill',
+  machine: { cpu: 'A', cores: 2, memoryGiB: 4, os: 'Linux 6', bun: '1', loadBefore: 0.1 },
+  note: undefined,
+  figures: [
+    {
+      bench: 'backfill',
+      name: 'reader',
+      value: 6_074.6,
+      unit: 'events/s',
+      ratio: { value: 0.28649, to: 'viem loop' },
+    },
+    { bench: 'ponder', name: 'Ponder', value: null, unit: 'events/s', note: 'no npm' },
+  ],
+}
+
+describe('the results in the page', () => {
+  const page = 'above\n<!-- results -->\nold\n<!-- /results -->\nbelow\n'
+
+  test('take the place of the old ones, and nothing else', () => {
+    const written = withResults(page, result)
+    expect(written).toStartWith('above\n<!-- results -->\n')
+    expect(written).toEndWith('<!-- /results -->\nbelow\n')
+    expect(written).not.toContain('old')
+    expect(written).toMatch(/\| reader +\| +6,075 events\/s \| 0\.286 \| viem loop \|/)
+    expect(written).toMatch(/\| Ponder +\| +not available \| +\| +\| no npm +\|/)
+  })
+
+  test('can be written again', () => {
+    const once = withResults(page, result)
+    expect(withResults(once, result)).toBe(once)
+  })
+
+  test('need their markers', () => {
+    expect(() => withResults('a page without', result)).toThrow('<!-- results -->')
+  })
+})
+
+test.each([
+  [0.06557, '0.0656'],
+  [0, '0'],
+  [5, '5'],
+  [11.52, '11.5'],
+  [999.4, '999'],
+  [1_234.5, '1,235'],
+  [40_728, '40,728'],
+])('%d is written %s', (value, text) => {
+  expect(figureText(value)).toBe(text)
+})

@@ -1,0 +1,35 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Figure } from './figure'
+import { type Machine, machineText } from './machine'
+import { tableOf } from './table'
+
+export type Result = {
+  readonly date: string
+  readonly command: string
+  readonly machine: Machine
+  readonly note: string | undefined
+  readonly figures: readonly Figure[]
+}
+
+const readme = join(import.meta.dir, 'README.md')
+const begin = '<!-- results -->'
+const end = '<!-- /results -->'
+
+/** Puts a result between the markers of the README, in place of the last one. */
+export const writeResults = (result: Result): void =>
+  writeFileSync(readme, withResults(readFileSync(readme, 'utf8'), result))
+
+/** The page with this result between its markers; throws when it has none. */
+export function withResults(page: string, result: Result): string {
+  const [from, to] = [page.indexOf(begin), page.indexOf(end)]
+  if (from < 0 || to < from) throw new Error(`the page has no ${begin} … ${end}`)
+  const facts = [
+    `- date: ${result.date}`,
+    `- command: \`${result.command}\``,
+    `- machine: ${machineText(result.machine)}`,
+    ...(result.note ? [`- note: ${result.note}`] : []),
+  ]
+  const block = `${begin}\n\n${facts.join('\n')}\n\n${tableOf(result.figures)}\n\n`
+  return `${page.slice(0, from)}${block}${page.slice(to)}`
+}

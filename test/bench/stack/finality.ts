@@ -1,0 +1,34 @@
+import { pause } from '#shared/deadline'
+import type { Hand } from './hand'
+
+const everyMs = 20
+const deadlineMs = 30_000
+
+/** Watches `finalized` and remembers when each height was first seen, on the clock of `performance`. */
+export function watchFinality(hand: Hand): Disposable & {
+  /** When the block was first seen to be final; waits until it is. */
+  readonly finalAt: (block: number) => Promise<number>
+} {
+  const stop = new AbortController()
+  const sightings: { height: number; atMs: number }[] = []
+  const watch = async () => {
+    while (!stop.signal.aborted) {
+      const height = await hand.finalized().catch(() => -1)
+      if (height > (sightings.at(-1)?.height ?? -1))
+        sightings.push({ height, atMs: performance.now() })
+      await pause(everyMs, stop.signal)
+    }
+  }
+  void watch()
+  return {
+    finalAt: async (block) => {
+      for (const givesUpAt = performance.now() + deadlineMs; performance.now() < givesUpAt; ) {
+        const seen = sightings.find(({ height }) => height >= block)
+        if (seen) return seen.atMs
+        await pause(everyMs / 4)
+      }
+      throw new Error(`block ${block} was not final within ${deadlineMs} ms`)
+    },
+    [Symbol.dispose]: () => stop.abort(),
+  }
+}

@@ -1,0 +1,43 @@
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { fields } from '../../../services/indexer-reader/config'
+import type { Figure } from '../figure'
+import type { Options } from '../options'
+import { arrive } from './arrivals'
+import { watchFinality } from './finality'
+import { openHand } from './hand'
+import { quantileFigures } from './quantiles'
+
+/** Not a multiple of the block time: samples meet every phase of a block and of the reader's poll. */
+const paceMs = 317
+const askEveryMs = 10
+
+/** Time from an event's block being final to the event being in the answer of `/verify`. */
+export async function benchFreshness(stack: Stack, options: Options): Promise<Figure[]> {
+  const hand = await openHand(stack)
+  using finality = watchFinality(hand)
+  const sample = await arrive(options.samples, paceMs, async () => {
+    const wallet = privateKeyToAddress(generatePrivateKey())
+    const block = await hand.blockOf(await hand.verify(wallet))
+    const finalAt = await finality.finalAt(block)
+    await waitUntil(
+      'an event being visible',
+      () => isVisible(`${stack.info.gateway}/verify/${wallet}`),
+      30_000,
+      askEveryMs,
+    )
+    return performance.now() - finalAt
+  })
+  const pollMs = Number(fields.POLL_MS.fallback)
+  return quantileFigures('freshness', 'final to visible in /verify', sample, {
+    value: pollMs,
+    to: `poll interval, ${pollMs} ms`,
+  })
+}
+
+async function isVisible(url: string): Promise<boolean> {
+  const answer = await fetch(url, { signal: AbortSignal.timeout(5_000) })
+  const { history } = (await answer.json()) as { history: { verifiedAt: string | null } | null }
+  return history?.verifiedAt != null
+}

@@ -1,0 +1,31 @@
+import { bootStack, type Stack } from '#infra/local/stack'
+import { benchDir } from '../bench-dir'
+import type { Figure } from '../figure'
+import { unlessInterrupted } from '../interrupt'
+import type { BenchName, Options } from '../options'
+import { benchFreshness } from './freshness'
+import { benchTopup } from './topup'
+import { benchVerify } from './verify'
+
+type Bench = (stack: Stack, options: Options) => Promise<Figure[]>
+
+const benches: ReadonlyMap<BenchName, Bench> = new Map([
+  ['freshness', benchFreshness],
+  ['verify', benchVerify],
+  ['topup', benchTopup],
+])
+
+/** What is measured on a whole stack: free ports, a folder of its own, gone afterwards. */
+export async function benchStack(options: Options, say: (line: string) => void): Promise<Figure[]> {
+  const wanted = options.names.filter((name) => benches.has(name))
+  if (wanted.length === 0) return []
+  using dir = benchDir()
+  say('booting a stack')
+  await using stack = await bootStack({ dir: dir.path, ports: 'free', durable: true })
+  const figures: Figure[] = []
+  for (const name of wanted) {
+    say(name)
+    figures.push(...(await unlessInterrupted(benches.get(name)!(stack, options))))
+  }
+  return figures
+}

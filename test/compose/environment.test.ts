@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  activeServices,
+  type Composition,
+  environmentOf,
+  infraDir,
+  localVariables,
+  readComposition,
+} from '#infra/compose/composition'
+import { interpolate, readEnvFile, type Variables } from '#infra/compose/interpolation'
+import { processes } from '#infra/configuration/processes'
+import { testnetValues } from '#infra/configuration/testnet'
+import { devKey } from '#infra/local/keys'
+import { loadConfig } from '#infra/sandbox/config'
+import { readConfig } from '#shared/config'
+
+const composition = readComposition('compose.yaml')
+const overlay = readComposition('compose/secrets.yaml')
+const names = Object.keys(processes)
+
+/** What a person writes behind the `=` of env.example, for the types that not every text fits. */
+const samples: Readonly<Record<string, string>> = {
+  PUBLIC_URL: 'https://api.example.org',
+  APP_URL: 'https://app.example.org',
+  TREASURY_ADDRESS: `0x${'1'.repeat(40)}`,
+  CREDIT_LINE_ADDRESS: `0x${'2'.repeat(40)}`,
+  TREASURY_KEY: devKey('somebody'),
+  LANE_KEYS: `${devKey('one')},${devKey('two')}`,
+  BANK_DETAILS_KEYS: `a:${Buffer.alloc(32, 1).toString('base64')}`,
+  DEPLOY_BLOCK: '41000000',
+}
+const example = readEnvFile(readFileSync(join(infraDir, 'env.example'), 'utf8'))
+const filledIn: Variables = Object.fromEntries(
+  Object.entries(example).map(([name, value]) => [name, value || (samples[name] ?? 'filled in')]),
+)
+const proposed = [...testnetValues.keys()].filter((name) =>
+  Object.values(processes).some((fields) => name in fields),
+)
+/** What `deploy` is given by the shell besides. */
+const withAdmin = (variables: Variables): Variables => ({ ADMIN_KEY: devKey('x'), ...variables })
+
+describe('compose tells each process', () => {
+  test.each(names)('%s: every variable that it reads, and none that it does not', (name) => {
+    const told = Object.keys(composition.services[name]!.environment ?? {})
+    expect(told.sort()).toEqual(Object.keys(processes[name]!).sort())
+  })
+
+  test.each(names)('%s: all that it needs, in the local profile', (name) => {
+    const env = environmentOf(composition.services[name]!, localVariables())
+    expect(() => readConfig(name, processes[name]!, env)).not.toThrow()
+  })
+
+  test('the sandbox: all that it needs, and the secrets that the services have', () => {
+    const variables = localVariables()
+    const told = loadConfig(environmentOf(composition.services.sandbox!, variables))
+    expect(told.secretKeys.ID).toBe(variables.PROVIDER_ID_SECRET_KEY!)
+    expect(told.callbackTokens.MY).toBe(variables.PAYMENTS_CALLBACK_TOKENS_MY!)
+    expect(told.identity.webhookSecret).toBe(variables.IDENTITY_WEBHOOK_SECRETS!)
+  })
+
+  test.each(names)('%s: all that it needs, once env.example is filled in', (name) => {
+    const env = environmentOf(composition.services[name]!, withAdmin(filledIn))
+    expect(() => readConfig(name, processes[name]!, env)).not.toThrow()
+  })
+
+  test.each(proposed)('%s, as env.example proposes it', (name) => {
+    const told = Object.values(activeServices(composition, ['testnet'])).flatMap(
+      (service) => environmentOf(service, filledIn)[name] ?? [],
+    )
+    expect([...new Set(told)]).toEqual([filledIn[name]!])
+  })
+})
+
+describe('an env file that lacks a password', () => {
+  const needed = Object.keys(filledIn).filter((name) => /^(NATS|POSTGRES)_PASSWORD/.test(name))
+  test.each(needed)('%s stops compose before anything starts', (lacking) => {
+    const variables = { ...filledIn, [lacking]: '' }
+    const read = () =>
+      Object.values(composition.services).map((service) => environmentOf(service, variables))
+    expect(read).toThrow(new RegExp(lacking))
+  })
+})
+
+describe('secrets from files', () => {
+  test('are secrets, each under the file name that its variable gives', () => {
+    for (const [name, { environment, secrets }] of Object.entries(overlay.services)) {
+      const files = Object.entries(environment ?? {}).map(([variable, path]) => {
+        const field = processes[name]![variable.replace(/_FILE$/, '')]
+        expect(field?.secret).toBe(true)
+        return path!.replace('/run/secrets/', '')
+      })
+      expect(files.sort()).toEqual([...(secrets ?? [])].sort())
+      for (const file of files) expect(overlay.secrets).toHaveProperty(file)
+    }
+  })
+
+  test.each(Object.keys(overlay.services))('%s starts with them in place of variables', (name) => {
+    const dir = mkdtempSync(join(tmpdir(), 'secrets-'))
+    mkdirSync(dir, { recursive: true })
+    const inFiles = Object.keys(overlay.secrets!).map((file) => file.toUpperCase())
+    for (const variable of inFiles)
+      writeFileSync(join(dir, variable.toLowerCase()), `${filledIn[variable]}\n`)
+    const rest = Object.fromEntries(
+      Object.entries(withAdmin(filledIn)).filter(([variable]) => !inFiles.includes(variable)),
+    )
+    const env = Object.fromEntries(
+      Object.entries(merged(name, rest)).map(([key, value]) => [
+        key,
+        value.replace('/run/secrets', dir),
+      ]),
+    )
+    const read = () => readConfig(name, processes[name]!, env)
+    expect(read).not.toThrow()
+    expect(Object.values(env)).not.toContain(filledIn.TREASURY_KEY)
+    rmSync(dir, { recursive: true })
+  })
+
+  const merged = (name: string, variables: Variables) => ({
+    ...environmentOf(composition.services[name]!, variables),
+    ...environmentOf((overlay as Composition).services[name]!, variables),
+  })
+})
+
+describe('interpolation', () => {
+  /** Written with @ for $, which a linter takes for a forgotten template. */
+  const put = (text: string) => interpolate(text.replaceAll('@', '$'), { A: 'b', E: '' })
+
+  test.each([
+    ['a@{A}c', 'abc'],
+    ['@A@@A', 'b$A'],
+    ['@{N-d}@{E-d}@{E:-e}', 'de'],
+    ['@{A:?}', 'b'],
+  ])('%s becomes %s', (text, expected) => {
+    expect(put(text)).toBe(expected)
+  })
+
+  test.each(['@{N?no}', '@{E:?no}'])('%s is refused, by name', (text) => {
+    expect(() => put(text)).toThrow(/is not set: no/)
+  })
+})

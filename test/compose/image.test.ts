@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { Glob } from 'bun'
+import { readComposition } from '#infra/compose/composition'
+import { repositoryDir } from '#infra/local/folders'
+import { loads, reachedFrom } from '../support/imports'
+import { copiesOf, isSent, ourStages, readDockerfile, readIgnore } from './dockerfile'
+
+const stages = ourStages()
+const image = stages.at(-1)!
+const copied = copiesOf(image).flatMap(({ sources }) => sources)
+const packageJson = JSON.parse(readFileSync(join(repositoryDir, 'package.json'), 'utf8'))
+const inImage = (path: string) =>
+  isSent(path) && copied.some((source) => path === source || path.startsWith(`${source}/`))
+
+/** Every program that compose runs in our image, as a command or as a healthcheck. */
+const programs = [
+  ...new Set(
+    Object.values(readComposition('compose.yaml').services)
+      .flatMap(({ command, healthcheck }) => [...(command ?? []), ...(healthcheck?.test ?? [])])
+      .filter((word) => word.endsWith('.ts')),
+  ),
+  // What the runbook has an operator run in it.
+  ...['infra/ops/dead-letters.ts', 'infra/ops/in-flight.ts'],
+  'services/indexer-reader/rebuild.ts',
+]
+
+const filesUnder = (path: string): string[] =>
+  statSync(join(repositoryDir, path)).isDirectory()
+    ? [...new Glob('**/*').scanSync({ cwd: join(repositoryDir, path), dot: true })].map(
+        (file) => `${path}/${file}`,
+      )
+    : [path]
+
+describe('the image', () => {
+  test.each(stages.map(({ image: name }) => name))('is built on %s, the pinned Bun', (name) => {
+    expect(name).toBe(`oven/bun:${packageJson.devDependencies['bun-types']}-slim`)
+  })
+
+  test.each(stages.flatMap(copiesOf).flatMap(({ sources }) => sources))(
+    'copies %s, which exists and is sent to the builder',
+    (source) => {
+      expect(existsSync(join(repositoryDir, source))).toBe(true)
+      expect(filesUnder(source).some(isSent)).toBe(true)
+    },
+  )
+
+  test('runs as a user who owns nothing in it, and names no program of its own', () => {
+    const users = image.instructions.filter(({ word }) => word === 'USER')
+    expect(users.map(({ rest }) => rest)).toEqual(['bun'])
+    const last = image.instructions.findLastIndex(({ word }) => ['RUN', 'COPY'].includes(word))
+    expect(image.instructions.findIndex(({ word }) => word === 'USER')).toBeGreaterThan(last)
+    expect(image.instructions.filter(({ rest }) => rest.includes('--chown'))).toEqual([])
+  })
+
+  test('installs exactly what bun.lock names, without scripts and without tools', () => {
+    const runs = stages[0]!.instructions.filter(({ word }) => word === 'RUN')
+    expect(runs[0]!.rest).toBe('bun install --production --frozen-lockfile --ignore-scripts')
+  })
+
+  test.each(programs)('holds every file that %s loads, and every package', (program) => {
+    const { files, packages } = reachedFrom(repositoryDir, [program], loads)
+    expect([...files].filter((file) => !inImage(file))).toEqual([])
+    expect([...packages].filter((name) => !(name in packageJson.dependencies))).toEqual([])
+  })
+
+  test('holds the migrations, which are read as files', () => {
+    const journals = [...new Glob('infra/migrations/*/meta/_journal.json').scanSync(repositoryDir)]
+    expect(journals.length).toBeGreaterThan(0)
+    expect(journals.filter((path) => !inImage(path))).toEqual([])
+  })
+
+  test.each([
+    ['.git/config', false],
+    ['node_modules/viem/package.json', false],
+    ['infra/.env', false],
+    ['infra/testnet.env', false],
+    ['infra/secrets/treasury_key', false],
+    ['.local/stack.json', false],
+    ['services/payments/open.test.ts', false],
+    ['test/books.ts', false],
+    ['services/payments/open.ts', true],
+  ])('of the repository, %s is sent to the builder: %p', (path, sent) => {
+    expect(isSent(path)).toBe(sent)
+  })
+})
+
+describe('reading', () => {
+  test('an instruction that is not known is an error, not silence', () => {
+    expect(() => readDockerfile('FROM a\nCOPYY b c')).toThrow(/not an instruction/)
+  })
+
+  test('the last line that matches decides what is ignored', () => {
+    const sent = readIgnore('*\n!a\na/secret\n**/*.md')
+    expect(['a/b.ts', 'a/secret', 'a/x/y.md', 'b'].map(sent)).toEqual([true, false, false, false])
+  })
+})

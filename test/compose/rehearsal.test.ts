@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { privateKeyToAccount } from 'viem/accounts'
+import { localVariables, readComposition } from '#infra/compose/composition'
+import { deployContracts } from '#infra/contracts/deploy'
+import { chainAnswers, localTerms, planChain } from '#infra/local/chain'
+import type { Child } from '#infra/local/child'
+import { laneKeys } from '#infra/local/environment'
+import { repositoryDir } from '#infra/local/folders'
+import { devKey } from '#infra/local/keys'
+import { natsAnswers } from '#infra/local/nats'
+import { postgresAnswers } from '#infra/local/postgres'
+import { waitUntil } from '#infra/local/wait'
+import { serviceNames } from '#shared/messages/topic'
+import { startAnvil } from '#test/support/anvil'
+import { type Rehearsal, rehearse } from './rehearsal'
+
+const variables = localVariables()
+const oneShots = ['migrate', 'provision', 'deploy']
+const watched = [...serviceNames, 'sandbox']
+
+let rehearsal: Rehearsal
+const running = new Map<string, Child>()
+
+beforeAll(async () => {
+  rehearsal = await rehearse()
+  for (const name of ['postgres', 'nats', 'anvil']) rehearsal.start(name)
+  await Promise.all([
+    waitUntil('Postgres', () => postgresAnswers(rehearsal.databaseUrl)),
+    waitUntil('nats-server', () => natsAnswers(rehearsal.natsMonitor)),
+    waitUntil('anvil', () => chainAnswers(rehearsal.rpcUrl)),
+  ])
+}, 30_000)
+afterAll(() => rehearsal[Symbol.asyncDispose]())
+
+const healthchecks = readComposition('compose.yaml').services
+const check = (name: string) => rehearsal.exec(name, healthchecks[name]!.healthcheck!.test.slice(1))
+const logOf = (name: string) => readFileSync(join(rehearsal.dir, `logs/${name}.log`), 'utf8')
+
+describe('the local profile, its containers run as processes with the same words and values', () => {
+  // In this order, as depends_on has it.
+  test.each(oneShots)('%s does its work and ends', async (name) => {
+    const how = await rehearsal.start(name).exited
+    expect(how === 'exit 0' || logOf(name)).toBe(true)
+  })
+
+  test.each(oneShots)('%s does nothing the second time, and ends as well', async (name) => {
+    expect(await rehearsal.start(name).exited).toBe('exit 0')
+  })
+
+  test('the contracts are where .env says', () => {
+    const path = join(rehearsal.dir, 'data/addresses.json')
+    const { ausd, creditLine, treasury } = JSON.parse(readFileSync(path, 'utf8'))
+    expect({ ausd, creditLine, treasury }).toEqual({
+      ausd: variables.AUSD_ADDRESS,
+      creditLine: variables.CREDIT_LINE_ADDRESS,
+      treasury: variables.TREASURY_ADDRESS,
+    })
+  })
+
+  test('the six services and the sandbox become ready', async () => {
+    for (const name of watched) running.set(name, rehearsal.start(name))
+    const ready = async () => (await fetch(`${rehearsal.gateway}/ready`)).ok
+    await waitUntil('everything being ready', ready, 40_000)
+  }, 45_000)
+
+  test.each(watched)(
+    '%s is healthy',
+    async (name) => {
+      await waitUntil(name, async () => (await check(name)) === 'exit 0', 20_000)
+    },
+    25_000,
+  )
+
+  test('a quote is answered through all of it', async () => {
+    const body = JSON.stringify({ pair: 'USD/IDR' })
+    const headers = { 'Content-Type': 'application/json' }
+    const answer = await fetch(`${rehearsal.gateway}/quote`, { method: 'POST', headers, body })
+    expect(await answer.json()).toMatchObject({ rate: '16250' })
+  })
+
+  test('the webhook probe of the runbook is recorded, then a duplicate, and refused to others', async () => {
+    const probe = async (token: string) => {
+      const headers = { 'x-callback-token': token, 'webhook-id': 'probe-1' }
+      const request = { method: 'POST', headers, body: '{"event":"probe"}' }
+      const answer = await fetch(`${rehearsal.gateway}/webhooks/payments`, request)
+      return answer.ok ? ((await answer.json()) as { status: string }).status : answer.status
+    }
+    const token = variables.PAYMENTS_CALLBACK_TOKENS_ID!
+    expect([await probe(token), await probe(token), await probe('x')]).toEqual([
+      'recorded',
+      'duplicate',
+      401,
+    ])
+  })
+
+  test('the session of the runbook signs a person in', async () => {
+    const script = `import { privateKeyToAccount } from 'viem/accounts'
+      import { signIn } from './infra/demo/session'
+      const until = Math.floor(Date.now() / 1000) + 3600
+      console.log(await signIn(privateKeyToAccount(process.env.WALLET_KEY), until))`
+    const words = [process.execPath, '-e', script]
+    const env = { ...process.env, WALLET_KEY: devKey('reader of the runbook') }
+    const child = Bun.spawn(words, { cwd: repositoryDir, env })
+    const session = (await new Response(child.stdout).text()).trim()
+    const headers = { Authorization: session }
+    const answer = await fetch(`${rehearsal.gateway}/me`, { headers })
+    expect(await answer.json()).toMatchObject({ verified: false })
+  })
+
+  test.each([
+    ['migrate', 'infra/ops/in-flight.ts'],
+    ['migrate', 'infra/ops/dead-letters.ts list'],
+    ['indexer-reader', 'services/indexer-reader/rebuild.ts'],
+  ])('an operator runs in %s: bun %s', async (name, words) => {
+    expect(await rehearsal.exec(name, ['bun', ...words.split(' ')])).toBe('exit 0')
+  })
+
+  test.each(['payments', 'gateway', 'sandbox'])('%s is unhealthy once it is gone', async (name) => {
+    await running.get(name)!.end('SIGTERM')
+    expect(await check(name)).toBe('exit 1')
+    expect(logOf(name)).toContain('unhealthy: ')
+  })
+})
+
+describe('.env', () => {
+  test('has the keys of the local stack, and the addresses these give on a fresh chain', async () => {
+    expect([variables.ADMIN_KEY, variables.TREASURY_KEY]).toEqual(['admin', 'treasury'].map(devKey))
+    expect(variables.LANE_KEYS).toBe(laneKeys.join(','))
+    await using chain = await startAnvil()
+    const lanes = laneKeys.map((key) => privateKeyToAccount(key).address)
+    const deployment = await deployContracts({
+      ...localTerms,
+      rpcUrl: chain.rpcUrl,
+      adminKey: devKey('admin'),
+      treasuryKey: devKey('treasury'),
+      relayers: lanes,
+      verifiers: lanes,
+      treasuryFundsMicro: 1_000_000n,
+      liquidityMicro: 1_000_000n,
+    })
+    expect([deployment.ausd, deployment.creditLine, deployment.treasury]).toEqual([
+      variables.AUSD_ADDRESS as `0x${string}`,
+      variables.CREDIT_LINE_ADDRESS as `0x${string}`,
+      variables.TREASURY_ADDRESS as `0x${string}`,
+    ])
+  })
+
+  test('security: no password in it could be mistaken for one to keep', () => {
+    const passwords = Object.entries(variables).filter(([name]) =>
+      /PASSWORD|TOKEN|SECRET/.test(name),
+    )
+    expect(passwords.filter(([, value]) => !/local.only/.test(value!))).toEqual([])
+  })
+
+  test('security: with it the testnet profile ends before anything starts', async () => {
+    const { command } = readComposition('compose.yaml').services.settings!
+    const runAs = async (stack: string) => {
+      const words = command!.map((word) => word.replaceAll('$$', '$'))
+      const child = Bun.spawn(words, { env: { STACK: stack }, stderr: 'pipe' })
+      return [await child.exited, await new Response(child.stderr).text()]
+    }
+    expect(await runAs(variables.STACK!)).toEqual([1, expect.stringContaining('.env is public')])
+    expect(await runAs('testnet')).toEqual([0, ''])
+  })
+})
+
+describe('anvil', () => {
+  test('has the pace and the finality that the local stack has', () => {
+    const line = planChain({ dir: '/', port: 1 }).args.join(' ')
+    const flags = line.matchAll(/--([a-z-]+)(?: (?!--)(\S+))?/g)
+    const stack = new Map([...flags].map(([, name, value]) => [name!, value]))
+    const words = readComposition('compose.yaml').services.anvil!.command!
+    const compose = new Map(words.map((word) => wordAndValue(word.slice(2))))
+    for (const name of ['host', 'port', 'prune-history', 'state', 'state-interval']) {
+      stack.delete(name)
+      compose.delete(name)
+    }
+    expect(Object.fromEntries(compose)).toEqual(Object.fromEntries(stack))
+  })
+  const wordAndValue = (flag: string): [string, string | undefined] => {
+    const [name = '', value] = flag.split('=')
+    return [name, value]
+  }
+})

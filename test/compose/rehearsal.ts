@@ -1,0 +1,142 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { environmentOf, localVariables, readComposition, wordsOf } from '#infra/compose/composition'
+import { planChain } from '#infra/local/chain'
+import { type Child, type Command, startChild } from '#infra/local/child'
+import { repositoryDir } from '#infra/local/folders'
+import { planNats } from '#infra/local/nats'
+import { freePort } from '#infra/local/ports'
+import { planPostgres } from '#infra/local/postgres'
+import { type NatsUser, natsUsers } from '#infra/nats/server-environment'
+import { copiesOf, isSent, ourStages } from './dockerfile'
+
+/** The containers of the local profile as plain processes on this machine. */
+export type Rehearsal = AsyncDisposable & {
+  readonly gateway: string
+  readonly natsMonitor: string
+  readonly rpcUrl: string
+  readonly databaseUrl: string
+  readonly dir: string
+  /** Starts what a service of compose.yaml runs, with exactly the environment it is given there. */
+  readonly start: (service: string) => Child
+  /** Runs other words where a service runs, as `docker compose exec` does; `exit 0` if all is well. */
+  readonly exec: (service: string, words: readonly string[]) => Promise<string>
+}
+
+const variables = localVariables()
+const { services } = readComposition('compose.yaml')
+
+/** What the containers call by name or path, and where it is here. Nothing else is changed. */
+async function placesIn(dir: string) {
+  const [gateway, sandbox, nats, monitor, postgres, chain] = await Promise.all(
+    Array.from({ length: 6 }, () => freePort()),
+  )
+  const at = (port: number | undefined) => `127.0.0.1:${port}`
+  return {
+    ports: { gateway, sandbox, nats, monitor, postgres, chain },
+    moves: new Map([
+      ...['gateway:3000', '127.0.0.1:3000'].map((name) => [name, at(gateway)] as const),
+      ...['sandbox:3100', '127.0.0.1:3100'].map((name) => [name, at(sandbox)] as const),
+      ['nats:4222', at(nats)],
+      ['127.0.0.1:8222', at(monitor)],
+      ['postgres:5432', at(postgres)],
+      ['anvil:8545', at(chain)],
+      ['--port=8545', `--port=${chain}`],
+      ['0.0.0.0', '127.0.0.1'],
+      ['/etc/nats', join(repositoryDir, 'infra/nats')],
+      ['/data', join(dir, 'data')],
+      ['/chain', join(dir, 'chain')],
+    ]),
+    /** Values that are a port and nothing else. */
+    wholes: new Map([
+      ['3000', String(gateway)],
+      ['3100', String(sandbox)],
+      ['4222', String(nats)],
+    ]),
+  }
+}
+type Places = Awaited<ReturnType<typeof placesIn>>
+
+/** One pass, so that what was put in is not replaced again. */
+function moved(value: string, { moves, wholes }: Places): string {
+  const names = [...moves.keys()].map((name) => name.replaceAll(/[.]/g, '\\.')).join('|')
+  const found = new RegExp(`(?<![\\w.-])(${names})(?![\\w-])`, 'g')
+  return wholes.get(value) ?? value.replaceAll(found, (name) => moves.get(name)!)
+}
+
+/** The folder /app of the image: what the Dockerfile copies of what is sent to its builder. */
+function layImage(app: string) {
+  mkdirSync(app)
+  for (const { sources } of copiesOf(ourStages().at(-1)!)) {
+    for (const source of sources.map((path) => path.replace(/^\.\//, ''))) {
+      cpSync(join(repositoryDir, source), join(app, source), {
+        recursive: true,
+        filter: (path) => isSent(relative(repositoryDir, path)),
+      })
+    }
+  }
+  symlinkSync(join(repositoryDir, 'node_modules'), join(app, 'node_modules'))
+}
+
+/** The programs of the images, as this machine has them. */
+function programsHere(dir: string): ReadonlyMap<string, string> {
+  const passwords = Object.fromEntries(natsUsers.map((user) => [user, '']))
+  const nats = { dir, port: 1, monitorPort: 1, passwords: passwords as Record<NatsUser, string> }
+  return new Map([
+    ['bun', process.execPath],
+    ['nats-server', planNats(nats).bin],
+    ['anvil', planChain({ dir, port: 1 }).bin],
+  ])
+}
+
+/** Lays the image out and finds free ports; starts nothing yet. Disposing ends what was started. */
+export async function rehearse(): Promise<Rehearsal> {
+  const dir = mkdtempSync(join(tmpdir(), 'compose-'))
+  for (const name of ['logs', 'data', 'chain']) mkdirSync(join(dir, name))
+  layImage(join(dir, 'app'))
+  const places = await placesIn(dir)
+  const { ports } = places
+  const programs = programsHere(dir)
+  const postgresPlan = planPostgres({
+    dir,
+    port: ports.postgres!,
+    password: variables.POSTGRES_PASSWORD!,
+    durable: false,
+  })
+  const children: Child[] = []
+  const run = (command: Command) => {
+    const child = startChild(command)
+    children.push(child)
+    return child
+  }
+  const commandOf = (name: string, words: readonly string[]): Command => {
+    const [program = '', ...args] = words.map((word) => moved(word, places))
+    const env = Object.entries(environmentOf(services[name]!, variables))
+    return {
+      name,
+      bin: programs.get(program) ?? program,
+      args: args.map((word) => (word.endsWith('.ts') ? join(dir, 'app', word) : word)),
+      env: Object.fromEntries(env.map(([key, value]) => [key, moved(value, places)])),
+      logFile: join(dir, `logs/${name}.log`),
+    }
+  }
+  const at = (port: number | undefined) => `http://127.0.0.1:${port}`
+  return {
+    dir,
+    gateway: at(ports.gateway),
+    natsMonitor: at(ports.monitor),
+    rpcUrl: at(ports.chain),
+    databaseUrl: postgresPlan.adminUrl,
+    start: (name) => {
+      if (name === 'postgres') return run(postgresPlan.command)
+      const { entrypoint, command } = services[name]!
+      return run(commandOf(name, wordsOf([...(entrypoint ?? []), ...(command ?? [])], variables)))
+    },
+    exec: (name, words) => run(commandOf(name, words)).exited,
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(children.toReversed().map((child) => child.end('SIGINT')))
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,157 @@
+import type { ProviderAccount } from '#shared/money/pair'
+import type { ProviderClient } from '#shared/provider/client'
+import type { CheckoutOrder, PaymentProvider } from '../../services/payments/providers/provider'
+import { WireSession } from '../../services/payments/providers/xendit/wire'
+import { type PaymentBench, providerOf } from './payment-bench'
+import { faultOf, left, NotHere, type Step } from './step'
+
+const minuteMs = 60_000
+/** Amounts whose smallest unit a float would lose: RM 12.34, Rp 150,001. */
+const fiats = {
+  ID: { currency: 'IDR', minor: 150_001n },
+  MY: { currency: 'MYR', minor: 1_234n },
+} as const
+
+/** An order for a checkout that lasts half an hour. */
+export const orderOf = (
+  account: keyof typeof fiats,
+  over: Partial<CheckoutOrder> = {},
+): CheckoutOrder => ({
+  account,
+  reference: crypto.randomUUID(),
+  fiat: fiats[account],
+  description: 'Conformance',
+  cardsOnly: false,
+  expiresAt: new Date(Date.now() + 30 * minuteMs),
+  ...over,
+})
+
+/** Sessions: opened, found, ended, and every refusal the service tells apart. */
+export const checkoutSteps = (bench: PaymentBench): Step[] => [
+  ...lifeSteps(bench),
+  ...refusalSteps(bench),
+]
+
+/** One checkout from its opening to its end. */
+function lifeSteps({ account, client, neighbour }: PaymentBench): Step[] {
+  const provider = providerOf(client)
+  const order = orderOf(account)
+  let sessionId: string | undefined
+  return [
+    {
+      name: 'a checkout is opened under our reference, for as long as asked',
+      expected: 'open, our reference, a link, 30 minutes',
+      see: async () => {
+        const opened = await provider.openCheckout(order)
+        if (!opened) return 'refused'
+        sessionId = opened.sessionId
+        const lastsMs = (opened.expiresAt?.getTime() ?? 0) - order.expiresAt.getTime()
+        return [
+          opened.status,
+          opened.reference === order.reference ? 'our reference' : 'another reference',
+          opened.checkoutUrl ? 'a link' : 'no link',
+          Math.abs(lastsMs) < minuteMs ? '30 minutes' : `${lastsMs} ms more than asked`,
+        ].join(', ')
+      },
+    },
+    {
+      name: 'it is found by its id',
+      expected: 'open, our reference, nothing paid',
+      see: async () => {
+        const found = await provider.findCheckout(account, left(sessionId, 'checkout'))
+        const reference = found?.reference === order.reference ? 'our reference' : 'another one'
+        const paid = found?.paymentId === null ? 'nothing paid' : 'paid'
+        return [found?.status, reference, paid].join(', ')
+      },
+    },
+    {
+      name: 'the key of the other country does not see it',
+      expected: 'not found',
+      see: async () => {
+        if (!neighbour) throw new NotHere('needs the keys of both accounts')
+        const seen = await providerOf(neighbour).findCheckout(account, left(sessionId, 'checkout'))
+        return seen ? 'found' : 'not found'
+      },
+    },
+    cardsStep(account, provider),
+    {
+      name: 'a cancelled checkout is closed',
+      expected: 'closed',
+      see: async () => {
+        await provider.cancelCheckout(account, left(sessionId, 'checkout'))
+        return (await provider.findCheckout(account, left(sessionId, 'checkout')))?.status ?? 'gone'
+      },
+    },
+    {
+      name: 'what is closed cannot be cancelled',
+      expected: '422 INVALID_SESSION_STATUS: state_wrong',
+      see: () => outcomeOf(client, `/sessions/${left(sessionId, 'checkout')}/cancel`),
+    },
+  ]
+}
+
+const cardsStep = (account: ProviderAccount, provider: PaymentProvider): Step => ({
+  name: 'a checkout for cards alone is opened',
+  expected: 'open',
+  see: async () => {
+    const opened = await provider.openCheckout(orderOf(account, { cardsOnly: true }))
+    if (opened) await provider.cancelCheckout(account, opened.sessionId)
+    return opened?.status ?? 'refused'
+  },
+})
+
+/** Asks by the client itself, to see the refusal that the service only acts upon. */
+export async function outcomeOf(
+  client: ProviderClient,
+  path: string,
+  body?: object,
+): Promise<string> {
+  const answer = await client.post(path, { schema: WireSession, body })
+  if ('ok' in answer) return 'accepted'
+  return `${answer.refused.status} ${answer.refused.code}: ${answer.refused.meaning}`
+}
+
+/** What may not be asked for. */
+function refusalSteps({ account, client }: PaymentBench): Step[] {
+  const provider = providerOf(client)
+  const open = (over: object) =>
+    outcomeOf(client, '/sessions', {
+      ...{ reference_id: crypto.randomUUID(), session_type: 'PAY', mode: 'PAYMENT_LINK' },
+      ...{ country: account, currency: fiats[account].currency, amount: 20_000, ...over },
+    })
+  return [
+    {
+      name: 'a checkout that would expire too soon is refused',
+      expected: '400 INVALID_EXPIRY_DATE: request_wrong',
+      see: () => open({ expires_at: new Date(Date.now() + minuteMs).toISOString() }),
+    },
+    {
+      name: 'the service reads that refusal as no checkout',
+      expected: 'no checkout',
+      see: async () => {
+        const soon = { expiresAt: new Date(Date.now() + minuteMs) }
+        return (await provider.openCheckout(orderOf(account, soon))) ? 'opened' : 'no checkout'
+      },
+    },
+    {
+      name: 'a channel that does not exist is refused',
+      expected: '400 INVALID_PAYMENT_CHANNEL: channel_unavailable',
+      see: () => open({ allowed_payment_channels: ['NO_SUCH_CHANNEL'] }),
+    },
+    {
+      name: 'a return URL without https is refused',
+      expected: '400 INVALID_URL: request_wrong',
+      see: () => open({ success_return_url: 'http://app.example.org/' }),
+    },
+    {
+      name: 'an amount of nothing is refused',
+      expected: 'refused',
+      see: async () => ((await open({ amount: 0 })) === 'accepted' ? 'ok' : 'refused'),
+    },
+    {
+      name: 'cancelling what does not exist does no harm',
+      expected: 'no fault',
+      see: () => faultOf(provider.cancelCheckout(account, `ps-${'0'.repeat(24)}`)),
+    },
+  ]
+}

@@ -1,0 +1,56 @@
+import { type Arguments, argumentsFrom, usage } from './arguments'
+import { LiveKey } from './keys'
+import { failed, summaryOf, tableOf } from './report'
+import { openSandboxTarget } from './sandbox-target'
+import { runSuite, type SuiteResult } from './step'
+import type { Target } from './target'
+import { openTestModeTarget } from './test-mode-target'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * Runs the suites and says what was seen. Answers the exit code: 0 when nothing was other than
+ * expected, 1 when something was or a key is not a test key, 2 when the words are not understood.
+ */
+export async function conform(
+  words: readonly string[],
+  env: Environment,
+  say: (text: string) => void,
+): Promise<0 | 1 | 2> {
+  const asked = argumentsFrom(words)
+  if ('fault' in asked) {
+    say(`${asked.fault}\n${usage}`)
+    return 2
+  }
+  try {
+    await using target = await openTarget(asked, env, say)
+    const results = await runAll(target, asked.only, say)
+    say(summaryOf(results))
+    return failed(results) ? 1 : 0
+  } catch (error) {
+    if (!(error instanceof LiveKey)) throw error
+    say(error.message)
+    return 1
+  }
+}
+
+const openTarget = (
+  { target, payerMs }: Arguments,
+  env: Environment,
+  say: (line: string) => void,
+) => (target === 'sandbox' ? openSandboxTarget() : openTestModeTarget(env, { payerMs, say }))
+
+/** Runs every suite of a target, one after another, and says each as a table. */
+export async function runAll(
+  { suites, secrets }: Pick<Target, 'suites' | 'secrets'>,
+  only: string | null,
+  say: (text: string) => void,
+): Promise<SuiteResult[]> {
+  const results: SuiteResult[] = []
+  for (const suite of suites.filter(({ name }) => only === null || name.includes(only))) {
+    const result = await runSuite(suite)
+    results.push(result)
+    say(tableOf(result, secrets))
+  }
+  return results
+}

@@ -1,0 +1,266 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { freshSecret } from '#infra/local/keys'
+import { openSandbox } from '#infra/sandbox/sandbox'
+import { testConfig } from '../support/sandbox'
+import { conform, runAll } from './conform'
+import { openSandboxTarget } from './sandbox-target'
+import type { Target } from './target'
+import { openTestModeTarget } from './test-mode-target'
+
+const names = [
+  ...['payments: account ID', 'refunds: account ID', 'payments: account MY', 'refunds: account MY'],
+  ...['payouts: account ID', 'identity: sumsub', 'identity: persona'],
+  ...['rates: frankfurter', 'rates: bnm', 'rates: open-er-api'],
+]
+const closing = new AsyncDisposableStack()
+afterAll(() => closing.disposeAsync())
+
+/** What is said, as one text, and how it ended. */
+async function saying(words: string[], env: Record<string, string> = {}) {
+  const said: string[] = []
+  const code = await conform(words, env, (text) => void said.push(text))
+  return { code, text: said.join('\n') }
+}
+const serve = (answer: (request: Request) => Response | Promise<Response>) => {
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer })
+  closing.defer(() => server.stop(true))
+  return server.url.origin
+}
+
+describe('against the sandbox', () => {
+  let target: Target
+  beforeAll(async () => {
+    target = closing.use(await openSandboxTarget())
+  })
+
+  test('there is a suite for every client', () => {
+    expect(target.suites.map(({ name }) => name)).toEqual(names)
+  })
+
+  test.each(names)('every step of "%s" sees what the service relies on', async (name) => {
+    const [result] = await runAll(target, name, () => {})
+    expect(result!.rows.length).toBeGreaterThan(4)
+    expect(result!.rows.filter(({ verdict }) => verdict !== 'pass')).toEqual([])
+  })
+})
+
+type Change = (text: string, request: { path: string; method: string }) => string | Response
+/** Hands every call on to the sandbox, and changes what comes back. */
+const wrongly = (change: Change) => (sandbox: string) =>
+  serve(async (request) => {
+    const { pathname: path, search } = new URL(request.url)
+    const { method, headers } = request
+    const body = method === 'POST' ? await request.text() : undefined
+    const answer = await fetch(`${sandbox}${path}${search}`, { method, headers, ...{ body } })
+    const changed = change(await answer.text(), { path, method })
+    if (changed instanceof Response) return changed
+    const { status } = answer
+    return new Response(changed, { status, headers: { 'Content-Type': 'application/json' } })
+  })
+
+describe('a provider that answers otherwise fails the step that says so:', () => {
+  const cases: [string, string, string, Change][] = [
+    [
+      'a sen less than was paid',
+      'payments: account MY',
+      'the payment says how much',
+      (text) => text.replace('"capture_amount":12.34', '"capture_amount":12.33'),
+    ],
+    [
+      'amounts as text',
+      'payments: account ID',
+      'the payment says how much',
+      (text) => text.replace('"request_amount":150001', '"request_amount":"150001"'),
+    ],
+    [
+      'another channel than was used',
+      'payments: account ID',
+      'the payment says how much',
+      (text) => text.replace('"channel_code":"QRIS"', '"channel_code":"DANA"'),
+    ],
+    [
+      'a cancelled session that stays active',
+      'payments: account ID',
+      'a cancelled checkout is closed',
+      (text) => text.replace('"CANCELED"', '"ACTIVE"'),
+    ],
+    [
+      'an unknown id that is refused otherwise',
+      'payments: account ID',
+      'an unknown payment is not found',
+      (text) => text.replace('DATA_NOT_FOUND', 'SOMETHING_ELSE'),
+    ],
+    [
+      'a repeated key that makes another payout',
+      'payouts: account ID',
+      'the same key with the same body',
+      (text, { path, method }) =>
+        path === '/v2/payouts' && method === 'POST'
+          ? text.replace(/"id":"disb-[^"]*"/, `"id":"disb-${crypto.randomUUID()}"`)
+          : text,
+    ],
+    [
+      'a status we never saw',
+      'payouts: account ID',
+      'account 654321',
+      (text) => text.replaceAll('"REVERSED"', '"UNDONE"'),
+    ],
+    [
+      'a list of banks without limits',
+      'payouts: account ID',
+      'the list of banks',
+      (text) => text.replaceAll('amount_limits', 'limits'),
+    ],
+    [
+      'a list by reference that ignores the reference',
+      'payouts: account ID',
+      'it is found by our reference',
+      (text, { path, method }) =>
+        path === '/v2/payouts' && method === 'GET' ? '{"has_more":false,"data":[]}' : text,
+    ],
+    [
+      'a list of transactions without this payment',
+      'payments: account MY',
+      'the payment through TOUCHNGO is in the list',
+      (text, { path }) => (path === '/transactions' ? '{"has_more":false,"data":[]}' : text),
+    ],
+    [
+      'a list of transactions for which the key has no permission',
+      'payments: account ID',
+      'the key has the permission Transaction Read',
+      (text, { path }) =>
+        path === '/transactions'
+          ? Response.json({ error_code: 'REQUEST_FORBIDDEN_ERROR', message: '' }, { status: 403 })
+          : text,
+    ],
+    [
+      'a refund that is listed under its payment',
+      'refunds: account ID',
+      'the refund is in the list under its own id',
+      (text) => text.replace(/"product_id":"rfd-[^"]*"/, '"product_id":"py-other"'),
+    ],
+    [
+      'a chargeback that is listed without a reference',
+      'refunds: account MY',
+      'it has the reference of its payment there',
+      (text) => text.replace(/("type":"CHARGEBACK".*?"reference_id":)"[^"]*"/, '$1null'),
+    ],
+    [
+      'a reversed payout that is listed as paid',
+      'payouts: account ID',
+      'every payout is in the list',
+      (text, { path }) =>
+        path === '/transactions' ? text.replaceAll('"REVERSED"', '"SUCCESS"') : text,
+    ],
+    [
+      'a refund of another payment request',
+      'refunds: account ID',
+      'the refund is found',
+      (text, { path }) =>
+        path.startsWith('/refunds/') ? text.replace(/"pr-[^"]*"/, '"pr-other"') : text,
+    ],
+  ]
+  test.each(cases)('%s', async (_, suite, step, change) => {
+    await using target = await openSandboxTarget(wrongly(change))
+    const chosen = target.suites.filter(({ name }) => name === suite)
+    const steps = chosen.map((each) => ({ ...each, steps: untilStep(each.steps, step) }))
+    const [result] = await runAll({ ...target, suites: steps }, null, () => {})
+    expect(result!.rows.at(-1)).toMatchObject({ verdict: 'fail' })
+    expect(result!.rows.filter(({ verdict }) => verdict === 'fail')).toHaveLength(1)
+    expect(result!.rows.at(-1)!.name).toStartWith(step)
+  })
+})
+
+/** A suite up to the step in question: what comes after it is another matter. */
+function untilStep<S extends { name: string }>(steps: readonly S[], name: string): S[] {
+  const end = steps.findIndex((step) => step.name.startsWith(name))
+  expect(end).toBeGreaterThanOrEqual(0)
+  return steps.slice(0, end + 1)
+}
+
+describe('test mode', () => {
+  test('without keys skips every suite, says why, and is content', async () => {
+    const { code, text } = await saying(['--target', 'test-mode'])
+    expect(code).toBe(0)
+    for (const name of names) expect(text).toContain(`${name}: skipped, `)
+    for (const variable of ['XENDIT_ID_TEST_KEY', 'XENDIT_MY_TEST_KEY', 'SUMSUB_APP_TOKEN'])
+      expect(text).toContain(variable)
+    expect(text).toContain('10 suites skipped')
+  })
+
+  test.each([
+    ['XENDIT_ID_TEST_KEY', 'xnd_production_abc123'],
+    ['XENDIT_MY_TEST_KEY', 'some-other-abc123'],
+    ['SUMSUB_APP_TOKEN', 'prd:abc123'],
+    ['PERSONA_API_KEY', 'persona_production_abc123'],
+  ])('security: a live key in %s is refused before any call, and never said', async (name, key) => {
+    let calls = 0
+    const url = serve(() => {
+      calls++
+      return Response.json({})
+    })
+    const env = { XENDIT_URL: url, SUMSUB_URL: url, PERSONA_URL: url, [name]: key }
+    const { code, text } = await saying(['--target', 'test-mode'], env)
+    expect({ code, calls }).toEqual({ code: 1, calls: 0 })
+    expect(text).toContain(`${name} is not a test key`)
+    expect(text).not.toContain(key)
+  })
+
+  test('security: a key that the other side says back is never printed', async () => {
+    const key = freshSecret('xnd_development_')
+    const url = serve((request) => {
+      const shown = request.headers.get('Authorization')
+      return Response.json({ error_code: `${key} ${shown}`, message: key }, { status: 400 })
+    })
+    const env = { XENDIT_URL: url, XENDIT_ID_TEST_KEY: key }
+    const { code, text } = await saying(['--target', 'test-mode', '--suite', 'account ID'], env)
+    expect(code).toBe(1)
+    expect(text).toContain('[removed]')
+    expect(text).not.toContain(key)
+    expect(text).not.toContain(btoa(`${key}:`))
+  })
+
+  test('with keys, and nobody to pay, sees all that needs no payer', async () => {
+    const secretKeys = { ID: freshSecret('xnd_development_'), MY: freshSecret('xnd_development_') }
+    await using sandbox = openSandbox({ ...testConfig, secretKeys })
+    const env = { XENDIT_URL: sandbox.url, XENDIT_MY_TEST_KEY: secretKeys.MY }
+    const { code, text } = await saying(['--target', 'test-mode', '--suite', 'account MY'], env)
+    expect({ code, text }).toMatchObject({ code: 0 })
+    expect(text).toContain('needs a payer: run with --interactive')
+    expect(text).toMatch(/ok {2}a cancelled checkout is closed/)
+  })
+})
+
+test('a person who is asked to pay lets test mode see payments and refunds too', async () => {
+  const secretKeys = { ID: freshSecret('xnd_development_'), MY: freshSecret('xnd_development_') }
+  await using sandbox = openSandbox({ ...testConfig, secretKeys })
+  const env = { XENDIT_URL: sandbox.url, XENDIT_ID_TEST_KEY: secretKeys.ID }
+  const asked: string[] = []
+  const say = (line: string) => {
+    asked.push(line)
+    const [, channel_code, session] = /^pay through (\w+), .*\/checkout\/(ps-\w+)$/.exec(line) ?? []
+    const body = JSON.stringify({ channel_code })
+    void fetch(`${sandbox.url}/control/sessions/${session}/choose`, { method: 'POST', body })
+  }
+  const waiting = { deadlineMs: 5_000, everyMs: 300 }
+  await using target = await openTestModeTarget(env, { payerMs: 5_000, say, waiting })
+  const results = await runAll(target, 'account ID', () => {})
+  expect(asked).toHaveLength(2)
+  const others = results.flatMap(({ rows }) => rows).filter(({ verdict }) => verdict !== 'pass')
+  // Only what needs the other account's key, what would use up the real budget, and chargebacks.
+  expect(others.map(({ seen, verdict }) => [verdict, seen])).toEqual([
+    ['not here', 'needs the keys of both accounts'],
+    ['not here', 'would use up the budget of the account'],
+    ['not here', 'test mode makes no chargebacks: compare a live one'],
+    ['not here', 'an earlier step left no chargeback'],
+  ])
+})
+
+test.each([[['--target', 'live']], [['--fast']], [['--minutes', '0']]])(
+  'words that are not understood (%p) end with 2 and how it is called',
+  async (words) => {
+    const { code, text } = await saying(words)
+    expect(code).toBe(2)
+    expect(text).toContain('bun run conformance [--target sandbox|test-mode]')
+  },
+)

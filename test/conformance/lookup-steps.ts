@@ -1,0 +1,79 @@
+import { ProviderBusy } from '#shared/provider/problem'
+import { WireSession } from '../../services/payments/providers/xendit/wire'
+import { type PaymentBench, providerOf } from './payment-bench'
+import { faultOf, NotHere, type Step } from './step'
+
+const nobody = '00000000-0000-4000-8000-000000000000'
+const noSession = `ps-${'0'.repeat(24)}`
+
+/** Ids that nobody has, a key that nobody has, and the pace at which calls may be made. */
+export function lookupSteps(bench: PaymentBench): Step[] {
+  const { account, client, wrongKey } = bench
+  const provider = providerOf(client)
+  const unknown = (what: string, find: () => Promise<unknown>): Step => ({
+    name: `an unknown ${what} is not found`,
+    expected: 'undefined',
+    see: async () => ((await find()) === undefined ? 'undefined' : 'something'),
+  })
+  return [
+    unknown('checkout', () => provider.findCheckout(account, noSession)),
+    unknown('payment', () => provider.findCharge(account, `py-${nobody}`)),
+    unknown('payment request', () => provider.findChargeOfRequest(account, `pr-${nobody}`)),
+    unknown('refund', () => provider.findRefund(account, `rfd-${nobody}`)),
+    {
+      name: 'an unknown payment request has no refunds',
+      expected: '0',
+      see: async () => String((await provider.listRefunds(account, `pr-${nobody}`))?.length ?? 0),
+    },
+    {
+      name: 'a wrong key is refused, and means our own configuration',
+      expected: '401 INVALID_API_KEY: account_misconfigured',
+      see: async () => {
+        const answer = await wrongKey.get(`/sessions/${noSession}`, { schema: WireSession })
+        if ('ok' in answer) return 'accepted'
+        return `${answer.refused.status} ${answer.refused.code}: ${answer.refused.meaning}`
+      },
+    },
+    {
+      name: 'behind a wrong key nothing counts as not found',
+      expected: 'ProviderUnknown',
+      see: () => faultOf(providerOf(wrongKey).findCheckout(account, noSession)),
+    },
+    ...paceSteps(bench),
+  ]
+}
+
+/** More than the ten calls that the budget of test mode gives at once. */
+const calls = 12
+
+const paceSteps = ({ account, open, limit }: PaymentBench): Step[] => [
+  {
+    name: `${calls} calls at once keep to 60 a minute and are all answered`,
+    expected: 'all answered, the last ones waited',
+    see: async () => {
+      const provider = providerOf(open(60))
+      const startedAt = Date.now()
+      const all = Array.from({ length: calls }, () => provider.findCheckout(account, noSession))
+      await Promise.all(all)
+      const waited = Date.now() - startedAt > (calls - 10) * 1_000
+      return `all answered, ${waited ? 'the last ones waited' : 'without waiting'}`
+    },
+  },
+  {
+    name: 'a 429 with Rate-Limit-Reset is waited out, or told with its time',
+    expected: 'busy, come back later, not asked again before',
+    see: async () => {
+      if (!limit) throw new NotHere('would use up the budget of the account')
+      const provider = providerOf(open(60))
+      await limit(true)
+      const first = await provider.findCheckout(account, noSession).catch((error) => error)
+      await limit(false)
+      // The window is not over: the call must not go out, although it would be answered now.
+      const second = await provider.findCheckout(account, noSession).catch((error) => error)
+      if (!(first instanceof ProviderBusy)) return 'not busy'
+      const later = first.retryAfterMs > 1_000 ? 'come back later' : 'come back at once'
+      const again = second instanceof ProviderBusy ? 'not asked again before' : 'asked again'
+      return `busy, ${later}, ${again}`
+    },
+  },
+]

@@ -1,0 +1,76 @@
+import type { Pair } from '#shared/money/pair'
+import { decideRate, type Guards } from '../../services/pricing/decide'
+import type { RateSource } from '../../services/pricing/rate'
+import { dayOf } from '../../services/pricing/rate'
+import type { RateWeather } from './rate-world'
+import { NotHere, type Step } from './step'
+
+/** One source of rates, as its suite needs it. */
+export type RateBench = {
+  readonly source: RateSource
+  readonly guards: Guards
+  /** Makes the source fail; undefined where nobody can. */
+  readonly turn: ((weather: RateWeather) => void) | undefined
+}
+
+/** What each failure must lead to: the answer is refused, or the guards refuse its rate. */
+const failures: readonly [RateWeather, string][] = [
+  ['html', 'no answer'],
+  ['redirect', 'no answer'],
+  ['slow body', 'no answer'],
+  ['down', 'no answer'],
+  ['missing currency', 'no answer'],
+  ['inverted', 'refused by the guards'],
+  ['rate of 1', 'refused by the guards'],
+  ['stale', 'refused by the guards'],
+]
+
+/** A source answers with a rate that the guards let through, and no failure of it becomes a rate. */
+export const rateSteps = (bench: RateBench): Step[] =>
+  bench.source.pairs.flatMap((pair) => [
+    {
+      name: `${pair} has a rate that could be quoted`,
+      expected: 'used',
+      see: () => outcomeOf(bench, pair),
+    },
+    ...failures.map(([weather, expected]) => ({
+      name: `${pair}, ${weather}`,
+      expected,
+      see: () => inWeather(bench, weather, () => outcomeOf(bench, pair)),
+    })),
+    {
+      name: `${pair}, yesterday: the rate keeps its own date`,
+      expected: 'of yesterday',
+      see: () =>
+        inWeather(bench, 'yesterday', async () => {
+          const { asOfMs } = await bench.source.ask(pair)
+          const yesterday = dayOf(asOfMs) === dayOf(Date.now() - 86_400_000)
+          return yesterday ? 'of yesterday' : `of ${dayOf(asOfMs)}`
+        }),
+    },
+  ])
+
+async function inWeather(
+  { turn }: RateBench,
+  weather: RateWeather,
+  see: () => Promise<string>,
+): Promise<string> {
+  if (!turn) throw new NotHere('nobody can make the real source fail')
+  turn(weather)
+  try {
+    return await see()
+  } finally {
+    turn('fair')
+  }
+}
+
+/** What pricing would make of the answer, if this were its only source. */
+async function outcomeOf({ source, guards }: RateBench, pair: Pair): Promise<string> {
+  const sighting = await source.ask(pair).catch(() => undefined)
+  if (!sighting) return 'no answer'
+  const known = {
+    ...{ pair, sightings: [sighting], sourcesWanted: 1 },
+    ...{ accepted: undefined, releasedDay: undefined },
+  }
+  return 'minorPerUsd' in decideRate(known, guards, Date.now()) ? 'used' : 'refused by the guards'
+}

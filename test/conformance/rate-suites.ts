@@ -1,0 +1,40 @@
+import { readConfig } from '#shared/config'
+import { fields, guardsFrom } from '../../services/pricing/config'
+import { sourcesFrom } from '../../services/pricing/rate-sources/sources'
+import { rateSteps } from './rate-steps'
+import type { RateWorld } from './rate-world'
+import type { Suite } from './step'
+
+const sourceNames = ['frankfurter', 'bnm', 'open-er-api'] as const
+type Environment = Readonly<Record<string, string | undefined>>
+const unused = { NATS_URL: 'nats://unused', NATS_PASSWORD: 'unused' }
+
+/** The sources as pricing makes them of this environment, in the order of `names`. */
+function benchesOf(names: readonly string[], env: Environment) {
+  const config = readConfig('pricing', fields, {
+    ...env,
+    ...unused,
+    RATE_SOURCES: names.join(','),
+  })
+  const guards = guardsFrom(config)
+  return sourcesFrom(config, Date.now).map((source) => ({ source, guards }))
+}
+
+/** All sources against the local world, with every failure it can play. */
+export function localRateSuites({ url, turn }: RateWorld): Suite[] {
+  const env = { FRANKFURTER_URL: url, BNM_URL: url, OPEN_ER_API_URL: url, RATE_DEADLINE_MS: '300' }
+  return benchesOf(sourceNames, env).map((bench) => ({
+    name: `rates: ${bench.source.name}`,
+    steps: rateSteps({ ...bench, turn }),
+  }))
+}
+
+/** The real sources that are named; they need no key, but somebody who wants them asked. */
+export function publicRateSuites(named: readonly string[], env: Environment): Suite[] {
+  return sourceNames.map((name): Suite => {
+    if (!named.includes(name))
+      return { name: `rates: ${name}`, steps: [], skipped: `RATE_SOURCES does not name ${name}` }
+    const [bench] = benchesOf([name], env)
+    return { name: `rates: ${name}`, steps: rateSteps({ ...bench!, turn: undefined }) }
+  })
+}

@@ -1,0 +1,62 @@
+import type { Row, SuiteResult } from './step'
+
+const widthMax = 80
+const heads = ['', 'step', 'expected', 'seen'] as const
+const marks = { pass: 'ok', fail: 'FAIL', 'not here': '-' } as const
+
+/** Takes every secret out of a text, also as Basic credentials and as part of an address. */
+export function withoutSecrets(text: string, secrets: readonly string[]): string {
+  const forms = secrets
+    .filter((secret) => secret !== '')
+    .flatMap((secret) => [secret, basic(secret), encodeURIComponent(secret)])
+  return forms.reduce((clean, secret) => clean.replaceAll(secret, '[removed]'), text)
+}
+
+const basic = (secret: string) => Buffer.from(`${secret}:`).toString('base64')
+
+/** One suite as a table, or the reason why it was skipped. No secret is ever part of it. */
+export function tableOf(result: SuiteResult, secrets: readonly string[]): string {
+  const text = result.skipped
+    ? `${result.name}: skipped, ${result.skipped}`
+    : [result.name, ...linesOf(result.rows)].join('\n')
+  return `${withoutSecrets(text, secrets)}\n`
+}
+
+function linesOf(rows: readonly Row[]): string[] {
+  const cells = rows.map(({ name, expected, seen, verdict }) => [
+    marks[verdict],
+    name,
+    expected,
+    // What failed is shown whole: it is what a person needs to read.
+    verdict === 'fail' ? flat(seen) : short(seen),
+  ])
+  const table = [heads, ...cells]
+  const widths = heads.map((_, column) =>
+    Math.min(widthMax, Math.max(...table.map((line) => line[column]!.length))),
+  )
+  return table.map((line) =>
+    `  ${line.map((cell, column) => cell.padEnd(widths[column]!)).join('  ')}`.trimEnd(),
+  )
+}
+
+const flat = (text: string) => text.replace(/\s+/g, ' ').slice(0, 400)
+const short = (text: string) => {
+  const line = flat(text)
+  return line.length <= widthMax ? line : `${line.slice(0, widthMax - 1)}…`
+}
+
+/** The last line: what was seen, in numbers. */
+export function summaryOf(results: readonly SuiteResult[]): string {
+  const rows = results.flatMap((result) => result.rows)
+  const count = (verdict: Row['verdict']) => rows.filter((row) => row.verdict === verdict).length
+  const skipped = results.filter((result) => result.skipped !== undefined).length
+  return [
+    `${count('pass')} steps passed, ${count('fail')} failed`,
+    `${count('not here')} cannot be shown on this target`,
+    `${skipped} suites skipped`,
+  ].join(', ')
+}
+
+/** Whether anything was other than expected. What was skipped is no failure. */
+export const failed = (results: readonly SuiteResult[]): boolean =>
+  results.some(({ rows }) => rows.some(({ verdict }) => verdict === 'fail'))

@@ -1,0 +1,3 @@
+import { conform } from './conform'
+
+process.exitCode = await conform(process.argv.slice(2), process.env, (text) => console.log(text))

@@ -1,0 +1,36 @@
+import { chargeSteps, refundSteps } from './charge-steps'
+import { checkoutSteps } from './checkout-steps'
+import { lookupSteps } from './lookup-steps'
+import type { PaymentBench } from './payment-bench'
+import { type PayoutBench, payoutSteps } from './payout-steps'
+import type { Suite } from './step'
+import { listSteps } from './transaction-steps'
+
+const paymentsName = (account: string) => `payments: account ${account}`
+const refundsName = (account: string) => `refunds: account ${account}`
+const payoutsName = 'payouts: account ID'
+
+/** Both suites of one account: sessions with their payments, and refunds. */
+export const paymentSuites = (bench: PaymentBench): Suite[] => [
+  {
+    name: paymentsName(bench.account),
+    steps: [
+      ...checkoutSteps(bench),
+      ...listSteps(bench),
+      ...chargeSteps(bench),
+      ...lookupSteps(bench),
+    ],
+  },
+  { name: refundsName(bench.account), steps: refundSteps(bench) },
+]
+
+export const payoutSuite = (bench: PayoutBench): Suite => ({
+  name: payoutsName,
+  steps: payoutSteps(bench),
+})
+
+/** What stays undone without the key of an account, under the same names. */
+export const withoutKey = (account: 'ID' | 'MY', variable: string): Suite[] =>
+  [paymentsName(account), refundsName(account), ...(account === 'ID' ? [payoutsName] : [])].map(
+    (name) => ({ name, steps: [], skipped: `${variable} is not set` }),
+  )

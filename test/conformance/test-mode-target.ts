@@ -1,0 +1,135 @@
+import { openLog } from '#shared/log'
+import type { ProviderAccount } from '#shared/money/pair'
+import { openProviderClient } from '#shared/provider/client'
+import { identityProviderOf } from '../../services/gateway/identity/providers/choose'
+import { identitySteps } from './identity-steps'
+import { type TestModeKeys, testModeKeys } from './keys'
+import { needsPayer, type PaymentBench, providerOf, until } from './payment-bench'
+import { publicRateSuites } from './rate-suites'
+import type { Suite, Waiting } from './step'
+import { paymentSuites, payoutSuite, withoutKey } from './suites'
+import type { Target } from './target'
+
+type Environment = Readonly<Record<string, string | undefined>>
+export type TestModeOptions = {
+  /** How long a person is given to pay; null when nobody is there. */
+  readonly payerMs: number | null
+  readonly say: (line: string) => void
+  /** Shorter where the other side is not the real one. */
+  readonly waiting?: Waiting
+}
+
+/** Test mode of the provider allows 60 calls a minute per endpoint. */
+const requestsPerMinute = 60
+/** Failures were seen after 3.5 minutes, reversals are documented to come within five. */
+const realWaiting: Waiting = { deadlineMs: 480_000, everyMs: 5_000 }
+const unknownKey = 'xnd_development_conformance_nobody_has_this_key'
+const log = openLog('conformance', 'silent')
+
+/** The providers' own test modes, as far as the environment has keys. Throws `LiveKey`. */
+export async function openTestModeTarget(
+  env: Environment,
+  options: TestModeOptions,
+): Promise<Target> {
+  const keys = testModeKeys(env)
+  const waiting = options.waiting ?? realWaiting
+  const baseUrl = env.XENDIT_URL || 'https://api.xendit.co'
+  const open = (account: ProviderAccount, secretKey: string, perMinute = requestsPerMinute) =>
+    openProviderClient({ baseUrl, account, secretKey, requestsPerMinute: perMinute, log })
+  const suitesOf = (account: ProviderAccount): Suite[] => {
+    const key = keys.xendit[account]
+    if (!key) return withoutKey(account, `XENDIT_${account}_TEST_KEY`)
+    const client = open(account, key)
+    const wrongKey = open(account, unknownKey)
+    const other = account === 'ID' ? 'MY' : 'ID'
+    const otherKey = keys.xendit[other]
+    const bench: PaymentBench = {
+      ...{ account, client, wrongKey, limit: undefined, waiting },
+      chargeback: undefined,
+      neighbour: otherKey ? open(other, otherKey) : undefined,
+      open: (perMinute) => open(account, key, perMinute),
+      choose: chooser(client, waiting, options),
+    }
+    const payouts = account === 'ID' ? [payoutSuite({ client, wrongKey, waiting })] : []
+    return [...paymentSuites(bench), ...payouts]
+  }
+  return {
+    suites: [
+      ...suitesOf('ID'),
+      ...suitesOf('MY'),
+      ...identitySuites(keys, env),
+      ...publicRateSuites(keys.rateSources, env),
+    ],
+    secrets: keys.secrets,
+    [Symbol.asyncDispose]: async () => {},
+  }
+}
+
+/** Prints where to pay, and waits until the payer has chosen a channel there. */
+const chooser =
+  (
+    client: PaymentBench['client'],
+    waiting: Waiting,
+    { payerMs, say }: TestModeOptions,
+  ): PaymentBench['choose'] =>
+  async ({ sessionId, checkoutUrl }, channel) => {
+    if (payerMs === null) throw needsPayer()
+    say(`pay through ${channel}, within ${Math.round(payerMs / 60_000)} minutes: ${checkoutUrl}`)
+    const read = () => providerOf(client).findCheckout(client.account, sessionId)
+    const seen = await until(
+      { deadlineMs: payerMs, everyMs: waiting.everyMs },
+      read,
+      (found) => found?.status !== 'open' || found.paymentRequestId !== null,
+    )
+    if (!seen?.paymentRequestId) throw needsPayer()
+  }
+
+function identitySuites({ sumsub, persona }: TestModeKeys, env: Environment): Suite[] {
+  const suite = (
+    name: 'sumsub' | 'persona',
+    url: string,
+    api: { appToken: string; secretKey: string; level: string } | { missing: string[] },
+  ): Suite => {
+    if ('missing' in api)
+      return { name: `identity: ${name}`, steps: [], skipped: `${api.missing.join(', ')} not set` }
+    const open = (secretKey: string) =>
+      identityProviderOf(
+        {
+          identityProvider: name,
+          identityApiUrl: url,
+          identityAppToken: api.appToken,
+          identitySecretKey: secretKey,
+          identityWebhookSecrets: [],
+          identityLevel: api.level,
+        },
+        Date.now,
+      )
+    const provider = open(api.secretKey)
+    const bench = { provider, wrongKey: open('nobody has this'), deaf: provider, hear: undefined }
+    return { name: `identity: ${name}`, steps: identitySteps(bench) }
+  }
+  return [
+    suite(
+      'sumsub',
+      env.SUMSUB_URL || 'https://api.sumsub.com',
+      'missing' in sumsub
+        ? sumsub
+        : {
+            appToken: sumsub.SUMSUB_APP_TOKEN,
+            secretKey: sumsub.SUMSUB_SECRET_KEY,
+            level: sumsub.SUMSUB_LEVEL,
+          },
+    ),
+    suite(
+      'persona',
+      env.PERSONA_URL || 'https://api.withpersona.com',
+      'missing' in persona
+        ? persona
+        : {
+            appToken: 'none',
+            secretKey: persona.PERSONA_API_KEY,
+            level: persona.PERSONA_TEMPLATE_ID,
+          },
+    ),
+  ]
+}

@@ -1,0 +1,230 @@
+import { Type } from 'typebox'
+import type { ProviderClient } from '#shared/provider/client'
+import {
+  type Listed,
+  type ListedType,
+  lacksTransactionRead,
+  listTransactions,
+} from '#shared/provider/transactions'
+import { WireRefunds } from '../../services/payments/providers/xendit/wire'
+import { type PaymentBench, until } from './payment-bench'
+import { faultOf, left, NotHere, type Step, type Waiting } from './step'
+
+/** Test mode's clock and ours may differ; older rows than this are of no interest here. */
+const windowMs = 600_000
+/** The services read the list every few minutes and overlap their windows by far more than this. */
+const latestMs = 60_000
+
+/** What the reference leaves open is `confirmed` when it is as the services assume. */
+const confirm = (isAsAssumed: boolean, seen: string): string =>
+  isAsAssumed ? 'confirmed' : `unconfirmed: ${seen}`
+
+const lately = (client: ProviderClient, type: ListedType): Promise<Listed[]> =>
+  listTransactions(client, { types: [type], updatedFrom: new Date(Date.now() - windowMs) })
+
+const Page = Type.Object({
+  has_more: Type.Boolean(),
+  data: Type.Array(Type.Object({ id: Type.String() })),
+})
+const pageOf = async (client: ProviderClient, query: string) => {
+  const answer = await client.get(`/transactions?${query}`, { schema: Page })
+  return 'ok' in answer ? answer.ok : `${answer.refused.status} ${answer.refused.code}`
+}
+
+/** The list itself, and the list of refunds beside it, as far as nobody has to pay for it. */
+export const listSteps = ({ client, wrongKey }: PaymentBench): Step[] => [
+  {
+    name: 'the key has the permission Transaction Read',
+    expected: 'confirmed',
+    see: async () => {
+      const refused = (error: unknown) => {
+        if (lacksTransactionRead(error)) return String(error)
+        throw error
+      }
+      const seen = await lately(client, 'payment').catch(refused)
+      return confirm(typeof seen !== 'string', String(seen))
+    },
+  },
+  {
+    name: 'fifty rows may be asked for at once',
+    expected: 'confirmed',
+    see: async () => {
+      const page = await pageOf(client, 'limit=50')
+      return confirm(typeof page !== 'string', String(page))
+    },
+  },
+  {
+    name: 'behind a wrong key the list is unknown, not empty',
+    expected: 'ProviderUnknown',
+    see: () => faultOf(lately(wrongKey, 'payment')),
+  },
+  {
+    name: 'the list of refunds is answered, although the reference no longer has it',
+    expected: 'confirmed',
+    see: async () => {
+      const path = '/refunds?payment_request_id=pr-00000000-0000-4000-8000-000000000000'
+      const answer = await client.get(path, { schema: WireRefunds })
+      if ('ok' in answer) return 'confirmed'
+      return confirm(false, `${answer.refused.status} ${answer.refused.code}`)
+    },
+  },
+]
+
+/** What an earlier step has paid; `seenAt` is when we knew of it, in unix milliseconds. */
+export type PaidHere = {
+  readonly sessionId: string
+  readonly paymentId: string
+  readonly paymentRequestId: string
+  readonly reference: string
+  readonly seenAt: number
+}
+
+/** Whether a payment through this channel is listed in test mode, how late, and as what. */
+export function listedPaymentSteps(
+  { client, waiting }: PaymentBench,
+  channel: string,
+  paid: () => PaidHere,
+): Step[] {
+  let row: Listed | undefined
+  let lateMs: number | undefined
+  return [
+    {
+      name: `the payment through ${channel} is in the list of transactions`,
+      expected: 'confirmed',
+      see: async () => {
+        const { paymentId, seenAt } = paid()
+        row = await rowOf(client, waiting, 'payment', paymentId)
+        if (row) lateMs = Date.now() - seenAt
+        const status = row?.status ?? 'not listed'
+        return confirm(status === 'succeeded', status)
+      },
+    },
+    {
+      name: 'its row came within a minute',
+      expected: 'confirmed',
+      see: async () => {
+        const ms = left(lateMs, 'row')
+        return confirm(ms <= latestMs, `after ${Math.round(ms / 1_000)} s`)
+      },
+    },
+    {
+      name: 'its row names the payment request and the reference of the payment',
+      expected: 'confirmed',
+      see: async () => {
+        const { paymentRequestId, reference } = left(row, 'row')
+        const own = paymentRequestId === paid().paymentRequestId && isOurs(reference, paid())
+        return confirm(own, `${paymentRequestId}, ${reference}`)
+      },
+    },
+  ]
+}
+
+const isOurs = (reference: string | null, paid: PaidHere): boolean =>
+  reference === paid.reference || reference?.startsWith(`${paid.reference}_`) === true
+
+/** Under which id and reference money that went back is listed, and how one pages on. */
+export function listedReturnSteps(
+  bench: PaymentBench,
+  paid: () => PaidHere,
+  refundId: () => string,
+): Step[] {
+  const { client, waiting } = bench
+  let refund: Listed | undefined
+  return [
+    {
+      name: 'the refund is in the list under its own id',
+      expected: 'confirmed',
+      see: async () => {
+        refund = await rowOf(client, waiting, 'refund', refundId())
+        return confirm(refund !== undefined, await namesOf(client, 'refund'))
+      },
+    },
+    {
+      name: 'a refund without a reference has that of its payment there',
+      expected: 'confirmed',
+      see: async () => {
+        const { reference } = left(refund, 'row')
+        return confirm(isOurs(reference, paid()), `${reference}`)
+      },
+    },
+    ...chargebackSteps(bench, paid),
+    {
+      name: 'after_id leads on to another row',
+      expected: 'confirmed',
+      see: async () => {
+        const first = await pageOf(client, 'limit=1')
+        if (typeof first === 'string') return confirm(false, first)
+        if (!first.has_more) throw new NotHere('needs two rows in the list')
+        const next = await pageOf(client, `limit=1&after_id=${first.data[0]?.id}`)
+        if (typeof next === 'string') return confirm(false, next)
+        const [before, after] = [first.data[0]?.id, next.data[0]?.id]
+        return confirm(after !== undefined && after !== before, `${after} after ${before}`)
+      },
+    },
+  ]
+}
+
+function chargebackSteps({ client, waiting, chargeback }: PaymentBench, paid: () => PaidHere) {
+  let row: Listed | undefined
+  const steps: Step[] = [
+    {
+      name: 'a chargeback is in the list under an id of its own',
+      expected: 'confirmed',
+      see: async () => {
+        if (!chargeback) throw new NotHere('test mode makes no chargebacks: compare a live one')
+        const productId = await chargeback(paid().paymentId)
+        row = await rowOf(client, waiting, 'chargeback', productId)
+        return confirm(row !== undefined, await namesOf(client, 'chargeback'))
+      },
+    },
+    {
+      name: 'it has the reference of its payment there',
+      expected: 'confirmed',
+      see: async () => {
+        const { reference } = left(row, 'chargeback')
+        return confirm(isOurs(reference, paid()), `${reference}`)
+      },
+    },
+  ]
+  return steps
+}
+
+/** What payouts are listed as, once all of them have ended; `expected` is by their provider's id. */
+export const listedPayoutStep = (
+  { client, waiting }: { client: ProviderClient; waiting: Waiting },
+  expected: () => ReadonlyMap<string, string>,
+): Step => ({
+  name: 'every payout is in the list, under its own id and our reference, as it ended',
+  expected: 'confirmed',
+  see: async () => {
+    const read = async () => {
+      const rows = await lately(client, 'payout')
+      return [...expected()].filter(
+        ([payoutId, ended]) =>
+          !rows.some((row) => row.productId === payoutId && wordsOf(row) === ended),
+      )
+    }
+    const missing = await until(waiting, read, (others) => others.length === 0)
+    return confirm(missing.length === 0, `not as expected: ${missing.join('; ')}`)
+  },
+})
+
+const wordsOf = ({ status, reference, amountMinor, currency }: Listed): string =>
+  `${status} ${amountMinor} ${currency} ${reference}`
+
+async function rowOf(
+  client: ProviderClient,
+  waiting: Waiting,
+  type: ListedType,
+  productId: string,
+): Promise<Listed | undefined> {
+  const read = async () => (await lately(client, type)).find((row) => row.productId === productId)
+  return until(waiting, read, (row) => row !== undefined)
+}
+
+/** What the rows of a type are called instead, for whoever has to find out. */
+async function namesOf(client: ProviderClient, type: ListedType): Promise<string> {
+  const rows = await lately(client, type)
+  const names = rows.slice(0, 3).map(({ productId, reference }) => `${productId} ${reference}`)
+  return names.length === 0 ? `no ${type} is listed` : names.join('; ')
+}

@@ -1,0 +1,100 @@
+import { parseUnits } from 'viem'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { type Actor, actors, type ContractsFixture, refOf } from './contracts'
+
+type User = Extract<Actor, 'ana' | 'budi' | 'citra'>
+type Read = 'liquidity' | 'poolBalance' | 'totalCollateral' | 'totalShares'
+
+/** An amount in micro AUSD, from its decimals: `ausd('0.01')`. */
+export const ausd = (amount: string): bigint => parseUnits(amount, 6)
+
+/** Outcomes of a cycle by their number in `CycleClosed`. */
+const outcomes = ['Qualified', 'Short', 'Late', 'Defaulted', 'Reversed'] as const
+
+/** What a relayed repayment says beside its ref and amount. */
+type Relayed = { held?: boolean; paidAt?: bigint; user?: User }
+
+/** Short ways to act on the credit line of a fixture; amounts in micro AUSD, for ana by default. */
+export function actionsOn(fixture: ContractsFixture) {
+  const { creditLine } = fixture.deployment
+  const address = (user: User) => actors[user].address
+
+  /** The arguments of each action, for sending it and for asking whether it is refused. */
+  const calls = {
+    topUp: (ref: number, amount: bigint, held = false, user: User = 'ana') =>
+      ['relayer', 'topUp', [refOf(ref), address(user), amount, held]] as const,
+    repayFor: (
+      ref: number,
+      amount: bigint,
+      { held = true, paidAt = 0n, user = 'ana' }: Relayed = {},
+    ) => ['relayer', 'repayFor', [refOf(ref), address(user), amount, held, paidAt]] as const,
+    revokeTopUp: (ref: number) => ['relayer', 'revokeTopUp', [refOf(ref)]] as const,
+    revokeRepayment: (ref: number) => ['relayer', 'revokeRepayment', [refOf(ref)]] as const,
+    extendHold: (ref: number) => ['relayer', 'extendHold', [refOf(ref)]] as const,
+    draw: (amount: bigint, user: User = 'ana') => [user, 'draw', [amount, address(user)]] as const,
+    repay: (amount: bigint, user: User = 'ana') => [user, 'repay', [amount]] as const,
+    repayFromCollateral: (amount: bigint, user: User = 'ana') =>
+      [user, 'repayFromCollateral', [amount]] as const,
+    withdraw: (amount: bigint, user: User = 'ana') =>
+      [user, 'withdrawCollateral', [amount, address(user)]] as const,
+    markDefault: (user: User = 'ana') => ['relayer', 'markDefault', [address(user)]] as const,
+    seizeMore: (user: User = 'ana', lotsMax = 50n) =>
+      ['relayer', 'seizeMore', [address(user), lotsMax]] as const,
+    settleLots: (most: bigint, user: User = 'ana') =>
+      ['relayer', 'settleLots', [address(user), most]] as const,
+    settleLiquidity: (most: bigint) => ['relayer', 'settleLiquidity', [most]] as const,
+    setVerified: (verified: boolean, user: User = 'ana') =>
+      ['verifier', 'setVerified', [address(user), verified]] as const,
+    setFrozen: (frozen: boolean, user: User = 'ana') =>
+      ['verifier', 'setFrozen', [address(user), frozen]] as const,
+    pause: () => ['admin', 'pause', []] as const,
+    unpause: () => ['admin', 'unpause', []] as const,
+  }
+  type Calls = typeof calls
+
+  /** Sends the action and answers what happened; throws the name of the error if it reverts. */
+  const act = async <Name extends keyof Calls>(name: Name, ...args: Parameters<Calls[Name]>) => {
+    const [from, functionName, given] = (calls[name] as (...all: unknown[]) => CallOf)(...args)
+    return await fixture.send(from, 'creditLine', functionName as 'pause', given as [])
+  }
+  /** The name of the error the action would revert with now, or `accepted`. */
+  const answer = async <Name extends keyof Calls>(name: Name, ...args: Parameters<Calls[Name]>) => {
+    const [from, functionName, given] = (calls[name] as (...all: unknown[]) => CallOf)(...args)
+    return await fixture.refusal(from, 'creditLine', functionName as 'pause', given as [])
+  }
+
+  const read = (functionName: Read) =>
+    fixture.client.readContract({ abi: creditLineAbi, address: creditLine, functionName })
+  const holdOf = async (ref: number) => {
+    const [account, encumbered, shares, until, state] = await fixture.client.readContract({
+      abi: creditLineAbi,
+      address: creditLine,
+      functionName: 'holdOf',
+      args: [refOf(ref)],
+    })
+    return { account, encumbered, shares, until, state: holdStates[state] }
+  }
+  /** Time of the last block, in unix seconds. */
+  const now = async () => (await fixture.client.getBlock()).timestamp
+  /** Gives the next block this time, whether an action or `settle` makes it. */
+  const at = (timestamp: bigint) => fixture.client.setNextBlockTimestamp({ timestamp })
+  /** Lets time pass up to exactly `timestamp`. */
+  const until = async (timestamp: bigint) => {
+    await at(timestamp)
+    await fixture.client.mine({ blocks: 1 })
+  }
+  return { act, answer, read, holdOf, now, at, until }
+}
+
+const holdStates = ['None', 'Held', 'Released', 'Revoked'] as const
+type CallOf = readonly [Actor, string, readonly unknown[]]
+type Sent = Awaited<ReturnType<ContractsFixture['send']>>
+
+/** The names of the events of a transaction, in order. */
+export const named = (sent: Sent) => sent.events.map((one) => one.eventName)
+
+/** How the first cycle that a transaction closed ended; undefined if it closed none. */
+export function closedAs(sent: Sent) {
+  const closed = sent.events.find((one) => one.eventName === 'CycleClosed')
+  return closed && outcomes[closed.args.outcome]
+}

@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import type { Stack } from '#infra/local/stack'
+
+/** How many rows every table of the services that move fiat has, by `schema.table`. */
+export async function rowCounts(stack: Stack): Promise<Record<string, number>> {
+  const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
+  try {
+    const tables = await sql<{ name: string }[]>`
+      select format('%I.%I', schemaname, tablename) as name from pg_tables
+      where schemaname in ('payments', 'payouts')`
+    const counts = await Promise.all(
+      tables.map(async ({ name }) => {
+        const [row] = await sql.unsafe<{ rows: number }[]>(
+          `select count(*)::int as rows from ${name}`,
+        )
+        return [name, row!.rows] as const
+      }),
+    )
+    return Object.fromEntries(counts.sort())
+  } finally {
+    await sql.end({ timeout: 2 })
+  }
+}
+
+/** One query on the whole database, as the administrator sees it. */
+export async function query<T>(stack: Stack, text: string): Promise<T[]> {
+  const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
+  try {
+    return (await sql.unsafe(text)) as unknown as T[]
+  } finally {
+    await sql.end({ timeout: 2 })
+  }
+}
+
+/** The services, whose logs and rows must hold no secret; the sandbox is the outside world. */
+const ours =
+  /^(gateway|pricing|payments|payouts|chain-relayer|indexer-reader|nats-server|postgres)\.log$/
+
+/** Every row of every service's tables and every log line, as one text to search in. */
+export async function everythingWritten(stack: Stack): Promise<string> {
+  const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
+  try {
+    const tables = await sql<{ name: string }[]>`
+      select format('%I.%I', schemaname, tablename) as name from pg_tables
+      where schemaname in ('gateway', 'payments', 'payouts', 'chain_relayer', 'indexer_reader')`
+    const rows = await Promise.all(
+      tables.map(({ name }) => sql.unsafe(`select row_to_json(t)::text as row from ${name} t`)),
+    )
+    const logs = readdirSync(join(stack.dir, 'logs')).filter((file) => ours.test(file))
+    return [
+      ...rows.flat().map(({ row }) => row as string),
+      ...logs.map((file) => readFileSync(join(stack.dir, 'logs', file), 'utf8')),
+    ].join('\n')
+  } finally {
+    await sql.end({ timeout: 2 })
+  }
+}

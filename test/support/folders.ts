@@ -1,0 +1,1 @@
+export { repositoryDir } from '#infra/local/folders'

@@ -1,0 +1,88 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+
+/** Every file of the repository that is reached, the first ones included, and every package they name. */
+export type Reached = { files: Set<string>; packages: Set<string> }
+
+/** Says what a source text imports, as it is written there. */
+export type Reading = (source: string) => string[]
+
+const transpiler = new Bun.Transpiler({ loader: 'ts' })
+
+/** What is loaded when the file runs. Imports of types alone are not. */
+export const loads: Reading = (source) => transpiler.scanImports(source).map(({ path }) => path)
+
+const statement =
+  /^(?:import|export)\s(?:[^'"`;]*?\sfrom\s*)?'([^'\n]+)'|\bimport\(\s*'([^'\n]+)'\s*\)/gm
+
+/** What the file names: what it loads, and types. */
+export const names: Reading = (source) =>
+  [...source.matchAll(statement)].map(([, from, dynamic]) => from ?? dynamic!)
+
+/** What one file imports: files of the repository, as paths from `root`, and packages. */
+export function importsOf(root: string, file: string, reading: Reading) {
+  const files: string[] = []
+  const packages: string[] = []
+  for (const path of reading(readFileSync(join(root, file), 'utf8'))) {
+    const own = ownFile(file, path)
+    if (own) files.push(own)
+    else if (!/^(node:|bun)/.test(path)) packages.push(packageOf(path))
+  }
+  return { files, packages }
+}
+
+/** Follows imports from the given files until nothing new is found. Throws at a file that is not there. */
+export function reachedFrom(root: string, entries: readonly string[], reading: Reading): Reached {
+  const reached: Reached = { files: new Set(), packages: new Set() }
+  const visit = (file: string) => {
+    if (reached.files.has(file)) return
+    if (!existsSync(join(root, file))) throw new Error(`there is no file ${file}`)
+    reached.files.add(file)
+    const { files, packages } = importsOf(root, file, reading)
+    for (const name of packages) reached.packages.add(name)
+    files.forEach(visit)
+  }
+  entries.forEach(visit)
+  return reached
+}
+
+/** Groups of files of which each reaches every other: one entry per circle, its files sorted. */
+export function circlesAmong(root: string, files: readonly string[], reading: Reading): string[][] {
+  const importsAmong = new Map(files.map((file) => [file, importsOf(root, file, reading).files]))
+  const order = new Map<string, number>()
+  const lowest = new Map<string, number>()
+  const open: string[] = []
+  const circles: string[][] = []
+  // Tarjan's strongly connected components: a file whose lowest reachable open file is itself closes one.
+  const visit = (file: string) => {
+    order.set(file, order.size)
+    lowest.set(file, order.get(file)!)
+    open.push(file)
+    const next = importsAmong.get(file) ?? []
+    for (const other of next) {
+      if (!importsAmong.has(other)) continue
+      if (!order.has(other)) visit(other)
+      if (open.includes(other)) lowest.set(file, Math.min(lowest.get(file)!, lowest.get(other)!))
+    }
+    if (lowest.get(file) !== order.get(file)) return
+    const circle = open.splice(open.indexOf(file))
+    if (circle.length > 1 || next.includes(file)) circles.push(circle.sort())
+  }
+  for (const file of files) if (!order.has(file)) visit(file)
+  return circles
+}
+
+function ownFile(from: string, path: string): string | undefined {
+  const bare = path.startsWith('#')
+    ? path.slice(1)
+    : path.startsWith('.')
+      ? normalize(join(dirname(from), path))
+      : undefined
+  return bare === undefined || bare.endsWith('.ts') ? bare : `${bare}.ts`
+}
+
+const packageOf = (path: string) =>
+  path
+    .split('/')
+    .slice(0, path.startsWith('@') ? 2 : 1)
+    .join('/')

@@ -1,0 +1,73 @@
+import { expect } from 'bun:test'
+import { type Address, getAddress, type Hex } from 'viem'
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
+import { outsideOf } from '#infra/demo/outside'
+import type { Person, Reply } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { ausdOf, creditsOf, transfersOf } from './ledger'
+import { cashoutBody } from './requests'
+
+/** Repeats a request as the app does: until it is answered with 200. */
+export const persist = (what: string, ask: () => Promise<Reply>): Promise<Reply> =>
+  waitUntil(what, async () => {
+    const reply = await ask()
+    return reply.status === 200 && reply
+  })
+
+/** Account number of a bank that refuses, so that the money is taken and given back. */
+const refusedAccount = '999999'
+
+export type Orders = { topup: Reply['body']; cashout: Reply['body']; send: Reply['body'] }
+const takenMicro = 5_000_000n
+const sentMicro = 1_500_000n
+/** What a person needs to walk all three paths. */
+export const pathsCostMicro = takenMicro + sentMicro
+
+/** Begins a top-up, a cash-out that the bank will refuse, and a send, all at once. */
+export async function beginPaths(stack: Stack, person: Person): Promise<Orders> {
+  const recipient = privateKeyToAddress(generatePrivateKey())
+  const quote = await person.quote('USD/IDR')
+  const topupBody = { amount: '50000', method: 'qr', quoteId: quote.id }
+  const terms = { accountNumber: refusedAccount, ausdMicro: takenMicro }
+  const payout = await cashoutBody(stack, person, terms)
+  const authorization = await person.sign({ to: recipient, valueMicro: sentMicro })
+  const [topup, cashout, send] = await Promise.all([
+    persist('a checkout', () => person.post('/topups', topupBody)),
+    persist('the cash-out', () => person.post('/cashouts', payout)),
+    persist('the send', () => person.post('/sends', { authorization })),
+  ])
+  await outsideOf(stack.info).pay(topup.body.paymentId, 'QRIS')
+  return { topup: topup.body, cashout: cashout.body, send: send.body }
+}
+
+/** Waits until all three have ended as they should. */
+export const pathsEnding = (person: Person, { topup, cashout, send }: Orders) =>
+  waitUntil('every path ending', async () => {
+    const { items } = (await person.get('/me/activity')).body
+    const statusOf = (id: string) => items?.find((item: { id: string }) => item.id === id)?.status
+    return (
+      statusOf(topup.paymentId) === 'credited' &&
+      statusOf(cashout.payoutId) === 'returned' &&
+      statusOf(send.sendId) === 'sent'
+    )
+  })
+
+/** One credit, one take, one return and one transfer, with exact amounts, by the chain's events. */
+export async function expectOnceEach(stack: Stack, person: Person, { topup, send }: Orders) {
+  const { wallet } = person
+  const treasury = stack.info.chain.treasury.toLowerCase()
+  expect(await creditsOf(stack, topup.paymentId)).toEqual([
+    { wallet, ausdMicro: BigInt(topup.ausd), held: false },
+  ])
+  const moves = await transfersOf(stack, wallet)
+  const told = moves.map(({ from, to, ausdMicro }) => `${from} ${to} ${ausdMicro}`).sort()
+  expect(told).toEqual(
+    [
+      `${wallet} ${treasury} ${takenMicro}`,
+      `${treasury} ${wallet} ${takenMicro}`,
+      `${wallet} ${send.to.toLowerCase()} ${sentMicro}`,
+    ].sort(),
+  )
+  expect(await ausdOf(stack, getAddress(send.to) as Address & Hex)).toBe(sentMicro)
+}

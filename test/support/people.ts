@@ -1,0 +1,66 @@
+import { createTestClient, type Hex, http, parseEther, publicActions, walletActions } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { outsideOf } from '#infra/demo/outside'
+import { type Person, personOf } from '#infra/demo/person'
+import { bid } from '#infra/local/fees'
+import { devKey } from '#infra/local/keys'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { chainOf } from '#shared/chain/client'
+
+let minting: Promise<unknown> = Promise.resolve()
+
+/** A new user: a wallet nobody has seen, with so much AUSD and native coin. */
+export async function newUser(
+  stack: Stack,
+  has: { ausdMicro?: bigint; wei?: bigint } = {},
+): Promise<Person> {
+  const privateKey = generatePrivateKey()
+  const person = personOf(stack.info, privateKey)
+  minting = minting.catch(() => {}).then(() => fund(stack, person.account.address, has))
+  await minting
+  return person
+}
+
+/** Gives a wallet AUSD and native coin out of nothing. */
+export async function fund(stack: Stack, wallet: Hex, has: { ausdMicro?: bigint; wei?: bigint }) {
+  const { chain } = stack.info
+  const client = createTestClient({
+    mode: 'anvil',
+    chain: chainOf(chain.chainId),
+    transport: http(chain.rpcUrl),
+  })
+    .extend(publicActions)
+    .extend(walletActions)
+  if (has.wei !== 0n)
+    await client.setBalance({ address: wallet, value: has.wei ?? parseEther('0.01') })
+  if (!has.ausdMicro) return
+  const account = privateKeyToAccount(devKey('admin'))
+  const mint = {
+    address: chain.ausd as Hex,
+    abi: ausdAbi,
+    functionName: 'mint',
+    args: [wallet, has.ausdMicro],
+  } as const
+  const hash = await client.writeContract({
+    ...mint,
+    account,
+    gas: 120_000n,
+    ...(await bid(client)),
+  })
+  await waitUntil('AUSD being minted', () =>
+    client.getTransactionReceipt({ hash }).catch(() => undefined),
+  )
+}
+
+/** A new user who is verified, finally on the chain. */
+export async function verifiedUser(
+  stack: Stack,
+  has: { ausdMicro?: bigint; wei?: bigint } = {},
+): Promise<Person> {
+  const person = await newUser(stack, has)
+  await outsideOf(stack.info).identity(person.wallet, 'approved')
+  await person.until('verification', (me) => me.verified)
+  return person
+}

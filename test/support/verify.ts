@@ -1,0 +1,42 @@
+import type { Address } from 'viem'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { recordFromChain } from '#infra/ops/chain-record'
+import { placeOf } from '#infra/ops/place'
+
+export { recordFromChain }
+
+// biome-ignore lint/suspicious/noExplicitAny: the record is read by tests, field by field
+export type Served = { status: number; body: any; headers: Headers; tookMs: number }
+
+/** `GET /verify/:wallet`, as anybody asks it, with the time it took. */
+export async function verify(stack: Stack, wallet: string, init?: RequestInit): Promise<Served> {
+  const begun = performance.now()
+  const answer = await fetch(`${stack.info.gateway}/verify/${wallet}`, {
+    signal: AbortSignal.timeout(15_000),
+    ...init,
+  })
+  const text = await answer.text()
+  const tookMs = performance.now() - begun
+  const body = text === '' ? undefined : JSON.parse(text)
+  return { status: answer.status, body, headers: answer.headers, tookMs }
+}
+
+/** The record that the chain itself gives, by a code path that shares nothing with the reader. */
+export const truthOf = async (stack: Stack, wallet: Address) => ({
+  ...(await recordFromChain(placeOf(stack.info), wallet)).record,
+  indexer: 'ok',
+})
+
+/** Waits until `/verify` serves exactly what the chain says, and answers that record. */
+export const servesTruth = (stack: Stack, wallet: Address, deadlineMs?: number) =>
+  waitUntil(
+    'the record being what the chain says',
+    async () => {
+      const truth = await truthOf(stack, wallet)
+      const { body } = await verify(stack, wallet)
+      return Bun.deepEquals(body, truth) && truth
+    },
+    deadlineMs,
+    150,
+  )
