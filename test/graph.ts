@@ -9,24 +9,21 @@ const root = join(import.meta.dir, '..')
 const paths: Readonly<Record<string, readonly string[]>> = {
   'top-up, route to chain': [
     'services/gateway/routes/topups.ts',
-    'services/payments/topup.responder.ts',
-    'services/payments/webhook.reactions.ts',
-    'services/chain-relayer/operation.reactions.ts',
+    'services/payments/open.ts',
+    'services/payments/webhook.ts',
+    'services/chain-relayer/operations/accept.ts',
     'services/chain-relayer/rounds.ts',
   ],
-  'webhook to ordered': ['services/payments/webhook.reactions.ts'],
+  'webhook to ordered': ['services/payments/webhook.ts'],
   'cash-out to bank': [
     'services/gateway/routes/cashouts.ts',
-    'services/payouts/cashout.responder.ts',
-    'services/payouts/relay.reactions.ts',
+    'services/payouts/open.ts',
+    'services/payouts/relay.ts',
     'services/payouts/pay.ts',
-    'services/chain-relayer/operation.reactions.ts',
+    'services/chain-relayer/operations/accept.ts',
     'services/chain-relayer/rounds.ts',
   ],
-  'public record': [
-    'services/gateway/routes/verify.ts',
-    'services/indexer-reader/record.responder.ts',
-  ],
+  'public record': ['services/gateway/routes/verify.ts', 'services/indexer-reader/record.ts'],
 }
 
 const all = [...new Glob('{services,shared,infra,test}/**/*.ts').scanSync(root)].sort()

@@ -51,10 +51,7 @@ describe('every file', () => {
 })
 
 test('no folder holds more than 20 source files', () => {
-  const folders = Map.groupBy(
-    files.filter((path) => !path.endsWith('.test.ts')),
-    dirname,
-  )
+  const folders = Map.groupBy(files.filter(isSource), dirname)
   const sizes = [...folders].map(([folder, { length }]) => [folder, length] as const)
   expect(sizes.filter(([, length]) => length > 20)).toEqual([])
 })
