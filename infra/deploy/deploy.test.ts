@@ -166,7 +166,8 @@ describe('a chain with the real AUSD', () => {
   test('gets nothing before the admin can pay, only a list that a person can act on', async () => {
     const answer = await run(fixture)
     expect(answer).toMatchObject({ done: [], exitCode: 1 })
-    expect(answer.text).toMatch(/send 7\.\d+ MON to admin/)
+    // How much follows from the chain's base fee, which falls while nothing happens; plan.test.ts has the sums.
+    expect(answer.text).toMatch(/send [1-9]\d*\.\d+ MON to admin 0x\w{40}: for gas/)
     expect(answer.text).toMatch(/send 1000 AUSD to treasury .* requestFunds\(0x/)
     expect(await sentBy(fixture, admin)).toBe(0)
   })

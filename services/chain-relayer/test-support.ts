@@ -12,6 +12,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { handle } from '#shared/bus/handling'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { type GivenAuthorization, type TokenDomain, typedTransfer } from '#shared/chain/erc3009'
 import { systemClock, toUnixSeconds } from '#shared/clock'
 import { type Database, openDatabase } from '#shared/db/open'
 import { pause } from '#shared/deadline'
@@ -20,7 +21,6 @@ import { openLog } from '#shared/log'
 import { startAnvil } from '#test/support/anvil'
 import { actorKeys, deployContracts } from '#test/support/contracts'
 import { migrateAll, startScratchPostgres } from '#test/support/scratch-postgres'
-import { type SignedTransfer, type TokenDomain, typedTransfer } from './chain/authorization'
 import { inspectChain } from './chain/boot'
 import { openNode } from './chain/node'
 import { type Context, newProcess, type Settings } from './context'
@@ -252,11 +252,11 @@ export async function newWallet(fixture: Fixture, micro = 10_000_000n) {
   if (micro > 0n) await fixture.mint(address, micro)
   return { key, address }
 }
-export const take = (authorization: SignedTransfer): Task & { kind: 'take' } => ({
+export const take = (authorization: GivenAuthorization): Task & { kind: 'take' } => ({
   kind: 'take',
   payload: { payoutId: crypto.randomUUID(), authorization },
 })
-export const transferData = (signed: SignedTransfer) =>
+export const transferData = (signed: GivenAuthorization) =>
   encodeFunctionData({
     abi: ausdAbi,
     functionName: 'transferWithAuthorization',

@@ -125,10 +125,15 @@ test('readiness names what is missing until everything answers', async () => {
   const rate = async () => ({ refused: 'rate_unavailable' as const })
   await using _pricing = await answerAs(backbone, 'pricing', [answering(QuoteCreate, rate)])
   await using _reader = await answerAs(backbone, 'indexer-reader', [])
-  expect((await get('/ready')).status).toBe(200)
-  const metrics = await (await get('/metrics')).text()
-  for (const service of ['pricing', 'payments', 'payouts', 'chain-relayer', 'indexer-reader'])
-    expect(metrics).toContain(`service_up{service="${service}",instance=`)
+  await waitUntil('readiness', async () => (await get('/ready')).status === 200)
+  const up = ['pricing', 'payments', 'payouts', 'chain-relayer', 'indexer-reader'].map(
+    (service) => `service_up{service="${service}",instance=`,
+  )
+  // A service that is slow to answer is silent in one scrape, and there in the next.
+  const metrics = await waitUntil('every service in the metrics', async () => {
+    const text = await (await get('/metrics')).text()
+    return up.every((line) => text.includes(line)) && text
+  })
   expect(metrics).toContain('service_figure{service="gateway",figure="outbox_waiting"}')
 })
 

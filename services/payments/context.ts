@@ -1,10 +1,9 @@
-import { type Ask, Faulted, Unavailable } from '#shared/bus/ask'
+import { type Ask, askOr as askInTime } from '#shared/bus/ask'
 import type { Clock } from '#shared/clock'
 import type { Database } from '#shared/db/open'
-import { Overdue } from '#shared/deadline'
 import type { Log } from '#shared/log'
 import type { AnswerOf, Question, RequestOf } from '#shared/messages/topic'
-import { type RefusalCode, refuse } from '#shared/refusals'
+import type { RefusalCode } from '#shared/refusals'
 import type { PaymentProvider } from './providers/provider'
 
 /** What every part of this service works with; made in `main.ts`. Durations in ms. */
@@ -26,18 +25,10 @@ export type Context = {
 /** Three questions and the provider must fit into the time the gateway waits. */
 const askDeadlineMs = 1_500
 
-/** Asks another service. If it does not answer, the answer is the refusal `otherwise`. */
-export async function askOr<Q extends Question>(
+/** Asks another service within that time. If it does not answer, the answer is `otherwise`. */
+export const askOr = <Q extends Question>(
   { ask }: Context,
   question: Q,
   request: RequestOf<Q>,
   otherwise: RefusalCode,
-): Promise<AnswerOf<Q>> {
-  try {
-    return await ask(question, request, askDeadlineMs)
-  } catch (error) {
-    const silent = [Unavailable, Faulted, Overdue].some((kind) => error instanceof kind)
-    if (!silent) throw error
-    return refuse(otherwise)
-  }
-}
+): Promise<AnswerOf<Q>> => askInTime(ask, question, request, otherwise, askDeadlineMs)

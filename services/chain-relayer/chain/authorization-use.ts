@@ -8,7 +8,8 @@ import {
   parseEventLogs,
 } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
-import type { Contracts, TransferTerms } from './authorization'
+import type { AuthorizationTerms } from '#shared/chain/erc3009'
+import type { Contracts } from './authorization'
 import type { Head, Node } from './node'
 
 type Chain = { readonly node: Node; readonly contracts: Contracts }
@@ -32,7 +33,7 @@ const chunksMax = 600
 /** `authorizationState` at that very block: used or cancelled. */
 export async function isUsedAt(
   { node, contracts }: Chain,
-  terms: TransferTerms,
+  terms: AuthorizationTerms,
   head: Head,
 ): Promise<boolean> {
   const data = encodeFunctionData({
@@ -48,7 +49,7 @@ export async function isUsedAt(
 /** What became of an authorization that the token calls used, up to the finalized `head`. */
 export async function findUse(
   chain: Chain,
-  terms: TransferTerms,
+  terms: AuthorizationTerms,
   head: Head,
   orderedAt: Date,
 ): Promise<Use> {
@@ -67,7 +68,12 @@ export async function findUse(
 const [usedTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'AuthorizationUsed' })
 const [cancelledTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'AuthorizationCanceled' })
 
-async function findLog({ node, contracts }: Chain, terms: TransferTerms, from: bigint, to: bigint) {
+async function findLog(
+  { node, contracts }: Chain,
+  terms: AuthorizationTerms,
+  from: bigint,
+  to: bigint,
+) {
   const logs = await node.reader.request({
     method: 'eth_getLogs',
     params: [
@@ -84,7 +90,11 @@ async function findLog({ node, contracts }: Chain, terms: TransferTerms, from: b
 
 type RawLog = NonNullable<Awaited<ReturnType<typeof findLog>>>
 
-async function judge({ node, contracts }: Chain, terms: TransferTerms, log: RawLog): Promise<Use> {
+async function judge(
+  { node, contracts }: Chain,
+  terms: AuthorizationTerms,
+  log: RawLog,
+): Promise<Use> {
   const receipt = log.transactionHash ? await node.receiptOf(log.transactionHash) : undefined
   if (!receipt) return 'unknown'
   const { hash } = await node.headAt(receipt.blockNumber)
@@ -101,7 +111,7 @@ const same = (left: string, right: string) => left.toLowerCase() === right.toLow
  * `AuthorizationUsed` and then the `Transfer` it stands for: only the very next log of the token
  * counts, or one transfer could be taken for two authorizations of the same transaction.
  */
-function hasMoved(logs: readonly Log[], token: Hex, terms: TransferTerms): boolean {
+function hasMoved(logs: readonly Log[], token: Hex, terms: AuthorizationTerms): boolean {
   const own = logs.filter((log) => same(log.address, token))
   const events = parseEventLogs({
     abi: ausdAbi,

@@ -1,20 +1,6 @@
-import type { Static } from 'typebox'
 import { encodeFunctionData, type Hex, hashTypedData, recoverAddress } from 'viem'
-import type { Authorization } from '#shared/messages/fields'
+import { type AuthorizationTerms, type TokenDomain, typedTransfer } from '#shared/chain/erc3009'
 import type { Node } from './node'
-
-/** A transfer of AUSD that its owner signed; whoever has it may submit it. */
-export type SignedTransfer = Static<typeof Authorization>
-/** What is signed, without the signature: one transfer has many valid signatures. */
-export type TransferTerms = Omit<SignedTransfer, 'signature'>
-
-/** The EIP-712 domain of the token, as the chain tells it. */
-export type TokenDomain = {
-  readonly name: string
-  readonly version: string
-  readonly chainId: number
-  readonly verifyingContract: Hex
-}
 
 /** The contracts this service speaks with. */
 export type Contracts = {
@@ -23,35 +9,8 @@ export type Contracts = {
   readonly domain: TokenDomain
 }
 
-/** https://eips.ethereum.org/EIPS/eip-3009 */
-export const transferTypes = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const
-
-/** What a wallet signs to let a transfer happen. */
-export const typedTransfer = (domain: TokenDomain, terms: TransferTerms) =>
-  ({
-    domain,
-    types: transferTypes,
-    primaryType: 'TransferWithAuthorization',
-    message: {
-      from: terms.from as Hex,
-      to: terms.to as Hex,
-      value: BigInt(terms.value),
-      validAfter: BigInt(terms.validAfter),
-      validBefore: BigInt(terms.validBefore),
-      nonce: terms.nonce as Hex,
-    },
-  }) as const
-
-export const transferDigest = (domain: TokenDomain, terms: TransferTerms): Hex =>
+/** What the owner of an authorization signs, as one hash. */
+export const transferDigest = (domain: TokenDomain, terms: AuthorizationTerms): Hex =>
   hashTypedData(typedTransfer(domain, terms))
 
 /** Half the order of secp256k1; above it a signature is the mirror image of another one (EIP-2). */

@@ -11,10 +11,10 @@ import {
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import type { TokenDomain } from '#shared/chain/erc3009'
 import { versionFault } from '#shared/chain/line-version'
 import { pause } from '#shared/deadline'
 import type { Log } from '#shared/log'
-import type { TokenDomain } from './authorization'
 import { type Node, textOf } from './node'
 
 export type Expected = {

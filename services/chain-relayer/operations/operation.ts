@@ -1,7 +1,7 @@
+import type { GivenAuthorization } from '#shared/chain/erc3009'
 import type { Lifecycle } from '#shared/lifecycle'
 import type * as relay from '#shared/messages/relay'
 import type { Message } from '#shared/messages/topic'
-import type { SignedTransfer } from '../chain/authorization'
 
 type Payloads = {
   credit: Message<typeof relay.CreditOrdered>
@@ -13,7 +13,7 @@ type Payloads = {
   drip: Message<typeof relay.DripOrdered>
   take: Message<typeof relay.TakeOrdered>
   return: Message<typeof relay.ReturnOrdered>
-  send: { sendId: string; authorization: SignedTransfer }
+  send: { sendId: string; authorization: GivenAuthorization }
 }
 export type Kind = keyof Payloads
 /** What an operation is to do: its kind and the content of the order. */

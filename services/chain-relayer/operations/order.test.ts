@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { canonical } from '#shared/chain/erc3009'
 import type { Task } from './operation'
-import { canonical, orderOf, sendIdOf } from './order'
+import { orderOf, sendIdOf } from './order'
 
 const wallet = '0xAbcdef0123456789abcdef0123456789abcdef01'
 const signed = {

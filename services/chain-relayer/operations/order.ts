@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { type AuthorizationTerms, canonical, type GivenAuthorization } from '#shared/chain/erc3009'
 import { idFor } from '#shared/ids'
-import type { SignedTransfer, TransferTerms } from '../chain/authorization'
 import type { Kind, Task } from './operation'
 
 /** A task with what makes it unique: one operation for ever per (kind, cause). */
@@ -21,21 +21,10 @@ export type Order = Task & {
 const lower = (hex: string) => hex.toLowerCase() as `0x${string}`
 const digits = (text: string) => BigInt(text).toString()
 
-/** One spelling per authorization: addresses and hex in lower case, numbers without leading zeros. */
-export const canonical = (signed: SignedTransfer): SignedTransfer => ({
-  from: lower(signed.from),
-  to: lower(signed.to),
-  value: digits(signed.value),
-  validAfter: digits(signed.validAfter),
-  validBefore: digits(signed.validBefore),
-  nonce: lower(signed.nonce),
-  signature: lower(signed.signature),
-})
-
-export const sendIdOf = (signed: SignedTransfer) =>
+export const sendIdOf = (signed: GivenAuthorization) =>
   idFor('send', `${lower(signed.from)}:${lower(signed.nonce)}`)
 
-const termsOf = ({ signature: _, ...terms }: SignedTransfer): TransferTerms => terms
+const termsOf = ({ signature: _, ...terms }: GivenAuthorization): AuthorizationTerms => terms
 
 const hashOf = (content: Record<string, unknown>): string => {
   const sorted = (_: string, value: unknown) =>

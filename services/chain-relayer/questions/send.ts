@@ -1,10 +1,11 @@
 import { sql } from 'drizzle-orm'
 import type { Hex } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import type { GivenAuthorization } from '#shared/chain/erc3009'
 import { toUnixSeconds } from '#shared/clock'
 import { failpoint } from '#shared/failpoint'
 import { type Answer, ok, type RefusalCode, refuse } from '#shared/refusals'
-import { isSignedBy, type SignedTransfer, transferDigest } from '../chain/authorization'
+import { isSignedBy, transferDigest } from '../chain/authorization'
 import type { Context } from '../context'
 import {
   findOperation,
@@ -28,7 +29,7 @@ export type SignerFacts = {
 const zero = `0x${'0'.repeat(40)}`
 const same = (left: string, right: string) => left.toLowerCase() === right.toLowerCase()
 
-type Words = { wallet: string; token: string; nowSeconds: bigint; signed: SignedTransfer }
+type Words = { wallet: string; token: string; nowSeconds: bigint; signed: GivenAuthorization }
 
 /** What can be said of a send without asking the chain, in the order in which it is checked. */
 const rules: readonly (readonly [RefusalCode, (words: Words) => boolean])[] = [
@@ -49,7 +50,7 @@ export const refusalOfWords = (words: Words): RefusalCode | undefined =>
  */
 export function refusalOfSigner(
   facts: SignerFacts,
-  signed: SignedTransfer,
+  signed: GivenAuthorization,
 ): RefusalCode | undefined {
   if (!facts.signatureValid) return 'signature_invalid'
   if (facts.frozen) return 'wallet_frozen'
@@ -65,7 +66,7 @@ export const refusalOfSend = (words: Words, facts: SignerFacts): RefusalCode | u
 /** What the chain and our own rows say of this authorization, and of its signer, now. */
 export async function signerFacts(
   context: Context,
-  signed: SignedTransfer,
+  signed: GivenAuthorization,
 ): Promise<SignerFacts & { balanceMicro: bigint }> {
   const { node, contracts, database } = context
   const from = signed.from.toLowerCase() as Hex
@@ -99,7 +100,7 @@ type Sent = { sendId: string; ausd: string; to: string }
 export async function createSend(
   context: Context,
   wallet: string,
-  signed: SignedTransfer,
+  signed: GivenAuthorization,
 ): Promise<Answer<Sent>> {
   const { database, contracts } = context
   const nowSeconds = BigInt(toUnixSeconds(context.clock()))

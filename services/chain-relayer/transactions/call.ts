@@ -1,10 +1,14 @@
 import { encodeFunctionData, type Hex } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import {
+  type AuthorizationTerms,
+  type GivenAuthorization,
+  typedTransfer,
+} from '#shared/chain/erc3009'
 import { gasLimits } from '#shared/chain/gas'
 import { refOf } from '#shared/chain/ref'
 import { toUnixSeconds } from '#shared/clock'
-import { type SignedTransfer, type TransferTerms, typedTransfer } from '../chain/authorization'
 import type { Context } from '../context'
 import type { BatchableTask, PayloadOf, Task } from '../operations/operation'
 import type { Operation } from '../operations/operation.store'
@@ -40,7 +44,7 @@ export async function callOf(context: Context, operation: Operation): Promise<Ca
   }
 }
 
-const transferGas = ({ signature }: SignedTransfer) =>
+const transferGas = ({ signature }: GivenAuthorization) =>
   signature.length === 132
     ? gasLimits.transferWithAuthorization
     : gasLimits.transferWithAuthorizationFromContract
@@ -62,7 +66,10 @@ const returnValidSeconds = 24 * 60 * 60
 export const returnNonce = (payoutId: string): Hex => refOf(`return:${payoutId}`)
 
 /** What the transfer of a take, a send or a return must be, apart from its signature. */
-export function transferTerms(context: Context, operation: Operation): TransferTerms | undefined {
+export function transferTerms(
+  context: Context,
+  operation: Operation,
+): AuthorizationTerms | undefined {
   if (operation.kind === 'take' || operation.kind === 'send') return operation.payload.authorization
   if (operation.kind !== 'return') return undefined
   const { payoutId, wallet, ausd } = operation.payload
@@ -77,7 +84,7 @@ export function transferTerms(context: Context, operation: Operation): TransferT
 }
 
 /** Submits a signed transfer; the `bytes` overload takes signatures of keys and of contracts. */
-function transferCall(signed: SignedTransfer, ausd: Hex, gas: bigint): Call {
+function transferCall(signed: GivenAuthorization, ausd: Hex, gas: bigint): Call {
   const { from, to, value, validAfter, validBefore, nonce, signature } = signed
   const data = encodeFunctionData({
     abi: ausdAbi,
