@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:tes
 import { type Address, numberToHex, parseSignature } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { transferTypes } from '#shared/chain/erc3009'
 import { gasLimits, manyGasLimit, type OpKind, opGasFloor, opKinds } from '#shared/chain/gas'
 import { actionsOn, ausd } from '#test/support/contract-actions'
 import { actors, openContractsFixture } from '#test/support/contracts'
@@ -215,15 +216,6 @@ describe('many', () => {
   })
 })
 
-const authorizationFields = [
-  { name: 'from', type: 'address' },
-  { name: 'to', type: 'address' },
-  { name: 'value', type: 'uint256' },
-  { name: 'validAfter', type: 'uint256' },
-  { name: 'validBefore', type: 'uint256' },
-  { name: 'nonce', type: 'bytes32' },
-] as const
-
 async function authorization(overload: 'bytes' | 'vrs') {
   const message = {
     from: ana,
@@ -235,7 +227,7 @@ async function authorization(overload: 'bytes' | 'vrs') {
   }
   const signature = await actors.ana.signTypedData({
     domain: { name: 'Agora Dollar', version: '1', chainId: 10143, verifyingContract: token },
-    types: { TransferWithAuthorization: authorizationFields },
+    types: transferTypes,
     primaryType: 'TransferWithAuthorization',
     message,
   })

@@ -1,4 +1,5 @@
 import { toAusdFloor, toFiatCeil } from '#shared/money/conversion'
+import { countryBy } from '#shared/money/countries'
 import { type Fiat, money } from '#shared/money/money'
 import { fiatOf, type Pair } from '#shared/money/pair'
 import { type Answer, ok, refuse } from '#shared/refusals'
@@ -21,9 +22,6 @@ const channelLimits: Readonly<Record<Fiat, Limits>> = {
   MYR: { leastMinor: 100n, mostMinor: 100_000_000n, cardMinor: 500_000n },
 }
 
-/** The smallest top-up, in smallest units. */
-const topupMinimumMinor: Readonly<Record<Fiat, bigint>> = { IDR: 10_000n, MYR: 500n }
-
 /** What a top-up charges (smallest units) and credits (10⁻⁶ AUSD, rounded down). */
 export function priceTopup(asked: {
   amountMinor: bigint
@@ -34,7 +32,7 @@ export function priceTopup(asked: {
   const { amountMinor, method, pair, rateMinorPerUsd } = asked
   const currency = fiatOf(pair)
   const { mostMinor, cardMinor } = channelLimits[currency]
-  if (amountMinor < topupMinimumMinor[currency])
+  if (amountMinor < countryBy('currency', currency).topupMinMinor)
     return refuse(currency === 'IDR' ? 'amount_below_minimum_idr' : 'amount_below_minimum_myr')
   if (amountMinor > (method === 'card' ? cardMinor : mostMinor))
     return refuse('amount_above_maximum')

@@ -1,11 +1,9 @@
 import { toFiatFloor } from '#shared/money/conversion'
+import { countries } from '#shared/money/countries'
 import { money } from '#shared/money/money'
 import type { RefusalCode } from '#shared/refusals'
 import type { CashoutRequest } from './cashout'
 import type { Channel } from './provider'
-
-/** Smallest payout, in whole rupiah: the interface promises it. */
-export const payoutMinMinor = 10_000n
 
 /** More than any bank transfer, and still exact as the provider's JSON number. */
 const payoutMaxMinor = 999_999_999_999_999n
@@ -15,10 +13,11 @@ export function priceFloor(
   ausdMicro: bigint,
   quote: { pair: string; rate: string },
 ): { fiatMinor: bigint } | { refused: RefusalCode } {
-  if (quote.pair !== 'USD/IDR') return { refused: 'quote_not_idr' }
-  const rate = { minorPerUsd: BigInt(quote.rate), currency: 'IDR' } as const
+  const country = countries.find(({ pair }) => pair === quote.pair)
+  if (!country?.cashoutMinMinor) return { refused: 'quote_not_idr' }
+  const rate = { minorPerUsd: BigInt(quote.rate), currency: country.currency }
   const fiatMinor = toFiatFloor(money(ausdMicro, 'AUSD'), rate).minor
-  return fiatMinor < payoutMinMinor ? { refused: 'payout_below_minimum' } : { fiatMinor }
+  return fiatMinor < country.cashoutMinMinor ? { refused: 'payout_below_minimum' } : { fiatMinor }
 }
 
 /** How strictly account numbers are checked; the provider's magic test numbers have 6 digits. */
