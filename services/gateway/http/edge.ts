@@ -1,13 +1,13 @@
+import { Elysia } from 'elysia'
 import { within } from '#shared/deadline'
-import type { Log } from '#shared/log'
 import { requestIdHeader, withRequestId } from '#shared/request-id'
 import type { Context } from '../context'
 import type { HttpMetrics } from '../health/metrics'
-import { addressOf, type Caller, introduce, requestIdFrom } from './caller'
-import { corsOf, isPreflight, preflightHeaders } from './cors'
-import { fail, failureOf } from './failure'
+import { addressOf, type Caller, callerOf, introduce, requestIdFrom } from './caller'
+import { failureHeaders, failureOf } from './failure'
+import { answerHeaders, isPreflight, preflightHeaders } from './headers'
 
-/** Longer than any question may take: what is still open then is stuck. */
+/** Longer than any question may take: what is still open then hangs. */
 const requestDeadlineMs = 15_000
 
 /** What stands behind the edge. */
@@ -17,29 +17,29 @@ type Behind = {
   deadlineMs?: number
 }
 
-/**
- * What every request passes through, also one that no route takes: request id, caller, deadline,
- * CORS, security headers, figures.
- */
+/** Around every request: request id, caller, deadline, figures. */
 export function openEdge({ config, log }: Context, behind: Behind) {
-  const always = Object.entries(securityHeaders(config.publicUrl.startsWith('https:')))
-  const cors = corsOf(config.corsOrigins)
+  const { handle, metrics, deadlineMs = requestDeadlineMs } = behind
+  const headersFor = answerHeaders(config)
+  const answer = async (request: Request): Promise<Response> => {
+    try {
+      return await within(handle(request), deadlineMs, 'the request')
+    } catch (error) {
+      log.error({ err: error }, 'request failed')
+      const failure = failureOf(error)
+      const headers = { ...headersFor(request), ...failureHeaders(failure) }
+      return Response.json({ error: failure.message }, { status: failure.status, headers })
+    }
+  }
   return async (request: Request, socketAddress: string): Promise<Response> => {
     const startedMs = performance.now()
-    const id = requestIdFrom(request.headers.get(requestIdHeader))
     const forwardedFor = request.headers.get('x-forwarded-for')
-    const caller: Caller = {
-      address: addressOf(socketAddress, forwardedFor, config.trustedProxyHops),
-    }
+    const address = addressOf(socketAddress, forwardedFor, config.trustedProxyHops)
+    const caller: Caller = { address }
     introduce(request, caller)
-    const response = await withRequestId(id, () => answer(log, behind, request))
-    for (const [name, value] of always)
-      if (!response.headers.has(name)) response.headers.set(name, value)
-    const { pathname } = new URL(request.url)
-    const shared = cors.headersFor(pathname, request.headers.get('origin'))
-    for (const [name, value] of Object.entries(shared)) response.headers.set(name, value)
-    response.headers.set(requestIdHeader, id)
-    behind.metrics.count({
+    const id = requestIdFrom(request.headers.get(requestIdHeader))
+    const response = await withRequestId(id, () => answer(request))
+    metrics.count({
       method: request.method,
       route: caller.route ?? 'none',
       status: response.status,
@@ -49,24 +49,24 @@ export function openEdge({ config, log }: Context, behind: Behind) {
   }
 }
 
-async function answer(log: Log, behind: Behind, request: Request): Promise<Response> {
-  if (isPreflight(request)) return new Response(null, { status: 204, headers: preflightHeaders })
-  try {
-    const deadlineMs = behind.deadlineMs ?? requestDeadlineMs
-    return await within(behind.handle(request), deadlineMs, 'the request')
-  } catch (error) {
-    log.error({ err: error }, 'request failed')
-    return fail(failureOf(error))
-  }
+/** In every answer of the router, also where no route takes the request: headers and failures. */
+export function everyAnswer({ config, log }: Context) {
+  const headersFor = answerHeaders(config)
+  return new Elysia({ name: 'every answer' })
+    .onRequest(({ request, set }) => {
+      Object.assign(set.headers, headersFor(request))
+      if (!isPreflight(request)) return
+      Object.assign(set.headers, preflightHeaders)
+      return new Response(null, { status: 204 })
+    })
+    .onTransform({ as: 'global' }, ({ request, route }) => {
+      callerOf(request).route = route
+    })
+    .onError({ as: 'global' }, ({ error, route, set }) => {
+      const failure = failureOf(error)
+      if (failure.level !== 'quiet') log[failure.level]({ err: error, route }, 'request failed')
+      set.status = failure.status
+      Object.assign(set.headers, failureHeaders(failure))
+      return { error: failure.message }
+    })
 }
-
-/** On every answer, unless the route chose its own. */
-const securityHeaders = (overTls: boolean): Record<string, string> => ({
-  'X-Content-Type-Options': 'nosniff',
-  'X-Frame-Options': 'DENY',
-  'Referrer-Policy': 'no-referrer',
-  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
-  'Cross-Origin-Resource-Policy': 'cross-origin',
-  'Cache-Control': 'no-store',
-  ...(overTls ? { 'Strict-Transport-Security': 'max-age=31536000' } : {}),
-})

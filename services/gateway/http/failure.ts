@@ -1,3 +1,4 @@
+import { NotFoundError } from 'elysia'
 import { NatsError } from 'nats'
 import { Faulted, Unavailable } from '#shared/bus/ask'
 import { Overdue } from '#shared/deadline'
@@ -6,7 +7,7 @@ import { type Answer, type RefusalCode, refusals } from '#shared/refusals'
 /** Every status a refusal may have. */
 export type RefusedStatus = 400 | 401 | 403 | 404 | 413 | 429 | 503
 
-/** A request that gets a no: status and a sentence for a person. Thrown, caught at the door. */
+/** A request that gets a no: status and a sentence for a person. Thrown by a route, answered by `edge.ts`. */
 export class Refused extends Error {
   override name = 'Refused'
   constructor(
@@ -53,6 +54,7 @@ const bug: Failure = { status: 500, message: 'something went wrong', level: 'err
  * The one place that turns an error into an answer; the words of an unexpected error stay inside.
  */
 export function failureOf(error: unknown): Failure {
+  if (error instanceof NotFoundError) return refusedFailure(new Refused(404, 'not found'))
   if (error instanceof Refused) return refusedFailure(error)
   return causesOf(error).some(isDependency) ? busy : bug
 }
@@ -84,9 +86,6 @@ function isDependency(error: unknown): boolean {
   return unreachable.test(String((error as { code?: unknown }).code ?? ''))
 }
 
-/** A success: always 200 with a JSON body. */
-export const succeed = (value: unknown): Response => Response.json(value)
-
 /** The words of what no table of refusals names. */
 const codes: ReadonlyMap<number, string> = new Map([
   [400, 'bad_request'],
@@ -98,18 +97,11 @@ const codes: ReadonlyMap<number, string> = new Map([
   [503, 'unavailable'],
 ])
 
-/** A failure: always `{ error }`, and its word for programs in `x-error-code`. */
-export const fail = (failure: Failure): Response =>
-  Response.json(
-    { error: failure.message },
-    {
-      status: failure.status,
-      headers: {
-        'x-error-code': failure.code ?? codes.get(failure.status) ?? 'internal',
-        ...(failure.retryAfterSeconds ? { 'Retry-After': String(failure.retryAfterSeconds) } : {}),
-      },
-    },
-  )
+/** Besides `{ error }`, every failure has its word for programs in `x-error-code`. */
+export const failureHeaders = (failure: Failure): Record<string, string> => ({
+  'x-error-code': failure.code ?? codes.get(failure.status) ?? 'internal',
+  ...(failure.retryAfterSeconds ? { 'retry-after': String(failure.retryAfterSeconds) } : {}),
+})
 
 /** The value of an answer; throws its refusal. */
 export function okOf<T>(answer: Answer<T>): T {

@@ -4,8 +4,8 @@ import { Faulted, Unavailable } from '#shared/bus/ask'
 import { Overdue } from '#shared/deadline'
 import { etagOf, noneMatch } from '../routes/verify'
 import { addressOf, requestIdFrom } from './caller'
-import { corsOf } from './cors'
 import { failureOf, Refused, refusedAs } from './failure'
+import { corsOf } from './headers'
 import { openLimiter } from './limit'
 
 describe('a failure becomes', () => {
@@ -124,7 +124,7 @@ describe('an entity tag', () => {
 })
 
 describe('CORS', () => {
-  const cors = corsOf(['https://app.example'])
+  const corsHeaders = corsOf(['https://app.example'])
   test.each([
     ['the app', '/me', 'https://app.example', 'https://app.example'],
     ['another page', '/me', 'https://evil.example', undefined],
@@ -133,6 +133,6 @@ describe('CORS', () => {
     ['anybody, for the public record', `/verify/0x${'0'.repeat(40)}`, 'https://evil.example', '*'],
     ['nobody, for webhooks', '/webhooks/payments', 'https://app.example', undefined],
   ])('lets in %s', (_, path, origin, allowed) => {
-    expect(cors.headersFor(path, origin)['Access-Control-Allow-Origin']).toBe(allowed as string)
+    expect(corsHeaders(path, origin)['access-control-allow-origin']).toBe(allowed as string)
   })
 })

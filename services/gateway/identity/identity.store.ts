@@ -71,7 +71,7 @@ export async function storeVerdict(tx: Tx, verdict: Verdict, sweepAt: Date): Pro
     })
 }
 
-/** A drip that is still awaited keeps the row's turn with the sweeper. */
+/** A drip that is still awaited keeps the row's turn in the sweeps. */
 const sweepAtOfDrip = sql`case when ${identities.dripOrderedAt} is not null
   and ${identities.dripSettledAt} is null then ${identities.sweepAt} end`
 
@@ -99,7 +99,7 @@ export async function settleFlag(
   return row
 }
 
-/** Notes that native coin was ordered; false when it was before, once per wallet for ever. */
+/** Notes that native coin was ordered; false when it was before, once per wallet. */
 export async function orderDrip(tx: Tx, wallet: `0x${string}`, sweepAt: Date): Promise<boolean> {
   const rows = await tx
     .update(identities)
@@ -109,7 +109,7 @@ export async function orderDrip(tx: Tx, wallet: `0x${string}`, sweepAt: Date): P
   return rows.length === 1
 }
 
-/** A flag that is still awaited keeps the row's turn with the sweeper. */
+/** A flag that is still awaited keeps the row's turn in the sweeps. */
 const sweepAtOfFlag = sql`case when ${identities.flagSettledAt} is null
   then ${identities.sweepAt} end`
 

@@ -122,7 +122,7 @@ export type Standing = {
 
 /**
  * When the provider is asked about a person again; null: no more, until there is a new link or
- * verdict. A verified person is asked about for ever, because an approval can be withdrawn.
+ * verdict. A verified person is asked about without end, because an approval can be withdrawn.
  */
 export function nextCheckAt(standing: Standing, schedule: RecheckSchedule, nowMs: number) {
   const { state, decidedAt, linkedAt } = standing

@@ -79,7 +79,7 @@ const becomes = (wallet: `0x${string}`, state: string) =>
     return row?.state === state ? row : undefined
   })
 const minuteMs = 60_000
-/** What the sweeper does when its clock is so far ahead. */
+/** One sweep by a clock that is so far ahead. */
 async function sweepLater(aheadMs: number): Promise<void> {
   await using bus = await backbone.busAs('gateway')
   await sweepOnce(
@@ -137,7 +137,7 @@ describe('an identity', () => {
     }
     const row = await identityOf(wallet)
     expect(row?.dripOrderedAt).toEqual(firstDrip!)
-    expect(row?.sweepAt).not.toBeNull() // The drip was never reported: it is still looked after.
+    expect(row?.sweepAt).not.toBeNull() // The drip was never reported: it is still awaited.
     const all = await backbone.database.read((db) =>
       db.select().from(outbox).where(eq(outbox.subject, 'relay.drip')),
     )

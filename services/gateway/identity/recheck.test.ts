@@ -45,7 +45,7 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   await sandbox.control('faults', {})
-  await backbone.database.read((db) => db.update(rechecks).set({ nextCheckAt: null }))
+  await backbone.database.run((db) => db.update(rechecks).set({ nextCheckAt: null }))
   logged.length = 0
 })
 
@@ -112,7 +112,7 @@ async function linked(agoMs = hour, provider = 'sumsub'): Promise<Wallet> {
   const wallet = newWallet()
   const linkedAt = new Date(Date.now() - agoMs)
   const link = { wallet, provider, linkedAt, nextCheckAt: linkedAt }
-  await backbone.database.read((db) => noteLink(db, link))
+  await backbone.database.run((db) => noteLink(db, link))
   return wallet
 }
 /** Someone whom the provider approved, as a question found. */
@@ -162,7 +162,7 @@ describe('a person with a link', () => {
     await round()
     expect((await recheckOf(wallet))?.nextCheckAt).toBeNull()
     const link = { wallet, provider: 'sumsub', linkedAt: new Date(), nextCheckAt: new Date() }
-    await Promise.all([1, 2].map(() => backbone.database.read((db) => noteLink(db, link))))
+    await Promise.all([1, 2].map(() => backbone.database.run((db) => noteLink(db, link))))
     expect(await round()).toEqual([wallet])
     expect(await round()).toEqual([])
   })
@@ -370,7 +370,7 @@ test('whoever had a verdict or signed in before this release is asked about', as
   const file = join(repositoryDir, 'infra/migrations/gateway/0001_identity_rechecks.sql')
   const steps = readFileSync(file, 'utf8').split('--> statement-breakpoint')
   for (const step of steps.filter((text) => text.includes('INSERT INTO')))
-    await backbone.database.read((db) => db.execute(sql.raw(step)))
+    await backbone.database.run((db) => db.execute(sql.raw(step)))
   const asked = await round({ aheadMs: minute })
   expect(asked).toContain(held)
   expect(asked).toContain(user)

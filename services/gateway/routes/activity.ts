@@ -5,9 +5,9 @@ import { ChainActivity } from '#shared/messages/chain'
 import { PaymentsActivity } from '#shared/messages/payments'
 import { PayoutsActivity } from '#shared/messages/payouts'
 import type { Context } from '../context'
-import type { Door } from '../http/door'
 import { badRequest, okOf } from '../http/failure'
 import { operation } from '../openapi/operation'
+import type { Access } from '../sign-in/access'
 
 const limitDefault = 20
 const Entry = Type.Omit(ActivityEntry, ['inFlight'])
@@ -18,10 +18,10 @@ const Page = Type.Object({
 })
 
 /** `GET /me/activity`: all three owners must answer, because a missing part would be a lie. */
-export const activityRoute = ({ ask }: Context, door: Door) =>
-  new Elysia().get(
+export const activityRoute = ({ ask }: Context, access: Access) =>
+  new Elysia().use(access).get(
     '/me/activity',
-    door.signed(async ({ request, wallet }) => {
+    async ({ request, wallet }) => {
       const { limit, before } = pageOf(new URL(request.url).searchParams)
       const asked = { wallet, limit: limit + 1, ...(before ? { before } : {}) }
       const answers = await Promise.all([
@@ -30,34 +30,37 @@ export const activityRoute = ({ ask }: Context, door: Door) =>
         ask(ChainActivity, asked),
       ])
       return mergeActivity(answers.map(okOf), limit)
-    }),
-    operation({
-      summary: 'What happened and what is in flight',
-      description:
-        '`inFlight` is everything not yet onchain or not yet confirmed by the provider; `items` ' +
-        'is one page, newest first.',
-      tag: 'account',
-      security: 'session',
-      parameters: [
-        {
-          name: 'limit',
-          in: 'query',
-          schema: { type: 'integer', minimum: 1, maximum: 100, default: limitDefault },
+    },
+    {
+      signed: true,
+      ...operation({
+        summary: 'What happened and what is in flight',
+        description:
+          '`inFlight` is everything not yet onchain or not yet confirmed by the provider; `items` ' +
+          'is one page, newest first.',
+        tag: 'account',
+        security: 'session',
+        parameters: [
+          {
+            name: 'limit',
+            in: 'query',
+            schema: { type: 'integer', minimum: 1, maximum: 100, default: limitDefault },
+          },
+          {
+            name: 'cursor',
+            in: 'query',
+            description: '`nextCursor` of the page before.',
+            schema: { type: 'string' },
+          },
+        ],
+        ok: {
+          description: 'One page; `nextCursor` is null on the last.',
+          schema: Page,
+          example: { inFlight: [entry], items: [entry], nextCursor: null },
         },
-        {
-          name: 'cursor',
-          in: 'query',
-          description: '`nextCursor` of the page before.',
-          schema: { type: 'string' },
-        },
-      ],
-      ok: {
-        description: 'One page; `nextCursor` is null on the last.',
-        schema: Page,
-        example: { inFlight: [entry], items: [entry], nextCursor: null },
-      },
-      errors: [400, 401, 429, 503],
-    }),
+        errors: [400, 401, 429, 503],
+      }),
+    },
   )
 
 function pageOf(query: URLSearchParams): { limit: number; before?: Cursor } {

@@ -5,10 +5,10 @@ import { CashoutCreate } from '#shared/messages/payouts'
 import { readerOf } from '#shared/schema'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
-import type { Door } from '../http/door'
 import { okOf } from '../http/failure'
 import { exampleAuthorization } from '../openapi/examples'
 import { operation } from '../openapi/operation'
+import type { Access } from '../sign-in/access'
 
 const Body = Type.Object(
   { quoteId: Uuid, authorization: Authorization, bank: Bank },
@@ -19,30 +19,34 @@ const quoteId = '7f9c24e8-3b1a-4d52-9e0f-1c2d3e4f5a6b'
 const bank = { channelCode: 'ID_BCA', accountNumber: '1234567890', accountHolderName: 'Sari Dewi' }
 
 /** `POST /cashouts`: takes AUSD by a signed transfer and pays rupiah to a bank account. */
-export const cashoutsRoute = ({ ask }: Context, door: Door) =>
-  new Elysia().post(
-    '/cashouts',
-    door.signed(async ({ request, wallet }) =>
-      okOf(await ask(CashoutCreate, { wallet, ...(await readBody(request, read)) })),
-    ),
-    operation({
-      summary: 'Pay AUSD out to an Indonesian bank account',
-      description:
-        'Answers at once; the payout is in `inFlight` of `GET /me/activity` until the provider ' +
-        'confirms it. `authorization.to` is the treasury, `validBefore` at least 5 minutes ' +
-        'ahead, the payout at least Rp 10,000. A frozen wallet is refused.',
-      tag: 'money',
-      security: 'session',
-      body: { schema: Body, example: { quoteId, authorization: exampleAuthorization, bank } },
-      ok: {
-        description: 'What is taken and what is paid.',
-        schema: CashoutCreate.answer,
-        example: {
-          payoutId: '5e0d2c1b-8a4f-8e3d-9c2b-7a6f5e4d3c2b',
-          ausd: '5000000',
-          fiat: '81250',
-        },
+export const cashoutsRoute = ({ ask }: Context, access: Access) =>
+  new Elysia()
+    .use(access)
+    .post(
+      '/cashouts',
+      async ({ request, wallet }) =>
+        okOf(await ask(CashoutCreate, { wallet, ...(await readBody(request, read)) })),
+      {
+        signed: true,
+        ...operation({
+          summary: 'Pay AUSD out to an Indonesian bank account',
+          description:
+            'Answers at once; the payout is in `inFlight` of `GET /me/activity` until the provider ' +
+            'confirms it. `authorization.to` is the treasury, `validBefore` at least 5 minutes ' +
+            'ahead, the payout at least Rp 10,000. A frozen wallet is refused.',
+          tag: 'money',
+          security: 'session',
+          body: { schema: Body, example: { quoteId, authorization: exampleAuthorization, bank } },
+          ok: {
+            description: 'What is taken and what is paid.',
+            schema: CashoutCreate.answer,
+            example: {
+              payoutId: '5e0d2c1b-8a4f-8e3d-9c2b-7a6f5e4d3c2b',
+              ausd: '5000000',
+              fiat: '81250',
+            },
+          },
+          errors: [400, 401, 403, 413, 429, 503],
+        }),
       },
-      errors: [400, 401, 403, 413, 429, 503],
-    }),
-  )
+    )

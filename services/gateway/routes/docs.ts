@@ -1,41 +1,46 @@
 import { fileURLToPath } from 'node:url'
 import { Elysia } from 'elysia'
-import type { Door } from '../http/door'
 import { Refused } from '../http/failure'
 import { undocumented } from '../openapi/operation'
 
-const script = 'text/javascript; charset=utf-8'
-
 /** `GET /openapi.json` and `/docs`: the interface, for programs and for people. */
-export const docsRoutes = (door: Door, document: string) =>
+export const docsRoutes = (document: string) =>
   new Elysia()
     .get(
       '/openapi.json',
-      door.free(async () => {
-        const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' }
-        return new Response(document, { headers })
-      }),
+      ({ set }) => {
+        set.headers['content-type'] = 'application/json'
+        set.headers['cache-control'] = 'no-cache'
+        return document
+      },
       undocumented,
     )
     .get(
       '/docs',
-      door.free(async () => {
-        const type = 'text/html; charset=utf-8'
-        const headers = { 'Content-Type': type, 'Content-Security-Policy': pagePolicy }
-        return new Response(page, { headers })
-      }),
+      ({ set }) => {
+        set.headers['content-type'] = 'text/html; charset=utf-8'
+        set.headers['content-security-policy'] = pagePolicy
+        return page
+      },
+      undocumented,
+    )
+    .get(
+      '/docs/start.js',
+      ({ set }) => {
+        set.headers['content-type'] = 'text/javascript; charset=utf-8'
+        return startScript
+      },
       undocumented,
     )
     .get(
       '/docs/:file',
-      door.free(async ({ params }) => {
-        const name = params.file ?? ''
-        if (name === 'start.js')
-          return new Response(startScript, { headers: { 'Content-Type': script } })
-        const file = pageFile(name)
-        if (!file) throw new Refused(404, 'not found')
-        return file
-      }),
+      ({ params, set }) => {
+        const type = files.get(params.file)
+        if (!type) throw new Refused(404, 'not found')
+        set.headers['content-type'] = type
+        set.headers['cache-control'] = 'public, max-age=86400'
+        return Bun.file(packaged(params.file)).bytes()
+      },
       undocumented,
     )
 
@@ -86,11 +91,3 @@ const files = new Map([
   ['swagger-ui.css', 'text/css; charset=utf-8'],
   ['favicon-32x32.png', 'image/png'],
 ])
-
-/** One of the page's files from the package, or undefined. */
-function pageFile(name: string): Response | undefined {
-  const type = files.get(name)
-  if (!type) return undefined
-  const headers = { 'Content-Type': type, 'Cache-Control': 'public, max-age=86400' }
-  return new Response(Bun.file(packaged(name)), { headers })
-}

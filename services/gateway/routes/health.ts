@@ -2,18 +2,17 @@ import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 import type { Context } from '../context'
 import { figuresIn, type HttpMetrics, sample, serviceLines } from '../health/metrics'
-import type { Door } from '../http/door'
 import { operation } from '../openapi/operation'
 
 const Status = Type.Object({ status: Type.String() })
 const metricsType = 'text/plain; version=0.0.4; charset=utf-8'
 
 /** `GET /health`, `/ready` and `/metrics`: for probes and operators. */
-export const healthRoutes = ({ health }: Context, door: Door, metrics: HttpMetrics) =>
+export const healthRoutes = ({ health }: Context, metrics: HttpMetrics) =>
   new Elysia()
     .get(
       '/health',
-      door.free(async () => ({ status: 'alive' })),
+      () => ({ status: 'alive' }),
       operation({
         summary: 'Is the process alive?',
         tag: 'operations',
@@ -23,7 +22,13 @@ export const healthRoutes = ({ health }: Context, door: Door, metrics: HttpMetri
     )
     .get(
       '/ready',
-      door.free(async () => readyResponse(await health.readiness())),
+      async ({ set }) => {
+        const missing = await health.readiness()
+        if (missing.length === 0) return { status: 'ready' }
+        set.status = 503
+        set.headers['retry-after'] = '1'
+        return { error: `not ready: no answer from ${missing.join(', ')}`, missing }
+      },
       operation({
         summary: 'Does everything answer: Postgres, NATS and all six services?',
         tag: 'operations',
@@ -33,7 +38,7 @@ export const healthRoutes = ({ health }: Context, door: Door, metrics: HttpMetri
     )
     .get(
       '/metrics',
-      door.free(async () => {
+      async ({ set }) => {
         // Without NATS nothing is known of the others: that is not the same as none of them running.
         const gathering = health.gatherStats().catch(() => undefined)
         const [stats, own] = await Promise.all([gathering, health.figures()])
@@ -42,8 +47,9 @@ export const healthRoutes = ({ health }: Context, door: Door, metrics: HttpMetri
           sample('service_figure', { ...labels, figure }, value),
         )
         const lines = [...metrics.lines(), ...serviceLines(stats), ...ownLines]
-        return new Response(`${lines.join('\n')}\n`, { headers: { 'Content-Type': metricsType } })
-      }),
+        set.headers['content-type'] = metricsType
+        return `${lines.join('\n')}\n`
+      },
       operation({
         summary: 'Figures of all services, as Prometheus text',
         tag: 'operations',
@@ -51,11 +57,3 @@ export const healthRoutes = ({ health }: Context, door: Door, metrics: HttpMetri
         errors: [],
       }),
     )
-
-function readyResponse(missing: readonly string[]) {
-  if (missing.length === 0) return { status: 'ready' }
-  return Response.json(
-    { error: `not ready: no answer from ${missing.join(', ')}`, missing },
-    { status: 503, headers: { 'Retry-After': '1' } },
-  )
-}

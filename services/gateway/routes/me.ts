@@ -5,9 +5,9 @@ import { Address, Amount, Timestamp, UnixSeconds } from '#shared/messages/fields
 import { readerOf } from '#shared/schema'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
-import type { Door } from '../http/door'
 import { okOf, Refused } from '../http/failure'
 import { operation } from '../openapi/operation'
+import type { Access } from '../sign-in/access'
 import { countries } from '../users/country'
 import type { User } from '../users/user.store'
 
@@ -40,27 +40,30 @@ const Me = Type.Object({
 })
 
 /** `GET /me`: the user, as the contract and our own row have them. */
-export const meRoute = ({ ask, users }: Context, door: Door) =>
-  new Elysia().get(
+export const meRoute = ({ ask, users }: Context, access: Access) =>
+  new Elysia().use(access).get(
     '/me',
-    door.signed(async ({ wallet }) => {
+    async ({ wallet }) => {
       const [account, user] = await Promise.all([ask(ChainAccount, { wallet }), users.find(wallet)])
       return meOf(wallet, okOf(account), user)
-    }),
-    operation({
-      summary: 'The signed-in user',
-      description:
-        'A debt repaid by card or e-wallet is gone at once; the same amount stays in `encumbered` ' +
-        'until `encumberedUntil`, because the payment may still be taken back, and frees nothing ' +
-        'of the limit. What was paid beyond the debt is in `collateral.pendingShares`. ' +
-        '`available` is what a draw would be given now. `frozen`: a payment was taken back after ' +
-        'its hold; no draw, withdrawal, card top-up, cash-out or send until it is made good. ' +
-        'Chain times are unix seconds as decimal strings; `balance.native` is in wei.',
-      tag: 'account',
-      security: 'session',
-      ok: { description: 'The account on the credit line.', schema: Me, example },
-      errors: [401, 429, 503],
-    }),
+    },
+    {
+      signed: true,
+      ...operation({
+        summary: 'The signed-in user',
+        description:
+          'A debt repaid by card or e-wallet is gone at once; the same amount stays in `encumbered` ' +
+          'until `encumberedUntil`, because the payment may still be taken back, and frees nothing ' +
+          'of the limit. What was paid beyond the debt is in `collateral.pendingShares`. ' +
+          '`available` is what a draw would be given now. `frozen`: a payment was taken back after ' +
+          'its hold; no draw, withdrawal, card top-up, cash-out or send until it is made good. ' +
+          'Chain times are unix seconds as decimal strings; `balance.native` is in wei.',
+        tag: 'account',
+        security: 'session',
+        ok: { description: 'The account on the credit line.', schema: Me, example },
+        errors: [401, 429, 503],
+      }),
+    },
   )
 
 function meOf(
@@ -121,26 +124,29 @@ const Body = Type.Object(
 const read = readerOf(Body)
 
 /** `POST /me/country`: where the user lives. */
-export const countryRoute = ({ users }: Context, door: Door) =>
-  new Elysia().post(
+export const countryRoute = ({ users }: Context, access: Access) =>
+  new Elysia().use(access).post(
     '/me/country',
-    door.signed(async ({ request, wallet }) => {
+    async ({ request, wallet }) => {
       const { country } = await readBody(request, read)
       await users.setCountry(wallet, country)
       return { country }
-    }),
-    operation({
-      summary: 'Set the country where the user lives',
-      tag: 'account',
-      security: 'session',
-      body: { schema: Body, example: { country: 'MY' } },
-      ok: {
-        description: 'The country as it is now.',
-        schema: Type.Object({ country: Type.String() }),
-        example: { country: 'MY' },
-      },
-      errors: [400, 401, 413, 429, 503],
-    }),
+    },
+    {
+      signed: true,
+      ...operation({
+        summary: 'Set the country where the user lives',
+        tag: 'account',
+        security: 'session',
+        body: { schema: Body, example: { country: 'MY' } },
+        ok: {
+          description: 'The country as it is now.',
+          schema: Type.Object({ country: Type.String() }),
+          example: { country: 'MY' },
+        },
+        errors: [400, 401, 413, 429, 503],
+      }),
+    },
   )
 
 const Link = Type.Object({
@@ -149,10 +155,10 @@ const Link = Type.Object({
 })
 
 /** `POST /me/verification`: where the person can be verified; null once the verdict is in. */
-export const verificationRoute = ({ provider, verification, log }: Context, door: Door) =>
-  new Elysia().post(
+export const verificationRoute = ({ provider, verification, log }: Context, access: Access) =>
+  new Elysia().use(access).post(
     '/me/verification',
-    door.signed(async ({ wallet }) => {
+    async ({ wallet }) => {
       if (await verification.isVerified(wallet)) return { verified: true, url: null }
       const url = await provider.createLink(wallet).catch((error) => {
         log.warn({ err: error }, 'verification link could not be made')
@@ -160,17 +166,20 @@ export const verificationRoute = ({ provider, verification, log }: Context, door
       })
       await verification.noteLink(wallet) // No link leaves that nobody would ask about.
       return { verified: false, url }
-    }),
-    operation({
-      summary: 'A link to the hosted identity verification',
-      description: 'Takes no body. `url` is null when the person is already verified.',
-      tag: 'account',
-      security: 'session',
-      ok: {
-        description: 'The page to open.',
-        schema: Link,
-        example: { verified: false, url: 'https://identity.example/link' },
-      },
-      errors: [401, 429, 503],
-    }),
+    },
+    {
+      signed: true,
+      ...operation({
+        summary: 'A link to the hosted identity verification',
+        description: 'Takes no body. `url` is null when the person is already verified.',
+        tag: 'account',
+        security: 'session',
+        ok: {
+          description: 'The page to open.',
+          schema: Link,
+          example: { verified: false, url: 'https://identity.example/link' },
+        },
+        errors: [401, 429, 503],
+      }),
+    },
   )

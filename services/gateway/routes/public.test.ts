@@ -140,6 +140,29 @@ describe('every answer', () => {
 
 const { health } = contextOf()
 
+describe('CORS over the whole app', () => {
+  const from = async (origin: string, method: string, at: string) => {
+    const fixture = await fixtureOf({ ...chain, ...reader })
+    const { headers } = await fixture.call(method, at, { headers: { origin } })
+    const named = (name: string) => headers.get(`access-control-${name}`)
+    return [named('allow-origin'), named('expose-headers') !== null, headers.get('vary')]
+  }
+  test.each([
+    ['the app', 'https://app.example', 'GET', '/nowhere', ['https://app.example', true, 'Origin']],
+    ['no other page', 'https://evil.example', 'GET', '/me', [null, false, 'Origin']],
+    ['every page, for the public record', 'https://evil.example', 'GET', path, ['*', true, null]],
+    [
+      'no page at all, for webhooks',
+      'https://app.example',
+      'POST',
+      '/webhooks/payments',
+      [null, false, null],
+    ],
+  ])('lets %s read the answer', async (_, origin, method, at, expected) => {
+    expect(await from(origin, method, at)).toEqual(expected as never)
+  })
+})
+
 describe('GET /ready', () => {
   test.each([
     [[], 200, { status: 'ready' }],
@@ -199,9 +222,13 @@ test('a handler that never ends is answered by the deadline', async () => {
     return new Response()
   }
   const edge = openEdge(contextOf(), { handle, metrics: openHttpMetrics(), deadlineMs: 20 })
-  const response = await edge(new Request('http://localhost/x'), 'a')
+  const headers = { 'x-request-id': 'request-0001' }
+  const response = await edge(new Request('http://localhost/x', { headers }), 'a')
   expect([response.status, await errorOf(response)]).toEqual([
     503,
     'the service is busy, try again',
   ])
+  expect(response.headers.get('retry-after')).toBe('2')
+  expect(response.headers.get('x-request-id')).toBe('request-0001')
+  expect(response.headers.get('x-content-type-options')).toBe('nosniff')
 })

@@ -5,39 +5,43 @@ import { SettlementCreate } from '#shared/messages/payments'
 import { readerOf } from '#shared/schema'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
-import type { Door } from '../http/door'
 import { okOf } from '../http/failure'
 import { operation } from '../openapi/operation'
+import type { Access } from '../sign-in/access'
 
 const Body = Type.Object({ quoteId: Uuid }, { additionalProperties: false })
 const read = readerOf(Body)
 
 /** `POST /settlements`: opens a checkout for the whole debt. */
-export const settlementsRoute = ({ ask }: Context, door: Door) =>
-  new Elysia().post(
-    '/settlements',
-    door.signed(async ({ request, wallet }) =>
-      okOf(await ask(SettlementCreate, { wallet, ...(await readBody(request, read)) })),
-    ),
-    operation({
-      summary: 'Pay the whole debt in local currency',
-      description:
-        'Charges all of `drawn`, converted at the quote and rounded up. Paid by card or e-wallet, ' +
-        'the debt is gone at once, and the same amount stays in `encumbered` of `GET /me` until ' +
-        'the hold ends.',
-      tag: 'money',
-      security: 'session',
-      body: { schema: Body, example: { quoteId: '7f9c24e8-3b1a-4d52-9e0f-1c2d3e4f5a6b' } },
-      ok: {
-        description: 'The checkout to open.',
-        schema: SettlementCreate.answer,
-        example: {
-          paymentId: 'pay_Zk3nT0a7yQm1c5VbXw9uRd',
-          checkoutUrl: 'https://checkout.example/session',
-          fiat: '162500',
-          ausd: '10000000',
-        },
+export const settlementsRoute = ({ ask }: Context, access: Access) =>
+  new Elysia()
+    .use(access)
+    .post(
+      '/settlements',
+      async ({ request, wallet }) =>
+        okOf(await ask(SettlementCreate, { wallet, ...(await readBody(request, read)) })),
+      {
+        signed: true,
+        ...operation({
+          summary: 'Pay the whole debt in local currency',
+          description:
+            'Charges all of `drawn`, converted at the quote and rounded up. Paid by card or e-wallet, ' +
+            'the debt is gone at once, and the same amount stays in `encumbered` of `GET /me` until ' +
+            'the hold ends.',
+          tag: 'money',
+          security: 'session',
+          body: { schema: Body, example: { quoteId: '7f9c24e8-3b1a-4d52-9e0f-1c2d3e4f5a6b' } },
+          ok: {
+            description: 'The checkout to open.',
+            schema: SettlementCreate.answer,
+            example: {
+              paymentId: 'pay_Zk3nT0a7yQm1c5VbXw9uRd',
+              checkoutUrl: 'https://checkout.example/session',
+              fiat: '162500',
+              ausd: '10000000',
+            },
+          },
+          errors: [400, 401, 413, 429, 503],
+        }),
       },
-      errors: [400, 401, 413, 429, 503],
-    }),
-  )
+    )

@@ -7,10 +7,10 @@ import { ChainAccount } from '#shared/messages/chain'
 import { Address, Amount } from '#shared/messages/fields'
 import { IndexerRecord, RecordHistory } from '#shared/messages/indexer'
 import type { Context } from '../context'
-import type { Door } from '../http/door'
 import { badRequest, okOf } from '../http/failure'
 import { exampleRecord } from '../openapi/examples'
 import { operation } from '../openapi/operation'
+import type { Access } from '../sign-in/access'
 
 /** The history is worth waiting for, but not for long: the contract's own figures come anyway. */
 const indexerDeadlineMs = 250
@@ -28,31 +28,40 @@ const PublicRecord = Type.Object({
 })
 
 /** `GET /verify/:wallet`: the public credit record, without a name or a document. */
-export const verifyRoute = ({ ask }: Context, door: Door) =>
-  new Elysia().get(
+export const verifyRoute = ({ ask }: Context, access: Access) =>
+  new Elysia().use(access).get(
     '/verify/:wallet',
-    door.open(async ({ request, params }) => {
-      const given = params.wallet ?? ''
+    async ({ request, params, set }) => {
+      const given = params.wallet
       if (!/^0x[0-9a-fA-F]{40}$/.test(given))
         throw badRequest('wallet must be an address: 0x and 40 hex digits')
       const wallet = given.toLowerCase() as `0x${string}`
-      return cacheable(request, await recordOf(ask, wallet))
-    }),
-    operation({
-      summary: 'The public credit record of a wallet',
-      description:
-        'A wallet that was never seen has an empty record. `cycles` counts the closed ones, ' +
-        'reversed ones included. `outcome` is null while a cycle is open, then `Qualified`, ' +
-        '`Short` (too little debt for too short a time), `Late`, `Defaulted`, or `Reversed`: ' +
-        'money that had counted in it was taken back, and what it had given to the score with ' +
-        'it. Of a reversed cycle `totalRepaid` is what was left, and `scoreAfter` the score ' +
-        'after that. `history` is null while the indexer is unavailable; times in it are unix ' +
-        'seconds.',
-      tag: 'record',
-      parameters: [{ name: 'wallet', in: 'path', required: true, schema: Address }],
-      ok: { description: 'The record.', schema: PublicRecord, example: exampleRecord },
-      errors: [400, 429, 503],
-    }),
+      const body = JSON.stringify(await recordOf(ask, wallet))
+      const etag = etagOf(body)
+      set.headers.etag = etag
+      set.headers['cache-control'] = `public, max-age=${freshSeconds}`
+      set.headers['content-type'] = 'application/json'
+      if (!noneMatch(request.headers.get('if-none-match'), etag)) return body
+      set.status = 304
+    },
+    {
+      limited: 'public',
+      ...operation({
+        summary: 'The public credit record of a wallet',
+        description:
+          'A wallet that was never seen has an empty record. `cycles` counts the closed ones, ' +
+          'reversed ones included. `outcome` is null while a cycle is open, then `Qualified`, ' +
+          '`Short` (too little debt for too short a time), `Late`, `Defaulted`, or `Reversed`: ' +
+          'money that had counted in it was taken back, and what it had given to the score with ' +
+          'it. Of a reversed cycle `totalRepaid` is what was left, and `scoreAfter` the score ' +
+          'after that. `history` is null while the indexer is unavailable; times in it are unix ' +
+          'seconds.',
+        tag: 'record',
+        parameters: [{ name: 'wallet', in: 'path', required: true, schema: Address }],
+        ok: { description: 'The record.', schema: PublicRecord, example: exampleRecord },
+        errors: [400, 429, 503],
+      }),
+    },
   )
 
 async function recordOf(ask: Ask, wallet: `0x${string}`): Promise<Static<typeof PublicRecord>> {
@@ -79,15 +88,6 @@ async function recordOf(ask: Ask, wallet: `0x${string}`): Promise<Static<typeof 
 async function historyOf(ask: Ask, wallet: `0x${string}`) {
   const answer = await ask(IndexerRecord, { wallet }, indexerDeadlineMs).catch(() => undefined)
   return answer && 'ok' in answer ? answer.ok.history : null
-}
-
-function cacheable(request: Request, value: unknown): Response {
-  const body = JSON.stringify(value)
-  const etag = etagOf(body)
-  const headers = { ETag: etag, 'Cache-Control': `public, max-age=${freshSeconds}` }
-  if (noneMatch(request.headers.get('if-none-match'), etag))
-    return new Response(null, { status: 304, headers })
-  return new Response(body, { headers: { ...headers, 'Content-Type': 'application/json' } })
 }
 
 /** A strong entity tag: the same bytes, the same tag. */

@@ -8,24 +8,24 @@ import type { ProviderAccount } from '#shared/money/pair'
 import { requestId } from '#shared/request-id'
 import type { Context } from '../context'
 import { parseJson, readBytes } from '../http/body'
-import type { Door } from '../http/door'
 import { badRequest, Refused } from '../http/failure'
 import { operation } from '../openapi/operation'
+import type { Access } from '../sign-in/access'
 
 /** The answer to a delivery. */
 const Recorded = Type.Object({ status: Type.Enum(['recorded', 'duplicate']) })
 const deliveryNameMax = 200
 
 /** `POST /webhooks/payments`: the token is checked before anything of the body is read. */
-export const paymentsWebhookRoute = (context: Context, door: Door) => {
+export const paymentsWebhookRoute = (context: Context, access: Access) => {
   const { clock, config } = context
   const accountOf = callbackAccounts({
     ID: config.paymentsCallbackTokensId,
     MY: config.paymentsCallbackTokensMy,
   })
-  return new Elysia().post(
+  return new Elysia().use(access).post(
     '/webhooks/payments',
-    door.delivery(async ({ request }) => {
+    async ({ request }) => {
       const account = accountOf(request.headers.get('x-callback-token'))
       if (!account) throw new Refused(401, 'x-callback-token is missing or not known')
       const { text: body } = objectText(await readBytes(request))
@@ -37,30 +37,33 @@ export const paymentsWebhookRoute = (context: Context, door: Door) => {
         id: deliveryId,
         payload: { account, deliveryId, receivedAt, body },
       })
-    }),
-    operation({
-      summary: 'A delivery of the payment provider',
-      description:
-        'Both provider accounts post here; the token says which. Each delivery is recorded ' +
-        'once, a replay is answered with `duplicate`. 503 asks the provider to send it again.',
-      tag: 'webhooks',
-      security: 'callbackToken',
-      body: {
-        schema: Type.Object({}, { additionalProperties: true }),
-        example: { event: 'payment_session.completed', data: { payment_session_id: 'ps-1' } },
-      },
-      ok: { description: 'Recorded.', schema: Recorded, example: { status: 'recorded' } },
-      errors: [400, 401, 413, 429, 503],
-    }),
+    },
+    {
+      limited: 'delivery',
+      ...operation({
+        summary: 'A delivery of the payment provider',
+        description:
+          'Both provider accounts post here; the token says which. Each delivery is recorded ' +
+          'once, a replay is answered with `duplicate`. 503 asks the provider to send it again.',
+        tag: 'webhooks',
+        security: 'callbackToken',
+        body: {
+          schema: Type.Object({}, { additionalProperties: true }),
+          example: { event: 'payment_session.completed', data: { payment_session_id: 'ps-1' } },
+        },
+        ok: { description: 'Recorded.', schema: Recorded, example: { status: 'recorded' } },
+        errors: [400, 401, 413, 429, 503],
+      }),
+    },
   )
 }
 
 /** `POST /webhooks/identity`: the signature covers the raw body, so that is what is checked. */
-export const identityWebhookRoute = (context: Context, door: Door) => {
+export const identityWebhookRoute = (context: Context, access: Access) => {
   const { clock, log, provider } = context
-  return new Elysia().post(
+  return new Elysia().use(access).post(
     '/webhooks/identity',
-    door.delivery(async ({ request }) => {
+    async ({ request }) => {
       const bytes = await readBytes(request)
       const verified = provider.verify(bytes, request.headers, clock())
       if ('reason' in verified) {
@@ -77,20 +80,23 @@ export const identityWebhookRoute = (context: Context, door: Door) => {
         id: deliveryId,
         payload: { provider: provider.name, deliveryId, receivedAt, body: provider.kept(body) },
       })
-    }),
-    operation({
-      summary: 'A delivery of the identity provider',
-      description:
-        'Authentic deliveries of unknown kinds and about unknown people are recorded too.',
-      tag: 'webhooks',
-      security: 'identitySignature',
-      body: {
-        schema: Type.Object({}, { additionalProperties: true }),
-        example: { type: 'applicantReviewed', reviewResult: { reviewAnswer: 'GREEN' } },
-      },
-      ok: { description: 'Recorded.', schema: Recorded, example: { status: 'recorded' } },
-      errors: [400, 401, 413, 429, 503],
-    }),
+    },
+    {
+      limited: 'delivery',
+      ...operation({
+        summary: 'A delivery of the identity provider',
+        description:
+          'Authentic deliveries of unknown kinds and about unknown people are recorded too.',
+        tag: 'webhooks',
+        security: 'identitySignature',
+        body: {
+          schema: Type.Object({}, { additionalProperties: true }),
+          example: { type: 'applicantReviewed', reviewResult: { reviewAnswer: 'GREEN' } },
+        },
+        ok: { description: 'Recorded.', schema: Recorded, example: { status: 'recorded' } },
+        errors: [400, 401, 413, 429, 503],
+      }),
+    },
   )
 }
 

@@ -1,0 +1,40 @@
+import { Elysia } from 'elysia'
+import type { Context } from '../context'
+import { callerOf } from '../http/caller'
+import { openLimiter, takeFrom } from '../http/limit'
+import { openSignIn } from './sign-in'
+
+/** A provider catches up after an outage with thousands of deliveries from few addresses. */
+const deliveriesPerMinute = 12_000
+
+/**
+ * Who may use a route, and how often: each route names one of the two, `health` and `docs` neither.
+ * Both are checked before the body is read.
+ */
+export function openAccess(context: Context) {
+  const { config, clock } = context
+  const limiter = (perMinute: number) => openLimiter({ perMinute, clock })
+  const signIn = openSignIn(context, limiter(config.rateLimitPublicPerMinute))
+  const wallets = limiter(config.rateLimitSignedPerMinute)
+  const addresses = {
+    public: limiter(config.rateLimitPublicPerMinute),
+    /** For the providers' webhooks. */
+    delivery: limiter(deliveriesPerMinute),
+  }
+  return new Elysia({ name: 'access' }).macro({
+    /** No sign-in, limited per address. */
+    limited: (by: keyof typeof addresses) => ({
+      beforeHandle: ({ request }) => takeFrom(addresses[by], callerOf(request).address),
+    }),
+    /** Signed in, limited per wallet; `wallet` is proven and in lower case. */
+    signed: {
+      async resolve({ request }) {
+        const header = request.headers.get('authorization')
+        const wallet = await signIn(header, callerOf(request).address)
+        takeFrom(wallets, wallet)
+        return { wallet }
+      },
+    },
+  })
+}
+export type Access = ReturnType<typeof openAccess>
