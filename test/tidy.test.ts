@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Glob } from 'bun'
 import { serviceNames } from '#shared/messages/topic'
@@ -14,10 +14,14 @@ const linesOf = (path: string) => read(path).split('\n').length
 
 const scripts = files.filter((path) => path.endsWith('.ts'))
 /** What is not a suite nor a suite's fixture. */
-const isSource = (path: string) => !/\.test\.ts$|test-support|\/rig\//.test(path)
+const isSource = (path: string) => !/\.test\.ts$|test-support/.test(path)
 const inServices = scripts.filter((path) => path.startsWith('services/') && isSource(path))
 const inShared = scripts.filter((path) => path.startsWith('shared/') && isSource(path))
 const inInfra = scripts.filter((path) => path.startsWith('infra/') && isSource(path))
+
+const documents = ['*.md', '.github/*.md', '{services,shared,infra,test}/**/*.md'].flatMap(
+  (glob) => [...new Glob(glob).scanSync({ cwd: root, dot: true })],
+)
 
 /** Every line that a rule forbids, as `path: line`: a broken rule shows where. */
 const offences = (paths: readonly string[], forbidden: RegExp): string[] =>
@@ -47,6 +51,25 @@ describe('every file', () => {
 
   test('names the files it imports without .ts', () => {
     expect(offences(scripts, /(from |import\()'\.[^']*\.ts'/)).toEqual([])
+  })
+})
+
+describe('every document', () => {
+  test('names only files that there are', () => {
+    const named = /`((?:services|shared|infra|test)\/[\w./-]+\.\w+)`/g
+    const paths = documents.flatMap((path) => [...read(path).matchAll(named)].map(([, to]) => to))
+    expect(paths.length).toBeGreaterThan(30)
+    expect(paths.filter((to) => !existsSync(join(root, to as string)))).toEqual([])
+  })
+
+  test('links only to files that there are', () => {
+    const links = documents.flatMap((path) =>
+      [...read(path).matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(([, to]) =>
+        join(dirname(path), to as string),
+      ),
+    )
+    expect(links.length).toBeGreaterThan(20)
+    expect(links.filter((to) => !existsSync(join(root, to)))).toEqual([])
   })
 })
 
