@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { leaseDue } from './payment.store'
+import { leaseDue, lockPayment } from './payment.store'
 import { type Fixture, openFixture, wallet } from './test-support'
 
 let fixture: Fixture
@@ -24,6 +24,18 @@ describe('a recheck', () => {
     const ids = shares.flat().map(({ id }) => id)
     expect(ids.length).toBeGreaterThan(5)
     expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  test('leaves what a delivery holds at that moment to the next round', async () => {
+    const id = await open()
+    const now = new Date(Date.now() + 7_200_000)
+    const lease = () => fixture.database.transaction((tx) => leaseDue(tx, now, 1_000))
+    const whileHeld = await fixture.database.transaction(async (tx) => {
+      await lockPayment(tx, id)
+      return lease()
+    })
+    expect(whileHeld.map((row) => row.id)).not.toContain(id)
+    expect((await lease()).map((row) => row.id)).toContain(id)
   })
 })
 

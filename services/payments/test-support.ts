@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { eq, lte } from 'drizzle-orm'
 import { type HandlingContext, handle } from '#shared/bus/handling'
 import { openDatabase } from '#shared/db/open'
 import { openLog } from '#shared/log'
@@ -158,7 +158,23 @@ export async function openFixture() {
     /** One round of rechecks, as if the time had passed in which everything comes due. */
     recheck: async (aheadMs = 2_000) => {
       time.aheadMs += aheadMs
+      const now = new Date(context.clock())
+      const { id, checks, nextCheckAt } = payments
+      const due = async () => {
+        const columns = { id, checks }
+        const rows = database.read((db) =>
+          db.select(columns).from(payments).where(lte(nextCheckAt, now)),
+        )
+        return new Set((await rows).map((row) => `${row.id} ${row.checks}`))
+      }
+      const before = await due()
       await recheckOnce(context, 100)
+      // A round leaves to the next one what a delivery holds at that moment.
+      await waitUntil('nothing left out', async () => {
+        if ((await due()).isDisjointFrom(before)) return true
+        await recheckOnce(context, 100)
+        return undefined
+      })
     },
     /** Reads the provider's list of the last hour, of both accounts. */
     list: async () => {
