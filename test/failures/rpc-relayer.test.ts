@@ -51,6 +51,9 @@ const allAtOnce: Partial<RpcFaults> = {
   hangRate: 0.01,
 }
 
+/** With every fault at once a path is sent, lost and found many times over: half a minute is usual. */
+const endingMs = 90_000
+
 let stack: Stack
 let proxy: RpcProxy
 let outside: Outside
@@ -86,7 +89,7 @@ async function throughEverything(begin: () => void, during: () => Promise<unknow
   await outside.identity(unverified.wallet, 'approved')
   const orders = await beginPaths(stack, person)
   await during()
-  await pathsEnding(person, orders)
+  await pathsEnding(person, orders, endingMs)
   await waitUntil('the drip', async () => (await balanceOf(unverified)) > startWei)
   await waitUntil('the new user being verified', async () => (await unverified.me()).verified)
   await expectOnceEach(stack, person, orders)
@@ -127,5 +130,5 @@ describe('one credit, one take, one return, one send and one drip come out when 
       () => proxy.setFaults(allAtOnce),
       async () => {},
     )
-  })
+  }, 180_000)
 })

@@ -42,16 +42,24 @@ export async function beginPaths(stack: Stack, person: Person): Promise<Orders> 
 }
 
 /** Waits until all three have ended as they should. */
-export const pathsEnding = (person: Person, { topup, cashout, send }: Orders) =>
-  waitUntil('every path ending', async () => {
-    const { items } = (await person.get('/me/activity')).body
-    const statusOf = (id: string) => items?.find((item: { id: string }) => item.id === id)?.status
-    return (
-      statusOf(topup.paymentId) === 'credited' &&
-      statusOf(cashout.payoutId) === 'returned' &&
-      statusOf(send.sendId) === 'sent'
-    )
-  })
+export const pathsEnding = (
+  person: Person,
+  { topup, cashout, send }: Orders,
+  deadlineMs?: number,
+) =>
+  waitUntil(
+    'every path ending',
+    async () => {
+      const { items } = (await person.get('/me/activity')).body
+      const statusOf = (id: string) => items?.find((item: { id: string }) => item.id === id)?.status
+      return (
+        statusOf(topup.paymentId) === 'credited' &&
+        statusOf(cashout.payoutId) === 'returned' &&
+        statusOf(send.sendId) === 'sent'
+      )
+    },
+    deadlineMs,
+  )
 
 /** One credit, one take, one return and one transfer, with exact amounts, by the chain's events. */
 export async function expectOnceEach(stack: Stack, person: Person, { topup, send }: Orders) {
