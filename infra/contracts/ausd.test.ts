@@ -10,6 +10,7 @@ import {
   toBytes,
 } from 'viem'
 import { ownedWalletAbi, ownedWalletBytecode } from '#infra/contracts/artifacts.gen'
+import { authorizationFields } from '#shared/chain/erc3009'
 import { actors, openContractsFixture, refOf } from '#test/support/contracts'
 
 const fixture = await openContractsFixture()
@@ -25,17 +26,9 @@ const domain = {
   chainId: 10143,
   verifyingContract: fixture.deployment.ausd,
 } as const
-const transferFields = [
-  { name: 'from', type: 'address' },
-  { name: 'to', type: 'address' },
-  { name: 'value', type: 'uint256' },
-  { name: 'validAfter', type: 'uint256' },
-  { name: 'validBefore', type: 'uint256' },
-  { name: 'nonce', type: 'bytes32' },
-] as const
 const types = {
-  TransferWithAuthorization: transferFields,
-  ReceiveWithAuthorization: transferFields,
+  TransferWithAuthorization: authorizationFields,
+  ReceiveWithAuthorization: authorizationFields,
   CancelAuthorization: [
     { name: 'authorizer', type: 'address' },
     { name: 'nonce', type: 'bytes32' },

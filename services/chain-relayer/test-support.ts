@@ -267,6 +267,24 @@ export const transferData = (signed: GivenAuthorization) =>
       ...([signed.nonce, signed.signature] as [Hex, Hex]),
     ],
   })
+/** Cancels an authorization; anybody may send what the wallet of `key` signed. */
+export async function cancelData(key: Hex, nonce: string, domain: TokenDomain): Promise<Hex> {
+  const account = privateKeyToAccount(key)
+  const message = { authorizer: account.address, nonce: nonce as Hex }
+  const signature = await account.signTypedData({
+    domain,
+    types: {
+      CancelAuthorization: [
+        { name: 'authorizer', type: 'address' },
+        { name: 'nonce', type: 'bytes32' },
+      ],
+    },
+    primaryType: 'CancelAuthorization',
+    message,
+  })
+  const args = [message.authorizer, message.nonce, signature] as const
+  return encodeFunctionData({ abi: ausdAbi, functionName: 'cancelAuthorization', args })
+}
 export const freeze = (wallet: string, frozen: boolean, revision: bigint): Task => ({
   kind: 'freeze',
   payload: { wallet, frozen, revision: String(revision) },

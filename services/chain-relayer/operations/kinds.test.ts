@@ -6,6 +6,7 @@ import { pause } from '#shared/deadline'
 import { actorKeys } from '#test/support/contracts'
 import { round } from '../rounds'
 import {
+  cancelData,
   freeze,
   newNonce,
   newWallet,
@@ -86,24 +87,8 @@ describe('a take', () => {
 
   test('whose authorization was cancelled fails', async () => {
     const context = await fixture.begin()
-    const { key, address, signed, task } = await signedTake()
-    const account = privateKeyToAccount(key)
-    const signature = await account.signTypedData({
-      domain: contracts.domain,
-      types: {
-        CancelAuthorization: [
-          { name: 'authorizer', type: 'address' },
-          { name: 'nonce', type: 'bytes32' },
-        ],
-      },
-      primaryType: 'CancelAuthorization',
-      message: { authorizer: address, nonce: signed.nonce as Hex },
-    })
-    const cancel = encodeFunctionData({
-      abi: ausdAbi,
-      functionName: 'cancelAuthorization',
-      args: [address, signed.nonce as Hex, signature],
-    })
+    const { key, signed, task } = await signedTake()
+    const cancel = await cancelData(key, signed.nonce, contracts.domain)
     await fixture.submit(actorKeys.budi, contracts.ausd, cancel)
     await fixture.command(task)
     const done = await fixture.finish(context, task)

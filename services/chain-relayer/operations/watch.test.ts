@@ -1,14 +1,13 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import pino from 'pino'
-import { encodeFunctionData, type Hex } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
-import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import type { Hex } from 'viem'
 import { idFor } from '#shared/ids'
 import { actorKeys } from '#test/support/contracts'
 import type { Context } from '../context'
 import { outbox } from '../schema.store'
 import {
+  cancelData,
   newNonce,
   newWallet,
   openFixture,
@@ -112,21 +111,8 @@ describe('a take that failed', () => {
 
   test('and was cancelled by its wallet stays failed, and calls nobody', async () => {
     const { context, alarms } = await begin()
-    const { key, address, signed, task } = await failedTake(context)
-    const nonce = signed.nonce as Hex
-    const signature = await privateKeyToAccount(key).signTypedData({
-      domain: contracts.domain,
-      types: {
-        CancelAuthorization: [
-          { name: 'authorizer', type: 'address' },
-          { name: 'nonce', type: 'bytes32' },
-        ],
-      },
-      primaryType: 'CancelAuthorization',
-      message: { authorizer: address, nonce },
-    })
-    const args = [address, nonce, signature] as const
-    await submitted(encodeFunctionData({ abi: ausdAbi, functionName: 'cancelAuthorization', args }))
+    const { key, signed, task } = await failedTake(context)
+    await submitted(await cancelData(key, signed.nonce, contracts.domain))
     await watchUntil(context, 'the end of the watch', async () => !(await isWatched(task)))
     expect((await fixture.operationOf(task)).state).toBe('failed')
     expect(alarms).toEqual([])
