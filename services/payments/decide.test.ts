@@ -8,6 +8,7 @@ import {
   decideSettled,
   lostMicro,
   nextCheck,
+  waiverOf,
 } from './decide'
 import { mayBecome, type PaymentFacts, type PaymentState, paymentStates } from './payment'
 import type { Charge } from './providers/provider'
@@ -179,6 +180,28 @@ describe('what is lost by a payment that was taken back', () => {
     ],
   ] as const)('%s', (_, payment, micro) => {
     expect(lostMicro(payment as PaymentFacts)).toBe(micro)
+  })
+})
+
+describe('a refund that we ordered', () => {
+  const given = { ...paid, creditedAt: then }
+  const onHold = { ...given, held: true }
+  test.each([
+    ['of a credited top-up', { ...given, state: 'credited' }],
+    ['after its hold', { ...onHold, state: 'credited', holdEndedAt: then }],
+    ['of a repaid settlement', { ...given, kind: 'settlement', state: 'repaid' }],
+    ['whose revocation was given up while on hold', { ...onHold, state: 'review' }],
+  ] as const)('%s loses nothing', (_, payment) => {
+    const refunded = { ...payment, refundedMinor: 50_000n }
+    expect(lostMicro(refunded)).toBe(3_076_923n)
+    expect(lostMicro({ ...refunded, ...waiverOf(payment, 50_000n) })).toBe(0n)
+  })
+
+  test.each([
+    ['a held top-up', { ...onHold, state: 'held' }],
+    ['a repaid settlement', { ...onHold, kind: 'settlement', state: 'repaid' }],
+  ] as const)('of %s on hold is revoked on the chain', (_, payment) => {
+    expect(waiverOf(payment, 50_000n)).toEqual({})
   })
 })
 

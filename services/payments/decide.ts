@@ -98,14 +98,18 @@ export function decideOverpaid(payment: PaymentFacts): Step {
   return busy ? { stay: true } : { next: 'review', reason: 'paid_twice' }
 }
 
+/** The chain cannot take it back: never held, its hold is over, or revoking it was given up. */
+const isBeyondRevoking = (payment: PaymentFacts) =>
+  ['credited', 'repaid', 'review'].includes(payment.state) &&
+  !(payment.state === 'repaid' && isOnHold(payment))
+
 /**
  * AUSD (10⁻⁶, rounded up) that the wallet was given for money which was taken back when the chain
  * could not take it back any more; 0 while it can, or when nothing was given.
  */
 export function lostMicro(payment: PaymentFacts): bigint {
   const given = payment.creditedAt !== null || payment.offsetMicro > 0n
-  const over = ['credited', 'repaid', 'review'].includes(payment.state)
-  if (!given || !over || (payment.state === 'repaid' && isOnHold(payment))) return 0n
+  if (!given || !isBeyondRevoking(payment)) return 0n
   const { liveMicro, offsetMicro, waivedMicro } = payment
   const missing = liveMicro + offsetMicro - waivedMicro - remainderFloor(payment)
   return missing > 0n && hasOpenRefund(payment) ? missing : 0n
@@ -116,8 +120,7 @@ export function lostMicro(payment: PaymentFacts): bigint {
  * take it back: the changes to the payment, whose refunds now sum up to `refundedMinor`.
  */
 export function waiverOf(payment: PaymentFacts, refundedMinor: bigint) {
-  const over = ['credited', 'repaid', 'review'].includes(payment.state) && !isOnHold(payment)
-  if (!over) return {}
+  if (!isBeyondRevoking(payment)) return {}
   const givenUp = remainderFloor(payment) - remainderFloor({ ...payment, refundedMinor })
   return {
     waivedMicro: payment.waivedMicro + givenUp,
