@@ -187,12 +187,12 @@ async function storeAndOpen(
   const { database } = context
   const made = await database.transaction(async (tx) => {
     await lockWallet(tx, row.wallet)
-    return (await mayStore(tx)) && insertPayment(tx, row)
+    return (await mayStore(tx)) ? insertPayment(tx, row, openingLeaseMs) : undefined
   })
   failpoint('payments:row-stored')
+  if (made) return openCheckout(context, made)
   const stored = await database.read((db) => findByQuote(db, row.quoteId))
-  if (!stored) return undefined
-  return made ? openCheckout(context, stored) : resume(context, stored, row.takenBy)
+  return stored && resume(context, stored, row.takenBy)
 }
 
 /** The same call again gets the first answer again; if there is none yet, its checkout is opened. */
@@ -207,7 +207,8 @@ async function resume(
   // The rate was locked for a minute; a checkout at it cannot be had for ever.
   const ageMs = context.clock() - payment.createdAt.getTime()
   if (payment.state !== 'opening' || ageMs > reopenMaxMs) return refuse('quote_expired')
-  return openCheckout(context, payment)
+  const leased = await context.database.run((db) => leaseOpening(db, payment.id, openingLeaseMs))
+  return leased ? openCheckout(context, leased) : awaitOther(context, payment.quoteId)
 }
 
 function resultOf(payment: PaymentRow): PaymentResult | undefined {
@@ -223,16 +224,11 @@ function resultOf(payment: PaymentRow): PaymentResult | undefined {
 /** Longer than one attempt at the provider takes. */
 const openingLeaseMs = 7_000
 
-async function openCheckout(
-  context: Context,
-  { id, quoteId }: PaymentRow,
-): Promise<Answer<PaymentResult>> {
-  const { database } = context
-  const payment = await database.run((db) => leaseOpening(db, id, openingLeaseMs))
-  if (!payment) return awaitOther(context, quoteId)
+/** Of a payment that is leased to this call. */
+async function openCheckout(context: Context, payment: PaymentRow): Promise<Answer<PaymentResult>> {
   const checkout = await askForCheckout(context, payment)
   if (!checkout?.checkoutUrl) {
-    await database.run((db) => notePayment(db, id, { openingUntil: null }))
+    await context.database.run((db) => notePayment(db, payment.id, { openingUntil: null }))
     return refuse('provider_unavailable')
   }
   failpoint('payments:session-opened')

@@ -98,17 +98,23 @@ export const payments = schema.table(
 export type PaymentRow = typeof payments.$inferSelect
 export type NewPayment = typeof payments.$inferInsert
 
-/** Stores what we promise before the provider is asked; false when the quote already has its row. */
-export async function insertPayment(db: Db, payment: NewPayment): Promise<boolean> {
-  const made = await db
-    .insert(payments)
-    .values(payment)
-    .onConflictDoNothing()
-    .returning({ id: payments.id })
-  return made.length === 1
-}
-
 const first = async (rows: PromiseLike<PaymentRow[]>) => (await rows)[0]
+
+/** By the clock of the database, and not from the start of a transaction that waited for a lock. */
+const inMs = (ms: number) => sql`clock_timestamp() + ${ms} * interval '1 millisecond'`
+
+/**
+ * Stores what we promise before the provider is asked, leased to who stores it: at no moment does the
+ * row look like one that nobody is opening. Undefined when the quote already has its row.
+ */
+export const insertPayment = (db: Db, payment: NewPayment, leaseMs: number) =>
+  first(
+    db
+      .insert(payments)
+      .values({ ...payment, openingUntil: inMs(leaseMs) })
+      .onConflictDoNothing()
+      .returning(),
+  )
 
 export const findByQuote = (db: Db, quoteId: string) =>
   first(db.select().from(payments).where(eq(payments.quoteId, quoteId)))
@@ -204,7 +210,7 @@ export const leaseOpening = (db: Db, id: string, leaseMs: number) =>
   first(
     db
       .update(payments)
-      .set({ openingUntil: sql`now() + ${leaseMs} * interval '1 millisecond'` })
+      .set({ openingUntil: inMs(leaseMs) })
       .where(
         and(
           eq(payments.id, id),

@@ -104,6 +104,26 @@ describe('opening a second checkout for a debt', () => {
   })
 })
 
+describe('several at once, each repeated while the answer is to try again', () => {
+  const insist = async (wallet: string) => {
+    const quoteId = fixture.quote()
+    for (;;) {
+      const answer = await settle(wallet, quoteId)
+      if (answer.refused !== 'provider_unavailable') return answer.refused ?? 'ok'
+    }
+  }
+
+  test('all get a checkout: none is replaced between its row and the call to the provider', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const wallet = newWallet()
+        return Promise.all([1, 2, 3, 4].map(() => insist(wallet)))
+      }),
+    )
+    expect(answers).toEqual(answers.map(() => ['ok', 'ok', 'ok', 'ok']))
+  })
+})
+
 describe('money that comes on a replaced checkout', () => {
   test('repays under its own ref, and what comes on the new one too', async () => {
     const wallet = newWallet()

@@ -56,7 +56,11 @@ async function end(context: Context, earlier: PaymentRow): Promise<Answer<object
 async function replace(context: Context, earlier: PaymentRow): Promise<Answer<object>> {
   await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, earlier.id)
-    if (row?.state !== earlier.state || row.sessionId !== earlier.sessionId) return
+    const same =
+      row?.state === earlier.state &&
+      row.sessionId === earlier.sessionId &&
+      row.openingUntil?.getTime() === earlier.openingUntil?.getTime()
+    if (!row || !same) return
     await takeStep(tx, context, row, { next: 'replaced', reason: 'replaced' })
   })
   return ok({})
