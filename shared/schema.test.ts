@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { Type } from 'typebox'
+import { Address, Authorization } from '#shared/messages/fields'
 import { readerOf } from '#shared/schema'
 
 const read = readerOf(
@@ -44,5 +45,56 @@ describe('a reader names the first thing that is wrong', () => {
 
   test('a good value comes back as it is', () => {
     expect(read({ amount: '1', bank })).toEqual({ value: { amount: '1', bank } })
+  })
+})
+
+describe('an address is read in lower case', () => {
+  const written = `0x${'aB'.repeat(20)}`
+  const read = readerOf(
+    Type.Object({
+      wallet: Address,
+      found: Type.Union([Address, Type.Null()]),
+      amount: Type.String({ pattern: '^[0-9]+$', says: 'must be a string of digits' }),
+      parts: Type.Optional(Type.Array(Type.Object({ to: Address }))),
+    }),
+  )
+
+  test('wherever it stands; all else stays as it is', () => {
+    const value = {
+      wallet: written,
+      found: written,
+      amount: '0010',
+      parts: [{ to: written }],
+      x: 'X',
+    }
+    const lower = written.toLowerCase()
+    expect(read(value)).toEqual({
+      value: {
+        wallet: lower,
+        found: lower,
+        amount: '0010',
+        parts: [{ to: lower }],
+        x: 'X',
+      } as never,
+    })
+    expect(read({ wallet: written, found: null, amount: '1' })).toEqual({
+      value: { wallet: lower, found: null, amount: '1' } as never,
+    })
+  })
+
+  test('and nothing is made to fit', () => {
+    const fault = 'amount must be a string of digits'
+    expect(read({ wallet: written, found: null, amount: 10 })).toEqual({ fault })
+  })
+
+  test('as are nonce and signature of an authorization', () => {
+    const given = {
+      ...{ from: written, to: written, value: '0007', validAfter: '00', validBefore: '9' },
+      ...{ nonce: `0x${'CD'.repeat(32)}`, signature: `0x${'EF'.repeat(65)}` },
+    }
+    const lower = Object.fromEntries(
+      Object.entries(given).map(([name, text]) => [name, text.toLowerCase()]),
+    )
+    expect(readerOf(Authorization)(given)).toEqual({ value: lower as never })
   })
 })

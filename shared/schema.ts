@@ -1,5 +1,6 @@
-import type { Static, TSchema } from 'typebox'
+import type { StaticDecode, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { DecodeUnsafe, HasCodec } from 'typebox/value'
 
 /** Reads an unknown value as `T`, or says in one sentence what is wrong with it. */
 export type Reader<T> = (value: unknown) => { value: T } | { fault: string }
@@ -8,14 +9,20 @@ type Fault = { keyword: string; instancePath: string; params: object; schemaPath
 
 /**
  * Compiles a TypeBox schema to a reader. A property may carry `says: 'must be …'`, the words a
- * person gets when the property is of another form.
+ * person gets when the property is of another form. What is read is spelt as the schema says
+ * (addresses in lower case), in the object that was given.
  */
-export function readerOf<S extends TSchema>(schema: S): Reader<Static<S>> {
+export function readerOf<S extends TSchema>(schema: S): Reader<StaticDecode<S>> {
+  type Read = StaticDecode<S>
   const known = readers.get(schema)
-  if (known) return known as Reader<Static<S>>
+  if (known) return known as Reader<Read>
   const compiled = Compile(schema)
-  const reader: Reader<Static<S>> = (value) => {
-    if (compiled.Check(value)) return { value: value as Static<S> }
+  // TypeBox's own Decode would also turn a number into a text and drop unknown fields.
+  const decode = HasCodec(schema)
+    ? (value: unknown) => DecodeUnsafe({}, schema, value) as Read
+    : (value: unknown) => value as Read
+  const reader: Reader<Read> = (value) => {
+    if (compiled.Check(value)) return { value: decode(value) }
     return { fault: faultOf(schema, value, compiled.Errors(value) as Fault[]) }
   }
   readers.set(schema, reader)

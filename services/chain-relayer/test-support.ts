@@ -12,7 +12,12 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { handle } from '#shared/bus/handling'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import { type GivenAuthorization, type TokenDomain, typedTransfer } from '#shared/chain/erc3009'
+import {
+  type GivenAuthorization,
+  type SignedTransfer,
+  type TokenDomain,
+  typedTransfer,
+} from '#shared/chain/erc3009'
 import { systemClock, toUnixSeconds } from '#shared/clock'
 import { type Database, openDatabase } from '#shared/db/open'
 import { pause } from '#shared/deadline'
@@ -252,7 +257,7 @@ export async function newWallet(fixture: Fixture, micro = 10_000_000n) {
   if (micro > 0n) await fixture.mint(address, micro)
   return { key, address }
 }
-export const take = (authorization: GivenAuthorization): Task & { kind: 'take' } => ({
+export const take = (authorization: SignedTransfer): Task & { kind: 'take' } => ({
   kind: 'take',
   payload: { payoutId: crypto.randomUUID(), authorization },
 })
@@ -285,11 +290,11 @@ export async function cancelData(key: Hex, nonce: string, domain: TokenDomain): 
   const args = [message.authorizer, message.nonce, signature] as const
   return encodeFunctionData({ abi: ausdAbi, functionName: 'cancelAuthorization', args })
 }
-export const freeze = (wallet: string, frozen: boolean, revision: bigint): Task => ({
+export const freeze = (wallet: Hex, frozen: boolean, revision: bigint): Task => ({
   kind: 'freeze',
   payload: { wallet, frozen, revision: String(revision) },
 })
-export const verify = (wallet: string, verified: boolean, revision: bigint): Task => ({
+export const verify = (wallet: Hex, verified: boolean, revision: bigint): Task => ({
   kind: 'verify',
   payload: { wallet, verified, revision: String(revision) },
 })

@@ -16,8 +16,7 @@ export function answerRecord(context: AnswerContext): Answering {
   const { database, origin, lagMaxMs, clock } = context
   const load = batched((wallets: ReadonlySet<Address>) => loadRecords(database, origin, wallets))
   const boundMemory = openMemoryBound()
-  return answering(IndexerRecord, async ({ wallet: asked }) => {
-    const wallet = asked.toLowerCase() as Address
+  return answering(IndexerRecord, async ({ wallet }) => {
     const loaded = await load(wallet)
     boundMemory(1)
     if (!loaded || !mayAnswer(loaded.cursor, lagMaxMs, clock())) return refuse('indexer_lags')

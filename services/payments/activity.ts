@@ -25,8 +25,7 @@ const texts: Readonly<Record<Reason, string>> = {
 
 /** One page of a wallet's payments, newest first, and everything of it that is in flight. */
 export const answerActivity = ({ database, clock }: Context) =>
-  answering(PaymentsActivity, async ({ wallet: asWritten, limit, before: cursor }) => {
-    const wallet = asWritten.toLowerCase() as `0x${string}`
+  answering(PaymentsActivity, async ({ wallet, limit, before: cursor }) => {
     const nowMs = clock()
     const before = cursor ? { id: cursor.id, createdAt: new Date(cursor.createdAt) } : null
     const [page, open] = await Promise.all([

@@ -2,7 +2,7 @@ import { type Ask, askOr as askInTime } from '#shared/bus/ask'
 import type { Clock } from '#shared/clock'
 import type { Database } from '#shared/db/open'
 import type { Log } from '#shared/log'
-import type { AnswerOf, Question, RequestOf } from '#shared/messages/topic'
+import type { Question, ReadAnswerOf, RequestOf } from '#shared/messages/topic'
 import type { RefusalCode } from '#shared/refusals'
 import type { PaymentProvider } from './providers/provider'
 
@@ -31,4 +31,4 @@ export const askOr = <Q extends Question>(
   question: Q,
   request: RequestOf<Q>,
   otherwise: RefusalCode,
-): Promise<AnswerOf<Q>> => askInTime(ask, question, request, otherwise, askDeadlineMs)
+): Promise<ReadAnswerOf<Q>> => askInTime(ask, question, request, otherwise, askDeadlineMs)

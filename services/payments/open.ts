@@ -49,8 +49,7 @@ type PaymentRequest = {
 
 /** Refused, in this order: not_verified, wallet_frozen (cards), what the quote says, the limits. */
 export const answerTopups = (context: Context) =>
-  answering(TopupCreate, ({ wallet: asWritten, amount, method, quoteId }) => {
-    const wallet = asWritten.toLowerCase() as `0x${string}`
+  answering(TopupCreate, ({ wallet, amount, method, quoteId }) => {
     const amountMinor = BigInt(amount)
     return openPayment(context, {
       kind: 'topup',
@@ -75,14 +74,13 @@ export const answerTopups = (context: Context) =>
 /** By the chain, or because we ordered it and the chain does not show it yet. */
 const isFrozen = async (
   { database }: Context,
-  account: { wallet: string; frozen: boolean },
+  account: { wallet: `0x${string}`; frozen: boolean },
 ): Promise<boolean> =>
   account.frozen || ((await database.read((db) => findWallet(db, account.wallet)))?.frozen ?? false)
 
 /** Refused, in this order: nothing_owed, what the quote says, the limits, what is on its way. */
 export const answerSettlements = (context: Context) =>
-  answering(SettlementCreate, ({ wallet: asWritten, quoteId }) => {
-    const wallet = asWritten.toLowerCase() as `0x${string}`
+  answering(SettlementCreate, ({ wallet, quoteId }) => {
     let readAt = new Date(0)
     return openPayment(context, {
       kind: 'settlement',
@@ -118,7 +116,7 @@ async function openPayment(
   request: PaymentRequest,
 ): Promise<Answer<PaymentResult>> {
   const { database } = context
-  const quoteId = request.quoteId.toLowerCase()
+  const { quoteId } = request
   const takenBy = fingerprint([request.kind, request.wallet, ...request.body])
   const known = await database.read((db) => findByQuote(db, quoteId))
   if (known) return resume(context, known, takenBy)
@@ -138,7 +136,7 @@ async function openPayment(
     const taken = await askOr(context, QuoteTake, { quoteId, takenBy }, 'rate_unavailable')
     if ('refused' in taken) return taken
     failpoint('payments:quote-taken')
-    const row = rowFor(context, { ...request, quoteId, takenBy }, taken.ok, price.ok)
+    const row = rowFor(context, { ...request, takenBy }, taken.ok, price.ok)
     const opened = await storeAndOpen(context, row, request.mayStore)
     if (opened) return opened
   }

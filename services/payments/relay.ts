@@ -28,9 +28,9 @@ export const relayReactions = (context: Context): Reaction[] => [
       context.log.error({ cause, reason, alarm: true }, 'hold could not be extended'),
   }),
   reactTo(relaySettled('freeze'), {
-    apply: async (tx, { cause }) => {
-      const [wallet, revision] = cause.split(':')
-      await confirmFreeze(tx, wallet!, BigInt(revision!))
+    apply: async (tx, { wallet, cause }) => {
+      const [, revision] = cause.split(':')
+      await confirmFreeze(tx, wallet, BigInt(revision!))
     },
   }),
   reactTo(relayFailed('freeze'), {

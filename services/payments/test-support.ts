@@ -1,9 +1,10 @@
 import { eq, lte } from 'drizzle-orm'
 import { type HandlingContext, handle } from '#shared/bus/handling'
+import type { Answering } from '#shared/bus/serve'
 import { openDatabase } from '#shared/db/open'
 import { openLog } from '#shared/log'
 import type { RelayKind } from '#shared/messages/relay'
-import type { AnswerOf, Question } from '#shared/messages/topic'
+import type { Question, ReadAnswerOf } from '#shared/messages/topic'
 import { paymentsWebhookSubject } from '#shared/messages/webhooks'
 import { receiveListed } from '#shared/provider/listing'
 import { type Answer, ok, refuse } from '#shared/refusals'
@@ -32,7 +33,7 @@ const txHash = `0x${'ab'.repeat(32)}`
 
 let wallets = 0
 /** A wallet nobody else uses: one that is frozen must not trouble the next test. */
-export const newWallet = () => `0x${(++wallets).toString(16).padStart(40, 'a')}`
+export const newWallet = (): `0x${string}` => `0x${(++wallets).toString(16).padStart(40, 'a')}`
 
 type Answered = {
   ok?: { paymentId: string; checkoutUrl: string; items: Entry[]; inFlight: Entry[] }
@@ -83,7 +84,7 @@ function openOtherServices(clock: () => number) {
     return ok({ id: request.quoteId, ...locked, expiresAt: '' })
   }
   const ask = async <Q extends Question>({ subject }: Q, request: unknown) =>
-    answer(subject, request as Record<string, string>) as AnswerOf<Q>
+    answer(subject, request as Record<string, string>) as ReadAnswerOf<Q>
   return { chain, quotes, quote, ask }
 }
 
@@ -129,16 +130,16 @@ export async function openFixture() {
     return new Response(null, { status: outcome === 'done' ? 200 : 503 })
   }
   /** The relayer tells that an order is final on the chain, or given up. */
-  const settle = (kind: RelayKind, cause: string, failed = false) =>
+  const settle = (kind: RelayKind, cause: string, failed = false, of = wallet) =>
     handle(reader, {
       subject: `relay.${kind}.${failed ? 'failed' : 'settled'}`,
       messageId: `${kind}:${cause}:${failed}:${crypto.randomUUID()}`,
       payload: {
-        ...{ operationId: 'op_1', cause, wallet, reason: 'reverted', txHash, blockNumber: '7' },
+        ...{ operationId: 'op_1', cause, reason: 'reverted', txHash, blockNumber: '7' },
+        wallet: of,
       },
     })
-  const answerOf = (answering: { answer: (request: unknown) => Promise<unknown> }) =>
-    answering.answer as (request: unknown) => Promise<Answered>
+  const answerOf = ({ answer }: Answering) => answer as (request: unknown) => Promise<Answered>
   const listing = paymentListing(context)
   const row = async (id: string) =>
     (await database.read((db) => db.select().from(payments).where(eq(payments.id, id))))[0]
@@ -200,7 +201,7 @@ export async function openFixture() {
         const has = ([key, value]: [string, unknown]) => found?.[key as 'id'] === value
         return found && Object.entries(want).every(has) && found
       }),
-    walletRow: (of: string) => database.read((db) => findWallet(db, of)),
+    walletRow: (of: `0x${string}`) => database.read((db) => findWallet(db, of)),
     reversals: () => database.read((db) => db.select().from(reversals)),
     anomalies: () => database.read((db) => db.select().from(anomalies)),
     [Symbol.asyncDispose]: async () => {

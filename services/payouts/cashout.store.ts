@@ -194,7 +194,7 @@ const idBytes = sql`${cashouts.id} collate "C"`
 /** One page of a wallet's cash-outs, newest first; `before` is exclusive. */
 export const findPage = (
   database: Database,
-  asked: { wallet: string; limit: number; before?: { createdAt: string; id: string } },
+  asked: { wallet: `0x${string}`; limit: number; before?: { createdAt: string; id: string } },
 ): Promise<Cashout[]> =>
   database.read((db) => {
     const { wallet, limit, before } = asked
@@ -204,23 +204,18 @@ export const findPage = (
     return db
       .select()
       .from(cashouts)
-      .where(and(eq(cashouts.wallet, wallet.toLowerCase() as `0x${string}`), older))
+      .where(and(eq(cashouts.wallet, wallet), older))
       .orderBy(desc(cashouts.createdAt), sql`${idBytes} desc`)
       .limit(limit)
   })
 
 /** Everything of a wallet that is under way, newest first, at most 100. */
-export const findInFlight = (database: Database, wallet: string): Promise<Cashout[]> =>
+export const findInFlight = (database: Database, wallet: `0x${string}`): Promise<Cashout[]> =>
   database.read((db) =>
     db
       .select()
       .from(cashouts)
-      .where(
-        and(
-          eq(cashouts.wallet, wallet.toLowerCase() as `0x${string}`),
-          inArray(cashouts.state, [...inFlightStates]),
-        ),
-      )
+      .where(and(eq(cashouts.wallet, wallet), inArray(cashouts.state, [...inFlightStates])))
       .orderBy(desc(cashouts.createdAt), sql`${idBytes} desc`)
       .limit(inFlightMax),
   )

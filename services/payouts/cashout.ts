@@ -1,9 +1,9 @@
 import type { Lifecycle } from '#shared/lifecycle'
 import type { CashoutCreate } from '#shared/messages/payouts'
-import type { RequestOf } from '#shared/messages/topic'
+import type { ReadRequestOf } from '#shared/messages/topic'
 
 /** What a user asks for: a signed transfer of AUSD, and the bank account to pay. */
-export type CashoutRequest = RequestOf<typeof CashoutCreate>
+export type CashoutRequest = ReadRequestOf<typeof CashoutCreate>
 
 export const cashoutStates = [
   'taking',

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Faulted, Unavailable } from '#shared/bus/ask'
 import { type Answering, answering } from '#shared/bus/serve'
+import { canonical } from '#shared/chain/erc3009'
 import { toUnixSeconds } from '#shared/clock'
 import { Overdue } from '#shared/deadline'
 import { failpoint } from '#shared/failpoint'
@@ -101,14 +102,14 @@ async function store(
   const sealed = context.safe.seal(bank, id)
   const row = {
     id,
-    wallet: asked.wallet as `0x${string}`,
+    wallet: asked.wallet,
     state: 'taking' as const,
     rateMinorPerUsd: terms.rate,
     ausdMicro: BigInt(authorization.value),
     fiatMinor: terms.fiatMinor,
     quoteId,
     takenBy: terms.takenBy,
-    authorizer: authorization.from as `0x${string}`,
+    authorizer: authorization.from,
     authorizationNonce: authorization.nonce,
     authorization,
     channelCode: bank.channelCode,
@@ -140,26 +141,12 @@ const answerOf = ({
   fiat: fiatMinor.toString(),
 })
 
-/** One spelling: lower-case hex, numbers without leading zeros, the name without outer blanks. */
-function normalized(request: CashoutRequest): CashoutRequest {
-  const { authorization, bank } = request
-  const lower = <T extends string>(text: T) => text.toLowerCase()
-  const whole = (digits: string) => BigInt(digits).toString()
-  return {
-    wallet: lower(request.wallet),
-    quoteId: lower(request.quoteId),
-    authorization: {
-      from: lower(authorization.from),
-      to: lower(authorization.to),
-      value: whole(authorization.value),
-      validAfter: whole(authorization.validAfter),
-      validBefore: whole(authorization.validBefore),
-      nonce: lower(authorization.nonce),
-      signature: lower(authorization.signature),
-    },
-    bank: { ...bank, accountHolderName: bank.accountHolderName.trim() },
-  }
-}
+/** One spelling of what a repeat may spell otherwise: numbers without leading zeros, no outer blanks. */
+const normalized = (request: CashoutRequest): CashoutRequest => ({
+  ...request,
+  authorization: canonical(request.authorization),
+  bank: { ...request.bank, accountHolderName: request.bank.accountHolderName.trim() },
+})
 
 /** The quote's taker: a hash of purpose, wallet and body. Of a normalized request. */
 function fingerprintOf({ wallet, quoteId, authorization: a, bank: b }: CashoutRequest): string {

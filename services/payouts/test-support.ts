@@ -2,7 +2,8 @@ import { eq, sql } from 'drizzle-orm'
 import { type HandlingContext, handle } from '#shared/bus/handling'
 import { openDatabase } from '#shared/db/open'
 import { openLog } from '#shared/log'
-import type { AnswerOf, Question } from '#shared/messages/topic'
+import type { CashoutCreate } from '#shared/messages/payouts'
+import type { Question, ReadAnswerOf, RequestOf } from '#shared/messages/topic'
 import { paymentsWebhookSubject } from '#shared/messages/webhooks'
 import { openProviderClient } from '#shared/provider/client'
 import { receiveListed } from '#shared/provider/listing'
@@ -13,7 +14,6 @@ import { waitUntil } from '#test/support/wait'
 import { answerActivity } from './activity'
 import { anomalies } from './anomaly.store'
 import { openChannels, openDetailsSafe } from './bank'
-import type { CashoutRequest } from './cashout'
 import { cashouts } from './cashout.store'
 import type { Context } from './context'
 import { answerCashouts } from './open'
@@ -56,7 +56,7 @@ function openNeighbours() {
     return ok({ id: request.quoteId, ...locked, expiresAt: '' })
   }
   const ask = async <Q extends Question>({ subject }: Q, request: unknown) =>
-    answer(subject, request as Record<string, string>) as AnswerOf<Q>
+    answer(subject, request as Record<string, string>) as ReadAnswerOf<Q>
   return { chain, quotes, quote, ask }
 }
 
@@ -127,7 +127,7 @@ export async function openFixture(
     return new Response(null, { status: 200 })
   }
   const listing = payoutListing(context)
-  const request = (change: Change = {}): CashoutRequest => ({
+  const request = (change: Change = {}): RequestOf<typeof CashoutCreate> => ({
     wallet: change.wallet ?? wallet,
     quoteId: change.quoteId ?? neighbours.quote(),
     authorization: {
@@ -142,8 +142,8 @@ export async function openFixture(
       ...change.bank,
     },
   })
-  const create = (asked: CashoutRequest, other: Partial<Context> = {}) =>
-    answerCashouts({ ...context, ...other }).answer(asked) as Promise<{
+  const create = (asked: RequestOf<typeof CashoutCreate>, other: Partial<Context> = {}) =>
+    answerCashouts({ ...context, ...other }).answer(structuredClone(asked)) as Promise<{
       ok?: { payoutId: string; ausd: string; fiat: string }
       refused?: RefusalCode
     }>

@@ -1,7 +1,12 @@
 import { headers, type Msg, type NatsError } from 'nats'
 import type { Bus } from '#shared/bus/open'
 import { Overdue } from '#shared/deadline'
-import { type AnswerOf, answerSchema, type Question, type RequestOf } from '#shared/messages/topic'
+import {
+  answerSchema,
+  type Question,
+  type ReadAnswerOf,
+  type RequestOf,
+} from '#shared/messages/topic'
 import { type RefusalCode, refuse } from '#shared/refusals'
 import { requestId, requestIdHeader } from '#shared/request-id'
 import { readerOf } from '#shared/schema'
@@ -19,7 +24,7 @@ export type Ask = <Q extends Question>(
   question: Q,
   request: RequestOf<Q>,
   deadlineMs?: number,
-) => Promise<AnswerOf<Q>>
+) => Promise<ReadAnswerOf<Q>>
 
 /** A little longer than the answering side allows itself, so that its own fault arrives first. */
 const askDeadlineMs = 10_000
@@ -34,7 +39,7 @@ export const asker =
       throw new Faulted(`${question.subject} failed: ${reply.headers?.get('Nats-Service-Error')}`)
     const read = schemaOf(question)(reply.json())
     if ('fault' in read) throw new Faulted(`${question.subject} answered badly: ${read.fault}`)
-    return read.value as AnswerOf<typeof question>
+    return read.value as ReadAnswerOf<typeof question>
   }
 
 /** Asks; when no answer comes in time, or a fault, the answer is the refusal `otherwise`. */
@@ -44,7 +49,7 @@ export async function askOr<Q extends Question>(
   request: RequestOf<Q>,
   otherwise: RefusalCode,
   deadlineMs?: number,
-): Promise<AnswerOf<Q>> {
+): Promise<ReadAnswerOf<Q>> {
   try {
     return await ask(question, request, deadlineMs)
   } catch (error) {

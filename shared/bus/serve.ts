@@ -1,18 +1,26 @@
 import { headers, type ServiceMsg } from 'nats'
 import type { Bus } from '#shared/bus/open'
+import { Malformed } from '#shared/bus/verdict'
 import { within } from '#shared/deadline'
 import type { Log } from '#shared/log'
-import type { AnswerOf, Question, RequestOf, ServiceName } from '#shared/messages/topic'
+import type { AnswerOf, Question, ReadRequestOf, ServiceName } from '#shared/messages/topic'
 import { requestIdHeader, withRequestId } from '#shared/request-id'
 import { readerOf } from '#shared/schema'
 
 export type Answering = { question: Question; answer: (request: unknown) => Promise<unknown> }
 
-/** Ties a question to the function that answers it. */
+/** Ties a question to the function that answers it. A request of another form throws `Malformed`. */
 export const answering = <Q extends Question>(
   question: Q,
-  answer: (request: RequestOf<Q>) => Promise<AnswerOf<Q>>,
-): Answering => ({ question, answer: (request) => answer(request as RequestOf<Q>) })
+  answer: (request: ReadRequestOf<Q>) => Promise<AnswerOf<Q>>,
+): Answering => ({
+  question,
+  answer: async (request) => {
+    const read = readerOf(question.request)(request)
+    if ('fault' in read) throw new Malformed(read.fault)
+    return answer(read.value as ReadRequestOf<Q>)
+  },
+})
 
 const answerDeadlineMs = 9_000
 
@@ -54,16 +62,13 @@ async function respond(options: Served, { question, answer }: Answering, message
   const carried = headers()
   if (id) carried.set(requestIdHeader, id)
   try {
-    const read = readerOf(question.request)(message.json())
-    if ('fault' in read) {
-      message.respondError(400, read.fault)
-      return
-    }
+    const request: unknown = message.json()
     const work = withRequestId(id, () =>
-      within(answer(read.value), answerDeadlineMs, question.subject),
+      within(answer(request), answerDeadlineMs, question.subject),
     )
     message.respond(JSON.stringify(await work), { headers: carried })
   } catch (error) {
+    if (error instanceof Malformed) return void message.respondError(400, error.message)
     options.log.error({ err: error, subject: question.subject, requestId: id }, 'question failed')
     message.respondError(500, 'failed')
   }

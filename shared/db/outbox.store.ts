@@ -1,9 +1,9 @@
 import { and, asc, inArray, isNull, sql } from 'drizzle-orm'
 import { bigserial, index, jsonb, type PgSchema, text } from 'drizzle-orm/pg-core'
-import type { TSchema } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import { at, fromNow } from '#shared/db/columns'
 import type { Database, Tx } from '#shared/db/open'
-import type { Message, Topic } from '#shared/messages/topic'
+import type { Topic } from '#shared/messages/topic'
 import { requestId } from '#shared/request-id'
 import { readerOf } from '#shared/schema'
 
@@ -35,7 +35,7 @@ export async function announce<S extends TSchema>(
   outbox: OutboxTable,
   topic: Topic<S>,
   id: string,
-  payload: Message<Topic<S>>,
+  payload: Static<S>,
 ): Promise<void> {
   const read = readerOf(topic.schema)(payload)
   if ('fault' in read) throw new Error(`${topic.subject}: ${read.fault}`)

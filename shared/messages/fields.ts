@@ -7,20 +7,32 @@ export const Amount = Type.String({
   says: `must be a string of 1 to ${amountDigitsMax} digits, in the smallest unit`,
   examples: ['1000000'],
 })
-export const Address = Type.String({
-  pattern: '^0x[0-9a-fA-F]{40}$',
-  says: 'must be an address: 0x and 40 hex digits',
-  examples: ['0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211'],
-})
-export const Hash = Type.String({
-  pattern: '^0x[0-9a-fA-F]{64}$',
-  says: 'must be 32 bytes: 0x and 64 hex digits',
-})
-export const Uuid = Type.String({
-  pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
-  says: 'must be a uuid',
-  examples: ['7f9c24e8-3b1a-4d52-9e0f-1c2d3e4f5a6b'],
-})
+/** Written in any case; read in lower case, so that one address is one string everywhere. */
+export const Address = Type.Decode(
+  Type.String({
+    pattern: '^0x[0-9a-fA-F]{40}$',
+    says: 'must be an address: 0x and 40 hex digits',
+    examples: ['0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211'],
+  }),
+  (written) => written.toLowerCase() as `0x${string}`,
+)
+/** Read in lower case. */
+export const Hash = Type.Decode(
+  Type.String({
+    pattern: '^0x[0-9a-fA-F]{64}$',
+    says: 'must be 32 bytes: 0x and 64 hex digits',
+  }),
+  (written) => written.toLowerCase() as `0x${string}`,
+)
+/** Read in lower case. */
+export const Uuid = Type.Decode(
+  Type.String({
+    pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
+    says: 'must be a uuid',
+    examples: ['7f9c24e8-3b1a-4d52-9e0f-1c2d3e4f5a6b'],
+  }),
+  (written) => written.toLowerCase(),
+)
 /** Unix seconds as a decimal string; 20 digits hold every uint64. */
 export const UnixSeconds = Type.String({
   pattern: '^[0-9]{1,20}$',
@@ -43,10 +55,13 @@ export const Authorization = Type.Object(
     validAfter: UnixSeconds,
     validBefore: UnixSeconds,
     nonce: Hash,
-    signature: Type.String({
-      pattern: '^0x([0-9a-fA-F]{2}){65,4096}$',
-      says: 'must be a signature: 0x and at least 65 bytes of hex',
-    }),
+    signature: Type.Decode(
+      Type.String({
+        pattern: '^0x([0-9a-fA-F]{2}){65,4096}$',
+        says: 'must be a signature: 0x and at least 65 bytes of hex',
+      }),
+      (written) => written.toLowerCase() as `0x${string}`,
+    ),
   },
   { additionalProperties: false, says: 'must be an object' },
 )

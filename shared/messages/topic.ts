@@ -1,4 +1,4 @@
-import type { Static, TSchema } from 'typebox'
+import type { Static, StaticDecode, TSchema } from 'typebox'
 import { Type } from 'typebox'
 import { type Answer, refusalCodes } from '#shared/refusals'
 
@@ -19,7 +19,8 @@ export type Topic<S extends TSchema = TSchema> = {
   readonly stream: 'WEBHOOKS' | 'COMMANDS' | 'EVENTS'
   readonly publishers: readonly ServiceName[]
 }
-export type Message<T extends Topic> = Static<T['schema']>
+/** A message as it is read: addresses in lower case. */
+export type Message<T extends Topic> = StaticDecode<T['schema']>
 
 /** A question over request/reply, answered by `owner` through the NATS services API. */
 export type Question<Q extends TSchema = TSchema, A extends TSchema = TSchema> = {
@@ -29,9 +30,14 @@ export type Question<Q extends TSchema = TSchema, A extends TSchema = TSchema> =
   readonly owner: ServiceName
   readonly askers: readonly ServiceName[]
 }
+/** A request as it is asked; addresses in any case. */
 export type RequestOf<Q extends Question> = Static<Q['request']>
-/** What the owner answers: `{ ok }` or `{ refused }`. */
+/** A request as its owner reads it: addresses in lower case. */
+export type ReadRequestOf<Q extends Question> = StaticDecode<Q['request']>
+/** What the owner answers, `{ ok }` or `{ refused }`; addresses in any case. */
 export type AnswerOf<Q extends Question> = Answer<Static<Q['answer']>>
+/** An answer as the asker reads it. */
+export type ReadAnswerOf<Q extends Question> = Answer<StaticDecode<Q['answer']>>
 
 export const command = <S extends TSchema>(
   subject: string,

@@ -114,7 +114,8 @@ describe('a take', () => {
   test('security: a second payout out of the same authorization fails at once', async () => {
     const context = await fixture.begin()
     const { signed, task } = await signedTake()
-    const second = take({ ...signed, nonce: signed.nonce.toUpperCase().replace('0X', '0x') })
+    const respelt = signed.nonce.toUpperCase().replace('0X', '0x') as Hex
+    const second = take({ ...signed, nonce: respelt })
     await fixture.command(task)
     await fixture.command(second)
     expect((await fixture.finish(context, task)).state).toBe('settled')
@@ -169,7 +170,7 @@ describe('a take that no block takes in time', () => {
 })
 
 describe('a return', () => {
-  const giveBack = (wallet: string): Task & { kind: 'return' } => ({
+  const giveBack = (wallet: `0x${string}`): Task & { kind: 'return' } => ({
     kind: 'return',
     payload: { payoutId: crypto.randomUUID(), wallet, ausd: '2000000' },
   })
@@ -206,14 +207,17 @@ describe('a return', () => {
 })
 
 describe('a drip', () => {
-  const drip = (wallet: string): Task & { kind: 'drip' } => ({ kind: 'drip', payload: { wallet } })
+  const drip = (wallet: `0x${string}`): Task & { kind: 'drip' } => ({
+    kind: 'drip',
+    payload: { wallet },
+  })
 
   test('comes once per wallet for ever, however it is spelled', async () => {
     const context = await fixture.begin()
     const { address } = privateKeyToAccount(generatePrivateKey())
     await fixture.command(drip(address))
     expect((await fixture.finish(context, drip(address))).state).toBe('settled')
-    await fixture.command(drip(address.toLowerCase()))
+    await fixture.command(drip(address.toLowerCase() as `0x${string}`))
     await round(context)
     await pause(300)
     await round(context)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { canonical } from '#shared/chain/erc3009'
+import { canonical, type SignedTransfer } from '#shared/chain/erc3009'
 import type { Task } from './operation'
 import { orderOf, sendIdOf } from './order'
 
@@ -12,7 +12,7 @@ const signed = {
   validBefore: '1790000000',
   nonce: `0x${'AB'.repeat(32)}`,
   signature: `0x${'CD'.repeat(65)}`,
-}
+} as const
 const credit = (ausd: string, held = false): Task => ({
   kind: 'credit',
   payload: { refId: 'pay_1', wallet, ausd, held },
@@ -29,7 +29,7 @@ const freeze = (frozen: boolean): Task => ({
   kind: 'freeze',
   payload: { wallet, frozen, revision: '17' },
 })
-const take = (authorization: typeof signed): Task => ({
+const take = (authorization: SignedTransfer): Task => ({
   kind: 'take',
   payload: { payoutId: 'p1', authorization },
 })
@@ -68,7 +68,7 @@ describe('an order', () => {
   })
 
   test('to take is the same whichever of its valid signatures it carries', () => {
-    const other = { ...signed, signature: `0x${'ef'.repeat(65)}` }
+    const other = { ...signed, signature: `0x${'ef'.repeat(65)}` as const }
     expect(orderOf(take(other)).contentHash).toBe(orderOf(take(signed)).contentHash)
   })
 

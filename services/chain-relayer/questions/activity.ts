@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import type { Db } from '#shared/db/open'
 import type { ActivityEntry } from '#shared/messages/activity'
 import type { ChainActivity } from '#shared/messages/chain'
-import type { RequestOf } from '#shared/messages/topic'
+import type { ReadRequestOf } from '#shared/messages/topic'
 import type { Context } from '../context'
 import { type Operation, operations } from '../operations/operation.store'
 
@@ -53,7 +53,7 @@ const causeBytes = sql`${operations.cause} collate "C"`
 /** The sends of a wallet; takes and returns belong to the activity of their payout. */
 export const readActivity = (
   { database }: Context,
-  { wallet, limit, before }: RequestOf<typeof ChainActivity>,
+  { wallet, limit, before }: ReadRequestOf<typeof ChainActivity>,
 ) =>
   database.read(async (db) => {
     const mine = and(

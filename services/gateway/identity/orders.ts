@@ -64,12 +64,12 @@ export const orderReactions = (context: Context): readonly Reaction[] => [
   }),
   reactTo(relaySettled('drip'), {
     async apply(tx, { wallet }) {
-      await settleDrip(tx, wallet.toLowerCase() as `0x${string}`)
+      await settleDrip(tx, wallet)
     },
   }),
   reactTo(relayFailed('drip'), {
     async apply(tx, { wallet, reason }) {
-      await failIdentity(tx, wallet.toLowerCase() as `0x${string}`, reason)
+      await failIdentity(tx, wallet, reason)
       context.log.error({ wallet, reason, alarm: true }, 'native coin could not be dripped')
     },
   }),

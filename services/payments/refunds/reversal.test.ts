@@ -15,7 +15,7 @@ beforeEach(async () => {
   await fixture.control('faults', {})
 })
 
-const isFrozen = (wallet: string) =>
+const isFrozen = (wallet: `0x${string}`) =>
   waitUntil(`${wallet} being frozen`, async () => (await fixture.walletRow(wallet))?.frozen)
 const freezes = async (wallet: string) => {
   const sent = await fixture.database.read((db) =>
@@ -238,7 +238,7 @@ describe('a frozen wallet', () => {
     await fixture.recheck()
     const [first, again] = await freezes(wallet)
     expect(again).toEqual(first!)
-    await fixture.settle('freeze', `${wallet}:${first!.revision}`)
+    await fixture.settle('freeze', `${wallet}:${first!.revision}`, false, wallet)
     const before = (await freezes(wallet)).length
     await fixture.recheck(60_000)
     expect((await freezes(wallet)).length).toBe(before)

@@ -28,11 +28,8 @@ export const wallets = schema.table(
 )
 export type WalletRow = typeof wallets.$inferSelect
 
-export async function findWallet(db: Db, wallet: string): Promise<WalletRow | undefined> {
-  const rows = await db
-    .select()
-    .from(wallets)
-    .where(eq(wallets.wallet, wallet.toLowerCase() as `0x${string}`))
+export async function findWallet(db: Db, wallet: `0x${string}`): Promise<WalletRow | undefined> {
+  const rows = await db.select().from(wallets).where(eq(wallets.wallet, wallet))
   return rows[0]
 }
 
@@ -55,16 +52,11 @@ export async function storeFreeze(
 }
 
 /** The chain has this revision: the order is not sent again. */
-export const confirmFreeze = (tx: Tx, wallet: string, revision: bigint) =>
+export const confirmFreeze = (tx: Tx, wallet: `0x${string}`, revision: bigint) =>
   tx
     .update(wallets)
     .set({ orderAgainAt: null, updatedAt: sql`now()` })
-    .where(
-      and(
-        eq(wallets.wallet, wallet.toLowerCase() as `0x${string}`),
-        eq(wallets.revision, revision),
-      ),
-    )
+    .where(and(eq(wallets.wallet, wallet), eq(wallets.revision, revision)))
 
 /** Wallets whose order is unanswered for too long, or whose freeze an operator ended. */
 export const findDueWallets = (db: Db, now: Date, rowsMax: number): Promise<WalletRow[]> =>

@@ -1,4 +1,4 @@
-import type { Static, TSchema } from 'typebox'
+import type { StaticDecode, TSchema } from 'typebox'
 import { within } from '#shared/deadline'
 import { readerOf } from '#shared/schema'
 
@@ -10,7 +10,7 @@ export async function askJson<S extends TSchema>(
   address: string,
   schema: S,
   options: { deadlineMs: number; accept?: string },
-): Promise<Static<S>> {
+): Promise<StaticDecode<S>> {
   const { host } = new URL(address)
   const body = await within(fetchJson(address, options), options.deadlineMs, host)
   const read = readerOf(schema)(body)
