@@ -1,16 +1,97 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Events, type NatsConnection } from 'nats'
 import { provisionNats } from '#infra/nats/provision'
-import {
-  publishable,
-  type Right,
-  subscribable,
-  unpublishable,
-  unsubscribable,
-} from '#infra/nats/rights'
-import { questions } from '#shared/messages/catalogue'
+import { type Grant, rightsOf } from '#infra/nats/rights'
+import { consumers, streams } from '#infra/nats/topology'
+import { questions, topics } from '#shared/messages/catalogue'
 import { type ServiceName, serviceNames } from '#shared/messages/topic'
 import { type ScratchServer, startScratchServer } from '#test/support/scratch-server'
+
+type Right = {
+  readonly subject: string
+  readonly queue?: string
+  readonly users: readonly ServiceName[]
+}
+
+/** A subject as it is tried: wildcards of the catalogue made concrete. */
+const concrete = (subject: string) => subject.replace('.>', '.ID.delivery-1')
+
+const durables = Object.entries(consumers).flatMap(([stream, plans]) =>
+  plans.map((plan) => ({ stream, reader: plan.durable_name })),
+)
+const servesQuestions = (user: ServiceName) => questions.some(({ owner }) => owner === user)
+
+const srvVerbs = ['PING', 'INFO', 'STATS']
+const to = (users: readonly ServiceName[], ...subjects: string[]): Right[] =>
+  subjects.map((subject) => ({ subject, users }))
+
+/**
+ * Who may publish what, from the catalogue and the topology alone: nothing here comes from
+ * rights.ts, so that a slip there fails here.
+ */
+const publishable: readonly Right[] = [
+  ...topics.flatMap((topic) => to(topic.publishers, concrete(topic.subject))),
+  ...questions.flatMap((question) => to(question.askers, question.subject)),
+  ...srvVerbs.flatMap((verb) => to(['gateway'], `$SRV.${verb}`)),
+  // The healthcheck of a service asks its own name, as its own user.
+  ...serviceNames.filter(servesQuestions).flatMap((name) => to([name], `$SRV.PING.${name}`)),
+  ...durables.flatMap(({ stream, reader }) =>
+    to(
+      [reader],
+      `$JS.API.CONSUMER.INFO.${stream}.${reader}`,
+      `$JS.API.CONSUMER.MSG.NEXT.${stream}.${reader}`,
+      `$JS.ACK.${stream}.${reader}.1.1.1.1.1`,
+    ),
+  ),
+  ...['quotes', 'rates'].flatMap((bucket) =>
+    to(['pricing'], `$KV.${bucket}.key`, `$JS.API.STREAM.MSG.GET.KV_${bucket}`),
+  ),
+  ...to(['pricing'], '$JS.API.INFO'),
+]
+
+/** What no service may say. */
+const unpublishable: readonly string[] = [
+  ...streams.flatMap(({ name }) => [
+    ...['CREATE', 'UPDATE', 'DELETE', 'PURGE', 'MSG.DELETE', 'SNAPSHOT', 'RESTORE'].map(
+      (verb) => `$JS.API.STREAM.${verb}.${name}`,
+    ),
+    `$JS.API.DIRECT.GET.${name}`,
+    `$JS.API.DIRECT.GET.${name}.subject`,
+    `$JS.API.STREAM.INFO.${name}`,
+    `$JS.API.CONSUMER.CREATE.${name}.other.subject`,
+    `$JS.API.CONSUMER.CREATE.${name}`,
+  ]),
+  ...durables.flatMap(({ stream, reader }) => [
+    `$JS.API.CONSUMER.CREATE.${stream}.${reader}`,
+    `$JS.API.CONSUMER.DURABLE.CREATE.${stream}.${reader}`,
+    `$JS.API.CONSUMER.DELETE.${stream}.${reader}`,
+    `$JS.API.CONSUMER.PAUSE.${stream}.${reader}`,
+    `$JS.API.STREAM.MSG.GET.${stream}`,
+  ]),
+  ...['$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST', '$JS.API.CONSUMER.NAMES.EVENTS'],
+  ...['$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.EVENTS.payments', '$SYS.REQ.SERVER.PING'],
+  ...serviceNames.map((name) => `_INBOX_${name}.reply`),
+  ...['webhooks.other.1', 'relay.other', 'payments.other', 'nothing.known'],
+]
+
+/** Who may subscribe to what; a question only in the queue group that its copies share. */
+const subscribable: readonly Right[] = [
+  ...questions.map(({ subject, owner }) => ({ subject, queue: 'q', users: [owner] })),
+  ...serviceNames.flatMap((name) => to([name], `_INBOX_${name}.reply`, `_INBOX_${name}.>`)),
+  ...srvVerbs.flatMap((verb) => to(serviceNames, `$SRV.${verb}`)),
+  ...srvVerbs.flatMap((verb) =>
+    serviceNames.flatMap((name) =>
+      to([name], `$SRV.${verb}.${name}`, `$SRV.${verb}.${name}.instance`),
+    ),
+  ),
+]
+
+/** What no service may hear. */
+const unsubscribable: readonly string[] = [
+  ...['>', '*', '_INBOX.>', '$SRV.>', '$JS.>', '$KV.>', '$SYS.>', '$JS.EVENT.ADVISORY.>'],
+  ...topics.map(({ subject }) => subject),
+  ...questions.map(({ subject }) => subject), // Outside the queue group, to listen along.
+]
 
 const publishes: Right[] = [
   ...publishable,
@@ -82,6 +163,27 @@ describe.each(serviceNames)('the user %s', (user) => {
     expect(denied.get(user)!.subscription).toContain(subject)
   })
 })
+
+describe('security: no right is granted besides those tried above', () => {
+  test.each(serviceNames)('%s', (user) => {
+    const { publish, subscribe } = rightsOf(user)
+    const beyond = (grants: readonly Grant[], tries: readonly Right[]) => {
+      const own = tries.filter(({ users }) => users.includes(user))
+      return grants
+        .flatMap(({ subjects }) => subjects)
+        .filter((right) => !own.some((tried) => covers(right, tried)))
+    }
+    expect(beyond(publish, publishable)).toEqual([])
+    expect(beyond(subscribe, subscribable)).toEqual([])
+  })
+})
+
+/** `*` stands for one word, `>` for the rest; a queue group stands behind a blank. */
+function covers(right: string, { subject, queue }: Right): boolean {
+  const [pattern = '', group] = right.split(' ')
+  const words = pattern.replace(/[$.]/g, '\\$&').replace('*', '[^.]+').replace('>', '.+')
+  return group === queue && new RegExp(`^${words}$`).test(subject)
+}
 
 describe('every question', () => {
   test.each(questions.map((question) => [question.subject, question] as const))(

@@ -1,86 +1,101 @@
-import { consumers, streams } from '#infra/nats/topology'
+import { consumers } from '#infra/nats/topology'
 import { questions, topics } from '#shared/messages/catalogue'
-import { type ServiceName, serviceNames } from '#shared/messages/topic'
+import type { ServiceName } from '#shared/messages/topic'
 
-export type Right = {
-  readonly subject: string
-  readonly queue?: string
-  readonly users: readonly ServiceName[]
+/** Subjects that their user needs for one thing. `why` stands over them in users.gen.conf. */
+export type Grant = { readonly why: string; readonly subjects: readonly string[] }
+
+/** All that a user may say and hear: nats-server refuses the rest. */
+export type Rights = { readonly publish: readonly Grant[]; readonly subscribe: readonly Grant[] }
+
+/** Everything that a service needs, worked out from who says, asks, answers and reads what. */
+export const rightsOf = (user: ServiceName): Rights => ({
+  publish: [...messagesOf(user), ...readingOf(user), ...withoutMessage[user]].filter(isGiven),
+  subscribe: [inboxOf(user), answersOf(user), presenceOf(user)].filter(isGiven),
+})
+
+const isGiven = ({ subjects }: Grant) => subjects.length > 0
+
+function messagesOf(user: ServiceName): Grant[] {
+  const said = topics.filter(({ publishers }) => publishers.includes(user))
+  const asked = questions.filter(({ askers }) => askers.includes(user))
+  return [
+    { why: 'What it says.', subjects: said.map(({ subject }) => subject) },
+    { why: 'What it asks.', subjects: asked.map(({ subject }) => subject) },
+  ]
 }
 
-/** A subject as it is tried: wildcards of the catalogue made concrete. */
-const concrete = (subject: string) => subject.replace('.>', '.ID.delivery-1')
+/** To fetch from its own consumers and to acknowledge; making and changing them is the admin's. */
+const readingOf = (user: ServiceName): Grant[] =>
+  Object.entries(consumers)
+    .filter(([, plans]) => plans.some((plan) => plan.durable_name === user))
+    .map(([stream]) => ({
+      why: `Its consumer of ${stream}.`,
+      subjects: [
+        `$JS.API.CONSUMER.INFO.${stream}.${user}`,
+        `$JS.API.CONSUMER.MSG.NEXT.${stream}.${user}`,
+        `$JS.ACK.${stream}.${user}.>`,
+      ],
+    }))
 
-const durables = Object.entries(consumers).flatMap(([stream, plans]) =>
-  plans.map((plan) => ({ stream, reader: plan.durable_name })),
-)
-const servesQuestions = (user: ServiceName) => questions.some(({ owner }) => owner === user)
+/** infra/ops/healthcheck.ts asks a service by its name, as the service's own user. */
+const healthcheckOf = (user: ServiceName): Grant => ({
+  why: 'Its healthcheck.',
+  subjects: [`$SRV.PING.${user}`],
+})
 
-const srvVerbs = ['PING', 'INFO', 'STATS']
-const to = (users: readonly ServiceName[], ...subjects: string[]): Right[] =>
-  subjects.map((subject) => ({ subject, users }))
+/**
+ * What pricing needs to write a key and to read a key. Never `$JS.API.DIRECT.GET`: it answers with
+ * the bare value under whatever subject the asker names as its inbox, so that a value written to a
+ * bucket could be sent on as somebody else's message.
+ */
+const buckets: Grant = {
+  why: 'Its two buckets. Never $JS.API.DIRECT.GET: rights.ts says why.',
+  subjects: [
+    ...['$KV.quotes.>', '$KV.rates.>'],
+    ...['$JS.API.STREAM.MSG.GET.KV_quotes', '$JS.API.STREAM.MSG.GET.KV_rates'],
+    '$JS.API.INFO', // The client asks it before it opens a bucket.
+  ],
+}
 
-/** Who may publish what, worked out from the catalogue and the topology alone. */
-export const publishable: readonly Right[] = [
-  ...topics.flatMap((topic) => to(topic.publishers, concrete(topic.subject))),
-  ...questions.flatMap((question) => to(question.askers, question.subject)),
-  ...srvVerbs.flatMap((verb) => to(['gateway'], `$SRV.${verb}`)),
-  // The healthcheck of a service asks its own name, as its own user.
-  ...serviceNames.filter(servesQuestions).flatMap((name) => to([name], `$SRV.PING.${name}`)),
-  ...durables.flatMap(({ stream, reader }) =>
-    to(
-      [reader],
-      `$JS.API.CONSUMER.INFO.${stream}.${reader}`,
-      `$JS.API.CONSUMER.MSG.NEXT.${stream}.${reader}`,
-      `$JS.ACK.${stream}.${reader}.1.1.1.1.1`,
-    ),
-  ),
-  ...['quotes', 'rates'].flatMap((bucket) =>
-    to(['pricing'], `$KV.${bucket}.key`, `$JS.API.STREAM.MSG.GET.KV_${bucket}`),
-  ),
-  ...to(['pricing'], '$JS.API.INFO'),
-]
+/** What a user publishes besides the messages of the catalogue. */
+const withoutMessage: Readonly<Record<ServiceName, readonly Grant[]>> = {
+  // It answers by HTTP, so that its healthcheck needs no right.
+  gateway: [
+    {
+      why: 'It gathers the figures of all services for /metrics and /ready.',
+      subjects: ['$SRV.PING', '$SRV.INFO', '$SRV.STATS'],
+    },
+  ],
+  pricing: [buckets, healthcheckOf('pricing')],
+  payments: [healthcheckOf('payments')],
+  payouts: [healthcheckOf('payouts')],
+  'chain-relayer': [healthcheckOf('chain-relayer')],
+  'indexer-reader': [healthcheckOf('indexer-reader')],
+}
 
-/** What no service may say. */
-export const unpublishable: readonly string[] = [
-  ...streams.flatMap(({ name }) => [
-    ...['CREATE', 'UPDATE', 'DELETE', 'PURGE', 'MSG.DELETE', 'SNAPSHOT', 'RESTORE'].map(
-      (verb) => `$JS.API.STREAM.${verb}.${name}`,
-    ),
-    `$JS.API.DIRECT.GET.${name}`,
-    `$JS.API.DIRECT.GET.${name}.subject`,
-    `$JS.API.STREAM.INFO.${name}`,
-    `$JS.API.CONSUMER.CREATE.${name}.other.subject`,
-    `$JS.API.CONSUMER.CREATE.${name}`,
+const inboxOf = (user: ServiceName): Grant => ({
+  why: 'Its inbox, which nobody else hears.',
+  subjects: [`_INBOX_${user}.>`],
+})
+
+/** The queue group of the NATS services API, which the copies of a service share. */
+const queue = 'q'
+
+/** Only in the queue group: outside of it a service could listen along unseen. */
+const answersOf = (user: ServiceName): Grant => ({
+  why: 'What it answers.',
+  subjects: questions
+    .filter(({ owner }) => owner === user)
+    .map(({ subject }) => `${subject} ${queue}`),
+})
+
+/** Every service registers with the NATS services API, also the gateway, which answers nothing. */
+const presenceOf = (user: ServiceName): Grant => ({
+  why: 'To be found by `nats micro`.',
+  subjects: ['PING', 'INFO', 'STATS'].flatMap((verb) => [
+    `$SRV.${verb}`,
+    `$SRV.${verb}.${user}`,
+    `$SRV.${verb}.${user}.*`,
   ]),
-  ...durables.flatMap(({ stream, reader }) => [
-    `$JS.API.CONSUMER.CREATE.${stream}.${reader}`,
-    `$JS.API.CONSUMER.DURABLE.CREATE.${stream}.${reader}`,
-    `$JS.API.CONSUMER.DELETE.${stream}.${reader}`,
-    `$JS.API.CONSUMER.PAUSE.${stream}.${reader}`,
-    `$JS.API.STREAM.MSG.GET.${stream}`,
-  ]),
-  ...['$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST', '$JS.API.CONSUMER.NAMES.EVENTS'],
-  ...['$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.EVENTS.payments', '$SYS.REQ.SERVER.PING'],
-  ...serviceNames.map((name) => `_INBOX_${name}.reply`),
-  ...['webhooks.other.1', 'relay.other', 'payments.other', 'nothing.known'],
-]
-
-/** Who may subscribe to what; a question only in the queue group that its copies share. */
-export const subscribable: readonly Right[] = [
-  ...questions.map(({ subject, owner }) => ({ subject, queue: 'q', users: [owner] })),
-  ...serviceNames.flatMap((name) => to([name], `_INBOX_${name}.reply`, `_INBOX_${name}.>`)),
-  ...srvVerbs.flatMap((verb) => to(serviceNames, `$SRV.${verb}`)),
-  ...srvVerbs.flatMap((verb) =>
-    serviceNames.flatMap((name) =>
-      to([name], `$SRV.${verb}.${name}`, `$SRV.${verb}.${name}.instance`),
-    ),
-  ),
-]
-
-/** What no service may hear. */
-export const unsubscribable: readonly string[] = [
-  ...['>', '*', '_INBOX.>', '$SRV.>', '$JS.>', '$KV.>', '$SYS.>', '$JS.EVENT.ADVISORY.>'],
-  ...topics.map(({ subject }) => subject),
-  ...questions.map(({ subject }) => subject), // Outside the queue group, to listen along.
-]
+})

@@ -116,6 +116,16 @@ describe('every container', () => {
   })
 })
 
+test('nats-server is given its configuration and what that includes, side by side', () => {
+  const main = 'nats-server.conf'
+  const text = readFileSync(join(repositoryDir, 'infra/nats', main), 'utf8')
+  const included = [...text.matchAll(/^\s*include '(.+)'$/gm)].map(([, name]) => name)
+  const mounted = composition.services.nats!.volumes!.filter((mount) => mount.startsWith('.'))
+  const expected = [main, ...included].map((name) => `./nats/${name}:/etc/nats/${name}:ro`)
+  expect(included).toEqual(['users.gen.conf'])
+  expect(mounted).toEqual(expected)
+})
+
 describe('the order of starting', () => {
   test.each(services)('%s waits for what is there, in the way it can be waited for', (_, it) => {
     for (const [name, { condition }] of Object.entries(it.depends_on ?? {})) {

@@ -1,0 +1,9 @@
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { usersFile, usersPath } from '#infra/nats/generate'
+
+const remedy = 'out of date: bun run permissions'
+
+test('users.gen.conf is what the catalogue and the topology say today', () => {
+  expect(readFileSync(usersPath, 'utf8') === usersFile() || remedy).toBe(true)
+})

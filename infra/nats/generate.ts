@@ -1,0 +1,48 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Grant, rightsOf } from '#infra/nats/rights'
+import { passwordVariable } from '#infra/nats/server-environment'
+import { type ServiceName, serviceNames } from '#shared/messages/topic'
+
+/** Where nats-server.conf includes the users from. */
+export const usersPath = join(import.meta.dir, 'users.gen.conf')
+
+/** The whole of users.gen.conf as it should be now. */
+export const usersFile = (): string => `\
+# The users of the account APP. Who may say and hear what: rights.ts, from the catalogue of messages.
+# Written by \`bun run permissions\`.
+
+users: [
+  # Provisioning, operations and the NATS CLI. No service knows this password.
+  { user: admin, password: $${passwordVariable('admin')} }
+${serviceNames.map(userOf).join('')}]
+`
+
+/** A question is answered once, and no later than its asker waits (`shared/bus/ask.ts`). */
+const replies = '{ max: 1, expires: "12s" }'
+
+const userOf = (user: ServiceName): string => {
+  const { publish, subscribe } = rightsOf(user)
+  return `
+  {
+    user: ${user}, password: $${passwordVariable(user)}
+    permissions: {
+      publish: [
+${publish.map(linesOf).join('')}      ]
+      subscribe: [
+${subscribe.map(linesOf).join('')}      ]
+      allow_responses: ${replies}
+    }
+  }
+`
+}
+
+const linesOf = ({ why, subjects }: Grant): string =>
+  [`# ${why}`, ...subjects.map((subject) => `"${subject}"`)]
+    .map((line) => `        ${line}\n`)
+    .join('')
+
+if (import.meta.main) {
+  writeFileSync(usersPath, usersFile())
+  console.log('wrote infra/nats/users.gen.conf')
+}
