@@ -81,7 +81,7 @@ describe('security: the inbox of another', () => {
       pass,
       inboxPrefix: '_INBOX_payments',
     })
-    const heard = impostor.request('chain.account', '{}', { timeout: 500 })
+    const heard = impostor.request('chain.authorization.check', '{}', { timeout: 500 })
     await expect(heard).rejects.toThrow(/Permissions Violation for Subscription|TIMEOUT/)
     await impostor.close()
   })

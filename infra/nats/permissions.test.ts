@@ -32,7 +32,7 @@ const to = (users: readonly ServiceName[], ...subjects: string[]): Right[] =>
 const publishable: readonly Right[] = [
   ...topics.flatMap((topic) => to(topic.publishers, concrete(topic.subject))),
   ...questions.flatMap((question) => to(question.askers, question.subject)),
-  ...srvVerbs.flatMap((verb) => to(['gateway'], `$SRV.${verb}`)),
+  ...to(['gateway'], '$SRV.PING', '$SRV.STATS'),
   // The healthcheck of a service asks its own name, as its own user.
   ...serviceNames.filter(servesQuestions).flatMap((name) => to([name], `$SRV.PING.${name}`)),
   ...durables.flatMap(({ stream, reader }) =>
@@ -71,6 +71,7 @@ const unpublishable: readonly string[] = [
   ...['$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST', '$JS.API.CONSUMER.NAMES.EVENTS'],
   ...['$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.EVENTS.payments', '$SYS.REQ.SERVER.PING'],
   ...serviceNames.map((name) => `_INBOX_${name}.reply`),
+  '$SRV.INFO',
   ...['webhooks.other.1', 'relay.other', 'payments.other', 'nothing.known'],
 ]
 

@@ -64,7 +64,7 @@ const withoutMessage: Readonly<Record<ServiceName, readonly Grant[]>> = {
   gateway: [
     {
       why: 'It gathers the figures of all services for /metrics and /ready.',
-      subjects: ['$SRV.PING', '$SRV.INFO', '$SRV.STATS'],
+      subjects: ['$SRV.PING', '$SRV.STATS'],
     },
   ],
   pricing: [buckets, healthcheckOf('pricing')],

@@ -4,38 +4,33 @@ import { Address, Amount, Authorization, UnixSeconds } from '#shared/messages/fi
 import { question } from '#shared/messages/topic'
 
 /** A wallet as the contract has it, at the newest block. Refused: chain_unavailable. */
-export const ChainAccount = question(
-  'chain.account',
-  'chain-relayer',
-  ['gateway', 'payments', 'payouts'],
-  {
-    request: Type.Object({ wallet: Address }),
-    answer: Type.Object({
-      wallet: Address,
-      verified: Type.Boolean(),
-      defaulted: Type.Boolean(),
-      frozen: Type.Boolean(),
-      score: Amount,
-      ratioBps: Amount,
-      cycles: Type.Integer(),
-      collateral: Type.Object({
-        value: Amount,
-        shares: Amount,
-        pendingShares: Amount,
-        pendingUntil: Type.Union([UnixSeconds, Type.Null()]),
-      }),
-      limit: Amount,
-      drawn: Amount,
-      /** Debt repaid by money that may still be taken back; it frees nothing until then. */
-      encumbered: Amount,
-      encumberedUntil: Type.Union([UnixSeconds, Type.Null()]),
-      /** What a draw would be given now. */
-      available: Amount,
-      balance: Type.Object({ ausd: Amount, native: Amount }),
-      blockNumber: Amount,
+export const ChainAccount = question('chain.account', 'chain-relayer', ['gateway', 'payments'], {
+  request: Type.Object({ wallet: Address }),
+  answer: Type.Object({
+    wallet: Address,
+    verified: Type.Boolean(),
+    defaulted: Type.Boolean(),
+    frozen: Type.Boolean(),
+    score: Amount,
+    ratioBps: Amount,
+    cycles: Type.Integer(),
+    collateral: Type.Object({
+      value: Amount,
+      shares: Amount,
+      pendingShares: Amount,
+      pendingUntil: Type.Union([UnixSeconds, Type.Null()]),
     }),
-  },
-)
+    limit: Amount,
+    drawn: Amount,
+    /** Debt repaid by money that may still be taken back; it frees nothing until then. */
+    encumbered: Amount,
+    encumberedUntil: Type.Union([UnixSeconds, Type.Null()]),
+    /** What a draw would be given now. */
+    available: Amount,
+    balance: Type.Object({ ausd: Amount, native: Amount }),
+    blockNumber: Amount,
+  }),
+})
 
 /**
  * The hold of a payment at the newest block: of a held top-up, or a held repayment. `released`: it
