@@ -11,7 +11,7 @@ import { waitUntil } from '#test/support/wait'
 import { answerAs, type Backbone, startBackbone, startGateway } from './test-support/backbone'
 import { account, history } from './test-support/bodies'
 import { headerOf, walletOf } from './test-support/wallets'
-import { users } from './users/user.store'
+import { openUsers, users } from './users/user.store'
 
 let backbone: Backbone
 let gateway: Awaited<ReturnType<typeof startGateway>>
@@ -60,6 +60,21 @@ describe('over HTTP', () => {
     const second = (await (await get('/me', headers)).json()) as { user: object }
     expect(await find()).toHaveLength(1)
     expect(second.user).toEqual(first.user)
+  })
+  test('a user is made once, and again only when more others came than are remembered', async () => {
+    let made = 0
+    const run: typeof backbone.database.run = (work) => {
+      made++
+      return backbone.database.run(work)
+    }
+    const { insert } = openUsers({ ...backbone.database, run }, 2)
+    const [first, second, third] = [freshWallet(), freshWallet(), freshWallet()].map(walletOf)
+    for (const wallet of [first, second, first, second, third]) await insert(wallet!)
+    expect(made).toBe(3)
+    for (const wallet of [second, third]) await insert(wallet!)
+    expect(made).toBe(3)
+    await insert(first!)
+    expect(made).toBe(4)
   })
   test('a country that was set is there after a restart', async () => {
     const who = freshWallet()

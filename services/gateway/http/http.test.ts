@@ -99,6 +99,15 @@ describe('a token bucket', () => {
     expect(limiter.take('c')).toBe(30 * 2)
     expect(limiter.take('a')).toBe(0)
   })
+  test('security: a key in use stays limited, however many others come', () => {
+    const limiter = openLimiter({ perMinute: 1, clock: () => 0, keysMax: 2 })
+    limiter.take('a')
+    const waits = Array.from({ length: 1_000 }, (_, other) => {
+      limiter.take(`other ${other}`)
+      return limiter.take('a')
+    })
+    expect(new Set(waits)).toEqual(new Set([60]))
+  })
 })
 
 describe('a request id', () => {

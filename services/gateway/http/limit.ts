@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Clock } from '#shared/clock'
 import { Refused } from './failure'
 
@@ -26,7 +27,7 @@ export function openLimiter(options: {
 }): Limiter {
   const { perMinute, clock, keysMax = keysMaxDefault } = options
   const perMs = perMinute / 60_000
-  const buckets = new Map<string, Bucket>()
+  const buckets = new LRUCache<string, Bucket>({ max: keysMax })
   const refilled = (key: string, now: number): number => {
     const bucket = buckets.get(key)
     if (!bucket) return perMinute
@@ -37,9 +38,7 @@ export function openLimiter(options: {
       const now = clock()
       const tokens = refilled(key, now)
       const waitSeconds = tokens >= 1 ? 0 : Math.ceil((1 - tokens) / perMs / 1000)
-      buckets.delete(key)
       buckets.set(key, { tokens: waitSeconds === 0 ? tokens - 1 : tokens, at: now })
-      if (buckets.size > keysMax) buckets.delete(buckets.keys().next().value!)
       return waitSeconds
     },
   }

@@ -127,6 +127,34 @@ describe('security: a session is refused', () => {
   })
 })
 
+describe('full, the memory forgets the oldest and nothing else', () => {
+  test('of 10,000 refused sessions', async () => {
+    const sessions = 10_001
+    const { enter } = open(foreign, sessions)
+    const header = (session: number) =>
+      `Service ${ana.address}.${tomorrow}.0x${String(session).padStart(128, '0')}1d`
+    for (let session = 1; session <= sessions; session++)
+      await enter(header(session)).catch(() => {})
+    // Every token is spent: whoever is not remembered is told to slow down.
+    await expect(enter(header(2))).rejects.toThrow(notTheirs)
+    await expect(enter(header(sessions))).rejects.toThrow(notTheirs)
+    await expect(enter(header(1))).rejects.toMatchObject({ status: 429 })
+  })
+  test('of 50,000 proven sessions', async () => {
+    const sessions = 50_001
+    const valid: Replies = { 'chain.signature.check': okay({ valid: true }) }
+    const { enter, asked } = open(valid, sessions + 1)
+    const header = (session: number) =>
+      `Service 0x${String(session).padStart(40, '0')}.${tomorrow}.0x${'77'.repeat(130)}`
+    for (let session = 1; session <= sessions; session++) await enter(header(session))
+    await enter(header(2))
+    await enter(header(sessions))
+    expect(asked).toHaveLength(sessions)
+    await enter(header(1))
+    expect(asked).toHaveLength(sessions + 1)
+  })
+})
+
 describe('a contract wallet', () => {
   const contract = `0x${'c0'.repeat(20)}` as const
   const header = `Service ${contract}.${tomorrow}.0x${'77'.repeat(130)}`

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Ask } from '#shared/bus/ask'
 import { type Clock, toUnixSeconds } from '#shared/clock'
 import { SignatureCheck } from '#shared/messages/chain'
@@ -21,24 +22,25 @@ const chainDeadlineMs = 3_000
  */
 export function openSignIn({ ask, clock, users }: Context, limiter: Limiter): SignIn {
   // The proven signature is kept with the session: the key alone, guessable, must open nothing.
-  const proven = expiringMap<string>(50_000, clock)
-  const rejected = expiringMap<true>(10_000, clock)
+  const proven = openMemory<string>(50_000, clock)
+  const rejected = openMemory<true>(10_000, clock)
   return async (header, address) => {
     const read = parseSession(header, toUnixSeconds(clock()))
     if ('fault' in read) throw signInAgain(read.fault)
     const { session } = read
     const key = `${session.wallet}.${session.until}`
-    if (proven.get(key) === session.signature) return session.wallet
+    if (proven.peek(key) === session.signature) return session.wallet
     const whole = `${key}.${session.signature}`
-    if (rejected.get(whole)) throw notTheirs()
+    if (rejected.peek(whole)) throw notTheirs()
     takeFrom(limiter, address)
     const ttlMs = await prove(ask, session)
     if (ttlMs === 0) {
-      rejected.set(whole, true, rejectedTtlMs)
+      rejected.set(whole, true, { ttl: rejectedTtlMs })
       throw notTheirs()
     }
     await users.insert(session.wallet)
-    proven.set(key, session.signature, Math.min(ttlMs, session.until * 1000 - clock()))
+    const leftMs = Math.min(ttlMs, session.until * 1000 - clock())
+    if (leftMs > 0) proven.set(key, session.signature, { ttl: leftMs }) // 0 would be for ever.
     return session.wallet
   }
 }
@@ -55,27 +57,9 @@ async function prove(ask: Ask, { wallet, until, signature }: Session): Promise<n
   return okOf(answer).valid ? contractTtlMs : 0
 }
 
-/** A bounded memory whose entries expire; full, it forgets the oldest. */
-type ExpiringMap<V> = {
-  readonly get: (key: string) => V | undefined
-  readonly set: (key: string, value: V, ttlMs: number) => void
-}
-
-/** Opens an empty memory of at most `entriesMax` entries. */
-function expiringMap<V>(entriesMax: number, clock: Clock): ExpiringMap<V> {
-  const entries = new Map<string, { value: V; endsAt: number }>()
-  return {
-    get(key) {
-      const entry = entries.get(key)
-      if (!entry) return undefined
-      if (entry.endsAt > clock()) return entry.value
-      entries.delete(key)
-      return undefined
-    },
-    set(key, value, ttlMs) {
-      entries.delete(key)
-      entries.set(key, { value, endsAt: clock() + ttlMs })
-      if (entries.size > entriesMax) entries.delete(entries.keys().next().value!)
-    },
-  }
-}
+/**
+ * An empty memory whose entries expire by the wall clock, as sessions do. Read with `peek`: full, it
+ * forgets the oldest, however often that was used.
+ */
+const openMemory = <V extends string | true>(max: number, clock: Clock) =>
+  new LRUCache<string, V>({ max, perf: { now: clock }, ttlResolution: 0 })

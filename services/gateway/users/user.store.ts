@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { text } from 'drizzle-orm/pg-core'
+import { LRUCache } from 'lru-cache'
 import { addressColumn, at } from '#shared/db/columns'
 import type { Database } from '#shared/db/open'
 import { schema } from '../schema.store'
@@ -22,17 +23,14 @@ export type Users = {
   readonly setCountry: (wallet: `0x${string}`, country: string) => Promise<void>
 }
 
-const knownMax = 100_000
-
-/** Users in Postgres. */
-export function openUsers(database: Database): Users {
-  const known = new Set<string>()
+/** Users in Postgres. Of more than `knownMax` wallets, the oldest are asked about again. */
+export function openUsers(database: Database, knownMax = 100_000): Users {
+  const known = new LRUCache<string, true>({ max: knownMax })
   return {
     async insert(wallet) {
       if (known.has(wallet)) return
       await database.run((db) => db.insert(users).values({ wallet }).onConflictDoNothing())
-      if (known.size >= knownMax) known.clear()
-      known.add(wallet)
+      known.set(wallet, true)
     },
     async find(wallet) {
       const rows = await database.read((db) =>
