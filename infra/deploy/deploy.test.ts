@@ -150,7 +150,7 @@ describe('a fresh anvil', () => {
     const asReal = await run(fixture, { ADDRESSES_FILE, AUSD_ADDRESS: 'deploy' })
     expect(asReal).toMatchObject({ exitCode: 2, done: [] })
     const forTests = await run(fixture, { ...local, ADDRESSES_FILE }, true)
-    expect(forTests.standing.plan.steps.map((step) => step.do)).toContain('deploy_credit_line')
+    expect(forTests.deployment.plan.steps.map((step) => step.do)).toContain('deploy_credit_line')
   })
 })
 
@@ -173,7 +173,7 @@ describe('a chain with the real AUSD', () => {
   })
 
   test('is complete once the list is done', async () => {
-    for (const todo of (await run(fixture)).standing.plan.todos) {
+    for (const todo of (await run(fixture)).deployment.plan.todos) {
       if (!('send' in todo)) throw new Error(`cannot be sent: ${todo.say}`)
       const { to: address, amount } = todo
       if (todo.send === 'ausd') await giveAusd(fixture, realAusd, address, amount)

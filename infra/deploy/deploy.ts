@@ -26,7 +26,7 @@ export type Job = {
 }
 
 /** How things stand at the end. `planned` is empty unless this was a dry run. */
-export type Standing = {
+export type Deployment = {
   readonly plan: Plan
   readonly facts: Facts | null
   readonly book: AddressBook
@@ -40,7 +40,7 @@ const answersWithinMs = 20_000
  * Reads the chain, plans, does the first step until it is final, and begins again, until no step is left.
  * Throws when a step reverts or is not final in time; another run goes on from there.
  */
-export async function deploy(job: Job): Promise<Standing> {
+export async function deploy(job: Job): Promise<Deployment> {
   const { wanted, say } = job
   const node = await openNode(job.rpcUrls, answersWithinMs)
   const { chainId, genesisHash } = node.chain
@@ -62,7 +62,7 @@ export async function deploy(job: Job): Promise<Standing> {
 const stepsMax = 500
 const lagChecksMax = 60
 
-async function advance(run: Run): Promise<Standing> {
+async function advance(run: Run): Promise<Deployment> {
   const { job } = run
   const done = new Set<string>()
   let lags = 0

@@ -14,7 +14,7 @@ async function main(args: readonly string[]): Promise<number> {
   const { wanted, signers } = wantedOf(config)
   const { rpcUrls, addressesFile, finalWithinMs } = config
   const job = { wanted, signers, rpcUrls, addressesFile, finalWithinMs }
-  const standing = await deploy({ ...job, dryRun: args.length > 0, say: console.log }).catch(
+  const deployment = await deploy({ ...job, dryRun: args.length > 0, say: console.log }).catch(
     (error: unknown) => {
       // The path of an endpoint may be a key, and a provider's answer may repeat it.
       throw new Error(
@@ -22,8 +22,8 @@ async function main(args: readonly string[]): Promise<number> {
       )
     },
   )
-  console.log(report(standing, wanted))
-  return exitCodeOf(standing)
+  console.log(report(deployment, wanted))
+  return exitCodeOf(deployment)
 }
 
 process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {

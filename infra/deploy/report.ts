@@ -1,24 +1,24 @@
 import { formatEther, formatUnits } from 'viem'
-import type { Standing } from './deploy'
+import type { Deployment } from './deploy'
 import type { Facts } from './facts'
 import { wordsOf } from './todo'
 import type { Wanted } from './wanted'
 
 /** 0: nothing is missing; 1: something is left to do; 2: refused. */
-export const exitCodeOf = ({ plan }: Standing): 0 | 1 | 2 =>
+export const exitCodeOf = ({ plan }: Deployment): 0 | 1 | 2 =>
   plan.refusals.length > 0 ? 2 : plan.steps.length + plan.todos.length > 0 ? 1 : 0
 
 /** The end of a run as a person reads it. Holds no key and no endpoint, whose path may be a key. */
-export function report(standing: Standing, wanted: Wanted): string {
-  const { plan, facts } = standing
+export function report(deployment: Deployment, wanted: Wanted): string {
+  const { plan, facts } = deployment
   if (plan.refusals.length > 0)
     return ['refused, nothing was sent:', ...plan.refusals.map((one) => `  ${one}`)].join('\n')
   return [
     ...(facts ? [holdings(facts)] : []),
     ...plan.notes.map((note) => `note: ${note}`),
     ...(plan.steps.length > 0 ? [`${plan.steps.length} steps were planned and not done`] : []),
-    ...environmentOf(standing, wanted),
-    ...todoList(standing, wanted),
+    ...environmentOf(deployment, wanted),
+    ...todoList(deployment, wanted),
   ].join('\n')
 }
 
@@ -37,7 +37,7 @@ function holdings({ admin, treasury, lanes, line }: Facts): string {
 }
 
 /** What to paste into the environment of the services. */
-function environmentOf({ book, facts }: Standing, wanted: Wanted): string[] {
+function environmentOf({ book, facts }: Deployment, wanted: Wanted): string[] {
   const { line, token } = facts ?? {}
   if (!line || !token) return []
   return [
@@ -52,7 +52,7 @@ function environmentOf({ book, facts }: Standing, wanted: Wanted): string[] {
   ]
 }
 
-function todoList({ plan }: Standing, wanted: Wanted): string[] {
+function todoList({ plan }: Deployment, wanted: Wanted): string[] {
   if (plan.todos.length === 0)
     return plan.steps.length === 0 ? ['complete: nothing is missing'] : []
   return [

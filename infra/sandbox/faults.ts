@@ -37,7 +37,7 @@ export type Faults = {
   readonly seed: number | null
 }
 
-/** The honest world. */
+/** The honest context. */
 export const noFaults: Faults = {
   webhooks: {
     drop: 0,

@@ -1,6 +1,7 @@
 import { openBook } from './book'
 import { openChance } from './chance'
 import type { Config } from './config'
+import type { Context } from './context'
 import { bookControls } from './controls/book-controls'
 import { controlRoutes } from './controls/control'
 import { identityControls } from './controls/identity-controls'
@@ -24,7 +25,6 @@ import { transactionEndpoints } from './provider/transaction-endpoints'
 import { type Route, routeTable } from './route'
 import { openTimers } from './timers'
 import { openWebhooks } from './webhooks/sender'
-import type { World } from './world'
 
 /** A running sandbox. `url` is where it listens. */
 export type Sandbox = AsyncDisposable & { readonly url: string }
@@ -46,59 +46,59 @@ export function openSandbox(config: Config): Sandbox {
       Response.json({ error_code: 'NOT_FOUND', message: 'No such path' }, { status: 404 }),
   })
   const url = `http://127.0.0.1:${server.port}`
-  const world: World = {
+  const context: Context = {
     config,
     publicUrl: config.publicUrl ?? url,
     book: openBook(config.bookPath),
     chance: openChance(),
     timers: openTimers(),
-    webhooks: openWebhooks(() => world),
+    webhooks: openWebhooks(() => context),
     faults: noFaults,
   }
-  routes = routeTable(routesOf(world))
+  routes = routeTable(routesOf(context))
   server.reload({ routes })
-  resume(world)
+  resume(context)
   return {
     url,
     async [Symbol.asyncDispose]() {
-      world.timers.close()
-      world.webhooks.close()
+      context.timers.close()
+      context.webhooks.close()
       await server.stop(true)
-      world.book.close()
+      context.book.close()
     },
   }
 }
 
-const routesOf = (world: World): Route[] => [
+const routesOf = (context: Context): Route[] => [
   { method: 'GET', path: '/health', run: () => Response.json({ status: 'ok' }) },
   appRoute,
-  ...behindDoor(world, [
+  ...behindDoor(context, [
     ...sessionEndpoints,
     ...paymentEndpoints,
     ...refundEndpoints,
     ...payoutEndpoints,
     ...transactionEndpoints,
   ]),
-  ...sumsubRoutes(world),
-  ...personaRoutes(world),
-  ...checkoutRoutes(world),
-  ...identityRoutes(world),
+  ...sumsubRoutes(context),
+  ...personaRoutes(context),
+  ...checkoutRoutes(context),
+  ...identityRoutes(context),
   ...controlRoutes([
-    ...payerControls(world),
-    ...paymentControls(world),
-    ...payoutControls(world),
-    ...identityControls(world),
-    ...bookControls(world),
+    ...payerControls(context),
+    ...paymentControls(context),
+    ...payoutControls(context),
+    ...identityControls(context),
+    ...bookControls(context),
   ]),
 ]
 
 // Time passed while the sandbox was down.
-function resume(world: World): void {
-  const { book, webhooks } = world
+function resume(context: Context): void {
+  const { book, webhooks } = context
   for (const session of book.all('sessions')) {
-    if (session.status === 'ACTIVE') planExpiry(world, session)
+    if (session.status === 'ACTIVE') planExpiry(context, session)
   }
-  for (const payout of book.all('payouts')) planPayout(world, payout)
-  for (const refund of book.all('refunds')) planRefund(world, refund)
+  for (const payout of book.all('payouts')) planPayout(context, payout)
+  for (const refund of book.all('refunds')) planRefund(context, refund)
   webhooks.resume()
 }

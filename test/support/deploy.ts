@@ -61,9 +61,9 @@ export async function run(fixture: DeployFixture, more: Env = {}, dryRun = false
   const { rpcUrls, addressesFile, finalWithinMs } = config
   const say = (line: string) => void lines.push(line)
   const job = { wanted, signers, rpcUrls, addressesFile, finalWithinMs, dryRun, say }
-  const standing = await deploy(job)
+  const deployment = await deploy(job)
   const done = lines.filter((line) => line.startsWith('done: ')).map((line) => line.slice(6))
-  return { standing, done, text: report(standing, wanted), exitCode: exitCodeOf(standing) }
+  return { deployment, done, text: report(deployment, wanted), exitCode: exitCodeOf(deployment) }
 }
 
 /** One run as its own process, as a person or a container starts it. */

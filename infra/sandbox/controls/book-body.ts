@@ -1,16 +1,16 @@
+import type { Context } from '../context'
 import { chargebackBody } from '../provider/chargeback'
 import { paymentBody, paymentRequestBody } from '../provider/payment'
 import { payoutBody } from '../provider/payout'
 import { refundBody } from '../provider/refund'
 import { sessionBody } from '../provider/session'
 import type { Webhook } from '../records'
-import type { World } from '../world'
 
 /**
  * The book for people and tests: every object as the provider would answer it, oldest first, with
  * the account it belongs to and what ties it to the others.
  */
-export function bookBody({ book, publicUrl }: World): Record<string, unknown[]> {
+export function bookBody({ book, publicUrl }: Context): Record<string, unknown[]> {
   return {
     sessions: book.all('sessions').map((session) => ({
       account: session.account,

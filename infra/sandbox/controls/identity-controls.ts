@@ -1,13 +1,13 @@
+import type { Context } from '../context'
 import { type Bend, decide } from '../identity/decide'
 import { isWallet } from '../identity/link'
 import { verdicts } from '../identity/verdict'
 import type { IdentityProvider } from '../records'
 import type { JsonObject } from '../route'
-import type { World } from '../world'
 import { type Control, optionalText, Refusal } from './control'
 
 /** The control that plays the reviewer of an identity. */
-export const identityControls = (world: World): Control[] => [
+export const identityControls = (context: Context): Control[] => [
   {
     method: 'POST',
     path: '/control/identity/:id',
@@ -16,15 +16,15 @@ export const identityControls = (world: World): Control[] => [
       if (!isWallet(wallet)) throw new Refusal(400, 'the wallet must be an address')
       const verdict = verdicts.find((known) => known === body.verdict)
       if (!verdict) throw new Refusal(400, `verdict must be one of ${verdicts.join(', ')}`)
-      const provider = providerOf(world, body)
-      const applicant = decide(world, provider, wallet, verdict, bendOf(body))
+      const provider = providerOf(context, body)
+      const applicant = decide(context, provider, wallet, verdict, bendOf(body))
       if (!applicant) throw new Refusal(400, `${provider} has no verdict like ${verdict}`)
       return { wallet, provider, verdict, applicant_id: applicant.providerRef }
     },
   },
 ]
 
-function providerOf({ config }: World, body: JsonObject): IdentityProvider {
+function providerOf({ config }: Context, body: JsonObject): IdentityProvider {
   const name = optionalText(body, 'provider') ?? config.identity.provider
   if (name === 'sumsub' || name === 'persona') return name
   throw new Refusal(400, 'provider must be sumsub or persona')

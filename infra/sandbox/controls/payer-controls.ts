@@ -1,3 +1,4 @@
+import type { Context } from '../context'
 import { payableChannels } from '../pages/channel-list'
 import {
   authorizeRequest,
@@ -10,52 +11,54 @@ import { paymentBody, paymentRequestBody } from '../provider/payment'
 import { sessionBody } from '../provider/session'
 import type { PaymentRequest, Session } from '../records'
 import type { JsonObject } from '../route'
-import type { World } from '../world'
 import { amountMinorOf } from './amounts'
 import { type Control, optionalText, Refusal } from './control'
 
 /** Controls that play the payer of a session. */
-export const payerControls = (world: World): Control[] => [
+export const payerControls = (context: Context): Control[] => [
   {
     method: 'POST',
     path: '/control/sessions/:id/pay',
     run(id, body) {
       // A session that has ended can still be paid: a bank settles late, a code stays on a screen.
-      const session = sessionIn(world, id, ['ACTIVE', 'EXPIRED', 'CANCELED'])
+      const session = sessionIn(context, id, ['ACTIVE', 'EXPIRED', 'CANCELED'])
       const capturedMinor = amountMinorOf(body, session.account, session.amountMinor)
-      const request = shownRequest(world, session) ?? choose(world, session, body)
-      return paymentBody(captureRequest(world, request, capturedMinor))
+      const request = shownRequest(context, session) ?? choose(context, session, body)
+      return paymentBody(captureRequest(context, request, capturedMinor))
     },
   },
   {
     method: 'POST',
     path: '/control/sessions/:id/choose',
-    run: (id, body) => paymentRequestBody(choose(world, sessionIn(world, id, ['ACTIVE']), body)),
+    run: (id, body) =>
+      paymentRequestBody(choose(context, sessionIn(context, id, ['ACTIVE']), body)),
   },
   {
     method: 'POST',
     path: '/control/sessions/:id/authorize',
     run: (id, body) =>
-      paymentBody(authorizeRequest(world, choose(world, sessionIn(world, id, ['ACTIVE']), body))),
+      paymentBody(
+        authorizeRequest(context, choose(context, sessionIn(context, id, ['ACTIVE']), body)),
+      ),
   },
   {
     method: 'POST',
     path: '/control/sessions/:id/fail',
     run(id, body) {
       const failureCode = optionalText(body, 'failure_code') ?? 'USER_DECLINED_PAYMENT'
-      const request = choose(world, sessionIn(world, id, ['ACTIVE']), body)
-      return paymentBody(failRequest(world, request, failureCode))
+      const request = choose(context, sessionIn(context, id, ['ACTIVE']), body)
+      return paymentBody(failRequest(context, request, failureCode))
     },
   },
   {
     method: 'POST',
     path: '/control/sessions/:id/expire',
     run: (id) =>
-      sessionBody(expireSession(world, sessionIn(world, id, ['ACTIVE'])), world.publicUrl),
+      sessionBody(expireSession(context, sessionIn(context, id, ['ACTIVE'])), context.publicUrl),
   },
 ]
 
-function sessionIn({ book }: World, id: string, states: Session['status'][]): Session {
+function sessionIn({ book }: Context, id: string, states: Session['status'][]): Session {
   const session = book.get('sessions', id) ?? book.find('sessions', (s) => s.referenceId === id)
   if (!session) throw new Refusal(404, 'no such session')
   if (states.includes(session.status)) return session
@@ -63,13 +66,13 @@ function sessionIn({ book }: World, id: string, states: Session['status'][]): Se
 }
 
 // The virtual account the payer had been shown before the session ended.
-function shownRequest({ book }: World, session: Session): PaymentRequest | undefined {
+function shownRequest({ book }: Context, session: Session): PaymentRequest | undefined {
   const request = session.requestId ? book.get('requests', session.requestId) : undefined
   if (session.status === 'ACTIVE' || request?.latestPaymentId) return undefined
   return request
 }
 
-function choose(world: World, session: Session, body: JsonObject): PaymentRequest {
+function choose(context: Context, session: Session, body: JsonObject): PaymentRequest {
   if (session.status === 'CANCELED' && body.force !== true) {
     throw new Refusal(409, 'the session is CANCELED and no code was shown (force: true pays it)')
   }
@@ -79,11 +82,11 @@ function choose(world: World, session: Session, body: JsonObject): PaymentReques
   if (!payable.includes(code) && body.force !== true) {
     throw new Refusal(400, `${code} can not pay this session (force: true does it all the same)`)
   }
-  const open = session.requestId ? world.book.get('requests', session.requestId) : undefined
+  const open = session.requestId ? context.book.get('requests', session.requestId) : undefined
   const isOpen = open?.status === 'ACCEPTING_PAYMENTS' || open?.status === 'REQUIRES_ACTION'
   if (open && isOpen && open.channelCode === code) return open
-  const request = openRequest(world, session, code)
+  const request = openRequest(context, session, code)
   if (session.status !== 'EXPIRED') return request
   // Opened only to carry a late payment: it is as expired as its session.
-  return world.book.save('requests', { ...request, status: 'EXPIRED' })
+  return context.book.save('requests', { ...request, status: 'EXPIRED' })
 }

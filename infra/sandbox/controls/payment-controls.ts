@@ -1,3 +1,4 @@
+import type { Context } from '../context'
 import { chargebackBody, moveChargeback, openChargeback } from '../provider/chargeback'
 import { captureRequest, expirePayment } from '../provider/payer'
 import { paymentBody } from '../provider/payment'
@@ -10,61 +11,63 @@ import {
   transactionStatuses,
 } from '../records'
 import type { JsonObject } from '../route'
-import type { World } from '../world'
 import { amountMinorOf } from './amounts'
 import { type Control, optionalText, Refusal } from './control'
 
 /** Controls over payments after the payer is gone: money that goes back, and cards only authorized. */
-export const paymentControls = (world: World): Control[] => [
+export const paymentControls = (context: Context): Control[] => [
   {
     method: 'POST',
     path: '/control/payments/:id/refund',
-    run: (id, body) => refundBody(refund(world, paymentIn(world, id, 'SUCCEEDED'), body)),
+    run: (id, body) => refundBody(refund(context, paymentIn(context, id, 'SUCCEEDED'), body)),
   },
   {
     method: 'POST',
     path: '/control/payments/:id/chargeback',
-    run: (id, body) => chargebackBody(chargeBack(world, paymentIn(world, id, 'SUCCEEDED'), body)),
+    run: (id, body) =>
+      chargebackBody(chargeBack(context, paymentIn(context, id, 'SUCCEEDED'), body)),
   },
   {
     method: 'POST',
     path: '/control/chargebacks/:id',
     run(id, body) {
-      const chargeback = world.book.get('chargebacks', id)
+      const chargeback = context.book.get('chargebacks', id)
       if (!chargeback) throw new Refusal(404, 'no such chargeback')
-      return chargebackBody(moveChargeback(world, chargeback, statusOf(body) ?? chargeback.status))
+      return chargebackBody(
+        moveChargeback(context, chargeback, statusOf(body) ?? chargeback.status),
+      )
     },
   },
   {
     method: 'POST',
     path: '/control/payments/:id/capture',
     run(id, body) {
-      const payment = paymentIn(world, id, 'AUTHORIZED')
-      const request = world.book.get('requests', payment.requestId)
+      const payment = paymentIn(context, id, 'AUTHORIZED')
+      const request = context.book.get('requests', payment.requestId)
       if (!request) throw new Refusal(404, 'no such payment request')
       const capturedMinor = amountMinorOf(body, payment.account, payment.requestMinor)
-      return paymentBody(captureRequest(world, request, capturedMinor))
+      return paymentBody(captureRequest(context, request, capturedMinor))
     },
   },
   {
     method: 'POST',
     path: '/control/payments/:id/expire',
-    run: (id) => paymentBody(expirePayment(world, paymentIn(world, id, 'AUTHORIZED'))),
+    run: (id) => paymentBody(expirePayment(context, paymentIn(context, id, 'AUTHORIZED'))),
   },
   {
     method: 'POST',
     path: '/control/refunds/:id/succeed',
-    run: (id) => ended(endRefund(world, id, null)),
+    run: (id) => ended(endRefund(context, id, null)),
   },
   {
     method: 'POST',
     path: '/control/refunds/:id/fail',
     run: (id, body) =>
-      ended(endRefund(world, id, optionalText(body, 'failure_code') ?? 'REFUND_FAILED')),
+      ended(endRefund(context, id, optionalText(body, 'failure_code') ?? 'REFUND_FAILED')),
   },
 ]
 
-function paymentIn({ book }: World, id: string, status: Payment['status']): Payment {
+function paymentIn({ book }: Context, id: string, status: Payment['status']): Payment {
   const session = book.get('sessions', id) ?? book.find('sessions', (s) => s.referenceId === id)
   const matches = (p: Payment) => p.requestId === id || p.sessionId === session?.id
   const payment =
@@ -77,26 +80,26 @@ function paymentIn({ book }: World, id: string, status: Payment['status']): Paym
 }
 
 // What an operator does at the provider's dashboard: channel rules do not hold here, sums do.
-function refund(world: World, payment: Payment, body: JsonObject): Refund {
-  const leftMinor = refundableMinor(world.book, payment)
+function refund(context: Context, payment: Payment, body: JsonObject): Refund {
+  const leftMinor = refundableMinor(context.book, payment)
   const amountMinor = amountMinorOf(body, payment.account, leftMinor)
   if (amountMinor > leftMinor || leftMinor === 0n) {
     throw new Refusal(409, 'more than is left to refund')
   }
-  const opened = openRefund(world, payment, {
+  const opened = openRefund(context, payment, {
     amountMinor,
     reason: optionalText(body, 'reason') ?? 'REQUESTED_BY_CUSTOMER',
     referenceId: optionalText(body, 'reference_id'),
     metadata: null,
   })
-  return endRefund(world, opened.id, optionalText(body, 'failure_code')) ?? opened
+  return endRefund(context, opened.id, optionalText(body, 'failure_code')) ?? opened
 }
 
 // The card network asks nobody: neither channel rules nor earlier refunds stop it.
-function chargeBack(world: World, payment: Payment, body: JsonObject): Chargeback {
+function chargeBack(context: Context, payment: Payment, body: JsonObject): Chargeback {
   const amountMinor = amountMinorOf(body, payment.account, payment.capturedMinor)
   if (amountMinor > payment.capturedMinor) throw new Refusal(409, 'more than was paid')
-  return openChargeback(world, payment, { amountMinor, status: statusOf(body) ?? 'SUCCESS' })
+  return openChargeback(context, payment, { amountMinor, status: statusOf(body) ?? 'SUCCESS' })
 }
 
 function statusOf(body: JsonObject): TransactionStatus | undefined {

@@ -1,6 +1,6 @@
+import { type Context, nowText } from '../context'
 import { randomHex } from '../ids'
 import type { Applicant, IdentityProvider, Standing } from '../records'
-import { nowText, type World } from '../world'
 import { personaEvent } from './persona-event'
 import { sumsubEvent } from './sumsub-event'
 import type { Verdict } from './verdict'
@@ -14,11 +14,15 @@ export type Bend = {
 }
 
 /** The provider's record of a wallet, opened on first sight. */
-export function applicantOf(world: World, provider: IdentityProvider, wallet: string): Applicant {
+export function applicantOf(
+  context: Context,
+  provider: IdentityProvider,
+  wallet: string,
+): Applicant {
   const id = `${provider}:${wallet}`
-  const known = world.book.get('applicants', id)
+  const known = context.book.get('applicants', id)
   if (known) return known
-  return world.book.save('applicants', {
+  return context.book.save('applicants', {
     id,
     provider,
     wallet,
@@ -34,15 +38,15 @@ export function applicantOf(world: World, provider: IdentityProvider, wallet: st
  * the verdict.
  */
 export function decide(
-  world: World,
+  context: Context,
   provider: IdentityProvider,
   wallet: string,
   verdict: Verdict,
   bend: Bend = {},
 ): Applicant | null {
-  const applicant = applicantOf(world, provider, wallet)
-  const atMs = strictlyLaterMs(world) - (bend.ageMs ?? 0)
-  const levelName = bend.levelName ?? world.config.identity.level
+  const applicant = applicantOf(context, provider, wallet)
+  const atMs = strictlyLaterMs(context) - (bend.ageMs ?? 0)
+  const levelName = bend.levelName ?? context.config.identity.level
   const message =
     provider === 'sumsub'
       ? sumsubEvent(applicant, verdict, {
@@ -52,7 +56,7 @@ export function decide(
         })
       : personaEvent(applicant, verdict, atMs, levelName)
   if (!message) return null
-  const decided = world.book.save('applicants', {
+  const decided = context.book.save('applicants', {
     ...applicant,
     verdict,
     standing: standingAfter(
@@ -62,7 +66,7 @@ export function decide(
     ),
     updatedAt: new Date(atMs + (bend.ageMs ?? 0)).toISOString(),
   })
-  world.webhooks.send({ source: provider, account: null, ...message })
+  context.webhooks.send({ source: provider, account: null, ...message })
   return decided
 }
 
@@ -76,7 +80,7 @@ function standingAfter({ standing }: Applicant, next: Standing, bend: Bend): Sta
 }
 
 // Receivers order events by this time, so two of them never share a millisecond.
-function strictlyLaterMs({ book }: World): number {
+function strictlyLaterMs({ book }: Context): number {
   const decidedMs = book.all('applicants').map(({ updatedAt }) => Date.parse(updatedAt))
   return decidedMs.reduce((latest, ms) => Math.max(latest, ms + 1), Date.now())
 }

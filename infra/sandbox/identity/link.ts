@@ -1,10 +1,10 @@
+import type { Context } from '../context'
 import { randomHex } from '../ids'
 import type { IdentityProvider } from '../records'
-import type { World } from '../world'
 
 /** Makes a hosted identity link for a wallet and answers its address. */
 export function openLink(
-  { book, publicUrl }: World,
+  { book, publicUrl }: Context,
   provider: IdentityProvider,
   wallet: string,
   lifeMs: number,

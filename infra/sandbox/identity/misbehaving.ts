@@ -1,11 +1,11 @@
-import type { World } from '../world'
+import type { Context } from '../context'
 
 /** A failure in the words of the provider that fails. */
 type Refuse = (status: number, words: string) => Response
 
 /** Answers, unless the faults in force say otherwise: they strike a look-up before it looks. */
 export async function misbehaving(
-  { chance, faults }: World,
+  { chance, faults }: Context,
   refuse: Refuse,
   answer: () => Response,
 ): Promise<Response> {

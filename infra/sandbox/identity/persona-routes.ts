@@ -1,6 +1,6 @@
+import type { Context } from '../context'
 import type { Applicant } from '../records'
 import { type Call, isObject, param, type Route } from '../route'
-import type { World } from '../world'
 import { applicantOf } from './decide'
 import { isWallet, openLink } from './link'
 import { misbehaving } from './misbehaving'
@@ -9,24 +9,24 @@ import { inquiryBody } from './persona-event'
 const linkLifeMs = 86_400_000
 
 /** Persona's calls: the list of a person's inquiries; a new inquiry, then its hosted link. */
-export const personaRoutes = (world: World): Route[] => [
+export const personaRoutes = (context: Context): Route[] => [
   {
     method: 'GET',
     path: '/api/v1/inquiries',
     run: (request) =>
-      misbehaving(world, refuse, () => {
-        if (!authorized(request, world)) return refuse(401, 'Unauthorized')
-        return Response.json(pageOf(world, new URL(request.url).searchParams))
+      misbehaving(context, refuse, () => {
+        if (!authorized(request, context)) return refuse(401, 'Unauthorized')
+        return Response.json(pageOf(context, new URL(request.url).searchParams))
       }),
   },
   {
     method: 'POST',
     path: '/api/v1/inquiries',
     async run(request) {
-      if (!authorized(request, world)) return refuse(401, 'Unauthorized')
+      if (!authorized(request, context)) return refuse(401, 'Unauthorized')
       const wallet = referenceFrom(await request.json().catch(() => null))
       if (!isWallet(wallet)) return refuse(400, 'reference-id must be a lower-case wallet address')
-      const applicant = applicantOf(world, 'persona', wallet)
+      const applicant = applicantOf(context, 'persona', wallet)
       return Response.json({ data: bodyOf(applicant) }, { status: 201 })
     },
   },
@@ -34,18 +34,18 @@ export const personaRoutes = (world: World): Route[] => [
     method: 'POST',
     path: '/api/v1/inquiries/:id/generate-one-time-link',
     run(request) {
-      if (!authorized(request, world)) return refuse(401, 'Unauthorized')
+      if (!authorized(request, context)) return refuse(401, 'Unauthorized')
       const inquiry = param(request, 'id')
-      const applicant = world.book.find('applicants', (a) => a.providerRef === inquiry)
+      const applicant = context.book.find('applicants', (a) => a.providerRef === inquiry)
       if (!applicant) return refuse(404, 'Record not found')
-      const url = openLink(world, 'persona', applicant.wallet, linkLifeMs)
+      const url = openLink(context, 'persona', applicant.wallet, linkLifeMs)
       const meta = { 'one-time-link': url, 'one-time-link-short': url }
       return Response.json({ data: bodyOf(applicant), meta })
     },
   },
 ]
 
-const authorized = (request: Call, { config }: World): boolean =>
+const authorized = (request: Call, { config }: Context): boolean =>
   request.headers.get('authorization') === `Bearer ${config.identity.secretKey}`
 
 function referenceFrom(body: unknown): unknown {
@@ -58,7 +58,7 @@ function referenceFrom(body: unknown): unknown {
 const bodyOf = (applicant: Applicant) => inquiryBody(applicant, applicant.standing ?? null)
 
 /** One page of the list, newest first, as the query's filters narrow it. */
-function pageOf({ book }: World, query: URLSearchParams) {
+function pageOf({ book }: Context, query: URLSearchParams) {
   const reference = query.get('filter[reference-id]')
   const statuses = query.get('filter[status]')?.split(',')
   const inquiries = book

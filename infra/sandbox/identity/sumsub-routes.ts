@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Context } from '../context'
 import { randomHex } from '../ids'
 import { type Call, isObject, param, type Route } from '../route'
-import type { World } from '../world'
 import { applicantOf } from './decide'
 import { isWallet, openLink } from './link'
 import { misbehaving } from './misbehaving'
@@ -11,45 +11,45 @@ import { applicantBody } from './sumsub-event'
 const clockSkewMaxSeconds = 60
 
 /** Sumsub's calls that make a hosted verification link, and that tell how an applicant stands. */
-export const sumsubRoutes = (world: World): Route[] => [
+export const sumsubRoutes = (context: Context): Route[] => [
   {
     method: 'POST',
     path: '/resources/sdkIntegrations/levels/-/websdkLink',
     async run(request) {
       const text = await request.text()
-      const wrong = signatureFault(request, text, world)
+      const wrong = signatureFault(request, text, context)
       if (wrong) return refuse(401, wrong)
       const body = parse(text)
       const { levelName, userId, ttlInSecs = 1_800 } = body
-      if (levelName !== world.config.identity.level) return refuse(404, 'Level not found')
+      if (levelName !== context.config.identity.level) return refuse(404, 'Level not found')
       if (!isWallet(userId)) return refuse(400, 'userId must be a lower-case wallet address')
       const lifeSeconds = Number(ttlInSecs)
       if (!(lifeSeconds > 0)) return refuse(400, 'ttlInSecs must be positive')
-      applicantOf(world, 'sumsub', userId)
-      return Response.json({ url: openLink(world, 'sumsub', userId, lifeSeconds * 1_000) })
+      applicantOf(context, 'sumsub', userId)
+      return Response.json({ url: openLink(context, 'sumsub', userId, lifeSeconds * 1_000) })
     },
   },
   {
     method: 'GET',
     path: '/resources/applicants/:ref/one',
     run: (request) =>
-      misbehaving(world, refuse, () => {
-        const wrong = signatureFault(request, '', world)
+      misbehaving(context, refuse, () => {
+        const wrong = signatureFault(request, '', context)
         if (wrong) return refuse(401, wrong)
         const ref = param(request, 'ref')
         const wallet = /^-;externalUserId=(.+)$/.exec(ref)?.[1]
-        const applicant = world.book.find(
+        const applicant = context.book.find(
           'applicants',
           (one) =>
             one.provider === 'sumsub' && (wallet ? one.wallet === wallet : one.providerRef === ref),
         )
-        const body = applicant && applicantBody(applicant, world.config.identity.level)
+        const body = applicant && applicantBody(applicant, context.config.identity.level)
         return body ? Response.json(body) : refuse(404, 'Applicant not found')
       }),
   },
 ]
 
-function signatureFault(request: Call, body: string, { config }: World): string | null {
+function signatureFault(request: Call, body: string, { config }: Context): string | null {
   const { appToken, secretKey } = config.identity
   const seconds = request.headers.get('x-app-access-ts') ?? ''
   if (request.headers.get('x-app-token') !== appToken) return 'Invalid app token'

@@ -1,39 +1,39 @@
+import type { Context } from '../context'
 import { authorizeRequest, captureRequest, failRequest, openRequest } from '../provider/payer'
 import { type Call, param, type Route } from '../route'
-import type { World } from '../world'
 import { payableChannels } from './channel-list'
 import { checkoutPage } from './checkout'
 import { notice } from './layout'
 
 /** The hosted checkout: the page, and the plain form it sends. */
-export const checkoutRoutes = (world: World): Route[] => [
+export const checkoutRoutes = (context: Context): Route[] => [
   {
     method: 'GET',
     path: '/checkout/:id',
     run(request) {
-      const session = world.book.get('sessions', param(request, 'id'))
+      const session = context.book.get('sessions', param(request, 'id'))
       if (!session) return unknownPayment()
-      return checkoutPage(world, session, new URL(request.url).searchParams.get('declined'))
+      return checkoutPage(context, session, new URL(request.url).searchParams.get('declined'))
     },
   },
-  { method: 'POST', path: '/checkout/:id', run: (request) => act(world, request) },
+  { method: 'POST', path: '/checkout/:id', run: (request) => act(context, request) },
 ]
 
-async function act(world: World, request: Call): Promise<Response> {
-  const session = world.book.get('sessions', param(request, 'id'))
+async function act(context: Context, request: Call): Promise<Response> {
+  const session = context.book.get('sessions', param(request, 'id'))
   if (!session) return unknownPayment()
   const form = await request.formData()
   const channel = payableChannels(session).find(({ code }) => code === form.get('channel_code'))
   const here = `/checkout/${session.id}`
   // A second press of the button, or a page left open too long: show how things stand.
   if (session.status !== 'ACTIVE' || !channel) return seeOther(here)
-  const opened = openRequest(world, session, channel.code)
+  const opened = openRequest(context, session, channel.code)
   if (form.get('action') === 'decline') {
-    failRequest(world, opened, 'USER_DECLINED_PAYMENT')
+    failRequest(context, opened, 'USER_DECLINED_PAYMENT')
     return seeOther(`${here}?declined=${channel.code}`)
   }
-  if (session.captureMethod === 'MANUAL') authorizeRequest(world, opened)
-  else captureRequest(world, opened, opened.amountMinor)
+  if (session.captureMethod === 'MANUAL') authorizeRequest(context, opened)
+  else captureRequest(context, opened, opened.amountMinor)
   return seeOther(here)
 }
 

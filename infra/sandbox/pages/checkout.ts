@@ -1,8 +1,8 @@
 import { currencyOf } from '../account'
 import { formatMoney } from '../amount'
 import { findChannel } from '../channels/channels'
+import type { Context } from '../context'
 import type { Session } from '../records'
-import type { World } from '../world'
 import { channelList, payableChannels } from './channel-list'
 import { countdown } from './countdown'
 import { type Html, html } from './html'
@@ -10,7 +10,7 @@ import { notice, page } from './layout'
 
 /** The hosted page of a session, in whatever state it is. */
 export function checkoutPage(
-  world: World,
+  context: Context,
   session: Session,
   declinedCode: string | null,
 ): Response {
@@ -18,7 +18,7 @@ export function checkoutPage(
     case 'ACTIVE':
       return openPage(session, declinedCode)
     case 'COMPLETED':
-      return paidPage(world, session)
+      return paidPage(context, session)
     case 'EXPIRED': {
       const text = 'The time to pay has run out. Go back and start again.'
       const about = { title: 'This payment has expired', sign: '!', tone: 'quiet', text } as const
@@ -78,7 +78,7 @@ function declined(session: Session, code: string): Html {
 Nothing was charged. You can try again.</p>`
 }
 
-function paidPage({ book }: World, session: Session): Response {
+function paidPage({ book }: Context, session: Session): Response {
   const payment = session.paymentId ? book.get('payments', session.paymentId) : undefined
   const code = payment?.channelCode ?? ''
   const name = findChannel(session.account, code)?.name ?? code

@@ -1,8 +1,8 @@
+import type { Context } from '../context'
 import { decide } from '../identity/decide'
 import type { Verdict } from '../identity/verdict'
 import type { IdentityLink } from '../records'
 import { type Call, param, type Route } from '../route'
-import type { World } from '../world'
 import { html } from './html'
 import { notice, page } from './layout'
 
@@ -37,31 +37,35 @@ const outcomes = new Map<string, { verdict: Verdict; title: string; sign: string
 ])
 
 /** The hosted identity page: whoever opens it plays the reviewer. */
-export const identityRoutes = (world: World): Route[] => [
+export const identityRoutes = (context: Context): Route[] => [
   {
     method: 'GET',
     path: '/identity/:id',
-    run: (request) => withLink(world, request, reviewPage),
+    run: (request) => withLink(context, request, reviewPage),
   },
   {
     method: 'POST',
     path: '/identity/:id',
     async run(request) {
       const form = await request.formData()
-      return withLink(world, request, (link) => {
+      return withLink(context, request, (link) => {
         const outcome = outcomes.get(String(form.get('verdict')))
         if (!outcome) return reviewPage(link)
-        decide(world, link.provider, link.wallet, outcome.verdict)
+        decide(context, link.provider, link.wallet, outcome.verdict)
         const tone = outcome.verdict === 'approved' ? 'good' : 'quiet'
-        const way = html`<p><a class="button main" href="${world.config.appUrl}">Back to the app</a></p>`
+        const way = html`<p><a class="button main" href="${context.config.appUrl}">Back to the app</a></p>`
         return notice({ ...outcome, tone }, way)
       })
     },
   },
 ]
 
-function withLink(world: World, request: Call, run: (link: IdentityLink) => Response): Response {
-  const link = world.book.get('links', param(request, 'id'))
+function withLink(
+  context: Context,
+  request: Call,
+  run: (link: IdentityLink) => Response,
+): Response {
+  const link = context.book.get('links', param(request, 'id'))
   if (link && Date.parse(link.expiresAt) > Date.now()) return run(link)
   const text = 'It may have expired. Ask the app for a new one.'
   const about = { title: 'This link does not work', sign: '?', tone: 'quiet', text } as const

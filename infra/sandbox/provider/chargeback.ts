@@ -1,8 +1,8 @@
 import { currencyOf } from '../account'
 import { majorFromMinor } from '../amount'
+import { type Context, nowText } from '../context'
 import { newId } from '../ids'
 import type { Chargeback, Payment } from '../records'
-import { nowText, type World } from '../world'
 
 /** A chargeback for the controls and the book; the provider has no endpoint that answers it. */
 export function chargebackBody(chargeback: Chargeback): Record<string, unknown> {
@@ -23,7 +23,7 @@ export function chargebackBody(chargeback: Chargeback): Record<string, unknown> 
 
 /** The card network takes a payment back, or a part of it. Nobody is told: no webhook exists. */
 export function openChargeback(
-  { book }: World,
+  { book }: Context,
   payment: Payment,
   ask: Pick<Chargeback, 'amountMinor' | 'status'>,
 ): Chargeback {
@@ -43,7 +43,7 @@ export function openChargeback(
 
 /** The dispute goes on: `REVERSED` is one that the merchant won. */
 export const moveChargeback = (
-  { book }: World,
+  { book }: Context,
   chargeback: Chargeback,
   status: Chargeback['status'],
 ): Chargeback => book.save('chargebacks', { ...chargeback, status, updatedAt: nowText() })

@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Account, accounts } from '../account'
 import type { Config } from '../config'
+import type { Context } from '../context'
 import { type Call, isObject, type JsonObject, param, type Route } from '../route'
-import type { World } from '../world'
 import { Problem } from './problem'
 import { openRateLimit } from './rate-limit'
 
@@ -22,20 +22,20 @@ export type ProviderAnswer = { readonly status?: number; readonly body: unknown 
 export type Endpoint = {
   readonly method: 'GET' | 'POST'
   readonly path: string
-  readonly run: (world: World, call: ProviderCall) => ProviderAnswer
+  readonly run: (context: Context, call: ProviderCall) => ProviderAnswer
 }
 
 // Longer than any client should wait.
 const silenceMs = 60_000
 
 /** Puts endpoints behind the provider's door: key, limits, and the faults in force. */
-export function behindDoor(world: World, endpoints: readonly Endpoint[]): Route[] {
+export function behindDoor(context: Context, endpoints: readonly Endpoint[]): Route[] {
   const count = openRateLimit()
   return endpoints.map(({ method, path, run }) => ({
     method,
     path,
     async run(request) {
-      const { chance, faults, config } = world
+      const { chance, faults, config } = context
       let headers: Record<string, string> = {}
       try {
         await Bun.sleep(faults.api.delayMs)
@@ -44,8 +44,8 @@ export function behindDoor(world: World, endpoints: readonly Endpoint[]): Route[
         headers = budget.headers
         if (budget.exceeded || chance.hits(faults.api.rateLimitRate)) throw tooMany()
         if (chance.hits(faults.api.errorRate)) throw serverError()
-        const answer = run(world, await callOf(request, account))
-        if (method === 'POST') await failAfterAccept(world, request.signal)
+        const answer = run(context, await callOf(request, account))
+        if (method === 'POST') await failAfterAccept(context, request.signal)
         return Response.json(answer.body, { status: answer.status ?? 200, headers })
       } catch (error) {
         if (error instanceof Problem) return error.toResponse(headers)
@@ -55,7 +55,7 @@ export function behindDoor(world: World, endpoints: readonly Endpoint[]): Route[
   }))
 }
 
-async function failAfterAccept({ chance, faults }: World, gone: AbortSignal): Promise<void> {
+async function failAfterAccept({ chance, faults }: Context, gone: AbortSignal): Promise<void> {
   if (chance.hits(faults.api.errorAfterAccept)) throw serverError()
   if (!chance.hits(faults.api.timeoutAfterAccept)) return
   await new Promise<void>((resolve) => {

@@ -1,8 +1,8 @@
 import { findChannel } from '../channels/channels'
+import { type Context, nowText } from '../context'
 import { newId, randomHex } from '../ids'
 import type { Payment, PaymentRequest, Session } from '../records'
 import { tell } from '../webhooks/payment-event'
-import { nowText, type World } from '../world'
 import { paymentBody, paymentRequestBody } from './payment'
 import { sessionEventBody } from './session'
 
@@ -10,11 +10,15 @@ import { sessionEventBody } from './session'
  * The payer picks a channel: a payment request opens, and the session names it. Its reference is
  * the session's with a suffix per attempt, the harder of the two forms the documentation shows.
  */
-export function openRequest(world: World, session: Session, channelCode: string): PaymentRequest {
+export function openRequest(
+  context: Context,
+  session: Session,
+  channelCode: string,
+): PaymentRequest {
   const now = nowText()
   const attempts = session.attempts + 1
   const type = findChannel(session.account, channelCode)?.type
-  const request = world.book.save('requests', {
+  const request = context.book.save('requests', {
     id: newId('request'),
     account: session.account,
     sessionId: session.id,
@@ -29,7 +33,7 @@ export function openRequest(world: World, session: Session, channelCode: string)
     createdAt: now,
     updatedAt: now,
   })
-  world.book.save('sessions', { ...session, attempts, requestId: request.id, updatedAt: now })
+  context.book.save('sessions', { ...session, attempts, requestId: request.id, updatedAt: now })
   return request
 }
 
@@ -39,95 +43,99 @@ export function openRequest(world: World, session: Session, channelCode: string)
  * `capturedMinor` is what arrived.
  */
 export function captureRequest(
-  world: World,
+  context: Context,
   request: PaymentRequest,
   capturedMinor: bigint,
 ): Payment {
   const now = nowText()
-  const short = world.chance.hits(world.faults.api.wrongAmount) ? 1n : 0n
-  const payment = world.book.save('payments', {
+  const short = context.chance.hits(context.faults.api.wrongAmount) ? 1n : 0n
+  const payment = context.book.save('payments', {
     ...newPayment(request, now),
-    ...authorizedPayment(world, request),
+    ...authorizedPayment(context, request),
     status: 'SUCCEEDED',
     capturedMinor: capturedMinor - short,
     captureId: newId('capture'),
     capturedAt: now,
     updatedAt: now,
   })
-  closeRequest(world, request, 'SUCCEEDED', payment)
-  const session = world.book.get('sessions', request.sessionId)
-  const tellings = [() => tell(world, payment.account, 'payment.capture', paymentBody(payment))]
+  closeRequest(context, request, 'SUCCEEDED', payment)
+  const session = context.book.get('sessions', request.sessionId)
+  const tellings = [() => tell(context, payment.account, 'payment.capture', paymentBody(payment))]
   if (session?.status === 'ACTIVE') {
-    const completed = completeSession(world, session, payment)
-    tellings.push(() => tellSession(world, completed))
+    const completed = completeSession(context, session, payment)
+    tellings.push(() => tellSession(context, completed))
   }
-  for (const telling of world.chance.shuffle(tellings)) telling()
+  for (const telling of context.chance.shuffle(tellings)) telling()
   return payment
 }
 
 /** The bank promises the money of a card without moving it yet. */
-export function authorizeRequest(world: World, request: PaymentRequest): Payment {
+export function authorizeRequest(context: Context, request: PaymentRequest): Payment {
   const now = nowText()
-  const payment = world.book.save('payments', {
+  const payment = context.book.save('payments', {
     ...newPayment(request, now),
     status: 'AUTHORIZED',
   })
-  closeRequest(world, request, 'AUTHORIZED', payment)
-  tell(world, payment.account, 'payment.authorization', paymentBody(payment))
-  const session = world.book.get('sessions', request.sessionId)
+  closeRequest(context, request, 'AUTHORIZED', payment)
+  tell(context, payment.account, 'payment.authorization', paymentBody(payment))
+  const session = context.book.get('sessions', request.sessionId)
   // With manual capture the documentation completes the session here, before any money moved.
   if (session?.status === 'ACTIVE' && request.captureMethod === 'MANUAL') {
-    tellSession(world, completeSession(world, session, payment))
+    tellSession(context, completeSession(context, session, payment))
   }
   return payment
 }
 
 /** The attempt fails; the session stays open for another. */
-export function failRequest(world: World, request: PaymentRequest, failureCode: string): Payment {
-  const payment = world.book.save('payments', {
+export function failRequest(
+  context: Context,
+  request: PaymentRequest,
+  failureCode: string,
+): Payment {
+  const payment = context.book.save('payments', {
     ...newPayment(request, nowText()),
     status: 'FAILED',
     failureCode,
   })
-  closeRequest(world, request, 'FAILED', payment)
-  tell(world, payment.account, 'payment.failure', paymentBody(payment))
+  closeRequest(context, request, 'FAILED', payment)
+  tell(context, payment.account, 'payment.failure', paymentBody(payment))
   return payment
 }
 
 /** The session's time is up, and that of a request still open. */
-export function expireSession(world: World, session: Session): Session {
+export function expireSession(context: Context, session: Session): Session {
   const now = nowText()
-  const expired = world.book.save('sessions', { ...session, status: 'EXPIRED', updatedAt: now })
-  tellSession(world, expired)
-  const request = session.requestId ? world.book.get('requests', session.requestId) : undefined
+  const expired = context.book.save('sessions', { ...session, status: 'EXPIRED', updatedAt: now })
+  tellSession(context, expired)
+  const request = session.requestId ? context.book.get('requests', session.requestId) : undefined
   if (
     request &&
     (request.status === 'ACCEPTING_PAYMENTS' || request.status === 'REQUIRES_ACTION')
   ) {
-    const closed = world.book.save('requests', { ...request, status: 'EXPIRED', updatedAt: now })
-    tell(world, session.account, 'payment_request.expiry', paymentRequestBody(closed))
+    const closed = context.book.save('requests', { ...request, status: 'EXPIRED', updatedAt: now })
+    tell(context, session.account, 'payment_request.expiry', paymentRequestBody(closed))
   }
   return expired
 }
 
 /** An authorization dies unused. */
-export function expirePayment(world: World, payment: Payment): Payment {
-  const expired = world.book.save('payments', {
+export function expirePayment(context: Context, payment: Payment): Payment {
+  const expired = context.book.save('payments', {
     ...payment,
     status: 'EXPIRED',
     updatedAt: nowText(),
   })
-  tell(world, payment.account, 'payment.expiry', paymentBody(expired))
+  tell(context, payment.account, 'payment.expiry', paymentBody(expired))
   return expired
 }
 
-function tellSession(world: World, session: Session): void {
+function tellSession(context: Context, session: Session): void {
   const event = `payment_session.${session.status.toLowerCase()}`
-  tell(world, session.account, event, sessionEventBody(session, world.publicUrl))
+  tell(context, session.account, event, sessionEventBody(session, context.publicUrl))
 }
 
-function completeSession(world: World, session: Session, payment: Payment): Session {
-  return world.book.save('sessions', {
+function completeSession(context: Context, session: Session, payment: Payment): Session {
+  return context.book.save('sessions', {
     ...session,
     status: 'COMPLETED',
     requestId: payment.requestId,
@@ -137,12 +145,12 @@ function completeSession(world: World, session: Session, payment: Payment): Sess
 }
 
 function closeRequest(
-  world: World,
+  context: Context,
   request: PaymentRequest,
   status: PaymentRequest['status'],
   payment: Payment,
 ): void {
-  world.book.save('requests', {
+  context.book.save('requests', {
     ...request,
     status: request.status === 'EXPIRED' ? 'EXPIRED' : status,
     failureCode: payment.failureCode,
@@ -151,7 +159,7 @@ function closeRequest(
   })
 }
 
-function authorizedPayment({ book }: World, request: PaymentRequest): Partial<Payment> {
+function authorizedPayment({ book }: Context, request: PaymentRequest): Partial<Payment> {
   const latest = request.latestPaymentId ? book.get('payments', request.latestPaymentId) : undefined
   return latest?.status === 'AUTHORIZED' ? latest : {}
 }

@@ -1,6 +1,6 @@
 import { currencyOf } from '../account'
 import { minorFromMajor } from '../amount'
-import type { World } from '../world'
+import type { Context } from '../context'
 import type { Endpoint, ProviderCall } from './door'
 import { captureRequest } from './payer'
 import { paymentBody, paymentRequestBody } from './payment'
@@ -12,18 +12,18 @@ export const paymentEndpoints: readonly Endpoint[] = [
   {
     method: 'GET',
     path: '/v3/payment_requests/:id',
-    run: (world, call) => ({ body: paymentRequestBody(ownRequest(world, call)) }),
+    run: (context, call) => ({ body: paymentRequestBody(ownRequest(context, call)) }),
   },
   { method: 'POST', path: '/v3/payment_requests/:id/simulate', run: simulate },
   { method: 'GET', path: '/v3/payments/:id', run: getPayment },
 ]
 
 // Present in test mode only: the payer of a virtual account or a QR code pays.
-function simulate(world: World, call: ProviderCall) {
+function simulate(context: Context, call: ProviderCall) {
   const shape = shapeOf(call.body)
   const amount = shape.number('amount')
   shape.done()
-  const request = ownRequest(world, call)
+  const request = ownRequest(context, call)
   if (request.status !== 'ACCEPTING_PAYMENTS' && request.status !== 'REQUIRES_ACTION') {
     const message = `Payment request is ${request.status} and can not be paid`
     throw new Problem('INACTIVE_PAYMENT_REQUEST', message)
@@ -33,20 +33,20 @@ function simulate(world: World, call: ProviderCall) {
   if (paidMinor !== request.amountMinor) {
     throw new Problem('API_VALIDATION_ERROR', 'amount must equal the requested amount')
   }
-  captureRequest(world, request, paidMinor)
+  captureRequest(context, request, paidMinor)
   const message =
     'A simulated payment for the specified payment request id is being processed. ' +
     'You will be informed of the result via a webhook.'
   return { body: { status: 'PENDING', message } }
 }
 
-function getPayment({ book }: World, call: ProviderCall) {
+function getPayment({ book }: Context, call: ProviderCall) {
   const payment = book.get('payments', call.param('id'))
   if (payment?.account !== call.account) throw new Problem('DATA_NOT_FOUND', 'Payment not found')
   return { body: paymentBody(payment) }
 }
 
-function ownRequest({ book }: World, call: ProviderCall) {
+function ownRequest({ book }: Context, call: ProviderCall) {
   const request = book.get('requests', call.param('id'))
   if (request?.account !== call.account) {
     throw new Problem('DATA_NOT_FOUND', 'Payment request not found')

@@ -1,8 +1,8 @@
 import { currencyOf } from '../account'
 import { majorFromMinor } from '../amount'
 import { type Bank, banks } from '../channels/bank'
+import { type Context, nowText } from '../context'
 import type { Payout } from '../records'
-import { nowText, type World } from '../world'
 import type { Endpoint, ProviderAnswer, ProviderCall } from './door'
 import { movePayout, payoutBody, planPayout } from './payout'
 import { canonical, payoutFromRequest } from './payout-request'
@@ -18,7 +18,7 @@ export const payoutEndpoints: readonly Endpoint[] = [
   {
     method: 'GET',
     path: '/v2/payouts/:id',
-    run: (world, call) => ({ body: payoutBody(ownPayout(world, call)) }),
+    run: (context, call) => ({ body: payoutBody(ownPayout(context, call)) }),
   },
   { method: 'POST', path: '/v2/payouts/:id/cancel', run: cancel },
   { method: 'GET', path: '/payouts_channels', run: listBanks },
@@ -26,7 +26,7 @@ export const payoutEndpoints: readonly Endpoint[] = [
 
 // As observed: the same key and body answer the payout as it is by now, also when the body came
 // with its keys in another order; the same key with another body is refused.
-function create(world: World, { account, headers, body }: ProviderCall): ProviderAnswer {
+function create(context: Context, { account, headers, body }: ProviderCall): ProviderAnswer {
   if (account !== 'ID') {
     throw new Problem('REQUEST_FORBIDDEN_ERROR', 'This API key can not create payouts')
   }
@@ -37,25 +37,28 @@ function create(world: World, { account, headers, body }: ProviderCall): Provide
       detail,
     ])
   }
-  const known = world.book.find('payouts', (p) => p.account === account && p.idempotencyKey === key)
-  if (known) return replay(world, known, canonical(body))
-  const payout = world.book.save('payouts', payoutFromRequest(account, key, body, nowText()))
-  planPayout(world, payout)
+  const known = context.book.find(
+    'payouts',
+    (p) => p.account === account && p.idempotencyKey === key,
+  )
+  if (known) return replay(context, known, canonical(body))
+  const payout = context.book.save('payouts', payoutFromRequest(account, key, body, nowText()))
+  planPayout(context, payout)
   return { body: payoutBody(payout) }
 }
 
-function replay(world: World, known: Payout, asked: string): ProviderAnswer {
+function replay(context: Context, known: Payout, asked: string): ProviderAnswer {
   if (known.canonicalBody !== asked) {
     const message =
       'A payout with this idempotency key already exists. If you meant to execute a different ' +
       'request, please use another idempotency key.'
     throw new Problem('DUPLICATE_ERROR', message)
   }
-  const replayed = world.book.save('payouts', { ...known, replays: known.replays + 1 })
+  const replayed = context.book.save('payouts', { ...known, replays: known.replays + 1 })
   return { body: payoutBody(replayed) }
 }
 
-function list({ book }: World, { account, query }: ProviderCall): ProviderAnswer {
+function list({ book }: Context, { account, query }: ProviderCall): ProviderAnswer {
   const referenceId = query.get('reference_id')
   if (!referenceId) throw new Problem('API_VALIDATION_ERROR', 'reference_id is required')
   const asked = Number(query.get('limit') ?? pageDefault)
@@ -69,22 +72,22 @@ function list({ book }: World, { account, query }: ProviderCall): ProviderAnswer
   return { body: { has_more: matches.length > after + limit, data } }
 }
 
-function cancel(world: World, call: ProviderCall): ProviderAnswer {
-  const payout = ownPayout(world, call)
+function cancel(context: Context, call: ProviderCall): ProviderAnswer {
+  const payout = ownPayout(context, call)
   if (payout.status !== 'ACCEPTED') {
     const message = `Payout is ${payout.status} and can not be cancelled`
     throw new Problem('CANCELLATION_NOT_ALLOWED', message)
   }
-  return { body: payoutBody(movePayout(world, payout, 'CANCELLED')) }
+  return { body: payoutBody(movePayout(context, payout, 'CANCELLED')) }
 }
 
-function ownPayout({ book }: World, call: ProviderCall): Payout {
+function ownPayout({ book }: Context, call: ProviderCall): Payout {
   const payout = book.get('payouts', call.param('id'))
   if (payout?.account !== call.account) throw new Problem('DATA_NOT_FOUND', 'Payout not found')
   return payout
 }
 
-function listBanks(_world: World, { query }: ProviderCall): ProviderAnswer {
+function listBanks(_world: Context, { query }: ProviderCall): ProviderAnswer {
   const categories = query.get('channel_category')?.split(',')
   const code = query.get('channel_code')
   const currency = query.get('currency') ?? currencyOf.ID

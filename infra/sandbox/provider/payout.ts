@@ -1,9 +1,9 @@
 import { businessIdOf, currencyOf } from '../account'
 import { majorFromMinor } from '../amount'
 import { banks } from '../channels/bank'
+import { type Context, nowText } from '../context'
 import type { Payout } from '../records'
 import { tell } from '../webhooks/payment-event'
-import { nowText, type World } from '../world'
 import { nextStep } from './payout-plan'
 
 const arrivalMs = 15 * 60_000
@@ -50,25 +50,31 @@ export const payoutEventBody = (payout: Payout): Record<string, unknown> => ({
 
 /** Moves a payout on, tells what the provider tells, and plans what follows on its own. */
 export function movePayout(
-  world: World,
+  context: Context,
   payout: Payout,
   status: Payout['status'],
   failureCode: string | null = null,
 ): Payout {
-  const moved = world.book.save('payouts', { ...payout, status, failureCode, updatedAt: nowText() })
+  const moved = context.book.save('payouts', {
+    ...payout,
+    status,
+    failureCode,
+    updatedAt: nowText(),
+  })
   if (status === 'SUCCEEDED' || status === 'FAILED' || status === 'REVERSED') {
-    tell(world, moved.account, `payout.${status.toLowerCase()}`, payoutEventBody(moved))
+    tell(context, moved.account, `payout.${status.toLowerCase()}`, payoutEventBody(moved))
   }
-  planPayout(world, moved)
+  planPayout(context, moved)
   return moved
 }
 
 /** Plans the step a payout takes on its own; it is dropped when somebody moved it meanwhile. */
-export function planPayout(world: World, payout: Payout): void {
-  const step = nextStep(payout, world.config.payoutSettleMs)
+export function planPayout(context: Context, payout: Payout): void {
+  const step = nextStep(payout, context.config.payoutSettleMs)
   if (!step) return
-  world.timers.at(Date.parse(payout.updatedAt) + step.afterMs, () => {
-    const current = world.book.get('payouts', payout.id)
-    if (current?.status === payout.status) movePayout(world, current, step.status, step.failureCode)
+  context.timers.at(Date.parse(payout.updatedAt) + step.afterMs, () => {
+    const current = context.book.get('payouts', payout.id)
+    if (current?.status === payout.status)
+      movePayout(context, current, step.status, step.failureCode)
   })
 }

@@ -1,8 +1,8 @@
 import { type Account, currencyOf } from '../account'
 import { minorFromMajor } from '../amount'
 import { findChannel } from '../channels/channels'
+import type { Context } from '../context'
 import type { Payment } from '../records'
-import type { World } from '../world'
 import type { Endpoint, ProviderCall } from './door'
 import { Problem } from './problem'
 import { openRefund, planRefund, refundableMinor, refundBody } from './refund'
@@ -24,7 +24,7 @@ export const refundEndpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/refunds', run: list },
 ]
 
-function create(world: World, { account, body }: ProviderCall) {
+function create(context: Context, { account, body }: ProviderCall) {
   const shape = shapeOf(body)
   const requestId = shape.text('payment_request_id', { required: true })
   const reason = shape.word('reason', reasons, true)
@@ -35,19 +35,19 @@ function create(world: World, { account, body }: ProviderCall) {
   if (currency !== null && currency !== currencyOf[account]) {
     throw new Problem('API_VALIDATION_ERROR', `currency must be ${currencyOf[account]}`)
   }
-  const payment = world.book.find('payments', (p) => p.requestId === requestId)
+  const payment = context.book.find('payments', (p) => p.requestId === requestId)
   if (payment?.account !== account) {
     throw new Problem('DATA_NOT_FOUND', 'Payment request not found')
   }
   const amountMinor = askedMinor(amount, payment)
-  refuseIneligible(world, payment, amountMinor)
-  const refund = openRefund(world, payment, {
+  refuseIneligible(context, payment, amountMinor)
+  const refund = openRefund(context, payment, {
     amountMinor,
     reason: reason ?? 'OTHERS',
     referenceId,
     metadata: body.metadata ?? null,
   })
-  planRefund(world, refund)
+  planRefund(context, refund)
   return { body: refundBody(refund) }
 }
 
@@ -60,7 +60,7 @@ function askedMinor(amount: number | null, payment: Payment): bigint {
   return minor
 }
 
-function refuseIneligible({ book }: World, payment: Payment, amountMinor: bigint): void {
+function refuseIneligible({ book }: Context, payment: Payment, amountMinor: bigint): void {
   if (payment.status !== 'SUCCEEDED') {
     throw new Problem('INELIGIBLE_TRANSACTION_STATUS', `Payment is ${payment.status}`)
   }
@@ -83,22 +83,22 @@ function refuseIneligible({ book }: World, payment: Payment, amountMinor: bigint
   }
 }
 
-function get(world: World, call: ProviderCall) {
-  refuseHidden(world)
-  const refund = world.book.get('refunds', call.param('id'))
+function get(context: Context, call: ProviderCall) {
+  refuseHidden(context)
+  const refund = context.book.get('refunds', call.param('id'))
   if (refund?.account !== call.account) throw new Problem('DATA_NOT_FOUND', 'Refund not found')
   return { body: refundBody(refund) }
 }
 
-function list(world: World, { account, query }: ProviderCall) {
-  refuseHidden(world)
+function list(context: Context, { account, query }: ProviderCall) {
+  refuseHidden(context)
   const fits = fitsQuery(account, query)
-  const data = world.book.all('refunds').filter(fits).reverse().map(refundBody)
+  const data = context.book.all('refunds').filter(fits).reverse().map(refundBody)
   return { body: { has_more: false, data } }
 }
 
 // Reading refunds is in the provider's SDK and no longer in its reference: it may end any day.
-function refuseHidden({ chance, faults }: World): void {
+function refuseHidden({ chance, faults }: Context): void {
   if (chance.hits(faults.api.hideRefunds)) throw new Problem('DATA_NOT_FOUND', 'Refund not found')
 }
 

@@ -2,10 +2,10 @@ import { currencyOf } from '../account'
 import { majorFromMinor } from '../amount'
 import type { Book } from '../book'
 import { findChannel } from '../channels/channels'
+import { type Context, nowText } from '../context'
 import { newId } from '../ids'
 import type { Payment, Refund } from '../records'
 import { tell } from '../webhooks/payment-event'
-import { nowText, type World } from '../world'
 
 const methodTypes = new Map([
   ['CARDS', 'CARD'],
@@ -46,7 +46,7 @@ export const refundableMinor = (book: Book, payment: Payment): bigint =>
 
 /** Opens a refund; nothing is told before it ends. */
 export function openRefund(
-  { book }: World,
+  { book }: Context,
   payment: Payment,
   ask: Pick<Refund, 'amountMinor' | 'reason' | 'referenceId' | 'metadata'>,
 ): Refund {
@@ -66,21 +66,21 @@ export function openRefund(
 }
 
 /** Ends a pending refund and tells the gateway; an ended one stays as it is. */
-export function endRefund(world: World, id: string, failureCode: string | null): Refund | null {
-  const refund = world.book.get('refunds', id)
+export function endRefund(context: Context, id: string, failureCode: string | null): Refund | null {
+  const refund = context.book.get('refunds', id)
   if (refund?.status !== 'PENDING') return null
-  const ended = world.book.save('refunds', {
+  const ended = context.book.save('refunds', {
     ...refund,
     status: failureCode ? 'FAILED' : 'SUCCEEDED',
     failureCode,
     updatedAt: nowText(),
   })
-  tell(world, ended.account, `refund.${ended.status.toLowerCase()}`, refundBody(ended))
+  tell(context, ended.account, `refund.${ended.status.toLowerCase()}`, refundBody(ended))
   return ended
 }
 
 /** Lets a refund succeed on its own, as long after it was asked as a payout takes. */
-export function planRefund(world: World, { id, createdAt }: Refund): void {
-  const dueMs = Date.parse(createdAt) + world.config.payoutSettleMs
-  world.timers.at(dueMs, () => void endRefund(world, id, null))
+export function planRefund(context: Context, { id, createdAt }: Refund): void {
+  const dueMs = Date.parse(createdAt) + context.config.payoutSettleMs
+  context.timers.at(dueMs, () => void endRefund(context, id, null))
 }

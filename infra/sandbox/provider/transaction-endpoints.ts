@@ -1,7 +1,7 @@
 import { currencyOf } from '../account'
 import { minorFromMajor } from '../amount'
+import type { Context } from '../context'
 import { transactionStatuses } from '../records'
-import type { World } from '../world'
 import type { Endpoint, ProviderAnswer, ProviderCall } from './door'
 import { Problem, type ProblemDetail } from './problem'
 import { channelCategories, type Transaction, transactionBody, transactionsOf } from './transaction'
@@ -79,13 +79,13 @@ const words = new Map<string, Word>([
   ['before_id', cursor],
 ])
 
-function list(world: World, { account, query }: ProviderCall): ProviderAnswer {
-  if (world.chance.hits(world.faults.api.forbidList)) {
+function list(context: Context, { account, query }: ProviderCall): ProviderAnswer {
+  if (context.chance.hits(context.faults.api.forbidList)) {
     const message = 'The API key is forbidden to perform this request: it needs Transaction Read'
     throw new Problem('REQUEST_FORBIDDEN_ERROR', message)
   }
   refuseUnreadable(query)
-  const all = transactionsOf(world, account)
+  const all = transactionsOf(context, account)
   const rows = all.filter(fitsQuery(query)).sort(newestFirst)
   const limit = Number(query.get('limit') ?? pageDefault)
   const before = rowAt(all, query, 'before_id')

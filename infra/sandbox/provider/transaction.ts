@@ -3,8 +3,8 @@ import { majorFromMinor } from '../amount'
 import { banks } from '../channels/bank'
 import type { ChannelType } from '../channels/channel'
 import { findChannel } from '../channels/channels'
+import type { Context } from '../context'
 import type { Chargeback, Payment, Payout, Refund, TransactionStatus } from '../records'
-import type { World } from '../world'
 
 /** The kinds of channel a row may name. */
 export const channelCategories = [
@@ -32,7 +32,7 @@ export type Transaction = {
 }
 
 /** Every row of an account that can be seen by now, in no order. */
-export function transactionsOf({ book, faults }: World, account: Account): Transaction[] {
+export function transactionsOf({ book, faults }: Context, account: Account): Transaction[] {
   const own = (record: { account: Account }) => record.account === account
   const paid = (payment: Payment) => own(payment) && payment.status === 'SUCCEEDED'
   const referenceOf = ({ paymentId }: Refund) => book.get('payments', paymentId)?.referenceId ?? ''

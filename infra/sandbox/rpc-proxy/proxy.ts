@@ -16,7 +16,7 @@ export type RpcProxy = AsyncDisposable & {
 }
 
 /** What one proxy holds between requests. */
-type World = {
+type Context = {
   readonly target: string
   readonly chance: Chance
   readonly journal: Journal
@@ -33,7 +33,7 @@ export function openRpcProxy(options: {
   host?: string
   faults?: Partial<RpcFaults>
 }): RpcProxy {
-  const world: World = {
+  const context: Context = {
     target: options.target,
     chance: openChance(),
     journal: openJournal(),
@@ -43,38 +43,39 @@ export function openRpcProxy(options: {
     faults: monad,
   }
   const setFaults = (change: Record<string, unknown>) => {
-    const changed = changeFaults(world.faults, change)
+    const changed = changeFaults(context.faults, change)
     if ('wrong' in changed) throw new Error(changed.wrong.join('; '))
-    world.faults = changed.faults
-    if ('seed' in change || Object.keys(change).length === 0) world.chance.reseed(world.faults.seed)
+    context.faults = changed.faults
+    if ('seed' in change || Object.keys(change).length === 0)
+      context.chance.reseed(context.faults.seed)
   }
   if (options.faults) setFaults(options.faults)
   const server = Bun.serve({
     hostname: options.host ?? '127.0.0.1',
     port: options.port ?? 0,
     idleTimeout: 0,
-    fetch: (request) => answer(world, request, setFaults),
+    fetch: (request) => answer(context, request, setFaults),
   })
   return {
     url: `http://${options.host ?? '127.0.0.1'}:${server.port}`,
-    journal: world.journal,
-    faults: () => world.faults,
+    journal: context.journal,
+    faults: () => context.faults,
     setFaults,
     [Symbol.asyncDispose]: async () => {
-      world.closing.abort()
+      context.closing.abort()
       await server.stop(true)
     },
   }
 }
 
 async function answer(
-  world: World,
+  context: Context,
   request: Request,
   setFaults: (change: Record<string, unknown>) => void,
 ): Promise<Response> {
-  const { faults, chance, journal } = world
+  const { faults, chance, journal } = context
   const { pathname } = new URL(request.url)
-  if (pathname.startsWith('/control/')) return control(world, request, pathname, setFaults)
+  if (pathname.startsWith('/control/')) return control(context, request, pathname, setFaults)
   const asked = (await request.json()) as Ask | Ask[]
   journal.requests += 1
   if (faults.delayMs > 0) await Bun.sleep(faults.delayMs)
@@ -82,17 +83,17 @@ async function answer(
     return new Response('too many requests', { status: 429, headers: { 'retry-after': '1' } })
   }
   if (chance.hits(faults.disconnectRate)) return cut()
-  if (chance.hits(faults.hangRate)) return hang(world)
-  const replies = await answerAll(world, Array.isArray(asked) ? asked : [asked])
-  if (replies === 'hang') return hang(world)
+  if (chance.hits(faults.hangRate)) return hang(context)
+  const replies = await answerAll(context, Array.isArray(asked) ? asked : [asked])
+  if (replies === 'hang') return hang(context)
   const tooWide = replies.some((reply) => reply.error?.code === -32614)
   const status = tooWide ? faults.logsRangeStatus : 200
   return Response.json(Array.isArray(asked) ? replies : replies[0], { status })
 }
 
 /** All questions of a request meet the same node, so a lag is drawn once for all of them. */
-async function answerAll(world: World, asks: readonly Ask[]): Promise<Reply[] | 'hang'> {
-  const { faults, chance, target, reads } = world
+async function answerAll(context: Context, asks: readonly Ask[]): Promise<Reply[] | 'hang'> {
+  const { faults, chance, target, reads } = context
   const back = chance.hits(faults.headBackRate) ? faults.headBackBlocks : 0
   const lagBlocks = faults.headLagBlocks + back
   const heads =
@@ -100,9 +101,9 @@ async function answerAll(world: World, asks: readonly Ask[]): Promise<Reply[] | 
   const replies = new Map<Ask, Reply>()
   const forwarded: { original: Ask; ask: Ask }[] = []
   for (const original of asks) {
-    noteCall(world.journal, original.method)
+    noteCall(context.journal, original.method)
     if (original.method === 'eth_sendRawTransaction') {
-      const reply = await send(original, { ...world, later: laterIn(world) })
+      const reply = await send(original, { ...context, later: laterIn(context) })
       if (reply === 'hang') return 'hang'
       replies.set(original, reply)
       continue
@@ -122,15 +123,15 @@ async function answerAll(world: World, asks: readonly Ask[]): Promise<Reply[] | 
 }
 
 /** A delayed send must not outlive the proxy. */
-const laterIn = (world: World) => (work: () => void, ms: number) => {
+const laterIn = (context: Context) => (work: () => void, ms: number) => {
   const timer = setTimeout(work, ms)
-  world.closing.signal.addEventListener('abort', () => clearTimeout(timer), { once: true })
+  context.closing.signal.addEventListener('abort', () => clearTimeout(timer), { once: true })
 }
 
 /** Never answers; ends when the caller goes away or the proxy closes. */
-const hang = (world: World): Promise<Response> =>
+const hang = (context: Context): Promise<Response> =>
   new Promise((resolve) => {
-    world.closing.signal.addEventListener('abort', () => resolve(new Response(null)), {
+    context.closing.signal.addEventListener('abort', () => resolve(new Response(null)), {
       once: true,
     })
   })

@@ -1,12 +1,12 @@
 import { type Account, businessIdOf } from '../account'
-import { nowText, type World } from '../world'
+import { type Context, nowText } from '../context'
 
 /**
  * Tells the gateway of a payment provider's event. Payment events carry api_version v3 and
  * payout events v2, as observed; the samples of session and refund events have none.
  */
 export function tell(
-  { webhooks }: World,
+  { webhooks }: Context,
   account: Account,
   event: string,
   data: Record<string, unknown>,

@@ -1,34 +1,34 @@
+import type { Context, Draft, Webhooks } from '../context'
 import type { Webhook, WebhookAttempt } from '../records'
-import type { Draft, Webhooks, World } from '../world'
 import { ladder } from './ladder'
 import { headersOf } from './signing'
 
 const reorderSpanMs = 500
 const answerKeptMax = 2_000
 
-/** Opens the sender; the world gives it the book, the faults and the clock. */
-export function openWebhooks(world: () => World): Webhooks {
+/** Opens the sender; the context gives it the book, the faults and the clock. */
+export function openWebhooks(context: () => Context): Webhooks {
   const closing = new AbortController()
   const plan = (webhook: Webhook): void => {
     const dueMs = Date.parse(webhook.nextAttemptAt ?? webhook.createdAt)
-    world().timers.at(dueMs, () => void deliver(world(), webhook.id, closing.signal, plan))
+    context().timers.at(dueMs, () => void deliver(context(), webhook.id, closing.signal, plan))
   }
   return {
     send(draft) {
-      for (const webhook of copiesOf(world(), draft)) {
-        world().book.save('webhooks', webhook)
+      for (const webhook of copiesOf(context(), draft)) {
+        context().book.save('webhooks', webhook)
         if (webhook.state === 'pending') plan(webhook)
       }
     },
     async resend(id) {
-      const { book } = world()
+      const { book } = context()
       const webhook = book.get('webhooks', id) ?? book.find('webhooks', (w) => w.webhookId === id)
       if (!webhook) return undefined
-      const attempted = await attempt(world(), webhook.id, closing.signal)
+      const attempted = await attempt(context(), webhook.id, closing.signal)
       return attempted && book.save('webhooks', ifDelivered(attempted))
     },
     resume() {
-      for (const webhook of world().book.all('webhooks')) {
+      for (const webhook of context().book.all('webhooks')) {
         if (webhook.state === 'pending') plan(webhook)
       }
     },
@@ -36,10 +36,10 @@ export function openWebhooks(world: () => World): Webhooks {
   }
 }
 
-function copiesOf(world: World, draft: Draft): Webhook[] {
-  const { drop, duplicate, only, times, newIds } = world.faults.webhooks
-  const dropped = (only.length > 0 && !only.includes(draft.event)) || world.chance.hits(drop)
-  const copies = dropped ? 1 : times + (world.chance.hits(duplicate) ? 1 : 0)
+function copiesOf(context: Context, draft: Draft): Webhook[] {
+  const { drop, duplicate, only, times, newIds } = context.faults.webhooks
+  const dropped = (only.length > 0 && !only.includes(draft.event)) || context.chance.hits(drop)
+  const copies = dropped ? 1 : times + (context.chance.hits(duplicate) ? 1 : 0)
   const webhookId = crypto.randomUUID()
   return Array.from({ length: copies }, () => ({
     ...draft,
@@ -47,44 +47,47 @@ function copiesOf(world: World, draft: Draft): Webhook[] {
     webhookId: newIds ? crypto.randomUUID() : webhookId,
     state: dropped ? 'dropped' : 'pending',
     retries: 0,
-    nextAttemptAt: dropped ? null : new Date(Date.now() + waitMs(world)).toISOString(),
+    nextAttemptAt: dropped ? null : new Date(Date.now() + waitMs(context)).toISOString(),
     attempts: [],
     createdAt: new Date().toISOString(),
   }))
 }
 
-function waitMs({ faults, chance }: World): number {
+function waitMs({ faults, chance }: Context): number {
   return faults.webhooks.delayMs + (faults.webhooks.reorder ? chance.belowMs(reorderSpanMs) : 0)
 }
 
 async function deliver(
-  world: World,
+  context: Context,
   id: string,
   closing: AbortSignal,
   plan: (webhook: Webhook) => void,
 ): Promise<void> {
-  const attempted = await attempt(world, id, closing)
+  const attempted = await attempt(context, id, closing)
   if (!attempted) return
-  const after = world.book.save('webhooks', afterAttempt(attempted, world.config.webhookRetryScale))
+  const after = context.book.save(
+    'webhooks',
+    afterAttempt(attempted, context.config.webhookRetryScale),
+  )
   if (after.state === 'pending') plan(after)
 }
 
 async function attempt(
-  world: World,
+  context: Context,
   id: string,
   closing: AbortSignal,
 ): Promise<Webhook | undefined> {
-  const webhook = world.book.get('webhooks', id)
+  const webhook = context.book.get('webhooks', id)
   if (!webhook) return undefined
-  const made = await handOver(world, webhook, closing)
+  const made = await handOver(context, webhook, closing)
   // Read again: a resend may have written while this attempt was waiting for its answer.
-  const current = world.book.get('webhooks', id)
+  const current = context.book.get('webhooks', id)
   if (closing.aborted || !current) return undefined
   return { ...current, attempts: [...current.attempts, made] }
 }
 
 async function handOver(
-  { config }: World,
+  { config }: Context,
   webhook: Webhook,
   closing: AbortSignal,
 ): Promise<WebhookAttempt> {

@@ -20,7 +20,7 @@ export type Webhooks = {
 }
 
 /** What everything in the sandbox shares. */
-export type World = {
+export type Context = {
   readonly config: Config
   /** Without a trailing slash; hosted pages live under it. */
   readonly publicUrl: string
