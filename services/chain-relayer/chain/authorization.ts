@@ -1,6 +1,17 @@
-import { encodeFunctionData, type Hex, hashTypedData, recoverAddress } from 'viem'
+import {
+  encodeEventTopics,
+  encodeFunctionData,
+  type Hex,
+  hashTypedData,
+  type Log,
+  numberToHex,
+  pad,
+  parseEventLogs,
+  recoverAddress,
+} from 'viem'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { type AuthorizationTerms, type TokenDomain, typedTransfer } from '#shared/chain/erc3009'
-import type { Node } from './node'
+import type { Head, Node } from './node'
 
 /** The contracts this service speaks with. */
 export type Contracts = {
@@ -80,4 +91,121 @@ export async function isSignedBy(
 ): Promise<boolean> {
   if (await signedByKey(signer, digest, signature)) return true
   return acceptedByContract(node, signer, digest, signature)
+}
+
+type Chain = { readonly node: Node; readonly contracts: Contracts }
+
+/** Where on the chain something happened. */
+export type Place = {
+  readonly txHash: Hex
+  readonly blockNumber: bigint
+  readonly blockHash: Hex
+}
+
+/** What became of an authorization that the token calls used; `used`: it moved what it says. */
+export type Use = { used: Place } | 'cancelled' | 'used_elsewhere' | 'unknown'
+
+/** Public endpoints of Monad answer at most 100 blocks of logs per question. */
+const chunkBlocks = 100n
+/** An authorization was unused when its operation was ordered; clocks may differ a little. */
+const marginSeconds = 600n
+const chunksMax = 600
+
+/** `authorizationState` at that very block: used or cancelled. */
+export async function isUsedAt(
+  { node, contracts }: Chain,
+  terms: AuthorizationTerms,
+  head: Head,
+): Promise<boolean> {
+  const data = encodeFunctionData({
+    abi: ausdAbi,
+    functionName: 'authorizationState',
+    args: [terms.from as Hex, terms.nonce as Hex],
+  })
+  const answer = await node.call({ to: contracts.ausd, data, gas: 100_000n }, head.number)
+  if ('reverted' in answer) throw new Error('authorizationState cannot be read')
+  return BigInt(answer.returned) === 1n
+}
+
+/** What became of an authorization that the token calls used, up to the finalized `head`. */
+export async function findUse(
+  chain: Chain,
+  terms: AuthorizationTerms,
+  head: Head,
+  orderedAt: Date,
+): Promise<Use> {
+  const since = BigInt(Math.floor(orderedAt.getTime() / 1_000)) - marginSeconds
+  let to = head.number
+  for (let chunk = 0; chunk < chunksMax; chunk++) {
+    const from = to >= chunkBlocks ? to - chunkBlocks + 1n : 0n
+    const log = await findLog(chain, terms, from, to)
+    if (log) return log.topics[0] === cancelledTopic ? 'cancelled' : judge(chain, terms, log)
+    if (from === 0n || (await chain.node.headAt(from)).timestamp < since) return 'unknown'
+    to = from - 1n
+  }
+  return 'unknown'
+}
+
+const [usedTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'AuthorizationUsed' })
+const [cancelledTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'AuthorizationCanceled' })
+
+async function findLog(
+  { node, contracts }: Chain,
+  terms: AuthorizationTerms,
+  from: bigint,
+  to: bigint,
+) {
+  const logs = await node.reader.request({
+    method: 'eth_getLogs',
+    params: [
+      {
+        address: contracts.ausd,
+        fromBlock: numberToHex(from),
+        toBlock: numberToHex(to),
+        topics: [[usedTopic!, cancelledTopic!], pad(terms.from as Hex), terms.nonce as Hex],
+      },
+    ],
+  })
+  return logs[0]
+}
+
+type RawLog = NonNullable<Awaited<ReturnType<typeof findLog>>>
+
+async function judge(
+  { node, contracts }: Chain,
+  terms: AuthorizationTerms,
+  log: RawLog,
+): Promise<Use> {
+  const receipt = log.transactionHash ? await node.receiptOf(log.transactionHash) : undefined
+  if (!receipt) return 'unknown'
+  const { hash } = await node.headAt(receipt.blockNumber)
+  if (hash !== receipt.blockHash) return 'unknown'
+  if (!hasMoved(receipt.logs, contracts.ausd, terms)) return 'used_elsewhere'
+  const { transactionHash: txHash, blockNumber, blockHash } = receipt
+  return { used: { txHash, blockNumber, blockHash } }
+}
+
+const same = (left: string, right: string) => left.toLowerCase() === right.toLowerCase()
+
+/**
+ * Whether the log that used this authorization moved exactly this money. The token writes
+ * `AuthorizationUsed` and then the `Transfer` it stands for: only the very next log of the token
+ * counts, or one transfer could be taken for two authorizations of the same transaction.
+ */
+function hasMoved(logs: readonly Log[], token: Hex, terms: AuthorizationTerms): boolean {
+  const own = logs.filter((log) => same(log.address, token))
+  const events = parseEventLogs({
+    abi: ausdAbi,
+    eventName: ['AuthorizationUsed', 'Transfer'],
+    logs: [...own],
+  })
+  return events.some((event, position) => {
+    const next = events[position + 1]
+    if (event.eventName !== 'AuthorizationUsed' || next?.eventName !== 'Transfer') return false
+    if (Number(next.logIndex) !== Number(event.logIndex) + 1) return false
+    if (!same(event.args.authorizer, terms.from)) return false
+    if (!same(event.args.nonce, terms.nonce)) return false
+    const { from, to, value } = next.args
+    return same(from, terms.from) && same(to, terms.to) && value === BigInt(terms.value)
+  })
 }

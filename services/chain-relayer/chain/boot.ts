@@ -15,7 +15,8 @@ import type { TokenDomain } from '#shared/chain/erc3009'
 import { versionFault } from '#shared/chain/line-version'
 import { pause } from '#shared/deadline'
 import type { Log } from '#shared/log'
-import { type Node, textOf } from './node'
+import { textOf } from './errors'
+import type { Node } from './node'
 
 export type Expected = {
   chainId: number

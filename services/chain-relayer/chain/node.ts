@@ -1,5 +1,6 @@
 import { BaseError, type Hex, http, numberToHex, type PublicClient } from 'viem'
 import { chainOf, openChainReader } from '#shared/chain/client'
+import { textOf } from './errors'
 
 export type Head = { readonly number: bigint; readonly hash: Hex; readonly timestamp: bigint }
 /** What a call would do: `reverted` carries the revert data, undefined when there is none. */
@@ -58,12 +59,6 @@ export function openNode(options: { rpcUrls: readonly string[]; chainId: number 
       return answer
     },
   }
-}
-
-/** The node's own words, without viem's wrapping, which would repeat the request. */
-export function textOf(error: unknown): string {
-  if (error instanceof BaseError) return `${error.details || error.shortMessage}`
-  return error instanceof Error ? error.message : String(error)
 }
 
 async function receiptOf(reader: PublicClient, hash: Hex): Promise<Receipt | undefined> {

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { type Loop, startLoop } from '#shared/loop'
-import { findUse } from '../chain/authorization-use'
+import { findUse } from '../chain/authorization'
 import type { Head } from '../chain/node'
 import { type Context, logThrottled } from '../context'
 import { inParallel } from '../parallel'

@@ -1,6 +1,5 @@
 import { failpoint } from '#shared/failpoint'
-import { textOf } from '../chain/node'
-import { afterSend, verdictOnSend } from '../chain/verdicts'
+import { afterSend, textOf, verdictOnSend } from '../chain/errors'
 import { type Context, logThrottled } from '../context'
 import { stillHeld } from '../lanes/lane.store'
 import { findOperations } from '../operations/operation.store'

@@ -1,7 +1,7 @@
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
-import { findUse, isUsedAt } from '../chain/authorization-use'
-import { type AfterRevert, afterRevert, doubtsMax, revertOf } from '../chain/reverts'
+import { findUse, isUsedAt } from '../chain/authorization'
+import { type AfterRevert, afterRevert, doubtsMax, revertOf } from '../chain/errors'
 import { type Context, logThrottled } from '../context'
 import { type PayloadOf, payerOf } from '../operations/operation'
 import {

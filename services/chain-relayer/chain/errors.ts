@@ -1,4 +1,4 @@
-import { decodeErrorResult, type Hex } from 'viem'
+import { BaseError, decodeErrorResult, type Hex } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 
@@ -19,7 +19,7 @@ export type Revert =
   | 'unknown'
 
 /** Error names of the credit line, of OpenZeppelin 5 and of Agora's token. */
-const names = new Map<string, Revert>([
+const errorNames = new Map<string, Revert>([
   ['UsedOrCanceledAuthorization', 'authorization_used'],
   ['ExpiredAuthorization', 'authorization_expired'],
   ['InvalidAuthorization', 'authorization_early'],
@@ -44,7 +44,7 @@ const abi = [...ausdAbi, ...creditLineAbi] as const
 export function revertOf(data: Hex | undefined): Revert {
   if (!data || data === '0x') return 'unknown'
   try {
-    return names.get(decodeErrorResult({ abi, data }).errorName) ?? 'unknown'
+    return errorNames.get(decodeErrorResult({ abi, data }).errorName) ?? 'unknown'
   } catch {
     return 'unknown'
   }
@@ -87,3 +87,62 @@ export const afterRevert = (revert: Revert, payer: 'treasury' | 'user'): AfterRe
 
 /** An operation that reverted this often without an explanation has failed. */
 export const doubtsMax = 5
+
+/** The node's own words, without viem's wrapping, which would repeat the request. */
+export function textOf(error: unknown): string {
+  if (error instanceof BaseError) return `${error.details || error.shortMessage}`
+  return error instanceof Error ? error.message : String(error)
+}
+
+/**
+ * What a node's answer to `eth_sendRawTransaction` means. None of them frees the nonce: even a
+ * refusal may come from one node while another has the transaction.
+ */
+export type SendVerdict =
+  | 'sent'
+  | 'underpriced'
+  | 'gas_too_low'
+  | 'unfunded'
+  | 'refused'
+  | 'unknown'
+
+/**
+ * Words of Monad (code -32603 for nearly all of them), geth and anvil; codes differ between nodes
+ * and versions, so only the words count. First match decides.
+ * Source: monad-eth-txpool-types `as_user_string`; go-ethereum core/txpool/errors.go.
+ */
+const errorTexts: readonly (readonly [RegExp, SendVerdict])[] = [
+  [/already (known|imported|exists)|known transaction|transaction already/i, 'sent'],
+  // The nonce is taken, most likely by one of our own attempts; finality will tell.
+  [/nonce (is )?too low|old nonce|newer transaction had higher priority/i, 'sent'],
+  [
+    /fee too low|underpriced|gas price too low|existing transaction had higher priority/i,
+    'underpriced',
+  ],
+  [/less than (the )?block base fee|fee ?cap|max fee per gas (is )?(too low|less)/i, 'underpriced'],
+  [/insufficient (funds|balance)|signer had insufficient|out of funds/i, 'unfunded'],
+  [/gas limit too low|intrinsic gas too low/i, 'gas_too_low'],
+  [/exceeds (the )?(block )?gas limit|gas limit too high|chain ?id|invalid sender/i, 'refused'],
+  [/oversized|malformed|could not decode|failed to decode|rlp:/i, 'refused'],
+]
+
+/** Reads an error text; a text nobody foresaw means that the transaction may have been sent. */
+export const verdictOnSend = (errorText: string | null): SendVerdict =>
+  errorText === null
+    ? 'sent'
+    : (errorTexts.find(([form]) => form.test(errorText))?.[1] ?? 'unknown')
+
+/** What to do next at the same nonce, and whether a person has to know. */
+export const afterSend: {
+  readonly [V in SendVerdict]: {
+    next: 'await' | 'send_soon' | 'bump' | 'raise_gas'
+    alarm: boolean
+  }
+} = {
+  sent: { next: 'await', alarm: false },
+  underpriced: { next: 'bump', alarm: false },
+  gas_too_low: { next: 'raise_gas', alarm: true },
+  unfunded: { next: 'await', alarm: true },
+  refused: { next: 'await', alarm: true },
+  unknown: { next: 'send_soon', alarm: false },
+}
