@@ -2,6 +2,8 @@ import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { and, eq } from 'drizzle-orm'
 import { idFor } from '#shared/ids'
 import { actors } from '#test/support/contracts'
+import { attempts, transactions } from './lanes/lane.store'
+import { holdLanes } from './lanes/lease'
 import type { Task } from './operations/operation'
 import { operations } from './operations/operation.store'
 import { orderOf } from './operations/order'
@@ -9,8 +11,6 @@ import { round } from './rounds'
 import { deadLetters, outbox } from './schema.store'
 import { newRefId, openFixture, until } from './test-support'
 import { assignWaiting } from './transactions/assign'
-import { attempts, transactions } from './transactions/transaction.store'
-import { holdLanes } from './transactions/under-way'
 
 const fixture = await openFixture()
 afterAll(fixture.close)

@@ -2,10 +2,10 @@ import { pause } from '#shared/deadline'
 import { type Loop, startLoop } from '#shared/loop'
 import { type Context, logThrottled } from './context'
 import { releaseLanes } from './lanes/lane.store'
+import { holdLanes, withOpen } from './lanes/lease'
 import { assignWaiting } from './transactions/assign'
 import { broadcastDue, renewStuck } from './transactions/broadcast'
 import { concludeFinal } from './transactions/conclude'
-import { holdLanes, withOpen } from './transactions/under-way'
 
 /**
  * One round: hold the lanes, conclude what became final, give nonces to what waits, send what is

@@ -4,9 +4,8 @@ import { actors } from '#test/support/contracts'
 import type { Task } from '../operations/operation'
 import { round } from '../rounds'
 import { newRefId, openFixture, until } from '../test-support'
-import { holdLanes } from '../transactions/under-way'
 import { releaseLanes } from './lane.store'
-import { laneFault } from './lease'
+import { holdLanes, laneFault } from './lease'
 
 const fixture = await openFixture(2)
 afterAll(fixture.close)

@@ -1,15 +1,51 @@
 import type { PrivateKeyAccount } from 'viem'
 import { type Context, logThrottled } from '../context'
-import { findLane, insertLane, type Lane, leaseLane, noteFault } from './lane.store'
-
-/** Long enough for a slow round, short enough that a killed process is soon replaced. */
-const leaseMs = 5_000
+import {
+  findLane,
+  findOpen,
+  insertLane,
+  type Lane,
+  leaseLane,
+  noteFault,
+  type OpenTransaction,
+} from './lane.store'
 
 /** A lane this process holds, and the key that signs for it. */
-export type LeasedLane = { readonly key: PrivateKeyAccount; readonly lane: Lane }
+type LeasedLane = { readonly key: PrivateKeyAccount; readonly lane: Lane }
+
+/** The same, with its open transactions. */
+export type HeldLane = LeasedLane & {
+  /** Our record agrees with the chain: it may give out nonces. */
+  readonly sound: boolean
+  readonly open: readonly OpenTransaction[]
+}
+
+/** Leases every lane that is free, and reads what each has under way. */
+export async function holdLanes(context: Context): Promise<HeldLane[]> {
+  const leased = await withOpen(context, await leaseLanes(context))
+  return Promise.all(
+    leased.map(async (one) => {
+      const openNonces = new Set(one.open.map(({ nonce }) => nonce))
+      return { ...one, sound: await isSound(context, one.lane, openNonces) }
+    }),
+  )
+}
+
+/** The same lanes with what they have under way now. */
+export async function withOpen<L extends LeasedLane>(
+  { database }: Context,
+  held: readonly L[],
+): Promise<(L & { open: OpenTransaction[] })[]> {
+  const addresses = held.map(({ lane }) => lane.address)
+  const open = await database.read((db) => findOpen(db, addresses))
+  return held.map((one) => ({
+    ...one,
+    open: open.filter((transaction) => transaction.lane === one.lane.address),
+  }))
+}
 
 /** Leases every lane that is free, and renews the leases this process has. */
-export async function leaseLanes(context: Context): Promise<LeasedLane[]> {
+async function leaseLanes(context: Context): Promise<LeasedLane[]> {
   const leased: LeasedLane[] = []
   for (const key of context.keys) {
     const lane = await lease(context, key)
@@ -17,6 +53,9 @@ export async function leaseLanes(context: Context): Promise<LeasedLane[]> {
   }
   return leased
 }
+
+/** Long enough for a slow round, short enough that a killed process is soon replaced. */
+const leaseMs = 5_000
 
 async function lease(context: Context, key: PrivateKeyAccount): Promise<Lane | undefined> {
   const { database, holder, node } = context
@@ -34,7 +73,7 @@ async function lease(context: Context, key: PrivateKeyAccount): Promise<Lane | u
  * Once per lease: does our record agree with the chain? A lane that does not gives out no nonces
  * until it does, while what it has under way goes on.
  */
-export async function isSound(
+async function isSound(
   context: Context,
   lane: Lane,
   openNonces: ReadonlySet<number>,

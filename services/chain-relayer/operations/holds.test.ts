@@ -10,6 +10,7 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
 import { toUnixSeconds } from '#shared/clock'
 import * as questions from '#shared/messages/chain'
+import { holdLanes } from '../lanes/lease'
 import { answersOf } from '../questions/answers'
 import type { Hold } from '../questions/hold'
 import { round } from '../rounds'
@@ -23,7 +24,6 @@ import {
   verify,
 } from '../test-support'
 import { assignWaiting } from '../transactions/assign'
-import { holdLanes } from '../transactions/under-way'
 import type { Task } from './operation'
 
 const fixture = await openFixture()

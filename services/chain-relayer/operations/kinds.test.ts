@@ -4,6 +4,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { pause } from '#shared/deadline'
 import { actorKeys } from '#test/support/contracts'
+import { holdLanes } from '../lanes/lease'
 import { round } from '../rounds'
 import {
   cancelData,
@@ -20,7 +21,6 @@ import {
 import { assignWaiting } from '../transactions/assign'
 import { renewStuck } from '../transactions/broadcast'
 import { returnNonce } from '../transactions/call'
-import { holdLanes } from '../transactions/under-way'
 import type { Task } from './operation'
 
 const fixture = await openFixture()

@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, isNotNull, lte, sql } from 'drizzle-orm'
 import { index, integer, jsonb, text, unique } from 'drizzle-orm/pg-core'
-import { addressColumn, amountColumn, at, timestamps } from '#shared/db/columns'
+import { addressColumn, amountColumn, at, fromNow, timestamps } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
 import { statesBefore } from '#shared/lifecycle'
 import { schema } from '../schema.store'
@@ -114,7 +114,7 @@ export const postponeOperation = (db: Db, id: string, waitMs: number, failedTrie
   db
     .update(operations)
     .set({
-      notBefore: sql`now() + ${waitMs} * interval '1 millisecond'`,
+      notBefore: fromNow(waitMs),
       tries: sql`${operations.tries} + ${failedTries}`,
       updatedAt: sql`now()`,
     })
@@ -240,7 +240,7 @@ export async function takeWatched(tx: Tx, rowsMax: number, watchMs: number): Pro
   const ids = due.map(({ id }) => id)
   const rows = await tx
     .update(operations)
-    .set({ watchAt: sql`now() + ${watchMs} * interval '1 millisecond'` })
+    .set({ watchAt: fromNow(watchMs) })
     .where(inArray(operations.id, ids))
     .returning()
   return rows as Watched[]

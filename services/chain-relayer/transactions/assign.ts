@@ -1,15 +1,19 @@
 import { failpoint } from '#shared/failpoint'
 import { type Context, logThrottled } from '../context'
-import { drawNonce } from '../lanes/lane.store'
+import {
+  drawNonce,
+  insertAttempt,
+  insertTransaction,
+  type TransactionPurpose,
+} from '../lanes/lane.store'
+import type { HeldLane } from '../lanes/lease'
 import { type BatchableTask, isRacing } from '../operations/operation'
 import { assignOperations, findDue, type Operation } from '../operations/operation.store'
 import { inParallel } from '../parallel'
 import { batched, manyCall } from './batch'
 import { examine } from './examine'
 import { type Fees, feesFor } from './fees'
-import { type Call, signCall, type TransactionPurpose } from './transaction'
-import { insertAttempt, insertTransaction } from './transaction.store'
-import type { HeldLane } from './under-way'
+import { type Call, signCall } from './transaction'
 
 /**
  * Open transactions per lane at most. Monad lets an account bid 10 coins of gas within three

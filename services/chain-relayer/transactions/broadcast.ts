@@ -1,17 +1,17 @@
 import { failpoint } from '#shared/failpoint'
 import { afterSend, textOf, verdictOnSend } from '../chain/errors'
 import { type Context, logThrottled } from '../context'
-import { stillHeld } from '../lanes/lane.store'
-import { findOperations } from '../operations/operation.store'
-import { bumped, type Fees, raisedGas } from './fees'
-import { type Call, noopCall, signCall } from './transaction'
 import {
   type Attempt,
   insertAttempt,
   noteBroadcast,
   type OpenTransaction,
-} from './transaction.store'
-import type { HeldLane } from './under-way'
+  stillHeld,
+} from '../lanes/lane.store'
+import type { HeldLane } from '../lanes/lease'
+import { findOperations } from '../operations/operation.store'
+import { bumped, type Fees, raisedGas } from './fees'
+import { type Call, noopCall, signCall } from './transaction'
 
 /** A send whose outcome is unknown was most likely lost. */
 const soonMs = 1_000

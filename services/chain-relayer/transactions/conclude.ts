@@ -4,14 +4,18 @@ import type { Place } from '../chain/authorization'
 import { doubtsMax } from '../chain/errors'
 import type { Head, Node, Receipt } from '../chain/node'
 import { type Context, logThrottled } from '../context'
+import {
+  type Attempt,
+  closeTransaction,
+  type OpenTransaction,
+  type TransactionOutcome,
+} from '../lanes/lane.store'
+import type { HeldLane } from '../lanes/lease'
 import { guards } from '../operations/operation'
 import { findOperations, moveOperation, type Operation } from '../operations/operation.store'
 import { fail, settle } from '../operations/outcome'
 import { inParallel } from '../parallel'
 import { failuresOf } from './batch'
-import type { TransactionOutcome } from './transaction'
-import { type Attempt, closeTransaction, type OpenTransaction } from './transaction.store'
-import type { HeldLane } from './under-way'
 
 const askAtOnce = 8
 /** A transaction this old whose nonce is used and that has no receipt calls a person. */

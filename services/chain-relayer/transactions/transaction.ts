@@ -2,11 +2,6 @@ import { type Hex, keccak256, type PrivateKeyAccount } from 'viem'
 import { gasLimits } from '#shared/chain/gas'
 import type { Fees } from './fees'
 
-/** `op` carries one operation, `batch` several through `many`, `noop` none. */
-export type TransactionPurpose = 'op' | 'batch' | 'noop'
-/** At finality: it did its work, it did nothing, or a noop took its nonce. */
-export type TransactionOutcome = 'ok' | 'reverted' | 'noop'
-
 /** What a transaction does, apart from who sends it and at what fee. */
 export type Call = {
   readonly to: `0x${string}`
