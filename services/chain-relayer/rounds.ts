@@ -4,8 +4,7 @@ import { type Context, logThrottled } from './context'
 import { releaseLanes } from './lanes/lane.store'
 import { holdLanes, withOpen } from './lanes/lease'
 import { assignWaiting } from './transactions/assign'
-import { broadcastDue, renewStuck } from './transactions/broadcast'
-import { concludeFinal } from './transactions/conclude'
+import { broadcastDue, concludeFinal, renewStuck } from './transactions/finalize'
 
 /**
  * One round: hold the lanes, conclude what became final, give nonces to what waits, send what is

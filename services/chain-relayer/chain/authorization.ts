@@ -31,11 +31,7 @@ const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b
  * Whether `signer`'s own key made this signature: 65 bytes, low s, v 27 or 28, as OpenZeppelin's
  * ECDSA demands. Takes a millisecond and no call to the chain.
  */
-export async function signedByKey(
-  signer: string,
-  digest: Hex,
-  signature: string,
-): Promise<boolean> {
+async function signedByKey(signer: string, digest: Hex, signature: string): Promise<boolean> {
   if (!/^0x[0-9a-f]{128}(1b|1c)$/i.test(signature)) return false
   if (BigInt(`0x${signature.slice(66, 130)}`) > halfOrder) return false
   try {

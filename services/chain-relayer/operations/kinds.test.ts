@@ -19,8 +19,8 @@ import {
   verify,
 } from '../test-support'
 import { assignWaiting } from '../transactions/assign'
-import { renewStuck } from '../transactions/broadcast'
-import { returnNonce } from '../transactions/call'
+import { renewStuck } from '../transactions/finalize'
+import { returnNonce } from '../transactions/transaction'
 import type { Task } from './operation'
 
 const fixture = await openFixture()

@@ -1,4 +1,8 @@
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { refOf } from '#shared/chain/ref'
 import { failpoint } from '#shared/failpoint'
+import { findUse, isUsedAt } from '../chain/authorization'
+import { type AfterRevert, afterRevert, doubtsMax, revertOf } from '../chain/errors'
 import { type Context, logThrottled } from '../context'
 import {
   drawNonce,
@@ -7,13 +11,27 @@ import {
   type TransactionPurpose,
 } from '../lanes/lane.store'
 import type { HeldLane } from '../lanes/lease'
-import { type BatchableTask, isRacing } from '../operations/operation'
-import { assignOperations, findDue, type Operation } from '../operations/operation.store'
+import { type BatchableTask, isRacing, type PayloadOf, payerOf } from '../operations/operation'
+import {
+  assignOperations,
+  blockOfRef,
+  findDue,
+  newestRevision,
+  type Operation,
+  postponeOperation,
+} from '../operations/operation.store'
+import { giveUp, settle } from '../operations/outcome'
 import { inParallel } from '../parallel'
-import { batched, manyCall } from './batch'
-import { examine } from './examine'
-import { type Fees, feesFor } from './fees'
-import { type Call, signCall } from './transaction'
+import {
+  batched,
+  type Call,
+  callOf,
+  type Fees,
+  feesFor,
+  manyCall,
+  signCall,
+  transferTerms,
+} from './transaction'
 
 /**
  * Open transactions per lane at most. Monad lets an account bid 10 coins of gas within three
@@ -21,7 +39,6 @@ import { type Call, signCall } from './transaction'
  */
 const openMax = 16
 const dueMax = 256
-const examineAtOnce = 8
 
 /** What one transaction will carry: one operation, or several in `many`. */
 type Batch = { operations: Operation[]; purpose: TransactionPurpose; call: Call }
@@ -42,6 +59,45 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
   }
 }
 
+class LostRace extends Error {
+  override name = 'LostRace'
+}
+
+/**
+ * The write-ahead step: nonce, signature, transaction and operations in one commit, before anything
+ * is sent. Only what is stored here is ever broadcast.
+ */
+async function assign(
+  context: Context,
+  { key, lane }: HeldLane,
+  { operations, purpose, call }: Batch,
+  fees: Fees,
+): Promise<boolean> {
+  const { gas, ...content } = call
+  const operationIds = operations.map(({ id }) => id)
+  try {
+    await context.database.transaction(async (tx) => {
+      const nonce = await drawNonce(tx, lane, context.holder)
+      if (nonce === undefined) throw new LostRace('the lease of the lane was lost')
+      const at = { lane: lane.address, nonce }
+      const signed = await signCall(key, context.settings.chainId, { nonce, call, fees })
+      await insertTransaction(tx, { ...at, ...content, purpose, operationIds })
+      await insertAttempt(tx, { ...at, ...signed, ...fees, attempt: 1, purpose: 'call', gas })
+      if (!(await assignOperations(tx, operationIds, at)))
+        throw new LostRace('an operation was taken meanwhile')
+    })
+  } catch (error) {
+    if (!(error instanceof LostRace)) throw error
+    context.log.info({ lane: lane.address, reason: error.message }, 'assignment given up')
+    return false
+  }
+  failpoint('relayer:transaction-stored')
+  return true
+}
+
+const examineAtOnce = 8
+
+/** What is due and fit to be sent, the most urgent first; whatever else is due waits or ends here. */
 async function batchesOf(
   context: Context,
   due: readonly Operation[],
@@ -79,38 +135,154 @@ async function batchesOf(
   return [...several, ...single].sort((left, right) => place(left) - place(right))
 }
 
-class LostRace extends Error {
-  override name = 'LostRace'
+const waitMs = 15_000
+/** Two states of the chain disagree: the newer one is about to become final. */
+const unsettledMs = 500
+
+/**
+ * Examines an operation before it gets a nonce, because a revert costs the whole gas limit. Answers
+ * the call to send; or undefined when the operation ended here, or must wait.
+ */
+async function examine(
+  context: Context,
+  operation: Operation,
+  from: `0x${string}`,
+): Promise<Call | undefined> {
+  if (await isNeedless(context, operation)) {
+    await context.database.transaction((tx) => settle(tx, operation, null))
+    context.log.info({ operationId: operation.id, kind: operation.kind }, 'nothing to send')
+    context.poke()
+    return undefined
+  }
+  if (operation.kind === 'drip' && !(await canAfford(context, operation, from))) return undefined
+  const call = await callOf(context, operation)
+  const expected = await foresee(context, operation, call, from)
+  if (expected === 'send') return call
+  await waitOrEnd(context, operation, expected)
+  return undefined
+}
+
+async function isNeedless(context: Context, operation: Operation): Promise<boolean> {
+  const { database, node, settings } = context
+  if (operation.kind === 'verify' || operation.kind === 'freeze')
+    return (await database.read((db) => newestRevision(db, operation))) > operation.revision!
+  if (operation.kind === 'extend') return isExtended(context, operation.payload)
+  if (operation.kind !== 'drip') return false
+  const heldWei = await node.reader.getBalance({ address: operation.wallet })
+  return heldWei >= settings.dripBelowWei
+}
+
+/** Whether the hold ends, finally, later than it did when the order was given. */
+async function isExtended({ node, contracts }: Context, { refId, until }: PayloadOf<'extend'>) {
+  const { number: blockNumber } = await node.finalizedHead()
+  const [, , , endsAt] = await node.reader.readContract({
+    address: contracts.creditLine,
+    abi: creditLineAbi,
+    functionName: 'holdOf',
+    args: [refOf(refId)],
+    blockNumber,
+  })
+  return endsAt > BigInt(until)
+}
+
+async function canAfford(context: Context, operation: Operation, lane: `0x${string}`) {
+  const { dripWei, laneFloorWei } = context.settings
+  const balanceWei = await context.node.reader.getBalance({ address: lane })
+  if (balanceWei - dripWei >= laneFloorWei && balanceWei > dripWei) return true
+  const fields = { lane, balanceWei: String(balanceWei), alarm: true }
+  logThrottled(
+    context,
+    `drips:${lane}`,
+    fields,
+    'lane is too low on native coin for drips: fund it',
+  )
+  await context.database.run((db) => postponeOperation(db, operation.id, waitMs, 0))
+  return false
 }
 
 /**
- * The write-ahead step: nonce, signature, transaction and operations in one commit, before anything
- * is sent. Only what is stored here is ever broadcast.
+ * Calls without sending. A refusal counts only when the finalized state refuses for the same reason
+ * as the newest. When nobody can say, it is sent: a revert costs gas and nothing else.
  */
-async function assign(
+async function foresee(
   context: Context,
-  { key, lane }: HeldLane,
-  { operations, purpose, call }: Batch,
-  fees: Fees,
-): Promise<boolean> {
-  const { gas, ...content } = call
-  const operationIds = operations.map(({ id }) => id)
+  operation: Operation,
+  call: Call,
+  from: `0x${string}`,
+): Promise<AfterRevert | 'send' | 'unsettled'> {
+  const request = { from, to: call.to, data: call.data, value: call.valueWei, gas: call.gas }
   try {
-    await context.database.transaction(async (tx) => {
-      const nonce = await drawNonce(tx, lane, context.holder)
-      if (nonce === undefined) throw new LostRace('the lease of the lane was lost')
-      const at = { lane: lane.address, nonce }
-      const signed = await signCall(key, context.settings.chainId, { nonce, call, fees })
-      await insertTransaction(tx, { ...at, ...content, purpose, operationIds })
-      await insertAttempt(tx, { ...at, ...signed, ...fees, attempt: 1, purpose: 'call', gas })
-      if (!(await assignOperations(tx, operationIds, at)))
-        throw new LostRace('an operation was taken meanwhile')
-    })
+    const newest = await context.node.call(request, 'latest')
+    if (!('reverted' in newest)) return 'send'
+    const head = await context.node.finalizedHead()
+    const settled = await context.node.call(request, head.number)
+    const revert = revertOf(newest.reverted)
+    if (!('reverted' in settled) || revertOf(settled.reverted) !== revert) return 'unsettled'
+    if (revert === 'not_held' && (await isBehind(context, operation, head.number)))
+      return 'unsettled'
+    return afterRevert(revert, payerOf(operation.kind))
   } catch (error) {
-    if (!(error instanceof LostRace)) throw error
-    context.log.info({ lane: lane.address, reason: error.message }, 'assignment given up')
-    return false
+    context.log.debug({ err: error, operationId: operation.id }, 'operation could not be simulated')
+    return 'send'
   }
-  failpoint('relayer:transaction-stored')
-  return true
+}
+
+/** An endpoint that lags behind the block of the payment says nothing about its hold. */
+async function isBehind({ database }: Context, { payload }: Operation, blockNumber: bigint) {
+  if (!('refId' in payload)) return false
+  return blockNumber < (await database.read((db) => blockOfRef(db, payload.refId)))
+}
+
+/** It is not sent now: it is looked up, waits to be examined again, or has failed. */
+async function waitOrEnd(
+  context: Context,
+  operation: Operation,
+  expected: AfterRevert | 'unsettled',
+) {
+  const { database } = context
+  const { id, kind } = operation
+  const postpone = (ms: number, tries: 0 | 1 = 0) =>
+    database.run((db) => postponeOperation(db, id, ms, tries))
+  if (expected === 'unsettled') return postpone(unsettledMs)
+  if (expected.do === 'look_up') return lookUp(context, operation)
+  if (expected.do === 'doubt' && operation.tries < doubtsMax) return postpone(2_000, 1)
+  if (expected.do === 'wait') {
+    const fields = { operationId: id, kind, alarm: expected.alarm }
+    logThrottled(context, `wait:${kind}`, fields, 'operation has to wait: treasury, pause or role')
+    return postpone(expected.alarm ? waitMs : unsettledMs)
+  }
+  const { reason, alarm } = expected.do === 'fail' ? expected : { reason: 'reverted', alarm: true }
+  await giveUp(context, operation, reason, alarm)
+}
+
+/**
+ * The token says that this authorization is used, cancelled or expired. Finds out, in finalized
+ * blocks alone, which: whoever submitted it, the transfer happened and counts.
+ */
+async function lookUp(context: Context, operation: Operation): Promise<void> {
+  const postpone = (ms: number) =>
+    context.database.run((db) => postponeOperation(db, operation.id, ms, 0))
+  const terms = transferTerms(context, operation)
+  if (!terms) return void (await postpone(5_000))
+  const head = await context.node.finalizedHead()
+  if (!(await isUsedAt(context, terms, head))) {
+    if (operation.kind !== 'return' && head.timestamp >= BigInt(terms.validBefore))
+      return giveUp(context, operation, 'authorization_expired', false)
+    return void (await postpone(500))
+  }
+  const use = await findUse(context, terms, head, operation.createdAt)
+  if (use === 'cancelled') return giveUp(context, operation, 'authorization_cancelled', false)
+  if (use === 'used_elsewhere')
+    return giveUp(context, operation, 'authorization_used_elsewhere', true)
+  if (use === 'unknown') {
+    const fields = { operationId: operation.id, alarm: true }
+    logThrottled(context, `use:${operation.id}`, fields, 'use of an authorization was not found')
+    return void (await postpone(5_000))
+  }
+  await context.database.transaction((tx) => settle(tx, operation, use.used))
+  context.log.info(
+    { operationId: operation.id, txHash: use.used.txHash },
+    'done by a transaction of somebody else',
+  )
+  context.poke()
 }

@@ -1,6 +1,30 @@
-import { type Hex, keccak256, type PrivateKeyAccount } from 'viem'
-import { gasLimits } from '#shared/chain/gas'
-import type { Fees } from './fees'
+import {
+  encodeFunctionData,
+  type Hex,
+  keccak256,
+  type Log,
+  type PrivateKeyAccount,
+  parseEventLogs,
+} from 'viem'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import {
+  type AuthorizationTerms,
+  type GivenAuthorization,
+  typedTransfer,
+} from '#shared/chain/erc3009'
+import { gasLimits, manyGasLimit, type OpKind, opKinds } from '#shared/chain/gas'
+import { refOf } from '#shared/chain/ref'
+import { toUnixSeconds } from '#shared/clock'
+import type { Context } from '../context'
+import {
+  type BatchableTask,
+  isBatchable,
+  type Kind,
+  type PayloadOf,
+  type Task,
+} from '../operations/operation'
+import type { Operation } from '../operations/operation.store'
 
 /** What a transaction does, apart from who sends it and at what fee. */
 export type Call = {
@@ -10,6 +34,205 @@ export type Call = {
   readonly gas: bigint
 }
 
+/** The call an operation needs when it is sent alone; more gas for each try that failed. */
+export async function callOf(context: Context, operation: Operation): Promise<Call> {
+  const { contracts, settings } = context
+  const call = await plainCall()
+  return { ...call, gas: raisedGas(call.gas, operation.tries) }
+
+  async function plainCall(): Promise<Call> {
+    switch (operation.kind) {
+      case 'take':
+      case 'send': {
+        const { authorization } = operation.payload
+        return transferCall(authorization, contracts.ausd, transferGas(authorization))
+      }
+      case 'return':
+        return returnCall(context, operation)
+      case 'drip':
+        return {
+          to: operation.wallet,
+          data: '0x',
+          valueWei: settings.dripWei,
+          gas: gasLimits.nativeTransfer,
+        }
+      default:
+        return lineCall(operation, contracts.creditLine)
+    }
+  }
+}
+
+const transferGas = ({ signature }: GivenAuthorization) =>
+  signature.length === 132
+    ? gasLimits.transferWithAuthorization
+    : gasLimits.transferWithAuthorizationFromContract
+
+async function returnCall(
+  context: Context,
+  operation: Operation & { payload: PayloadOf<'return'> },
+): Promise<Call> {
+  const terms = transferTerms(context, operation)!
+  const { domain, ausd } = context.contracts
+  const signature = await context.treasury.signTypedData(typedTransfer(domain, terms))
+  return transferCall({ ...terms, signature }, ausd, gasLimits.transferWithAuthorization)
+}
+
+/** How long a return is valid; after that it is signed again, with the same nonce. */
+const returnValidSeconds = 24 * 60 * 60
+
+/** The authorization nonce of a return: the token itself refuses a second one. */
+export const returnNonce = (payoutId: string): Hex => refOf(`return:${payoutId}`)
+
+/** What the transfer of a take, a send or a return must be, apart from its signature. */
+export function transferTerms(
+  context: Context,
+  operation: Operation,
+): AuthorizationTerms | undefined {
+  if (operation.kind === 'take' || operation.kind === 'send') return operation.payload.authorization
+  if (operation.kind !== 'return') return undefined
+  const { payoutId, wallet, ausd } = operation.payload
+  return {
+    from: context.treasury.address.toLowerCase(),
+    to: wallet,
+    value: ausd,
+    validAfter: '0',
+    validBefore: String(toUnixSeconds(context.clock()) + returnValidSeconds),
+    nonce: returnNonce(payoutId),
+  }
+}
+
+/** Submits a signed transfer; the `bytes` overload takes signatures of keys and of contracts. */
+function transferCall(signed: GivenAuthorization, ausd: Hex, gas: bigint): Call {
+  const { from, to, value, validAfter, validBefore, nonce, signature } = signed
+  const data = encodeFunctionData({
+    abi: ausdAbi,
+    functionName: 'transferWithAuthorization',
+    args: [
+      from as Hex,
+      to as Hex,
+      BigInt(value),
+      BigInt(validAfter),
+      BigInt(validBefore),
+      nonce as Hex,
+      signature as Hex,
+    ],
+  })
+  return { to: ausd, data, valueWei: 0n, gas }
+}
+
+type Line = Extract<Task, { kind: BatchableTask['kind'] | 'verify' | 'freeze' }>
+
+/** The call of an operation on the credit line, alone in its transaction. */
+const lineCall = (task: Line, creditLine: Hex): Call => ({
+  to: creditLine,
+  data: lineData(task),
+  valueWei: 0n,
+  gas: gasLimits[lineGas(task)],
+})
+
+const lineGas = (task: Line): keyof typeof gasLimits => {
+  if (task.kind === 'verify') return 'setVerified'
+  return task.kind === 'freeze' ? 'setFrozen' : opKindOf(task)
+}
+
+function lineData(task: Line): Hex {
+  const abi = creditLineAbi
+  if (task.kind === 'verify') {
+    const args = [task.payload.wallet as Hex, task.payload.verified] as const
+    return encodeFunctionData({ abi, functionName: 'setVerified', args })
+  }
+  if (task.kind === 'freeze') {
+    const args = [task.payload.wallet as Hex, task.payload.frozen] as const
+    return encodeFunctionData({ abi, functionName: 'setFrozen', args })
+  }
+  const { ref, account, amount, paidAt } = opOf(task)
+  switch (task.kind) {
+    case 'credit': {
+      const args = [ref, account, amount, task.payload.held] as const
+      return encodeFunctionData({ abi, functionName: 'topUp', args })
+    }
+    case 'repay': {
+      const args = [ref, account, amount, task.payload.held, paidAt] as const
+      return encodeFunctionData({ abi, functionName: 'repayFor', args })
+    }
+    case 'revoke': {
+      const functionName = task.payload.of === 'topup' ? 'revokeTopUp' : 'revokeRepayment'
+      return encodeFunctionData({ abi, functionName, args: [ref] })
+    }
+    case 'extend':
+      return encodeFunctionData({ abi, functionName: 'extendHold', args: [ref] })
+  }
+}
+
+/**
+ * Divides operations into those that share a transaction and those that are sent alone. What failed
+ * once is sent alone, after it was examined; so is one for which there is no other.
+ */
+export function batched<O extends { readonly kind: Kind; readonly tries: number }>(
+  operations: readonly O[],
+  batchMax: number,
+): { together: O[][]; alone: O[] } {
+  const fits = (one: O) => batchMax > 1 && isBatchable(one.kind) && one.tries === 0
+  const alone = operations.filter((one) => !fits(one))
+  const candidates = operations.filter(fits)
+  const together: O[][] = []
+  for (let from = 0; from < candidates.length; from += batchMax) {
+    const group = candidates.slice(from, from + batchMax)
+    if (group.length > 1) together.push(group)
+    else alone.push(...group)
+  }
+  return { together, alone }
+}
+
+/** Several operations in one transaction; one that reverts does not touch the others. */
+export function manyCall(tasks: readonly BatchableTask[], creditLine: Hex): Call {
+  const data = encodeFunctionData({
+    abi: creditLineAbi,
+    functionName: 'many',
+    args: [tasks.map(opOf)],
+  })
+  return { to: creditLine, data, valueWei: 0n, gas: manyGasLimit(tasks.map(opKindOf)) }
+}
+
+/**
+ * The positions in `many` whose operation reverted, with the revert data. All others took effect,
+ * now or before (`AlreadyApplied`). Only events of the credit line itself count.
+ */
+export function failuresOf(logs: readonly Log[], creditLine: Hex): Map<number, Hex> {
+  const own = logs.filter((log) => log.address.toLowerCase() === creditLine.toLowerCase())
+  const failed = parseEventLogs({ abi: creditLineAbi, eventName: 'OpFailed', logs: [...own] })
+  return new Map(failed.map(({ args }) => [Number(args.index), args.reason]))
+}
+
+function opKindOf(task: BatchableTask): OpKind {
+  switch (task.kind) {
+    case 'credit':
+      return task.payload.held ? 'heldTopUp' : 'topUp'
+    case 'repay':
+      return task.payload.held ? 'heldRepayFor' : 'repayFor'
+    case 'revoke':
+      return task.payload.of === 'topup' ? 'revokeTopUp' : 'revokeRepayment'
+    case 'extend':
+      return 'extendHold'
+  }
+}
+
+/** An `Op` of the contract; fields that its kind does not use are 0. */
+function opOf(task: BatchableTask) {
+  const { refId, wallet } = task.payload
+  return {
+    kind: opKinds[opKindOf(task)],
+    ref: refOf(refId),
+    account: wallet as Hex,
+    amount: 'ausd' in task.payload ? BigInt(task.payload.ausd) : 0n,
+    paidAt: 'paidAt' in task.payload ? asTime(task.payload.paidAt) : 0n,
+  }
+}
+
+/** The contract clamps any time to its bounds; one too long for its field must not stop a lane. */
+const asTime = (seconds: string): bigint => (BigInt(seconds) > timeMax ? timeMax : BigInt(seconds))
+const timeMax = 2n ** 64n - 1n
+
 /** Uses up a nonce: sends nothing, from the lane to itself. */
 export const noopCall = (lane: `0x${string}`): Call => ({
   to: lane,
@@ -18,7 +241,56 @@ export const noopCall = (lane: `0x${string}`): Call => ({
   gas: gasLimits.nativeTransfer,
 })
 
-export type Signed = { readonly raw: Hex; readonly hash: Hex }
+/** Fees of a type-2 transaction, in wei per gas. */
+export type Fees = { readonly maxFeeWei: bigint; readonly priorityWei: bigint }
+
+/**
+ * Headroom costs nothing: both the charge and the reserve budget of Monad use
+ * min(maxFee, base + priority). The floor is twice Monad's least base fee of 100 gwei.
+ */
+const gwei = 1_000_000_000n
+const floorWei = 200n * gwei
+const headroom = 4n
+const priorityWei = 2n * gwei
+/** Above this nothing is worth sending; a bump still rises, by the least there is. */
+const capOver = 40n
+const bumpPercent = 25n
+
+/** Fees of a first attempt. */
+export const feesFor = (baseFeeWei: bigint): Fees => ({
+  maxFeeWei: atLeast(baseFeeWei * headroom, floorWei),
+  priorityWei,
+})
+
+/**
+ * Fees of the next attempt at the same nonce: a quarter more on both (nodes other than Monad want
+ * at least a tenth on both), and no less than a first attempt would pay now. Always strictly more.
+ */
+export function bumped(last: Fees, baseFeeWei: bigint): Fees {
+  const capWei = atLeast(baseFeeWei * capOver, floorWei * 4n)
+  const fresh = feesFor(baseFeeWei)
+  const maxFeeWei = raised(last.maxFeeWei, fresh.maxFeeWei, capWei)
+  const wanted = raised(last.priorityWei, fresh.priorityWei, capWei)
+  return { maxFeeWei, priorityWei: atMost(wanted, maxFeeWei) }
+}
+
+function raised(lastWei: bigint, freshWei: bigint, capWei: bigint): bigint {
+  const more = atLeast((lastWei * (100n + bumpPercent) + 99n) / 100n, freshWei)
+  return atLeast(atMost(more, capWei), lastWei + 1n)
+}
+
+const atLeast = (left: bigint, right: bigint) => (left > right ? left : right)
+const atMost = (left: bigint, right: bigint) => (right < left ? right : left)
+
+/** A gas limit for another try: half as much again each time, below a block's share. */
+export const raisedGas = (gas: bigint, tries: number): bigint => {
+  const raisedBy = gas + (gas * BigInt(Math.min(tries, 6))) / 2n
+  return atMost(raisedBy, gasMax)
+}
+/** Monad refuses more than this in one transaction. */
+export const gasMax = 30_000_000n
+
+type Signed = { readonly raw: Hex; readonly hash: Hex }
 
 /** Signs without asking the node. The same fields give the same bytes (RFC 6979). */
 export async function signCall(

@@ -1,0 +1,268 @@
+import type { Tx } from '#shared/db/open'
+import { failpoint } from '#shared/failpoint'
+import type { Place } from '../chain/authorization'
+import { afterSend, doubtsMax, textOf, verdictOnSend } from '../chain/errors'
+import type { Head, Node, Receipt } from '../chain/node'
+import { type Context, logThrottled } from '../context'
+import {
+  type Attempt,
+  closeTransaction,
+  insertAttempt,
+  noteBroadcast,
+  type OpenTransaction,
+  stillHeld,
+  type TransactionOutcome,
+} from '../lanes/lane.store'
+import type { HeldLane } from '../lanes/lease'
+import { guards } from '../operations/operation'
+import { findOperations, moveOperation, type Operation } from '../operations/operation.store'
+import { fail, settle } from '../operations/outcome'
+import { inParallel } from '../parallel'
+import {
+  bumped,
+  type Call,
+  type Fees,
+  failuresOf,
+  noopCall,
+  raisedGas,
+  signCall,
+} from './transaction'
+
+/**
+ * Brings stored transactions to finality. Broadcasting sends the stored bytes, any number of times;
+ * renewing signs another attempt at the same nonce when no block takes the last one; concluding finds
+ * the attempt that is final and ends its operations. None of them frees a nonce.
+ */
+
+/** A send whose outcome is unknown was most likely lost. */
+const soonMs = 1_000
+/** A node that keeps asking for a higher fee gets one at most this often. */
+const raiseEveryMs = 1_000
+/** More would not help: a person has been called long before. */
+const attemptsMax = 40
+/** This long after its window an authorization is sure to revert; a noop is cheaper. */
+const lapsedMs = 30_000
+
+/** Sends whatever is stored and not known to be on its way, lane by lane, in nonce order. */
+export const broadcastDue = (context: Context, held: readonly HeldLane[]): Promise<unknown> =>
+  Promise.all(held.map((lane) => broadcastLane(context, lane)))
+
+async function broadcastLane(context: Context, held: HeldLane): Promise<void> {
+  for (const transaction of held.open) {
+    const newest = transaction.attempts.at(-1)!
+    if (!isDue(context, newest)) continue
+    const answer = await context.node.sendRaw(newest.raw, newest.broadcasts).catch(textOf)
+    failpoint('relayer:broadcast')
+    context.memory.sent.add(newest.hash)
+    await context.database.run((db) => noteBroadcast(db, newest, answer))
+    const verdict = verdictOnSend(answer)
+    const { next, alarm } = afterSend[verdict]
+    const fields = { lane: newest.lane, nonce: newest.nonce, hash: newest.hash, verdict, alarm }
+    if (verdict !== 'sent')
+      logThrottled(context, `send:${verdict}`, { ...fields, answer }, 'transaction was not taken')
+    const tooSoon = context.clock() - newest.createdAt.getTime() < raiseEveryMs
+    if (next === 'bump' && !tooSoon) await raiseFees(context, held, transaction)
+    if (next === 'raise_gas' && !tooSoon) await raiseGas(context, held, transaction)
+    // The rest of the lane would wait for the same silent endpoint, one deadline after the other.
+    if (next === 'send_soon') return
+  }
+}
+
+/** Stored by an earlier process, never sent, or silent too long. Sending again never does harm. */
+function isDue(
+  { clock, memory, settings }: Pick<Context, 'clock' | 'memory' | 'settings'>,
+  attempt: Attempt,
+): boolean {
+  if (attempt.broadcastAt === null || !memory.sent.has(attempt.hash)) return true
+  const { next } = afterSend[verdictOnSend(attempt.lastError)]
+  const silentMs = clock() - attempt.broadcastAt.getTime()
+  return silentMs >= (next === 'await' ? settings.rebroadcastAfterMs : soonMs)
+}
+
+/** A lane whose oldest transaction is in no block for too long gets a better one at that nonce. */
+export async function renewStuck(context: Context, held: readonly HeldLane[]): Promise<void> {
+  for (const lane of held) {
+    const oldest = lane.open[0]
+    const newest = oldest?.attempts.at(-1)
+    if (!oldest || !newest?.broadcastAt) continue
+    if (context.clock() - newest.createdAt.getTime() < context.settings.bumpAfterMs) continue
+    const count = await context.node.countAt(lane.lane.address, 'latest')
+    if (count > oldest.nonce) continue
+    if (await hasLapsed(context, oldest)) await fillWithNoop(context, lane, oldest)
+    else await raiseFees(context, lane, oldest)
+  }
+}
+
+/** Signs the same call again at the same nonce with higher fees. */
+const raiseFees = (context: Context, lane: HeldLane, open: OpenTransaction) => {
+  const { purpose, gas } = open.attempts.at(-1)!
+  return renew(context, lane, open, purpose, gas)
+}
+
+/** Signs the same call again at the same nonce with a higher gas limit, and higher fees. */
+const raiseGas = (context: Context, lane: HeldLane, open: OpenTransaction) => {
+  const { purpose, gas } = open.attempts.at(-1)!
+  return renew(context, lane, open, purpose, raisedGas(gas, 1))
+}
+
+/** Fills the nonce with a noop. Whichever attempt is mined decides; a drip never gets one. */
+const fillWithNoop = (context: Context, lane: HeldLane, open: OpenTransaction) =>
+  renew(context, lane, open, 'noop', noopCall(lane.lane.address).gas)
+
+async function hasLapsed(context: Context, open: OpenTransaction): Promise<boolean> {
+  if (open.purpose !== 'op') return false
+  const [operation] = await context.database.read((db) => findOperations(db, open.operationIds))
+  if (operation?.kind !== 'take' && operation?.kind !== 'send') return false
+  const { validBefore } = operation.payload.authorization
+  return Number(validBefore) * 1_000 + lapsedMs < context.clock()
+}
+
+async function renew(
+  context: Context,
+  { key, lane }: HeldLane,
+  open: OpenTransaction,
+  purpose: Attempt['purpose'],
+  gas: bigint,
+): Promise<void> {
+  const last = open.attempts.at(-1)!
+  if (open.attempts.length >= attemptsMax) return
+  const fees: Fees = bumped(last, await context.node.baseFeeWei())
+  const { nonce } = open
+  const original: Call = { to: open.to, data: open.data, valueWei: open.valueWei, gas }
+  const call = purpose === 'noop' ? noopCall(lane.address) : original
+  const signed = await signCall(key, context.settings.chainId, { nonce, call, fees })
+  const attempt = last.attempt + 1
+  const stored = await context.database.transaction(async (tx) => {
+    if (!(await stillHeld(tx, lane, context.holder))) return false
+    const at = { lane: lane.address, nonce, attempt }
+    await insertAttempt(tx, { ...at, ...signed, ...fees, purpose, gas: call.gas })
+    return true
+  })
+  if (stored)
+    context.log.info({ lane: lane.address, nonce, attempt, purpose }, 'transaction renewed')
+}
+
+const askAtOnce = 8
+/** A transaction this old whose nonce is used and that has no receipt calls a person. */
+const missingMs = 60_000
+
+/**
+ * Finds out, for all lanes at once, which transactions are final, and concludes them. Unknown stays
+ * unknown.
+ */
+export async function concludeFinal(context: Context, held: readonly HeldLane[]): Promise<void> {
+  const busy = held.filter(({ open }) => open.length > 0)
+  if (busy.length === 0) return
+  const head = await context.node.finalizedHead()
+  for (const { lane, open } of busy) {
+    const count = await context.node.countAt(lane.address, 'finalized')
+    // Somebody else used the key: the lane is checked again before it gives out a nonce.
+    if (count > lane.nextNonce) context.memory.soundEpochs.delete(lane.address)
+    const mined = open.filter(({ nonce }) => nonce < count)
+    await inParallel(mined, askAtOnce, (transaction) => concludeOne(context, transaction, head))
+  }
+}
+
+async function concludeOne(
+  context: Context,
+  transaction: OpenTransaction,
+  head: Head,
+): Promise<void> {
+  const found = await finalReceipt(context.node, transaction.attempts, head).catch((error) => {
+    logThrottled(context, 'receipts', { err: error }, 'receipts could not be read')
+    return undefined
+  })
+  if (found) return conclude(context, transaction, found.attempt, found.receipt)
+  const { lane, nonce, createdAt } = transaction
+  if (context.clock() - createdAt.getTime() < missingMs) return
+  const fields = { lane, nonce, alarm: true }
+  logThrottled(context, `missing:${lane}:${nonce}`, fields, 'nonce is used but no receipt is found')
+}
+
+/**
+ * The receipt of whichever attempt was mined. Final only when its block is at or below the finalized
+ * one and still has the same hash when read again: receipts of unfinalized blocks can vanish.
+ */
+async function finalReceipt(
+  node: Pick<Node, 'receiptOf' | 'headAt'>,
+  attempts: readonly Attempt[],
+  head: Head,
+): Promise<{ attempt: Attempt; receipt: Receipt } | undefined> {
+  for (const attempt of attempts.toReversed()) {
+    const receipt = await node.receiptOf(attempt.hash)
+    if (!receipt || receipt.blockNumber > head.number) continue
+    const block = await node.headAt(receipt.blockNumber)
+    if (block.hash === receipt.blockHash) return { attempt, receipt }
+  }
+  return undefined
+}
+
+/** What finality means for one operation of a transaction. */
+type Ending = 'settled' | 'failed' | 'waiting'
+
+/** Stores that a transaction is final and what became of its operations, and announces it. */
+async function conclude(
+  context: Context,
+  transaction: OpenTransaction,
+  attempt: Attempt,
+  receipt: Receipt,
+): Promise<void> {
+  const { transactionHash: txHash, blockNumber, blockHash } = receipt
+  const place = { txHash, blockNumber, blockHash }
+  const outcome = outcomeOf(attempt, receipt)
+  const failures =
+    outcome === 'ok' ? failuresOf(receipt.logs, context.contracts.creditLine) : undefined
+  failpoint('relayer:final-before-commit')
+  const ends = await context.database.transaction(async (tx) => {
+    if (!(await closeTransaction(tx, transaction, { outcome, ...place }))) return undefined
+    const operations = await findOperations(tx, transaction.operationIds)
+    return Promise.all(
+      operations.map(async (operation) => {
+        const position = transaction.operationIds.indexOf(operation.id)
+        const done = outcome === 'ok' && !failures?.has(position)
+        return { operation, end: await end(tx, operation, outcome, done ? place : undefined) }
+      }),
+    )
+  })
+  failpoint('relayer:final')
+  for (const { hash } of transaction.attempts) context.memory.sent.delete(hash)
+  if (!ends) return
+  context.poke()
+  for (const { operation, end } of ends) report(context, operation, end, txHash)
+}
+
+function outcomeOf(attempt: Attempt, receipt: Receipt): TransactionOutcome {
+  if (attempt.purpose === 'noop') return 'noop'
+  return receipt.status === 'success' ? 'ok' : 'reverted'
+}
+
+/**
+ * Without a place it is final that this transaction did not do it. What the chain guards waits, to be
+ * examined again before it is sent again; a drip that reverted has failed.
+ */
+async function end(
+  tx: Tx,
+  operation: Operation,
+  outcome: TransactionOutcome,
+  place: Place | undefined,
+): Promise<Ending> {
+  if (place) {
+    await settle(tx, operation, place)
+    return 'settled'
+  }
+  const tries = operation.tries + 1
+  const hopeless = guards[operation.kind] === 'none' ? outcome === 'reverted' : tries > doubtsMax
+  if (hopeless) {
+    await fail(tx, operation, 'reverted')
+    return 'failed'
+  }
+  await moveOperation(tx, operation.id, 'waiting', { tries, notBefore: new Date() }, ['assigned'])
+  return 'waiting'
+}
+
+function report(context: Context, { id, kind }: Operation, end: Ending, txHash: string) {
+  const fields = { operationId: id, kind, txHash }
+  if (end === 'settled') context.log.info(fields, 'operation settled')
+  else if (end === 'waiting') context.log.warn(fields, 'operation reverted, examined again')
+  else context.log.error({ ...fields, alarm: true }, 'operation reverted for good')
+}
