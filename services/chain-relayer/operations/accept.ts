@@ -3,9 +3,8 @@ import { Malformed } from '#shared/bus/verdict'
 import type { Tx } from '#shared/db/open'
 import * as relay from '#shared/messages/relay'
 import type { Message, Topic } from '#shared/messages/topic'
-import type { Task } from './operation'
+import { type Order, orderOf, type Task } from './operation'
 import { findOperation, insertOperation, type Operation } from './operation.store'
-import { type Order, orderOf } from './order'
 import { announceFailure, repeatOutcome } from './outcome'
 
 /** Every command becomes one operation. Nothing here asks the chain: the rounds do that. */

@@ -4,8 +4,14 @@ import { addressColumn, amountColumn, at, fromNow, timestamps } from '#shared/db
 import type { Db, Tx } from '#shared/db/open'
 import { statesBefore } from '#shared/lifecycle'
 import { schema } from '../schema.store'
-import { type Kind, lifecycle, type OperationState, racing, type Task } from './operation'
-import type { Order } from './order'
+import {
+  type Kind,
+  lifecycle,
+  type OperationState,
+  type Order,
+  racing,
+  type Task,
+} from './operation'
 
 /** One row per order, for ever: what repeats of the same cause are measured against. */
 export const operations = schema.table(

@@ -17,8 +17,8 @@ import { waitUntil } from '#test/support/wait'
 import { messaging } from '../schema.store'
 import { newNonce, recipient, take } from '../test-support'
 import { reactions } from './accept'
+import { orderOf } from './operation'
 import { findOperation } from './operation.store'
-import { orderOf } from './order'
 import { fail, settleLate } from './outcome'
 
 const log = openLog('chain-relayer', 'fatal')

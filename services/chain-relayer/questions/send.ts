@@ -7,6 +7,7 @@ import { failpoint } from '#shared/failpoint'
 import { type Answer, ok, type RefusalCode, refuse } from '#shared/refusals'
 import { isSignedBy, transferDigest } from '../chain/authorization'
 import type { Context } from '../context'
+import { type Order, orderOf, sendIdOf } from '../operations/operation'
 import {
   findOperation,
   insertOperation,
@@ -14,7 +15,6 @@ import {
   leavingMicro,
   type Operation,
 } from '../operations/operation.store'
-import { type Order, orderOf, sendIdOf } from '../operations/order'
 
 /** What a decision about an authorization needs to know of the chain. */
 export type SignerFacts = {
