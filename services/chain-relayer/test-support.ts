@@ -33,7 +33,7 @@ import { lanes } from './lanes/lane.store'
 import { reactions } from './operations/accept'
 import { orderOf, type Task } from './operations/operation'
 import { findOperation } from './operations/operation.store'
-import { accountReader } from './questions/account'
+import { accountReader } from './questions/reads'
 import { round } from './rounds'
 import { messaging } from './schema.store'
 

@@ -88,6 +88,9 @@ export async function findLane(
   return rows[0]
 }
 
+/** Every lane that was ever used here. */
+export const findLanes = (db: Db): Promise<Lane[]> => db.select().from(lanes)
+
 /** A lane that was never used here begins at the chain's count. */
 export const insertLane = (database: Database, address: `0x${string}`, nextNonce: number) =>
   database.run((db) => db.insert(lanes).values({ address, nextNonce }).onConflictDoNothing())

@@ -12,7 +12,7 @@ import { toUnixSeconds } from '#shared/clock'
 import * as questions from '#shared/messages/chain'
 import { holdLanes } from '../lanes/lease'
 import { answersOf } from '../questions/answers'
-import type { Hold } from '../questions/hold'
+import type { Hold } from '../questions/reads'
 import { round } from '../rounds'
 import {
   freeze,

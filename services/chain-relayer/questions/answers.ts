@@ -1,12 +1,17 @@
 import { BaseError, type Hex, hashMessage } from 'viem'
 import { type Answering, answering } from '#shared/bus/serve'
 import { canonical } from '#shared/chain/erc3009'
+import { countDead } from '#shared/db/dead-letter.store'
+import { outboxLag } from '#shared/db/outbox.store'
 import * as questions from '#shared/messages/chain'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import { acceptedByContract } from '../chain/authorization'
 import type { Context } from '../context'
+import { findLanes } from '../lanes/lane.store'
+import { countOpen, countWatched } from '../operations/operation.store'
+import { deadLetters, outbox } from '../schema.store'
 import { readActivity } from './activity'
-import { readHold } from './hold'
+import { readHold } from './reads'
 import { createSend, refusalOfSigner, signerFacts } from './send'
 
 /** Every question this service answers. */
@@ -54,3 +59,29 @@ async function unlessUnreadable<T>(
     return refuse('chain_unavailable')
   }
 }
+
+/** The true figures of the relayer, for `nats micro stats`: from the rows, not from counters. */
+export const statsOf =
+  ({ database, node }: Context) =>
+  async () => {
+    const [open, watched, lag, dead, rows] = await Promise.all([
+      database.read(countOpen),
+      database.read(countWatched),
+      outboxLag(database, outbox),
+      countDead(database, deadLetters),
+      database.read(findLanes),
+    ])
+    const balances = await Promise.all(
+      rows.map(({ address }) => node.reader.getBalance({ address }).catch(() => null)),
+    )
+    const laneFigures = rows.map(({ address, nextNonce, fault }, position) => {
+      const balanceWei = balances[position] ?? null
+      return {
+        address,
+        nextNonce,
+        fault,
+        balanceWei: balanceWei === null ? null : String(balanceWei),
+      }
+    })
+    return { operations: { ...open, watched }, outbox: lag, deadLetters: dead, lanes: laneFigures }
+  }

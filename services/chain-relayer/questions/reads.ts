@@ -1,10 +1,14 @@
-import type { Hex, PublicClient } from 'viem'
+import type { Static } from 'typebox'
+import { type Hex, multicall3Abi, type PublicClient } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { refOf } from '#shared/chain/ref'
+import type { ChainHold } from '#shared/messages/chain'
 import type { Account, Context } from '../context'
+import { blockOfRef } from '../operations/operation.store'
 
-export const multicall3 = '0xcA11bde05977b3631167028862bE2a173976CA11'
-export const multicallAbi = [
+const multicall3 = '0xcA11bde05977b3631167028862bE2a173976CA11'
+const multicallAbi = [
   {
     type: 'function',
     name: 'getEthBalance',
@@ -74,10 +78,6 @@ async function readAccount(
   }
 }
 
-/** The contract says 0 where no time is meant. */
-export const timeOrNull = (seconds: bigint): string | null =>
-  seconds === 0n ? null : String(seconds)
-
 /** Questions about one wallet that come while its call is being gathered share that call. */
 export function accountReader(
   reader: PublicClient,
@@ -97,3 +97,35 @@ export function accountReader(
 }
 
 const shareMs = 2
+
+export type Hold = Static<(typeof ChainHold)['answer']>
+
+/** `HoldState` of the contract, by its number. */
+const holdStates = ['none', 'held', 'released', 'revoked'] as const
+
+/**
+ * The hold under a ref id and the chain's clock, in one call: they are of the same block. Undefined:
+ * the endpoint lags behind the payment itself, so that it would say `none` of money that is held.
+ */
+export async function readHold(
+  { node, contracts, database }: Context,
+  refId: string,
+): Promise<Hold | undefined> {
+  const line = { address: contracts.creditLine, abi: creditLineAbi } as const
+  const [[, , , until, number], blockTime, blockNumber] = await node.reader.multicall({
+    allowFailure: false,
+    contracts: [
+      { ...line, functionName: 'holdOf', args: [refOf(refId)] },
+      { address: multicall3, abi: multicall3Abi, functionName: 'getCurrentBlockTimestamp' },
+      { address: multicall3, abi: multicallAbi, functionName: 'getBlockNumber' },
+    ],
+  })
+  if (blockNumber < (await database.read((db) => blockOfRef(db, refId)))) return undefined
+  const state = holdStates[number]
+  // Another contract than the one we know: no answer is better than a guess.
+  if (!state) throw new Error(`holdOf answered the state ${number}, which has no name here`)
+  return { state, until: timeOrNull(until), blockTime: String(blockTime) }
+}
+
+/** The contract says 0 where no time is meant. */
+const timeOrNull = (seconds: bigint): string | null => (seconds === 0n ? null : String(seconds))
