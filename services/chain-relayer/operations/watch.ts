@@ -1,10 +1,10 @@
+import pMap from 'p-map'
 import type { Hex } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { type Loop, startLoop } from '#shared/loop'
 import { findUse } from '../chain/authorization'
 import type { Head } from '../chain/node'
 import { type Context, logThrottled } from '../context'
-import { inParallel } from '../parallel'
 import { endWatch, takeWatched, type Watched } from './operation.store'
 import { settleLate } from './outcome'
 
@@ -22,11 +22,11 @@ export async function watchOnce(context: Context, watchMs: number): Promise<bool
   if (due.length === 0) return false
   const head = await context.node.finalizedHead()
   const used = await usedAt(context, due, head)
-  await inParallel(due, checkAtOnce, (take) =>
+  const checkOne = (take: Watched) =>
     check(context, take, used.get(take.id), head).catch((error) =>
       logThrottled(context, 'watch', { err: error }, 'failed take could not be checked'),
-    ),
-  )
+    )
+  await pMap(due, checkOne, { concurrency: checkAtOnce })
   return due.length === rowsMax
 }
 

@@ -1,3 +1,4 @@
+import pMap from 'p-map'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
 import { failpoint } from '#shared/failpoint'
@@ -21,7 +22,6 @@ import {
   postponeOperation,
 } from '../operations/operation.store'
 import { giveUp, settle } from '../operations/outcome'
-import { inParallel } from '../parallel'
 import {
   batched,
   type Call,
@@ -103,17 +103,16 @@ async function batchesOf(
   due: readonly Operation[],
   from: `0x${string}`,
 ): Promise<Batch[]> {
-  const callFor = (operation: Operation) =>
-    examine(context, operation, from).catch((error) => {
+  const calls = new Map<Operation, Call>()
+  const examineOne = async (operation: Operation) => {
+    const call = await examine(context, operation, from).catch((error) => {
       logThrottled(context, 'examine', { err: error }, 'operation could not be examined')
       return undefined
     })
-  const calls = new Map<Operation, Call>()
+    if (call) calls.set(operation, call)
+  }
   const examineAll = (wanted: readonly Operation[]) =>
-    inParallel(wanted, examineAtOnce, async (operation) => {
-      const call = await callFor(operation)
-      if (call) calls.set(operation, call)
-    })
+    pMap(wanted, examineOne, { concurrency: examineAtOnce })
   await examineAll(due.filter(({ kind }) => isRacing(kind)))
   const fit = due.filter((operation) => !isRacing(operation.kind) || calls.has(operation))
   const { together, alone } = batched(fit, context.settings.batchMax)

@@ -1,3 +1,4 @@
+import { pMapSettled } from 'p-map'
 import type { Tx } from '#shared/db/open'
 import { failpoint } from '#shared/failpoint'
 import type { Place } from '../chain/authorization'
@@ -17,7 +18,6 @@ import type { HeldLane } from '../lanes/lease'
 import { guards } from '../operations/operation'
 import { findOperations, moveOperation, type Operation } from '../operations/operation.store'
 import { fail, settle } from '../operations/outcome'
-import { inParallel } from '../parallel'
 import {
   bumped,
   type Call,
@@ -159,7 +159,11 @@ export async function concludeFinal(context: Context, held: readonly HeldLane[])
     // Somebody else used the key: the lane is checked again before it gives out a nonce.
     if (count > lane.nextNonce) context.memory.soundEpochs.delete(lane.address)
     const mined = open.filter(({ nonce }) => nonce < count)
-    await inParallel(mined, askAtOnce, (transaction) => concludeOne(context, transaction, head))
+    const concludeThis = (transaction: OpenTransaction) => concludeOne(context, transaction, head)
+    // One that cannot be concluded now stops no other of its lane.
+    const tried = await pMapSettled(mined, concludeThis, { concurrency: askAtOnce })
+    const failed = tried.find((one) => one.status === 'rejected')
+    if (failed) throw failed.reason
   }
 }
 
