@@ -20,7 +20,7 @@ export type Context = {
   readonly clock: Clock
   readonly log: Log
   /** Reads a wallet at the newest block; questions that come together share one call. */
-  readonly account: (wallet: string) => Promise<Account>
+  readonly account: (wallet: `0x${string}`) => Promise<Account>
   /** Names this process in the leases; no other process ever has the same name. */
   readonly holder: string
   readonly memory: Memory

@@ -23,6 +23,8 @@ import { type Database, openDatabase } from '#shared/db/open'
 import { pause } from '#shared/deadline'
 import { idFor } from '#shared/ids'
 import { openLog } from '#shared/log'
+import { topics } from '#shared/messages/catalogue'
+import { readerOf } from '#shared/schema'
 import { startAnvil } from '#test/support/anvil'
 import { actorKeys, deployContracts } from '#test/support/contracts'
 import { migrateAll, startScratchPostgres } from '#test/support/scratch-postgres'
@@ -172,6 +174,15 @@ const fast: Settings = {
   batchMax: 16,
 }
 
+/** A task as the service has it once its message is read. */
+export function asRead<T extends Task>(task: T): T {
+  const topic = topics.find(({ subject }) => subject === `relay.${task.kind}`)
+  if (!topic) return task // A send comes by a question, which `createSend` has read.
+  const read = readerOf(topic.schema)(structuredClone(task.payload))
+  if ('fault' in read) throw new Error(read.fault)
+  return { ...task, payload: read.value }
+}
+
 function orders(database: Database) {
   const handling = { consumer: 'chain-relayer', database, messaging, log, poke: () => {} }
   /** Delivers a command as the stream would. */
@@ -181,7 +192,7 @@ function orders(database: Database) {
       { subject: `relay.${task.kind}`, messageId, payload: task.payload },
     )
   const operationOf = (task: Task) =>
-    database.read((db) => findOperation(db, orderOf(task).id)).then((found) => found!)
+    database.read((db) => findOperation(db, orderOf(asRead(task)).id)).then((found) => found!)
   /** Rounds until the operation has ended. */
   async function finish(context: Context, task: Task) {
     await until(async () => {

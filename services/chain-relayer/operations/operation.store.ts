@@ -196,31 +196,35 @@ export async function newestRevision(
 }
 
 /** AUSD (10⁻⁶) that operations under way will still move out of the wallet, but for one nonce. */
-export async function leavingMicro(db: Db, wallet: string, butNonce: string): Promise<bigint> {
+export async function leavingMicro(
+  db: Db,
+  wallet: `0x${string}`,
+  butNonce: string,
+): Promise<bigint> {
   const rows = await db
     .select({ leaving: sql<string>`coalesce(sum(${operations.leavesMicro}), 0)::text` })
     .from(operations)
     .where(
       and(
-        eq(operations.wallet, wallet.toLowerCase() as `0x${string}`),
+        eq(operations.wallet, wallet),
         inArray(operations.kind, ['take', 'send']),
         inArray(operations.state, ['waiting', 'assigned']),
-        sql`${operations.authorizationNonce} <> ${butNonce.toLowerCase()}`,
+        sql`${operations.authorizationNonce} <> ${butNonce}`,
       ),
     )
   return BigInt(rows[0]!.leaving)
 }
 
 /** Whether another kind of operation already uses this authorization. */
-export async function isTaken(db: Db, wallet: string, nonce: string): Promise<boolean> {
+export async function isTaken(db: Db, wallet: `0x${string}`, nonce: string): Promise<boolean> {
   const rows = await db
     .select({ id: operations.id })
     .from(operations)
     .where(
       and(
-        eq(operations.wallet, wallet.toLowerCase() as `0x${string}`),
+        eq(operations.wallet, wallet),
         eq(operations.kind, 'take'),
-        sql`${operations.authorizationNonce} = ${nonce.toLowerCase()}`,
+        sql`${operations.authorizationNonce} = ${nonce}`,
       ),
     )
     .limit(1)

@@ -102,11 +102,10 @@ export type Order = Task & {
   readonly leavesMicro: bigint
 }
 
-const lower = (hex: string) => hex.toLowerCase() as `0x${string}`
 const digits = (text: string) => BigInt(text).toString()
 
 export const sendIdOf = (signed: GivenAuthorization) =>
-  idFor('send', `${lower(signed.from)}:${lower(signed.nonce)}`)
+  idFor('send', `${signed.from}:${signed.nonce}`)
 
 const termsOf = ({ signature: _, ...terms }: GivenAuthorization): AuthorizationTerms => terms
 
@@ -136,11 +135,11 @@ export function orderOf(task: Task): Order {
     case 'verify':
     case 'freeze': {
       const revision = BigInt(task.payload.revision)
-      const cause = `${lower(task.payload.wallet)}:${revision}`
+      const cause = `${task.payload.wallet}:${revision}`
       return order(task, cause, task.payload.wallet, { ...own, revision })
     }
     case 'drip':
-      return order(task, lower(task.payload.wallet), task.payload.wallet, own)
+      return order(task, task.payload.wallet, task.payload.wallet, own)
     case 'return':
       return order(task, task.payload.payoutId, task.payload.wallet, own)
     case 'take':
@@ -152,15 +151,14 @@ export function orderOf(task: Task): Order {
 
 type Own = Pick<Order, 'revision' | 'authorizationNonce' | 'leavesMicro'>
 
-function order(task: Task, cause: string, wallet: string, own: Own): Order {
-  const payload = { ...task.payload, wallet: lower(wallet) }
+function order(task: Task, cause: string, wallet: Order['wallet'], own: Own): Order {
   return {
-    ...({ kind: task.kind, payload } as Task),
+    ...task,
     ...own,
     id: operationId(task.kind, cause),
     cause,
-    wallet: lower(wallet),
-    contentHash: hashOf(payload),
+    wallet,
+    contentHash: hashOf(task.payload),
   }
 }
 
@@ -170,10 +168,10 @@ function signedOrder(task: Extract<Task, { kind: 'take' | 'send' }>, cause: stri
     ...({ kind: task.kind, payload: { ...task.payload, authorization } } as Task),
     id: operationId(task.kind, cause),
     cause,
-    wallet: lower(authorization.from),
+    wallet: authorization.from,
     contentHash: hashOf(termsOf(authorization)),
     revision: null,
-    authorizationNonce: lower(authorization.nonce),
+    authorizationNonce: authorization.nonce,
     leavesMicro: BigInt(authorization.value),
   }
 }

@@ -56,10 +56,7 @@ export const readActivity = (
   { wallet, limit, before }: ReadRequestOf<typeof ChainActivity>,
 ) =>
   database.read(async (db) => {
-    const mine = and(
-      eq(operations.kind, 'send'),
-      eq(operations.wallet, wallet.toLowerCase() as `0x${string}`),
-    )
+    const mine = and(eq(operations.kind, 'send'), eq(operations.wallet, wallet))
     // The cause of a send is its id; the cursor is exclusive in the order (createdAt, id).
     const older = before
       ? sql`(${operations.createdAt}, ${causeBytes}) < (${before.createdAt}::timestamptz, ${before.id} collate "C")`

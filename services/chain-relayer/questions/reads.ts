@@ -84,8 +84,7 @@ export function accountReader(
   contracts: { ausd: Hex; creditLine: Hex },
 ): Context['account'] {
   const gathering = new Map<string, Promise<Account>>()
-  return (asked) => {
-    const wallet = asked.toLowerCase() as Hex
+  return (wallet) => {
     const known = gathering.get(wallet)
     if (known) return known
     const reading = readAccount(reader, contracts, wallet)
