@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readStats } from './stats'
+import { readStats } from './activity'
 import { type Fixture, openFixture, waitUntil, wallet } from './test-support'
 
 let fixture: Fixture

@@ -1,11 +1,17 @@
 import type { Static } from 'typebox'
 import { answering } from '#shared/bus/serve'
+import { countDead } from '#shared/db/dead-letter.store'
+import { listingAgeMs } from '#shared/db/listing.store'
+import { outboxLag } from '#shared/db/outbox.store'
 import type { ActivityEntry } from '#shared/messages/activity'
 import { PaymentsActivity } from '#shared/messages/payments'
 import { ok } from '#shared/refusals'
 import type { Context } from './context'
 import type { Reason } from './payment'
-import { listInFlight, listPayments, type PaymentRow } from './payment.store'
+import { countPayments, listInFlight, listPayments, type PaymentRow } from './payment.store'
+import { sumMissing } from './refunds/reversal.store'
+import { countFrozen } from './refunds/wallet.store'
+import { deadLetters, listings, outbox } from './schema.store'
 
 /** What a user reads about a payment that did not go the usual way. */
 const texts: Readonly<Record<Reason, string>> = {
@@ -69,3 +75,27 @@ const awaitsChain = ({ state, txHash, reason }: PaymentRow): boolean =>
   state === 'paid' ||
   state === 'revoking' ||
   (state === 'review' && !txHash && reason !== 'paid_twice')
+
+/** The figures of `nats micro stats`: counts, ages in ms, amounts in 10⁻⁶ AUSD. */
+export async function readStats({ database }: Context) {
+  const [lag, dead, frozenWallets, missingMicro, listAgeMs, counted] = await Promise.all([
+    outboxLag(database, outbox),
+    countDead(database, deadLetters),
+    database.read(countFrozen),
+    database.read(sumMissing),
+    listingAgeMs(database, listings),
+    database.read(countPayments),
+  ])
+  const { oldestInFlightMs, ...counts } = counted
+  return {
+    outboxWaiting: lag.waiting,
+    outboxOldestMs: lag.oldestMs,
+    deadLetters: dead,
+    frozenWallets,
+    missingMicro,
+    /** How long ago the provider's list was last read whole; null: not yet. */
+    listAgeMs,
+    ...counts,
+    oldestInFlightMs: oldestInFlightMs === null ? null : Math.round(oldestInFlightMs),
+  }
+}

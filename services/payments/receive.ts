@@ -1,6 +1,5 @@
 import type { Tx } from '#shared/db/open'
 import { expire, takeDecided, takeStep } from './advance'
-import { recordAnomaly } from './anomaly.store'
 import type { Context } from './context'
 import { decideOverpaid, decideReceipt, decideRefunded, type Receipt, waiverOf } from './decide'
 import { isOrderedByUs, paymentIdFrom } from './payment'
@@ -17,6 +16,7 @@ import type { Found } from './providers/facts'
 import type { Charge, Checkout, FetchedCharge, FetchedRefund } from './providers/provider'
 import { type RefundOrigin, recordRefund, sumRefunded } from './refunds/refund.store'
 import { makeGood, noteReversal } from './refunds/reversal'
+import { recordAnomaly } from './schema.store'
 
 // The one way money, a refund or the end of a checkout comes in, whether a webhook, a recheck or the
 // provider's list told of it. Everything here was fetched from the provider with our own key.

@@ -1,6 +1,8 @@
-import { pgSchema } from 'drizzle-orm/pg-core'
+import { pgSchema, text } from 'drizzle-orm/pg-core'
+import { amountColumn, at } from '#shared/db/columns'
 import { listingTable } from '#shared/db/listing.store'
 import { messagingTables } from '#shared/db/messaging'
+import type { Db } from '#shared/db/open'
 
 /** Everything this service owns in Postgres. */
 export const schema = pgSchema('payments')
@@ -8,3 +10,35 @@ export const messaging = messagingTables(schema)
 export const { inbox, outbox, deadLetters } = messaging
 /** When the provider's list of transactions was read. */
 export const listings = listingTable(schema)
+
+/** What does not fit anything we promised; kept for a person. */
+export const anomalyKinds = [
+  'event_unknown',
+  'object_unknown',
+  'money_unmatched',
+  'paid_twice',
+] as const
+
+export const anomalies = schema.table('anomalies', {
+  /** Kind and object: the same anomaly is one row, however often it is met. */
+  id: text('id').primaryKey(),
+  kind: text('kind', { enum: anomalyKinds }).notNull(),
+  account: text('account').notNull(),
+  object: text('object').notNull(),
+  paymentId: text('payment_id'),
+  currency: text('currency'),
+  amountMinor: amountColumn('amount_minor'),
+  noticedAt: at('noticed_at').notNull().defaultNow(),
+})
+type Anomaly = Omit<typeof anomalies.$inferInsert, 'id' | 'noticedAt'>
+
+/** True the first time. */
+export async function recordAnomaly(db: Db, anomaly: Anomaly): Promise<boolean> {
+  const id = `${anomaly.kind}:${anomaly.account}:${anomaly.object}`
+  const made = await db
+    .insert(anomalies)
+    .values({ id, ...anomaly })
+    .onConflictDoNothing()
+    .returning({ id: anomalies.id })
+  return made.length === 1
+}

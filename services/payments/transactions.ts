@@ -7,7 +7,6 @@ import {
   startReadingList,
 } from '#shared/provider/listing'
 import type { Listed } from '#shared/provider/transactions'
-import { recordAnomaly } from './anomaly.store'
 import type { Context } from './context'
 import { paymentIdFrom } from './payment'
 import { findByProviderIds, findPayment, firstPaymentAt, type PaymentRow } from './payment.store'
@@ -15,7 +14,7 @@ import { findByCheckout } from './providers/facts'
 import type { FetchedCharge, FetchedRefund } from './providers/provider'
 import { type ReceivedRefund, receiveCharge, receiveCheckout, receiveRefund } from './receive'
 import { isRefunded } from './refunds/refund.store'
-import { inbox, listings } from './schema.store'
+import { inbox, listings, recordAnomaly } from './schema.store'
 
 // The provider's list of transactions shows what it holds of ours, whether or not a webhook came, and
 // whether or not the broker still has it. Each row says what to ask for; the answer is received by

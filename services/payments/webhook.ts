@@ -3,12 +3,12 @@ import type { Tx } from '#shared/db/open'
 import { failpoint } from '#shared/failpoint'
 import type { Message } from '#shared/messages/topic'
 import { PaymentsWebhook } from '#shared/messages/webhooks'
-import { recordAnomaly } from './anomaly.store'
 import type { Context } from './context'
 import { findByProviderIds } from './payment.store'
 import { type Hint, readDelivery } from './providers/delivery'
 import { type Found, findFacts } from './providers/facts'
 import { receiveCharge, receiveCheckout, receiveRefund } from './receive'
+import { recordAnomaly } from './schema.store'
 
 type Delivery = Message<typeof PaymentsWebhook>
 type Read = Found & { hint: Hint }

@@ -6,11 +6,10 @@ import { outboxLag } from '#shared/db/outbox.store'
 import type { ActivityEntry } from '#shared/messages/activity'
 import { PayoutsActivity } from '#shared/messages/payouts'
 import { ok } from '#shared/refusals'
-import { countAnomalies } from './anomaly.store'
 import { inFlightStates, reasonTexts } from './cashout'
 import { type Cashout, countStates, findInFlight, findPage } from './cashout.store'
 import type { Context } from './context'
-import { deadLetters, listings, outbox } from './schema.store'
+import { countAnomalies, deadLetters, listings, outbox } from './schema.store'
 
 /** A page of a wallet's cash-outs, and all that are under way. */
 export const answerActivity = ({ database }: Context): Answering =>

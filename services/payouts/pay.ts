@@ -1,7 +1,6 @@
 import { failpoint } from '#shared/failpoint'
 import { type ProviderMeaning, ProviderUnknown } from '#shared/provider/problem'
 import { startReturn } from './advance'
-import { type AnomalyKind, recordAnomaly } from './anomaly.store'
 import {
   type Cashout,
   checkAfter,
@@ -14,6 +13,7 @@ import type { Context } from './context'
 import { aboutOf, believeRefusal, decisive } from './decide'
 import type { Evidence, PayoutOrder } from './provider'
 import { receiveEvidence } from './receive'
+import { type AnomalyKind, recordAnomaly } from './schema.store'
 
 /**
  * Pays what was taken. `paying` and the attempt are committed before the provider is asked, so that

@@ -2,11 +2,11 @@ import { sql } from 'drizzle-orm'
 import type { Tx } from '#shared/db/open'
 import { PayoutPaid } from '#shared/messages/payouts'
 import { announceFact, startReturn } from './advance'
-import { type AnomalyKind, recordAnomaly } from './anomaly.store'
 import { type Cashout, checkAfter, lockCashout, moveCashout, noteCashout } from './cashout.store'
 import type { Context } from './context'
 import { receivePayoutStatus, type Step } from './decide'
 import type { Evidence } from './provider'
+import { type AnomalyKind, recordAnomaly } from './schema.store'
 
 /**
  * Receives what the provider says about a payout: webhooks, attempts to pay, rechecks and the list

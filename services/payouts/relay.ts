@@ -4,11 +4,11 @@ import type { Tx } from '#shared/db/open'
 import { PayoutReturned, PayoutTaken } from '#shared/messages/payouts'
 import { relayFailed, relaySettled } from '#shared/messages/relay'
 import { announceFact, startReturn } from './advance'
-import { recordAnomaly } from './anomaly.store'
 import { takeReasonFrom } from './cashout'
 import { checkAfter, lockCashout, moveCashout, noteCashout } from './cashout.store'
 import type { Context } from './context'
 import { mayArriveLate, receiveTaken } from './decide'
+import { recordAnomaly } from './schema.store'
 
 /** What the chain made of our orders, at finality. */
 export const relayReactions = (context: Context): Reaction[] => [

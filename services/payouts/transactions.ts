@@ -8,13 +8,12 @@ import {
 } from '#shared/provider/listing'
 import { ProviderUnknown } from '#shared/provider/problem'
 import type { Listed, ListedStatus } from '#shared/provider/transactions'
-import { recordAnomaly } from './anomaly.store'
 import { type Cashout, findCashout, findPaidAs } from './cashout.store'
 import type { Context } from './context'
 import { decisive } from './decide'
 import type { Evidence, PayoutStatus } from './provider'
 import { receiveEvidence } from './receive'
-import { inbox, listings } from './schema.store'
+import { inbox, listings, recordAnomaly } from './schema.store'
 
 // A payout whose webhook was lost, a bank that sends money back weeks later, a payout that nobody
 // here ordered: the provider's list of transactions has them all. Each row names a payout, which is

@@ -1,10 +1,10 @@
 import { type Reaction, reactTo } from '#shared/bus/reaction'
 import { failpoint } from '#shared/failpoint'
 import { PaymentsWebhook } from '#shared/messages/webhooks'
-import { type Anomaly, recordAnomaly } from './anomaly.store'
 import type { Context } from './context'
 import type { Evidence } from './provider'
 import { receiveEvidence } from './receive'
+import { type Anomaly, recordAnomaly } from './schema.store'
 
 type Found = { evidence: Evidence } | { anomaly: Anomaly } | undefined
 
