@@ -4,7 +4,7 @@ import type { Database } from '#shared/db/open'
 import type { Log } from '#shared/log'
 import type { Question, ReadAnswerOf, RequestOf } from '#shared/messages/topic'
 import type { RefusalCode } from '#shared/refusals'
-import type { PaymentProvider } from './providers/provider'
+import type { PaymentProvider } from './provider'
 
 /** What every part of this service works with; made in `main.ts`. Durations in ms. */
 export type Context = {

@@ -11,7 +11,7 @@ import {
   waiverOf,
 } from './decide'
 import { mayBecome, type PaymentFacts, type PaymentState, paymentStates } from './payment'
-import type { Charge } from './providers/provider'
+import type { Charge } from './provider'
 
 const open: PaymentFacts = {
   ...{ kind: 'topup', state: 'awaiting_payment', currency: 'IDR', fiatMinor: 50_000n },

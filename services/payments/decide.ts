@@ -6,7 +6,7 @@ import {
   type Reason,
   remainderFloor,
 } from './payment'
-import type { Charge } from './providers/provider'
+import type { Charge } from './provider'
 
 /** What to do about money that arrived. `liveMicro`: what to put on the chain, 10⁻⁶ AUSD. */
 export type Receipt =

@@ -24,7 +24,7 @@ import {
   type PaymentRow,
 } from './payment.store'
 import { type Method, type Price, priceSettlement, priceTopup } from './price'
-import type { Checkout } from './providers/provider'
+import type { Checkout } from './provider'
 import { findWallet } from './refunds/wallet.store'
 import { endOpenSettlement, maySettle } from './replace'
 

@@ -11,9 +11,9 @@ import {
   notePayment,
   type PaymentRow,
 } from './payment.store'
+import type { Charge, Checkout, FetchedCharge, FetchedRefund } from './provider'
 import { isHeld } from './providers/channel'
 import type { Found } from './providers/facts'
-import type { Charge, Checkout, FetchedCharge, FetchedRefund } from './providers/provider'
 import { type RefundOrigin, recordRefund, sumRefunded } from './refunds/refund.store'
 import { makeGood, noteReversal } from './refunds/reversal'
 import { recordAnomaly } from './schema.store'

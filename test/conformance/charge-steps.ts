@@ -1,4 +1,4 @@
-import type { Checkout } from '../../services/payments/providers/provider'
+import type { Checkout } from '../../services/payments/provider'
 import { WireRefund } from '../../services/payments/providers/xendit/wire'
 import { orderOf, outcomeOf } from './checkout-steps'
 import { type PaymentBench, pay, providerOf, until } from './payment-bench'

@@ -1,6 +1,6 @@
 import type { ProviderAccount } from '#shared/money/pair'
 import type { ProviderClient } from '#shared/provider/client'
-import type { CheckoutOrder, PaymentProvider } from '../../services/payments/providers/provider'
+import type { CheckoutOrder, PaymentProvider } from '../../services/payments/provider'
 import { WireSession } from '../../services/payments/providers/xendit/wire'
 import { type PaymentBench, providerOf } from './payment-bench'
 import { faultOf, left, NotHere, type Step } from './step'

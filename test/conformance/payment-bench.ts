@@ -3,7 +3,7 @@ import type { Fiat, Money } from '#shared/money/money'
 import type { ProviderAccount } from '#shared/money/pair'
 import { toProviderAmount } from '#shared/provider/amount'
 import type { ProviderClient } from '#shared/provider/client'
-import type { Checkout, PaymentProvider } from '../../services/payments/providers/provider'
+import type { Checkout, PaymentProvider } from '../../services/payments/provider'
 import { xendit } from '../../services/payments/providers/xendit/client'
 import { NotHere, type Waiting } from './step'
 

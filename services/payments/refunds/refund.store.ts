@@ -2,7 +2,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import { check, index, text } from 'drizzle-orm/pg-core'
 import { amountColumn, timestamps } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
-import type { RefundStatus } from '../providers/provider'
+import type { RefundStatus } from '../provider'
 import { schema } from '../schema.store'
 
 export const refundOrigins = ['refund', 'ordered', 'chargeback'] as const

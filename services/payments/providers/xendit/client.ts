@@ -7,7 +7,7 @@ import {
 } from '#shared/provider/client'
 import { ProviderBusy, ProviderUnknown } from '#shared/provider/problem'
 import { listAllTransactions } from '#shared/provider/transactions'
-import type { CancelOutcome, CheckoutStatus, PaymentProvider } from '../provider'
+import type { CancelOutcome, CheckoutStatus, PaymentProvider } from '../../provider'
 import { chargeFrom, checkoutFrom, refundFrom, sessionRequest } from './mapping'
 import { WirePayment, WirePaymentRequest, WireRefund, WireRefunds, WireSession } from './wire'
 

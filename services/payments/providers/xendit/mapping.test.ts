@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { money } from '#shared/money/money'
 import { parseExact } from '#shared/provider/answer'
 import { readerOf } from '#shared/schema'
-import type { Checkout, CheckoutOrder } from '../provider'
+import type { Checkout, CheckoutOrder } from '../../provider'
 import { chargeFrom, checkoutFrom, refundFrom, sessionRequest } from './mapping'
 import { WirePayment, WireRefund, WireSession } from './wire'
 

@@ -9,7 +9,7 @@ import type {
   FetchedCharge,
   FetchedRefund,
   RefundStatus,
-} from '../provider'
+} from '../../provider'
 import type { WirePayment, WireRefund, WireSession } from './wire'
 
 const checkoutStatuses: ReadonlyMap<string, CheckoutStatus> = new Map([
