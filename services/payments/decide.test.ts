@@ -25,7 +25,8 @@ const paid: PaymentFacts = {
 }
 const charge: Charge = {
   ...{ account: 'ID', paymentId: 'py-1', paymentRequestId: 'pr-1', reference: 'r' },
-  ...{ currency: 'IDR', paidMinor: 50_000n, channel: 'QRIS', paidAt: null },
+  ...{ currency: 'IDR', paidMinor: 50_000n, paidAt: null },
+  ...{ channel: 'QRIS', channelKind: 'qr' },
 }
 const stay = { stay: true }
 const review = (reason: string) => ({ next: 'review', reason })

@@ -6,7 +6,10 @@ import {
   type Reason,
   remainderFloor,
 } from './payment'
-import type { Charge } from './provider'
+import type { ChannelKind, Charge } from './provider'
+
+/** Money of a bank or a QR code cannot be called back; all other money is held for a while. */
+export const isHeld = (kind: ChannelKind): boolean => kind !== 'bank' && kind !== 'qr'
 
 /** What to do about money that arrived. `liveMicro`: what to put on the chain, 10⁻⁶ AUSD. */
 export type Receipt =

@@ -25,6 +25,17 @@ export type Checkout = {
   readonly paymentId: string | null
 }
 
+/** What kind of money a channel moves, as far as it decides about the hold. */
+export type ChannelKind =
+  | 'bank'
+  | 'qr'
+  | 'card'
+  | 'ewallet'
+  | 'counter'
+  | 'paylater'
+  | 'direct_debit'
+  | 'unknown'
+
 /** A payment at the provider. `paidMinor` is null when the provider's number is not exact. */
 export type Charge = {
   readonly account: ProviderAccount
@@ -33,7 +44,9 @@ export type Charge = {
   readonly reference: string
   readonly currency: string
   readonly paidMinor: bigint | null
+  /** The provider's own code, as the user reads it. */
   readonly channel: string
+  readonly channelKind: ChannelKind
   readonly paidAt: Date | null
 }
 
@@ -55,6 +68,18 @@ export type FetchedRefund = {
 
 /** What became of a checkout that was to be ended. `unknown`: it may still be paid. */
 export type CancelOutcome = 'closed' | 'completed' | 'unknown'
+
+/**
+ * What a delivery is about. A hint and no more: the token proves little, so nothing in it is
+ * believed, and the objects it names are fetched with our own key.
+ */
+export type Hint =
+  | { about: 'session'; sessionId: string }
+  | { about: 'payment'; paymentId: string }
+  | { about: 'payment_request'; paymentRequestId: string }
+  | { about: 'refund'; refundId: string; paymentRequestId: string | null }
+  | { about: 'payout' }
+  | { about: 'unknown'; event: string }
 
 /**
  * The payment provider as this service needs it. Every look-up answers undefined for "no such
@@ -92,4 +117,6 @@ export type PaymentProvider = {
   ) => Promise<FetchedRefund[] | undefined>
   /** Payments, refunds and chargebacks that changed since, whole or not at all. */
   readonly listTransactions: (account: ProviderAccount, updatedFrom: Date) => Promise<Listed[]>
+  /** Reads a delivery leniently; whatever cannot be read is `unknown`, never an error. */
+  readonly readDelivery: (body: string) => Hint
 }

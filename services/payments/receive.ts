@@ -1,7 +1,14 @@
 import type { Tx } from '#shared/db/open'
 import { expire, takeDecided, takeStep } from './advance'
 import type { Context } from './context'
-import { decideOverpaid, decideReceipt, decideRefunded, type Receipt, waiverOf } from './decide'
+import {
+  decideOverpaid,
+  decideReceipt,
+  decideRefunded,
+  isHeld,
+  type Receipt,
+  waiverOf,
+} from './decide'
 import { isOrderedByUs, paymentIdFrom } from './payment'
 import {
   findByProviderIds,
@@ -12,7 +19,6 @@ import {
   type PaymentRow,
 } from './payment.store'
 import type { Charge, Checkout, FetchedCharge, FetchedRefund } from './provider'
-import { isHeld } from './providers/channel'
 import type { Found } from './providers/facts'
 import { type RefundOrigin, recordRefund, sumRefunded } from './refunds/refund.store'
 import { makeGood, noteReversal } from './refunds/reversal'
@@ -77,7 +83,7 @@ async function receivePayment(tx: Tx, context: Context, evidence: Evidence): Pro
     await noteOverpaid(tx, context, payment, charge)
     return false
   }
-  const held = isHeld(charge.channel)
+  const held = isHeld(charge.channelKind)
   const shares = await sharesOf(tx, context, payment, { receipt, held })
   const moved = await takeStep(tx, context, payment, receipt, {
     providerPaymentId: charge.paymentId,

@@ -5,7 +5,7 @@ import type { Message } from '#shared/messages/topic'
 import { PaymentsWebhook } from '#shared/messages/webhooks'
 import type { Context } from './context'
 import { findByProviderIds } from './payment.store'
-import { type Hint, readDelivery } from './providers/delivery'
+import type { Hint } from './provider'
 import { type Found, findFacts } from './providers/facts'
 import { receiveCharge, receiveCheckout, receiveRefund } from './receive'
 import { recordAnomaly } from './schema.store'
@@ -38,7 +38,7 @@ export function notePaid(poke: () => void) {
 export const webhookReactions = (context: Context, onPaid: () => void): Reaction[] => [
   reactTo<typeof PaymentsWebhook, Read>(PaymentsWebhook, {
     find: async ({ account, body }) => {
-      const hint = readDelivery(body)
+      const hint = context.provider.readDelivery(body)
       const found = await findFacts(context.provider, account, hint)
       if (hint.about === 'refund' && !found.refund) await insistOnOurs(context, account, hint)
       if (found.fetched) failpoint('payments:payment-found')

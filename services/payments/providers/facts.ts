@@ -1,6 +1,5 @@
 import type { ProviderAccount } from '#shared/money/pair'
-import type { Checkout, FetchedCharge, FetchedRefund, PaymentProvider } from '../provider'
-import type { Hint } from './delivery'
+import type { Checkout, FetchedCharge, FetchedRefund, Hint, PaymentProvider } from '../provider'
 
 /** What the provider says about the object a hint names; undefined for what it does not know. */
 export type Found = {

@@ -8,6 +8,7 @@ import {
 import { ProviderBusy, ProviderUnknown } from '#shared/provider/problem'
 import { listAllTransactions } from '#shared/provider/transactions'
 import type { CancelOutcome, CheckoutStatus, PaymentProvider } from '../../provider'
+import { readDelivery } from './delivery'
 import { chargeFrom, checkoutFrom, refundFrom, sessionRequest } from './mapping'
 import { WirePayment, WirePaymentRequest, WireRefund, WireRefunds, WireSession } from './wire'
 
@@ -95,6 +96,7 @@ export function xendit(options: {
         // Their clock and ours need not agree to the second.
         updatedTo: new Date(Date.now() + 3_600_000),
       }),
+    readDelivery,
   }
 }
 

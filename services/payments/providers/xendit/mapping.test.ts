@@ -76,7 +76,8 @@ describe('a payment', () => {
       charge: {
         ...{ account: 'ID', paymentId: 'py-aaaaaaaa-0000-4000-8000-000000000002' },
         ...{ paymentRequestId: 'pr-1', reference: 'order-7001_1f2e3d4c-1', currency: 'IDR' },
-        ...{ paidMinor: 150_000n, channel: 'CARDS', paidAt: new Date('2026-08-01T02:07:11.149Z') },
+        ...{ paidMinor: 150_000n, channel: 'CARDS', channelKind: 'card' },
+        paidAt: new Date('2026-08-01T02:07:11.149Z'),
       },
     })
   })

@@ -10,6 +10,7 @@ import type {
   FetchedRefund,
   RefundStatus,
 } from '../../provider'
+import { channelKind } from './channel'
 import type { WirePayment, WireRefund, WireSession } from './wire'
 
 const checkoutStatuses: ReadonlyMap<string, CheckoutStatus> = new Map([
@@ -82,6 +83,7 @@ export function chargeFrom(account: ProviderAccount, wire: WirePayment): Fetched
       currency: wire.currency,
       paidMinor: sumOf(numbers, wire.currency),
       channel: wire.channel_code,
+      channelKind: channelKind(wire.channel_code),
       paidAt: dateFrom(paidAt),
     },
   }

@@ -1,13 +1,4 @@
-/** What kind of money a channel moves, as far as it decides about the hold. */
-export type ChannelKind =
-  | 'bank'
-  | 'qr'
-  | 'card'
-  | 'ewallet'
-  | 'counter'
-  | 'paylater'
-  | 'direct_debit'
-  | 'unknown'
+import type { ChannelKind } from '../../provider'
 
 const virtualAccountBanks = [
   ...['BCA', 'BNI', 'BRI', 'MANDIRI', 'PERMATA', 'BSI', 'CIMB', 'BJB', 'BNC', 'BSS', 'MUAMALAT'],
@@ -48,6 +39,3 @@ const kinds: ReadonlyMap<string, ChannelKind> = new Map([
 
 /** A code we have never seen is `unknown`, and unknown money is held. */
 export const channelKind = (code: string): ChannelKind => kinds.get(code) ?? 'unknown'
-
-/** Money of a bank or a QR code cannot be called back; all other money is held for a while. */
-export const isHeld = (code: string): boolean => !['bank', 'qr'].includes(channelKind(code))

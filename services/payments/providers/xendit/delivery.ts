@@ -1,14 +1,4 @@
-/**
- * What a delivery is about. A hint and no more: the token proves little, so nothing in it is
- * believed, and the objects it names are fetched with our own key.
- */
-export type Hint =
-  | { about: 'session'; sessionId: string }
-  | { about: 'payment'; paymentId: string }
-  | { about: 'payment_request'; paymentRequestId: string }
-  | { about: 'refund'; refundId: string; paymentRequestId: string | null }
-  | { about: 'payout' }
-  | { about: 'unknown'; event: string }
+import type { Hint } from '../../provider'
 
 type Json = Record<string, unknown>
 
@@ -23,7 +13,7 @@ const families: ReadonlyMap<string, (data: Json) => Hint | undefined> = new Map(
   ['v3_payout', () => ({ about: 'payout' }) as const],
 ])
 
-/** Reads a delivery leniently; whatever cannot be read is `unknown`, never an error. */
+/** Lenient, as the port asks for: what cannot be read is `unknown`. */
 export function readDelivery(body: string): Hint {
   const envelope = jsonObject(body)
   const event = typeof envelope?.event === 'string' ? envelope.event.slice(0, 80) : '(none)'

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { channelKind, isHeld } from './channel'
+import { isHeld } from '../../decide'
+import { channelKind } from './channel'
 
 describe('money by', () => {
   test.each([
@@ -20,6 +21,6 @@ describe('money by', () => {
     ['constructor', 'unknown', true],
     ['', 'unknown', true],
   ] as const)('%s is %s, held: %p', (code, kind, held) => {
-    expect([channelKind(code), isHeld(code)]).toEqual([kind, held])
+    expect([channelKind(code), isHeld(channelKind(code))]).toEqual([kind, held])
   })
 })
