@@ -229,9 +229,9 @@ async function openCheckout(context: Context, payment: PaymentRow): Promise<Answ
     await context.database.run((db) => notePayment(db, payment.id, { openingUntil: null }))
     return refuse('provider_unavailable')
   }
-  failpoint('payments:session-opened')
+  failpoint('payments:checkout-opened')
   const stored = await storeCheckout(context, payment, checkout)
-  failpoint('payments:session-stored')
+  failpoint('payments:checkout-stored')
   const result = stored && resultOf(stored)
   return result ? ok(result) : refuse('provider_unavailable')
 }
@@ -269,7 +269,7 @@ async function storeCheckout(
   checkout: Checkout,
 ): Promise<PaymentRow | undefined> {
   const { database, provider, log, checkoutTtlMs, sweepAfterMs } = context
-  const { sessionId, checkoutUrl, paymentRequestId } = checkout
+  const { checkoutId, checkoutUrl, paymentRequestId } = checkout
   const expiresAt = checkout.expiresAt ?? new Date(context.clock() + checkoutTtlMs)
   const next = { ...payment, state: 'awaiting_payment' as const, checks: 0, expiresAt }
   const moved = await database.run((db) =>
@@ -277,14 +277,14 @@ async function storeCheckout(
       from: ['opening'],
       to: next.state,
       nextCheckAt: nextCheck(next, context.clock(), sweepAfterMs),
-      set: { sessionId, checkoutUrl, expiresAt, paymentRequestId, openingUntil: null },
+      set: { checkoutId, checkoutUrl, expiresAt, paymentRequestId, openingUntil: null },
     }),
   )
   if (moved) {
     log.info({ paymentId: payment.id, kind: payment.kind }, 'checkout opened')
     return moved
   }
-  await provider.cancelCheckout(payment.account, sessionId)
+  await provider.cancelCheckout(payment.account, checkoutId)
   return database.read((db) => findByQuote(db, payment.quoteId))
 }
 

@@ -26,7 +26,7 @@ export const payments = schema.table(
     /** Fingerprint of wallet, purpose and body: who else names this quote is refused. */
     takenBy: text('taken_by').notNull(),
     account: text('account', { enum: providerAccounts }).notNull(),
-    sessionId: text('session_id'),
+    checkoutId: text('session_id'),
     checkoutUrl: text('checkout_url'),
     expiresAt: at('expires_at'),
     /** While a copy of this service asks for a checkout, no other copy does. */
@@ -58,7 +58,7 @@ export const payments = schema.table(
   },
   (table) => [
     unique('payments_quote').on(table.quoteId),
-    unique('payments_session').on(table.sessionId),
+    unique('payments_session').on(table.checkoutId),
     unique('payments_provider_payment').on(table.providerPaymentId),
     index('payments_look').on(table.nextCheckAt).where(sql`${table.nextCheckAt} is not null`),
     index('payments_activity').on(table.wallet, table.createdAt, table.id),
@@ -197,12 +197,12 @@ export const findByProviderIds = (
       .limit(1),
   )
 
-export const findBySession = (db: Db, account: PaymentRow['account'], sessionId: string) =>
+export const findByCheckout = (db: Db, account: PaymentRow['account'], checkoutId: string) =>
   first(
     db
       .select()
       .from(payments)
-      .where(and(eq(payments.account, account), eq(payments.sessionId, sessionId))),
+      .where(and(eq(payments.account, account), eq(payments.checkoutId, checkoutId))),
   )
 
 /** Lets one copy at a time ask for a checkout; undefined while another does, or when one is there. */

@@ -16,7 +16,7 @@ export type CheckoutOrder = {
 export type CheckoutStatus = 'open' | 'completed' | 'closed' | 'unknown'
 
 export type Checkout = {
-  readonly sessionId: string
+  readonly checkoutId: string
   readonly reference: string
   readonly status: CheckoutStatus
   readonly checkoutUrl: string | null
@@ -74,7 +74,7 @@ export type CancelOutcome = 'closed' | 'completed' | 'unknown'
  * believed, and the objects it names are fetched with our own key.
  */
 export type Hint =
-  | { about: 'session'; sessionId: string }
+  | { about: 'checkout'; checkoutId: string }
   | { about: 'payment'; paymentId: string }
   | { about: 'payment_request'; paymentRequestId: string }
   | { about: 'refund'; refundId: string; paymentRequestId: string | null }
@@ -86,13 +86,13 @@ export type Hint =
  * thing" and throws `ProviderUnknown` or `ProviderBusy` when nothing can be said.
  */
 export type PaymentProvider = {
-  /** Undefined when the provider refused. There is no idempotency: a repeat is another session. */
+  /** Undefined when the provider refused. There is no idempotency: a repeat is another checkout. */
   readonly openCheckout: (order: CheckoutOrder) => Promise<Checkout | undefined>
   /** Ends a checkout and says what became of it. Never throws. */
-  readonly cancelCheckout: (account: ProviderAccount, sessionId: string) => Promise<CancelOutcome>
+  readonly cancelCheckout: (account: ProviderAccount, checkoutId: string) => Promise<CancelOutcome>
   readonly findCheckout: (
     account: ProviderAccount,
-    sessionId: string,
+    checkoutId: string,
   ) => Promise<Checkout | undefined>
   readonly findCharge: (
     account: ProviderAccount,

@@ -11,8 +11,8 @@ import {
 } from './decide'
 import { isOrderedByUs, paymentIdFrom } from './payment'
 import {
+  findByCheckout,
   findByProviderIds,
-  findBySession,
   findPayment,
   lockPayment,
   notePayment,
@@ -37,7 +37,7 @@ export async function receiveCheckout(
   if (!checkout) return false
   if (fetched && (await receiveCharge(tx, context, fetched, checkout))) return true
   // Received before, or not yet paid: the checkout itself may still say something new.
-  const payment = await findBySession(tx, account, checkout.sessionId)
+  const payment = await findByCheckout(tx, account, checkout.checkoutId)
   if (!payment) return false
   const { paymentRequestId } = checkout
   if (paymentRequestId && payment.paymentRequestId === null)
@@ -133,7 +133,7 @@ async function matchPayment(
   }
   const completed = checkout && leadsTo(checkout, charge) ? checkout : undefined
   return (
-    (completed && (await findBySession(tx, charge.account, completed.sessionId))) ??
+    (completed && (await findByCheckout(tx, charge.account, completed.checkoutId))) ??
     (completed && (await byReference(completed.reference))) ??
     (await byReference(charge.reference)) ??
     (await findByProviderIds(tx, charge))

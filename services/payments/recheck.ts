@@ -7,7 +7,7 @@ import { nextCheck } from './decide'
 import { checkHold } from './hold'
 import { isOnHold } from './payment'
 import { leaseDue, lockPayment, type PaymentRow, planCheck } from './payment.store'
-import { findByCheckout } from './providers/facts'
+import { fetchCheckout } from './providers/facts'
 import { receiveCheckout } from './receive'
 import { recheckWallets } from './refunds/reversal'
 
@@ -108,9 +108,9 @@ async function check(context: Context, payment: PaymentRow): Promise<Date | unde
 
 async function checkCheckout(context: Context, payment: PaymentRow): Promise<void> {
   const { database, provider, log } = context
-  const { account, sessionId } = payment
-  if (sessionId === null) return
-  const found = await findByCheckout(provider, account, sessionId)
+  const { account, checkoutId } = payment
+  if (checkoutId === null) return
+  const found = await fetchCheckout(provider, account, checkoutId)
   if (found.fetched) failpoint('payments:payment-found')
   if (!found.checkout) {
     log.error({ paymentId: payment.id, alarm: true }, 'provider does not know our checkout')

@@ -3,7 +3,7 @@ import { type Answer, ok, refuse } from '#shared/refusals'
 import { takeStep } from './advance'
 import type { Context } from './context'
 import { findUnsettled, lastRepaidAt, lockPayment, type PaymentRow } from './payment.store'
-import { findByCheckout } from './providers/facts'
+import { fetchCheckout } from './providers/facts'
 import { receiveCheckout } from './receive'
 
 // A settlement charges the whole debt, so two open checkouts could charge one debt twice. Opening
@@ -30,18 +30,18 @@ export async function endOpenSettlement(
 
 async function end(context: Context, earlier: PaymentRow): Promise<Answer<object>> {
   const { provider, database, log } = context
-  const { account, sessionId, openingUntil } = earlier
-  if (sessionId === null) {
+  const { account, checkoutId, openingUntil } = earlier
+  if (checkoutId === null) {
     // Another call is opening it right now; or one was cut off, and nobody was given its address.
     if (openingUntil !== null && openingUntil.getTime() > context.clock())
       return refuse('provider_unavailable')
     return replace(context, earlier)
   }
-  const outcome = await provider.cancelCheckout(account, sessionId)
+  const outcome = await provider.cancelCheckout(account, checkoutId)
   if (outcome === 'closed') return replace(context, earlier)
   if (outcome === 'unknown') return refuse('provider_unavailable')
   try {
-    const found = await findByCheckout(provider, account, sessionId)
+    const found = await fetchCheckout(provider, account, checkoutId)
     await database.transaction((tx) => receiveCheckout(tx, context, account, found))
   } catch (error) {
     log.warn({ paymentId: earlier.id, err: error }, 'paid checkout could not be received')
@@ -58,7 +58,7 @@ async function replace(context: Context, earlier: PaymentRow): Promise<Answer<ob
     const row = await lockPayment(tx, earlier.id)
     const same =
       row?.state === earlier.state &&
-      row.sessionId === earlier.sessionId &&
+      row.checkoutId === earlier.checkoutId &&
       row.openingUntil?.getTime() === earlier.openingUntil?.getTime()
     if (!row || !same) return
     await takeStep(tx, context, row, { next: 'replaced', reason: 'replaced' })

@@ -11,7 +11,7 @@ import type { Context } from './context'
 import { paymentIdFrom } from './payment'
 import { findByProviderIds, findPayment, firstPaymentAt, type PaymentRow } from './payment.store'
 import type { FetchedCharge, FetchedRefund } from './provider'
-import { findByCheckout } from './providers/facts'
+import { fetchCheckout } from './providers/facts'
 import { type ReceivedRefund, receiveCharge, receiveCheckout, receiveRefund } from './receive'
 import { isRefunded } from './refunds/refund.store'
 import { inbox, listings, recordAnomaly } from './schema.store'
@@ -63,8 +63,8 @@ async function receivePaymentRow(
     if (fetched.status === 'pending') return
     return once((tx) => receiveCharge(tx, context, fetched))
   }
-  const sessionId = (await ownerOf(context, account, row))?.sessionId
-  const found = sessionId ? await findByCheckout(provider, account, sessionId) : {}
+  const checkoutId = (await ownerOf(context, account, row))?.checkoutId
+  const found = checkoutId ? await fetchCheckout(provider, account, checkoutId) : {}
   await once(async (tx) => {
     if (found.fetched) await receiveCheckout(tx, context, account, found)
     else await noteUnmatched(tx, context, account, row)
@@ -138,7 +138,7 @@ async function chargeOf(
   const owner = await ownerOf(context, account, row)
   const known = owner?.providerPaymentId
   if (known) return provider.findCharge(account, known)
-  if (owner?.sessionId) return (await findByCheckout(provider, account, owner.sessionId)).fetched
+  if (owner?.checkoutId) return (await fetchCheckout(provider, account, owner.checkoutId)).fetched
   return undefined
 }
 

@@ -22,9 +22,9 @@ describe('a delivery that is not what it seems', () => {
     await fixture.control('faults', { webhooks: { drop: 1 } })
     const payment = await fixture.control(`sessions/${other}/pay`, { channel_code: 'QRIS' })
     await fixture.control('faults', { webhooks: { drop: 0 } })
-    const { sessionId } = (await fixture.row(mine))!
+    const { checkoutId } = (await fixture.row(mine))!
     const data = {
-      payment_session_id: sessionId,
+      payment_session_id: checkoutId,
       payment_id: payment.payment_id,
       status: 'COMPLETED',
     }

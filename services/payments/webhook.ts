@@ -56,9 +56,9 @@ async function receive(tx: Tx, context: Context, delivery: Delivery, read: Read)
   switch (hint.about) {
     case 'payout':
       return false // The payouts service reads the same stream.
-    case 'session':
+    case 'checkout':
       if (checkout) return receiveCheckout(tx, context, account, read)
-      return noteUnknown(tx, context, delivery, hint.sessionId)
+      return noteUnknown(tx, context, delivery, hint.checkoutId)
     case 'payment':
       if (!fetched) return noteUnknown(tx, context, delivery, hint.paymentId)
       return receiveCharge(tx, context, fetched)

@@ -13,8 +13,8 @@ const channels = {
 
 function paidHere(seen: Checkout | undefined): PaidHere | undefined {
   if (!seen?.paymentId || !seen.paymentRequestId) return undefined
-  const { sessionId, reference, paymentId, paymentRequestId } = seen
-  return { sessionId, reference, paymentId, paymentRequestId, seenAt: Date.now() }
+  const { checkoutId, reference, paymentId, paymentRequestId } = seen
+  return { checkoutId, reference, paymentId, paymentRequestId, seenAt: Date.now() }
 }
 
 /** A paid checkout: which payment, through which channel, how much to the smallest unit. */
@@ -68,7 +68,7 @@ export function chargeSteps(bench: PaymentBench): Step[] {
     {
       name: 'what is paid cannot be cancelled',
       expected: '422 INVALID_SESSION_STATUS: state_wrong',
-      see: () => outcomeOf(client, `/sessions/${left(paid, 'payment').sessionId}/cancel`),
+      see: () => outcomeOf(client, `/sessions/${left(paid, 'payment').checkoutId}/cancel`),
     },
     ...listedPaymentSteps(bench, channel, () => left(paid, 'payment')),
   ]

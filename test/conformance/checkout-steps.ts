@@ -36,7 +36,7 @@ export const checkoutSteps = (bench: PaymentBench): Step[] => [
 function lifeSteps({ account, client, neighbour }: PaymentBench): Step[] {
   const provider = providerOf(client)
   const order = orderOf(account)
-  let sessionId: string | undefined
+  let checkoutId: string | undefined
   return [
     {
       name: 'a checkout is opened under our reference, for as long as asked',
@@ -44,7 +44,7 @@ function lifeSteps({ account, client, neighbour }: PaymentBench): Step[] {
       see: async () => {
         const opened = await provider.openCheckout(order)
         if (!opened) return 'refused'
-        sessionId = opened.sessionId
+        checkoutId = opened.checkoutId
         const lastsMs = (opened.expiresAt?.getTime() ?? 0) - order.expiresAt.getTime()
         return [
           opened.status,
@@ -58,7 +58,7 @@ function lifeSteps({ account, client, neighbour }: PaymentBench): Step[] {
       name: 'it is found by its id',
       expected: 'open, our reference, nothing paid',
       see: async () => {
-        const found = await provider.findCheckout(account, left(sessionId, 'checkout'))
+        const found = await provider.findCheckout(account, left(checkoutId, 'checkout'))
         const reference = found?.reference === order.reference ? 'our reference' : 'another one'
         const paid = found?.paymentId === null ? 'nothing paid' : 'paid'
         return [found?.status, reference, paid].join(', ')
@@ -69,7 +69,7 @@ function lifeSteps({ account, client, neighbour }: PaymentBench): Step[] {
       expected: 'not found',
       see: async () => {
         if (!neighbour) throw new NotHere('needs the keys of both accounts')
-        const seen = await providerOf(neighbour).findCheckout(account, left(sessionId, 'checkout'))
+        const seen = await providerOf(neighbour).findCheckout(account, left(checkoutId, 'checkout'))
         return seen ? 'found' : 'not found'
       },
     },
@@ -78,14 +78,16 @@ function lifeSteps({ account, client, neighbour }: PaymentBench): Step[] {
       name: 'a cancelled checkout is closed',
       expected: 'closed',
       see: async () => {
-        await provider.cancelCheckout(account, left(sessionId, 'checkout'))
-        return (await provider.findCheckout(account, left(sessionId, 'checkout')))?.status ?? 'gone'
+        await provider.cancelCheckout(account, left(checkoutId, 'checkout'))
+        return (
+          (await provider.findCheckout(account, left(checkoutId, 'checkout')))?.status ?? 'gone'
+        )
       },
     },
     {
       name: 'what is closed cannot be cancelled',
       expected: '422 INVALID_SESSION_STATUS: state_wrong',
-      see: () => outcomeOf(client, `/sessions/${left(sessionId, 'checkout')}/cancel`),
+      see: () => outcomeOf(client, `/sessions/${left(checkoutId, 'checkout')}/cancel`),
     },
   ]
 }
@@ -95,7 +97,7 @@ const cardsStep = (account: ProviderAccount, provider: PaymentProvider): Step =>
   expected: 'open',
   see: async () => {
     const opened = await provider.openCheckout(orderOf(account, { cardsOnly: true }))
-    if (opened) await provider.cancelCheckout(account, opened.sessionId)
+    if (opened) await provider.cancelCheckout(account, opened.checkoutId)
     return opened?.status ?? 'refused'
   },
 })

@@ -42,7 +42,7 @@ export async function pay(
   { checkout, fiat, channel }: { checkout: Checkout; fiat: Money<Fiat>; channel: string },
 ) {
   const provider = providerOf(bench.client)
-  const read = () => provider.findCheckout(bench.account, checkout.sessionId)
+  const read = () => provider.findCheckout(bench.account, checkout.checkoutId)
   await bench.choose(checkout, channel)
   const chosen = await until(bench.waiting, read, (seen) => seen?.paymentRequestId !== null)
   if (chosen?.status === 'open')

@@ -94,7 +94,7 @@ function benchOf(
     wrongKey: clientOf(api, freshSecret('xnd_development_'), account),
     neighbour: clientOf(api, secretKeys[other], other),
     choose: async (checkout, channel_code) => {
-      await control(sandbox, `sessions/${checkout.sessionId}/choose`, { channel_code })
+      await control(sandbox, `sessions/${checkout.checkoutId}/choose`, { channel_code })
     },
     limit: async (on) => {
       await control(sandbox, 'faults', { api: { rateLimitRate: on ? 1 : 0 } })

@@ -72,10 +72,10 @@ const chooser =
     waiting: Waiting,
     { payerMs, say }: TestModeOptions,
   ): PaymentBench['choose'] =>
-  async ({ sessionId, checkoutUrl }, channel) => {
+  async ({ checkoutId, checkoutUrl }, channel) => {
     if (payerMs === null) throw needsPayer()
     say(`pay through ${channel}, within ${Math.round(payerMs / 60_000)} minutes: ${checkoutUrl}`)
-    const read = () => providerOf(client).findCheckout(client.account, sessionId)
+    const read = () => providerOf(client).findCheckout(client.account, checkoutId)
     const seen = await until(
       { deadlineMs: payerMs, everyMs: waiting.everyMs },
       read,

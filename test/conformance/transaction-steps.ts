@@ -72,7 +72,7 @@ export const listSteps = ({ client, wrongKey }: PaymentBench): Step[] => [
 
 /** What an earlier step has paid; `seenAt` is when we knew of it, in unix milliseconds. */
 export type PaidHere = {
-  readonly sessionId: string
+  readonly checkoutId: string
   readonly paymentId: string
   readonly paymentRequestId: string
   readonly reference: string

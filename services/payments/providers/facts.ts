@@ -15,8 +15,8 @@ export async function findFacts(
   hint: Hint,
 ): Promise<Found> {
   switch (hint.about) {
-    case 'session':
-      return findByCheckout(provider, account, hint.sessionId)
+    case 'checkout':
+      return fetchCheckout(provider, account, hint.checkoutId)
     case 'payment':
       return { fetched: await provider.findCharge(account, hint.paymentId) }
     case 'payment_request':
@@ -31,12 +31,12 @@ export async function findFacts(
 }
 
 /** A checkout and the charge it led to. An open one that has a charge names it once it completes. */
-export async function findByCheckout(
+export async function fetchCheckout(
   provider: PaymentProvider,
   account: ProviderAccount,
-  sessionId: string,
+  checkoutId: string,
 ): Promise<Found> {
-  const checkout = await provider.findCheckout(account, sessionId)
+  const checkout = await provider.findCheckout(account, checkoutId)
   if (!checkout) return {}
   const { paymentId, paymentRequestId, status } = checkout
   if (paymentId) return { checkout, fetched: await provider.findCharge(account, paymentId) }

@@ -43,8 +43,8 @@ export function xendit(options: {
     const wire = found(await clients[account].get(path, { schema: WirePayment, apiVersion }), path)
     return wire && chargeFrom(account, wire)
   }
-  const findCheckout: PaymentProvider['findCheckout'] = async (account, sessionId) => {
-    const path = `/sessions/${sessionId}`
+  const findCheckout: PaymentProvider['findCheckout'] = async (account, checkoutId) => {
+    const path = `/sessions/${checkoutId}`
     const wire = found(await clients[account].get(path, { schema: WireSession }), path)
     return wire && checkoutFrom(wire)
   }
@@ -57,15 +57,15 @@ export function xendit(options: {
       })
       return 'ok' in answer ? checkoutFrom(answer.ok) : undefined
     },
-    cancelCheckout: async (account, sessionId) => {
-      const path = `/sessions/${sessionId}/cancel`
+    cancelCheckout: async (account, checkoutId) => {
+      const path = `/sessions/${checkoutId}/cancel`
       const asked = { schema: WireSession, deadlineMs: cancelDeadlineMs }
       try {
         const answer = await clients[account].post(path, asked)
         if ('ok' in answer) return cancelOutcome(checkoutFrom(answer.ok).status)
         // Only an active session can be ended; what else it is, it says itself.
         if (answer.refused.meaning !== 'state_wrong') return 'unknown'
-        return cancelOutcome((await findCheckout(account, sessionId))?.status)
+        return cancelOutcome((await findCheckout(account, checkoutId))?.status)
       } catch (error) {
         if (error instanceof ProviderUnknown || error instanceof ProviderBusy) return 'unknown'
         throw error

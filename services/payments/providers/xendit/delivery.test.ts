@@ -10,14 +10,14 @@ describe('a delivery of the provider', () => {
     [
       'payment_session.completed',
       { payment_session_id: 'ps-1', payment_id: 'py-1' },
-      { about: 'session', sessionId: 'ps-1' },
+      { about: 'checkout', checkoutId: 'ps-1' },
     ],
     [
       'payment_session.expired',
       { payment_session_id: 'ps-1' },
-      { about: 'session', sessionId: 'ps-1' },
+      { about: 'checkout', checkoutId: 'ps-1' },
     ],
-    ['payment_session.completed', { id: 'ps-1' }, { about: 'session', sessionId: 'ps-1' }],
+    ['payment_session.completed', { id: 'ps-1' }, { about: 'checkout', checkoutId: 'ps-1' }],
     ['payment.capture', { payment_id: 'py-1' }, { about: 'payment', paymentId: 'py-1' }],
     ['payment.authorization', { payment_id: 'py-1' }, { about: 'payment', paymentId: 'py-1' }],
     ['payment.failure', { payment_id: 'py-1' }, { about: 'payment', paymentId: 'py-1' }],

@@ -5,7 +5,7 @@ type Json = Record<string, unknown>
 /** The event families of both accounts; the family alone decides, so that a new member is understood. */
 const families: ReadonlyMap<string, (data: Json) => Hint | undefined> = new Map([
   // The dashboard's sample delivery calls the session `id`.
-  ['payment_session', hint('session', 'sessionId', 'payment_session_id', 'id')],
+  ['payment_session', hint('checkout', 'checkoutId', 'payment_session_id', 'id')],
   ['payment', hint('payment', 'paymentId', 'payment_id', 'id')],
   ['payment_request', hint('payment_request', 'paymentRequestId', 'payment_request_id', 'id')],
   ['refund', refundHint],
@@ -24,7 +24,7 @@ export function readDelivery(body: string): Hint {
   return (data && read?.(data)) ?? { about: 'unknown', event }
 }
 
-function hint(about: 'session' | 'payment' | 'payment_request', as: string, ...keys: string[]) {
+function hint(about: 'checkout' | 'payment' | 'payment_request', as: string, ...keys: string[]) {
   return (data: Json): Hint | undefined => {
     const id = idAt(data, ...keys)
     return id === undefined ? undefined : ({ about, [as]: id } as Hint)

@@ -32,7 +32,7 @@ const capture = (amount: number, at = '2026-08-01T02:07:11.149Z') => ({
 describe('a session', () => {
   test('is read with and without the fields that are null until known', () => {
     const known: Checkout = {
-      sessionId: 'ps-6a10c0ffee0000000000a001',
+      checkoutId: 'ps-6a10c0ffee0000000000a001',
       reference: 'order-7001',
       status: 'open',
       checkoutUrl: 'https://dev.xen.to/aB3dE_7',

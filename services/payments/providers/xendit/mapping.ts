@@ -57,7 +57,7 @@ export const sessionRequest = (order: CheckoutOrder, appUrl: string) => ({
 })
 
 export const checkoutFrom = (wire: WireSession): Checkout => ({
-  sessionId: wire.payment_session_id,
+  checkoutId: wire.payment_session_id,
   reference: wire.reference_id,
   status: checkoutStatuses.get(wire.status) ?? 'unknown',
   checkoutUrl: wire.payment_link_url ?? null,
