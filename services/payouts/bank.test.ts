@@ -3,8 +3,10 @@ import { readConfig } from '#shared/config'
 import { openLog } from '#shared/log'
 import { openChannels, openDetailsSafe } from './bank'
 import { fields } from './config'
+import type { Channel } from './provider'
 
-const bca = { code: 'ID_BCA', minMinor: 1n, maxMinor: 9n, incrementMinor: 1n }
+const limits = { minMinor: 1n, maxMinor: 9n, incrementMinor: 1n }
+const bca: Channel = { code: 'ID_BCA', ...limits, accountDigits: [10, 10] }
 const log = openLog('payouts', 'silent')
 
 function openList() {

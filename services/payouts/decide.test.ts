@@ -8,16 +8,16 @@ import {
   receivePayoutStatus,
   receiveTaken,
 } from './decide'
-import type { Evidence } from './provider'
-import { statusFrom } from './providers/xendit/mapping'
+import type { Evidence, PayoutStatus } from './provider'
+import { reasonFrom, statusFrom } from './providers/xendit/mapping'
 
 const id = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
-const facts = (state: CashoutState, providerStatus: string | null = 'ACCEPTED'): CashoutFacts => ({
+const facts = (state: CashoutState, lastStatus: PayoutStatus | null = 'pending'): CashoutFacts => ({
   id,
   state,
   fiatMinor: 81_250n,
   providerPayoutId: 'disb-1',
-  providerStatus,
+  lastStatus,
 })
 const evidence = (word: string, change: Partial<Evidence> = {}): Evidence => ({
   payoutId: 'disb-1',
@@ -25,6 +25,7 @@ const evidence = (word: string, change: Partial<Evidence> = {}): Evidence => ({
   status: statusFrom(word),
   word,
   failureCode: null,
+  reason: reasonFrom(word, change.failureCode ?? null),
   amountMinor: 81_250n,
   currency: 'IDR',
   ...change,
@@ -94,7 +95,7 @@ describe('what the provider says', () => {
   })
 
   test('late about a payout that was reversed since changes nothing', () => {
-    const step = receivePayoutStatus(facts('returning', 'REVERSED'), evidence('SUCCEEDED'))
+    const step = receivePayoutStatus(facts('returning', 'reversed'), evidence('SUCCEEDED'))
     expect(step).toEqual({ stay: true })
   })
   test('of a payout that exists although it was refused calls a person', () => {

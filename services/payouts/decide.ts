@@ -1,6 +1,6 @@
 import type { ProviderMeaning } from '#shared/provider/problem'
 import type { CashoutRequest, CashoutState, Reason } from './cashout'
-import type { Evidence } from './provider'
+import type { Evidence, PayoutStatus } from './provider'
 
 /** What the decisions need to know of a cash-out. */
 export type CashoutFacts = {
@@ -8,7 +8,8 @@ export type CashoutFacts = {
   readonly state: CashoutState
   readonly fiatMinor: bigint
   readonly providerPayoutId: string | null
-  readonly providerStatus: string | null
+  /** What the provider said last; null before it said anything. */
+  readonly lastStatus: PayoutStatus | null
 }
 
 /** What does not fit what we promised; a person has to look into it. */
@@ -67,17 +68,14 @@ export function receivePayoutStatus(cashout: CashoutFacts, evidence: Evidence): 
   }
 }
 
-function whilePaying({ status, failureCode, word }: Evidence): Step {
+function whilePaying({ status, reason }: Evidence): Step {
   switch (status) {
     case 'pending':
       return { stay: true }
     case 'succeeded':
       return { next: 'paid' }
     case 'refused':
-      return {
-        next: 'returning',
-        reason: refusalReasons.get(failureCode ?? word) ?? 'bank_refused',
-      }
+      return { next: 'returning', reason: reason ?? 'bank_refused' }
     case 'reversed':
       return { next: 'returning', reason: 'bank_reversed' }
     case 'unknown':
@@ -102,22 +100,10 @@ function whilePaid({ status }: Evidence): Step {
 function onceReturning(cashout: CashoutFacts, { status }: Evidence): Step {
   if (status === 'refused' || status === 'reversed') return { stay: true }
   // An older answer about a payout that was reversed or refused since changes nothing.
-  if (status === 'succeeded' && cashout.providerStatus === 'REVERSED') return { stay: true }
+  if (status === 'succeeded' && cashout.lastStatus === 'reversed') return { stay: true }
   if (status === 'pending' && cashout.providerPayoutId !== null) return { stay: true }
   return { odd: status === 'unknown' ? 'status_unknown' : 'paid_and_returned' }
 }
-
-/** The provider's failure codes and end states, as its payout references list them. */
-const refusalReasons: ReadonlyMap<string, Reason> = new Map([
-  ['INVALID_DESTINATION', 'account_unknown'],
-  ['ACCOUNT_NAME_MISMATCH', 'name_differs'],
-  ['DESTINATION_MAXIMUM_LIMIT', 'account_limit'],
-  ['TEMPORARY_TRANSFER_ERROR', 'bank_unavailable'],
-  ['UNKNOWN_BANK_NETWORK_ERROR', 'bank_unavailable'],
-  ['CANCELLED', 'cancelled'],
-  ['EXPIRED', 'cancelled'],
-  ['COMPLIANCE_REJECTED', 'compliance'],
-])
 
 /**
  * Of several payouts with our reference, those that decide: while one may still reach the bank, or

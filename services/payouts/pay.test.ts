@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { waitUntil } from '#test/support/wait'
+import type { Channel } from './provider'
 import { type Fixture, openFixture, wallet } from './test-support'
 
 let fixture: Fixture
@@ -105,7 +106,8 @@ describe('an unclear answer of the provider', () => {
 })
 
 describe('an order that the provider does not accept', () => {
-  const anyBank = { code: 'any', minMinor: 1n, maxMinor: 10n ** 12n, incrementMinor: 1n }
+  const limits = { minMinor: 1n, maxMinor: 10n ** 12n, incrementMinor: 1n }
+  const anyBank: Channel = { code: 'any', ...limits, accountDigits: [1, 20] }
   const order = (id: string, change: object = {}) => ({
     reference_id: id,
     channel_code: 'ID_BCA',

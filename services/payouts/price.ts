@@ -34,19 +34,7 @@ export function checkBank(
   if (fiatMinor < channel.minMinor) return 'payout_below_bank_minimum'
   if (fiatMinor > channel.maxMinor || fiatMinor > payoutMaxMinor) return 'payout_above_maximum'
   if (fiatMinor % channel.incrementMinor !== 0n) return 'payout_not_in_increment'
-  return lengths === 'strict' && !hasItsLength(bank) ? 'bank_account_format' : undefined
-}
-
-/** Digits of an account number per bank, where the provider documents them. */
-const accountDigits: ReadonlyMap<string, readonly [min: number, max: number]> = new Map([
-  ['ID_BCA', [10, 10]],
-  ['ID_BRI', [13, 17]],
-  ['ID_BNI', [7, 11]],
-  ['ID_MANDIRI', [12, 17]],
-  ['ID_PERMATA', [7, 16]],
-])
-
-function hasItsLength({ channelCode, accountNumber }: CashoutRequest['bank']): boolean {
-  const [min, max] = accountDigits.get(channelCode) ?? [6, 20]
-  return accountNumber.length >= min && accountNumber.length <= max
+  const [min, max] = channel.accountDigits
+  const { length } = bank.accountNumber
+  return lengths === 'strict' && (length < min || length > max) ? 'bank_account_format' : undefined
 }

@@ -1,5 +1,6 @@
 import type { ProviderMeaning } from '#shared/provider/problem'
 import type { Listed } from '#shared/provider/transactions'
+import type { Reason } from './cashout'
 
 /** What a provider's word means for us; a word we have never seen is `unknown`, never success. */
 export type PayoutStatus = 'pending' | 'succeeded' | 'refused' | 'reversed' | 'unknown'
@@ -11,6 +12,8 @@ export type Evidence = {
   readonly status: PayoutStatus
   readonly word: string
   readonly failureCode: string | null
+  /** Why it was not paid, in our words; null for a word of the provider that has none of them. */
+  readonly reason: Reason | null
   readonly amountMinor: bigint | undefined
   readonly currency: string
 }
@@ -30,11 +33,19 @@ export type Channel = {
   readonly minMinor: bigint
   readonly maxMinor: bigint
   readonly incrementMinor: bigint
+  /** Digits of its account numbers. */
+  readonly accountDigits: readonly [min: number, max: number]
 }
 
+/** What a delivery says about payouts. A hint and no more: what it names is fetched with our key. */
+export type Hint =
+  | { about: 'payout'; payoutId: string }
+  | { about: 'odd_payout'; event: string }
+  | { about: 'other' }
+
 /**
- * Where money leaves. Every function throws `ProviderUnknown` when nobody knows whether the
- * provider acted, or when a look-up was not answered, and `ProviderBusy` when it certainly did not.
+ * Where money leaves. What asks the provider throws `ProviderUnknown` when nobody knows whether it
+ * acted, or when a look-up was not answered, and `ProviderBusy` when it certainly did not act.
  */
 export type PayoutProvider = {
   /** Orders a transfer, or answers with the one that was ordered before under the same id. */
@@ -47,4 +58,8 @@ export type PayoutProvider = {
   /** Every payout of the account that changed since then, all of them or an error. */
   readonly listTransactions: (updatedFrom: Date) => Promise<readonly Listed[]>
   readonly listChannels: () => Promise<readonly Channel[]>
+  /** What a word means that this provider once said of a payout. */
+  readonly statusOf: (word: string) => PayoutStatus
+  /** Reads a delivery leniently; whatever cannot be read concerns nobody here, or a person. */
+  readonly readDelivery: (body: string) => Hint
 }

@@ -5,7 +5,7 @@ import { announceFact, startReturn } from './advance'
 import { type Cashout, checkAfter, lockCashout, moveCashout, noteCashout } from './cashout.store'
 import type { Context } from './context'
 import { receivePayoutStatus, type Step } from './decide'
-import type { Evidence } from './provider'
+import type { Evidence, PayoutStatus } from './provider'
 import { type AnomalyKind, recordAnomaly } from './schema.store'
 
 /**
@@ -18,14 +18,16 @@ export async function receiveEvidence(tx: Tx, context: Context, evidence: Eviden
     await reportOddity(tx, context, 'payout_unknown', evidence)
     return { stay: true }
   }
-  const step = receivePayoutStatus(cashout, evidence)
+  const { providerStatus } = cashout
+  const lastStatus = providerStatus === null ? null : context.provider.statusOf(providerStatus)
+  const step = receivePayoutStatus({ ...cashout, lastStatus }, evidence)
   if ('odd' in step) {
     await reportOddity(tx, context, step.odd, evidence, cashout.id)
     return step
   }
   const { payoutId, word, failureCode } = evidence
   const { id } = cashout
-  await noteCashout(tx, id, { providerPayoutId: payoutId, ...newer(cashout, evidence) })
+  await noteCashout(tx, id, { providerPayoutId: payoutId, ...newer(cashout, lastStatus, evidence) })
   if ('stay' in step) return step
   if (step.next === 'paid') await becomePaid(tx, context, id)
   else await startReturn(tx, context, id, { reason: step.reason, failureCode: failureCode ?? word })
@@ -41,8 +43,8 @@ async function becomePaid(tx: Tx, { sweepAfterMs, log }: Context, id: string): P
 }
 
 /** A final status is not overwritten by an older answer. */
-const newer = ({ providerStatus, state }: Cashout, { status, word }: Evidence) =>
-  providerStatus === 'REVERSED' || (status === 'pending' && state !== 'paying')
+const newer = ({ state }: Cashout, last: PayoutStatus | null, { status, word }: Evidence) =>
+  last === 'reversed' || (status === 'pending' && state !== 'paying')
     ? {}
     : { providerStatus: word }
 

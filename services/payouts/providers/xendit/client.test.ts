@@ -40,7 +40,7 @@ const payout = {
 }
 const evidence: Evidence = {
   ...{ payoutId: payout.id, referenceId: id, status: 'pending' as const, word: 'ACCEPTED' },
-  ...{ failureCode: null, amountMinor: 250_000n, currency: 'IDR' },
+  ...{ failureCode: null, reason: null, amountMinor: 250_000n, currency: 'IDR' },
 }
 
 describe('an order to pay', () => {
@@ -125,7 +125,10 @@ test('the list of banks leaves out wallets, other currencies and rows it cannot 
       null,
     ])
   expect(await provider.listChannels()).toEqual([
-    { code: 'ID_BSI', minMinor: 10_000n, maxMinor: 1_999_999_999_999n, incrementMinor: 1n },
+    {
+      ...{ code: 'ID_BSI', minMinor: 10_000n, maxMinor: 1_999_999_999_999n, incrementMinor: 1n },
+      accountDigits: [6, 20],
+    },
   ])
 })
 

@@ -3,10 +3,12 @@ import type { ProviderClient } from '#shared/provider/client'
 import { type ProviderRefusal, ProviderUnknown } from '#shared/provider/problem'
 import { listAllTransactions } from '#shared/provider/transactions'
 import type { Evidence, PayoutProvider } from '../../provider'
+import { readDelivery } from './delivery'
 import {
   bodyOf,
   channelsFrom,
   evidenceFrom,
+  statusFrom,
   XenditChannelList,
   XenditPayout,
   XenditPayoutList,
@@ -52,6 +54,8 @@ export const xenditPayouts = (client: ProviderClient): PayoutProvider => ({
     if ('refused' in answer) throw refusedTo('list channels', answer.refused)
     return channelsFrom(answer.ok)
   },
+  statusOf: statusFrom,
+  readDelivery,
 })
 
 /**

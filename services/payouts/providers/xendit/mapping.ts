@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { money } from '#shared/money/money'
 import { fromProviderAmount, ProviderNumber, toProviderAmount } from '#shared/provider/amount'
 import { readerOf } from '#shared/schema'
+import type { Reason } from '../../cashout'
 import type { Channel, Evidence, PayoutOrder, PayoutStatus } from '../../provider'
 
 /** The object of `POST` and `GET /v2/payouts`; more fields come and are not needed. */
@@ -49,12 +50,28 @@ const statuses: ReadonlyMap<string, PayoutStatus> = new Map([
 
 export const statusFrom = (word: string): PayoutStatus => statuses.get(word) ?? 'unknown'
 
+/** Failure codes and end states, as the payout references list them. */
+const reasons: ReadonlyMap<string, Reason> = new Map([
+  ['INVALID_DESTINATION', 'account_unknown'],
+  ['ACCOUNT_NAME_MISMATCH', 'name_differs'],
+  ['DESTINATION_MAXIMUM_LIMIT', 'account_limit'],
+  ['TEMPORARY_TRANSFER_ERROR', 'bank_unavailable'],
+  ['UNKNOWN_BANK_NETWORK_ERROR', 'bank_unavailable'],
+  ['CANCELLED', 'cancelled'],
+  ['EXPIRED', 'cancelled'],
+  ['COMPLIANCE_REJECTED', 'compliance'],
+])
+
+export const reasonFrom = (status: string, failureCode: string | null): Reason | null =>
+  reasons.get(failureCode ?? status) ?? null
+
 export const evidenceFrom = (payout: Static<typeof XenditPayout>): Evidence => ({
   payoutId: payout.id,
   referenceId: payout.reference_id,
   status: statusFrom(payout.status),
   word: payout.status,
   failureCode: payout.failure_code ?? null,
+  reason: reasonFrom(payout.status, payout.failure_code ?? null),
   amountMinor: fromProviderAmount(payout.amount, 'IDR')?.minor,
   currency: payout.currency,
 })
@@ -72,6 +89,16 @@ export const bodyOf = (order: PayoutOrder) => ({
   description: `AUSD ${order.id.slice(0, 8)}`, // BNI and Mandiri print 14 characters.
 })
 
+/** Digits of an account number per bank, where they are documented. */
+const accountDigits: ReadonlyMap<string, readonly [min: number, max: number]> = new Map([
+  ['ID_BCA', [10, 10]],
+  ['ID_BRI', [13, 17]],
+  ['ID_BNI', [7, 11]],
+  ['ID_MANDIRI', [12, 17]],
+  ['ID_PERMATA', [7, 16]],
+])
+const accountDigitsDefault = [6, 20] as const
+
 /** The banks among the rows; rows of another form or without usable limits are left out. */
 export const channelsFrom = (rows: readonly unknown[]): Channel[] =>
   rows.flatMap((row) => {
@@ -82,7 +109,7 @@ export const channelsFrom = (rows: readonly unknown[]): Channel[] =>
       (limit) => fromProviderAmount(limit, 'IDR')?.minor,
     )
     if (min === undefined || max === undefined || !increment) return []
-    return [
-      { code: read.value.channel_code, minMinor: min, maxMinor: max, incrementMinor: increment },
-    ]
+    const code = read.value.channel_code
+    const limits = { minMinor: min, maxMinor: max, incrementMinor: increment }
+    return [{ code, ...limits, accountDigits: accountDigits.get(code) ?? accountDigitsDefault }]
   })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readDelivery } from './webhook'
+import { readDelivery } from './delivery'
 
 const flat = {
   ...{ id: 'disb-aaaaaaaa-0000-4000-8000-0000000000d1', amount: 250_000, status: 'SUCCEEDED' },

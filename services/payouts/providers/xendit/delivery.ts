@@ -1,0 +1,32 @@
+import type { Hint } from '../../provider'
+
+/**
+ * Lenient, as the port asks for. `data` is flat on the wire and the REST object in the documentation;
+ * the id stands at the same place in both.
+ */
+export function readDelivery(body: string): Hint {
+  const envelope = jsonObject(body)
+  const event = typeof envelope?.event === 'string' ? envelope.event.slice(0, 80) : ''
+  const [family] = event.split('.')
+  if (family !== 'payout' && family !== 'v3_payout') return { about: 'other' }
+  const data = asObject(envelope?.data)
+  const id = data?.id
+  // It becomes a part of a path, so its form is checked; its length is not ours to know.
+  const fits = typeof id === 'string' && /^[A-Za-z0-9_-]{1,100}$/.test(id)
+  return family === 'payout' && fits
+    ? { about: 'payout', payoutId: id }
+    : { about: 'odd_payout', event }
+}
+
+function jsonObject(text: string): Record<string, unknown> | undefined {
+  try {
+    return asObject(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+const asObject = (value: unknown): Record<string, unknown> | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined
