@@ -75,6 +75,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
     IDENTITY_SECRET_KEY: secrets.identity.secretKey,
   }
   const provider: Env = {
+    PROVIDER_KIND: 'sandbox',
     PROVIDER_URL: places.sandbox,
     PROVIDER_ID_SECRET_KEY: secrets.providerKeys.ID,
   }
@@ -110,7 +111,6 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       ...sweeps,
       DATABASE_URL: databaseUrl(places, secrets, 'payments'),
       PROVIDER_MY_SECRET_KEY: secrets.providerKeys.MY,
-      PROVIDER_KIND: 'sandbox',
       HOLD_MARGIN_MS: '5000',
       LIST_EVERY_MS: '10000',
       LIST_RECENT_MS: '120000',

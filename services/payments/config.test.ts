@@ -4,7 +4,7 @@ import { fields } from './config'
 
 const complete = {
   ...{ NATS_URL: 'nats://127.0.0.1:4222', NATS_PASSWORD: 'p', DATABASE_URL: 'postgres://h/d' },
-  ...{ PROVIDER_URL: 'https://api.xendit.co', PROVIDER_ID_SECRET_KEY: 'i' },
+  ...{ PROVIDER_URL: 'https://provider.example', PROVIDER_ID_SECRET_KEY: 'i' },
   ...{ PROVIDER_MY_SECRET_KEY: 'm', APP_URL: 'https://app.example.org' },
 }
 const read = (env: Record<string, string>) => readConfig('payments', fields, env)

@@ -2,7 +2,7 @@ import type { Field } from '#shared/config'
 import { durationMs, integer, oneOf, text, url } from '#shared/config-fields'
 import { commonFields, databaseFields } from '#shared/service'
 
-/** Xendit refuses return URLs that are not HTTPS, in test mode too; the sandbox knows this machine. */
+/** A real provider takes no return URL without HTTPS, in test mode too; the sandbox knows this machine. */
 function returnUrl(about: string): Field<string> {
   const field = url({ about })
   return {
@@ -23,7 +23,7 @@ function returnUrl(about: string): Field<string> {
 export const fields = {
   ...commonFields,
   ...databaseFields,
-  PROVIDER_URL: url({ about: "the payment provider's API, e.g. https://api.xendit.co" }),
+  PROVIDER_URL: url({ about: "the payment provider's API" }),
   PROVIDER_ID_SECRET_KEY: text({ about: 'secret key of the Indonesian account', secret: true }),
   PROVIDER_MY_SECRET_KEY: text({ about: 'secret key of the Malaysian account', secret: true }),
   PROVIDER_REQUESTS_PER_MINUTE: integer({

@@ -17,6 +17,8 @@ import { notePaid, webhookReactions } from './webhook'
 
 const name = 'payments'
 const description = 'top-ups and settlements: checkouts, what was paid, what was ordered for it'
+/** By PROVIDER_KIND. The sandbox speaks the wire format of the real one. */
+const adapters = { xendit: openXendit, sandbox: openXendit } as const
 
 await runService(name, fields, async (config, runtime) => {
   const { log, signal, stuck: onStuck } = runtime
@@ -24,7 +26,7 @@ await runService(name, fields, async (config, runtime) => {
   await using bus = await openServiceBus(name, config, runtime)
   await using relay = relayOutbox({ bus, database, outbox, log })
   const { poke, onPaid } = notePaid(relay.poke)
-  const provider = openXendit({
+  const provider = adapters[config.providerKind]({
     baseUrl: config.providerUrl,
     secretKeys: { ID: config.providerIdSecretKey, MY: config.providerMySecretKey },
     requestsPerMinute: config.providerRequestsPerMinute,

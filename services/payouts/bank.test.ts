@@ -94,7 +94,8 @@ describe('sealed bank details', () => {
 describe('the keys in the configuration', () => {
   const env = (keys: string) => ({
     ...{ NATS_URL: 'nats://n', NATS_PASSWORD: 'p', DATABASE_URL: 'postgres://d' },
-    ...{ PROVIDER_ID_SECRET_KEY: 'k', TREASURY_ADDRESS: `0x${'aa'.repeat(20)}` },
+    ...{ PROVIDER_URL: 'https://provider.example', PROVIDER_ID_SECRET_KEY: 'k' },
+    TREASURY_ADDRESS: `0x${'aa'.repeat(20)}`,
     BANK_DETAILS_KEYS: keys,
   })
   const base64 = Buffer.alloc(32, 7).toString('base64')

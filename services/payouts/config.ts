@@ -26,11 +26,15 @@ function detailsKeys(about: string): Field<readonly DetailsKey[]> {
 export const fields = {
   ...commonFields,
   ...databaseFields,
-  PROVIDER_URL: url({ about: 'the payment provider', fallback: 'https://api.xendit.co' }),
+  PROVIDER_URL: url({ about: "the payment provider's API" }),
   PROVIDER_ID_SECRET_KEY: text({ about: 'key of the Indonesian account', secret: true }),
   PROVIDER_REQUESTS_PER_MINUTE: integer({
     about: 'per endpoint; 600 live, 60 in test mode',
     fallback: '600',
+  }),
+  PROVIDER_KIND: oneOf(['xendit', 'sandbox'], {
+    about: 'sandbox: PROVIDER_URL is the local one',
+    fallback: 'xendit',
   }),
   TREASURY_ADDRESS: address({ about: 'where the AUSD of a cash-out goes' }),
   BANK_DETAILS_KEYS: detailsKeys('the first seals account numbers and names, all open them'),

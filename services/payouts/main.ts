@@ -3,14 +3,13 @@ import { consume } from '#shared/bus/consume'
 import { relayOutbox } from '#shared/bus/outbox-relay'
 import { serve } from '#shared/bus/serve'
 import { systemClock as clock } from '#shared/clock'
-import { openProviderClient } from '#shared/provider/client'
 import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
 import { answerActivity, readStats } from './activity'
 import { openChannels, openDetailsSafe } from './bank'
 import { fields } from './config'
 import type { Context } from './context'
 import { answerCashouts } from './open'
-import { xenditPayouts } from './providers/xendit/client'
+import { openXendit } from './providers/xendit/client'
 import { startRechecking } from './recheck'
 import { relayReactions } from './relay'
 import { messaging, outbox } from './schema.store'
@@ -19,16 +18,20 @@ import { openBoundaries, webhookReactions } from './webhook'
 
 const name = 'payouts'
 const description = 'cash-outs: what was taken, what the bank was paid, what went back'
+/** By PROVIDER_KIND. The sandbox speaks the wire format of the real one. */
+const adapters = { xendit: openXendit, sandbox: openXendit } as const
 
 await runService(name, fields, async (config, runtime) => {
   const { log, signal, stuck: onStuck } = runtime
   await using database = openServiceDatabase(name, config, runtime)
   await using bus = await openServiceBus(name, config, runtime)
   await using relay = relayOutbox({ bus, database, outbox, log })
-  const { providerUrl: baseUrl, providerIdSecretKey: secretKey } = config
-  const requestsPerMinute = config.providerRequestsPerMinute
-  const account = { baseUrl, secretKey, account: 'ID', requestsPerMinute, log } as const
-  const provider = xenditPayouts(openProviderClient(account))
+  const provider = adapters[config.providerKind]({
+    baseUrl: config.providerUrl,
+    secretKey: config.providerIdSecretKey,
+    requestsPerMinute: config.providerRequestsPerMinute,
+    log,
+  })
   const context: Context = {
     ...{ database, provider, ask: asker(bus), clock, log, poke: relay.poke },
     channels: openChannels({ provider, refreshMs: config.channelsRefreshMs, clock, log }),

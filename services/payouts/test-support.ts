@@ -5,7 +5,6 @@ import { openLog } from '#shared/log'
 import type { CashoutCreate } from '#shared/messages/payouts'
 import type { Question, ReadAnswerOf, RequestOf } from '#shared/messages/topic'
 import { paymentsWebhookSubject } from '#shared/messages/webhooks'
-import { openProviderClient } from '#shared/provider/client'
 import { receiveListed } from '#shared/provider/listing'
 import { type Answer, ok, type RefusalCode, refuse } from '#shared/refusals'
 import { openSandbox, testConfig } from '#test/support/sandbox'
@@ -16,7 +15,7 @@ import { openChannels, openDetailsSafe } from './bank'
 import { cashouts } from './cashout.store'
 import type { Context } from './context'
 import { answerCashouts } from './open'
-import { xenditPayouts } from './providers/xendit/client'
+import { openXendit } from './providers/xendit/client'
 import { startRechecking } from './recheck'
 import { relayReactions } from './relay'
 import { anomalies, messaging, outbox } from './schema.store'
@@ -98,10 +97,10 @@ export async function openFixture(
   const neighbours = openNeighbours()
   const gateway = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (call) => receive(call) })
   const sandbox = openSandbox({ ...testConfig, gatewayUrl: gateway.url.origin, payoutSettleMs: 60 })
-  const account = { account: 'ID', secretKey: testConfig.secretKeys.ID } as const
+  const secretKey = testConfig.secretKeys.ID
   const outside = openDetour(() => sandbox.url)
-  const api = { ...account, baseUrl: outside.url, requestsPerMinute: 60_000, log }
-  const provider = xenditPayouts(openProviderClient(api))
+  const api = { secretKey, baseUrl: outside.url, requestsPerMinute: 60_000, log }
+  const provider = openXendit(api)
   const safe = openDetailsSafe([{ id: 'a', key: Buffer.alloc(32, 1) }])
   const channels = openChannels({ provider, refreshMs: 60_000, clock: Date.now, log })
   const context: Context = {
@@ -222,7 +221,7 @@ export async function openFixture(
     },
     /** Calls the sandbox as the provider, with our key. */
     provide: async (path: string, body: object, headers: Record<string, string> = {}) => {
-      const key = { Authorization: `Basic ${btoa(`${account.secretKey}:`)}`, ...headers }
+      const key = { Authorization: `Basic ${btoa(`${secretKey}:`)}`, ...headers }
       const text = JSON.stringify(body)
       const reply = await fetch(sandbox.url + path, { method: 'POST', body: text, headers: key })
       if (!reply.ok) throw new Error(`${path}: ${await reply.text()}`)

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
-import type { ProviderClient } from '#shared/provider/client'
+import type { Log } from '#shared/log'
+import { openProviderClient, type ProviderClient } from '#shared/provider/client'
 import { type ProviderRefusal, ProviderUnknown } from '#shared/provider/problem'
 import { listAllTransactions } from '#shared/provider/transactions'
 import type { Evidence, PayoutProvider } from '../../provider'
@@ -13,6 +14,14 @@ import {
   XenditPayout,
   XenditPayoutList,
 } from './mapping'
+
+/** Opens the Indonesian account at the provider. */
+export const openXendit = (options: {
+  baseUrl: string
+  secretKey: string
+  requestsPerMinute: number
+  log: Log
+}): PayoutProvider => xenditPayouts(openProviderClient({ ...options, account: 'ID' }))
 
 /** Payouts v2 of the Indonesian account. */
 export const xenditPayouts = (client: ProviderClient): PayoutProvider => ({
