@@ -34,10 +34,12 @@ beforeAll(async () => {
       ...{ currency: 'IDR', rate_minor_per_usd: '16250', fiat_minor: '50000' },
       ...{ ausd_micro: '3076923', quote_id: id, taken_by: 'me', account: 'ID' },
       ...{ checkout_url: 'https://c', provider_payment_id: `py-${id}` },
+      ...{ session_id: `ps-${id}`, look_at: '2026-01-05T00:00:00Z', looks: 3 },
       ...more,
     })}`
   }
   await apply('0001_refunds-and-holds.sql')
+  await apply('0002_renamed-columns.sql')
 }, 60_000)
 afterAll(async () => {
   await sql.end({ timeout: 1 })
@@ -71,4 +73,18 @@ test.each([
     select *, credited_at is not null as credited, hold_ended_at is not null as ended
     from payments.payments where id = ${id}`
   expect(row).toMatchObject(want)
+})
+
+test('a payment keeps its checkout, its next check and their count under their new names', async () => {
+  const rows = await sql`select id, checkout_id, next_check_at, checks from payments.payments`
+  expect(rows).toHaveLength(8)
+  for (const { id, ...kept } of rows)
+    expect(kept).toEqual({
+      ...{ checkout_id: `ps-${id}`, checks: 3 },
+      next_check_at: new Date('2026-01-05T00:00:00Z'),
+    })
+  const names = await sql`select indexname as name from pg_indexes where schemaname = 'payments'`
+  expect(names.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['payments_checkout', 'payments_next_check']),
+  )
 })

@@ -26,7 +26,7 @@ export const payments = schema.table(
     /** Fingerprint of wallet, purpose and body: who else names this quote is refused. */
     takenBy: text('taken_by').notNull(),
     account: text('account', { enum: providerAccounts }).notNull(),
-    checkoutId: text('session_id'),
+    checkoutId: text('checkout_id'),
     checkoutUrl: text('checkout_url'),
     expiresAt: at('expires_at'),
     /** While a copy of this service asks for a checkout, no other copy does. */
@@ -52,15 +52,15 @@ export const payments = schema.table(
     reason: text('reason', { enum: reasons }),
     txHash: text('tx_hash'),
     /** When it is checked again, null: never; and how often it was in this state. */
-    nextCheckAt: at('look_at'),
-    checks: integer('looks').notNull().default(0),
+    nextCheckAt: at('next_check_at'),
+    checks: integer('checks').notNull().default(0),
     ...timestamps(),
   },
   (table) => [
     unique('payments_quote').on(table.quoteId),
-    unique('payments_session').on(table.checkoutId),
+    unique('payments_checkout').on(table.checkoutId),
     unique('payments_provider_payment').on(table.providerPaymentId),
-    index('payments_look').on(table.nextCheckAt).where(sql`${table.nextCheckAt} is not null`),
+    index('payments_next_check').on(table.nextCheckAt).where(sql`${table.nextCheckAt} is not null`),
     index('payments_activity').on(table.wallet, table.createdAt, table.id),
     index('payments_request').on(table.paymentRequestId),
     // The guard behind the lock of the wallet: two open checkouts could charge one debt twice.

@@ -57,15 +57,15 @@ export const cashouts = schema.table(
     attemptedAt: at('attempted_at'),
     paidAt: at('paid_at'),
     /** When it is checked next (null: never), and how often it was checked in this state. */
-    nextCheckAt: at('look_at'),
-    checks: integer('looks').notNull().default(0),
+    nextCheckAt: at('next_check_at'),
+    checks: integer('checks').notNull().default(0),
     ...timestamps(),
   },
   (table) => [
     unique('payouts_quote').on(table.quoteId),
     unique('payouts_authorization').on(table.authorizer, table.authorizationNonce),
     unique('payouts_provider_payout').on(table.providerPayoutId),
-    index('payouts_look').on(table.nextCheckAt).where(sql`${table.nextCheckAt} is not null`),
+    index('payouts_next_check').on(table.nextCheckAt).where(sql`${table.nextCheckAt} is not null`),
     index('payouts_activity').on(table.wallet, table.createdAt.desc(), table.id.desc()),
     check('payouts_state', sql`${table.state} in (${words(cashoutStates)})`),
     check('payouts_amounts', sql`${table.ausdMicro} > 0 and ${table.fiatMinor} > 0`),
