@@ -18,8 +18,7 @@ import {
   notePayment,
   type PaymentRow,
 } from './payment.store'
-import type { Charge, Checkout, FetchedCharge, FetchedRefund } from './provider'
-import type { Found } from './providers/facts'
+import type { Charge, Checkout, FetchedCharge, FetchedRefund, PaymentProvider } from './provider'
 import { type RefundOrigin, recordRefund, sumRefunded } from './refunds/refund.store'
 import { makeGood, noteReversal } from './refunds/reversal'
 import { recordAnomaly } from './schema.store'
@@ -27,12 +26,33 @@ import { recordAnomaly } from './schema.store'
 // The one way money, a refund or the end of a checkout comes in, whether a webhook, a recheck or the
 // provider's list told of it. Everything here was fetched from the provider with our own key.
 
+/** A checkout and the charge it led to; undefined for what the provider does not know. */
+export type FetchedCheckout = {
+  readonly checkout?: Checkout | undefined
+  readonly fetched?: FetchedCharge | undefined
+}
+
+/** Asks for both; throws when it cannot. An open checkout names its charge once it completes. */
+export async function fetchCheckout(
+  provider: PaymentProvider,
+  account: PaymentRow['account'],
+  checkoutId: string,
+): Promise<FetchedCheckout> {
+  const checkout = await provider.findCheckout(account, checkoutId)
+  if (!checkout) return {}
+  const { paymentId, paymentRequestId, status } = checkout
+  if (paymentId) return { checkout, fetched: await provider.findCharge(account, paymentId) }
+  if (!paymentRequestId || status === 'open') return { checkout }
+  // A transfer may settle after its checkout closed.
+  return { checkout, fetched: await provider.findChargeOfRequest(account, paymentRequestId) }
+}
+
 /** Receives what the provider says about a checkout. True when it made the payment `paid`. */
 export async function receiveCheckout(
   tx: Tx,
   context: Context,
   account: PaymentRow['account'],
-  { checkout, fetched }: Found,
+  { checkout, fetched }: FetchedCheckout,
 ): Promise<boolean> {
   if (!checkout) return false
   if (fetched && (await receiveCharge(tx, context, fetched, checkout))) return true

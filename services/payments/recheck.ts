@@ -7,8 +7,7 @@ import { nextCheck } from './decide'
 import { checkHold } from './hold'
 import { isOnHold } from './payment'
 import { leaseDue, lockPayment, type PaymentRow, planCheck } from './payment.store'
-import { fetchCheckout } from './providers/facts'
-import { receiveCheckout } from './receive'
+import { fetchCheckout, receiveCheckout } from './receive'
 import { recheckWallets } from './refunds/reversal'
 
 /** Checks under way at once; a round may always begin a few, because holds come first. */

@@ -3,8 +3,7 @@ import { type Answer, ok, refuse } from '#shared/refusals'
 import { takeStep } from './advance'
 import type { Context } from './context'
 import { findUnsettled, lastRepaidAt, lockPayment, type PaymentRow } from './payment.store'
-import { fetchCheckout } from './providers/facts'
-import { receiveCheckout } from './receive'
+import { fetchCheckout, receiveCheckout } from './receive'
 
 // A settlement charges the whole debt, so two open checkouts could charge one debt twice. Opening
 // another ends the earlier one at the provider first. A code that was shown already may still be

@@ -11,8 +11,13 @@ import type { Context } from './context'
 import { paymentIdFrom } from './payment'
 import { findByProviderIds, findPayment, firstPaymentAt, type PaymentRow } from './payment.store'
 import type { FetchedCharge, FetchedRefund } from './provider'
-import { fetchCheckout } from './providers/facts'
-import { type ReceivedRefund, receiveCharge, receiveCheckout, receiveRefund } from './receive'
+import {
+  fetchCheckout,
+  type ReceivedRefund,
+  receiveCharge,
+  receiveCheckout,
+  receiveRefund,
+} from './receive'
 import { isRefunded } from './refunds/refund.store'
 import { inbox, listings, recordAnomaly } from './schema.store'
 

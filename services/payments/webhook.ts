@@ -5,13 +5,20 @@ import type { Message } from '#shared/messages/topic'
 import { PaymentsWebhook } from '#shared/messages/webhooks'
 import type { Context } from './context'
 import { findByProviderIds } from './payment.store'
-import type { Hint } from './provider'
-import { type Found, findFacts } from './providers/facts'
-import { receiveCharge, receiveCheckout, receiveRefund } from './receive'
+import type { FetchedRefund, Hint, PaymentProvider } from './provider'
+import {
+  type FetchedCheckout,
+  fetchCheckout,
+  receiveCharge,
+  receiveCheckout,
+  receiveRefund,
+} from './receive'
 import { recordAnomaly } from './schema.store'
 
 type Delivery = Message<typeof PaymentsWebhook>
-type Read = Found & { hint: Hint }
+/** What the provider says about the object a hint names; undefined for what it does not know. */
+type Facts = FetchedCheckout & { readonly refund?: FetchedRefund | undefined }
+type Read = Facts & { hint: Hint }
 
 /**
  * The outbox is poked after each commit; after one that made a payment `paid`, a crash suite may
@@ -39,16 +46,47 @@ export const webhookReactions = (context: Context, onPaid: () => void): Reaction
   reactTo<typeof PaymentsWebhook, Read>(PaymentsWebhook, {
     find: async ({ account, body }) => {
       const hint = context.provider.readDelivery(body)
-      const found = await findFacts(context.provider, account, hint)
-      if (hint.about === 'refund' && !found.refund) await insistOnOurs(context, account, hint)
-      if (found.fetched) failpoint('payments:payment-found')
-      return { hint, ...found }
+      const facts = await fetchFacts(context.provider, account, hint)
+      if (hint.about === 'refund' && !facts.refund) await insistOnOurs(context, account, hint)
+      if (facts.fetched) failpoint('payments:payment-found')
+      return { hint, ...facts }
     },
     apply: async (tx, delivery, read) => {
       if (await receive(tx, context, delivery, read)) onPaid()
     },
   }),
 ]
+
+/** Asks the provider with the account's own key. Throws when it cannot be asked. */
+async function fetchFacts(
+  provider: PaymentProvider,
+  account: Delivery['account'],
+  hint: Hint,
+): Promise<Facts> {
+  switch (hint.about) {
+    case 'checkout':
+      return fetchCheckout(provider, account, hint.checkoutId)
+    case 'payment':
+      return { fetched: await provider.findCharge(account, hint.paymentId) }
+    case 'payment_request':
+      return { fetched: await provider.findChargeOfRequest(account, hint.paymentRequestId) }
+    case 'refund': {
+      const refund = await provider.findRefund(account, hint.refundId)
+      return { refund, fetched: refund && (await fetchRefunded(provider, account, refund)) }
+    }
+    default:
+      return {}
+  }
+}
+
+const fetchRefunded = async (
+  provider: PaymentProvider,
+  account: Delivery['account'],
+  { paymentId, paymentRequestId }: FetchedRefund,
+) => {
+  if (paymentId) return provider.findCharge(account, paymentId)
+  return paymentRequestId ? provider.findChargeOfRequest(account, paymentRequestId) : undefined
+}
 
 async function receive(tx: Tx, context: Context, delivery: Delivery, read: Read): Promise<boolean> {
   const { account } = delivery
