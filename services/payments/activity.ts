@@ -9,8 +9,7 @@ import { ok } from '#shared/refusals'
 import type { Context } from './context'
 import type { Reason } from './payment'
 import { countPayments, listInFlight, listPayments, type PaymentRow } from './payment.store'
-import { sumMissing } from './refunds/reversal.store'
-import { countFrozen } from './refunds/wallet.store'
+import { countFrozen, sumMissing } from './refunds/refund.store'
 import { deadLetters, listings, outbox } from './schema.store'
 
 /** What a user reads about a payment that did not go the usual way. */

@@ -25,7 +25,7 @@ import {
 } from './payment.store'
 import { type Method, type Price, priceSettlement, priceTopup } from './price'
 import type { Checkout } from './provider'
-import { findWallet } from './refunds/wallet.store'
+import { findWallet } from './refunds/refund.store'
 import { endOpenSettlement, maySettle } from './replace'
 
 type PaymentResult = { paymentId: string; checkoutUrl: string; fiat: string; ausd: string }

@@ -6,7 +6,7 @@ import type { Context } from './context'
 import { decideFailed, decideRevoked, decideSettled, type Step } from './decide'
 import { type PaymentFacts, parseRefId } from './payment'
 import { type Change, lockPayment, notePayment } from './payment.store'
-import { confirmFreeze } from './refunds/wallet.store'
+import { confirmFreeze } from './refunds/refund.store'
 
 /** What the chain made of our orders. */
 export const relayReactions = (context: Context): Reaction[] => [

@@ -1,9 +1,12 @@
-import { and, eq, sql } from 'drizzle-orm'
-import { check, index, text } from 'drizzle-orm/pg-core'
-import { amountColumn, timestamps } from '#shared/db/columns'
+import { and, asc, eq, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
+import { boolean, check, index, text } from 'drizzle-orm/pg-core'
+import { addressColumn, amountColumn, at, timestamps } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
 import type { RefundStatus } from '../provider'
 import { schema } from '../schema.store'
+
+// Three tables, each the consequence of the one before: money that went back, what we lost by it
+// because the chain could not take it back, and the wallets that are frozen until it is made good.
 
 export const refundOrigins = ['refund', 'ordered', 'chargeback'] as const
 export type RefundOrigin = (typeof refundOrigins)[number]
@@ -55,4 +58,159 @@ export async function sumRefunded(tx: Tx, providerPaymentId: string): Promise<bi
     .from(refunds)
     .where(and(eq(refunds.providerPaymentId, providerPaymentId), eq(refunds.status, 'succeeded')))
   return BigInt(rows[0]!.sum)
+}
+
+/** AUSD (10⁻⁶) a wallet was given for a payment that was taken back after its hold. */
+export const reversals = schema.table(
+  'reversals',
+  {
+    paymentId: text('payment_id').primaryKey(),
+    wallet: addressColumn('wallet').notNull(),
+    lostMicro: amountColumn('lost_micro').notNull(),
+    madeGoodMicro: amountColumn('made_good_micro').notNull().default(sql`0`),
+    /** An operator gave the rest up. */
+    clearedAt: at('cleared_at'),
+    ...timestamps(),
+  },
+  (table) => [
+    index('reversals_wallet').on(table.wallet),
+    check(
+      'reversals_amounts',
+      sql`${table.lostMicro} > 0 and ${table.madeGoodMicro} >= 0 and ${table.madeGoodMicro} <= ${table.lostMicro}`,
+    ),
+  ],
+)
+
+/** Records what is lost by a payment; it only ever grows. False when nothing is new. */
+export async function storeReversal(
+  tx: Tx,
+  reversal: { paymentId: string; wallet: `0x${string}`; lostMicro: bigint },
+): Promise<boolean> {
+  const rows = await tx
+    .insert(reversals)
+    .values(reversal)
+    .onConflictDoUpdate({
+      target: reversals.paymentId,
+      set: { lostMicro: reversal.lostMicro, clearedAt: null, updatedAt: sql`now()` },
+      setWhere: sql`${reversals.lostMicro} < ${reversal.lostMicro.toString()}::numeric`,
+    })
+    .returning({ paymentId: reversals.paymentId })
+  return rows.length === 1
+}
+
+const isMissing = and(
+  isNull(reversals.clearedAt),
+  sql`${reversals.madeGoodMicro} < ${reversals.lostMicro}`,
+)
+
+/** What nobody has made good or given up, oldest first. */
+export const findMissing = (tx: Db, wallet: `0x${string}`) =>
+  tx
+    .select()
+    .from(reversals)
+    .where(and(eq(reversals.wallet, wallet), isMissing))
+    .orderBy(asc(reversals.createdAt), asc(reversals.paymentId))
+
+/** Counts what was made good of one reversal. */
+export const addMadeGood = (tx: Tx, paymentId: string, micro: bigint) =>
+  tx
+    .update(reversals)
+    .set({
+      madeGoodMicro: sql`${reversals.madeGoodMicro} + ${micro.toString()}::numeric`,
+      updatedAt: sql`now()`,
+    })
+    .where(eq(reversals.paymentId, paymentId))
+
+/** Gives up what is missing of a wallet. */
+export const clearMissing = (tx: Tx, wallet: `0x${string}`) =>
+  tx
+    .update(reversals)
+    .set({ clearedAt: sql`now()`, updatedAt: sql`now()` })
+    .where(and(eq(reversals.wallet, wallet), isMissing))
+
+/** What is missing in all (10⁻⁶ AUSD). */
+export async function sumMissing(db: Db): Promise<string> {
+  const [missing] = await db
+    .select({
+      micro: sql<string>`coalesce(sum(${reversals.lostMicro} - ${reversals.madeGoodMicro}), 0)::text`,
+    })
+    .from(reversals)
+    .where(isMissing)
+  return missing!.micro
+}
+
+/** Wallets that were ever frozen: whether they are now, and what the chain was last told. */
+export const wallets = schema.table(
+  'wallets',
+  {
+    wallet: addressColumn('wallet').primaryKey(),
+    frozen: boolean('frozen').notNull(),
+    /** Of the newest order to the relayer; the highest counts. */
+    revision: amountColumn('revision').notNull(),
+    /** When the order is sent again if the chain has not confirmed it; null: it has. */
+    orderAgainAt: at('order_again_at'),
+    /** An operator asked for the end of the freeze, and why. */
+    clearRequestedAt: at('clear_requested_at'),
+    clearReason: text('clear_reason'),
+    ...timestamps(),
+  },
+  (table) => [
+    index('wallets_due').on(table.orderAgainAt).where(sql`${table.orderAgainAt} is not null`),
+    index('wallets_clearing')
+      .on(table.clearRequestedAt)
+      .where(sql`${table.clearRequestedAt} is not null`),
+  ],
+)
+export type WalletRow = typeof wallets.$inferSelect
+
+export async function findWallet(db: Db, wallet: `0x${string}`): Promise<WalletRow | undefined> {
+  const rows = await db.select().from(wallets).where(eq(wallets.wallet, wallet))
+  return rows[0]
+}
+
+/** Stores whether the wallet is frozen from now on, under a revision above the last one. */
+export async function storeFreeze(
+  tx: Tx,
+  change: { wallet: `0x${string}`; frozen: boolean; nowMs: number; orderAgainAt: Date },
+): Promise<WalletRow> {
+  const { wallet, frozen, nowMs, orderAgainAt } = change
+  const set = { frozen, orderAgainAt, clearRequestedAt: null, updatedAt: sql`now()` }
+  const rows = await tx
+    .insert(wallets)
+    .values({ wallet, frozen, revision: BigInt(nowMs), orderAgainAt })
+    .onConflictDoUpdate({
+      target: wallets.wallet,
+      set: { ...set, revision: sql`greatest(${wallets.revision} + 1, ${String(nowMs)}::numeric)` },
+    })
+    .returning()
+  return rows[0]!
+}
+
+/** The chain has this revision: the order is not sent again. */
+export const confirmFreeze = (tx: Tx, wallet: `0x${string}`, revision: bigint) =>
+  tx
+    .update(wallets)
+    .set({ orderAgainAt: null, updatedAt: sql`now()` })
+    .where(and(eq(wallets.wallet, wallet), eq(wallets.revision, revision)))
+
+/** Wallets whose order is unanswered for too long, or whose freeze an operator ended. */
+export const findDueWallets = (db: Db, now: Date, rowsMax: number): Promise<WalletRow[]> =>
+  db
+    .select()
+    .from(wallets)
+    .where(or(lte(wallets.orderAgainAt, now), isNotNull(wallets.clearRequestedAt)))
+    .orderBy(asc(wallets.updatedAt))
+    .limit(rowsMax)
+
+/** Plans when the order of a wallet is sent again. */
+export const planOrder = (tx: Tx, wallet: `0x${string}`, orderAgainAt: Date) =>
+  tx.update(wallets).set({ orderAgainAt, updatedAt: sql`now()` }).where(eq(wallets.wallet, wallet))
+
+/** How many wallets are frozen. */
+export async function countFrozen(db: Db): Promise<number> {
+  const [frozen] = await db
+    .select({ count: sql<number>`count(*)::int` })
+    .from(wallets)
+    .where(eq(wallets.frozen, true))
+  return frozen!.count
 }

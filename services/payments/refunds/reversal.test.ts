@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import type { RelayKind } from '#shared/messages/relay'
 import { outbox } from '../schema.store'
 import { type Fixture, newWallet, openFixture, waitUntil } from '../test-support'
-import { wallets as walletsTable } from './wallet.store'
+import { wallets as walletsTable } from './refund.store'
 
 let fixture: Fixture
 beforeAll(async () => {

@@ -6,8 +6,17 @@ import type { Context } from '../context'
 import { lostMicro } from '../decide'
 import { lockWallet, type PaymentRow } from '../payment.store'
 import { outbox } from '../schema.store'
-import { addMadeGood, clearMissing, findMissing, storeReversal } from './reversal.store'
-import { findDueWallets, findWallet, planOrder, storeFreeze, type WalletRow } from './wallet.store'
+import {
+  addMadeGood,
+  clearMissing,
+  findDueWallets,
+  findMissing,
+  findWallet,
+  planOrder,
+  storeFreeze,
+  storeReversal,
+  type WalletRow,
+} from './refund.store'
 
 // Money that was taken back when the chain could no longer take it back: the treasury is short of it,
 // and the wallet is frozen until it is made good or an operator gives it up. It is made good by
