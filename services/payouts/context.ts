@@ -3,7 +3,7 @@ import type { Clock } from '#shared/clock'
 import type { Database } from '#shared/db/open'
 import type { Log } from '#shared/log'
 import type { Channels, DetailsSafe } from './bank'
-import type { AccountLengths } from './price'
+import type { AccountLengths } from './decide'
 import type { PayoutProvider } from './provider'
 
 /** What this service works with; made in main.ts. Durations in ms. */

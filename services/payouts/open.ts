@@ -15,7 +15,7 @@ import { orderTake } from './advance'
 import type { CashoutRequest } from './cashout'
 import { type Cashout, checkAfter, findRivals, insertCashout } from './cashout.store'
 import type { Context } from './context'
-import { checkBank, priceFloor } from './price'
+import { checkBank, priceFloor } from './decide'
 
 type CreateAnswer = AnswerOf<typeof CashoutCreate>
 
