@@ -46,3 +46,69 @@ export function operation(words: Operation) {
 
 /** A route that is no part of the documented interface: the documentation itself. */
 export const undocumented = { parse: 'none' as const, detail: { hide: true } }
+
+/** A signed transfer as the document shows it; the signature is shortened to one value repeated. */
+export const exampleAuthorization = {
+  from: '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211',
+  to: '0x1111111111111111111111111111111111111111',
+  value: '5000000',
+  validAfter: '0',
+  validBefore: '1795246200',
+  nonce: `0x${'5a'.repeat(32)}`,
+  signature: `0x${'1b'.repeat(65)}`,
+}
+
+/** A public record as the document shows it: a qualified cycle, and one whose money was taken back. */
+export const exampleRecord = {
+  account: '0x9B2EF1c1a7F0e3D2C4b5A6978877665544332211',
+  verified: true,
+  score: '520',
+  ratioBps: '8200',
+  cycles: 2,
+  defaulted: false,
+  history: {
+    score: '520',
+    cycleCount: 2,
+    repayCount: 1,
+    cyclesOpened: 3,
+    defaulted: false,
+    verifiedAt: '1795244400',
+    firstSeenAt: '1795244400',
+    cycles: [
+      {
+        number: 1,
+        outcome: 'Qualified',
+        openedAt: '1795244500',
+        closedAt: '1795244700',
+        peakDrawn: '1000000',
+        totalRepaid: '1000000',
+        scoreAfter: '520',
+        openTxHash: `0x${'a1'.repeat(32)}`,
+        closeTxHash: `0x${'b2'.repeat(32)}`,
+      },
+      {
+        number: 2,
+        outcome: 'Reversed',
+        openedAt: '1795244800',
+        closedAt: '1795244900',
+        peakDrawn: '2000000',
+        totalRepaid: '0',
+        scoreAfter: '520',
+        openTxHash: `0x${'c3'.repeat(32)}`,
+        closeTxHash: `0x${'d4'.repeat(32)}`,
+      },
+      {
+        number: 3,
+        outcome: null,
+        openedAt: '1795244800',
+        closedAt: null,
+        peakDrawn: '2000000',
+        totalRepaid: '0',
+        scoreAfter: null,
+        openTxHash: `0x${'e5'.repeat(32)}`,
+        closeTxHash: null,
+      },
+    ],
+  },
+  indexer: 'ok',
+}

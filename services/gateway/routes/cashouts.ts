@@ -6,8 +6,7 @@ import { readerOf } from '#shared/schema'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
 import { okOf } from '../http/failure'
-import { exampleAuthorization } from '../openapi/examples'
-import { operation } from '../openapi/operation'
+import { exampleAuthorization, operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
 const Body = Type.Object(

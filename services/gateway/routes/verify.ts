@@ -8,8 +8,7 @@ import { Address, Amount } from '#shared/messages/fields'
 import { IndexerRecord, RecordHistory } from '#shared/messages/indexer'
 import type { Context } from '../context'
 import { badRequest, okOf } from '../http/failure'
-import { exampleRecord } from '../openapi/examples'
-import { operation } from '../openapi/operation'
+import { exampleRecord, operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
 /** The history is worth waiting for, but not for long: the contract's own figures come anyway. */

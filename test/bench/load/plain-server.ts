@@ -1,4 +1,4 @@
-import { exampleRecord } from '../../../services/gateway/openapi/examples'
+import { exampleRecord } from '../../../services/gateway/openapi/operation'
 
 /** The yardstick of every HTTP figure: a bare Bun server that answers a record of the same size. */
 const body = JSON.stringify(exampleRecord)
