@@ -1,4 +1,6 @@
+import { LRUCache } from 'lru-cache'
 import pino from 'pino'
+import type { Clock } from '#shared/clock'
 import { requestId } from '#shared/request-id'
 
 export type Log = pino.Logger
@@ -40,4 +42,22 @@ export const openLog = (service: string, level: string, to?: pino.DestinationStr
     redact: { paths, censor: '[removed]' },
   }
   return to ? pino(options, to) : pino(options, pino.destination({ fd: 1, sync: true }))
+}
+
+/** Logs a lasting problem once in a while, by its key; `alarm` among the fields calls a person. */
+export type LogThrottled = (key: string, fields: Record<string, unknown>, message: string) => void
+
+/** Keys that are remembered at most; of more, the oldest may be logged again too soon. */
+const keysMax = 1_000
+
+/** A log for what fails in every round: one line per key in `everyMs`, a warning or an alarm. */
+export function openLogThrottled(log: Log, clock: Clock, everyMs = 10_000): LogThrottled {
+  const logged = new LRUCache<string, true>({
+    ...{ max: keysMax, ttl: everyMs, ttlResolution: 0, perf: { now: clock } },
+  })
+  return (key, fields, message) => {
+    if (logged.has(key)) return
+    logged.set(key, true)
+    log[fields.alarm ? 'error' : 'warn'](fields, message)
+  }
 }

@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import type { PrivateKeyAccount } from 'viem'
 import type { Clock } from '#shared/clock'
 import type { Database } from '#shared/db/open'
-import type { Log } from '#shared/log'
+import { type Log, type LogThrottled, openLogThrottled } from '#shared/log'
 import type { ChainAccount } from '#shared/messages/chain'
 import type { Contracts } from './chain/authorization'
 import type { Node } from './chain/node'
@@ -19,6 +19,8 @@ export type Context = {
   readonly settings: Settings
   readonly clock: Clock
   readonly log: Log
+  /** For what fails in every round: a line every 10 s. */
+  readonly logThrottled: LogThrottled
   /** Reads a wallet at the newest block; questions that come together share one call. */
   readonly account: (wallet: `0x${string}`) => Promise<Account>
   /** Names this process in the leases; no other process ever has the same name. */
@@ -48,28 +50,14 @@ export type Memory = {
   readonly sent: Set<string>
   /** The epoch in which a lane was last found to agree with the chain. */
   readonly soundEpochs: Map<string, number>
-  readonly loggedAt: Map<string, number>
 }
 
 /** What a process starts with: a name of its own and an empty memory. */
-export const newProcess = (): Pick<Context, 'holder' | 'memory'> => ({
+export const newProcess = (
+  log: Log,
+  clock: Clock,
+): Pick<Context, 'holder' | 'memory' | 'logThrottled'> => ({
   holder: randomUUID(),
-  memory: { sent: new Set(), soundEpochs: new Map(), loggedAt: new Map() },
+  memory: { sent: new Set(), soundEpochs: new Map() },
+  logThrottled: openLogThrottled(log, clock),
 })
-
-const logEveryMs = 10_000
-
-/** Logs a lasting problem every 10 s instead of in every round; `alarm` calls a person. */
-export function logThrottled(
-  context: Pick<Context, 'memory' | 'clock' | 'log'>,
-  key: string,
-  fields: Record<string, unknown>,
-  message: string,
-) {
-  const { loggedAt } = context.memory
-  const now = context.clock()
-  if (now - (loggedAt.get(key) ?? 0) < logEveryMs) return
-  if (loggedAt.size > 1_000) loggedAt.clear()
-  loggedAt.set(key, now)
-  context.log[fields.alarm ? 'error' : 'warn'](fields, message)
-}

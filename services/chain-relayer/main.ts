@@ -35,7 +35,7 @@ await runService(name, fields, async (config, runtime) => {
   const contracts = { ausd, creditLine, domain }
   const context: Context = {
     ...{ database, node, contracts, treasury, keys, settings: config, clock: systemClock, log },
-    ...newProcess(),
+    ...newProcess(log, systemClock),
     account: accountReader(node.reader, contracts),
     poke,
     wake: () => rounds.poke(),

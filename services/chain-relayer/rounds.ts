@@ -1,6 +1,6 @@
 import { pause } from '#shared/deadline'
 import { type Loop, startLoop } from '#shared/loop'
-import { type Context, logThrottled } from './context'
+import type { Context } from './context'
 import { releaseLanes } from './lanes/lane.store'
 import { holdLanes, withOpen } from './lanes/lease'
 import { assignWaiting } from './transactions/assign'
@@ -14,7 +14,7 @@ import { broadcastDue, concludeFinal, renewStuck } from './transactions/finalize
 export async function round(context: Context): Promise<void> {
   const step = async (name: string, work: () => Promise<unknown>) => {
     await work().catch((error) => {
-      logThrottled(context, `step:${name}`, { err: error, step: name }, 'step failed, comes again')
+      context.logThrottled(`step:${name}`, { err: error, step: name }, 'step failed, comes again')
     })
   }
   let held = await holdLanes(context)
@@ -37,7 +37,7 @@ export function startRounds(context: Context, pollMs: number): Loop {
     log: context.log,
     work: async (signal) => {
       await round(context).catch((error) =>
-        logThrottled(context, 'round', { err: error }, 'round failed, comes again'),
+        context.logThrottled('round', { err: error }, 'round failed, comes again'),
       )
       await pause(pauseMinMs, signal)
     },

@@ -115,7 +115,7 @@ export async function openFixture(laneCount = 1) {
   const { database } = store
   const context: Context = {
     ...{ database, node, contracts, treasury, keys, settings: fast, clock: systemClock, log },
-    ...newProcess(),
+    ...newProcess(log, systemClock),
     account: accountReader(node.reader, contracts),
     poke: () => {},
     wake: () => {},
@@ -124,7 +124,7 @@ export async function openFixture(laneCount = 1) {
   /** A new process of the service: what earlier ones remembered is gone, their leases lapse. */
   async function begin(settings: Partial<Settings> = {}): Promise<Context> {
     await database.run((db) => db.update(lanes).set({ leasedUntil: null }))
-    return { ...context, ...newProcess(), settings: { ...fast, ...settings } }
+    return { ...context, ...newProcess(log, systemClock), settings: { ...fast, ...settings } }
   }
   const close = async () => {
     endpoint.close()

@@ -1,5 +1,5 @@
 import type { PrivateKeyAccount } from 'viem'
-import { type Context, logThrottled } from '../context'
+import type { Context } from '../context'
 import {
   findLane,
   findOpen,
@@ -89,7 +89,7 @@ async function isSound(
     return true
   }
   const fields = { lane: lane.address, fault, chainCount, nextNonce: lane.nextNonce, alarm: true }
-  logThrottled(context, `lane:${lane.address}`, fields, `lane is blocked: ${faultAdvice[fault]}`)
+  context.logThrottled(`lane:${lane.address}`, fields, `lane is blocked: ${faultAdvice[fault]}`)
   return false
 }
 

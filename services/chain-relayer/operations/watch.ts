@@ -4,7 +4,7 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { type Loop, startLoop } from '#shared/loop'
 import { findUse } from '../chain/authorization'
 import type { Head } from '../chain/node'
-import { type Context, logThrottled } from '../context'
+import type { Context } from '../context'
 import { endWatch, takeWatched, type Watched } from './operation.store'
 import { settleLate } from './outcome'
 
@@ -24,7 +24,7 @@ export async function watchOnce(context: Context, watchMs: number): Promise<bool
   const used = await usedAt(context, due, head)
   const checkOne = (take: Watched) =>
     check(context, take, used.get(take.id), head).catch((error) =>
-      logThrottled(context, 'watch', { err: error }, 'failed take could not be checked'),
+      context.logThrottled('watch', { err: error }, 'failed take could not be checked'),
     )
   await pMap(due, checkOne, { concurrency: checkAtOnce })
   return due.length === rowsMax
@@ -69,7 +69,7 @@ async function check(
   const use = await findUse(context, authorization, head, take.createdAt)
   if (use === 'unknown') {
     const alarm = { ...fields, alarm: true }
-    return logThrottled(context, `use:${take.id}`, alarm, 'use of an authorization was not found')
+    return context.logThrottled(`use:${take.id}`, alarm, 'use of an authorization was not found')
   }
   if (use === 'cancelled' || use === 'used_elsewhere') {
     if (!(await database.run((db) => endWatch(db, take.id)))) return
@@ -92,7 +92,7 @@ export const startWatching = (context: Context, watchMs: number): Loop =>
       let more = true
       while (more && !signal.aborted)
         more = await watchOnce(context, watchMs).catch((error) => {
-          logThrottled(context, 'watch', { err: error }, 'failed takes could not be watched')
+          context.logThrottled('watch', { err: error }, 'failed takes could not be watched')
           return false
         })
     },

@@ -4,7 +4,7 @@ import { refOf } from '#shared/chain/ref'
 import { failpoint } from '#shared/failpoint'
 import { findUse, isUsedAt } from '../chain/authorization'
 import { type AfterRevert, afterRevert, doubtsMax, revertOf } from '../chain/errors'
-import { type Context, logThrottled } from '../context'
+import type { Context } from '../context'
 import {
   drawNonce,
   insertAttempt,
@@ -106,7 +106,7 @@ async function batchesOf(
   const calls = new Map<Operation, Call>()
   const examineOne = async (operation: Operation) => {
     const call = await examine(context, operation, from).catch((error) => {
-      logThrottled(context, 'examine', { err: error }, 'operation could not be examined')
+      context.logThrottled('examine', { err: error }, 'operation could not be examined')
       return undefined
     })
     if (call) calls.set(operation, call)
@@ -189,12 +189,7 @@ async function canAfford(context: Context, operation: Operation, lane: `0x${stri
   const balanceWei = await context.node.reader.getBalance({ address: lane })
   if (balanceWei - dripWei >= laneFloorWei && balanceWei > dripWei) return true
   const fields = { lane, balanceWei: String(balanceWei), alarm: true }
-  logThrottled(
-    context,
-    `drips:${lane}`,
-    fields,
-    'lane is too low on native coin for drips: fund it',
-  )
+  context.logThrottled(`drips:${lane}`, fields, 'lane is too low on native coin for drips: fund it')
   await context.database.run((db) => postponeOperation(db, operation.id, waitMs, 0))
   return false
 }
@@ -247,7 +242,7 @@ async function waitOrEnd(
   if (expected.do === 'doubt' && operation.tries < doubtsMax) return postpone(2_000, 1)
   if (expected.do === 'wait') {
     const fields = { operationId: id, kind, alarm: expected.alarm }
-    logThrottled(context, `wait:${kind}`, fields, 'operation has to wait: treasury, pause or role')
+    context.logThrottled(`wait:${kind}`, fields, 'operation has to wait: treasury, pause or role')
     return postpone(expected.alarm ? waitMs : unsettledMs)
   }
   const { reason, alarm } = expected.do === 'fail' ? expected : { reason: 'reverted', alarm: true }
@@ -275,7 +270,7 @@ async function lookUp(context: Context, operation: Operation): Promise<void> {
     return giveUp(context, operation, 'authorization_used_elsewhere', true)
   if (use === 'unknown') {
     const fields = { operationId: operation.id, alarm: true }
-    logThrottled(context, `use:${operation.id}`, fields, 'use of an authorization was not found')
+    context.logThrottled(`use:${operation.id}`, fields, 'use of an authorization was not found')
     return void (await postpone(5_000))
   }
   await context.database.transaction((tx) => settle(tx, operation, use.used))

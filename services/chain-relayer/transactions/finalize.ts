@@ -4,7 +4,7 @@ import { failpoint } from '#shared/failpoint'
 import type { Place } from '../chain/authorization'
 import { afterSend, doubtsMax, textOf, verdictOnSend } from '../chain/errors'
 import type { Head, Node, Receipt } from '../chain/node'
-import { type Context, logThrottled } from '../context'
+import type { Context } from '../context'
 import {
   type Attempt,
   closeTransaction,
@@ -59,7 +59,7 @@ async function broadcastLane(context: Context, held: HeldLane): Promise<void> {
     const { next, alarm } = afterSend[verdict]
     const fields = { lane: newest.lane, nonce: newest.nonce, hash: newest.hash, verdict, alarm }
     if (verdict !== 'sent')
-      logThrottled(context, `send:${verdict}`, { ...fields, answer }, 'transaction was not taken')
+      context.logThrottled(`send:${verdict}`, { ...fields, answer }, 'transaction was not taken')
     const tooSoon = context.clock() - newest.createdAt.getTime() < raiseEveryMs
     if (next === 'bump' && !tooSoon) await raiseFees(context, held, transaction)
     if (next === 'raise_gas' && !tooSoon) await raiseGas(context, held, transaction)
@@ -173,14 +173,14 @@ async function concludeOne(
   head: Head,
 ): Promise<void> {
   const found = await finalReceipt(context.node, transaction.attempts, head).catch((error) => {
-    logThrottled(context, 'receipts', { err: error }, 'receipts could not be read')
+    context.logThrottled('receipts', { err: error }, 'receipts could not be read')
     return undefined
   })
   if (found) return conclude(context, transaction, found.attempt, found.receipt)
   const { lane, nonce, createdAt } = transaction
   if (context.clock() - createdAt.getTime() < missingMs) return
   const fields = { lane, nonce, alarm: true }
-  logThrottled(context, `missing:${lane}:${nonce}`, fields, 'nonce is used but no receipt is found')
+  context.logThrottled(`missing:${lane}:${nonce}`, fields, 'nonce is used but no receipt is found')
 }
 
 /**
