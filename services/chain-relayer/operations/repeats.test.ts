@@ -16,10 +16,9 @@ import { provisionNats, type ScratchServer, startScratchServer } from '#test/sup
 import { waitUntil } from '#test/support/wait'
 import { messaging } from '../schema.store'
 import { newNonce, recipient, take } from '../test-support'
-import { reactions } from './accept'
 import { orderOf } from './operation'
 import { findOperation } from './operation.store'
-import { fail, settleLate } from './outcome'
+import { fail, reactions, settleLate } from './order'
 
 const log = openLog('chain-relayer', 'fatal')
 const onStuck = () => {}

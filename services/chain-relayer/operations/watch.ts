@@ -6,7 +6,7 @@ import { findUse } from '../chain/authorization'
 import type { Head } from '../chain/node'
 import type { Context } from '../context'
 import { endWatch, takeWatched, type Watched } from './operation.store'
-import { settleLate } from './outcome'
+import { settleLate } from './order'
 
 const rowsMax = 256
 const checkAtOnce = 4

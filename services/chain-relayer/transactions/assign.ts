@@ -21,7 +21,7 @@ import {
   type Operation,
   postponeOperation,
 } from '../operations/operation.store'
-import { giveUp, settle } from '../operations/outcome'
+import { giveUp, settle } from '../operations/order'
 import {
   batched,
   type Call,

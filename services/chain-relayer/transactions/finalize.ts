@@ -17,7 +17,7 @@ import {
 import type { HeldLane } from '../lanes/lease'
 import { guards } from '../operations/operation'
 import { findOperations, moveOperation, type Operation } from '../operations/operation.store'
-import { fail, settle } from '../operations/outcome'
+import { fail, settle } from '../operations/order'
 import {
   bumped,
   type Call,
