@@ -30,12 +30,11 @@ const texts: Readonly<Record<Reason, string>> = {
 
 /** One page of a wallet's payments, newest first, and everything of it that is in flight. */
 export const answerActivity = ({ database, clock }: Context) =>
-  answering(PaymentsActivity, async ({ wallet, limit, before: cursor }) => {
+  answering(PaymentsActivity, async (asked) => {
     const nowMs = clock()
-    const before = cursor ? { id: cursor.id, createdAt: new Date(cursor.createdAt) } : null
     const [page, open] = await Promise.all([
-      database.read((db) => listPayments(db, { wallet, limit, before })),
-      database.read((db) => listInFlight(db, wallet, new Date(nowMs))),
+      database.read((db) => listPayments(db, asked)),
+      database.read((db) => listInFlight(db, asked.wallet, new Date(nowMs))),
     ])
     return ok({
       items: page.map((row) => entryOf(row, nowMs)),

@@ -2,6 +2,7 @@ import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lte, ne, or, sql } 
 import { boolean, check, index, integer, text, unique, uniqueIndex } from 'drizzle-orm/pg-core'
 import { addressColumn, amountColumn, at, timestamps } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
+import { type Cursor, newestFirst } from '#shared/db/paging'
 import { pairs, providerAccounts } from '#shared/money/pair'
 import { type PaymentState, paymentKinds, paymentStates, reasons } from './payment'
 import { schema } from './schema.store'
@@ -287,26 +288,19 @@ const shown = (wallet: `0x${string}`) =>
     ne(payments.state, 'opening'),
     or(isNotNull(payments.checkoutUrl), isNotNull(payments.providerPaymentId)),
   )
-/** Ids of several services are merged into one list: bytes are an order all of them share. */
-const idBytes = sql`${payments.id} collate "C"`
-const newestFirst = [desc(payments.createdAt), sql`${idBytes} desc`]
+const newest = newestFirst(payments.createdAt, payments.id)
 
-/** One page, newest first; `before` is the last row of the page before. */
-export function listPayments(
+/** One page of a wallet's payments, newest first. */
+export const listPayments = (
   db: Db,
-  asked: { wallet: `0x${string}`; limit: number; before: { createdAt: Date; id: string } | null },
-) {
-  const { wallet, limit, before } = asked
-  const older = before
-    ? sql`(${payments.createdAt}, ${idBytes}) < (${before.createdAt.toISOString()}::timestamptz, ${before.id} collate "C")`
-    : undefined
-  return db
+  { wallet, limit, before }: { wallet: `0x${string}`; limit: number; before?: Cursor },
+) =>
+  db
     .select()
     .from(payments)
-    .where(and(shown(wallet), older))
-    .orderBy(...newestFirst)
+    .where(and(shown(wallet), newest.after(before)))
+    .orderBy(...newest.order)
     .limit(limit)
-}
 
 const inFlightMax = 100
 
@@ -325,7 +319,7 @@ export const listInFlight = (db: Db, wallet: `0x${string}`, now: Date) =>
         ),
       ),
     )
-    .orderBy(...newestFirst)
+    .orderBy(...newest.order)
     .limit(inFlightMax)
 
 /** How many payments are where. In flight: the money arrived, and its effect is not final. */

@@ -7,7 +7,7 @@ import type { ActivityEntry } from '#shared/messages/activity'
 import { PayoutsActivity } from '#shared/messages/payouts'
 import { ok } from '#shared/refusals'
 import { inFlightStates, reasonTexts } from './cashout'
-import { type Cashout, countStates, findInFlight, findPage } from './cashout.store'
+import { type Cashout, countStates, listCashouts, listInFlight } from './cashout.store'
 import type { Context } from './context'
 import { countAnomalies, deadLetters, listings, outbox } from './schema.store'
 
@@ -15,8 +15,8 @@ import { countAnomalies, deadLetters, listings, outbox } from './schema.store'
 export const answerActivity = ({ database }: Context): Answering =>
   answering(PayoutsActivity, async (asked) => {
     const [items, inFlight] = await Promise.all([
-      findPage(database, asked),
-      findInFlight(database, asked.wallet),
+      listCashouts(database, asked),
+      listInFlight(database, asked.wallet),
     ])
     return ok({ items: items.map(entryOf), inFlight: inFlight.map(entryOf) })
   })

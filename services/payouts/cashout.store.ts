@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, lte, or, type SQL, sql } from 'drizzle-orm'
 import {
   check,
   index,
@@ -11,6 +11,7 @@ import {
 } from 'drizzle-orm/pg-core'
 import { addressColumn, amountColumn, at, timestamps } from '#shared/db/columns'
 import type { Database, Db, Tx } from '#shared/db/open'
+import { type Cursor, newestFirst } from '#shared/db/paging'
 import { statesBefore } from '#shared/lifecycle'
 import {
   type CashoutRequest,
@@ -188,35 +189,30 @@ export const endChecks = (db: Db, { id, state }: Cashout) =>
     .where(and(eq(cashouts.id, id), eq(cashouts.state, state)))
 
 const inFlightMax = 100
-/** Lists of several services are merged: they order ids by their bytes. */
-const idBytes = sql`${cashouts.id} collate "C"`
+const newest = newestFirst(cashouts.createdAt, cashouts.id)
 
-/** One page of a wallet's cash-outs, newest first; `before` is exclusive. */
-export const findPage = (
+/** One page of a wallet's cash-outs, newest first. */
+export const listCashouts = (
   database: Database,
-  asked: { wallet: `0x${string}`; limit: number; before?: { createdAt: string; id: string } },
+  { wallet, limit, before }: { wallet: `0x${string}`; limit: number; before?: Cursor },
 ): Promise<Cashout[]> =>
-  database.read((db) => {
-    const { wallet, limit, before } = asked
-    const older = before
-      ? sql`(${cashouts.createdAt}, ${idBytes}) < (${before.createdAt}::timestamptz, ${before.id} collate "C")`
-      : undefined
-    return db
+  database.read((db) =>
+    db
       .select()
       .from(cashouts)
-      .where(and(eq(cashouts.wallet, wallet), older))
-      .orderBy(desc(cashouts.createdAt), sql`${idBytes} desc`)
-      .limit(limit)
-  })
+      .where(and(eq(cashouts.wallet, wallet), newest.after(before)))
+      .orderBy(...newest.order)
+      .limit(limit),
+  )
 
 /** Everything of a wallet that is under way, newest first, at most 100. */
-export const findInFlight = (database: Database, wallet: `0x${string}`): Promise<Cashout[]> =>
+export const listInFlight = (database: Database, wallet: `0x${string}`): Promise<Cashout[]> =>
   database.read((db) =>
     db
       .select()
       .from(cashouts)
       .where(and(eq(cashouts.wallet, wallet), inArray(cashouts.state, [...inFlightStates])))
-      .orderBy(desc(cashouts.createdAt), sql`${idBytes} desc`)
+      .orderBy(...newest.order)
       .limit(inFlightMax),
   )
 

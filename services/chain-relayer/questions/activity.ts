@@ -1,6 +1,7 @@
-import { and, desc, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { and, eq, inArray, type SQL } from 'drizzle-orm'
 import type { Static } from 'typebox'
 import type { Db } from '#shared/db/open'
+import { newestFirst } from '#shared/db/paging'
 import type { ActivityEntry } from '#shared/messages/activity'
 import type { ChainActivity } from '#shared/messages/chain'
 import type { ReadRequestOf } from '#shared/messages/topic'
@@ -47,8 +48,8 @@ export function entryOf(operation: Operation & { kind: 'send' }): Entry {
 
 const inFlightMax = 100
 
-/** Ids of several services are merged into one list: bytes are an order all of them share. */
-const causeBytes = sql`${operations.cause} collate "C"`
+/** The cause of a send is its id. */
+const newest = newestFirst(operations.createdAt, operations.cause)
 
 /** The sends of a wallet; takes and returns belong to the activity of their payout. */
 export const readActivity = (
@@ -57,13 +58,9 @@ export const readActivity = (
 ) =>
   database.read(async (db) => {
     const mine = and(eq(operations.kind, 'send'), eq(operations.wallet, wallet))
-    // The cause of a send is its id; the cursor is exclusive in the order (createdAt, id).
-    const older = before
-      ? sql`(${operations.createdAt}, ${causeBytes}) < (${before.createdAt}::timestamptz, ${before.id} collate "C")`
-      : undefined
     const open = inArray(operations.state, ['waiting', 'assigned'])
     const [items, inFlight] = await Promise.all([
-      findSends(db, and(mine, older), limit),
+      findSends(db, and(mine, newest.after(before)), limit),
       findSends(db, and(mine, open), inFlightMax),
     ])
     return { items, inFlight }
@@ -74,7 +71,7 @@ async function findSends(db: Db, where: SQL | undefined, rowsMax: number): Promi
     .select()
     .from(operations)
     .where(where)
-    .orderBy(desc(operations.createdAt), sql`${causeBytes} desc`)
+    .orderBy(...newest.order)
     .limit(rowsMax)
   return rows.map((row) => entryOf(row as Parameters<typeof entryOf>[0]))
 }
