@@ -19,6 +19,16 @@ const digestOf = (kind: string, cause: string) =>
 export const idFor = <K extends Kind>(kind: K, cause: string): Id<K> =>
   `${prefixes[kind]}_${digestOf(kind, cause).toString('base64url').slice(0, 22)}`
 
+/**
+ * The id of a message about a cause. `repeat` 0 is the first; whatever says it again says which time
+ * it is, because the broker drops an id that it saw within the last minutes.
+ */
+export const messageIdFor = (
+  { subject }: { readonly subject: string },
+  cause: string,
+  repeat: number | string = 0,
+): Id<'message'> => idFor('message', `${subject}:${cause}${repeat === 0 ? '' : `:${repeat}`}`)
+
 /** A UUID (version 8, RFC 9562) made from a cause: for ids the interface promises as UUIDs. */
 export function uuidFor(kind: string, cause: string): string {
   const bytes = digestOf(kind, cause).subarray(0, 16)

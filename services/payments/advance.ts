@@ -1,8 +1,9 @@
 import type { Tx } from '#shared/db/open'
 import { announce } from '#shared/db/outbox.store'
-import { idFor } from '#shared/ids'
+import { messageIdFor } from '#shared/ids'
 import { PaymentInReview, PaymentPaid, PaymentSettled } from '#shared/messages/payments'
 import { CreditOrdered, ExtendOrdered, RepayOrdered, RevokeOrdered } from '#shared/messages/relay'
+import type { Topic } from '#shared/messages/topic'
 import type { Context } from './context'
 import { nextCheck, type Step } from './decide'
 import { isOnHold, mayBecome, type PaymentState, refIdOf } from './payment'
@@ -85,7 +86,7 @@ const facts = { paid: PaymentPaid, settled: PaymentSettled, review: PaymentInRev
 /** Tells the other services what became of a payment. */
 function announceFact(tx: Tx, payment: PaymentRow, fact: keyof typeof facts): Promise<void> {
   const topic = facts[fact]
-  return announce(tx, outbox, topic, idFor('message', `${topic.subject}:${payment.id}`), {
+  return announce(tx, outbox, topic, messageIdFor(topic, payment.id), {
     paymentId: payment.id,
     kind: payment.kind,
     wallet: payment.wallet,
@@ -95,34 +96,30 @@ function announceFact(tx: Tx, payment: PaymentRow, fact: keyof typeof facts): Pr
   })
 }
 
-/**
- * Orders what the money is for. An order that is repeated carries an id of its own, so that neither
- * the broker nor the relayer's inbox drops it: the relayer knows its cause and acts once.
- */
+/** Orders what the money is for; the relayer knows the cause of a repeat, and acts once. */
 export function orderEffect(tx: Tx, payment: PaymentRow, repeat = 0): Promise<void> {
   const { wallet, kind } = payment
   const refId = refIdOf(payment)
   const ausd = payment.liveMicro.toString()
   const held = payment.held ?? true
-  const idOf = (subject: string) =>
-    idFor('message', `${subject}:${refId}${repeat === 0 ? '' : `:${repeat}`}`)
+  const idOf = (topic: Topic) => messageIdFor(topic, refId, repeat)
   if (payment.state === 'revoking') {
-    const id = idOf(RevokeOrdered.subject)
+    const id = idOf(RevokeOrdered)
     return announce(tx, outbox, RevokeOrdered, id, { refId, wallet, of: kind })
   }
   if (kind === 'settlement') {
     if (!payment.paidAt) throw new Error(`settlement ${payment.id} is paid and has no time of it`)
     const paidAt = String(Math.floor(payment.paidAt.getTime() / 1_000))
-    const id = idOf(RepayOrdered.subject)
+    const id = idOf(RepayOrdered)
     return announce(tx, outbox, RepayOrdered, id, { refId, wallet, ausd, held, paidAt })
   }
-  const id = idOf(CreditOrdered.subject)
+  const id = idOf(CreditOrdered)
   return announce(tx, outbox, CreditOrdered, id, { refId, wallet, ausd, held })
 }
 
 /** Asks for more time: the hold is about to end (`until`, unix seconds), and the provider is silent. */
 export function orderExtension(tx: Tx, payment: PaymentRow, until: string): Promise<void> {
   const refId = refIdOf(payment)
-  const id = idFor('message', `${ExtendOrdered.subject}:${refId}:${until}:${payment.checks}`)
+  const id = messageIdFor(ExtendOrdered, `${refId}:${until}`, String(payment.checks))
   return announce(tx, outbox, ExtendOrdered, id, { refId, wallet: payment.wallet, until })
 }

@@ -1,6 +1,6 @@
 import type { Tx } from '#shared/db/open'
 import { announce } from '#shared/db/outbox.store'
-import { idFor } from '#shared/ids'
+import { messageIdFor } from '#shared/ids'
 import type { PayoutPaid, PayoutReturned, PayoutTaken } from '#shared/messages/payouts'
 import { ReturnOrdered, TakeOrdered } from '#shared/messages/relay'
 import type { Topic } from '#shared/messages/topic'
@@ -12,16 +12,9 @@ import { outbox } from './schema.store'
 // Everything here happens in the caller's transaction: the row, the message about it and the order
 // that follows from it are committed together.
 
-/** One message of each topic per payout, for ever. */
-const messageIdOf = (topic: Topic, payoutId: string) =>
-  idFor('message', `${topic.subject}:${payoutId}`)
-
-/**
- * A repeat is a message of its own, named by the check that asks for it: the broker drops an id that
- * it saw within the last minutes. The relayer knows the payout, acts once, and reports its outcome.
- */
+/** A repeat is named by the check that asks for it; the relayer knows the payout, and acts once. */
 const repeatIdOf = (topic: Topic, { id, state, checks }: Cashout) =>
-  idFor('message', `${topic.subject}:${id}:${state}:${checks}`)
+  messageIdFor(topic, id, `${state}:${checks}`)
 
 /** Announces what became of a cash-out. */
 export function announceFact(
@@ -30,7 +23,7 @@ export function announceFact(
   { id, wallet, fiatMinor, ausdMicro }: Cashout,
 ): Promise<void> {
   const amounts = { fiat: fiatMinor.toString(), ausd: ausdMicro.toString() }
-  return announce(tx, outbox, topic, messageIdOf(topic, id), { payoutId: id, wallet, ...amounts })
+  return announce(tx, outbox, topic, messageIdFor(topic, id), { payoutId: id, wallet, ...amounts })
 }
 
 type Taking = Pick<Cashout, 'id' | 'authorization'>
@@ -38,7 +31,7 @@ const takeOf = ({ id, authorization }: Taking) => ({ payoutId: id, authorization
 
 /** Orders the AUSD to be moved to the treasury. */
 export const orderTake = (tx: Tx, cashout: Taking) =>
-  announce(tx, outbox, TakeOrdered, messageIdOf(TakeOrdered, cashout.id), takeOf(cashout))
+  announce(tx, outbox, TakeOrdered, messageIdFor(TakeOrdered, cashout.id), takeOf(cashout))
 
 export const repeatTake = (tx: Tx, cashout: Cashout) =>
   announce(tx, outbox, TakeOrdered, repeatIdOf(TakeOrdered, cashout), takeOf(cashout))
@@ -59,7 +52,7 @@ export async function startReturn(
   const nextCheckAt = checkAfter(sweepAfterMs)
   const cashout = await moveCashout(tx, id, 'returning', { ...because, nextCheckAt })
   if (!cashout) return false
-  await announce(tx, outbox, ReturnOrdered, messageIdOf(ReturnOrdered, id), returnOf(cashout))
+  await announce(tx, outbox, ReturnOrdered, messageIdFor(ReturnOrdered, id), returnOf(cashout))
   log.info({ payoutId: id, ...because }, 'return ordered')
   return true
 }

@@ -2,7 +2,7 @@ import { type Reaction, reactTo } from '#shared/bus/reaction'
 import { Malformed } from '#shared/bus/verdict'
 import type { Tx } from '#shared/db/open'
 import { announce } from '#shared/db/outbox.store'
-import { idFor } from '#shared/ids'
+import { messageIdFor } from '#shared/ids'
 import * as relay from '#shared/messages/relay'
 import type { Message, Topic } from '#shared/messages/topic'
 import type { Place } from '../chain/authorization'
@@ -69,10 +69,6 @@ async function recognise(tx: Tx, order: Order, known: Operation): Promise<void> 
 type Ended = Pick<Operation, 'id' | 'kind' | 'cause' | 'wallet'>
 type Where = Pick<Place, 'txHash' | 'blockNumber'>
 
-/** Each repeat has an id of its own: the broker drops an id it saw within the last minutes. */
-const messageId = (subject: string, cause: string, repeat: number) =>
-  idFor('message', `${subject}:${cause}${repeat === 0 ? '' : `:${repeat}`}`)
-
 /**
  * Done, finally, and announced in the same commit; without a place when nothing had to be sent.
  * False: it had ended before.
@@ -129,7 +125,7 @@ const announceSettled = (
   repeat = 0,
 ) => {
   const topic = relay.relaySettled(kind)
-  return announce(tx, outbox, topic, messageId(topic.subject, cause, repeat), {
+  return announce(tx, outbox, topic, messageIdFor(topic, cause, repeat), {
     operationId: id,
     cause,
     wallet,
@@ -147,7 +143,7 @@ const announceFailure = (
 ) => {
   const topic = relay.relayFailed(kind)
   const payload = { operationId: id, cause, wallet, reason }
-  return announce(tx, outbox, topic, messageId(topic.subject, cause, repeat), payload)
+  return announce(tx, outbox, topic, messageIdFor(topic, cause, repeat), payload)
 }
 
 /** Announces the outcome again, for somebody who repeats a command because they missed it. */

@@ -3,7 +3,7 @@ import { Malformed } from '#shared/bus/verdict'
 import type { Tx } from '#shared/db/open'
 import { announce } from '#shared/db/outbox.store'
 import { failpoint } from '#shared/failpoint'
-import { idFor } from '#shared/ids'
+import { messageIdFor } from '#shared/ids'
 import { ChainAccount } from '#shared/messages/chain'
 import { DripOrdered, relayFailed, relaySettled, VerifyOrdered } from '#shared/messages/relay'
 import type { Context } from '../context'
@@ -29,21 +29,16 @@ function parseFlagCause(cause: string): { wallet: `0x${string}`; revision: bigin
   return { wallet: match[1] as `0x${string}`, revision: BigInt(match[2]!) }
 }
 
-/**
- * One order per wallet and revision. A repeat is a message of its own, because the
- * broker drops an id that it saw within the last minutes: the relayer knows the cause and acts once.
- */
+/** One order per wallet and revision; the relayer knows the cause of a repeat, and acts once. */
 export const flagOrderId = (wallet: string, revision: bigint, repeat = 0) =>
-  idFor('message', `${VerifyOrdered.subject}:${flagCause(wallet, revision)}${suffix(repeat)}`)
+  messageIdFor(VerifyOrdered, flagCause(wallet, revision), repeat)
 
 /** Once per wallet: approving the same person again orders the same message. */
-export const dripOrderId = (wallet: string) => idFor('message', `${DripOrdered.subject}:${wallet}`)
+export const dripOrderId = (wallet: string) => messageIdFor(DripOrdered, wallet)
 
 /** Sweeps are counted anew after each verdict, so its revision is part of a repeat's name. */
 export const dripRepeatId = (wallet: string, revision: bigint | null, repeat: number) =>
-  idFor('message', `${DripOrdered.subject}:${wallet}:${revision ?? ''}${suffix(repeat)}`)
-
-const suffix = (repeat: number) => (repeat === 0 ? '' : `:${repeat}`)
+  messageIdFor(DripOrdered, `${wallet}:${revision ?? ''}`, repeat)
 
 /** What the relayer reports about the flags and drips we ordered. */
 export const orderReactions = (context: Context): readonly Reaction[] => [

@@ -3,7 +3,7 @@ import { Malformed } from '#shared/bus/verdict'
 import type { Tx } from '#shared/db/open'
 import { announce } from '#shared/db/outbox.store'
 import { failpoint } from '#shared/failpoint'
-import { idFor } from '#shared/ids'
+import { messageIdFor } from '#shared/ids'
 import { IdentityDecided } from '#shared/messages/identity'
 import { VerifyOrdered } from '#shared/messages/relay'
 import { IdentityWebhook } from '#shared/messages/webhooks'
@@ -74,11 +74,16 @@ async function announceFlag(
 ) {
   const order = { wallet, verified, revision: String(revision) }
   await announce(tx, outbox, VerifyOrdered, flagOrderId(wallet, revision), order)
-  const cause = `${IdentityDecided.subject}:${flagCause(wallet, revision)}`
   const occurredAt = new Date(statement.occurredAtMs).toISOString()
-  await announce(tx, outbox, IdentityDecided, idFor('message', cause), {
-    wallet,
-    verified,
-    occurredAt,
-  })
+  await announce(
+    tx,
+    outbox,
+    IdentityDecided,
+    messageIdFor(IdentityDecided, flagCause(wallet, revision)),
+    {
+      wallet,
+      verified,
+      occurredAt,
+    },
+  )
 }

@@ -1,6 +1,6 @@
 import type { Tx } from '#shared/db/open'
 import { announce } from '#shared/db/outbox.store'
-import { idFor } from '#shared/ids'
+import { messageIdFor } from '#shared/ids'
 import { FreezeOrdered } from '#shared/messages/relay'
 import type { Context } from '../context'
 import { lostMicro } from '../decide'
@@ -111,6 +111,6 @@ const orderFreeze = (tx: Tx, { wallet, frozen, revision }: WalletRow, repeat = 0
     tx,
     outbox,
     FreezeOrdered,
-    idFor('message', `${FreezeOrdered.subject}:${wallet}:${revision}:${repeat}`),
+    messageIdFor(FreezeOrdered, `${wallet}:${revision}`, String(repeat)),
     { wallet, frozen, revision: String(revision) },
   )
