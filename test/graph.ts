@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import { Glob } from 'bun'
-import { circlesAmong, importsOf, loads, names, reachedFrom } from './support/imports'
+import { circlesAmong, importsOf, loads, names, reachedFrom } from './imports'
 
 /** `bun test/graph.ts [FILE …]`: figures of the import graph. README.md beside it says how it counts. */
 const root = join(import.meta.dir, '..')

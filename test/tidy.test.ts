@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Glob } from 'bun'
 import { serviceNames } from '#shared/messages/topic'
-import { circlesAmong, importsOf, names } from './support/imports'
+import { circlesAmong, importsOf, names } from './imports'
 
 const root = join(import.meta.dir, '..')
 const files = [...new Glob('{services,shared,infra,test}/**/*.{ts,sol}').scanSync(root)].filter(

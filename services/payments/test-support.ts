@@ -8,6 +8,7 @@ import type { Question, ReadAnswerOf } from '#shared/messages/topic'
 import { paymentsWebhookSubject } from '#shared/messages/webhooks'
 import { receiveListed } from '#shared/provider/listing'
 import { type Answer, ok, refuse } from '#shared/refusals'
+import { openQuotes } from '#test/support/quotes'
 import { openSandbox } from '#test/support/sandbox'
 import { migrateAll, startScratchPostgres } from '#test/support/scratch-postgres'
 import { waitUntil } from '#test/support/wait'
@@ -58,12 +59,7 @@ function openOtherServices(clock: () => number) {
     /** What `chain.hold` says; `until` in unix seconds. */
     hold: { state: 'released' as HoldState, until: null as number | null },
   }
-  const quotes = new Map<string, { pair: string; rate: string; takenBy?: string; over?: true }>()
-  const quote = (pair = 'USD/IDR', rate = '16250') => {
-    const id = crypto.randomUUID()
-    quotes.set(id, { pair, rate })
-    return id
-  }
+  const { answer: answerQuote, ...quotes } = openQuotes()
   const answer = (subject: string, request: Record<string, string>): Answer<unknown> => {
     if (subject === 'chain.account') {
       const { verified, drawn, frozen } = chain
@@ -74,23 +70,18 @@ function openOtherServices(clock: () => number) {
       const blockTime = String(Math.floor(clock() / 1_000))
       return ok({ state, until: until === null ? null : String(until), blockTime })
     }
-    const locked = quotes.get(request.quoteId!)
-    if (!locked) return refuse('quote_unknown')
-    if (locked.takenBy && locked.takenBy !== request.takenBy) return refuse('quote_used')
-    if (locked.over && !locked.takenBy) return refuse('quote_expired')
-    if (subject.endsWith('take')) locked.takenBy = request.takenBy!
-    return ok({ id: request.quoteId, ...locked, expiresAt: '' })
+    return answerQuote(subject, request)
   }
   const ask = async <Q extends Question>({ subject }: Q, request: unknown) =>
     answer(subject, request as Record<string, string>) as ReadAnswerOf<Q>
-  return { chain, quotes, quote, ask }
+  return { chain, ...quotes, ask }
 }
 
 /** The service's own parts between a real Postgres, the sandbox and other services' answers. */
 export async function openFixture() {
   const postgres = await openPostgres()
   const log = openLog('payments', process.env.SUITE_LOG ?? 'silent')
-  const database = openDatabase({ url: postgres.url, name: 'suite', log, onStuck: () => {} })
+  const database = openDatabase({ url: postgres.url, name: 'suite', log, onFatal: () => {} })
   const time = { aheadMs: 0 }
   const clock = () => Date.now() + time.aheadMs
   const { ask, ...others } = openOtherServices(clock)

@@ -7,6 +7,7 @@ import type { Question, ReadAnswerOf, RequestOf } from '#shared/messages/topic'
 import { paymentsWebhookSubject } from '#shared/messages/webhooks'
 import { receiveListed } from '#shared/provider/listing'
 import { type Answer, ok, type RefusalCode, refuse } from '#shared/refusals'
+import { openQuotes } from '#test/support/quotes'
 import { openSandbox, testConfig } from '#test/support/sandbox'
 import { migrateAll, startScratchPostgres } from '#test/support/scratch-postgres'
 import { waitUntil } from '#test/support/wait'
@@ -36,26 +37,16 @@ async function openPostgres() {
 }
 
 /** Answers in place of pricing and of the chain: quotes, and whether an authorization is good. */
-function openNeighbours() {
+function openOtherServices() {
   const chain: { refused?: RefusalCode } = {}
-  const quotes = new Map<string, { pair: string; rate: string; takenBy?: string; over?: true }>()
-  const quote = (pair = 'USD/IDR', rate = '16250') => {
-    const id = crypto.randomUUID()
-    quotes.set(id, { pair, rate })
-    return id
-  }
+  const { answer: answerQuote, ...quotes } = openQuotes()
   const answer = (subject: string, request: Record<string, string>): Answer<unknown> => {
     if (subject.endsWith('check')) return chain.refused ? refuse(chain.refused) : ok({})
-    const locked = quotes.get(request.quoteId!)
-    if (!locked) return refuse('quote_unknown')
-    if (locked.takenBy && locked.takenBy !== request.takenBy) return refuse('quote_used')
-    if (locked.over && !locked.takenBy) return refuse('quote_expired')
-    if (subject.endsWith('take')) locked.takenBy = request.takenBy!
-    return ok({ id: request.quoteId, ...locked, expiresAt: '' })
+    return answerQuote(subject, request)
   }
   const ask = async <Q extends Question>({ subject }: Q, request: unknown) =>
     answer(subject, request as Record<string, string>) as ReadAnswerOf<Q>
-  return { chain, quotes, quote, ask }
+  return { chain, ...quotes, ask }
 }
 
 const ofPayout = (id: string) => sql`${outbox.payload} ->> 'payoutId' = ${id}`
@@ -93,8 +84,8 @@ export async function openFixture(
   const logged: Record<string, unknown>[] = []
   const write = (line: string) => void logged.push(JSON.parse(line))
   const log = openLog('payouts', 'warn', { write })
-  const database = openDatabase({ url: base.url, name: 'suite', log, onStuck: () => {} })
-  const neighbours = openNeighbours()
+  const database = openDatabase({ url: base.url, name: 'suite', log, onFatal: () => {} })
+  const others = openOtherServices()
   const gateway = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (call) => receive(call) })
   const sandbox = openSandbox({ ...testConfig, gatewayUrl: gateway.url.origin, payoutSettleMs: 60 })
   const secretKey = testConfig.secretKeys.ID
@@ -104,7 +95,7 @@ export async function openFixture(
   const safe = openDetailsSafe([{ id: 'a', key: Buffer.alloc(32, 1) }])
   const channels = openChannels({ provider, refreshMs: 60_000, clock: Date.now, log })
   const context: Context = {
-    ...{ database, ask: neighbours.ask, provider, channels, safe, treasury },
+    ...{ database, ask: others.ask, provider, channels, safe, treasury },
     ...{ accountLengths: 'lenient', sweepAfterMs, reversalWatchMs, clock: Date.now, log },
     poke: () => {},
   }
@@ -127,7 +118,7 @@ export async function openFixture(
   const listing = payoutListing(context)
   const request = (change: Change = {}): RequestOf<typeof CashoutCreate> => ({
     wallet: change.wallet ?? wallet,
-    quoteId: change.quoteId ?? neighbours.quote(),
+    quoteId: change.quoteId ?? others.quote(),
     authorization: {
       ...{ from: wallet, to: treasury, value: '5000000', validAfter: '0' },
       validBefore: String(Math.floor(Date.now() / 1_000) + 3_600),
@@ -169,7 +160,7 @@ export async function openFixture(
     return reply.json()
   }
   return {
-    ...neighbours,
+    ...others,
     ...{ context, database, create, request, row, relayed, deliver, control },
     /** What happens to calls of the provider until the work is done. */
     detoured: async <T>(by: Detour, work: () => Promise<T>): Promise<T> => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Glob } from 'bun'
 import { readComposition } from '#infra/compose/composition'
 import { repositoryDir } from '#infra/local/folders'
-import { loads, reachedFrom } from '../support/imports'
+import { loads, reachedFrom } from '../imports'
 import { copiesOf, isSent, ourStages, readDockerfile, readIgnore } from './dockerfile'
 
 const stages = ourStages()

@@ -1,0 +1,22 @@
+import { type Answer, ok, refuse } from '#shared/refusals'
+
+type LockedQuote = { pair: string; rate: string; takenBy?: string; over?: true }
+
+/** Quotes as pricing answers them: `quote()` locks one, `answer` finds and takes by its rules. */
+export function openQuotes() {
+  const quotes = new Map<string, LockedQuote>()
+  const quote = (pair = 'USD/IDR', rate = '16250') => {
+    const id = crypto.randomUUID()
+    quotes.set(id, { pair, rate })
+    return id
+  }
+  const answer = (subject: string, request: Record<string, string>): Answer<unknown> => {
+    const locked = quotes.get(request.quoteId!)
+    if (!locked) return refuse('quote_unknown')
+    if (locked.takenBy && locked.takenBy !== request.takenBy) return refuse('quote_used')
+    if (locked.over && !locked.takenBy) return refuse('quote_expired')
+    if (subject === 'pricing.quote.take') locked.takenBy = request.takenBy!
+    return ok({ id: request.quoteId, ...locked, expiresAt: '' })
+  }
+  return { quotes, quote, answer }
+}
