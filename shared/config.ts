@@ -55,7 +55,7 @@ export function readConfig<F extends Fields>(
 function rawOf(name: string, env: Environment): string | undefined {
   const direct = env[name]
   const file = env[`${name}_FILE`]
-  if (direct && file) throw new Error(`is set twice, by itself and by ${name}_FILE`)
+  if (direct && file) throw new Error(`is set twice, directly and by ${name}_FILE`)
   if (!file) return direct === '' ? undefined : direct
   try {
     return readFileSync(file, 'utf8').trimEnd()

@@ -20,11 +20,11 @@ export const databaseFields = {
   DATABASE_POOL: integer({ about: 'connections at most', fallback: '8' }),
 }
 
-/** What a running service is made with. `stuck` ends the process: its supervisor starts another. */
+/** What a running service is made with. `fatal` ends the process: its supervisor starts another. */
 export type Runtime = {
   readonly log: Log
   readonly signal: AbortSignal
-  readonly stuck: () => void
+  readonly fatal: () => void
 }
 
 /** How long an orderly end may take before the process ends all the same. */
@@ -58,7 +58,7 @@ export async function runService<F extends Fields>(
     })
   }
   endWithParent(() => end('parent gone', 0))
-  await run(config, { log, signal: stop.signal, stuck: () => end('stuck', 1) })
+  await run(config, { log, signal: stop.signal, fatal: () => end('fatal', 1) })
   log.info('service stopped')
   process.exit()
 }
@@ -88,19 +88,19 @@ export const untilStopped = (signal: AbortSignal): Promise<void> =>
   })
 
 type BusConfig = { natsUrl: string; natsPassword: string }
-export const openServiceBus = (name: ServiceName, config: BusConfig, { log, stuck }: Runtime) =>
+export const openServiceBus = (name: ServiceName, config: BusConfig, { log, fatal }: Runtime) =>
   openBus({
     url: config.natsUrl,
     user: name,
     password: config.natsPassword,
     name,
     log,
-    onStuck: stuck,
+    onFatal: fatal,
   } satisfies BusOptions)
 
 type DatabaseConfig = { databaseUrl: string; databasePool: number }
 export const openServiceDatabase = (
   name: ServiceName,
   config: DatabaseConfig,
-  { log, stuck }: Runtime,
-) => openDatabase({ url: config.databaseUrl, name, log, onStuck: stuck, max: config.databasePool })
+  { log, fatal }: Runtime,
+) => openDatabase({ url: config.databaseUrl, name, log, onFatal: fatal, max: config.databasePool })

@@ -19,7 +19,7 @@ import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratc
 import { type ScratchServer, startScratchServer } from '#test/support/scratch-server'
 
 const log = openLog('drill', 'fatal')
-const onStuck = () => {}
+const onFatal = () => {}
 const ordering = messagingTables(pgSchema('payments'))
 const relaying = messagingTables(pgSchema('chain_relayer'))
 const opened: AsyncDisposable[] = []
@@ -50,10 +50,10 @@ async function openAs(name: ServiceName, role: 'payments' | 'chain_relayer') {
     password: nats.passwords[name],
     name,
     log,
-    onStuck,
+    onFatal,
   })
   const url = rows.urlAs(role, rows.passwords[role])
-  const database = openDatabase({ url, name, log, onStuck, max: 4 })
+  const database = openDatabase({ url, name, log, onFatal, max: 4 })
   opened.push(bus, database)
   return { bus, database }
 }
@@ -85,7 +85,7 @@ describe('when JetStream lost everything it ever stored', () => {
         messaging: relaying,
         log,
         poke: () => {},
-        onStuck,
+        onFatal,
       }),
     )
     await orderAll('before')

@@ -19,7 +19,7 @@ import { messaging } from './schema.store'
 const name = 'chain-relayer'
 
 await runService(name, fields, async (config, runtime) => {
-  const { log, signal, stuck } = runtime
+  const { log, signal, fatal } = runtime
   const keys = config.laneKeys.map((key) => privateKeyToAccount(key))
   const treasury = privateKeyToAccount(config.treasuryKey)
   const { ausdAddress: ausd, creditLineAddress: creditLine } = config
@@ -52,7 +52,7 @@ await runService(name, fields, async (config, runtime) => {
     poke()
   }
   const from = { bus, stream: 'COMMANDS', consumer: name } as const
-  const handling = { database, messaging, reactions, poke: stored, onStuck: stuck, log }
+  const handling = { database, messaging, reactions, poke: stored, onFatal: fatal, log }
   await using _consumed = consume({ ...from, ...handling })
   log.info({ lanes: keys.length }, 'service ready')
   await untilStopped(signal)

@@ -46,7 +46,7 @@ async function openTestDatabase() {
   const server = await startScratchPostgres()
   const { adminUrl, passwords } = server
   await migrateAll({ adminUrl, passwords })
-  const database = openDatabase({ url: adminUrl, name: 'test', log, onStuck: () => {} })
+  const database = openDatabase({ url: adminUrl, name: 'test', log, onFatal: () => {} })
   const close = async () => {
     await database[Symbol.asyncDispose]()
     await server[Symbol.asyncDispose]()

@@ -1,6 +1,6 @@
 import type { App } from './app'
 
-/** Bun would answer a body above this by itself, without our `{ error }`; ours is 64 KiB. */
+/** Bun would answer a body above this on its own, without our `{ error }`; ours is 64 KiB. */
 const serverBodyBytesMax = 1024 * 1024
 /** A connection that says nothing for so long is closed. */
 const idleSeconds = 20

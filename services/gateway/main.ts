@@ -15,7 +15,7 @@ import { outbox } from './schema.store'
 import { openUsers } from './users/user.store'
 
 await runService('gateway', fields, async (config, runtime) => {
-  const { log, signal, stuck } = runtime
+  const { log, signal, fatal } = runtime
   await using bus = await openServiceBus('gateway', config, runtime)
   await using database = openServiceDatabase('gateway', config, runtime)
   await using relay = relayOutbox({ bus, database, outbox, log })
@@ -29,7 +29,7 @@ await runService('gateway', fields, async (config, runtime) => {
     verification: openVerification({ config, clock, database, provider }),
     health: openHealth(bus, database),
   }
-  await using _identity = runIdentity(context, bus, stuck)
+  await using _identity = runIdentity(context, bus, fatal)
   const description = 'HTTP interface, sign-in, identity, webhooks in; answers no questions'
   const stats = context.health.figures
   const listed = { bus, name: 'gateway', description, answers: [], stats, log } as const

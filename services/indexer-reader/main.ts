@@ -8,7 +8,7 @@ import { startFollowing } from './follow'
 import { answerRecord, readStats } from './record'
 
 await runService('indexer-reader', fields, async (config, runtime) => {
-  const { log, signal, stuck } = runtime
+  const { log, signal, fatal } = runtime
   const { rpcUrls, chainId, genesisHash, creditLineAddress, deployBlock } = config
   const identity: ChainIdentity = { chainId, genesisHash, contract: creditLineAddress }
   if (!(await awaitChain(rpcUrls, identity, runtime))) return
@@ -22,7 +22,7 @@ await runService('indexer-reader', fields, async (config, runtime) => {
   })
   await using _following = startFollowing(context, (error) => {
     log.fatal({ err: error }, 'projection is not of this contract')
-    stuck()
+    fatal()
   })
   await using _served = await serve({
     bus,

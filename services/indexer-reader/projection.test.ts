@@ -256,7 +256,7 @@ describe('a repayment that is taken back', () => {
     })
   })
 
-  test('into a later cycle that is older by itself, leaves its age', () => {
+  test('into a later cycle that is older on its own, leaves its age', () => {
     const [first, second] = [opened(3, 1, 1_003), opened(9, 2, 1_003)]
     const events = [
       ...[verified(1), first, drawn(3, 100, 100), held(4, 7, 40), repaid(4, 40, 60)],

@@ -20,7 +20,7 @@ await using database = openDatabase({
   url: config.databaseUrl,
   name: 'rebuild',
   log,
-  onStuck: () => {
+  onFatal: () => {
     process.exitCode = 1
   },
 })

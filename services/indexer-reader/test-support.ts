@@ -177,7 +177,7 @@ export async function openTestDatabase(server: ScratchPostgres, name: string) {
   await migrateAll({ adminUrl, passwords })
   const own = server.urlAs('indexer_reader', passwords.indexer_reader)
   const url = Object.assign(new URL(own), { pathname: `/${name}` }).href
-  const database = openDatabase({ url, name: 'test', log: testLog, onStuck: () => {} })
+  const database = openDatabase({ url, name: 'test', log: testLog, onFatal: () => {} })
   return { database, url, adminUrl }
 }
 

@@ -21,7 +21,7 @@ const description = 'top-ups and settlements: checkouts, what was paid, what was
 const adapters = { xendit: openXendit, sandbox: openXendit } as const
 
 await runService(name, fields, async (config, runtime) => {
-  const { log, signal, stuck: onStuck } = runtime
+  const { log, signal, fatal: onFatal } = runtime
   await using database = openServiceDatabase(name, config, runtime)
   await using bus = await openServiceBus(name, config, runtime)
   await using relay = relayOutbox({ bus, database, outbox, log })
@@ -39,7 +39,7 @@ await runService(name, fields, async (config, runtime) => {
     ...{ checkoutTtlMs, sweepAfterMs, holdMarginMs },
   }
 
-  const reading = { bus, consumer: name, database, messaging, log, poke, onStuck }
+  const reading = { bus, consumer: name, database, messaging, log, poke, onFatal }
   const webhooks = webhookReactions(context, onPaid)
   await using _webhooks = consume({ ...reading, stream: 'WEBHOOKS', reactions: webhooks })
   const events = relayReactions(context)

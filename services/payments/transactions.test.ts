@@ -61,7 +61,7 @@ describe('the list of transactions', () => {
     await fixture.control(`payments/${id}/refund`, { amount: 20_000 })
     await fixture.list()
     expect(await fixture.row(id)).toMatchObject({ state: 'revoking', refundedMinor: 20_000n })
-    // Fetched by itself later, it is the same refund.
+    // Fetched on its own later, it is the same refund.
     await fixture.control('faults', { api: {} })
     await fixture.list()
     expect((await fixture.row(id))!.refundedMinor).toBe(20_000n)

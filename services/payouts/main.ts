@@ -22,7 +22,7 @@ const description = 'cash-outs: what was taken, what the bank was paid, what wen
 const adapters = { xendit: openXendit, sandbox: openXendit } as const
 
 await runService(name, fields, async (config, runtime) => {
-  const { log, signal, stuck: onStuck } = runtime
+  const { log, signal, fatal: onFatal } = runtime
   await using database = openServiceDatabase(name, config, runtime)
   await using bus = await openServiceBus(name, config, runtime)
   await using relay = relayOutbox({ bus, database, outbox, log })
@@ -50,7 +50,7 @@ await runService(name, fields, async (config, runtime) => {
     recheck.poke()
     boundaries.pass()
   }
-  const reading = { bus, consumer: name, database, messaging, log, poke, onStuck }
+  const reading = { bus, consumer: name, database, messaging, log, poke, onFatal }
   const hooks = webhookReactions(context, boundaries.reached)
   await using _webhooks = consume({ ...reading, stream: 'WEBHOOKS', reactions: hooks })
   await using _events = consume({

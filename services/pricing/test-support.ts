@@ -24,7 +24,7 @@ export async function openFixture() {
   await provisionNats({ url, user: 'admin', password: passwords.admin })
   const open = async (user: keyof typeof passwords, until = closing): Promise<Bus> => {
     const password = passwords[user]
-    return until.use(await openBus({ url, user, password, name: user, log, onStuck: () => {} }))
+    return until.use(await openBus({ url, user, password, name: user, log, onFatal: () => {} }))
   }
   const buses = [await open('pricing'), await open('pricing')] as const
   const contextOn = async (bus: Bus): Promise<Context> => ({

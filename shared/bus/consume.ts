@@ -17,7 +17,7 @@ export type Consumption = HandlingContext & {
   bus: Bus
   stream: 'WEBHOOKS' | 'COMMANDS' | 'EVENTS'
   /** Called when messages wait but none comes: the process must end and be restarted. */
-  onStuck: () => void
+  onFatal: () => void
 }
 
 /** Reads a durable consumer (made by provisioning) until disposed; disposing lets work finish. */
@@ -101,7 +101,7 @@ async function watch(options: Consumption, state: State, signal: AbortSignal) {
     .catch(() => 0)
   if (waiting === 0 || signal.aborted) return
   options.log.fatal({ consumer: options.consumer, waiting }, 'consumer stopped delivering')
-  options.onStuck()
+  options.onFatal()
 }
 
 async function redrive(options: Consumption) {

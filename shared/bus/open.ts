@@ -14,7 +14,7 @@ export type BusOptions = {
   name: string
   log: Log
   /** Called when the connection is closed for good: the process must end and be restarted. */
-  onStuck: () => void
+  onFatal: () => void
 }
 
 /**
@@ -40,7 +40,7 @@ export async function openBus(options: BusOptions): Promise<Bus> {
   void nc.closed().then((error) => {
     if (closing) return
     options.log.fatal({ err: error }, 'bus closed')
-    options.onStuck()
+    options.onFatal()
   })
   return {
     nc,

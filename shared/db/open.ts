@@ -20,19 +20,19 @@ export type Database = AsyncDisposable & {
 
 /** Within the pool's own limits, so that the server gives up before we do. */
 const callDeadlineMs = 8_000
-/** So many calls in a row without an answer mean that this process cannot recover by itself. */
+/** So many calls in a row without an answer mean that this process cannot recover on its own. */
 const overdueMax = 5
 
 /**
  * Opens Postgres. postgres.js 3.4.9 has no client-side query timeout, and a black-holed connection
  * leaves queries pending for as long as the kernel likes (measured), hence a deadline on every call
- * and, after several in a row, `onStuck`: the process ends and its supervisor starts a new one.
+ * and, after several in a row, `onFatal`: the process ends and its supervisor starts a new one.
  */
 export function openDatabase(options: {
   url: string
   name: string
   log: Log
-  onStuck: () => void
+  onFatal: () => void
   max?: number
 }): Database {
   const sql = postgres(options.url, {
@@ -59,7 +59,7 @@ export function openDatabase(options: {
       const error = withoutValues(thrown)
       if (error instanceof Overdue && ++overdue >= overdueMax) {
         options.log.fatal({ overdue }, 'database stopped answering')
-        options.onStuck()
+        options.onFatal()
       }
       throw error
     }

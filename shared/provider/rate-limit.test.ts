@@ -29,7 +29,7 @@ describe('a budget of 60 calls a minute', () => {
     expect(limit.waitMs('GET /x')).toBe(1_200)
   })
 
-  test('counts each endpoint by itself', () => {
+  test('counts each endpoint on its own', () => {
     const { limit } = open()
     limit.block('GET /x', 5_000)
     expect(limit.reserve('GET /y', 0)).toBe(0)

@@ -174,7 +174,7 @@ const retryMs = 1_000
 export async function awaitChain(
   node: Node,
   expected: Expected,
-  { log, signal, stuck }: { log: Log; signal: AbortSignal; stuck: () => void },
+  { log, signal, fatal }: { log: Log; signal: AbortSignal; fatal: () => void },
 ): Promise<TokenDomain | undefined> {
   while (!signal.aborted) {
     try {
@@ -182,7 +182,7 @@ export async function awaitChain(
     } catch (error) {
       if (error instanceof Unfit) {
         log.fatal({ reason: error.message }, 'chain is not the one configured')
-        stuck()
+        fatal()
         return undefined
       }
       log.warn({ reason: textOf(error) }, 'chain does not answer, asking again')

@@ -21,7 +21,7 @@ import { findOperation } from './operation.store'
 import { fail, reactions, settleLate } from './order'
 
 const log = openLog('chain-relayer', 'fatal')
-const onStuck = () => {}
+const onFatal = () => {}
 const opened: AsyncDisposable[] = []
 let nats: ScratchServer
 let rows: ScratchPostgres
@@ -36,10 +36,10 @@ beforeAll(async () => {
   payouts = await busOf('payouts')
   const bus = await busOf('chain-relayer')
   const url = rows.urlAs('chain_relayer', rows.passwords.chain_relayer)
-  database = openDatabase({ url, name: 'chain-relayer', log, onStuck, max: 4 })
+  database = openDatabase({ url, name: 'chain-relayer', log, onFatal, max: 4 })
   const outbox = relayOutbox({ bus, database, outbox: messaging.outbox, log })
   const from = { bus, stream: 'COMMANDS', consumer: 'chain-relayer' } as const
-  const handling = { messaging, reactions, poke: outbox.poke, onStuck, database, log }
+  const handling = { messaging, reactions, poke: outbox.poke, onFatal, database, log }
   opened.push(database, outbox, consume({ ...from, ...handling }))
 }, 60_000)
 afterAll(async () => {
@@ -49,7 +49,7 @@ afterAll(async () => {
 
 async function busOf(name: ServiceName): Promise<Bus> {
   const password = nats.passwords[name]
-  const bus = await openBus({ url: nats.url, user: name, password, name, log, onStuck })
+  const bus = await openBus({ url: nats.url, user: name, password, name, log, onFatal })
   opened.push(bus)
   return bus
 }

@@ -10,11 +10,11 @@ import { noteLink } from './recheck.store'
 import { webhookReaction } from './verdict'
 
 /** Everything about identity that runs on its own: both consumers, the sweeps, the rechecks. */
-export function runIdentity(context: Context, bus: Bus, onStuck: () => void): AsyncDisposable {
+export function runIdentity(context: Context, bus: Bus, onFatal: () => void): AsyncDisposable {
   const { config, database, log, poke } = context
   // Both consumers know every reaction: either may redrive a dead letter of the other.
   const consumption = {
-    ...{ bus, consumer: 'gateway', database, messaging: gatewayMessaging, log, poke, onStuck },
+    ...{ bus, consumer: 'gateway', database, messaging: gatewayMessaging, log, poke, onFatal },
     reactions: [webhookReaction(context), ...orderReactions(context)],
   }
   const loop = { everyMs: config.sweepEveryMs, log }

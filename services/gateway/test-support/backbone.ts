@@ -22,7 +22,7 @@ import { openUsers } from '../users/user.store'
 import { config } from './fixture'
 
 const log = pino({ level: 'silent' })
-const onStuck = () => {}
+const onFatal = () => {}
 
 /** A real Postgres and a real nats-server, provisioned and migrated as everywhere. */
 export async function startBackbone() {
@@ -38,12 +38,12 @@ export async function startBackbone() {
   ])
   const databaseUrl = postgres.urlAs('gateway', postgres.passwords.gateway)
   const busAs = (name: ServiceName): Promise<Bus> =>
-    openBus({ url: nats.url, user: name, password: nats.passwords[name], name, log, onStuck })
+    openBus({ url: nats.url, user: name, password: nats.passwords[name], name, log, onFatal })
   const kept = ends.move()
   return {
     nats,
     busAs,
-    database: kept.use(openDatabase({ url: databaseUrl, name: 'suite', log, onStuck })),
+    database: kept.use(openDatabase({ url: databaseUrl, name: 'suite', log, onFatal })),
     databaseUrl,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }
@@ -55,7 +55,7 @@ export async function startGateway(backbone: Backbone, over: Partial<Config> = {
   await using ends = new AsyncDisposableStack()
   const bus = ends.use(await backbone.busAs('gateway'))
   const database = ends.use(
-    openDatabase({ url: backbone.databaseUrl, name: 'gateway', log, onStuck }),
+    openDatabase({ url: backbone.databaseUrl, name: 'gateway', log, onFatal }),
   )
   const relay = ends.use(relayOutbox({ bus, database, outbox, log }))
   const own = { ...config, sweepAfterMs: 60_000, sweepEveryMs: 50, ...over }
@@ -69,7 +69,7 @@ export async function startGateway(backbone: Backbone, over: Partial<Config> = {
     verification: openVerification({ config: own, clock, database, provider }),
     health: openHealth(bus, database),
   }
-  ends.use(runIdentity(context, bus, onStuck))
+  ends.use(runIdentity(context, bus, onFatal))
   const app = await openApp(context)
   const server = ends.use(listen(app, { host: '127.0.0.1', port: 0 }))
   const kept = ends.move()

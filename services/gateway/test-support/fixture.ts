@@ -103,7 +103,7 @@ export function contextOf(over: Partial<Context> = {}): Context {
     log,
     ask: askOf({}).ask,
     publish: streamInMemory().publish,
-    database: openDatabase({ url: config.databaseUrl, name: 'none', log, onStuck: () => {} }),
+    database: openDatabase({ url: config.databaseUrl, name: 'none', log, onFatal: () => {} }),
     poke: () => {},
     users: usersInMemory(),
     provider: identityProviderOf(configured, clock),

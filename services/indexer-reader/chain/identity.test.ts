@@ -21,7 +21,7 @@ async function start(creditLineAddress: Address, rpcUrls = [chain.rpcUrl]) {
   const began = await awaitChain(
     rpcUrls,
     { chainId: 10_143, genesisHash: 'unchecked', contract: creditLineAddress },
-    { log, signal: AbortSignal.timeout(20_000), stuck: () => (ended = true) },
+    { log, signal: AbortSignal.timeout(20_000), fatal: () => (ended = true) },
   )
   return { began, ended, said }
 }

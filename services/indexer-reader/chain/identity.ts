@@ -51,14 +51,14 @@ const retryMs = 1_000
 export async function awaitChain(
   rpcUrls: readonly string[],
   identity: ChainIdentity,
-  { log, signal, stuck }: { log: Log; signal: AbortSignal; stuck: () => void },
+  { log, signal, fatal }: { log: Log; signal: AbortSignal; fatal: () => void },
 ): Promise<boolean> {
   while (!signal.aborted) {
     const answers = await Promise.allSettled(rpcUrls.map((url) => whyUnreadable(url, identity)))
     const reason = answers.find((one) => one.status === 'fulfilled' && one.value !== undefined)
     if (reason?.status === 'fulfilled') {
       log.fatal({ reason: reason.value }, 'chain is not the one configured')
-      stuck()
+      fatal()
       return false
     }
     const away = answers.filter((one) => one.status === 'rejected')

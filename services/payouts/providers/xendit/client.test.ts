@@ -76,12 +76,15 @@ describe('an order to pay', () => {
     ['HTML', () => new Response('<html>')],
     ['another form', () => Response.json({ id: 'disb-1' })],
     ['a refusal without a code', () => new Response('no', { status: 400 })],
-  ] as const)('that is answered %s is unknown, and is not repeated by itself', async (_, reply) => {
-    seen = []
-    answer = reply
-    await expect(provider.create(order)).rejects.toThrow(ProviderUnknown)
-    expect(seen).toHaveLength(1)
-  })
+  ] as const)(
+    'that is answered %s is unknown, and is not repeated on its own',
+    async (_, reply) => {
+      seen = []
+      answer = reply
+      await expect(provider.create(order)).rejects.toThrow(ProviderUnknown)
+      expect(seen).toHaveLength(1)
+    },
+  )
 })
 
 describe('a look-up', () => {
