@@ -75,7 +75,7 @@ function paymentDetails({ account, channelCode, status }: Payment): Record<strin
       return {
         payer_name: 'Sandbox Payer',
         payer_account_number: '1234567890',
-        issuer_name: channelCode.split('_')[0],
+        issuer_name: channelCode.replace(/_VIRTUAL_ACCOUNT$/, ''),
       }
     case 'QR CODE':
       return { issuer_name: 'DANA', receipt_id: '000000000001', fund_source: 'EWALLET' }

@@ -169,8 +169,7 @@ function channelOf({ account, channelCode }: { account: Account; channelCode: st
   const type = findChannel(account, channelCode)?.type
   const category: ChannelCategory = type ? categories[type] : 'OTHER'
   if (category === 'EWALLET') return { category, channelCode: `${account}_${channelCode}` }
-  const [bank = channelCode] = channelCode.split('_')
-  return { category, channelCode: category === 'VIRTUAL_ACCOUNT' ? bank : channelCode }
+  return { category, channelCode: channelCode.replace(/_VIRTUAL_ACCOUNT$/, '') }
 }
 
 /** What a list that lags behind shows of a row: nothing yet, how it stood before, or all. */
