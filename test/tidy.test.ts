@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { Glob } from 'bun'
 import { serviceNames } from '#shared/messages/topic'
 import { circlesAmong, importsOf, names } from './imports'
@@ -60,6 +60,16 @@ describe('every document', () => {
     const paths = documents.flatMap((path) => [...read(path).matchAll(named)].map(([, to]) => to))
     expect(paths.length).toBeGreaterThan(30)
     expect(paths.filter((to) => !existsSync(join(root, to as string)))).toEqual([])
+  })
+
+  test('names no script that is nowhere', () => {
+    const all = new Glob('{services,shared,infra,test}/**/*.ts').scanSync(root)
+    const known = new Set([...all].map((path) => basename(path)))
+    const names = documents.flatMap((path) =>
+      [...read(path).matchAll(/`([\w-]+(?:\.[\w-]+)*\.ts)`/g)].map(([, name]) => name as string),
+    )
+    expect(names.length).toBeGreaterThan(30)
+    expect(names.filter((name) => !known.has(name))).toEqual([])
   })
 
   test('links only to files that there are', () => {
