@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lte, ne, or, sql } from 'drizzle-orm'
 import { boolean, check, index, integer, text, unique, uniqueIndex } from 'drizzle-orm/pg-core'
-import { addressColumn, amountColumn, at, timestamps } from '#shared/db/columns'
+import { addressColumn, amountColumn, at, fromNow, timestamps } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
 import { type Cursor, newestFirst } from '#shared/db/paging'
 import { pairs, providerAccounts } from '#shared/money/pair'
@@ -101,9 +101,6 @@ export type NewPayment = typeof payments.$inferInsert
 
 const first = async (rows: PromiseLike<PaymentRow[]>) => (await rows)[0]
 
-/** By the clock of the database, and not from the start of a transaction that waited for a lock. */
-const inMs = (ms: number) => sql`clock_timestamp() + ${ms} * interval '1 millisecond'`
-
 /**
  * Stores what we promise before the provider is asked, leased to who stores it: at no moment does the
  * row look like one that nobody is opening. Undefined when the quote already has its row.
@@ -112,7 +109,7 @@ export const insertPayment = (db: Db, payment: NewPayment, leaseMs: number) =>
   first(
     db
       .insert(payments)
-      .values({ ...payment, openingUntil: inMs(leaseMs) })
+      .values({ ...payment, openingUntil: fromNow(leaseMs) })
       .onConflictDoNothing()
       .returning(),
   )
@@ -211,7 +208,7 @@ export const leaseOpening = (db: Db, id: string, leaseMs: number) =>
   first(
     db
       .update(payments)
-      .set({ openingUntil: inMs(leaseMs) })
+      .set({ openingUntil: fromNow(leaseMs) })
       .where(
         and(
           eq(payments.id, id),

@@ -1,3 +1,4 @@
+import { fromNow } from '#shared/db/columns'
 import type { Tx } from '#shared/db/open'
 import { announce } from '#shared/db/outbox.store'
 import { messageIdFor } from '#shared/ids'
@@ -5,7 +6,7 @@ import type { PayoutPaid, PayoutReturned, PayoutTaken } from '#shared/messages/p
 import { ReturnOrdered, TakeOrdered } from '#shared/messages/relay'
 import type { Topic } from '#shared/messages/topic'
 import type { Reason } from './cashout'
-import { type Cashout, checkAfter, moveCashout } from './cashout.store'
+import { type Cashout, moveCashout } from './cashout.store'
 import type { Context } from './context'
 import { outbox } from './schema.store'
 
@@ -49,7 +50,7 @@ export async function startReturn(
   id: string,
   because: { reason: Reason; failureCode: string | null },
 ): Promise<boolean> {
-  const nextCheckAt = checkAfter(sweepAfterMs)
+  const nextCheckAt = fromNow(sweepAfterMs)
   const cashout = await moveCashout(tx, id, 'returning', { ...because, nextCheckAt })
   if (!cashout) return false
   await announce(tx, outbox, ReturnOrdered, messageIdFor(ReturnOrdered, id), returnOf(cashout))

@@ -9,7 +9,7 @@ import {
   text,
   unique,
 } from 'drizzle-orm/pg-core'
-import { addressColumn, amountColumn, at, timestamps } from '#shared/db/columns'
+import { addressColumn, amountColumn, at, fromNow, timestamps } from '#shared/db/columns'
 import type { Database, Db, Tx } from '#shared/db/open'
 import { type Cursor, newestFirst } from '#shared/db/paging'
 import { statesBefore } from '#shared/lifecycle'
@@ -150,9 +150,6 @@ export async function countAttempt(tx: Tx, { id, attempts }: Cashout): Promise<C
   return counted!
 }
 
-/** When a new state is first checked, if nothing happens before. */
-export const checkAfter = (waitMs: number): SQL => sql`now() + ${waitMs} * interval '1 millisecond'`
-
 /**
  * Takes the rows whose check is due and sets the time of the next one. Of several copies one gets a
  * row, and the check of a copy that dies is followed by the next.
@@ -174,7 +171,7 @@ export async function leaseDue(tx: Tx, rowsMax: number, waitMs: number): Promise
   return tx
     .update(cashouts)
     .set({
-      nextCheckAt: sql`now() + ${wait} * interval '1 millisecond'`,
+      nextCheckAt: fromNow(wait),
       checks: sql`${cashouts.checks} + 1`,
     })
     .where(inArray(cashouts.id, ids))

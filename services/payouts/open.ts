@@ -3,6 +3,7 @@ import { Faulted, Unavailable } from '#shared/bus/ask'
 import { type Answering, answering } from '#shared/bus/serve'
 import { canonical } from '#shared/chain/erc3009'
 import { toUnixSeconds } from '#shared/clock'
+import { fromNow } from '#shared/db/columns'
 import { Overdue } from '#shared/deadline'
 import { failpoint } from '#shared/failpoint'
 import { uuidFor } from '#shared/ids'
@@ -13,7 +14,7 @@ import type { AnswerOf } from '#shared/messages/topic'
 import { ok, type RefusalCode, refuse } from '#shared/refusals'
 import { orderTake } from './advance'
 import type { CashoutRequest } from './cashout'
-import { type Cashout, checkAfter, findRivals, insertCashout } from './cashout.store'
+import { type Cashout, findRivals, insertCashout } from './cashout.store'
 import type { Context } from './context'
 import { checkBank, priceFloor } from './decide'
 
@@ -115,7 +116,7 @@ async function store(
     channelCode: bank.channelCode,
     bankDetails: sealed.box,
     bankDetailsKeyId: sealed.keyId,
-    nextCheckAt: checkAfter(context.sweepAfterMs),
+    nextCheckAt: fromNow(context.sweepAfterMs),
   }
   const stored = await context.database.transaction(async (tx) => {
     if (!(await insertCashout(tx, row))) return false

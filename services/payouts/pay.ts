@@ -1,14 +1,8 @@
+import { fromNow } from '#shared/db/columns'
 import { failpoint } from '#shared/failpoint'
 import { type ProviderMeaning, ProviderUnknown } from '#shared/provider/problem'
 import { startReturn } from './advance'
-import {
-  type Cashout,
-  checkAfter,
-  countAttempt,
-  findCashout,
-  lockCashout,
-  moveCashout,
-} from './cashout.store'
+import { type Cashout, countAttempt, findCashout, lockCashout, moveCashout } from './cashout.store'
 import type { Context } from './context'
 import { aboutOf, believeRefusal, decisive } from './decide'
 import type { Evidence, PayoutOrder } from './provider'
@@ -22,7 +16,7 @@ import { type AnomalyKind, recordAnomaly } from './schema.store'
  */
 export async function payTaken(context: Context, cashout: Cashout): Promise<void> {
   failpoint('payouts:taken')
-  const nextCheckAt = checkAfter(context.sweepAfterMs)
+  const nextCheckAt = fromNow(context.sweepAfterMs)
   const started = await context.database.run((db) =>
     moveCashout(db, cashout.id, 'paying', { nextCheckAt }),
   )

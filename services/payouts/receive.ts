@@ -1,8 +1,9 @@
 import { sql } from 'drizzle-orm'
+import { fromNow } from '#shared/db/columns'
 import type { Tx } from '#shared/db/open'
 import { PayoutPaid } from '#shared/messages/payouts'
 import { announceFact, startReturn } from './advance'
-import { type Cashout, checkAfter, lockCashout, moveCashout, noteCashout } from './cashout.store'
+import { type Cashout, lockCashout, moveCashout, noteCashout } from './cashout.store'
 import type { Context } from './context'
 import { receivePayoutStatus, type Step } from './decide'
 import type { Evidence, PayoutStatus } from './provider'
@@ -35,7 +36,7 @@ export async function receiveEvidence(tx: Tx, context: Context, evidence: Eviden
 }
 
 async function becomePaid(tx: Tx, { sweepAfterMs, log }: Context, id: string): Promise<void> {
-  const change = { paidAt: sql`now()`, nextCheckAt: checkAfter(sweepAfterMs) }
+  const change = { paidAt: sql`now()`, nextCheckAt: fromNow(sweepAfterMs) }
   const paid = await moveCashout(tx, id, 'paid', change)
   if (!paid) return
   await announceFact(tx, PayoutPaid, paid)

@@ -1,11 +1,12 @@
 import { sql } from 'drizzle-orm'
 import { type Reaction, reactTo } from '#shared/bus/reaction'
+import { fromNow } from '#shared/db/columns'
 import type { Tx } from '#shared/db/open'
 import { PayoutReturned, PayoutTaken } from '#shared/messages/payouts'
 import { relayFailed, relaySettled } from '#shared/messages/relay'
 import { announceFact, startReturn } from './advance'
 import { takeReasonFrom } from './cashout'
-import { checkAfter, lockCashout, moveCashout, noteCashout } from './cashout.store'
+import { lockCashout, moveCashout, noteCashout } from './cashout.store'
 import type { Context } from './context'
 import { mayArriveLate, receiveTaken } from './decide'
 import { recordAnomaly } from './schema.store'
@@ -50,7 +51,7 @@ async function taken(tx: Tx, context: Context, id: string, txHash: string | null
 async function takeFailed(tx: Tx, context: Context, id: string, word: string): Promise<void> {
   const { sweepAfterMs, log } = context
   const reason = takeReasonFrom(word)
-  const nextCheckAt = mayArriveLate(reason) ? checkAfter(sweepAfterMs) : null
+  const nextCheckAt = mayArriveLate(reason) ? fromNow(sweepAfterMs) : null
   const failed = await moveCashout(tx, id, 'failed', { reason, nextCheckAt })
   if (failed) log.info({ payoutId: id, reason, word }, 'payout failed, nothing was taken')
 }

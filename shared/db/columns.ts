@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { customType, timestamp } from 'drizzle-orm/pg-core'
 
 /** A whole amount in the smallest unit its name says; `numeric(78,0)` holds every uint256. */
@@ -17,8 +17,12 @@ export const addressColumn = customType<{ data: `0x${string}`; driverData: strin
 export const at = (name: string) =>
   timestamp(name, { withTimezone: true, mode: 'date', precision: 3 })
 
-/** So many ms from now, by the clock of the database: where a lease or a wait ends. */
-export const fromNow = (ms: number) => sql`now() + ${ms} * interval '1 millisecond'`
+/**
+ * So many ms from now, where a lease or a wait ends: by the clock of the database, and not from the
+ * start of a transaction that waited for a lock.
+ */
+export const fromNow = (ms: number | SQL) =>
+  sql`clock_timestamp() + ${ms} * interval '1 millisecond'`
 
 /** When a row was written and last changed. */
 export const timestamps = () => ({

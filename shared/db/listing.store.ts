@@ -92,7 +92,7 @@ export async function noteFailed(
       .update(listings)
       .set({
         failures: sql`${listings.failures} + 1`,
-        dueAt: sql`now() + ${wait} * interval '1 millisecond'`,
+        dueAt: fromNow(wait),
       })
       .where(rowOf(listings, key))
       .returning({ failures: listings.failures }),
