@@ -132,7 +132,13 @@ function shown({ inFlight: _, ...entry }: Entry): Omit<Entry, 'inFlight'> {
 /** Where a page ended: the next one begins below it, in the order (createdAt, id). */
 type Cursor = { readonly createdAt: string; readonly id: string }
 
-const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+/** Those of all owners; Postgres takes neither a NUL byte nor half a surrogate pair as text. */
+const ownId = /^[A-Za-z0-9_-]{1,200}$/
+/** To `Date` 31 February is 3 March, to Postgres an error: what exists is spelt the same again. */
+const isTimestamp = (text: string) => {
+  const at = new Date(text)
+  return at.getTime() >= 0 && at.toISOString() === text
+}
 
 /** Opaque to the app. */
 const formatCursor = ({ createdAt, id }: Cursor): string =>
@@ -146,8 +152,7 @@ export function parseCursor(text: string): Cursor | undefined {
     if (!Array.isArray(value) || value.length !== 2) return undefined
     const [createdAt, id] = value
     if (typeof createdAt !== 'string' || typeof id !== 'string') return undefined
-    if (!timestamp.test(createdAt) || Number.isNaN(Date.parse(createdAt))) return undefined
-    return id.length > 0 && id.length <= 200 ? { createdAt, id } : undefined
+    return isTimestamp(createdAt) && ownId.test(id) ? { createdAt, id } : undefined
   } catch {
     return undefined
   }
