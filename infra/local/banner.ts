@@ -7,6 +7,7 @@ export function banner(stack: StackFile, facts: { dir: string; bootMs: number })
   const rows: [string, string][] = [
     ['gateway', stack.gateway],
     ['  interface', `${stack.gateway}/docs`],
+    ['  operators', `${stack.ops.gateway}   /metrics, /ready`],
     ['sandbox', `${stack.sandbox}   payment and identity providers`],
     ['nats', `${nats.url}   monitor ${nats.monitor}`],
     ['postgres', stack.postgres.url],

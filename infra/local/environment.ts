@@ -42,6 +42,7 @@ export const laneKeys = [devKey('lane 0'), devKey('lane 1')]
 /** Where the parts of a stack are. */
 export type Places = {
   gatewayPort: number
+  opsPort: number
   gateway: string
   sandbox: string
   sandboxPort: number
@@ -90,6 +91,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       ...identity,
       DATABASE_URL: databaseUrl(places, secrets, 'gateway'),
       HTTP_PORT: String(places.gatewayPort),
+      OPS_PORT: String(places.opsPort),
       PUBLIC_URL: places.gateway,
       PAYMENTS_CALLBACK_TOKENS_ID: secrets.callbackTokens.ID,
       PAYMENTS_CALLBACK_TOKENS_MY: secrets.callbackTokens.MY,

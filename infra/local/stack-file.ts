@@ -5,6 +5,8 @@ import type { DevAccount } from '#infra/local/keys'
 /** What tools and tests need to know of a running stack: `.local/stack.json`. */
 export type StackFile = {
   gateway: string
+  /** Listeners for operators: `/metrics`, and who is missing in `/ready`. */
+  ops: { gateway: string }
   sandbox: string
   nats: { url: string; admin: { user: string; password: string }; monitor: string }
   postgres: { url: string }

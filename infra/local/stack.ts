@@ -56,15 +56,16 @@ export type Stack = AsyncDisposable & {
 
 const wantedPorts = {
   gateway: 3000,
+  ops: 3001,
   sandbox: 3100,
   nats: 4222,
   monitor: 8222,
   postgres: 5432,
   chain: 8545,
 }
-const anyPorts = { gateway: 0, sandbox: 0, nats: 0, monitor: 0, postgres: 0, chain: 0 }
+const anyPorts = { gateway: 0, ops: 0, sandbox: 0, nats: 0, monitor: 0, postgres: 0, chain: 0 }
 
-/** Boots everything on this machine in `dir` and resolves when the gateway's `/ready` says so. */
+/** Boots everything on this machine in `dir` and resolves when every service is ready. */
 export async function bootStack(options: StackOptions): Promise<Stack> {
   emptyDir(join(options.dir, 'logs'))
   removeStackFile(options.dir)
@@ -107,7 +108,7 @@ async function boot(
     secrets,
     options,
   )
-  await waitUntil('every service being ready', () => ready(places.gateway), 60_000)
+  await waitUntil('every service being ready', () => ready(places.opsPort), 60_000)
 
   const info = () => describe(processes, places, secrets, backbone, wallets)
   keep.current = () => writeStackFile(options.dir, info())
@@ -136,10 +137,12 @@ async function place(backbone: Backbone, ports: typeof wantedPorts, dir: string)
   const bookPath = join(dir, 'sandbox.jsonl')
   rmSync(bookPath, { force: true }) // A new world: nothing of an earlier one happened in it.
   const gatewayPort = await freePort(ports.gateway)
+  const opsPort = await freePort(ports.ops)
   const sandboxPort = await freePort(ports.sandbox)
   return {
     ...backbone,
     gatewayPort,
+    opsPort,
     sandboxPort,
     gateway: `http://127.0.0.1:${gatewayPort}`,
     sandbox: `http://127.0.0.1:${sandboxPort}`,
@@ -174,8 +177,11 @@ function startOwnProcesses(
   }
 }
 
-const ready = async (gateway: string) =>
-  (await fetch(`${gateway}/ready`, { signal: AbortSignal.timeout(2_000) })).ok
+const opsOf = (port: number) => `http://127.0.0.1:${port}`
+
+/** The public answer may be 5 s old. */
+const ready = async (opsPort: number) =>
+  (await fetch(`${opsOf(opsPort)}/ready`, { signal: AbortSignal.timeout(2_000) })).ok
 
 function describe(
   processes: Processes,
@@ -188,6 +194,7 @@ function describe(
   const { ausd, creditLine, treasury } = places.deployment
   return {
     gateway: places.gateway,
+    ops: { gateway: opsOf(places.opsPort) },
     sandbox: places.sandbox,
     nats: {
       url: places.natsUrl,

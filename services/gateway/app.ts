@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Context } from './context'
-import { openHttpMetrics } from './health/metrics'
+import { type HttpMetrics, openHttpMetrics } from './health/metrics'
 import { everyAnswer, openEdge } from './http/edge'
 import { openApiDocument } from './openapi/document'
 import { activityRoute } from './routes/activity'
@@ -35,12 +35,14 @@ const routes = [
 export type App = (request: Request, socketAddress: string) => Promise<Response>
 
 /** Puts the routes together, with what every request and every answer has. */
-export async function openApp(context: Context): Promise<App> {
+export async function openApp(
+  context: Context,
+  metrics: HttpMetrics = openHttpMetrics(),
+): Promise<App> {
   const access = openAccess(context)
-  const metrics = openHttpMetrics()
   const served = new Elysia()
   for (const route of routes) served.use(route(context, access))
-  served.use(healthRoutes(context, metrics))
+  served.use(healthRoutes(context))
   const document = await openApiDocument(served, context.config.publicUrl)
   const router = new Elysia().use(everyAnswer(context)).use(served).use(docsRoutes(document))
   return openEdge(context, { handle: async (request) => router.fetch(request), metrics })

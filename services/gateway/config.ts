@@ -8,6 +8,11 @@ export const fields = {
   ...databaseFields,
   HTTP_HOST: text({ about: 'address to listen on', fallback: '127.0.0.1' }),
   HTTP_PORT: integer({ about: 'port to listen on', fallback: '3000' }),
+  OPS_HOST: text({ about: 'address that operators reach it on', fallback: '127.0.0.1' }),
+  OPS_PORT: integer({
+    about: 'port of `/metrics` and of the details of `/ready`; never to be published',
+    fallback: '3001',
+  }),
   PUBLIC_URL: url({ about: 'base address as the app sees it' }),
   PAYMENTS_CALLBACK_TOKENS_ID: list({
     about: 'x-callback-token of the Indonesian account; two during a rotation',

@@ -134,19 +134,20 @@ describe('over HTTP', () => {
 })
 
 test('readiness names what is missing until everything answers', async () => {
-  const before = await get('/ready')
+  const ops = (path: string) => fetch(`${gateway.ops}${path}`)
+  const before = await ops('/ready')
   expect(before.status).toBe(503)
   expect(await before.json()).toMatchObject({ missing: ['pricing', 'indexer-reader'] })
   const rate = async () => ({ refused: 'rate_unavailable' as const })
   await using _pricing = await answerAs(backbone, 'pricing', [answering(QuoteCreate, rate)])
   await using _reader = await answerAs(backbone, 'indexer-reader', [])
-  await waitUntil('readiness', async () => (await get('/ready')).status === 200)
+  await waitUntil('readiness', async () => (await ops('/ready')).status === 200)
   const up = ['pricing', 'payments', 'payouts', 'chain-relayer', 'indexer-reader'].map(
     (service) => `service_up{service="${service}",instance=`,
   )
   // A service that is slow to answer is silent in one scrape, and there in the next.
   const metrics = await waitUntil('every service in the metrics', async () => {
-    const text = await (await get('/metrics')).text()
+    const text = await (await ops('/metrics')).text()
     return up.every((line) => text.includes(line)) && text
   })
   expect(metrics).toContain('service_figure{service="gateway",figure="outbox_waiting"}')

@@ -7,6 +7,8 @@ import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#
 import { openApp } from './app'
 import { fields } from './config'
 import type { Context } from './context'
+import { openHttpMetrics } from './health/metrics'
+import { openOperators } from './health/operators'
 import { openHealth } from './health/probes'
 import { identityProviderOf } from './identity/providers/choose'
 import { openVerification, runIdentity } from './identity/run'
@@ -34,8 +36,11 @@ await runService('gateway', fields, async (config, runtime) => {
   const stats = context.health.figures
   const listed = { bus, name: 'gateway', description, answers: [], stats, log } as const
   await using _listed = await serve(listed) // So that `nats micro ls` shows the whole system.
-  const app = await openApp(context)
+  const metrics = openHttpMetrics()
+  const operators = openOperators(context, metrics)
+  await using ops = listen(operators, { host: config.opsHost, port: config.opsPort })
+  const app = await openApp(context, metrics)
   await using server = listen(app, { host: config.httpHost, port: config.httpPort })
-  log.info({ port: server.port }, 'gateway listening')
+  log.info({ port: server.port, opsPort: ops.port }, 'gateway listening')
   await untilStopped(signal)
 })

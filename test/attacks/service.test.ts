@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { connect } from 'nats'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
 import { newUser } from '../support/people'
 import { ownStack } from '../support/stack'
 
@@ -28,4 +30,51 @@ describe('an attacker makes up the cursor of a list', () => {
     const { status, body } = await person.get(`/me/activity?cursor=${cursor}`)
     expect([status, body.error]).toEqual([400, 'cursor is not one that this list gave'])
   })
+})
+
+describe('an attacker hammers what is for operators', () => {
+  const at = (path: string) => fetch(`${stack.info.gateway}${path}`)
+  const cachedMs = 5_000
+
+  test('by asking for the figures of all services: they are elsewhere', async () => {
+    expect((await at('/metrics')).status).toBe(404)
+    const figures = await (await fetch(`${stack.info.ops.gateway}/metrics`)).text()
+    expect(figures).toContain('service_up{service="payments",instance=')
+  })
+
+  test('by asking 300 times whether all is well: the services are asked once in 5 s', async () => {
+    const { url, admin } = stack.info.nats
+    const nc = await connect({ servers: url, user: admin.user, pass: admin.password })
+    const pings = nc.subscribe('$SRV.PING')
+    await nc.flush()
+    const startedAt = Date.now()
+    for (let round = 0; round < 30; round++)
+      await Promise.all(Array.from({ length: 10 }, () => at('/ready').then((one) => one.text())))
+    const roundsMax = Math.ceil((Date.now() - startedAt) / cachedMs) + 1
+    await nc.flush()
+    expect(pings.getReceived()).toBeLessThanOrEqual(roundsMax)
+    await nc.close()
+  })
+
+  test('to learn which part is down: it is told that one is', async () => {
+    const pricing = stack.process('pricing')
+    await pricing.stop('SIGTERM')
+    try {
+      const no = await waitUntil(
+        'the public no',
+        async () => {
+          const answer = await at('/ready')
+          return answer.status === 503 && answer
+        },
+        4 * cachedMs,
+      )
+      expect(await no.json()).toEqual({ error: 'not ready' })
+      const details = await fetch(`${stack.info.ops.gateway}/ready`)
+      expect([details.status, await details.json()]).toEqual([503, { missing: ['pricing'] }])
+    } finally {
+      pricing.start()
+    }
+    await waitUntil('the public yes', async () => (await at('/ready')).ok, 4 * cachedMs)
+    expect(await (await at('/ready')).json()).toEqual({ status: 'ready' })
+  }, 50_000)
 })

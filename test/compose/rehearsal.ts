@@ -29,8 +29,8 @@ const { services } = readComposition('compose.yaml')
 
 /** What the containers call by name or path, and where it is here. Nothing else is changed. */
 async function placesIn(dir: string) {
-  const [gateway, sandbox, nats, monitor, postgres, chain] = await Promise.all(
-    Array.from({ length: 6 }, () => freePort()),
+  const [gateway, ops, sandbox, nats, monitor, postgres, chain] = await Promise.all(
+    Array.from({ length: 7 }, () => freePort()),
   )
   const at = (port: number | undefined) => `127.0.0.1:${port}`
   return {
@@ -51,6 +51,7 @@ async function placesIn(dir: string) {
     /** Values that are a port and nothing else. */
     wholes: new Map([
       ['3000', String(gateway)],
+      ['3001', String(ops)],
       ['3100', String(sandbox)],
       ['4222', String(nats)],
     ]),

@@ -1,15 +1,17 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
+import type { Clock } from '#shared/clock'
 import type { Context } from '../context'
-import { figuresIn, type HttpMetrics, sample, serviceLines } from '../health/metrics'
+import type { Readiness } from '../health/probes'
 import { operation } from '../openapi/operation'
 
 const Status = Type.Object({ status: Type.String() })
-const metricsType = 'text/plain; version=0.0.4; charset=utf-8'
+const readyForMs = 5_000
 
-/** `GET /health`, `/ready` and `/metrics`: for probes and operators. */
-export const healthRoutes = ({ health }: Context, metrics: HttpMetrics) =>
-  new Elysia()
+/** `GET /health` and `/ready`: for probes from outside. Details are operators' (`health/operators.ts`). */
+export const healthRoutes = ({ health, clock }: Context) => {
+  const isReady = openYesOrNo(health.readiness, clock)
+  return new Elysia()
     .get(
       '/health',
       () => ({ status: 'alive' }),
@@ -23,37 +25,36 @@ export const healthRoutes = ({ health }: Context, metrics: HttpMetrics) =>
     .get(
       '/ready',
       async ({ set }) => {
-        const missing = await health.readiness()
-        if (missing.length === 0) return { status: 'ready' }
+        if (await isReady()) return { status: 'ready' }
         set.status = 503
-        set.headers['retry-after'] = '1'
-        return { error: `not ready: no answer from ${missing.join(', ')}`, missing }
+        set.headers['retry-after'] = String(readyForMs / 1000)
+        return { error: 'not ready' }
       },
       operation({
         summary: 'Does everything answer: Postgres, NATS and all six services?',
         tag: 'operations',
-        ok: { description: 'It does.', schema: Status, example: { status: 'ready' } },
+        ok: {
+          description: 'It did within the last 5 seconds.',
+          schema: Status,
+          example: { status: 'ready' },
+        },
         errors: [503],
       }),
     )
-    .get(
-      '/metrics',
-      async ({ set }) => {
-        // Without NATS nothing is known of the others: that is not the same as none of them running.
-        const gathering = health.gatherStats().catch(() => undefined)
-        const [stats, own] = await Promise.all([gathering, health.figures()])
-        const labels = { service: 'gateway' }
-        const ownLines = figuresIn(own).map(([figure, value]) =>
-          sample('service_figure', { ...labels, figure }, value),
-        )
-        const lines = [...metrics.lines(), ...serviceLines(stats), ...ownLines]
-        set.headers['content-type'] = metricsType
-        return `${lines.join('\n')}\n`
-      },
-      operation({
-        summary: 'Figures of all services, as Prometheus text',
-        tag: 'operations',
-        ok: { description: 'Prometheus text format 0.0.4.' },
-        errors: [],
-      }),
-    )
+}
+
+/** Asks once in `readyForMs`, however many callers there are and whatever the answer was. */
+function openYesOrNo(readiness: Readiness, clock: Clock): () => Promise<boolean> {
+  let known: { readonly at: number; readonly ready: Promise<boolean> } | undefined
+  return () => {
+    const now = clock()
+    if (!known || now - known.at >= readyForMs || now < known.at) {
+      const ready = readiness().then(
+        (missing) => missing.length === 0,
+        () => false,
+      )
+      known = { at: now, ready }
+    }
+    return known.ready
+  }
+}

@@ -12,7 +12,7 @@ import {
   type Replies,
   refusing,
 } from '../test-support/fixture'
-import { ana, walletOf } from '../test-support/wallets'
+import { ana, nowMs, walletOf } from '../test-support/wallets'
 
 const chain: Replies = { 'chain.account': okay({ wallet: walletOf(ana), ...account }) }
 const reader: Replies = { 'indexer.record': okay({ history, blockNumber: '75' }) }
@@ -165,26 +165,45 @@ describe('CORS over the whole app', () => {
 
 describe('GET /ready', () => {
   test.each([
-    [[], 200, { status: 'ready' }],
-    [
-      ['payments', 'nats'],
-      503,
-      { error: 'not ready: no answer from payments, nats', missing: ['payments', 'nats'] },
-    ],
-  ] as [string[], number, object][])(
-    'with %p missing answers %d',
-    async (missing, status, body) => {
+    [[], 200, { status: 'ready' }, { status: 'ready' }],
+    [['payments', 'nats'], 503, { error: 'not ready' }, { missing: ['payments', 'nats'] }],
+  ] as [string[], number, object, object][])(
+    'with %p missing answers %d, and tells operators alone who it is',
+    async (missing, status, body, details) => {
       const fixture = await fixtureOf({}, { health: { ...health, readiness: async () => missing } })
       const response = await fixture.call('GET', '/ready')
       expect([response.status, await response.json()]).toEqual([status, body])
+      const told = await fixture.ops('/ready')
+      expect([told.status, await told.json()]).toEqual([status, details])
     },
   )
+  test('asks once in 5 s, whatever the answer was', async () => {
+    let now = nowMs
+    let rounds = 0
+    const readiness = async () => (++rounds === 1 ? ['nats'] : [])
+    const over = { clock: () => now, health: { ...health, readiness } }
+    const fixture = await fixtureOf({}, over)
+    const statusAt = async (ms: number) => {
+      now = nowMs + ms
+      return (await fixture.call('GET', '/ready')).status
+    }
+    expect(await Promise.all([0, 0, 4_999].map(statusAt))).toEqual([503, 503, 503])
+    expect(rounds).toBe(1)
+    expect([await statusAt(5_000), rounds]).toEqual([200, 2])
+  })
+})
+
+test('GET /metrics is for operators alone, and says the rest without the database', async () => {
+  const figures = () => Promise.reject(new Error('no Postgres'))
+  const fixture = await fixtureOf(chain, { health: { ...health, figures } })
+  expect((await fixture.call('GET', '/metrics')).status).toBe(404)
+  expect(await (await fixture.ops('/metrics')).text()).toContain('services_asked 1')
 })
 
 test('GET /metrics says that the services could not be asked, and not that none runs', async () => {
   const gatherStats = () => Promise.reject(new Error('no NATS'))
   const fixture = await fixtureOf(chain, { health: { ...health, gatherStats } })
-  const lines = (await (await fixture.call('GET', '/metrics')).text()).split('\n')
+  const lines = (await (await fixture.ops('/metrics')).text()).split('\n')
   expect(lines).toContain('services_asked 0')
   expect(lines.filter((line) => line.includes('service_up'))).toEqual([])
 })
@@ -202,7 +221,7 @@ test('GET /metrics counts requests by route, and carries the figures of the serv
   const gatherStats = async () => stats
   const fixture = await fixtureOf(chain, { health: { ...health, gatherStats, figures } })
   await fixture.call('GET', path)
-  const text = await (await fixture.call('GET', '/metrics')).text()
+  const text = await (await fixture.ops('/metrics')).text()
   for (const line of [
     'http_request_duration_seconds_count{method="GET",route="/verify/:wallet",status="200"} 1',
     'services_asked 1',

@@ -13,6 +13,8 @@ import { provisionNats, startScratchServer } from '#test/support/scratch-server'
 import { openApp } from '../app'
 import type { Config } from '../config'
 import type { Context } from '../context'
+import { openHttpMetrics } from '../health/metrics'
+import { openOperators } from '../health/operators'
 import { openHealth } from '../health/probes'
 import { identityProviderOf } from '../identity/providers/choose'
 import { openVerification, runIdentity } from '../identity/run'
@@ -70,11 +72,14 @@ export async function startGateway(backbone: Backbone, over: Partial<Config> = {
     health: openHealth(bus, database),
   }
   ends.use(runIdentity(context, bus, onFatal))
-  const app = await openApp(context)
-  const server = ends.use(listen(app, { host: '127.0.0.1', port: 0 }))
+  const metrics = openHttpMetrics()
+  const anyPort = { host: '127.0.0.1', port: 0 }
+  const ops = ends.use(listen(openOperators(context, metrics), anyPort))
+  const server = ends.use(listen(await openApp(context, metrics), anyPort))
   const kept = ends.move()
   return {
     url: `http://127.0.0.1:${server.port}`,
+    ops: `http://127.0.0.1:${ops.port}`,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }
 }

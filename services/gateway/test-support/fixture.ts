@@ -7,6 +7,8 @@ import type { RefusalCode } from '#shared/refusals'
 import { type App, openApp } from '../app'
 import { type Config, fields } from '../config'
 import type { Context } from '../context'
+import { openHttpMetrics } from '../health/metrics'
+import { openOperators } from '../health/operators'
 import { identityProviderOf } from '../identity/providers/choose'
 import type { User } from '../users/user.store'
 import { nowMs } from './wallets'
@@ -82,6 +84,8 @@ export function streamInMemory() {
 export type Fixture = {
   app: App
   call: (method: string, path: string, init?: Call) => Promise<Response>
+  /** What the listener of operators answers to a GET. */
+  ops: (path: string) => Promise<Response>
   asked: [string, unknown][]
   stored: Map<string, unknown>
   users: ReturnType<typeof usersInMemory>
@@ -121,10 +125,14 @@ export async function fixtureOf(
   const { ask, asked } = askOf(replies)
   const { stored, publish } = streamInMemory()
   const users = usersInMemory()
-  const app = await openApp(contextOf({ ask, publish, users, ...over }))
+  const context = contextOf({ ask, publish, users, ...over })
+  const metrics = openHttpMetrics()
+  const operators = openOperators(context, metrics)
+  const app = await openApp(context, metrics)
   const call = (method: string, path: string, init: Call = {}) =>
     app(requestOf(method, path, init), init.from ?? '203.0.113.7')
-  return { app, call, asked, stored, users }
+  const ops = (path: string) => operators(requestOf('GET', path, {}), '127.0.0.1')
+  return { app, call, ops, asked, stored, users }
 }
 
 function requestOf(method: string, path: string, init: Call): Request {

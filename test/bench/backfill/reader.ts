@@ -65,6 +65,7 @@ function environmentOf(ground: Ground, adminUrl: string): Record<string, string>
     gatewayPort: 0,
     gateway: '',
     sandbox: '',
+    opsPort: 0,
     sandboxPort: 0,
     natsUrl: ground.natsUrl,
     database: { host, name: pathname.slice(1) },
