@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { Field } from '#shared/config'
 
 type Words = { about: string; fallback?: string; secret?: boolean }
@@ -65,6 +66,27 @@ export const listOrNone = (words: Words) =>
           .map((item) => item.trim())
           .filter(Boolean),
   )
+
+/** Comma-separated addresses and networks, `10.0.0.1` or `fd00::/8`; or `none`. */
+export const networksOrNone = (words: Words) => {
+  const items = listOrNone(words)
+  return {
+    ...items,
+    parse: (raw: string) => {
+      const networks = items.parse(raw)
+      const wrong = networks.find((network) => !isNetwork(network))
+      if (wrong) throw new Error('must name addresses, or networks as 10.0.0.0/8')
+      return networks
+    },
+  }
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, more] = text.split('/')
+  const bitsMax = isIP(address) === 6 ? 128 : 32
+  if (isIP(address) === 0 || more !== undefined) return false
+  return bits === undefined || (/^[1-9][0-9]{0,2}$/.test(bits) && Number(bits) <= bitsMax)
+}
 
 export const address = (words: Words) =>
   field(

@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '#shared/config'
-import { durationMs, list, oneOf, privateKey, url } from '#shared/config-fields'
+import { durationMs, list, networksOrNone, oneOf, privateKey, url } from '#shared/config-fields'
 
 const fields = {
   DATABASE_URL: url({ about: 'where the rows are' }),
@@ -50,5 +50,16 @@ describe('configuration', () => {
     expect(() => readConfig('x', { A: list({ about: 'needed' }) }, { A: '' })).toThrow(
       /A is missing/,
     )
+  })
+
+  test.each([
+    ['none', []],
+    ['10.0.0.1, fd00::/8', ['10.0.0.1', 'fd00::/8']],
+  ])('reads %s as networks', (NETS, nets) => {
+    expect(readConfig('x', { NETS: networksOrNone({ about: 'a' }) }, { NETS })).toEqual({ nets })
+  })
+  test.each(['proxy', '10.0.0.1/33', '10.0.0.1/8/8', '0.0.0.0/0'])('refuses %s as one', (NETS) => {
+    const read = () => readConfig('x', { NETS: networksOrNone({ about: 'a' }) }, { NETS })
+    expect(read).toThrow(/NETS must name addresses/)
   })
 })

@@ -104,6 +104,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       IDENTITY_RECHECKS_PER_MINUTE: '1200',
       RATE_LIMIT_PUBLIC_PER_MINUTE: '600000',
       RATE_LIMIT_SIGNED_PER_MINUTE: '600000',
+      RATE_LIMIT_SIGNED_PER_ADDRESS_PER_MINUTE: '600000',
       CORS_ORIGINS: 'http://127.0.0.1:5173,http://localhost:5173',
     },
     pricing: { ...bus('pricing'), RATE_SOURCES: 'fixed' },

@@ -1,5 +1,14 @@
 import type { ConfigOf } from '#shared/config'
-import { durationMs, integer, list, listOrNone, oneOf, text, url } from '#shared/config-fields'
+import {
+  durationMs,
+  integer,
+  list,
+  listOrNone,
+  networksOrNone,
+  oneOf,
+  text,
+  url,
+} from '#shared/config-fields'
 import { commonFields, databaseFields } from '#shared/service'
 
 /** What the gateway is told; the table in README.md is the same list. */
@@ -73,13 +82,18 @@ export const fields = {
     about: 'signed requests per wallet',
     fallback: '240',
   }),
+  RATE_LIMIT_SIGNED_PER_ADDRESS_PER_MINUTE: integer({
+    about: 'signed requests per address, of all wallets together, before a signature is looked at',
+    fallback: '1200',
+  }),
   CORS_ORIGINS: listOrNone({
     about: 'origins of the app, comma-separated, or none',
     fallback: 'none',
   }),
-  TRUSTED_PROXY_HOPS: integer({
-    about: 'proxies in front whose X-Forwarded-For is believed',
-    fallback: '0',
+  TRUSTED_PROXIES: networksOrNone({
+    about:
+      'proxies whose X-Forwarded-For is believed: addresses or networks as 10.0.0.0/8, or none',
+    fallback: 'none',
   }),
   SWEEP_AFTER_MS: durationMs({
     about: 'how long an ordered flag or drip may stay quiet before it is asked for',

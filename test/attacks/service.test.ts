@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'nats'
-import type { Person } from '#infra/demo/person'
+import { generatePrivateKey } from 'viem/accounts'
+import { type Person, personOf } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { newUser } from '../support/people'
-import { ownStack } from '../support/stack'
+import { ownStack, quickChecks } from '../support/stack'
 
 let stack: Stack
 let person: Person
@@ -77,4 +78,49 @@ describe('an attacker hammers what is for operators', () => {
     await waitUntil('the public yes', async () => (await at('/ready')).ok, 4 * cachedMs)
     expect(await (await at('/ready')).json()).toEqual({ status: 'ready' })
   }, 50_000)
+})
+
+describe('an attacker with one address', () => {
+  const perMinute = 60
+  let limited: Stack
+  beforeAll(async () => {
+    const gateway = {
+      RATE_LIMIT_SIGNED_PER_ADDRESS_PER_MINUTE: String(perMinute),
+      TRUSTED_PROXIES: '192.0.2.1,198.51.100.0/24',
+    }
+    limited = await ownStack({ env: { ...quickChecks, gateway } })
+  }, 90_000)
+  afterAll(() => limited?.[Symbol.asyncDispose]())
+
+  /** How many of 150 calls of signed routes are more than the limit lets through. */
+  async function tooMany(call: (number: number) => Promise<{ status: number }>) {
+    const startedAt = Date.now()
+    const statuses: number[] = []
+    for (let number = 0; number < 150; number++) statuses.push((await call(number)).status)
+    const refilled = Math.ceil(((Date.now() - startedAt) * perMinute) / 60_000)
+    const through = statuses.filter((status) => status !== 429).length
+    return Math.max(0, through - perMinute - refilled)
+  }
+  const withHeaders = (headers: Record<string, string>) =>
+    fetch(`${limited.info.gateway}/me`, { headers })
+
+  test('signs in as many wallets, each with a limit of its own: they have one together', async () => {
+    const wallets = Array.from({ length: 10 }, () => personOf(limited.info, generatePrivateKey()))
+    expect(await tooMany((number) => wallets[number % wallets.length]!.get('/me'))).toBe(0)
+  })
+
+  test('has signatures checked that nobody made: limited before any is looked at', async () => {
+    const until = Math.floor(Date.now() / 1000) + 60
+    const forged = (number: number) => {
+      const wallet = `0x${number.toString(16).padStart(40, '0')}`
+      return `Service ${wallet}.${until}.0x${'11'.repeat(64)}1b`
+    }
+    expect(await tooMany((number) => withHeaders({ authorization: forged(number) }))).toBe(0)
+    expect(await tooMany(() => withHeaders({ authorization: 'Service x' }))).toBe(0)
+  })
+
+  test('says in X-Forwarded-For that each call is from elsewhere: only a proxy is believed', async () => {
+    const elsewhere = (number: number) => ({ 'x-forwarded-for': `203.0.113.${number}` })
+    expect(await tooMany((number) => withHeaders(elsewhere(number)))).toBe(0)
+  })
 })

@@ -3,7 +3,7 @@ import { within } from '#shared/deadline'
 import { requestIdHeader, withRequestId } from '#shared/request-id'
 import type { Context } from '../context'
 import type { HttpMetrics } from '../health/metrics'
-import { addressOf, type Caller, callerOf, introduce, requestIdFrom } from './caller'
+import { addressOf, type Caller, callerOf, introduce, proxiesOf, requestIdFrom } from './caller'
 import { failureHeaders, failureOf } from './failure'
 import { answerHeaders, isPreflight, preflightHeaders } from './headers'
 
@@ -21,6 +21,7 @@ type Behind = {
 export function openEdge({ config, log }: Context, behind: Behind) {
   const { handle, metrics, deadlineMs = requestDeadlineMs } = behind
   const headersFor = answerHeaders(config)
+  const isProxy = proxiesOf(config.trustedProxies)
   const answer = async (request: Request): Promise<Response> => {
     try {
       return await within(handle(request), deadlineMs, 'the request')
@@ -34,7 +35,7 @@ export function openEdge({ config, log }: Context, behind: Behind) {
   return async (request: Request, socketAddress: string): Promise<Response> => {
     const startedMs = performance.now()
     const forwardedFor = request.headers.get('x-forwarded-for')
-    const address = addressOf(socketAddress, forwardedFor, config.trustedProxyHops)
+    const address = addressOf(socketAddress, forwardedFor, isProxy)
     const caller: Caller = { address }
     introduce(request, caller)
     const id = requestIdFrom(request.headers.get(requestIdHeader))

@@ -3,7 +3,7 @@ import { NatsError } from 'nats'
 import { Faulted, Unavailable } from '#shared/bus/ask'
 import { Overdue } from '#shared/deadline'
 import { etagOf, noneMatch } from '../routes/verify'
-import { addressOf, requestIdFrom } from './caller'
+import { addressOf, proxiesOf, requestIdFrom } from './caller'
 import { failureOf, Refused, refusedAs } from './failure'
 import { corsOf } from './headers'
 import { openLimiter } from './limit'
@@ -65,21 +65,29 @@ describe('a failure becomes', () => {
 
 describe('the address that limits count by', () => {
   test.each([
-    ['is the socket', '198.51.100.1', null, 0, '198.51.100.1'],
-    ['security: is not what the caller says', '198.51.100.1', '1.2.3.4', 0, '198.51.100.1'],
-    ['is what the one trusted proxy saw', '10.0.0.1', '1.2.3.4, 203.0.113.9', 1, '203.0.113.9'],
+    ['is the socket', '198.51.100.1', null, '198.51.100.1'],
+    ['security: is not what the caller says', '198.51.100.1', '1.2.3.4', '198.51.100.1'],
+    ['is what the one trusted proxy saw', '10.0.0.1', '1.2.3.4, 203.0.113.9', '203.0.113.9'],
     [
       'is what the outer of two proxies saw',
       '10.0.0.1',
       '6.6.6.6, 203.0.113.9, 10.0.0.2',
-      2,
       '203.0.113.9',
     ],
-    ['is the socket when the proxies said less', '10.0.0.1', '203.0.113.9', 2, '10.0.0.1'],
-    ['is IPv4 also when mapped', '::ffff:198.51.100.1', null, 0, '198.51.100.1'],
-    ['is the /64 of IPv6', '2001:db8:1:2:3:4:5:6', null, 0, '2001:db8:1:2::/64'],
-  ])('%s', (_, socket, header, hops, address) => {
-    expect(addressOf(socket, header, hops)).toBe(address)
+    ['security: a proxy is not who says so', '10.0.0.1', '10.0.0.2, 6.6.6.6', '6.6.6.6'],
+    ['is a proxy that asks itself', '10.0.0.1', '10.0.0.2', '10.0.0.2'],
+    ['is the proxy when that says nothing', '10.0.0.1', null, '10.0.0.1'],
+    ['is the proxy when that says no address', '10.0.0.1', '203.0.113.9, who', '10.0.0.1'],
+    ['is what a proxy of IPv6 saw', 'fd00::1', '203.0.113.9', '203.0.113.9'],
+    ['is what a proxy saw whose address is mapped', '::ffff:10.0.0.1', '1.2.3.4', '1.2.3.4'],
+    ['security: is not what the neighbour of a proxy says', '10.0.1.1', '1.2.3.4', '10.0.1.1'],
+    ['is IPv4 also when mapped', '::ffff:198.51.100.1', null, '198.51.100.1'],
+    ['is the /64 of IPv6', '2001:db8:1:2:3:4:5:6', null, '2001:db8:1:2::/64'],
+  ])('%s', (_, socket, header, address) => {
+    expect(addressOf(socket, header, proxiesOf(['10.0.0.0/24', 'fd00::1']))).toBe(address)
+  })
+  test('security: is the socket, whatever is said, when no proxy is configured', () => {
+    expect(addressOf('127.0.0.1', '1.2.3.4', proxiesOf([]))).toBe('127.0.0.1')
   })
 })
 

@@ -57,6 +57,15 @@ describe.each(routes)('%s %s, before anything else', (method, path) => {
     expect(await errorOf(response)).toBe('too many requests, slow down')
     expect((await as(budi)).status).not.toBe(429)
   })
+  test('over the limit of its address: 429, whoever signed it, and another address is not', async () => {
+    const over = { config: { ...config, rateLimitSignedPerAddressPerMinute: 1 } }
+    const fixture = await fixtureOf({}, over)
+    await fixture.call(method, path)
+    const headers = { authorization: await headerOf(ana) }
+    const response = await fixture.call(method, path, { headers })
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, '60'])
+    expect((await fixture.call(method, path, { headers, from: '192.0.2.1' })).status).not.toBe(429)
+  })
 })
 
 describe.each(money)('%s %s', (method, path, subject) => {

@@ -20,17 +20,20 @@ export function openAccess(context: Context) {
     public: limiter(config.rateLimitPublicPerMinute),
     /** For the providers' webhooks. */
     delivery: limiter(deliveriesPerMinute),
+    signed: limiter(config.rateLimitSignedPerAddressPerMinute),
   }
   return new Elysia({ name: 'access' }).macro({
     /** No sign-in, limited per address. */
-    limited: (by: keyof typeof addresses) => ({
+    limited: (by: 'public' | 'delivery') => ({
       beforeHandle: ({ request }) => takeFrom(addresses[by], callerOf(request).address),
     }),
-    /** Signed in, limited per wallet; `wallet` is proven and in lower case. */
+    /** Signed in, limited per address and then per wallet; `wallet` is proven and in lower case. */
     signed: {
       async resolve({ request }) {
         const header = request.headers.get('authorization')
-        const wallet = await signIn(header, callerOf(request).address)
+        const { address } = callerOf(request)
+        takeFrom(addresses.signed, address) // Also what is refused costs: first of all.
+        const wallet = await signIn(header, address)
         takeFrom(wallets, wallet)
         return { wallet }
       },
