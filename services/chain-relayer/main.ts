@@ -6,7 +6,7 @@ import { systemClock } from '#shared/clock'
 import { failpoint } from '#shared/failpoint'
 import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
 import { awaitChain } from './chain/boot'
-import { openNode } from './chain/node'
+import { openNode, openNodeForQuestions } from './chain/node'
 import { fields } from './config'
 import { type Context, newProcess } from './context'
 import { reactions } from './operations/order'
@@ -44,7 +44,10 @@ await runService(name, fields, async (config, runtime) => {
   await using _watched = startWatching(context, config.watchMs)
 
   const description = `puts commands on chain ${config.chainId}, exactly once`
-  const [answers, stats] = [answersOf(context), statsOf(context)]
+  const asked = openNodeForQuestions(config)
+  const account = accountReader(asked.reader, contracts)
+  const answers = answersOf({ ...context, node: asked, account })
+  const stats = statsOf(context)
   await using _served = await serve({ bus, name, description, answers, stats, log })
   const stored = () => {
     failpoint('relayer:operation-stored')

@@ -86,6 +86,10 @@ export const fields = {
     about: 'signed requests per address, of all wallets together, before a signature is looked at',
     fallback: '1200',
   }),
+  PUBLIC_WAITING_MAX: integer({
+    about: 'public requests that wait at once; more are answered 503 right away',
+    fallback: '200',
+  }),
   CORS_ORIGINS: listOrNone({
     about: 'origins of the app, comma-separated, or none',
     fallback: 'none',

@@ -10,6 +10,7 @@ import type { Context } from './context'
 import { openHttpMetrics } from './health/metrics'
 import { openOperators } from './health/operators'
 import { openHealth } from './health/probes'
+import { dependencyDeadlineMs } from './http/deadline'
 import { identityProviderOf } from './identity/providers/choose'
 import { openVerification, runIdentity } from './identity/run'
 import { listen } from './listen'
@@ -24,7 +25,7 @@ await runService('gateway', fields, async (config, runtime) => {
   const provider = identityProviderOf(config, clock)
   const context: Context = {
     ...{ config, clock, log, database, provider },
-    ask: asker(bus),
+    ask: asker(bus, dependencyDeadlineMs),
     publish: (message) => publish(bus, message),
     poke: relay.poke,
     users: openUsers(database),

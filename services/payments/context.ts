@@ -23,7 +23,7 @@ export type Context = {
 }
 
 /** Three questions and the provider must fit into the time the gateway waits. */
-const askDeadlineMs = 1_500
+export const askDeadlineMs = 1_500
 
 /** Asks another service within that time. If it does not answer, the answer is `otherwise`. */
 export const askOr = <Q extends Question>(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { answering } from '#shared/bus/serve'
 import type { Tx } from '#shared/db/open'
-import { pause } from '#shared/deadline'
+import { pause, within } from '#shared/deadline'
 import { failpoint } from '#shared/failpoint'
 import { idFor } from '#shared/ids'
 import { ChainAccount } from '#shared/messages/chain'
@@ -10,7 +10,7 @@ import { QuoteFind, QuoteTake } from '#shared/messages/pricing'
 import { money } from '#shared/money/money'
 import { accountFor, type Pair } from '#shared/money/pair'
 import { type Answer, ok, refuse } from '#shared/refusals'
-import { askOr, type Context } from './context'
+import { askDeadlineMs, askOr, type Context } from './context'
 import { nextCheck, reopenMaxMs } from './decide'
 import type { PaymentKind } from './payment'
 import {
@@ -118,7 +118,8 @@ async function openPayment(
   const { database } = context
   const { quoteId } = request
   const takenBy = fingerprint([request.kind, request.wallet, ...request.body])
-  const known = await database.read((db) => findByQuote(db, quoteId))
+  const finding = database.read((db) => findByQuote(db, quoteId))
+  const known = await within(finding, askDeadlineMs, 'the database') // Nothing is accepted yet.
   if (known) return resume(context, known, takenBy)
 
   for (let tries = 0; tries < triesMax; tries++) {

@@ -4,7 +4,7 @@ import { type Answering, answering } from '#shared/bus/serve'
 import { canonical } from '#shared/chain/erc3009'
 import { toUnixSeconds } from '#shared/clock'
 import { fromNow } from '#shared/db/columns'
-import { Overdue } from '#shared/deadline'
+import { Overdue, within } from '#shared/deadline'
 import { failpoint } from '#shared/failpoint'
 import { uuidFor } from '#shared/ids'
 import { AuthorizationCheck } from '#shared/messages/chain'
@@ -20,8 +20,8 @@ import { checkBank, priceFloor } from './decide'
 
 type CreateAnswer = AnswerOf<typeof CashoutCreate>
 
-const askQuoteMs = 2_000
-const askChainMs = 4_000
+/** Until a cash-out is stored: whoever waits for something that hangs is told so within 2 s. */
+const askMs = 1_700
 
 /** Checks everything, takes the quote, stores and answers. Nothing is taken before all checks pass. */
 export const answerCashouts = (context: Context): Answering =>
@@ -36,7 +36,7 @@ export const answerCashouts = (context: Context): Answering =>
     if (known) return known // The authorization already serves another payout.
     if ('refused' in checked) return checked
     const { quoteId } = asked
-    const taken = await context.ask(QuoteTake, { quoteId, takenBy }, askQuoteMs)
+    const taken = await context.ask(QuoteTake, { quoteId, takenBy }, askMs)
     if ('refused' in taken) return taken
     return store(context, asked, { ...checked, takenBy, rate: BigInt(taken.ok.rate) })
   })
@@ -48,7 +48,8 @@ async function answerFromRivals(
   takenBy: string,
 ): Promise<CreateAnswer | undefined> {
   const { from, nonce } = authorization
-  const rivals = await database.read((db) => findRivals(db, quoteId, from, nonce))
+  const finding = database.read((db) => findRivals(db, quoteId, from, nonce))
+  const rivals = await within(finding, askMs, 'the database')
   const same = rivals.find((row) => row.quoteId === quoteId)
   if (same) return same.takenBy === takenBy ? ok(answerOf(same)) : refuse('quote_used')
   return rivals.length > 0 ? refuse('authorization_conflict') : undefined
@@ -63,7 +64,7 @@ async function check(
   const nowSeconds = BigInt(toUnixSeconds(context.clock()))
   const refused = checkAuthorization(asked, { treasury: context.treasury, nowSeconds })
   if (refused) return refuse(refused)
-  const quote = await context.ask(QuoteFind, { quoteId: asked.quoteId, takenBy }, askQuoteMs)
+  const quote = await context.ask(QuoteFind, { quoteId: asked.quoteId, takenBy }, askMs)
   if ('refused' in quote) return quote
   const price = priceFloor(BigInt(asked.authorization.value), quote.ok)
   if ('refused' in price) return price
@@ -84,7 +85,7 @@ async function checkChannel(context: Context, asked: CashoutRequest, fiatMinor: 
 
 async function checkOnChain({ ask }: Context, { authorization }: CashoutRequest) {
   try {
-    const answer = await ask(AuthorizationCheck, { authorization }, askChainMs)
+    const answer = await ask(AuthorizationCheck, { authorization }, askMs)
     return 'refused' in answer ? answer.refused : undefined
   } catch (error) {
     const unclear = [Unavailable, Faulted, Overdue].some((kind) => error instanceof kind)

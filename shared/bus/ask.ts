@@ -1,6 +1,6 @@
 import { headers, type Msg, type NatsError } from 'nats'
 import type { Bus } from '#shared/bus/open'
-import { Overdue } from '#shared/deadline'
+import { Overdue, within } from '#shared/deadline'
 import {
   answerSchema,
   type Question,
@@ -29,10 +29,14 @@ export type Ask = <Q extends Question>(
 /** A little longer than the answering side allows itself, so that its own fault arrives first. */
 const askDeadlineMs = 10_000
 
+/** Longer than this a question waits only when it may be accepted meanwhile. */
+const hangsAfterMs = 1_800
+
 /** Throws `Unavailable` (not handled), `Overdue` or `Faulted` (unknown whether it was handled). */
 export const asker =
-  (bus: Bus): Ask =>
-  async (question, request, deadlineMs = askDeadlineMs) => {
+  (bus: Bus, usualDeadlineMs = askDeadlineMs): Ask =>
+  async (question, request, deadlineMs = usualDeadlineMs) => {
+    if (deadlineMs > hangsAfterMs) await reached(bus, question)
     const reply = await send(bus, question, request, deadlineMs)
     const code = reply.headers?.get('Nats-Service-Error-Code')
     if (code)
@@ -57,6 +61,13 @@ export async function askOr<Q extends Question>(
     if (!unanswered) throw error
     return refuse(otherwise)
   }
+}
+
+/** A server that hangs is found before anything is sent: then it is sure that nothing was handled. */
+async function reached({ nc }: Bus, { subject }: Question): Promise<void> {
+  await within(nc.flush(), hangsAfterMs, 'nats').catch((cause) => {
+    throw new Unavailable(`${subject} could not be asked`, { cause })
+  })
 }
 
 async function send(

@@ -1,18 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { connect } from 'nats'
+import postgres from 'postgres'
 import { generatePrivateKey } from 'viem/accounts'
 import { type Person, personOf } from '#infra/demo/person'
-import type { Stack } from '#infra/local/stack'
+import type { ProcessName, Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { newUser } from '../support/people'
+import { verifiedUser } from '../support/people'
+import { cashoutBody } from '../support/requests'
 import { ownStack, quickChecks } from '../support/stack'
 
+const publicWaitingMax = 20
 let stack: Stack
 let person: Person
 
 beforeAll(async () => {
-  stack = await ownStack()
-  person = await newUser(stack)
+  const gateway = { PUBLIC_WAITING_MAX: String(publicWaitingMax) }
+  stack = await ownStack({ env: { ...quickChecks, gateway } })
+  person = await verifiedUser(stack, { ausdMicro: 20_000_000n })
 }, 90_000)
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
@@ -123,4 +127,100 @@ describe('an attacker with one address', () => {
     const elsewhere = (number: number) => ({ 'x-forwarded-for': `203.0.113.${number}` })
     expect(await tooMany((number) => withHeaders(elsewhere(number)))).toBe(0)
   })
+})
+
+describe('something that the service stands on hangs', () => {
+  /** Well below the 8 to 10 s for which a call waited; writes on their way may still take those. */
+  const soonMs = 4_000
+  const webhook = () => {
+    const headers = { 'x-callback-token': stack.info.webhooks.payments.ID, 'webhook-id': 'hanging' }
+    const request = { method: 'POST', headers, body: '{"event":"probe"}' }
+    return fetch(`${stack.info.gateway}/webhooks/payments`, request)
+  }
+  const quote = () => person.post('/quote', { pair: 'USD/IDR' })
+  const record = () => person.get(`/verify/0x${'5'.repeat(40)}`)
+  const me = () => person.get('/me')
+  const activity = () => person.get('/me/activity')
+  const country = () => person.post('/me/country', { country: 'ID' })
+  let bodies: Record<'/topups' | '/settlements' | '/cashouts' | '/sends', object>
+  const money = (path: keyof typeof bodies) => () => person.post(path, bodies[path])
+
+  // Anew for each: what reached an owner that hangs may be accepted once it goes on.
+  beforeEach(async () => {
+    const { id: quoteId } = await person.quote('USD/IDR')
+    const to = `0x${'7'.repeat(40)}` as const
+    bodies = {
+      '/topups': { amount: '520000', method: 'bank', quoteId },
+      '/settlements': { quoteId },
+      '/cashouts': await cashoutBody(stack, person),
+      '/sends': { authorization: await person.sign({ to, valueMicro: 1_000_000n }) },
+    }
+    expect((await me()).status).toBe(200)
+  })
+
+  /** Stops every process of Postgres: connections stay open, and nothing is answered. */
+  const hangPostgres = async () => {
+    const sql = postgres(stack.info.postgres.url, { max: 1 })
+    const backends = await sql<{ pid: number }[]>`
+      select pid from pg_stat_activity
+      where backend_type = 'client backend' and pid <> pg_backend_pid()`
+    await sql.end()
+    const pids = [...backends.map(({ pid }) => pid), stack.process('postgres').pid()]
+    for (const pid of pids) process.kill(pid, 'SIGSTOP')
+    return () => pids.toReversed().map((pid) => process.kill(pid, 'SIGCONT'))
+  }
+  const hang = (name: ProcessName) => async () => {
+    stack.process(name).kill('SIGSTOP')
+    return () => stack.process(name).kill('SIGCONT')
+  }
+  const allMoney = (['/topups', '/settlements', '/cashouts', '/sends'] as const).map(money)
+
+  test.each<[string, () => Promise<() => unknown>, (() => Promise<{ status: number }>)[]]>([
+    ['Postgres', hangPostgres, [me, activity, country, ...allMoney]],
+    ['NATS', hang('nats-server'), [quote, record, me, activity, webhook, ...allMoney]],
+    ['pricing', hang('pricing'), [quote, money('/topups'), money('/cashouts')]],
+    ['payments', hang('payments'), [activity]],
+    ['the relayer', hang('chain-relayer'), [record, me, activity, ...allMoney.slice(0, 3)]],
+    ['the chain', hang('chain'), [record, me, ...allMoney]],
+  ])(
+    '%s: callers are told soon, so that they do not pile up',
+    async (_, begin, calls) => {
+      const end = await begin()
+      try {
+        const startedAt = Date.now()
+        const answers = await Promise.all(
+          calls.map(async (call) => {
+            const { status } = await call()
+            return { status, soon: Date.now() - startedAt < soonMs }
+          }),
+        )
+        expect(answers).toEqual(calls.map(() => ({ status: 503, soon: true })))
+      } finally {
+        end()
+      }
+      await waitUntil('everything being well again', async () => {
+        const answers = await Promise.all([quote(), record(), me(), activity()])
+        return answers.every(({ status }) => status === 200)
+      })
+    },
+    60_000,
+  )
+
+  test('and somebody asks for what is public again and again: signed requests go on', async () => {
+    const end = await hang('pricing')()
+    try {
+      const refused: Headers[] = []
+      const all = Array.from({ length: publicWaitingMax + 30 }, async () => {
+        const { body, headers } = await quote()
+        if (body.error === 'too many are waiting, try again in a moment') refused.push(headers)
+      })
+      await waitUntil('those beyond the bound being refused', () => refused.length > 0, 8_000)
+      expect(refused[0]!.get('retry-after')).toBe('2')
+      expect((await me()).status).toBe(200)
+      await Promise.all(all)
+    } finally {
+      end()
+    }
+    await waitUntil('quotes', async () => (await quote()).status === 200)
+  }, 60_000)
 })

@@ -23,10 +23,19 @@ export type Node = {
   readonly sendRaw: (raw: Hex, round: number) => Promise<string | null>
 }
 
-const timeoutMs = 3_000
+const roundTimeoutMs = 3_000
+const questionMs = 1_500
 
-export function openNode(options: { rpcUrls: readonly string[]; chainId: number }): Node {
-  const reader = openChainReader({ ...options, timeoutMs })
+type Endpoints = { rpcUrls: readonly string[]; chainId: number }
+
+/** For questions: every endpoint has its turn before whoever asks is told that the chain is silent. */
+export const openNodeForQuestions = ({ rpcUrls, chainId }: Endpoints): Node =>
+  openNode({ rpcUrls, chainId }, Math.floor(questionMs / rpcUrls.length))
+
+/** For rounds, which may wait. `timeoutMs` is of one call of one endpoint. */
+export function openNode(options: Endpoints, timeoutMs = roundTimeoutMs): Node {
+  const { rpcUrls, chainId } = options
+  const reader = openChainReader({ rpcUrls, chainId, timeoutMs })
   const chain = chainOf(options.chainId)
   const endpoints = options.rpcUrls.map((url) =>
     http(url, { retryCount: 0, timeout: timeoutMs })({ chain, retryCount: 0 }),

@@ -3,6 +3,7 @@ import type { Hex } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import type { GivenAuthorization } from '#shared/chain/erc3009'
 import { toUnixSeconds } from '#shared/clock'
+import { within } from '#shared/deadline'
 import { failpoint } from '#shared/failpoint'
 import { type Answer, ok, type RefusalCode, refuse } from '#shared/refusals'
 import { isSignedBy, transferDigest } from '../chain/authorization'
@@ -94,6 +95,9 @@ export async function signerFacts(
   }
 }
 
+/** The first read finds a database that hangs, before anything is stored. */
+const readDeadlineMs = 1_500
+
 type Sent = { sendId: string; ausd: string; to: string }
 
 /** Relays a signed transfer once: (from, nonce) is the key, a repeat gets the first answer again. */
@@ -109,7 +113,8 @@ export async function createSend(
   const order = orderOf({ kind: 'send', payload: { sendId, authorization: signed } })
   // Whose authorization it is comes first: nobody learns of the sends of another wallet.
   if (refusalOfWords(words) === 'wallet_not_from') return refuse('wallet_not_from')
-  const known = await database.read((db) => findOperation(db, order.id))
+  const finding = database.read((db) => findOperation(db, order.id))
+  const known = await within(finding, readDeadlineMs, 'the database')
   if (known) return answerAgain(order, known)
   const broken = refusalOfWords(words)
   if (broken) return refuse(broken)

@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { BlockList, isIP } from 'node:net'
 
 /** Who is asking, as far as the edge knows; `route` is set by the route that takes the request. */
-export type Caller = { readonly address: string; route?: string }
+export type Caller = {
+  readonly address: string
+  route?: string
+  /** Gives back what the request took for as long as it lasts. */
+  leave?: () => void
+}
 
 const callers = new WeakMap<Request, Caller>()
 

@@ -40,6 +40,7 @@ export function openEdge({ config, log }: Context, behind: Behind) {
     introduce(request, caller)
     const id = requestIdFrom(request.headers.get(requestIdHeader))
     const response = await withRequestId(id, () => answer(request))
+    caller.leave?.()
     metrics.count({
       method: request.method,
       route: caller.route ?? 'none',

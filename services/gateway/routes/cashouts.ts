@@ -5,6 +5,7 @@ import { CashoutCreate } from '#shared/messages/payouts'
 import { readerOf } from '#shared/schema'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
+import { acceptingDeadlineMs } from '../http/deadline'
 import { okOf } from '../http/failure'
 import { exampleAuthorization, operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
@@ -24,7 +25,13 @@ export const cashoutsRoute = ({ ask }: Context, access: Access) =>
     .post(
       '/cashouts',
       async ({ request, wallet }) =>
-        okOf(await ask(CashoutCreate, { wallet, ...(await readBody(request, read)) })),
+        okOf(
+          await ask(
+            CashoutCreate,
+            { wallet, ...(await readBody(request, read)) },
+            acceptingDeadlineMs,
+          ),
+        ),
       {
         signed: true,
         ...operation({

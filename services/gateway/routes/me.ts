@@ -5,6 +5,7 @@ import { Address, Amount, Timestamp, UnixSeconds } from '#shared/messages/fields
 import { readerOf } from '#shared/schema'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
+import { inTime } from '../http/deadline'
 import { okOf, Refused } from '../http/failure'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
@@ -44,7 +45,8 @@ export const meRoute = ({ ask, users }: Context, access: Access) =>
   new Elysia().use(access).get(
     '/me',
     async ({ wallet }) => {
-      const [account, user] = await Promise.all([ask(ChainAccount, { wallet }), users.find(wallet)])
+      const found = inTime(users.find(wallet), 'the users')
+      const [account, user] = await Promise.all([ask(ChainAccount, { wallet }), found])
       return meOf(wallet, okOf(account), user)
     },
     {
@@ -129,7 +131,7 @@ export const countryRoute = ({ users }: Context, access: Access) =>
     '/me/country',
     async ({ request, wallet }) => {
       const { country } = await readBody(request, read)
-      await users.setCountry(wallet, country)
+      await inTime(users.setCountry(wallet, country), 'the users')
       return { country }
     },
     {
@@ -159,12 +161,14 @@ export const verificationRoute = ({ provider, verification, log }: Context, acce
   new Elysia().use(access).post(
     '/me/verification',
     async ({ wallet }) => {
-      if (await verification.isVerified(wallet)) return { verified: true, url: null }
+      const isVerified = inTime(verification.isVerified(wallet), 'the verdicts')
+      if (await isVerified) return { verified: true, url: null }
       const url = await provider.createLink(wallet).catch((error) => {
         log.warn({ err: error }, 'verification link could not be made')
         throw new Refused(503, 'the identity provider does not answer right now, try again', 5)
       })
-      await verification.noteLink(wallet) // No link leaves that nobody would ask about.
+      // No link leaves that nobody would ask about.
+      await inTime(verification.noteLink(wallet), 'the rechecks')
       return { verified: false, url }
     },
     {

@@ -251,3 +251,17 @@ test('a handler that never ends is answered by the deadline', async () => {
   expect(response.headers.get('x-request-id')).toBe('request-0001')
   expect(response.headers.get('x-content-type-options')).toBe('nosniff')
 })
+
+test('security: public requests beyond those that may wait are refused at once, and room is given back', async () => {
+  const held = Promise.withResolvers<unknown>()
+  const over = { config: { ...config, publicWaitingMax: 2 } }
+  const fixture = await fixtureOf({ 'pricing.quote.create': () => held.promise }, over)
+  const quote = () => fixture.call('POST', '/quote', { body: { pair: 'USD/IDR' } })
+  const waiting = [quote(), quote()]
+  const refused = await quote()
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '2'])
+  expect(await errorOf(refused)).toBe('too many are waiting, try again in a moment')
+  held.resolve({ refused: 'rate_unavailable' })
+  await Promise.all(waiting)
+  expect(await errorOf(await quote())).not.toContain('too many')
+})

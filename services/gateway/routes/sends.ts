@@ -5,6 +5,7 @@ import { Authorization } from '#shared/messages/fields'
 import { readerOf } from '#shared/schema'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
+import { acceptingDeadlineMs } from '../http/deadline'
 import { okOf } from '../http/failure'
 import { exampleAuthorization, operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
@@ -19,7 +20,13 @@ export const sendsRoute = ({ ask }: Context, access: Access) =>
     .post(
       '/sends',
       async ({ request, wallet }) =>
-        okOf(await ask(SendCreate, { wallet, ...(await readBody(request, read)) })),
+        okOf(
+          await ask(
+            SendCreate,
+            { wallet, ...(await readBody(request, read)) },
+            acceptingDeadlineMs,
+          ),
+        ),
       {
         signed: true,
         ...operation({

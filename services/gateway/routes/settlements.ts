@@ -5,6 +5,7 @@ import { SettlementCreate } from '#shared/messages/payments'
 import { readerOf } from '#shared/schema'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
+import { acceptingDeadlineMs } from '../http/deadline'
 import { okOf } from '../http/failure'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
@@ -19,7 +20,13 @@ export const settlementsRoute = ({ ask }: Context, access: Access) =>
     .post(
       '/settlements',
       async ({ request, wallet }) =>
-        okOf(await ask(SettlementCreate, { wallet, ...(await readBody(request, read)) })),
+        okOf(
+          await ask(
+            SettlementCreate,
+            { wallet, ...(await readBody(request, read)) },
+            acceptingDeadlineMs,
+          ),
+        ),
       {
         signed: true,
         ...operation({

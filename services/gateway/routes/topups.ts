@@ -5,6 +5,7 @@ import { TopupCreate } from '#shared/messages/payments'
 import { readerOf } from '#shared/schema'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
+import { acceptingDeadlineMs } from '../http/deadline'
 import { okOf } from '../http/failure'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
@@ -26,7 +27,13 @@ export const topupsRoute = ({ ask }: Context, access: Access) =>
     .post(
       '/topups',
       async ({ request, wallet }) =>
-        okOf(await ask(TopupCreate, { wallet, ...(await readBody(request, read)) })),
+        okOf(
+          await ask(
+            TopupCreate,
+            { wallet, ...(await readBody(request, read)) },
+            acceptingDeadlineMs,
+          ),
+        ),
       {
         signed: true,
         ...operation({

@@ -8,6 +8,7 @@ import type { ProviderAccount } from '#shared/money/pair'
 import { requestId } from '#shared/request-id'
 import type { Context } from '../context'
 import { parseJson, readBytes } from '../http/body'
+import { inTime } from '../http/deadline'
 import { badRequest, Refused } from '../http/failure'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
@@ -125,7 +126,8 @@ async function recordDelivery(
   message: { subject: string; id: string; payload: unknown },
 ): Promise<{ status: 'recorded' | 'duplicate' }> {
   failpoint('gateway:delivery-verified')
-  const published = await publish({ ...message, requestId: requestId() ?? null }).catch((error) => {
+  const publishing = publish({ ...message, requestId: requestId() ?? null })
+  const published = await inTime(publishing, 'the stream').catch((error) => {
     log.error({ err: error, deliveryId: message.id }, 'delivery could not be recorded')
     throw new Refused(503, 'the delivery cannot be recorded right now, send it again', 5)
   })

@@ -1,8 +1,12 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../context'
-import { callerOf } from '../http/caller'
+import { type Caller, callerOf } from '../http/caller'
+import { Refused } from '../http/failure'
 import { openLimiter, takeFrom } from '../http/limit'
 import { openSignIn } from './sign-in'
+
+/** Not kept waiting: what is asked without a sign-in must not fill what the signed-in ask through. */
+const tooManyWaiting = () => new Refused(503, 'too many are waiting, try again in a moment')
 
 /** A provider catches up after an outage with thousands of deliveries from few addresses. */
 const deliveriesPerMinute = 12_000
@@ -22,10 +26,20 @@ export function openAccess(context: Context) {
     delivery: limiter(deliveriesPerMinute),
     signed: limiter(config.rateLimitSignedPerAddressPerMinute),
   }
+  let waiting = 0
+  const enter = (caller: Caller) => {
+    if (waiting >= config.publicWaitingMax) throw tooManyWaiting()
+    waiting++
+    caller.leave = () => waiting--
+  }
   return new Elysia({ name: 'access' }).macro({
-    /** No sign-in, limited per address. */
+    /** No sign-in, limited per address; of `public` only so many wait at once. */
     limited: (by: 'public' | 'delivery') => ({
-      beforeHandle: ({ request }) => takeFrom(addresses[by], callerOf(request).address),
+      beforeHandle: ({ request }) => {
+        const caller = callerOf(request)
+        takeFrom(addresses[by], caller.address)
+        if (by === 'public') enter(caller)
+      },
     }),
     /** Signed in, limited per address and then per wallet; `wallet` is proven and in lower case. */
     signed: {

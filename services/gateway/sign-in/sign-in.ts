@@ -3,6 +3,7 @@ import type { Ask } from '#shared/bus/ask'
 import { type Clock, toUnixSeconds } from '#shared/clock'
 import { SignatureCheck } from '#shared/messages/chain'
 import type { Context } from '../context'
+import { inTime } from '../http/deadline'
 import { okOf, signInAgain } from '../http/failure'
 import { type Limiter, takeFrom } from '../http/limit'
 import { judgeSignature, parseSession, type Session, signInText } from './session'
@@ -14,7 +15,6 @@ const ownKeyTtlMs = 5 * 60_000
 /** A contract wallet may change its owner at any block. */
 const contractTtlMs = 45_000
 const rejectedTtlMs = 60_000
-const chainDeadlineMs = 3_000
 
 /**
  * Opens the sign-in with an empty memory. Cryptography costs: `limiter` counts the sessions not seen
@@ -38,7 +38,7 @@ export function openSignIn({ ask, clock, users }: Context, limiter: Limiter): Si
       rejected.set(whole, true, { ttl: rejectedTtlMs })
       throw notTheirs()
     }
-    await users.insert(session.wallet)
+    await inTime(users.insert(session.wallet), 'the users')
     const leftMs = Math.min(ttlMs, session.until * 1000 - clock())
     if (leftMs > 0) proven.set(key, session.signature, { ttl: leftMs }) // 0 would be for ever.
     return session.wallet
@@ -53,7 +53,7 @@ async function prove(ask: Ask, { wallet, until, signature }: Session): Promise<n
   const verdict = await judgeSignature(wallet, text, signature)
   if (verdict === 'signed') return ownKeyTtlMs
   if (verdict === 'malformed') return 0
-  const answer = await ask(SignatureCheck, { wallet, text, signature }, chainDeadlineMs)
+  const answer = await ask(SignatureCheck, { wallet, text, signature })
   return okOf(answer).valid ? contractTtlMs : 0
 }
 

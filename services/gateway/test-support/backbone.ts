@@ -16,6 +16,7 @@ import type { Context } from '../context'
 import { openHttpMetrics } from '../health/metrics'
 import { openOperators } from '../health/operators'
 import { openHealth } from '../health/probes'
+import { dependencyDeadlineMs } from '../http/deadline'
 import { identityProviderOf } from '../identity/providers/choose'
 import { openVerification, runIdentity } from '../identity/run'
 import { listen } from '../listen'
@@ -64,7 +65,7 @@ export async function startGateway(backbone: Backbone, over: Partial<Config> = {
   const provider = identityProviderOf(own, clock)
   const context: Context = {
     ...{ config: own, clock, log, database, provider },
-    ask: asker(bus),
+    ask: asker(bus, dependencyDeadlineMs),
     publish: (message) => publish(bus, message),
     poke: relay.poke,
     users: openUsers(database),
