@@ -33,6 +33,7 @@ const publishable: readonly Right[] = [
   ...topics.flatMap((topic) => to(topic.publishers, concrete(topic.subject))),
   ...questions.flatMap((question) => to(question.askers, question.subject)),
   ...to(['gateway'], '$SRV.PING', '$SRV.STATS'),
+  ...streams.flatMap(({ name }) => to(['gateway'], `$JS.API.STREAM.INFO.${name}`)),
   // The healthcheck of a service asks its own name, as its own user.
   ...serviceNames.filter(servesQuestions).flatMap((name) => to([name], `$SRV.PING.${name}`)),
   ...durables.flatMap(({ stream, reader }) =>
@@ -57,7 +58,6 @@ const unpublishable: readonly string[] = [
     ),
     `$JS.API.DIRECT.GET.${name}`,
     `$JS.API.DIRECT.GET.${name}.subject`,
-    `$JS.API.STREAM.INFO.${name}`,
     `$JS.API.CONSUMER.CREATE.${name}.other.subject`,
     `$JS.API.CONSUMER.CREATE.${name}`,
   ]),

@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type JetStreamManager, type NatsConnection, type NatsError, nanos } from 'nats'
+import pino from 'pino'
 import { waitUntil } from '#infra/local/wait'
 import { provisionNats } from '#infra/nats/provision'
 import { consumers, streams } from '#infra/nats/topology'
+import { openBus } from '#shared/bus/open'
+import { publish } from '#shared/bus/publish'
 import { questions, topics } from '#shared/messages/catalogue'
 import { type ScratchServer, startScratchServer } from '#test/support/scratch-server'
 
@@ -105,6 +111,40 @@ describe('a stream', () => {
     await gateway.close()
     await provision()
   })
+
+  test.each(streams.map(({ name }) => name))(
+    '%s has a bound of its own, also one made before',
+    async (name) => {
+      await manager.streams.update(name, { max_bytes: -1 })
+      await provision()
+      expect((await manager.streams.info(name)).config.max_bytes).toBeGreaterThan(0)
+    },
+  )
+
+  test('has its bound under what the server may store for all', async () => {
+    const bounds = streams.map(({ max_bytes: bytes }) => bytes!)
+    const file = readFileSync(join(import.meta.dir, 'nats-server.conf'), 'utf8')
+    const gigabytes = Number(/max_file_store: (\d+)GB/.exec(file)![1])
+    expect(bounds.reduce((sum, bound) => sum + bound, 0)).toBeLessThan(gigabytes * 1e9)
+  })
+
+  test.each(['webhooks.payments.ID.full', 'relay.verify', 'identity.decided'])(
+    'that is full refuses %s, and nobody takes that for a duplicate',
+    async (subject) => {
+      const stream = await manager.streams.find(subject)
+      const { state } = await manager.streams.info(stream)
+      await manager.streams.update(stream, { max_bytes: Math.max(1, state.bytes) })
+      const { url, passwords } = server
+      const as = { user: 'gateway', password: passwords.gateway, name: 'gateway' }
+      const log = pino({ level: 'silent' })
+      await using bus = await openBus({ url, ...as, log, onFatal: () => {} })
+      const message = { subject, id: randomUUID(), payload: {} }
+      const refusal = await faultOf(publish(bus, message))
+      expect(refusal?.description).toBe('maximum bytes exceeded')
+      await provision()
+      expect(await publish(bus, message)).toBe('stored')
+    },
+  )
 
   test('remembers a delivery that ended without an acknowledgement', async () => {
     const js = admin.jetstream()

@@ -5,8 +5,8 @@ import { integer, text, url } from '#shared/config-fields'
 
 export type Provisioning = { url: string; user: string; password: string; replicas?: number }
 
-/** JetStream's own words for "it is there, but otherwise": then it is changed to what is wanted. */
-const streamDiffers = 10058
+/** JetStream's own numbers for "there is none" and for "it is there, but otherwise". */
+const streamMissing = 10059
 const consumerDiffers = 10148
 
 /**
@@ -40,15 +40,19 @@ export async function provisionNats(options: Provisioning): Promise<void> {
   }
 }
 
-/** Creating what exists unchanged is quiet, so the usual case costs one question. */
+/**
+ * Changing what is right already is quiet, so the usual case costs one question. Making a stream that
+ * exists would not do: JetStream counts its `max_bytes` a second time and says the disk is full.
+ */
 async function ensureStream(manager: JetStreamManager, plan: StreamPlan): Promise<void> {
+  const update = () => manager.streams.update(plan.name, plan)
   try {
-    await manager.streams.add(plan)
-  } catch (error) {
-    if (numberOf(error) !== streamDiffers) throw refused(`stream ${plan.name}`, error)
-    await manager.streams.update(plan.name, plan).catch((fault) => {
-      throw refused(`stream ${plan.name}`, fault)
+    await update().catch(async (error) => {
+      if (numberOf(error) !== streamMissing) throw error
+      await manager.streams.add(plan).catch(update) // Somebody else may have made it meanwhile.
     })
+  } catch (fault) {
+    throw refused(`stream ${plan.name}`, fault)
   }
 }
 

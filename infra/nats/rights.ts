@@ -1,4 +1,4 @@
-import { consumers } from '#infra/nats/topology'
+import { consumers, streams } from '#infra/nats/topology'
 import { questions, topics } from '#shared/messages/catalogue'
 import type { ServiceName } from '#shared/messages/topic'
 
@@ -65,6 +65,10 @@ const withoutMessage: Readonly<Record<ServiceName, readonly Grant[]>> = {
     {
       why: 'It gathers the figures of all services for /metrics and /ready.',
       subjects: ['$SRV.PING', '$SRV.STATS'],
+    },
+    {
+      why: 'It says how full each stream is, and calls somebody.',
+      subjects: streams.map(({ name }) => `$JS.API.STREAM.INFO.${name}`),
     },
   ],
   pricing: [buckets, healthcheckOf('pricing')],

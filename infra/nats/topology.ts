@@ -25,7 +25,25 @@ const day = 24 * 60 * minute
 const subjectsOf = (stream: Topic['stream']): string[] =>
   topics.filter((topic) => topic.stream === stream).map((topic) => topic.subject)
 
-/** What was accepted stays until its age: no limit, deletion or acknowledgement removes it. */
+const mebibyte = 1024 * 1024
+
+/**
+ * So much of the disk is each stream's own: without a bound a flood of one fills what all share, and
+ * nothing can be published any more. Together they fit under `max_file_store` of nats-server.conf.
+ */
+const mebibytesMax = {
+  WEBHOOKS: 4096,
+  EVENTS: 2048,
+  COMMANDS: 1024,
+  ADVISORIES: 256,
+  quotes: 256,
+  rates: 128,
+} as const
+
+/**
+ * What was accepted stays until its age: no limit, deletion or acknowledgement removes it. A stream
+ * that is full refuses what is published, and whoever published knows.
+ */
 const kept = {
   retention: RetentionPolicy.Limits,
   storage: StorageType.File,
@@ -39,12 +57,13 @@ const kept = {
  * What the client makes of a bucket, so that its KV view works on a stream made here; but without
  * direct reads, which would let a writer of the bucket have its words sent under any subject.
  */
-const bucket = (name: string, history: number) => ({
+const bucket = (name: 'quotes' | 'rates', history: number) => ({
   name: `KV_${name}`,
   subjects: [`$KV.${name}.>`],
   retention: RetentionPolicy.Limits,
   discard: DiscardPolicy.New,
   max_msgs_per_subject: history,
+  max_bytes: mebibytesMax[name] * mebibyte,
   deny_delete: true,
   allow_rollup_hdrs: true,
   allow_direct: false,
@@ -61,12 +80,14 @@ export const streams: readonly StreamPlan[] = [
     max_msgs_per_subject: 1,
     discard_new_per_subject: true,
     max_age: 90 * day,
+    max_bytes: mebibytesMax.WEBHOOKS * mebibyte,
   },
   {
     ...kept,
     name: 'COMMANDS',
     description: 'Orders to the relayer',
     subjects: subjectsOf('COMMANDS'),
+    max_bytes: mebibytesMax.COMMANDS * mebibyte,
     max_age: 30 * day,
   },
   {
@@ -74,11 +95,14 @@ export const streams: readonly StreamPlan[] = [
     name: 'EVENTS',
     description: 'What happened, told by its owner',
     subjects: subjectsOf('EVENTS'),
+    max_bytes: mebibytesMax.EVENTS * mebibyte,
     max_age: 30 * day,
   },
   {
     ...kept,
     name: 'ADVISORIES',
+    discard: DiscardPolicy.Old, // The server says them to nobody who could try again: the newest stay.
+    max_bytes: mebibytesMax.ADVISORIES * mebibyte,
     description: 'Deliveries that ended without an acknowledgement: nothing dies unseen',
     subjects: [
       '$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>',

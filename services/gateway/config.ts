@@ -99,6 +99,10 @@ export const fields = {
       'proxies whose X-Forwarded-For is believed: addresses or networks as 10.0.0.0/8, or none',
     fallback: 'none',
   }),
+  STREAMS_EVERY_MS: durationMs({
+    about: 'pause between two looks at how full the streams are',
+    fallback: '30000',
+  }),
   SWEEP_AFTER_MS: durationMs({
     about: 'how long an ordered flag or drip may stay quiet before it is asked for',
     fallback: '30000',

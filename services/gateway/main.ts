@@ -10,6 +10,7 @@ import type { Context } from './context'
 import { openHttpMetrics } from './health/metrics'
 import { openOperators } from './health/operators'
 import { openHealth } from './health/probes'
+import { watchStreams } from './health/streams'
 import { dependencyDeadlineMs } from './http/deadline'
 import { identityProviderOf } from './identity/providers/choose'
 import { openVerification, runIdentity } from './identity/run'
@@ -32,6 +33,7 @@ await runService('gateway', fields, async (config, runtime) => {
     verification: openVerification({ config, clock, database, provider }),
     health: openHealth(bus, database),
   }
+  await using _streams = watchStreams({ bus, log, everyMs: config.streamsEveryMs })
   await using _identity = runIdentity(context, bus, fatal)
   const description = 'HTTP interface, sign-in, identity, webhooks in; answers no questions'
   const stats = context.health.figures

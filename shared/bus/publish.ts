@@ -5,10 +5,11 @@ import { requestIdHeader } from '#shared/request-id'
 export type Published = 'stored' | 'duplicate'
 
 /**
- * JetStream's own error numbers. In nats 2.x a taken subject and a full disk share the code 503
- * with "nobody listens" (measured); only `err_code` tells them apart.
+ * JetStream's own number for "not stored". A taken subject and a full stream share it, as they share
+ * the code 503 with "nobody listens" (measured): only the words tell that a message is already there.
  */
-const takenSubject = 10077
+const notStored = 10077
+const takenSubject = 'maximum messages per subject exceeded'
 
 /**
  * Publishes and awaits the confirmation. `duplicate` when the id or the subject was seen before.
@@ -28,7 +29,8 @@ export async function publish(
     })
     return ack.duplicate ? 'duplicate' : 'stored'
   } catch (error) {
-    if ((error as NatsError).api_error?.err_code === takenSubject) return 'duplicate'
+    const refusal = (error as NatsError).api_error
+    if (refusal?.err_code === notStored && refusal.description === takenSubject) return 'duplicate'
     throw error
   }
 }

@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { connect } from 'nats'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { connect, type JetStreamManager } from 'nats'
 import postgres from 'postgres'
 import { generatePrivateKey } from 'viem/accounts'
+import { outsideOf } from '#infra/demo/outside'
 import { type Person, personOf } from '#infra/demo/person'
 import type { ProcessName, Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { verifiedUser } from '../support/people'
+import { streams as plans } from '#infra/nats/topology'
+import { newUser, verifiedUser } from '../support/people'
 import { cashoutBody } from '../support/requests'
 import { ownStack, quickChecks } from '../support/stack'
 
@@ -14,7 +18,7 @@ let stack: Stack
 let person: Person
 
 beforeAll(async () => {
-  const gateway = { PUBLIC_WAITING_MAX: String(publicWaitingMax) }
+  const gateway = { PUBLIC_WAITING_MAX: String(publicWaitingMax), STREAMS_EVERY_MS: '500' }
   stack = await ownStack({ env: { ...quickChecks, gateway } })
   person = await verifiedUser(stack, { ausdMicro: 20_000_000n })
 }, 90_000)
@@ -222,5 +226,77 @@ describe('something that the service stands on hangs', () => {
       end()
     }
     await waitUntil('quotes', async () => (await quote()).status === 200)
+  }, 60_000)
+})
+
+describe('an attacker floods one stream', () => {
+  const withAdmin = async <T>(work: (manager: JetStreamManager) => Promise<T>): Promise<T> => {
+    const { url, admin } = stack.info.nats
+    const nc = await connect({ servers: url, user: admin.user, pass: admin.password })
+    try {
+      return await work(await nc.jetstreamManager())
+    } finally {
+      await nc.close()
+    }
+  }
+  /** As full as it may be: the same as a flood, without its hours. */
+  const fill = (name: string) =>
+    withAdmin(async ({ streams }) => {
+      const { state } = await streams.info(name)
+      await streams.update(name, { max_bytes: Math.max(1, state.bytes) })
+    })
+  const deliver = async (name: string) => {
+    const headers = { 'x-callback-token': stack.info.webhooks.payments.ID, 'webhook-id': name }
+    const request = { method: 'POST', headers, body: '{"event":"probe"}' }
+    const answer = await fetch(`${stack.info.gateway}/webhooks/payments`, request)
+    return answer.ok ? ((await answer.json()) as { status: string }).status : answer.status
+  }
+
+  test('so that no other can be published to: each has a bound of its own', async () => {
+    const bounds = await withAdmin(async ({ streams }) => {
+      const all = await Promise.all(plans.map(({ name }) => streams.info(name)))
+      return all.map(({ config }) => config.max_bytes)
+    })
+    expect(Math.min(...bounds)).toBeGreaterThan(0)
+    const { config } = (await (await fetch(`${stack.info.nats.monitor}/jsz`)).json()) as {
+      config: { max_storage: number }
+    }
+    expect(bounds.reduce((sum, bound) => sum + bound, 0)).toBeLessThan(config.max_storage)
+  })
+
+  test('so that deliveries are lost: they are refused, and come again', async () => {
+    await fill('WEBHOOKS')
+    try {
+      expect(await deliver('in a flood')).toBe(503)
+      const log = join(stack.dir, 'logs/gateway.log')
+      const called = () =>
+        /"alarm":true,"stream":"WEBHOOKS".*stream is nearly full/.test(readFileSync(log, 'utf8'))
+      await waitUntil('somebody being called', called)
+      const figures = await (await fetch(`${stack.info.ops.gateway}/metrics`)).text()
+      expect(figures).toMatch(/figure="streams_WEBHOOKS_usedPercent"\} ([7-9]\d|1\d\d)/)
+    } finally {
+      await stack.provision()
+    }
+    expect([await deliver('in a flood'), await deliver('in a flood')]).toEqual([
+      'recorded',
+      'duplicate',
+    ])
+  })
+
+  test('so that orders to the relayer are lost: they wait for room', async () => {
+    await fill('COMMANDS')
+    const person = await (async () => {
+      try {
+        const rich = await newUser(stack, { ausdMicro: 20_000_000n })
+        await outsideOf(stack.info).identity(rich.wallet, 'approved')
+        await waitUntil('the refusal', () =>
+          /maximum bytes exceeded/.test(readFileSync(join(stack.dir, 'logs/gateway.log'), 'utf8')),
+        )
+        return rich
+      } finally {
+        await stack.provision()
+      }
+    })()
+    await person.until('the order being followed', (me) => me.verified)
   }, 60_000)
 })

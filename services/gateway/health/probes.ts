@@ -9,6 +9,7 @@ import { serviceNames } from '#shared/messages/topic'
 import { countIdentities } from '../identity/identity.store'
 import { countRechecks } from '../identity/recheck.store'
 import { deadLetters, outbox } from '../schema.store'
+import { readStreams } from './streams'
 
 /** The names of what does not answer; none means ready. */
 export type Readiness = () => Promise<readonly string[]>
@@ -94,21 +95,23 @@ async function gatherStats({ nc }: Bus): Promise<ServiceStats[]> {
 export const openHealth = (bus: Bus, database: Database) => ({
   readiness: openReadiness(bus, database),
   gatherStats: () => gatherStats(bus),
-  figures: openFigures(database),
+  figures: openFigures(bus, database),
 })
 
-/** The gateway's own true figures: what waits, what died, who is verified, who is asked about. */
-const openFigures = (database: Database) => async () => {
-  const [outboxFigures, dead, identities, rechecks] = await Promise.all([
+/** Its own figures: what waits, what died, who is verified, who is asked about; how full streams are. */
+const openFigures = (bus: Bus, database: Database) => async () => {
+  const [outboxFigures, dead, identities, rechecks, streams] = await Promise.all([
     outboxLag(database, outbox),
     countDead(database, deadLetters),
     countIdentities(database),
     countRechecks(database),
+    readStreams(bus).catch(() => ({})),
   ])
   return {
     outbox: outboxFigures,
     deadLetters: dead,
     identities: identities[0] ?? {},
     identityRechecks: rechecks[0] ?? {},
+    streams,
   }
 }

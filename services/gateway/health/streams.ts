@@ -1,0 +1,44 @@
+import type { Bus } from '#shared/bus/open'
+import type { Log } from '#shared/log'
+import { type Loop, startLoop } from '#shared/loop'
+import { topics } from '#shared/messages/catalogue'
+
+/** Everything that JetStream stores. */
+const names = [
+  ...new Set<string>(topics.map(({ stream }) => stream)),
+  ...['ADVISORIES', 'KV_quotes', 'KV_rates'],
+]
+
+/** Above this somebody is called: a full stream refuses what is published. */
+const alarmPercent = 70
+
+/** How full a stream is, in bytes and of its own bound. */
+export type StreamFigures = { bytes: number; bytesMax: number; usedPercent: number }
+
+/** Asks JetStream how full each stream is, by its name. */
+export async function readStreams({ nc }: Bus): Promise<Record<string, StreamFigures>> {
+  const manager = await nc.jetstreamManager({ checkAPI: false, timeout: 2_000 })
+  const figures = names.map(async (name) => {
+    const { state, config } = await manager.streams.info(name)
+    const bytesMax = Math.max(0, config.max_bytes) // -1: without a bound.
+    const usedPercent = bytesMax === 0 ? 0 : Math.floor((state.bytes * 100) / bytesMax)
+    return [name, { bytes: state.bytes, bytesMax, usedPercent }] as const
+  })
+  return Object.fromEntries(await Promise.all(figures))
+}
+
+/** Calls somebody when a stream becomes nearly full, once until there is room again. */
+export function watchStreams(options: { bus: Bus; log: Log; everyMs: number }): Loop {
+  const { bus, log, everyMs } = options
+  const called = new Set<string>()
+  const look = async () => {
+    for (const [stream, figures] of Object.entries(await readStreams(bus))) {
+      if (figures.usedPercent < alarmPercent) called.delete(stream)
+      else if (!called.has(stream)) {
+        called.add(stream)
+        log.error({ alarm: true, stream, ...figures }, 'stream is nearly full')
+      }
+    }
+  }
+  return startLoop({ name: 'streams', everyMs, log, work: look })
+}
