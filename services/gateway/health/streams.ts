@@ -17,7 +17,7 @@ export type StreamFigures = { bytes: number; bytesMax: number; usedPercent: numb
 
 /** Asks JetStream how full each stream is, by its name. */
 export async function readStreams({ nc }: Bus): Promise<Record<string, StreamFigures>> {
-  const manager = await nc.jetstreamManager({ checkAPI: false, timeout: 2_000 })
+  const manager = await nc.jetstreamManager({ checkAPI: false, timeout: 1_000 })
   const figures = names.map(async (name) => {
     const { state, config } = await manager.streams.info(name)
     const bytesMax = Math.max(0, config.max_bytes) // -1: without a bound.
