@@ -7,6 +7,8 @@ import { operation } from '../openapi/operation'
 
 const Status = Type.Object({ status: Type.String() })
 const readyForMs = 5_000
+/** Whoever waits for the service to come up, or back, is to hear of it soon. */
+const notReadyForMs = 1_000
 
 /** `GET /health` and `/ready`: for probes from outside. Details are operators' (`health/operators.ts`). */
 export const healthRoutes = ({ health, clock }: Context) => {
@@ -27,7 +29,7 @@ export const healthRoutes = ({ health, clock }: Context) => {
       async ({ set }) => {
         if (await isReady()) return { status: 'ready' }
         set.status = 503
-        set.headers['retry-after'] = String(readyForMs / 1000)
+        set.headers['retry-after'] = String(notReadyForMs / 1000)
         return { error: 'not ready' }
       },
       operation({
@@ -43,18 +45,23 @@ export const healthRoutes = ({ health, clock }: Context) => {
     )
 }
 
-/** Asks once in `readyForMs`, however many callers there are and whatever the answer was. */
+/** Asks once in a while, however many callers there are: a yes counts for longer than a no. */
 function openYesOrNo(readiness: Readiness, clock: Clock): () => Promise<boolean> {
-  let known: { readonly at: number; readonly ready: Promise<boolean> } | undefined
+  let [asked, until] = [Promise.resolve(false), 0]
+  const ask = async () => {
+    const ready = await readiness().then(
+      (missing) => missing.length === 0,
+      () => false,
+    )
+    until = clock() + (ready ? readyForMs : notReadyForMs)
+    return ready
+  }
   return () => {
     const now = clock()
-    if (!known || now - known.at >= readyForMs || now < known.at) {
-      const ready = readiness().then(
-        (missing) => missing.length === 0,
-        () => false,
-      )
-      known = { at: now, ready }
+    if (now >= until || now < until - readyForMs) {
+      until = now + readyForMs // While it is being asked nobody asks again.
+      asked = ask()
     }
-    return known.ready
+    return asked
   }
 }
