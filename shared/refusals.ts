@@ -31,12 +31,18 @@ export const refusals = {
   to_not_treasury: { status: 400, message: 'authorization.to must be the treasury' },
   to_zero: { status: 400, message: 'authorization.to must not be the zero address' },
   to_token: { status: 400, message: 'authorization.to must not be the token contract' },
+  to_credit_line: { status: 400, message: 'authorization.to must not be the credit line' },
+  to_treasury: { status: 400, message: 'authorization.to must not be the treasury' },
   value_zero: { status: 400, message: 'authorization.value must be more than 0' },
   valid_before_too_near: {
     status: 400,
     message: 'authorization.validBefore must be at least 5 minutes in the future',
   },
   valid_before_past: { status: 400, message: 'authorization.validBefore has passed' },
+  valid_before_soon: {
+    status: 400,
+    message: 'authorization.validBefore must be at least 60 seconds in the future',
+  },
   valid_after_not_reached: { status: 400, message: 'authorization.validAfter must be in the past' },
   payout_below_minimum: { status: 400, message: 'the payout is below the minimum of Rp 10,000' },
   payout_below_bank_minimum: {

@@ -3,6 +3,7 @@ import { chainOf, openChainReader } from '#shared/chain/client'
 import { textOf } from './errors'
 
 export type Head = { readonly number: bigint; readonly hash: Hex; readonly timestamp: bigint }
+export type NewestHead = Head & { readonly baseFeeWei: bigint }
 /** What a call would do: `reverted` carries the revert data, undefined when there is none. */
 export type CallOutcome = { returned: Hex } | { reverted: Hex | undefined }
 export type CallRequest = { from?: Hex; to: Hex; data: Hex; value?: bigint; gas: bigint }
@@ -17,7 +18,8 @@ export type Node = {
   readonly countAt: (address: Hex, tag: 'latest' | 'finalized') => Promise<number>
   /** Undefined: not (or not any more) known to the endpoint, which proves nothing. */
   readonly receiptOf: (hash: Hex) => Promise<Receipt | undefined>
-  readonly baseFeeWei: () => Promise<bigint>
+  /** The newest block, and the fee it asks for. */
+  readonly newestHead: () => Promise<NewestHead>
   readonly call: (request: CallRequest, block: bigint | 'latest') => Promise<CallOutcome>
   /** Sends stored bytes. The answer is null, or the error text of the last endpoint asked. */
   readonly sendRaw: (raw: Hex, round: number) => Promise<string | null>
@@ -50,9 +52,9 @@ export function openNode(options: Endpoints, timeoutMs = roundTimeoutMs): Node {
     headAt: async (blockNumber) => head(await reader.getBlock({ blockNumber })),
     countAt: (address, blockTag) => reader.getTransactionCount({ address, blockTag }),
     receiptOf: (hash) => receiptOf(reader, hash),
-    baseFeeWei: async () => {
+    newestHead: async () => {
       const block = await reader.getBlock({ blockTag: 'latest' })
-      return block.baseFeePerGas ?? 0n
+      return { ...head(block), baseFeeWei: block.baseFeePerGas ?? 0n }
     },
     call: (request, block) => call(reader, request, block),
     sendRaw: async (raw, round) => {

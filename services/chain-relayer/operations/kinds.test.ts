@@ -140,11 +140,25 @@ describe('a take', () => {
 })
 
 describe('a take that no block takes in time', () => {
+  test('security: gets no lane with less than a minute left, and ends when its time is over', async () => {
+    const context = await fixture.begin()
+    const { key, address } = await newWallet(fixture)
+    const window = { nonce: newNonce(), forSeconds: 55 }
+    const task = take(await fixture.sign(key, { to: treasury, value: 1n, ...window }))
+    await fixture.command(task)
+    await round(context)
+    expect((await fixture.operationOf(task)).state).toBe('waiting')
+    await chain.increaseTime({ seconds: 60 })
+    const ended = { state: 'failed', reason: 'authorization_expired', lane: null }
+    expect(await fixture.finish(context, task)).toMatchObject(ended)
+    expect(await fixture.balanceOf(address)).toBe(10_000_000n)
+  })
+
   test('gives its nonce away to a noop, and fails without having moved anything', async () => {
     const context = await fixture.begin()
     const { key, address } = await newWallet(fixture)
     const nonce = newNonce()
-    const signed = await fixture.sign(key, { to: treasury, value: 1n, nonce, forSeconds: 3 })
+    const signed = await fixture.sign(key, { to: treasury, value: 1n, nonce, forSeconds: 150 })
     const task = take(signed)
     await fixture.command(task)
     fixture.endpoint.intercept = (method) =>
@@ -153,12 +167,13 @@ describe('a take that no block takes in time', () => {
         : undefined
     await round(context)
     fixture.endpoint.intercept = undefined
-    const later = { ...context, clock: () => Date.now() + 60_000 }
+    const later = { ...context, clock: () => Date.now() + 190_000 }
     await until(async () => {
       await renewStuck(later, await holdLanes(later))
       const [transaction] = (await holdLanes(later))[0]!.open
       return transaction?.attempts.some(({ purpose }) => purpose === 'noop')
     }, 'a noop')
+    await chain.increaseTime({ seconds: 90 })
     await until(async () => {
       const { timestamp } = await chain.getBlock({ blockTag: 'finalized' })
       return timestamp >= BigInt(signed.validBefore)

@@ -87,6 +87,14 @@ export const isRacing = (kind: Kind): boolean => (racing as readonly Kind[]).inc
 export const payerOf = (kind: Kind): 'treasury' | 'user' =>
   kind === 'take' || kind === 'send' ? 'user' : 'treasury'
 
+const leftMinSeconds = 60n
+
+/** Whether so little time is left that the transfer may lapse on its way into a block. */
+export const lapsesSoon = (
+  { validBefore }: Pick<AuthorizationTerms, 'validBefore'>,
+  nowSeconds: bigint,
+): boolean => BigInt(validBefore) < nowSeconds + leftMinSeconds
+
 /** A task with what makes it unique: one operation for ever per (kind, cause). */
 export type Order = Task & {
   readonly id: string

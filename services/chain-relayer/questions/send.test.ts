@@ -3,6 +3,8 @@ import { refusalOfSend } from './send'
 
 const wallet = `0x${'aa'.repeat(20)}`
 const token = `0x${'70'.repeat(20)}`
+const creditLine = `0x${'c1'.repeat(20)}`
+const treasury = `0x${'7e'.repeat(20)}`
 const nowSeconds = 1_790_000_000n
 const signed = {
   from: wallet,
@@ -24,8 +26,11 @@ const ladder = [
   ['wallet_not_from', { from: `0x${'cc'.repeat(20)}` }, {}],
   ['to_zero', { to: zero }, {}],
   ['to_token', { to: token.toUpperCase().replace('X', 'x') }, {}],
+  ['to_credit_line', { to: creditLine.toUpperCase().replace('X', 'x') }, {}],
+  ['to_treasury', { to: treasury }, {}],
   ['value_zero', { value: '00' }, {}],
   ['valid_before_past', { validBefore: String(nowSeconds) }, {}],
+  ['valid_before_soon', { validBefore: String(nowSeconds + 59n) }, {}],
   ['valid_after_not_reached', { validAfter: String(nowSeconds) }, {}],
   ['not_verified', {}, { verified: false }],
   ['signature_invalid', {}, { signatureValid: false }],
@@ -37,12 +42,16 @@ const ladder = [
 describe('a send', () => {
   const decide = (words: object, known: object) =>
     refusalOfSend(
-      { wallet, token, nowSeconds, signed: { ...signed, ...words } },
+      { wallet, token, creditLine, treasury, nowSeconds, signed: { ...signed, ...words } },
       { ...facts, ...known },
     )
 
   test('with nothing against it is accepted, to the last micro-unit', () => {
     expect(decide({}, {})).toBeUndefined()
+  })
+
+  test('with a minute left is accepted', () => {
+    expect(decide({ validBefore: String(nowSeconds + 60n) }, {})).toBeUndefined()
   })
 
   test.each(ladder)('is refused with %s alone', (code, words, known) => {
@@ -52,7 +61,7 @@ describe('a send', () => {
   const steps = ladder.map((step, place) => [step[0], place] as const)
   test.each(steps)('is told %s before anything checked later', (code, place) => {
     const later = ladder.slice(place)
-    // Two rows set `to`: the earlier one must win, so the rows are laid over each other backwards.
+    // Several rows set `to`: the earlier one must win, so the rows are laid over each other backwards.
     const words = Object.assign({}, ...later.map((step) => step[1]).toReversed())
     const known = Object.assign({}, ...later.map((step) => step[2]))
     if (code !== 'value_zero' && later.some((step) => step[0] === 'value_zero')) words.value = '0'

@@ -8,7 +8,7 @@ import { failpoint } from '#shared/failpoint'
 import { type Answer, ok, type RefusalCode, refuse } from '#shared/refusals'
 import { isSignedBy, transferDigest } from '../chain/authorization'
 import type { Context } from '../context'
-import { type Order, orderOf, sendIdOf } from '../operations/operation'
+import { lapsesSoon, type Order, orderOf, sendIdOf } from '../operations/operation'
 import {
   findOperation,
   insertOperation,
@@ -30,15 +30,26 @@ export type SignerFacts = {
 const zero = `0x${'0'.repeat(40)}`
 const same = (left: string, right: string) => left.toLowerCase() === right.toLowerCase()
 
-type Words = { wallet: string; token: string; nowSeconds: bigint; signed: GivenAuthorization }
+type Words = {
+  wallet: string
+  /** Where a transfer helps nobody: it would be lost, or mistaken for money that came in. */
+  token: string
+  creditLine: string
+  treasury: string
+  nowSeconds: bigint
+  signed: GivenAuthorization
+}
 
 /** What can be said of a send without asking the chain, in the order in which it is checked. */
 const rules: readonly (readonly [RefusalCode, (words: Words) => boolean])[] = [
   ['wallet_not_from', ({ wallet, signed }) => !same(wallet, signed.from)],
   ['to_zero', ({ signed }) => same(signed.to, zero)],
   ['to_token', ({ signed, token }) => same(signed.to, token)],
+  ['to_credit_line', ({ signed, creditLine }) => same(signed.to, creditLine)],
+  ['to_treasury', ({ signed, treasury }) => same(signed.to, treasury)],
   ['value_zero', ({ signed }) => BigInt(signed.value) === 0n],
   ['valid_before_past', ({ signed, nowSeconds }) => BigInt(signed.validBefore) <= nowSeconds],
+  ['valid_before_soon', ({ signed, nowSeconds }) => lapsesSoon(signed, nowSeconds)],
   ['valid_after_not_reached', ({ signed, nowSeconds }) => BigInt(signed.validAfter) >= nowSeconds],
 ]
 
@@ -108,7 +119,9 @@ export async function createSend(
 ): Promise<Answer<Sent>> {
   const { database, contracts } = context
   const nowSeconds = BigInt(toUnixSeconds(context.clock()))
-  const words = { wallet, token: contracts.ausd, nowSeconds, signed }
+  const { ausd: token, creditLine } = contracts
+  const places = { token, creditLine, treasury: context.treasury.address }
+  const words = { wallet, ...places, nowSeconds, signed }
   const sendId = sendIdOf(signed)
   const order = orderOf({ kind: 'send', payload: { sendId, authorization: signed } })
   // Whose authorization it is comes first: nobody learns of the sends of another wallet.

@@ -1,9 +1,11 @@
 import pMap from 'p-map'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
+import { toUnixSeconds } from '#shared/clock'
 import { failpoint } from '#shared/failpoint'
 import { findUse, isUsedAt } from '../chain/authorization'
 import { type AfterRevert, afterRevert, doubtsMax, revertOf } from '../chain/errors'
+import type { Head } from '../chain/node'
 import type { Context } from '../context'
 import {
   drawNonce,
@@ -12,7 +14,13 @@ import {
   type TransactionPurpose,
 } from '../lanes/lane.store'
 import type { HeldLane } from '../lanes/lease'
-import { type BatchableTask, isRacing, type PayloadOf, payerOf } from '../operations/operation'
+import {
+  type BatchableTask,
+  isRacing,
+  lapsesSoon,
+  type PayloadOf,
+  payerOf,
+} from '../operations/operation'
 import {
   assignOperations,
   blockOfRef,
@@ -51,8 +59,10 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
   if (lanes.length === 0) return
   const due = await context.database.read((db) => findDue(db, dueMax))
   if (due.length === 0) return
-  const fees = feesFor(await context.node.baseFeeWei())
-  for (const batch of await batchesOf(context, due, lanes[0]!.lane.address)) {
+  const head = await context.node.newestHead()
+  const fees = feesFor(head.baseFeeWei)
+  const terms = { from: lanes[0]!.lane.address, head }
+  for (const batch of await batchesOf(context, due, terms)) {
     const freest = lanes.sort((left, right) => right.free - left.free)[0]!
     if (freest.free === 0) return
     if (await assign(context, freest, batch, fees)) freest.free--
@@ -95,17 +105,20 @@ async function assign(
   return true
 }
 
+/** What operations are examined for: the lane that would send them, and the newest block. */
+type Terms = { readonly from: `0x${string}`; readonly head: Head }
+
 const examineAtOnce = 8
 
 /** What is due and fit to be sent, the most urgent first; whatever else is due waits or ends here. */
 async function batchesOf(
   context: Context,
   due: readonly Operation[],
-  from: `0x${string}`,
+  terms: Terms,
 ): Promise<Batch[]> {
   const calls = new Map<Operation, Call>()
   const examineOne = async (operation: Operation) => {
-    const call = await examine(context, operation, from).catch((error) => {
+    const call = await examine(context, operation, terms).catch((error) => {
       context.logThrottled('examine', { err: error }, 'operation could not be examined')
       return undefined
     })
@@ -145,12 +158,16 @@ const unsettledMs = 500
 async function examine(
   context: Context,
   operation: Operation,
-  from: `0x${string}`,
+  { from, head }: Terms,
 ): Promise<Call | undefined> {
   if (await isNeedless(context, operation)) {
     await context.database.transaction((tx) => settle(tx, operation, null))
     context.log.info({ operationId: operation.id, kind: operation.kind }, 'nothing to send')
     context.poke()
+    return undefined
+  }
+  if (runsOut(context, operation, head)) {
+    await lookUp(context, operation)
     return undefined
   }
   if (operation.kind === 'drip' && !(await canAfford(context, operation, from))) return undefined
@@ -159,6 +176,14 @@ async function examine(
   if (expected === 'send') return call
   await waitOrEnd(context, operation, expected)
   return undefined
+}
+
+/** Too little is left of its window, by our clock or by the chain's: sending it may cost gas for nothing. */
+function runsOut({ clock }: Context, operation: Operation, head: Head): boolean {
+  if (operation.kind !== 'take' && operation.kind !== 'send') return false
+  const ours = BigInt(toUnixSeconds(clock()))
+  const now = head.timestamp > ours ? head.timestamp : ours
+  return lapsesSoon(operation.payload.authorization, now)
 }
 
 async function isNeedless(context: Context, operation: Operation): Promise<boolean> {

@@ -126,7 +126,8 @@ async function renew(
 ): Promise<void> {
   const last = open.attempts.at(-1)!
   if (open.attempts.length >= attemptsMax) return
-  const fees: Fees = bumped(last, await context.node.baseFeeWei())
+  const { baseFeeWei } = await context.node.newestHead()
+  const fees: Fees = bumped(last, baseFeeWei)
   const { nonce } = open
   const original: Call = { to: open.to, data: open.data, valueWei: open.valueWei, gas }
   const call = purpose === 'noop' ? noopCall(lane.address) : original
