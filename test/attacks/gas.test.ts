@@ -2,8 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Address } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { Person } from '#infra/demo/person'
+import { laneKeys } from '#infra/local/environment'
 import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { openChainReader } from '#shared/chain/client'
+import { ausdOf } from '../support/ledger'
 import { verifiedUser } from '../support/people'
+import { cashoutBody } from '../support/requests'
 import { ownStack } from '../support/stack'
 
 let stack: Stack
@@ -13,7 +18,39 @@ beforeAll(async () => {
 }, 90_000)
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
+const lanes = laneKeys.map((key) => privateKeyToAccount(key).address.toLowerCase())
 const anybody = () => privateKeyToAccount(generatePrivateKey()).address
+
+const readerOf = ({ info }: Stack) =>
+  openChainReader({
+    rpcUrls: [info.chain.rpcUrl],
+    chainId: info.chain.chainId,
+    timeoutMs: 10_000,
+  })
+
+/** Counts from now on what the lanes paid for in vain: their transactions that reverted. */
+async function watchGas() {
+  const reader = readerOf(stack)
+  const from = await reader.getBlockNumber()
+  return async (): Promise<number> => {
+    let reverted = 0
+    const to = await reader.getBlockNumber()
+    for (let blockNumber = from + 1n; blockNumber <= to; blockNumber++) {
+      const { transactions } = await reader.getBlock({ blockNumber, includeTransactions: true })
+      for (const { hash, from } of transactions) {
+        if (!lanes.includes(from.toLowerCase())) continue
+        if ((await reader.getTransactionReceipt({ hash })).status === 'reverted') reverted++
+      }
+    }
+    return reverted
+  }
+}
+
+const statusesOf = async (person: Person, ids: readonly string[]): Promise<string[]> => {
+  const { items } = (await person.get('/me/activity?limit=100')).body
+  const found = items?.filter(({ id }: { id: string }) => ids.includes(id)) ?? []
+  return found.map(({ status }: { status: string }) => status).sort()
+}
 
 describe('a send at our cost', () => {
   let person: Person
@@ -43,4 +80,29 @@ describe('a send at our cost', () => {
       body: { error: 'authorization.validBefore must be at least 60 seconds in the future' },
     })
   })
+})
+
+describe('one balance', () => {
+  test('is cashed out eight times at once', async () => {
+    const person = await verifiedUser(stack, { ausdMicro: 5_000_000n })
+    const revertedSoFar = await watchGas()
+    const bodies = await Promise.all(Array.from({ length: 8 }, () => cashoutBody(stack, person)))
+    const replies = await Promise.all(bodies.map((body) => person.post('/cashouts', body)))
+    const accepted = replies.filter(({ status }) => status === 200)
+    const ids = accepted.map(({ body }) => body.payoutId)
+    await waitUntil(
+      'the end of all',
+      async () => {
+        const statuses = await statusesOf(person, ids)
+        return statuses.length > 0 && statuses.every((one) => ['paid', 'failed'].includes(one))
+      },
+      40_000,
+    )
+    const paid = (await statusesOf(person, ids)).filter((one) => one === 'paid')
+    expect({ paid: paid.length, ausdMicro: await ausdOf(stack, person.wallet) }).toEqual({
+      paid: 1,
+      ausdMicro: 0n,
+    })
+    expect(await revertedSoFar()).toBe(0)
+  }, 60_000)
 })

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNotNull, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, isNotNull, lte, or, sql } from 'drizzle-orm'
 import { index, integer, jsonb, text, unique } from 'drizzle-orm/pg-core'
 import { addressColumn, amountColumn, at, fromNow, timestamps } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
@@ -213,6 +213,35 @@ export async function leavingMicro(
       ),
     )
   return BigInt(rows[0]!.leaving)
+}
+
+/** One at a time for a wallet: two at once must not both count on the same AUSD. */
+export const lockWallet = (tx: Tx, wallet: `0x${string}`) =>
+  tx.execute(sql`select pg_advisory_xact_lock(hashtext(${wallet}))`)
+
+/**
+ * AUSD (10⁻⁶) that has left the wallet, or will, without the state at that block showing it for
+ * sure: by operations that are assigned, and by those that were final in a later block.
+ */
+export async function unseenMicro(
+  db: Db,
+  wallet: `0x${string}`,
+  blockNumber: bigint,
+): Promise<bigint> {
+  const rows = await db
+    .select({ unseen: sql<string>`coalesce(sum(${operations.leavesMicro}), 0)::text` })
+    .from(operations)
+    .where(
+      and(
+        eq(operations.wallet, wallet),
+        inArray(operations.kind, ['take', 'send']),
+        or(
+          eq(operations.state, 'assigned'),
+          and(eq(operations.state, 'settled'), gt(operations.blockNumber, blockNumber)),
+        ),
+      ),
+    )
+  return BigInt(rows[0]!.unseen)
 }
 
 /** Whether another kind of operation already uses this authorization. */

@@ -1,4 +1,3 @@
-import { sql } from 'drizzle-orm'
 import type { Hex } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import type { GivenAuthorization } from '#shared/chain/erc3009'
@@ -14,6 +13,7 @@ import {
   insertOperation,
   isTaken,
   leavingMicro,
+  lockWallet,
   type Operation,
 } from '../operations/operation.store'
 
@@ -137,13 +137,10 @@ export async function createSend(
   return store(context, order, facts.balanceMicro)
 }
 
-/** One send of a wallet at a time: two at once must not both count on the same AUSD. */
-const lockOf = (wallet: string) => sql`select pg_advisory_xact_lock(hashtext(${wallet}))`
-
 async function store(context: Context, order: Order, balanceMicro: bigint): Promise<Answer<Sent>> {
   const { wallet, authorizationNonce, leavesMicro } = order
   const answer = await context.database.transaction(async (tx) => {
-    await tx.execute(lockOf(wallet))
+    await lockWallet(tx, wallet)
     if (await isTaken(tx, wallet, authorizationNonce!)) return refuse('authorization_conflict')
     const leaving = await leavingMicro(tx, wallet, authorizationNonce!)
     if (balanceMicro - leaving < leavesMicro) return refuse('balance_too_low')

@@ -30,6 +30,7 @@ import {
   postponeOperation,
 } from '../operations/operation.store'
 import { giveUp, settle } from '../operations/order'
+import { type Funds, fundsFor, isCovered } from './cover'
 import {
   batched,
   type Call,
@@ -49,7 +50,13 @@ const openMax = 16
 const dueMax = 256
 
 /** What one transaction will carry: one operation, or several in `many`. */
-type Batch = { operations: Operation[]; purpose: TransactionPurpose; call: Call }
+type Batch = {
+  operations: Operation[]
+  purpose: TransactionPurpose
+  call: Call
+  /** What the wallet of a take or a send holds. */
+  funds?: Funds | undefined
+}
 
 /** Gives waiting operations a lane and a nonce, signed and stored in one commit each. */
 export async function assignWaiting(context: Context, held: readonly HeldLane[]): Promise<void> {
@@ -69,6 +76,11 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
   }
 }
 
+/** The wallet cannot pay this beside what it has in flight. */
+class Uncovered extends Error {
+  override name = 'Uncovered'
+}
+
 class LostRace extends Error {
   override name = 'LostRace'
 }
@@ -80,13 +92,14 @@ class LostRace extends Error {
 async function assign(
   context: Context,
   { key, lane }: HeldLane,
-  { operations, purpose, call }: Batch,
+  { operations, purpose, call, funds }: Batch,
   fees: Fees,
 ): Promise<boolean> {
   const { gas, ...content } = call
   const operationIds = operations.map(({ id }) => id)
   try {
     await context.database.transaction(async (tx) => {
+      if (funds && !(await isCovered(tx, operations[0]!, funds))) throw new Uncovered()
       const nonce = await drawNonce(tx, lane, context.holder)
       if (nonce === undefined) throw new LostRace('the lease of the lane was lost')
       const at = { lane: lane.address, nonce }
@@ -97,6 +110,10 @@ async function assign(
         throw new LostRace('an operation was taken meanwhile')
     })
   } catch (error) {
+    if (error instanceof Uncovered) {
+      await context.database.run((db) => postponeOperation(db, operationIds[0]!, unsettledMs, 0))
+      return false
+    }
     if (!(error instanceof LostRace)) throw error
     context.log.info({ lane: lane.address, reason: error.message }, 'assignment given up')
     return false
@@ -104,6 +121,9 @@ async function assign(
   failpoint('relayer:transaction-stored')
   return true
 }
+
+/** An operation that may be sent: its call, and what its wallet holds when the wallet pays. */
+type Fit = { call: Call; funds?: Funds | undefined }
 
 /** What operations are examined for: the lane that would send them, and the newest block. */
 type Terms = { readonly from: `0x${string}`; readonly head: Head }
@@ -116,20 +136,20 @@ async function batchesOf(
   due: readonly Operation[],
   terms: Terms,
 ): Promise<Batch[]> {
-  const calls = new Map<Operation, Call>()
+  const fits = new Map<Operation, Fit>()
   const examineOne = async (operation: Operation) => {
-    const call = await examine(context, operation, terms).catch((error) => {
+    const found = await examine(context, operation, terms).catch((error) => {
       context.logThrottled('examine', { err: error }, 'operation could not be examined')
       return undefined
     })
-    if (call) calls.set(operation, call)
+    if (found) fits.set(operation, found)
   }
   const examineAll = (wanted: readonly Operation[]) =>
     pMap(wanted, examineOne, { concurrency: examineAtOnce })
   await examineAll(due.filter(({ kind }) => isRacing(kind)))
-  const fit = due.filter((operation) => !isRacing(operation.kind) || calls.has(operation))
-  const { together, alone } = batched(fit, context.settings.batchMax)
-  await examineAll(alone.filter((operation) => !calls.has(operation)))
+  const ready = due.filter((operation) => !isRacing(operation.kind) || fits.has(operation))
+  const { together, alone } = batched(ready, context.settings.batchMax)
+  await examineAll(alone.filter((operation) => !fits.has(operation)))
 
   const several = together.map(
     (group): Batch => ({
@@ -139,8 +159,8 @@ async function batchesOf(
     }),
   )
   const single = alone.flatMap((operation): Batch[] => {
-    const call = calls.get(operation)
-    return call ? [{ operations: [operation], purpose: 'op', call }] : []
+    const found = fits.get(operation)
+    return found ? [{ operations: [operation], purpose: 'op', ...found }] : []
   })
   // Whatever carries the most urgent operation gets its nonce first.
   const place = ({ operations }: Batch) => Math.min(...operations.map((one) => due.indexOf(one)))
@@ -153,13 +173,13 @@ const unsettledMs = 500
 
 /**
  * Examines an operation before it gets a nonce, because a revert costs the whole gas limit. Answers
- * the call to send; or undefined when the operation ended here, or must wait.
+ * what to send; or undefined when the operation ended here, or must wait.
  */
 async function examine(
   context: Context,
   operation: Operation,
   { from, head }: Terms,
-): Promise<Call | undefined> {
+): Promise<Fit | undefined> {
   if (await isNeedless(context, operation)) {
     await context.database.transaction((tx) => settle(tx, operation, null))
     context.log.info({ operationId: operation.id, kind: operation.kind }, 'nothing to send')
@@ -173,7 +193,7 @@ async function examine(
   if (operation.kind === 'drip' && !(await canAfford(context, operation, from))) return undefined
   const call = await callOf(context, operation)
   const expected = await foresee(context, operation, call, from)
-  if (expected === 'send') return call
+  if (expected === 'send') return { call, funds: await fundsFor(context, operation) }
   await waitOrEnd(context, operation, expected)
   return undefined
 }

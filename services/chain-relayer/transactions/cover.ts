@@ -1,0 +1,33 @@
+import type { Tx } from '#shared/db/open'
+import type { Context } from '../context'
+import { lockWallet, type Operation, unseenMicro } from '../operations/operation.store'
+
+// Anybody may sign any number of transfers over one balance. Each passes its simulation, one of them
+// moves the money, and the others would revert at our cost. So nothing gets a nonce that its wallet
+// could not pay beside what it has in flight: it waits until that is final, and is examined anew.
+
+/** AUSD (10⁻⁶) a wallet holds, as the state at one block shows it. */
+export type Funds = { readonly ausdMicro: bigint; readonly blockNumber: bigint }
+
+/** What the wallet of a take or a send holds at the newest block; undefined when it pays nothing. */
+export async function fundsFor(
+  context: Context,
+  { wallet, leavesMicro }: Operation,
+): Promise<Funds | undefined> {
+  if (leavesMicro === 0n) return undefined
+  const { balance, blockNumber } = await context.account(wallet)
+  return { ausdMicro: BigInt(balance.ausd), blockNumber: BigInt(blockNumber) }
+}
+
+/**
+ * Whether the wallet can pay an operation beside what is in flight. Holds until the transaction
+ * ends: copies of the service count a wallet's operations one after the other.
+ */
+export async function isCovered(
+  tx: Tx,
+  { wallet, leavesMicro }: Operation,
+  funds: Funds,
+): Promise<boolean> {
+  await lockWallet(tx, wallet)
+  return funds.ausdMicro - (await unseenMicro(tx, wallet, funds.blockNumber)) >= leavesMicro
+}
