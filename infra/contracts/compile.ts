@@ -11,6 +11,7 @@ const contracts = {
   creditLineExtension: ['CreditLineExtension.sol', 'CreditLineExtension'],
   multicall3: ['Multicall3.sol', 'Multicall3'],
   ownedWallet: ['test/OwnedWallet.sol', 'OwnedWallet'],
+  trickWallet: ['test/TrickWallet.sol', 'TrickWallet'],
   randomCalls: ['test/RandomCalls.sol', 'RandomCalls'],
 } as const
 
@@ -132,13 +133,15 @@ async function collectImports(files: readonly string[]): Promise<Map<string, str
 }
 
 function artifactsFile(compiled: Record<Name, Compiled>): string {
-  const { ausd, creditLine, multicall3, ownedWallet, randomCalls } = compiled
+  const { ausd, creditLine, multicall3, ownedWallet, trickWallet, randomCalls } = compiled
   const constants = {
     ausdBytecode: ausd.bytecode,
     creditLineBytecode: creditLine.bytecode,
     multicall3Runtime: multicall3.runtime,
     ownedWalletBytecode: ownedWallet.bytecode,
     ownedWalletAbi: ownedWallet.abi,
+    trickWalletBytecode: trickWallet.bytecode,
+    trickWalletAbi: trickWallet.abi,
     randomCallsBytecode: randomCalls.bytecode,
     randomCallsAbi: randomCalls.abi,
   }

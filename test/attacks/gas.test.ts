@@ -1,14 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Address } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import type { Person } from '#infra/demo/person'
+import {
+  type Address,
+  createWalletClient,
+  type Hex,
+  http,
+  type LocalAccount,
+  publicActions,
+} from 'viem'
+import { generatePrivateKey, privateKeyToAccount, toAccount } from 'viem/accounts'
+import { trickWalletAbi, trickWalletBytecode } from '#infra/contracts/artifacts.gen'
+import { outsideOf } from '#infra/demo/outside'
+import { type Person, personOf } from '#infra/demo/person'
 import { laneKeys } from '#infra/local/environment'
+import { bid } from '#infra/local/fees'
+import { devKey } from '#infra/local/keys'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { openChainReader } from '#shared/chain/client'
+import { chainOf, openChainReader } from '#shared/chain/client'
 import { ausdOf } from '../support/ledger'
-import { verifiedUser } from '../support/people'
-import { cashoutBody } from '../support/requests'
+import { fund, verifiedUser } from '../support/people'
+import { cashoutBody, entryIn } from '../support/requests'
 import { ownStack } from '../support/stack'
 
 let stack: Stack
@@ -105,4 +116,63 @@ describe('one balance', () => {
     })
     expect(await revertedSoFar()).toBe(0)
   }, 60_000)
+})
+
+/** A contract wallet whose "signature" is whatever is asked for; it is signed in to by the same. */
+async function trickster(tell: number, lane = lanes[0]!) {
+  const { rpcUrl, chainId } = stack.info.chain
+  const account = privateKeyToAccount(devKey('admin'))
+  const chain = createWalletClient({ account, chain: chainOf(chainId), transport: http(rpcUrl) })
+  const reader = chain.extend(publicActions)
+  const hash = await chain.deployContract({
+    abi: trickWalletAbi,
+    bytecode: trickWalletBytecode,
+    args: [tell, lane as Hex],
+    gas: 1_000_000n,
+    ...(await bid(reader)),
+  })
+  const receipt = await waitUntil('the wallet being deployed', () =>
+    reader.getTransactionReceipt({ hash }).catch(() => undefined),
+  )
+  const address = receipt.contractAddress!
+  await fund(stack, address, { ausdMicro: 20_000_000n, wei: 0n })
+  const nothing = async (): Promise<Hex> => `0x${'00'.repeat(96)}`
+  const signer: LocalAccount = toAccount({
+    address,
+    signMessage: nothing,
+    signTypedData: nothing,
+    signTransaction: () => Promise.reject(new Error('a contract sends no transactions')),
+  })
+  const person = personOf(stack.info, signer)
+  await outsideOf(stack.info).identity(person.wallet, 'approved')
+  await person.until('verification', (me) => me.verified)
+  return person
+}
+
+describe('a contract wallet burns the gas of a transaction', () => {
+  const tells = [
+    ['by the gas price it pays', 0, lanes[0]],
+    ['when it is sent by the first lane', 1, lanes[1]],
+    ['when it is sent by the second lane', 1, lanes[0]],
+    ['by the gas it is given', 2, lanes[0]],
+  ] as const
+
+  test.each(tells)(
+    'which it tells from a simulation %s',
+    async (_, tell, lane) => {
+      const person = await trickster(tell, lane)
+      const revertedSoFar = await watchGas()
+      const to = anybody()
+      const sends = await Promise.all(
+        [1, 2, 3].map(async () => {
+          const authorization = await person.sign({ to, valueMicro: 1_000_000n })
+          const reply = await person.post('/sends', { authorization })
+          return reply.status === 200 ? reply.body.sendId : undefined
+        }),
+      )
+      for (const id of sends) if (id) await entryIn(person, id, 'sent', 'failed')
+      expect(await revertedSoFar()).toBe(0)
+    },
+    90_000,
+  )
 })

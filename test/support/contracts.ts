@@ -20,7 +20,12 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { startAnvil } from './anvil'
 
-export { ownedWalletAbi, ownedWalletBytecode } from '#infra/contracts/artifacts.gen'
+export {
+  ownedWalletAbi,
+  ownedWalletBytecode,
+  trickWalletAbi,
+  trickWalletBytecode,
+} from '#infra/contracts/artifacts.gen'
 export { multicall3Address } from '#infra/contracts/deploy'
 export { deployContracts }
 

@@ -10,7 +10,12 @@ import {
   recoverAddress,
 } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
-import { type AuthorizationTerms, type TokenDomain, typedTransfer } from '#shared/chain/erc3009'
+import {
+  type AuthorizationTerms,
+  type GivenAuthorization,
+  type TokenDomain,
+  typedTransfer,
+} from '#shared/chain/erc3009'
 import type { Head, Node } from './node'
 
 /** The contracts this service speaks with. */
@@ -41,6 +46,16 @@ async function signedByKey(signer: string, digest: Hex, signature: string): Prom
     return false
   }
 }
+
+/**
+ * Whether the token will ask the code at the signer's address, instead of its key: what that code
+ * answers may differ from one moment to the next, and from a simulation to a transaction.
+ */
+export const needsContract = async (
+  { domain }: Contracts,
+  signed: GivenAuthorization,
+): Promise<boolean> =>
+  !(await signedByKey(signed.from, transferDigest(domain, signed), signed.signature))
 
 /** https://eips.ethereum.org/EIPS/eip-1271 */
 const acceptedMagic = '0x1626ba7e'

@@ -6,7 +6,15 @@ export type Head = { readonly number: bigint; readonly hash: Hex; readonly times
 export type NewestHead = Head & { readonly baseFeeWei: bigint }
 /** What a call would do: `reverted` carries the revert data, undefined when there is none. */
 export type CallOutcome = { returned: Hex } | { reverted: Hex | undefined }
-export type CallRequest = { from?: Hex; to: Hex; data: Hex; value?: bigint; gas: bigint }
+export type CallRequest = {
+  from?: Hex
+  to: Hex
+  data: Hex
+  value?: bigint
+  gas: bigint
+  /** Left out: the gas is free, which a contract can see. */
+  fees?: { readonly maxFeeWei: bigint; readonly priorityWei: bigint }
+}
 export type Receipt = Awaited<ReturnType<PublicClient['getTransactionReceipt']>>
 
 /** The chain as this service asks it. Everything throws when no endpoint answers: unknown. */
@@ -87,13 +95,17 @@ async function call(
   request: CallRequest,
   block: bigint | 'latest',
 ): Promise<CallOutcome> {
-  const { from, to, data, value, gas } = request
+  const { from, to, data, value, gas, fees } = request
   const fields = {
     to,
     data,
     gas: numberToHex(gas),
     ...(from && { from }),
     ...(value && { value: numberToHex(value) }),
+    ...(fees && {
+      maxFeePerGas: numberToHex(fees.maxFeeWei),
+      maxPriorityFeePerGas: numberToHex(fees.priorityWei),
+    }),
   }
   try {
     const at = block === 'latest' ? block : numberToHex(block)

@@ -4,7 +4,13 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { canonical } from '#shared/chain/erc3009'
 import * as questions from '#shared/messages/chain'
 import type { Question } from '#shared/messages/topic'
-import { actors, ownedWalletAbi, ownedWalletBytecode } from '#test/support/contracts'
+import {
+  actors,
+  ownedWalletAbi,
+  ownedWalletBytecode,
+  trickWalletAbi,
+  trickWalletBytecode,
+} from '#test/support/contracts'
 import { transferDigest } from '../chain/authorization'
 import type { Task } from '../operations/operation'
 import { freeze, newNonce, newWallet, openFixture, recipient, take, verify } from '../test-support'
@@ -173,6 +179,36 @@ describe('a contract wallet', () => {
     await fixture.command(task)
     expect((await fixture.finish(context, task)).state).toBe('settled')
     expect(await fixture.balanceOf(wallet)).toBe(7_000_000n)
+  })
+
+  test('security: whose code passes a simulation and fails on the chain gets one try', async () => {
+    const context = await fixture.begin()
+    const { key } = await newWallet(fixture, 0n)
+    const data = encodeDeployData({
+      abi: trickWalletAbi,
+      bytecode: trickWalletBytecode,
+      args: [0, recipient],
+    })
+    const account = privateKeyToAccount(key)
+    const hash = await chain.sendTransaction({ account, data, chain: null, gas: 1_000_000n })
+    const receipt = await chain.waitForTransactionReceipt({ hash, pollingInterval: 50 })
+    const wallet = receipt.contractAddress!
+    await fixture.mint(wallet, 10_000_000n)
+    const window = { validAfter: '0', validBefore: '4000000000' }
+    const terms = { from: wallet, to: treasury, value: '1', ...window, nonce: newNonce() }
+    const task = take({ ...terms, signature: `0x${'00'.repeat(96)}` })
+    await fixture.command(task)
+    const lane = fixture.keys[0]!.address
+    // There is always something left that tells them apart: the simulation is made to pass.
+    fixture.endpoint.intercept = (method, _, params) =>
+      method === 'eth_call' && (params[0] as { from?: string }).from === lane.toLowerCase()
+        ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: '0x' }))
+        : undefined
+    const before = await chain.getTransactionCount({ address: lane })
+    const ended = await fixture.finish(context, task)
+    fixture.endpoint.intercept = undefined
+    expect(ended).toMatchObject({ state: 'failed', reason: 'reverted' })
+    expect(await chain.getTransactionCount({ address: lane })).toBe(before + 1)
   })
 
   test('signs in by its own code; an account without code never does', async () => {

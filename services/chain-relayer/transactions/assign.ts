@@ -38,6 +38,7 @@ import {
   type Fees,
   feesFor,
   manyCall,
+  runsForeignCode,
   signCall,
   transferTerms,
 } from './transaction'
@@ -56,6 +57,8 @@ type Batch = {
   call: Call
   /** What the wallet of a take or a send holds. */
   funds?: Funds | undefined
+  /** The lane that must send it; any other one when it is left out. */
+  only?: `0x${string}` | undefined
 }
 
 /** Gives waiting operations a lane and a nonce, signed and stored in one commit each. */
@@ -68,11 +71,13 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
   if (due.length === 0) return
   const head = await context.node.newestHead()
   const fees = feesFor(head.baseFeeWei)
-  const terms = { from: lanes[0]!.lane.address, head }
+  const freestOf = () => lanes.sort((left, right) => right.free - left.free)[0]!
+  const terms = { from: freestOf().lane.address, fees, head }
   for (const batch of await batchesOf(context, due, terms)) {
-    const freest = lanes.sort((left, right) => right.free - left.free)[0]!
+    const freest = freestOf()
     if (freest.free === 0) return
-    if (await assign(context, freest, batch, fees)) freest.free--
+    const chosen = batch.only ? lanes.find(({ lane }) => lane.address === batch.only)! : freest
+    if (chosen.free > 0 && (await assign(context, chosen, batch, fees))) chosen.free--
   }
 }
 
@@ -122,11 +127,11 @@ async function assign(
   return true
 }
 
-/** An operation that may be sent: its call, and what its wallet holds when the wallet pays. */
-type Fit = { call: Call; funds?: Funds | undefined }
+/** What is known of an operation that may be sent. */
+type Fit = Pick<Batch, 'call' | 'funds' | 'only'>
 
-/** What operations are examined for: the lane that would send them, and the newest block. */
-type Terms = { readonly from: `0x${string}`; readonly head: Head }
+/** How an operation would be sent, and after which block. */
+type Terms = { readonly from: `0x${string}`; readonly fees: Fees; readonly head: Head }
 
 const examineAtOnce = 8
 
@@ -178,8 +183,9 @@ const unsettledMs = 500
 async function examine(
   context: Context,
   operation: Operation,
-  { from, head }: Terms,
+  terms: Terms,
 ): Promise<Fit | undefined> {
+  const { from, head } = terms
   if (await isNeedless(context, operation)) {
     await context.database.transaction((tx) => settle(tx, operation, null))
     context.log.info({ operationId: operation.id, kind: operation.kind }, 'nothing to send')
@@ -192,8 +198,12 @@ async function examine(
   }
   if (operation.kind === 'drip' && !(await canAfford(context, operation, from))) return undefined
   const call = await callOf(context, operation)
-  const expected = await foresee(context, operation, call, from)
-  if (expected === 'send') return { call, funds: await fundsFor(context, operation) }
+  const foreign = await runsForeignCode(context, operation)
+  const expected = await foresee(context, operation, { call, foreign, ...terms })
+  if (expected === 'send') {
+    const only = foreign ? from : undefined
+    return { call, only, funds: await fundsFor(context, operation) }
+  }
   await waitOrEnd(context, operation, expected)
   return undefined
 }
@@ -240,16 +250,18 @@ async function canAfford(context: Context, operation: Operation, lane: `0x${stri
 }
 
 /**
- * Calls without sending. A refusal counts only when the finalized state refuses for the same reason
- * as the newest. When nobody can say, it is sent: a revert costs gas and nothing else.
+ * Calls without sending, by the same sender, at the same gas and fees: a contract can see all three.
+ * A refusal counts only when the finalized state refuses for the same reason as the newest. When
+ * nobody can say, it is sent: a revert costs gas and nothing else. Where code of a user's might be
+ * glad of that, it waits.
  */
 async function foresee(
   context: Context,
   operation: Operation,
-  call: Call,
-  from: `0x${string}`,
+  { call, from, fees, foreign }: Terms & { call: Call; foreign: boolean },
 ): Promise<AfterRevert | 'send' | 'unsettled'> {
-  const request = { from, to: call.to, data: call.data, value: call.valueWei, gas: call.gas }
+  const { to, data, valueWei: value, gas } = call
+  const request = { from, to, data, value, gas, fees }
   try {
     const newest = await context.node.call(request, 'latest')
     if (!('reverted' in newest)) return 'send'
@@ -262,7 +274,7 @@ async function foresee(
     return afterRevert(revert, payerOf(operation.kind))
   } catch (error) {
     context.log.debug({ err: error, operationId: operation.id }, 'operation could not be simulated')
-    return 'send'
+    return foreign ? 'unsettled' : 'send'
   }
 }
 

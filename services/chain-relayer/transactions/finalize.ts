@@ -25,6 +25,7 @@ import {
   failuresOf,
   noopCall,
   raisedGas,
+  runsForeignCode,
   signCall,
 } from './transaction'
 
@@ -225,7 +226,9 @@ async function conclude(
       operations.map(async (operation) => {
         const position = transaction.operationIds.indexOf(operation.id)
         const done = outcome === 'ok' && !failures?.has(position)
-        return { operation, end: await end(tx, operation, outcome, done ? place : undefined) }
+        const oneTry = await runsForeignCode(context, operation)
+        const final = { outcome, oneTry, place: done ? place : undefined }
+        return { operation, end: await end(tx, operation, final) }
       }),
     )
   })
@@ -241,22 +244,25 @@ function outcomeOf(attempt: Attempt, receipt: Receipt): TransactionOutcome {
   return receipt.status === 'success' ? 'ok' : 'reverted'
 }
 
+type Final = { outcome: TransactionOutcome; oneTry: boolean; place: Place | undefined }
+
 /**
  * Without a place it is final that this transaction did not do it. What the chain guards waits, to be
- * examined again before it is sent again; a drip that reverted has failed.
+ * examined again before it is sent again. A drip that reverted has failed, and so has what code of a
+ * user's made revert: it would again.
  */
 async function end(
   tx: Tx,
   operation: Operation,
-  outcome: TransactionOutcome,
-  place: Place | undefined,
+  { outcome, oneTry, place }: Final,
 ): Promise<Ending> {
   if (place) {
     await settle(tx, operation, place)
     return 'settled'
   }
   const tries = operation.tries + 1
-  const hopeless = guards[operation.kind] === 'none' ? outcome === 'reverted' : tries > doubtsMax
+  const onlyTry = oneTry || guards[operation.kind] === 'none'
+  const hopeless = onlyTry ? outcome === 'reverted' : tries > doubtsMax
   if (hopeless) {
     await fail(tx, operation, 'reverted')
     return 'failed'

@@ -16,6 +16,7 @@ import {
 import { gasLimits, manyGasLimit, type OpKind, opKinds } from '#shared/chain/gas'
 import { refOf } from '#shared/chain/ref'
 import { toUnixSeconds } from '#shared/clock'
+import { needsContract } from '../chain/authorization'
 import type { Context } from '../context'
 import {
   type BatchableTask,
@@ -45,7 +46,8 @@ export async function callOf(context: Context, operation: Operation): Promise<Ca
       case 'take':
       case 'send': {
         const { authorization } = operation.payload
-        return transferCall(authorization, contracts.ausd, transferGas(authorization))
+        const byContract = await needsContract(contracts, authorization)
+        return transferCall(authorization, contracts.ausd, transferGas(byContract))
       }
       case 'return':
         return returnCall(context, operation)
@@ -62,10 +64,16 @@ export async function callOf(context: Context, operation: Operation): Promise<Ca
   }
 }
 
-const transferGas = ({ signature }: GivenAuthorization) =>
-  signature.length === 132
-    ? gasLimits.transferWithAuthorization
-    : gasLimits.transferWithAuthorizationFromContract
+const transferGas = (byContract: boolean) =>
+  byContract ? gasLimits.transferWithAuthorizationFromContract : gasLimits.transferWithAuthorization
+
+/** Whether code of the user's decides if the transaction of this operation reverts. */
+export const runsForeignCode = async (
+  { contracts }: Pick<Context, 'contracts'>,
+  operation: Operation,
+): Promise<boolean> =>
+  (operation.kind === 'take' || operation.kind === 'send') &&
+  (await needsContract(contracts, operation.payload.authorization))
 
 async function returnCall(
   context: Context,

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {IERC1271} from "@openzeppelin/contracts/interfaces/IERC1271.sol";
+
+/// @title A contract wallet that tells a simulation from a transaction, for tests
+/// @notice Accepts any signature while nobody pays, and burns all gas it is given when somebody does.
+contract TrickWallet is IERC1271 {
+    /// @notice What it looks at.
+    enum Tell {
+        GasPrice,
+        Origin,
+        GasLeft
+    }
+
+    Tell public immutable tell;
+    address public immutable lane;
+
+    /// @param lane_ a sender it accepts; of no matter unless `tell_` is `Origin`
+    constructor(Tell tell_, address lane_) {
+        tell = tell_;
+        lane = lane_;
+    }
+
+    /// @inheritdoc IERC1271
+    function isValidSignature(bytes32, bytes calldata) external view returns (bytes4) {
+        if (!_looksFree()) {
+            assembly {
+                invalid()
+            }
+        }
+        return IERC1271.isValidSignature.selector;
+    }
+
+    function _looksFree() private view returns (bool) {
+        if (tell == Tell.Origin) return tx.origin == address(0) || tx.origin == lane;
+        if (tell == Tell.GasLeft) return gasleft() > 600_000;
+        return tx.gasprice == 0;
+    }
+}
