@@ -39,7 +39,8 @@ export const fields = {
   }),
   POLL_MS: durationMs({ about: 'pause between two rounds', fallback: '300' }),
   WATCH_MS: durationMs({
-    about: 'how often the authorizations of failed takes are checked, until none can be used',
+    about:
+      'how often transfers to the treasury are read, and failed takes of the last hour checked',
     fallback: '5000',
   }),
   REBROADCAST_AFTER_MS: durationMs({

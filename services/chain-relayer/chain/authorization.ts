@@ -182,18 +182,55 @@ async function findLog(
 
 type RawLog = NonNullable<Awaited<ReturnType<typeof findLog>>>
 
-async function judge(
+async function judge(chain: Chain, terms: AuthorizationTerms, log: RawLog): Promise<Use> {
+  if (!log.transactionHash) return 'unknown'
+  const place = await placeOfMove(chain, terms, log.transactionHash)
+  if (place === 'unknown') return place
+  return place ? { used: place } : 'used_elsewhere'
+}
+
+/**
+ * Where that transaction moved exactly the money of an authorization by using it; undefined when it
+ * did not, and unknown while its receipt or its block is not what it was.
+ */
+export async function placeOfMove(
   { node, contracts }: Chain,
   terms: AuthorizationTerms,
-  log: RawLog,
-): Promise<Use> {
-  const receipt = log.transactionHash ? await node.receiptOf(log.transactionHash) : undefined
+  txHash: Hex,
+): Promise<Place | 'unknown' | undefined> {
+  const receipt = await node.receiptOf(txHash)
   if (!receipt) return 'unknown'
-  const { hash } = await node.headAt(receipt.blockNumber)
-  if (hash !== receipt.blockHash) return 'unknown'
-  if (!hasMoved(receipt.logs, contracts.ausd, terms)) return 'used_elsewhere'
-  const { transactionHash: txHash, blockNumber, blockHash } = receipt
-  return { used: { txHash, blockNumber, blockHash } }
+  const { blockNumber, blockHash } = receipt
+  const { hash } = await node.headAt(blockNumber)
+  if (hash !== blockHash) return 'unknown'
+  return hasMoved(receipt.logs, contracts.ausd, terms)
+    ? { txHash, blockNumber, blockHash }
+    : undefined
+}
+
+/** A transfer of AUSD, in 10⁻⁶. */
+export type Move = { readonly from: Hex; readonly valueMicro: bigint; readonly txHash: Hex }
+
+/** The transfers of AUSD to an address in these blocks, at most 100 of them. */
+export async function findMoves(
+  { node, contracts }: Chain,
+  to: Hex,
+  blocks: { from: bigint; to: bigint },
+): Promise<Move[]> {
+  const logs = await node.reader.getContractEvents({
+    address: contracts.ausd,
+    abi: ausdAbi,
+    eventName: 'Transfer',
+    args: { to },
+    fromBlock: blocks.from,
+    toBlock: blocks.to,
+    strict: true,
+  })
+  return logs.map(({ args, transactionHash: txHash }) => ({
+    from: args.from.toLowerCase() as Hex,
+    valueMicro: args.value,
+    txHash,
+  }))
 }
 
 const same = (left: string, right: string) => left.toLowerCase() === right.toLowerCase()

@@ -285,6 +285,26 @@ export async function takeWatched(tx: Tx, rowsMax: number, watchMs: number): Pro
   return rows as Watched[]
 }
 
+/** Failed takes of these wallets whose transfer the token may have let happen since. */
+export async function findFailedTakes(
+  db: Db,
+  wallets: readonly `0x${string}`[],
+): Promise<Watched[]> {
+  if (wallets.length === 0) return []
+  const rows = await db
+    .select()
+    .from(operations)
+    .where(
+      and(
+        inArray(operations.wallet, [...wallets]),
+        eq(operations.kind, 'take'),
+        eq(operations.state, 'failed'),
+        isNotNull(operations.authorizationNonce),
+      ),
+    )
+  return rows as Watched[]
+}
+
 /** Ends the watch of a take. False: another copy ended it before. */
 export async function endWatch(db: Db, id: string): Promise<boolean> {
   const ended = await db

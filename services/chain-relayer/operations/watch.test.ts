@@ -16,6 +16,7 @@ import {
   transferData,
   until,
 } from '../test-support'
+import { followTransfers } from './late'
 import { countWatched } from './operation.store'
 import { watchOnce } from './watch'
 
@@ -155,5 +156,19 @@ describe('a take that failed', () => {
     await chain.increaseTime({ seconds: 3_600 })
     await watchUntil(context, 'the end of the watch', async () => !(await isWatched(task)))
     expect((await fixture.operationOf(task)).state).toBe('failed')
+  })
+  test('security: with a window of years is watched for an hour, and found whenever it comes', async () => {
+    const { context } = await begin()
+    const { signed, task } = await failedTake(context, 10 * 365 * 86_400)
+    await followTransfers(context)
+    await chain.increaseTime({ seconds: 3_600 })
+    await watchUntil(context, 'the end of the watch', async () => !(await isWatched(task)))
+    expect((await fixture.operationOf(task)).state).toBe('failed')
+    const txHash = await submitted(transferData(signed))
+    await until(async () => {
+      await followTransfers(context)
+      return (await fixture.operationOf(task)).state === 'settled'
+    }, 'the late settlement')
+    expect(await told(task.payload.payoutId)).toMatchObject([{ payload: { txHash } }])
   })
 })

@@ -5,11 +5,15 @@ import { type Loop, startLoop } from '#shared/loop'
 import { findUse } from '../chain/authorization'
 import type { Head } from '../chain/node'
 import type { Context } from '../context'
+import { findCursor } from './cursor.store'
+import { followTransfers } from './late'
 import { endWatch, takeWatched, type Watched } from './operation.store'
 import { settleLate } from './order'
 
 const rowsMax = 256
 const checkAtOnce = 4
+/** A row is checked for so long; a transfer that comes later is found among those to the treasury. */
+const watchMaxSeconds = 60n * 60n
 /** The window is closed by the finalized block's own time; the margin is for endpoints that differ. */
 const marginSeconds = 60n
 
@@ -22,8 +26,11 @@ export async function watchOnce(context: Context, watchMs: number): Promise<bool
   if (due.length === 0) return false
   const head = await context.node.finalizedHead()
   const used = await usedAt(context, due, head)
+  const next = await context.database.read(findCursor)
+  // Blocks from here on are read for transfers; before the first reading nothing but the rows is watched.
+  const isFollowed = next !== undefined && next <= head.number + 1n
   const checkOne = (take: Watched) =>
-    check(context, take, used.get(take.id), head).catch((error) =>
+    check(context, take, { used: used.get(take.id), head, isFollowed }).catch((error) =>
       context.logThrottled('watch', { err: error }, 'failed take could not be checked'),
     )
   await pMap(due, checkOne, { concurrency: checkAtOnce })
@@ -53,17 +60,19 @@ async function usedAt(
 async function check(
   context: Context,
   take: Watched,
-  used: boolean | undefined,
-  head: Head,
+  { used, head, isFollowed }: { used: boolean | undefined; head: Head; isFollowed: boolean },
 ): Promise<void> {
   const { database, log } = context
   const { authorization } = take.payload
   const fields = { operationId: take.id, cause: take.cause }
   if (used === undefined) throw new Error('authorizationState cannot be read')
   if (!used) {
-    if (head.timestamp < BigInt(authorization.validBefore) + marginSeconds) return
+    const failedAt = BigInt(Math.floor(take.updatedAt.getTime() / 1_000))
+    const lapsed = head.timestamp >= BigInt(authorization.validBefore) + marginSeconds
+    const watchedEnough = isFollowed && head.timestamp >= failedAt + watchMaxSeconds
+    if (!lapsed && !watchedEnough) return
     if (await database.run((db) => endWatch(db, take.id)))
-      log.info(fields, 'authorization of a failed take lapsed unused')
+      log.info({ ...fields, lapsed }, 'authorization of a failed take not used until now')
     return
   }
   const use = await findUse(context, authorization, head, take.createdAt)
@@ -82,13 +91,19 @@ async function check(
   context.poke()
 }
 
-/** Checks all of them every `watchMs` until disposed. */
+/** Reads the transfers to the treasury, and checks failed takes, every `watchMs` until disposed. */
 export const startWatching = (context: Context, watchMs: number): Loop =>
   startLoop({
     name: 'watch',
     everyMs: watchMs,
     log: context.log,
     work: async (signal) => {
+      let behind = true
+      while (behind && !signal.aborted)
+        behind = await followTransfers(context).catch((error) => {
+          context.logThrottled('follow', { err: error }, 'transfers could not be read')
+          return false
+        })
       let more = true
       while (more && !signal.aborted)
         more = await watchOnce(context, watchMs).catch((error) => {

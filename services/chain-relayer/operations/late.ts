@@ -1,0 +1,60 @@
+import { findMoves, placeOfMove } from '../chain/authorization'
+import type { Context } from '../context'
+import { advanceCursor, findCursor } from './cursor.store'
+import { findFailedTakes, type Watched } from './operation.store'
+import { settleLate } from './order'
+
+// A take that failed leaves behind what its wallet signed, with no end to its window. Whoever puts it
+// on the chain, and whenever: the AUSD comes to the treasury, in a `Transfer` the token writes. One
+// query of those a round finds them all, however many takes failed in all the years before.
+
+/** Public endpoints of Monad answer at most 100 blocks of logs per question. */
+const chunkBlocks = 100n
+/** Read twice, in two rounds: an endpoint that lags behind answers "none" of blocks it does not have. */
+const againBlocks = 60n
+
+/**
+ * Reads the next transfers to the treasury in finalized blocks, and announces failed takes that are
+ * among them as settled, late. True when there are more blocks to read. Begins at today's block:
+ * what is older was found by the watch of its row.
+ */
+export async function followTransfers(context: Context): Promise<boolean> {
+  const { database, node } = context
+  const { number: head } = await node.finalizedHead()
+  const next = await database.read(findCursor)
+  if (next === undefined) {
+    await database.run((db) => advanceCursor(db, head))
+    return false
+  }
+  if (next > head) return false
+  const from = next > againBlocks ? next - againBlocks : 0n
+  const to = from + chunkBlocks - 1n < head ? from + chunkBlocks - 1n : head
+  const moves = await findMoves(context, context.treasury.address, { from, to })
+  const takes = await database.read((db) =>
+    findFailedTakes(
+      db,
+      moves.map((move) => move.from),
+    ),
+  )
+  for (const take of takes)
+    for (const move of moves)
+      if (move.from === take.wallet) await settleIfMoved(context, take, move)
+  await database.run((db) => advanceCursor(db, to + 1n))
+  return to < head
+}
+
+async function settleIfMoved(
+  context: Context,
+  take: Watched,
+  { txHash, valueMicro }: { txHash: `0x${string}`; valueMicro: bigint },
+): Promise<void> {
+  const { authorization } = take.payload
+  if (valueMicro !== BigInt(authorization.value)) return
+  const place = await placeOfMove(context, authorization, txHash)
+  if (place === 'unknown') throw new Error(`the receipt of ${txHash} is not final`)
+  if (!place) return
+  if (!(await context.database.transaction((tx) => settleLate(tx, take, place)))) return
+  const fields = { operationId: take.id, cause: take.cause, txHash }
+  context.log.warn(fields, 'failed take settled late')
+  context.poke()
+}
