@@ -7,6 +7,7 @@ import { type Log, type LogThrottled, openLogThrottled } from '#shared/log'
 import type { ChainAccount } from '#shared/messages/chain'
 import type { Contracts } from './chain/authorization'
 import type { Node } from './chain/node'
+import type { Pace } from './chain/pace'
 
 /** What the service works with; made in `main.ts`. */
 export type Context = {
@@ -50,6 +51,8 @@ export type Memory = {
   readonly sent: Set<string>
   /** The epoch in which a lane was last found to agree with the chain. */
   readonly soundEpochs: Map<string, number>
+  /** How the newest block moves; undefined before the first look. */
+  pace: Pace | undefined
 }
 
 /** What a process starts with: a name of its own and an empty memory. */
@@ -58,6 +61,6 @@ export const newProcess = (
   clock: Clock,
 ): Pick<Context, 'holder' | 'memory' | 'logThrottled'> => ({
   holder: randomUUID(),
-  memory: { sent: new Set(), soundEpochs: new Map() },
+  memory: { sent: new Set(), soundEpochs: new Map(), pace: undefined },
   logThrottled: openLogThrottled(log, clock),
 })

@@ -264,19 +264,39 @@ describe('a transaction that no block takes', () => {
   test('gets a higher fee at the same nonce, and one attempt is mined', async () => {
     const context = await fixture.begin()
     const count = await laneCount()
-    await chain.setIntervalMining({ interval: 0 })
+    fixture.endpoint.intercept = (method) =>
+      method === 'eth_sendRawTransaction'
+        ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: `0x${'00'.repeat(32)}` }))
+        : undefined
     const task = credit()
     await fixture.command(task)
     await until(async () => {
       await round(context)
       return (await attemptsOf(task)).length >= 2
     }, 'a second attempt')
-    await chain.setIntervalMining({ interval: 1 })
-    await chain.mine({ blocks: 4 })
+    fixture.endpoint.intercept = undefined
     const done = await fixture.finish(context, task)
     const hashes = (await attemptsOf(task)).map(({ hash }) => hash)
     expect(hashes).toContain(done.txHash!)
     expect((await laneCount()) - count).toBe(1)
+  })
+})
+
+describe('a chain that stands', () => {
+  test('security: gets no higher fee out of us, and every operation once it goes on', async () => {
+    const context = await fixture.begin()
+    const task = credit()
+    await fixture.command(task)
+    await chain.setIntervalMining({ interval: 0 })
+    try {
+      for (let seconds = 1; seconds <= 12; seconds++)
+        await round({ ...context, clock: () => Date.now() + seconds * 1_000 })
+      expect(await attemptsOf(task)).toHaveLength(1)
+    } finally {
+      await chain.setIntervalMining({ interval: 1 })
+      await chain.mine({ blocks: 4 })
+    }
+    expect((await fixture.finish(context, task)).state).toBe('settled')
   })
 })
 

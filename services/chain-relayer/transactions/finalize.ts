@@ -4,6 +4,7 @@ import { failpoint } from '#shared/failpoint'
 import type { Place } from '../chain/authorization'
 import { afterSend, doubtsMax, textOf, verdictOnSend } from '../chain/errors'
 import type { Head, Node, Receipt } from '../chain/node'
+import { paceAfter, stands } from '../chain/pace'
 import type { Context } from '../context'
 import {
   type Attempt,
@@ -41,6 +42,8 @@ const soonMs = 1_000
 const raiseEveryMs = 1_000
 /** More would not help: a person has been called long before. */
 const attemptsMax = 40
+/** A chain that stands for so long calls a person. */
+const haltedMs = 30_000
 /** This long after its window an authorization is sure to revert; a noop is cheaper. */
 const lapsedMs = 30_000
 
@@ -82,6 +85,8 @@ function isDue(
 
 /** A lane whose oldest transaction is in no block for too long gets a better one at that nonce. */
 export async function renewStuck(context: Context, held: readonly HeldLane[]): Promise<void> {
+  if (held.every(({ open }) => open.length === 0)) return
+  if (isHalted(context, await context.node.newestHead())) return
   for (const lane of held) {
     const oldest = lane.open[0]
     const newest = oldest?.attempts.at(-1)
@@ -110,6 +115,16 @@ const raiseGas = (context: Context, lane: HeldLane, open: OpenTransaction) => {
 const fillWithNoop = (context: Context, lane: HeldLane, open: OpenTransaction) =>
   renew(context, lane, open, 'noop', noopCall(lane.lane.address).gas)
 
+/** While no block comes, a higher fee brings nothing nearer; all of it is due when one comes. */
+function isHalted({ memory, clock, settings, logThrottled }: Context, head: Head): boolean {
+  memory.pace = paceAfter(memory.pace, head.number, clock())
+  if (!stands(memory.pace, clock(), settings.bumpAfterMs / 2)) return false
+  const stillMs = clock() - memory.pace.seenAt
+  const fields = { blockNumber: String(head.number), stillMs, alarm: stillMs > haltedMs }
+  logThrottled('halted', fields, 'the newest block stands: no fee is raised')
+  return true
+}
+
 async function hasLapsed(context: Context, open: OpenTransaction): Promise<boolean> {
   if (open.purpose !== 'op') return false
   const [operation] = await context.database.read((db) => findOperations(db, open.operationIds))
@@ -127,8 +142,9 @@ async function renew(
 ): Promise<void> {
   const last = open.attempts.at(-1)!
   if (open.attempts.length >= attemptsMax) return
-  const { baseFeeWei } = await context.node.newestHead()
-  const fees: Fees = bumped(last, baseFeeWei)
+  const head = await context.node.newestHead()
+  if (isHalted(context, head)) return
+  const fees: Fees = bumped(last, head.baseFeeWei)
   const { nonce } = open
   const original: Call = { to: open.to, data: open.data, valueWei: open.valueWei, gas }
   const call = purpose === 'noop' ? noopCall(lane.address) : original
