@@ -34,7 +34,7 @@ export const fields = {
     fallback: '20000000000000000',
   }),
   LANE_FLOOR_WEI: amount({
-    about: 'drips leave a lane at least this much; Monad reserves 10 coins per account',
+    about: 'a lane takes nothing new that may leave it less; Monad reserves 10 coins per account',
     fallback: '0',
   }),
   POLL_MS: durationMs({ about: 'pause between two rounds', fallback: '300' }),

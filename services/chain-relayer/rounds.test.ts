@@ -282,6 +282,35 @@ describe('a transaction that no block takes', () => {
   })
 })
 
+describe('a lane that has little', () => {
+  test('security: signs for no more than it can pay, whatever waits', async () => {
+    const address = fixture.keys[0]!.address
+    const balanceWei = await chain.getBalance({ address })
+    await chain.setBalance({ address, value: 50_000_000_000_000_000n })
+    try {
+      const context = await fixture.begin({ batchMax: 1 })
+      const tasks = [credit(), credit(), credit(), credit()]
+      for (const task of tasks) await fixture.command(task)
+      await round(context)
+      const [lane] = await holdLanes(context)
+      const costs = lane!.open.map(({ attempts: [first] }) => first!.gas * first!.maxFeeWei)
+      expect(costs.reduce((sum, cost) => sum + cost, 0n)).toBeLessThan(50_000_000_000_000_000n)
+      for (const task of tasks) expect((await fixture.finish(context, task)).state).toBe('settled')
+    } finally {
+      await chain.setBalance({ address, value: balanceWei })
+    }
+  })
+
+  test('security: takes nothing new near its reserve', async () => {
+    const context = await fixture.begin({ laneFloorWei: 10n ** 30n })
+    const task = credit()
+    await fixture.command(task)
+    await round(context)
+    expect((await fixture.operationOf(task)).state).toBe('waiting')
+    expect((await fixture.finish(await fixture.begin(), task)).state).toBe('settled')
+  })
+})
+
 describe('a chain that stands', () => {
   test('security: gets no higher fee out of us, and every operation once it goes on', async () => {
     const context = await fixture.begin()

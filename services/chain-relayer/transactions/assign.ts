@@ -30,7 +30,7 @@ import {
   postponeOperation,
 } from '../operations/operation.store'
 import { giveUp, settle } from '../operations/order'
-import { type Funds, fundsFor, isCovered } from './cover'
+import { costWei, type Funds, fundsFor, inFlightWei, isCovered } from './cover'
 import {
   batched,
   type Call,
@@ -63,22 +63,39 @@ type Batch = {
 
 /** Gives waiting operations a lane and a nonce, signed and stored in one commit each. */
 export async function assignWaiting(context: Context, held: readonly HeldLane[]): Promise<void> {
-  const lanes = held
-    .filter(({ sound, open }) => sound && open.length < openMax)
-    .map((one) => ({ ...one, free: openMax - one.open.length }))
-  if (lanes.length === 0) return
+  const usable = held.filter(({ sound, open }) => sound && open.length < openMax)
+  if (usable.length === 0) return
   const due = await context.database.read((db) => findDue(db, dueMax))
   if (due.length === 0) return
+  const lanes = await Promise.all(usable.map((one) => withRoom(context, one)))
   const head = await context.node.newestHead()
   const fees = feesFor(head.baseFeeWei)
-  const freestOf = () => lanes.sort((left, right) => right.free - left.free)[0]!
-  const terms = { from: freestOf().lane.address, fees, head }
+  const freestOf = (costWei: bigint) =>
+    lanes
+      .filter(({ roomWei }) => roomWei >= costWei)
+      .sort((left, right) => right.free - left.free)[0]
+  const terms = { from: (freestOf(1n) ?? lanes[0]!).lane.address, fees, head }
   for (const batch of await batchesOf(context, due, terms)) {
-    const freest = freestOf()
-    if (freest.free === 0) return
-    const chosen = batch.only ? lanes.find(({ lane }) => lane.address === batch.only)! : freest
-    if (chosen.free > 0 && (await assign(context, chosen, batch, fees))) chosen.free--
+    if (lanes.every(({ free }) => free === 0)) return
+    const cost = costWei(batch.call, fees)
+    const only = lanes.find(({ lane }) => lane.address === batch.only)
+    const chosen = only ?? freestOf(cost)
+    if (!chosen || chosen.roomWei < cost) {
+      const fields = { lanes: lanes.map(({ lane }) => lane.address), alarm: true }
+      context.logThrottled('room', fields, 'lane is near its reserve, takes nothing new: fund it')
+      continue
+    }
+    if (chosen.free === 0 || !(await assign(context, chosen, batch, fees))) continue
+    chosen.free--
+    chosen.roomWei -= cost
   }
+}
+
+/** A lane, how many more transactions it may have open, and what they may cost it, in wei. */
+async function withRoom({ node, settings }: Context, held: HeldLane) {
+  const balanceWei = await node.reader.getBalance({ address: held.lane.address })
+  const roomWei = balanceWei - inFlightWei(held.open) - settings.laneFloorWei
+  return { ...held, free: openMax - held.open.length, roomWei }
 }
 
 /** The wallet cannot pay this beside what it has in flight. */

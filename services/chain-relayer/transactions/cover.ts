@@ -1,6 +1,8 @@
 import type { Tx } from '#shared/db/open'
 import type { Context } from '../context'
+import type { OpenTransaction } from '../lanes/lane.store'
 import { lockWallet, type Operation, unseenMicro } from '../operations/operation.store'
+import { atLeast, type Call, type Fees } from './transaction'
 
 // Anybody may sign any number of transfers over one balance. Each passes its simulation, one of them
 // moves the money, and the others would revert at our cost. So nothing gets a nonce that its wallet
@@ -31,3 +33,17 @@ export async function isCovered(
   await lockWallet(tx, wallet)
   return funds.ausdMicro - (await unseenMicro(tx, wallet, funds.blockNumber)) >= leavesMicro
 }
+
+// A lane signs for what it may have to pay, and that is more than what blocks ask for today: the chain
+// takes any attempt it ever saw. So all of it at once, at its highest fees, stays within its balance.
+
+/** The most a transaction can take from its lane, in wei: its value, and its gas at the highest fee. */
+export const costWei = (call: Pick<Call, 'valueWei' | 'gas'>, { maxFeeWei }: Fees): bigint =>
+  call.valueWei + call.gas * maxFeeWei
+
+/** The most that everything in flight can take from a lane, in wei: of each the dearest attempt. */
+export const inFlightWei = (open: readonly OpenTransaction[]): bigint =>
+  open.reduce((sum, { valueWei, attempts }) => {
+    const costs = attempts.map((attempt) => costWei({ valueWei, gas: attempt.gas }, attempt))
+    return sum + costs.reduce((most, cost) => atLeast(most, cost), 0n)
+  }, 0n)

@@ -19,6 +19,7 @@ import type { HeldLane } from '../lanes/lease'
 import { guards } from '../operations/operation'
 import { findOperations, moveOperation, type Operation } from '../operations/operation.store'
 import { fail, settle } from '../operations/order'
+import { costWei, inFlightWei } from './cover'
 import {
   bumped,
   type Call,
@@ -133,13 +134,29 @@ async function hasLapsed(context: Context, open: OpenTransaction): Promise<boole
   return Number(validBefore) * 1_000 + lapsedMs < context.clock()
 }
 
+/** Whether the lane can pay this attempt, besides everything else it has in flight. */
+async function canPay(
+  { node, logThrottled }: Context,
+  { lane: { address }, open }: HeldLane,
+  { nonce }: OpenTransaction,
+  cost: bigint,
+): Promise<boolean> {
+  const balanceWei = await node.reader.getBalance({ address })
+  const others = open.filter((one) => one.nonce !== nonce)
+  if (balanceWei - inFlightWei(others) >= cost) return true
+  const fields = { lane: address, nonce, balanceWei: String(balanceWei), alarm: true }
+  logThrottled(`bump:${address}`, fields, 'lane cannot pay a higher fee: fund it')
+  return false
+}
+
 async function renew(
   context: Context,
-  { key, lane }: HeldLane,
+  held: HeldLane,
   open: OpenTransaction,
   purpose: Attempt['purpose'],
   gas: bigint,
 ): Promise<void> {
+  const { key, lane } = held
   const last = open.attempts.at(-1)!
   if (open.attempts.length >= attemptsMax) return
   const head = await context.node.newestHead()
@@ -148,6 +165,7 @@ async function renew(
   const { nonce } = open
   const original: Call = { to: open.to, data: open.data, valueWei: open.valueWei, gas }
   const call = purpose === 'noop' ? noopCall(lane.address) : original
+  if (!(await canPay(context, held, open, costWei(call, fees)))) return
   const signed = await signCall(key, context.settings.chainId, { nonce, call, fees })
   const attempt = last.attempt + 1
   const stored = await context.database.transaction(async (tx) => {

@@ -287,7 +287,7 @@ function raised(lastWei: bigint, freshWei: bigint, capWei: bigint): bigint {
   return atLeast(atMost(more, capWei), lastWei + 1n)
 }
 
-const atLeast = (left: bigint, right: bigint) => (left > right ? left : right)
+export const atLeast = (left: bigint, right: bigint) => (left > right ? left : right)
 const atMost = (left: bigint, right: bigint) => (right < left ? right : left)
 
 /** A gas limit for another try: half as much again each time, below a block's share. */
