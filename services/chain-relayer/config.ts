@@ -37,6 +37,18 @@ export const fields = {
     about: 'a lane takes nothing new that may leave it less; Monad reserves 10 coins per account',
     fallback: '0',
   }),
+  LANE_REFILL_WEI: amount({
+    about: 'a lane with less than this above its floor calls a person',
+    fallback: '1000000000000000000',
+  }),
+  BASE_FEE_CAP_WEI: amount({
+    about: 'a base fee above this calls a person, in wei per gas',
+    fallback: '1000000000000',
+  }),
+  OLDEST_ALARM_MS: durationMs({
+    about: 'an operation under way for longer calls a person',
+    fallback: '300000',
+  }),
   POLL_MS: durationMs({ about: 'pause between two rounds', fallback: '300' }),
   WATCH_MS: durationMs({
     about:

@@ -38,6 +38,9 @@ export type Settings = {
   readonly dripWei: bigint
   readonly dripBelowWei: bigint
   readonly laneFloorWei: bigint
+  readonly laneRefillWei: bigint
+  readonly baseFeeCapWei: bigint
+  readonly oldestAlarmMs: number
   readonly rebroadcastAfterMs: number
   readonly bumpAfterMs: number
   readonly batchMax: number

@@ -5,6 +5,7 @@ import { serve } from '#shared/bus/serve'
 import { systemClock } from '#shared/clock'
 import { failpoint } from '#shared/failpoint'
 import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
+import { startAlarms } from './alarms'
 import { awaitChain } from './chain/boot'
 import { openNode, openNodeForQuestions } from './chain/node'
 import { fields } from './config'
@@ -41,6 +42,7 @@ await runService(name, fields, async (config, runtime) => {
     wake: () => rounds.poke(),
   }
   await using rounds = startRounds(context, config.pollMs)
+  await using _alarms = startAlarms(context)
   await using _watched = startWatching(context, config.watchMs)
 
   const description = `puts commands on chain ${config.chainId}, exactly once`

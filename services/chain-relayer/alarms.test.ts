@@ -1,0 +1,54 @@
+import { afterAll, expect, test } from 'bun:test'
+import pino from 'pino'
+import { raiseAlarms } from './alarms'
+import { type Context, newProcess, type Settings } from './context'
+import { newNonce, newWallet, openFixture, take } from './test-support'
+
+const fixture = await openFixture()
+afterAll(fixture.close)
+const { chain, treasury } = fixture
+
+/** A process whose alarms can be read. */
+async function begin(settings: Partial<Settings> = {}) {
+  const alarms: string[] = []
+  const write = (line: string) => {
+    const { alarm, msg } = JSON.parse(line)
+    if (alarm) alarms.push(msg)
+  }
+  const log = pino({ level: 'info' }, { write })
+  const own = newProcess(log, Date.now)
+  const context: Context = { ...(await fixture.begin(settings)), ...own, log }
+  return { context, alarms }
+}
+
+test('nobody is called while all goes well', async () => {
+  const { context, alarms } = await begin()
+  await raiseAlarms(context)
+  expect(alarms).toEqual([])
+})
+
+test.each([
+  ['a base fee above its cap', { baseFeeCapWei: 0n }, 'the base fee is above its cap'],
+  ['a lane that runs dry', { laneRefillWei: 10n ** 30n }, 'lane needs a refill'],
+] as const)('%s calls a person', async (_, settings, line) => {
+  const { context, alarms } = await begin(settings)
+  await raiseAlarms(context)
+  expect(alarms).toEqual([line])
+})
+
+test('an operation that gets old calls a person', async () => {
+  const { key } = await newWallet(fixture)
+  const to = treasury.address
+  await fixture.command(take(await fixture.sign(key, { to, value: 1n, nonce: newNonce() })))
+  const { context, alarms } = await begin({ oldestAlarmMs: -1 })
+  await raiseAlarms(context)
+  expect(alarms).toEqual(['the oldest operation is under way for too long'])
+})
+
+test('a chain that stands calls a person', async () => {
+  const { context, alarms } = await begin()
+  await chain.setIntervalMining({ interval: 0 })
+  await raiseAlarms(context)
+  await raiseAlarms({ ...context, clock: () => Date.now() + 31_000 })
+  expect(alarms).toEqual(['the newest block stands'])
+})
