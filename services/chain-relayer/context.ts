@@ -54,6 +54,8 @@ export type Memory = {
   readonly sent: Set<string>
   /** The epoch in which a lane was last found to agree with the chain. */
   readonly soundEpochs: Map<string, number>
+  /** When it was last searched for who used a nonce, by lane and nonce. */
+  readonly searchedAt: Map<string, number>
   /** How the newest block moves; undefined before the first look. */
   pace: Pace | undefined
 }
@@ -64,6 +66,6 @@ export const newProcess = (
   clock: Clock,
 ): Pick<Context, 'holder' | 'memory' | 'logThrottled'> => ({
   holder: randomUUID(),
-  memory: { sent: new Set(), soundEpochs: new Map(), pace: undefined },
+  memory: { sent: new Set(), soundEpochs: new Map(), searchedAt: new Map(), pace: undefined },
   logThrottled: openLogThrottled(log, clock),
 })

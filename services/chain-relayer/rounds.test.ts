@@ -311,6 +311,31 @@ describe('a lane that has little', () => {
   })
 })
 
+describe("somebody else with a lane's key", () => {
+  test('security: takes a nonce of ours: a person is called, and the order is carried out once', async () => {
+    const context = await fixture.begin()
+    const [account] = fixture.keys
+    const count = await laneCount()
+    const before = await sharesOf(ana)
+    fixture.endpoint.intercept = (method) =>
+      method === 'eth_sendRawTransaction'
+        ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: `0x${'00'.repeat(32)}` }))
+        : undefined
+    const task = credit()
+    await fixture.command(task)
+    await round(context)
+    expect((await fixture.operationOf(task)).nonce).toBe(count)
+    const to = actors.budi.address
+    const hash = await chain.sendTransaction({ account: account!, to, nonce: count, chain: null })
+    await chain.waitForTransactionReceipt({ hash, pollingInterval: 50 })
+    fixture.endpoint.intercept = undefined
+    const later = { ...context, clock: () => Date.now() + 61_000 }
+    const done = await fixture.finish(later, task)
+    expect(done).toMatchObject({ state: 'settled', nonce: count + 1 })
+    expect((await sharesOf(ana)) - before).toBeGreaterThan(0n)
+  })
+})
+
 describe('a chain that stands', () => {
   test('security: gets no higher fee out of us, and every operation once it goes on', async () => {
     const context = await fixture.begin()

@@ -4,6 +4,7 @@ import { failpoint } from '#shared/failpoint'
 import type { Place } from '../chain/authorization'
 import { afterSend, doubtsMax, textOf, verdictOnSend } from '../chain/errors'
 import type { Head, Node, Receipt } from '../chain/node'
+import { findNonceUse } from '../chain/nonce'
 import { paceAfter, stands } from '../chain/pace'
 import type { Context } from '../context'
 import {
@@ -181,6 +182,7 @@ async function renew(
 const askAtOnce = 8
 /** A transaction this old whose nonce is used and that has no receipt calls a person. */
 const missingMs = 60_000
+const searchEveryMs = 10_000
 
 /**
  * Finds out, for all lanes at once, which transactions are final, and concludes them. Unknown stays
@@ -216,7 +218,30 @@ async function concludeOne(
   const { lane, nonce, createdAt } = transaction
   if (context.clock() - createdAt.getTime() < missingMs) return
   const fields = { lane, nonce, alarm: true }
-  context.logThrottled(`missing:${lane}:${nonce}`, fields, 'nonce is used but no receipt is found')
+  const use = await searchUse(context, transaction, head)
+  if (!use || transaction.attempts.some(({ hash }) => hash === use.txHash))
+    return context.logThrottled(
+      `missing:${lane}:${nonce}`,
+      fields,
+      'nonce is used but no receipt is found',
+    )
+  context.log.error({ ...fields, txHash: use.txHash }, 'somebody else sent with the key of a lane')
+  await close(context, transaction, 'foreign', use)
+}
+
+/** Who used the nonce, searched for now and then: it takes many calls. Unknown is undefined. */
+async function searchUse(
+  { node, memory, clock, log }: Context,
+  { lane, nonce }: OpenTransaction,
+  head: Head,
+): Promise<Place | undefined> {
+  const key = `${lane}:${nonce}`
+  if (clock() - (memory.searchedAt.get(key) ?? 0) < searchEveryMs) return undefined
+  memory.searchedAt.set(key, clock())
+  return findNonceUse(node, lane, nonce, head).catch((error) => {
+    log.warn({ err: error, lane, nonce }, 'who used a nonce could not be read')
+    return undefined
+  })
 }
 
 /**
@@ -252,6 +277,17 @@ async function conclude(
   const outcome = outcomeOf(attempt, receipt)
   const failures =
     outcome === 'ok' ? failuresOf(receipt.logs, context.contracts.creditLine) : undefined
+  await close(context, transaction, outcome, place, failures)
+}
+
+/** Whatever took the nonce is final: none of the other attempts can ever be mined. */
+async function close(
+  context: Context,
+  transaction: OpenTransaction,
+  outcome: TransactionOutcome,
+  place: Place,
+  failures?: ReadonlyMap<number, unknown>,
+): Promise<void> {
   failpoint('relayer:final-before-commit')
   const ends = await context.database.transaction(async (tx) => {
     if (!(await closeTransaction(tx, transaction, { outcome, ...place }))) return undefined
@@ -270,7 +306,7 @@ async function conclude(
   for (const { hash } of transaction.attempts) context.memory.sent.delete(hash)
   if (!ends) return
   context.poke()
-  for (const { operation, end } of ends) report(context, operation, end, txHash)
+  for (const { operation, end } of ends) report(context, operation, end, place.txHash)
 }
 
 function outcomeOf(attempt: Attempt, receipt: Receipt): TransactionOutcome {

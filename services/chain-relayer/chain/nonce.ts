@@ -1,0 +1,33 @@
+import type { Hex } from 'viem'
+import type { Place } from './authorization'
+import type { Head, Node } from './node'
+
+/** How far back a nonce is searched: some nine hours of Monad's blocks. */
+const blocksMax = 80_000n
+
+/**
+ * The transaction that used a nonce of an address, at or below the finalized `head`, whoever sent it.
+ * Undefined: not found, which proves nothing. Endpoints that keep no old states throw.
+ */
+export async function findNonceUse(
+  node: Node,
+  address: Hex,
+  nonce: number,
+  head: Head,
+): Promise<Place | undefined> {
+  const isUsedAt = async (blockNumber: bigint) =>
+    (await node.reader.getTransactionCount({ address, blockNumber })) > nonce
+  let unused = head.number > blocksMax ? head.number - blocksMax : 0n
+  let used = head.number
+  if (!(await isUsedAt(used)) || (await isUsedAt(unused))) return undefined
+  while (used - unused > 1n) {
+    const middle = (used + unused) / 2n
+    if (await isUsedAt(middle)) used = middle
+    else unused = middle
+  }
+  const block = await node.reader.getBlock({ blockNumber: used, includeTransactions: true })
+  const found = block.transactions.find(
+    (one) => one.from.toLowerCase() === address.toLowerCase() && one.nonce === nonce,
+  )
+  return found && { txHash: found.hash, blockNumber: used, blockHash: block.hash }
+}
