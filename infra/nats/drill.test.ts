@@ -79,7 +79,6 @@ describe('when JetStream lost everything it ever stored', () => {
       relayOutbox({ ...payments, outbox: ordering.outbox, log }),
       consume({
         ...relayer,
-        stream: 'COMMANDS',
         consumer: 'chain-relayer',
         reactions: [revoking],
         messaging: relaying,

@@ -27,7 +27,10 @@ const deadLettersOf = (sql: Sql, role: DatabaseRole) => sql<DeadLetter[]>`
     died_at as "diedAt", redrive_requested_at as "redriveRequestedAt"
   from ${sql(role)}.dead_letter where redriven_at is null`
 
-/** Asks the service to handle a dead letter again, which it does within seconds. Says how many it was. */
+/**
+ * Asks the service to handle a dead letter again, which it does within seconds. Says how many it was:
+ * none when it was handled meanwhile, or when somebody has asked for it already.
+ */
 export async function requestRedrive(
   sql: Sql,
   deadLetter: Pick<DeadLetter, 'service' | 'consumer' | 'messageId'>,
@@ -37,7 +40,7 @@ export async function requestRedrive(
   const asked = await sql`
     update ${sql(role)}.dead_letter set redrive_requested_at = now()
     where consumer = ${deadLetter.consumer} and message_id = ${deadLetter.messageId}
-      and redriven_at is null`
+      and redriven_at is null and redrive_requested_at is null`
   return asked.count
 }
 
@@ -51,8 +54,9 @@ async function run(sql: Sql, [verb, service, consumer, messageId]: string[]): Pr
   }
   const deadLetters = await listDeadLetters(sql)
   if (verb === 'redrive-all') {
-    for (const deadLetter of deadLetters) await requestRedrive(sql, deadLetter)
-    return `redrives asked for: ${deadLetters.length}`
+    let asked = 0
+    for (const deadLetter of deadLetters) asked += await requestRedrive(sql, deadLetter)
+    return `redrives asked for: ${asked}`
   }
   if (verb !== 'list') return usage
   return deadLetters.length === 0 ? 'no dead letters' : deadLetters.map(lineOf).join('\n')

@@ -56,9 +56,8 @@ await runService(name, fields, async (config, runtime) => {
     context.wake()
     poke()
   }
-  const from = { bus, stream: 'COMMANDS', consumer: name } as const
   const handling = { database, messaging, reactions, poke: stored, onFatal: fatal, log }
-  await using _consumed = consume({ ...from, ...handling })
+  await using _consumed = consume({ bus, consumer: name, ...handling })
   log.info({ lanes: keys.length }, 'service ready')
   await untilStopped(signal)
 })

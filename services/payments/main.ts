@@ -39,11 +39,9 @@ await runService(name, fields, async (config, runtime) => {
     ...{ checkoutTtlMs, sweepAfterMs, holdMarginMs },
   }
 
+  const reactions = [...webhookReactions(context, onPaid), ...relayReactions(context)]
   const reading = { bus, consumer: name, database, messaging, log, poke, onFatal }
-  const webhooks = webhookReactions(context, onPaid)
-  await using _webhooks = consume({ ...reading, stream: 'WEBHOOKS', reactions: webhooks })
-  const events = relayReactions(context)
-  await using _events = consume({ ...reading, stream: 'EVENTS', reactions: events })
+  await using _messages = consume({ ...reading, reactions })
   await using _rechecks = startRechecking(context, config)
   await using _listing = startListing(context, config)
 

@@ -52,12 +52,8 @@ await runService(name, fields, async (config, runtime) => {
   }
   const reading = { bus, consumer: name, database, messaging, log, poke, onFatal }
   const hooks = webhookReactions(context, boundaries.reached)
-  await using _webhooks = consume({ ...reading, stream: 'WEBHOOKS', reactions: hooks })
-  await using _events = consume({
-    ...reading,
-    stream: 'EVENTS',
-    reactions: relayReactions(context),
-  })
+  const reactions = [...hooks, ...relayReactions(context)]
+  await using _messages = consume({ ...reading, reactions })
 
   const answers = [answerCashouts(context), answerActivity(context)]
   const stats = () => readStats(context)

@@ -1,9 +1,9 @@
 import type { ConsumerMessages, JsMsg } from 'nats'
 import { type HandlingContext, handle } from '#shared/bus/handling'
 import type { Bus } from '#shared/bus/open'
-import { findRedrives } from '#shared/db/dead-letter.store'
-import { reopen } from '#shared/db/inbox.store'
+import { startRedriving } from '#shared/bus/redrive'
 import { startLoop } from '#shared/loop'
+import type { Topic } from '#shared/messages/topic'
 import { requestIdHeader, withRequestId } from '#shared/request-id'
 
 /** Prefetching more than is worked on gets waiting messages redelivered (measured). */
@@ -11,37 +11,47 @@ const concurrency = 8
 const reopenEveryMs = 500
 const watchEveryMs = 15_000
 const silenceMaxMs = 60_000
-const redriveEveryMs = 2_000
 
 export type Consumption = HandlingContext & {
   bus: Bus
-  stream: 'WEBHOOKS' | 'COMMANDS' | 'EVENTS'
   /** Called when messages wait but none comes: the process must end and be restarted. */
   onFatal: () => void
 }
+type Reading = Consumption & { stream: Topic['stream'] }
 
-/** Reads a durable consumer (made by provisioning) until disposed; disposing lets work finish. */
+/**
+ * Reads the durable consumers of a name (made by provisioning) in all streams that its reactions are
+ * about, until disposed; disposing lets work finish. Inbox and dead letters are kept by that name,
+ * so it has one set of reactions: they are never spread over two calls.
+ */
 export function consume(options: Consumption): AsyncDisposable {
-  const { consumer, log } = options
+  const streams = new Set(options.reactions.map(({ topic }) => topic.stream))
+  const parts = [
+    startRedriving(options),
+    ...[...streams].map((stream) => readStream({ ...options, stream })),
+  ]
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(parts.map((part) => part[Symbol.asyncDispose]()))
+    },
+  }
+}
+
+function readStream(options: Reading): AsyncDisposable {
+  const { consumer, stream, log } = options
   const state: State = { lastDeliveryAt: Date.now(), messages: undefined }
   const loops = [
     startLoop({
-      name: `reading ${consumer}`,
+      name: `reading ${consumer} of ${stream}`,
       everyMs: reopenEveryMs,
       log,
       work: () => read(options, state),
     }),
     startLoop({
-      name: `watching ${consumer}`,
+      name: `watching ${consumer} of ${stream}`,
       everyMs: watchEveryMs,
       log,
       work: (signal) => watch(options, state, signal),
-    }),
-    startLoop({
-      name: `redriving ${consumer}`,
-      everyMs: redriveEveryMs,
-      log,
-      work: () => redrive(options),
     }),
   ]
   return {
@@ -56,13 +66,13 @@ export function consume(options: Consumption): AsyncDisposable {
 type State = { lastDeliveryAt: number; messages: ConsumerMessages | undefined }
 
 /** The iterator can end (stream made anew, consumer gone for a moment): it is then opened again. */
-async function read(options: Consumption, state: State) {
+async function read(options: Reading, state: State) {
   const consumer = await options.bus.js.consumers.get(options.stream, options.consumer)
   state.messages = await consumer.consume({ max_messages: concurrency, expires: 5_000 })
   await drain(options, state, state.messages)
 }
 
-async function drain(options: Consumption, state: State, messages: ConsumerMessages) {
+async function drain(options: Reading, state: State, messages: ConsumerMessages) {
   const working = new Set<Promise<void>>()
   for await (const message of messages) {
     state.lastDeliveryAt = Date.now()
@@ -73,7 +83,7 @@ async function drain(options: Consumption, state: State, messages: ConsumerMessa
   await Promise.all(working)
 }
 
-async function handleDelivery(options: Consumption, message: JsMsg): Promise<void> {
+async function handleDelivery(options: Reading, message: JsMsg): Promise<void> {
   const messageId = message.headers?.get('Nats-Msg-Id') || `${options.stream}:${message.seq}`
   const incoming = { subject: message.subject, messageId, payload: payloadOf(message) }
   const outcome = await withRequestId(message.headers?.get(requestIdHeader), () =>
@@ -92,7 +102,7 @@ function payloadOf(message: JsMsg): unknown {
   }
 }
 
-async function watch(options: Consumption, state: State, signal: AbortSignal) {
+async function watch(options: Reading, state: State, signal: AbortSignal) {
   if (Date.now() - state.lastDeliveryAt < silenceMaxMs) return
   const waiting = await options.bus.js.consumers
     .get(options.stream, options.consumer)
@@ -102,15 +112,4 @@ async function watch(options: Consumption, state: State, signal: AbortSignal) {
   if (waiting === 0 || signal.aborted) return
   options.log.fatal({ consumer: options.consumer, waiting }, 'consumer stopped delivering')
   options.onFatal()
-}
-
-async function redrive(options: Consumption) {
-  const { database, messaging, consumer, log } = options
-  for (const message of await findRedrives(database, messaging.deadLetters, consumer)) {
-    await database.transaction(
-      async (tx) => void (await reopen(tx, messaging.inbox, consumer, message.messageId)),
-    )
-    const outcome = await handle(options, message)
-    log.info({ messageId: message.messageId, outcome }, 'dead letter redriven')
-  }
 }

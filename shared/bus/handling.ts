@@ -42,21 +42,30 @@ export async function handle(
   }
 }
 
+/** What is done about a message, and the message as its schema reads it. Throws `Malformed`. */
+export function matchReaction(
+  { reactions }: Pick<HandlingContext, 'reactions'>,
+  { subject, payload }: Pick<IncomingMessage, 'subject' | 'payload'>,
+) {
+  const reaction = reactions.find(({ topic }) => covers(topic, subject))
+  if (!reaction) throw new Malformed(`no reaction to ${subject}`)
+  const read = readerOf(reaction.topic.schema)(payload)
+  if ('fault' in read) throw new Malformed(`${subject}: ${read.fault}`)
+  return { reaction, value: read.value }
+}
+
 async function work(context: HandlingContext, message: IncomingMessage): Promise<void> {
   const { database, messaging, consumer } = context
-  const reaction = context.reactions.find(({ topic }) => covers(topic, message.subject))
-  if (!reaction) throw new Malformed(`no reaction to ${message.subject}`)
-  const read = readerOf(reaction.topic.schema)(message.payload)
-  if ('fault' in read) throw new Malformed(`${message.subject}: ${read.fault}`)
+  const { reaction, value } = matchReaction(context, message)
   if (await isDone(database, messaging.inbox, consumer, message.messageId)) {
     const { again } = reaction
-    if (again) await database.transaction((tx) => again(tx, read.value))
+    if (again) await database.transaction((tx) => again(tx, value))
     return
   }
-  const found = await reaction.find(read.value)
+  const found = await reaction.find(value)
   await database.transaction(async (tx) => {
     if (!(await claim(tx, messaging.inbox, consumer, message.messageId))) return
-    await reaction.apply(tx, read.value, found)
+    await reaction.apply(tx, value, found)
     await markRedriven(tx, messaging.deadLetters, consumer, message.messageId)
   })
 }

@@ -51,22 +51,92 @@ export async function countDead(database: Database, deadLetters: DeadLetterTable
   return rows[0]!.dead
 }
 
-/** What an operator asked to be handled again; the consumer that gave it up runs it from the row. */
-export const findRedrives = (database: Database, deadLetters: DeadLetterTable, consumer: string) =>
-  database.read((db) =>
+/** A dead letter that an operator asked for. */
+export type RequestedRedrive = Omit<DeadLetter, 'reason'> & {
+  /** As it is in the row, to the microsecond: a later request is another one. */
+  readonly requestedAt: string
+  /** It was asked for longer ago than it is tried for. */
+  readonly isLastTry: boolean
+}
+
+/** What an operator asked to be handled again; `tryMs` says for how long. */
+export function findRedrives(
+  database: Database,
+  deadLetters: DeadLetterTable,
+  consumer: string,
+  tryMs: number,
+): Promise<RequestedRedrive[]> {
+  const { messageId, subject, payload, redriveRequestedAt } = deadLetters
+  return database.read((db) =>
     db
-      .select()
+      .select({
+        ...{ consumer: deadLetters.consumer, messageId, subject, payload },
+        requestedAt: sql<string>`${redriveRequestedAt}::text`,
+        isLastTry: sql<boolean>`${redriveRequestedAt} < now() - ${tryMs} * interval '1 millisecond'`,
+      })
       .from(deadLetters)
       .where(
         and(
           eq(deadLetters.consumer, consumer),
-          isNotNull(deadLetters.redriveRequestedAt),
+          isNotNull(redriveRequestedAt),
           isNull(deadLetters.redrivenAt),
         ),
       )
+      .orderBy(deadLetters.diedAt)
       .limit(20),
   )
+}
 
+/**
+ * Claims a redrive inside the transaction that does its work: false means that another copy of the
+ * service did it, or that it was taken back.
+ */
+export async function claimRedrive(
+  tx: Tx,
+  deadLetters: DeadLetterTable,
+  consumer: string,
+  messageId: string,
+): Promise<boolean> {
+  const won = await tx
+    .update(deadLetters)
+    .set({ redrivenAt: sql`now()` })
+    .where(
+      and(
+        eq(deadLetters.consumer, consumer),
+        eq(deadLetters.messageId, messageId),
+        isNotNull(deadLetters.redriveRequestedAt),
+        isNull(deadLetters.redrivenAt),
+      ),
+    )
+    .returning({ messageId: deadLetters.messageId })
+  return won.length === 1
+}
+
+/** A redrive failed for good: it has to be asked for anew. False when another copy was faster. */
+export async function buryAgain(
+  database: Database,
+  deadLetters: DeadLetterTable,
+  failed: Pick<RequestedRedrive, 'consumer' | 'messageId' | 'requestedAt'> & { reason: string },
+): Promise<boolean> {
+  const { consumer, messageId, requestedAt, reason } = failed
+  const buried = await database.run((db) =>
+    db
+      .update(deadLetters)
+      .set({ redriveRequestedAt: null, reason: reason.slice(0, 500) })
+      .where(
+        and(
+          eq(deadLetters.consumer, consumer),
+          eq(deadLetters.messageId, messageId),
+          sql`${deadLetters.redriveRequestedAt} = ${requestedAt}::timestamptz`,
+          isNull(deadLetters.redrivenAt),
+        ),
+      )
+      .returning({ messageId: deadLetters.messageId }),
+  )
+  return buried.length === 1
+}
+
+/** A message that was delivered anew while a redrive of it was asked for. */
 export const markRedriven = (
   tx: Tx,
   deadLetters: DeadLetterTable,

@@ -63,13 +63,6 @@ export async function countFailure(
   return rows[0]!.attempts
 }
 
-/** Lets a dead message be handled again, as its redrive asks. */
-export const reopen = (tx: Tx, inbox: InboxTable, consumer: string, messageId: string) =>
-  tx
-    .update(inbox)
-    .set({ doneAt: null, attempts: 0 })
-    .where(and(eq(inbox.consumer, consumer), eq(inbox.messageId, messageId)))
-
 /** A cheap check before work outside the database; `claim` is what decides. */
 export async function isDone(
   database: Database,

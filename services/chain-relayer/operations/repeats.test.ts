@@ -38,7 +38,7 @@ beforeAll(async () => {
   const url = rows.urlAs('chain_relayer', rows.passwords.chain_relayer)
   database = openDatabase({ url, name: 'chain-relayer', log, onFatal, max: 4 })
   const outbox = relayOutbox({ bus, database, outbox: messaging.outbox, log })
-  const from = { bus, stream: 'COMMANDS', consumer: 'chain-relayer' } as const
+  const from = { bus, consumer: 'chain-relayer' }
   const handling = { messaging, reactions, poke: outbox.poke, onFatal, database, log }
   opened.push(database, outbox, consume({ ...from, ...handling }))
 }, 60_000)

@@ -9,18 +9,16 @@ import { recheckOnce } from './recheck'
 import { noteLink } from './recheck.store'
 import { webhookReaction } from './verdict'
 
-/** Everything about identity that runs on its own: both consumers, the sweeps, the rechecks. */
+/** Everything about identity that runs on its own: what it reads, the sweeps, the rechecks. */
 export function runIdentity(context: Context, bus: Bus, onFatal: () => void): AsyncDisposable {
   const { config, database, log, poke } = context
-  // Both consumers know every reaction: either may redrive a dead letter of the other.
   const consumption = {
     ...{ bus, consumer: 'gateway', database, messaging: gatewayMessaging, log, poke, onFatal },
     reactions: [webhookReaction(context), ...orderReactions(context)],
   }
   const loop = { everyMs: config.sweepEveryMs, log }
   const running = [
-    consume({ ...consumption, stream: 'WEBHOOKS' }),
-    consume({ ...consumption, stream: 'EVENTS' }),
+    consume(consumption),
     startLoop({ ...loop, name: 'identity sweeps', work: () => sweepOnce(context) }),
     startLoop({
       ...loop,

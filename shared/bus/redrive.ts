@@ -1,0 +1,70 @@
+import { type HandlingContext, type IncomingMessage, matchReaction } from '#shared/bus/handling'
+import { Malformed } from '#shared/bus/verdict'
+import {
+  buryAgain,
+  claimRedrive,
+  findRedrives,
+  type RequestedRedrive,
+} from '#shared/db/dead-letter.store'
+import { claim } from '#shared/db/inbox.store'
+import { within } from '#shared/deadline'
+import { type Loop, startLoop } from '#shared/loop'
+
+const everyMs = 2_000
+const deadlineMs = 9_500
+/** So long after it was asked for, a redrive that fails is tried again. */
+const tryMs = 60_000
+
+/**
+ * Handles the dead letters of a consumer that an operator asked for. It is the one loop for all that
+ * the consumer reads: two with different reactions would bury what the other one knows.
+ */
+export const startRedriving = (context: HandlingContext): Loop =>
+  startLoop({
+    name: `redriving ${context.consumer}`,
+    everyMs,
+    log: context.log,
+    work: () => redriveOnce(context),
+  })
+
+/** One round. Copies of a service may run it at once: only one of them does the work of a message. */
+export async function redriveOnce(context: HandlingContext): Promise<void> {
+  const { database, messaging, consumer } = context
+  for (const redrive of await findRedrives(database, messaging.deadLetters, consumer, tryMs)) {
+    await within(work(context, redrive), deadlineMs, redrive.subject).catch((error) =>
+      noteFailure(context, redrive, error),
+    )
+  }
+}
+
+/**
+ * The inbox says of a dead letter that it is done, so that a redelivery changes nothing: its own row
+ * is what is claimed here. The inbox comes first, as when a message is delivered, so that neither
+ * waits for the other.
+ */
+async function work(context: HandlingContext, message: IncomingMessage): Promise<void> {
+  const { database, messaging, consumer, log, poke } = context
+  const { messageId, subject } = message
+  const { reaction, value } = matchReaction(context, message)
+  const found = await reaction.find(value)
+  const done = await database.transaction(async (tx) => {
+    await claim(tx, messaging.inbox, consumer, messageId)
+    if (!(await claimRedrive(tx, messaging.deadLetters, consumer, messageId))) return false
+    await reaction.apply(tx, value, found)
+    return true
+  })
+  if (!done) return
+  log.info({ consumer, messageId, subject }, 'dead letter redriven')
+  poke()
+}
+
+async function noteFailure(context: HandlingContext, redrive: RequestedRedrive, error: unknown) {
+  const { database, messaging, consumer, log } = context
+  const { messageId, subject } = redrive
+  const fields = { consumer, messageId, subject, err: error }
+  if (!(error instanceof Malformed) && !redrive.isLastTry)
+    return log.warn(fields, 'redrive failed, will be tried again')
+  const reason = error instanceof Error ? error.message : String(error)
+  if (await buryAgain(database, messaging.deadLetters, { ...redrive, reason }))
+    log.error({ ...fields, alarm: true }, 'redrive failed, message given up on again')
+}

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import postgres, { type Sql } from 'postgres'
+import { type Outside, outsideOf } from '#infra/demo/outside'
+import type { Stack } from '#infra/local/stack'
+import { listDeadLetters, requestRedrive } from '#infra/ops/dead-letters'
+import { paymentsWebhookSubject } from '#shared/messages/webhooks'
+import { creditsOf } from '../support/ledger'
+import { verifiedUser } from '../support/people'
+import { openCheckout } from '../support/requests'
+import { ownStack } from '../support/stack'
+import { becomes } from './fixture'
+
+let stack: Stack
+let outside: Outside
+let sql: Sql
+
+/** Nothing is asked for by itself within a suite: what is not redriven stays undone. */
+const never = { SWEEP_AFTER_MS: '3600000', LIST_EVERY_MS: '3600000' }
+
+beforeAll(async () => {
+  stack = await ownStack({ env: { payments: never, payouts: never } })
+  outside = outsideOf(stack.info)
+  sql = postgres(stack.adminUrl, { max: 4, onnotice: () => {} })
+}, 90_000)
+afterAll(async () => {
+  await sql?.end({ timeout: 1 })
+  await stack?.[Symbol.asyncDispose]()
+})
+
+const logOf = (service: string) =>
+  readFileSync(join(stack.dir, 'logs', `${service}.log`), 'utf8').split('\n')
+
+describe('a message that was given up on', () => {
+  type Owner = 'payments' | 'payouts'
+  const bury = (owner: Owner, id: string, subject: string, payload: object) => sql`
+    with done as (
+      insert into ${sql(owner)}.inbox (consumer, message_id, attempts, done_at)
+      values (${owner}, ${id}, 40, now()))
+    insert into ${sql(owner)}.dead_letter (consumer, message_id, subject, payload, reason)
+    values (${owner}, ${id}, ${subject}, ${sql.json(payload as never)}, 'gave up after 40 attempts')`
+
+  /** A webhook as the gateway publishes it. */
+  const delivery = (body: string, deliveryId: string) => ({
+    ...{ account: 'ID', deliveryId, receivedAt: new Date().toISOString(), body },
+  })
+  const buryWebhook = (owner: Owner, id: string, body: string) =>
+    bury(owner, id, paymentsWebhookSubject('ID', id), delivery(body, id))
+
+  test('is kept from being handled for good by a redrive that does nothing, or makes it count twice', async () => {
+    const person = await verifiedUser(stack)
+    await outside.faults({ webhooks: { drop: 1 } })
+    const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
+    await outside.pay(checkout.paymentId, 'QRIS')
+    await outside.calm()
+    const { payments } = await outside.book()
+    const paid = payments!.find((one) => one.session_reference_id === checkout.paymentId)
+    const capture = { event: 'payment.capture', data: { payment_id: paid.payment_id } }
+    await buryWebhook('payments', 'lost-capture', JSON.stringify(capture))
+
+    for (const place of ['1', '2', '3', '4']) {
+      await buryWebhook('payments', `hook-${place}`, '{"event":"nobody.knows"}')
+      await buryWebhook('payouts', `hook-${place}`, '{"event":"nobody.knows"}')
+      const outcome = { operationId: `op-${place}`, wallet: person.wallet, reason: 'reverted' }
+      const [hold, payout] = [`hold-${place}`, `payout-${place}`]
+      await bury('payments', hold, 'relay.extend.failed', { ...outcome, cause: hold })
+      await bury('payouts', payout, 'relay.return.failed', { ...outcome, cause: payout })
+    }
+
+    const dead = await listDeadLetters(sql)
+    expect(dead).toHaveLength(17)
+    const operator = () => Promise.all(dead.map((one) => requestRedrive(sql, one)))
+    const asked = (await Promise.all([operator(), operator()])).flat()
+    await becomes(async () => (await listDeadLetters(sql)).map(({ reason }) => reason), [], 20_000)
+    expect(asked.reduce((sum, one) => sum + one, 0)).toBe(17)
+    await person.until('the credit', (me) => me.collateral?.value === checkout.ausd)
+    expect(await creditsOf(stack, checkout.paymentId)).toHaveLength(1)
+    for (const owner of ['payments', 'payouts'] as const) {
+      const lines = logOf(owner)
+      expect(lines.filter((line) => /given up on/.test(line))).toEqual([])
+      const redriven = lines.filter((line) => /dead letter redriven/.test(line))
+      expect(redriven).toHaveLength(owner === 'payments' ? 9 : 8)
+    }
+    for (const said of [/hold could not be extended/, /delivery of an unknown event/])
+      expect(logOf('payments').filter((line) => said.test(line))).toHaveLength(4)
+  }, 60_000)
+})
