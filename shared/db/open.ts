@@ -20,8 +20,16 @@ export type Database = AsyncDisposable & {
 
 /** Within the pool's own limits, so that the server gives up before we do. */
 const callDeadlineMs = 8_000
-/** So many calls in a row without an answer mean that this process cannot recover on its own. */
+/**
+ * So many calls in a row without an answer mean that this process cannot recover on its own. A
+ * refusal is an answer, and so is a connection that cannot be made.
+ */
 const overdueMax = 5
+/**
+ * Rest before a lost connection is made anew. The driver's own grows to 20 s, longer than a call may
+ * take: after an outage calls would go unanswered though Postgres is there.
+ */
+const reconnectSeconds = 0.5
 
 /**
  * Opens Postgres. postgres.js 3.4.9 has no client-side query timeout, and a black-holed connection
@@ -34,10 +42,14 @@ export function openDatabase(options: {
   log: Log
   onFatal: () => void
   max?: number
+  /** For suites. */
+  callDeadlineMs?: number
 }): Database {
+  const deadlineMs = options.callDeadlineMs ?? callDeadlineMs
   const sql = postgres(options.url, {
     max: options.max ?? 8,
     connect_timeout: 5,
+    backoff: () => reconnectSeconds,
     idle_timeout: 60,
     max_lifetime: 30 * 60,
     onnotice: () => {},
@@ -52,12 +64,13 @@ export function openDatabase(options: {
   let overdue = 0
   const guarded = async <T>(work: Promise<T>): Promise<T> => {
     try {
-      const value = await within(work, callDeadlineMs, 'the database')
+      const value = await within(work, deadlineMs, 'the database')
       overdue = 0
       return value
     } catch (thrown) {
       const error = withoutValues(thrown)
-      if (error instanceof Overdue && ++overdue >= overdueMax) {
+      overdue = error instanceof Overdue ? overdue + 1 : 0
+      if (overdue >= overdueMax) {
         options.log.fatal({ overdue }, 'database stopped answering')
         options.onFatal()
       }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import postgres, { type Sql } from 'postgres'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
 import { listDeadLetters, requestRedrive } from '#infra/ops/dead-letters'
 import { paymentsWebhookSubject } from '#shared/messages/webhooks'
 import { creditsOf } from '../support/ledger'
@@ -85,4 +86,33 @@ describe('a message that was given up on', () => {
     for (const said of [/hold could not be extended/, /delivery of an unknown event/])
       expect(logOf('payments').filter((line) => said.test(line))).toHaveLength(4)
   }, 60_000)
+})
+
+describe('an outage of Postgres', () => {
+  test('is used to have every service end itself when the database is back', async () => {
+    const person = await verifiedUser(stack)
+    const services = ['payments', 'payouts', 'gateway', 'chain-relayer', 'indexer-reader'] as const
+    const pids = () => services.map((name) => [name, stack.process(name).pid()])
+    const before = pids()
+    const server = stack.process('postgres')
+    const failed = () => logOf('payments').filter((line) => /round failed/.test(line)).length
+    const since = failed()
+    await server.stop('SIGKILL')
+    await waitUntil(
+      'calls failing for a while',
+      async () => {
+        await Promise.all([1, 2, 3, 4].map(() => person.get('/me/activity').catch(() => {})))
+        return failed() > since + 20
+      },
+      60_000,
+    )
+    server.start()
+    await person.until('an answer', (me) => me.verified === true, 30_000)
+    const quote = await waitUntil('a quote', () => person.quote('USD/IDR').catch(() => undefined))
+    const body = { amount: '50000', method: 'qr', quoteId: quote.id }
+    expect((await person.post('/topups', body)).status).toBe(200)
+    expect(pids()).toEqual(before)
+    for (const name of services)
+      expect(logOf(name).filter((line) => /database stopped|not handled/.test(line))).toEqual([])
+  }, 120_000)
 })

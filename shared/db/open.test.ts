@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { sql } from 'drizzle-orm'
+import postgres, { type Sql } from 'postgres'
+import { type Database, openDatabase } from '#shared/db/open'
+import { openLog } from '#shared/log'
+import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
+
+let server: ScratchPostgres
+let admin: Sql
+const log = openLog('payments', 'silent')
+
+beforeAll(async () => {
+  server = await startScratchPostgres()
+  admin = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
+  await admin`create table kept (word text)`
+}, 60_000)
+afterAll(async () => {
+  await admin.end({ timeout: 1 })
+  await server[Symbol.asyncDispose]()
+})
+
+function open(options: { url?: string; max?: number; callDeadlineMs?: number } = {}) {
+  const fatal = { count: 0 }
+  const onFatal = () => void fatal.count++
+  const database = openDatabase({ url: server.adminUrl, name: 'suite', log, onFatal, ...options })
+  return { database, fatal }
+}
+const one = (database: Database) => database.read((db) => db.execute(sql`select 1 as one`))
+const outcomeOf = (call: Promise<unknown>) =>
+  call.then(
+    () => 'answered' as const,
+    (error: Error) => error.message,
+  )
+
+describe('a connection that is lost in a transaction', () => {
+  /** A transaction loses its connection, and goes on with a statement when `until` is over. */
+  async function loseConnection(database: Database, until: () => Promise<unknown>) {
+    const wentOn = Promise.withResolvers<string>()
+    const transaction = outcomeOf(
+      database.transaction(async (tx) => {
+        const [row] = await tx.execute<{ pid: number }>(sql`select pg_backend_pid() as pid`)
+        await tx.execute(sql`insert into kept values ('before')`)
+        await admin`select pg_terminate_backend(${row!.pid}, 5000)`
+        await until()
+        const statement = tx.execute(sql`insert into kept values ('after')`)
+        wentOn.resolve(await outcomeOf(Promise.resolve(statement)))
+      }),
+    )
+    return { transaction: await transaction, statement: await wentOn.promise }
+  }
+  const failed = expect.stringMatching(/Failed query|CONNECTION_CLOSED|terminating connection/)
+
+  test('fails the transaction and nothing else: neither the process nor the next call', async () => {
+    const { database, fatal } = open({ max: 1 })
+    const closed = () => Bun.sleep(50)
+    expect(await loseConnection(database, closed)).toEqual({
+      transaction: failed,
+      statement: failed,
+    })
+    expect(await outcomeOf(one(database))).toBe('answered')
+    expect([...(await admin`select word from kept`)]).toEqual([])
+    expect(fatal.count).toBe(0)
+    await database[Symbol.asyncDispose]()
+  })
+
+  test('runs nothing of it by itself on the connection that takes its place', async () => {
+    const { database } = open({ max: 1 })
+    const replaced = async () => {
+      await Bun.sleep(50)
+      await one(database)
+    }
+    expect(await loseConnection(database, replaced)).toEqual({
+      transaction: failed,
+      statement: failed,
+    })
+    expect([...(await admin`select word from kept`)]).toEqual([])
+    await database[Symbol.asyncDispose]()
+  })
+})
+
+/** Postgres behind a port that nobody listens to until it is opened. */
+function outage() {
+  const target = Number(new URL(server.adminUrl).port)
+  const sockets = new Set<Socket>()
+  const proxy: Server = createServer((socket) => {
+    const onward = connect(target, '127.0.0.1')
+    for (const end of [socket, onward]) {
+      sockets.add(end)
+      end.on('error', () => {})
+      end.on('close', () => [socket, onward].map((other) => other.destroy()))
+    }
+    socket.pipe(onward).pipe(socket)
+  })
+  const listen = (port: number) =>
+    new Promise<number>((resolve) =>
+      proxy.listen(port, '127.0.0.1', () => resolve((proxy.address() as { port: number }).port)),
+    )
+  const close = () => {
+    for (const socket of sockets) socket.destroy()
+    return new Promise((resolve) => proxy.close(resolve))
+  }
+  return { listen, close }
+}
+
+describe('after an outage', () => {
+  test('the first calls are answered, and nobody ends the process', async () => {
+    const postgresBehind = outage()
+    const port = await postgresBehind.listen(0)
+    await postgresBehind.close()
+    const url = new URL(server.adminUrl)
+    url.port = String(port)
+    const { database, fatal } = open({ url: url.toString() })
+    for (let round = 0; round < 2; round++)
+      await Promise.all(Array.from({ length: 8 }, () => outcomeOf(one(database))))
+    await postgresBehind.listen(port)
+    const calls = Array.from({ length: 8 }, () => outcomeOf(one(database)))
+    expect(await Promise.all(calls)).toEqual(calls.map(() => 'answered'))
+    expect(fatal.count).toBe(0)
+    await database[Symbol.asyncDispose]()
+    await postgresBehind.close()
+  }, 60_000)
+
+  test('calls without an answer count only while there is none of any kind', async () => {
+    const { database, fatal } = open({ callDeadlineMs: 200 })
+    const hang = () => outcomeOf(database.transaction(() => new Promise(() => {})))
+    const hangs = () => Promise.all([hang(), hang(), hang(), hang()])
+    await hangs()
+    const refused = database.run((db) => db.execute(sql`insert into nowhere values (1)`))
+    expect(await outcomeOf(refused)).toContain('nowhere')
+    await hang()
+    expect(fatal.count).toBe(0)
+    await database[Symbol.asyncDispose]()
+  })
+})
