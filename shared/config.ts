@@ -52,6 +52,12 @@ export function readConfig<F extends Fields>(
   return config as ConfigOf<F>
 }
 
+/** The values of the secret fields as they stand: what no log line may show. */
+export const secretsOf = (fields: Fields, env: Environment = process.env): string[] =>
+  Object.entries(fields)
+    .filter(([, { secret }]) => secret)
+    .flatMap(([name]) => rawOf(name, env) ?? [])
+
 function rawOf(name: string, env: Environment): string | undefined {
   const direct = env[name]
   const file = env[`${name}_FILE`]

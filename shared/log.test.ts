@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { HttpRequestError } from 'viem'
 import { openLog, openLogThrottled } from '#shared/log'
+import { secretWordsOf } from '#shared/redaction'
 
 function openThrottled() {
   const lines: { level: string; msg: string; lane?: string }[] = []
@@ -31,5 +33,41 @@ describe('a problem that lasts', () => {
       { level: 'warn', lane: '1', msg: 'waits' },
       { level: 'error', alarm: true, msg: 'is blocked' },
     ])
+  })
+})
+
+describe('a secret that an error quotes', () => {
+  const key = 'k'.repeat(32)
+  const urls = [
+    `https://rpc.example/v2/${key}`,
+    `https://rpc.example/?apikey=${key}`,
+    `https://user:${key}@rpc.example`,
+    `https://${key}@rpc.example`,
+    `wss://RPC.example/v2/${key}/`,
+    'https://rpc.example/v2/short',
+  ]
+  const seen = (url: string, log: (line: ReturnType<typeof openLog>) => void): string => {
+    const lines: string[] = []
+    const words = secretWordsOf(` ${url}, https://other.example`)
+    log(openLog('suite', 'info', { write: (line) => void lines.push(line) }, words))
+    return lines.join('')
+  }
+
+  test.each(urls)('is in no field of it: %s', (url) => {
+    const cause = new Error(`fetch failed for ${new URL(url).href}`)
+    const details = `invalid API key ${url.includes(key) ? key : url}`
+    const error = new HttpRequestError({ url, status: 401, details, cause, headers: new Headers() })
+    const lines = seen(url, (log) => {
+      log.warn({ err: error, url, deep: [{ urls: [url] }] }, `no answer of ${url}`)
+      log.error({ err: new AggregateError([error], error.message) }, 'failed')
+    })
+    expect(lines).toContain('[removed]')
+    expect(lines).not.toContain(url.includes(key) ? key : '/short')
+    for (const line of lines.trim().split('\n')) expect(() => JSON.parse(line)).not.toThrow()
+  })
+
+  test('takes nothing else away: an endpoint without a key stays', () => {
+    const lines = seen(urls[0]!, (log) => log.info('asked https://other.example'))
+    expect(lines).toContain('asked https://other.example')
   })
 })

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import pino from 'pino'
 import type { Clock } from '#shared/clock'
+import { redactorOf } from '#shared/redaction'
 import { requestId } from '#shared/request-id'
 
 export type Log = pino.Logger
@@ -31,8 +32,18 @@ const paths = redactedFields.flatMap((field) => {
   return [key, `*${dot}${key}`, `*.*${dot}${key}`]
 })
 
-/** JSON lines on stdout, one per fact, in past tense; secrets and personal data are removed. */
-export const openLog = (service: string, level: string, to?: pino.DestinationStream): Log => {
+/**
+ * JSON lines on stdout, one per fact, in past tense; secrets and personal data are removed: fields by
+ * their names, and `secretWords` from the finished line, as errors of libraries quote what they
+ * were given wherever they like.
+ */
+export const openLog = (
+  service: string,
+  level: string,
+  to: pino.DestinationStream = pino.destination({ fd: 1, sync: true }),
+  secretWords: readonly string[] = [],
+): Log => {
+  const redact = redactorOf(secretWords)
   const options: pino.LoggerOptions = {
     level,
     base: { service },
@@ -41,7 +52,7 @@ export const openLog = (service: string, level: string, to?: pino.DestinationStr
     mixin: () => (requestId() ? { requestId: requestId() } : {}),
     redact: { paths, censor: '[removed]' },
   }
-  return to ? pino(options, to) : pino(options, pino.destination({ fd: 1, sync: true }))
+  return pino(options, { write: (line) => to.write(redact(line)) })
 }
 
 /** Logs a lasting problem once in a while, by its key; `alarm` among the fields calls a person. */

@@ -1,9 +1,10 @@
 import { type BusOptions, openBus } from '#shared/bus/open'
-import { type ConfigOf, type Fields, readConfig } from '#shared/config'
+import { type ConfigOf, type Fields, readConfig, secretsOf } from '#shared/config'
 import { integer, oneOf, text, url } from '#shared/config-fields'
 import { openDatabase } from '#shared/db/open'
 import { type Log, openLog } from '#shared/log'
 import type { ServiceName } from '#shared/messages/topic'
+import { secretWordsOf } from '#shared/redaction'
 
 /** What every service is told. */
 export const commonFields = {
@@ -40,7 +41,8 @@ export async function runService<F extends Fields>(
   run: (config: ConfigOf<F>, runtime: Runtime) => Promise<void>,
 ): Promise<void> {
   const config = readOrExplain(name, fields)
-  const log = openLog(name, (config as { logLevel?: string }).logLevel ?? 'info')
+  const level = (config as { logLevel?: string }).logLevel ?? 'info'
+  const log = openLog(name, level, undefined, secretsOf(fields).flatMap(secretWordsOf))
   const stop = new AbortController()
   const end = (reason: string, code: number) => {
     if (stop.signal.aborted) return
@@ -58,7 +60,13 @@ export async function runService<F extends Fields>(
     })
   }
   endWithParent(() => end('parent gone', 0))
-  await run(config, { log, signal: stop.signal, fatal: () => end('fatal', 1) })
+  try {
+    await run(config, { log, signal: stop.signal, fatal: () => end('fatal', 1) })
+  } catch (error) {
+    // Never left to the runtime, which prints an error whole.
+    log.fatal({ err: error }, 'service failed')
+    process.exit(1)
+  }
   log.info('service stopped')
   process.exit()
 }

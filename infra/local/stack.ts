@@ -38,6 +38,8 @@ export type StackOptions = {
   own?: Readonly<Record<string, string | undefined>>
   /** The services reach the chain through a fault proxy; everybody else stays at the node. */
   proxied?: boolean
+  /** What services find behind the host of their RPC URL, as a vendor's key: `/v2/<key>`. */
+  rpcPath?: string
   onDeath?: (death: Death) => void
 }
 
@@ -104,7 +106,7 @@ async function boot(
   const rpcProxy = options.proxied ? openRpcProxy({ target: places.rpcUrl }) : undefined
   startOwnProcesses(
     processes,
-    { ...places, rpcUrl: rpcProxy?.url ?? places.rpcUrl },
+    { ...places, rpcUrl: (rpcProxy?.url ?? places.rpcUrl) + (options.rpcPath ?? '') },
     secrets,
     options,
   )

@@ -13,7 +13,10 @@ import { commonFields, databaseFields } from '#shared/service'
 export const fields = {
   ...commonFields,
   ...databaseFields,
-  RPC_URLS: list({ about: 'JSON-RPC endpoints of the chain, comma-separated, the best one first' }),
+  RPC_URLS: list({
+    about: 'JSON-RPC endpoints of the chain, comma-separated, the best one first',
+    secret: true,
+  }),
   CHAIN_ID: integer({ about: 'the chain the endpoints must be on', fallback: '10143' }),
   GENESIS_HASH: text({
     about: 'hash of block 0, so that a chain begun anew is noticed; unchecked: any',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres, { type Sql } from 'postgres'
 import { type Outside, outsideOf } from '#infra/demo/outside'
@@ -20,8 +20,10 @@ let sql: Sql
 /** Nothing is asked for by itself within a suite: what is not redriven stays undone. */
 const never = { SWEEP_AFTER_MS: '3600000', LIST_EVERY_MS: '3600000' }
 
+const env = { payments: never, payouts: never }
+
 beforeAll(async () => {
-  stack = await ownStack({ env: { payments: never, payouts: never } })
+  stack = await ownStack({ env, proxied: true, rpcPath })
   outside = outsideOf(stack.info)
   sql = postgres(stack.adminUrl, { max: 4, onnotice: () => {} })
 }, 90_000)
@@ -29,6 +31,10 @@ afterAll(async () => {
   await sql?.end({ timeout: 1 })
   await stack?.[Symbol.asyncDispose]()
 })
+
+/** As vendors of endpoints put it into the URL. */
+const rpcKey = 'marked-0123456789abcdef'
+const rpcPath = `/v2/${rpcKey}?apikey=${rpcKey}`
 
 const logOf = (service: string) =>
   readFileSync(join(stack.dir, 'logs', `${service}.log`), 'utf8').split('\n')
@@ -115,4 +121,37 @@ describe('an outage of Postgres', () => {
     for (const name of services)
       expect(logOf(name).filter((line) => /database stopped|not handled/.test(line))).toEqual([])
   }, 120_000)
+})
+
+describe('the key of an RPC endpoint', () => {
+  test('is read from the logs while the endpoint fails in every way', async () => {
+    const readers = ['chain-relayer', 'indexer-reader'] as const
+    const proxy = stack.rpcProxy!
+    const person = await verifiedUser(stack)
+    const terms = { pair: 'USD/IDR', amount: '50000', method: 'qr' } as const
+    const failures = () =>
+      logOf('chain-relayer').filter((line) => /"(warn|error)"/.test(line)).length
+    for (const faults of [{ disconnectRate: 1 }, { hangRate: 1 }]) {
+      const { paymentId } = await openCheckout(person, terms)
+      const since = failures()
+      proxy.setFaults(faults)
+      await outside.pay(paymentId, 'QRIS')
+      const news = async () => failures() > since
+      await waitUntil(`failures by ${Object.keys(faults)}`, news, 40_000)
+      proxy.setFaults({})
+    }
+    // Also what a service says before it is ready.
+    proxy.setFaults({ disconnectRate: 1 })
+    for (const name of readers) {
+      const since = logOf(name).length
+      stack.process(name).kill('SIGKILL')
+      await waitUntil(`${name} waiting`, async () => logOf(name).length > since + 2, 20_000)
+    }
+    proxy.setFaults({})
+    for (const file of readdirSync(join(stack.dir, 'logs')))
+      expect([file, readFileSync(join(stack.dir, 'logs', file), 'utf8').includes(rpcKey)]).toEqual([
+        file,
+        false,
+      ])
+  }, 180_000)
 })

@@ -1,0 +1,46 @@
+/** Shorter words stand in log lines for other reasons, too. */
+const wordMin = 8
+/** Part of a URL that may be a key: vendors' are 24 characters and more. */
+const keyMin = 16
+
+/** What must not be seen of a secret value, or of each of a list of them. */
+export const secretWordsOf = (raw: string): string[] =>
+  raw
+    .split(',')
+    .map((item) => item.trim())
+    .flatMap((item) => (URL.canParse(item) && item.includes('://') ? ofUrl(item) : ofKey(item)))
+
+/**
+ * A key stands in a URL's path, its query or before its host. Errors quote the URL as it was given, or
+ * as it is normalized; whoever refuses a key may quote that alone.
+ */
+function ofUrl(raw: string): string[] {
+  const { href, origin, pathname, searchParams, username, password } = new URL(raw)
+  const parts = [...pathname.split('/'), ...searchParams.values()].filter(
+    (part) => part.length >= keyMin,
+  )
+  const credentials = [password || username, password && btoa(`${username}:${password}`)]
+  const bare = [origin, `${origin}/`].includes(href)
+  const whole = bare ? [] : [raw, href, raw.replace(/\/+$/, '')]
+  return [...whole, ...parts, ...credentials.filter((part) => part.length >= wordMin)]
+}
+
+/** Also without the id of a key, `id:key`, and without `0x`. */
+const ofKey = (raw: string): string[] =>
+  raw.length < wordMin
+    ? []
+    : [raw, ...raw.split(':').slice(1), raw.replace(/^0x/, '')].filter(
+        (part) => part.length >= wordMin,
+      )
+
+/** Takes the words out of a text, also as JSON and URLs write them. */
+export function redactorOf(words: readonly string[]): (text: string) => string {
+  const forms = words.flatMap((word) => [
+    ...[word, JSON.stringify(word).slice(1, -1)],
+    ...[encodeURI(word), encodeURIComponent(word)],
+  ])
+  const longestFirst = [...new Set(forms)].sort((left, right) => right.length - left.length)
+  if (longestFirst.length === 0) return (text) => text
+  const any = new RegExp(longestFirst.map((form) => RegExp.escape(form)).join('|'), 'g')
+  return (text) => text.replace(any, '[removed]')
+}
