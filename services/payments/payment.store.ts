@@ -249,20 +249,40 @@ export const notePayment = (db: Db, id: string, set: Change) =>
 /** Longer than one check takes, so that another copy takes over only after a crash. */
 const checkLeaseSeconds = 30
 
+/** What is on hold comes first, because its time runs out; then money that is not on the chain. */
+const urgency = sql<number>`case when ${payments.state} in ('held', 'repaid') then 0
+  when ${payments.state} in ('paid', 'revoking') then 1 else 2 end`
+
 /**
- * Takes the payments whose check is due; copies of the service share them out. What is on hold comes
- * first, because its time runs out; then what has been due the longest.
+ * Takes the payments whose check is due; copies of the service share them out. Among equally urgent
+ * ones each wallet has its turn, however many checkouts one of them keeps open; a wallet's own come
+ * in the order in which they became due.
  */
 export async function leaseDue(tx: Tx, now: Date, rowsMax: number): Promise<PaymentRow[]> {
+  const { id, wallet, nextCheckAt: dueAt } = payments
+  // Ranked apart: rows cannot be locked in a query with a window.
+  const turn = sql<number>`row_number() over (partition by ${wallet}, ${urgency} order by ${dueAt})`
+  const ranked = tx.$with('ranked').as(
+    tx
+      .select({
+        id: sql<string>`${id}`.as('ranked_id'),
+        urgency: urgency.as('urgency'),
+        turn: turn.as('turn'),
+      })
+      .from(payments)
+      .where(lte(dueAt, now)),
+  )
   const due = await tx
-    .select({ id: payments.id })
+    .with(ranked)
+    .select({ id })
     .from(payments)
-    .where(lte(payments.nextCheckAt, now))
-    .orderBy(sql`(${payments.state} in ('held', 'repaid')) desc`, asc(payments.nextCheckAt))
+    .innerJoin(ranked, eq(id, ranked.id))
+    .where(lte(dueAt, now))
+    .orderBy(asc(ranked.urgency), asc(ranked.turn), asc(dueAt))
     .limit(rowsMax)
     .for('update', { skipLocked: true })
   if (due.length === 0) return []
-  const ids = due.map(({ id }) => id)
+  const ids = due.map((row) => row.id)
   const nextCheckAt = new Date(now.getTime() + checkLeaseSeconds * 1_000)
   return tx
     .update(payments)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { leaseDue, lockPayment } from './payment.store'
-import { type Fixture, openFixture, wallet } from './test-support'
+import { recheckOnce } from './recheck'
+import { type Fixture, newWallet, openFixture, wallet } from './test-support'
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -8,9 +9,9 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
-async function open(): Promise<string> {
+async function open(of: `0x${string}` = wallet): Promise<string> {
   const quoteId = fixture.quote()
-  return (await fixture.topup({ wallet, amount: '50000', method: 'qr', quoteId })).ok!.paymentId
+  return (await fixture.topup({ wallet: of, amount: '50000', method: 'qr', quoteId })).ok!.paymentId
 }
 
 describe('a recheck', () => {
@@ -48,5 +49,39 @@ describe('an order nobody answers', () => {
     const orders = (await fixture.orders(id)).filter(({ subject }) => subject === 'relay.credit')
     expect(orders.length).toBe(2)
     expect(orders[1]!.payload).toEqual(orders[0]!.payload)
+  })
+})
+
+describe('security: many unpaid checkouts', () => {
+  test("of one wallet do not keep another's payment waiting whose webhook was lost", async () => {
+    const attacker = newWallet()
+    for (let made = 0; made < 120; made++) await open(attacker)
+    await fixture.control('faults', { webhooks: { drop: 1 } })
+    const id = await open(newWallet())
+    await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })
+    await fixture.control('faults', { webhooks: { drop: 0 } })
+    // Everything is due, the attacker's for the longest time; a round has few checks.
+    fixture.time.aheadMs += 60_000
+    const roundsMax = 3
+    for (let round = 0; round < roundsMax; round++) await recheckOnce(fixture.context, 8)
+    expect((await fixture.row(id))!.state).toBe('paid')
+  })
+
+  test('of one wallet do not keep its own money waiting, which is ordered on the chain', async () => {
+    const of = newWallet()
+    const id = await open(of)
+    await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })
+    await fixture.becomes(id, { state: 'paid' })
+    for (let made = 0; made < 20; made++) await open(of)
+    fixture.time.aheadMs += 60_000
+    await fixture.database.transaction(async (tx) => {
+      const leased = await leaseDue(tx, new Date(fixture.context.clock()), 200)
+      expect(leased.length).toBeGreaterThan(20)
+    })
+    fixture.time.aheadMs += 60_000
+    const first = await fixture.database.transaction((tx) =>
+      leaseDue(tx, new Date(fixture.context.clock()), 8),
+    )
+    expect(first.map((row) => row.id)).toContain(id)
   })
 })
