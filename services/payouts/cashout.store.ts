@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, inArray, lte, or, type SQL, sql } from 'drizzle-orm'
 import {
   check,
   index,
@@ -150,11 +150,14 @@ export async function countAttempt(tx: Tx, { id, attempts }: Cashout): Promise<C
   return counted!
 }
 
+/** A row whose check is due, and when it was taken by the clock that its times are from. */
+export type DueCashout = Cashout & { readonly leasedAt: Date }
+
 /**
  * Takes the rows whose check is due and sets the time of the next one. Of several copies one gets a
  * row, and the check of a copy that dies is followed by the next.
  */
-export async function leaseDue(tx: Tx, rowsMax: number, waitMs: number): Promise<Cashout[]> {
+export async function leaseDue(tx: Tx, rowsMax: number, waitMs: number): Promise<DueCashout[]> {
   const due = await tx
     .select({ id: cashouts.id })
     .from(cashouts)
@@ -168,6 +171,7 @@ export async function leaseDue(tx: Tx, rowsMax: number, waitMs: number): Promise
   const max = sql`case ${cashouts.state} when 'failed' then ${failedMaxMs}::float8
     else ${maxMs}::float8 end`
   const wait = sql`least(${waitMs} * power(2, least(${cashouts.checks}, ${doublingsMax})), ${max})`
+  const leasedAt = sql`clock_timestamp()`.mapWith(cashouts.createdAt)
   return tx
     .update(cashouts)
     .set({
@@ -175,7 +179,7 @@ export async function leaseDue(tx: Tx, rowsMax: number, waitMs: number): Promise
       checks: sql`${cashouts.checks} + 1`,
     })
     .where(inArray(cashouts.id, ids))
-    .returning()
+    .returning({ ...getTableColumns(cashouts), leasedAt })
 }
 
 /** Checks no more, unless the row moved in the meantime and has another plan. */

@@ -1,7 +1,7 @@
 import type { Tx } from '#shared/db/open'
 import { type Loop, startLoop } from '#shared/loop'
 import { repeatReturn, repeatTake } from './advance'
-import { type Cashout, endChecks, leaseDue } from './cashout.store'
+import { type Cashout, type DueCashout, endChecks, leaseDue } from './cashout.store'
 import type { Context } from './context'
 import { isWorthAsking } from './decide'
 import { checkPaid, noteRefusal, payAgain, payTaken } from './pay'
@@ -46,7 +46,7 @@ export function startRechecking(context: Context, settings: { sweepEveryMs: numb
   }
 }
 
-async function checkOrLog(context: Context, cashout: Cashout): Promise<void> {
+async function checkOrLog(context: Context, cashout: DueCashout): Promise<void> {
   const { id, state, checks } = cashout
   const { log } = context
   const quiet = checks > 1 && state !== 'failed' && state !== 'paid'
@@ -61,7 +61,7 @@ async function checkOrLog(context: Context, cashout: Cashout): Promise<void> {
   }
 }
 
-async function check(context: Context, cashout: Cashout): Promise<void> {
+async function check(context: Context, cashout: DueCashout): Promise<void> {
   switch (cashout.state) {
     case 'taking':
       return orderAgain(context, cashout, repeatTake)
@@ -75,7 +75,7 @@ async function check(context: Context, cashout: Cashout): Promise<void> {
       return mayBeReversed(context, cashout) ? checkPaid(context, cashout) : rest(context, cashout)
     case 'failed':
       // The relayer watches the authorization; this asks whether its report of an arrival was lost.
-      return isWorthAsking(cashout, context.clock())
+      return isWorthAsking(cashout, cashout.leasedAt.getTime())
         ? orderAgain(context, cashout, repeatTake)
         : rest(context, cashout)
     case 'returned':
@@ -83,8 +83,8 @@ async function check(context: Context, cashout: Cashout): Promise<void> {
   }
 }
 
-const mayBeReversed = ({ clock, reversalWatchMs }: Context, { paidAt, updatedAt }: Cashout) =>
-  clock() - (paidAt ?? updatedAt).getTime() <= reversalWatchMs
+const mayBeReversed = ({ reversalWatchMs }: Context, { paidAt, updatedAt, leasedAt }: DueCashout) =>
+  leasedAt.getTime() - (paidAt ?? updatedAt).getTime() <= reversalWatchMs
 
 /** The relayer knows the payout: it acts once, and reports its outcome again. */
 async function orderAgain(

@@ -77,9 +77,15 @@ type Change = { authorization?: object; bank?: object; wallet?: string; quoteId?
 
 /** The service's own parts with a real Postgres, the sandbox, and answers of other services. */
 export async function openFixture(
-  options: { sweepAfterMs?: number; webhooks?: boolean; reversalWatchMs?: number } = {},
+  options: {
+    sweepAfterMs?: number
+    webhooks?: boolean
+    reversalWatchMs?: number
+    /** How far the process's clock is ahead of the database's. */
+    aheadMs?: number
+  } = {},
 ) {
-  const { sweepAfterMs = 200, webhooks = true, reversalWatchMs = 60_000 } = options
+  const { sweepAfterMs = 200, webhooks = true, reversalWatchMs = 60_000, aheadMs = 0 } = options
   const base = await openPostgres()
   const logged: Record<string, unknown>[] = []
   const write = (line: string) => void logged.push(JSON.parse(line))
@@ -96,7 +102,8 @@ export async function openFixture(
   const channels = openChannels({ provider, refreshMs: 60_000, clock: Date.now, log })
   const context: Context = {
     ...{ database, ask: others.ask, provider, channels, safe, treasury },
-    ...{ accountLengths: 'lenient', sweepAfterMs, reversalWatchMs, clock: Date.now, log },
+    ...{ accountLengths: 'lenient', sweepAfterMs, reversalWatchMs, log },
+    clock: () => Date.now() + aheadMs,
     poke: () => {},
   }
   const recheck = startRechecking(context, { sweepEveryMs: 20 })
