@@ -29,3 +29,23 @@ describe('the address that a checkout leads back to', () => {
     expect(config.appUrl).toBe(http.APP_URL)
   })
 })
+
+describe('how long a checkout stays open at its rate', () => {
+  test('is a quarter of an hour', () => {
+    expect(read(complete).checkoutTtlMs).toBe(900_000)
+  })
+
+  test.each([[{}], [{ PROVIDER_KIND: 'xendit' }]])(
+    'is refused below what the real provider takes (%o)',
+    (kind) => {
+      const short = { ...complete, ...kind, CHECKOUT_TTL_MS: '599999' }
+      expect(() => read(short)).toThrow(/CHECKOUT_TTL_MS must be 600000 at least/)
+      expect(read({ ...complete, ...kind, CHECKOUT_TTL_MS: '600000' }).checkoutTtlMs).toBe(600_000)
+    },
+  )
+
+  test('may be shorter when the setting says that the provider is the sandbox', () => {
+    const short = { ...complete, PROVIDER_KIND: 'sandbox', CHECKOUT_TTL_MS: '1000' }
+    expect(read(short).checkoutTtlMs).toBe(1_000)
+  })
+})

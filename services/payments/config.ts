@@ -19,6 +19,25 @@ function returnUrl(about: string): Field<string> {
   }
 }
 
+/** The provider refuses a checkout that ends sooner. */
+const checkoutTtlMinMs = 600_000
+
+/** The rate is locked for as long as the checkout is open, so it is as short as the provider takes. */
+function checkoutTtl(words: { about: string; fallback: string }): Field<number> {
+  const field = durationMs(words)
+  return {
+    ...field,
+    parse: (raw, other) => {
+      const ttlMs = field.parse(raw)
+      if (ttlMs < checkoutTtlMinMs && other?.('PROVIDER_KIND') !== 'sandbox')
+        throw new Error(
+          `must be ${checkoutTtlMinMs} at least: the provider opens no checkout that ends sooner`,
+        )
+      return ttlMs
+    },
+  }
+}
+
 /** Everything this service is told. */
 export const fields = {
   ...commonFields,
@@ -37,9 +56,9 @@ export const fields = {
   APP_URL: returnUrl(
     'where the checkout sends the user back to; HTTPS unless PROVIDER_KIND=sandbox',
   ),
-  CHECKOUT_TTL_MS: durationMs({
-    about: 'how long a checkout may be paid; the provider wants 10 minutes at least',
-    fallback: '1800000',
+  CHECKOUT_TTL_MS: checkoutTtl({
+    about: 'how long a checkout may be paid at its rate; 10 minutes at least, by the provider',
+    fallback: '900000',
   }),
   SWEEP_AFTER_MS: durationMs({
     about: 'what is quiet for so long is asked for at its authority',

@@ -26,7 +26,7 @@ describe('a top-up', () => {
     expect(checkoutUrl).toStartWith('http')
     const row = await fixture.row(paymentId)
     expect(row).toMatchObject({ state: 'awaiting_payment', account: 'ID', checkoutUrl })
-    expect(row!.expiresAt!.getTime()).toBeGreaterThan(Date.now() + 29 * 60_000)
+    expect(row!.expiresAt!.getTime()).toBeGreaterThan(Date.now() + 14 * 60_000)
   })
 
   test.each([

@@ -100,7 +100,7 @@ export async function openFixture() {
   const provider = openXendit({ ...api, appUrl: 'https://app.example.com' })
   const context: Context = {
     ...{ database, provider, ask, log, clock, poke: () => {} },
-    ...{ checkoutTtlMs: 1_800_000, sweepAfterMs: 1_000, holdMarginMs: 5_000 },
+    ...{ checkoutTtlMs: 900_000, sweepAfterMs: 1_000, holdMarginMs: 5_000 },
   }
   const reader: HandlingContext = {
     ...{ consumer: 'payments', database, messaging, log, poke: () => {} },

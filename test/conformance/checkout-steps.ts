@@ -12,7 +12,7 @@ const fiats = {
   MY: { currency: 'MYR', minor: 1_234n },
 } as const
 
-/** An order for a checkout that lasts half an hour. */
+/** An order for a checkout that lasts a quarter of an hour. */
 export const orderOf = (
   account: keyof typeof fiats,
   over: Partial<CheckoutOrder> = {},
@@ -22,7 +22,7 @@ export const orderOf = (
   fiat: fiats[account],
   description: 'Conformance',
   cardsOnly: false,
-  expiresAt: new Date(Date.now() + 30 * minuteMs),
+  expiresAt: new Date(Date.now() + 15 * minuteMs),
   ...over,
 })
 
@@ -40,7 +40,7 @@ function lifeSteps({ account, client, neighbour }: PaymentBench): Step[] {
   return [
     {
       name: 'a checkout is opened under our reference, for as long as asked',
-      expected: 'open, our reference, a link, 30 minutes',
+      expected: 'open, our reference, a link, 15 minutes',
       see: async () => {
         const opened = await provider.openCheckout(order)
         if (!opened) return 'refused'
@@ -50,7 +50,7 @@ function lifeSteps({ account, client, neighbour }: PaymentBench): Step[] {
           opened.status,
           opened.reference === order.reference ? 'our reference' : 'another reference',
           opened.checkoutUrl ? 'a link' : 'no link',
-          Math.abs(lastsMs) < minuteMs ? '30 minutes' : `${lastsMs} ms more than asked`,
+          Math.abs(lastsMs) < minuteMs ? '15 minutes' : `${lastsMs} ms more than asked`,
         ].join(', ')
       },
     },
