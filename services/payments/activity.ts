@@ -7,13 +7,14 @@ import type { ActivityEntry } from '#shared/messages/activity'
 import { PaymentsActivity } from '#shared/messages/payments'
 import { ok } from '#shared/refusals'
 import type { Context } from './context'
-import type { Reason } from './payment'
+import { awaitsRate, type Reason } from './payment'
 import { countPayments, listInFlight, listPayments, type PaymentRow } from './payment.store'
 import { countFrozen, sumMissing } from './refunds/refund.store'
 import { deadLetters, listings, outbox } from './schema.store'
 
 /** What a user reads about a payment that did not go the usual way. */
 const texts: Readonly<Record<Reason, string>> = {
+  awaiting_rate: 'the payment came after the checkout closed and waits for an exchange rate',
   amount_differs: 'the amount paid differs from the amount asked for; support will contact you',
   currency_differs: 'the payment came in another currency; support will contact you',
   paid_twice: 'this checkout was paid twice; support will return the second payment',
@@ -27,6 +28,9 @@ const texts: Readonly<Record<Reason, string>> = {
   repay_failed: 'the payment arrived and the debt could not be repaid yet; support will see to it',
   revoke_failed: 'the payment was refunded as its hold ended; support will contact you',
 }
+
+/** Beside any other reason. */
+const paidLate = 'it was paid after the checkout closed, so it counts at the rate of that time'
 
 /** One page of a wallet's payments, newest first, and everything of it that is in flight. */
 export const answerActivity = ({ database, clock }: Context) =>
@@ -48,13 +52,15 @@ function entryOf(payment: PaymentRow, nowMs: number): Static<typeof ActivityEntr
   const payable =
     payment.state === 'awaiting_payment' && expiresAt !== null && expiresAt.getTime() > nowMs
   const status = payment.state === 'awaiting_payment' && !payable ? 'expired' : payment.state
-  const why = status === 'expired' ? 'the checkout was not paid in time' : reason && texts[reason]
+  const unpaid = status === 'expired' && !awaitsRate(payment)
+  const why = unpaid ? ['the checkout was not paid in time'] : reason ? [texts[reason]] : []
+  if (payment.lateRateMinorPerUsd !== null) why.push(paidLate)
   return {
     id: payment.id,
     kind: payment.kind,
     status,
     inFlight: payable || awaitsChain(payment),
-    ...(why ? { reason: why } : {}),
+    ...(why.length > 0 ? { reason: why.join('; ') } : {}),
     pair: payment.pair,
     fiat: payment.fiatMinor.toString(),
     ausd: payment.ausdMicro.toString(),
@@ -70,6 +76,7 @@ function entryOf(payment: PaymentRow, nowMs: number): Static<typeof ActivityEntr
 
 /** The money arrived, and its effect is not on the chain. */
 const awaitsChain = ({ state, txHash, reason }: PaymentRow): boolean =>
+  awaitsRate({ reason }) ||
   state === 'paid' ||
   state === 'revoking' ||
   (state === 'review' && !txHash && reason !== 'paid_twice')

@@ -26,7 +26,7 @@ export async function takeStep(
   const to = step.next
   if (!mayBecome(payment, to)) throw new Error(`a ${payment.kind} in ${payment.state} became ${to}`)
   const changed = { ...payment, ...set, state: to, checks: 0 }
-  const quiet = { ...changed, onHold: isOnHold(changed) }
+  const quiet = { ...changed, onHold: isOnHold(changed), reason: step.reason ?? changed.reason }
   const moved = await movePayment(tx, payment.id, {
     from: [payment.state],
     to,
@@ -59,10 +59,17 @@ const restartOf = ({ part, refundedMinor }: PaymentRow, liveMicro: bigint): Chan
   holdEndedAt: null,
 })
 
+/**
+ * What ending a checkout now does to its end: money paid later is late. A checkout that nobody was
+ * given the address of has no end.
+ */
+export const endedBy = ({ expiresAt }: PaymentRow, nowMs: number): Change =>
+  expiresAt && expiresAt.getTime() > nowMs ? { expiresAt: new Date(nowMs) } : {}
+
 /** Nobody paid in time. Money that comes late is still received. */
 export async function expire(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   if (payment.state !== 'awaiting_payment' && payment.state !== 'opening') return
-  await takeStep(tx, context, payment, { next: 'expired' })
+  await takeStep(tx, context, payment, { next: 'expired' }, endedBy(payment, context.clock()))
 }
 
 async function tell(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {

@@ -18,6 +18,7 @@ const open: PaymentFacts = {
   ...{ ausdMicro: 3_076_923n, liveMicro: 0n, offsetMicro: 0n, waivedMicro: 0n },
   ...{ providerPaymentId: null, held: null, creditedAt: null, holdEndedAt: null },
   ...{ refundedMinor: 0n, refundAppliedMinor: 0n, overpaidMinor: 0n },
+  ...{ rateMinorPerUsd: 16_250n, expiresAt: null },
 }
 const paid: PaymentFacts = {
   ...open,
@@ -60,6 +61,58 @@ describe('money that arrives', () => {
     ],
   ] as const)('%s', (_, payment, money, answer) => {
     expect(decideReceipt(payment as PaymentFacts, money)).toEqual(answer as never)
+  })
+})
+
+describe('money that arrives after its checkout ended', () => {
+  const expiresAt = new Date('2026-08-01T02:15:00Z')
+  const at = (paidAt: string, more: object = {}) => ({
+    payment: { ...open, state: 'expired', expiresAt, ...more } as PaymentFacts,
+    charge: { ...charge, paidAt: new Date(paidAt) },
+  })
+  const late = at('2026-08-01T02:15:00.001Z')
+  const worth = { ausdMicro: 2_958_579n, promisedMicro: 3_076_923n, lateRateMinorPerUsd: 16_900n }
+  const waiting = { reason: 'awaiting_rate', providerPaymentId: 'py-1' }
+  const locked = { next: 'paid', liveMicro: 3_076_923n }
+  test.each([
+    ['at the worse present rate', late, 16_900n, { ...locked, liveMicro: 2_958_579n, late: worth }],
+    ['at the locked rate, within 1 % of it', late, 16_412n, locked],
+    ['at the locked rate, the present one being better', late, 15_000n, locked],
+    ['as promised, when it was paid at the very end', at('2026-08-01T02:15:00Z'), 16_900n, locked],
+    ['not at all without a rate', late, null, { awaitsRate: true }],
+    [
+      'once there is a rate again',
+      at('2026-08-02T00:00:00Z', waiting),
+      16_900n,
+      { ...locked, liveMicro: 2_958_579n, late: worth },
+    ],
+    [
+      'without what was given back, at the present rate too',
+      at('2026-08-02T00:00:00Z', { refundedMinor: 20_000n }),
+      16_900n,
+      { next: 'paid', liveMicro: 1_775_147n, late: worth, reason: 'refunded_in_part' },
+    ],
+    [
+      'for nothing when all was given back, whatever the rate',
+      at('2026-08-02T00:00:00Z', { ...waiting, refundedMinor: 50_000n }),
+      null,
+      { next: 'refunded', reason: 'refunded_before_credit' },
+    ],
+    [
+      'beside other money that waits already',
+      at('2026-08-02T00:00:00Z', { ...waiting, providerPaymentId: 'py-2' }),
+      16_900n,
+      { overpaid: true },
+    ],
+  ] as const)('counts %s', (_, { payment, charge: money }, present, answer) => {
+    expect(decideReceipt(payment, money, present)).toEqual(answer as never)
+  })
+
+  test('is asked for again and again while it waits for a rate', () => {
+    const quiet = { state: 'expired', createdAt: then, expiresAt, reason: 'awaiting_rate' } as const
+    const weekLaterMs = expiresAt.getTime() + 604_800_000
+    const at = nextCheck({ ...quiet, checks: 30 }, weekLaterMs, 20_000)
+    expect(at?.getTime()).toBe(weekLaterMs + 600_000)
   })
 })
 

@@ -1,4 +1,5 @@
 import {
+  awaitsRate,
   isOnHold,
   mayBecome,
   type PaymentFacts,
@@ -6,31 +7,58 @@ import {
   type Reason,
   remainderFloor,
 } from './payment'
+import { lateWorthFloor } from './price'
 import type { ChannelKind, Charge } from './provider'
 
 /** Money of a bank or a QR code cannot be called back; all other money is held for a while. */
 export const isHeld = (kind: ChannelKind): boolean => kind !== 'bank' && kind !== 'qr'
 
+/** What to store of money that is worth less than promised because it came late. */
+type LateWorth = NonNullable<ReturnType<typeof lateWorthFloor>>
+
 /** What to do about money that arrived. `liveMicro`: what to put on the chain, 10⁻⁶ AUSD. */
 export type Receipt =
   | { known: true }
   | { overpaid: true }
-  | { next: 'paid'; liveMicro: bigint; reason?: Reason }
+  | { awaitsRate: true }
+  | { next: 'paid'; liveMicro: bigint; reason?: Reason; late?: LateWorth }
   | { next: 'review' | 'refunded'; reason: Reason }
+
+/**
+ * Was it paid after its checkout had ended? By the provider's own time of it: when we hear of a
+ * payment says nothing about its payer. A checkout without an end is one whose address nobody has.
+ */
+export const isLate = (
+  { expiresAt }: Pick<PaymentFacts, 'expiresAt'>,
+  { paidAt }: Pick<Charge, 'paidAt'>,
+): boolean => expiresAt !== null && paidAt !== null && paidAt > expiresAt
 
 /**
  * Decides about a succeeded payment for what we promised. The first one that fits is credited, less
  * what was refunded already; any other payment for the same promise is money a person has to give back.
+ * What late money is worth needs the present rate; null: there is none.
  */
-export function decideReceipt(payment: PaymentFacts, charge: Charge): Receipt {
-  if (payment.providerPaymentId === charge.paymentId) return { known: true }
-  if (payment.providerPaymentId !== null || !mayBecome(payment, 'paid')) return { overpaid: true }
+export function decideReceipt(
+  payment: PaymentFacts,
+  charge: Charge,
+  presentMinorPerUsd: bigint | null = null,
+): Receipt {
+  const isTheFirst = payment.providerPaymentId === charge.paymentId
+  if (isTheFirst && !awaitsRate(payment)) return { known: true }
+  if (payment.providerPaymentId !== null && !isTheFirst) return { overpaid: true }
+  if (!mayBecome(payment, 'paid')) return { overpaid: true }
   if (charge.currency !== payment.currency) return { next: 'review', reason: 'currency_differs' }
   if (charge.paidMinor !== payment.fiatMinor) return { next: 'review', reason: 'amount_differs' }
-  const liveMicro = remainderFloor(payment)
-  if (liveMicro === 0n) return { next: 'refunded', reason: 'refunded_before_credit' }
-  if (payment.refundedMinor > 0n) return { next: 'paid', liveMicro, reason: 'refunded_in_part' }
-  return { next: 'paid', liveMicro }
+  if (remainderFloor(payment) === 0n) return { next: 'refunded', reason: 'refunded_before_credit' }
+  const isToBePriced = isLate(payment, charge)
+  if (isToBePriced && presentMinorPerUsd === null) return { awaitsRate: true }
+  const late =
+    isToBePriced && presentMinorPerUsd ? lateWorthFloor(payment, presentMinorPerUsd) : undefined
+  const liveMicro = remainderFloor({ ...payment, ...late })
+  return {
+    ...{ next: 'paid', liveMicro, ...(late ? { late } : {}) },
+    ...(payment.refundedMinor > 0n ? { reason: 'refunded_in_part' } : {}),
+  }
 }
 
 /** What to do about a payment after a step on the chain, or after a refund. */
@@ -97,7 +125,10 @@ export function decideRefunded(payment: PaymentFacts): Step {
 
 /** A second payment of the same promise arrived and is already counted in `overpaidMinor`. */
 export function decideOverpaid(payment: PaymentFacts): Step {
-  const busy = ['paid', 'held', 'revoking', 'review'].includes(payment.state) || isOnHold(payment)
+  const busy =
+    ['paid', 'held', 'revoking', 'review'].includes(payment.state) ||
+    isOnHold(payment) ||
+    awaitsRate(payment)
   return busy ? { stay: true } : { next: 'review', reason: 'paid_twice' }
 }
 
@@ -146,6 +177,7 @@ type Quiet = {
   readonly expiresAt: Date | null
   /** On the chain, and still revocable there. */
   readonly onHold?: boolean
+  readonly reason?: Reason | null
 }
 
 /** When to ask the authority about a payment that stays quiet; null when there is nothing to ask. */
@@ -166,6 +198,7 @@ export function nextCheck(quiet: Quiet, nowMs: number, sweepAfterMs: number): Da
       return new Date(nowMs + doubling(repeatOrderMaxMs))
     case 'expired':
     case 'replaced': {
+      if (awaitsRate(quiet)) return new Date(nowMs + doubling(repeatOrderMaxMs))
       const endsMs = quiet.expiresAt === null ? 0 : quiet.expiresAt.getTime() + lateMoneyMs
       const checkMs = nowMs + doubling(lateCheckMaxMs)
       return checkMs > endsMs ? null : new Date(checkMs)

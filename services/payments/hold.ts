@@ -6,7 +6,7 @@ import { askOr, type Context } from './context'
 import { decideMatured } from './decide'
 import { isOnHold, refIdOf } from './payment'
 import { lockPayment, notePayment, type PaymentRow } from './payment.store'
-import { receiveRefund } from './receive'
+import { receiveRefund, withRate } from './receive'
 import { paymentListing } from './transactions'
 
 // While money is held the chain can still take back what is refunded, so no refund may be missed. The
@@ -93,7 +93,7 @@ async function receiveRefunds(context: Context, payment: PaymentRow): Promise<vo
   }
   const done = refunds.filter(({ status }) => status === 'succeeded')
   if (done.length === 0 || !providerPaymentId) return
-  const fetched = await provider.findCharge(account, providerPaymentId)
+  const fetched = await withRate(context, await provider.findCharge(account, providerPaymentId))
   if (!fetched) throw new Error(`charge ${providerPaymentId} of ${payment.id} is not there`)
   await context.database.transaction(async (tx) => {
     for (const refund of done) await receiveRefund(tx, context, refund, fetched)

@@ -216,7 +216,7 @@ function resultOf(payment: PaymentRow): PaymentResult | undefined {
     paymentId: payment.id,
     checkoutUrl: payment.checkoutUrl,
     fiat: payment.fiatMinor.toString(),
-    ausd: payment.ausdMicro.toString(),
+    ausd: (payment.promisedMicro ?? payment.ausdMicro).toString(),
   }
 }
 

@@ -23,6 +23,9 @@ export const payments = schema.table(
     fiatMinor: amountColumn('fiat_minor').notNull(),
     ausdMicro: amountColumn('ausd_micro').notNull(),
     method: text('method', { enum: ['bank', 'card', 'qr'] }),
+    /** The rate that late money was taken at, and what had been promised; null: as promised. */
+    lateRateMinorPerUsd: amountColumn('late_rate_minor_per_usd'),
+    promisedMicro: amountColumn('promised_micro'),
     quoteId: text('quote_id').notNull(),
     /** Fingerprint of wallet, purpose and body: who else names this quote is refused. */
     takenBy: text('taken_by').notNull(),
@@ -333,6 +336,7 @@ export const listInFlight = (db: Db, wallet: `0x${string}`, now: Date) =>
           and(eq(payments.state, 'awaiting_payment'), gt(payments.expiresAt, now)),
           inArray(payments.state, ['paid', 'revoking']),
           and(eq(payments.state, 'review'), isNull(payments.txHash)),
+          eq(payments.reason, 'awaiting_rate'),
         ),
       ),
     )

@@ -78,6 +78,7 @@ export function mayBecome({ kind, state }: Pick<PaymentFacts, 'kind' | 'state'>,
 
 /** Why a payment is in its state. The texts a user reads are in `activity.ts`. */
 export const reasons = [
+  'awaiting_rate',
   'amount_differs',
   'currency_differs',
   'paid_twice',
@@ -99,8 +100,12 @@ export type PaymentFacts = {
   readonly state: PaymentState
   readonly currency: Fiat
   readonly fiatMinor: bigint
-  /** 10⁻⁶ AUSD of the whole payment. */
+  readonly rateMinorPerUsd: bigint
+  /** 10⁻⁶ AUSD of the whole payment; of money that came late, what it was found to be worth. */
   readonly ausdMicro: bigint
+  /** When its checkout ends or ended; null before there is one. */
+  readonly expiresAt: Date | null
+  readonly reason?: Reason | null
   readonly providerPaymentId: string | null
   /** Paid by a channel whose money can be taken back; null until it is known. */
   readonly held: boolean | null
@@ -119,6 +124,10 @@ export type PaymentFacts = {
   readonly waivedMicro: bigint
   readonly overpaidMinor: bigint
 }
+
+/** The money came late, and there was no rate to say what it is worth. */
+export const awaitsRate = ({ reason }: Pick<PaymentFacts, 'reason'>): boolean =>
+  reason === 'awaiting_rate'
 
 /** On the chain, and still revocable there. */
 export const isOnHold = ({ held, creditedAt, holdEndedAt }: HoldFacts): boolean =>

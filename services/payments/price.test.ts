@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { priceSettlement, priceTopup } from './price'
+import { lateWorthFloor, priceSettlement, priceTopup } from './price'
 
 describe('what a top-up costs and gives', () => {
   test.each([
@@ -49,5 +49,20 @@ describe('what a settlement costs', () => {
     ['USD/MYR', 300_000_000_000n, 'amount_above_maximum'],
   ] as const)('%s: a debt of %p is refused with %s', (pair, drawnMicro, refused) => {
     expect(priceSettlement({ drawnMicro, pair, rateMinorPerUsd: 421n })).toEqual({ refused })
+  })
+})
+
+describe('what late money is worth', () => {
+  const locked = { currency: 'IDR', rateMinorPerUsd: 10_000n } as const
+  test.each([
+    [1_000_000n, 100_000_000n, 10_100n, undefined],
+    [1_000_000n, 100_000_000n, 10_101n, 99_000_099n],
+    [1_000_000n, 100_000_000n, 9_000n, undefined],
+    // A debt of a millionth costs a whole rupiah: it is not worth more at any rate.
+    [1n, 1n, 20_000n, 1n],
+  ] as const)('Rp %p for %p, now at %p: %p', (fiatMinor, ausdMicro, present, worth) => {
+    const late = lateWorthFloor({ ...locked, fiatMinor, ausdMicro }, present)
+    expect(late?.ausdMicro).toBe(worth)
+    if (late) expect(late).toMatchObject({ promisedMicro: ausdMicro, lateRateMinorPerUsd: present })
   })
 })

@@ -41,6 +41,26 @@ export function priceTopup(asked: {
   return ok({ currency, fiatMinor: amountMinor, ausdMicro: ausd.minor })
 }
 
+/**
+ * What late money is worth (10⁻⁶ AUSD): the worse for its payer of the locked and the present rate,
+ * so that a checkout is no option on the rate. Rates within 1 % count as one and the locked one
+ * stands, so that a late settlement still closes its debt: `undefined`.
+ */
+export function lateWorthFloor(
+  locked: Price & { rateMinorPerUsd: bigint },
+  presentMinorPerUsd: bigint,
+): { ausdMicro: bigint; promisedMicro: bigint; lateRateMinorPerUsd: bigint } | undefined {
+  // More local money for a dollar is worse, whatever it pays for.
+  if (presentMinorPerUsd * 100n <= locked.rateMinorPerUsd * 101n) return undefined
+  const { currency, fiatMinor, ausdMicro: promisedMicro } = locked
+  const rate = { minorPerUsd: presentMinorPerUsd, currency }
+  const late = { promisedMicro, lateRateMinorPerUsd: presentMinorPerUsd }
+  const ausdMicro = toAusdFloor(money(fiatMinor, currency), rate).minor
+  // The fiat of a settlement is rounded up, so that a tiny one may seem to be worth more.
+  if (ausdMicro > promisedMicro) return { ...late, ausdMicro: promisedMicro }
+  return { ...late, ausdMicro }
+}
+
 /** What settling the whole debt (10⁻⁶ AUSD) charges, rounded up. */
 export function priceSettlement(asked: {
   drawnMicro: bigint

@@ -181,3 +181,73 @@ describe('a settlement', () => {
     expect(await fixture.row(id)).toMatchObject({ state: 'review', reason: 'repay_failed' })
   })
 })
+
+describe('money that comes after its checkout ended', () => {
+  // Rounds of rechecks put our clock ahead of the provider's, by which money is late.
+  beforeEach(() => {
+    fixture.time.aheadMs = 0
+  })
+  const end = async () => {
+    const id = await open()
+    await fixture.control(`sessions/${id}/expire`)
+    await fixture.becomes(id, { state: 'expired' })
+    return id
+  }
+  const worth = { ausdMicro: 2_958_579n, promisedMicro: 3_076_923n, lateRateMinorPerUsd: 16_900n }
+
+  test('is priced once, however often and at whatever rate it is heard of again', async () => {
+    const id = await end()
+    fixture.present.set('USD/IDR', '16900')
+    await webhooks({ duplicate: 1 })
+    await pay(id, 'QRIS')
+    await fixture.becomes(id, { state: 'paid' })
+    fixture.present.set('USD/IDR', '18000')
+    await fixture.list()
+    await fixture.recheck()
+    fixture.present.set('USD/IDR', '16250')
+    expect(await fixture.row(id)).toMatchObject({ ...worth, liveMicro: 2_958_579n })
+    const credits = (await fixture.orders(id)).filter(({ subject }) => subject === 'relay.credit')
+    for (const { payload } of credits) expect(payload).toMatchObject({ ausd: '2958579' })
+  })
+
+  test('and its call is still answered what was promised', async () => {
+    const quoteId = fixture.quote()
+    const asked = { wallet, amount: '50000', method: 'qr', quoteId }
+    const first = await fixture.topup(asked)
+    const id = first.ok!.paymentId
+    await fixture.control(`sessions/${id}/expire`)
+    await fixture.becomes(id, { state: 'expired' })
+    fixture.present.set('USD/IDR', '16900')
+    await pay(id, 'QRIS')
+    await fixture.becomes(id, { state: 'paid', ...worth })
+    fixture.present.set('USD/IDR', '16250')
+    expect(await fixture.topup(asked)).toEqual(first)
+  })
+
+  test('waits for a rate, is refunded meanwhile, and nothing of it is credited', async () => {
+    const id = await end()
+    fixture.present.delete('USD/IDR')
+    await pay(id, 'CARDS')
+    const waiting = await fixture.becomes(id, { reason: 'awaiting_rate' })
+    expect(waiting).toMatchObject({ state: 'expired', nextCheckAt: expect.any(Date) })
+    await fixture.recheck()
+    expect(await fixture.row(id)).toMatchObject({ state: 'expired', reason: 'awaiting_rate' })
+    await fixture.control(`payments/${id}/refund`)
+    await fixture.becomes(id, { state: 'refunded', reason: 'refunded_before_credit' })
+    fixture.present.set('USD/IDR', '16250')
+    expect(await fixture.subjects(id)).toEqual([])
+  })
+
+  test('is found by the list, waits without a rate, and goes on when there is one', async () => {
+    const id = await end()
+    fixture.present.delete('USD/IDR')
+    await webhooks({ drop: 1 })
+    await pay(id, 'QRIS')
+    await fixture.list()
+    await fixture.becomes(id, { reason: 'awaiting_rate' })
+    fixture.present.set('USD/IDR', '16900')
+    await fixture.recheck()
+    fixture.present.set('USD/IDR', '16250')
+    expect(await fixture.row(id)).toMatchObject({ state: 'paid', reason: null, ...worth })
+  })
+})

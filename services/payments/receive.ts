@@ -1,24 +1,28 @@
-import type { Tx } from '#shared/db/open'
+import type { Db, Tx } from '#shared/db/open'
+import { RateFind } from '#shared/messages/pricing'
 import { expire, takeDecided, takeStep } from './advance'
-import type { Context } from './context'
+import { askOr, type Context } from './context'
 import {
   decideOverpaid,
   decideReceipt,
   decideRefunded,
   isHeld,
+  isLate,
+  nextCheck,
   type Receipt,
   waiverOf,
 } from './decide'
-import { isOrderedByUs, paymentIdFrom } from './payment'
+import { awaitsRate, isOrderedByUs, paymentIdFrom } from './payment'
 import {
   findByCheckout,
   findByProviderIds,
   findPayment,
   lockPayment,
+  movePayment,
   notePayment,
   type PaymentRow,
 } from './payment.store'
-import type { Charge, Checkout, FetchedCharge, FetchedRefund, PaymentProvider } from './provider'
+import type { Charge, Checkout, FetchedCharge, FetchedRefund } from './provider'
 import { type RefundOrigin, recordRefund, sumRefunded } from './refunds/refund.store'
 import { makeGood, noteReversal } from './refunds/reversal'
 import { recordAnomaly } from './schema.store'
@@ -26,25 +30,52 @@ import { recordAnomaly } from './schema.store'
 // The one way money, a refund or the end of a checkout comes in, whether a webhook, a recheck or the
 // provider's list told of it. Everything here was fetched from the provider with our own key.
 
+/** A charge, and the present rate if it came late; null also when there is no rate. */
+export type PricedCharge = FetchedCharge & { readonly presentMinorPerUsd: bigint | null }
+
+/**
+ * Asks for the present rate if the money came late. Before the transaction, which asks nobody: there
+ * it is decided under the lock of the wallet whether the rate counts.
+ */
+export async function withRate(
+  context: Context,
+  fetched: FetchedCharge | undefined,
+  checkout?: Checkout,
+): Promise<PricedCharge | undefined> {
+  if (!fetched) return undefined
+  const { status, charge } = fetched
+  const unpriced = { ...fetched, presentMinorPerUsd: null }
+  if (status !== 'succeeded') return unpriced
+  const payment = await context.database.read((db) => matchPayment(db, { charge, checkout }))
+  if (!payment || !isLate(payment, charge)) return unpriced
+  if (payment.providerPaymentId !== null && !awaitsRate(payment)) return unpriced
+  const rate = await askOr(context, RateFind, { pair: payment.pair }, 'rate_unavailable')
+  return 'refused' in rate ? unpriced : { ...fetched, presentMinorPerUsd: BigInt(rate.ok.rate) }
+}
+
 /** A checkout and the charge it led to; undefined for what the provider does not know. */
 export type FetchedCheckout = {
   readonly checkout?: Checkout | undefined
-  readonly fetched?: FetchedCharge | undefined
+  readonly fetched?: PricedCharge | undefined
 }
 
 /** Asks for both; throws when it cannot. An open checkout names its charge once it completes. */
 export async function fetchCheckout(
-  provider: PaymentProvider,
+  context: Context,
   account: PaymentRow['account'],
   checkoutId: string,
 ): Promise<FetchedCheckout> {
+  const { provider } = context
   const checkout = await provider.findCheckout(account, checkoutId)
   if (!checkout) return {}
   const { paymentId, paymentRequestId, status } = checkout
-  if (paymentId) return { checkout, fetched: await provider.findCharge(account, paymentId) }
+  const priced = async (charge: FetchedCharge | undefined) => ({
+    ...{ checkout, fetched: await withRate(context, charge, checkout) },
+  })
+  if (paymentId) return priced(await provider.findCharge(account, paymentId))
   if (!paymentRequestId || status === 'open') return { checkout }
   // A transfer may settle after its checkout closed.
-  return { checkout, fetched: await provider.findChargeOfRequest(account, paymentRequestId) }
+  return priced(await provider.findChargeOfRequest(account, paymentRequestId))
 }
 
 /** Receives what the provider says about a checkout. True when it made the payment `paid`. */
@@ -73,11 +104,11 @@ export async function receiveCheckout(
 export async function receiveCharge(
   tx: Tx,
   context: Context,
-  fetched: FetchedCharge,
+  fetched: PricedCharge,
   checkout?: Checkout,
 ): Promise<boolean> {
   const { status, charge } = fetched
-  if (status === 'succeeded') return receivePayment(tx, context, { charge, checkout })
+  if (status === 'succeeded') return receivePayment(tx, context, fetched, checkout)
   if (status === 'unknown') {
     const fields = { providerPaymentId: charge.paymentId, alarm: true }
     context.log.error(fields, 'payment has a status we do not know')
@@ -88,19 +119,27 @@ export async function receiveCharge(
 /** A succeeded charge, and the checkout that led to it when one was fetched. */
 type Evidence = { readonly charge: Charge; readonly checkout?: Checkout | undefined }
 
-async function receivePayment(tx: Tx, context: Context, evidence: Evidence): Promise<boolean> {
-  const { charge } = evidence
-  const found = await matchPayment(tx, evidence)
+async function receivePayment(
+  tx: Tx,
+  context: Context,
+  { charge, presentMinorPerUsd }: PricedCharge,
+  checkout?: Checkout,
+): Promise<boolean> {
+  const found = await matchPayment(tx, { charge, checkout })
   const payment = found && (await lockPayment(tx, found.id))
   if (!payment) {
     await noteUnmatched(tx, context, charge)
     return false
   }
   const refundedMinor = await sumRefunded(tx, charge.paymentId)
-  const receipt = decideReceipt({ ...payment, refundedMinor }, charge)
+  const receipt = decideReceipt({ ...payment, refundedMinor }, charge, presentMinorPerUsd)
   if ('known' in receipt) return false
   if ('overpaid' in receipt) {
     await noteOverpaid(tx, context, payment, charge)
+    return false
+  }
+  if ('awaitsRate' in receipt) {
+    await waitForRate(tx, context, payment, charge)
     return false
   }
   const held = isHeld(charge.channelKind)
@@ -113,7 +152,8 @@ async function receivePayment(tx: Tx, context: Context, evidence: Evidence): Pro
     paidMinor: charge.paidMinor,
     paidAt: charge.paidAt ?? new Date(context.clock()),
     refundedMinor,
-    ...('liveMicro' in receipt ? { refundAppliedMinor: refundedMinor } : {}),
+    ...('liveMicro' in receipt ? { refundAppliedMinor: refundedMinor, ...receipt.late } : {}),
+    ...(awaitsRate(payment) ? { reason: null } : {}),
     ...shares,
   })
   if (moved?.state !== 'paid') return false
@@ -121,6 +161,31 @@ async function receivePayment(tx: Tx, context: Context, evidence: Evidence): Pro
   if (moved.liveMicro === 0n)
     await takeStep(tx, context, moved, { next: 'credited', reason: 'made_good' })
   return true
+}
+
+/**
+ * Late money without a rate to say what it is worth. Its checkout is over whatever we held of it; the
+ * row says which money waits, and is checked until there is a rate.
+ */
+async function waitForRate(tx: Tx, context: Context, payment: PaymentRow, charge: Charge) {
+  const { id: paymentId, state } = payment
+  const fields = { paymentId, providerPaymentId: charge.paymentId, alarm: true }
+  context.log.error(fields, 'late money waits for an exchange rate')
+  if (awaitsRate(payment)) return
+  const set = {
+    ...{ providerPaymentId: charge.paymentId, channel: charge.channel },
+    paymentRequestId: charge.paymentRequestId ?? payment.paymentRequestId,
+  }
+  const reason = 'awaiting_rate' as const
+  if (state !== 'expired' && state !== 'replaced') {
+    await takeStep(tx, context, payment, { next: 'expired', reason }, set)
+    return
+  }
+  const quiet = { ...payment, checks: 0, reason }
+  const nextCheckAt = nextCheck(quiet, context.clock(), context.sweepAfterMs)
+  await movePayment(tx, paymentId, {
+    ...{ from: [state], to: state, nextCheckAt, set: { ...set, reason } },
+  })
 }
 
 /** How a payment divides: what it makes good of earlier reversals, and what goes on the chain. */
@@ -143,7 +208,7 @@ async function sharesOf(
  * reference on it, or an id of the provider we already hold. Never by what a webhook says.
  */
 async function matchPayment(
-  tx: Tx,
+  tx: Db,
   { charge, checkout }: Evidence,
 ): Promise<PaymentRow | undefined> {
   const ours = (row: PaymentRow | undefined) => (row?.account === charge.account ? row : undefined)
@@ -194,7 +259,7 @@ export async function receiveRefund(
   tx: Tx,
   context: Context,
   refund: ReceivedRefund,
-  fetched: FetchedCharge,
+  fetched: PricedCharge,
 ): Promise<void> {
   const { charge } = fetched
   const matched = await matchPayment(tx, { charge })
@@ -216,7 +281,7 @@ export async function receiveRefund(
     origin,
   })
   if (refund.status !== 'succeeded') return
-  if (fetched.status === 'succeeded') await receivePayment(tx, context, { charge })
+  if (fetched.status === 'succeeded') await receivePayment(tx, context, fetched)
   await countRefund(tx, context, matched.id, { providerPaymentId: charge.paymentId, origin })
 }
 

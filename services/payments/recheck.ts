@@ -5,9 +5,9 @@ import { expire, orderEffect } from './advance'
 import type { Context } from './context'
 import { nextCheck } from './decide'
 import { checkHold } from './hold'
-import { isOnHold } from './payment'
+import { awaitsRate, isOnHold } from './payment'
 import { leaseDue, lockPayment, type PaymentRow, planCheck } from './payment.store'
-import { fetchCheckout, receiveCheckout } from './receive'
+import { fetchCheckout, receiveCharge, receiveCheckout, withRate } from './receive'
 import { recheckWallets } from './refunds/reversal'
 
 /** Checks under way at once; a round may always begin a few, because holds come first. */
@@ -90,7 +90,7 @@ async function check(context: Context, payment: PaymentRow): Promise<Date | unde
     case 'awaiting_payment':
     case 'expired':
     case 'replaced':
-      await checkCheckout(context, payment)
+      await (awaitsRate(payment) ? checkLateMoney : checkCheckout)(context, payment)
       return
     case 'paid':
     case 'revoking':
@@ -106,10 +106,10 @@ async function check(context: Context, payment: PaymentRow): Promise<Date | unde
 }
 
 async function checkCheckout(context: Context, payment: PaymentRow): Promise<void> {
-  const { database, provider, log } = context
+  const { database, log } = context
   const { account, checkoutId } = payment
   if (checkoutId === null) return
-  const found = await fetchCheckout(provider, account, checkoutId)
+  const found = await fetchCheckout(context, account, checkoutId)
   if (found.fetched) failpoint('payments:payment-found')
   if (!found.checkout) {
     log.error({ paymentId: payment.id, alarm: true }, 'provider does not know our checkout')
@@ -118,6 +118,15 @@ async function checkCheckout(context: Context, payment: PaymentRow): Promise<voi
   }
   const paid = await database.transaction((tx) => receiveCheckout(tx, context, account, found))
   if (paid) failpoint('payments:paid-committed')
+}
+
+/** Asks again what money is worth that came late, while there was no rate. */
+async function checkLateMoney(context: Context, payment: PaymentRow): Promise<void> {
+  const { database, provider } = context
+  const { account, providerPaymentId } = payment
+  if (!providerPaymentId) return
+  const fetched = await withRate(context, await provider.findCharge(account, providerPaymentId))
+  if (fetched) await database.transaction((tx) => receiveCharge(tx, context, fetched))
 }
 
 /** Runs on the row as it is now, unless it moved since it was leased. */

@@ -1,6 +1,6 @@
 import type { Tx } from '#shared/db/open'
 import { type Answer, ok, refuse } from '#shared/refusals'
-import { takeStep } from './advance'
+import { endedBy, takeStep } from './advance'
 import type { Context } from './context'
 import { findUnsettled, lastRepaidAt, lockPayment, type PaymentRow } from './payment.store'
 import { fetchCheckout, receiveCheckout } from './receive'
@@ -40,7 +40,7 @@ async function end(context: Context, earlier: PaymentRow): Promise<Answer<object
   if (outcome === 'closed') return replace(context, earlier)
   if (outcome === 'unknown') return refuse('provider_unavailable')
   try {
-    const found = await fetchCheckout(provider, account, checkoutId)
+    const found = await fetchCheckout(context, account, checkoutId)
     await database.transaction((tx) => receiveCheckout(tx, context, account, found))
   } catch (error) {
     log.warn({ paymentId: earlier.id, err: error }, 'paid checkout could not be received')
@@ -60,7 +60,8 @@ async function replace(context: Context, earlier: PaymentRow): Promise<Answer<ob
       row.checkoutId === earlier.checkoutId &&
       row.openingUntil?.getTime() === earlier.openingUntil?.getTime()
     if (!row || !same) return
-    await takeStep(tx, context, row, { next: 'replaced', reason: 'replaced' })
+    const ended = endedBy(row, context.clock())
+    await takeStep(tx, context, row, { next: 'replaced', reason: 'replaced' }, ended)
   })
   return ok({})
 }

@@ -17,6 +17,7 @@ import {
   receiveCharge,
   receiveCheckout,
   receiveRefund,
+  withRate,
 } from './receive'
 import { isRefunded } from './refunds/refund.store'
 import { inbox, listings, recordAnomaly } from './schema.store'
@@ -62,14 +63,15 @@ async function receivePaymentRow(
   const { productId } = row
   const known = productId && (await ownerOf(context, account, row))
   if (known && known.providerPaymentId === productId) return once(async () => {})
-  const fetched = productId ? await provider.findCharge(account, productId) : undefined
+  const charge = productId ? await provider.findCharge(account, productId) : undefined
+  const fetched = await withRate(context, charge)
   if (fetched) {
     // The list may run ahead of the payment itself: then it is received at the next reading.
     if (fetched.status === 'pending') return
     return once((tx) => receiveCharge(tx, context, fetched))
   }
   const checkoutId = (await ownerOf(context, account, row))?.checkoutId
-  const found = checkoutId ? await fetchCheckout(provider, account, checkoutId) : {}
+  const found = checkoutId ? await fetchCheckout(context, account, checkoutId) : {}
   await once(async (tx) => {
     if (found.fetched) await receiveCheckout(tx, context, account, found)
     else await noteUnmatched(tx, context, account, row)
@@ -87,7 +89,7 @@ async function receiveRefundRow(
   if (productId && (await database.read((db) => isRefunded(db, productId))))
     return once(async () => {})
   const refund = productId ? await provider.findRefund(account, productId) : undefined
-  const charge = await chargeOf(context, account, row, refund)
+  const charge = await withRate(context, await chargeOf(context, account, row, refund))
   await once(async (tx) => {
     if (charge) await receiveRefund(tx, context, refund ?? refundFrom(row, 'refund'), charge)
     else await noteUnmatched(tx, context, account, row)
@@ -100,7 +102,7 @@ async function receiveChargebackRow(
   row: Listed,
   once: Once,
 ) {
-  const charge = await chargeOf(context, account, row)
+  const charge = await withRate(context, await chargeOf(context, account, row))
   await once(async (tx) => {
     if (charge) await receiveRefund(tx, context, refundFrom(row, 'chargeback'), charge)
     else await noteUnmatched(tx, context, account, row)
@@ -143,7 +145,7 @@ async function chargeOf(
   const owner = await ownerOf(context, account, row)
   const known = owner?.providerPaymentId
   if (known) return provider.findCharge(account, known)
-  if (owner?.checkoutId) return (await fetchCheckout(provider, account, owner.checkoutId)).fetched
+  if (owner?.checkoutId) return (await fetchCheckout(context, account, owner.checkoutId)).fetched
   return undefined
 }
 

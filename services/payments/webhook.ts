@@ -5,13 +5,14 @@ import type { Message } from '#shared/messages/topic'
 import { PaymentsWebhook } from '#shared/messages/webhooks'
 import type { Context } from './context'
 import { findByProviderIds } from './payment.store'
-import type { FetchedRefund, Hint, PaymentProvider } from './provider'
+import type { FetchedCharge, FetchedRefund, Hint, PaymentProvider } from './provider'
 import {
   type FetchedCheckout,
   fetchCheckout,
   receiveCharge,
   receiveCheckout,
   receiveRefund,
+  withRate,
 } from './receive'
 import { recordAnomaly } from './schema.store'
 
@@ -46,7 +47,7 @@ export const webhookReactions = (context: Context, onPaid: () => void): Reaction
   reactTo<typeof PaymentsWebhook, Read>(PaymentsWebhook, {
     find: async ({ account, body }) => {
       const hint = context.provider.readDelivery(body)
-      const facts = await fetchFacts(context.provider, account, hint)
+      const facts = await fetchFacts(context, account, hint)
       if (hint.about === 'refund' && !facts.refund) await insistOnOurs(context, account, hint)
       if (facts.fetched) failpoint('payments:payment-found')
       return { hint, ...facts }
@@ -59,20 +60,24 @@ export const webhookReactions = (context: Context, onPaid: () => void): Reaction
 
 /** Asks the provider with the account's own key. Throws when it cannot be asked. */
 async function fetchFacts(
-  provider: PaymentProvider,
+  context: Context,
   account: Delivery['account'],
   hint: Hint,
 ): Promise<Facts> {
+  const { provider } = context
+  const priced = async (charge: Promise<FetchedCharge | undefined>) => ({
+    fetched: await withRate(context, await charge),
+  })
   switch (hint.about) {
     case 'checkout':
-      return fetchCheckout(provider, account, hint.checkoutId)
+      return fetchCheckout(context, account, hint.checkoutId)
     case 'payment':
-      return { fetched: await provider.findCharge(account, hint.paymentId) }
+      return priced(provider.findCharge(account, hint.paymentId))
     case 'payment_request':
-      return { fetched: await provider.findChargeOfRequest(account, hint.paymentRequestId) }
+      return priced(provider.findChargeOfRequest(account, hint.paymentRequestId))
     case 'refund': {
       const refund = await provider.findRefund(account, hint.refundId)
-      return { refund, fetched: refund && (await fetchRefunded(provider, account, refund)) }
+      return refund ? { refund, ...(await priced(fetchRefunded(provider, account, refund))) } : {}
     }
     default:
       return {}

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Answering, answering } from '#shared/bus/serve'
 import { failpoint } from '#shared/failpoint'
-import { QuoteCreate, QuoteFind, QuoteTake } from '#shared/messages/pricing'
+import { QuoteCreate, QuoteFind, QuoteTake, RateFind } from '#shared/messages/pricing'
 import type { Pair } from '#shared/money/pair'
 import { ok, refuse } from '#shared/refusals'
 import type { Context } from './context'
@@ -9,8 +9,8 @@ import type { RateVerdict } from './decide'
 import { findQuote, lockQuote, type Quote } from './quote'
 
 /**
- * Locks the rate of the moment in a quote, and gives the quote to whoever takes it first. It is
- * answered only after the bucket has confirmed it.
+ * Tells the rate of the moment, locks it in a quote, and gives the quote to whoever takes it first. A
+ * quote is answered only after the bucket has confirmed it.
  */
 export const answerQuotes = (
   { quotes, quoteTtlMs: ttlMs, clock, log }: Context,
@@ -34,6 +34,11 @@ export const answerQuotes = (
       'quote locked',
     )
     return ok(wire(quote))
+  }),
+  answering(RateFind, async ({ pair }) => {
+    const verdict = rateOf(pair)
+    if ('unavailable' in verdict) return refuse('rate_unavailable')
+    return ok({ pair, rate: verdict.minorPerUsd.toString() })
   }),
   answering(QuoteFind, async ({ quoteId, takenBy }) => {
     const found = findQuote(await quotes.find(quoteId), takenBy, clock())

@@ -36,6 +36,7 @@ export const questions: readonly Question[] = [
   pricing.QuoteCreate,
   pricing.QuoteFind,
   pricing.QuoteTake,
+  pricing.RateFind,
   payments.TopupCreate,
   payments.SettlementCreate,
   payments.PaymentsActivity,

@@ -10,6 +10,12 @@ export const QuoteCreate = question('pricing.quote.create', 'pricing', ['gateway
   answer: Locked,
 })
 
+/** The rate of this moment, locked for nobody. Refused: rate_unavailable. */
+export const RateFind = question('pricing.rate.find', 'pricing', ['payments'], {
+  request: Type.Object({ pair: Pair }),
+  answer: Type.Object({ pair: Pair, rate: Amount }),
+})
+
 /** Looks without taking. Refused: quote_unknown, quote_expired, quote_used. */
 export const QuoteFind = question('pricing.quote.find', 'pricing', ['payments', 'payouts'], {
   request: Type.Object({ quoteId: Uuid, takenBy: Type.String() }),

@@ -1,29 +1,192 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { type Outside, outsideOf } from '#infra/demo/outside'
+import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
 import { verifiedUser } from '../support/people'
-import { openCheckout } from '../support/requests'
+import { entryIn, openCheckout } from '../support/requests'
 import { ownStack } from '../support/stack'
-import { watchful } from './fixture'
+import { becomes, codeOf, explained, openBooks, payCode, settle, watchful } from './fixture'
+import { type Market, openMarket } from './market'
 
+let market: Market
 let stack: Stack
 let outside: Outside
 
 beforeAll(async () => {
-  stack = await ownStack({ env: watchful })
+  market = openMarket()
+  const pricing = {
+    ...{ RATE_SOURCES: 'frankfurter', FRANKFURTER_URL: market.url, RATE_POLL_MS: '200' },
+    // Here the market moves on the day it is told to.
+    RATE_JUMP_MAX_BPS: '10000',
+  }
+  stack = await ownStack({ env: { ...watchful, pricing }, terms: { holdSeconds: 15 } })
   outside = outsideOf(stack.info)
 }, 90_000)
-afterAll(() => stack?.[Symbol.asyncDispose]())
+afterEach(() => outside.calm())
+afterAll(async () => {
+  await stack?.[Symbol.asyncDispose]()
+  await market?.[Symbol.asyncDispose]()
+})
+
+/** The market moves, and whoever asks for a quote sees it. */
+async function moves(person: Person, rate: number | 'stale') {
+  market.turn(rate)
+  await waitUntil('the rate being quoted', async () => {
+    const { status, body } = await person.post('/quote', { pair: 'USD/IDR' })
+    return rate === 'stale' ? status === 503 : body.rate === String(rate)
+  })
+}
+
+/** Somebody verified, while a dollar costs Rp 16,250. */
+async function newcomer(): Promise<Person> {
+  const person = await verifiedUser(stack, { wei: 10n ** 19n })
+  await moves(person, 16_250)
+  return person
+}
 
 const terms = { pair: 'USD/IDR', amount: '1625000', method: 'bank' } as const
+const channel = 'BCA_VIRTUAL_ACCOUNT'
+
+/** Its time is up, after a channel's code was shown. */
+async function ends(person: Person, paymentId: string, by = channel) {
+  await codeOf(stack, paymentId, by)
+  await outside.expire(paymentId)
+  await entryIn(person, paymentId, 'expired')
+}
+
+/** A checkout for 100 AUSD whose time is up. */
+async function ended(person: Person): Promise<string> {
+  const { paymentId } = await openCheckout(person, terms)
+  await ends(person, paymentId)
+  return paymentId
+}
+
+/** 100 AUSD of collateral that cannot be taken back, and a debt of 10. */
+async function borrows(person: Person) {
+  const { paymentId } = await openCheckout(person, terms)
+  await outside.pay(paymentId, 'QRIS')
+  await entryIn(person, paymentId, 'credited')
+  await person.draw(10_000_000n)
+  await person.until('the debt', (me) => me.drawn !== '0')
+}
+
+const collateralOf = async (person: Person) => (await person.me()).collateral.value
 
 describe('somebody opens checkouts to pay those whose rate turned out well', () => {
   test('and keeps them open for half an hour', async () => {
-    const person = await verifiedUser(stack)
+    const person = await newcomer()
     const before = Date.now()
     const { paymentId } = await openCheckout(person, terms)
     const { sessions } = await outside.book()
     const session = sessions!.find(({ reference_id }) => reference_id === paymentId)
     expect(Date.parse(session.expires_at) - before).toBeLessThan(16 * 60_000)
+  })
+})
+
+describe('somebody pays a code after its checkout ended', () => {
+  test('at the better rate that a bank transfer had locked', async () => {
+    const person = await newcomer()
+    const books = await openBooks(stack, person)
+    const id = await ended(person)
+    await moves(person, 16_900)
+    await outside.pay(id, channel)
+    const entry = await entryIn(person, id, 'credited')
+    const ending = async () => ({ value: await collateralOf(person), ...(await books.close()) })
+    // Rp 1,625,000 at Rp 16,900, not at 16,250.
+    await becomes(ending, { value: '96153846', ...explained })
+    const reason = 'it was paid after the checkout closed, so it counts at the rate of that time'
+    expect(entry).toMatchObject({ ausd: '96153846', reason })
+  })
+
+  test('after the rate had moved his way, for more than was promised', async () => {
+    const person = await newcomer()
+    const id = await ended(person)
+    await moves(person, 15_600)
+    await outside.pay(id, channel)
+    await entryIn(person, id, 'credited')
+    expect(await collateralOf(person)).toBe('100000000')
+  })
+
+  test('and has a part refunded, to be left with the rest at the better rate', async () => {
+    const person = await newcomer()
+    const books = await openBooks(stack, person)
+    const checkout = await openCheckout(person, terms)
+    await ends(person, checkout.paymentId, 'CARDS')
+    await moves(person, 16_900)
+    await outside.pay(checkout.paymentId, 'CARDS')
+    await entryIn(person, checkout.paymentId, 'held')
+    await outside.control(`payments/${checkout.paymentId}/refund`, { amount: 812_500 })
+    await entryIn(person, checkout.paymentId, 'credited')
+    const ending = async () => ({ value: await collateralOf(person), ...(await books.close()) })
+    await becomes(ending, { value: '48076923', ...explained }, 30_000)
+  }, 90_000)
+
+  test('to repay a debt for less than it is by now', async () => {
+    const person = await newcomer()
+    const books = await openBooks(stack, person)
+    await borrows(person)
+    const { paymentId } = await settle(person)
+    await ends(person, paymentId)
+    await moves(person, 16_900)
+    await outside.pay(paymentId, channel)
+    await entryIn(person, paymentId, 'repaid')
+    const ending = async () => ({ drawn: (await person.me()).drawn, ...(await books.close()) })
+    // Rp 162,500 repaid 9.615384 of 10 AUSD.
+    await becomes(ending, { drawn: '384616', ...explained })
+  })
+
+  test('of a settlement that another one replaced, at the rate of the first', async () => {
+    const person = await newcomer()
+    await borrows(person)
+    const { paymentId } = await settle(person)
+    const code = await codeOf(stack, paymentId, channel)
+    await settle(person)
+    await moves(person, 16_900)
+    await payCode(stack, code)
+    await entryIn(person, paymentId, 'repaid')
+    await becomes(async () => (await person.me()).drawn, '384616')
+  })
+
+  test('while no rate can be had, so that the locked one has to do', async () => {
+    const person = await newcomer()
+    const id = await ended(person)
+    await moves(person, 'stale')
+    await outside.pay(id, channel)
+    const waiting = async () => {
+      const { items, inFlight } = (await person.get('/me/activity')).body
+      const { status, reason } = items.find((item: { id: string }) => item.id === id)
+      return { status, reason, inFlight: inFlight?.length, collateral: await collateralOf(person) }
+    }
+    const reason = 'the payment came after the checkout closed and waits for an exchange rate'
+    await becomes(async () => (await waiting()).reason, reason)
+    expect(await waiting()).toMatchObject({ status: 'expired', reason, collateral: '0' })
+    await moves(person, 16_900)
+    await entryIn(person, id, 'credited')
+    expect(await collateralOf(person)).toBe('96153846')
+  })
+})
+
+describe('somebody whose money is honest', () => {
+  test('pays late while the rate has hardly moved, and the debt is closed', async () => {
+    const person = await newcomer()
+    await borrows(person)
+    const { paymentId } = await settle(person)
+    await ends(person, paymentId)
+    await moves(person, 16_412)
+    await outside.pay(paymentId, channel)
+    await entryIn(person, paymentId, 'repaid')
+    expect((await person.me()).drawn).toBe('0')
+  })
+
+  test('pays in time and we hear of it late, and gets what was promised', async () => {
+    const person = await newcomer()
+    const { paymentId } = await openCheckout(person, terms)
+    await outside.faults({ webhooks: { drop: 1 }, api: { errorRate: 1 } })
+    await outside.pay(paymentId, channel)
+    await moves(person, 16_900)
+    await outside.calm()
+    await entryIn(person, paymentId, 'credited')
+    expect(await collateralOf(person)).toBe('100000000')
   })
 })

@@ -10,7 +10,16 @@ export function openQuotes() {
     quotes.set(id, { pair, rate })
     return id
   }
+  /** What `pricing.rate.find` says, per pair; a pair that is not there has no fresh rate. */
+  const present = new Map([
+    ['USD/IDR', '16250'],
+    ['USD/MYR', '421'],
+  ])
   const answer = (subject: string, request: Record<string, string>): Answer<unknown> => {
+    if (subject === 'pricing.rate.find') {
+      const rate = present.get(request.pair!)
+      return rate ? ok({ pair: request.pair, rate }) : refuse('rate_unavailable')
+    }
     const locked = quotes.get(request.quoteId!)
     if (!locked) return refuse('quote_unknown')
     if (locked.takenBy && locked.takenBy !== request.takenBy) return refuse('quote_used')
@@ -18,5 +27,5 @@ export function openQuotes() {
     if (subject === 'pricing.quote.take') locked.takenBy = request.takenBy!
     return ok({ id: request.quoteId, ...locked, expiresAt: '' })
   }
-  return { quotes, quote, answer }
+  return { quotes, quote, present, answer }
 }

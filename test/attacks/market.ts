@@ -1,0 +1,31 @@
+/** A local server that speaks as Frankfurter does, with a dollar at the price a suite wants. */
+export type Market = AsyncDisposable & {
+  readonly url: string
+  /** Rupiah for a dollar from now on; `stale`: only of days ago. */
+  readonly turn: (idrPerUsd: number | 'stale') => void
+}
+
+const dayMs = 86_400_000
+
+/** Opens it on a free port, with a dollar at Rp 16,250. */
+export function openMarket(): Market {
+  let idrPerUsd = 16_250
+  let ageDays = 0
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: ({ url }) => {
+      const quote = url.endsWith('/idr') || url.includes('/idr?') ? 'IDR' : 'MYR'
+      const date = new Date(Date.now() - ageDays * dayMs).toISOString().slice(0, 10)
+      return Response.json({ date, base: 'USD', quote, rate: quote === 'IDR' ? idrPerUsd : 4.21 })
+    },
+  })
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    turn: (next) => {
+      ageDays = next === 'stale' ? 9 : 0
+      if (next !== 'stale') idrPerUsd = next
+    },
+    [Symbol.asyncDispose]: () => server.stop(true),
+  }
+}
