@@ -20,6 +20,20 @@ export const refusals = {
   amount_below_minimum_myr: { status: 400, message: 'amount is below the minimum of RM 5.00' },
   amount_above_maximum: { status: 400, message: 'amount is more than any payment channel accepts' },
 
+  amount_above_day_limit: { status: 400, message: 'amount is more than the limit of a whole day' },
+  topups_open_too_many: {
+    status: 400,
+    message: 'too many top-ups are open, pay one or wait until one has expired',
+  },
+  topups_open_too_much: {
+    status: 400,
+    message: 'the open top-ups come to too much together, pay one or wait until one has expired',
+  },
+  day_limit_reached: {
+    status: 429,
+    message: 'the limit of this day is reached, try a smaller amount or come back tomorrow (UTC)',
+  },
+
   nothing_owed: { status: 400, message: 'nothing is owed' },
   settlement_on_its_way: { status: 400, message: 'a payment of this debt is on its way' },
   debt_too_small: {
@@ -76,7 +90,7 @@ export const refusals = {
   },
   chain_unavailable: { status: 503, message: 'the chain cannot be read right now, try again' },
   indexer_lags: { status: 503, message: 'the record is behind the chain right now' },
-} as const satisfies Record<string, { status: 400 | 403 | 503; message: string }>
+} as const satisfies Record<string, { status: 400 | 403 | 429 | 503; message: string }>
 
 export type RefusalCode = keyof typeof refusals
 export const refusalCodes = Object.keys(refusals) as RefusalCode[]

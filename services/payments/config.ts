@@ -1,6 +1,7 @@
-import type { Field } from '#shared/config'
-import { durationMs, integer, oneOf, text, url } from '#shared/config-fields'
+import type { ConfigOf, Field } from '#shared/config'
+import { amount, durationMs, integer, oneOf, text, url } from '#shared/config-fields'
 import { commonFields, databaseFields } from '#shared/service'
+import type { TopupLimits } from './price'
 
 /** A real provider takes no return URL without HTTPS, in test mode too; the sandbox knows this machine. */
 function returnUrl(about: string): Field<string> {
@@ -60,6 +61,18 @@ export const fields = {
     about: 'how long a checkout may be paid at its rate; 10 minutes at least, by the provider',
     fallback: '900000',
   }),
+  TOPUP_OPEN_MAX: integer({
+    about: 'how many top-up checkouts of a wallet may be open at once',
+    fallback: '100',
+  }),
+  TOPUP_OPEN_MAX_USD: amount({
+    about: 'what the open top-up checkouts of a wallet may come to, in whole US dollars',
+    fallback: '100000',
+  }),
+  TOPUP_DAY_MAX_USD: amount({
+    about: 'what the top-ups of a wallet may come to in a day (UTC), in whole US dollars',
+    fallback: '100000',
+  }),
   SWEEP_AFTER_MS: durationMs({
     about: 'what is quiet for so long is asked for at its authority',
     fallback: '20000',
@@ -88,3 +101,14 @@ export const fields = {
     fallback: '15552000000',
   }),
 } as const
+
+const microPerUsd = 1_000_000n
+
+/** The limits of a wallet's top-ups, as configured. */
+export const topupLimitsFrom = (
+  config: Pick<ConfigOf<typeof fields>, 'topupOpenMax' | 'topupOpenMaxUsd' | 'topupDayMaxUsd'>,
+): TopupLimits => ({
+  openMax: config.topupOpenMax,
+  openMicroMax: config.topupOpenMaxUsd * microPerUsd,
+  dayMicroMax: config.topupDayMaxUsd * microPerUsd,
+})

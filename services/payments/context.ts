@@ -4,6 +4,7 @@ import type { Database } from '#shared/db/open'
 import type { Log } from '#shared/log'
 import type { Question, ReadAnswerOf, RequestOf } from '#shared/messages/topic'
 import type { RefusalCode } from '#shared/refusals'
+import type { TopupLimits } from './price'
 import type { PaymentProvider } from './provider'
 
 /** What every part of this service works with; made in `main.ts`. Durations in ms. */
@@ -16,6 +17,7 @@ export type Context = {
   /** Called after a commit, for the outbox. */
   readonly poke: () => void
   readonly checkoutTtlMs: number
+  readonly topupLimits: TopupLimits
   /** What is quiet for so long is asked for. */
   readonly sweepAfterMs: number
   /** How long before a hold ends its refunds are asked for once more, or the hold is extended. */

@@ -5,7 +5,7 @@ import { serve } from '#shared/bus/serve'
 import { systemClock as clock } from '#shared/clock'
 import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
 import { answerActivity, readStats } from './activity'
-import { fields } from './config'
+import { fields, topupLimitsFrom } from './config'
 import type { Context } from './context'
 import { answerSettlements, answerTopups } from './open'
 import { openXendit } from './providers/xendit/client'
@@ -36,7 +36,7 @@ await runService(name, fields, async (config, runtime) => {
   const { checkoutTtlMs, sweepAfterMs, holdMarginMs } = config
   const context: Context = {
     ...{ database, provider, ask: asker(bus), log, clock, poke },
-    ...{ checkoutTtlMs, sweepAfterMs, holdMarginMs },
+    ...{ checkoutTtlMs, sweepAfterMs, holdMarginMs, topupLimits: topupLimitsFrom(config) },
   }
 
   const reactions = [...webhookReactions(context, onPaid), ...relayReactions(context)]

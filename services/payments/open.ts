@@ -22,8 +22,9 @@ import {
   type NewPayment,
   notePayment,
   type PaymentRow,
+  sumTopups,
 } from './payment.store'
-import { type Method, type Price, priceSettlement, priceTopup } from './price'
+import { limitTopup, type Method, type Price, priceSettlement, priceTopup } from './price'
 import type { Checkout } from './provider'
 import { findWallet } from './refunds/refund.store'
 import { endOpenSettlement, maySettle } from './replace'
@@ -43,11 +44,14 @@ type PaymentRequest = {
   readonly admit: () => Promise<Answer<(quote: Quote) => Answer<Price>>>
   /** Ends an earlier checkout once everything else is in order, and says whether there was one. */
   readonly endEarlier?: () => Promise<Answer<{ ended: boolean }>>
-  /** Checked under the lock of the wallet, in the transaction that stores the payment. */
-  readonly mayStore?: (tx: Tx) => Promise<boolean>
+  /**
+   * Checked under the lock of the wallet, in the transaction that stores the payment, before the
+   * quote is taken. False: what the price was made from has changed, so it is made anew.
+   */
+  readonly mayStore: (tx: Tx, price: Price) => Promise<Answer<boolean>>
 }
 
-/** Refused, in this order: not_verified, wallet_frozen (cards), what the quote says, the limits. */
+/** Refused, in this order: not_verified, wallet_frozen (cards), what the quote says, the amount, the limits. */
 export const answerTopups = (context: Context) =>
   answering(TopupCreate, ({ wallet, amount, method, quoteId }) => {
     const amountMinor = BigInt(amount)
@@ -67,6 +71,11 @@ export const answerTopups = (context: Context) =>
         return ok(({ pair, rate }) =>
           priceTopup({ amountMinor, method, pair, rateMinorPerUsd: BigInt(rate) }),
         )
+      },
+      mayStore: async (tx, { ausdMicro }) => {
+        const totals = await sumTopups(tx, wallet, new Date(context.clock()))
+        const refused = limitTopup(ausdMicro, totals, context.topupLimits)
+        return refused ? refuse(refused) : ok(true)
       },
     })
   })
@@ -99,7 +108,7 @@ export const answerSettlements = (context: Context) =>
         )
       },
       endEarlier: () => endOpenSettlement(context, wallet),
-      mayStore: (tx) => maySettle(tx, wallet, readAt),
+      mayStore: async (tx) => ok(await maySettle(tx, wallet, readAt)),
     })
   })
 
@@ -134,10 +143,7 @@ async function openPayment(
     // The earlier checkout may have changed the debt: it is read again.
     if (earlier?.ok.ended) continue
 
-    const taken = await askOr(context, QuoteTake, { quoteId, takenBy }, 'rate_unavailable')
-    if ('refused' in taken) return taken
-    failpoint('payments:quote-taken')
-    const row = rowFor(context, { ...request, takenBy }, taken.ok, price.ok)
+    const row = rowFor(context, { ...request, takenBy }, quote.ok, price.ok)
     const opened = await storeAndOpen(context, row, request.mayStore)
     if (opened) return opened
   }
@@ -177,17 +183,32 @@ function rowFor(
 /**
  * Stores what we promise, then opens its checkout: a crash in between leaves a row that says so.
  * Undefined when it may not be stored now, because what `mayStore` checks has changed.
+ *
+ * The quote is taken within the transaction, after the checks and before the row: of many calls at
+ * once each counts what the one before stored, and a refusal leaves the quote unused. A crash after
+ * the quote was taken stores nothing; the same call again is the same taker, and takes it again. The
+ * question has a deadline, so the lock is held for a moment at most.
  */
 async function storeAndOpen(
   context: Context,
   row: NewPayment,
-  mayStore: (tx: Tx) => Promise<boolean> = async () => true,
+  mayStore: PaymentRequest['mayStore'],
 ): Promise<Answer<PaymentResult> | undefined> {
   const { database } = context
+  const { quoteId, takenBy } = row
   const made = await database.transaction(async (tx) => {
     await lockWallet(tx, row.wallet)
-    return (await mayStore(tx)) ? insertPayment(tx, row, openingLeaseMs) : undefined
+    // The same call at the same moment was first: it is answered as its repeat, whatever the limits.
+    if (await findByQuote(tx, quoteId)) return undefined
+    const may = await mayStore(tx, row)
+    if ('refused' in may) return may
+    if (!may.ok) return undefined
+    const taken = await askOr(context, QuoteTake, { quoteId, takenBy }, 'rate_unavailable')
+    if ('refused' in taken) return taken
+    failpoint('payments:quote-taken')
+    return insertPayment(tx, row, openingLeaseMs)
   })
+  if (made && 'refused' in made) return made
   failpoint('payments:row-stored')
   if (made) return openCheckout(context, made)
   const stored = await database.read((db) => findByQuote(db, row.quoteId))

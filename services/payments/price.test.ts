@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { lateWorthFloor, priceSettlement, priceTopup } from './price'
+import { lateWorthFloor, limitTopup, priceSettlement, priceTopup } from './price'
 
 describe('what a top-up costs and gives', () => {
   test.each([
@@ -64,5 +64,23 @@ describe('what late money is worth', () => {
     const late = lateWorthFloor({ ...locked, fiatMinor, ausdMicro }, present)
     expect(late?.ausdMicro).toBe(worth)
     if (late) expect(late).toMatchObject({ promisedMicro: ausdMicro, lateRateMinorPerUsd: present })
+  })
+})
+
+describe('another top-up of a wallet', () => {
+  const limits = { openMax: 3, openMicroMax: 50n, dayMicroMax: 100n }
+  const none = { openCount: 0, openMicro: 0n, dayMicro: 0n }
+  test.each([
+    ['as much as may be open', 50n, {}, undefined],
+    ['more than a whole day allows', 101n, {}, 'amount_above_day_limit'],
+    ['more than may be open', 51n, {}, 'topups_open_too_much'],
+    ['the last that may be open', 1n, { openCount: 2 }, undefined],
+    ['one more', 1n, { openCount: 3 }, 'topups_open_too_many'],
+    ['too much beside the open ones', 10n, { openMicro: 41n }, 'topups_open_too_much'],
+    ['the rest of the day', 10n, { dayMicro: 90n }, undefined],
+    ['more than the rest', 10n, { dayMicro: 91n }, 'day_limit_reached'],
+    ['both', 10n, { openMicro: 41n, dayMicro: 91n }, 'topups_open_too_much'],
+  ] as const)('%s', (_, ausdMicro, totals, refused) => {
+    expect(limitTopup(ausdMicro, { ...none, ...totals }, limits)).toBe(refused as never)
   })
 })

@@ -2,7 +2,7 @@ import { toAusdFloor, toFiatCeil } from '#shared/money/conversion'
 import { countryBy } from '#shared/money/countries'
 import { type Fiat, money } from '#shared/money/money'
 import { fiatOf, type Pair } from '#shared/money/pair'
-import { type Answer, ok, refuse } from '#shared/refusals'
+import { type Answer, ok, type RefusalCode, refuse } from '#shared/refusals'
 
 export type Method = 'bank' | 'card' | 'qr'
 
@@ -39,6 +39,35 @@ export function priceTopup(asked: {
   const rate = { minorPerUsd: rateMinorPerUsd, currency }
   const ausd = toAusdFloor(money(amountMinor, currency), rate)
   return ok({ currency, fiatMinor: amountMinor, ausdMicro: ausd.minor })
+}
+
+/** What a wallet's top-ups may come to: 10⁻⁶ AUSD, and a number of checkouts. */
+export type TopupLimits = {
+  readonly openMax: number
+  readonly openMicroMax: bigint
+  readonly dayMicroMax: bigint
+}
+/** What they come to by now; a day is one of UTC. */
+export type TopupTotals = {
+  readonly openCount: number
+  readonly openMicro: bigint
+  readonly dayMicro: bigint
+}
+
+/**
+ * May a wallet open another top-up? What it can mend by other means is answered before the day's
+ * limit, which only the day's end mends.
+ */
+export function limitTopup(
+  ausdMicro: bigint,
+  totals: TopupTotals,
+  limits: TopupLimits,
+): RefusalCode | undefined {
+  if (ausdMicro > limits.dayMicroMax) return 'amount_above_day_limit'
+  if (totals.openCount + 1 > limits.openMax) return 'topups_open_too_many'
+  if (totals.openMicro + ausdMicro > limits.openMicroMax) return 'topups_open_too_much'
+  if (totals.dayMicro + ausdMicro > limits.dayMicroMax) return 'day_limit_reached'
+  return undefined
 }
 
 /**

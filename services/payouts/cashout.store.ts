@@ -1,4 +1,16 @@
-import { and, asc, eq, getTableColumns, inArray, lte, or, type SQL, sql } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  eq,
+  getTableColumns,
+  gte,
+  inArray,
+  lte,
+  notInArray,
+  or,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
 import {
   check,
   index,
@@ -114,6 +126,26 @@ export async function insertCashout(tx: Tx, cashout: NewCashout): Promise<boolea
     .onConflictDoNothing()
     .returning({ id: cashouts.id })
   return made.length === 1
+}
+
+/** Lets one transaction at a time count and store the cash-outs of a wallet. */
+export const lockWallet = (tx: Tx, wallet: string) =>
+  tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`wallet:${wallet}`}, 0))`)
+
+/** What a wallet's cash-outs of this day (UTC) come to: 10⁻⁶ AUSD. Money that came back counts no more. */
+export async function sumToday(tx: Tx, wallet: `0x${string}`): Promise<bigint> {
+  const midnight = sql`date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'`
+  const [row] = await tx
+    .select({ micro: sql<string>`coalesce(sum(${cashouts.ausdMicro}), 0)::text` })
+    .from(cashouts)
+    .where(
+      and(
+        eq(cashouts.wallet, wallet),
+        gte(cashouts.createdAt, midnight),
+        notInArray(cashouts.state, ['failed', 'returned']),
+      ),
+    )
+  return BigInt(row!.micro)
 }
 
 /** Reads a row and holds it until the transaction ends. */

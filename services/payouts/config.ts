@@ -1,5 +1,5 @@
 import type { Field } from '#shared/config'
-import { address, durationMs, integer, list, oneOf, text, url } from '#shared/config-fields'
+import { address, amount, durationMs, integer, list, oneOf, text, url } from '#shared/config-fields'
 import { commonFields, databaseFields } from '#shared/service'
 import type { DetailsKey } from './bank'
 
@@ -41,6 +41,10 @@ export const fields = {
   BANK_ACCOUNT_LENGTHS: oneOf(['lenient', 'strict'], {
     about: "strict: an account number has its bank's length; the sandbox's magic ones have not",
     fallback: 'lenient',
+  }),
+  CASHOUT_DAY_MAX_USD: amount({
+    about: 'what the cash-outs of a wallet may come to in a day (UTC), in whole US dollars',
+    fallback: '100000',
   }),
   CHANNELS_REFRESH_MS: durationMs({
     about: 'how old the list of banks may grow',

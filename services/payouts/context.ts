@@ -15,6 +15,8 @@ export type Context = {
   readonly safe: DetailsSafe
   readonly treasury: string
   readonly accountLengths: AccountLengths
+  /** What the cash-outs of a wallet may come to in a day (UTC): 10⁻⁶ AUSD. */
+  readonly dayMicroMax: bigint
   /** How long a cash-out may stay quiet before it is checked; how long a paid one is checked. */
   readonly sweepAfterMs: number
   readonly reversalWatchMs: number

@@ -38,6 +38,7 @@ await runService(name, fields, async (config, runtime) => {
     safe: openDetailsSafe(config.bankDetailsKeys),
     treasury: config.treasuryAddress,
     accountLengths: config.bankAccountLengths,
+    dayMicroMax: config.cashoutDayMaxUsd * 1_000_000n,
     sweepAfterMs: config.sweepAfterMs,
     reversalWatchMs: config.reversalWatchMs,
   }

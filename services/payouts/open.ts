@@ -14,7 +14,7 @@ import type { AnswerOf } from '#shared/messages/topic'
 import { ok, type RefusalCode, refuse } from '#shared/refusals'
 import { orderTake } from './advance'
 import type { CashoutRequest } from './cashout'
-import { type Cashout, findRivals, insertCashout } from './cashout.store'
+import { type Cashout, findRivals, insertCashout, lockWallet, sumToday } from './cashout.store'
 import type { Context } from './context'
 import { checkBank, priceFloor } from './decide'
 
@@ -23,7 +23,7 @@ type CreateAnswer = AnswerOf<typeof CashoutCreate>
 /** Until a cash-out is stored: whoever waits for something that hangs is told so within 2 s. */
 const askMs = 1_700
 
-/** Checks everything, takes the quote, stores and answers. Nothing is taken before all checks pass. */
+/** Checks everything, counts, takes the quote, stores and answers. Nothing is taken before all checks pass. */
 export const answerCashouts = (context: Context): Answering =>
   answering(CashoutCreate, async (raw) => {
     const asked = normalized(raw)
@@ -35,10 +35,7 @@ export const answerCashouts = (context: Context): Answering =>
     if ('refused' in checked && checked.refused !== 'wallet_frozen') return checked
     if (known) return known // The authorization already serves another payout.
     if ('refused' in checked) return checked
-    const { quoteId } = asked
-    const taken = await context.ask(QuoteTake, { quoteId, takenBy }, askMs)
-    if ('refused' in taken) return taken
-    return store(context, asked, { ...checked, takenBy, rate: BigInt(taken.ok.rate) })
+    return store(context, asked, { ...checked, takenBy })
   })
 
 /** The answer, if this quote or this authorization already has a row. */
@@ -60,7 +57,7 @@ async function check(
   context: Context,
   asked: CashoutRequest,
   takenBy: string,
-): Promise<{ fiatMinor: bigint } | { refused: RefusalCode }> {
+): Promise<{ fiatMinor: bigint; rate: bigint } | { refused: RefusalCode }> {
   const nowSeconds = BigInt(toUnixSeconds(context.clock()))
   const refused = checkAuthorization(asked, { treasury: context.treasury, nowSeconds })
   if (refused) return refuse(refused)
@@ -71,7 +68,11 @@ async function check(
   const bank = await checkChannel(context, asked, price.fiatMinor)
   if (bank) return refuse(bank)
   const chain = await checkOnChain(context, asked)
-  return chain ? refuse(chain) : price
+  if (chain && chain !== 'wallet_frozen') return refuse(chain)
+  if (BigInt(asked.authorization.value) > context.dayMicroMax)
+    return refuse('amount_above_day_limit')
+  if (chain) return refuse(chain)
+  return { ...price, rate: BigInt(quote.ok.rate) }
 }
 
 async function checkChannel(context: Context, asked: CashoutRequest, fiatMinor: bigint) {
@@ -94,6 +95,11 @@ async function checkOnChain({ ask }: Context, { authorization }: CashoutRequest)
   }
 }
 
+/**
+ * Counts, takes the quote and stores, under the lock of the wallet: of many calls at once each counts
+ * what the one before stored, and a refusal leaves the quote unused. A crash after the quote was taken
+ * stores nothing; the same call again is the same taker, and takes it again.
+ */
 async function store(
   context: Context,
   asked: CashoutRequest,
@@ -119,13 +125,22 @@ async function store(
     bankDetailsKeyId: sealed.keyId,
     nextCheckAt: fromNow(context.sweepAfterMs),
   }
+  const { takenBy } = terms
   const stored = await context.database.transaction(async (tx) => {
-    if (!(await insertCashout(tx, row))) return false
+    await lockWallet(tx, row.wallet)
+    const rivals = await findRivals(tx, quoteId, row.authorizer, row.authorizationNonce)
+    if (rivals.length > 0) return 'known'
+    if ((await sumToday(tx, row.wallet)) + row.ausdMicro > context.dayMicroMax)
+      return refuse('day_limit_reached')
+    const taken = await context.ask(QuoteTake, { quoteId, takenBy }, askMs)
+    if ('refused' in taken) return taken
+    if (!(await insertCashout(tx, row))) return 'known'
     await orderTake(tx, row)
-    return true
+    return 'stored'
   })
+  if (typeof stored === 'object') return stored
   // A request like this one, at the same moment, was first.
-  if (!stored)
+  if (stored === 'known')
     return (await answerFromRivals(context, asked, terms.takenBy)) ?? refuse('quote_used')
   failpoint('payouts:row-stored')
   context.poke()

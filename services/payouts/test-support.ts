@@ -104,6 +104,7 @@ export async function openFixture(
     ...{ database, ask: others.ask, provider, channels, safe, treasury },
     ...{ accountLengths: 'lenient', sweepAfterMs, reversalWatchMs, log },
     clock: () => Date.now() + aheadMs,
+    dayMicroMax: 10n ** 11n,
     poke: () => {},
   }
   const recheck = startRechecking(context, { sweepEveryMs: 20 })

@@ -1,12 +1,21 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { type Outside, outsideOf } from '#infra/demo/outside'
-import type { Person } from '#infra/demo/person'
+import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { verifiedUser } from '../support/people'
-import { entryIn, openCheckout } from '../support/requests'
+import { cashoutBody, entryIn, openCheckout } from '../support/requests'
 import { ownStack } from '../support/stack'
-import { becomes, codeOf, explained, openBooks, payCode, settle, watchful } from './fixture'
+import {
+  becomes,
+  codeOf,
+  explained,
+  openBooks,
+  payCode,
+  settle,
+  statusOf,
+  watchful,
+} from './fixture'
 import { type Market, openMarket } from './market'
 
 let market: Market
@@ -188,5 +197,74 @@ describe('somebody whose money is honest', () => {
     await outside.calm()
     await entryIn(person, paymentId, 'credited')
     expect(await collateralOf(person)).toBe('100000000')
+  })
+})
+
+describe('somebody takes the rate for more than one wallet may', () => {
+  const usd = (dollars: number) => String(dollars * 16_250)
+  const topup = async (person: Person, dollars: number, quoteId?: string) =>
+    person.post('/topups', {
+      ...{ amount: usd(dollars), method: 'bank' },
+      quoteId: quoteId ?? (await person.quote('USD/IDR')).id,
+    })
+  const tally = (replies: readonly Reply[]) =>
+    Object.fromEntries(
+      Map.groupBy(replies, said)
+        .entries()
+        .map(([what, { length }]) => [what, length]),
+    )
+  const said = ({ status, body }: Reply) => (status === 200 ? 'ok' : `${status} ${body.error}`)
+  const tooMuch =
+    '400 the open top-ups come to too much together, pay one or wait until one has expired'
+  const dayOver =
+    '429 the limit of this day is reached, try a smaller amount or come back tomorrow (UTC)'
+
+  test('by forty checkouts at once; a refusal leaves its quote unused', async () => {
+    const person = await newcomer()
+    const quotes = await Promise.all(Array.from({ length: 40 }, () => person.quote('USD/IDR')))
+    const replies = await Promise.all(quotes.map(({ id }) => topup(person, 4_000, id)))
+    expect(tally(replies)).toEqual({ ok: 25, [tooMuch]: 15 })
+    const open: string = replies.find(({ status }) => status === 200)!.body.paymentId
+    await outside.expire(open)
+    await becomes(() => statusOf(person, open), 'expired')
+    const refused = replies.findIndex(({ status }) => status === 400)
+    expect(said(await topup(person, 4_000, quotes[refused]!.id))).toBe('ok')
+    expect(said(replies[0]!)).toBe(said(await topup(person, 4_000, quotes[0]!.id)))
+  })
+
+  test('by a hundred and ten small ones', async () => {
+    const person = await newcomer()
+    const replies = await Promise.all(Array.from({ length: 110 }, () => topup(person, 1)))
+    const tooMany = '400 too many top-ups are open, pay one or wait until one has expired'
+    expect(tally(replies)).toEqual({ ok: 100, [tooMany]: 10 })
+  })
+
+  test('one after the other, each paid before the next is opened; a debt stays payable', async () => {
+    const person = await newcomer()
+    const first = await topup(person, 60_000)
+    await outside.pay(first.body.paymentId, 'BRI_VIRTUAL_ACCOUNT')
+    await entryIn(person, first.body.paymentId, 'credited')
+    const second = await topup(person, 50_000)
+    expect(said(second)).toBe(dayOver)
+    expect(Number(second.headers.get('Retry-After'))).toBeGreaterThan(2)
+    const whole = '400 amount is more than the limit of a whole day'
+    expect(said(await topup(person, 100_001))).toBe(whole)
+    expect(said(await topup(person, 40_000))).toBe('ok')
+    await person.draw(10_000_000n)
+    await person.until('the debt', (me) => me.drawn !== '0')
+    expect(await settle(person)).toHaveProperty('checkoutUrl')
+  })
+
+  test('by forty cash-outs at once', async () => {
+    const person = await verifiedUser(stack, { ausdMicro: 300_000_000_000n })
+    await moves(person, 16_250)
+    const bodies = await Promise.all(
+      Array.from({ length: 40 }, () => cashoutBody(stack, person, { ausdMicro: 4_000_000_000n })),
+    )
+    const replies = await Promise.all(bodies.map((body) => person.post('/cashouts', body)))
+    expect(tally(replies)).toEqual({ ok: 25, [dayOver]: 15 })
+    const large = await cashoutBody(stack, person, { ausdMicro: 100_000_000_001n })
+    const whole = '400 amount is more than the limit of a whole day'
+    expect(said(await person.post('/cashouts', large))).toBe(whole)
   })
 })

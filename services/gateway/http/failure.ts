@@ -29,7 +29,16 @@ export const badRequest = (message: string) => new Refused(400, message)
 
 /** Another service's refusal in its HTTP form. */
 export const refusedAs = (code: RefusalCode): Refused =>
-  new Refused(refusals[code].status, refusals[code].message, undefined, code)
+  new Refused(
+    refusals[code].status,
+    refusals[code].message,
+    code === 'day_limit_reached' ? secondsToMidnight(Date.now()) : undefined,
+    code,
+  )
+
+const dayMs = 86_400_000
+/** The limits of a day count from midnight to midnight, UTC. */
+const secondsToMidnight = (nowMs: number) => Math.ceil((dayMs - (nowMs % dayMs)) / 1_000)
 
 /** What a caller is told about a failure, and whether somebody has to look at it. */
 export type Failure = {
