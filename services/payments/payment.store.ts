@@ -3,13 +3,11 @@ import {
   asc,
   desc,
   eq,
-  gt,
   gte,
   inArray,
   isNotNull,
   isNull,
   lte,
-  ne,
   or,
   type SQL,
   sql,
@@ -17,7 +15,6 @@ import {
 import { boolean, check, index, integer, text, unique, uniqueIndex } from 'drizzle-orm/pg-core'
 import { addressColumn, amountColumn, at, fromNow, timestamps } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
-import { type Cursor, newestFirst } from '#shared/db/paging'
 import { pairs, providerAccounts } from '#shared/money/pair'
 import { type PaymentState, paymentKinds, paymentStates, reasons } from './payment'
 import { schema } from './schema.store'
@@ -352,63 +349,3 @@ export const planCheck = (db: Db, { id, state, checks }: PaymentRow, nextCheckAt
     .update(payments)
     .set({ nextCheckAt })
     .where(and(eq(payments.id, id), eq(payments.state, state), eq(payments.checks, checks)))
-
-/** A row without a checkout and without money is an attempt that failed: nothing to show. */
-const shown = (wallet: `0x${string}`) =>
-  and(
-    eq(payments.wallet, wallet),
-    ne(payments.state, 'opening'),
-    or(isNotNull(payments.checkoutUrl), isNotNull(payments.providerPaymentId)),
-  )
-const newest = newestFirst(payments.createdAt, payments.id)
-
-/** One page of a wallet's payments, newest first. */
-export const listPayments = (
-  db: Db,
-  { wallet, limit, before }: { wallet: `0x${string}`; limit: number; before?: Cursor },
-) =>
-  db
-    .select()
-    .from(payments)
-    .where(and(shown(wallet), newest.after(before)))
-    .orderBy(...newest.order)
-    .limit(limit)
-
-const inFlightMax = 100
-
-/** Everything that may still be in flight at `now`, newest first. */
-export const listInFlight = (db: Db, wallet: `0x${string}`, now: Date) =>
-  db
-    .select()
-    .from(payments)
-    .where(
-      and(
-        shown(wallet),
-        or(
-          and(eq(payments.state, 'awaiting_payment'), gt(payments.expiresAt, now)),
-          inArray(payments.state, ['paid', 'revoking']),
-          and(eq(payments.state, 'review'), isNull(payments.txHash)),
-          eq(payments.reason, 'awaiting_rate'),
-        ),
-      ),
-    )
-    .orderBy(...newest.order)
-    .limit(inFlightMax)
-
-/** How many payments are where. In flight: the money arrived, and its effect is not final. */
-export async function countPayments(db: Db) {
-  const { state, held, creditedAt, holdEndedAt, updatedAt } = payments
-  const [counts] = await db
-    .select({
-      inFlight: sql<number>`count(*) filter (where ${state} in ('paid', 'revoking'))::int`,
-      oldestInFlightMs: sql<
-        number | null
-      >`(extract(epoch from now() - min(${updatedAt}) filter (where ${state} in ('paid', 'revoking'))) * 1000)::float8`,
-      awaitingPayment: sql<number>`count(*) filter (where ${state} = 'awaiting_payment')::int`,
-      onHold: sql<number>`count(*) filter (where ${held} and ${creditedAt} is not null and ${holdEndedAt} is null and ${state} in ('held', 'repaid'))::int`,
-      inReview: sql<number>`count(*) filter (where ${state} = 'review')::int`,
-    })
-    .from(payments)
-    .where(sql`${state} in ('paid', 'revoking', 'awaiting_payment', 'review', 'held', 'repaid')`)
-  return counts!
-}
