@@ -55,7 +55,7 @@ describe('an order nobody answers', () => {
 describe('security: many unpaid checkouts', () => {
   test("of one wallet do not keep another's payment waiting whose webhook was lost", async () => {
     const attacker = newWallet()
-    for (let made = 0; made < 120; made++) await open(attacker)
+    for (let made = 0; made < 90; made++) await open(attacker)
     await fixture.control('faults', { webhooks: { drop: 1 } })
     const id = await open(newWallet())
     await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })
