@@ -117,10 +117,10 @@ async function call(
   }
 }
 
-/** Nodes differ in the code of a revert; its data, or the word, are what they share. */
+/** Nodes differ in the code of a revert (anvil: `OutOfGas`); its data, or the word, are what they share. */
 function revertIn(error: unknown): { reverted: Hex | undefined } | undefined {
   if (!(error instanceof BaseError)) return undefined
   const bearer = error.walk((one) => /^0x/.test(String((one as { data?: unknown }).data)))
   if (bearer) return { reverted: (bearer as unknown as { data: Hex }).data }
-  return /revert|out of gas/i.test(error.details ?? '') ? { reverted: undefined } : undefined
+  return /revert|out ?of ?gas/i.test(error.details ?? '') ? { reverted: undefined } : undefined
 }
