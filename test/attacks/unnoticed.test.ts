@@ -116,7 +116,7 @@ describe('an outage of Postgres', () => {
     await person.until('an answer', (me) => me.verified === true, 30_000)
     const quote = await waitUntil('a quote', () => person.quote('USD/IDR').catch(() => undefined))
     const body = { amount: '50000', method: 'qr', quoteId: quote.id }
-    expect((await person.post('/topups', body)).status).toBe(200)
+    expect((await person.insist('/topups', body)).status).toBe(200)
     expect(pids()).toEqual(before)
     for (const name of services)
       expect(logOf(name).filter((line) => /database stopped|not handled/.test(line))).toEqual([])
