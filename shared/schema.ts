@@ -35,6 +35,19 @@ const readers = new WeakMap<TSchema, Reader<unknown>>()
 const plain = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** A JSON object; undefined for everything else. */
+export const asObject = (value: unknown): Record<string, unknown> | undefined =>
+  plain(value) ? value : undefined
+
+/** The JSON object that a text is; undefined for every other text. */
+export function jsonObject(text: string): Record<string, unknown> | undefined {
+  try {
+    return asObject(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
 function faultOf(schema: TSchema, value: unknown, faults: readonly Fault[]): string {
   if (!plain(value)) return 'the body must be a JSON object'
   const missing = faults.find((fault) => fault.keyword === 'required')

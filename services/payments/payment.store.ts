@@ -14,6 +14,7 @@ import {
 } from 'drizzle-orm'
 import { boolean, check, index, integer, text, unique, uniqueIndex } from 'drizzle-orm/pg-core'
 import { addressColumn, amountColumn, at, fromNow, timestamps } from '#shared/db/columns'
+import { lockNamed } from '#shared/db/lock'
 import type { Db, Tx } from '#shared/db/open'
 import { pairs, providerAccounts } from '#shared/money/pair'
 import { type PaymentState, paymentKinds, paymentStates, reasons } from './payment'
@@ -136,8 +137,7 @@ export const findPayment = (db: Db, id: string) =>
   first(db.select().from(payments).where(eq(payments.id, id)))
 
 /** Lets one transaction at a time decide about a wallet's money. */
-export const lockWallet = (tx: Tx, wallet: string) =>
-  tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`wallet:${wallet}`}, 0))`)
+export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, `wallet:${wallet}`)
 
 /** The payment as it is now. Its wallet is locked first, everywhere in this order. */
 export async function lockPayment(tx: Tx, id: string): Promise<PaymentRow | undefined> {

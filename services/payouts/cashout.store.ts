@@ -22,6 +22,7 @@ import {
   unique,
 } from 'drizzle-orm/pg-core'
 import { addressColumn, amountColumn, at, fromNow, timestamps } from '#shared/db/columns'
+import { lockNamed } from '#shared/db/lock'
 import type { Database, Db, Tx } from '#shared/db/open'
 import { type Cursor, newestFirst } from '#shared/db/paging'
 import { statesBefore } from '#shared/lifecycle'
@@ -129,8 +130,7 @@ export async function insertCashout(tx: Tx, cashout: NewCashout): Promise<boolea
 }
 
 /** Lets one transaction at a time count and store the cash-outs of a wallet. */
-export const lockWallet = (tx: Tx, wallet: string) =>
-  tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`wallet:${wallet}`}, 0))`)
+export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, `wallet:${wallet}`)
 
 /** What a wallet's cash-outs of this day (UTC) come to: 10⁻⁶ AUSD. Money that came back counts no more. */
 export async function sumToday(tx: Tx, wallet: `0x${string}`): Promise<bigint> {

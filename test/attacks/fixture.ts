@@ -104,7 +104,8 @@ export async function statusOf(person: Person, id: string): Promise<string | und
   return items?.find((entry: { id: string }) => entry.id === id)?.status
 }
 
-const readerOf = ({ info }: Stack) =>
+/** The chain of a stack, read as a service reads it. */
+export const readerOf = ({ info }: Stack) =>
   openChainReader({
     rpcUrls: [info.chain.rpcUrl],
     chainId: info.chain.chainId,

@@ -16,11 +16,12 @@ import { bid } from '#infra/local/fees'
 import { devKey } from '#infra/local/keys'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { chainOf, openChainReader } from '#shared/chain/client'
+import { chainOf } from '#shared/chain/client'
 import { ausdOf } from '../support/ledger'
 import { fund, verifiedUser } from '../support/people'
 import { cashoutBody, entryIn } from '../support/requests'
 import { ownStack } from '../support/stack'
+import { readerOf } from './fixture'
 
 let stack: Stack
 
@@ -31,13 +32,6 @@ afterAll(() => stack?.[Symbol.asyncDispose]())
 
 const lanes = laneKeys.map((key) => privateKeyToAccount(key).address.toLowerCase())
 const anybody = () => privateKeyToAccount(generatePrivateKey()).address
-
-const readerOf = ({ info }: Stack) =>
-  openChainReader({
-    rpcUrls: [info.chain.rpcUrl],
-    chainId: info.chain.chainId,
-    timeoutMs: 10_000,
-  })
 
 /** Counts from now on what the lanes paid for in vain: their transactions that reverted. */
 async function watchGas() {

@@ -1,6 +1,7 @@
 import { and, asc, eq, isNull, lt, sql } from 'drizzle-orm'
 import { index, integer, text } from 'drizzle-orm/pg-core'
 import { addressColumn, amountColumn, at, timestamps } from '#shared/db/columns'
+import { lockNamed } from '#shared/db/lock'
 import type { Database, Db, Tx } from '#shared/db/open'
 import { schema } from '../schema.store'
 import type { Identity, IdentityState } from './identity'
@@ -35,7 +36,7 @@ export type IdentityRow = typeof identities.$inferSelect
 
 /** The row as the decision knows it, locked for this transaction, also when it is not there yet. */
 export async function lockIdentity(tx: Tx, wallet: `0x${string}`): Promise<Identity | undefined> {
-  await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`identity:${wallet}`}, 0))`)
+  await lockNamed(tx, `identity:${wallet}`)
   const [row] = await tx.select().from(identities).where(eq(identities.wallet, wallet))
   if (!row) return undefined
   return { state: row.state, decidedAtMs: row.decidedAt.getTime(), revision: row.revision }

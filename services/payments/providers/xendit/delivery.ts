@@ -1,3 +1,4 @@
+import { asObject, jsonObject } from '#shared/schema'
 import type { Hint } from '../../provider'
 
 type Json = Record<string, unknown>
@@ -42,14 +43,3 @@ function idAt(data: Json, ...keys: string[]): string | undefined {
   const id = keys.map((key) => data[key]).find((value) => value !== undefined && value !== null)
   return typeof id === 'string' && /^[A-Za-z0-9_-]{1,80}$/.test(id) ? id : undefined
 }
-
-function jsonObject(text: string): Json | undefined {
-  try {
-    return asObject(JSON.parse(text))
-  } catch {
-    return undefined
-  }
-}
-
-const asObject = (value: unknown): Json | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined

@@ -1,3 +1,4 @@
+import { asObject, jsonObject } from '#shared/schema'
 import type { Hint } from '../../provider'
 
 /**
@@ -17,16 +18,3 @@ export function readDelivery(body: string): Hint {
     ? { about: 'payout', payoutId: id }
     : { about: 'odd_payout', event }
 }
-
-function jsonObject(text: string): Record<string, unknown> | undefined {
-  try {
-    return asObject(JSON.parse(text))
-  } catch {
-    return undefined
-  }
-}
-
-const asObject = (value: unknown): Record<string, unknown> | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : undefined
