@@ -214,8 +214,8 @@ async function examine(
     return undefined
   }
   if (operation.kind === 'drip' && !(await canAfford(context, operation, from))) return undefined
-  const call = await callOf(context, operation)
   const foreign = await runsForeignCode(context, operation)
+  const call = await callOf(context, operation, foreign)
   const expected = await foresee(context, operation, { call, foreign, ...terms })
   if (expected === 'send') {
     const only = foreign ? from : undefined

@@ -185,7 +185,7 @@ const missingMs = 60_000
 const searchEveryMs = 10_000
 
 /**
- * Finds out, for all lanes at once, which transactions are final, and concludes them. Unknown stays
+ * Finds out, lane by lane, which transactions are final, and concludes them. Unknown stays
  * unknown.
  */
 export async function concludeFinal(context: Context, held: readonly HeldLane[]): Promise<void> {
@@ -296,7 +296,7 @@ async function close(
       operations.map(async (operation) => {
         const position = transaction.operationIds.indexOf(operation.id)
         const done = outcome === 'ok' && !failures?.has(position)
-        const oneTry = await runsForeignCode(context, operation)
+        const oneTry = !done && (await runsForeignCode(context, operation))
         const final = { outcome, oneTry, place: done ? place : undefined }
         return { operation, end: await end(tx, operation, final) }
       }),

@@ -35,8 +35,15 @@ export type Call = {
   readonly gas: bigint
 }
 
-/** The call an operation needs when it is sent alone; more gas for each try that failed. */
-export async function callOf(context: Context, operation: Operation): Promise<Call> {
+/**
+ * The call an operation needs when it is sent alone; more gas for each try that failed. `foreign` is
+ * what `runsForeignCode` says of it.
+ */
+export async function callOf(
+  context: Context,
+  operation: Operation,
+  foreign: boolean,
+): Promise<Call> {
   const { contracts, settings } = context
   const call = await plainCall()
   return { ...call, gas: raisedGas(call.gas, operation.tries) }
@@ -46,8 +53,7 @@ export async function callOf(context: Context, operation: Operation): Promise<Ca
       case 'take':
       case 'send': {
         const { authorization } = operation.payload
-        const byContract = await needsContract(contracts, authorization)
-        return transferCall(authorization, contracts.ausd, transferGas(byContract))
+        return transferCall(authorization, contracts.ausd, transferGas(foreign))
       }
       case 'return':
         return returnCall(context, operation)
