@@ -17,6 +17,8 @@ export const testnetValues: ReadonlyMap<string, string> = new Map([
   ['IDENTITY_APP_TOKEN', ''],
   ['GENESIS_HASH', ''],
   ['RATE_SOURCES', 'frankfurter,bnm,open-er-api'],
+  // To be chosen by whoever deploys: pricing does not start without.
+  ['SPREADS_BPS', ''],
 ])
 
 /** What is kept in no file, and why. */

@@ -107,7 +107,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       RATE_LIMIT_SIGNED_PER_ADDRESS_PER_MINUTE: '600000',
       CORS_ORIGINS: 'http://127.0.0.1:5173,http://localhost:5173',
     },
-    pricing: { ...bus('pricing'), RATE_SOURCES: 'fixed' },
+    pricing: { ...bus('pricing'), PROVIDER_KIND: 'sandbox', RATE_SOURCES: 'fixed' },
     payments: {
       ...bus('payments'),
       ...provider,

@@ -3,7 +3,8 @@ import { readConfig } from '#shared/config'
 import { fields } from './config'
 import { sourcesFrom } from './rate-sources/sources'
 
-const good = { NATS_URL: 'nats://127.0.0.1:4222', NATS_PASSWORD: 'p' }
+const bus = { NATS_URL: 'nats://127.0.0.1:4222', NATS_PASSWORD: 'p' }
+const good = { ...bus, PROVIDER_KIND: 'sandbox' }
 
 describe('the configuration of pricing', () => {
   test('names the sources in the order of trust', () => {
@@ -21,5 +22,24 @@ describe('the configuration of pricing', () => {
     ['SPREADS_BPS', 'USD/MYR=-1', /SPREADS_BPS must give whole numbers/],
   ])('refuses %s=%s', (name, value, fault) => {
     expect(() => readConfig('pricing', fields, { ...good, [name]: value })).toThrow(fault)
+  })
+})
+
+describe('with a real payment provider', () => {
+  const stated = { RATE_SOURCES: 'frankfurter,bnm', SPREADS_BPS: 'USD/IDR=0,USD/MYR=0' }
+  const read = (env: Record<string, string>) => readConfig('pricing', fields, { ...bus, ...env })
+
+  test.each([[{}], [{ PROVIDER_KIND: 'xendit' }]])('%p: it starts when all is stated', (kind) => {
+    expect(read({ ...kind, ...stated }).spreadsBps.get('USD/MYR')).toBe(0n)
+  })
+
+  test.each([
+    ['no source', { RATE_SOURCES: '' }, /RATE_SOURCES must be stated/],
+    ['a rate of our own', { RATE_SOURCES: 'fixed' }, /RATE_SOURCES .* fixed/],
+    ['a rate of our own, in reserve', { RATE_SOURCES: 'bnm,fixed' }, /RATE_SOURCES .* fixed/],
+    ['no spread', { SPREADS_BPS: '' }, /SPREADS_BPS must be stated/],
+    ['no spread of a pair', { SPREADS_BPS: 'USD/IDR=0' }, /SPREADS_BPS must state USD\/MYR/],
+  ])('it does not start with %s', (_, env, fault) => {
+    expect(() => read({ ...stated, ...env })).toThrow(fault)
   })
 })

@@ -48,11 +48,55 @@ function sources(words: Words): Field<readonly SourceName[]> {
   }
 }
 
+/** Whether people's money comes through: only the sandbox's is made up. */
+const isReal = (other: ((name: string) => string | undefined) | undefined): boolean =>
+  other?.('PROVIDER_KIND') !== 'sandbox'
+
+/** Where money is real, the rate is chosen by somebody: no default, and none made up here. */
+function statedSources(words: Words): Field<readonly SourceName[]> {
+  const names = sources(words)
+  return {
+    ...names,
+    parse: (raw, other) => {
+      const chosen = names.parse(raw)
+      if (!isReal(other)) return chosen
+      if (other?.('RATE_SOURCES') === undefined)
+        throw new Error('must be stated with a real payment provider, e.g. frankfurter,bnm')
+      if (chosen.includes('fixed'))
+        throw new Error('may not name fixed with a real payment provider: its rates never move')
+      return chosen
+    },
+  }
+}
+
+/** Where money is real, what is earned on it is stated, pair by pair. */
+function statedSpreads(words: Words): Field<ReadonlyMap<Pair, bigint>> {
+  const spreads = perPair(words, whole)
+  return {
+    ...spreads,
+    parse: (raw, other) => {
+      const stated = spreads.parse(raw)
+      if (!isReal(other)) return stated
+      if (other?.('SPREADS_BPS') === undefined)
+        throw new Error(`must be stated with a real payment provider, e.g. ${words.fallback}`)
+      const silent = pairs.find((pair) => !stated.has(pair))
+      if (silent) throw new Error(`must state ${silent} with a real payment provider; 0 will do`)
+      return stated
+    },
+  }
+}
+
 /** The environment of pricing. Rates and bands are in smallest local units per US dollar. */
 export const fields = {
   ...commonFields,
-  RATE_SOURCES: sources({
-    about: `where rates come from, in the order of trust: ${sourceNames.join(', ')}`,
+  PROVIDER_KIND: oneOf(['xendit', 'sandbox'], {
+    about: 'only beside sandbox may RATE_SOURCES and SPREADS_BPS be left out, or rates be fixed',
+    fallback: 'xendit',
+  }),
+  RATE_SOURCES: statedSources({
+    about:
+      `where rates come from, in the order of trust: ${sourceNames.join(', ')}; ` +
+      'with a real provider stated, and not fixed',
     fallback: 'fixed',
   }),
   FIXED_RATES: perPair(
@@ -91,10 +135,12 @@ export const fields = {
     { about: 'rates outside are refused', fallback: 'USD/IDR=8000-40000,USD/MYR=200-800' },
     range,
   ),
-  SPREADS_BPS: perPair(
-    { about: 'added to the rate, in basis points', fallback: 'USD/IDR=0,USD/MYR=0' },
-    whole,
-  ),
+  SPREADS_BPS: statedSpreads({
+    about:
+      'added to the rate, in basis points: a dollar costs a payer more, and brings a payee more; ' +
+      'with a real provider stated for each pair, 0 will do',
+    fallback: 'USD/IDR=0,USD/MYR=0',
+  }),
   WEEKEND_EXTRA_BPS: amount({
     about: 'added to USD/MYR when its rate is older than a weekday allows',
     fallback: '50',

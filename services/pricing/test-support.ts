@@ -13,7 +13,9 @@ import { openRateBoard } from './rate-board'
 import { sourcesFrom } from './rate-sources/sources'
 
 const log = openLog('pricing', 'fatal')
-const config = readConfig('pricing', fields, { NATS_URL: 'nats://x', NATS_PASSWORD: 'x' })
+const config = readConfig('pricing', fields, {
+  ...{ NATS_URL: 'nats://x', NATS_PASSWORD: 'x', PROVIDER_KIND: 'sandbox' },
+})
 
 /** Two copies of the service on a real nats-server, and its askers. Time is what the suite says. */
 export async function openFixture() {

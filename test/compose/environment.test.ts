@@ -31,6 +31,7 @@ const samples: Readonly<Record<string, string>> = {
   LANE_KEYS: `${devKey('one')},${devKey('two')}`,
   BANK_DETAILS_KEYS: `a:${Buffer.alloc(32, 1).toString('base64')}`,
   DEPLOY_BLOCK: '41000000',
+  SPREADS_BPS: 'USD/IDR=0,USD/MYR=50',
 }
 const example = readEnvFile(readFileSync(join(infraDir, 'env.example'), 'utf8'))
 const filledIn: Variables = Object.fromEntries(
