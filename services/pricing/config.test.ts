@@ -15,6 +15,8 @@ describe('the configuration of pricing', () => {
 
   test.each([
     ['RATE_SOURCES', 'fixed,oracle', /RATE_SOURCES must be one of fixed/],
+    ['RATE_SOURCES', 'open-er-api', /RATE_SOURCES may not begin with open-er-api/],
+    ['RATE_SOURCES', 'open-er-api,bnm', /RATE_SOURCES may not begin with open-er-api/],
     ['FIXED_RATES', 'USD/SGD=135', /FIXED_RATES names a pair other than/],
     ['FIXED_RATES', 'USD/MYR=4.21', /FIXED_RATES must give whole numbers/],
     ['FIXED_RATES', 'USD/MYR=0', /FIXED_RATES must give numbers above 0/],

@@ -44,7 +44,12 @@ function sources(words: Words): Field<readonly SourceName[]> {
   const names = list(words)
   return {
     ...names,
-    parse: (raw) => names.parse(raw).map((name) => oneOf(sourceNames, words).parse(name)),
+    parse: (raw) => {
+      const chosen = names.parse(raw).map((name) => oneOf(sourceNames, words).parse(name))
+      if (chosen[0] === 'open-er-api')
+        throw new Error('may not begin with open-er-api: its terms allow a second opinion only')
+      return chosen
+    },
   }
 }
 
@@ -96,7 +101,7 @@ export const fields = {
   RATE_SOURCES: statedSources({
     about:
       `where rates come from, in the order of trust: ${sourceNames.join(', ')}; ` +
-      'with a real provider stated, and not fixed',
+      'with a real provider stated, and not fixed; open-er-api is a second opinion, never quoted',
     fallback: 'fixed',
   }),
   FIXED_RATES: perPair(
@@ -151,7 +156,10 @@ export const fields = {
     (value) => value,
   ),
   BNM_URL: url({ about: 'Bank Negara Malaysia', fallback: 'https://api.bnm.gov.my' }),
-  BNM_SESSION: text({ about: '0900, 1130, 1200 or 1700, Kuala Lumpur', fallback: '1130' }),
+  BNM_SESSION: text({
+    about: '0900, 1130, 1200 or 1700, Kuala Lumpur; 1130 is of counters',
+    fallback: '1200',
+  }),
   OPEN_ER_API_URL: url({ about: 'ExchangeRate-API', fallback: 'https://open.er-api.com' }),
 }
 export type Config = ConfigOf<typeof fields>

@@ -36,6 +36,7 @@ const decide = (sightings: Sighting[], more: Partial<RateCase> = {}, nowMs = wed
     {
       pair: sightings[0]?.pair ?? 'USD/MYR',
       sightings,
+      checks: [],
       sourcesWanted: sightings.length,
       accepted: undefined,
       releasedDay: undefined,
@@ -82,6 +83,23 @@ describe('a rate is used', () => {
   })
 })
 
+describe('a second opinion', () => {
+  test('is compared with', () => {
+    const checks = [seen('b', '4.12')]
+    expect(decide([seen('a', '4.00')], { checks })).toMatchObject({ deviationBps: 300n })
+  })
+  test('stops a rate that lies too far from it', () => {
+    const checks = [seen('b', '4.1204')]
+    expect(decide([seen('a', '4.00')], { checks })).toHaveProperty('unavailable')
+  })
+  test.each([
+    ['alone', []],
+    ['beside one that is stale', [seen('a', '4.00', '2026-11-10')]],
+  ])('is never quoted: %s', (_, sightings) => {
+    expect(decide(sightings, { checks: [seen('b', '4.00')] })).toHaveProperty('unavailable')
+  })
+})
+
 describe('there is no rate', () => {
   test.each([
     ['without any source', []],
@@ -99,6 +117,7 @@ test('a rate of exactly 1 is refused, however wide its band', () => {
   const bands = new Map([['USD/MYR', { min: 1n, max: 1_000_000n }]] as const)
   const known = {
     ...{ pair: 'USD/MYR' as const, sourcesWanted: 1, accepted: undefined, releasedDay: undefined },
+    checks: [],
   }
   const verdict = (rate: string) =>
     decideRate({ ...known, sightings: [seen('a', rate)] }, { ...guards, bands }, wednesday)

@@ -30,8 +30,10 @@ export type RateVerdict =
 /** What is known of a pair when its rate is decided. */
 export type RateCase = {
   pair: Pair
-  /** One per source that quotes this pair, in the order of trust. */
+  /** One per source whose rate may be quoted for this pair, in the order of trust. */
   sightings: readonly Sighting[]
+  /** Of sources that may only be compared with. */
+  checks: readonly Sighting[]
   /** How many sources should have one. */
   sourcesWanted: number
   /** The last rate we used, and the day for which an operator released a jump. */
@@ -44,12 +46,13 @@ export const operatorSource = 'fixed'
 
 /** Decides the rate of a pair, or why there is none. Never a guess: every doubt is a refusal. */
 export function decideRate(known: RateCase, guards: Guards, nowMs: number): RateVerdict {
-  const usable = known.sightings.filter(
-    (sighting) => inBand(sighting, guards) && ageOf(sighting, guards, nowMs) !== 'stale',
-  )
-  const [reference, ...others] = usable
+  const isUsable = (sighting: Sighting) =>
+    inBand(sighting, guards) && ageOf(sighting, guards, nowMs) !== 'stale'
+  const [reference, ...others] = known.sightings.filter(isUsable)
   if (!reference) return { unavailable: 'no source has a rate that is fresh and within its band' }
-  const distances = others.map((other) => distanceBpsCeil(reference, other))
+  const distances = [...others, ...known.checks.filter(isUsable)].map((other) =>
+    distanceBpsCeil(reference, other),
+  )
   const deviationBps = distances.reduce<bigint | null>(
     (most, bps) => (most === null || bps > most ? bps : most),
     null,

@@ -92,6 +92,7 @@ describe('the rates bucket', () => {
     const down = {
       name: 'bnm',
       pairs: ['USD/MYR'] as const,
+      checkOnly: false,
       ask: () => Promise.reject(new Error('down')),
     }
     const store = fixture.context.rates
@@ -116,7 +117,12 @@ describe('the rates bucket', () => {
       localE8PerUsd: 460_000_000n,
       asOfMs: Date.parse(asOf),
     } as const
-    const source = { name: 'bnm', pairs: ['USD/MYR'] as const, ask: async () => jumped }
+    const source = {
+      name: 'bnm',
+      pairs: ['USD/MYR'] as const,
+      checkOnly: false,
+      ask: async () => jumped,
+    }
     const store = fixture.context.rates
     await store.accept({ ...jumped, localE8PerUsd: 420_000_000n })
     await using other = await openRateBoard({ ...fixture.context, sources: [source] })

@@ -62,9 +62,12 @@ function makeBoard(context: Context) {
 
 function decide(context: Context, memory: Memory, pair: Pair): RateVerdict {
   const asked = context.sources.filter((source) => source.pairs.includes(pair))
+  const seenBy = (sources: readonly RateSource[]) =>
+    sources.flatMap((source) => memory.seen.get(keyOf(source.name, pair)) ?? [])
   const known = {
     pair,
-    sightings: asked.flatMap((source) => memory.seen.get(keyOf(source.name, pair)) ?? []),
+    sightings: seenBy(asked.filter((source) => !source.checkOnly)),
+    checks: seenBy(asked.filter((source) => source.checkOnly)),
     sourcesWanted: asked.length,
     accepted: memory.accepted.get(pair),
     releasedDay: memory.released.get(pair),

@@ -15,6 +15,8 @@ export type Sighting = {
 export type RateSource = {
   readonly name: string
   readonly pairs: readonly Pair[]
+  /** Its terms let its rates be compared with, never be the price of anything. */
+  readonly checkOnly: boolean
   /** Asks once, under a deadline. Throws when the answer is anything but a rate for this pair. */
   readonly ask: (pair: Pair) => Promise<Sighting>
 }

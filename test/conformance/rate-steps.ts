@@ -29,10 +29,28 @@ const failures: readonly [RateWeather, string][] = [
 export const rateSteps = (bench: RateBench): Step[] =>
   bench.source.pairs.flatMap((pair) => [
     {
-      name: `${pair} has a rate that could be quoted`,
+      name: `${pair} has a rate that ${bench.source.checkOnly ? 'others can be compared with' : 'could be quoted'}`,
       expected: 'used',
       see: () => outcomeOf(bench, pair),
     },
+    ...(bench.source.checkOnly
+      ? [
+          {
+            name: `${pair}: its terms allow no more, so it is never quoted itself`,
+            expected: 'refused by the guards',
+            see: () => outcomeOf(bench, pair, { alone: true }),
+          },
+        ]
+      : []),
+    ...(bench.source.name === 'bnm'
+      ? [
+          {
+            name: `${pair}, no middle: the mean of buying and selling is taken`,
+            expected: 'used',
+            see: () => inWeather(bench, 'no middle', () => outcomeOf(bench, pair)),
+          },
+        ]
+      : []),
     ...failures.map(([weather, expected]) => ({
       name: `${pair}, ${weather}`,
       expected,
@@ -64,12 +82,20 @@ async function inWeather(
   }
 }
 
-/** What pricing would make of the answer, if this were its only source. */
-async function outcomeOf({ source, guards }: RateBench, pair: Pair): Promise<string> {
+/**
+ * What pricing would make of the answer, if this were its only source. A second opinion stands
+ * beside a source that says the same, so that the guards look at it; unless it stands `alone`.
+ */
+async function outcomeOf(
+  { source, guards }: RateBench,
+  pair: Pair,
+  { alone = false } = {},
+): Promise<string> {
   const sighting = await source.ask(pair).catch(() => undefined)
   if (!sighting) return 'no answer'
   const known = {
-    ...{ pair, sightings: [sighting], sourcesWanted: 1 },
+    ...{ pair, sightings: alone ? [] : [sighting], sourcesWanted: 1 },
+    checks: source.checkOnly ? [sighting] : [],
     ...{ accepted: undefined, releasedDay: undefined },
   }
   return 'minorPerUsd' in decideRate(known, guards, Date.now()) ? 'used' : 'refused by the guards'

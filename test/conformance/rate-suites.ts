@@ -15,10 +15,12 @@ function benchesOf(names: readonly string[], env: Environment) {
   const config = readConfig('pricing', fields, {
     ...env,
     ...unused,
-    RATE_SOURCES: names.join(','),
+    RATE_SOURCES: sourceNames.join(','),
   })
   const guards = guardsFrom(config)
-  return sourcesFrom(config, Date.now).map((source) => ({ source, guards }))
+  return sourcesFrom(config, Date.now)
+    .filter(({ name }) => names.includes(name))
+    .map((source) => ({ source, guards }))
 }
 
 /** All sources against the local world, with every failure it can play. */

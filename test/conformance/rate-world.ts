@@ -11,7 +11,9 @@ export type RateWeather =
   | 'stale'
   | 'missing currency'
   | 'rate of 1'
-  /** open.er-api.com says two, or five percent more than the others. */
+  /** Bank Negara's session of the counters, as at 1130. */
+  | 'no middle'
+  /** Bank Negara or open.er-api.com say two, or five percent more than the others. */
   | 'near'
   | 'apart'
   | 'down'
@@ -41,7 +43,7 @@ const farther: ReadonlyMap<RateWeather, number> = new Map([
 
 function quoteIn(weather: RateWeather, fiat: Fiat, source: SourceName): Quote {
   const mid = fairRates[fiat]
-  const more = source === 'open-er-api' ? (farther.get(weather) ?? 1) : 1
+  const more = source === 'frankfurter' ? 1 : (farther.get(weather) ?? 1)
   const rate = weather === 'inverted' ? 1 / mid : weather === 'rate of 1' ? 1 : mid * more
   const age = weather === 'stale' ? 9 : weather === 'yesterday' ? 1 : 0
   return { rate, date: dayBefore(age), named: weather !== 'missing currency' }
@@ -103,8 +105,10 @@ function bodyOf(source: SourceName, path: string, weather: RateWeather): unknown
   if (source === 'bnm') {
     const currency_code = named ? 'USD' : 'SGD'
     // For ten dollars, so that whoever forgets the unit is ten times too high.
-    const middle_rate = Number((rate * 10).toFixed(8))
-    return { data: { currency_code, unit: 10, rate: { date, middle_rate } } }
+    const perTen = (more: number) => Number((rate * 10 + more).toFixed(8))
+    const middle_rate = weather === 'no middle' ? null : perTen(0)
+    const around = { buying_rate: perTen(-0.02), selling_rate: perTen(0.02) }
+    return { data: { currency_code, unit: 10, rate: { date, ...around, middle_rate } } }
   }
   const idr = quoteIn(weather, 'IDR', source).rate
   return {

@@ -74,10 +74,10 @@ describe('rates come from outside', () => {
   )
 
   test('a source that fails alone is replaced by the next one', async () => {
-    world.turn('near', 'open-er-api')
+    world.turn('near', 'bnm')
     world.turn('inverted', 'frankfurter')
     await polled()
-    expect((await quote('USD/IDR')).body).toMatchObject({ rate: '16575' })
+    expect((await quote('USD/MYR')).body).toMatchObject({ rate: '430' })
   })
 
   test('a restart while the sources are down still knows the last good rate', async () => {
@@ -109,8 +109,15 @@ describe('without a rate that can be trusted', () => {
 
   test('because the only source left jumped, it waits for a person', async () => {
     world.turn('inverted', 'frankfurter')
+    world.turn('apart', 'bnm')
     world.turn('apart', 'open-er-api')
+    await quoted('USD/MYR', 503)
+  })
+
+  test('because the only source left may be compared with and not quoted', async () => {
+    world.turn('inverted', 'frankfurter')
     await quoted('USD/IDR', 503)
+    await quoted('USD/MYR', 200)
   })
 
   test('quotes that were locked before keep their rate', async () => {

@@ -1,18 +1,25 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { localE8From, type RateSource } from '../rate'
 import { askJson } from './json-answer'
 
-/** `GET /public/exchange-rate/USD` of Bank Negara Malaysia's OpenAPI; `rate` is for `unit` dollars. */
+/**
+ * `GET /public/exchange-rate/USD` of Bank Negara Malaysia's OpenAPI; `rate` is for `unit` dollars.
+ * The sessions 0900, 1200 and 1700 are interbank rates and have a middle. 1130 is the best counter
+ * rates of commercial banks: its middle is null. As recorded in test/recorded.
+ */
 const Answer = Type.Object({
   data: Type.Object({
     currency_code: Type.Literal('USD'),
     unit: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
     rate: Type.Object({
       date: Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' }),
-      middle_rate: Type.Number(),
+      buying_rate: Type.Optional(Type.Union([Type.Number(), Type.Null()])),
+      selling_rate: Type.Optional(Type.Union([Type.Number(), Type.Null()])),
+      middle_rate: Type.Union([Type.Number(), Type.Null()]),
     }),
   }),
 })
+type Rate = Static<typeof Answer>['data']['rate']
 const accept = 'application/vnd.BNM.API.v1+json'
 
 export type BnmOptions = {
@@ -26,14 +33,23 @@ export type BnmOptions = {
 export const bnmSource = (options: BnmOptions): RateSource => ({
   name: 'bnm',
   pairs: ['USD/MYR'],
+  checkOnly: false,
   ask: async (pair) => {
     if (pair !== 'USD/MYR') throw new Error(`bnm does not quote ${pair}`)
     const query = new URLSearchParams({ session: options.session, quote: 'rm' })
     const address = `${options.url}/public/exchange-rate/USD?${query}`
     const { data } = await askJson(address, Answer, { ...options, accept })
-    const perUnitE8 = localE8From(data.rate.middle_rate)
+    const perUnitE8 = middleE8FloorOf(data.rate)
     const asOfMs = Date.parse(`${data.rate.date}T00:00:00Z`)
     if (!perUnitE8 || Number.isNaN(asOfMs)) throw new Error('bnm answered no rate')
     return { source: 'bnm', pair, localE8PerUsd: perUnitE8 / BigInt(data.unit), asOfMs }
   },
 })
+
+/** The middle rate, else the mean of the buying and the selling one; undefined when there is neither. */
+function middleE8FloorOf(rate: Rate): bigint | undefined {
+  const middle = localE8From(rate.middle_rate)
+  if (middle) return middle
+  const [buying, selling] = [localE8From(rate.buying_rate), localE8From(rate.selling_rate)]
+  return buying && selling ? (buying + selling) / 2n : undefined
+}

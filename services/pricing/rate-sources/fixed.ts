@@ -7,6 +7,7 @@ import { localE8FromMinor, type RateSource } from '../rate'
 export const fixedSource = (minorPerUsd: ReadonlyMap<Pair, bigint>, clock: Clock): RateSource => ({
   name: operatorSource,
   pairs: [...minorPerUsd.keys()],
+  checkOnly: false,
   ask: async (pair) => {
     const rate = minorPerUsd.get(pair)
     if (rate === undefined) throw new Error(`no fixed rate for ${pair}`)

@@ -22,6 +22,7 @@ export type FrankfurterOptions = {
 export const frankfurterSource = (options: FrankfurterOptions): RateSource => ({
   name: 'frankfurter',
   pairs: [...options.providers.keys()],
+  checkOnly: false,
   ask: async (pair) => {
     const fiat = fiatOf(pair)
     const query = new URLSearchParams({ providers: options.providers.get(pair) ?? '' })

@@ -11,10 +11,14 @@ const Answer = Type.Object({
   rates: Type.Record(Type.String(), Type.Unknown()),
 })
 
-/** A daily commercial blend without a key. Its terms forbid passing it on: for cross-checks only. */
+/**
+ * A daily commercial blend without a key. Its terms (exchangerate-api.com/docs/free) forbid passing
+ * its rates on, which a quote does: it is a second opinion only.
+ */
 export const openErApiSource = (options: { url: string; deadlineMs: number }): RateSource => ({
   name: 'open-er-api',
   pairs: ['USD/IDR', 'USD/MYR'],
+  checkOnly: true,
   ask: async (pair) => {
     const answer = await askJson(`${options.url}/v6/latest/USD`, Answer, options)
     const fiat = fiatOf(pair)

@@ -57,6 +57,12 @@ describe('a source answers in its own format', () => {
     expect((await sources.bnm()).localE8PerUsd).toBe(421_350_000n)
   })
 
+  test('bnm without a middle rate: the mean of buying and selling', async () => {
+    const rate = { date: '2026-11-20', middle_rate: null, buying_rate: 4.069, selling_rate: 4.094 }
+    answer = () => Response.json({ data: { ...good.bnm.data, unit: 1, rate } })
+    expect((await sources.bnm()).localE8PerUsd).toBe(408_150_000n)
+  })
+
   test('bnm wants its own media type', async () => {
     answer = (request) =>
       request.headers.get('Accept') === 'application/vnd.BNM.API.v1+json'
@@ -119,8 +125,13 @@ describe('a source that answers something else than asked is refused', () => {
     ['bnm', 'a month of rates', { data: { ...good.bnm.data, rate: [good.bnm.data.rate] } }],
     [
       'bnm',
-      'no middle rate yet',
-      { data: { ...good.bnm.data, rate: { date: '2026-11-20', middle_rate: null } } },
+      'no middle rate yet, nor both of the others',
+      {
+        data: {
+          ...good.bnm.data,
+          rate: { date: '2026-11-20', middle_rate: null, buying_rate: 4.2, selling_rate: null },
+        },
+      },
     ],
     ['bnm', 'a unit of 0', { data: { ...good.bnm.data, unit: 0 } }],
     ['bnm', 'another currency', { data: { ...good.bnm.data, currency_code: 'SGD' } }],

@@ -1,0 +1,69 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { readConfig } from '#shared/config'
+import type { Pair } from '#shared/money/pair'
+import { fields, guardsFrom } from '../../services/pricing/config'
+import { decideRate } from '../../services/pricing/decide'
+import { sourcesFrom } from '../../services/pricing/rate-sources/sources'
+
+// What the sources of rates were seen to answer, served over HTTP as they serve it, read by the
+// adapters of pricing as configured, and decided. README.md says where each body is from.
+
+const body = (name: string) => readFileSync(`${import.meta.dir}/rates/${name}.json`, 'utf8')
+
+let served: { name: string; status: number } = { name: '', status: 200 }
+const asked: URL[] = []
+const server = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  fetch: (request) => {
+    asked.push(new URL(request.url))
+    const headers = { 'Content-Type': 'application/json' }
+    return new Response(body(served.name), { status: served.status, headers })
+  },
+})
+afterAll(() => server.stop(true))
+
+const url = `http://127.0.0.1:${server.port}`
+const config = readConfig('pricing', fields, {
+  ...{ NATS_URL: 'nats://unused', NATS_PASSWORD: 'unused' },
+  ...{ RATE_SOURCES: 'frankfurter,bnm,open-er-api', SPREADS_BPS: 'USD/IDR=0,USD/MYR=0' },
+  ...{ FRANKFURTER_URL: url, BNM_URL: url, OPEN_ER_API_URL: url },
+})
+const sources = sourcesFrom(config, Date.now)
+
+/** What pricing makes of the body at a moment, if this source is the only one that answers. */
+async function outcomeOf(name: string, pair: Pair, served_: typeof served, at: string) {
+  served = served_
+  const source = sources.find((one) => one.name === name)!
+  const sighting = await source.ask(pair).catch(() => undefined)
+  if (!sighting) return 'no rate'
+  const known = { pair, sightings: [], checks: [], accepted: undefined, releasedDay: undefined }
+  const verdict = decideRate(
+    { ...known, sourcesWanted: 1, [source.checkOnly ? 'checks' : 'sightings']: [sighting] },
+    guardsFrom(config),
+    Date.parse(at),
+  )
+  return 'unavailable' in verdict ? 'not quoted' : `${verdict.minorPerUsd} ${fresh(sighting)}`
+}
+const fresh = ({ localE8PerUsd }: { localE8PerUsd: bigint }) => `(${localE8PerUsd} e-8)`
+
+describe('a recorded answer', () => {
+  test.each([
+    ['bnm', 'USD/MYR', 'bnm-usd-session-1200', 200, '409 (408700000 e-8)'],
+    ['bnm', 'USD/MYR', 'bnm-usd-session-1130', 200, '409 (408150000 e-8)'],
+    ['bnm', 'USD/MYR', 'bnm-usd-month-session-1700', 200, 'no rate'],
+    ['bnm', 'USD/MYR', 'bnm-no-records', 404, 'no rate'],
+    ['frankfurter', 'USD/IDR', 'frankfurter-usd-eur', 200, 'no rate'],
+    ['open-er-api', 'USD/IDR', 'open-er-api-usd', 200, 'not quoted'],
+    ['open-er-api', 'USD/MYR', 'open-er-api-error', 200, 'no rate'],
+  ] as const)('of %s for %s, %s (%p): %s', async (name, pair, file, status, outcome) => {
+    const at = name === 'open-er-api' ? '2026-06-02T09:00:00Z' : '2026-10-08T15:00:00Z'
+    expect(await outcomeOf(name, pair, { name: file, status }, at)).toBe(outcome)
+  })
+
+  test('is asked of the session whose middle is published', async () => {
+    await outcomeOf('bnm', 'USD/MYR', { name: 'bnm-usd-session-1200', status: 200 }, '2026-10-08')
+    expect(asked.at(-1)!.searchParams.get('session')).toBe('1200')
+  })
+})
