@@ -2,8 +2,12 @@ import type { App } from './app'
 
 /** Bun would answer a body above this on its own, without our `{ error }`; ours is 64 KiB. */
 const serverBodyBytesMax = 1024 * 1024
-/** A connection that says nothing for so long is closed. */
-const idleSeconds = 20
+/**
+ * A connection that says nothing for so long is closed. Longer than proxies and load balancers keep
+ * theirs (60 s by default for most): whoever closes first must be the one who sends next, or a
+ * request meets a closing connection and is answered by a reset.
+ */
+const idleSeconds = 75
 
 /** Serves the app on a port; disposing lets open requests finish. */
 export function listen(

@@ -229,7 +229,9 @@ describe('somebody takes the rate for more than one wallet may', () => {
     await becomes(() => statusOf(person, open), 'expired')
     const refused = replies.findIndex(({ status }) => status === 400)
     expect(said(await topup(person, 4_000, quotes[refused]!.id))).toBe('ok')
-    expect(said(replies[0]!)).toBe(said(await topup(person, 4_000, quotes[0]!.id)))
+    // One that was accepted gets its answer again, though there is no room for another.
+    const accepted = replies.findLastIndex(({ status }) => status === 200)
+    expect(said(await topup(person, 4_000, quotes[accepted]!.id))).toBe('ok')
   })
 
   test('by a hundred and ten small ones', async () => {
