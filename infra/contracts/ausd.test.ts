@@ -141,6 +141,43 @@ describe('a transfer by authorization', () => {
   })
 })
 
+type Switch = 'setAccountFrozen' | 'setTransferPaused' | 'setSignatureVerificationPaused'
+
+describe('the issuer', () => {
+  const flip = (name: Switch, args: readonly unknown[]) =>
+    fixture.send('admin', 'ausd', name, args as never)
+  const plain = () => fixture.refusal('ana', 'ausd', 'transfer', [budi, 1n])
+
+  test.each([
+    ['sender', ana],
+    ['receiver', budi],
+  ])('freezes an account: nothing moves while it is the %s', async (_, account) => {
+    await flip('setAccountFrozen', [account, true])
+    expect([await refusal(terms), await plain()]).toEqual(['AccountIsFrozen', 'AccountIsFrozen'])
+    await flip('setAccountFrozen', [account, false])
+    expect([await refusal(terms), await plain()]).toEqual(['accepted', 'accepted'])
+  })
+
+  test('pauses all transfers, or those by signature alone', async () => {
+    await flip('setTransferPaused', [true])
+    expect([await refusal(terms), await plain()]).toEqual(['TransferPaused', 'TransferPaused'])
+    await flip('setTransferPaused', [false])
+    await flip('setSignatureVerificationPaused', [true])
+    expect(await refusal(terms)).toBe('SignatureVerificationPaused')
+    expect(await plain()).toBe('accepted')
+  })
+
+  test.each<[Switch, unknown[]]>([
+    ['setAccountFrozen', [ana, true]],
+    ['setTransferPaused', [true]],
+    ['setSignatureVerificationPaused', [true]],
+  ])('security: alone may %s', async (functionName, args) => {
+    expect(await fixture.refusal('ana', 'ausd', functionName, args as never)).toBe(
+      'AccessControlUnauthorizedAccount',
+    )
+  })
+})
+
 describe('a receipt by authorization', () => {
   test.each(['bytes', 'v, r, s'])('with the %s overload is for the payee alone', async (form) => {
     const signature = await sign(terms, 'ReceiveWithAuthorization')

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { and, eq } from 'drizzle-orm'
+import { type Hex, parseTransaction } from 'viem'
 import { idFor } from '#shared/ids'
 import { actors } from '#test/support/contracts'
 import { attempts, transactions } from './lanes/lane.store'
@@ -43,6 +44,35 @@ const announced = (subject: string, cause: string) =>
       .from(outbox)
       .where(eq(outbox.id, idFor('message', `${subject}:${cause}`))),
   )
+
+describe('what no endpoint takes', () => {
+  test('is not sent again as it is, and gives way, so that the lane goes on', async () => {
+    const context = await fixture.begin()
+    const asked: string[] = []
+    fixture.endpoint.intercept = (method, _, [raw]) => {
+      if (method !== 'eth_sendRawTransaction') return undefined
+      const { gas } = parseTransaction(raw as Hex)
+      asked.push(String(raw))
+      if (gas === 21_000n) return undefined
+      return Promise.resolve(
+        Response.json({
+          ...{ jsonrpc: '2.0', id: 1 },
+          error: { code: -32603, message: 'Exceeds transaction gas limit' },
+        }),
+      )
+    }
+    const before = await laneCount()
+    const task = credit()
+    await fixture.command(task)
+    await until(async () => {
+      await round(context)
+      return (await laneCount()) > before
+    }, 'the nonce being used up')
+    expect(asked).toHaveLength(2)
+    fixture.endpoint.intercept = undefined
+    expect((await fixture.finish(context, task)).state).toBe('settled')
+  })
+})
 
 describe('a credit', () => {
   test('is put on the chain once and announced with its transaction', async () => {

@@ -35,6 +35,7 @@ export const reasonTexts = {
   authorization_expired: 'the signed transfer expired before it was executed; nothing was taken',
   authorization_used: 'the signed transfer was already used or cancelled; nothing was taken',
   balance_too_low: 'the wallet no longer held enough AUSD; nothing was taken',
+  account_frozen: 'the issuer of AUSD has frozen this wallet; nothing was taken',
   take_failed: 'the AUSD could not be moved; nothing was taken',
   taken_late: 'the transfer arrived after the cash-out had failed; your AUSD is returned',
   account_unknown: 'the bank does not know this account; your AUSD is returned',
@@ -56,6 +57,7 @@ const takeReasons: ReadonlyMap<string, Reason> = new Map([
   ['authorization_used_elsewhere', 'authorization_used'],
   ['authorization_conflict', 'authorization_used'],
   ['balance_too_low', 'balance_too_low'],
+  ['account_frozen', 'account_frozen'],
 ])
 
 /** One of our reasons, whatever word the relayer uses. */

@@ -8,9 +8,25 @@ import {Eip3009} from "./Eip3009.sol";
 
 /// @title Stand-in for Agora's AUSD on local chains
 /// @notice ERC-20 with EIP-2612 and ERC-3009 under the EIP-712 domain of the real token, which is
-/// named "Agora Dollar" while the ERC-20 name is "AUSD". Minting replaces the faucet.
+/// named "Agora Dollar" while the ERC-20 name is "AUSD". Minting replaces the faucet. The issuer's
+/// switches are there too, with the real token's errors and views (github.com/agora-finance): he
+/// may freeze an account, pause all transfers, or pause those that a signature allows.
 contract Ausd is Eip3009, AccessControl {
     bytes32 public constant MINTER_ROLE = keccak256("MINTER_ROLE");
+
+    mapping(address account => bool) public isAccountFrozen;
+    /// @dev Frozen accounts are looked up only while there are any: the real token keeps the flag in
+    /// the slot of the balance, so it costs a transfer nothing there either.
+    uint64 private _frozenCount;
+    bool public isTransferPaused;
+    bool public isSignatureVerificationPaused;
+
+    /// @notice The issuer froze the sender or the receiver of this transfer.
+    error AccountIsFrozen(address frozenAccount);
+    /// @notice The issuer stopped all transfers.
+    error TransferPaused();
+    /// @notice The issuer stopped permits and transfers by signature.
+    error SignatureVerificationPaused();
 
     constructor(address admin) ERC20("AUSD", "AUSD") ERC20Permit("Agora Dollar") {
         _grantRole(DEFAULT_ADMIN_ROLE, admin);
@@ -25,5 +41,47 @@ contract Ausd is Eip3009, AccessControl {
     /// @notice Creates `amount` units for `to`.
     function mint(address to, uint256 amount) external onlyRole(MINTER_ROLE) {
         _mint(to, amount);
+    }
+
+    /// @notice Freezes or releases an account: nothing leaves or reaches it meanwhile.
+    function setAccountFrozen(address account, bool frozen) external onlyRole(DEFAULT_ADMIN_ROLE) {
+        if (isAccountFrozen[account] == frozen) return;
+        isAccountFrozen[account] = frozen;
+        frozen ? _frozenCount++ : _frozenCount--;
+    }
+
+    function setTransferPaused(bool paused) external onlyRole(DEFAULT_ADMIN_ROLE) {
+        isTransferPaused = paused;
+    }
+
+    function setSignatureVerificationPaused(bool paused) external onlyRole(DEFAULT_ADMIN_ROLE) {
+        isSignatureVerificationPaused = paused;
+    }
+
+    function permit(
+        address owner,
+        address spender,
+        uint256 value,
+        uint256 deadline,
+        uint8 v,
+        bytes32 r,
+        bytes32 s
+    ) public override {
+        if (isSignatureVerificationPaused) revert SignatureVerificationPaused();
+        super.permit(owner, spender, value, deadline, v, r, s);
+    }
+
+    function _update(address from, address to, uint256 value) internal override {
+        if (isTransferPaused) revert TransferPaused();
+        if (_frozenCount != 0) {
+            if (isAccountFrozen[from]) revert AccountIsFrozen(from);
+            if (isAccountFrozen[to]) revert AccountIsFrozen(to);
+        }
+        super._update(from, to, value);
+    }
+
+    function _requireSignaturesAccepted() internal view override {
+        if (isTransferPaused) revert TransferPaused();
+        if (isSignatureVerificationPaused) revert SignatureVerificationPaused();
     }
 }

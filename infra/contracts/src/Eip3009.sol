@@ -6,7 +6,7 @@ import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 
 /// @title ERC-3009: token transfers authorised by an off-chain signature
-/// @notice Errors, overloads and the order of the signature checks follow Agora's AUSD. One thing
+/// @notice Errors, overloads and the order of the checks follow Agora's AUSD. One thing
 /// is stricter here: a high-s ECDSA signature is refused, where Agora's checker lets it through.
 /// @dev Type hashes are those of https://eips.ethereum.org/EIPS/eip-3009. Shares the EIP-712 domain
 /// and its `eip712Domain()` with permit.
@@ -150,6 +150,7 @@ abstract contract Eip3009 is ERC20Permit {
         Authorization memory authorization,
         bytes memory signature
     ) private {
+        _requireSignaturesAccepted();
         if (block.timestamp <= authorization.validAfter) revert InvalidAuthorization();
         if (block.timestamp >= authorization.validBefore) revert ExpiredAuthorization();
         _requireUnused(authorization.from, authorization.nonce);
@@ -170,6 +171,9 @@ abstract contract Eip3009 is ERC20Permit {
         _authorizationStates[authorizer][nonce] = true;
         emit AuthorizationCanceled(authorizer, nonce);
     }
+
+    /// @dev Whether the issuer lets signatures move tokens at all, which is looked at first.
+    function _requireSignaturesAccepted() internal view virtual;
 
     function _onlyPayee(address to) private view {
         if (to != msg.sender) revert InvalidPayee(msg.sender, to);

@@ -7,6 +7,7 @@ import { afterRevert, afterSend, revertOf, verdictOnSend } from './errors'
 
 const ref: Hex = `0x${'11'.repeat(32)}`
 const wallet: Hex = `0x${'22'.repeat(20)}`
+const treasury: Hex = `0x${'ab'.repeat(20)}`
 const abi = [...ausdAbi, ...creditLineAbi] as const
 const data = (errorName: string, args: readonly unknown[] = []) =>
   encodeErrorResult({ abi, errorName, args } as never)
@@ -23,13 +24,17 @@ describe('revert data', () => {
     ['a hold that ended', data('NotHeld', [ref]), 'not_held'],
     ['a hold that lasts long enough', data('HoldNotExtendable', [ref]), 'not_extendable'],
     ['a pause', data('EnforcedPause'), 'paused'],
+    ['a pause of the token', data('TransferPaused'), 'paused'],
+    ['a pause of signatures', data('SignatureVerificationPaused'), 'paused'],
+    ['a frozen user', data('AccountIsFrozen', [wallet]), 'user_frozen'],
+    ['a frozen treasury', data('AccountIsFrozen', [treasury]), 'ours_frozen'],
     ['a missing role', data('AccessControlUnauthorizedAccount', [wallet, ref]), 'role_missing'],
     ['nothing', undefined, 'unknown'],
     ['no bytes', '0x', 'unknown'],
     ['an error of another contract', '0xdeadbeef', 'unknown'],
     ['half an error', data('RefConflict', [ref]).slice(0, 20) as Hex, 'unknown'],
   ] as const)('of %s is understood', (_case, bytes, revert) => {
-    expect(revertOf(bytes)).toBe(revert)
+    expect(revertOf(bytes, [treasury])).toBe(revert)
   })
 })
 
@@ -58,6 +63,9 @@ describe('an operation that would revert', () => {
     ['extend', 'not_held', 'fail'],
     ['extend', 'not_extendable', 'fail'],
     ['freeze', 'role_missing', 'wait'],
+    ['take', 'ours_frozen', 'wait'],
+    ['take', 'user_frozen', 'fail'],
+    ['return', 'user_frozen', 'wait'],
     ['credit', 'unknown', 'doubt'],
     ['drip', 'unknown', 'doubt'],
   ] as const)('%s, %s: %s', (kind, revert, step) => {
@@ -68,7 +76,7 @@ describe('an operation that would revert', () => {
     ['NotHeld', 'not_held'],
     ['HoldNotExtendable', 'hold_not_extendable'],
   ])('with %s fails for the reason %s, and calls nobody', (error, reason) => {
-    const step = afterRevert(revertOf(data(error, [ref])), payerOf('extend'))
+    const step = afterRevert(revertOf(data(error, [ref]), []), payerOf('extend'))
     expect(step).toEqual({ do: 'fail', reason, alarm: false })
   })
 
@@ -78,7 +86,9 @@ describe('an operation that would revert', () => {
     const args = (one as unknown as { inputs: readonly { type: string }[] }).inputs.map(
       ({ type }) => (type === 'address' ? wallet : type === 'bytes32' ? ref : 1n),
     )
-    expect(afterRevert(revertOf(data(errorName, args)), payerOf('credit'))).toEqual({ do: 'doubt' })
+    expect(afterRevert(revertOf(data(errorName, args), []), payerOf('credit'))).toEqual({
+      do: 'doubt',
+    })
   })
 
   test('because its ref names something else calls a person', () => {
@@ -104,6 +114,10 @@ describe("a node's answer to a raw transaction", () => {
     ['Gas limit too low', 'gas_too_low'],
     ['intrinsic gas too low', 'gas_too_low'],
     ['exceeds block gas limit', 'refused'],
+    ['Exceeds transaction gas limit', 'refused'],
+    ['Max priority fee too high', 'refused'],
+    ['Encoded length limit exceeded', 'refused'],
+    ['Transaction signature is invalid', 'refused'],
     ['invalid chain id for signer', 'refused'],
     ['Transaction pool is full', 'unknown'],
     ['Transaction pool is not ready', 'unknown'],
@@ -120,7 +134,7 @@ describe("a node's answer to a raw transaction", () => {
 
   test('never leads to another nonce, whatever it is', () => {
     const next = Object.values(afterSend).map((one) => one.next)
-    expect(new Set(next)).toEqual(new Set(['await', 'bump', 'raise_gas', 'send_soon']))
+    expect(new Set(next)).toEqual(new Set(['await', 'bump', 'raise_gas', 'send_soon', 'give_way']))
   })
 
   test('calls a person exactly when waiting alone will not help', () => {

@@ -15,6 +15,8 @@ export type Revert =
   | 'not_extendable'
   | 'content_refused'
   | 'paused'
+  | 'ours_frozen'
+  | 'user_frozen'
   | 'role_missing'
   | 'unknown'
 
@@ -35,20 +37,31 @@ const errorNames = new Map<string, Revert>([
   ['ZeroShares', 'content_refused'],
   ['ERC20InvalidReceiver', 'content_refused'],
   ['EnforcedPause', 'paused'],
+  ['TransferPaused', 'paused'],
+  ['SignatureVerificationPaused', 'paused'],
+  ['AccountIsFrozen', 'user_frozen'],
   ['AccessControlUnauthorizedAccount', 'role_missing'],
 ])
 
 const abi = [...ausdAbi, ...creditLineAbi] as const
 
-/** Reads revert data; data we do not know, and none at all (out of gas), are `unknown`. */
-export function revertOf(data: Hex | undefined): Revert {
+/**
+ * Reads revert data; data we do not know, and none at all (out of gas), are `unknown`. `ours` are the
+ * accounts of the service itself: one of them frozen by the token's issuer is no fault of a user's.
+ */
+export function revertOf(data: Hex | undefined, ours: readonly Hex[]): Revert {
   if (!data || data === '0x') return 'unknown'
   try {
-    return errorNames.get(decodeErrorResult({ abi, data }).errorName) ?? 'unknown'
+    const error = decodeErrorResult({ abi, data })
+    if (error.errorName === 'AccountIsFrozen' && isOneOf(ours, error.args[0])) return 'ours_frozen'
+    return errorNames.get(error.errorName) ?? 'unknown'
   } catch {
     return 'unknown'
   }
 }
+
+const isOneOf = (accounts: readonly Hex[], account: Hex): boolean =>
+  accounts.some((one) => one.toLowerCase() === account.toLowerCase())
 
 /**
  * What to do about an operation that would revert. `look_up`: it may have been done already, the
@@ -77,13 +90,20 @@ const steps: { readonly [R in Revert]: AfterRevert } = {
   not_extendable: { do: 'fail', reason: 'hold_not_extendable', alarm: false },
   content_refused: { do: 'fail', reason: 'content_refused', alarm: true },
   paused: wait,
+  ours_frozen: wait,
+  user_frozen: { do: 'fail', reason: 'account_frozen', alarm: false },
   role_missing: wait,
   unknown: { do: 'doubt' },
 }
 
-/** A treasury that is short for a while is no reason to give up on money that was promised. */
+/**
+ * A treasury that is short for a while is no reason to give up on money that was promised, and
+ * neither is a receiver whom the issuer has frozen.
+ */
 export const afterRevert = (revert: Revert, payer: 'treasury' | 'user'): AfterRevert =>
-  revert === 'payer_short' && payer === 'treasury' ? wait : steps[revert]
+  payer === 'treasury' && (revert === 'payer_short' || revert === 'user_frozen')
+    ? wait
+    : steps[revert]
 
 /** An operation that reverted this often without an explanation has failed. */
 export const doubtsMax = 5
@@ -122,8 +142,12 @@ const errorTexts: readonly (readonly [RegExp, SendVerdict])[] = [
   [/less than (the )?block base fee|fee ?cap|max fee per gas (is )?(too low|less)/i, 'underpriced'],
   [/insufficient (funds|balance)|signer had insufficient|out of funds/i, 'unfunded'],
   [/gas limit too low|intrinsic gas too low/i, 'gas_too_low'],
-  [/exceeds (the )?(block )?gas limit|gas limit too high|chain ?id|invalid sender/i, 'refused'],
-  [/oversized|malformed|could not decode|failed to decode|rlp:/i, 'refused'],
+  [
+    /exceeds (the )?(block |transaction )?gas limit|gas limit too high|chain ?id|invalid sender/i,
+    'refused',
+  ],
+  [/oversized|malformed|could not decode|failed to decode|rlp:|length limit exceeded/i, 'refused'],
+  [/signature is invalid|priority fee (is )?too high/i, 'refused'],
 ]
 
 /** Reads an error text; a text nobody foresaw means that the transaction may have been sent. */
@@ -132,10 +156,13 @@ export const verdictOnSend = (errorText: string | null): SendVerdict =>
     ? 'sent'
     : (errorTexts.find(([form]) => form.test(errorText))?.[1] ?? 'unknown')
 
-/** What to do next at the same nonce, and whether a person has to know. */
+/**
+ * What to do next at the same nonce, and whether a person has to know. `give_way`: these bytes will
+ * never be taken, so they are not sent again, and something else is to use up the nonce.
+ */
 export const afterSend: {
   readonly [V in SendVerdict]: {
-    next: 'await' | 'send_soon' | 'bump' | 'raise_gas'
+    next: 'await' | 'send_soon' | 'bump' | 'raise_gas' | 'give_way'
     alarm: boolean
   }
 } = {
@@ -143,6 +170,6 @@ export const afterSend: {
   underpriced: { next: 'bump', alarm: false },
   gas_too_low: { next: 'raise_gas', alarm: true },
   unfunded: { next: 'await', alarm: true },
-  refused: { next: 'await', alarm: true },
+  refused: { next: 'give_way', alarm: true },
   unknown: { next: 'send_soon', alarm: false },
 }

@@ -17,6 +17,7 @@ const reasons = new Map<string, string>([
   ['authorization_cancelled', 'the authorization was cancelled'],
   ['authorization_used_elsewhere', 'the authorization was used for another transfer'],
   ['signature_invalid', 'the token did not accept the signature'],
+  ['account_frozen', 'the issuer of AUSD has frozen the wallet or its recipient'],
   ['content_refused', 'the token does not accept this recipient'],
 ])
 const otherwise = 'the token refused the transfer'

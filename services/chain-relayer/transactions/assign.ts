@@ -284,8 +284,10 @@ async function foresee(
     if (!('reverted' in newest)) return 'send'
     const head = await context.node.finalizedHead()
     const settled = await context.node.call(request, head.number)
-    const revert = revertOf(newest.reverted)
-    if (!('reverted' in settled) || revertOf(settled.reverted) !== revert) return 'unsettled'
+    const { treasury, contracts } = context
+    const ours = [treasury.address, contracts.creditLine, contracts.ausd]
+    const revert = revertOf(newest.reverted, ours)
+    if (!('reverted' in settled) || revertOf(settled.reverted, ours) !== revert) return 'unsettled'
     if (revert === 'not_held' && (await isBehind(context, operation, head.number)))
       return 'unsettled'
     return afterRevert(revert, payerOf(operation.kind))
@@ -316,7 +318,11 @@ async function waitOrEnd(
   if (expected.do === 'doubt' && operation.tries < doubtsMax) return postpone(2_000, 1)
   if (expected.do === 'wait') {
     const fields = { operationId: id, kind, alarm: expected.alarm }
-    context.logThrottled(`wait:${kind}`, fields, 'operation has to wait: treasury, pause or role')
+    context.logThrottled(
+      `wait:${kind}`,
+      fields,
+      'operation has to wait: treasury, pause, freeze or role',
+    )
     return postpone(expected.alarm ? waitMs : unsettledMs)
   }
   const { reason, alarm } = expected.do === 'fail' ? expected : { reason: 'reverted', alarm: true }

@@ -81,6 +81,7 @@ function isDue(
 ): boolean {
   if (attempt.broadcastAt === null || !memory.sent.has(attempt.hash)) return true
   const { next } = afterSend[verdictOnSend(attempt.lastError)]
+  if (next === 'give_way') return false
   const silentMs = clock() - attempt.broadcastAt.getTime()
   return silentMs >= (next === 'await' ? settings.rebroadcastAfterMs : soonMs)
 }
@@ -96,7 +97,8 @@ export async function renewStuck(context: Context, held: readonly HeldLane[]): P
     if (context.clock() - newest.createdAt.getTime() < context.settings.bumpAfterMs) continue
     const count = await context.node.countAt(lane.lane.address, 'latest')
     if (count > oldest.nonce) continue
-    if (await hasLapsed(context, oldest)) await fillWithNoop(context, lane, oldest)
+    if (givesWay(newest)) await replaceRefused(context, lane, oldest)
+    else if (await hasLapsed(context, oldest)) await fillWithNoop(context, lane, oldest)
     else await raiseFees(context, lane, oldest)
   }
 }
@@ -111,6 +113,17 @@ const raiseFees = (context: Context, lane: HeldLane, open: OpenTransaction) => {
 const raiseGas = (context: Context, lane: HeldLane, open: OpenTransaction) => {
   const { purpose, gas } = open.attempts.at(-1)!
   return renew(context, lane, open, purpose, raisedGas(gas, 1))
+}
+
+/** Every endpoint refuses these bytes, or the last one did: higher fees would not change that. */
+const givesWay = ({ lastError }: Attempt) => afterSend[verdictOnSend(lastError)].next === 'give_way'
+
+/** The rest of the lane does not wait for what nobody takes; a drip does, and a noop is the last word. */
+async function replaceRefused(context: Context, lane: HeldLane, open: OpenTransaction) {
+  if (open.attempts.at(-1)!.purpose === 'noop') return
+  const carried = await context.database.read((db) => findOperations(db, open.operationIds))
+  if (carried.some(({ kind }) => guards[kind] === 'none')) return
+  await fillWithNoop(context, lane, open)
 }
 
 /** Fills the nonce with a noop. Whichever attempt is mined decides; a drip never gets one. */

@@ -1,0 +1,134 @@
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { encodeFunctionData, type Hex } from 'viem'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { actorKeys, actors } from '#test/support/contracts'
+import type { Context } from '../context'
+import { round } from '../rounds'
+import { newNonce, newRefId, newWallet, openFixture, recipient, take, until } from '../test-support'
+import { orderOf, type Task } from './operation'
+import { insertOperation, operations } from './operation.store'
+
+// The issuer of AUSD may freeze an account or pause the token, at any moment. What is owed waits
+// for him, and a person is called; what a frozen user asked for ends, in words that tell him why.
+
+const fixture = await openFixture()
+afterAll(fixture.close)
+const { contracts, database } = fixture
+const treasury = fixture.treasury.address
+const ana = actors.ana.address.toLowerCase() as Hex
+
+type Switch = 'setAccountFrozen' | 'setTransferPaused' | 'setSignatureVerificationPaused'
+const flip = (functionName: Switch, args: readonly unknown[]) =>
+  fixture.submit(
+    actorKeys.admin,
+    contracts.ausd,
+    encodeFunctionData({ abi: ausdAbi, functionName, args } as never),
+  )
+const undo: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const back of undo.splice(0)) await back()
+})
+async function set(functionName: Switch, ...args: unknown[]) {
+  undo.push(() => flip(functionName, [...args, false]))
+  await flip(functionName, [...args, true])
+}
+
+const credit = (): Task => ({
+  kind: 'credit',
+  payload: { refId: newRefId(), wallet: ana, ausd: '1000000', held: false },
+})
+const giveBack = (wallet: Hex): Task => ({
+  kind: 'return',
+  payload: { payoutId: crypto.randomUUID(), wallet: wallet.toLowerCase() as Hex, ausd: '1000000' },
+})
+async function takeOf({ key }: { key: Hex }): Promise<Task> {
+  return take(await fixture.sign(key, { to: treasury, value: 1_000_000n, nonce: newNonce() }))
+}
+const signedTake = async () => takeOf(await newWallet(fixture))
+
+/** The same, with what people are called for. */
+function listening(context: Context): Context & { readonly alarms: string[] } {
+  const alarms: string[] = []
+  const logThrottled: Context['logThrottled'] = (_, { alarm }, message) => {
+    if (alarm) alarms.push(message)
+  }
+  return { ...context, logThrottled, alarms }
+}
+const stateOf = async (task: Task) => (await fixture.operationOf(task)).state
+/** What waits for somebody is examined again a little later: now. */
+const examineNow = (task: Task) =>
+  database.run((db) =>
+    db
+      .update(operations)
+      .set({ notBefore: new Date() })
+      .where(eq(operations.id, orderOf(task).id)),
+  )
+
+describe('what the issuer stops waits, with an alarm, and goes on when he lets it', () => {
+  test.each<[string, Switch, unknown[], () => Promise<Task>]>([
+    ['transfers paused, a credit', 'setTransferPaused', [], async () => credit()],
+    ['transfers paused, a take', 'setTransferPaused', [], signedTake],
+    ['signatures paused, a take', 'setSignatureVerificationPaused', [], signedTake],
+    ['the treasury frozen, a credit', 'setAccountFrozen', [treasury], async () => credit()],
+    ['the treasury frozen, a take', 'setAccountFrozen', [treasury], signedTake],
+    [
+      'the credit line frozen, a credit',
+      'setAccountFrozen',
+      [contracts.creditLine],
+      async () => credit(),
+    ],
+    [
+      'its receiver frozen, a return',
+      'setAccountFrozen',
+      [recipient],
+      async () => giveBack(recipient),
+    ],
+  ])('%s', async (_, name, args, make) => {
+    const context = listening(await fixture.begin())
+    const task = await make()
+    await set(name, ...args)
+    await fixture.command(task)
+    await until(async () => {
+      await round(context)
+      return context.alarms.length > 0
+    }, 'an alarm')
+    expect(await stateOf(task)).toBe('waiting')
+    for (const back of undo.splice(0)) await back()
+    await examineNow(task)
+    expect((await fixture.finish(context, task)).state).toBe('settled')
+  })
+
+  test('while signatures are paused, what needs none goes on', async () => {
+    const context = await fixture.begin()
+    await set('setSignatureVerificationPaused')
+    const task = credit()
+    await fixture.command(task)
+    expect((await fixture.finish(context, task)).state).toBe('settled')
+  })
+})
+
+describe('what a frozen user asked for ends, and calls nobody', () => {
+  test('a cash-out', async () => {
+    const context = listening(await fixture.begin())
+    const wallet = await newWallet(fixture)
+    const task = await takeOf(wallet)
+    await set('setAccountFrozen', wallet.address)
+    await fixture.command(task)
+    const done = await fixture.finish(context, task)
+    expect(context.alarms).toEqual([])
+    expect(done).toMatchObject({ state: 'failed', reason: 'account_frozen', nonce: null })
+  })
+
+  test('a send to somebody who is frozen', async () => {
+    const context = await fixture.begin()
+    const { key } = await newWallet(fixture)
+    await set('setAccountFrozen', recipient)
+    const terms = { to: recipient, value: 1_000_000n, nonce: newNonce() }
+    const authorization = await fixture.sign(key, terms)
+    const task: Task = { kind: 'send', payload: { sendId: crypto.randomUUID(), authorization } }
+    await database.transaction((tx) => insertOperation(tx, orderOf(task)))
+    const done = await fixture.finish(context, task)
+    expect(done).toMatchObject({ state: 'failed', reason: 'account_frozen', nonce: null })
+  })
+})
