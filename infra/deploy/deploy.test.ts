@@ -6,6 +6,7 @@ import { multicall3Runtime } from '#infra/contracts/artifacts.gen'
 import { multicall3Address } from '#infra/contracts/deploy'
 import { devAccount, devKey } from '#infra/local/keys'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { gasLimits } from '#shared/chain/gas'
 import { lineVersion } from '#shared/chain/line-version'
 import {
   admin,
@@ -73,6 +74,18 @@ describe('a fresh anvil', () => {
     expect(gas).toBeLessThanOrEqual(gasReckoned({ do: 'deploy_credit_line' }))
     // Room for what storage and accounts cost more on Monad than here.
     expect(gas).toBeGreaterThan((gasUsed * 115n) / 100n)
+  })
+
+  test('has its gas limits held against what the chain would take', async () => {
+    expect(printed).toContain('gas limits compared with the chain: 8 of 8')
+    const before = await sentBy(fixture, admin)
+    const short = { ...gasLimits, topUp: 60_000n, transferWithAuthorization: 70_000n }
+    const refused = await run(fixture, local, false, short)
+    expect(refused).toMatchObject({ exitCode: 2, done: [] })
+    expect(refused.text).toMatch(/topUp takes 1[0-9]{5} gas on this chain.* with 60000 /)
+    expect(refused.text).toMatch(/transferWithAuthorization takes [0-9]+ gas.* with 70000 /)
+    expect(refused.text).not.toContain('heldTopUp')
+    expect(await sentBy(fixture, admin)).toBe(before)
   })
 
   test('is left alone by another run', async () => {

@@ -6,6 +6,7 @@ import { failpoint } from '#shared/failpoint'
 import { type AddressBook, loadAddresses, type Pending, saveAddresses } from './addresses'
 import { findDeployBlock } from './deploy-block'
 import type { Facts } from './facts'
+import { estimateGas, type GasLimits, gasNotes, gasRefusals } from './gas'
 import { type Node, openNode, withMulticall } from './node'
 import { observe } from './observe'
 import { givenWei, type Plan, planFrom } from './plan'
@@ -21,6 +22,8 @@ export type Job = {
   readonly addressesFile: string
   readonly finalWithinMs: number
   readonly dryRun: boolean
+  /** The fixed gas limits that the services send with; those of this release when left out. */
+  readonly gasLimits?: GasLimits
   /** One line for the person who watches. */
   readonly say: (line: string) => void
 }
@@ -72,8 +75,9 @@ async function advance(run: Run): Promise<Deployment> {
     const [step] = plan.steps
     if (count === 0) for (const one of plan.steps) job.say(`to do: ${nameOf(one)}`)
     if (!step || job.dryRun || plan.refusals.length > 0) {
-      if (!job.dryRun && plan.refusals.length === 0) record(run, facts)
-      return { plan, facts, book: run.book }
+      const checked = isReady(plan, facts) ? await withGas(run, plan, facts) : plan
+      if (!job.dryRun && checked.refusals.length === 0) record(run, facts)
+      return { plan: checked, facts, book: run.book }
     }
     // A lagging endpoint still shows the state before the step; doing it twice could pay twice.
     if (done.has(nameOf(step))) {
@@ -85,6 +89,23 @@ async function advance(run: Run): Promise<Deployment> {
     done.add(nameOf(step))
   }
   throw new Error(`not done after ${stepsMax} steps`)
+}
+
+/** Whether an estimate would meet what the services will meet: roles, allowance, AUSD to give. */
+const isReady = ({ refusals, steps }: Plan, { token, line, treasury }: Facts): boolean =>
+  refusals.length === 0 &&
+  steps.length === 0 &&
+  token !== null &&
+  line !== null &&
+  line.rolesMissing.length === 0 &&
+  !line.isPaused &&
+  treasury.ausdMicro > 0n
+
+/** The plan, with what the chain says of our gas limits. */
+async function withGas({ job, node }: Run, plan: Plan, facts: Facts): Promise<Plan> {
+  const estimates = await estimateGas(node, facts, job.wanted, job.signers)
+  const refusals = gasRefusals(estimates, job.gasLimits)
+  return { ...plan, refusals, notes: [...plan.notes, ...gasNotes(estimates)] }
 }
 
 async function factsNow(run: Run): Promise<Facts> {

@@ -12,7 +12,10 @@ export const exitCodeOf = ({ plan }: Deployment): 0 | 1 | 2 =>
 export function report(deployment: Deployment, wanted: Wanted): string {
   const { plan, facts } = deployment
   if (plan.refusals.length > 0)
-    return ['refused, nothing was sent:', ...plan.refusals.map((one) => `  ${one}`)].join('\n')
+    return [
+      'refused, nothing is sent beyond what was done above:',
+      ...plan.refusals.map((one) => `  ${one}`),
+    ].join('\n')
   return [
     ...(facts ? [holdings(facts)] : []),
     ...plan.notes.map((note) => `note: ${note}`),

@@ -15,6 +15,7 @@ import {
 import { deployContracts } from '#infra/contracts/deploy'
 import { fields } from '#infra/deploy/config'
 import { deploy } from '#infra/deploy/deploy'
+import type { GasLimits } from '#infra/deploy/gas'
 import { exitCodeOf, report } from '#infra/deploy/report'
 import { wantedOf } from '#infra/deploy/wanted'
 import { repositoryDir } from '#infra/local/folders'
@@ -54,13 +55,27 @@ export async function openDeployFixture() {
 export type DeployFixture = Awaited<ReturnType<typeof openDeployFixture>>
 
 /** One run in this process: how it stood at the end, what it printed, its exit code. */
-export async function run(fixture: DeployFixture, more: Env = {}, dryRun = false) {
+export async function run(
+  fixture: DeployFixture,
+  more: Env = {},
+  dryRun = false,
+  gasLimits?: GasLimits,
+) {
   const config = readConfig('deploy', fields, { ...fixture.env, ...more })
   const { wanted, signers } = wantedOf(config)
   const lines: string[] = []
   const { rpcUrls, addressesFile, finalWithinMs } = config
   const say = (line: string) => void lines.push(line)
-  const job = { wanted, signers, rpcUrls, addressesFile, finalWithinMs, dryRun, say }
+  const job = {
+    wanted,
+    signers,
+    rpcUrls,
+    addressesFile,
+    finalWithinMs,
+    dryRun,
+    say,
+    ...(gasLimits && { gasLimits }),
+  }
   const deployment = await deploy(job)
   const done = lines.filter((line) => line.startsWith('done: ')).map((line) => line.slice(6))
   return { deployment, done, text: report(deployment, wanted), exitCode: exitCodeOf(deployment) }
