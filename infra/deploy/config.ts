@@ -78,8 +78,8 @@ export const fields = {
     fallback: '5000',
   }),
   LANE_WEI: amount({
-    about: 'native coin each lane must hold, in wei; Monad reserves 10 coins per account',
-    fallback: '12000000000000000000',
+    about: 'native coin each lane must hold, in wei; 11 are its floor on Monad, 2 are to be spent',
+    fallback: '13000000000000000000',
   }),
   TREASURY_AUSD_MICRO: amount({
     about: 'AUSD the treasury must hold at least, in micro units',

@@ -109,7 +109,7 @@ describe('a fresh anvil', () => {
     const more = { AUSD_ADDRESS: 'deploy', LANE_KEYS: devKey('lane 9') }
     const answer = await run(fixture, more)
     expect(answer.done).toEqual([`grant RELAYER_ROLE ${lane}`, `grant VERIFIER_ROLE ${lane}`])
-    expect(answer.text).toContain(`send 12 MON to lane ${lane}`)
+    expect(answer.text).toContain(`send 13 MON to lane ${lane}`)
     expect(answer.exitCode).toBe(1)
   })
 

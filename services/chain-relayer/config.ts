@@ -37,7 +37,9 @@ export const fields = {
     fallback: '20000000000000000',
   }),
   LANE_FLOOR_WEI: amount({
-    about: 'a lane takes nothing new that may leave it less; Monad reserves 10 coins per account',
+    about:
+      'a lane takes nothing new that may leave it less; on Monad 11 coins: it reserves 10, and ' +
+      'reverts what moves value out of them',
     fallback: '0',
   }),
   LANE_REFILL_WEI: amount({

@@ -22,6 +22,7 @@ import { assignWaiting } from '../transactions/assign'
 import { renewStuck } from '../transactions/finalize'
 import { returnNonce } from '../transactions/transaction'
 import type { Task } from './operation'
+import { operations } from './operation.store'
 
 const fixture = await openFixture()
 afterAll(fixture.close)
@@ -245,6 +246,31 @@ describe('a drip', () => {
     await fixture.command(drip(address))
     const done = await fixture.finish(context, drip(address))
     expect(done).toMatchObject({ state: 'settled', txHash: null, nonce: null })
+  })
+
+  // Monad reverts what moves value out of an account's reserve: no reason to give up on the wallet.
+  test('that reverted comes again a while later, once', async () => {
+    const context = await fixture.begin()
+    const { address } = privateKeyToAccount(generatePrivateKey())
+    const refuses = '0x60006000fd'
+    await chain.setCode({ address, bytecode: refuses })
+    fixture.endpoint.intercept = (method, _, [call]) =>
+      method === 'eth_call' && (call as { to: string }).to.toLowerCase() === address.toLowerCase()
+        ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: '0x' }))
+        : undefined
+    await fixture.command(drip(address))
+    await until(async () => {
+      await round(context)
+      return (await fixture.operationOf(drip(address))).tries > 0
+    }, 'a revert')
+    fixture.endpoint.intercept = undefined
+    expect(await fixture.operationOf(drip(address))).toMatchObject({ state: 'waiting', tries: 1 })
+    await round(context)
+    expect((await fixture.operationOf(drip(address))).state).toBe('waiting')
+    await chain.setCode({ address, bytecode: '0x' })
+    await fixture.database.run((db) => db.update(operations).set({ notBefore: new Date() }))
+    expect((await fixture.finish(context, drip(address))).state).toBe('settled')
+    expect(await chain.getBalance({ address })).toBe(context.settings.dripWei)
   })
 
   test('waits while the lane would fall below its floor', async () => {

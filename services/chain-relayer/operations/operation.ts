@@ -55,7 +55,7 @@ export const mayHappenLate = (
 
 /**
  * Who refuses a second execution. Nobody refuses a second drip: it stays on its lane and nonce for
- * ever, and is never sent anew unless its only transaction finally reverted.
+ * ever, and is never sent anew unless its transaction finally reverted, which moved nothing.
  */
 export const guards: { readonly [K in Kind]: 'ref' | 'authorization' | 'idempotent' | 'none' } = {
   credit: 'ref',

@@ -275,6 +275,9 @@ async function finalReceipt(
   return undefined
 }
 
+/** How long a drip that reverted rests; the lane has to be filled meanwhile. */
+const dripRestMs = 15_000
+
 /** What finality means for one operation of a transaction. */
 type Ending = 'settled' | 'failed' | 'waiting'
 
@@ -330,9 +333,9 @@ function outcomeOf(attempt: Attempt, receipt: Receipt): TransactionOutcome {
 type Final = { outcome: TransactionOutcome; oneTry: boolean; place: Place | undefined }
 
 /**
- * Without a place it is final that this transaction did not do it. What the chain guards waits, to be
- * examined again before it is sent again. A drip that reverted has failed, and so has what code of a
- * user's made revert: it would again.
+ * Without a place it is final that this transaction did not do it, so it waits, to be examined again
+ * before it is sent again; a drip a while, because Monad reverts what takes from a lane's reserve.
+ * What code of a user's made revert has failed: it would again.
  */
 async function end(
   tx: Tx,
@@ -344,13 +347,14 @@ async function end(
     return 'settled'
   }
   const tries = operation.tries + 1
-  const onlyTry = oneTry || guards[operation.kind] === 'none'
-  const hopeless = onlyTry ? outcome === 'reverted' : tries > doubtsMax
+  const hopeless = oneTry ? outcome === 'reverted' : tries > doubtsMax
   if (hopeless) {
     await fail(tx, operation, 'reverted')
     return 'failed'
   }
-  await moveOperation(tx, operation.id, 'waiting', { tries, notBefore: new Date() }, ['assigned'])
+  const restMs = operation.kind === 'drip' ? dripRestMs : 0
+  const notBefore = new Date(Date.now() + restMs)
+  await moveOperation(tx, operation.id, 'waiting', { tries, notBefore }, ['assigned'])
   return 'waiting'
 }
 
