@@ -45,10 +45,14 @@ type Decide = (payment: PaymentFacts) => Step
 const settled = (context: Context, order: Order, decide: Decide) =>
   reactTo(relaySettled(order), {
     apply: (tx, { cause, txHash }) =>
-      // The hash shown is that of the credit; a revocation does not overwrite it.
+      // The hash shown is that of the credit; a revocation does not overwrite it. What was revoked is
+      // on the chain no more, and its refund is done with: nothing of it is lost.
       advanceOf(tx, context, cause, {
         decide,
-        set: order === 'revoke' ? {} : { txHash, creditedAt: new Date(context.clock()) },
+        set: (payment) =>
+          order === 'revoke'
+            ? { liveMicro: 0n, refundAppliedMinor: payment.refundedMinor }
+            : { txHash, creditedAt: new Date(context.clock()) },
       }),
   })
 
@@ -57,7 +61,7 @@ const failed = (context: Context, order: Order) =>
     apply: (tx, { cause }) =>
       advanceOf(tx, context, cause, {
         decide: (payment) => decideFailed(payment, order),
-        set: {},
+        set: () => ({}),
       }),
   })
 
@@ -66,7 +70,7 @@ async function advanceOf(
   tx: Tx,
   context: Context,
   cause: string,
-  { decide, set }: { decide: Decide; set: Pick<Change, 'txHash'> & { creditedAt?: Date } },
+  { decide, set: setOf }: { decide: Decide; set: (payment: PaymentFacts) => Change },
 ): Promise<void> {
   const ref = parseRefId(cause)
   const payment = ref && (await lockPayment(tx, ref.id))
@@ -77,5 +81,6 @@ async function advanceOf(
   }
   // Told again about a part that was taken back since.
   if (payment.part !== ref.part) return
-  await takeDecided(tx, context, payment, decide({ ...payment, ...set }), set)
+  const set = setOf(payment)
+  await takeDecided(tx, context, payment, decide({ ...payment, ...set } as PaymentFacts), set)
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import type { RelayKind } from '#shared/messages/relay'
+import { notePayment } from '../payment.store'
 import { outbox } from '../schema.store'
 import { type Fixture, newWallet, openFixture, waitUntil } from '../test-support'
 import { wallets as walletsTable } from './refund.store'
@@ -129,6 +130,18 @@ describe('nobody is frozen by', () => {
       'the refund being counted',
       async () => (await fixture.row(id))!.refundedMinor > 0n,
     )
+    expect(await fixture.walletRow(wallet)).toBeUndefined()
+  })
+
+  test('a refund that the chain took back, of a payment that was made twice', async () => {
+    const wallet = newWallet()
+    const id = await credited(wallet, { channel: 'CARDS' })
+    await fixture.database.run((db) => notePayment(db, id, { overpaidMinor: 50_000n }))
+    await refund(id)
+    await fixture.becomes(id, { state: 'revoking' })
+    await fixture.settle('revoke', id)
+    await fixture.becomes(id, { state: 'review', reason: 'paid_twice', liveMicro: 0n })
+    expect(await missingOf(wallet)).toBe(0n)
     expect(await fixture.walletRow(wallet)).toBeUndefined()
   })
 
