@@ -137,6 +137,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       LANE_KEYS: laneKeys.join(','),
       // Some ten actions at the fixed gas limits and at Monad's least price.
       DRIP_WEI: '500000000000000000',
+      DRIP_DAY_MAX_WEI: '10000000000000000000000',
       DRIP_BELOW_WEI: '100000000000000000',
     },
     'indexer-reader': {

@@ -28,6 +28,34 @@ export const fields = {
   LANE_KEYS: privateKeys({
     about: 'keys that send transactions; each holds RELAYER_ROLE and VERIFIER_ROLE',
   }),
+  CREDIT_MAX_AUSD: amount({
+    about: 'what a lane signs for one credited top-up at most, in whole AUSD',
+    fallback: '100000',
+  }),
+  CREDIT_DAY_MAX_AUSD: amount({
+    about: 'what a lane signs for credited top-ups in a day (UTC) at most, in whole AUSD',
+    fallback: '10000000',
+  }),
+  REPAY_MAX_AUSD: amount({
+    about: 'what a lane signs for one repayment at most, in whole AUSD',
+    fallback: '100000',
+  }),
+  REPAY_DAY_MAX_AUSD: amount({
+    about: 'what a lane signs for repayments in a day (UTC) at most, in whole AUSD',
+    fallback: '10000000',
+  }),
+  RETURN_MAX_AUSD: amount({
+    about: 'what the treasury signs for one return at most, in whole AUSD',
+    fallback: '100000',
+  }),
+  RETURN_DAY_MAX_AUSD: amount({
+    about: 'what the treasury signs for returns in a day (UTC) at most, in whole AUSD',
+    fallback: '10000000',
+  }),
+  DRIP_DAY_MAX_WEI: amount({
+    about: 'native coin a lane signs for drips in a day (UTC) at most, in wei',
+    fallback: '1000000000000000000000',
+  }),
   DRIP_WEI: amount({
     about: 'native coin a newly verified wallet gets, in wei',
     fallback: '50000000000000000',

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { Static } from 'typebox'
-import type { PrivateKeyAccount } from 'viem'
 import type { Clock } from '#shared/clock'
 import type { Database } from '#shared/db/open'
 import { type Log, type LogThrottled, openLogThrottled } from '#shared/log'
@@ -8,15 +7,19 @@ import type { ChainAccount } from '#shared/messages/chain'
 import type { Contracts } from './chain/authorization'
 import type { Node } from './chain/node'
 import type { Pace } from './chain/pace'
+import type { LaneKey, TreasuryKey } from './keys/keys'
+import type { Policy } from './keys/policy'
 
 /** What the service works with; made in `main.ts`. */
 export type Context = {
   readonly database: Database
   readonly node: Node
   readonly contracts: Contracts
-  readonly treasury: PrivateKeyAccount
+  readonly treasury: TreasuryKey
   /** Keys that may be lanes. */
-  readonly keys: readonly PrivateKeyAccount[]
+  readonly keys: readonly LaneKey[]
+  /** What they sign; each of them holds to it by itself. */
+  readonly policy: Policy
   readonly settings: Settings
   readonly clock: Clock
   readonly log: Log

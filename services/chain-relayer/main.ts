@@ -1,4 +1,3 @@
-import { privateKeyToAccount } from 'viem/accounts'
 import { consume } from '#shared/bus/consume'
 import { relayOutbox } from '#shared/bus/outbox-relay'
 import { serve } from '#shared/bus/serve'
@@ -10,6 +9,8 @@ import { awaitChain } from './chain/boot'
 import { openNode, openNodeForQuestions } from './chain/node'
 import { fields } from './config'
 import { type Context, newProcess } from './context'
+import { openKeys } from './keys/keys'
+import { policyOf } from './keys/policy'
 import { reactions } from './operations/order'
 import { startWatching } from './operations/watch'
 import { answersOf, statsOf } from './questions/answers'
@@ -19,10 +20,10 @@ import { messaging } from './schema.store'
 
 const name = 'chain-relayer'
 
-await runService(name, fields, async (config, runtime) => {
+await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runtime) => {
   const { log, signal, fatal } = runtime
-  const keys = config.laneKeys.map((key) => privateKeyToAccount(key))
-  const treasury = privateKeyToAccount(config.treasuryKey)
+  const policy = policyOf(config)
+  const { keys, treasury } = openKeys({ laneKeys, treasuryKey }, policy)
   const { ausdAddress: ausd, creditLineAddress: creditLine } = config
   const node = openNode(config)
   const expected = { ...config, ausd, creditLine, treasury, lanes: keys }
@@ -35,7 +36,8 @@ await runService(name, fields, async (config, runtime) => {
   const { poke } = outbox
   const contracts = { ausd, creditLine, domain }
   const context: Context = {
-    ...{ database, node, contracts, treasury, keys, settings: config, clock: systemClock, log },
+    ...{ database, node, contracts, treasury, keys, policy, settings: config },
+    ...{ clock: systemClock, log },
     ...newProcess(log, systemClock),
     account: accountReader(node.reader, contracts),
     poke,

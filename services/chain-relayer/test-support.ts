@@ -31,6 +31,8 @@ import { migrateAll, startScratchPostgres } from '#test/support/scratch-postgres
 import { inspectChain } from './chain/boot'
 import { openNode } from './chain/node'
 import { type Context, newProcess, type Settings } from './context'
+import { openKeys } from './keys/keys'
+import type { Policy } from './keys/policy'
 import { lanes } from './lanes/lane.store'
 import { orderOf, type Task } from './operations/operation'
 import { findOperation } from './operations/operation.store'
@@ -95,7 +97,8 @@ const chainId = 10143
 
 /** Postgres, a chain with the contracts, and all of the service but the bus. */
 export async function openFixture(laneCount = 1) {
-  const keys = laneKeys.slice(0, laneCount).map((key) => privateKeyToAccount(key))
+  const secret = { laneKeys: laneKeys.slice(0, laneCount), treasuryKey: actorKeys.treasury }
+  const keys = secret.laneKeys.map((key) => privateKeyToAccount(key))
   const [store, anvil] = await Promise.all([
     openTestDatabase(),
     startAnvil(['--slots-in-an-epoch', '1', '--block-time', '0.1']),
@@ -113,8 +116,13 @@ export async function openFixture(laneCount = 1) {
   const domain: TokenDomain = await inspectChain(node, { ...expected, lanes: keys })
   const contracts = { ausd, creditLine, domain }
   const { database } = store
+  /** The keys of the service under limits of a suite's own. */
+  const signersOf = (limits: Partial<Policy['limits']> = {}) => {
+    const policy = { chainId, ausd, creditLine, limits: { ...ample, ...limits } }
+    return { policy, ...openKeys(secret, policy) }
+  }
   const context: Context = {
-    ...{ database, node, contracts, treasury, keys, settings: fast, clock: systemClock, log },
+    ...{ database, node, contracts, ...signersOf(), settings: fast, clock: systemClock, log },
     ...newProcess(log, systemClock),
     account: accountReader(node.reader, contracts),
     poke: () => {},
@@ -142,6 +150,7 @@ export async function openFixture(laneCount = 1) {
       treasury,
       keys,
       context,
+      signersOf,
       begin,
       close,
     },
@@ -163,6 +172,13 @@ const terms = (lanesOf: readonly Hex[]) => ({
   termSeconds: 600,
   graceSeconds: 86_400,
 })
+
+const plenty = { most: 100_000_000_000n, day: 10_000_000_000_000n }
+const coin = 10n ** 18n
+const ample: Policy['limits'] = {
+  ...{ credit: plenty, repay: plenty, return: plenty },
+  drip: { most: coin, day: 1_000n * coin },
+}
 
 const fast: Settings = {
   chainId,

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { connect } from 'nats'
 import {
   type Address,
   createWalletClient,
@@ -16,17 +19,22 @@ import { bid } from '#infra/local/fees'
 import { devKey } from '#infra/local/keys'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
+import { passwordVariable } from '#infra/nats/server-environment'
 import { chainOf } from '#shared/chain/client'
+import { idFor } from '#shared/ids'
 import { ausdOf } from '../support/ledger'
 import { fund, verifiedUser } from '../support/people'
 import { cashoutBody, entryIn } from '../support/requests'
 import { ownStack } from '../support/stack'
-import { readerOf } from './fixture'
+import { explained, happens, openBooks, readerOf } from './fixture'
 
 let stack: Stack
 
+/** What a service that was broken into gives away: its password, and with it all it may say. */
+const stolen = 'the password of payments'
+
 beforeAll(async () => {
-  stack = await ownStack()
+  stack = await ownStack({ own: { [passwordVariable('payments')]: stolen } })
 }, 90_000)
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
@@ -169,4 +177,55 @@ describe('a contract wallet burns the gas of a transaction', () => {
     },
     90_000,
   )
+})
+
+const alarmsOf = (service: string) =>
+  readFileSync(join(stack.dir, 'logs', `${service}.log`), 'utf8')
+    .split('\n')
+    .filter((line) => line.includes('"alarm":true'))
+    .map((line) => JSON.parse(line) as { msg: string; operationId?: string })
+
+describe('with the rights of a service that was broken into', () => {
+  const asPayments = async (orders: readonly (readonly [subject: string, payload: object])[]) => {
+    const { url } = stack.info.nats
+    const user = 'payments'
+    const inboxPrefix = `_INBOX_${user}`
+    const nc = await connect({ servers: url, user, pass: stolen, inboxPrefix })
+    try {
+      for (const [subject, payload] of orders)
+        await nc.jetstream().publish(subject, JSON.stringify(payload))
+    } finally {
+      await nc.close()
+    }
+  }
+  const newRefId = () => idFor('payment', crypto.randomUUID())
+  const order = (person: Person, ausd: bigint) => ({
+    ...{ refId: newRefId(), wallet: person.wallet, ausd: String(ausd), held: false },
+  })
+
+  test('orders a million to be credited to a wallet, and a million to be repaid for it', async () => {
+    const person = await verifiedUser(stack)
+    const books = await openBooks(stack, person)
+    const paidAt = String(Math.floor(Date.now() / 1_000))
+    const million = 1_000_000_000_000n
+    await asPayments([
+      ['relay.credit', order(person, million)],
+      ['relay.repay', { ...order(person, million), paidAt }],
+    ])
+    const refused = () => alarmsOf('chain-relayer').filter(({ msg }) => /^policy refused/.test(msg))
+    const told = await happens(waitUntil('both alarms', () => refused().length >= 2, 15_000))
+    expect(await books.close()).toEqual(explained)
+    expect(told).toBe(true)
+  }, 60_000)
+
+  const foreign = [
+    ['relay.return', { payoutId: crypto.randomUUID(), ausd: '1000000' }],
+    ['relay.drip', {}],
+    ['relay.verify', { verified: true, revision: '9999999999999' }],
+  ] as const
+  test.each(foreign)('orders what is not for it to order: %s', async (subject, payload) => {
+    const wallet = anybody()
+    const ordering = asPayments([[subject, { ...payload, wallet }]])
+    await expect(ordering).rejects.toThrow(/Permissions Violation for Publish|TIMEOUT/)
+  })
 })

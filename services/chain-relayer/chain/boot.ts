@@ -5,7 +5,6 @@ import {
   type Hex,
   hashDomain,
   keccak256,
-  type PrivateKeyAccount,
   stringToHex,
 } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
@@ -24,8 +23,8 @@ export type Expected = {
   genesisHash: string
   ausd: Hex
   creditLine: Hex
-  treasury: PrivateKeyAccount
-  lanes: readonly PrivateKeyAccount[]
+  treasury: { readonly address: Hex }
+  lanes: readonly { readonly address: Hex }[]
 }
 
 /** The chain answers, but it is not the one this service is configured for. */

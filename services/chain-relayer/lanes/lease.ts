@@ -1,5 +1,5 @@
-import type { PrivateKeyAccount } from 'viem'
 import type { Context } from '../context'
+import type { LaneKey } from '../keys/keys'
 import {
   findLane,
   findOpen,
@@ -11,7 +11,7 @@ import {
 } from './lane.store'
 
 /** A lane this process holds, and the key that signs for it. */
-type LeasedLane = { readonly key: PrivateKeyAccount; readonly lane: Lane }
+type LeasedLane = { readonly key: LaneKey; readonly lane: Lane }
 
 /** The same, with its open transactions. */
 export type HeldLane = LeasedLane & {
@@ -57,7 +57,7 @@ async function leaseLanes(context: Context): Promise<LeasedLane[]> {
 /** Long enough for a slow round, short enough that a killed process is soon replaced. */
 const leaseMs = 5_000
 
-async function lease(context: Context, key: PrivateKeyAccount): Promise<Lane | undefined> {
+async function lease(context: Context, key: LaneKey): Promise<Lane | undefined> {
   const { database, holder, node } = context
   const address = key.address.toLowerCase() as `0x${string}`
   const lane = await leaseLane(database, address, holder, leaseMs)

@@ -115,11 +115,21 @@ export async function moveOperation(
   return moved.length === 1
 }
 
-/** Leaves it waiting, to be examined again later. `tries` counts up by `failedTries`. */
-export const postponeOperation = (db: Db, id: string, waitMs: number, failedTries: 0 | 1) =>
+/**
+ * Leaves it waiting, to be examined again later; for a `reason` that a person may have to end.
+ * `tries` counts up by `failedTries`.
+ */
+export const postponeOperation = (
+  db: Db,
+  id: string,
+  waitMs: number,
+  failedTries: 0 | 1,
+  reason: string | null = null,
+) =>
   db
     .update(operations)
     .set({
+      reason,
       notBefore: fromNow(waitMs),
       tries: sql`${operations.tries} + ${failedTries}`,
       updatedAt: sql`now()`,
@@ -134,7 +144,7 @@ export async function assignOperations(
 ): Promise<boolean> {
   const assigned = await tx
     .update(operations)
-    .set({ state: 'assigned', ...at, updatedAt: sql`now()` })
+    .set({ state: 'assigned', ...at, reason: null, updatedAt: sql`now()` })
     .where(and(inArray(operations.id, [...ids]), eq(operations.state, 'waiting')))
     .returning({ id: operations.id })
   return assigned.length === ids.length

@@ -1,8 +1,9 @@
 import type { Tx } from '#shared/db/open'
 import type { Context } from '../context'
+import type { Call, Fees } from '../keys/keys'
 import type { OpenTransaction } from '../lanes/lane.store'
 import { lockWallet, type Operation, unseenMicro } from '../operations/operation.store'
-import { atLeast, type Call, type Fees } from './transaction'
+import { atLeast } from './transaction'
 
 // Anybody may sign any number of transfers over one balance. Each passes its simulation, one of them
 // moves the money, and the others would revert at our cost. So nothing gets a nonce that its wallet

@@ -7,6 +7,8 @@ import type { Head, Node, Receipt } from '../chain/node'
 import { findNonceUse } from '../chain/nonce'
 import { paceAfter, stands } from '../chain/pace'
 import type { Context } from '../context'
+import type { Call, Fees } from '../keys/keys'
+import { PolicyRefused } from '../keys/policy'
 import {
   type Attempt,
   closeTransaction,
@@ -21,16 +23,7 @@ import { guards } from '../operations/operation'
 import { findOperations, moveOperation, type Operation } from '../operations/operation.store'
 import { fail, settle } from '../operations/order'
 import { costWei, inFlightWei } from './cover'
-import {
-  bumped,
-  type Call,
-  type Fees,
-  failuresOf,
-  noopCall,
-  raisedGas,
-  runsForeignCode,
-  signCall,
-} from './transaction'
+import { bumped, failuresOf, noopCall, raisedGas, runsForeignCode } from './transaction'
 
 /**
  * Brings stored transactions to finality. Broadcasting sends the stored bytes, any number of times;
@@ -180,13 +173,20 @@ async function renew(
   const original: Call = { to: open.to, data: open.data, valueWei: open.valueWei, gas }
   const call = purpose === 'noop' ? noopCall(lane.address) : original
   if (!(await canPay(context, held, open, costWei(call, fees)))) return
-  const signed = await signCall(key, context.settings.chainId, { nonce, call, fees })
   const attempt = last.attempt + 1
-  const stored = await context.database.transaction(async (tx) => {
+  const storing = context.database.transaction(async (tx) => {
     if (!(await stillHeld(tx, lane, context.holder))) return false
     const at = { lane: lane.address, nonce, attempt }
+    const signed = await key.sign(tx, { nonce, call, fees })
     await insertAttempt(tx, { ...at, ...signed, ...fees, purpose, gas: call.gas })
     return true
+  })
+  const stored = await storing.catch((error) => {
+    if (!(error instanceof PolicyRefused)) throw error
+    // The limits were lowered since: what was signed before goes on at the fee it has.
+    const fields = { lane: lane.address, nonce, why: error.message, alarm: true }
+    context.logThrottled('policy:renew', fields, 'policy refused, no higher fee')
+    return false
   })
   if (stored)
     context.log.info({ lane: lane.address, nonce, attempt, purpose }, 'transaction renewed')

@@ -1,23 +1,13 @@
-import {
-  encodeFunctionData,
-  type Hex,
-  keccak256,
-  type Log,
-  type PrivateKeyAccount,
-  parseEventLogs,
-} from 'viem'
+import { encodeFunctionData, type Hex, type Log, parseEventLogs } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import {
-  type AuthorizationTerms,
-  type GivenAuthorization,
-  typedTransfer,
-} from '#shared/chain/erc3009'
+import type { AuthorizationTerms, GivenAuthorization } from '#shared/chain/erc3009'
 import { gasLimits, manyGasLimit, type OpKind, opKinds } from '#shared/chain/gas'
 import { refOf } from '#shared/chain/ref'
 import { toUnixSeconds } from '#shared/clock'
 import { needsContract } from '../chain/authorization'
 import type { Context } from '../context'
+import type { Call, Fees } from '../keys/keys'
 import {
   type BatchableTask,
   isBatchable,
@@ -26,14 +16,6 @@ import {
   type Task,
 } from '../operations/operation'
 import type { Operation } from '../operations/operation.store'
-
-/** What a transaction does, apart from who sends it and at what fee. */
-export type Call = {
-  readonly to: `0x${string}`
-  readonly data: `0x${string}`
-  readonly valueWei: bigint
-  readonly gas: bigint
-}
 
 /**
  * The call an operation needs when it is sent alone; more gas for each try that failed. `foreign` is
@@ -87,7 +69,10 @@ async function returnCall(
 ): Promise<Call> {
   const terms = transferTerms(context, operation)!
   const { domain, ausd } = context.contracts
-  const signature = await context.treasury.signTypedData(typedTransfer(domain, terms))
+  // Whoever sees this signature can use it, so it counts from now on, whether it is sent or not.
+  const signature = await context.database.transaction((tx) =>
+    context.treasury.sign(tx, domain, terms),
+  )
   return transferCall({ ...terms, signature }, ausd, gasLimits.transferWithAuthorization)
 }
 
@@ -137,7 +122,7 @@ function transferCall(signed: GivenAuthorization, ausd: Hex, gas: bigint): Call 
 type Line = Extract<Task, { kind: BatchableTask['kind'] | 'verify' | 'freeze' }>
 
 /** The call of an operation on the credit line, alone in its transaction. */
-const lineCall = (task: Line, creditLine: Hex): Call => ({
+export const lineCall = (task: Line, creditLine: Hex): Call => ({
   to: creditLine,
   data: lineData(task),
   valueWei: 0n,
@@ -255,9 +240,6 @@ export const noopCall = (lane: `0x${string}`): Call => ({
   gas: gasLimits.nativeTransfer,
 })
 
-/** Fees of a type-2 transaction, in wei per gas. */
-export type Fees = { readonly maxFeeWei: bigint; readonly priorityWei: bigint }
-
 /**
  * Headroom costs nothing: both the charge and the reserve budget of Monad use
  * min(maxFee, base + priority). The floor is twice Monad's least base fee of 100 gwei.
@@ -303,26 +285,3 @@ export const raisedGas = (gas: bigint, tries: number): bigint => {
 }
 /** Monad refuses more than this in one transaction. */
 export const gasMax = 30_000_000n
-
-type Signed = { readonly raw: Hex; readonly hash: Hex }
-
-/** Signs without asking the node. The same fields give the same bytes (RFC 6979). */
-export async function signCall(
-  key: PrivateKeyAccount,
-  chainId: number,
-  fields: { nonce: number; call: Call; fees: Fees },
-): Promise<Signed> {
-  const { nonce, call, fees } = fields
-  const raw = await key.signTransaction({
-    type: 'eip1559',
-    chainId,
-    nonce,
-    to: call.to,
-    data: call.data,
-    value: call.valueWei,
-    gas: call.gas,
-    maxFeePerGas: fees.maxFeeWei,
-    maxPriorityFeePerGas: fees.priorityWei,
-  })
-  return { raw, hash: keccak256(raw) }
-}

@@ -1,0 +1,146 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Glob } from 'bun'
+import { eq } from 'drizzle-orm'
+import { actors } from '#test/support/contracts'
+import { attempts } from '../lanes/lane.store'
+import { orderOf, type Task } from '../operations/operation'
+import { operations } from '../operations/operation.store'
+import { round } from '../rounds'
+import { newRefId, openFixture, until } from '../test-support'
+import { spent } from './spent.store'
+
+const fixture = await openFixture()
+afterAll(fixture.close)
+const { database } = fixture
+const ana = actors.ana.address.toLowerCase() as `0x${string}`
+const lane = fixture.keys[0]!.address.toLowerCase() as `0x${string}`
+
+const credit = (ausd: bigint): Task & { kind: 'credit' } => ({
+  kind: 'credit',
+  payload: { refId: newRefId(), wallet: ana, ausd: String(ausd), held: false },
+})
+const giveBack = (ausd: bigint): Task & { kind: 'return' } => ({
+  kind: 'return',
+  payload: { payoutId: crypto.randomUUID(), wallet: ana, ausd: String(ausd) },
+})
+const sumOf = async (signer: string): Promise<bigint> => {
+  const rows = await database.read((db) =>
+    db
+      .select({ amount: spent.amount })
+      .from(spent)
+      .where(eq(spent.signer, signer as `0x${string}`)),
+  )
+  return rows.reduce((sum, { amount }) => sum + amount, 0n)
+}
+const begin = async (limits: Parameters<typeof fixture.signersOf>[0], settings = {}) => ({
+  ...(await fixture.begin(settings)),
+  ...fixture.signersOf(limits),
+})
+const isHeld = async (task: Task) => {
+  const { state, reason, notBefore } = await fixture.operationOf(task)
+  return state === 'waiting' && reason === 'policy_refused' && notBefore.getTime() > Date.now()
+}
+const attemptsOf = async (nonce: number): Promise<number> =>
+  (await database.read((db) => db.select().from(attempts).where(eq(attempts.nonce, nonce)))).length
+/** What a person does who raised a limit: the service is started again, and the wait is over. */
+const release = (task: Task) =>
+  database.run((db) =>
+    db
+      .update(operations)
+      .set({ notBefore: new Date() })
+      .where(eq(operations.id, orderOf(task).id)),
+  )
+
+test('security: the private keys are in one file, and nothing else signs', () => {
+  const folder = join(import.meta.dir, '..')
+  const sources = [...new Glob('**/*.ts').scanSync(folder)].filter(
+    (path) => !/\.test\.ts$|test-support/.test(path),
+  )
+  const signing = /viem\/accounts|signTransaction|signTypedData|signMessage|\.sign\(\{/
+  const found = sources.filter((path) => signing.test(readFileSync(join(folder, path), 'utf8')))
+  expect(found).toEqual(['keys/keys.ts'])
+})
+
+describe('security: above a limit', () => {
+  test('of one operation nothing is signed, a person is waited for, and others pass', async () => {
+    const context = await begin({ credit: { most: 5_000_000n, day: 10n ** 15n } })
+    const [much, one, another] = [credit(5_000_001n), credit(1_000_000n), credit(1_000_000n)]
+    for (const task of [one, much, another]) await fixture.command(task)
+    for (const task of [one, another])
+      expect((await fixture.finish(context, task)).state).toBe('settled')
+    expect(await isHeld(much)).toBe(true)
+    const raised = await fixture.begin()
+    await release(much)
+    expect((await fixture.finish(raised, much)).state).toBe('settled')
+  })
+
+  test('of a day what fits is done, packed or not, also by a process that comes later', async () => {
+    const before = await sumOf(lane)
+    const limits = { credit: { most: 10n ** 12n, day: before + 5_000_000n } }
+    const tasks = [credit(3_000_000n), credit(2_000_000n), credit(1_000_000n)]
+    for (const task of tasks) await fixture.command(task)
+    const ended = async () =>
+      Promise.all(
+        tasks.map(
+          async (task) =>
+            (await isHeld(task)) || (await fixture.operationOf(task)).state === 'settled',
+        ),
+      )
+    const context = await begin(limits)
+    await until(async () => {
+      await round(context)
+      return (await ended()).every(Boolean)
+    }, 'each being done or held')
+    expect((await sumOf(lane)) - before).toBeLessThanOrEqual(5_000_000n)
+    const held = []
+    for (const task of tasks) if (await isHeld(task)) held.push(task)
+    expect(held).toHaveLength(1)
+    await release(held[0]!)
+    await round(await begin(limits))
+    expect(await isHeld(held[0]!)).toBe(true)
+    await release(held[0]!)
+    expect((await fixture.finish(await fixture.begin(), held[0]!)).state).toBe('settled')
+  })
+
+  test('of returns the treasury signs nothing', async () => {
+    const context = await begin({ return: { most: 1_000_000n, day: 1_500_000n } })
+    const before = await fixture.balanceOf(ana)
+    const tasks = [giveBack(1_000_001n), giveBack(1_000_000n), giveBack(900_000n)]
+    for (const task of tasks) await fixture.command(task)
+    await until(async () => {
+      await round(context)
+      return (await fixture.balanceOf(ana)) > before && (await isHeld(tasks[0]!))
+    }, 'one return')
+    await until(async () => {
+      await round(context)
+      const held = await Promise.all(tasks.map(isHeld))
+      return held.filter(Boolean).length === 2
+    }, 'two being held')
+    for (const task of tasks) {
+      await release(task)
+      await fixture.finish(await fixture.begin(), task)
+    }
+    expect((await fixture.balanceOf(ana)) - before).toBe(2_900_001n)
+  })
+})
+
+test('a transaction that is signed again with a higher fee counts once', async () => {
+  const context = await fixture.begin()
+  const before = await sumOf(lane)
+  fixture.endpoint.intercept = (method) =>
+    method === 'eth_sendRawTransaction'
+      ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: `0x${'00'.repeat(32)}` }))
+      : undefined
+  const task = credit(4_000_000n)
+  await fixture.command(task)
+  await until(async () => {
+    await round(context)
+    const held = await fixture.operationOf(task)
+    return held.state === 'assigned' && (await attemptsOf(held.nonce!)) > 1
+  }, 'a second attempt')
+  fixture.endpoint.intercept = undefined
+  await fixture.finish(context, task)
+  expect((await sumOf(lane)) - before).toBe(4_000_000n)
+})

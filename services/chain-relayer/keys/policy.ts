@@ -1,0 +1,195 @@
+import { decodeFunctionData, encodeFunctionData, type Hex, keccak256, stringToHex } from 'viem'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import type { AuthorizationTerms, TokenDomain } from '#shared/chain/erc3009'
+import { opKinds } from '#shared/chain/gas'
+
+// What our keys may sign: nothing but this. It is decided by what the signature would let happen,
+// read back from the very bytes that would be signed, and never by what an order says of itself: an
+// order may come from a service that was broken into.
+
+/** What costs us money: AUSD of the treasury (10⁻⁶), of a drip native coin (wei). */
+export const spendings = ['credit', 'repay', 'return', 'drip'] as const
+export type Spending = (typeof spendings)[number]
+
+/** For each key: `most` in one operation, `day` from midnight to midnight, UTC. */
+export type Limit = { readonly most: bigint; readonly day: bigint }
+
+export type Policy = {
+  readonly chainId: number
+  readonly ausd: Hex
+  readonly creditLine: Hex
+  readonly limits: { readonly [S in Spending]: Limit }
+}
+
+type Settings = {
+  readonly [N in
+    | 'creditMaxAusd'
+    | 'creditDayMaxAusd'
+    | 'repayMaxAusd'
+    | 'repayDayMaxAusd'
+    | 'returnMaxAusd'
+    | 'returnDayMaxAusd'
+    | 'dripWei'
+    | 'dripDayMaxWei']: bigint
+} & { readonly chainId: number; readonly ausdAddress: Hex; readonly creditLineAddress: Hex }
+
+/** The policy of a configuration, whose limits are in whole AUSD. */
+export function policyOf(config: Settings): Policy {
+  const limit = (mostAusd: bigint, dayAusd: bigint): Limit => ({
+    most: mostAusd * 1_000_000n,
+    day: dayAusd * 1_000_000n,
+  })
+  return {
+    chainId: config.chainId,
+    ausd: config.ausdAddress,
+    creditLine: config.creditLineAddress,
+    limits: {
+      credit: limit(config.creditMaxAusd, config.creditDayMaxAusd),
+      repay: limit(config.repayMaxAusd, config.repayDayMaxAusd),
+      return: limit(config.returnMaxAusd, config.returnDayMaxAusd),
+      drip: { most: config.dripWei, day: config.dripDayMaxWei },
+    },
+  }
+}
+
+/** One thing a signature pays for. The chain does the same `identity` once, however often it is signed. */
+export type Spend = {
+  readonly spending: Spending
+  readonly identity: Hex
+  readonly amount: bigint
+}
+
+/** `never`: no key of ours signs it. `limit`: a person may raise the limit, or the next day bring room. */
+export type Refusal = { readonly why: string; readonly by: 'never' | 'limit' }
+
+/** A key signs no such thing. */
+export class PolicyRefused extends Error {
+  override name = 'PolicyRefused'
+  constructor(readonly refusal: Refusal) {
+    super(refusal.why)
+  }
+}
+
+const never = (why: string): PolicyRefused => new PolicyRefused({ why, by: 'never' })
+
+export const overLimit = (why: string): PolicyRefused => new PolicyRefused({ why, by: 'limit' })
+
+/** What a transaction does, apart from who sends it and what gas may cost. */
+export type Deed = { readonly to: Hex; readonly data: Hex; readonly valueWei: bigint }
+
+/**
+ * What a transaction of a lane pays for, at this nonce. Throws `PolicyRefused` when a lane does no
+ * such thing.
+ */
+export function spendsOfCall(policy: Policy, nonce: number, { to, data, valueWei }: Deed): Spend[] {
+  const isOf = (contract: Hex) => to.toLowerCase() === contract.toLowerCase()
+  const isContract = isOf(policy.creditLine) || isOf(policy.ausd)
+  if (isContract && valueWei !== 0n) throw never('native coin for a contract')
+  const spends = isOf(policy.creditLine)
+    ? spendsOnLine(data)
+    : isOf(policy.ausd)
+      ? spendsOnToken(data)
+      : spendsOnPayment(nonce, to, data, valueWei)
+  return spends.map((spend) => withinMost(policy, spend))
+}
+
+/** What a transfer that the treasury's key signs pays for. Throws `PolicyRefused`. */
+export function spendsOfTransfer(
+  policy: Policy,
+  treasury: Hex,
+  domain: TokenDomain,
+  { from, to, value, nonce }: AuthorizationTerms,
+): Spend[] {
+  if (domain.verifyingContract.toLowerCase() !== policy.ausd.toLowerCase())
+    throw never(`a transfer of the token ${domain.verifyingContract}`)
+  if (domain.chainId !== policy.chainId) throw never(`a transfer on the chain ${domain.chainId}`)
+  if (from.toLowerCase() !== treasury.toLowerCase()) throw never(`a transfer from ${from}`)
+  // Signed again and again with another end: by its nonce the token does it once.
+  const spend = { identity: hashOf(to, value, nonce), amount: BigInt(value) }
+  return [withinMost(policy, { spending: 'return', ...spend })]
+}
+
+function withinMost({ limits }: Policy, spend: Spend): Spend {
+  const { most } = limits[spend.spending]
+  if (spend.amount <= most) return spend
+  throw overLimit(`one ${spend.spending} of ${spend.amount}, ${most} at most`)
+}
+
+/** A drip, or a noop, which pays nothing: native coin and no call. */
+function spendsOnPayment(nonce: number, to: Hex, data: Hex, amount: bigint): Spend[] {
+  if (data !== '0x') throw never(`a call of ${to}`)
+  // Nothing but the nonce refuses a second drip.
+  return amount === 0n ? [] : [{ spending: 'drip', identity: hashOf(to, amount, nonce), amount }]
+}
+
+const hashOf = (...parts: readonly (string | bigint | number)[]): Hex =>
+  keccak256(stringToHex(parts.join(':').toLowerCase()))
+
+/** Who pays has signed it: the wallet itself, or the treasury, whose key has its own limits. */
+function spendsOnToken(data: Hex): Spend[] {
+  const { functionName, args } = decoded(ausdAbi, data)
+  // Seven arguments: the form that takes a signature as bytes, which alone we send.
+  if (functionName !== 'transferWithAuthorization' || args?.length !== 7)
+    throw never(`${functionName} of the token`)
+  return []
+}
+
+function spendsOnLine(data: Hex): Spend[] {
+  const call = decoded(creditLineAbi, data)
+  switch (call.functionName) {
+    case 'topUp':
+      return [{ spending: 'credit', identity: keccak256(data), amount: call.args[2] }]
+    case 'repayFor':
+      return [{ spending: 'repay', identity: keccak256(data), amount: call.args[2] }]
+    case 'revokeTopUp':
+    case 'revokeRepayment':
+    case 'extendHold':
+    case 'setVerified':
+    case 'setFrozen':
+      return []
+    case 'many':
+      return call.args[0].flatMap((op) => spendsOnLine(asAlone(op)))
+    default:
+      throw never(`${call.functionName} of the credit line`)
+  }
+}
+
+type Op = { kind: number; ref: Hex; account: Hex; amount: bigint; paidAt: bigint }
+
+/** The call that does alone what this element of `many` does: it counts alike, packed or not. */
+function asAlone({ kind, ref, account, amount, paidAt }: Op): Hex {
+  const abi = creditLineAbi
+  switch (kind) {
+    case opKinds.topUp:
+    case opKinds.heldTopUp: {
+      const args = [ref, account, amount, kind === opKinds.heldTopUp] as const
+      return encodeFunctionData({ abi, functionName: 'topUp', args })
+    }
+    case opKinds.repayFor:
+    case opKinds.heldRepayFor: {
+      const args = [ref, account, amount, kind === opKinds.heldRepayFor, paidAt] as const
+      return encodeFunctionData({ abi, functionName: 'repayFor', args })
+    }
+    case opKinds.revokeTopUp:
+      return encodeFunctionData({ abi, functionName: 'revokeTopUp', args: [ref] })
+    case opKinds.revokeRepayment:
+      return encodeFunctionData({ abi, functionName: 'revokeRepayment', args: [ref] })
+    case opKinds.extendHold:
+      return encodeFunctionData({ abi, functionName: 'extendHold', args: [ref] })
+    default:
+      throw never(`an operation of kind ${kind} in many`)
+  }
+}
+
+/**
+ * The function and its arguments. Bytes that do not come out again when these are encoded might be
+ * read differently by the contract: they are refused.
+ */
+function decoded<const abi extends typeof ausdAbi | typeof creditLineAbi>(abi: abi, data: Hex) {
+  try {
+    const call = decodeFunctionData({ abi, data })
+    if (encodeFunctionData({ abi, ...call } as never) === data.toLowerCase()) return call
+  } catch {}
+  throw never(`the call ${data.slice(0, 10)}, which our contracts do not have or read otherwise`)
+}

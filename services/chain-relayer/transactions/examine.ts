@@ -1,0 +1,227 @@
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { refOf } from '#shared/chain/ref'
+import { toUnixSeconds } from '#shared/clock'
+import { findUse, isUsedAt } from '../chain/authorization'
+import { type AfterRevert, afterRevert, doubtsMax, revertOf } from '../chain/errors'
+import type { Head } from '../chain/node'
+import type { Context } from '../context'
+import type { Call, Fees } from '../keys/keys'
+import { type Refusal, spendsOfCall } from '../keys/policy'
+import { lapsesSoon, type PayloadOf, payerOf } from '../operations/operation'
+import {
+  blockOfRef,
+  newestRevision,
+  type Operation,
+  postponeOperation,
+} from '../operations/operation.store'
+import { giveUp, settle } from '../operations/order'
+import { type Funds, fundsFor } from './cover'
+import { callOf, runsForeignCode, transferTerms } from './transaction'
+
+/** What is known of an operation that may be sent. */
+export type Fit = {
+  readonly call: Call
+  /** What the wallet of a take or a send holds. */
+  readonly funds?: Funds | undefined
+  /** The lane that must send it; any other one when it is left out. */
+  readonly only?: `0x${string}` | undefined
+}
+
+/** How an operation would be sent, and after which block. */
+export type Terms = { readonly from: `0x${string}`; readonly fees: Fees; readonly head: Head }
+
+const waitMs = 15_000
+/** Two states of the chain disagree: the newer one is about to become final. */
+export const unsettledMs = 500
+
+/**
+ * Examines an operation before it gets a nonce, because a revert costs the whole gas limit. Answers
+ * what to send; or undefined when the operation ended here, or must wait. Throws `PolicyRefused`
+ * when no key would sign it, before the chain is asked what it thinks of it.
+ */
+export async function examine(
+  context: Context,
+  operation: Operation,
+  terms: Terms,
+): Promise<Fit | undefined> {
+  const { from, head } = terms
+  if (await isNeedless(context, operation)) {
+    await context.database.transaction((tx) => settle(tx, operation, null))
+    context.log.info({ operationId: operation.id, kind: operation.kind }, 'nothing to send')
+    context.poke()
+    return undefined
+  }
+  if (runsOut(context, operation, head)) {
+    await lookUp(context, operation)
+    return undefined
+  }
+  if (operation.kind === 'drip' && !(await canAfford(context, operation, from))) return undefined
+  const foreign = await runsForeignCode(context, operation)
+  const call = await callOf(context, operation, foreign)
+  spendsOfCall(context.policy, 0, call)
+  const expected = await foresee(context, operation, { call, foreign, ...terms })
+  if (expected === 'send') {
+    const only = foreign ? from : undefined
+    return { call, only, funds: await fundsFor(context, operation) }
+  }
+  await waitOrEnd(context, operation, expected)
+  return undefined
+}
+
+/** Too little is left of its window, by our clock or by the chain's: sending it may cost gas for nothing. */
+function runsOut({ clock }: Context, operation: Operation, head: Head): boolean {
+  if (operation.kind !== 'take' && operation.kind !== 'send') return false
+  const ours = BigInt(toUnixSeconds(clock()))
+  const now = head.timestamp > ours ? head.timestamp : ours
+  return lapsesSoon(operation.payload.authorization, now)
+}
+
+async function isNeedless(context: Context, operation: Operation): Promise<boolean> {
+  const { database, node, settings } = context
+  if (operation.kind === 'verify' || operation.kind === 'freeze')
+    return (await database.read((db) => newestRevision(db, operation))) > operation.revision!
+  if (operation.kind === 'extend') return isExtended(context, operation.payload)
+  if (operation.kind !== 'drip') return false
+  const heldWei = await node.reader.getBalance({ address: operation.wallet })
+  return heldWei >= settings.dripBelowWei
+}
+
+/** Whether the hold ends, finally, later than it did when the order was given. */
+async function isExtended({ node, contracts }: Context, { refId, until }: PayloadOf<'extend'>) {
+  const { number: blockNumber } = await node.finalizedHead()
+  const [, , , endsAt] = await node.reader.readContract({
+    address: contracts.creditLine,
+    abi: creditLineAbi,
+    functionName: 'holdOf',
+    args: [refOf(refId)],
+    blockNumber,
+  })
+  return endsAt > BigInt(until)
+}
+
+async function canAfford(context: Context, operation: Operation, lane: `0x${string}`) {
+  const { dripWei, laneFloorWei } = context.settings
+  const balanceWei = await context.node.reader.getBalance({ address: lane })
+  if (balanceWei - dripWei >= laneFloorWei && balanceWei > dripWei) return true
+  const fields = { lane, balanceWei: String(balanceWei), alarm: true }
+  context.logThrottled(`drips:${lane}`, fields, 'lane is too low on native coin for drips: fund it')
+  await context.database.run((db) => postponeOperation(db, operation.id, waitMs, 0))
+  return false
+}
+
+/**
+ * Calls without sending, by the same sender, at the same gas and fees: a contract can see all three.
+ * A refusal counts only when the finalized state refuses for the same reason as the newest. When
+ * nobody can say, it is sent: a revert costs gas and nothing else. Where code of a user's might be
+ * glad of that, it waits.
+ */
+async function foresee(
+  context: Context,
+  operation: Operation,
+  { call, from, fees, foreign }: Terms & { call: Call; foreign: boolean },
+): Promise<AfterRevert | 'send' | 'unsettled'> {
+  const { to, data, valueWei: value, gas } = call
+  const request = { from, to, data, value, gas, fees }
+  try {
+    const newest = await context.node.call(request, 'latest')
+    if (!('reverted' in newest)) return 'send'
+    const head = await context.node.finalizedHead()
+    const settled = await context.node.call(request, head.number)
+    const { treasury, contracts } = context
+    const ours = [treasury.address, contracts.creditLine, contracts.ausd]
+    const revert = revertOf(newest.reverted, ours)
+    if (!('reverted' in settled) || revertOf(settled.reverted, ours) !== revert) return 'unsettled'
+    if (revert === 'not_held' && (await isBehind(context, operation, head.number)))
+      return 'unsettled'
+    return afterRevert(revert, payerOf(operation.kind))
+  } catch (error) {
+    context.log.debug({ err: error, operationId: operation.id }, 'operation could not be simulated')
+    return foreign ? 'unsettled' : 'send'
+  }
+}
+
+/** An endpoint that lags behind the block of the payment says nothing about its hold. */
+async function isBehind({ database }: Context, { payload }: Operation, blockNumber: bigint) {
+  if (!('refId' in payload)) return false
+  return blockNumber < (await database.read((db) => blockOfRef(db, payload.refId)))
+}
+
+/** It is not sent now: it is looked up, waits to be examined again, or has failed. */
+async function waitOrEnd(
+  context: Context,
+  operation: Operation,
+  expected: AfterRevert | 'unsettled',
+) {
+  const { database } = context
+  const { id, kind } = operation
+  const postpone = (ms: number, tries: 0 | 1 = 0) =>
+    database.run((db) => postponeOperation(db, id, ms, tries))
+  if (expected === 'unsettled') return postpone(unsettledMs)
+  if (expected.do === 'look_up') return lookUp(context, operation)
+  if (expected.do === 'doubt' && operation.tries < doubtsMax) return postpone(2_000, 1)
+  if (expected.do === 'wait') {
+    const fields = { operationId: id, kind, alarm: expected.alarm }
+    context.logThrottled(
+      `wait:${kind}`,
+      fields,
+      'operation has to wait: treasury, pause, freeze or role',
+    )
+    return postpone(expected.alarm ? waitMs : unsettledMs)
+  }
+  const { reason, alarm } = expected.do === 'fail' ? expected : { reason: 'reverted', alarm: true }
+  await giveUp(context, operation, reason, alarm)
+}
+
+/** As long as a person needs to look; a limit that was raised, or a new day, lets it pass. */
+const heldMs = 5 * 60_000
+
+/**
+ * No key signs it. Above a limit it waits for a person, who raises the limit or ends the operation,
+ * or for the next day; what no limit would let pass has failed.
+ */
+export async function holdRefused(
+  context: Context,
+  operation: Operation,
+  { why, by }: Refusal,
+): Promise<undefined> {
+  const { id, kind } = operation
+  if (by === 'never') {
+    await giveUp(context, operation, 'policy_refused', true)
+    return
+  }
+  const fields = { operationId: id, kind, why, alarm: true }
+  context.logThrottled(`policy:${kind}`, fields, 'policy refused, a person decides')
+  await context.database.run((db) => postponeOperation(db, id, heldMs, 0, 'policy_refused'))
+}
+
+/**
+ * The token says that this authorization is used, cancelled or expired. Finds out, in finalized
+ * blocks alone, which: whoever submitted it, the transfer happened and counts.
+ */
+async function lookUp(context: Context, operation: Operation): Promise<void> {
+  const postpone = (ms: number) =>
+    context.database.run((db) => postponeOperation(db, operation.id, ms, 0))
+  const terms = transferTerms(context, operation)
+  if (!terms) return void (await postpone(5_000))
+  const head = await context.node.finalizedHead()
+  if (!(await isUsedAt(context, terms, head))) {
+    if (operation.kind !== 'return' && head.timestamp >= BigInt(terms.validBefore))
+      return giveUp(context, operation, 'authorization_expired', false)
+    return void (await postpone(500))
+  }
+  const use = await findUse(context, terms, head, operation.createdAt)
+  if (use === 'cancelled') return giveUp(context, operation, 'authorization_cancelled', false)
+  if (use === 'used_elsewhere')
+    return giveUp(context, operation, 'authorization_used_elsewhere', true)
+  if (use === 'unknown') {
+    const fields = { operationId: operation.id, alarm: true }
+    context.logThrottled(`use:${operation.id}`, fields, 'use of an authorization was not found')
+    return void (await postpone(5_000))
+  }
+  await context.database.transaction((tx) => settle(tx, operation, use.used))
+  context.log.info(
+    { operationId: operation.id, txHash: use.used.txHash },
+    'done by a transaction of somebody else',
+  )
+  context.poke()
+}
