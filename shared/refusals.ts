@@ -33,6 +33,11 @@ export const refusals = {
     status: 429,
     message: 'the limit of this day is reached, try a smaller amount or come back tomorrow (UTC)',
   },
+  gas_budget_spent: {
+    status: 429,
+    message:
+      'too many transfers of this wallet failed on the chain today, come back tomorrow (UTC)',
+  },
 
   nothing_owed: { status: 400, message: 'nothing is owed' },
   settlement_on_its_way: { status: 400, message: 'a payment of this debt is on its way' },

@@ -74,6 +74,10 @@ export const fields = {
     about: 'a lane with less than this above its floor calls a person',
     fallback: '1000000000000000000',
   }),
+  GAS_BUDGET_WEI: amount({
+    about: "what a wallet's transfers may burn by reverting in a day (UTC), in wei",
+    fallback: '1000000000000000000',
+  }),
   BASE_FEE_CAP_WEI: amount({
     about: 'a base fee above this calls a person, in wei per gas',
     fallback: '1000000000000',

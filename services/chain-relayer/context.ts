@@ -42,6 +42,7 @@ export type Settings = {
   readonly dripBelowWei: bigint
   readonly laneFloorWei: bigint
   readonly laneRefillWei: bigint
+  readonly gasBudgetWei: bigint
   readonly baseFeeCapWei: bigint
   readonly oldestAlarmMs: number
   readonly rebroadcastAfterMs: number

@@ -186,6 +186,7 @@ const fast: Settings = {
   dripBelowWei: 20_000_000_000_000_000n,
   laneFloorWei: 0n,
   laneRefillWei: 0n,
+  gasBudgetWei: coin,
   baseFeeCapWei: 1_000_000_000_000n,
   oldestAlarmMs: 300_000,
   rebroadcastAfterMs: 400,

@@ -31,12 +31,15 @@ export const answerCashouts = (context: Context): Answering =>
     const known = await answerFromRivals(context, asked, takenBy)
     if (known && !('refused' in known && known.refused === 'authorization_conflict')) return known
     const checked = await check(context, asked, takenBy)
-    // What is wrong with the request itself is answered before a frozen wallet.
-    if ('refused' in checked && checked.refused !== 'wallet_frozen') return checked
+    // What is wrong with the request itself is answered before what is wrong with the wallet.
+    if ('refused' in checked && !ofWallet.has(checked.refused)) return checked
     if (known) return known // The authorization already serves another payout.
     if ('refused' in checked) return checked
     return store(context, asked, { ...checked, takenBy })
   })
+
+/** Nothing in the request mends these: they are answered after all that could. */
+const ofWallet: ReadonlySet<RefusalCode> = new Set(['wallet_frozen', 'gas_budget_spent'])
 
 /** The answer, if this quote or this authorization already has a row. */
 async function answerFromRivals(
@@ -68,7 +71,7 @@ async function check(
   const bank = await checkChannel(context, asked, price.fiatMinor)
   if (bank) return refuse(bank)
   const chain = await checkOnChain(context, asked)
-  if (chain && chain !== 'wallet_frozen') return refuse(chain)
+  if (chain && !ofWallet.has(chain)) return refuse(chain)
   if (BigInt(asked.authorization.value) > context.dayMicroMax)
     return refuse('amount_above_day_limit')
   if (chain) return refuse(chain)

@@ -48,8 +48,9 @@ export const ChainHold = question('chain.hold', 'chain-relayer', ['payments'], {
 
 /**
  * Would the token accept this authorization now? Checks signature (ECDSA, then ERC-1271), balance
- * and nonce, and that the wallet is not frozen on the credit line. Refused: wallet_frozen,
- * signature_invalid, balance_too_low, nonce_used, chain_unavailable.
+ * and nonce, that the wallet is not frozen on the credit line, and what its reverts burnt today.
+ * Refused: wallet_frozen, signature_invalid, balance_too_low, nonce_used, gas_budget_spent,
+ * chain_unavailable.
  */
 export const AuthorizationCheck = question(
   'chain.authorization.check',
@@ -67,7 +68,7 @@ export const SignatureCheck = question('chain.signature.check', 'chain-relayer',
   answer: Type.Object({ valid: Type.Boolean() }),
 })
 
-/** Relays a signed transfer, once. Refused also: not_verified, wallet_frozen. */
+/** Relays a signed transfer, once. Refused also: not_verified, wallet_frozen, gas_budget_spent. */
 export const SendCreate = question('chain.send.create', 'chain-relayer', ['gateway'], {
   request: Type.Object({ wallet: Address, authorization: Authorization }),
   answer: Type.Object({ sendId: Type.String(), ausd: Amount, to: Address }),

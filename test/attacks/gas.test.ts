@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { connect } from 'nats'
 import {
   type Address,
+  createTestClient,
   createWalletClient,
   type Hex,
   http,
@@ -21,11 +22,12 @@ import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { passwordVariable } from '#infra/nats/server-environment'
 import { chainOf } from '#shared/chain/client'
+import { pause } from '#shared/deadline'
 import { idFor } from '#shared/ids'
 import { ausdOf } from '../support/ledger'
 import { fund, verifiedUser } from '../support/people'
 import { cashoutBody, entryIn } from '../support/requests'
-import { ownStack } from '../support/stack'
+import { ownStack, quickChecks } from '../support/stack'
 import { explained, happens, openBooks, readerOf } from './fixture'
 
 let stack: Stack
@@ -34,7 +36,11 @@ let stack: Stack
 const stolen = 'the password of payments'
 
 beforeAll(async () => {
-  stack = await ownStack({ own: { [passwordVariable('payments')]: stolen } })
+  stack = await ownStack({
+    own: { [passwordVariable('payments')]: stolen },
+    // At 2 gwei, the least this chain takes of us, three reverts of a contract wallet are over it.
+    env: { ...quickChecks, 'chain-relayer': { GAS_BUDGET_WEI: '1000000000000000' } },
+  })
 }, 90_000)
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
@@ -177,6 +183,69 @@ describe('a contract wallet burns the gas of a transaction', () => {
     },
     90_000,
   )
+})
+
+/**
+ * The next block is by a proposer the wallets do not like from the moment on in which a transaction
+ * waits for it: what they are asked before, they grant.
+ */
+async function choosingProposers() {
+  const { rpcUrl, chainId } = stack.info.chain
+  const client = createTestClient({
+    mode: 'anvil',
+    chain: chainOf(chainId),
+    transport: http(rpcUrl),
+  })
+  const proposer = (liked: boolean) =>
+    client.setCoinbase({ address: `0x${'00'.repeat(19)}${liked ? '02' : '01'}` })
+  const stop = new AbortController()
+  await proposer(true)
+  const choosing = (async () => {
+    let wasLiked = true
+    while (!stop.signal.aborted) {
+      const isLiked = (await client.getTxpoolStatus()).pending === 0
+      if (isLiked !== wasLiked) await proposer(isLiked)
+      wasLiked = isLiked
+      await pause(5)
+    }
+  })()
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stop.abort()
+      await choosing
+      await proposer(true)
+    },
+  }
+}
+
+describe('a contract wallet that likes one proposer of blocks and not another', () => {
+  const triesMax = 8
+  const budgetSpent = {
+    status: 429,
+    body: {
+      error:
+        'too many transfers of this wallet failed on the chain today, come back tomorrow (UTC)',
+    },
+  }
+
+  test('has one cash-out after the other revert, each after its simulation passed', async () => {
+    const person = await trickster(3)
+    const revertedSoFar = await watchGas()
+    await using _ = await choosingProposers()
+    const statuses: number[] = []
+    let last: Awaited<ReturnType<Person['post']>> | undefined
+    while (statuses.length < triesMax && last?.status !== 429) {
+      last = await person.post(
+        '/cashouts',
+        await cashoutBody(stack, person, { ausdMicro: 1_000_000n }),
+      )
+      statuses.push(last.status)
+      if (last.status === 200) await entryIn(person, last.body.payoutId, 'paid', 'failed')
+    }
+    expect(await revertedSoFar()).toBeLessThanOrEqual(3)
+    expect({ status: last?.status, body: last?.body }).toEqual(budgetSpent)
+    expect(Number(last!.headers.get('Retry-After'))).toBeGreaterThan(2)
+  }, 120_000)
 })
 
 const alarmsOf = (service: string) =>

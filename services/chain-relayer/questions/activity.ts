@@ -18,6 +18,7 @@ const reasons = new Map<string, string>([
   ['authorization_used_elsewhere', 'the authorization was used for another transfer'],
   ['signature_invalid', 'the token did not accept the signature'],
   ['account_frozen', 'the issuer of AUSD has frozen the wallet or its recipient'],
+  ['gas_budget_spent', 'too many transfers of this wallet failed on the chain that day'],
   ['content_refused', 'the token does not accept this recipient'],
 ])
 const otherwise = 'the token refused the transfer'

@@ -181,8 +181,8 @@ describe('a contract wallet', () => {
     expect(await fixture.balanceOf(wallet)).toBe(7_000_000n)
   })
 
-  test('security: whose code passes a simulation and fails on the chain gets one try', async () => {
-    const context = await fixture.begin()
+  /** It burns the gas of whatever is not free; what is asked as by our lane is made to pass. */
+  async function burner() {
     const { key } = await newWallet(fixture, 0n)
     const data = encodeDeployData({
       abi: trickWalletAbi,
@@ -194,21 +194,62 @@ describe('a contract wallet', () => {
     const receipt = await chain.waitForTransactionReceipt({ hash, pollingInterval: 50 })
     const wallet = receipt.contractAddress!
     await fixture.mint(wallet, 10_000_000n)
-    const window = { validAfter: '0', validBefore: '4000000000' }
-    const terms = { from: wallet, to: treasury, value: '1', ...window, nonce: newNonce() }
-    const task = take({ ...terms, signature: `0x${'00'.repeat(96)}` })
-    await fixture.command(task)
-    const lane = fixture.keys[0]!.address
+    const sign = (to: Hex = treasury, value = '1') => {
+      const window = { validAfter: '0', validBefore: '4000000000' }
+      const terms = { from: wallet, to, value, ...window, nonce: newNonce() }
+      return { ...terms, signature: `0x${'00'.repeat(96)}` as Hex }
+    }
     // There is always something left that tells them apart: the simulation is made to pass.
     fixture.endpoint.intercept = (method, _, params) =>
       method === 'eth_call' && (params[0] as { from?: string }).from === lane.toLowerCase()
         ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: '0x' }))
         : undefined
+    return { wallet, sign }
+  }
+  const lane = fixture.keys[0]!.address
+
+  test('security: whose code passes a simulation and fails on the chain gets one try', async () => {
+    const context = await fixture.begin()
+    const { sign } = await burner()
+    const task = take(sign())
+    await fixture.command(task)
     const before = await chain.getTransactionCount({ address: lane })
     const ended = await fixture.finish(context, task)
-    fixture.endpoint.intercept = undefined
     expect(ended).toMatchObject({ state: 'failed', reason: 'reverted' })
     expect(await chain.getTransactionCount({ address: lane })).toBe(before + 1)
+  })
+
+  test("security: burns what a day's budget allows, however many it orders at once, and no more", async () => {
+    const context = await fixture.begin({ gasBudgetWei: 1n })
+    const { wallet, sign } = await burner()
+    const tasks = [1, 2, 3, 4, 5].map(() => take(sign()))
+    for (const task of tasks) await fixture.command(task)
+    const before = await chain.getTransactionCount({ address: lane })
+    const reasons = []
+    for (const task of tasks) reasons.push((await fixture.finish(context, task)).reason)
+    expect(await chain.getTransactionCount({ address: lane })).toBe(before + 1)
+    const spent = 'gas_budget_spent'
+    expect(reasons.toSorted()).toEqual([spent, spent, spent, spent, 'reverted'])
+    fixture.endpoint.intercept = undefined
+    // Told after all that is wrong with the request itself.
+    const check = (value: string) =>
+      answersOf(context)
+        .find((one) => one.question === questions.AuthorizationCheck)!
+        .answer({ authorization: sign(treasury, value) })
+    expect(await check('99000000')).toEqual({ refused: 'balance_too_low' })
+    expect(await check('1')).toEqual({ refused: spent })
+    const known = await context.account(wallet)
+    const ask = { ...context, account: () => Promise.resolve({ ...known, verified: true }) }
+    const send = (value: string) => createSend(ask, wallet, canonical(sign(recipient, value)))
+    expect(await send('99000000')).toEqual({ refused: 'balance_too_low' })
+    expect(await send('1')).toEqual({ refused: spent })
+    expect(
+      await createSend(
+        { ...ask, settings: fixture.context.settings },
+        wallet,
+        canonical(sign(recipient)),
+      ),
+    ).toHaveProperty('ok')
   })
 
   test('signs in by its own code; an account without code never does', async () => {

@@ -8,6 +8,7 @@ import { type Answer, ok, refuse } from '#shared/refusals'
 import { acceptedByContract } from '../chain/authorization'
 import type { Context } from '../context'
 import { findLanes } from '../lanes/lane.store'
+import { isBudgetSpent } from '../operations/burnt.store'
 import { countOpen, countWatched } from '../operations/operation.store'
 import { deadLetters, outbox } from '../schema.store'
 import { readActivity } from './activity'
@@ -29,7 +30,12 @@ export const answersOf = (context: Context): Answering[] => [
     unlessUnreadable(context, async () => {
       const signed = canonical(authorization)
       const refused = refusalOfSigner(await signerFacts(context, signed), signed)
-      return refused ? refuse(refused) : ok({})
+      if (refused) return refuse(refused)
+      const { database, settings } = context
+      const isSpent = await database.read((db) =>
+        isBudgetSpent(db, signed.from, settings.gasBudgetWei),
+      )
+      return isSpent ? refuse('gas_budget_spent') : ok({})
     }),
   ),
   answering(questions.SignatureCheck, ({ wallet, text, signature }) =>

@@ -7,6 +7,7 @@ import { failpoint } from '#shared/failpoint'
 import { type Answer, ok, type RefusalCode, refuse } from '#shared/refusals'
 import { isSignedBy, transferDigest } from '../chain/authorization'
 import type { Context } from '../context'
+import { isBudgetSpent } from '../operations/burnt.store'
 import { lapsesSoon, type Order, orderOf, sendIdOf } from '../operations/operation'
 import {
   findOperation,
@@ -144,6 +145,8 @@ async function store(context: Context, order: Order, balanceMicro: bigint): Prom
     if (await isTaken(tx, wallet, authorizationNonce!)) return refuse('authorization_conflict')
     const leaving = await leavingMicro(tx, wallet, authorizationNonce!)
     if (balanceMicro - leaving < leavesMicro) return refuse('balance_too_low')
+    if (await isBudgetSpent(tx, wallet, context.settings.gasBudgetWei))
+      return refuse('gas_budget_spent')
     await insertOperation(tx, order)
     return answerAgain(order, (await findOperation(tx, order.id))!)
   })

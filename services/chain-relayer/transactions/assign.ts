@@ -17,7 +17,8 @@ import {
   type Operation,
   postponeOperation,
 } from '../operations/operation.store'
-import { costWei, inFlightWei, isCovered } from './cover'
+import { giveUp } from '../operations/order'
+import { budgetOf, costWei, inFlightWei, isCovered } from './cover'
 import { examine, type Fit, holdRefused, type Terms, unsettledMs } from './examine'
 import { batched, feesFor, lineCall, manyCall } from './transaction'
 
@@ -71,9 +72,14 @@ async function withRoom({ node, settings }: Context, held: HeldLane) {
   return { ...held, free: openMax - held.open.length, roomWei }
 }
 
-/** The wallet cannot pay this beside what it has in flight. */
+/** The wallet cannot pay this, or its budget not the gas, beside what it has in flight. */
 class Uncovered extends Error {
   override name = 'Uncovered'
+}
+
+/** What the wallet's transfers burnt by reverting is all that a day is given for that. */
+class BudgetSpent extends Error {
+  override name = 'BudgetSpent'
 }
 
 class LostRace extends Error {
@@ -94,7 +100,13 @@ async function assign(
   const operationIds = operations.map(({ id }) => id)
   try {
     await context.database.transaction(async (tx) => {
-      if (funds && !(await isCovered(tx, operations[0]!, funds))) throw new Uncovered()
+      if (funds) {
+        const [operation] = operations
+        if (!(await isCovered(tx, operation!, funds))) throw new Uncovered()
+        const budget = await budgetOf(tx, context, operation!, costWei(call, fees))
+        if (budget === 'spent') throw new BudgetSpent()
+        if (budget === 'later') throw new Uncovered()
+      }
       const nonce = await drawNonce(tx, lane, context.holder)
       if (nonce === undefined) throw new LostRace('the lease of the lane was lost')
       const at = { lane: lane.address, nonce }
@@ -107,6 +119,10 @@ async function assign(
   } catch (error) {
     if (error instanceof Uncovered) {
       await context.database.run((db) => postponeOperation(db, operationIds[0]!, unsettledMs, 0))
+      return false
+    }
+    if (error instanceof BudgetSpent) {
+      await giveUp(context, operations[0]!, 'gas_budget_spent', false)
       return false
     }
     if (error instanceof PolicyRefused) {

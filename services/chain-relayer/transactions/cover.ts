@@ -2,6 +2,7 @@ import type { Tx } from '#shared/db/open'
 import type { Context } from '../context'
 import type { Call, Fees } from '../keys/keys'
 import type { OpenTransaction } from '../lanes/lane.store'
+import { atStakeWei, burntToday } from '../operations/burnt.store'
 import { lockWallet, type Operation, unseenMicro } from '../operations/operation.store'
 import { atLeast } from './transaction'
 
@@ -33,6 +34,33 @@ export async function isCovered(
 ): Promise<boolean> {
   await lockWallet(tx, wallet)
   return funds.ausdMicro - (await unseenMicro(tx, wallet, funds.blockNumber)) >= leavesMicro
+}
+
+// Code of the user's decides whether such a transfer reverts, and it can tell a transaction from what
+// it was asked before. No more of them are in flight than the day's budget of their wallet would pay
+// for if all reverted; one may always go, so that each gets its turn.
+
+/** Whether another transfer of a wallet may go: not before those in flight are final, or not today. */
+export function budgetFor(wei: {
+  readonly budget: bigint
+  readonly burnt: bigint
+  readonly atStake: bigint
+  readonly cost: bigint
+}): 'room' | 'later' | 'spent' {
+  if (wei.burnt >= wei.budget) return 'spent'
+  const isAlone = wei.atStake === 0n
+  return isAlone || wei.burnt + wei.atStake + wei.cost <= wei.budget ? 'room' : 'later'
+}
+
+/** The same of an operation, under the lock of its wallet, which `isCovered` takes. */
+export async function budgetOf(
+  tx: Tx,
+  { settings }: Pick<Context, 'settings'>,
+  { wallet }: Operation,
+  cost: bigint,
+): Promise<'room' | 'later' | 'spent'> {
+  const [burnt, atStake] = [await burntToday(tx, wallet), await atStakeWei(tx, wallet)]
+  return budgetFor({ budget: settings.gasBudgetWei, burnt, atStake, cost })
 }
 
 // A lane signs for what it may have to pay, and that is more than what blocks ask for today: the chain

@@ -19,8 +19,14 @@ import {
   type TransactionOutcome,
 } from '../lanes/lane.store'
 import type { HeldLane } from '../lanes/lease'
-import { guards } from '../operations/operation'
-import { findOperations, moveOperation, type Operation } from '../operations/operation.store'
+import { burntToday, insertBurnt } from '../operations/burnt.store'
+import { guards, payerOf } from '../operations/operation'
+import {
+  findOperations,
+  lockWallet,
+  moveOperation,
+  type Operation,
+} from '../operations/operation.store'
 import { fail, settle } from '../operations/order'
 import { costWei, inFlightWei } from './cover'
 import { bumped, failuresOf, noopCall, raisedGas, runsForeignCode } from './transaction'
@@ -293,7 +299,35 @@ async function conclude(
   const outcome = outcomeOf(attempt, receipt)
   const failures =
     outcome === 'ok' ? failuresOf(receipt.logs, context.contracts.creditLine) : undefined
-  await close(context, transaction, outcome, place, failures)
+  // Monad writes the gas limit here, which is what it charges.
+  const paidWei = receipt.gasUsed * receipt.effectiveGasPrice
+  await close(context, transaction, outcome, place, { failures, paidWei })
+}
+
+/** What reverted in `many`, by position. */
+type Failures = ReadonlyMap<number, unknown>
+
+/** Counts the gas of a reverted transfer against the budget of its wallet. */
+async function noteBurnt(
+  { settings, log }: Context,
+  tx: Tx,
+  burning: {
+    transaction: Pick<OpenTransaction, 'lane' | 'nonce'>
+    operations: readonly Operation[]
+    paidWei: bigint
+  },
+): Promise<void> {
+  const { operations, paidWei: wei } = burning
+  const { lane, nonce } = burning.transaction
+  const [operation] = operations
+  if (!operation || payerOf(operation.kind) !== 'user') return
+  const { wallet } = operation
+  await lockWallet(tx, wallet)
+  const before = await burntToday(tx, wallet)
+  await insertBurnt(tx, { lane, nonce, wallet, wei })
+  if (before >= settings.gasBudgetWei || before + wei < settings.gasBudgetWei) return
+  const fields = { wallet, burntWei: String(before + wei), alarm: true }
+  log.error(fields, 'wallet burnt its budget of gas')
 }
 
 /** Whatever took the nonce is final: none of the other attempts can ever be mined. */
@@ -302,12 +336,13 @@ async function close(
   transaction: OpenTransaction,
   outcome: TransactionOutcome,
   place: Place,
-  failures?: ReadonlyMap<number, unknown>,
+  { failures, paidWei = 0n }: { failures?: Failures | undefined; paidWei?: bigint } = {},
 ): Promise<void> {
   failpoint('relayer:final-before-commit')
   const ends = await context.database.transaction(async (tx) => {
     if (!(await closeTransaction(tx, transaction, { outcome, ...place }))) return undefined
     const operations = await findOperations(tx, transaction.operationIds)
+    if (outcome === 'reverted') await noteBurnt(context, tx, { transaction, operations, paidWei })
     return Promise.all(
       operations.map(async (operation) => {
         const position = transaction.operationIds.indexOf(operation.id)

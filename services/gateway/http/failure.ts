@@ -32,10 +32,12 @@ export const refusedAs = (code: RefusalCode): Refused =>
   new Refused(
     refusals[code].status,
     refusals[code].message,
-    code === 'day_limit_reached' ? secondsToMidnight(Date.now()) : undefined,
+    daily.has(code) ? secondsToMidnight(Date.now()) : undefined,
     code,
   )
 
+/** What only the end of the day mends. */
+const daily: ReadonlySet<RefusalCode> = new Set(['day_limit_reached', 'gas_budget_spent'])
 const dayMs = 86_400_000
 /** The limits of a day count from midnight to midnight, UTC. */
 const secondsToMidnight = (nowMs: number) => Math.ceil((dayMs - (nowMs % dayMs)) / 1_000)

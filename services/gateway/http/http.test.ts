@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { NatsError } from 'nats'
 import { Faulted, Unavailable } from '#shared/bus/ask'
 import { Overdue } from '#shared/deadline'
+import { refusals } from '#shared/refusals'
 import { etagOf, noneMatch } from '../routes/verify'
 import { addressOf, proxiesOf, requestIdFrom } from './caller'
 import { failureOf, Refused, refusedAs } from './failure'
@@ -9,6 +10,8 @@ import { corsOf } from './headers'
 import { openLimiter } from './limit'
 
 describe('a failure becomes', () => {
+  const dayOver = (code: 'gas_budget_spent' | 'day_limit_reached') =>
+    [refusedAs(code), 429, refusals[code].message, expect.any(Number)] as const
   const broken = Object.assign(new Error('down'), { code: 'ECONNREFUSED' })
   const wrapped = new Error('Failed query: select secret', { cause: broken })
   test.each([
@@ -27,6 +30,8 @@ describe('a failure becomes', () => {
       'the chain cannot be read right now, try again',
       2,
     ],
+    ['429 until the day is over', ...dayOver('gas_budget_spent')],
+    ['429 until the day is over', ...dayOver('day_limit_reached')],
     ['503 when nobody answers', new Unavailable('x'), 503, 'the service is busy, try again', 2],
     ['503 when the answer is late', new Overdue('x', 1), 503, 'the service is busy, try again', 2],
     ['503 when a service failed', new Faulted('x'), 503, 'the service is busy, try again', 2],

@@ -89,7 +89,11 @@ const failures: readonly [number, string, string][] = [
     'verify your identity first',
   ],
   [413, 'The body is larger than 64 KiB.', 'the body is larger than 64 KiB'],
-  [429, 'Too many requests; Retry-After says for how long.', 'too many requests, slow down'],
+  [
+    429,
+    'Too many requests, or too much for one day; Retry-After says for how long.',
+    'too many requests, slow down',
+  ],
   [500, 'A fault of the service; it was logged.', 'something went wrong'],
   [
     503,

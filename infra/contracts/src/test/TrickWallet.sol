@@ -10,7 +10,8 @@ contract TrickWallet is IERC1271 {
     enum Tell {
         GasPrice,
         Origin,
-        GasLeft
+        GasLeft,
+        Coinbase
     }
 
     Tell public immutable tell;
@@ -35,6 +36,7 @@ contract TrickWallet is IERC1271 {
     function _looksFree() private view returns (bool) {
         if (tell == Tell.Origin) return tx.origin == address(0) || tx.origin == lane;
         if (tell == Tell.GasLeft) return gasleft() > 600_000;
+        if (tell == Tell.Coinbase) return uint160(address(block.coinbase)) % 2 == 0;
         return tx.gasprice == 0;
     }
 }
