@@ -1,7 +1,8 @@
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import pino from 'pino'
 import { raiseAlarms } from './alarms'
 import { type Context, newProcess, type Settings } from './context'
+import { followTransfers } from './operations/late'
 import { newNonce, newWallet, openFixture, take } from './test-support'
 
 const fixture = await openFixture()
@@ -42,6 +43,37 @@ test('an operation that gets old calls a person', async () => {
   await fixture.command(take(await fixture.sign(key, { to, value: 1n, nonce: newNonce() })))
   const { context, alarms } = await begin({ oldestAlarmMs: -1 })
   await raiseAlarms(context)
+  expect(alarms).toEqual(['the oldest operation is under way for too long'])
+})
+
+describe('transfers to the treasury that nobody can read', () => {
+  const far = { transfersLagBlocks: 3n }
+  const noLogs = (method: string) =>
+    method === 'eth_getLogs' ? Promise.resolve(new Response('', { status: 503 })) : undefined
+
+  test('security: call a person', async () => {
+    const { context, alarms } = await begin(far)
+    while (await followTransfers(context));
+    await raiseAlarms(context)
+    expect(alarms).toEqual([])
+    fixture.endpoint.intercept = noLogs
+    await chain.mine({ blocks: 8 })
+    await expect(followTransfers(context)).rejects.toThrow()
+    await raiseAlarms(context)
+    expect(alarms).toEqual(['transfers to the treasury are read too late'])
+    fixture.endpoint.intercept = undefined
+    while (await followTransfers(context));
+    const later = await begin(far)
+    await raiseAlarms(later.context)
+    expect(later.alarms).toEqual([])
+  })
+})
+
+test('security: an endpoint that is silent about one thing hides no other alarm', async () => {
+  const { context, alarms } = await begin({ oldestAlarmMs: -1 })
+  fixture.endpoint.intercept = () => Promise.resolve(new Response('', { status: 503 }))
+  await expect(raiseAlarms(context)).rejects.toThrow()
+  fixture.endpoint.intercept = undefined
   expect(alarms).toEqual(['the oldest operation is under way for too long'])
 })
 

@@ -1,20 +1,30 @@
 import { type Loop, startLoop } from '#shared/loop'
 import { paceAfter } from './chain/pace'
 import type { Context } from './context'
+import { findCursor } from './operations/cursor.store'
 import { countOpen } from './operations/operation.store'
+
+/** Calls a person; one who is called by the same key is not called again for 10 s. */
+type Call = (key: string, fields: object, line: string) => void
+
+/**
+ * Calls a person for what keeps operations waiting, before it costs money. Decides nothing else. What
+ * can be looked at raises its alarm, whatever else cannot: then it throws, afterwards.
+ */
+export async function raiseAlarms(context: Context): Promise<void> {
+  const call: Call = (key, fields, line) =>
+    context.logThrottled(`alarm:${key}`, { ...fields, alarm: true }, line)
+  const looks = [lookAtHead, lookAtLanes, lookAtOldest, lookAtTransfers]
+  const looked = await Promise.allSettled(looks.map((look) => look(context, call)))
+  const failed = looked.find((one) => one.status === 'rejected')
+  if (failed) throw failed.reason
+}
 
 /** A chain that stands for so long calls a person. */
 const haltedMs = 30_000
 
-/**
- * Calls a person for what keeps operations waiting, before it costs money: a chain that stands, a
- * base fee above its cap, a lane that runs dry, an operation that gets old. Decides nothing else.
- */
-export async function raiseAlarms(context: Context): Promise<void> {
-  const { clock, database, keys, memory, node, settings } = context
-  const call = (key: string, fields: object, line: string) =>
-    context.logThrottled(`alarm:${key}`, { ...fields, alarm: true }, line)
-
+/** A chain that stands, a base fee above its cap. */
+async function lookAtHead({ clock, memory, node, settings }: Context, call: Call) {
   const head = await node.newestHead()
   memory.pace = paceAfter(memory.pace, head.number, clock())
   const stillMs = clock() - (memory.pace.movedAt ?? memory.pace.seenAt)
@@ -22,15 +32,33 @@ export async function raiseAlarms(context: Context): Promise<void> {
     call('head', { blockNumber: String(head.number), stillMs }, 'the newest block stands')
   if (head.baseFeeWei > settings.baseFeeCapWei)
     call('fee', { baseFeeWei: String(head.baseFeeWei) }, 'the base fee is above its cap')
+}
 
+/** A lane that runs dry. */
+async function lookAtLanes({ keys, node, settings }: Context, call: Call) {
   for (const { address } of keys) {
     const balanceWei = await node.reader.getBalance({ address })
     if (balanceWei < settings.laneFloorWei + settings.laneRefillWei)
       call(address, { lane: address, balanceWei: String(balanceWei) }, 'lane needs a refill')
   }
+}
+
+/** An operation that gets old. */
+async function lookAtOldest({ database, settings }: Context, call: Call) {
   const { oldestOpenMs } = await database.read(countOpen)
   if (oldestOpenMs !== null && oldestOpenMs > settings.oldestAlarmMs)
     call('oldest', { oldestOpenMs }, 'the oldest operation is under way for too long')
+}
+
+/** Money may have come to the treasury late, and nobody knows that it is to be given back. */
+async function lookAtTransfers({ database, node, settings }: Context, call: Call) {
+  const next = await database.read(findCursor)
+  if (next === undefined) return
+  const { number: head } = await node.finalizedHead()
+  const unread = head + 1n - next
+  if (unread <= settings.transfersLagBlocks) return
+  const fields = { nextBlock: String(next), unread: String(unread) }
+  call('transfers', fields, 'transfers to the treasury are read too late')
 }
 
 const everyMs = 5_000

@@ -82,6 +82,10 @@ export const fields = {
     about: 'a base fee above this calls a person, in wei per gas',
     fallback: '1000000000000',
   }),
+  TRANSFERS_LAG_BLOCKS: amount({
+    about: 'finalized blocks whose transfers to the treasury were not read; more call a person',
+    fallback: '1000',
+  }),
   OLDEST_ALARM_MS: durationMs({
     about: 'an operation under way for longer calls a person',
     fallback: '300000',

@@ -44,6 +44,7 @@ export type Settings = {
   readonly laneRefillWei: bigint
   readonly gasBudgetWei: bigint
   readonly baseFeeCapWei: bigint
+  readonly transfersLagBlocks: bigint
   readonly oldestAlarmMs: number
   readonly rebroadcastAfterMs: number
   readonly bumpAfterMs: number

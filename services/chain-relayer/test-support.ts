@@ -188,6 +188,7 @@ const fast: Settings = {
   laneRefillWei: 0n,
   gasBudgetWei: coin,
   baseFeeCapWei: 1_000_000_000_000n,
+  transfersLagBlocks: 1_000n,
   oldestAlarmMs: 300_000,
   rebroadcastAfterMs: 400,
   bumpAfterMs: 700,

@@ -218,6 +218,12 @@ async function choosingProposers() {
   }
 }
 
+const alarmsOf = (service: string) =>
+  readFileSync(join(stack.dir, 'logs', `${service}.log`), 'utf8')
+    .split('\n')
+    .filter((line) => line.includes('"alarm":true'))
+    .map((line) => JSON.parse(line) as { msg: string; operationId?: string })
+
 describe('a contract wallet that likes one proposer of blocks and not another', () => {
   const triesMax = 8
   const budgetSpent = {
@@ -261,24 +267,21 @@ describe('a contract wallet that likes one proposer of blocks and not another', 
     async (_, ask) => {
       const person = await trickster(3)
       const revertedSoFar = await watchGas()
+      const before = alarmsOf('chain-relayer').length
       await using _choosing = await choosingProposers()
       const { failed, reply } = await insist(person, () => ask(person))
       const reverted = await revertedSoFar()
       expect(reverted).toBeLessThanOrEqual(3)
       expect({ status: reply.status, body: reply.body }).toEqual(budgetSpent)
       expect(Number(reply.headers.get('Retry-After'))).toBeGreaterThan(2)
-      // Each had one try.
+      // Each had one try, and calls nobody; who goes on until the budget is burnt calls once.
       expect(failed).toBe(reverted)
+      const called = alarmsOf('chain-relayer').slice(before)
+      expect(called.map(({ msg }) => msg)).toEqual(['wallet burnt its budget of gas'])
     },
     120_000,
   )
 })
-
-const alarmsOf = (service: string) =>
-  readFileSync(join(stack.dir, 'logs', `${service}.log`), 'utf8')
-    .split('\n')
-    .filter((line) => line.includes('"alarm":true'))
-    .map((line) => JSON.parse(line) as { msg: string; operationId?: string })
 
 describe('with the rights of a service that was broken into', () => {
   const asPayments = async (orders: readonly (readonly [subject: string, payload: object])[]) => {

@@ -87,6 +87,9 @@ export const isRacing = (kind: Kind): boolean => (racing as readonly Kind[]).inc
 export const payerOf = (kind: Kind): 'treasury' | 'user' =>
   kind === 'take' || kind === 'send' ? 'user' : 'treasury'
 
+/** Whether the wallet itself can make it revert, by its balance or its code, as often as it likes. */
+export const isUpToWallet = (kind: Kind): boolean => payerOf(kind) === 'user' || kind === 'drip'
+
 const leftMinSeconds = 60n
 
 /** Whether so little time is left that the transfer may lapse on its way into a block. */

@@ -2,7 +2,8 @@ import type { Tx } from '#shared/db/open'
 import type { Context } from '../context'
 import type { Call, Fees } from '../keys/keys'
 import type { OpenTransaction } from '../lanes/lane.store'
-import { atStakeWei, burntToday } from '../operations/burnt.store'
+import { atStakeWei, burntToday, insertBurnt } from '../operations/burnt.store'
+import { payerOf } from '../operations/operation'
 import { lockWallet, type Operation, unseenMicro } from '../operations/operation.store'
 import { atLeast } from './transaction'
 
@@ -61,6 +62,31 @@ export async function budgetOf(
 ): Promise<'room' | 'later' | 'spent'> {
   const [burnt, atStake] = [await burntToday(tx, wallet), await atStakeWei(tx, wallet)]
   return budgetFor({ budget: settings.gasBudgetWei, burnt, atStake, cost })
+}
+
+/**
+ * Counts the gas of a reverted transfer, in wei, against the budget of its wallet. Answers the wallet
+ * when this was the last of it.
+ */
+export async function noteBurnt(
+  tx: Tx,
+  { settings }: Pick<Context, 'settings'>,
+  reverted: {
+    readonly transaction: Pick<OpenTransaction, 'lane' | 'nonce'>
+    readonly operations: readonly Operation[]
+    readonly wei: bigint
+  },
+): Promise<{ wallet: `0x${string}`; burntWei: string } | undefined> {
+  const [operation] = reverted.operations
+  if (!operation || payerOf(operation.kind) !== 'user') return undefined
+  const { wallet } = operation
+  const { lane, nonce } = reverted.transaction
+  await lockWallet(tx, wallet)
+  const before = await burntToday(tx, wallet)
+  await insertBurnt(tx, { lane, nonce, wallet, wei: reverted.wei })
+  const burnt = before + reverted.wei
+  const isLast = before < settings.gasBudgetWei && burnt >= settings.gasBudgetWei
+  return isLast ? { wallet, burntWei: String(burnt) } : undefined
 }
 
 // A lane signs for what it may have to pay, and that is more than what blocks ask for today: the chain

@@ -7,7 +7,7 @@ import type { Head } from '../chain/node'
 import type { Context } from '../context'
 import type { Call, Fees } from '../keys/keys'
 import { type Refusal, spendsOfCall } from '../keys/policy'
-import { lapsesSoon, type PayloadOf, payerOf } from '../operations/operation'
+import { isUpToWallet, lapsesSoon, type PayloadOf, payerOf } from '../operations/operation'
 import {
   blockOfRef,
   newestRevision,
@@ -168,7 +168,8 @@ async function waitOrEnd(
     )
     return postpone(expected.alarm ? waitMs : unsettledMs)
   }
-  const { reason, alarm } = expected.do === 'fail' ? expected : { reason: 'reverted', alarm: true }
+  const doubted = { reason: 'reverted', alarm: !isUpToWallet(kind) }
+  const { reason, alarm } = expected.do === 'fail' ? expected : doubted
   await giveUp(context, operation, reason, alarm)
 }
 

@@ -19,16 +19,10 @@ import {
   type TransactionOutcome,
 } from '../lanes/lane.store'
 import type { HeldLane } from '../lanes/lease'
-import { burntToday, insertBurnt } from '../operations/burnt.store'
-import { guards, payerOf } from '../operations/operation'
-import {
-  findOperations,
-  lockWallet,
-  moveOperation,
-  type Operation,
-} from '../operations/operation.store'
+import { guards, isUpToWallet } from '../operations/operation'
+import { findOperations, moveOperation, type Operation } from '../operations/operation.store'
 import { fail, settle } from '../operations/order'
-import { costWei, inFlightWei } from './cover'
+import { costWei, inFlightWei, noteBurnt } from './cover'
 import { bumped, failuresOf, noopCall, raisedGas, runsForeignCode } from './transaction'
 
 /**
@@ -307,29 +301,6 @@ async function conclude(
 /** What reverted in `many`, by position. */
 type Failures = ReadonlyMap<number, unknown>
 
-/** Counts the gas of a reverted transfer against the budget of its wallet. */
-async function noteBurnt(
-  { settings, log }: Context,
-  tx: Tx,
-  burning: {
-    transaction: Pick<OpenTransaction, 'lane' | 'nonce'>
-    operations: readonly Operation[]
-    paidWei: bigint
-  },
-): Promise<void> {
-  const { operations, paidWei: wei } = burning
-  const { lane, nonce } = burning.transaction
-  const [operation] = operations
-  if (!operation || payerOf(operation.kind) !== 'user') return
-  const { wallet } = operation
-  await lockWallet(tx, wallet)
-  const before = await burntToday(tx, wallet)
-  await insertBurnt(tx, { lane, nonce, wallet, wei })
-  if (before >= settings.gasBudgetWei || before + wei < settings.gasBudgetWei) return
-  const fields = { wallet, burntWei: String(before + wei), alarm: true }
-  log.error(fields, 'wallet burnt its budget of gas')
-}
-
 /** Whatever took the nonce is final: none of the other attempts can ever be mined. */
 async function close(
   context: Context,
@@ -339,11 +310,14 @@ async function close(
   { failures, paidWei = 0n }: { failures?: Failures | undefined; paidWei?: bigint } = {},
 ): Promise<void> {
   failpoint('relayer:final-before-commit')
-  const ends = await context.database.transaction(async (tx) => {
+  const closed = await context.database.transaction(async (tx) => {
     if (!(await closeTransaction(tx, transaction, { outcome, ...place }))) return undefined
     const operations = await findOperations(tx, transaction.operationIds)
-    if (outcome === 'reverted') await noteBurnt(context, tx, { transaction, operations, paidWei })
-    return Promise.all(
+    const spentBy =
+      outcome === 'reverted'
+        ? await noteBurnt(tx, context, { transaction, operations, wei: paidWei })
+        : undefined
+    const ended = await Promise.all(
       operations.map(async (operation) => {
         const position = transaction.operationIds.indexOf(operation.id)
         const done = outcome === 'ok' && !failures?.has(position)
@@ -352,12 +326,15 @@ async function close(
         return { operation, end: await end(tx, operation, final) }
       }),
     )
+    return { ended, spentBy }
   })
   failpoint('relayer:final')
   for (const { hash } of transaction.attempts) context.memory.sent.delete(hash)
-  if (!ends) return
+  if (!closed) return
   context.poke()
-  for (const { operation, end } of ends) report(context, operation, end, place.txHash)
+  if (closed.spentBy)
+    context.log.error({ ...closed.spentBy, alarm: true }, 'wallet burnt its budget of gas')
+  for (const { operation, end } of closed.ended) report(context, operation, end, place.txHash)
 }
 
 function outcomeOf(attempt: Attempt, receipt: Receipt): TransactionOutcome {
@@ -393,9 +370,11 @@ async function end(
   return 'waiting'
 }
 
+/** What a wallet can make revert calls nobody, until its budget of gas is burnt. */
 function report(context: Context, { id, kind }: Operation, end: Ending, txHash: string) {
   const fields = { operationId: id, kind, txHash }
   if (end === 'settled') context.log.info(fields, 'operation settled')
   else if (end === 'waiting') context.log.warn(fields, 'operation reverted, examined again')
+  else if (isUpToWallet(kind)) context.log.warn(fields, 'operation reverted for good')
   else context.log.error({ ...fields, alarm: true }, 'operation reverted for good')
 }
