@@ -32,12 +32,13 @@ import { explained, happens, openBooks, readerOf } from './fixture'
 
 let stack: Stack
 
-/** What a service that was broken into gives away: its password, and with it all it may say. */
-const stolen = 'the password of payments'
+/** What services that were broken into give away: a password, and with it all they may say. */
+const broken = ['payments', 'payouts'] as const
+const stolen = (service: (typeof broken)[number]) => `the password of ${service}`
 
 beforeAll(async () => {
   stack = await ownStack({
-    own: { [passwordVariable('payments')]: stolen },
+    own: Object.fromEntries(broken.map((name) => [passwordVariable(name), stolen(name)])),
     // At 2 gwei, the least this chain takes of us, three reverts of a contract wallet are over it.
     env: { ...quickChecks, 'chain-relayer': { GAS_BUDGET_WEI: '1000000000000000' } },
   })
@@ -284,14 +285,12 @@ describe('a contract wallet that likes one proposer of blocks and not another', 
 })
 
 describe('with the rights of a service that was broken into', () => {
-  const asPayments = async (orders: readonly (readonly [subject: string, payload: object])[]) => {
+  async function ordering(user: (typeof broken)[number], subject: string, payload: object) {
     const { url } = stack.info.nats
-    const user = 'payments'
     const inboxPrefix = `_INBOX_${user}`
-    const nc = await connect({ servers: url, user, pass: stolen, inboxPrefix })
+    const nc = await connect({ servers: url, user, pass: stolen(user), inboxPrefix })
     try {
-      for (const [subject, payload] of orders)
-        await nc.jetstream().publish(subject, JSON.stringify(payload))
+      await nc.jetstream().publish(subject, JSON.stringify(payload))
     } finally {
       await nc.close()
     }
@@ -301,17 +300,21 @@ describe('with the rights of a service that was broken into', () => {
     ...{ refId: newRefId(), wallet: person.wallet, ausd: String(ausd), held: false },
   })
 
-  test('orders a million to be credited to a wallet, and a million to be repaid for it', async () => {
+  test('orders a million to be credited to a wallet, to be repaid for it, and to be given back', async () => {
     const person = await verifiedUser(stack)
     const books = await openBooks(stack, person)
+    const refused = () => alarmsOf('chain-relayer').filter(({ msg }) => /^policy refused/.test(msg))
+    const before = refused().length
     const paidAt = String(Math.floor(Date.now() / 1_000))
     const million = 1_000_000_000_000n
-    await asPayments([
-      ['relay.credit', order(person, million)],
-      ['relay.repay', { ...order(person, million), paidAt }],
-    ])
-    const refused = () => alarmsOf('chain-relayer').filter(({ msg }) => /^policy refused/.test(msg))
-    const told = await happens(waitUntil('both alarms', () => refused().length >= 2, 15_000))
+    await ordering('payments', 'relay.credit', order(person, million))
+    await ordering('payments', 'relay.repay', { ...order(person, million), paidAt })
+    const { wallet } = person
+    const back = { payoutId: crypto.randomUUID(), wallet, ausd: String(million) }
+    await ordering('payouts', 'relay.return', back)
+    const told = await happens(
+      waitUntil('an alarm for each', () => refused().length === before + 3, 15_000),
+    )
     expect(await books.close()).toEqual(explained)
     expect(told).toBe(true)
   }, 60_000)
@@ -323,7 +326,7 @@ describe('with the rights of a service that was broken into', () => {
   ] as const
   test.each(foreign)('orders what is not for it to order: %s', async (subject, payload) => {
     const wallet = anybody()
-    const ordering = asPayments([[subject, { ...payload, wallet }]])
-    await expect(ordering).rejects.toThrow(/Permissions Violation for Publish|TIMEOUT/)
+    const asked = ordering('payments', subject, { ...payload, wallet })
+    await expect(asked).rejects.toThrow(/Permissions Violation for Publish|TIMEOUT/)
   })
 })
