@@ -13,12 +13,11 @@ import { newUser, verifiedUser } from '../support/people'
 import { cashoutBody } from '../support/requests'
 import { ownStack, quickChecks } from '../support/stack'
 
-const publicWaitingMax = 20
 let stack: Stack
 let person: Person
 
 beforeAll(async () => {
-  const gateway = { PUBLIC_WAITING_MAX: String(publicWaitingMax), STREAMS_EVERY_MS: '500' }
+  const gateway = { STREAMS_EVERY_MS: '500' }
   stack = await ownStack({ env: { ...quickChecks, gateway } })
   person = await verifiedUser(stack, { ausdMicro: 20_000_000n })
 }, 90_000)
@@ -209,24 +208,6 @@ describe('something that the service stands on hangs', () => {
     },
     60_000,
   )
-
-  test('and somebody asks for what is public again and again: signed requests go on', async () => {
-    const end = await hang('pricing')()
-    try {
-      const refused: Headers[] = []
-      const all = Array.from({ length: publicWaitingMax + 30 }, async () => {
-        const { body, headers } = await quote()
-        if (body.error === 'too many are waiting, try again in a moment') refused.push(headers)
-      })
-      await waitUntil('those beyond the bound being refused', () => refused.length > 0, 8_000)
-      expect(refused[0]!.get('retry-after')).toBe('2')
-      expect((await me()).status).toBe(200)
-      await Promise.all(all)
-    } finally {
-      end()
-    }
-    await waitUntil('quotes', async () => (await quote()).status === 200)
-  }, 60_000)
 })
 
 describe('an attacker floods one stream', () => {

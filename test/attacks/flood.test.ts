@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { connect } from 'nats'
+import type { Person } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { QuoteCreate } from '#shared/messages/pricing'
+import { verifiedUser } from '../support/people'
+import { ownStack, quickChecks } from '../support/stack'
+
+const publicWaitingMax = 20
+/** What the gateway waits for a dependency at most; then another waits in the place. */
+const waitsMs = 1_800
+let stack: Stack
+let person: Person
+
+beforeAll(async () => {
+  // Whoever calls from this machine may say whom he speaks for: a flood comes from many addresses.
+  const gateway = {
+    PUBLIC_WAITING_MAX: String(publicWaitingMax),
+    TRUSTED_PROXIES: '127.0.0.1,::1',
+  }
+  stack = await ownStack({ env: { ...quickChecks, gateway } })
+  person = await verifiedUser(stack, { ausdMicro: 20_000_000n })
+}, 90_000)
+afterAll(() => stack?.[Symbol.asyncDispose]())
+
+const asAdmin = () => {
+  const { url, admin } = stack.info.nats
+  return connect({ servers: url, user: admin.user, pass: admin.password })
+}
+/** A quote asked for by somebody who did not sign in, at an address that nobody asked from before. */
+const quoteOf = (number: number) =>
+  fetch(`${stack.info.gateway}/quote`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-forwarded-for': `203.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`,
+    },
+    body: JSON.stringify({ pair: 'USD/IDR' }),
+  })
+
+describe('an attacker with many addresses', () => {
+  test('asks for what is public while its service hangs: few wait, and signed requests go on', async () => {
+    const nc = await asAdmin()
+    let through = 0
+    nc.subscribe(QuoteCreate.subject, { callback: () => void through++ })
+    await nc.flush()
+    stack.process('pricing').kill('SIGSTOP')
+    try {
+      const startedAt = Date.now()
+      const all = Promise.all(Array.from({ length: 8 * publicWaitingMax }, (_, n) => quoteOf(n)))
+      await waitUntil('the flood', () => through >= publicWaitingMax)
+      expect((await person.get('/me')).status).toBe(200)
+      const answers = await all
+      await nc.flush()
+      const turns = Math.ceil((Date.now() - startedAt) / waitsMs)
+      expect(through).toBeLessThanOrEqual(publicWaitingMax * turns)
+      const bodies = await Promise.all(
+        answers.map(async (answer) => ({
+          ...((await answer.json()) as { error: string }),
+          retryAfter: answer.headers.get('retry-after'),
+        })),
+      )
+      expect(bodies).toContainEqual({
+        error: 'too many are waiting, try again in a moment',
+        retryAfter: '2',
+      })
+    } finally {
+      stack.process('pricing').kill('SIGCONT')
+      await nc.close()
+    }
+    await waitUntil('quotes', async () => (await quoteOf(0)).ok)
+  }, 60_000)
+})
