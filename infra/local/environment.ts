@@ -32,6 +32,7 @@ export function makeSecrets(own: Readonly<Record<string, string | undefined>>) {
       appToken: or('IDENTITY_APP_TOKEN', 'sbx:'),
       secretKey: or('IDENTITY_SECRET_KEY'),
     },
+    quotes: or('QUOTE_SECRETS'),
     bankDetailsKeys: own.BANK_DETAILS_KEYS || `local:${randomBytes(32).toString('base64')}`,
   }
 }
@@ -107,7 +108,12 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       RATE_LIMIT_SIGNED_PER_ADDRESS_PER_MINUTE: '600000',
       CORS_ORIGINS: 'http://127.0.0.1:5173,http://localhost:5173',
     },
-    pricing: { ...bus('pricing'), PROVIDER_KIND: 'sandbox', RATE_SOURCES: 'fixed' },
+    pricing: {
+      ...bus('pricing'),
+      PROVIDER_KIND: 'sandbox',
+      RATE_SOURCES: 'fixed',
+      QUOTE_SECRETS: secrets.quotes,
+    },
     payments: {
       ...bus('payments'),
       ...provider,

@@ -110,7 +110,8 @@ export const streams: readonly StreamPlan[] = [
     ],
     max_age: 30 * day,
   },
-  // On disk: a stream in memory is gone after a restart of the server, and every locked rate with it.
+  // Quotes that were taken. On disk: a stream in memory is gone after a restart of the server, and
+  // with it who took them. Kept longer than pricing lets a quote live, so that none is taken twice.
   { ...bucket('quotes', 1), storage: StorageType.File, max_age: 10 * minute },
   { ...bucket('rates', 64), storage: StorageType.File },
 ]

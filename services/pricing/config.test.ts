@@ -3,7 +3,11 @@ import { readConfig } from '#shared/config'
 import { fields } from './config'
 import { sourcesFrom } from './rate-sources/sources'
 
-const bus = { NATS_URL: 'nats://127.0.0.1:4222', NATS_PASSWORD: 'p' }
+const bus = {
+  NATS_URL: 'nats://127.0.0.1:4222',
+  NATS_PASSWORD: 'p',
+  QUOTE_SECRETS: 's'.repeat(32),
+}
 const good = { ...bus, PROVIDER_KIND: 'sandbox' }
 
 describe('the configuration of pricing', () => {
@@ -21,6 +25,9 @@ describe('the configuration of pricing', () => {
     ['FIXED_RATES', 'USD/MYR=4.21', /FIXED_RATES must give whole numbers/],
     ['FIXED_RATES', 'USD/MYR=0', /FIXED_RATES must give numbers above 0/],
     ['RATE_BANDS', 'USD/MYR=200', /RATE_BANDS must give whole numbers/],
+    ['RATE_BANDS', 'USD/IDR=8000-600000', /RATE_BANDS must stay below 524288/],
+    ['QUOTE_TTL_MS', '300001', /QUOTE_TTL_MS must be 300000 at most/],
+    ['QUOTE_SECRETS', 's'.repeat(31), /QUOTE_SECRETS must name secrets of 32 characters or more/],
     ['SPREADS_BPS', 'USD/MYR=-1', /SPREADS_BPS must give whole numbers/],
   ])('refuses %s=%s', (name, value, fault) => {
     expect(() => readConfig('pricing', fields, { ...good, [name]: value })).toThrow(fault)

@@ -3,6 +3,7 @@ import { amount, durationMs, list, listOrNone, oneOf, text, url } from '#shared/
 import { type Pair, pairs } from '#shared/money/pair'
 import { commonFields } from '#shared/service'
 import type { Guards } from './decide'
+import { rateEnd } from './quote-id'
 
 export const sourceNames = ['fixed', 'frankfurter', 'bnm', 'open-er-api'] as const
 export type SourceName = (typeof sourceNames)[number]
@@ -35,8 +36,10 @@ const positive = (value: string): bigint => {
   if (whole(value) === 0n) throw new Error('must give numbers above 0')
   return whole(value)
 }
+/** A band ends so low that a rate with its spread has room in the id of a quote. */
 const range = (value: string): { min: bigint; max: bigint } => {
   const [min = '', max = ''] = value.split('-')
+  if (positive(max) >= rateEnd / 2n) throw new Error(`must stay below ${rateEnd / 2n}`)
   return { min: positive(min), max: positive(max) }
 }
 
@@ -91,6 +94,32 @@ function statedSpreads(words: Words): Field<ReadonlyMap<Pair, bigint>> {
   }
 }
 
+/** The first proves new quotes. Whoever knows it makes quotes at any rate. */
+function secrets(words: { about: string }): Field<readonly [string, ...string[]]> {
+  const items = list({ ...words, secret: true })
+  return {
+    ...items,
+    parse: (raw) => {
+      const [first = '', ...others] = items.parse(raw)
+      if ([first, ...others].some((secret) => secret.length < 32))
+        throw new Error('must name secrets of 32 characters or more')
+      return [first, ...others]
+    },
+  }
+}
+
+/** A taking is remembered for 10 minutes, so that no quote may live that long. */
+function quoteTtl(words: Words): Field<number> {
+  const duration = durationMs(words)
+  return {
+    ...duration,
+    parse: (raw) => {
+      if (duration.parse(raw) > 300_000) throw new Error('must be 300000 at most')
+      return duration.parse(raw)
+    },
+  }
+}
+
 /** The environment of pricing. Rates and bands are in smallest local units per US dollar. */
 export const fields = {
   ...commonFields,
@@ -108,7 +137,13 @@ export const fields = {
     { about: 'rates of the source fixed', fallback: 'USD/IDR=16250,USD/MYR=421' },
     positive,
   ),
-  QUOTE_TTL_MS: durationMs({ about: 'for how long a quote locks its rate', fallback: '60000' }),
+  QUOTE_TTL_MS: quoteTtl({
+    about: 'for how long a quote locks its rate; 5 minutes at most',
+    fallback: '60000',
+  }),
+  QUOTE_SECRETS: secrets({
+    about: 'what proves a quote to be ours, 32 characters or more; two during a rotation',
+  }),
   RATE_POLL_MS: durationMs({ about: 'how often sources are asked', fallback: '900000' }),
   RATE_DEADLINE_MS: durationMs({ about: 'for one answer of a source', fallback: '5000' }),
   RATE_AGE_WEEKDAY_MAX_MS: durationMs({

@@ -11,6 +11,8 @@ export type Context = {
   readonly sources: readonly RateSource[]
   readonly guards: Guards
   readonly quotes: QuoteStore
+  /** The first proves new quotes, each proves those we know. */
+  readonly quoteSecrets: readonly [string, ...string[]]
   readonly rates: RateStore
   readonly pollMs: number
   readonly quoteTtlMs: number

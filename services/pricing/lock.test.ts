@@ -47,6 +47,27 @@ describe('pricing, on a real nats-server with the permissions of its user,', () 
     })
   })
 
+  test('keeps nothing of a quote that nobody takes, and one row of one that was', async () => {
+    const admin = await fixture.open('admin')
+    const kv = await admin.js.views.kv('quotes', { bindOnly: true })
+    const size = async () => (await kv.status()).values
+    const before = await size()
+    const [quote] = [await locked(), await locked('USD/MYR')]
+    await fixture.ask(QuoteFind, by(quote.id))
+    expect(await size()).toBe(before)
+    await fixture.ask(QuoteTake, by(quote.id))
+    await fixture.ask(QuoteTake, by(quote.id, 'you'))
+    expect(await size()).toBe(before + 1)
+  })
+
+  test('says of one it made long ago that it expired, whatever was forgotten since', async () => {
+    const quote = await locked()
+    const before = fixture.time.nowMs
+    fixture.time.nowMs += 86_400_000
+    expect(await fixture.ask(QuoteFind, by(quote.id))).toEqual({ refused: 'quote_expired' })
+    fixture.time.nowMs = before
+  })
+
   test('finding does not take', async () => {
     const quote = await locked()
     await fixture.ask(QuoteFind, by(quote.id, 'you'))

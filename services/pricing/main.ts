@@ -5,6 +5,7 @@ import { fields, guardsFrom } from './config'
 import type { Context } from './context'
 import { answerQuotes } from './lock'
 import { openQuoteStore } from './quote.store'
+import { readQuoteId } from './quote-id'
 import { openRateStore } from './rate.store'
 import { openRateBoard } from './rate-board'
 import { sourcesFrom } from './rate-sources/sources'
@@ -18,7 +19,8 @@ await runService(name, fields, async (config, runtime) => {
   const context: Context = {
     sources: sourcesFrom(config, clock),
     guards: guardsFrom(config),
-    quotes: await openQuoteStore(bus.js),
+    quotes: await openQuoteStore(bus.js, (id) => readQuoteId(config.quoteSecrets, id)),
+    quoteSecrets: config.quoteSecrets,
     rates: await openRateStore(bus.js),
     pollMs: config.ratePollMs,
     quoteTtlMs: config.quoteTtlMs,

@@ -1,59 +1,62 @@
 import { type JetStreamClient, type KV, type NatsError, StringCodec } from 'nats'
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { within } from '#shared/deadline'
 import { Amount, Pair, Uuid } from '#shared/messages/fields'
 import { readerOf } from '#shared/schema'
-import { type Quote, type Taking, takeQuote } from './quote'
+import { type Lock, type Quote, type Taking, takeQuote } from './quote'
 
-/** The form in the bucket, as `nats kv get quotes <id>` shows it. */
-const Stored = Type.Object({
+/** A quote that was taken, as `nats kv get quotes <id>` shows it. */
+const Taken = Type.Object({
   id: Uuid,
   pair: Pair,
   rate: Amount,
   expiresAtMs: Type.Integer(),
-  takenBy: Type.Union([Type.String(), Type.Null()]),
+  takenBy: Type.String(),
 })
 
 export type QuoteStore = {
-  /** Throws when the bucket does not confirm: the quote must not be handed out then. */
-  readonly add: (quote: Quote) => Promise<void>
+  /** The quote under an id, with who took it; undefined when we never made it. */
   readonly find: (id: string) => Promise<Quote | undefined>
-  /** Decides and writes by compare-and-set: of many takers at once exactly one wins. */
+  /** Decides, and writes the first taking alone: of many takers at once exactly one wins. */
   readonly take: (id: string, takenBy: string, nowMs: () => number) => Promise<Taking>
 }
 
 /** JetStream's error number for "another revision is there by now". */
 const wrongRevision = 10071
 const deadlineMs = 3_000
-/** A taken quote never changes again, so the second reading decides; more are not expected. */
-const readingsMax = 5
 const codec = StringCodec()
 
-/** Opens the bucket that provisioning made. Reads go to the stream's leader: no stale copies. */
-export async function openQuoteStore(js: JetStreamClient): Promise<QuoteStore> {
+/**
+ * Opens the bucket that provisioning made: it remembers takings alone, longer than any quote lives.
+ * `read` tells what an id promises. Reads go to the stream's leader: no stale copies.
+ */
+export async function openQuoteStore(
+  js: JetStreamClient,
+  read: (id: string) => Lock | undefined,
+): Promise<QuoteStore> {
   const kv = await js.views.kv('quotes', { bindOnly: true })
-  const read = (id: string) => within(kv.get(keyOf(id)), deadlineMs, 'the quotes bucket')
+  const find = async (written: string) => {
+    const id = written.toLowerCase() // UUIDs are equal in either case; keys are not.
+    const lock = read(id)
+    return lock && { id, ...lock, takenBy: await takerOf(kv, id) }
+  }
   return {
-    add: async (quote) => {
-      await within(kv.create(keyOf(quote.id), encode(quote)), deadlineMs, 'the quotes bucket')
-    },
-    find: async (id) => decode(await read(id)),
+    find,
     take: async (id, takenBy, nowMs) => {
-      for (let reading = 0; reading < readingsMax; reading++) {
-        const entry = await read(id)
-        const taking = takeQuote(decode(entry), takenBy, nowMs())
-        if ('refused' in taking || !taking.write) return taking
-        if (await won(kv, taking.taken, entry!.revision)) return taking
-      }
-      throw new Error(`quote ${id} kept changing`)
+      const taking = takeQuote(await find(id), takenBy, nowMs())
+      if ('refused' in taking || !taking.write || (await won(kv, taking.taken))) return taking
+      // Somebody was quicker, perhaps a repeat of ours: what was taken never changes again.
+      const decided = takeQuote(await find(id), takenBy, nowMs())
+      if ('taken' in decided && decided.write) throw new Error(`quote ${id} was taken by nobody`)
+      return decided
     },
   }
 }
 
-async function won(kv: KV, quote: Quote, revision: number): Promise<boolean> {
+async function won(kv: KV, { minorPerUsd, ...quote }: Quote): Promise<boolean> {
+  const row = codec.encode(JSON.stringify({ ...quote, rate: minorPerUsd.toString() }))
   try {
-    const write = kv.update(keyOf(quote.id), encode(quote), revision)
-    await within(write, deadlineMs, 'the quotes bucket')
+    await within(kv.create(quote.id, row), deadlineMs, 'the quotes bucket')
     return true
   } catch (error) {
     if ((error as NatsError).api_error?.err_code === wrongRevision) return false
@@ -61,17 +64,10 @@ async function won(kv: KV, quote: Quote, revision: number): Promise<boolean> {
   }
 }
 
-/** UUIDs are equal in either case; keys are not. */
-const keyOf = (id: string) => id.toLowerCase()
-
-function encode({ minorPerUsd, ...quote }: Quote): Uint8Array {
-  return codec.encode(JSON.stringify({ ...quote, rate: minorPerUsd.toString() }))
-}
-
-function decode(entry: Awaited<ReturnType<KV['get']>>): Quote | undefined {
-  if (entry?.operation !== 'PUT') return undefined
-  const read = readerOf(Stored)(entry.json())
-  if ('fault' in read) throw new Error(`quote ${entry.key} is not readable: ${read.fault}`)
-  const { rate, ...quote }: Static<typeof Stored> = read.value
-  return { ...quote, minorPerUsd: BigInt(rate) }
+async function takerOf(kv: KV, id: string): Promise<string | null> {
+  const entry = await within(kv.get(id), deadlineMs, 'the quotes bucket')
+  if (entry?.operation !== 'PUT') return null
+  const read = readerOf(Taken)(entry.json())
+  if ('fault' in read) throw new Error(`quote ${id} is not readable: ${read.fault}`)
+  return read.value.takenBy
 }

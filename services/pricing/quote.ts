@@ -2,35 +2,34 @@ import type { Pair } from '#shared/money/pair'
 import type { Answer, RefusalCode } from '#shared/refusals'
 import { ok, refuse } from '#shared/refusals'
 
-/** A locked rate. `takenBy` is null until one caller has used it; then it never changes again. */
-export type Quote = {
-  readonly id: string
+/** A rate promised to whoever has the quote. */
+export type Lock = {
   readonly pair: Pair
   /** Smallest units of the local currency for one US dollar. */
   readonly minorPerUsd: bigint
   /** Unix milliseconds; at this very moment the quote is already expired. */
   readonly expiresAtMs: number
-  readonly takenBy: string | null
 }
+
+/** A locked rate. `takenBy` is null until one caller has used it; then it never changes again. */
+export type Quote = Lock & { readonly id: string; readonly takenBy: string | null }
 
 /** What `takeQuote` wants done: nothing for the taker's own repeat, else one guarded write. */
 export type Taking = { taken: Quote; write: boolean } | { refused: RefusalCode }
 
-/** A new quote, free to be taken until `ttlMs` from now. */
-export const lockQuote = (
-  id: string,
+/** A new quote, free to be taken until `ttlMs` from now; `mint` makes its id of what it promises. */
+export function lockQuote(
+  mint: (lock: Lock) => string,
   rate: { pair: Pair; minorPerUsd: bigint },
   time: { nowMs: number; ttlMs: number },
-): Quote => ({
-  id,
-  pair: rate.pair,
-  minorPerUsd: rate.minorPerUsd,
-  expiresAtMs: time.nowMs + time.ttlMs,
-  takenBy: null,
-})
+): Quote {
+  const { pair, minorPerUsd } = rate
+  const lock = { pair, minorPerUsd, expiresAtMs: time.nowMs + time.ttlMs }
+  return { id: mint(lock), ...lock, takenBy: null }
+}
 
 /**
- * Decides about taking. The taker's own repeat gets the same answer for as long as the quote is
+ * Decides about taking. The taker's own repeat gets the same answer for as long as the taking is
  * remembered, also after expiry; what somebody else took is used, however fresh.
  */
 export function takeQuote(quote: Quote | undefined, takenBy: string, nowMs: number): Taking {

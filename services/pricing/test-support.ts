@@ -8,6 +8,7 @@ import { fields, guardsFrom } from './config'
 import type { Context } from './context'
 import { answerQuotes } from './lock'
 import { openQuoteStore } from './quote.store'
+import { readQuoteId } from './quote-id'
 import { openRateStore } from './rate.store'
 import { openRateBoard } from './rate-board'
 import { sourcesFrom } from './rate-sources/sources'
@@ -15,6 +16,7 @@ import { sourcesFrom } from './rate-sources/sources'
 const log = openLog('pricing', 'fatal')
 const config = readConfig('pricing', fields, {
   ...{ NATS_URL: 'nats://x', NATS_PASSWORD: 'x', PROVIDER_KIND: 'sandbox' },
+  QUOTE_SECRETS: 'the secret that the quotes of suites have',
 })
 
 /** Two copies of the service on a real nats-server, and its askers. Time is what the suite says. */
@@ -32,7 +34,8 @@ export async function openFixture() {
   const contextOn = async (bus: Bus): Promise<Context> => ({
     sources: sourcesFrom(config, clock),
     guards: guardsFrom(config),
-    quotes: await openQuoteStore(bus.js),
+    quotes: await openQuoteStore(bus.js, (id) => readQuoteId(config.quoteSecrets, id)),
+    quoteSecrets: config.quoteSecrets,
     rates: await openRateStore(bus.js),
     ...{ pollMs: 60_000, quoteTtlMs: 60_000, clock, log },
   })

@@ -10,6 +10,8 @@ import { ownStack, quickChecks } from '../support/stack'
 const publicWaitingMax = 20
 /** What the gateway waits for a dependency at most; then another waits in the place. */
 const waitsMs = 1_800
+/** Where pricing keeps its quotes. */
+const bucket = 'KV_quotes'
 let stack: Stack
 let person: Person
 
@@ -70,5 +72,28 @@ describe('an attacker with many addresses', () => {
       await nc.close()
     }
     await waitUntil('quotes', async () => (await quoteOf(0)).ok)
+  }, 60_000)
+
+  test('has so many rates locked that there is no room for one more: paid work goes on', async () => {
+    const { id: quoteId } = await person.quote('USD/IDR')
+    const nc = await asAdmin()
+    const { streams } = await nc.jetstreamManager()
+    const before = (await streams.info(bucket)).state
+    // A hundredth of the flood and of the room for it: 770,000 quotes were enough for what it had.
+    await streams.update(bucket, { max_bytes: before.bytes + 20_000 })
+    try {
+      for (let round = 0; round < 30; round++)
+        await Promise.all(Array.from({ length: 15 }, (_, n) => quoteOf(round * 15 + n)))
+      const topup = { amount: '520000', method: 'bank' }
+      expect(await person.post('/topups', { ...topup, quoteId })).toMatchObject({ status: 200 })
+      const late = await person.quote('USD/IDR')
+      const again = await person.post('/topups', { ...topup, quoteId: late.id })
+      expect(again).toMatchObject({ status: 200 })
+      const { messages } = (await streams.info(bucket)).state
+      expect(messages - before.messages).toBeLessThanOrEqual(2)
+    } finally {
+      await stack.provision()
+      await nc.close()
+    }
   }, 60_000)
 })

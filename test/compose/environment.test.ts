@@ -29,6 +29,7 @@ const samples: Readonly<Record<string, string>> = {
   CREDIT_LINE_ADDRESS: `0x${'2'.repeat(40)}`,
   TREASURY_KEY: devKey('somebody'),
   LANE_KEYS: `${devKey('one')},${devKey('two')}`,
+  QUOTE_SECRETS: 's'.repeat(32),
   BANK_DETAILS_KEYS: `a:${Buffer.alloc(32, 1).toString('base64')}`,
   DEPLOY_BLOCK: '41000000',
   SPREADS_BPS: 'USD/IDR=0,USD/MYR=50',
