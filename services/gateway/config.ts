@@ -87,7 +87,8 @@ export const fields = {
     fallback: '1200',
   }),
   PUBLIC_WAITING_MAX: integer({
-    about: 'public requests that wait at once; more are answered 503 right away',
+    about:
+      'public requests that wait at once, and sign-ins of contract wallets; more are answered 503',
     fallback: '200',
   }),
   CORS_ORIGINS: listOrNone({

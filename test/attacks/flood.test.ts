@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'nats'
-import type { Person } from '#infra/demo/person'
+import { generatePrivateKey } from 'viem/accounts'
+import { type Person, personOf } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
+import { SignatureCheck } from '#shared/messages/chain'
 import { QuoteCreate } from '#shared/messages/pricing'
 import { verifiedUser } from '../support/people'
 import { ownStack, quickChecks } from '../support/stack'
@@ -30,13 +32,25 @@ const asAdmin = () => {
   const { url, admin } = stack.info.nats
   return connect({ servers: url, user: admin.user, pass: admin.password })
 }
+const addressOf = (number: number) =>
+  `203.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`
+/** A session that nobody's key made, so that the chain has to be asked for a contract's word. */
+function contractSignInOf(number: number) {
+  const wallet = `0x${number.toString(16).padStart(40, '5')}`
+  const until = Math.floor(Date.now() / 1000) + 60
+  const headers = {
+    authorization: `Service ${wallet}.${until}.0x${'11'.repeat(64)}1b`,
+    'x-forwarded-for': addressOf(number),
+  }
+  return fetch(`${stack.info.gateway}/me`, { headers })
+}
 /** A quote asked for by somebody who did not sign in, at an address that nobody asked from before. */
 const quoteOf = (number: number) =>
   fetch(`${stack.info.gateway}/quote`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
-      'x-forwarded-for': `203.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`,
+      'x-forwarded-for': addressOf(number),
     },
     body: JSON.stringify({ pair: 'USD/IDR' }),
   })
@@ -72,6 +86,32 @@ describe('an attacker with many addresses', () => {
       await nc.close()
     }
     await waitUntil('quotes', async () => (await quoteOf(0)).ok)
+  }, 60_000)
+
+  test('signs in as contracts that do not exist, while the chain hangs: few wait for it', async () => {
+    const nc = await asAdmin()
+    let through = 0
+    nc.subscribe(SignatureCheck.subject, { callback: () => void through++ })
+    await nc.flush()
+    stack.process('chain').kill('SIGSTOP')
+    try {
+      const startedAt = Date.now()
+      const all = Promise.all(
+        Array.from({ length: 8 * publicWaitingMax }, (_, n) => contractSignInOf(n)),
+      )
+      await waitUntil('the flood', () => through >= publicWaitingMax)
+      const newcomer = personOf(stack.info, generatePrivateKey())
+      expect((await newcomer.post('/me/country', { country: 'ID' })).status).toBe(200)
+      const statuses = (await all).map(({ status }) => status)
+      await nc.flush()
+      const turns = Math.ceil((Date.now() - startedAt) / waitsMs)
+      expect(through).toBeLessThanOrEqual(publicWaitingMax * turns)
+      expect(new Set(statuses)).toEqual(new Set([503]))
+    } finally {
+      stack.process('chain').kill('SIGCONT')
+      await nc.close()
+    }
+    await waitUntil('an answer', async () => (await contractSignInOf(0)).status === 401)
   }, 60_000)
 
   test('has so many rates locked that there is no room for one more: paid work goes on', async () => {

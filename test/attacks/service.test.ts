@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect, type JetStreamManager } from 'nats'
 import postgres from 'postgres'
-import { generatePrivateKey } from 'viem/accounts'
+import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
 import { outsideOf } from '#infra/demo/outside'
 import { type Person, personOf } from '#infra/demo/person'
 import type { ProcessName, Stack } from '#infra/local/stack'
@@ -145,6 +145,16 @@ describe('something that the service stands on hangs', () => {
   const me = () => person.get('/me')
   const activity = () => person.get('/me/activity')
   const country = () => person.post('/me/country', { country: 'ID' })
+  /** A session that no key made: whether a contract accepts it, the chain alone can tell. */
+  const signInByContract = () => {
+    const owner = privateKeyToAccount(generatePrivateKey())
+    const wallet = privateKeyToAddress(generatePrivateKey())
+    return personOf(stack.info, { ...owner, address: wallet }).post('/me/country', {
+      country: 'ID',
+    })
+  }
+  const signInByKey = () =>
+    personOf(stack.info, generatePrivateKey()).post('/me/country', { country: 'ID' })
   let bodies: Record<'/topups' | '/settlements' | '/cashouts' | '/sends', object>
   const money = (path: keyof typeof bodies) => () => person.post(path, bodies[path])
 
@@ -180,11 +190,19 @@ describe('something that the service stands on hangs', () => {
 
   test.each<[string, () => Promise<() => unknown>, (() => Promise<{ status: number }>)[]]>([
     ['Postgres', hangPostgres, [me, activity, country, ...allMoney]],
-    ['NATS', hang('nats-server'), [quote, record, me, activity, webhook, ...allMoney]],
+    [
+      'NATS',
+      hang('nats-server'),
+      [quote, record, me, activity, webhook, signInByContract, ...allMoney],
+    ],
     ['pricing', hang('pricing'), [quote, money('/topups'), money('/cashouts')]],
     ['payments', hang('payments'), [activity]],
-    ['the relayer', hang('chain-relayer'), [record, me, activity, ...allMoney.slice(0, 3)]],
-    ['the chain', hang('chain'), [record, me, ...allMoney]],
+    [
+      'the relayer',
+      hang('chain-relayer'),
+      [record, me, activity, signInByContract, ...allMoney.slice(0, 3)],
+    ],
+    ['the chain', hang('chain'), [record, me, signInByContract, ...allMoney]],
   ])(
     '%s: callers are told soon, so that they do not pile up',
     async (_, begin, calls) => {
@@ -208,6 +226,19 @@ describe('something that the service stands on hangs', () => {
     },
     60_000,
   )
+
+  test('the chain, which contract wallets are asked of: who signs with a key does not notice', async () => {
+    const end = await hang('chain')()
+    try {
+      const waiting = [1, 2, 3].map(signInByContract)
+      expect(await signInByKey()).toMatchObject({ status: 200 })
+      expect(await Promise.all(waiting)).toMatchObject(waiting.map(() => ({ status: 503 })))
+      expect(await signInByKey()).toMatchObject({ status: 200 })
+    } finally {
+      end()
+    }
+    await waitUntil('the answer', async () => (await signInByContract()).status === 401)
+  }, 60_000)
 })
 
 describe('an attacker floods one stream', () => {

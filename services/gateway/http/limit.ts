@@ -43,3 +43,21 @@ export function openLimiter(options: {
     },
   }
 }
+
+/** Places in which only so many wait at once. */
+export type Places = {
+  /** Takes one and gives back how to leave it; throws the 503 when all are taken. */
+  readonly enter: () => () => void
+}
+
+/** What is asked without a sign-in must not fill what the signed-in ask through: more are refused. */
+export function openPlaces(max: number): Places {
+  let taken = 0
+  return {
+    enter() {
+      if (taken >= max) throw new Refused(503, 'too many are waiting, try again in a moment')
+      taken++
+      return () => void taken--
+    },
+  }
+}

@@ -1,12 +1,8 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../context'
-import { type Caller, callerOf } from '../http/caller'
-import { Refused } from '../http/failure'
-import { openLimiter, takeFrom } from '../http/limit'
+import { callerOf } from '../http/caller'
+import { openLimiter, openPlaces, takeFrom } from '../http/limit'
 import { openSignIn } from './sign-in'
-
-/** Not kept waiting: what is asked without a sign-in must not fill what the signed-in ask through. */
-const tooManyWaiting = () => new Refused(503, 'too many are waiting, try again in a moment')
 
 /** A provider catches up after an outage with thousands of deliveries from few addresses. */
 const deliveriesPerMinute = 12_000
@@ -26,19 +22,14 @@ export function openAccess(context: Context) {
     delivery: limiter(deliveriesPerMinute),
     signed: limiter(config.rateLimitSignedPerAddressPerMinute),
   }
-  let waiting = 0
-  const enter = (caller: Caller) => {
-    if (waiting >= config.publicWaitingMax) throw tooManyWaiting()
-    waiting++
-    caller.leave = () => waiting--
-  }
+  const places = openPlaces(config.publicWaitingMax)
   return new Elysia({ name: 'access' }).macro({
     /** No sign-in, limited per address; of `public` only so many wait at once. */
     limited: (by: 'public' | 'delivery') => ({
       beforeHandle: ({ request }) => {
         const caller = callerOf(request)
         takeFrom(addresses[by], caller.address)
-        if (by === 'public') enter(caller)
+        if (by === 'public') caller.leave = places.enter()
       },
     }),
     /** Signed in, limited per address and then per wallet; `wallet` is proven and in lower case. */

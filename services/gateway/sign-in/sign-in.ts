@@ -5,7 +5,7 @@ import { SignatureCheck } from '#shared/messages/chain'
 import type { Context } from '../context'
 import { inTime } from '../http/deadline'
 import { okOf, signInAgain } from '../http/failure'
-import { type Limiter, takeFrom } from '../http/limit'
+import { type Limiter, openPlaces, type Places, takeFrom } from '../http/limit'
 import { judgeSignature, parseSession, type Session, signInText } from './session'
 
 /** The wallet behind an Authorization header; throws a 401 that says what is wrong with it. */
@@ -18,9 +18,11 @@ const rejectedTtlMs = 60_000
 
 /**
  * Opens the sign-in with an empty memory. Cryptography costs: `limiter` counts the sessions not seen
- * before per address.
+ * before per address. The chain costs more, and anybody may name a wallet that it has to be asked
+ * about: of those only so many wait at once, and a wallet's own key is proven without it.
  */
-export function openSignIn({ ask, clock, users }: Context, limiter: Limiter): SignIn {
+export function openSignIn({ ask, clock, config, users }: Context, limiter: Limiter): SignIn {
+  const places = openPlaces(config.publicWaitingMax)
   // The proven signature is kept with the session: the key alone, guessable, must open nothing.
   const proven = openMemory<string>(50_000, clock)
   const rejected = openMemory<true>(10_000, clock)
@@ -33,7 +35,7 @@ export function openSignIn({ ask, clock, users }: Context, limiter: Limiter): Si
     const whole = `${key}.${session.signature}`
     if (rejected.peek(whole)) throw notTheirs()
     takeFrom(limiter, address)
-    const ttlMs = await prove(ask, session)
+    const ttlMs = await prove({ ask, places }, session)
     if (ttlMs === 0) {
       rejected.set(whole, true, { ttl: rejectedTtlMs })
       throw notTheirs()
@@ -48,13 +50,21 @@ export function openSignIn({ ask, clock, users }: Context, limiter: Limiter): Si
 const notTheirs = () => signInAgain('the signature of the session is not by its wallet')
 
 /** How long the proof may be remembered; 0 when there is none. Throws when the chain is silent. */
-async function prove(ask: Ask, { wallet, until, signature }: Session): Promise<number> {
+async function prove(
+  { ask, places }: { ask: Ask; places: Places },
+  { wallet, until, signature }: Session,
+): Promise<number> {
   const text = signInText(wallet, until)
   const verdict = await judgeSignature(wallet, text, signature)
   if (verdict === 'signed') return ownKeyTtlMs
   if (verdict === 'malformed') return 0
-  const answer = await ask(SignatureCheck, { wallet, text, signature })
-  return okOf(answer).valid ? contractTtlMs : 0
+  const leave = places.enter()
+  try {
+    const answer = await ask(SignatureCheck, { wallet, text, signature })
+    return okOf(answer).valid ? contractTtlMs : 0
+  } finally {
+    leave()
+  }
 }
 
 /**
