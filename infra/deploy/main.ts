@@ -1,4 +1,5 @@
-import { Misconfigured, readConfig } from '#shared/config'
+import { runCommand, type Say } from '#shared/command'
+import { Misconfigured, readConfig, secretsOf } from '#shared/config'
 import { fields } from './config'
 import { deploy } from './deploy'
 import { textOf } from './node'
@@ -6,7 +7,7 @@ import { exitCodeOf, report } from './report'
 import { wantedOf } from './wanted'
 
 /** Runs one deployment and answers the exit code. */
-async function main(args: readonly string[]): Promise<number> {
+async function main(args: readonly string[], say: Say): Promise<number> {
   const unknown = args.filter((one) => one !== '--dry-run')
   if (unknown.length > 0)
     throw new Misconfigured(`unknown argument ${unknown[0]}: --dry-run or none`)
@@ -14,19 +15,16 @@ async function main(args: readonly string[]): Promise<number> {
   const { wanted, signers } = wantedOf(config)
   const { rpcUrls, addressesFile, finalWithinMs } = config
   const job = { wanted, signers, rpcUrls, addressesFile, finalWithinMs }
-  const deployment = await deploy({ ...job, dryRun: args.length > 0, say: console.log }).catch(
+  const deployment = await deploy({ ...job, dryRun: args.length > 0, say }).catch(
     (error: unknown) => {
-      // The path of an endpoint may be a key, and a provider's answer may repeat it.
-      throw new Error(
-        rpcUrls.reduce((text, url) => text.replaceAll(url, 'RPC_URLS'), textOf(error)),
-      )
+      throw new Error(textOf(error)) // Without viem's wrapping: the node's own words.
     },
   )
-  console.log(report(deployment, wanted))
+  say(report(deployment, wanted))
   return exitCodeOf(deployment)
 }
 
-process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
-  console.error(textOf(error))
-  return error instanceof Misconfigured ? 2 : 1
-})
+await runCommand(
+  () => secretsOf(fields),
+  (say) => main(process.argv.slice(2), say),
+)

@@ -1,8 +1,11 @@
 import { join } from 'node:path'
+import { processes } from '#infra/configuration/processes'
 import { banner } from '#infra/local/banner'
 import { repositoryDir } from '#infra/local/folders'
 import { bootStack } from '#infra/local/stack'
 import { watchStarter } from '#infra/local/starter'
+import { secretsOf } from '#shared/config'
+import { redactorOf, secretWordsOf } from '#shared/redaction'
 
 /** `bun run start`: everything this service needs, on this machine, until Ctrl-C. */
 const dir = process.env.LOCAL_DIR ?? join(repositoryDir, '.local')
@@ -26,7 +29,10 @@ const stack = await bootStack({
     if (name === 'chain') stopping.resolve('the local chain is gone and cannot be brought back')
   },
 }).catch((error: Error) => {
-  console.error(`The stack did not start: ${error.message}\nLogs are in ${join(dir, 'logs')}`)
+  const secrets = Object.values(processes).flatMap((fields) => secretsOf(fields))
+  const redact = redactorOf(secrets.flatMap(secretWordsOf))
+  console.error(redact(`The stack did not start: ${error.message}`))
+  console.error(`Logs are in ${join(dir, 'logs')}`)
   process.exit(1)
 })
 console.log(banner(stack.info, { dir, bootMs: Date.now() - startedAt }))

@@ -3,7 +3,8 @@ import { migrate } from 'drizzle-orm/postgres-js/migrator'
 import postgres, { type Sql } from 'postgres'
 import { databaseRoles, hasMigrations, migrationsDir } from '#infra/migrations/databases'
 import { ensureRoles, grantRights, type RolePasswords } from '#infra/migrations/roles'
-import { readConfig } from '#shared/config'
+import { runCommand } from '#shared/command'
+import { readConfig, secretsOf } from '#shared/config'
 import { text, url } from '#shared/config-fields'
 
 export type Migrating = {
@@ -66,18 +67,23 @@ export const fields = {
 }
 
 if (import.meta.main) {
-  const config = readConfig('migrations', fields)
-  const startedAt = Date.now()
-  await migrateAll({
-    adminUrl: config.databaseAdminUrl,
-    passwords: {
-      gateway: config.databasePasswordGateway,
-      payments: config.databasePasswordPayments,
-      payouts: config.databasePasswordPayouts,
-      chain_relayer: config.databasePasswordChainRelayer,
-      indexer_reader: config.databasePasswordIndexerReader,
+  await runCommand(
+    () => secretsOf(fields),
+    async (say) => {
+      const config = readConfig('migrations', fields)
+      const startedAt = Date.now()
+      await migrateAll({
+        adminUrl: config.databaseAdminUrl,
+        passwords: {
+          gateway: config.databasePasswordGateway,
+          payments: config.databasePasswordPayments,
+          payouts: config.databasePasswordPayouts,
+          chain_relayer: config.databasePasswordChainRelayer,
+          indexer_reader: config.databasePasswordIndexerReader,
+        },
+        auditorPassword: config.databasePasswordAuditor,
+      })
+      say(`schemas, tables and rights are as they should be (${Date.now() - startedAt} ms)`)
     },
-    auditorPassword: config.databasePasswordAuditor,
-  })
-  console.log(`schemas, tables and rights are as they should be (${Date.now() - startedAt} ms)`)
+  )
 }

@@ -1,6 +1,7 @@
 import { connect, type JetStreamManager, type NatsError } from 'nats'
 import { type ConsumerPlan, consumers, type StreamPlan, streams } from '#infra/nats/topology'
-import { readConfig } from '#shared/config'
+import { runCommand } from '#shared/command'
+import { readConfig, secretsOf } from '#shared/config'
 import { integer, text, url } from '#shared/config-fields'
 
 export type Provisioning = { url: string; user: string; password: string; replicas?: number }
@@ -85,13 +86,18 @@ export const fields = {
 }
 
 if (import.meta.main) {
-  const { natsUrl, natsPasswordAdmin, natsReplicas } = readConfig('provisioning', fields)
-  const startedAt = Date.now()
-  await provisionNats({
-    url: natsUrl,
-    user: 'admin',
-    password: natsPasswordAdmin,
-    replicas: natsReplicas,
-  })
-  console.log(`streams and consumers are as they should be (${Date.now() - startedAt} ms)`)
+  await runCommand(
+    () => secretsOf(fields),
+    async (say) => {
+      const { natsUrl, natsPasswordAdmin, natsReplicas } = readConfig('provisioning', fields)
+      const startedAt = Date.now()
+      await provisionNats({
+        url: natsUrl,
+        user: 'admin',
+        password: natsPasswordAdmin,
+        replicas: natsReplicas,
+      })
+      say(`streams and consumers are as they should be (${Date.now() - startedAt} ms)`)
+    },
+  )
 }

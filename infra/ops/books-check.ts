@@ -5,6 +5,8 @@ import { compareProvider, readProviderBook } from '#infra/ops/books-provider'
 import { readRows } from '#infra/ops/books-rows'
 import { lasting, type Repeats } from '#infra/ops/difference'
 import { auditorDatabaseUrl, operatorPlace, type Place } from '#infra/ops/place'
+import { operatorSecrets } from '#infra/ops/stack'
+import { runCommand } from '#shared/command'
 
 /**
  * Every difference between what the services wrote down, what the chain did, and what the provider
@@ -30,9 +32,12 @@ export const checkBooks = (
   }, repeats)
 
 if (import.meta.main) {
-  const place = operatorPlace()
-  const found = await checkBooks(place, auditorDatabaseUrl())
-  if (!place.sandbox) console.log('there is no sandbox: rows and chain alone were compared')
-  console.log(found.length === 0 ? 'the books balance' : found.join('\n'))
-  process.exit(found.length === 0 ? 0 : 1)
+  await runCommand(operatorSecrets, async (say) => {
+    const place = operatorPlace()
+    const found = await checkBooks(place, auditorDatabaseUrl())
+    if (!place.sandbox) say('there is no sandbox: rows and chain alone were compared')
+    say(found.length === 0 ? 'the books balance' : found.join('\n'))
+    return found.length === 0 ? 0 : 1
+  })
+  process.exit()
 }

@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres'
 import { type DatabaseRole, databaseRoles, serviceOf } from '#infra/migrations/databases'
-import { operatorDatabaseUrl, withDatabase } from '#infra/ops/stack'
+import { operatorDatabaseUrl, operatorSecrets, withDatabase } from '#infra/ops/stack'
+import { runCommand } from '#shared/command'
 
 /** A message that a service gave up on. Its payload stays in the row: it may name a person. */
 export type DeadLetter = {
@@ -74,5 +75,7 @@ const lineOf = (deadLetter: DeadLetter): string =>
   ].join('  ')
 
 if (import.meta.main) {
-  console.log(await withDatabase(operatorDatabaseUrl(), (sql) => run(sql, process.argv.slice(2))))
+  await runCommand(operatorSecrets, async (say) =>
+    say(await withDatabase(operatorDatabaseUrl(), (sql) => run(sql, process.argv.slice(2)))),
+  )
 }

@@ -1,5 +1,6 @@
 import { connect } from 'nats'
-import { readConfig } from '#shared/config'
+import { runCommand } from '#shared/command'
+import { readConfig, secretsOf } from '#shared/config'
 import { commonFields } from '#shared/service'
 
 const deadlineMs = 2_000
@@ -41,8 +42,12 @@ async function check(target: string | undefined): Promise<void> {
 }
 
 if (import.meta.main) {
-  await check(process.argv[2]).catch((error: Error) => {
-    console.error(`unhealthy: ${error.message}`)
-    process.exit(1)
-  })
+  await runCommand(
+    () => secretsOf({ NATS_PASSWORD }),
+    () =>
+      check(process.argv[2]).catch((cause: Error) => {
+        throw new Error(`unhealthy: ${cause.message}`)
+      }),
+  )
+  process.exit()
 }

@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres'
 import { type DatabaseRole, serviceOf } from '#infra/migrations/databases'
-import { operatorDatabaseUrl, withDatabase } from '#infra/ops/stack'
+import { operatorDatabaseUrl, operatorSecrets, withDatabase } from '#infra/ops/stack'
+import { runCommand } from '#shared/command'
 
 /** Something that has begun and not ended. `since` is when it began. */
 export type InFlight = {
@@ -47,6 +48,8 @@ const lineOf = ({ service, what, id, state, since }: InFlight): string => {
 }
 
 if (import.meta.main) {
-  const found = await withDatabase(operatorDatabaseUrl(), listInFlight)
-  console.log(found.length === 0 ? 'nothing is in flight' : found.map(lineOf).join('\n'))
+  await runCommand(operatorSecrets, async (say) => {
+    const found = await withDatabase(operatorDatabaseUrl(), listInFlight)
+    say(found.length === 0 ? 'nothing is in flight' : found.map(lineOf).join('\n'))
+  })
 }

@@ -2,6 +2,8 @@ import type { Address } from 'viem'
 import { type ChainRecord, recordFromChain } from '#infra/ops/chain-record'
 import { differencesIn, lasting, type Repeats } from '#infra/ops/difference'
 import { operatorPlace, type Place } from '#infra/ops/place'
+import { operatorSecrets } from '#infra/ops/stack'
+import { runCommand } from '#shared/command'
 
 const deadlineMs = 5_000
 
@@ -41,7 +43,10 @@ if (import.meta.main) {
     console.error('usage: bun infra/ops/record-check.ts <wallet>')
     process.exit(2)
   }
-  const found = await checkRecord(operatorPlace(), wallet as Address)
-  console.log(found.length === 0 ? 'the record is what the chain says' : found.join('\n'))
-  process.exit(found.length === 0 ? 0 : 1)
+  await runCommand(operatorSecrets, async (say) => {
+    const found = await checkRecord(operatorPlace(), wallet as Address)
+    say(found.length === 0 ? 'the record is what the chain says' : found.join('\n'))
+    return found.length === 0 ? 0 : 1
+  })
+  process.exit()
 }

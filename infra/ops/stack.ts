@@ -3,6 +3,10 @@ import postgres, { type Sql } from 'postgres'
 import { repositoryDir } from '#infra/local/folders'
 import { readStackFile } from '#infra/local/stack-file'
 
+/** What an operator's command may be told and nothing may print, as the environment has it. */
+export const operatorSecrets = (env: NodeJS.ProcessEnv = process.env): string[] =>
+  ['RPC_URL', 'DATABASE_ADMIN_URL', 'DATABASE_AUDITOR_URL'].flatMap((name) => env[name] ?? [])
+
 /** Postgres as the owner of all schemas: DATABASE_ADMIN_URL, or that of the running local stack. */
 export function operatorDatabaseUrl(env: NodeJS.ProcessEnv = process.env): string {
   if (env.DATABASE_ADMIN_URL) return env.DATABASE_ADMIN_URL

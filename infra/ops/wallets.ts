@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres'
-import { operatorDatabaseUrl, withDatabase } from '#infra/ops/stack'
+import { operatorDatabaseUrl, operatorSecrets, withDatabase } from '#infra/ops/stack'
+import { runCommand } from '#shared/command'
 
 /** A wallet that is frozen because a payment of its was taken back after the hold. */
 export type FrozenWallet = {
@@ -56,5 +57,7 @@ const lineOf = ({ wallet, missingMicro, since, onChain, payments }: FrozenWallet
   ].join('  ')
 
 if (import.meta.main) {
-  console.log(await withDatabase(operatorDatabaseUrl(), (sql) => run(sql, process.argv.slice(2))))
+  await runCommand(operatorSecrets, async (say) =>
+    say(await withDatabase(operatorDatabaseUrl(), (sql) => run(sql, process.argv.slice(2)))),
+  )
 }

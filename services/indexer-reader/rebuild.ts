@@ -1,9 +1,11 @@
 import { eq } from 'drizzle-orm'
-import { readConfig } from '#shared/config'
+import { runCommand } from '#shared/command'
+import { readConfig, secretsOf } from '#shared/config'
 import type { Database } from '#shared/db/open'
 import { openDatabase } from '#shared/db/open'
 import { pause } from '#shared/deadline'
-import { openLog } from '#shared/log'
+import { type Log, openLog } from '#shared/log'
+import { secretWordsOf } from '#shared/redaction'
 import { fields } from './config'
 import { beginGeneration, cursors, dropRetired } from './cursor.store'
 
@@ -14,30 +16,37 @@ import { beginGeneration, cursors, dropRetired } from './cursor.store'
  * DATABASE_URL.
  */
 const { DATABASE_URL, CHAIN_ID, CREDIT_LINE_ADDRESS, DEPLOY_BLOCK } = fields
-const config = readConfig('rebuild', { DATABASE_URL, CHAIN_ID, CREDIT_LINE_ADDRESS, DEPLOY_BLOCK })
-const log = openLog('rebuild', 'info')
-await using database = openDatabase({
-  url: config.databaseUrl,
-  name: 'rebuild',
-  log,
-  onFatal: () => {
-    process.exitCode = 1
-  },
-})
-const generation = await beginGeneration(database, {
-  chainId: config.chainId,
-  contract: config.creditLineAddress,
-  deployBlock: config.deployBlock,
-})
-log.info({ generation }, 'rebuild asked for')
-await untilServing(database, generation)
-log.info({ generation }, 'rebuild serves')
-if (process.argv.includes('--clean')) {
-  await dropRetired(database)
-  log.info('retired generations deleted')
-}
+const told = { DATABASE_URL, CHAIN_ID, CREDIT_LINE_ADDRESS, DEPLOY_BLOCK }
 
-async function untilServing(database: Database, generation: number) {
+await runCommand(
+  () => secretsOf(told),
+  async () => {
+    const config = readConfig('rebuild', told)
+    const log = openLog('rebuild', 'info', undefined, secretsOf(told).flatMap(secretWordsOf))
+    await using database = openDatabase({
+      url: config.databaseUrl,
+      name: 'rebuild',
+      log,
+      onFatal: () => {
+        process.exitCode = 1
+      },
+    })
+    const generation = await beginGeneration(database, {
+      chainId: config.chainId,
+      contract: config.creditLineAddress,
+      deployBlock: config.deployBlock,
+    })
+    log.info({ generation }, 'rebuild asked for')
+    await untilServing(database, generation, log)
+    log.info({ generation }, 'rebuild serves')
+    if (process.argv.includes('--clean')) {
+      await dropRetired(database)
+      log.info('retired generations deleted')
+    }
+  },
+)
+
+async function untilServing(database: Database, generation: number, log: Log) {
   let shownBlock = -1
   for (;;) {
     const [cursor] = await database.read((db) =>

@@ -1,0 +1,123 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { repositoryDir } from '#infra/local/folders'
+import { devAccount, devKey } from '#infra/local/keys'
+
+// What an operator's command prints goes into a terminal's scrollback, a ticket or the log of a job. Here
+// every endpoint refuses, and repeats in its own words the key that it was given, as vendors' do.
+
+const key = 'marked-0123456789abcdef'
+const refusal = `the key ${key} is not allowed`
+const dir = mkdtempSync(join(tmpdir(), 'commands-'))
+
+/** An RPC endpoint, and a gateway that knows a record of every wallet. */
+const http = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  fetch: (request) =>
+    new URL(request.url).pathname.startsWith('/verify/')
+      ? Response.json({})
+      : Response.json({ jsonrpc: '2.0', id: 1, error: { code: -32_000, message: refusal } }),
+})
+const field = (kind: string, text: string) => `${kind}${text}\0`
+/** What Postgres says when it lets nobody in. */
+const databaseRefusal = (() => {
+  const fields = `${field('S', 'FATAL')}${field('C', '28P01')}${field('M', refusal)}\0`
+  const message = Buffer.alloc(5 + fields.length)
+  message.write('E')
+  message.writeUInt32BE(4 + fields.length, 1)
+  message.write(fields, 5)
+  return message
+})()
+const postgres = Bun.listen({
+  hostname: '127.0.0.1',
+  port: 0,
+  socket: { data: (socket) => void socket.end(databaseRefusal) },
+})
+const nats = Bun.listen({
+  hostname: '127.0.0.1',
+  port: 0,
+  socket: {
+    open: (socket) =>
+      void socket.write('INFO {"version":"2.14.0","max_payload":1024,"headers":true}\r\n'),
+    data: (socket) => void socket.end(`-ERR '${refusal}'\r\n`),
+  },
+})
+afterAll(async () => {
+  await http.stop(true)
+  postgres.stop(true)
+  nats.stop(true)
+  rmSync(dir, { recursive: true, force: true })
+})
+
+const origin = `http://127.0.0.1:${http.port}`
+const rpcUrl = `${origin}/v2/${key}?apikey=${key}`
+const databaseUrl = `postgres://owner:${key}@127.0.0.1:${postgres.port}/none`
+const wallet = devAccount('treasury').address
+const chain = { RPC_URL: rpcUrl, AUSD_ADDRESS: wallet, CREDIT_LINE_ADDRESS: wallet }
+const operator = { ...chain, TREASURY_ADDRESS: wallet, DEPLOY_BLOCK: '0', GATEWAY_URL: origin }
+const bus = { NATS_URL: `nats://127.0.0.1:${nats.port}`, NATS_PASSWORD: key }
+const passwords = ['GATEWAY', 'PAYMENTS', 'PAYOUTS', 'CHAIN_RELAYER', 'INDEXER_READER']
+
+type Command = readonly [path: string, args: readonly string[], env: Record<string, string>]
+const commands: readonly Command[] = [
+  [
+    'infra/deploy/main.ts',
+    ['--dry-run'],
+    {
+      ...{ RPC_URLS: rpcUrl, ADMIN_KEY: devKey('admin'), TREASURY_KEY: devKey('treasury') },
+      ...{ LANE_KEYS: devKey('lane 0'), FINAL_WITHIN_MS: '100' },
+      ADDRESSES_FILE: join(dir, 'addresses.json'),
+    },
+  ],
+  ['infra/ops/record-check.ts', [wallet], operator],
+  ['infra/ops/books-check.ts', [], { ...operator, DATABASE_AUDITOR_URL: databaseUrl }],
+  ['infra/ops/wallets.ts', ['list'], { DATABASE_ADMIN_URL: databaseUrl }],
+  ['infra/ops/dead-letters.ts', ['list'], { DATABASE_ADMIN_URL: databaseUrl }],
+  ['infra/ops/in-flight.ts', [], { DATABASE_ADMIN_URL: `postgres://owner:${key}@[none/none` }],
+  [
+    'infra/migrations/migrate.ts',
+    [],
+    {
+      DATABASE_ADMIN_URL: databaseUrl,
+      ...Object.fromEntries(
+        passwords.map((name) => [`DATABASE_PASSWORD_${name}`, 'none-of-these']),
+      ),
+    },
+  ],
+  ['infra/nats/provision.ts', [], { ...bus, NATS_PASSWORD_ADMIN: key }],
+  ['infra/ops/healthcheck.ts', ['pricing'], bus],
+  [
+    'services/indexer-reader/rebuild.ts',
+    [],
+    {
+      ...{ DATABASE_URL: databaseUrl, CHAIN_ID: '10143', DEPLOY_BLOCK: '0' },
+      CREDIT_LINE_ADDRESS: wallet,
+    },
+  ],
+]
+
+describe('an attacker reads what an operator pasted, for a key in it:', () => {
+  test.concurrent.each(commands)(
+    '%s fails, says why, and shows none',
+    async (path, args, env) => {
+      const child = Bun.spawn([process.execPath, path, ...args], {
+        cwd: repositoryDir,
+        env: { PATH: process.env.PATH ?? '', ...env },
+        stdout: 'pipe',
+        stderr: 'pipe',
+        timeout: 30_000,
+      })
+      const printed = await Promise.all(
+        [child.stdout, child.stderr].map((stream) => new Response(stream).text()),
+      )
+      expect(printed.join('\n')).not.toContain(key)
+      expect(printed.join('\n')).not.toMatch(/^\d+ \|/m) // The runtime's own print: code and fields.
+      expect(printed.join('\n').trim()).not.toBe('')
+      expect(await child.exited).toBe(1)
+    },
+    60_000,
+  )
+})
