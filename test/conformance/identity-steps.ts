@@ -102,7 +102,7 @@ function webhookSteps({ provider, deaf, hear }: IdentityBench, wallet: `0x${stri
       see: async () => {
         if (!hear) throw noWebhook()
         const told = provider.parse(new TextDecoder().decode(left(heard, 'webhook').body))
-        if ('fault' in told) return told.fault
+        if (!('statement' in told)) return 'fault' in told ? told.fault : 'without a time'
         const finding = await provider.lookUp(wallet)
         if (!('statement' in finding)) return Object.keys(finding).join()
         const { word, subjectRef, sandbox, level, occurredAtMs } = finding.statement
@@ -122,7 +122,7 @@ function webhookSteps({ provider, deaf, hear }: IdentityBench, wallet: `0x${stri
       see: async () => {
         if (!hear) throw noWebhook()
         const read = provider.parse(new TextDecoder().decode(left(heard, 'webhook').body))
-        if ('fault' in read) return read.fault
+        if (!('statement' in read)) return 'fault' in read ? read.fault : 'without a time'
         const { word, subjectRef, sandbox } = read.statement
         const whose = subjectRef === wallet ? 'this wallet' : 'another wallet'
         return `${word}, ${whose}, ${sandbox ? 'sandbox' : 'production'}`

@@ -3,6 +3,7 @@ import {
   decideIdentity,
   type Identity,
   type IdentityPolicy,
+  needsAsking,
   nextCheckAt,
   type RecheckSchedule,
   retryAt,
@@ -94,6 +95,13 @@ describe('a verdict', () => {
       false,
     ],
     [
+      'of a reset counts whatever it says of the environment',
+      verified1,
+      { word: 'reset', sandbox: true },
+      known('reset', 2_000, 2_000n),
+      false,
+    ],
+    [
       'of a refusal counts without an environment',
       verified1,
       { word: 'rejected', sandbox: null },
@@ -164,9 +172,9 @@ describe('a statement is ignored', () => {
       'other environment',
     ],
     [
-      'when the sandbox takes back what production approved',
+      'when the sandbox refuses what production approved',
       known('verified', 1, 1n),
-      { word: 'reset', sandbox: true },
+      { word: 'rejected', sandbox: true },
       'other environment',
     ],
     ['when the approval is older than the refusal', known('rejected', 2_001, null), {}, older],
@@ -282,5 +290,16 @@ describe('after a question without an answer', () => {
     [1_000, hour],
   ])('%d in a row, the next comes later, but never later than usual', (failures, restMs) => {
     expect(retryAt(failures, schedule, nowMs).getTime() - nowMs).toBe(restMs)
+  })
+})
+
+describe('an approval', () => {
+  test.each<[string, Partial<Statement>, boolean]>([
+    ['is asked about when it names no level', { level: null }, true],
+    ['is asked about when it does not say where it was given', { sandbox: null }, true],
+    ['is not when it says both', {}, false],
+  ])('%s', (_, said, asked) => {
+    expect(needsAsking(statement(said))).toBe(asked)
+    expect(needsAsking(statement({ ...said, word: 'rejected' }))).toBe(false)
   })
 })

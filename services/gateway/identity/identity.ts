@@ -1,5 +1,5 @@
 import type { Config } from '../config'
-import type { Statement, Word } from './provider'
+import { referenceOf, type Statement, type Undated, type Word } from './provider'
 
 /** What the newest verdict says of the person behind a wallet. */
 export type IdentityState = Exclude<Word, 'none' | 'approved'> | 'verified'
@@ -32,14 +32,9 @@ export type IdentityDecision =
   | { ignored: Ignored }
   | { wallet: `0x${string}`; next: Identity; flag: boolean | null }
 
-/** The canonical form alone: another spelling of a wallet is not a reference we ever gave. */
-const canonicalWallet = /^0x[0-9a-f]{40}$/
-
 /** The wallet that a statement is about, if it is one of ours. */
-export const subjectOf = (statement: Statement): `0x${string}` | undefined =>
-  canonicalWallet.test(statement.subjectRef ?? '')
-    ? (statement.subjectRef as `0x${string}`)
-    : undefined
+export const subjectOf = (statement: Pick<Statement, 'subjectRef'>): `0x${string}` | undefined =>
+  referenceOf(statement.subjectRef) ?? undefined
 
 /**
  * Decides from one statement, whatever the order in which statements arrive: the newest verdict
@@ -69,12 +64,14 @@ const levelFits = ({ word, level }: Statement, policy: IdentityPolicy): boolean 
 
 /**
  * Production approvals must say that they are. What says nothing of where it was made counts as the
- * sandbox's when it approves, and everywhere when it takes back: resets and deletions come that way.
+ * sandbox's when it approves, and everywhere when it refuses. Resets and deletions count whatever
+ * they say: vendors leave it out there, or say it wrongly, and nobody but the vendor can send them.
  */
-const environmentFits = ({ word, sandbox }: Statement, { environment }: IdentityPolicy): boolean =>
-  sandbox === null
-    ? environment === 'sandbox' || word !== 'approved'
-    : sandbox === (environment === 'sandbox')
+function environmentFits({ word, sandbox }: Statement, { environment }: IdentityPolicy): boolean {
+  if (word === 'reset') return true
+  if (sandbox === null) return environment === 'sandbox' || word !== 'approved'
+  return sandbox === (environment === 'sandbox')
+}
 
 function isNewer(known: Identity, { occurredAtMs, word }: Statement): boolean {
   if (occurredAtMs !== known.decidedAtMs) return occurredAtMs > known.decidedAtMs
@@ -86,6 +83,13 @@ function flagChange(known: Identity | undefined, state: IdentityState): boolean 
   const is = state === 'verified'
   return was === is ? null : is
 }
+
+/**
+ * An approval that does not say of which level it is, or where or when it was given, is none; but
+ * the provider can be asked.
+ */
+export const needsAsking = ({ word, level, sandbox }: Undated): boolean =>
+  word === 'approved' && (level === null || sandbox === null)
 
 /** Unix ms of the verdict, pushed past the last one so that no two orders share a revision. */
 function revisionAfter(known: Identity | undefined, { occurredAtMs }: Statement): bigint {

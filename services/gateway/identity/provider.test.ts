@@ -19,7 +19,7 @@ describe.each(speakers.map((speaker) => [speaker.name, speaker] as const))('%s',
   ) => {
     const adapter = speaker.adapter('http://127.0.0.1:9', environment)
     const read = adapter.parse(speaker.say(saying, environment))
-    if ('fault' in read) throw new Error(read.fault)
+    if (!('statement' in read)) throw new Error(JSON.stringify(read))
     return decideIdentity(known, read.statement, { level, environment: 'production' })
   }
 

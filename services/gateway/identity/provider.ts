@@ -16,7 +16,7 @@ export type Statement = {
   readonly eventId: string
   /** Unix ms by the provider's clock: orders the statements about one person. */
   readonly occurredAtMs: number
-  /** Our own reference: the lower-case wallet, or something that is not ours. */
+  /** Our own reference, the lower-case wallet; null when it names none that we gave. */
   readonly subjectRef: string | null
   readonly providerRef: string | null
   /** The verification level or template the statement is about; null when it names none. */
@@ -26,12 +26,28 @@ export type Statement = {
   readonly sandbox: boolean | null
 }
 
+/** What is known when the provider says a word and not when. */
+export type Undated = Omit<Statement, 'occurredAtMs'>
+
+/** What an authentic body says; a fault means that it has none of what we know. */
+export type Reading = { statement: Statement } | { undated: Undated } | { fault: string }
+
+/** The canonical form alone: another spelling of a wallet is not a reference we ever gave. */
+const reference = /^0x[0-9a-f]{40}$/
+
+/**
+ * A reference as it came, if it may be one of ours. Any other is null, also in what is kept: some
+ * accounts have an e-mail address there.
+ */
+export const referenceOf = (value: unknown): `0x${string}` | null =>
+  typeof value === 'string' && reference.test(value) ? (value as `0x${string}`) : null
+
 /** What the provider says of a person when it is asked. */
 export type Finding =
   /** The newest verdict with its own time, or `none` while there is none. */
   | { statement: Statement }
   /** No approval stands any more, and the provider does not say since when. */
-  | { undated: Omit<Statement, 'occurredAtMs'> }
+  | { undated: Undated }
   /** Nobody is known under this reference, or nobody any longer. */
   | { nobody: true }
 
@@ -44,9 +60,12 @@ export type IdentityProvider = {
     headers: Headers,
     nowMs: number,
   ) => { ok: true } | { reason: string }
-  /** Reads an authentic body; a fault means that its form is not what we know. */
-  readonly parse: (body: string) => { statement: Statement } | { fault: string }
-  /** What may be stored of an authentic body: `parse` reads the same from it, and no more is in it. */
+  /** Reads an authentic body. What is null or of another type than we know counts as not there. */
+  readonly parse: (body: string) => Reading
+  /**
+   * What may be stored of an authentic body, by a list of what we read: `parse` reads the same from
+   * it, and no more is in it.
+   */
   readonly kept: (body: string) => string
   /** A hosted page where the person behind the wallet can be verified. Throws when it is down. */
   readonly createLink: (wallet: `0x${string}`) => Promise<string>

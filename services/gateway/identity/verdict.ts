@@ -1,5 +1,4 @@
 import { type Reaction, reactTo } from '#shared/bus/reaction'
-import { Malformed } from '#shared/bus/verdict'
 import type { Tx } from '#shared/db/open'
 import { announce } from '#shared/db/outbox.store'
 import { failpoint } from '#shared/failpoint'
@@ -9,9 +8,11 @@ import { VerifyOrdered } from '#shared/messages/relay'
 import { IdentityWebhook } from '#shared/messages/webhooks'
 import type { Context } from '../context'
 import { outbox } from '../schema.store'
+import { type AnomalyKind, recordAnomaly } from './anomaly.store'
 import {
   decideIdentity,
   type IdentityDecision,
+  needsAsking,
   nextCheckAt,
   scheduleOf,
   subjectOf,
@@ -25,17 +26,77 @@ import { noteVerdict } from './recheck.store'
 export const webhookReaction = (context: Context): Reaction =>
   reactTo(IdentityWebhook, {
     async apply(tx, message) {
-      const { provider, log } = context
-      if (message.provider !== provider.name)
-        throw new Malformed(`a delivery of ${message.provider}, which is not configured`)
-      const read = provider.parse(message.body)
-      if ('fault' in read) throw new Malformed(`${message.provider}: ${read.fault}`)
-      const decision = await applyStatement(tx, context, read.statement)
-      if (!('ignored' in decision)) return
-      const { eventId } = read.statement
-      log.info({ eventId, why: decision.ignored }, 'identity statement ignored')
+      const { provider, deliveryId } = message
+      const heard = hear(context, message)
+      const found = 'statement' in heard ? await applyHeard(tx, context, heard.statement) : heard
+      if (!found) return
+      const { kind, detail, askAbout } = found
+      await recordAnomaly(tx, { deliveryId, kind, provider, detail })
+      const alarm = callsSomebody.has(kind)
+      context.log[alarm ? 'error' : 'warn'](
+        { deliveryId, kind, detail, ...(alarm && { alarm }) },
+        'identity delivery not understood',
+      )
+      if (!askAbout) return
+      const nextCheckAt = new Date(context.clock())
+      await noteVerdict(tx, { wallet: askAbout, provider, nextCheckAt })
     },
   })
+
+/** A delivery that cannot be decided is for a person, never for another try: it would say the same. */
+type Anomaly = {
+  kind: AnomalyKind
+  detail: string
+  /** Somebody the provider is asked about at once, because it can say what the delivery does not. */
+  askAbout?: `0x${string}` | undefined
+}
+
+/** The others explain themselves: the provider was asked, or it is about nobody of ours. */
+const callsSomebody: ReadonlySet<AnomalyKind> = new Set(['unreadable', 'other_provider'])
+
+/** No clock of a provider is ahead of ours by more: a time beyond that is no time. */
+const aheadMaxMs = 86_400_000
+
+/** What a delivery says, with the time that it counts from. */
+function hear(
+  { provider }: Context,
+  message: { provider: string; receivedAt: string; body: string },
+): { statement: Statement } | Anomaly {
+  if (message.provider !== provider.name)
+    return { kind: 'other_provider', detail: `${message.provider} is not configured` }
+  const read = provider.parse(message.body)
+  if ('fault' in read) return { kind: 'unreadable', detail: read.fault }
+  const receivedAtMs = Date.parse(message.receivedAt)
+  if ('statement' in read && read.statement.occurredAtMs <= receivedAtMs + aheadMaxMs) return read
+  const undated = 'undated' in read ? read.undated : read.statement
+  if (undated.word === 'approved')
+    return {
+      kind: 'incomplete',
+      detail: 'an approval without a time',
+      askAbout: subjectOf(undated),
+    }
+  // Against the person: it counts from the last moment at which it can have been said.
+  return { statement: { ...undated, occurredAtMs: receivedAtMs } }
+}
+
+/** Applies what was heard; an anomaly when it is a verdict that nothing can be done with. */
+async function applyHeard(
+  tx: Tx,
+  context: Context,
+  statement: Statement,
+): Promise<Anomaly | undefined> {
+  const decision = await applyStatement(tx, context, statement)
+  if (!('ignored' in decision)) return
+  const { eventId, word } = statement
+  context.log.info({ eventId, why: decision.ignored }, 'identity statement ignored')
+  if (decision.ignored === 'unknown subject')
+    return { kind: 'subject_unknown', detail: `${word}, of nobody we know` }
+  const isIncomplete =
+    decision.ignored === 'other level' || decision.ignored === 'other environment'
+  if (!isIncomplete || !needsAsking(statement)) return
+  const detail = 'an approval that does not say of which level it is, or where it was given'
+  return { kind: 'incomplete', detail, askAbout: subjectOf(statement) }
+}
 
 /** The one function through which a statement changes anything, told or found by asking. */
 export async function applyStatement(

@@ -67,6 +67,10 @@ export function jsonOf(text: string): unknown {
   }
 }
 
+/** A text with something in it; null for everything else. */
+export const textOf = (value: unknown): string | null =>
+  typeof value === 'string' && value !== '' ? value : null
+
 /** A link we may hand to a person: https, or http on this machine. */
 export function hostedLink(value: unknown): string {
   if (typeof value === 'string' && value.length <= 2_000 && URL.canParse(value)) {

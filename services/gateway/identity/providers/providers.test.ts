@@ -101,13 +101,46 @@ describe('the words of Sumsub', () => {
     })
   })
   test.each(['yesterday', '2026-13-01 00:00:00', '1795244400123', ''])(
-    'with the time %p are a fault',
+    'with the time %p are without a time',
     (createdAtMs) => {
-      expect(parseSumsub(JSON.stringify({ ...reviewed, createdAtMs }))).toEqual({
-        fault: 'createdAtMs is not a time',
-      })
+      const read = parseSumsub(JSON.stringify({ ...reviewed, createdAtMs, reviewResult: green }))
+      expect(read).toMatchObject({ undated: { word: 'approved', sandbox: false } })
     },
   )
+  test.each([
+    ['2026-11-21T07:00:00.123Z', 123],
+    ['2026-11-21 14:00:00.123+0700', 123],
+    ['2026-11-21 05:00:00.123456-02:00', 123],
+    ['2026-11-21 07:00:00', 0],
+  ])('of %p are of that moment', (createdAtMs, ms) => {
+    const read = parseSumsub(JSON.stringify({ ...reviewed, createdAtMs, reviewResult: green }))
+    expect(read).toMatchObject({ statement: { occurredAtMs: nowMs + ms } })
+  })
+  test('take the time of older events where the other is none', () => {
+    const times = { createdAtMs: 'soon', createdAt: '2026-11-21 07:00:00+0000' }
+    const read = parseSumsub(JSON.stringify({ ...reviewed, ...times, reviewResult: green }))
+    expect(read).toMatchObject({ statement: { occurredAtMs: nowMs } })
+  })
+  test.each([
+    ['RED of a workflow', { reviewAnswer: 'RED', reviewRejectType: 'FINAL' }, 'rejected'],
+    ['GREEN of a workflow, which its reviews said before', green, 'none'],
+  ])('%s: %s', (_, reviewResult, word) => {
+    const workflow = { type: 'applicantWorkflowCompleted', reviewResult }
+    expect(parseSumsub(JSON.stringify({ ...reviewed, ...workflow }))).toMatchObject({
+      statement: { word },
+    })
+  })
+  test('are kept without comments and foreign references, and read the same', () => {
+    const comment = 'Ratna Wirawan is on a list'
+    const result = { reviewAnswer: 'RED', moderationComment: comment, clientComment: comment }
+    const more = { externalUserId: 'ratna@example.com', info: { firstName: 'Ratna' } }
+    const body = JSON.stringify({ ...reviewed, ...more, reviewResult: result })
+    const kept = sumsub!.kept(body)
+    expect(kept).not.toMatch(/ratna/i)
+    expect(parseSumsub(kept)).toEqual(parseSumsub(body))
+    expect(parseSumsub(kept)).toMatchObject({ statement: { word: 'rejected', subjectRef: null } })
+    expect(sumsub!.kept(kept)).toBe(kept)
+  })
 })
 
 describe('the words of Persona', () => {
@@ -117,7 +150,9 @@ describe('the words of Persona', () => {
         id: 'evt_1',
         attributes: {
           name,
-          [key === 'reference-id' ? 'created-at' : 'createdAt']: '2026-11-21T07:00:00.000Z',
+          [key
+            .replace('reference', 'created')
+            .replace(/id$/i, (id) => (id === 'Id' ? 'At' : 'at'))]: '2026-11-21T07:00:00.000Z',
           payload: { data: { id: 'inq_1', attributes: { [key]: wallet } } },
         },
       },
@@ -134,9 +169,24 @@ describe('the words of Persona', () => {
       statement: { word, subjectRef: wallet },
     })
   })
-  test('are understood in either inflection', () => {
-    const read = parsePersona(event('inquiry.approved', 'referenceId'), false)
-    expect(read).toMatchObject({ statement: { subjectRef: wallet, occurredAtMs: nowMs } })
+  test.each(['reference-id', 'referenceId', 'reference_id'])(
+    'are understood in the inflection of %s',
+    (key) => {
+      const read = parsePersona(event('inquiry.approved', key), false)
+      expect(read).toMatchObject({ statement: { subjectRef: wallet, occurredAtMs: nowMs } })
+    },
+  )
+  test('without an id or a time are read all the same', () => {
+    const { data } = JSON.parse(event('inquiry.declined'))
+    const attributes = { ...data.attributes, 'created-at': null }
+    expect(parsePersona(JSON.stringify({ data: { attributes } }), false)).toMatchObject({
+      undated: { word: 'rejected', subjectRef: wallet, eventId: expect.stringMatching(/^inq_1:/) },
+    })
+  })
+  test('about a reference that we did not give are kept without it', () => {
+    const body = event('inquiry.approved').replace(wallet, 'ratna@example.com')
+    expect(persona!.kept(body)).not.toContain('ratna')
+    expect(parsePersona(body, false)).toMatchObject({ statement: { subjectRef: null } })
   })
   test('are kept without anything of the person, and read the same', () => {
     const { data } = JSON.parse(event('inquiry.approved'))

@@ -1,6 +1,6 @@
 import { type Finding, type IdentityProvider, ProviderDown, type Statement } from '../../provider'
-import { getFromProvider, hostedLink, postToProvider } from '../http'
-import { at, keptOf, parsePersona, templateOf, textOf, verifyPersona } from './webhook'
+import { getFromProvider, hostedLink, postToProvider, textOf } from '../http'
+import { at, keptOf, parsePersona, templateOf, verifyPersona } from './webhook'
 
 /** `webhookSecrets` in any order: all are tried. */
 export type PersonaOptions = {

@@ -1,5 +1,5 @@
-import type { Statement, Word } from '../../provider'
-import { jsonOf, signedByAny } from '../http'
+import { type Reading, referenceOf, type Word } from '../../provider'
+import { jsonOf, signedByAny, textOf } from '../http'
 
 /**
  * Event names of Persona's webhooks that are verdicts (docs.withpersona.com, "Events").
@@ -12,28 +12,23 @@ const words: ReadonlyMap<string, Word> = new Map([
 ])
 
 /**
- * Reads a JSON:API event. Keys come kebab- or camel-cased, as the webhook's inflection is set. The
- * event does not say where it was made, so `sandbox` is what our own API key says.
+ * Reads a JSON:API event. Keys come in kebab, camel or snake case, as the webhook's inflection is
+ * set; what is not an inquiry (a verification, a report, an account, a workflow's own request) moves
+ * nothing. The event does not say where it was made, so `sandbox` is what our own API key says.
  */
-export function parsePersona(
-  body: string,
-  sandbox: boolean,
-): { statement: Statement } | { fault: string } {
+export function parsePersona(body: string, sandbox: boolean): Reading {
   const { eventId, name, createdAt, inquiryId, referenceId, templateId } = readEvent(body)
-  if (!eventId || !name) return { fault: 'the event has no id or no name' }
-  const occurredAtMs = Date.parse(createdAt ?? '')
-  if (Number.isNaN(occurredAtMs)) return { fault: 'created-at is not a time' }
-  return {
-    statement: {
-      eventId,
-      occurredAtMs,
-      subjectRef: referenceId,
-      providerRef: inquiryId,
-      level: templateId,
-      word: words.get(name) ?? 'none',
-      sandbox,
-    },
+  if (!name) return { fault: 'the event has no name' }
+  const undated = {
+    eventId: eventId ?? [inquiryId, name, createdAt, referenceId].join(':'),
+    subjectRef: referenceId,
+    providerRef: inquiryId,
+    level: templateId,
+    word: words.get(name) ?? 'none',
+    sandbox,
   }
+  const occurredAtMs = Date.parse(createdAt ?? '')
+  return Number.isNaN(occurredAtMs) ? { undated } : { statement: { ...undated, occurredAtMs } }
 }
 
 /** All that is read of an event. A real one carries every attribute of the person besides. */
@@ -47,7 +42,7 @@ function readEvent(body: string) {
     createdAt: textOf(at(attributes, 'created-at')),
     inquiryId: textOf(at(inquiry, 'id')),
     status: textOf(at(at(inquiry, 'attributes'), 'status')),
-    referenceId: textOf(at(at(inquiry, 'attributes'), 'reference-id')),
+    referenceId: referenceOf(at(at(inquiry, 'attributes'), 'reference-id')),
     templateId: templateOf(inquiry),
   }
 }
@@ -72,17 +67,13 @@ export function templateOf(inquiry: unknown): string | null {
   return idOf('inquiry-template') ?? idOf('template')
 }
 
-/** An own property under its kebab-cased or camel-cased name. */
+/** An own property under its kebab-cased, camel-cased or snake-cased name. */
 export function at(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined
   const camel = name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
-  const key = Object.hasOwn(value, name) ? name : camel
-  return Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined
+  const key = [name, camel, name.replaceAll('-', '_')].find((one) => Object.hasOwn(value, one))
+  return key === undefined ? undefined : (value as Record<string, unknown>)[key]
 }
-
-/** A text with something in it; null for everything else. */
-export const textOf = (value: unknown): string | null =>
-  typeof value === 'string' && value !== '' ? value : null
 
 const toleranceSeconds = 300
 

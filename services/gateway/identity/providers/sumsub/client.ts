@@ -4,7 +4,15 @@ import { type Clock, toUnixSeconds } from '#shared/clock'
 import { readerOf } from '#shared/schema'
 import { type Finding, type IdentityProvider, ProviderDown, type Word } from '../../provider'
 import { getFromProvider, hostedLink, postToProvider } from '../http'
-import { maybe, parseSumsub, ReviewResult, timeOf, verifySumsub, wordOf } from './webhook'
+import {
+  keptOfSumsub,
+  maybe,
+  parseSumsub,
+  ReviewResult,
+  timeOf,
+  verifySumsub,
+  wordOf,
+} from './webhook'
 
 /** `secretKey` signs our requests; `webhookSecrets` are other secrets, one per webhook. */
 export type SumsubOptions = {
@@ -28,7 +36,7 @@ export const sumsub = (options: SumsubOptions): IdentityProvider => ({
   name: 'sumsub',
   verify: (body, headers) => verifySumsub(body, headers, options.webhookSecrets),
   parse: parseSumsub,
-  kept: (body) => body, // By its documentation there is no personal data in it.
+  kept: keptOfSumsub,
   async createLink(wallet) {
     const body = JSON.stringify({
       levelName: options.level,

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { readerOf } from '#shared/schema'
-import type { Statement, Word } from '../../provider'
-import { jsonOf, signedByAny } from '../http'
+import { asObject } from '#shared/schema'
+import { type Reading, referenceOf, type Word } from '../../provider'
+import { jsonOf, signedByAny, textOf } from '../http'
 
 /** Sumsub leaves out what it does not know, or writes null: both are the same to us. */
 export const maybe = <S extends TSchema>(schema: S) =>
@@ -12,53 +12,72 @@ export const ReviewResult = Type.Object({
   reviewRejectType: maybe(Type.String()),
 })
 
-/**
- * The fields we use of Sumsub's user verification webhooks (docs.sumsub.com, "User verification
- * webhooks"). Fields are inconsistently present, so only what every decision needs is required.
- */
-const Body = Type.Object({
-  type: Type.String(),
-  createdAtMs: maybe(Type.String()),
-  /** What older events have instead: to the second, as `2020-02-21 13:23:19+0000`. */
-  createdAt: maybe(Type.String()),
-  applicantId: maybe(Type.String()),
-  correlationId: maybe(Type.String()),
-  externalUserId: maybe(Type.String()),
-  levelName: maybe(Type.String()),
-  sandboxMode: maybe(Type.Boolean()),
-  reviewStatus: maybe(Type.String()),
-  reviewResult: maybe(ReviewResult),
-})
-const readBody = readerOf(Body)
-
 const takenBack = new Set(['applicantReset', 'applicantDeleted', 'applicantDeactivated'])
 
-/** Reads a webhook body; a fault when its form is not the documented one. */
-export function parseSumsub(body: string): { statement: Statement } | { fault: string } {
-  const got = readBody(jsonOf(body))
-  if ('fault' in got) return got
-  const { value } = got
-  const createdAt = value.createdAtMs ?? value.createdAt
-  const time = timeOf(createdAt)
-  if (!time) return { fault: 'createdAtMs is not a time' }
-  const names = [value.applicantId, value.correlationId, value.type, createdAt]
-  const word = takenBack.has(value.type)
-    ? 'reset'
-    : value.type === 'applicantReviewed' && value.reviewStatus === 'completed'
-      ? wordOf(value.reviewResult)
-      : 'none'
+/**
+ * Reads one of Sumsub's user verification webhooks (docs.sumsub.com, "User verification webhooks").
+ * Fields are inconsistently present, and null where they are not known; kinds we never heard of,
+ * and those of actions, transactions and video calls, move nothing.
+ */
+export function parseSumsub(body: string): Reading {
+  const event = readEvent(body)
+  const { type, applicantId, correlationId, externalUserId } = event
+  if (!type) return { fault: 'the event has no type' }
+  const word = eventWord(event)
+  const time = timeOf(event.createdAtMs) ?? timeOf(event.createdAt)
+  const when = event.createdAtMs ?? event.createdAt
+  const names = [applicantId, correlationId, type, when, externalUserId, word]
+  const undated = {
+    eventId: names.map((name) => name ?? '').join(':'),
+    subjectRef: externalUserId,
+    providerRef: applicantId,
+    level: event.levelName,
+    word,
+    sandbox: event.sandboxMode,
+  }
+  if (!time) return { undated }
   return {
-    statement: {
-      eventId: names.map((name) => name ?? '').join(':'),
-      occurredAtMs: word === 'approved' ? time.fromMs : time.toMs,
-      subjectRef: value.externalUserId ?? null,
-      providerRef: value.applicantId ?? null,
-      level: value.levelName ?? null,
-      word,
-      sandbox: value.sandboxMode ?? null,
-    },
+    statement: { ...undated, occurredAtMs: word === 'approved' ? time.fromMs : time.toMs },
   }
 }
+
+/**
+ * Only a finished review approves. A finished workflow can refuse as well: what it approves, the
+ * review of its level has approved before.
+ */
+function eventWord({ type, reviewStatus, reviewResult }: ReturnType<typeof readEvent>): Word {
+  if (takenBack.has(type ?? '')) return 'reset'
+  if (type !== 'applicantReviewed' && type !== 'applicantWorkflowCompleted') return 'none'
+  const word = wordOf(reviewResult)
+  if (word === 'approved')
+    return type === 'applicantReviewed' && reviewStatus === 'completed' ? word : 'none'
+  return reviewStatus === 'completed' || reviewStatus === null ? word : 'none'
+}
+
+/** All that is read of an event; comments of reviewers, which may name the person, are not. */
+function readEvent(body: string) {
+  const event = asObject(jsonOf(body)) ?? {}
+  const { reviewAnswer, reviewRejectType } = asObject(event.reviewResult) ?? {}
+  return {
+    type: textOf(event.type),
+    applicantId: textOf(event.applicantId),
+    correlationId: textOf(event.correlationId),
+    externalUserId: referenceOf(event.externalUserId),
+    levelName: textOf(event.levelName),
+    sandboxMode: typeof event.sandboxMode === 'boolean' ? event.sandboxMode : null,
+    reviewStatus: textOf(event.reviewStatus),
+    reviewResult: {
+      reviewAnswer: textOf(reviewAnswer),
+      reviewRejectType: textOf(reviewRejectType),
+    },
+    createdAtMs: textOf(event.createdAtMs),
+    /** What older events have instead: to the second, as `2020-02-21 13:23:19+0000`. */
+    createdAt: textOf(event.createdAt),
+  }
+}
+
+/** The event again with nothing but what is read of it. */
+export const keptOfSumsub = (body: string): string => JSON.stringify(readEvent(body))
 
 /**
  * An unfinished review (`awaitingService`) can carry GREEN as well: hence the callers' own check of
@@ -72,15 +91,16 @@ export function wordOf(result: Static<typeof ReviewResult> | null | undefined): 
 }
 
 /**
- * "2026-11-21 07:00:00.123", in UTC; ISO 8601 is accepted as well. A time to the second is any
- * moment of it: an approval counts from the first, a word against the person to the last.
+ * "2026-11-21 07:00:00.123", in UTC where it names no zone; ISO 8601 is accepted as well. A time to
+ * the second is any moment of it: an approval counts from the first, a word against the person to
+ * the last.
  */
 export function timeOf(
   text: string | null | undefined,
 ): { fromMs: number; toMs: number } | undefined {
-  const form = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(\.\d{1,3})?(?:Z|\+0000|\+00:00)?$/
-  const [, day, time, fraction] = form.exec(text ?? '') ?? []
-  const fromMs = Date.parse(`${day}T${time}${fraction ?? ''}Z`)
+  const form = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(\.\d{1,3})?\d*(?:Z|([+-]\d\d):?(\d\d))?$/
+  const [, day, time, fraction, hours = '+00', minutes = '00'] = form.exec(text ?? '') ?? []
+  const fromMs = Date.parse(`${day}T${time}${fraction ?? ''}${hours}:${minutes}`)
   if (Number.isNaN(fromMs)) return undefined
   return { fromMs, toMs: fraction ? fromMs : fromMs + 999 }
 }
