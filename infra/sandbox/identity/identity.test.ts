@@ -48,6 +48,21 @@ describe('a Sumsub verdict', () => {
   })
 
   test.each([
+    ['approved', true, { reviewAnswer: 'GREEN', reviewRejectType: null, rejectLabels: null }],
+    ['pending', true, null],
+    ['reset', null, null],
+    ['deleted', null, null],
+  ])(
+    '%s says null of what there is none of, and takes back without an environment',
+    async (verdict, sandboxMode, result) => {
+      const before = fixture.received.length
+      await fixture.control(`identity/${wallet}`, { verdict })
+      const { json } = await waitUntil('the webhook', () => fixture.received[before], 3_000, 5)
+      expect([json.sandboxMode ?? null, json.reviewResult]).toEqual([sandboxMode, result])
+    },
+  )
+
+  test.each([
     [wallet, { verdict: 'perhaps' }],
     ['0x12', { verdict: 'approved' }],
     [wallet, { verdict: 'reset', provider: 'persona' }],

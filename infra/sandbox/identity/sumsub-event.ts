@@ -9,6 +9,11 @@ type Words = {
   readonly reviewResult?: Record<string, unknown>
 }
 
+/** As the real one: of a result that has none of these, they are null. */
+const noReasons = { reviewRejectType: null, rejectLabels: null }
+/** Kinds that do not say where the verdict was given that they take back. */
+const withoutEnvironment = new Set(['applicantReset', 'applicantDeleted'])
+
 const words: Record<Verdict, Words> = {
   approved: {
     type: 'applicantReviewed',
@@ -62,10 +67,10 @@ export function sumsubEvent(
     applicantType: 'individual',
     correlationId: randomHex(16),
     levelName: about.levelName,
-    sandboxMode: about.sandboxMode,
+    ...(withoutEnvironment.has(type) ? {} : { sandboxMode: about.sandboxMode }),
     externalUserId: applicant.wallet,
     type,
-    ...(reviewResult && { reviewResult }),
+    reviewResult: reviewResult ? { ...noReasons, ...reviewResult } : null,
     reviewStatus,
     createdAtMs: sumsubTime(about.atMs),
     clientId: 'sandbox',
