@@ -3,9 +3,10 @@ import { type Pair, pairs } from '#shared/money/pair'
 import type { Lock } from './quote'
 
 /**
- * A quote's id is the quote: a UUID (version 8, RFC 9562) of its end, its pair, its rate, a serial
- * number that tells quotes of one moment apart, and a proof by a secret of ours that we made it. So
- * a quote that nobody takes is kept nowhere, and a flood of them fills nothing.
+ * A quote's id is the quote: a UUID of its end, its pair, its rate, a serial number that tells quotes
+ * of one moment apart, and a proof by a secret of ours that we made it. So a quote that nobody takes
+ * is kept nowhere, and a flood of them fills nothing. By RFC 9562 its version would be 8; it says 4, as
+ * the ids of quotes always did, for apps that check it.
  *
  *   | end, unix ms | pair | smallest units for one US dollar | serial | proof |
  *   |      42      |   2  |                20                |   10   |   48  |
@@ -58,18 +59,18 @@ function same(given: bigint, right: bigint): boolean {
   return timingSafeEqual(bytesOf(given), bytesOf(right))
 }
 
-/** 122 bits between the version, 8, and the variant, binary 10. */
+/** 122 bits between the version, 4, and the variant, binary 10. */
 function uuidOf(packed: bigint): string {
   const [head, low] = split(packed, 62n)
   const [high, middle] = split(head, 12n)
-  const hex = [hexOf(high, 12), '8', hexOf(middle, 3), hexOf((0b10n << 62n) | low, 16)].join('')
+  const hex = [hexOf(high, 12), '4', hexOf(middle, 3), hexOf((0b10n << 62n) | low, 16)].join('')
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 const hexOf = (value: bigint, digits: number) => value.toString(16).padStart(digits, '0')
 
 function packedOf(id: string): bigint | undefined {
   const [, high, middle, low] =
-    /^([0-9a-f]{12})8([0-9a-f]{3})([89ab][0-9a-f]{15})$/.exec(
+    /^([0-9a-f]{12})4([0-9a-f]{3})([89ab][0-9a-f]{15})$/.exec(
       id.toLowerCase().replaceAll('-', ''),
     ) ?? []
   if (!high || !middle || !low) return undefined
