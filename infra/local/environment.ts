@@ -121,6 +121,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       DATABASE_URL: databaseUrl(places, secrets, 'payments'),
       PROVIDER_MY_SECRET_KEY: secrets.providerKeys.MY,
       HOLD_MARGIN_MS: '5000',
+      LIST_LATEST_EVERY_MS: '5000',
       LIST_EVERY_MS: '10000',
       LIST_RECENT_MS: '120000',
       APP_URL: `${places.sandbox}/app`,

@@ -84,14 +84,16 @@ const awaitsChain = ({ state, txHash, reason }: PaymentRow): boolean =>
 
 /** The figures of `nats micro stats`: counts, ages in ms, amounts in 10⁻⁶ AUSD. */
 export async function readStats({ database }: Context) {
-  const [lag, dead, frozenWallets, missingMicro, listAgeMs, counted] = await Promise.all([
-    outboxLag(database, outbox),
-    countDead(database, deadLetters),
-    database.read(countFrozen),
-    database.read(sumMissing),
-    listingAgeMs(database, listings),
-    database.read(countPayments),
-  ])
+  const [lag, dead, frozenWallets, missingMicro, listAgeMs, latestListAgeMs, counted] =
+    await Promise.all([
+      outboxLag(database, outbox),
+      countDead(database, deadLetters),
+      database.read(countFrozen),
+      database.read(sumMissing),
+      listingAgeMs(database, listings),
+      listingAgeMs(database, listings, 'latest'),
+      database.read(countPayments),
+    ])
   const { oldestInFlightMs, ...counts } = counted
   return {
     outboxWaiting: lag.waiting,
@@ -99,8 +101,9 @@ export async function readStats({ database }: Context) {
     deadLetters: dead,
     frozenWallets,
     missingMicro,
-    /** How long ago the provider's list was last read whole; null: not yet. */
+    /** How long ago the last days, and the last minutes, of the provider's list were last read whole; null: not yet. */
     listAgeMs,
+    latestListAgeMs,
     ...counts,
     oldestInFlightMs: oldestInFlightMs === null ? null : Math.round(oldestInFlightMs),
   }

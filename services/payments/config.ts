@@ -84,6 +84,16 @@ export const fields = {
       'is extended. Longer than a round, a call of the provider and a transaction take together',
     fallback: '15000',
   }),
+  LIST_LATEST_EVERY_MS: durationMs({
+    about:
+      "how often the last minutes of the provider's list of transactions are read: a page or a few. " +
+      'As long as they are, an open checkout is not asked for by itself before it ends',
+    fallback: '20000',
+  }),
+  LIST_LATEST_MS: durationMs({
+    about: 'how far back those last minutes reach behind the last reading',
+    fallback: '600000',
+  }),
   LIST_EVERY_MS: durationMs({
     about: "how often the last days of the provider's list of transactions are read",
     fallback: '3600000',

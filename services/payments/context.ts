@@ -20,6 +20,8 @@ export type Context = {
   readonly topupLimits: TopupLimits
   /** What is quiet for so long is asked for. */
   readonly sweepAfterMs: number
+  /** The list of transactions is read, if its latest whole reading began within so long. */
+  readonly listedWithinMs: number
   /** How long before a hold ends its refunds are asked for once more, or the hold is extended. */
   readonly holdMarginMs: number
 }

@@ -34,9 +34,16 @@ await runService(name, fields, async (config, runtime) => {
     log,
   })
   const { checkoutTtlMs, sweepAfterMs, holdMarginMs } = config
+  const listedWithinMs = 3 * config.listLatestEveryMs
   const context: Context = {
     ...{ database, provider, ask: asker(bus), log, clock, poke },
-    ...{ checkoutTtlMs, sweepAfterMs, holdMarginMs, topupLimits: topupLimitsFrom(config) },
+    ...{
+      checkoutTtlMs,
+      sweepAfterMs,
+      listedWithinMs,
+      holdMarginMs,
+      topupLimits: topupLimitsFrom(config),
+    },
   }
 
   const reactions = [...webhookReactions(context, onPaid), ...relayReactions(context)]

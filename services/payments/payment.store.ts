@@ -3,6 +3,7 @@ import {
   asc,
   desc,
   eq,
+  gt,
   gte,
   inArray,
   isNotNull,
@@ -305,13 +306,40 @@ const checkLeaseSeconds = 30
 const urgency = sql<number>`case when ${payments.state} in ('held', 'repaid') then 0
   when ${payments.state} in ('paid', 'revoking') then 1 else 2 end`
 
+/** A checkout that is over is asked for so much later than planned while the list is read. */
+const listedRestMs = 21_600_000
+
 /**
- * Takes the payments whose check is due; copies of the service share them out. Among equally urgent
- * ones each wallet has its turn, however many checkouts one of them keeps open; a wallet's own come
- * in the order in which they became due.
+ * Not paid as far as we know, and of an account whose list of transactions is read: that shows their
+ * money, however many there are. By itself such a checkout is asked for when it has ended, and then
+ * now and then, in case the list does not show all that it should.
  */
-export async function leaseDue(tx: Tx, now: Date, rowsMax: number): Promise<PaymentRow[]> {
+function leftToList(now: Date, listed: readonly PaymentRow['account'][]) {
+  const { account, state, reason, expiresAt, nextCheckAt: dueAt } = payments
+  const isOpen = and(eq(state, 'awaiting_payment'), gt(expiresAt, now))
+  const rests = gt(dueAt, new Date(now.getTime() - listedRestMs))
+  const isOver = and(inArray(state, ['expired', 'replaced']), rests)
+  const isPriced = sql`${reason} is distinct from 'awaiting_rate'`
+  return and(inArray(account, [...listed]), isPriced, or(isOpen, isOver))!
+}
+
+/**
+ * Takes the payments whose check is due, without those that are left to the list of transactions of
+ * the accounts in `listed`; copies of the service share them out. Among equally urgent ones each
+ * wallet has its turn, however many checkouts one of them keeps open; a wallet's own come in the
+ * order in which they became due.
+ */
+export async function leaseDue(
+  tx: Tx,
+  now: Date,
+  rowsMax: number,
+  listed: readonly PaymentRow['account'][] = [],
+): Promise<PaymentRow[]> {
   const { id, wallet, nextCheckAt: dueAt } = payments
+  const isDue = and(
+    lte(dueAt, now),
+    listed.length > 0 ? sql`(${leftToList(now, listed)}) is not true` : undefined,
+  )
   // Ranked apart: rows cannot be locked in a query with a window.
   const turn = sql<number>`row_number() over (partition by ${wallet}, ${urgency} order by ${dueAt})`
   const ranked = tx.$with('ranked').as(
@@ -322,14 +350,14 @@ export async function leaseDue(tx: Tx, now: Date, rowsMax: number): Promise<Paym
         turn: turn.as('turn'),
       })
       .from(payments)
-      .where(lte(dueAt, now)),
+      .where(isDue),
   )
   const due = await tx
     .with(ranked)
     .select({ id })
     .from(payments)
     .innerJoin(ranked, eq(id, ranked.id))
-    .where(lte(dueAt, now))
+    .where(isDue)
     .orderBy(asc(ranked.urgency), asc(ranked.turn), asc(dueAt))
     .limit(rowsMax)
     .for('update', { skipLocked: true })

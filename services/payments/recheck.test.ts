@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readLatest } from '#shared/provider/listing'
 import { leaseDue, lockPayment } from './payment.store'
 import { recheckOnce } from './recheck'
 import { type Fixture, newWallet, openFixture, wallet } from './test-support'
@@ -83,5 +84,52 @@ describe('security: many unpaid checkouts', () => {
       leaseDue(tx, new Date(fixture.context.clock()), 8),
     )
     expect(first.map((row) => row.id)).toContain(id)
+  })
+})
+
+describe('while the list of transactions is read', () => {
+  const settings = {
+    ...{ listLatestEveryMs: 1, listLatestMs: 600_000 },
+    ...{ listEveryMs: 1, listRecentMs: 1, listWholeEveryMs: 1, listWholeMs: 1 },
+  }
+  const readList = () => readLatest(fixture.listing, settings, 'ID')
+  /** Which of these a round would ask for by itself, so long after they were opened. */
+  const asked = async (afterMs: number, ids: string[], listed: 'ID'[] = ['ID']) => {
+    const now = new Date(fixture.context.clock() + afterMs)
+    const leased = await fixture.database.transaction((tx) => leaseDue(tx, now, 1_000, listed))
+    return ids.filter((id) => leased.some((row) => row.id === id))
+  }
+  const hourMs = 3_600_000
+
+  test('no checkout is asked for by itself before it has ended; nor when it has, for hours', async () => {
+    const [unpaid, over] = [await open(newWallet()), await open(newWallet())]
+    expect(await asked(10_000, [unpaid, over])).toEqual([])
+    expect(await asked(10_000, [unpaid, over], [])).toEqual([unpaid, over])
+    expect(await asked(hourMs, [unpaid, over])).toEqual([unpaid, over])
+    await fixture.control(`sessions/${over}/expire`)
+    await fixture.becomes(over, { state: 'expired' })
+    expect(await asked(hourMs, [over])).toEqual([])
+    expect(await asked(7 * hourMs, [over])).toEqual([over])
+  })
+
+  test('one that is paid is found without a round, and without any webhook', async () => {
+    await fixture.control('faults', { webhooks: { drop: 1 } })
+    const id = await open(newWallet())
+    await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })
+    await readList()
+    expect((await fixture.row(id))!).toMatchObject({ state: 'paid', checks: 0 })
+    await fixture.control('faults', { webhooks: { drop: 0 } })
+  })
+
+  test('a round leaves open checkouts to it, until it is silent', async () => {
+    await readList()
+    const id = await open(newWallet())
+    fixture.time.aheadMs += 10_000
+    const round = () => recheckOnce(fixture.context, 1_000)
+    const checks = async () => (await fixture.row(id))!.checks
+    await round()
+    expect(await checks()).toBe(0)
+    await recheckOnce({ ...fixture.context, listedWithinMs: 0 }, 1_000)
+    expect(await checks()).toBe(1)
   })
 })

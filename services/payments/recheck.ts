@@ -1,3 +1,4 @@
+import { findListed } from '#shared/db/listing.store'
 import type { Tx } from '#shared/db/open'
 import { failpoint } from '#shared/failpoint'
 import { startLoop } from '#shared/loop'
@@ -9,6 +10,7 @@ import { awaitsRate, isOnHold } from './payment'
 import { leaseDue, lockPayment, type PaymentRow, planCheck } from './payment.store'
 import { fetchCheckout, receiveCharge, receiveCheckout, withRate } from './receive'
 import { recheckWallets } from './refunds/reversal'
+import { listings } from './schema.store'
 
 /** Checks under way at once; a round may always begin a few, because holds come first. */
 const runningMax = 400
@@ -57,7 +59,8 @@ export async function recheckOnce(
   const room = running ? Math.max(beginMin, runningMax - running.size) : checksMax
   const rowsMax = Math.min(checksMax, room)
   const now = new Date(clock())
-  const due = await database.transaction((tx) => leaseDue(tx, now, rowsMax))
+  const listed = await findListed(database, listings, 'latest', context.listedWithinMs)
+  const due = await database.transaction((tx) => leaseDue(tx, now, rowsMax, listed))
   const checks = due.map((payment) => checkAndPlan(context, payment).then(poke))
   if (!running) await Promise.all(checks)
   else

@@ -100,7 +100,7 @@ export async function openFixture() {
   const provider = openXendit({ ...api, appUrl: 'https://app.example.com' })
   const context: Context = {
     ...{ database, provider, ask, log, clock, poke: () => {} },
-    ...{ checkoutTtlMs: 900_000, sweepAfterMs: 1_000, holdMarginMs: 5_000 },
+    ...{ checkoutTtlMs: 900_000, sweepAfterMs: 1_000, listedWithinMs: 60_000, holdMarginMs: 5_000 },
     topupLimits: { openMax: 100, openMicroMax: 10n ** 11n, dayMicroMax: 10n ** 11n },
   }
   const reader: HandlingContext = {

@@ -32,13 +32,20 @@ export const startListing = (context: Context, settings: ListingSettings) =>
   startReadingList(paymentListing(context), settings, context.poke)
 
 /** What this service reads of the list: payments, refunds and chargebacks of both accounts. */
-export const paymentListing = (context: Context): Listing => ({
-  ...{ database: context.database, clock: context.clock, log: context.log },
-  ...{ listings, inbox, consumer: 'payments-list', accounts: providerAccounts },
-  list: (account, updatedFrom) => context.provider.listTransactions(account, updatedFrom),
-  oldest: () => context.database.read(firstPaymentAt),
-  receive: (account, row, once) => receiveRow(context, account, row, once),
-})
+export function paymentListing(context: Context): Listing {
+  // Asked for until there is one: nothing older comes later.
+  let first: Date | null = null
+  return {
+    ...{ database: context.database, clock: context.clock, log: context.log },
+    ...{ listings, inbox, consumer: 'payments-list', accounts: providerAccounts },
+    list: (account, updatedFrom) => context.provider.listTransactions(account, updatedFrom),
+    oldest: async () => {
+      first ??= await context.database.read(firstPaymentAt)
+      return first
+    },
+    receive: (account, row, once) => receiveRow(context, account, row, once),
+  }
+}
 
 async function receiveRow(
   context: Context,

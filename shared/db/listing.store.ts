@@ -1,12 +1,15 @@
-import { and, eq, inArray, isNotNull, lte, sql } from 'drizzle-orm'
+import { and, eq, gt, inArray, isNotNull, lte, sql } from 'drizzle-orm'
 import { integer, type PgSchema, primaryKey, text } from 'drizzle-orm/pg-core'
 import { at, fromNow } from '#shared/db/columns'
 import type { InboxTable } from '#shared/db/inbox.store'
 import type { Database } from '#shared/db/open'
 import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
 
-/** `recent`: what changed in the last days. `whole`: in all the time in which money may be taken back. */
-export const listingWindows = ['recent', 'whole'] as const
+/**
+ * `latest`: what changed in the last minutes. `recent`: in the last days. `whole`: in all the time in
+ * which money may be taken back.
+ */
+export const listingWindows = ['latest', 'recent', 'whole'] as const
 export type ListingWindow = (typeof listingWindows)[number]
 /** Which part of which account's list. */
 export type ListingKey = { readonly account: ProviderAccount; readonly window: ListingWindow }
@@ -104,13 +107,30 @@ export async function noteFailed(
 export const giveBackListing = (database: Database, listings: ListingTable, key: ListingKey) =>
   database.run((db) => db.update(listings).set({ dueAt: sql`now()` }).where(rowOf(listings, key)))
 
+/** The accounts of which a whole reading of this window began within the last so many ms. */
+export async function findListed(
+  database: Database,
+  listings: ListingTable,
+  window: ListingWindow,
+  withinMs: number,
+): Promise<ProviderAccount[]> {
+  const rows = await database.read((db) =>
+    db
+      .select({ account: listings.account })
+      .from(listings)
+      .where(and(eq(listings.window, window), gt(listings.readAt, fromNow(-withinMs)))),
+  )
+  return rows.map(({ account }) => account)
+}
+
 /**
- * How long ago the last whole reading of the recent window began, in ms, of the account where that is
- * longest ago. Null when an account was never read whole.
+ * How long ago the last whole reading of a window began, in ms, of the account where that is longest
+ * ago. Null when an account was never read whole.
  */
 export async function listingAgeMs(
   database: Database,
   listings: ListingTable,
+  window: ListingWindow = 'recent',
 ): Promise<number | null> {
   const age = sql`extract(epoch from now() - min(${listings.readAt})) * 1000`
   const rows = await database.read((db) =>
@@ -120,7 +140,7 @@ export async function listingAgeMs(
           then ${age} end)::float8`,
       })
       .from(listings)
-      .where(eq(listings.window, 'recent')),
+      .where(eq(listings.window, window)),
   )
   const ageMs = rows[0]?.ageMs ?? null
   return ageMs === null ? null : Math.round(ageMs)

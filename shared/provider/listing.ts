@@ -16,8 +16,8 @@ import type { ProviderAccount } from '#shared/money/pair'
 import { type Listed, lacksTransactionRead } from '#shared/provider/transactions'
 
 // The provider's list of transactions says what it holds of ours, whether or not a webhook came or
-// the broker lost it. It is read in two windows: the last days often, and rarely the whole time in
-// which money may still be taken back.
+// the broker lost it. It is read in windows: the last minutes all the time, where that is asked for,
+// the last days often, and rarely the whole time in which money may still be taken back.
 
 /** Does the work of a row in one transaction, unless another copy has done it. */
 export type Once = (work: (tx: Tx) => Promise<unknown>) => Promise<void>
@@ -43,6 +43,12 @@ export type Listing = {
 }
 
 export type ListingSettings = {
+  /**
+   * How often the last minutes are read, and how far back they reach behind the last reading; ms.
+   * Left out: they are not.
+   */
+  readonly listLatestEveryMs?: number
+  readonly listLatestMs?: number
   /** How often the recent window is read, and how far back it reaches behind the last reading; ms. */
   readonly listEveryMs: number
   readonly listRecentMs: number
@@ -64,16 +70,38 @@ export const startReadingList = (
   listing: Listing,
   settings: ListingSettings,
   poke: () => void,
-): AsyncDisposable =>
-  startLoop({
-    name: 'list of transactions',
-    everyMs: Math.min(tickMaxMs, Math.max(200, settings.listEveryMs / 5)),
-    log: listing.log,
-    work: async (signal) => {
-      for (const account of listing.accounts) await readDue(listing, settings, account, signal)
-      poke()
+): AsyncDisposable => {
+  const start = (name: string, everyMs: number, read: typeof readDue) =>
+    startLoop({
+      name,
+      everyMs: Math.min(tickMaxMs, Math.max(200, everyMs / 5)),
+      log: listing.log,
+      work: async (signal) => {
+        for (const account of listing.accounts) await read(listing, settings, account, signal)
+        poke()
+      },
+    })
+  const loops = [start('list of transactions', settings.listEveryMs, readDue)]
+  // Apart, because a whole reading may take an hour.
+  if (settings.listLatestEveryMs)
+    loops.push(start('latest transactions', settings.listLatestEveryMs, readLatest))
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()))
     },
-  })
+  }
+}
+
+/** Reads the last minutes of one account, if that is due. As `readDue`. */
+export async function readLatest(
+  listing: Listing,
+  { listLatestEveryMs: everyMs, listLatestMs: backMs }: ListingSettings,
+  account: ProviderAccount,
+  signal?: AbortSignal,
+): Promise<void> {
+  if (everyMs === undefined || backMs === undefined) return
+  await readWindow(listing, { account, window: 'latest' }, everyMs, backMs, signal)
+}
 
 /** Reads what is due of one account. A reading that fails is logged and repeated. */
 export async function readDue(
@@ -110,7 +138,8 @@ async function readWindow(
   } catch (error) {
     if (signal?.aborted) return void (await giveBackListing(database, listings, key))
     const failures = await noteFailed(database, listings, key, everyMs)
-    const alarm = failures >= failuresMax
+    // What the last minutes show is asked for one by one meanwhile; the other readings fail as well.
+    const alarm = key.window !== 'latest' && failures >= failuresMax
     const lacks = lacksTransactionRead(error) ? { permission: 'Transaction Read' } : {}
     const fields = { ...key, failures, err: error, alarm, ...lacks }
     log[alarm ? 'error' : 'warn'](fields, 'list of transactions could not be read whole')

@@ -10,7 +10,7 @@ import type { ProcessName, Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { streams as plans } from '#infra/nats/topology'
 import { newUser, verifiedUser } from '../support/people'
-import { cashoutBody } from '../support/requests'
+import { cashoutBody, openCheckout } from '../support/requests'
 import { ownStack, quickChecks } from '../support/stack'
 
 let stack: Stack
@@ -239,6 +239,61 @@ describe('something that the service stands on hangs', () => {
     }
     await waitUntil('the answer', async () => (await signInByContract()).status === 401)
   }, 60_000)
+})
+
+describe('an attacker with many wallets keeps checkouts open, unpaid', () => {
+  let starved: Stack
+  beforeAll(async () => {
+    // As in production: the last days are read by the hour. Half of 30 looks a minute at checkouts
+    // is for checks, of what ten thousand of them would be among 600.
+    const payments = {
+      ...{ SWEEP_AFTER_MS: '2500', SWEEP_EVERY_MS: '5000', PROVIDER_REQUESTS_PER_MINUTE: '30' },
+      ...{ LIST_EVERY_MS: '3600000', LIST_LATEST_EVERY_MS: '5000', HOLD_MARGIN_MS: '40000' },
+    }
+    starved = await ownStack({ env: { ...quickChecks, payments } })
+  }, 90_000)
+  afterAll(() => starved?.[Symbol.asyncDispose]())
+
+  test('so that nobody asks about one that is paid, of which no webhook told', async () => {
+    const outside = outsideOf(starved.info)
+    const payer = await verifiedUser(starved)
+    await outside.faults({ webhooks: { drop: 1 } })
+    const sql = postgres(starved.adminUrl, { max: 1, onnotice: () => {} })
+    // The service has run for a while: the last days were read a moment ago.
+    await sql`
+      insert into payments.listings (account, "window", due_at, read_at)
+      select account, "window", now() + interval '1 hour', now()
+      from unnest(array['ID', 'MY']) account, unnest(array['recent', 'whole']) "window"`
+    const terms = { pair: 'USD/IDR', amount: '50000', method: 'qr' } as const
+    const { paymentId, ausd } = await openCheckout(payer, terms)
+    const looks = async () => {
+      const [row] = await sql`
+        select sum(checks)::int as looks from payments.payments where id like 'pay_unpaid%'`
+      return row!.looks as number
+    }
+    try {
+      // As old as the quotes and checkouts of an hour would make them, each of another wallet.
+      await sql`
+        insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd,
+          fiat_minor, ausd_micro, method, quote_id, taken_by, account, checkout_id, checkout_url,
+          expires_at, next_check_at)
+        select 'pay_unpaid' || lpad(n::text, 16, '0'), kind, state, '0x' || lpad(to_hex(n), 40, '0'),
+          pair, currency, rate_minor_per_usd, fiat_minor, ausd_micro, method, gen_random_uuid(),
+          taken_by, account, 'ps-unpaid-' || n, checkout_url, expires_at, now() - interval '1 minute'
+        from payments.payments, generate_series(1, 600) n where id = ${paymentId}`
+      const latest = () => sql`
+        select 1 from payments.listings where "window" = 'latest' and read_at is not null`
+      await waitUntil('the list being read', async () => (await latest()).length === 2)
+      const before = await looks()
+      await outside.pay(paymentId, 'QRIS')
+      await payer.until('the credit', (me) => me.collateral?.value === ausd, 30_000)
+      // What the list would show is not asked for one by one.
+      expect((await looks()) - before).toBe(0)
+    } finally {
+      await outside.calm()
+      await sql.end()
+    }
+  }, 90_000)
 })
 
 describe('an attacker floods one stream', () => {

@@ -20,7 +20,7 @@ let sql: Sql
 /** Nothing is asked for by itself within a suite: what is not redriven stays undone. */
 const never = { SWEEP_AFTER_MS: '3600000', LIST_EVERY_MS: '3600000' }
 
-const env = { payments: never, payouts: never }
+const env = { payments: { ...never, LIST_LATEST_EVERY_MS: '3600000' }, payouts: never }
 
 beforeAll(async () => {
   stack = await ownStack({ env, proxied: true, rpcPath })

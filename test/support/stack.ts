@@ -5,9 +5,14 @@ import { bootStack, type Stack, type StackOptions } from '#infra/local/stack'
 
 /** Sweepers that check sooner, so that a suite waits seconds where production waits half a minute. */
 const sweeps = { SWEEP_AFTER_MS: '2500', SWEEP_EVERY_MS: '500' }
+const listings = { LIST_LATEST_EVERY_MS: '1000' }
 /** The providers' quarter of an hour before the first retry becomes a second. */
 const retries = { WEBHOOK_RETRY_SCALE: '0.001' }
-export const quickChecks = { payments: sweeps, payouts: sweeps, sandbox: retries }
+export const quickChecks = {
+  payments: { ...sweeps, ...listings },
+  payouts: sweeps,
+  sandbox: retries,
+}
 
 /** A whole stack of one suite's own: free ports, own folder, gone with the suite. */
 export async function ownStack(options: Partial<StackOptions> = {}): Promise<Stack> {
