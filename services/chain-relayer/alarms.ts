@@ -1,8 +1,10 @@
 import { type Loop, startLoop } from '#shared/loop'
+import { overdueAmong } from '#shared/overdue'
 import { paceAfter } from './chain/pace'
 import type { Context } from './context'
 import { findCursor } from './operations/cursor.store'
-import { countOpen } from './operations/operation.store'
+import { limitsOf } from './operations/operation'
+import { oldestOperations } from './operations/operation.store'
 
 /** Calls a person; one who is called by the same key is not called again for 10 s. */
 type Call = (key: string, fields: object, line: string) => void
@@ -45,9 +47,9 @@ async function lookAtLanes({ keys, node, settings }: Context, call: Call) {
 
 /** An operation that gets old. */
 async function lookAtOldest({ database, settings }: Context, call: Call) {
-  const { oldestOpenMs } = await database.read(countOpen)
-  if (oldestOpenMs !== null && oldestOpenMs > settings.oldestAlarmMs)
-    call('oldest', { oldestOpenMs }, 'the oldest operation is under way for too long')
+  const oldest = await database.read(oldestOperations)
+  for (const { alarm, ...fields } of overdueAmong(limitsOf(settings.oldestAlarmMs), oldest))
+    call(`overdue:${fields.state}`, fields, alarm)
 }
 
 /** Money may have come to the treasury late, and nobody knows that it is to be given back. */

@@ -3,6 +3,7 @@ import { relayOutbox } from '#shared/bus/outbox-relay'
 import { publish } from '#shared/bus/publish'
 import { serve } from '#shared/bus/serve'
 import { systemClock as clock } from '#shared/clock'
+import { watchOverdue } from '#shared/overdue'
 import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
 import { openApp } from './app'
 import { fields } from './config'
@@ -12,6 +13,8 @@ import { openOperators } from './health/operators'
 import { openHealth } from './health/probes'
 import { watchStreams } from './health/streams'
 import { dependencyDeadlineMs } from './http/deadline'
+import { limits } from './identity/identity'
+import { oldestAwaited } from './identity/identity.store'
 import { identityProviderOf } from './identity/providers/choose'
 import { openVerification, runIdentity } from './identity/run'
 import { listen } from './listen'
@@ -34,6 +37,8 @@ await runService('gateway', fields, async (config, runtime) => {
     health: openHealth(bus, database),
   }
   await using _streams = watchStreams({ bus, log, everyMs: config.streamsEveryMs })
+  const read = () => database.read(oldestAwaited)
+  await using _overdue = watchOverdue({ log, clock, limits, read })
   await using _identity = runIdentity(context, bus, fatal)
   const description = 'HTTP interface, sign-in, identity, webhooks in; answers no questions'
   const stats = context.health.figures

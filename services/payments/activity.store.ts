@@ -1,6 +1,9 @@
 import { and, eq, gt, inArray, isNotNull, isNull, ne, or, sql } from 'drizzle-orm'
+import { findOldest } from '#shared/db/oldest.store'
 import type { Db } from '#shared/db/open'
 import { type Cursor, newestFirst } from '#shared/db/paging'
+import { limitedStates } from '#shared/overdue'
+import { limits, type PaymentState } from './payment'
 import { payments } from './payment.store'
 
 // What people and operators are shown of the table of payments.
@@ -46,6 +49,28 @@ export const listInFlight = (db: Db, wallet: `0x${string}`, now: Date) =>
     )
     .orderBy(...newest.order)
     .limit(inFlightMax)
+
+/** Something is awaited: what rests in its state is left out. */
+const awaited = () => {
+  const { state, reason, held, holdEndedAt } = payments
+  return and(
+    inArray(state, limitedStates(limits)),
+    sql`(${state} not in ('expired', 'replaced') or ${reason} = 'awaiting_rate')`,
+    sql`(${state} <> 'repaid' or (${held} and ${holdEndedAt} is null))`,
+  )
+}
+
+/** What has waited longest in each state; an open checkout waits from its end on. */
+export const oldestPayments = (db: Db) => {
+  const { id, state, updatedAt, expiresAt } = payments
+  const since = sql`case when ${state} = 'awaiting_payment'
+    then greatest(${updatedAt}, ${expiresAt}) else ${updatedAt} end`
+  return findOldest<PaymentState>(db, {
+    table: payments,
+    ...{ state, id, since },
+    awaited: awaited(),
+  })
+}
 
 /** How many payments are where. In flight: the money arrived, and its effect is not final. */
 export async function countPayments(db: Db) {

@@ -5,10 +5,11 @@ import { listingAgeMs } from '#shared/db/listing.store'
 import { outboxLag } from '#shared/db/outbox.store'
 import type { ActivityEntry } from '#shared/messages/activity'
 import { PaymentsActivity } from '#shared/messages/payments'
+import { agesOf } from '#shared/overdue'
 import { ok } from '#shared/refusals'
-import { countPayments, listInFlight, listPayments } from './activity.store'
+import { countPayments, listInFlight, listPayments, oldestPayments } from './activity.store'
 import type { Context } from './context'
-import { awaitsRate, type Reason } from './payment'
+import { awaitsRate, limits, type Reason } from './payment'
 import type { PaymentRow } from './payment.store'
 import { countFrozen, sumMissing } from './refunds/refund.store'
 import { deadLetters, listings, outbox } from './schema.store'
@@ -84,7 +85,7 @@ const awaitsChain = ({ state, txHash, reason }: PaymentRow): boolean =>
 
 /** The figures of `nats micro stats`: counts, ages in ms, amounts in 10⁻⁶ AUSD. */
 export async function readStats({ database }: Context) {
-  const [lag, dead, frozenWallets, missingMicro, listAgeMs, latestListAgeMs, counted] =
+  const [lag, dead, frozenWallets, missingMicro, listAgeMs, latestListAgeMs, counted, oldest] =
     await Promise.all([
       outboxLag(database, outbox),
       countDead(database, deadLetters),
@@ -93,6 +94,7 @@ export async function readStats({ database }: Context) {
       listingAgeMs(database, listings),
       listingAgeMs(database, listings, 'latest'),
       database.read(countPayments),
+      database.read(oldestPayments),
     ])
   const { oldestInFlightMs, ...counts } = counted
   return {
@@ -101,10 +103,12 @@ export async function readStats({ database }: Context) {
     deadLetters: dead,
     frozenWallets,
     missingMicro,
-    /** How long ago the last days, and the last minutes, of the provider's list were last read whole; null: not yet. */
+    /** How long ago the provider's list was last read whole, its last days and minutes; null: not yet. */
     listAgeMs,
     latestListAgeMs,
     ...counts,
+    /** By state, of what is awaited in it. */
+    oldestMs: agesOf(limits, oldest),
     oldestInFlightMs: oldestInFlightMs === null ? null : Math.round(oldestInFlightMs),
   }
 }

@@ -3,11 +3,14 @@ import { consume } from '#shared/bus/consume'
 import { relayOutbox } from '#shared/bus/outbox-relay'
 import { serve } from '#shared/bus/serve'
 import { systemClock as clock } from '#shared/clock'
+import { watchOverdue } from '#shared/overdue'
 import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
 import { answerActivity, readStats } from './activity'
+import { oldestPayments } from './activity.store'
 import { fields, topupLimitsFrom } from './config'
 import type { Context } from './context'
 import { answerSettlements, answerTopups } from './open'
+import { limits } from './payment'
 import { openXendit } from './providers/xendit/client'
 import { startRechecking } from './recheck'
 import { relayReactions } from './relay'
@@ -51,6 +54,8 @@ await runService(name, fields, async (config, runtime) => {
   await using _messages = consume({ ...reading, reactions })
   await using _rechecks = startRechecking(context, config)
   await using _listing = startListing(context, config)
+  const read = () => database.read(oldestPayments)
+  await using _overdue = watchOverdue({ log, clock, limits, read })
 
   const answers = [answerTopups(context), answerSettlements(context), answerActivity(context)]
   const stats = () => readStats(context)

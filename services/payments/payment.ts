@@ -1,5 +1,6 @@
 import { canBecome, type Lifecycle } from '#shared/lifecycle'
 import type { Fiat } from '#shared/money/money'
+import type { Limits } from '#shared/overdue'
 
 export const paymentKinds = ['topup', 'settlement'] as const
 export type PaymentKind = (typeof paymentKinds)[number]
@@ -69,6 +70,30 @@ export type PaymentState = TopupState | SettlementState
 export const paymentStates = [
   ...new Set([...Object.keys(topupLifecycle), ...Object.keys(settlementLifecycle)]),
 ] as PaymentState[]
+
+const minuteMs = 60_000
+/** A week, the longest hold that makes sense, and the day that it may be extended by. */
+const holdMaxMs = 8 * 86_400_000
+const noRate = { afterMs: 60 * minuteMs, alarm: 'late money waits too long for an exchange rate' }
+const noEnd = { afterMs: holdMaxMs, alarm: 'hold does not end' }
+
+/** How long a payment may be in a state. What is awaited in it: `awaited` in `activity.store.ts`. */
+export const limits: Limits<PaymentState> = {
+  opening: { afterMs: 30 * minuteMs, alarm: 'checkout is being opened for too long' },
+  // From the end of the checkout on.
+  awaiting_payment: { afterMs: 60 * minuteMs, alarm: 'nobody says how a checkout has ended' },
+  // Only with money that waits for a rate; without, nothing is owed.
+  expired: noRate,
+  replaced: noRate,
+  paid: { afterMs: 10 * minuteMs, alarm: 'payment is not put on the chain' },
+  held: noEnd,
+  repaid: noEnd, // Only within its hold.
+  revoking: { afterMs: 10 * minuteMs, alarm: 'payment is not taken back on the chain' },
+  credited: { rests: 'the collateral is theirs' },
+  revoked: { rests: 'the money went back, and so did the AUSD' },
+  refunded: { rests: 'the money went back, and no AUSD was given' },
+  review: { rests: 'a person was called when it came to this' },
+}
 
 /** May this payment take this step? One table per kind. */
 export function mayBecome({ kind, state }: Pick<PaymentFacts, 'kind' | 'state'>, to: PaymentState) {

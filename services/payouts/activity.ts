@@ -5,9 +5,16 @@ import { listingAgeMs } from '#shared/db/listing.store'
 import { outboxLag } from '#shared/db/outbox.store'
 import type { ActivityEntry } from '#shared/messages/activity'
 import { PayoutsActivity } from '#shared/messages/payouts'
+import { agesOf } from '#shared/overdue'
 import { ok } from '#shared/refusals'
-import { inFlightStates, reasonTexts } from './cashout'
-import { type Cashout, countStates, listCashouts, listInFlight } from './cashout.store'
+import { inFlightStates, limits, reasonTexts } from './cashout'
+import {
+  type Cashout,
+  countStates,
+  listCashouts,
+  listInFlight,
+  oldestCashouts,
+} from './cashout.store'
 import type { Context } from './context'
 import { countAnomalies, deadLetters, listings, outbox } from './schema.store'
 
@@ -41,13 +48,15 @@ function entryOf(cashout: Cashout): Static<typeof ActivityEntry> {
 
 /** The figures of this service, for `nats micro stats payouts`. */
 export async function readStats({ database }: Context): Promise<Record<string, unknown>> {
-  const [cashouts, lag, dead, anomalies, listAgeMs] = await Promise.all([
+  const [cashouts, lag, dead, anomalies, listAgeMs, oldest] = await Promise.all([
     countStates(database),
     outboxLag(database, outbox),
     countDead(database, deadLetters),
     countAnomalies(database),
     listingAgeMs(database, listings),
+    database.read(oldestCashouts),
   ])
   const waiting = { outboxWaiting: lag.waiting, outboxOldestMs: lag.oldestMs }
-  return { ...cashouts, ...waiting, deadLetters: dead, anomalies, listAgeMs }
+  const oldestMs = agesOf(limits, oldest)
+  return { ...cashouts, oldestMs, ...waiting, deadLetters: dead, anomalies, listAgeMs }
 }

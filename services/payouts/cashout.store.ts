@@ -23,15 +23,18 @@ import {
 } from 'drizzle-orm/pg-core'
 import { addressColumn, amountColumn, at, fromNow, timestamps } from '#shared/db/columns'
 import { lockNamed } from '#shared/db/lock'
+import { findOldest } from '#shared/db/oldest.store'
 import type { Database, Db, Tx } from '#shared/db/open'
 import { type Cursor, newestFirst } from '#shared/db/paging'
 import { statesBefore } from '#shared/lifecycle'
+import { limitedStates } from '#shared/overdue'
 import {
   type CashoutRequest,
   type CashoutState,
   cashoutStates,
   inFlightStates,
   lifecycle,
+  limits,
   type Reason,
 } from './cashout'
 import { checkWait } from './decide'
@@ -248,6 +251,13 @@ export const listInFlight = (database: Database, wallet: `0x${string}`): Promise
       .orderBy(...newest.order)
       .limit(inFlightMax),
   )
+
+/** What has waited longest in each state in which something is awaited. */
+export const oldestCashouts = (db: Db) => {
+  const { id, state, updatedAt: since } = cashouts
+  const awaited = inArray(state, limitedStates(limits))
+  return findOldest<CashoutState>(db, { table: cashouts, ...{ state, id, since }, awaited })
+}
 
 /** How many are in each state, and since when the oldest of those in flight waits. */
 export async function countStates(database: Database) {

@@ -1,6 +1,7 @@
 import type { Lifecycle } from '#shared/lifecycle'
 import type { CashoutCreate } from '#shared/messages/payouts'
 import type { ReadRequestOf } from '#shared/messages/topic'
+import type { Limits } from '#shared/overdue'
 
 /** What a user asks for: a signed transfer of AUSD, and the bank account to pay. */
 export type CashoutRequest = ReadRequestOf<typeof CashoutCreate>
@@ -25,6 +26,19 @@ export const lifecycle: Lifecycle<CashoutState> = {
   paid: ['returning'], // A bank may send a transfer back after the provider called it done.
   returning: ['returned'],
   returned: [],
+}
+
+const minuteMs = 60_000
+
+/** How long a cash-out may be in a state. */
+export const limits: Limits<CashoutState> = {
+  taking: { afterMs: 15 * minuteMs, alarm: 'AUSD of a cash-out is not taken' },
+  taken: { afterMs: 10 * minuteMs, alarm: 'cash-out is not ordered at the provider' },
+  paying: { afterMs: 120 * minuteMs, alarm: 'bank transfer stays unclear' },
+  returning: { afterMs: 10 * minuteMs, alarm: 'AUSD of a cash-out is not returned' },
+  paid: { rests: 'the bank has it; whether it sends it back is asked for' },
+  failed: { rests: 'nothing was taken; the relayer watches the signed transfer' },
+  returned: { rests: 'the AUSD is theirs again' },
 }
 
 /** Not yet onchain, or not yet confirmed by the provider. */

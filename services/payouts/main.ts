@@ -3,9 +3,12 @@ import { consume } from '#shared/bus/consume'
 import { relayOutbox } from '#shared/bus/outbox-relay'
 import { serve } from '#shared/bus/serve'
 import { systemClock as clock } from '#shared/clock'
+import { watchOverdue } from '#shared/overdue'
 import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
 import { answerActivity, readStats } from './activity'
 import { openChannels, openDetailsSafe } from './bank'
+import { limits } from './cashout'
+import { oldestCashouts } from './cashout.store'
 import { fields } from './config'
 import type { Context } from './context'
 import { answerCashouts } from './open'
@@ -45,6 +48,8 @@ await runService(name, fields, async (config, runtime) => {
 
   await using recheck = startRechecking(context, config)
   await using _listing = startListing(context, config)
+  const read = () => database.read(oldestCashouts)
+  await using _overdue = watchOverdue({ log, clock, limits, read })
   const boundaries = openBoundaries()
   const poke = () => {
     relay.poke()

@@ -7,9 +7,14 @@ import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { listDeadLetters, requestRedrive } from '#infra/ops/dead-letters'
 import { paymentsWebhookSubject } from '#shared/messages/webhooks'
+import { type Limit, limitedStates } from '#shared/overdue'
+import { limitsOf as operations } from '../../services/chain-relayer/operations/operation'
+import { limits as identities } from '../../services/gateway/identity/identity'
+import { limits as payments } from '../../services/payments/payment'
+import { limits as payouts } from '../../services/payouts/cashout'
 import { creditsOf } from '../support/ledger'
 import { verifiedUser } from '../support/people'
-import { openCheckout } from '../support/requests'
+import { cashoutBody, openCheckout } from '../support/requests'
 import { ownStack } from '../support/stack'
 import { becomes } from './fixture'
 
@@ -92,6 +97,80 @@ describe('a message that was given up on', () => {
     for (const said of [/hold could not be extended/, /delivery of an unknown event/])
       expect(logOf('payments').filter((line) => said.test(line))).toHaveLength(4)
   }, 60_000)
+})
+
+describe('something is stuck', () => {
+  /** Puts a row into a state, as one that nobody works on, for longer than the state may last. */
+  const stuck = {
+    payments: (state: string, ageMs: number) => sql`
+      insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd,
+        fiat_minor, ausd_micro, quote_id, taken_by, account, checkout_url, expires_at, reason, held,
+        provider_payment_id, credited_at, updated_at)
+      select 'stuck-' || ${state}, case when ${state} = 'repaid' then 'settlement' else 'topup' end,
+        ${state}, wallet, pair, currency, rate_minor_per_usd, fiat_minor, ausd_micro,
+        gen_random_uuid(), taken_by, account, checkout_url, now() - ${ageMs} * interval '1 ms',
+        case when ${state} in ('expired', 'replaced') then 'awaiting_rate' end, true,
+        'stuck-' || ${state}, now(), now() - ${ageMs} * interval '1 ms'
+      from payments.payments limit 1`,
+    payouts: (state: string, ageMs: number) => sql`
+      insert into payouts.payouts (id, wallet, state, rate_minor_per_usd, ausd_micro, fiat_minor,
+        quote_id, taken_by, authorizer, authorization_nonce, "authorization", channel_code,
+        bank_details, bank_details_key_id, updated_at)
+      select 'stuck-' || ${state}, wallet, ${state}, rate_minor_per_usd, ausd_micro, fiat_minor,
+        gen_random_uuid(), taken_by, authorizer, 'stuck-' || ${state}, "authorization",
+        channel_code, bank_details, bank_details_key_id, now() - ${ageMs} * interval '1 ms'
+      from payouts.payouts limit 1`,
+    'chain-relayer': (state: string, ageMs: number) => sql`
+      insert into chain_relayer.operation (id, kind, cause, wallet, payload, content_hash,
+        leaves_micro, state, not_before, created_at)
+      values ('stuck-' || ${state}, 'drip', 'stuck-' || ${state}, '0x' || repeat('5', 40), '{}', '',
+        0, ${state}, now() + interval '1 hour', now() - ${ageMs} * interval '1 ms')`,
+    gateway: (state: string, ageMs: number) => sql`
+      insert into gateway.identities (wallet, state, provider, decided_at, sweep_at, updated_at)
+      values ('0x' || rpad(md5(${state}), 40, '5'), ${state}, 'sumsub', now(),
+        now() + interval '1 hour', now() - ${ageMs} * interval '1 ms')`,
+  }
+  const tables = [
+    ['payments', payments],
+    ['payouts', payouts],
+    ['chain-relayer', operations(300_000)],
+    ['gateway', identities],
+  ] as const
+  const all = tables.flatMap(([service, limits]) =>
+    limitedStates<string>(limits).map((state) => {
+      const { afterMs, alarm } = (limits as Record<string, Limit>)[state]!
+      return { service, state, afterMs, alarm }
+    }),
+  )
+
+  test('in any state that something must follow, and nobody is called', async () => {
+    const person = await verifiedUser(stack, { ausdMicro: 20_000_000n })
+    await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
+    const cashout = await person.post('/cashouts', await cashoutBody(stack, person))
+    expect(cashout.status).toBe(200)
+    expect(all.length).toBeGreaterThan(15)
+    for (const { service, state, afterMs } of all) await stuck[service](state, afterMs + 60_000)
+    const called = () =>
+      all.map(({ service, state, alarm }) => {
+        const lines = logOf(service).filter((line) => line.includes('"alarm":true'))
+        const own = lines.find((line) => line.includes(`"${state}"`) && line.includes(alarm))
+        return `${service} ${state}: ${own ? 'called' : 'silence'}`
+      })
+    const everywhere = all.map(({ service, state }) => `${service} ${state}: called`)
+    await becomes(async () => called(), everywhere, 60_000)
+
+    const figures = await (await fetch(`${stack.info.ops.gateway}/metrics`)).text()
+    for (const { service, state, afterMs } of all) {
+      const name = new RegExp(`service="${service}".*figure="\\w*oldestMs_${state}"} (\\d+)`)
+      expect([service, state, Number(name.exec(figures)?.[1]) > afterMs]).toEqual([
+        ...[service, state, true],
+      ])
+    }
+    await sql`delete from payments.payments where id like 'stuck-%'`
+    await sql`delete from payouts.payouts where id like 'stuck-%'`
+    await sql`delete from chain_relayer.operation where id like 'stuck-%'`
+    await sql`delete from gateway.identities where provider_ref is null and revision is null`
+  }, 120_000)
 })
 
 describe('an outage of Postgres', () => {

@@ -1,6 +1,7 @@
 import { and, asc, eq, gt, inArray, isNotNull, lte, or, sql } from 'drizzle-orm'
 import { index, integer, jsonb, text, unique } from 'drizzle-orm/pg-core'
 import { addressColumn, amountColumn, at, fromNow, timestamps } from '#shared/db/columns'
+import { findOldest } from '#shared/db/oldest.store'
 import type { Db, Tx } from '#shared/db/open'
 import { statesBefore } from '#shared/lifecycle'
 import { schema } from '../schema.store'
@@ -334,20 +335,23 @@ export async function countWatched(db: Db): Promise<number> {
   return rows[0]!.watched
 }
 
+/** What has been under way longest, by state; from the order on, as being postponed is no progress. */
+export const oldestOperations = (db: Db) => {
+  const { id, state, createdAt: since } = operations
+  const awaited = inArray(state, ['waiting', 'assigned'])
+  return findOldest<OperationState>(db, { table: operations, ...{ state, id, since }, awaited })
+}
+
 /** How much is under way and since when: the figures of `nats micro stats`. */
 export async function countOpen(db: Db) {
   const rows = await db
     .select({
       waiting: sql<number>`count(*) filter (where ${operations.state} = 'waiting')::int`,
       assigned: sql<number>`count(*) filter (where ${operations.state} = 'assigned')::int`,
-      oldest: sql<string | null>`min(${operations.createdAt})`,
+      oldestOpenMs: sql<number | null>`(extract(epoch from now()
+        - min(${operations.createdAt})) * 1000)::float8`,
     })
     .from(operations)
     .where(inArray(operations.state, ['waiting', 'assigned']))
-  const { waiting, assigned, oldest } = rows[0]!
-  return {
-    waiting,
-    assigned,
-    oldestOpenMs: oldest === null ? null : Date.now() - Date.parse(oldest),
-  }
+  return rows[0]!
 }

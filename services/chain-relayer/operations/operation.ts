@@ -4,6 +4,7 @@ import { idFor } from '#shared/ids'
 import type { Lifecycle } from '#shared/lifecycle'
 import type * as relay from '#shared/messages/relay'
 import type { Message } from '#shared/messages/topic'
+import type { Limits } from '#shared/overdue'
 
 type Payloads = {
   credit: Message<typeof relay.CreditOrdered>
@@ -34,6 +35,17 @@ export const lifecycle: Lifecycle<OperationState> = {
   settled: [],
   // A take alone: its authorization outlives the failure, and anybody may still use it.
   failed: ['settled'],
+}
+
+/** How long an operation may be in a state; `afterMs` is configured. */
+export const limitsOf = (afterMs: number): Limits<OperationState> => {
+  const underWay = { afterMs, alarm: 'the oldest operation is under way for too long' }
+  return {
+    waiting: underWay,
+    assigned: underWay,
+    settled: { rests: 'it is final on the chain' },
+    failed: { rests: 'it was reported; a take that may still happen is watched' },
+  }
 }
 
 /** Failures after which the token lets nobody use the authorization any more. */

@@ -4,12 +4,14 @@ import { canonical } from '#shared/chain/erc3009'
 import { countDead } from '#shared/db/dead-letter.store'
 import { outboxLag } from '#shared/db/outbox.store'
 import * as questions from '#shared/messages/chain'
+import { agesOf } from '#shared/overdue'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import { acceptedByContract } from '../chain/authorization'
 import type { Context } from '../context'
 import { findLanes } from '../lanes/lane.store'
 import { isBudgetSpent } from '../operations/burnt.store'
-import { countOpen, countWatched } from '../operations/operation.store'
+import { limitsOf } from '../operations/operation'
+import { countOpen, countWatched, oldestOperations } from '../operations/operation.store'
 import { deadLetters, outbox } from '../schema.store'
 import { readActivity } from './activity'
 import { readHold } from './reads'
@@ -68,10 +70,11 @@ async function unlessUnreadable<T>(
 
 /** The true figures of the relayer, for `nats micro stats`: from the rows, not from counters. */
 export const statsOf =
-  ({ database, node }: Context) =>
+  ({ database, node, settings }: Context) =>
   async () => {
-    const [open, watched, lag, dead, rows] = await Promise.all([
+    const [open, oldest, watched, lag, dead, rows] = await Promise.all([
       database.read(countOpen),
+      database.read(oldestOperations),
       database.read(countWatched),
       outboxLag(database, outbox),
       countDead(database, deadLetters),
@@ -89,5 +92,7 @@ export const statsOf =
         balanceWei: balanceWei === null ? null : String(balanceWei),
       }
     })
-    return { operations: { ...open, watched }, outbox: lag, deadLetters: dead, lanes: laneFigures }
+    const oldestMs = agesOf(limitsOf(settings.oldestAlarmMs), oldest)
+    const figures = { ...open, oldestMs, watched }
+    return { operations: figures, outbox: lag, deadLetters: dead, lanes: laneFigures }
   }

@@ -6,7 +6,9 @@ import type { Database } from '#shared/db/open'
 import { outboxLag } from '#shared/db/outbox.store'
 import { within } from '#shared/deadline'
 import { serviceNames } from '#shared/messages/topic'
-import { countIdentities } from '../identity/identity.store'
+import { agesOf } from '#shared/overdue'
+import { limits } from '../identity/identity'
+import { countIdentities, oldestAwaited } from '../identity/identity.store'
 import { countRechecks } from '../identity/recheck.store'
 import { deadLetters, outbox } from '../schema.store'
 import { readStreams } from './streams'
@@ -100,17 +102,18 @@ export const openHealth = (bus: Bus, database: Database) => ({
 
 /** Its own figures: what waits, what died, who is verified, who is asked about; how full streams are. */
 const openFigures = (bus: Bus, database: Database) => async () => {
-  const [outboxFigures, dead, identities, rechecks, streams] = await Promise.all([
+  const [outboxFigures, dead, identities, awaited, rechecks, streams] = await Promise.all([
     outboxLag(database, outbox),
     countDead(database, deadLetters),
     countIdentities(database),
+    database.read(oldestAwaited),
     countRechecks(database),
     readStreams(bus).catch(() => ({})),
   ])
   return {
     outbox: outboxFigures,
     deadLetters: dead,
-    identities: identities[0] ?? {},
+    identities: { ...identities[0], oldestMs: agesOf(limits, awaited) },
     identityRechecks: rechecks[0] ?? {},
     streams,
   }

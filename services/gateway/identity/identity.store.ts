@@ -1,7 +1,8 @@
-import { and, asc, eq, isNull, lt, sql } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, isNull, lt, sql } from 'drizzle-orm'
 import { index, integer, text } from 'drizzle-orm/pg-core'
 import { addressColumn, amountColumn, at, timestamps } from '#shared/db/columns'
 import { lockNamed } from '#shared/db/lock'
+import { findOldest } from '#shared/db/oldest.store'
 import type { Database, Db, Tx } from '#shared/db/open'
 import { schema } from '../schema.store'
 import type { Identity, IdentityState } from './identity'
@@ -150,6 +151,13 @@ export const postpone = (tx: Tx, wallet: `0x${string}`, sweepAt: Date | null) =>
 export async function findIdentity(db: Db, wallet: `0x${string}`) {
   const [row] = await db.select().from(identities).where(eq(identities.wallet, wallet))
   return row
+}
+
+/** Whose order has been awaited longest, by the verdict that gave it. */
+export const oldestAwaited = (db: Db) => {
+  const { wallet: id, state, updatedAt: since, sweepAt } = identities
+  const awaited = isNotNull(sweepAt)
+  return findOldest<IdentityState>(db, { table: identities, ...{ state, id, since }, awaited })
 }
 
 /** Figures for operators: people per state, and how many orders are awaited. */

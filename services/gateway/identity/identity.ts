@@ -1,8 +1,19 @@
+import type { Limits } from '#shared/overdue'
 import type { Config } from '../config'
 import { referenceOf, type Statement, type Undated, type Word } from './provider'
 
 /** What the newest verdict says of the person behind a wallet. */
 export type IdentityState = Exclude<Word, 'none' | 'approved'> | 'verified'
+
+const late = { afterMs: 600_000, alarm: 'verdict is not on the chain' }
+
+/** How long an order may be awaited that a verdict gave: the flag on the chain, then the coin. */
+export const limits: Limits<IdentityState> = {
+  verified: late,
+  rejected: late,
+  resubmit: late,
+  reset: late,
+}
 
 /** What we hold about a person: the newest verdict and the newest order. */
 export type Identity = {
