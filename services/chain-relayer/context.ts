@@ -4,7 +4,7 @@ import type { Clock } from '#shared/clock'
 import type { Database } from '#shared/db/open'
 import { type Log, type LogThrottled, openLogThrottled } from '#shared/log'
 import type { ChainAccount } from '#shared/messages/chain'
-import type { Contracts } from './chain/authorization'
+import type { Contracts, LookUp } from './chain/authorization'
 import type { Node } from './chain/node'
 import type { Pace } from './chain/pace'
 import type { LaneKey, TreasuryKey } from './keys/keys'
@@ -61,6 +61,8 @@ export type Memory = {
   readonly soundEpochs: Map<string, number>
   /** When it was last searched for who used a nonce, by lane and nonce. */
   readonly searchedAt: Map<string, number>
+  /** What is searched for in logs, by operation. */
+  readonly lookUps: Map<string, LookUp>
   /** How the newest block moves; undefined before the first look. */
   pace: Pace | undefined
 }
@@ -71,6 +73,9 @@ export const newProcess = (
   clock: Clock,
 ): Pick<Context, 'holder' | 'memory' | 'logThrottled'> => ({
   holder: randomUUID(),
-  memory: { sent: new Set(), soundEpochs: new Map(), searchedAt: new Map(), pace: undefined },
+  memory: {
+    ...{ sent: new Set(), soundEpochs: new Map(), searchedAt: new Map(), lookUps: new Map() },
+    pace: undefined,
+  },
   logThrottled: openLogThrottled(log, clock),
 })

@@ -11,6 +11,7 @@ import { fields } from './config'
 import { type Context, newProcess } from './context'
 import { openKeys } from './keys/keys'
 import { policyOf } from './keys/policy'
+import { startLookUps } from './operations/lookups'
 import { reactions } from './operations/order'
 import { startWatching } from './operations/watch'
 import { answersOf, statsOf } from './questions/answers'
@@ -45,6 +46,7 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   }
   await using rounds = startRounds(context, config.pollMs)
   await using _alarms = startAlarms(context)
+  await using _lookUps = startLookUps(context)
   await using _watched = startWatching(context, config.watchMs)
 
   const description = `puts commands on chain ${config.chainId}, exactly once`

@@ -34,6 +34,7 @@ import { type Context, newProcess, type Settings } from './context'
 import { openKeys } from './keys/keys'
 import type { Policy } from './keys/policy'
 import { lanes } from './lanes/lane.store'
+import { lookOnce } from './operations/lookups'
 import { orderOf, type Task } from './operations/operation'
 import { findOperation } from './operations/operation.store'
 import { reactions } from './operations/order'
@@ -216,8 +217,16 @@ function orders(database: Database) {
     database.read((db) => findOperation(db, orderOf(asRead(task)).id)).then((found) => found!)
   /** Rounds until the operation has ended. */
   async function finish(context: Context, task: Task) {
+    let isLooking = false
+    const look = async () => {
+      if (isLooking) return
+      isLooking = true
+      await lookOnce(context, new Map()).catch(() => {})
+      isLooking = false
+    }
     await until(async () => {
       await round(context)
+      void look()
       return ['settled', 'failed'].includes((await operationOf(task)).state)
     }, `the end of a ${task.kind}`)
     return operationOf(task)

@@ -1,3 +1,4 @@
+import { toUnixSeconds } from '#shared/clock'
 import { fromNow } from '#shared/db/columns'
 import type { Tx } from '#shared/db/open'
 import { announce } from '#shared/db/outbox.store'
@@ -27,8 +28,11 @@ export function announceFact(
   return announce(tx, outbox, topic, messageIdFor(topic, id), { payoutId: id, wallet, ...amounts })
 }
 
-type Taking = Pick<Cashout, 'id' | 'authorization'>
-const takeOf = ({ id, authorization }: Taking) => ({ payoutId: id, authorization })
+type Taking = Pick<Cashout, 'id' | 'authorization' | 'createdAt'>
+const takeOf = ({ id, authorization, createdAt }: Taking) => ({
+  ...{ payoutId: id, authorization },
+  receivedAt: String(toUnixSeconds(createdAt.getTime())),
+})
 
 /** Orders the AUSD to be moved to the treasury. */
 export const orderTake = (tx: Tx, cashout: Taking) =>

@@ -122,14 +122,10 @@ export const findRivals = (db: Db, quoteId: string, authorizer: string, nonce: s
       ),
     )
 
-/** False when the quote or the authorization already has a row. */
-export async function insertCashout(tx: Tx, cashout: NewCashout): Promise<boolean> {
-  const made = await tx
-    .insert(cashouts)
-    .values(cashout)
-    .onConflictDoNothing()
-    .returning({ id: cashouts.id })
-  return made.length === 1
+/** Undefined when the quote or the authorization already has a row. */
+export async function insertCashout(tx: Tx, cashout: NewCashout): Promise<Cashout | undefined> {
+  const made = await tx.insert(cashouts).values(cashout).onConflictDoNothing().returning()
+  return made[0]
 }
 
 /** Lets one transaction at a time count and store the cash-outs of a wallet. */

@@ -137,8 +137,9 @@ async function store(
       return refuse('day_limit_reached')
     const taken = await context.ask(QuoteTake, { quoteId, takenBy }, askMs)
     if ('refused' in taken) return taken
-    if (!(await insertCashout(tx, row))) return 'known'
-    await orderTake(tx, row)
+    const cashout = await insertCashout(tx, row)
+    if (!cashout) return 'known'
+    await orderTake(tx, cashout)
     return 'stored'
   })
   if (typeof stored === 'object') return stored

@@ -77,7 +77,11 @@ export const DripOrdered = command('relay.drip', ['gateway'], Type.Object({ wall
 export const TakeOrdered = command(
   'relay.take',
   ['payouts'],
-  Type.Object({ payoutId: Type.String(), authorization: Authorization }),
+  Type.Object({
+    ...{ payoutId: Type.String(), authorization: Authorization },
+    /** When the cash-out was accepted; the authorization was unused then. */
+    receivedAt: Type.Optional(UnixSeconds),
+  }),
 )
 /** Give the AUSD of a payout that the bank refused back to the user. */
 export const ReturnOrdered = command(

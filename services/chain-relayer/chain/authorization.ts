@@ -118,9 +118,8 @@ export type Use = { used: Place } | 'cancelled' | 'used_elsewhere' | 'unknown'
 
 /** Public endpoints of Monad answer at most 100 blocks of logs per question. */
 const chunkBlocks = 100n
-/** An authorization was unused when its operation was ordered; clocks may differ a little. */
-const marginSeconds = 600n
-const chunksMax = 600
+/** Some nine days of Monad's blocks. */
+const chunksMax = 20_000
 
 /** `authorizationState` at that very block: used or cancelled. */
 export async function isUsedAt(
@@ -138,23 +137,32 @@ export async function isUsedAt(
   return BigInt(answer.returned) === 1n
 }
 
-/** What became of an authorization that the token calls used, up to the finalized `head`. */
-export async function findUse(
-  chain: Chain,
-  terms: AuthorizationTerms,
-  head: Head,
-  orderedAt: Date,
-): Promise<Use> {
-  const since = BigInt(Math.floor(orderedAt.getTime() / 1_000)) - marginSeconds
-  let to = head.number
-  for (let chunk = 0; chunk < chunksMax; chunk++) {
-    const from = to >= chunkBlocks ? to - chunkBlocks + 1n : 0n
-    const log = await findLog(chain, terms, from, to)
-    if (log) return log.topics[0] === cancelledTopic ? 'cancelled' : judge(chain, terms, log)
-    if (from === 0n || (await chain.node.headAt(from)).timestamp < since) return 'unknown'
-    to = from - 1n
+/** A search, back from a finalized block, for what became of an authorization that is used. */
+export type LookUp = {
+  readonly terms: AuthorizationTerms
+  /** Unix seconds; it cannot have been used before. */
+  readonly since: bigint
+  /** The newest block that was not read yet, and how many queries there were. */
+  to: bigint
+  chunks: number
+  answer?: Use
+  /** Why the last step failed; the search can go on. */
+  fault?: unknown
+}
+
+/** One step of the search: one query of logs, and an answer if it is found or was the last one. */
+export async function lookFurther(chain: Chain, lookUp: LookUp): Promise<void> {
+  const { terms, since, to } = lookUp
+  const from = to >= chunkBlocks ? to - chunkBlocks + 1n : 0n
+  const log = await findLog(chain, terms, from, to)
+  if (log) {
+    lookUp.answer = log.topics[0] === cancelledTopic ? 'cancelled' : await judge(chain, terms, log)
+    return
   }
-  return 'unknown'
+  const isLast = from === 0n || (await chain.node.headAt(from)).timestamp < since
+  lookUp.chunks++
+  if (isLast || lookUp.chunks >= chunksMax) lookUp.answer = 'unknown'
+  lookUp.to = from - 1n
 }
 
 const [usedTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'AuthorizationUsed' })

@@ -17,6 +17,7 @@ import {
   until,
 } from '../test-support'
 import { followTransfers } from './late'
+import { lookOnce } from './lookups'
 import { countWatched } from './operation.store'
 import { watchOnce } from './watch'
 
@@ -52,6 +53,7 @@ const submitted = (data: Hex) => fixture.submit(actorKeys.budi, contracts.ausd, 
 const watchUntil = (context: Context, what: string, fact: () => Promise<unknown>) =>
   until(async () => {
     await watchOnce(context, 0)
+    await lookOnce(context, new Map())
     return fact()
   }, what)
 const told = (cause: string) =>

@@ -2,11 +2,11 @@ import pMap from 'p-map'
 import type { Hex } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { type Loop, startLoop } from '#shared/loop'
-import { findUse } from '../chain/authorization'
 import type { Head } from '../chain/node'
 import type { Context } from '../context'
 import { findCursor } from './cursor.store'
 import { followTransfers } from './late'
+import { useOf } from './lookups'
 import { endWatch, takeWatched, type Watched } from './operation.store'
 import { settleLate } from './order'
 
@@ -75,7 +75,8 @@ async function check(
       log.info({ ...fields, lapsed }, 'authorization of a failed take not used until now')
     return
   }
-  const use = await findUse(context, authorization, head, take.createdAt)
+  const use = useOf(context, take, authorization, head)
+  if (use === undefined) return // It is searched for, and the row is due again soon.
   if (use === 'unknown') {
     const alarm = { ...fields, alarm: true }
     return context.logThrottled(`use:${take.id}`, alarm, 'use of an authorization was not found')

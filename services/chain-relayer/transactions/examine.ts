@@ -1,12 +1,13 @@
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
 import { toUnixSeconds } from '#shared/clock'
-import { findUse, isUsedAt } from '../chain/authorization'
+import { isUsedAt } from '../chain/authorization'
 import { type AfterRevert, afterRevert, doubtsMax, revertOf } from '../chain/errors'
 import type { Head } from '../chain/node'
 import type { Context } from '../context'
 import type { Call, Fees } from '../keys/keys'
 import { type Refusal, spendsOfCall } from '../keys/policy'
+import { useOf } from '../operations/lookups'
 import { isUpToWallet, lapsesSoon, type PayloadOf, payerOf } from '../operations/operation'
 import {
   blockOfRef,
@@ -31,6 +32,8 @@ export type Fit = {
 export type Terms = { readonly from: `0x${string}`; readonly fees: Fees; readonly head: Head }
 
 const waitMs = 15_000
+/** What is searched for is due at once when it is found. */
+const searchedMs = 5_000
 /** Two states of the chain disagree: the newer one is about to become final. */
 export const unsettledMs = 500
 
@@ -210,7 +213,8 @@ async function lookUp(context: Context, operation: Operation): Promise<void> {
       return giveUp(context, operation, 'authorization_expired', false)
     return void (await postpone(500))
   }
-  const use = await findUse(context, terms, head, operation.createdAt)
+  const use = useOf(context, operation, terms, head)
+  if (use === undefined) return void (await postpone(searchedMs))
   if (use === 'cancelled') return giveUp(context, operation, 'authorization_cancelled', false)
   if (use === 'used_elsewhere')
     return giveUp(context, operation, 'authorization_used_elsewhere', true)
