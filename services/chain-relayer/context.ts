@@ -21,6 +21,7 @@ export type Context = {
   /** What they sign; each of them holds to it by itself. */
   readonly policy: Policy
   readonly settings: Settings
+  /** Tells the time of the database, which the times of rows are from. */
   readonly clock: Clock
   readonly log: Log
   /** For what fails in every round: a line every 10 s. */

@@ -1,7 +1,7 @@
 import { consume } from '#shared/bus/consume'
 import { relayOutbox } from '#shared/bus/outbox-relay'
 import { serve } from '#shared/bus/serve'
-import { systemClock } from '#shared/clock'
+import { openDatabaseClock } from '#shared/db/clock'
 import { failpoint } from '#shared/failpoint'
 import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
 import { startAlarms } from './alarms'
@@ -32,14 +32,16 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   if (!domain) return
 
   await using database = openServiceDatabase(name, config, runtime)
+  await using time = await openDatabaseClock(database, log)
+  const { clock } = time
   await using bus = await openServiceBus(name, config, runtime)
   await using outbox = relayOutbox({ bus, database, outbox: messaging.outbox, log })
   const { poke } = outbox
   const contracts = { ausd, creditLine, domain }
   const context: Context = {
     ...{ database, node, contracts, treasury, keys, policy, settings: config },
-    ...{ clock: systemClock, log },
-    ...newProcess(log, systemClock),
+    ...{ clock, log },
+    ...newProcess(log, clock),
     account: accountReader(node.reader, contracts),
     poke,
     wake: () => rounds.poke(),

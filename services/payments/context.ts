@@ -13,6 +13,7 @@ export type Context = {
   readonly provider: PaymentProvider
   readonly ask: Ask
   readonly log: Log
+  /** Tells the time of the database, which the times of rows are from. */
   readonly clock: Clock
   /** Called after a commit, for the outbox. */
   readonly poke: () => void

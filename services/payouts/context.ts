@@ -20,6 +20,7 @@ export type Context = {
   /** How long a cash-out may stay quiet before it is checked; how long a paid one is checked. */
   readonly sweepAfterMs: number
   readonly reversalWatchMs: number
+  /** Tells the time of the database, which the times of rows are from. */
   readonly clock: Clock
   readonly log: Log
   /** Called after a commit, for the outbox. */

@@ -2,7 +2,7 @@ import { asker } from '#shared/bus/ask'
 import { consume } from '#shared/bus/consume'
 import { relayOutbox } from '#shared/bus/outbox-relay'
 import { serve } from '#shared/bus/serve'
-import { systemClock as clock } from '#shared/clock'
+import { openDatabaseClock } from '#shared/db/clock'
 import { watchOverdue } from '#shared/overdue'
 import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
 import { answerActivity, readStats } from './activity'
@@ -27,6 +27,8 @@ const adapters = { xendit: openXendit, sandbox: openXendit } as const
 await runService(name, fields, async (config, runtime) => {
   const { log, signal, fatal: onFatal } = runtime
   await using database = openServiceDatabase(name, config, runtime)
+  await using time = await openDatabaseClock(database, log)
+  const { clock } = time
   await using bus = await openServiceBus(name, config, runtime)
   await using relay = relayOutbox({ bus, database, outbox, log })
   const provider = adapters[config.providerKind]({

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { Unavailable } from '#shared/bus/ask'
 import { AuthorizationCheck } from '#shared/messages/chain'
 import type { RefusalCode } from '#shared/refusals'
@@ -179,6 +179,24 @@ describe('an accepted cash-out', () => {
       [together, together, together].map((one) => fixture.create(one)),
     )
     expect(new Set(answers.map((answer) => answer.ok?.payoutId)).size).toBe(1)
+  })
+
+  test('security: is held against the time of the rows, whatever the clock of this process says', async () => {
+    const ends = { authorization: { validBefore: inSeconds(60) } }
+    const begins = { authorization: { validAfter: inSeconds(600) } }
+    const { now } = Date
+    for (const [aheadMs, change, refused] of [
+      [-3_600_000, ends, 'valid_before_too_near'],
+      [3_600_000, begins, 'valid_after_not_reached'],
+    ] as const) {
+      const asked = fixture.request(change)
+      const clock = spyOn(Date, 'now').mockImplementation(() => now() + aheadMs)
+      try {
+        expect(await fixture.create(asked)).toEqual({ refused })
+      } finally {
+        clock.mockRestore()
+      }
+    }
   })
 
   test('is answered again after its quote and its authorization have run out', async () => {

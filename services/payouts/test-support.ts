@@ -1,5 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { type HandlingContext, handle } from '#shared/bus/handling'
+import { openDatabaseClock } from '#shared/db/clock'
 import { openDatabase } from '#shared/db/open'
 import { openLog } from '#shared/log'
 import type { CashoutCreate } from '#shared/messages/payouts'
@@ -81,7 +82,7 @@ export async function openFixture(
     sweepAfterMs?: number
     webhooks?: boolean
     reversalWatchMs?: number
-    /** How far the process's clock is ahead of the database's. */
+    /** How far the clock of the context is ahead of the database's. */
     aheadMs?: number
   } = {},
 ) {
@@ -91,6 +92,7 @@ export async function openFixture(
   const write = (line: string) => void logged.push(JSON.parse(line))
   const log = openLog('payouts', 'warn', { write })
   const database = openDatabase({ url: base.url, name: 'suite', log, onFatal: () => {} })
+  const time = await openDatabaseClock(database, log)
   const others = openOtherServices()
   const gateway = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (call) => receive(call) })
   const sandbox = openSandbox({ ...testConfig, gatewayUrl: gateway.url.origin, payoutSettleMs: 60 })
@@ -103,7 +105,7 @@ export async function openFixture(
   const context: Context = {
     ...{ database, ask: others.ask, provider, channels, safe, treasury },
     ...{ accountLengths: 'lenient', sweepAfterMs, reversalWatchMs, log },
-    clock: () => Date.now() + aheadMs,
+    clock: () => time.clock() + aheadMs,
     dayMicroMax: 10n ** 11n,
     poke: () => {},
   }
@@ -239,6 +241,7 @@ export async function openFixture(
       await outside.end()
       await sandbox[Symbol.asyncDispose]()
       await gateway.stop(true)
+      await time[Symbol.asyncDispose]()
       await database[Symbol.asyncDispose]()
       await base.end()
     },

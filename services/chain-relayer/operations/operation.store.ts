@@ -1,5 +1,5 @@
 import { and, asc, eq, gt, inArray, isNotNull, lte, or, sql } from 'drizzle-orm'
-import { index, integer, jsonb, text, unique } from 'drizzle-orm/pg-core'
+import { index, integer, jsonb, type PgUpdateSetSource, text, unique } from 'drizzle-orm/pg-core'
 import { addressColumn, amountColumn, at, fromNow, timestamps } from '#shared/db/columns'
 import { findOldest } from '#shared/db/oldest.store'
 import type { Db, Tx } from '#shared/db/open'
@@ -105,7 +105,7 @@ export async function moveOperation(
   tx: Tx,
   id: string,
   to: OperationState,
-  set: Partial<typeof operations.$inferInsert>,
+  set: PgUpdateSetSource<typeof operations>,
   from: readonly OperationState[] = statesBefore(lifecycle, to),
 ): Promise<boolean> {
   const moved = await tx

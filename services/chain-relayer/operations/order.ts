@@ -1,5 +1,6 @@
 import { type Reaction, reactTo } from '#shared/bus/reaction'
 import { Malformed } from '#shared/bus/verdict'
+import { fromNow } from '#shared/db/columns'
 import type { Tx } from '#shared/db/open'
 import { announce } from '#shared/db/outbox.store'
 import { messageIdFor } from '#shared/ids'
@@ -98,7 +99,7 @@ export async function fail(
   operation: Ended & Pick<Operation, 'authorizationNonce'>,
   reason: string,
 ): Promise<boolean> {
-  const watchAt = mayHappenLate(operation, reason) ? new Date() : null
+  const watchAt = mayHappenLate(operation, reason) ? fromNow(0) : null
   if (!(await moveOperation(tx, operation.id, 'failed', { reason, watchAt }))) return false
   await announceFailure(tx, operation, reason)
   return true

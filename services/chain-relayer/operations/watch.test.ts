@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, setSystemTime, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import pino from 'pino'
 import type { Hex } from 'viem'
@@ -90,6 +90,15 @@ describe('a take that failed', () => {
     await submitted(transferData(signed))
     const state = async () => (await fixture.operationOf(task)).state === 'settled'
     await watchUntil((await begin()).context, 'the late settlement', state)
+  })
+
+  test('is watched at once, also by a process whose clock runs ahead', async () => {
+    const { context } = await begin()
+    setSystemTime(new Date(Date.now() + 1_800_000))
+    const { signed, task } = await failedTake(context).finally(() => setSystemTime())
+    await submitted(transferData(signed))
+    const state = async () => (await fixture.operationOf(task)).state === 'settled'
+    await watchUntil(context, 'the late settlement', state)
   })
 
   test('and settled late says so, and no more that it failed, when it is ordered again', async () => {

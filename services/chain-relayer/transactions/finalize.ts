@@ -1,4 +1,5 @@
 import { pMapSettled } from 'p-map'
+import { fromNow } from '#shared/db/columns'
 import type { Tx } from '#shared/db/open'
 import { failpoint } from '#shared/failpoint'
 import type { Place } from '../chain/authorization'
@@ -365,7 +366,7 @@ async function end(
     return 'failed'
   }
   const restMs = operation.kind === 'drip' ? dripRestMs : 0
-  const notBefore = new Date(Date.now() + restMs)
+  const notBefore = fromNow(restMs)
   await moveOperation(tx, operation.id, 'waiting', { tries, notBefore }, ['assigned'])
   return 'waiting'
 }
