@@ -53,6 +53,12 @@ export type RpcFaults = {
   readonly lateLogsReads: number
 
   readonly tooManyRequestsRate: number
+  /** More calls within a second, each of a batch counted, get 429; 0 for no limit. */
+  readonly requestsPerSecondMax: number
+  /** The same for `eth_call` and `eth_estimateGas` alone. */
+  readonly ethCallsPerSecondMax: number
+  /** False: a batch is refused, as by endpoints that allow none. */
+  readonly takesBatches: boolean
   /** The connection is cut before anything is forwarded. */
   readonly disconnectRate: number
   /** Nothing is forwarded and nothing is answered. */
@@ -83,6 +89,9 @@ export const monad: RpcFaults = {
   partialLogsRate: 0,
   lateLogsReads: 0,
   tooManyRequestsRate: 0,
+  requestsPerSecondMax: 0,
+  ethCallsPerSecondMax: 0,
+  takesBatches: true,
   disconnectRate: 0,
   hangRate: 0,
   delayMs: 0,

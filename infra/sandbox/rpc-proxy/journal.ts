@@ -16,9 +16,11 @@ export type Journal = {
   readonly calls: Record<string, number>
   readonly sends: { hash: Hex; outcome: SendOutcome }[]
   requests: number
+  /** Requests that were answered with 429. */
+  tooMany: number
 }
 
-export const openJournal = (): Journal => ({ calls: {}, sends: [], requests: 0 })
+export const openJournal = (): Journal => ({ calls: {}, sends: [], requests: 0, tooMany: 0 })
 
 export function noteCall(journal: Journal, method: string): void {
   journal.calls[method] = (journal.calls[method] ?? 0) + 1

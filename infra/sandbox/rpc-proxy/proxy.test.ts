@@ -257,3 +257,30 @@ describe('the controls', () => {
     })
   })
 })
+
+describe('a public endpoint', () => {
+  const statusOf = async (body: unknown) =>
+    (await fetch(proxy.url, { method: 'POST', body: JSON.stringify(body) })).status
+  const calls = (count: number, method = 'eth_blockNumber') =>
+    Array.from({ length: count }, (_, id) => ({ jsonrpc: '2.0', id, method, params: [] }))
+
+  test('counts each call of a batch, and answers 429 to what is too much', async () => {
+    proxy.setFaults({ requestsPerSecondMax: 5 })
+    expect(await statusOf(calls(5))).toBe(200)
+    expect(await statusOf(calls(1))).toBe(429)
+    expect(proxy.journal.tooMany).toBe(1)
+  })
+
+  test('counts eth_call apart', async () => {
+    proxy.setFaults({ ethCallsPerSecondMax: 2 })
+    expect(await statusOf(calls(3, 'eth_call'))).toBe(429)
+    expect(await statusOf(calls(9))).toBe(200)
+    expect(await statusOf(calls(2, 'eth_call'))).toBe(200)
+  })
+
+  test('may refuse batches', async () => {
+    proxy.setFaults({ takesBatches: false })
+    expect(await statusOf(calls(2))).toBe(400)
+    expect((await ask('eth_chainId')).result).toBe('0x279f')
+  })
+})

@@ -4,6 +4,7 @@ import { changeFaults, monad, type RpcFaults } from './faults'
 import { readHeads } from './heads'
 import { type Journal, noteCall, openJournal } from './journal'
 import { type Ask, askNode, type Reply } from './message'
+import { openQuota, type Quota } from './quota'
 import { distort, type Reads, rewrite } from './reads'
 import { send, type Verdicts } from './sends'
 
@@ -22,6 +23,7 @@ type Context = {
   readonly journal: Journal
   readonly verdicts: Verdicts
   readonly reads: Reads
+  readonly quota: Quota
   readonly closing: AbortController
   faults: RpcFaults
 }
@@ -39,6 +41,7 @@ export function openRpcProxy(options: {
     journal: openJournal(),
     verdicts: new Map(),
     reads: new Map(),
+    quota: openQuota(),
     closing: new AbortController(),
     faults: monad,
   }
@@ -79,12 +82,16 @@ async function answer(
   const asked = (await request.json()) as Ask | Ask[]
   journal.requests += 1
   if (faults.delayMs > 0) await Bun.sleep(faults.delayMs)
-  if (chance.hits(faults.tooManyRequestsRate)) {
+  const asks = Array.isArray(asked) ? asked : [asked]
+  if (!context.quota.admits(asks, faults) || chance.hits(faults.tooManyRequestsRate)) {
+    journal.tooMany += 1
     return new Response('too many requests', { status: 429, headers: { 'retry-after': '1' } })
   }
+  if (Array.isArray(asked) && !faults.takesBatches)
+    return Response.json({ error: { code: -32600, message: 'no batches here' } }, { status: 400 })
   if (chance.hits(faults.disconnectRate)) return cut()
   if (chance.hits(faults.hangRate)) return hang(context)
-  const replies = await answerAll(context, Array.isArray(asked) ? asked : [asked])
+  const replies = await answerAll(context, asks)
   if (replies === 'hang') return hang(context)
   const tooWide = replies.some((reply) => reply.error?.code === -32614)
   const status = tooWide ? faults.logsRangeStatus : 200

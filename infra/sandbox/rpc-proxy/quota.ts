@@ -1,0 +1,29 @@
+import type { RpcFaults } from './faults'
+import type { Ask } from './message'
+
+type Limits = Pick<RpcFaults, 'requestsPerSecondMax' | 'ethCallsPerSecondMax'>
+
+/** What one caller may ask within a second, as public endpoints count it: each call of a batch. */
+export type Quota = { readonly admits: (asks: readonly Ask[], limits: Limits) => boolean }
+
+const windowMs = 1_000
+const apart: ReadonlySet<string> = new Set(['eth_call', 'eth_estimateGas'])
+
+/** Counts what was admitted in the last second; what is refused counts for nothing. */
+export function openQuota(now: () => number = Date.now): Quota {
+  let admitted: { at: number; apart: boolean }[] = []
+  return {
+    admits: (asks, { requestsPerSecondMax, ethCallsPerSecondMax }) => {
+      admitted = admitted.filter(({ at }) => at > now() - windowMs)
+      const next = asks.map(({ method }) => ({ at: now(), apart: apart.has(method) }))
+      const all = [...admitted, ...next]
+      const ethCalls = all.filter((one) => one.apart).length
+      const tooMany = requestsPerSecondMax > 0 && all.length > requestsPerSecondMax
+      const tooManyCalls =
+        ethCallsPerSecondMax > 0 && next.some((one) => one.apart) && ethCalls > ethCallsPerSecondMax
+      if (tooMany || tooManyCalls) return false
+      admitted = all
+      return true
+    },
+  }
+}
