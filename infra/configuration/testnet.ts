@@ -8,7 +8,10 @@ export const testnetValues: ReadonlyMap<string, string> = new Map([
   ['STACK', 'testnet'],
   ['COMPOSE_PROFILES', 'testnet'],
   ['IMAGE_TAG', 'testnet'],
-  ['RPC_URLS', 'https://testnet-rpc.monad.xyz'],
+  // QuickNode's, then the Monad Foundation's: docs.monad.xyz/developer-essentials/testnet.
+  ['RPC_URLS', 'https://testnet-rpc.monad.xyz,https://rpc-testnet.monadinfra.com'],
+  // Three blocks: a shorter pause asks more often than anything new is there.
+  ['POLL_MS', '1000'],
   ['CHAIN_ID', '10143'],
   ['AUSD_ADDRESS', '0xa9012a055bd4e0eDfF8Ce09f960291C09D5322dC'],
   ['LANE_FLOOR_WEI', '11000000000000000000'],

@@ -68,6 +68,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
   const { deployment } = places
   const chain: Env = {
     RPC_URLS: places.rpcUrl,
+    RPC_REQUESTS_PER_SECOND: '100000',
     CHAIN_ID: String(places.chainId),
     GENESIS_HASH: deployment.genesisHash,
     CREDIT_LINE_ADDRESS: deployment.creditLine,
@@ -140,6 +141,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       ...chain,
       DATABASE_URL: databaseUrl(places, secrets, 'chain_relayer'),
       AUSD_ADDRESS: deployment.ausd,
+      RPC_ETH_CALLS_PER_SECOND: '100000',
       TREASURY_KEY: devKey('treasury'),
       LANE_KEYS: laneKeys.join(','),
       // Some ten actions at the fixed gas limits and at Monad's least price.

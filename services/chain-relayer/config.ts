@@ -14,8 +14,16 @@ export const fields = {
   ...commonFields,
   ...databaseFields,
   RPC_URLS: list({
-    about: 'JSON-RPC endpoints of the chain, comma-separated, the best one first',
+    about: 'JSON-RPC endpoints of the chain, comma-separated, the best one first; two or more',
     secret: true,
+  }),
+  RPC_REQUESTS_PER_SECOND: integer({
+    about: 'JSON-RPC calls to one endpoint by this process; with the others it stays below a limit',
+    fallback: '12',
+  }),
+  RPC_ETH_CALLS_PER_SECOND: integer({
+    about: 'how many of them may be eth_call, which providers count apart',
+    fallback: '10',
   }),
   CHAIN_ID: integer({ about: 'the chain the endpoints must be on', fallback: '10143' }),
   GENESIS_HASH: text({

@@ -1,6 +1,7 @@
 import { consume } from '#shared/bus/consume'
 import { relayOutbox } from '#shared/bus/outbox-relay'
 import { serve } from '#shared/bus/serve'
+import { openServiceEndpoints } from '#shared/chain/open'
 import { openDatabaseClock } from '#shared/db/clock'
 import { failpoint } from '#shared/failpoint'
 import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
@@ -26,7 +27,9 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   const policy = policyOf(config)
   const { keys, treasury } = openKeys({ laneKeys, treasuryKey }, policy)
   const { ausdAddress: ausd, creditLineAddress: creditLine } = config
-  const node = openNode(config)
+  await using endpoints = await openServiceEndpoints(config, runtime)
+  const { chainId } = config
+  const node = openNode({ endpoints, chainId })
   const expected = { ...config, ausd, creditLine, treasury, lanes: keys }
   const domain = await awaitChain(node, expected, runtime)
   if (!domain) return
@@ -52,10 +55,11 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   await using _watched = startWatching(context, config.watchMs)
 
   const description = `puts commands on chain ${config.chainId}, exactly once`
-  const asked = openNodeForQuestions(config)
+  const asked = openNodeForQuestions({ endpoints, chainId })
   const account = accountReader(asked.reader, contracts)
   const answers = answersOf({ ...context, node: asked, account })
-  const stats = statsOf(context)
+  const rows = statsOf(context)
+  const stats = async () => ({ ...(await rows()), rpc: endpoints.figures() })
   await using _served = await serve({ bus, name, description, answers, stats, log })
   const stored = () => {
     failpoint('relayer:operation-stored')

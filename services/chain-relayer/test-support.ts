@@ -12,6 +12,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { handle } from '#shared/bus/handling'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { openRpcEndpoints } from '#shared/chain/endpoints'
 import {
   type GivenAuthorization,
   type SignedTransfer,
@@ -111,7 +112,7 @@ export async function openFixture(laneCount = 1) {
     .extend(publicActions)
     .extend(walletActions)
   const { ausd, creditLine, genesisHash } = deployment
-  const node = openNode({ rpcUrls: [endpoint.url], chainId })
+  const node = openNode({ endpoints: openRpcEndpoints({ rpcUrls: [endpoint.url] }), chainId })
   const treasury = privateKeyToAccount(actorKeys.treasury)
   const expected = { chainId, genesisHash, ausd, creditLine, treasury }
   const domain: TokenDomain = await inspectChain(node, { ...expected, lanes: keys })

@@ -4,7 +4,14 @@ import { commonFields, databaseFields } from '#shared/service'
 export const fields = {
   ...commonFields,
   ...databaseFields,
-  RPC_URLS: list({ about: 'JSON-RPC endpoints of the chain, comma-separated', secret: true }),
+  RPC_URLS: list({
+    about: 'JSON-RPC endpoints of the chain, comma-separated; two or more',
+    secret: true,
+  }),
+  RPC_REQUESTS_PER_SECOND: integer({
+    about: 'JSON-RPC calls to one endpoint by this process; with the others it stays below a limit',
+    fallback: '8',
+  }),
   CHAIN_ID: integer({ about: 'the chain that every endpoint must be' }),
   GENESIS_HASH: text({
     about: 'hash of block 0, or `unchecked`: then the first endpoint asked decides',

@@ -1,3 +1,4 @@
+import type { RpcEndpoints } from '#shared/chain/endpoints'
 import type { Clock } from '#shared/clock'
 import type { Database } from '#shared/db/open'
 import type { Log } from '#shared/log'
@@ -9,6 +10,8 @@ import type { Origin } from './cursor.store'
 export type Context = {
   readonly database: Database
   readonly endpoints: Endpoints
+  /** The same endpoints, as everything in this process asks them. */
+  readonly rpc: RpcEndpoints
   readonly origin: Origin
   readonly pollMs: number
   /** An answer from further behind the chain than this is refused. */
@@ -19,18 +22,20 @@ export type Context = {
 }
 
 export function openContext(
-  options: Pick<Context, 'database' | 'pollMs' | 'lagMaxMs' | 'clock' | 'log'> & {
-    rpcUrls: readonly string[]
+  options: Pick<Context, 'database' | 'rpc' | 'pollMs' | 'lagMaxMs' | 'clock' | 'log'> & {
     identity: ChainIdentity
     deployBlock: number
     logsRangeMax: number
   },
 ): Context {
-  const { rpcUrls, identity, deployBlock, logsRangeMax, ...rest } = options
+  const { rpc, identity, deployBlock, logsRangeMax, ...rest } = options
   const { clock } = rest
-  const endpoints = rpcUrls.map((url) => openEndpoint(url, identity, logsRangeMax, clock))
+  const endpoints = rpc.all.map((endpoint) =>
+    openEndpoint({ endpoint, endpoints: rpc }, identity, logsRangeMax, clock),
+  )
   return {
     ...rest,
+    rpc,
     endpoints: openEndpoints(endpoints, clock),
     origin: { chainId: identity.chainId, contract: identity.contract, deployBlock },
     figures: {

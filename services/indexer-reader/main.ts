@@ -1,4 +1,5 @@
 import { serve } from '#shared/bus/serve'
+import { openServiceEndpoints } from '#shared/chain/open'
 import { systemClock } from '#shared/clock'
 import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
 import { awaitChain, type ChainIdentity } from './chain/identity'
@@ -9,15 +10,18 @@ import { answerRecord, readStats } from './record'
 
 await runService('indexer-reader', fields, async (config, runtime) => {
   const { log, signal, fatal } = runtime
-  const { rpcUrls, chainId, genesisHash, creditLineAddress, deployBlock } = config
+  const { chainId, genesisHash, creditLineAddress, deployBlock } = config
   const identity: ChainIdentity = { chainId, genesisHash, contract: creditLineAddress }
-  if (!(await awaitChain(rpcUrls, identity, runtime))) return
+  const { rpcRequestsPerSecond } = config
+  const asked = { ...config, rpcEthCallsPerSecond: rpcRequestsPerSecond }
+  await using rpc = await openServiceEndpoints(asked, runtime)
+  if (!(await awaitChain(rpc, identity, runtime))) return
 
   await using database = openServiceDatabase('indexer-reader', config, runtime)
   await using bus = await openServiceBus('indexer-reader', config, runtime)
   const { logsRangeMax, pollMs, lagMaxMs } = config
   const context = openContext({
-    ...{ database, rpcUrls, identity, deployBlock, logsRangeMax, pollMs, lagMaxMs },
+    ...{ database, rpc, identity, deployBlock, logsRangeMax, pollMs, lagMaxMs },
     ...{ clock: systemClock, log },
   })
   await using _following = startFollowing(context, (error) => {

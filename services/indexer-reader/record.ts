@@ -98,7 +98,7 @@ const textOf = (value: number | bigint | null): string | null =>
   value === null ? null : value.toString()
 
 /** The figures for `nats micro stats`. */
-export async function readStats({ database, origin, lagMaxMs, clock, figures }: Context) {
+export async function readStats({ database, origin, rpc, lagMaxMs, clock, figures }: Context) {
   const serving = await database.read((db) => findCursor(db, 'serving', origin.contract))
   const filling = await database.read((db) => findCursor(db, 'filling'))
   const { finalized } = figures
@@ -112,5 +112,6 @@ export async function readStats({ database, origin, lagMaxMs, clock, figures }: 
     lagBlocks: serving && finalized !== null ? Math.max(0, finalized - serving.blockNumber) : null,
     filling: filling ? { generation: filling.generation, cursor: filling.blockNumber } : null,
     ...figures,
+    rpc: rpc.figures(),
   }
 }

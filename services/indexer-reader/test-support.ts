@@ -11,6 +11,7 @@ import {
 } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { openRpcEndpoints, type RpcEndpoints } from '#shared/chain/endpoints'
 import { systemClock } from '#shared/clock'
 import { type Database, openDatabase } from '#shared/db/open'
 import { openLog } from '#shared/log'
@@ -184,6 +185,13 @@ export async function openTestDatabase(server: ScratchPostgres, name: string) {
 /** `TEST_LOG=debug` shows what the reader logs. */
 export const testLog = openLog('test', process.env.TEST_LOG ?? 'silent')
 
+/** Endpoints without budgets that take batches. */
+export function openTestEndpoints(rpcUrls: readonly string[]): RpcEndpoints {
+  const rpc = openRpcEndpoints({ rpcUrls })
+  for (const endpoint of rpc.all) endpoint.takesBatches = true
+  return rpc
+}
+
 /** A running reader; `stop` ends it as a signal would. `ended` rejects when it meets foreign rows. */
 export function startReader(options: {
   database: Database
@@ -196,7 +204,7 @@ export function startReader(options: {
   const { deployment } = options.chain
   const context = openContext({
     database: options.database,
-    rpcUrls: options.rpcUrls,
+    rpc: openTestEndpoints(options.rpcUrls),
     identity: {
       chainId: options.chainId ?? 10_143,
       genesisHash: options.genesisHash ?? deployment.genesisHash,

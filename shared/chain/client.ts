@@ -1,4 +1,6 @@
-import { createPublicClient, defineChain, fallback, http, type PublicClient } from 'viem'
+import { createPublicClient, createTransport, defineChain, type PublicClient } from 'viem'
+import { openAsker } from '#shared/chain/asker'
+import type { RpcEndpoints } from '#shared/chain/endpoints'
 
 /** Multicall3 stands at the same address on the test chain and on the local one. */
 const multicall3 = { address: '0xcA11bde05977b3631167028862bE2a173976CA11' } as const
@@ -17,19 +19,26 @@ export const chainOf = (chainId: number) =>
  * every pool error, and 413. Calls within 2 ms share one
  * multicall of at most 16 KiB of call data.
  */
-export const openChainReader = (options: {
-  rpcUrls: readonly string[]
+export function openChainReader(options: {
+  endpoints: RpcEndpoints
   chainId: number
   timeoutMs?: number
-}): PublicClient =>
-  createPublicClient({
-    chain: chainOf(options.chainId),
-    transport: fallback(
-      options.rpcUrls.map((url) =>
-        http(url, { retryCount: 0, timeout: options.timeoutMs ?? 3_000 }),
-      ),
-      { retryCount: 0 },
-    ),
+  batches?: boolean
+}): PublicClient {
+  const { endpoints, chainId, timeoutMs = 3_000, batches = false } = options
+  const chain = chainOf(chainId)
+  const ask = openAsker({ endpoints, chain, timeoutMs, batches })
+  return createPublicClient({
+    chain,
+    transport: () =>
+      createTransport({
+        key: 'endpoints',
+        name: 'RPC endpoints',
+        type: 'endpoints',
+        retryCount: 0,
+        request: ((call: Parameters<typeof ask>[0]) => ask(call)) as never,
+      }),
     batch: { multicall: { wait: 2, batchSize: 16_384 } },
     cacheTime: 0,
   })
+}

@@ -1,6 +1,6 @@
 import type { Clock } from '#shared/clock'
 
-/** A budget of calls per endpoint, as the provider counts them. */
+/** A budget of calls per endpoint, as its owner counts them. */
 export type RateLimit = {
   /** How long to wait before calling, the place being taken; null when longer than `patienceMs`. */
   readonly reserve: (endpoint: string, patienceMs: number) => number | null
@@ -12,13 +12,19 @@ export type RateLimit = {
 
 type Bucket = { tokens: number; filledAt: number; blockedUntil: number }
 
+const minuteMs = 60_000
+
 /**
  * A token bucket per endpoint. A sixth of the budget may be spent at once and the rest trickles in,
- * so that no window of a minute ever sees more than `requestsPerMinute`.
+ * so that no window of `windowMs` ever sees more than `requestsMax`.
  */
-export function openRateLimit(requestsPerMinute: number, clock: Clock): RateLimit {
-  const capacity = Math.max(1, Math.floor(requestsPerMinute / 6))
-  const tokensPerMs = Math.max(1, requestsPerMinute - capacity) / 60_000
+export function openRateLimit(
+  requestsMax: number,
+  clock: Clock,
+  windowMs: number = minuteMs,
+): RateLimit {
+  const capacity = Math.max(1, Math.floor(requestsMax / 6))
+  const tokensPerMs = Math.max(1, requestsMax - capacity) / windowMs
   const buckets = new Map<string, Bucket>()
 
   const filled = (endpoint: string): Bucket => {

@@ -10,6 +10,7 @@ import type { Stack, StackOptions } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { chainOf, openChainReader } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { openRpcEndpoints } from '#shared/chain/endpoints'
 import { pause } from '#shared/deadline'
 import { ausdOf } from '../support/ledger'
 import type { Checkout } from '../support/requests'
@@ -107,7 +108,7 @@ export async function statusOf(person: Person, id: string): Promise<string | und
 /** The chain of a stack, read as a service reads it. */
 export const readerOf = ({ info }: Stack) =>
   openChainReader({
-    rpcUrls: [info.chain.rpcUrl],
+    endpoints: openRpcEndpoints({ rpcUrls: [info.chain.rpcUrl] }),
     chainId: info.chain.chainId,
     timeoutMs: 10_000,
   })

@@ -2,13 +2,14 @@ import { type Address, parseAbiItem } from 'viem'
 import type { Stack } from '#infra/local/stack'
 import { openChainReader } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { openRpcEndpoints } from '#shared/chain/endpoints'
 import { refOf } from '#shared/chain/ref'
 
 export type Credit = { wallet: string; ausdMicro: bigint; held: boolean }
 
 const readerOf = (stack: Stack) =>
   openChainReader({
-    rpcUrls: [stack.info.chain.rpcUrl],
+    endpoints: openRpcEndpoints({ rpcUrls: [stack.info.chain.rpcUrl] }),
     chainId: stack.info.chain.chainId,
     timeoutMs: 10_000,
   })

@@ -1,5 +1,7 @@
-import { BaseError, type Hex, http, numberToHex, type PublicClient } from 'viem'
+import { BaseError, type Hex, numberToHex, type PublicClient } from 'viem'
+import { openAsker } from '#shared/chain/asker'
 import { chainOf, openChainReader } from '#shared/chain/client'
+import type { RpcEndpoints } from '#shared/chain/endpoints'
 import { textOf } from './errors'
 
 export type Head = { readonly number: bigint; readonly hash: Hex; readonly timestamp: bigint }
@@ -36,20 +38,19 @@ export type Node = {
 const roundTimeoutMs = 3_000
 const questionMs = 1_500
 
-type Endpoints = { rpcUrls: readonly string[]; chainId: number }
+type Chain = { endpoints: RpcEndpoints; chainId: number }
 
 /** For questions: every endpoint has its turn before whoever asks is told that the chain is silent. */
-export const openNodeForQuestions = ({ rpcUrls, chainId }: Endpoints): Node =>
-  openNode({ rpcUrls, chainId }, Math.floor(questionMs / rpcUrls.length))
+export const openNodeForQuestions = ({ endpoints, chainId }: Chain): Node =>
+  open({ endpoints, chainId }, Math.floor(questionMs / endpoints.all.length), false)
 
-/** For rounds, which may wait. `timeoutMs` is of one call of one endpoint. */
-export function openNode(options: Endpoints, timeoutMs = roundTimeoutMs): Node {
-  const { rpcUrls, chainId } = options
-  const reader = openChainReader({ rpcUrls, chainId, timeoutMs })
-  const chain = chainOf(options.chainId)
-  const endpoints = options.rpcUrls.map((url) =>
-    http(url, { retryCount: 0, timeout: timeoutMs })({ chain, retryCount: 0 }),
-  )
+/** For rounds, which may wait. What a round asks at once shares a request where that is allowed. */
+export const openNode = (chain: Chain): Node => open(chain, roundTimeoutMs, true)
+
+/** `timeoutMs` is of one call of one endpoint. */
+function open({ endpoints, chainId }: Chain, timeoutMs: number, batches: boolean): Node {
+  const reader = openChainReader({ endpoints, chainId, timeoutMs, batches })
+  const ask = openAsker({ endpoints, chain: chainOf(chainId), timeoutMs, batches })
   const head = (block: { number: bigint | null; hash: Hex | null; timestamp: bigint }): Head => {
     if (block.number === null || block.hash === null) throw new Error('the block is not sealed')
     return { number: block.number, hash: block.hash, timestamp: block.timestamp }
@@ -65,18 +66,13 @@ export function openNode(options: Endpoints, timeoutMs = roundTimeoutMs): Node {
       return { ...head(block), baseFeeWei: block.baseFeePerGas ?? 0n }
     },
     call: (request, block) => call(reader, request, block),
-    sendRaw: async (raw, round) => {
-      let answer: string | null = 'no endpoint'
-      for (let turn = 0; turn < endpoints.length; turn++) {
-        const endpoint = endpoints[(round + turn) % endpoints.length]!
-        answer = await endpoint
-          .request({ method: 'eth_sendRawTransaction', params: [raw] })
-          .then(() => null)
-          .catch(textOf)
-        if (answer === null) return null
-      }
-      return answer
-    },
+    sendRaw: (raw, round) =>
+      ask(
+        { method: 'eth_sendRawTransaction', params: [raw] },
+        { first: round, isAnswer: () => false },
+      )
+        .then(() => null)
+        .catch(textOf),
   }
 }
 

@@ -68,10 +68,30 @@ async function unlessUnreadable<T>(
   }
 }
 
+/**
+ * Balances as they were last read, null before. Figures are gathered within 150 ms, which a public
+ * endpoint may take by itself: asking for one begins the next reading, and waits for none.
+ */
+function openBalances({ reader }: Context['node']): (address: Hex) => bigint | null {
+  const known = new Map<Hex, bigint>()
+  const reading = new Set<Hex>()
+  const read = async (address: Hex) => {
+    reading.add(address)
+    const balanceWei = await reader.getBalance({ address }).catch(() => undefined)
+    if (balanceWei === undefined) known.delete(address)
+    else known.set(address, balanceWei)
+    reading.delete(address)
+  }
+  return (address) => {
+    if (!reading.has(address)) void read(address)
+    return known.get(address) ?? null
+  }
+}
+
 /** The true figures of the relayer, for `nats micro stats`: from the rows, not from counters. */
-export const statsOf =
-  ({ database, node, settings }: Context) =>
-  async () => {
+export const statsOf = ({ database, node, settings }: Context) => {
+  const balanceOf = openBalances(node)
+  return async () => {
     const [open, oldest, watched, lag, dead, rows] = await Promise.all([
       database.read(countOpen),
       database.read(oldestOperations),
@@ -80,11 +100,8 @@ export const statsOf =
       countDead(database, deadLetters),
       database.read(findLanes),
     ])
-    const balances = await Promise.all(
-      rows.map(({ address }) => node.reader.getBalance({ address }).catch(() => null)),
-    )
-    const laneFigures = rows.map(({ address, nextNonce, fault }, position) => {
-      const balanceWei = balances[position] ?? null
+    const laneFigures = rows.map(({ address, nextNonce, fault }) => {
+      const balanceWei = balanceOf(address)
       return {
         address,
         nextNonce,
@@ -96,3 +113,4 @@ export const statsOf =
     const figures = { ...open, oldestMs, watched }
     return { operations: figures, outbox: lag, deadLetters: dead, lanes: laneFigures }
   }
+}

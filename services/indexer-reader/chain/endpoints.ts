@@ -1,6 +1,6 @@
 import type { Clock } from '#shared/clock'
 import { type ChainIdentity, identify } from './identity'
-import { RpcFault } from './rpc'
+import { type Rpc, RpcFault } from './rpc'
 import { readFinalized, readSpan, type Span } from './span'
 
 /** What we know of one JSON-RPC endpoint. `host` may be shown: the path may hold a key. */
@@ -23,7 +23,7 @@ const deadlineMs = 4_000
 const spanDeadlineMs = 8_000
 
 export function openEndpoint(
-  url: string,
+  rpc: Rpc,
   identity: ChainIdentity,
   rangeMax: number,
   clock: Clock,
@@ -33,7 +33,7 @@ export function openEndpoint(
   let restsUntilMs = 0
   let genesis: string | null = null
   return {
-    host: new URL(url).host,
+    host: rpc.endpoint.host,
     range: () => range,
     finalized: () => finalized,
     restsUntilMs: () => restsUntilMs,
@@ -41,16 +41,21 @@ export function openEndpoint(
       restsUntilMs = clock() + ms
     },
     identify: async () => {
-      genesis ??= await identify(url, identity)
+      genesis ??= await identify(rpc, identity)
       return genesis
     },
     readFinalized: async () => {
-      finalized = await readFinalized(url, deadlineMs)
+      finalized = await readFinalized(rpc, deadlineMs)
       return finalized
     },
     readSpan: async (from, to) => {
       try {
-        const span = await readSpan({ url, contract: identity.contract }, from, to, spanDeadlineMs)
+        const span = await readSpan(
+          { ...rpc, contract: identity.contract },
+          from,
+          to,
+          spanDeadlineMs,
+        )
         finalized = span.finalized
         range = afterSuccess(range, span.events.length, clock())
         return span

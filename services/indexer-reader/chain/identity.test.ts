@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Address, Hex } from 'viem'
-import { openTestChain, type TestChain, testLog } from '../test-support'
+import { openTestChain, openTestEndpoints, type TestChain, testLog } from '../test-support'
 import { awaitChain } from './identity'
 
 setDefaultTimeout(60_000)
@@ -19,7 +19,7 @@ async function start(creditLineAddress: Address, rpcUrls = [chain.rpcUrl]) {
     fatal: ({ reason }: { reason: string }) => said.push(reason),
   })
   const began = await awaitChain(
-    rpcUrls,
+    openTestEndpoints(rpcUrls),
     { chainId: 10_143, genesisHash: 'unchecked', contract: creditLineAddress },
     { log, signal: AbortSignal.timeout(20_000), fatal: () => (ended = true) },
   )

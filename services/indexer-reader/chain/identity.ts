@@ -1,9 +1,10 @@
 import { type Address, encodeFunctionData } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import type { RpcEndpoints } from '#shared/chain/endpoints'
 import { versionFault } from '#shared/chain/line-version'
 import { pause } from '#shared/deadline'
 import type { Log } from '#shared/log'
-import { RpcFault, rpcBatch } from './rpc'
+import { type Rpc, RpcFault, rpcBatch } from './rpc'
 
 /** `genesisHash` may be `unchecked`: then the first endpoint asked decides. */
 export type ChainIdentity = { chainId: number; genesisHash: string; contract: Address }
@@ -19,13 +20,13 @@ class AnotherChain extends RpcFault {
 const deadlineMs = 4_000
 
 /** Asks one endpoint for its genesis hash; throws `AnotherChain`, or `RpcFault` if it is away. */
-export async function identify(url: string, identity: ChainIdentity): Promise<string> {
+export async function identify(rpc: Rpc, identity: ChainIdentity): Promise<string> {
   const calls = [
     { method: 'eth_chainId', params: [] },
     { method: 'eth_getBlockByNumber', params: ['0x0', false] },
     { method: 'eth_getCode', params: [identity.contract, 'latest'] },
   ]
-  const [chainId, genesis, code] = (await rpcBatch(url, calls, deadlineMs)) as [
+  const [chainId, genesis, code] = (await rpcBatch(rpc, calls, deadlineMs)) as [
     string,
     { hash?: string } | null,
     string,
@@ -49,12 +50,14 @@ const retryMs = 1_000
  * than the configured one, or the contract another.
  */
 export async function awaitChain(
-  rpcUrls: readonly string[],
+  endpoints: RpcEndpoints,
   identity: ChainIdentity,
   { log, signal, fatal }: { log: Log; signal: AbortSignal; fatal: () => void },
 ): Promise<boolean> {
   while (!signal.aborted) {
-    const answers = await Promise.allSettled(rpcUrls.map((url) => whyUnreadable(url, identity)))
+    const answers = await Promise.allSettled(
+      endpoints.all.map((endpoint) => whyUnreadable({ endpoint, endpoints }, identity)),
+    )
     const reason = answers.find((one) => one.status === 'fulfilled' && one.value !== undefined)
     if (reason?.status === 'fulfilled') {
       log.fatal({ reason: reason.value }, 'chain is not the one configured')
@@ -62,7 +65,7 @@ export async function awaitChain(
       return false
     }
     const away = answers.filter((one) => one.status === 'rejected')
-    if (away.length < rpcUrls.length) return true
+    if (away.length < answers.length) return true
     log.warn({ reason: away[0]?.reason.message }, 'chain does not answer, asking again')
     await pause(retryMs, signal)
   }
@@ -73,22 +76,22 @@ const advice =
   'correct RPC_URLS, CHAIN_ID, GENESIS_HASH and CREDIT_LINE_ADDRESS, bun run deploy prints them'
 
 /** Why nothing can be read at this endpoint, if so. Throws `RpcFault` when it does not answer. */
-async function whyUnreadable(url: string, identity: ChainIdentity): Promise<string | undefined> {
+async function whyUnreadable(rpc: Rpc, identity: ChainIdentity): Promise<string | undefined> {
   try {
-    await identify(url, identity)
+    await identify(rpc, identity)
   } catch (fault) {
     if (fault instanceof AnotherChain) return `${fault.message}: ${advice}`
     throw fault
   }
-  return versionFault(await versionOf(url, identity.contract))
+  return versionFault(await versionOf(rpc, identity.contract))
 }
 
 /** What `version()` answers; null if the contract has no such function. */
-async function versionOf(url: string, contract: Address): Promise<bigint | null> {
+async function versionOf(rpc: Rpc, contract: Address): Promise<bigint | null> {
   const data = encodeFunctionData({ abi: creditLineAbi, functionName: 'version' })
   const call = { method: 'eth_call', params: [{ to: contract, data }, 'latest'] }
   try {
-    const [word] = (await rpcBatch(url, [call], deadlineMs)) as [string]
+    const [word] = (await rpcBatch(rpc, [call], deadlineMs)) as [string]
     return /^0x[0-9a-f]{64}$/i.test(word) ? BigInt(word) : null
   } catch (fault) {
     if (fault instanceof RpcFault && /revert/i.test(fault.message)) return null

@@ -1,3 +1,9 @@
+import type { RpcCall, RpcEndpoint, RpcEndpoints } from '#shared/chain/endpoints'
+import { isTooOften } from '#shared/chain/too-often'
+import { BudgetSpent } from '#shared/chain/turns'
+import { systemClock } from '#shared/clock'
+import { retryAfterMs } from '#shared/provider/answer'
+
 /**
  * What a failed request says about the next one.
  * `range`: ask for fewer blocks. `behind`: this node has not seen those blocks. `busy`: ask later.
@@ -15,33 +21,68 @@ export class RpcFault extends Error {
   }
 }
 
-export type RpcCall = { readonly method: string; readonly params: readonly unknown[] }
+/** One endpoint, and those it shares this process with. */
+export type Rpc = { readonly endpoint: RpcEndpoint; readonly endpoints: RpcEndpoints }
 
 type RpcError = { code?: number; message?: string }
 type RpcAnswer = { id?: unknown; result?: unknown; error?: RpcError }
 
 /**
- * Asks one endpoint several things in one JSON-RPC batch, so that one node answers all of them
- * wherever the endpoint is a single node. Results in the order of the calls; throws `RpcFault`.
+ * Asks one endpoint several things: in one JSON-RPC batch, so that one node answers all of them
+ * wherever the endpoint is a single node; at the same time where it takes no batches. Results in the
+ * order of the calls; throws `RpcFault`. The deadline begins when the budget allows the calls.
  */
 export async function rpcBatch(
-  url: string,
+  rpc: Rpc,
   calls: readonly RpcCall[],
   deadlineMs: number,
 ): Promise<unknown[]> {
+  const { endpoint, endpoints } = rpc
+  await endpoints.turn({ calls, among: [endpoint], patienceMs: deadlineMs }).catch((error) => {
+    throw error instanceof BudgetSpent ? new RpcFault('busy', error.message) : error
+  })
   const signal = AbortSignal.timeout(deadlineMs)
-  const body = calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call }))
-  const { status, text } = await post(url, JSON.stringify(body), signal)
-  const answers = parse(status, text)
+  const asks = calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call }))
+  const answers = endpoint.takesBatches
+    ? await ask(rpc, asks, signal)
+    : (await Promise.all(asks.map((one) => ask(rpc, one, signal)))).flat()
   const byId = new Map(answers.map((answer) => [answer.id, answer]))
   return calls.map((call, id) => {
     const answer = byId.get(id)
-    if (answer?.error) throw faultOf(answer.error, `${call.method}: `)
+    if (answer?.error) throw refusalOf(rpc, answer.error, `${call.method}: `)
     if (!answer || !('result' in answer))
       throw new RpcFault('broken', `${call.method} got no answer`)
+    endpoints.note(call, answer.result)
     return answer.result
   })
 }
+
+/** Asks one call, or a batch. */
+async function ask(rpc: Rpc, asked: object | object[], signal: AbortSignal): Promise<RpcAnswer[]> {
+  const { url } = rpc.endpoint
+  const { status, headers, text } = await post(url, JSON.stringify(asked), signal)
+  if (status === 429) rpc.endpoints.close(rpc.endpoint, retryAfterMs(headers, systemClock()))
+  const answer = parse(status, text)
+  if (Array.isArray(answer)) return answer
+  if (!Array.isArray(asked) && status !== 413 && status !== 429 && isAnswer(answer)) return [answer]
+  // Perhaps it takes none any more: it is asked one by one, until that is found out.
+  if (Array.isArray(asked) && status !== 429) rpc.endpoint.takesBatches = undefined
+  if (status === 413 || status === 429)
+    throw new RpcFault(kindOfStatus(status), textOf(answer.error))
+  throw answer.error
+    ? refusalOf(rpc, answer.error)
+    : new RpcFault(kindOfStatus(status), `the endpoint answered ${status} without an answer`)
+}
+
+const isAnswer = (answer: RpcAnswer) => 'result' in answer || answer.error !== undefined
+
+/** A fault; an endpoint that says that it was asked too often is left alone for a while. */
+function refusalOf({ endpoint, endpoints }: Rpc, error: RpcError, prefix?: string): RpcFault {
+  if (isTooOften(error.code, error.message ?? '')) endpoints.close(endpoint, closedMs)
+  return faultOf(error, prefix)
+}
+
+const closedMs = 1_000
 
 async function post(url: string, body: string, signal: AbortSignal) {
   try {
@@ -51,7 +92,8 @@ async function post(url: string, body: string, signal: AbortSignal) {
       body,
       signal,
     })
-    return { status: response.status, text: await response.text() }
+    const { status, headers } = response
+    return { status, headers, text: await response.text() }
   } catch (cause) {
     // The message of a network error may hold the address, and the address may hold a key.
     if (signal.aborted) throw new RpcFault('late', 'the endpoint did not answer in time')
@@ -61,19 +103,12 @@ async function post(url: string, body: string, signal: AbortSignal) {
 
 const codeOf = (cause: unknown) => String((cause as { code?: unknown }).code ?? 'unknown')
 
-function parse(status: number, text: string): RpcAnswer[] {
-  let answer: unknown
+function parse(status: number, text: string): RpcAnswer | RpcAnswer[] {
   try {
-    answer = JSON.parse(text)
+    return (JSON.parse(text) ?? {}) as RpcAnswer | RpcAnswer[]
   } catch {
     throw new RpcFault(kindOfStatus(status), `the endpoint answered ${status} without JSON`)
   }
-  if (Array.isArray(answer)) return answer
-  const { error } = (answer ?? {}) as RpcAnswer
-  if (status === 413 || status === 429) throw new RpcFault(kindOfStatus(status), textOf(error))
-  throw error
-    ? faultOf(error)
-    : new RpcFault(kindOfStatus(status), `the endpoint answered ${status} without a batch`)
 }
 
 const faultOf = (error: RpcError, prefix = '') =>
@@ -86,11 +121,11 @@ const textOf = (error?: RpcError) =>
 const rangeCodes: ReadonlySet<number> = new Set([-32614, -32602, -32005, -32012, -32062])
 const rangeWords = /range|too (large|many|big|wide)|limited to|response size|exceed|timed? ?out/i
 const behindWords = /not found|out ?of ?range|unknown block|beyond|after last/i
-const busyWords = /rate limit|too many requests|overloaded|try again/i
+const busyWords = /overloaded|try again/i
 
 /** Codes changed between releases of the node, so an unknown one is decided by its message. */
 export function kindOfError(code: number, message: string): FaultKind {
-  if (code === 429 || busyWords.test(message)) return 'busy'
+  if (isTooOften(code, message) || busyWords.test(message)) return 'busy'
   if (behindWords.test(message)) return 'behind'
   if (rangeCodes.has(code) || rangeWords.test(message)) return 'range'
   return 'broken'

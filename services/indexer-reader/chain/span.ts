@@ -1,6 +1,7 @@
 import type { Address, Hex } from 'viem'
+import { batchMax } from '#shared/chain/batches'
 import { type ChainEvent, decodeArgs, followedTopics } from '../event'
-import { RpcFault, rpcBatch } from './rpc'
+import { type Rpc, RpcFault, rpcBatch } from './rpc'
 
 /** Consecutive blocks as one endpoint answered them, with the hashes that tie them to the others. */
 export type Span = {
@@ -32,12 +33,9 @@ const headerCall = (block: number | 'finalized') => ({
   method: 'eth_getBlockByNumber',
   params: [block === 'finalized' ? block : hex(block), false],
 })
-/** The smallest batch that public endpoints still take. */
-const batchMax = 50
-
 /** The number of the newest finalized block, as this endpoint knows it. */
-export async function readFinalized(url: string, deadlineMs: number): Promise<number> {
-  const [header] = await rpcBatch(url, [headerCall('finalized')], deadlineMs)
+export async function readFinalized(rpc: Rpc, deadlineMs: number): Promise<number> {
+  const [header] = await rpcBatch(rpc, [headerCall('finalized')], deadlineMs)
   return numberOf(header as Header | null)
 }
 
@@ -47,12 +45,12 @@ export async function readFinalized(url: string, deadlineMs: number): Promise<nu
  * if its answer cannot be true.
  */
 export async function readSpan(
-  endpoint: { url: string; contract: Address },
+  endpoint: Rpc & { contract: Address },
   from: number,
   to: number,
   deadlineMs: number,
 ): Promise<Span> {
-  const { url, contract } = endpoint
+  const { contract } = endpoint
   const filter = {
     address: contract,
     topics: [followedTopics],
@@ -65,7 +63,7 @@ export async function readSpan(
     headerCall(from),
     headerCall(to),
   ]
-  const [head, logs, first, last] = (await rpcBatch(url, calls, deadlineMs)) as [
+  const [head, logs, first, last] = (await rpcBatch(endpoint, calls, deadlineMs)) as [
     Header | null,
     RawLog[],
     Header | null,
@@ -76,7 +74,7 @@ export async function readSpan(
     throw new RpcFault('behind', `the endpoint is finalized to ${finalized}, not to ${to}`)
   }
   checkLogs(logs, contract, [first, last])
-  const times = await blockTimes(url, logs, [first, last], deadlineMs)
+  const times = await blockTimes(endpoint, logs, [first, last], deadlineMs)
   const events = logs.flatMap((log) => eventOf(log, times) ?? [])
   return {
     from,
@@ -115,7 +113,7 @@ function checkLogs(logs: unknown, contract: Address, [first, last]: [Header, Hea
 }
 
 /** Not every node puts the time into the log; then the blocks' headers are asked for. */
-async function blockTimes(url: string, logs: RawLog[], known: Header[], deadlineMs: number) {
+async function blockTimes(rpc: Rpc, logs: RawLog[], known: Header[], deadlineMs: number) {
   const times = new Map(known.map((header) => [Number(header.number), Number(header.timestamp)]))
   for (const log of logs) {
     if (log.blockTimestamp) times.set(Number(log.blockNumber), Number(log.blockTimestamp))
@@ -125,7 +123,7 @@ async function blockTimes(url: string, logs: RawLog[], known: Header[], deadline
   )
   for (let start = 0; start < missing.length; start += batchMax) {
     const asked = missing.slice(start, start + batchMax)
-    const headers = (await rpcBatch(url, asked.map(headerCall), deadlineMs)) as (Header | null)[]
+    const headers = (await rpcBatch(rpc, asked.map(headerCall), deadlineMs)) as (Header | null)[]
     for (const [index, block] of asked.entries()) {
       const header = headers[index]
       if (!header) throw new RpcFault('behind', `the endpoint has no block ${block}`)

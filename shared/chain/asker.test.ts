@@ -1,0 +1,222 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { openAsker } from '#shared/chain/asker'
+import { findBatches, verdictOn } from '#shared/chain/batches'
+import { chainOf, openChainReader } from '#shared/chain/client'
+import { openRpcEndpoints } from '#shared/chain/endpoints'
+import { isTooOften } from '#shared/chain/too-often'
+import { openLog } from '#shared/log'
+
+type Call = { id: number; method: string }
+type Reply = (asked: Call | Call[], times: number) => Response
+
+const servers: { stop: (now: boolean) => unknown }[] = []
+afterEach(() => {
+  for (const server of servers.splice(0)) server.stop(true)
+})
+
+const result = ({ id }: Call) => ({ jsonrpc: '2.0', id, result: '0x279f' })
+const good: Reply = (asked) =>
+  Response.json(Array.isArray(asked) ? asked.map(result) : result(asked))
+const noBatches: Reply = (asked, times) =>
+  Array.isArray(asked)
+    ? Response.json({ error: { code: -32600, message: 'no batches here' } }, { status: 400 })
+    : good(asked, times)
+const failing =
+  (code: number, message: string): Reply =>
+  (asked) =>
+    Response.json({ id: (asked as Call).id, error: { code, message } })
+const tooMany =
+  (retryAfter: string): Reply =>
+  () =>
+    new Response('slow down', { status: 429, headers: { 'retry-after': retryAfter } })
+
+/** An endpoint that answers as told; `asked` is what it was asked, each request apart. */
+function serve(reply: Reply) {
+  const asked: (Call | Call[])[] = []
+  const endpoint = { reply, asked, url: '' }
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: async (request) => {
+      asked.push((await request.json()) as Call | Call[])
+      return endpoint.reply(asked.at(-1)!, asked.length)
+    },
+  })
+  servers.push(server)
+  endpoint.url = `http://127.0.0.1:${server.port}`
+  return endpoint
+}
+
+const log = openLog('test', 'silent')
+const chainId = { method: 'eth_chainId', params: [] }
+const dead = 'http://127.0.0.1:9'
+
+function open(urls: readonly string[], more: { timeoutMs?: number; batches?: boolean } = {}) {
+  const endpoints = openRpcEndpoints({ rpcUrls: urls })
+  const options = { timeoutMs: 2_000, batches: true, ...more }
+  return { endpoints, ask: openAsker({ endpoints, chain: chainOf(10_143), ...options }) }
+}
+
+describe('the next endpoint is asked when one', () => {
+  test.each<[string, Reply]>([
+    ['answers 429', tooMany('1')],
+    ['answers 502', () => new Response('bad gateway', { status: 502 })],
+    ['answers with an error of its own', failing(-32603, 'internal error')],
+    ['says in JSON-RPC that it is asked too often', failing(-32005, 'limit exceeded')],
+    ['answers no JSON', () => new Response('<html>')],
+  ])('%s', async (_what, reply) => {
+    const [first, second] = [serve(reply), serve(good)]
+    const { ask } = open([first.url, second.url])
+    expect(await ask(chainId)).toBe('0x279f')
+    expect([first.asked.length, second.asked.length]).toEqual([1, 1])
+  })
+
+  test('is away', async () => {
+    const { ask } = open([dead, serve(good).url])
+    expect(await ask(chainId)).toBe('0x279f')
+  })
+
+  test('does not answer: then it comes last for a while', async () => {
+    const [silent, second] = [serve(() => new Promise(() => {}) as never), serve(good)]
+    const { ask } = open([silent.url, second.url], { timeoutMs: 100 })
+    for (let times = 0; times < 5; times++) expect(await ask(chainId)).toBe('0x279f')
+    expect([silent.asked.length, second.asked.length]).toEqual([1, 5])
+  })
+})
+
+describe('an endpoint that is asked too often', () => {
+  test('is left alone as long as it says, and counted', async () => {
+    const [busy, second] = [serve(tooMany('60')), serve(good)]
+    const { ask, endpoints } = open([busy.url, second.url])
+    for (let times = 0; times < 5; times++) await ask(chainId)
+    expect([busy.asked.length, second.asked.length]).toEqual([1, 5])
+    expect(endpoints.all[0]!.counts).toMatchObject({ requests: 1, tooMany: 1 })
+  })
+
+  test('is asked the same again when it is open, if there is no other', async () => {
+    const busy = serve((asked, times) =>
+      times === 1 ? tooMany('1')(asked, times) : good(asked, times),
+    )
+    const { ask } = open([busy.url])
+    expect(await ask(chainId)).toBe('0x279f')
+    expect(busy.asked).toHaveLength(2)
+  })
+
+  test('is the end of a call that cannot wait so long, and not asked in a loop', async () => {
+    const busy = serve(tooMany('60'))
+    const { ask } = open([busy.url])
+    await expect(ask(chainId)).rejects.toThrow(/too many requests/)
+    await expect(ask(chainId)).rejects.toThrow(/budget/)
+    expect(busy.asked).toHaveLength(1)
+  })
+})
+
+test('a revert is the answer of the chain: no other endpoint is asked', async () => {
+  const [first, second] = [serve(failing(3, 'execution reverted: NotHeld')), serve(good)]
+  const { ask } = open([first.url, second.url])
+  await expect(ask({ method: 'eth_call', params: [] })).rejects.toThrow(/revert/)
+  expect(second.asked).toHaveLength(0)
+})
+
+describe('an endpoint asked for a batch', () => {
+  test('that takes it gets what is asked at once in one request, sends and logs apart', async () => {
+    const endpoint = serve(good)
+    const { ask, endpoints } = open([endpoint.url])
+    await findBatches(endpoints, log)
+    endpoint.asked.length = 0
+    const methods = ['eth_chainId', 'eth_gasPrice', 'eth_sendRawTransaction', 'eth_getLogs']
+    await Promise.all(methods.map((method) => ask({ method, params: [] })))
+    const sizes = endpoint.asked.map((one) => (Array.isArray(one) ? one.length : 'single'))
+    expect(sizes.toSorted()).toEqual([2, 'single', 'single'])
+    expect(endpoints.all[0]!.counts.requests).toBe(6)
+  })
+
+  test('that refuses it gets single calls', async () => {
+    const endpoint = serve(noBatches)
+    const { ask, endpoints } = open([endpoint.url])
+    await findBatches(endpoints, log)
+    await Promise.all([ask(chainId), ask(chainId)])
+    expect(endpoints.all[0]!.takesBatches).toBe(false)
+    expect(endpoint.asked.slice(1).every((one) => !Array.isArray(one))).toBe(true)
+  })
+
+  test.each<[string, Reply]>([
+    ['was away', () => new Response(null, { status: 503 })],
+    ['was asked too often', tooMany('0')],
+  ])('that %s is asked again', async (_what, reply) => {
+    const endpoint = serve(reply)
+    const { endpoints } = open([endpoint.url])
+    await findBatches(endpoints, log)
+    expect(endpoints.all[0]!.takesBatches).toBeUndefined()
+    endpoint.reply = good
+    await findBatches(endpoints, log)
+    await findBatches(endpoints, log)
+    expect(endpoints.all[0]!.takesBatches).toBe(true)
+    expect(endpoint.asked).toHaveLength(2)
+  })
+
+  test('that takes none any more still answers, and is asked anew', async () => {
+    const endpoint = serve(good)
+    const { ask, endpoints } = open([endpoint.url])
+    await findBatches(endpoints, log)
+    endpoint.reply = noBatches
+    expect(await Promise.all([ask(chainId), ask(chainId)])).toEqual(['0x279f', '0x279f'])
+    expect(endpoints.all[0]!.takesBatches).toBeUndefined()
+  })
+
+  const [one, two] = [
+    { id: 1, result: '0x1' },
+    { id: 2, result: '0x1' },
+  ]
+  test.each([
+    ['both answers', [two, one], true],
+    ['one of two', [one], false],
+    ['the same twice', [one, one], false],
+    ['an error for each', [one, { id: 2, error: { code: -32600, message: 'no' } }], false],
+    ['an error for all', { error: { code: -32600, message: 'batches are not allowed' } }, false],
+    ['a rate limit', { error: { code: -32005, message: 'rate limit exceeded' } }, undefined],
+    ['nothing', null, false],
+  ])('%s', (_what, body, verdict) => {
+    expect(verdictOn(body)).toBe(verdict)
+  })
+})
+
+test.each([
+  [429, 'slow down', true],
+  [-32007, '50/second request limit reached - reduce calls per second', true],
+  [-32005, 'limit exceeded', true],
+  [-32005, 'query returned more than 10000 results', false],
+  [-32000, 'Too Many Requests', true],
+  [-32603, 'overloaded, try again later', false],
+  [-32603, 'Transaction pool is full', false],
+  [-32614, 'eth_getLogs is limited to a 100 range', false],
+  [undefined, 'execution reverted', false],
+])('%p %s: asked too often is %p', (code, message, tooOften) => {
+  expect(isTooOften(code, message)).toBe(tooOften)
+})
+
+test('calls are counted per block, an eth_call also apart', async () => {
+  let head = 0
+  const endpoint = serve((asked) => {
+    const { id, method } = asked as Call
+    const block = {
+      number: `0x${head.toString(16)}`,
+      hash: `0x${'00'.repeat(32)}`,
+      timestamp: '0x1',
+    }
+    return Response.json({ id, result: method === 'eth_getBlockByNumber' ? block : '0x' })
+  })
+  const { endpoints } = open([endpoint.url])
+  const reader = openChainReader({ endpoints, chainId: 10_143 })
+  expect(endpoints.figures().perBlock).toEqual({ requests: null, ethCalls: null })
+  for (head of [100, 110, 90]) {
+    await reader.getBlock({ blockTag: 'finalized' })
+    await reader.request({ method: 'eth_call', params: [{}, 'latest'] })
+  }
+  expect(endpoints.figures().perBlock).toEqual({ requests: 0.2, ethCalls: 0.1 })
+  expect(endpoints.figures().endpoints).toEqual({
+    [new URL(endpoint.url).host]: {
+      ...{ requests: 6, ethCalls: 3, tooMany: 0, waited: 0, batches: null },
+    },
+  })
+})

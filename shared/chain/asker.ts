@@ -1,0 +1,161 @@
+import {
+  BaseError,
+  type Chain,
+  HttpRequestError,
+  http,
+  shouldThrow,
+  TimeoutError,
+  type Transport,
+} from 'viem'
+import { batchMax } from '#shared/chain/batches'
+import type { RpcCall, RpcEndpoint, RpcEndpoints } from '#shared/chain/endpoints'
+import { isTooOften } from '#shared/chain/too-often'
+import { BudgetSpent } from '#shared/chain/turns'
+import { type Clock, systemClock } from '#shared/clock'
+import { Overdue, within } from '#shared/deadline'
+import { retryAfterMs } from '#shared/provider/answer'
+
+/** Asks one thing of whichever endpoint's turn it is. Throws what viem throws. */
+export type Asker = (call: RpcCall, how?: How) => Promise<unknown>
+
+type How = {
+  /** Which endpoint is asked first, by its place. */
+  readonly first?: number
+  /** An error that is the chain's own answer is not asked of another endpoint. */
+  readonly isAnswer?: (error: Error) => boolean
+}
+
+export type AskerOptions = {
+  readonly endpoints: RpcEndpoints
+  readonly chain: Chain
+  /** Of one call of one endpoint. All of them together may take as long for each endpoint. */
+  readonly timeoutMs: number
+  /** Whether calls made at the same moment share a request, wherever an endpoint allows it. */
+  readonly batches: boolean
+  readonly clock?: Clock
+}
+
+/** Errors are taken apart by viem; this one says by itself how long the endpoint wants its rest. */
+class AskedTooOften extends Error {
+  override name = 'AskedTooOften'
+  constructor(readonly forMs: number) {
+    super('too many requests')
+  }
+}
+
+/** What must not wait for others, or would make others wait, travels alone. */
+const alone: ReadonlySet<string> = new Set(['eth_sendRawTransaction', 'eth_getLogs'])
+
+/**
+ * Asks the endpoints in their order: the next one when one's budget is spent, when it does not
+ * answer, or when it answers with an error of its own. One that says it was asked too often has
+ * done nothing, so it may be asked again once it is open. Everything ends at the deadline.
+ */
+export function openAsker(options: AskerOptions): Asker {
+  const { endpoints, timeoutMs, clock = systemClock } = options
+  const ways = new Map(endpoints.all.map((one) => [one, openWays(one, options)]))
+  const deadlineMs = timeoutMs * endpoints.all.length
+
+  return async (call, { first, isAnswer = shouldThrow } = {}) => {
+    const until = clock() + deadlineMs
+    const failed = new Set<RpcEndpoint>()
+    let last: unknown
+    for (;;) {
+      const among = endpoints.inOrder(first).filter((one) => !failed.has(one))
+      if (among.length === 0) throw last
+      const endpoint = await turnAmong(endpoints, call, among, until - clock()).catch((spent) => {
+        throw last ?? spent
+      })
+      const shared = endpoint.takesBatches
+      try {
+        const ask = ways.get(endpoint)!(call)
+        const result = await beforeEnd(ask, call, endpoint, { leftMs: until - clock(), timeoutMs })
+        endpoints.note(call, result)
+        return result
+      } catch (error) {
+        last = error
+        const closedMs = closedForMs(error)
+        if (closedMs !== undefined) endpoints.close(endpoint, closedMs)
+        else if (isAnswer(error as Error)) throw error
+        else if (shared && isNoBatch(error)) endpoint.takesBatches = undefined
+        else {
+          failed.add(endpoint)
+          if (isAway(error)) endpoints.shun(endpoint)
+        }
+      }
+    }
+  }
+}
+
+async function turnAmong(
+  endpoints: RpcEndpoints,
+  call: RpcCall,
+  among: readonly RpcEndpoint[],
+  patienceMs: number,
+): Promise<RpcEndpoint> {
+  try {
+    return await endpoints.turn({ calls: [call], among, patienceMs })
+  } catch (error) {
+    if (!(error instanceof BudgetSpent)) throw error
+    throw new BaseError(error.message, { cause: error })
+  }
+}
+
+/** After a wait there may be less time left than a call of one endpoint usually has. */
+async function beforeEnd(
+  asked: Promise<unknown>,
+  { method }: RpcCall,
+  { host }: RpcEndpoint,
+  { leftMs, timeoutMs }: { leftMs: number; timeoutMs: number },
+): Promise<unknown> {
+  if (leftMs >= timeoutMs) return asked
+  try {
+    return await within(asked, Math.max(1, leftMs), method)
+  } catch (error) {
+    throw error instanceof Overdue ? new TimeoutError({ body: { method }, url: host }) : error
+  }
+}
+
+/** The ways to one endpoint: each call by itself, or several in one request. */
+function openWays(endpoint: RpcEndpoint, { chain, timeoutMs, batches, clock }: AskerOptions) {
+  const fetchFn = async (input: string | URL | Request, init?: RequestInit) => {
+    const response = await fetch(input, init)
+    if (response.status === 429)
+      throw new AskedTooOften(retryAfterMs(response.headers, (clock ?? systemClock)()))
+    return response
+  }
+  const open = (batch: false | { batchSize: number }) =>
+    http(endpoint.url, { retryCount: 0, timeout: timeoutMs, fetchFn, batch })({
+      chain,
+      retryCount: 0,
+    }) as ReturnType<Transport>
+  const single = open(false)
+  const together = open({ batchSize: batchMax })
+  return (call: RpcCall): Promise<unknown> => {
+    const shares = batches && endpoint.takesBatches && !alone.has(call.method)
+    return (shares ? together : single).request(call as never)
+  }
+}
+
+const closedDefaultMs = 1_000
+
+/** For how long an endpoint wants its rest, if that is what the error says. */
+function closedForMs(error: unknown): number | undefined {
+  if (!(error instanceof BaseError)) return undefined
+  const told = error.walk((one) => one instanceof AskedTooOften)
+  if (told) return (told as AskedTooOften).forMs
+  const { code } = (error.walk((one) => typeof (one as { code?: unknown }).code === 'number') ??
+    {}) as { code?: number }
+  return isTooOften(code, error.details ?? '') ? closedDefaultMs : undefined
+}
+
+/** It cannot be reached, or fails as a whole: errors in JSON-RPC come from a node that is there. */
+const isAway = (error: unknown): boolean =>
+  error instanceof BaseError &&
+  error.walk((one) => one instanceof TimeoutError || one instanceof HttpRequestError) !== null
+
+/** viem takes the answer to a batch for a list and trips over what is none. */
+const isNoBatch = (error: unknown): boolean =>
+  error instanceof BaseError &&
+  error.walk((one) => one instanceof TypeError) !== null &&
+  !isAway(error)

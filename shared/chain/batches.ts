@@ -1,0 +1,62 @@
+import type { RpcEndpoint, RpcEndpoints } from '#shared/chain/endpoints'
+import { isTooOften } from '#shared/chain/too-often'
+import type { Log } from '#shared/log'
+import { type Loop, startLoop } from '#shared/loop'
+
+/** The most calls of one batch: the least that public endpoints which take batches allow. */
+export const batchMax = 10
+
+const probe = { method: 'eth_chainId', params: [] }
+const deadlineMs = 2_000
+
+/** Asks every endpoint of which it is not known yet whether it answers batches. */
+export const findBatches = async (endpoints: RpcEndpoints, log: Log): Promise<void> => {
+  const unknown = endpoints.all.filter(({ takesBatches }) => takesBatches === undefined)
+  await Promise.all(unknown.map((one) => findOut(endpoints, one, log)))
+}
+
+async function findOut(endpoints: RpcEndpoints, endpoint: RpcEndpoint, log: Log): Promise<void> {
+  const calls = [probe, probe]
+  try {
+    await endpoints.turn({ calls, among: [endpoint], patienceMs: deadlineMs })
+  } catch {
+    return // Others are using up its budget; it is asked later.
+  }
+  const takesBatches = await answersBatch(endpoint.url)
+  if (takesBatches === undefined) return
+  endpoint.takesBatches = takesBatches
+  log.info({ endpoint: endpoint.host, takesBatches }, 'endpoint asked for a batch')
+}
+
+/** Undefined: it did not answer, or not to us now, so nothing is known. */
+async function answersBatch(url: string): Promise<boolean | undefined> {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify([1, 2].map((id) => ({ jsonrpc: '2.0', id, ...probe }))),
+      signal: AbortSignal.timeout(deadlineMs),
+    })
+    if (response.status === 429 || response.status >= 500) return undefined
+    return verdictOn(await response.json().catch(() => null))
+  } catch {
+    return undefined
+  }
+}
+
+type Answer = { id?: unknown; result?: unknown; error?: { code?: number; message?: string } }
+
+/** What an answer to a batch of two calls, 1 and 2, says of the endpoint. */
+export function verdictOn(body: unknown): boolean | undefined {
+  const answers = (Array.isArray(body) ? body : [body]) as (Answer | null)[]
+  const errors = answers.flatMap((one) => one?.error ?? [])
+  if (errors.some(({ code, message = '' }) => isTooOften(code, message))) return undefined
+  const ids = answers.filter((one) => one?.result !== undefined).map((one) => one!.id)
+  return Array.isArray(body) && ids.length === 2 && ids.includes(1) && ids.includes(2)
+}
+
+const everyMs = 10_000
+
+/** Asks again those that were away, until disposed; one that refuses a batch later is asked anew. */
+export const startFindingBatches = (endpoints: RpcEndpoints, log: Log): Loop =>
+  startLoop({ name: 'batches', everyMs, log, work: () => findBatches(endpoints, log) })

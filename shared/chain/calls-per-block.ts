@@ -1,0 +1,41 @@
+/** Calls for each block of the chain; null: too few blocks were seen. */
+export type CallsPerBlock = { readonly requests: number | null; readonly ethCalls: number | null }
+
+export type CallsPerBlockCounter = {
+  readonly count: (requests: number, ethCalls: number) => void
+  readonly sawHead: (blockNumber: number) => void
+  readonly read: () => CallsPerBlock
+}
+
+type Mark = { readonly head: number; readonly requests: number; readonly ethCalls: number }
+
+/** Half a minute of a chain with a block every 0.3 s. */
+const windowBlocks = 100
+
+/**
+ * Counts what is asked between two heads some way apart. It looks back one to two windows, as far as
+ * there are so many blocks. A head that goes backwards moves nothing.
+ */
+export function openCallsPerBlock(): CallsPerBlockCounter {
+  let total = { requests: 0, ethCalls: 0 }
+  let [older, newer, last]: (Mark | undefined)[] = []
+  return {
+    count: (requests, ethCalls) => {
+      total = { requests: total.requests + requests, ethCalls: total.ethCalls + ethCalls }
+    },
+    sawHead: (head) => {
+      if (last && head <= last.head) return
+      last = { head, ...total }
+      if (!newer || head >= newer.head + windowBlocks) [older, newer] = [newer ?? last, last]
+    },
+    read: () => {
+      if (!older || !last || last.head === older.head) return { requests: null, ethCalls: null }
+      const blocks = last.head - older.head
+      const perBlock = (calls: number) => Math.round((calls / blocks) * 100) / 100
+      return {
+        requests: perBlock(last.requests - older.requests),
+        ethCalls: perBlock(last.ethCalls - older.ethCalls),
+      }
+    },
+  }
+}

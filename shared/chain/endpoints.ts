@@ -1,0 +1,126 @@
+import { type CallsPerBlock, openCallsPerBlock } from '#shared/chain/calls-per-block'
+import { ethCallsIn, openTurns, type RpcBudget } from '#shared/chain/turns'
+import { type Clock, systemClock } from '#shared/clock'
+
+export type RpcCall = { readonly method: string; readonly params?: unknown }
+
+/** One JSON-RPC endpoint, and what this process knows of it. */
+export type RpcEndpoint = {
+  readonly url: string
+  /** May be shown: the path of the URL may hold a key. */
+  readonly host: string
+  /** Whether it answers batches; undefined: not found out yet, so it gets none. */
+  takesBatches: boolean | undefined
+  readonly counts: { requests: number; ethCalls: number; tooMany: number; waited: number }
+}
+
+/** The endpoints of a process: everything that asks them shares their budgets and figures. */
+export type RpcEndpoints = {
+  readonly all: readonly RpcEndpoint[]
+  /** Beginning with that one, in turn; those that failed a moment ago come last. */
+  readonly inOrder: (first?: number) => RpcEndpoint[]
+  /**
+   * Waits until one of `among` may be asked all these calls, and counts them as asked. Throws
+   * `BudgetSpent` when that is not within `patienceMs`.
+   */
+  readonly turn: (asked: {
+    calls: readonly RpcCall[]
+    among: readonly RpcEndpoint[]
+    patienceMs: number
+  }) => Promise<RpcEndpoint>
+  /** It said that it was asked too often: nobody asks it for so long. */
+  readonly close: (endpoint: RpcEndpoint, forMs: number) => void
+  /** It did not answer: others are asked first for a while. */
+  readonly shun: (endpoint: RpcEndpoint) => void
+  /** Reads the heads out of what is answered anyway: calls are counted per block. */
+  readonly note: (call: RpcCall, result: unknown) => void
+  readonly figures: () => RpcFigures
+}
+
+/** For `nats micro stats` and the gateway's `/metrics`. */
+export type RpcFigures = {
+  /** Over the last hundred blocks and more; null before two heads were seen. */
+  readonly perBlock: CallsPerBlock
+  readonly endpoints: Readonly<Record<string, EndpointFigures>>
+}
+
+/** `batches`: 1 it takes them, 0 it does not, null nobody knows yet. */
+type EndpointFigures = RpcEndpoint['counts'] & { readonly batches: 1 | 0 | null }
+
+const unlimited: RpcBudget = { requestsPerSecond: 1e9, ethCallsPerSecond: 1e9 }
+const shunnedMs = 30_000
+/** However short a time an endpoint names, it is not asked again at once. */
+const closedMinMs = 250
+
+/** Opens the endpoints at `rpcUrls`, the best one first; without a budget nothing is held back. */
+export function openRpcEndpoints(options: {
+  rpcUrls: readonly string[]
+  budget?: RpcBudget
+  clock?: Clock
+}): RpcEndpoints {
+  const { rpcUrls, budget = unlimited, clock = systemClock } = options
+  const turns = openTurns(budget, clock)
+  const perBlock = openCallsPerBlock()
+  const shunnedUntil = new Map<RpcEndpoint, number>()
+  const all = rpcUrls.map(
+    (url): RpcEndpoint => ({
+      url,
+      host: new URL(url).host,
+      takesBatches: undefined,
+      counts: { requests: 0, ethCalls: 0, tooMany: 0, waited: 0 },
+    }),
+  )
+  const isShunned = (one: RpcEndpoint) => (shunnedUntil.get(one) ?? 0) > clock()
+  return {
+    all,
+    inOrder: (first = 0) => {
+      const inTurn = all.map((_, step) => all[(first + step) % all.length]!)
+      return [...inTurn.filter((one) => !isShunned(one)), ...inTurn.filter(isShunned)]
+    },
+    turn: async ({ calls, among, patienceMs }) => {
+      const methods = calls.map(({ method }) => method)
+      const urls = among.map(({ url }) => url)
+      const { url, waited } = await turns.next({ methods, among: urls, patienceMs })
+      const endpoint = among.find((one) => one.url === url)!
+      const ethCalls = ethCallsIn(methods)
+      endpoint.counts.requests += methods.length
+      endpoint.counts.ethCalls += ethCalls
+      if (waited) endpoint.counts.waited += methods.length
+      perBlock.count(methods.length, ethCalls)
+      return endpoint
+    },
+    close: (endpoint, forMs) => {
+      endpoint.counts.tooMany += 1
+      turns.close(endpoint.url, Math.max(forMs, closedMinMs))
+    },
+    shun: (endpoint) => void shunnedUntil.set(endpoint, clock() + shunnedMs),
+    note: (call, result) => {
+      const head = headIn(call, result)
+      if (head !== undefined) perBlock.sawHead(head)
+    },
+    figures: () => ({
+      perBlock: perBlock.read(),
+      endpoints: Object.fromEntries(all.map((one, at) => [nameOf(all, at), figuresOf(one)])),
+    }),
+  }
+}
+
+function headIn({ method, params }: RpcCall, result: unknown): number | undefined {
+  if (method !== 'eth_getBlockByNumber') return undefined
+  const [tag] = params as readonly unknown[]
+  if (tag !== 'latest' && tag !== 'finalized') return undefined
+  const head = Number((result as { number?: unknown } | null)?.number)
+  return Number.isSafeInteger(head) ? head : undefined
+}
+
+const figuresOf = ({ counts, takesBatches }: RpcEndpoint): EndpointFigures => ({
+  ...counts,
+  batches: takesBatches === undefined ? null : takesBatches ? 1 : 0,
+})
+
+/** Two keys of one provider have the same host. */
+function nameOf(all: readonly RpcEndpoint[], at: number): string {
+  const { host } = all[at]!
+  const before = all.slice(0, at).filter((one) => one.host === host).length
+  return before === 0 ? host : `${host} ${before + 1}`
+}

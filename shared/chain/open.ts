@@ -1,0 +1,25 @@
+import { findBatches, startFindingBatches } from '#shared/chain/batches'
+import { openRpcEndpoints, type RpcEndpoints } from '#shared/chain/endpoints'
+import type { Log } from '#shared/log'
+
+/** Opens the endpoints a service is told of, and finds out what they can do: a moment at most. */
+export async function openServiceEndpoints(
+  config: {
+    rpcUrls: readonly string[]
+    rpcRequestsPerSecond: number
+    rpcEthCallsPerSecond: number
+  },
+  { log }: { log: Log },
+): Promise<RpcEndpoints & AsyncDisposable> {
+  const { rpcUrls, rpcRequestsPerSecond, rpcEthCallsPerSecond } = config
+  const endpoints = openRpcEndpoints({
+    rpcUrls,
+    budget: { requestsPerSecond: rpcRequestsPerSecond, ethCallsPerSecond: rpcEthCallsPerSecond },
+  })
+  const [only, another] = endpoints.all
+  if (only && !another)
+    log.warn({ endpoint: only.host }, 'RPC_URLS names one endpoint: without it there is no chain')
+  await findBatches(endpoints, log)
+  const finding = startFindingBatches(endpoints, log)
+  return { ...endpoints, [Symbol.asyncDispose]: () => finding[Symbol.asyncDispose]() }
+}

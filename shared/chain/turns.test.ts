@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'bun:test'
+import { BudgetSpent, openTurns, rankOf } from '#shared/chain/turns'
+import { systemClock } from '#shared/clock'
+
+const [best, second] = ['http://best', 'http://second'] as const
+const among = [best, second]
+const patienceMs = 5_000
+
+const budgetOf = (requestsPerSecond: number, ethCallsPerSecond = requestsPerSecond) => ({
+  requestsPerSecond,
+  ethCallsPerSecond,
+})
+const ask = (methods: string | string[], more: { among?: string[]; patienceMs?: number } = {}) => ({
+  methods: [methods].flat(),
+  ...{ among, patienceMs, ...more },
+})
+
+describe('with a budget of 24 requests a second, of which 4 may be spent at once', () => {
+  test('the second endpoint is asked when the budget of the first is spent', async () => {
+    const turns = openTurns(budgetOf(24), () => 0)
+    const urls: string[] = []
+    for (let turn = 0; turn < 8; turn++) urls.push((await turns.next(ask('eth_call'))).url)
+    expect(urls).toEqual([best, best, best, best, second, second, second, second])
+  })
+
+  test('an eth_call goes where one is left, other calls do not notice', async () => {
+    const turns = openTurns(budgetOf(24, 6), () => 0)
+    const urlOf = async (method: string) => (await turns.next(ask(method))).url
+    expect(await urlOf('eth_call')).toBe(best)
+    expect(await urlOf('eth_estimateGas')).toBe(second)
+    expect(await urlOf('eth_getBlockByNumber')).toBe(best)
+  })
+
+  test('each call of a batch is counted, and waits for the last of them', async () => {
+    const turns = openTurns(budgetOf(24), systemClock)
+    const six = Array.from({ length: 6 }, () => 'eth_getBlockByNumber')
+    expect(await turns.next(ask(six, { among: [best] }))).toEqual({ url: best, waited: true })
+    expect((await turns.next(ask('eth_call'))).url).toBe(second)
+  })
+
+  test('an endpoint that closed is left alone, and asked again when it is open', async () => {
+    const time = { now: 0 }
+    const turns = openTurns(budgetOf(24), () => time.now)
+    turns.close(best, 1_000)
+    expect((await turns.next(ask('eth_call'))).url).toBe(second)
+    time.now = 1_000
+    expect((await turns.next(ask('eth_call'))).url).toBe(best)
+  })
+
+  test('who cannot wait for an endpoint to open is told at once', async () => {
+    const turns = openTurns(budgetOf(24), () => 0)
+    turns.close(best, 60_000)
+    const alone = ask('eth_call', { among: [best] })
+    await expect(turns.next(alone)).rejects.toThrow(BudgetSpent)
+  })
+})
+
+test('while budgets are spent, the most urgent goes first and equals by age', async () => {
+  const turns = openTurns(budgetOf(60), systemClock)
+  turns.close(best, 100)
+  const order: string[] = []
+  const asked = ['eth_getLogs', 'eth_call', 'eth_getTransactionReceipt', 'eth_getCode']
+  const methods = [...asked, 'eth_sendRawTransaction', 'eth_getTransactionCount']
+  await Promise.all(
+    methods.map(async (method) => {
+      await turns.next(ask(method, { among: [best] }))
+      order.push(method)
+    }),
+  )
+  expect(order).toEqual([
+    ...['eth_sendRawTransaction', 'eth_getTransactionReceipt', 'eth_getTransactionCount'],
+    ...['eth_call', 'eth_getCode', 'eth_getLogs'],
+  ])
+})
+
+test('who is overtaken until its patience ends is told so', async () => {
+  const turns = openTurns(budgetOf(6), systemClock)
+  const first = turns.next(ask('eth_getBlockByNumber', { among: [best] }))
+  const sweep = turns.next(ask('eth_getLogs', { among: [best], patienceMs: 300 }))
+  const urgent = Array.from({ length: 3 }, () =>
+    turns.next(ask('eth_sendRawTransaction', { among: [best] })),
+  )
+  await expect(sweep).rejects.toThrow(BudgetSpent)
+  expect(await Promise.all([first, ...urgent])).toHaveLength(4)
+})
+
+test.each([
+  [['eth_sendRawTransaction'], 0],
+  [['eth_getTransactionReceipt'], 1],
+  [['eth_getTransactionCount'], 1],
+  [['eth_getBlockByNumber'], 1],
+  [['eth_call'], 2],
+  [['eth_somethingNew'], 2],
+  [['eth_getLogs'], 3],
+  [['eth_getBlockByNumber', 'eth_getLogs'], 3],
+] as const)('%p has the rank %d', (methods, rank) => {
+  expect(rankOf(methods)).toBe(rank)
+})
