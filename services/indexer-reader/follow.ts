@@ -119,11 +119,15 @@ const cursorOf = async (database: Database, generation: number): Promise<Cursor 
 
 type Ahead = { after: number; batch: Promise<Batch> }
 
-/** Starts reading what follows, unless the batch reached the head. */
-function readAhead({ endpoint, spans, fault }: Batch): Ahead | null {
+/**
+ * Starts reading what follows, unless the batch reached the head as it was when the batch began:
+ * blocks that came meanwhile are left to the next step, or a slow endpoint would be asked for ever.
+ */
+function readAhead({ endpoint, spans, fault, isLast }: Batch): Ahead | null {
   const last = spans.at(-1)!
-  if (last.to >= last.finalized || fault) return null
-  return { after: last.to, batch: readBatch(endpoint, { block: last.to, hash: last.hash }) }
+  if (isLast || fault) return null
+  const position = { block: last.to, hash: last.hash }
+  return { after: last.to, batch: readBatch(endpoint, position, last.finalized) }
 }
 
 async function write(context: Context, generation: number, batch: Batch, caughtUp: boolean) {

@@ -5,7 +5,13 @@ import type { Context } from './context'
 import { type Cursor, rememberGenesis } from './cursor.store'
 
 /** Spans that follow each other without a gap, and the fault that ended them, if one did. */
-export type Batch = { endpoint: Endpoint; spans: Span[]; fault: unknown }
+export type Batch = {
+  endpoint: Endpoint
+  spans: Span[]
+  fault: unknown
+  /** There was no more to read when it was begun; the head may have moved since. */
+  isLast: boolean
+}
 
 /** Where reading goes on; `hash` is null before the first block. */
 type Position = { readonly block: number; readonly hash: string | null }
@@ -16,7 +22,7 @@ export async function readNext(context: Context, cursor: Cursor): Promise<Batch>
   try {
     await checkGenesis(context, cursor, endpoint)
   } catch (fault) {
-    return { endpoint, spans: [], fault }
+    return { endpoint, spans: [], fault, isLast: false }
   }
   return readBatch(endpoint, { block: cursor.blockNumber, hash: cursor.blockHash })
 }
@@ -45,11 +51,18 @@ async function checkGenesis({ database }: Context, cursor: Cursor, endpoint: End
 /** Spans asked for at the same time while far behind; the next are read while these are written. */
 const spansMax = 2
 
-/** Reads on from a position to the endpoint's finalized block, at most `spansMax` spans of it. */
-export async function readBatch(endpoint: Endpoint, from: Position): Promise<Batch> {
+/**
+ * Reads on from a position to the endpoint's finalized block, at most `spansMax` spans of it. That
+ * block is asked for unless it is `known`, or a step that failed has asked for it.
+ */
+export async function readBatch(
+  endpoint: Endpoint,
+  from: Position,
+  known?: number,
+): Promise<Batch> {
   try {
-    const head =
-      endpoint.finalized() > from.block ? endpoint.finalized() : await endpoint.readFinalized()
+    const told = known ?? endpoint.unread()
+    const head = told > from.block ? told : await endpoint.readFinalized()
     if (head < from.block) {
       throw new RpcFault('behind', `the endpoint is finalized to ${head}, we have ${from.block}`)
     }
@@ -64,9 +77,9 @@ export async function readBatch(endpoint: Endpoint, from: Position): Promise<Bat
     )
     const fault = end < 0 ? null : (tries[end] as PromiseRejectedResult).reason
     checkContinuity(from, spans)
-    return { endpoint, spans, fault }
+    return { endpoint, spans, fault, isLast: (spans.at(-1)?.to ?? from.block) >= head }
   } catch (fault) {
-    return { endpoint, spans: [], fault }
+    return { endpoint, spans: [], fault, isLast: false }
   }
 }
 

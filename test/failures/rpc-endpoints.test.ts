@@ -10,6 +10,7 @@ import { type AnvilProcess, startAnvil } from '../support/anvil'
 import { beginPaths, expectOnceEach, pathsCostMicro, pathsEnding } from '../support/money-paths'
 import { verifiedUser } from '../support/people'
 import { ownStack, quickChecks } from '../support/stack'
+import { servesTruth } from '../support/verify'
 
 /** What a public endpoint of the test chain allows one caller, and a little for uneven delivery. */
 const allowed = { requestsPerSecondMax: 25, ethCallsPerSecondMax: 15, takesBatches: false }
@@ -103,4 +104,29 @@ describe('at one public endpoint that counts requests and refuses batches', () =
       expect(figures.get(figureOf(endpoints[0]!, 'batches'))).toBe(0)
     },
   )
+})
+
+describe('with one endpoint that never answers, one that is used up, and one that lags behind', () => {
+  let opened: Opened
+  beforeAll(async () => {
+    const used = { requestsPerSecondMax: 4 }
+    opened = await openStack([{ hangRate: 1 }, used, { headLagBlocks: 5 }])
+  }, 90_000)
+  afterAll(() => opened?.close())
+
+  test('every path ends, and the record is what the chain says', async () => {
+    const { stack, endpoints } = opened
+    const [person] = await throughEverything(stack, 1)
+    await servesTruth(stack, person!.wallet, 60_000)
+    for (const { journal } of endpoints) expect(journal.requests).toBeGreaterThan(0)
+  })
+
+  test('the metrics say which one is used up, and who takes batches', async () => {
+    const { stack, endpoints } = opened
+    const [silent, used, lagging] = endpoints as [RpcProxy, RpcProxy, RpcProxy]
+    const figures = await rpcFigures(stack, 'chain-relayer')
+    expect(figures.get(figureOf(used, 'tooMany'))).toBeGreaterThan(0)
+    expect(figures.get(figureOf(lagging, 'batches'))).toBe(1)
+    expect(figures.has(figureOf(silent, 'batches'))).toBe(false)
+  })
 })

@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'bun:test'
-import { plan } from '../read'
-import { afterRefusal, afterSuccess, type Range, startRange } from './endpoints'
-import { kindOfError, kindOfStatus } from './rpc'
+import { plan, readBatch } from '../read'
+import {
+  afterRefusal,
+  afterSuccess,
+  type Endpoint,
+  openEndpoints,
+  type Range,
+  startRange,
+} from './endpoints'
+import { kindOfError, kindOfStatus, RpcFault } from './rpc'
 
 const range = (blocks: number, cap = 1_000, capUntilMs = 0): Range => ({
   blocks,
@@ -111,5 +118,53 @@ describe('a plan of spans', () => {
     ],
   ])('from %d to %d by %d', (first, head, blocks, spans) => {
     expect(plan(first, head, blocks)).toEqual(spans as [number, number][])
+  })
+})
+
+test('a batch is the last one when it reached the head it began with, however far that moved', async () => {
+  let head = 100
+  const endpoint = {
+    range: () => range(10),
+    unread: () => -1,
+    readFinalized: async () => head,
+    readSpan: async (from: number, to: number) => {
+      head += 5 // Slower than the chain.
+      return { from, to, events: [], finalized: head }
+    },
+  } as unknown as Endpoint
+  const lastOf = async (block: number, known?: number) =>
+    (await readBatch(endpoint, { block, hash: null }, known)).isLast
+  expect(await lastOf(50)).toBe(false)
+  expect(await lastOf(90)).toBe(true)
+  expect(await lastOf(100, 105)).toBe(true)
+})
+
+describe('with several endpoints', () => {
+  const named = (host: string): Endpoint => {
+    let restsUntilMs = 0
+    const rest = (ms: number) => {
+      restsUntilMs = ms
+    }
+    return { host, range: () => range(10), restsUntilMs: () => restsUntilMs, rest } as Endpoint
+  }
+  const open = () => {
+    const all = ['a', 'b', 'c'].map(named)
+    return { all, endpoints: openEndpoints(all, () => 0) }
+  }
+
+  test.each(['late', 'busy', 'broken', 'behind'] as const)(
+    'one whose fault is "%s" gives way to the next, and rechecks nothing for a while',
+    (kind) => {
+      const { all, endpoints } = open()
+      endpoints.blame(all[0]!, new RpcFault(kind, 'no'))
+      expect(endpoints.current().host).toBe('b')
+      expect(endpoints.other().host).toBe('c')
+    },
+  )
+
+  test('the one that works rechecks itself while all others rest', () => {
+    const { all, endpoints } = open()
+    for (const one of all.slice(0, 2)) endpoints.blame(one, new RpcFault('late', 'no'))
+    expect([endpoints.current().host, endpoints.other().host]).toEqual(['c', 'c'])
   })
 })

@@ -9,6 +9,8 @@ export type Endpoint = {
   readonly range: () => Range
   /** As far as it was finalized when it last said so. */
   readonly finalized: () => number
+  /** The same, if nothing was read up to it since: a step that failed does not ask for it again. */
+  readonly unread: () => number
   readonly restsUntilMs: () => number
   readonly rest: (ms: number) => void
   /** Its genesis hash; throws `RpcFault` if it is another chain or has no such contract. */
@@ -30,12 +32,14 @@ export function openEndpoint(
 ): Endpoint {
   let range = startRange(rangeMax)
   let finalized = -1
+  let unread = -1
   let restsUntilMs = 0
   let genesis: string | null = null
   return {
     host: rpc.endpoint.host,
     range: () => range,
     finalized: () => finalized,
+    unread: () => unread,
     restsUntilMs: () => restsUntilMs,
     rest: (ms) => {
       restsUntilMs = clock() + ms
@@ -46,6 +50,7 @@ export function openEndpoint(
     },
     readFinalized: async () => {
       finalized = await readFinalized(rpc, deadlineMs)
+      unread = finalized
       return finalized
     },
     readSpan: async (from, to) => {
@@ -57,6 +62,7 @@ export function openEndpoint(
           spanDeadlineMs,
         )
         finalized = span.finalized
+        unread = -1
         range = afterSuccess(range, span.events.length, clock())
         return span
       } catch (error) {
@@ -73,13 +79,14 @@ export function openEndpoint(
 /** The endpoints in turn: one is asked until it fails, then the next that is not resting. */
 export type Endpoints = {
   readonly current: () => Endpoint
-  /** One that is not the current one, if there is any. */
+  /** One that is not the current one, if there is any that does not rest. */
   readonly other: () => Endpoint
   /** Decides what a fault means for the endpoint: a smaller range, a rest, the next one. */
   readonly blame: (endpoint: Endpoint, fault: unknown) => void
 }
 
-const restMs = { range: 0, late: 0, behind: 200, busy: 1_000, broken: 1_000 } as const
+/** One that keeps a step waiting until its deadline is not asked again soon. */
+const restMs = { range: 0, late: 30_000, behind: 200, busy: 1_000, broken: 1_000 } as const
 
 export function openEndpoints(all: readonly Endpoint[], clock: Clock): Endpoints {
   let index = 0
@@ -92,13 +99,13 @@ export function openEndpoints(all: readonly Endpoint[], clock: Clock): Endpoints
   return {
     current,
     other: () => {
-      const others = inTurn().filter((endpoint) => endpoint !== current())
-      return others.length === 0 ? current() : leastRest(others)
+      const others = inTurn().filter((one) => one !== current() && one.restsUntilMs() <= clock())
+      return others[0] ?? current()
     },
     blame: (endpoint, fault) => {
       const kind = fault instanceof RpcFault ? fault.kind : 'broken'
       // Even a single block was too much: smaller cannot be asked, so another must answer.
-      const smallest = (kind === 'range' || kind === 'late') && endpoint.range().blocks === 1
+      const smallest = kind === 'range' && endpoint.range().blocks === 1
       if (!smallest && restMs[kind] === 0) return
       endpoint.rest(smallest ? restMs.broken : restMs[kind])
       index = (all.indexOf(endpoint) + 1) % all.length
