@@ -45,7 +45,8 @@ export const openNodeForQuestions = ({ endpoints, chainId }: Chain): Node =>
   open({ endpoints, chainId }, Math.floor(questionMs / endpoints.all.length), false)
 
 /** For rounds, which may wait. What a round asks at once shares a request where that is allowed. */
-export const openNode = (chain: Chain): Node => open(chain, roundTimeoutMs, true)
+export const openNode = (chain: Chain, timeoutMs = roundTimeoutMs): Node =>
+  open(chain, timeoutMs, true)
 
 /** `timeoutMs` is of one call of one endpoint. */
 function open({ endpoints, chainId }: Chain, timeoutMs: number, batches: boolean): Node {

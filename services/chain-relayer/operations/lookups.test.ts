@@ -1,6 +1,7 @@
 import { afterAll, afterEach, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import type { Hex } from 'viem'
+import { openRpcEndpoints } from '#shared/chain/endpoints'
 import { actorKeys } from '#test/support/contracts'
 import { openNode } from '../chain/node'
 import { round } from '../rounds'
@@ -46,7 +47,10 @@ const soughtIn = (method: string, params: readonly unknown[]) =>
     : undefined
 
 test("security: a look-up that no endpoint answers delays nobody else's credit", async () => {
-  const patient = openNode({ rpcUrls: [fixture.endpoint.url], chainId: 10143 }, 60_000)
+  const patient = openNode(
+    { endpoints: openRpcEndpoints({ rpcUrls: [fixture.endpoint.url] }), chainId: 10143 },
+    60_000,
+  )
   const context = { ...(await fixture.begin()), node: patient }
   const { key, address } = await newWallet(fixture)
   const { task, txHash } = await usedTake(key)
