@@ -88,7 +88,7 @@ describe('at one public endpoint that counts requests and refuses batches', () =
     const { stack, endpoints } = opened
     await throughEverything(stack, 4)
     expect(endpoints[0]!.journal.tooMany).toBe(0)
-  })
+  }, 120_000)
 
   test.each(['chain-relayer', 'indexer-reader'])(
     'the metrics say how often %s asks it, for each block and in all',
@@ -119,7 +119,7 @@ describe('with one endpoint that never answers, one that is used up, and one tha
     const [person] = await throughEverything(stack, 1)
     await servesTruth(stack, person!.wallet, 60_000)
     for (const { journal } of endpoints) expect(journal.requests).toBeGreaterThan(0)
-  })
+  }, 180_000)
 
   test('the metrics say which one is used up, and who takes batches', async () => {
     const { stack, endpoints } = opened
