@@ -58,8 +58,8 @@ export type Account = Static<(typeof ChainAccount)['answer']>
 export type Memory = {
   /** Hashes this process has broadcast: what an earlier one stored is sent again at once. */
   readonly sent: Set<string>
-  /** The epoch in which a lane was last found to agree with the chain. */
-  readonly soundEpochs: Map<string, number>
+  /** How a lane was last found to agree with the chain: the epoch, and its next nonce since. */
+  readonly sound: Map<string, { readonly epoch: number; readonly nextNonce: number }>
   /** When it was last searched for who used a nonce, by lane and nonce. */
   readonly searchedAt: Map<string, number>
   /** What is searched for in logs, by operation. */
@@ -75,7 +75,7 @@ export const newProcess = (
 ): Pick<Context, 'holder' | 'memory' | 'logThrottled'> => ({
   holder: randomUUID(),
   memory: {
-    ...{ sent: new Set(), soundEpochs: new Map(), searchedAt: new Map(), lookUps: new Map() },
+    ...{ sent: new Set(), sound: new Map(), searchedAt: new Map(), lookUps: new Map() },
     pace: undefined,
   },
   logThrottled: openLogThrottled(log, clock),

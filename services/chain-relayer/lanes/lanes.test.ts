@@ -1,10 +1,12 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { eq, sql } from 'drizzle-orm'
 import { refOf } from '#shared/chain/ref'
 import { actors } from '#test/support/contracts'
+import type { Context } from '../context'
 import type { Task } from '../operations/operation'
 import { round } from '../rounds'
 import { newRefId, openFixture, until } from '../test-support'
-import { releaseLanes } from './lane.store'
+import { lanes, releaseLanes } from './lane.store'
 import { holdLanes, laneFault } from './lease'
 
 const fixture = await openFixture(2)
@@ -61,6 +63,56 @@ describe('two lanes', () => {
     }, 'the end of the other lane')
     fixture.endpoint.intercept = undefined
     for (const task of tasks) expect((await fixture.finish(context, task)).state).toBe('settled')
+  })
+})
+
+describe('rows that are older than the chain', () => {
+  /** What a lane's row says is put back by so many nonces, as a restored backup does. */
+  const putBack = (address: string, nonces: number) =>
+    fixture.database.run((db) =>
+      db
+        .update(lanes)
+        .set({ nextNonce: sql`${lanes.nextNonce} - ${nonces}` })
+        .where(eq(lanes.address, address.toLowerCase() as `0x${string}`)),
+    )
+  const [first, second] = fixture.keys.map(({ address }) => address.toLowerCase())
+  /** The lanes whose nonces are given out, of both. */
+  const sound = async (context: Context) =>
+    (await holdLanes(context)).filter((one) => one.sound).map(({ lane }) => String(lane.address))
+
+  test('stop every lane, not only the one that sent something since: nothing refuses a second drip', async () => {
+    const context = await fixture.begin()
+    const [task] = await order(1)
+    await fixture.finish(context, task!)
+    await putBack(first!, 1)
+    try {
+      const restarted = await fixture.begin()
+      await holdLanes(restarted) // Finds it, and writes it down.
+      expect(await sound(restarted)).toEqual([])
+      const [waiting] = await order(1)
+      await round(restarted)
+      expect((await fixture.operationOf(waiting!)).state).toBe('waiting')
+      const alone = { ...restarted, keys: restarted.keys.slice(1) }
+      expect(await sound(alone)).toEqual([second!])
+    } finally {
+      await putBack(first!, -1)
+    }
+    expect(await sound(await fixture.begin())).toEqual([first!, second!])
+  })
+
+  test('are noticed by a process that goes on while they are put back', async () => {
+    const context = await fixture.begin()
+    expect(await sound(context)).toEqual([first!, second!])
+    const [task] = await order(1)
+    await fixture.finish(context, task!)
+    await holdLanes(context)
+    await putBack(first!, 1)
+    try {
+      await holdLanes(context)
+      expect(await sound(context)).toEqual([])
+    } finally {
+      await putBack(first!, -1)
+    }
   })
 })
 

@@ -2,6 +2,7 @@ import type { Context } from '../context'
 import type { LaneKey } from '../keys/keys'
 import {
   findLane,
+  findLanes,
   findOpen,
   insertLane,
   type Lane,
@@ -20,15 +21,23 @@ export type HeldLane = LeasedLane & {
   readonly open: readonly OpenTransaction[]
 }
 
-/** Leases every lane that is free, and reads what each has under way. */
+/**
+ * Leases every lane that is free, and reads what each has under way. While the chain is ahead of one
+ * lane, none is sound: most likely the rows are older than the chain, and then what they order may
+ * have been done by any lane. Nothing on the chain refuses a second drip.
+ */
 export async function holdLanes(context: Context): Promise<HeldLane[]> {
   const leased = await withOpen(context, await leaseLanes(context))
-  return Promise.all(
+  const checked = await Promise.all(
     leased.map(async (one) => {
       const openNonces = new Set(one.open.map(({ nonce }) => nonce))
       return { ...one, sound: await isSound(context, one.lane, openNonces) }
     }),
   )
+  const own = new Set(context.keys.map(({ address }) => address.toLowerCase()))
+  const known = await context.database.read(findLanes)
+  const isAhead = known.some(({ address, fault }) => fault === 'chain_ahead' && own.has(address))
+  return isAhead ? checked.map((one) => ({ ...one, sound: false })) : checked
 }
 
 /** The same lanes with what they have under way now. */
@@ -70,7 +79,7 @@ async function lease(context: Context, key: LaneKey): Promise<Lane | undefined> 
 }
 
 /**
- * Once per lease: does our record agree with the chain? A lane that does not gives out no nonces
+ * Once per lease, and whenever its nonce goes back: does our record agree with the chain? A lane that does not gives out no nonces
  * until it does, while what it has under way goes on.
  */
 async function isSound(
@@ -79,13 +88,18 @@ async function isSound(
   openNonces: ReadonlySet<number>,
 ): Promise<boolean> {
   const { database, memory, node } = context
-  if (memory.soundEpochs.get(lane.address) === lane.epoch) return true
+  const { epoch, nextNonce } = memory.sound.get(lane.address) ?? { epoch: -1, nextNonce: 0 }
+  // A nonce that goes back: the rows were restored from a backup under this very process.
+  if (epoch === lane.epoch && nextNonce <= lane.nextNonce) {
+    memory.sound.set(lane.address, lane)
+    return true
+  }
   const chainCount = await node.countAt(lane.address, 'latest').catch(() => undefined)
   if (chainCount === undefined) return false
   const fault = laneFault({ nextNonce: lane.nextNonce, chainCount, openNonces })
   if (fault !== lane.fault) await noteFault(database, lane.address, fault)
   if (fault === null) {
-    memory.soundEpochs.set(lane.address, lane.epoch)
+    memory.sound.set(lane.address, lane)
     return true
   }
   const fields = { lane: lane.address, fault, chainCount, nextNonce: lane.nextNonce, alarm: true }
@@ -114,6 +128,6 @@ export function laneFault(lane: {
 
 const faultAdvice: { readonly [F in LaneFault]: string } = {
   chain_ahead:
-    'the key sent transactions this database does not know: find them, then set lane.next_nonce',
+    'the key sent transactions this database does not know: account for them by infra/ops/restore',
   nonce_missing: 'the chain has fewer transactions than were final before: is it the right chain?',
 }

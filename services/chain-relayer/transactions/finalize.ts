@@ -209,7 +209,7 @@ export async function concludeFinal(context: Context, held: readonly HeldLane[])
   for (const { lane, open } of busy) {
     const count = await context.node.countAt(lane.address, 'finalized')
     // Somebody else used the key: the lane is checked again before it gives out a nonce.
-    if (count > lane.nextNonce) context.memory.soundEpochs.delete(lane.address)
+    if (count > lane.nextNonce) context.memory.sound.delete(lane.address)
     const mined = open.filter(({ nonce }) => nonce < count)
     const concludeThis = (transaction: OpenTransaction) => concludeOne(context, transaction, head)
     // One that cannot be concluded now stops no other of its lane.
