@@ -276,6 +276,14 @@ async function askForCheckout(
         payment.kind === 'topup' ? 'Top-up of your credit line' : 'Settlement of your debt',
       cardsOnly: payment.method === 'card',
       expiresAt: new Date(context.clock() + checkoutTtlMs),
+      promised: {
+        kind: payment.kind,
+        wallet: payment.wallet,
+        quote_id: payment.quoteId,
+        taken_by: payment.takenBy,
+        rate: payment.rateMinorPerUsd.toString(),
+        ausd: payment.ausdMicro.toString(),
+      },
     })
     if (!checkout) log.error({ paymentId: payment.id, alarm: true }, 'checkout was refused')
     return checkout

@@ -2,6 +2,19 @@ import type { Fiat, Money } from '#shared/money/money'
 import type { ProviderAccount } from '#shared/money/pair'
 import type { Listed } from '#shared/provider/transactions'
 
+/**
+ * What we promise for a payment, as words. The provider keeps them beside the checkout and shows them
+ * to us alone: should our own row be lost with a disk, they say whose money it is and what it is worth.
+ */
+export type Promised = {
+  readonly kind: string
+  readonly wallet: string
+  readonly quote_id: string
+  readonly taken_by: string
+  readonly rate: string
+  readonly ausd: string
+}
+
 /** What we ask a hosted checkout for. `reference` is the payment id. */
 export type CheckoutOrder = {
   readonly account: ProviderAccount
@@ -10,6 +23,7 @@ export type CheckoutOrder = {
   readonly description: string
   readonly cardsOnly: boolean
   readonly expiresAt: Date
+  readonly promised: Promised
 }
 
 /** `open` may still be paid, `closed` may not; `unknown` is a word we have never seen. */

@@ -136,6 +136,14 @@ function orderOf({ safe }: Context, cashout: Cashout): PayoutOrder {
     fiatMinor: cashout.fiatMinor,
     channelCode: cashout.channelCode,
     ...details,
+    promised: {
+      wallet: cashout.wallet,
+      quote_id: cashout.quoteId,
+      taken_by: cashout.takenBy,
+      rate: cashout.rateMinorPerUsd.toString(),
+      ausd: cashout.ausdMicro.toString(),
+      authorization_nonce: cashout.authorizationNonce,
+    },
   }
 }
 

@@ -18,6 +18,19 @@ export type Evidence = {
   readonly currency: string
 }
 
+/**
+ * What we promised for a cash-out, as words. The provider keeps them beside the payout and shows them
+ * to us alone: should our own row be lost with a disk, they say whose payout it is and what was taken.
+ */
+export type Promised = {
+  readonly wallet: string
+  readonly quote_id: string
+  readonly taken_by: string
+  readonly rate: string
+  readonly ausd: string
+  readonly authorization_nonce: string
+}
+
 /** One transfer to a bank account. `id` is both reference and idempotency key, for ever. */
 export type PayoutOrder = {
   readonly id: string
@@ -25,6 +38,7 @@ export type PayoutOrder = {
   readonly channelCode: string
   readonly accountNumber: string
   readonly accountHolderName: string
+  readonly promised: Promised
 }
 
 /** A bank that can be paid, with the provider's limits for one transfer. */

@@ -1,3 +1,4 @@
+import { Type } from 'typebox'
 import type { ProviderAccount } from '#shared/money/pair'
 import type { ProviderClient } from '#shared/provider/client'
 import type { CheckoutOrder, PaymentProvider } from '../../services/payments/provider'
@@ -23,6 +24,10 @@ export const orderOf = (
   description: 'Conformance',
   cardsOnly: false,
   expiresAt: new Date(Date.now() + 15 * minuteMs),
+  promised: {
+    ...{ kind: 'topup', wallet: `0x${'0'.repeat(40)}`, rate: '1', ausd: '1' },
+    ...{ quote_id: crypto.randomUUID(), taken_by: 'A'.repeat(43) },
+  },
   ...over,
 })
 
@@ -65,6 +70,11 @@ function lifeSteps({ account, client, neighbour }: PaymentBench): Step[] {
       },
     },
     {
+      name: 'it keeps what we promised, for the day on which our own row is lost',
+      expected: 'as it was given',
+      see: () => keptBy(client, `/sessions/${left(checkoutId, 'checkout')}`, order.promised),
+    },
+    {
       name: 'the key of the other country does not see it',
       expected: 'not found',
       see: async () => {
@@ -90,6 +100,18 @@ function lifeSteps({ account, client, neighbour }: PaymentBench): Step[] {
       see: () => outcomeOf(client, `/sessions/${left(checkoutId, 'checkout')}/cancel`),
     },
   ]
+}
+
+/** Whether the object at this path has these entries as its metadata. */
+export async function keptBy(
+  client: ProviderClient,
+  path: string,
+  given: Readonly<Record<string, string>>,
+): Promise<string> {
+  const schema = Type.Object({ metadata: Type.Record(Type.String(), Type.String()) })
+  const answer = await client.get(path, { schema })
+  if ('refused' in answer) return `refused: ${answer.refused.code}`
+  return Bun.deepEquals(answer.ok.metadata, given) ? 'as it was given' : 'otherwise'
 }
 
 const cardsStep = (account: ProviderAccount, provider: PaymentProvider): Step => ({

@@ -1,6 +1,7 @@
 import type { ProviderClient } from '#shared/provider/client'
 import type { Channel, PayoutOrder } from '../../services/payouts/provider'
 import { xenditPayouts } from '../../services/payouts/providers/xendit/client'
+import { keptBy } from './checkout-steps'
 import { until } from './payment-bench'
 import { faultOf, left, type Step, type Waiting } from './step'
 import { listedPayoutStep } from './transaction-steps'
@@ -28,6 +29,11 @@ const orderTo = (accountNumber: string, over: Partial<PayoutOrder> = {}): Payout
   channelCode: 'ID_BCA',
   accountNumber,
   accountHolderName: 'Sari Dewi',
+  promised: {
+    ...{ wallet: `0x${'0'.repeat(40)}`, rate: '1', ausd: '1' },
+    ...{ quote_id: crypto.randomUUID(), taken_by: `cashout:${'A'.repeat(43)}` },
+    authorization_nonce: `0x${'0'.repeat(64)}`,
+  },
   ...over,
 })
 
@@ -77,6 +83,16 @@ export function payoutSteps(bench: PayoutBench): Step[] {
         const same = found[0]?.payoutId === ids.get(pending.id)
         return `${found.length}, ${same ? 'the same id' : 'another id'}`
       },
+    },
+    {
+      name: 'it keeps what we promised, for the day on which our own row is lost',
+      expected: 'as it was given',
+      see: () =>
+        keptBy(
+          bench.client,
+          `/v2/payouts/${left(ids.get(pending.id), 'payout')}`,
+          pending.promised,
+        ),
     },
     ...orders.map((each, index) => outcomeStep(bench, each, outcomes[index]!, ids)),
     {

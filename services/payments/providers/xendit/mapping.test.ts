@@ -157,6 +157,10 @@ describe('the request for a session', () => {
     description: 'Top-up',
     cardsOnly: false,
     expiresAt: new Date('2026-08-01T02:30:00Z'),
+    promised: {
+      ...{ kind: 'topup', wallet: `0x${'a'.repeat(40)}`, rate: '421', ausd: '1199524' },
+      ...{ quote_id: '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b', taken_by: 'A'.repeat(43) },
+    },
   }
 
   test('speaks major units, captures at once and returns to the app', () => {
@@ -166,7 +170,14 @@ describe('the request for a session', () => {
       ...{ expires_at: '2026-08-01T02:30:00.000Z', description: 'Top-up' },
       success_return_url: 'https://app.example.com',
       cancel_return_url: 'https://app.example.com',
+      metadata: order.promised,
     })
+  })
+
+  test('says what was promised in entries that the provider takes: 20 of 80 characters', () => {
+    const { metadata } = sessionRequest(order, 'https://app.example.com')
+    expect(Object.keys(metadata).length).toBeLessThanOrEqual(20)
+    for (const value of Object.values(metadata)) expect(value.length).toBeLessThanOrEqual(80)
   })
 
   test('for cards names that channel alone', () => {

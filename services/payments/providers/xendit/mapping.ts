@@ -52,6 +52,8 @@ export const sessionRequest = (order: CheckoutOrder, appUrl: string) => ({
   expires_at: order.expiresAt.toISOString(),
   locale: order.account === 'ID' ? 'id' : 'en',
   description: order.description,
+  // At most 20 entries of 80 characters: the stricter of the two limits that are documented.
+  metadata: order.promised,
   success_return_url: appUrl,
   cancel_return_url: appUrl,
 })

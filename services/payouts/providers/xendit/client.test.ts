@@ -32,6 +32,11 @@ const id = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
 const order = {
   ...{ id, fiatMinor: 250_000n, channelCode: 'ID_BCA' },
   ...{ accountNumber: '1234567890', accountHolderName: 'Sari Dewi' },
+  promised: {
+    ...{ wallet: `0x${'a'.repeat(40)}`, rate: '16250', ausd: '15384616' },
+    ...{ quote_id: id, taken_by: `cashout:${'A'.repeat(43)}` },
+    authorization_nonce: `0x${'1'.repeat(64)}`,
+  },
 }
 const payout = {
   ...{ id: 'disb-aaaaaaaa-0000-4000-8000-0000000000d1', amount: 250_000, channel_code: 'ID_BCA' },
@@ -58,6 +63,7 @@ describe('an order to pay', () => {
       amount: 250_000,
       currency: 'IDR',
       description: 'AUSD 7f9c24e8',
+      metadata: order.promised,
     })
   })
 

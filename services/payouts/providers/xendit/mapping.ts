@@ -87,6 +87,7 @@ export const bodyOf = (order: PayoutOrder) => ({
   amount: toProviderAmount(money(order.fiatMinor, 'IDR')),
   currency: 'IDR',
   description: `AUSD ${order.id.slice(0, 8)}`, // BNI and Mandiri print 14 characters.
+  metadata: order.promised,
 })
 
 /** Digits of an account number per bank, where they are documented. */
