@@ -23,6 +23,19 @@ export async function payTaken(context: Context, cashout: Cashout): Promise<void
   if (started) await attempt(context, started)
 }
 
+/**
+ * Pays what was taken a while ago: looked up first. It usually is paid within a second; that it was
+ * not, or that our row does not know it any more after a restore, happens on bad days alone, and the
+ * provider does not say for how long it knows a key.
+ */
+export async function payLate(context: Context, cashout: Cashout): Promise<void> {
+  const nextCheckAt = fromNow(context.sweepAfterMs)
+  const started = await context.database.run((db) =>
+    moveCashout(db, cashout.id, 'paying', { nextCheckAt }),
+  )
+  if (started) await payAgain(context, started)
+}
+
 /** Looks up what is known first: a key may be forgotten in time, a reference is not. */
 export async function payAgain(context: Context, cashout: Cashout): Promise<void> {
   const { provider } = context

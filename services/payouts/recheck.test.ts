@@ -1,8 +1,28 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { type Fixture, openFixture } from './test-support'
+import { type Detour, type Fixture, openFixture } from './test-support'
 
 let fixture: Fixture
 afterEach(() => fixture?.[Symbol.asyncDispose]())
+
+describe('a cash-out that was paid, whose row is put back from a backup', () => {
+  test('is not paid again, although the provider has forgotten its key', async () => {
+    fixture = await openFixture({ webhooks: false })
+    const id = await fixture.taken()
+    await fixture.until(id, 'paid')
+    let orders = 0
+    const forgetful: Detour = (call) => {
+      if (call.method !== 'POST') return undefined
+      orders++
+      return Response.json({ error_code: 'SERVER_ERROR', message: '' }, { status: 500 })
+    }
+    await fixture.detoured(forgetful, async () => {
+      await fixture.putBack(id)
+      await fixture.until(id, 'paid')
+    })
+    expect(orders).toBe(0)
+    expect(await fixture.transfers(id)).toHaveLength(1)
+  }, 60_000)
+})
 
 describe('a cash-out that was just paid', () => {
   test.each([

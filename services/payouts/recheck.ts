@@ -4,7 +4,7 @@ import { repeatReturn, repeatTake } from './advance'
 import { type Cashout, type DueCashout, endChecks, leaseDue } from './cashout.store'
 import type { Context } from './context'
 import { isWorthAsking } from './decide'
-import { checkPaid, noteRefusal, payAgain, payTaken } from './pay'
+import { checkPaid, noteRefusal, payAgain, payLate, payTaken } from './pay'
 
 /** How many cash-outs one process works on at once. */
 const workingMax = 16
@@ -66,7 +66,7 @@ async function check(context: Context, cashout: DueCashout): Promise<void> {
     case 'taking':
       return orderAgain(context, cashout, repeatTake)
     case 'taken':
-      return payTaken(context, cashout)
+      return isLate(cashout) ? payLate(context, cashout) : payTaken(context, cashout)
     case 'paying':
       return payAgain(context, cashout)
     case 'returning':
@@ -82,6 +82,12 @@ async function check(context: Context, cashout: DueCashout): Promise<void> {
       return rest(context, cashout)
   }
 }
+
+/** No cash-out waits so long between the chain and the provider while all goes well. */
+const lateMs = 60_000
+
+const isLate = ({ updatedAt, leasedAt }: DueCashout) =>
+  leasedAt.getTime() - updatedAt.getTime() > lateMs
 
 const mayBeReversed = ({ reversalWatchMs }: Context, { paidAt, updatedAt, leasedAt }: DueCashout) =>
   leasedAt.getTime() - (paidAt ?? updatedAt).getTime() <= reversalWatchMs

@@ -196,6 +196,18 @@ export async function openFixture(
       database.run((db) =>
         db.update(cashouts).set({ nextCheckAt: sql`now()` }).where(eq(cashouts.id, id)),
       ),
+    /** As an hour ago, when it had just been taken: what a restored backup says. */
+    putBack: (id: string) =>
+      database.run((db) =>
+        db
+          .update(cashouts)
+          .set({
+            ...{ state: 'taken', providerPayoutId: null, providerStatus: null, paidAt: null },
+            ...{ attempts: 0, attemptedAt: null, checks: 0, nextCheckAt: sql`now()` },
+            updatedAt: sql`now() - interval '1 hour'`,
+          })
+          .where(eq(cashouts.id, id)),
+      ),
     activity: answerActivity(context).answer,
     rows: () => database.read((db) => db.select().from(cashouts)),
     /** A cash-out whose AUSD is taken: the rest happens on its own. */
