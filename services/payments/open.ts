@@ -278,6 +278,7 @@ async function askForCheckout(
       expiresAt: new Date(context.clock() + checkoutTtlMs),
       promised: {
         kind: payment.kind,
+        ...(payment.method ? { method: payment.method } : {}),
         wallet: payment.wallet,
         quote_id: payment.quoteId,
         taken_by: payment.takenBy,

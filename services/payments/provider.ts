@@ -8,6 +8,8 @@ import type { Listed } from '#shared/provider/transactions'
  */
 export type Promised = {
   readonly kind: string
+  /** How it was to be paid, of a top-up. */
+  readonly method?: string
   readonly wallet: string
   readonly quote_id: string
   readonly taken_by: string

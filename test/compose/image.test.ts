@@ -22,7 +22,7 @@ const programs = [
       .filter((word) => word.endsWith('.ts')),
   ),
   // What the runbook has an operator run in it.
-  ...['infra/ops/dead-letters.ts', 'infra/ops/in-flight.ts'],
+  ...['infra/ops/dead-letters.ts', 'infra/ops/in-flight.ts', 'infra/ops/restore/main.ts'],
   'services/indexer-reader/rebuild.ts',
 ]
 

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { type AuthorizationTerms, canonical, type GivenAuthorization } from '#shared/chain/erc3009'
+import { contentHash } from '#shared/content-hash'
 import { idFor } from '#shared/ids'
 import type { Lifecycle } from '#shared/lifecycle'
 import type * as relay from '#shared/messages/relay'
@@ -132,14 +132,6 @@ export const sendIdOf = (signed: GivenAuthorization) =>
 
 const termsOf = ({ signature: _, ...terms }: GivenAuthorization): AuthorizationTerms => terms
 
-const hashOf = (content: Record<string, unknown>): string => {
-  const sorted = (_: string, value: unknown) =>
-    value && typeof value === 'object' && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : value
-  return createHash('sha256').update(JSON.stringify(content, sorted)).digest('hex')
-}
-
 /** Turns a task, as it was ordered, into the one operation it asks for. */
 export function orderOf(task: Task): Order {
   const own = { revision: null, authorizationNonce: null, leavesMicro: 0n }
@@ -181,7 +173,7 @@ function order(task: Task, cause: string, wallet: Order['wallet'], own: Own): Or
     id: operationId(task.kind, cause),
     cause,
     wallet,
-    contentHash: hashOf(task.payload),
+    contentHash: contentHash(task.payload),
   }
 }
 
@@ -192,7 +184,7 @@ function signedOrder(task: Extract<Task, { kind: 'take' | 'send' }>, cause: stri
     id: operationId(task.kind, cause),
     cause,
     wallet: authorization.from,
-    contentHash: hashOf(termsOf(authorization)),
+    contentHash: contentHash(termsOf(authorization)),
     revision: null,
     authorizationNonce: authorization.nonce,
     leavesMicro: BigInt(authorization.value),

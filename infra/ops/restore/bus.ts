@@ -1,0 +1,119 @@
+import { connect, DeliverPolicy, type JetStreamManager, type NatsConnection } from 'nats'
+import type { Static } from 'typebox'
+import { PayoutTaken } from '#shared/messages/payouts'
+import {
+  CreditOrdered,
+  DripOrdered,
+  FreezeOrdered,
+  RepayOrdered,
+  TakeOrdered,
+  VerifyOrdered,
+} from '#shared/messages/relay'
+import { PaymentsWebhook } from '#shared/messages/webhooks'
+import type { ProviderAccount } from '#shared/money/pair'
+import { asObject, jsonObject } from '#shared/schema'
+
+type Order = Static<typeof CreditOrdered.schema> | Static<typeof RepayOrdered.schema>
+
+/** What JetStream still has of the time since the backup: promises, in the words of their messages. */
+export type Bus = {
+  /** Since when it has everything; later than asked when its store was lost meanwhile. */
+  readonly since: Date
+  /** By our payment id: the checkout that a delivery named. */
+  readonly checkouts: Map<string, { account: ProviderAccount; checkoutId: string }>
+  /** By ref id: what the relayer was ordered to credit or repay. */
+  readonly orders: Map<string, Order & { kind: 'credit' | 'repay' }>
+  /** By payout id. */
+  readonly takes: Map<string, Static<typeof TakeOrdered.schema>['authorization']>
+  readonly takenMinor: Map<string, bigint>
+  readonly verifies: Static<typeof VerifyOrdered.schema>[]
+  readonly freezes: Static<typeof FreezeOrdered.schema>[]
+  readonly drips: Set<string>
+}
+
+export type BusPlace = { url: string; password: string }
+
+/** Reads COMMANDS, EVENTS and WEBHOOKS from a moment on, as their admin, and changes nothing. */
+export async function readBus({ url, password }: BusPlace, since: Date): Promise<Bus> {
+  const nc = await connect({
+    ...{ servers: url.split(','), user: 'admin', pass: password, name: 'operator' },
+    ...{ inboxPrefix: '_INBOX_admin', reconnect: false, timeout: 5_000 },
+  })
+  try {
+    const manager = await nc.jetstreamManager({ timeout: 10_000 })
+    const streams = ['COMMANDS', 'EVENTS', 'WEBHOOKS'] as const
+    const made = await Promise.all(streams.map((name) => madeAt(manager, name)))
+    const bus: Bus = {
+      since: new Date(Math.max(since.getTime(), ...made)),
+      ...{ checkouts: new Map(), orders: new Map(), takes: new Map(), takenMinor: new Map() },
+      ...{ verifies: [], freezes: [], drips: new Set() },
+    }
+    for (const name of streams) await readStream(nc, name, since, (seen) => note(bus, seen))
+    return bus
+  } finally {
+    await nc.close()
+  }
+}
+
+const madeAt = async (manager: JetStreamManager, stream: string) =>
+  Date.parse((await manager.streams.info(stream)).created)
+
+type Seen = { subject: string; json: Record<string, unknown> }
+
+async function readStream(
+  nc: NatsConnection,
+  stream: string,
+  since: Date,
+  note: (seen: Seen) => void,
+): Promise<void> {
+  const from = { deliver_policy: DeliverPolicy.StartTime, opt_start_time: since.toISOString() }
+  const consumer = await nc.jetstream().consumers.get(stream, from)
+  let { num_pending: left } = await consumer.info()
+  while (left > 0) {
+    const messages = await consumer.fetch({ max_messages: Math.min(left, 500), expires: 2_000 })
+    let read = 0
+    for await (const message of messages) {
+      read++
+      const json = jsonObject(message.string())
+      if (json) note({ subject: message.subject, json })
+    }
+    if (read === 0) throw new Error(`${stream} says it has ${left} messages more, and gives none`)
+    left -= read
+  }
+}
+
+function note(bus: Bus, { subject, json }: Seen): void {
+  const as = <T>() => json as unknown as T
+  switch (subject) {
+    case CreditOrdered.subject:
+    case RepayOrdered.subject: {
+      const kind = subject === CreditOrdered.subject ? 'credit' : 'repay'
+      const order = as<Order>()
+      return void bus.orders.set(order.refId, { ...order, kind })
+    }
+    case TakeOrdered.subject: {
+      const { payoutId, authorization } = as<Static<typeof TakeOrdered.schema>>()
+      return void bus.takes.set(payoutId, authorization)
+    }
+    case PayoutTaken.subject: {
+      const { payoutId, fiat } = as<Static<typeof PayoutTaken.schema>>()
+      return void bus.takenMinor.set(payoutId, BigInt(fiat))
+    }
+    case VerifyOrdered.subject:
+      return void bus.verifies.push(as())
+    case FreezeOrdered.subject:
+      return void bus.freezes.push(as())
+    case DripOrdered.subject:
+      return void bus.drips.add(as<Static<typeof DripOrdered.schema>>().wallet)
+  }
+  if (subject.startsWith(PaymentsWebhook.subject.replace('>', ''))) noteDelivery(bus, as())
+}
+
+/** A delivery about a checkout names it beside our reference; all others name it nowhere. */
+function noteDelivery(bus: Bus, { account, body }: Static<typeof PaymentsWebhook.schema>): void {
+  const data = asObject(jsonObject(body)?.data)
+  const checkoutId = data?.payment_session_id
+  const reference = data?.reference_id
+  if (typeof checkoutId === 'string' && typeof reference === 'string')
+    bus.checkouts.set(reference, { account, checkoutId })
+}

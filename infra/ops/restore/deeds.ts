@@ -1,0 +1,123 @@
+import { type Address, decodeFunctionData, type Hex, isAddressEqual, parseEventLogs } from 'viem'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { canonical, type SignedTransfer } from '#shared/chain/erc3009'
+import { opKinds } from '#shared/chain/gas'
+
+/** What a transaction of a lane is for, by nothing but its own words. Amounts in 10⁻⁶ AUSD. */
+export type Deed =
+  | {
+      does: 'credit' | 'repay'
+      ref: Hex
+      wallet: Address
+      ausdMicro: bigint
+      held: boolean
+      /** Unix seconds, of a repayment; otherwise 0. */
+      paidAt: bigint
+    }
+  | { does: 'revoke'; ref: Hex; of: 'topup' | 'settlement' }
+  | { does: 'extend'; ref: Hex }
+  | { does: 'verify' | 'freeze'; wallet: Address; is: boolean }
+  | { does: 'move'; authorization: SignedTransfer }
+  | { does: 'pay'; wallet: Address }
+  | { does: 'nothing' }
+
+export type Words = { from: Address; to: Address; data: Hex; valueWei: bigint }
+type Contracts = { ausd: Address; creditLine: Address }
+
+/** The deeds that a transaction orders, in order. Undefined: it is none that our relayer makes. */
+export function deedsOf(words: Words, contracts: Contracts): Deed[] | undefined {
+  const { from, to, data, valueWei } = words
+  if (data === '0x' && valueWei === 0n && isAddressEqual(from, to)) return [{ does: 'nothing' }]
+  if (data === '0x') return [{ does: 'pay', wallet: lower(to) }]
+  if (valueWei > 0n) return undefined
+  try {
+    if (isAddressEqual(to, contracts.creditLine)) return lineDeeds(data)
+    if (isAddressEqual(to, contracts.ausd)) return transferDeeds(data)
+  } catch {
+    // Words of another contract, or of nobody's.
+  }
+  return undefined
+}
+
+const lower = (address: string) => address.toLowerCase() as Address
+
+type Op = { kind: number; ref: Hex; account: Address; amount: bigint; paidAt: bigint }
+const { topUp, heldTopUp, repayFor, heldRepayFor, revokeTopUp, revokeRepayment } = opKinds
+
+function deedOfOp({ kind, ref, account, amount: ausdMicro, paidAt }: Op): Deed {
+  const wallet = lower(account)
+  const held = kind === heldTopUp || kind === heldRepayFor
+  if (kind === topUp || kind === heldTopUp)
+    return { does: 'credit', ref, wallet, ausdMicro, held, paidAt: 0n }
+  if (kind === repayFor || kind === heldRepayFor)
+    return { does: 'repay', ref, wallet, ausdMicro, held, paidAt }
+  if (kind === revokeTopUp) return { does: 'revoke', ref, of: 'topup' }
+  if (kind === revokeRepayment) return { does: 'revoke', ref, of: 'settlement' }
+  return { does: 'extend', ref }
+}
+
+function lineDeeds(data: Hex): Deed[] | undefined {
+  const call = decodeFunctionData({ abi: creditLineAbi, data })
+  switch (call.functionName) {
+    case 'many':
+      return call.args[0].map((op) => deedOfOp(op as Op))
+    case 'topUp': {
+      const [ref, account, amount, held] = call.args
+      return [deedOfOp({ kind: held ? heldTopUp : topUp, ref, account, amount, paidAt: 0n })]
+    }
+    case 'repayFor': {
+      const [ref, account, amount, held, paidAt] = call.args
+      return [deedOfOp({ kind: held ? heldRepayFor : repayFor, ref, account, amount, paidAt })]
+    }
+    case 'revokeTopUp':
+      return [{ does: 'revoke', ref: call.args[0], of: 'topup' }]
+    case 'revokeRepayment':
+      return [{ does: 'revoke', ref: call.args[0], of: 'settlement' }]
+    case 'extendHold':
+      return [{ does: 'extend', ref: call.args[0] }]
+    case 'setVerified':
+      return [{ does: 'verify', wallet: lower(call.args[0]), is: call.args[1] }]
+    case 'setFrozen':
+      return [{ does: 'freeze', wallet: lower(call.args[0]), is: call.args[1] }]
+    default:
+      return undefined
+  }
+}
+
+function transferDeeds(data: Hex): Deed[] | undefined {
+  const call = decodeFunctionData({ abi: ausdAbi, data })
+  if (call.functionName !== 'transferWithAuthorization') return undefined
+  const [from, to, value, validAfter, validBefore, nonce, signature, ...more] = call.args
+  if (more.length > 0 || typeof signature !== 'string') return undefined
+  const numbers = { value: `${value}`, validAfter: `${validAfter}`, validBefore: `${validBefore}` }
+  const authorization = canonical({ from, to, ...numbers, nonce, signature })
+  return [{ does: 'move', authorization }]
+}
+
+type Logs = Parameters<typeof parseEventLogs>[0]['logs']
+
+/**
+ * Which of its deeds took effect, by their position. Those of a batch succeed or fail alone; what its
+ * ref had been applied for before was done by that earlier transaction.
+ */
+export function doneIn(
+  deeds: readonly Deed[],
+  reverted: boolean,
+  logs: Logs,
+  creditLine: Address,
+): boolean[] {
+  if (reverted) return deeds.map(() => false)
+  const own = logs.filter(({ address }) => isAddressEqual(address, creditLine))
+  const eventName = ['OpFailed' as const, 'AlreadyApplied' as const]
+  const events = parseEventLogs({ abi: creditLineAbi, eventName, logs: own })
+  const failed = new Set(
+    events.flatMap((one) => (one.eventName === 'OpFailed' ? [Number(one.args.index)] : [])),
+  )
+  const applied = new Set(
+    events.flatMap((one) => (one.eventName === 'AlreadyApplied' ? [one.args.ref] : [])),
+  )
+  return deeds.map(
+    (deed, position) => !failed.has(position) && !('ref' in deed && applied.has(deed.ref)),
+  )
+}

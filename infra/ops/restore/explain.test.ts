@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'bun:test'
+import { type Address, encodeFunctionData, type Hex } from 'viem'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { opKinds } from '#shared/chain/gas'
+import { refOf } from '#shared/chain/ref'
+import { deedsOf, doneIn, type Words } from './deeds'
+import { explain, type Names } from './explain'
+import { namesOf, returnNonce } from './known'
+import type { LaneTransaction } from './lane'
+import { operationOf } from './operations'
+
+const address = (digit: string) => `0x${digit.repeat(40)}` as Address
+const [lane, line, ausd, treasury] = ['1', '2', '3', '4'].map(address) as [Hex, Hex, Hex, Hex]
+const [ana, budi] = ['a', 'b'].map(address) as [Hex, Hex]
+const contracts = { ausd, creditLine: line }
+const topup = `pay_${'t'.repeat(22)}`
+const settlement = `pay_${'s'.repeat(22)}`
+const payoutId = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
+const used: Hex = `0x${'9'.repeat(64)}`
+
+const names: Names = {
+  refs: new Map([...namesOf(topup, 0, ana, 'topup'), ...namesOf(settlement, 0, ana, 'settlement')]),
+  takes: new Map([[`${ana}:${used}`, payoutId]]),
+  returns: new Map([[returnNonce(payoutId), { payoutId, wallet: ana, ausdMicro: 5n }]]),
+  ...{ asked: new Set([ana]), frozen: new Set<string>(), verified: new Set<string>() },
+  bus: {
+    ...{ since: new Date(0), checkouts: new Map(), orders: new Map(), takes: new Map() },
+    ...{ takenMinor: new Map(), verifies: [], freezes: [], drips: new Set() },
+  },
+}
+
+const call = (functionName: string, args: unknown[]): Partial<Words> => ({
+  to: line,
+  data: encodeFunctionData({ abi: creditLineAbi, functionName, args } as never),
+})
+const transfer = (from: Hex, to: Hex, value: bigint, nonce: Hex): Partial<Words> => ({
+  to: ausd,
+  data: encodeFunctionData({
+    abi: ausdAbi,
+    functionName: 'transferWithAuthorization',
+    args: [from, to, value, 0n, 99n, nonce, '0x12'],
+  }),
+})
+const op = (kind: number, id: string, account: Hex) => ({
+  ...{ kind, ref: refOf(id), account, amount: 7n, paidAt: 0n },
+})
+
+/** A transaction of the lane as the chain has it. */
+function sent(words: Partial<Words>, reverted = false): LaneTransaction {
+  const whole: Words = { from: lane, to: line, data: '0x', valueWei: 0n, ...words }
+  const deeds = deedsOf(whole, contracts)
+  const done = doneIn(deeds ?? [], reverted, [], line)
+  return {
+    ...{ lane, nonce: 7, hash: used, blockNumber: 1n, blockHash: used, reverted },
+    ...{ to: whole.to, data: whole.data, valueWei: whole.valueWei },
+    deeds: deeds?.map((deed, position) => ({ ...deed, done: done[position]! })),
+  }
+}
+
+describe('what a lane sent', () => {
+  test.each([
+    ['a credit of a payment in the rows', call('topUp', [refOf(topup), ana, 7n, false]), []],
+    ['a credit of its remainder', call('topUp', [refOf(`${topup}.1`), ana, 7n, true]), []],
+    ['a credit of a payment nobody knows', call('topUp', [refOf('x'), ana, 7n, false]), ['credit']],
+    ['a credit to somebody else', call('topUp', [refOf(topup), budi, 7n, false]), ['credit']],
+    ['a repayment', call('repayFor', [refOf(settlement), ana, 7n, false, 5n]), []],
+    ['a revocation', call('revokeTopUp', [refOf(topup)]), []],
+    ['a revocation of nothing', call('revokeRepayment', [refOf('x')]), ['revoke']],
+    [
+      'a batch of which one is of nobody',
+      call('many', [[op(opKinds.topUp, topup, ana), op(opKinds.topUp, 'x', ana)]]),
+      ['credit'],
+    ],
+    ['a flag of somebody who is asked about', call('setVerified', [ana, true]), []],
+    ['a flag of nobody', call('setVerified', [budi, true]), ['verify']],
+    ['a freeze that nobody ordered', call('setFrozen', [ana, true]), ['freeze']],
+    ['a take of a cash-out', transfer(ana, treasury, 5n, used), []],
+    ['a take of no cash-out', transfer(budi, treasury, 5n, used), ['move']],
+    ['a return', transfer(treasury, ana, 5n, returnNonce(payoutId)), []],
+    ['a return of more', transfer(treasury, ana, 6n, returnNonce(payoutId)), ['move']],
+    ['a return to somebody else', transfer(treasury, budi, 5n, returnNonce(payoutId)), ['move']],
+    ['a transfer out of the treasury', transfer(treasury, budi, 5n, used), ['move']],
+    ['a send', transfer(budi, ana, 5n, used), []],
+    ['coin for somebody asked about', { to: ana, valueWei: 9n }, []],
+    ['coin for nobody', { to: budi, valueWei: 9n }, ['pay']],
+    ['a noop', { to: lane }, []],
+    ['a call of another contract', { to: budi, data: '0x12345678' }, ['nothing']],
+    ['a role that was granted', call('pause', []), ['nothing']],
+  ] as [string, Partial<Words>, string[]][])('%s', (_, words, unexplained) => {
+    const found = explain(sent(words), names, treasury)
+    expect(found.filter((one) => one.unexplained).map(({ deed }) => deed.does)).toEqual(
+      unexplained as never[],
+    )
+  })
+
+  test('needs no reason when it reverted', () => {
+    for (const words of [call('pause', []), call('topUp', [refOf('x'), ana, 7n, false])])
+      expect(explain(sent(words, true), names, treasury).some((one) => one.unexplained)).toBe(false)
+  })
+})
+
+test('what was done is known again by the order that asked for it', () => {
+  const operations = [
+    call('topUp', [refOf(`${topup}.1`), ana, 7n, true]),
+    transfer(ana, treasury, 5n, used),
+    transfer(treasury, ana, 5n, returnNonce(payoutId)),
+    { to: ana, valueWei: 9n },
+    call('extendHold', [refOf(topup)]),
+  ].map((words) => operationOf(sent(words).deeds![0]!, names, treasury))
+  expect(operations.map((one) => one && `${one.kind} ${one.cause}`)).toEqual([
+    `credit ${topup}.1`,
+    `take ${payoutId}`,
+    `return ${payoutId}`,
+    `drip ${ana}`,
+    undefined,
+  ])
+})

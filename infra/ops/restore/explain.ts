@@ -1,0 +1,132 @@
+import type { Hex } from 'viem'
+import type { Bus } from './bus'
+import type { Deed } from './deeds'
+import { type Known, type Named, namesOf, returnNonce } from './known'
+import type { LaneTransaction } from './lane'
+import { keyOf } from './lost-payouts'
+import type { Found, LostPayment, LostPayout } from './world'
+
+/** What the rows and the bus know, together with what is about to be put back. */
+export type Names = Pick<Known, 'refs' | 'takes' | 'returns' | 'asked' | 'frozen'> & {
+  bus: Bus
+  /** Wallets that a lane verified since the backup: each gets native coin. */
+  verified: ReadonlySet<string>
+}
+
+export function namesWith(
+  known: Known,
+  bus: Bus,
+  payments: Found<LostPayment>,
+  payouts: Found<LostPayout>,
+  lanes: readonly LaneTransaction[],
+): Names {
+  const refs = payments.rows.flatMap(({ id, wallet, kind }) => namesOf(id, 0, wallet, kind))
+  const takes = payouts.rows.map((row) => [keyOf(row.authorization), row.id] as const)
+  const returns = payouts.rows.map(
+    ({ id, wallet, ausdMicro }) => [returnNonce(id), { payoutId: id, wallet, ausdMicro }] as const,
+  )
+  return {
+    ...{ asked: known.asked, frozen: known.frozen, bus },
+    verified: new Set(
+      lanes.flatMap(({ deeds }) =>
+        (deeds ?? []).flatMap((one) => (one.does === 'verify' && one.is ? [one.wallet] : [])),
+      ),
+    ),
+    refs: new Map([...known.refs, ...refs]),
+    takes: new Map([...known.takes, ...takes]),
+    returns: new Map([...known.returns, ...returns]),
+  }
+}
+
+/** A deed in the words of a person; `unexplained` when nobody here knows why it was done. */
+export type Explained = { deed: Deed & { done: boolean }; told: string; unexplained: boolean }
+
+/** Why each deed of a transaction was done. One that reverted did nothing, and needs no reason. */
+export function explain(
+  { deeds, reverted }: LaneTransaction,
+  names: Names,
+  treasury: string,
+): Explained[] {
+  if (!deeds)
+    return [
+      {
+        deed: { does: 'nothing', done: false },
+        told: reverted ? 'unknown words, reverted' : 'words that the relayer never says',
+        unexplained: !reverted,
+      },
+    ]
+  return deeds.map((deed) => {
+    const why = whyOf(deed, names, treasury)
+    const told = `${textOf(deed)}: ${why ?? 'nobody knows why'}${deed.done ? '' : ' (did nothing)'}`
+    return { deed, told, unexplained: deed.done && why === undefined }
+  })
+}
+
+function whyOf(deed: Deed, names: Names, treasury: string): string | undefined {
+  switch (deed.does) {
+    case 'nothing':
+      return 'uses up a nonce'
+    case 'credit':
+    case 'repay': {
+      const named = names.refs.get(deed.ref)
+      return named?.wallet === deed.wallet ? `${named.kind} ${named.refId}` : undefined
+    }
+    case 'revoke':
+    case 'extend':
+      return nameOf(names.refs.get(deed.ref))
+    case 'verify':
+      if (names.bus.verifies.some((one) => one.wallet === deed.wallet && one.verified === deed.is))
+        return 'was ordered'
+      return names.asked.has(deed.wallet) ? 'its identity is asked about' : undefined
+    case 'pay':
+      if (names.bus.drips.has(deed.wallet)) return 'was ordered'
+      if (names.verified.has(deed.wallet)) return 'it was verified'
+      return names.asked.has(deed.wallet) ? 'its identity is asked about' : undefined
+    case 'freeze': {
+      const ordered = names.bus.freezes.some(
+        (one) => one.wallet === deed.wallet && one.frozen === deed.is,
+      )
+      return ordered || names.frozen.has(deed.wallet) ? 'payments ordered it' : undefined
+    }
+    case 'move':
+      return moveOf(deed.authorization, names, treasury)
+  }
+}
+
+const nameOf = (named: Named | undefined) => named && `${named.kind} ${named.refId}`
+
+type Move = Extract<Deed, { does: 'move' }>['authorization']
+
+function moveOf(authorization: Move, names: Names, treasury: string): string | undefined {
+  const { from, to, nonce, value } = authorization
+  if (from === treasury) {
+    const back = names.returns.get(nonce as Hex)
+    const fits = back && back.wallet === to && back.ausdMicro === BigInt(value)
+    return fits ? `gives back cash-out ${back.payoutId}` : undefined
+  }
+  if (to !== treasury) return 'a send, signed by its wallet'
+  const payoutId = names.takes.get(keyOf(authorization))
+  return payoutId && `takes for cash-out ${payoutId}`
+}
+
+function textOf(deed: Deed): string {
+  switch (deed.does) {
+    case 'credit':
+    case 'repay':
+      return `${deed.does} ${deed.ausdMicro} micro AUSD for ${deed.wallet}`
+    case 'revoke':
+    case 'extend':
+      return `${deed.does} ${deed.ref}`
+    case 'verify':
+    case 'freeze':
+      return `${deed.does} ${deed.wallet} ${deed.is ? 'on' : 'off'}`
+    case 'move': {
+      const { value, from, to } = deed.authorization
+      return `${value} micro AUSD from ${from} to ${to}`
+    }
+    case 'pay':
+      return `native coin for ${deed.wallet}`
+    case 'nothing':
+      return 'nothing'
+  }
+}

@@ -1,0 +1,90 @@
+import { canonical, type GivenAuthorization, type SignedTransfer } from '#shared/chain/erc3009'
+import { uuidFor } from '#shared/ids'
+import { type Found, type LostPayout, minorOf, type World, wordOf } from './world'
+
+/**
+ * Cash-outs that no row knows: what the provider was ordered to pay is asked for; what was taken and
+ * not ordered goes back, because the bank account stood in the lost row alone.
+ */
+export async function findPayouts(world: World): Promise<Found<LostPayout>> {
+  const { known, bus, provider, listed, lanes, treasury } = world
+  const found: Found<LostPayout> = { rows: [], told: [], undecided: [] }
+  const taken = new Map<string, { authorization: SignedTransfer; hash: string; at: number }>()
+  for (const { hash, nonce, deeds } of lanes)
+    for (const deed of deeds ?? [])
+      if (deed.does === 'move' && deed.done && deed.authorization.to === treasury)
+        taken.set(keyOf(deed.authorization), { authorization: deed.authorization, hash, at: nonce })
+  const settled = new Set(known.takes.keys())
+  const take = (row: LostPayout, why: string) => {
+    settled.add(keyOf(row.authorization))
+    found.rows.push(row)
+    found.told.push(`cash-out ${row.id} of ${row.wallet}: ${row.ausdMicro} micro AUSD, ${why}`)
+  }
+  const references = new Set(
+    listed.flatMap(({ type, reference }) => (type === 'payout' && reference ? [reference] : [])),
+  )
+  for (const id of [...references, ...bus.takes.keys()]) {
+    if (known.payouts.has(id) || found.rows.some((row) => row.id === id)) continue
+    const [payout, ...more] = await provider.payoutsOf(id)
+    const words = payout?.metadata
+    const key = `${wordOf(words, 'wallet')}:${wordOf(words, 'authorization_nonce')}`
+    const command = bus.takes.get(id)
+    const authorization = command ? canonical(command) : taken.get(key)?.authorization
+    if (!authorization || more.length > 0) {
+      const sum = payout && `${payout.amount.decimal} ${payout.currency}, ${payout.id}`
+      found.undecided.push(`payout ${id}: ${sum}: nothing says whose AUSD was taken for it`)
+      continue
+    }
+    const place = taken.get(keyOf(authorization))
+    const base = rowOf(world, id, authorization, place?.hash ?? null)
+    if (payout) {
+      const fiatMinor = minorOf(payout.amount, payout.currency)
+      const rate = BigInt(wordOf(words, 'rate') || rateFor(fiatMinor, base.ausdMicro))
+      const named = {
+        ...{ quoteId: wordOf(words, 'quote_id') || `lost:${id}`, fiatMinor, rateMinorPerUsd: rate },
+        ...{ takenBy: wordOf(words, 'taken_by') || 'lost', channelCode: payout.channel_code },
+      }
+      const order = { state: 'paying' as const, providerPayoutId: payout.id, reason: null }
+      take(
+        { ...base, ...named, ...order, createdAt: new Date(payout.created) },
+        'ordered at the provider',
+      )
+    } else take(base, place ? 'taken and not ordered: it goes back' : 'not taken: it has failed')
+  }
+  for (const [key, { authorization, hash }] of taken) {
+    if (settled.has(key)) continue
+    if (world.giveBack.includes(hash)) {
+      take(rowOf(world, uuidFor('payout', `lost:${key}`), authorization, hash), 'to be given back')
+      continue
+    }
+    found.undecided.push(
+      `${authorization.value} micro AUSD of ${authorization.from} were taken in ${hash} for a cash-out that nobody knows: compare the provider's payouts, then add --give-back ${hash}`,
+    )
+  }
+  return found
+}
+
+export const keyOf = ({ from, nonce }: Pick<GivenAuthorization, 'from' | 'nonce'>): string =>
+  `${from}:${nonce}`.toLowerCase()
+const rateFor = (fiatMinor: bigint, ausdMicro: bigint) => (fiatMinor * 1_000_000n) / ausdMicro || 1n
+
+/** A cash-out that nobody was ordered to pay: given back when it was taken, failed otherwise. */
+function rowOf(
+  { known, bus }: World,
+  id: string,
+  authorization: SignedTransfer,
+  takeTxHash: string | null,
+): LostPayout {
+  const ausdMicro = BigInt(authorization.value)
+  const rate = known.rateMinorPerUsd ?? 1n
+  const guessedMinor = (ausdMicro * rate) / 1_000_000n || 1n
+  const fiatMinor = bus.takenMinor.get(id) ?? guessedMinor
+  return {
+    ...{ id, wallet: authorization.from, ausdMicro, fiatMinor, authorization, takeTxHash },
+    ...{ rateMinorPerUsd: rateFor(fiatMinor, ausdMicro), quoteId: `lost:${id}`, takenBy: 'lost' },
+    ...{ channelCode: 'lost', providerPayoutId: null, createdAt: new Date() },
+    ...(takeTxHash
+      ? { state: 'returning', reason: 'taken_late' }
+      : { state: 'failed', reason: 'take_failed' }),
+  }
+}

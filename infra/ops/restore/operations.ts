@@ -1,0 +1,87 @@
+import { contentHash } from '#shared/content-hash'
+import { idFor } from '#shared/ids'
+import type { Deed } from './deeds'
+import type { Names } from './explain'
+import { keyOf } from './lost-payouts'
+
+/**
+ * The relayer's record of what a deed was ordered for, so that it recognises the order when it comes
+ * again, does nothing, and names the transaction that did it. Undefined for what the chain itself
+ * makes harmless to repeat and whose order cannot be read from it: extensions and freezes, and a flag
+ * whose order the bus has lost.
+ */
+export function operationOf(deed: Deed, names: Names, treasury: string) {
+  switch (deed.does) {
+    case 'credit':
+    case 'repay': {
+      const named = names.refs.get(deed.ref)
+      if (!named) return undefined
+      const { refId, wallet } = named
+      const order = { refId, wallet, ausd: `${deed.ausdMicro}`, held: deed.held }
+      const payload = deed.does === 'repay' ? { ...order, paidAt: `${deed.paidAt}` } : order
+      return operation(deed.does, refId, wallet, payload)
+    }
+    case 'revoke': {
+      const named = names.refs.get(deed.ref)
+      if (!named) return undefined
+      const { refId, wallet } = named
+      return operation('revoke', refId, wallet, { refId, wallet, of: deed.of })
+    }
+    case 'verify': {
+      const order = names.bus.verifies.findLast(
+        ({ wallet, verified }) => wallet === deed.wallet && verified === deed.is,
+      )
+      if (!order) return undefined
+      const revision = BigInt(order.revision)
+      const cause = `${deed.wallet}:${revision}`
+      return { ...operation('verify', cause, deed.wallet, order), revision: `${revision}` }
+    }
+    case 'pay':
+      return operation('drip', deed.wallet, deed.wallet, { wallet: deed.wallet })
+    case 'move':
+      return moveOperation(deed.authorization, names, treasury)
+    default:
+      return undefined
+  }
+}
+export type LostOperation = NonNullable<ReturnType<typeof operationOf>>
+
+function moveOperation(
+  authorization: Extract<Deed, { does: 'move' }>['authorization'],
+  names: Names,
+  treasury: string,
+) {
+  const { from: wallet, to, nonce, value } = authorization
+  if (wallet === treasury) {
+    const back = names.returns.get(nonce)
+    if (!back) return undefined
+    const { payoutId } = back
+    return operation('return', payoutId, back.wallet, {
+      payoutId,
+      wallet: back.wallet,
+      ausd: value,
+    })
+  }
+  const { signature: _, ...terms } = authorization
+  const signed = { authorizationNonce: nonce, leavesMicro: value, contentHash: contentHash(terms) }
+  if (to !== treasury) {
+    const sendId = idFor('send', `${wallet}:${nonce}`)
+    return { ...operation('send', sendId, wallet, { sendId, authorization }), ...signed }
+  }
+  const payoutId = names.takes.get(keyOf(authorization))
+  if (!payoutId) return undefined
+  return { ...operation('take', payoutId, wallet, { payoutId, authorization }), ...signed }
+}
+
+const operation = (
+  kind: string,
+  cause: string,
+  wallet: string,
+  payload: Readonly<Record<string, unknown>>,
+) => ({
+  ...{ id: idFor('operation', `${kind}:${cause}`), kind, cause, wallet, payload },
+  contentHash: contentHash(payload),
+  revision: null as string | null,
+  authorizationNonce: null as string | null,
+  leavesMicro: '0',
+})

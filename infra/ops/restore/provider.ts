@@ -1,0 +1,89 @@
+import { Type } from 'typebox'
+import { openLog } from '#shared/log'
+import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
+import { ProviderNumber } from '#shared/provider/amount'
+import { openProviderClient, type ProviderAnswer } from '#shared/provider/client'
+import { type Listed, listAllTransactions } from '#shared/provider/transactions'
+
+const maybe = <T extends Type.TSchema>(schema: T) =>
+  Type.Optional(Type.Union([schema, Type.Null()]))
+const Words = maybe(Type.Record(Type.String(), Type.Unknown()))
+
+const Session = Type.Object({
+  payment_session_id: Type.String(),
+  reference_id: Type.String(),
+  amount: ProviderNumber,
+  currency: Type.String(),
+  payment_link_url: maybe(Type.String()),
+  expires_at: maybe(Type.String()),
+  created: maybe(Type.String()),
+  metadata: Words,
+})
+const Payment = Type.Object({
+  payment_id: Type.String(),
+  payment_request_id: maybe(Type.String()),
+  channel_code: Type.String(),
+  captures: maybe(Type.Array(Type.Object({ capture_timestamp: maybe(Type.String()) }))),
+  created: maybe(Type.String()),
+})
+const Payout = Type.Object({
+  id: Type.String(),
+  reference_id: Type.String(),
+  amount: ProviderNumber,
+  currency: Type.String(),
+  channel_code: Type.String(),
+  created: Type.String(),
+  metadata: Words,
+})
+const Payouts = Type.Object({ has_more: Type.Boolean(), data: Type.Array(Payout) })
+
+export type ProviderPlace = {
+  url: string
+  keys: Readonly<Record<ProviderAccount, string>>
+  requestsPerMinute: number
+}
+export type ListedMoney = Listed & { readonly account: ProviderAccount }
+export type Provider = ReturnType<typeof openProvider>
+
+const apiVersion = '2024-11-11'
+
+/** The payment provider, asked by an operator with our own keys; it only reads. */
+export function openProvider({ url, keys, requestsPerMinute }: ProviderPlace) {
+  const log = openLog('operator', 'silent')
+  const open = (account: ProviderAccount) =>
+    openProviderClient({
+      ...{ baseUrl: url, secretKey: keys[account], account, requestsPerMinute, log },
+    })
+  const clients = { ID: open('ID'), MY: open('MY') }
+  return {
+    /** Money that came in, and payouts, that changed since; throws when a list is not whole. */
+    list: async (types: ('payment' | 'payout')[], since: Date): Promise<ListedMoney[]> => {
+      const updatedTo = new Date(Date.now() + 3_600_000)
+      const order = { types, updatedFrom: since, updatedTo }
+      const lists = providerAccounts.map(async (account) =>
+        (await listAllTransactions(clients[account], order)).map((row) => ({ ...row, account })),
+      )
+      return (await Promise.all(lists)).flat()
+    },
+    checkout: async (account: ProviderAccount, id: string) =>
+      found(await clients[account].get(`/sessions/${id}`, { schema: Session })),
+    payment: async (account: ProviderAccount, id: string) =>
+      found(await clients[account].get(`/v3/payments/${id}`, { schema: Payment, apiVersion })),
+    /** The payouts that carry our id; throws unless the provider said how many there are. */
+    payoutsOf: async (id: string) => {
+      const query = new URLSearchParams({ reference_id: id, limit: '10' })
+      const answer = await clients.ID.get(`/v2/payouts?${query}`, { schema: Payouts })
+      if ('refused' in answer) throw refusal(answer)
+      return answer.ok.data.filter(({ reference_id }) => reference_id === id)
+    },
+  }
+}
+
+const refusal = ({ refused }: Extract<ProviderAnswer<unknown>, { refused: unknown }>) =>
+  new Error(`the provider refused to answer: ${refused.status} ${refused.code}`)
+
+function found<T>(answer: ProviderAnswer<T>): T | undefined {
+  if ('ok' in answer) return answer.ok
+  if (answer.refused.meaning === 'not_found') return undefined
+  throw refusal(answer)
+}

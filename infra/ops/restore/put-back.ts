@@ -1,0 +1,119 @@
+import type { Sql, TransactionSql } from 'postgres'
+import type { LaneTransaction } from './lane'
+import type { LostOperation } from './operations'
+import type { LostPayment, LostPayout } from './world'
+
+/** All that is put back, decided before anything is written. */
+export type PutBack = {
+  since: Date
+  payments: readonly LostPayment[]
+  payouts: readonly LostPayout[]
+  /** Wallets whose identity provider is to be asked again. */
+  asked: readonly { wallet: string; provider: string }[]
+  transactions: readonly { transaction: LaneTransaction; operations: readonly LostOperation[] }[]
+}
+
+/** Writes everything in one transaction, or nothing. What is there already stays as it is. */
+export const putBack = (sql: Sql, what: PutBack): Promise<unknown> =>
+  sql.begin(async (tx) => {
+    const leased = await tx`select 1 from chain_relayer.lane where leased_until > now() for update`
+    if (leased.length > 0 && what.transactions.length > 0)
+      throw new Error('chain-relayer was started meanwhile: nothing was changed')
+    for (const row of what.payments) await insertPayment(tx, row)
+    for (const row of what.payouts) await insertPayout(tx, row)
+    for (const { wallet, provider } of what.asked)
+      await tx`insert into gateway.identity_rechecks (wallet, provider, next_check_at)
+        values (${wallet}, ${provider}, now()) on conflict do nothing`
+    for (const { transaction, operations } of what.transactions)
+      await insertTransaction(tx, transaction, operations)
+    await readListsAgain(tx, what.since)
+  })
+
+/**
+ * Its checks begin in a moment: the provider's list is read first, and what was refunded meanwhile is
+ * known before anything is credited.
+ */
+const checkAfterMs = 5_000
+
+const insertPayment = (tx: TransactionSql, row: LostPayment) => {
+  const values = Object.entries(row).map(([name, value]) => [
+    name,
+    typeof value === 'bigint' ? value.toString() : value,
+  ])
+  return tx`insert into payments.payments ${tx({ ...Object.fromEntries(values), next_check_at: new Date(Date.now() + checkAfterMs) })}
+    on conflict do nothing`
+}
+
+/** The account's details are at the provider alone: nothing more is ordered under this row. */
+const insertPayout = (tx: TransactionSql, row: LostPayout) => {
+  const { wallet, providerPayoutId, createdAt } = row
+  const values = {
+    ...{ id: row.id, state: row.state, wallet, authorizer: wallet, reason: row.reason },
+    ausd_micro: row.ausdMicro.toString(),
+    fiat_minor: row.fiatMinor.toString(),
+    rate_minor_per_usd: row.rateMinorPerUsd.toString(),
+    ...{ quote_id: row.quoteId, taken_by: row.takenBy, channel_code: row.channelCode },
+    authorization_nonce: row.authorization.nonce,
+    authorization: tx.json(row.authorization),
+    ...{ bank_details: '', bank_details_key_id: 'lost' },
+    ...{ provider_payout_id: providerPayoutId, take_tx_hash: row.takeTxHash },
+    ...(providerPayoutId ? { attempts: 1, attempted_at: createdAt } : {}),
+    ...{ created_at: createdAt, next_check_at: new Date() },
+  }
+  return tx`insert into payouts.payouts ${tx(values)} on conflict do nothing`
+}
+
+/** A nonce that is accounted for, what it carried, and the next nonce of its lane. */
+async function insertTransaction(
+  tx: TransactionSql,
+  transaction: LaneTransaction,
+  operations: readonly LostOperation[],
+): Promise<void> {
+  const { lane, nonce, hash, blockNumber, blockHash, to, data, valueWei, deeds } = transaction
+  const place = { tx_hash: hash, block_number: blockNumber.toString(), block_hash: blockHash }
+  const isNoop = deeds?.length === 1 && deeds[0]!.does === 'nothing'
+  const outcome = transaction.reverted ? 'reverted' : isNoop ? 'noop' : deeds ? 'ok' : 'foreign'
+  const ids = operations.map(({ id }) => id)
+  const values = {
+    ...{ lane, nonce, to, data, value_wei: valueWei.toString(), outcome, ...place },
+    purpose: isNoop ? 'noop' : (deeds?.length ?? 0) > 1 ? 'batch' : 'op',
+    operation_ids: tx.json(ids),
+  }
+  await tx`insert into chain_relayer.transaction ${tx(values)}
+    on conflict (lane, nonce) do update set outcome = excluded.outcome, tx_hash = excluded.tx_hash,
+      block_number = excluded.block_number, block_hash = excluded.block_hash, updated_at = now()
+    where transaction.outcome is null`
+  for (const one of operations) await insertOperation(tx, one, { lane, nonce, ...place })
+  // What the rows say it carried, and it did not: another fee, or a noop, took its nonce.
+  await tx`update chain_relayer.operation set state = 'waiting', not_before = now()
+    where lane = ${lane} and nonce = ${nonce} and state = 'assigned'`
+  await tx`update chain_relayer.lane set fault = null, updated_at = now(),
+      next_nonce = greatest(next_nonce, ${nonce + 1}) where address = ${lane}`
+}
+
+/** Settled where it was done. One that had settled before, without this transaction, stays so. */
+const insertOperation = (
+  tx: TransactionSql,
+  one: LostOperation,
+  place: Record<string, unknown>,
+) => {
+  const { id, kind, cause, wallet, payload, revision } = one
+  const values = {
+    ...{ id, kind, cause, wallet, revision, payload: tx.json(payload as never) },
+    ...{ content_hash: one.contentHash, authorization_nonce: one.authorizationNonce },
+    ...{ leaves_micro: one.leavesMicro, state: 'settled', ...place },
+  }
+  return tx`insert into chain_relayer.operation ${tx(values as never)}
+    on conflict (id) do update set state = 'settled', reason = null, watch_at = null,
+      lane = excluded.lane, nonce = excluded.nonce, tx_hash = excluded.tx_hash,
+      block_number = excluded.block_number, block_hash = excluded.block_hash, updated_at = now()
+    where operation.state <> 'settled' and operation.content_hash = excluded.content_hash`
+}
+
+/** The provider's lists are read once more from before the backup on, and all of their rows received. */
+async function readListsAgain(tx: TransactionSql, since: Date): Promise<void> {
+  await tx`update payments.listings set due_at = now(), read_at = least(read_at, ${since})`
+  await tx`update payouts.listings set due_at = now(), read_at = least(read_at, ${since})`
+  await tx`delete from payments.inbox where consumer = 'payments-list' and done_at >= ${since}`
+  await tx`delete from payouts.inbox where consumer = 'payouts-list' and done_at >= ${since}`
+}
