@@ -1,0 +1,66 @@
+import { spawnSync } from 'node:child_process'
+import { chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { postgresAnswers } from '#infra/local/postgres'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+
+export type BaseBackup = Disposable & {
+  readonly takenAt: Date
+  /** Where the server's files are, and where they were copied to. */
+  readonly dataDir: string
+  readonly copied: string
+}
+
+/** Keeps owners and modes, which the server insists on. Files may vanish while it runs. */
+const copy = (from: string, to: string) => {
+  const { status, stderr } = spawnSync('cp', ['-a', from, to], { encoding: 'utf8' })
+  if (status !== 0 && !/No such file/.test(stderr)) throw new Error(stderr)
+}
+
+/**
+ * A physical base backup of a stack's running Postgres, made as `pg_basebackup` makes it: the server
+ * is told, its files are copied while it works, and then the log of what it did meanwhile.
+ * https://www.postgresql.org/docs/current/continuous-archiving.html#BACKUP-LOWLEVEL-BASE-BACKUP
+ */
+export async function takeBaseBackup(stack: Stack): Promise<BaseBackup> {
+  const dir = mkdtempSync(join(tmpdir(), 'base-backup-'))
+  const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
+  try {
+    const [{ dir: dataDir }] = await sql<[{ dir: string }]>`
+      select current_setting('data_directory') as dir`
+    const [{ now: takenAt }] = await sql<[{ now: Date }]>`select now()`
+    await sql`select pg_backup_start('base backup', true)`
+    copy(dataDir, join(dir, 'data'))
+    const [{ labelfile }] = await sql<[{ labelfile: string }]>`
+      select labelfile from pg_backup_stop(false)`
+    const copied = join(dir, 'data')
+    rmSync(join(copied, 'pg_wal'), { recursive: true })
+    copy(join(dataDir, 'pg_wal'), copied)
+    for (const name of ['postmaster.pid', 'postmaster.opts'])
+      rmSync(join(copied, name), { force: true })
+    const label = join(copied, 'backup_label')
+    writeFileSync(label, labelfile)
+    const { uid, gid } = statSync(dataDir)
+    chownSync(label, uid, gid)
+    const remove = () => rmSync(dir, { recursive: true, force: true })
+    return { takenAt, dataDir, copied, [Symbol.dispose]: remove }
+  } finally {
+    await sql.end({ timeout: 2 })
+  }
+}
+
+/** Puts Postgres back as it was then; everything it was told since is gone. */
+export async function restoreBaseBackup(
+  stack: Stack,
+  { dataDir, copied }: BaseBackup,
+): Promise<void> {
+  const server = stack.process('postgres')
+  await server.stop('SIGQUIT')
+  rmSync(dataDir, { recursive: true, force: true })
+  copy(copied, dataDir)
+  server.start()
+  await waitUntil('Postgres answering', () => postgresAnswers(stack.adminUrl))
+}

@@ -1,0 +1,142 @@
+import { outsideOf } from '#infra/demo/outside'
+import type { Person } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { serviceNames } from '#shared/messages/topic'
+import { settle } from '../attacks/fixture'
+import { query } from '../support/database'
+import { ausdOf } from '../support/ledger'
+import { newUser, verifiedUser } from '../support/people'
+import { type Checkout, cashoutBody, entryIn, openCheckout } from '../support/requests'
+
+const wealth = { ausdMicro: 60_000_000n }
+/** Account number of a bank that refuses, so that the money is taken and given back. */
+const refusedAccount = '999999'
+
+const topup = (person: Person, method: 'qr' | 'card'): Promise<Checkout> =>
+  openCheckout(person, { pair: 'USD/IDR', amount: '50000', method })
+
+/** A cash-out that was accepted: its payout id. */
+async function cashOut(stack: Stack, person: Person, accountNumber?: string): Promise<string> {
+  const body = await cashoutBody(stack, person, accountNumber ? { accountNumber } : {})
+  const reply = await person.post('/cashouts', body)
+  if (reply.status !== 200) throw new Error(`refused: ${JSON.stringify(reply.body)}`)
+  return reply.body.payoutId
+}
+
+/** Somebody with collateral, and a debt of one dollar. */
+async function debtor(stack: Stack): Promise<Person> {
+  const person = await verifiedUser(stack, wealth)
+  const { paymentId } = await topup(person, 'qr')
+  await outsideOf(stack.info).pay(paymentId, 'QRIS')
+  await entryIn(person, paymentId, 'credited')
+  await person.draw(1_000_000n)
+  return person
+}
+
+const isThere = async (stack: Stack, text: string) => (await query(stack, text)).length > 0
+
+/** What there is when the backup is taken: people, open checkouts, and cash-outs in the middle. */
+export async function before(stack: Stack) {
+  const outside = outsideOf(stack.info)
+  const ana = await debtor(stack)
+  const citra = await debtor(stack)
+  const eka = await verifiedUser(stack, wealth)
+  const budi = await newUser(stack)
+  await budi.post('/me/verification', {})
+  const open = await topup(ana, 'qr')
+  const card = await topup(ana, 'card')
+  const settlement = await settle(ana)
+  const settled = await cashOut(stack, eka)
+  await entryIn(eka, settled, 'paid')
+  // The provider answers nobody: the cash-out is `paying`.
+  await outside.faults({ api: { errorRate: 1 } })
+  const paying = await cashOut(stack, eka)
+  const isPaying = `select 1 from payouts.payouts where id = '${paying}' and state = 'paying'`
+  await waitUntil('an attempt to pay', () => isThere(stack, isPaying))
+  // No node keeps what the relayer sends: the cash-out is `taking`, its transaction is signed.
+  stack.rpcProxy!.setFaults({ swallowSendRate: 1 })
+  const taking = await cashOut(stack, eka)
+  const isSigned = `select 1 from chain_relayer.operation where cause = '${taking}' and state = 'assigned'`
+  await waitUntil('a signed transaction', () => isThere(stack, isSigned))
+  return { ana, citra, budi, eka, open, card, settlement, settled, paying, taking }
+}
+export type Before = Awaited<ReturnType<typeof before>>
+
+/**
+ * The hour that the backup does not know, with traffic of every path: each of what stood in the middle
+ * goes on, and each is begun anew. At its end some are in the middle again.
+ */
+export async function lostHour(stack: Stack, { ana, citra, budi, eka, ...was }: Before) {
+  const outside = outsideOf(stack.info)
+  await outside.calm()
+  stack.rpcProxy!.setFaults({}) // What was swallowed stays so: another attempt is signed.
+  await outside.pay(was.open.paymentId, 'QRIS')
+  await outside.pay(was.card.paymentId, 'CARDS')
+  await outside.pay(was.settlement.paymentId, 'BCA_VIRTUAL_ACCOUNT')
+  await outside.identity(budi.wallet, 'approved')
+  const dewi = await newUser(stack, { wei: 0n })
+  await dewi.post('/me/verification', {})
+  await outside.identity(dewi.wallet, 'approved')
+  const late = await topup(citra, 'qr')
+  const card = await topup(citra, 'card')
+  const settlement = await settle(citra)
+  await outside.pay(late.paymentId, 'QRIS')
+  await outside.pay(card.paymentId, 'CARDS')
+  await outside.pay(settlement.paymentId, 'BCA_VIRTUAL_ACCOUNT')
+  const paid = await cashOut(stack, eka)
+  const returned = await cashOut(stack, eka, refusedAccount)
+  const authorization = await eka.sign({ to: dewi.wallet, valueMicro: 1_500_000n })
+  const { sendId } = (await eka.post('/sends', { authorization })).body
+  await entryIn(ana, was.open.paymentId, 'credited')
+  await entryIn(ana, was.card.paymentId, 'credited')
+  await entryIn(ana, was.settlement.paymentId, 'repaid')
+  await entryIn(citra, late.paymentId, 'credited')
+  await entryIn(citra, card.paymentId, 'credited')
+  await entryIn(citra, settlement.paymentId, 'repaid')
+  await entryIn(eka, was.paying, 'paid')
+  await entryIn(eka, was.taking, 'paid')
+  await entryIn(eka, paid, 'paid')
+  await entryIn(eka, returned, 'returned')
+  await entryIn(eka, sendId, 'sent')
+  for (const person of [budi, dewi])
+    await person.until('native coin', (me) => me.verified && me.balance.native !== '0')
+  return {
+    dewi,
+    late,
+    card,
+    settlement,
+    paid,
+    returned,
+    sendId,
+    ...(await inTheMiddle(stack, citra, eka)),
+  }
+}
+export type LostHour = Awaited<ReturnType<typeof lostHour>>
+
+/** Begun at the end of the hour: an unpaid checkout, a paid one without its credit, a take alone. */
+async function inTheMiddle(stack: Stack, citra: Person, eka: Person) {
+  const unpaid = await topup(citra, 'qr')
+  const heldMicro = await ausdOf(stack, eka.account.address)
+  const middle = await cashOut(stack, eka)
+  const isOrdered = `select 1 from chain_relayer.operation where cause = '${middle}'`
+  await waitUntil('the order of its take', () => isThere(stack, isOrdered))
+  await stack.process('payouts').stop('SIGKILL') // Before the take is final.
+  await waitUntil('its take', async () => (await ausdOf(stack, eka.account.address)) < heldMicro)
+  const uncredited = await topup(citra, 'qr')
+  stack.rpcProxy!.setFaults({ swallowSendRate: 1 })
+  await outsideOf(stack.info).pay(uncredited.paymentId, 'QRIS')
+  const isSigned = `select 1 from chain_relayer.operation where cause = '${uncredited.paymentId}' and state = 'assigned'`
+  await waitUntil('its credit being sent', () => isThere(stack, isSigned))
+  return { unpaid, uncredited, middle }
+}
+
+export const stopServices = (stack: Stack) =>
+  Promise.all(serviceNames.map((name) => stack.process(name).stop('SIGTERM')))
+
+export async function startServices(stack: Stack): Promise<void> {
+  stack.rpcProxy!.setFaults({})
+  for (const name of serviceNames) stack.process(name).start()
+  const isReady = async () => (await fetch(`${stack.info.ops.gateway}/ready`)).ok
+  await waitUntil('every service being ready', isReady, 60_000)
+}

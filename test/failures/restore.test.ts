@@ -1,0 +1,260 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createWalletClient, http, publicActions } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { outsideOf } from '#infra/demo/outside'
+import type { Person } from '#infra/demo/person'
+import { laneKeys } from '#infra/local/environment'
+import { bid } from '#infra/local/fees'
+import { repositoryDir } from '#infra/local/folders'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { checkBooks } from '#infra/ops/books-check'
+import { listInFlight } from '#infra/ops/in-flight'
+import { placeOf } from '#infra/ops/place'
+import { checkRecord } from '#infra/ops/record-check'
+import { withDatabase } from '#infra/ops/stack'
+import { chainOf } from '#shared/chain/client'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { refOf } from '#shared/chain/ref'
+import { becomes, loseJetStream, readerOf, watchful } from '../attacks/fixture'
+import { query, rowCounts } from '../support/database'
+import { ausdOf } from '../support/ledger'
+import { entryIn, openCheckout } from '../support/requests'
+import { ownStack } from '../support/stack'
+import { restoreBaseBackup, takeBaseBackup } from './base-backup'
+import {
+  type Before,
+  before,
+  type LostHour,
+  lostHour,
+  startServices,
+  stopServices,
+} from './lost-hour'
+
+let stack: Stack
+afterEach(() => stack?.[Symbol.asyncDispose]())
+
+const lanes = laneKeys.map((key) => privateKeyToAccount(key))
+const countsOfLanes = () =>
+  Promise.all(lanes.map(({ address }) => readerOf(stack).getTransactionCount({ address })))
+const rows = async () => ({
+  ...(await rowCounts(stack)),
+  lanes: await query(stack, 'select address, next_nonce from chain_relayer.lane order by address'),
+  operations: await query(stack, 'select count(*) from chain_relayer.operation'),
+})
+
+/** Runs the operator's command against this stack, as an operator does: what it says, and its exit. */
+async function restore(...words: string[]) {
+  const run = Bun.spawn([process.execPath, 'infra/ops/restore/main.ts', ...words], {
+    ...{ cwd: repositoryDir, stdout: 'pipe', stderr: 'pipe' },
+    env: { ...process.env, LOCAL_DIR: stack.dir },
+  })
+  const said = (await new Response(run.stdout).text()) + (await new Response(run.stderr).text())
+  return `${said}exit ${await run.exited}`
+}
+
+const toDecide = (said: string) => said.split('\n').filter((line) => line.startsWith('to decide:'))
+
+/** Somebody sends with the key of a lane: to nobody in particular, one wei. */
+async function sendWithStolenKey(): Promise<string> {
+  const { rpcUrl, chainId } = stack.info.chain
+  const client = createWalletClient({
+    ...{ account: lanes[1]!, chain: chainOf(chainId), transport: http(rpcUrl) },
+  }).extend(publicActions)
+  const to = privateKeyToAccount(generatePrivateKey()).address
+  const hash = await client.sendTransaction({ to, value: 1n, gas: 21_000n, ...(await bid(client)) })
+  await client.waitForTransactionReceipt({ hash, pollingInterval: 50 })
+  const isFinal = async () => {
+    const { blockNumber } = await client.getTransactionReceipt({ hash })
+    return (await client.getBlock({ blockTag: 'finalized' })).number >= blockNumber
+  }
+  await waitUntil('it being final', isFinal)
+  return hash
+}
+
+/** The transactions in which the credit line acted under a payment's ref. */
+async function effectsOf(paymentId: string): Promise<string[]> {
+  const { creditLine: address } = stack.info.chain
+  const read = (eventName: 'CollateralAdded' | 'Repaid') =>
+    readerOf(stack).getContractEvents({
+      ...{ address: address as `0x${string}`, abi: creditLineAbi, eventName, fromBlock: 0n },
+      ...{ args: { ref: refOf(paymentId) }, strict: true },
+    })
+  const events = [...(await read('CollateralAdded')), ...(await read('Repaid'))]
+  return [...new Set(events.map(({ transactionHash }) => transactionHash as string))]
+}
+
+/** Payouts at the provider, by our id. */
+async function transfersAtProvider(): Promise<Record<string, number>> {
+  const { payouts } = await outsideOf(stack.info).book()
+  const byId = Map.groupBy(payouts!, ({ reference_id }) => reference_id as string)
+  return Object.fromEntries([...byId].map(([id, found]) => [id, found.length]))
+}
+
+const nativeOf = ({ account: { address } }: Person) => readerOf(stack).getBalance({ address })
+
+/** How everything stood when Postgres was lost: chain and provider know it, and go on from there. */
+async function outsideNow(was: Before, hour: LostHour) {
+  return {
+    lanes: await countsOfLanes(),
+    transfers: await transfersAtProvider(),
+    native: await Promise.all([was.budi, hour.dewi].map(nativeOf)),
+  }
+}
+
+/** What the provider was paid for, and the state each must end in. */
+const paymentsOf = (was: Before, hour: LostHour) =>
+  [
+    ...[[was.ana, was.open, 'credited'] as const, [was.ana, was.card, 'credited'] as const],
+    ...[[was.ana, was.settlement, 'repaid'] as const, [was.citra, hour.late, 'credited'] as const],
+    ...[
+      [was.citra, hour.card, 'credited'] as const,
+      [was.citra, hour.uncredited, 'credited'] as const,
+    ],
+    [was.citra, hour.settlement, 'repaid'] as const,
+  ] as const
+
+/** An hour is lost: the backup is back in place, and the services run on its rows. */
+async function loseAnHour() {
+  const settings = { 'chain-relayer': { BUMP_AFTER_MS: '2000' } }
+  stack = await ownStack({
+    ...{ proxied: true, env: { ...watchful, ...settings } },
+    terms: { holdSeconds: 4, minCycleSeconds: 0 },
+  })
+  const was = await before(stack)
+  const backup = await takeBaseBackup(stack)
+  const since = backup.takenAt.toISOString()
+  const hour = await lostHour(stack, was)
+  await stopServices(stack)
+  const then = await outsideNow(was, hour)
+  await restoreBaseBackup(stack, backup)
+  backup[Symbol.dispose]()
+  return { was, hour, then, since }
+}
+
+/** Everything is as it would be had nothing been lost, to the last unit. */
+async function expectAllBack(was: Before, hour: LostHour, native: bigint[]) {
+  for (const [person, { paymentId }, state] of paymentsOf(was, hour)) {
+    const { txHash } = await entryIn(person, paymentId, state)
+    expect(await effectsOf(paymentId)).toEqual([txHash])
+  }
+  for (const id of [was.settled, was.paying, was.taking, hour.paid])
+    await entryIn(was.eka, id, 'paid')
+  await entryIn(was.eka, hour.returned, 'returned')
+  await entryIn(was.eka, hour.sendId, 'sent')
+  // Four cash-outs of 5 were paid and 1.5 was sent; what was taken and not paid is back.
+  await becomes(() => ausdOf(stack, was.eka.account.address), 38_500_000n)
+  expect(await transfersAtProvider()).toEqual({
+    ...{ [was.settled]: 1, [was.paying]: 1, [was.taking]: 1, [hour.paid]: 1, [hour.returned]: 1 },
+  })
+  expect(await Promise.all([was.budi, hour.dewi].map(nativeOf))).toEqual(native)
+  for (const person of [was.budi, hour.dewi]) expect((await person.me()).verified).toBe(true)
+  const people = [was.budi, hour.dewi].map(({ wallet }) => `'${wallet}'`)
+  const settled = `select 1 from gateway.identities where state = 'verified' and drip_settled_at is not null
+    and flag_settled_at is not null and sweep_at is null and wallet in (${people})`
+  await becomes(async () => (await query(stack, settled)).length, 2, 30_000)
+  expect((await was.ana.me()).drawn).toBe('0')
+  expect((await was.citra.me()).drawn).toBe('0')
+  await becomes(
+    async () => {
+      const open = await withDatabase(stack.adminUrl, listInFlight)
+      return open.map(({ what, state }) => `${what} ${state}`)
+    },
+    [],
+    30_000,
+  )
+  expect(
+    await query(stack, 'select fault from chain_relayer.lane where fault is not null'),
+  ).toEqual([])
+  expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
+  for (const { account } of [was.ana, was.citra])
+    expect(await checkRecord(placeOf(stack.info), account.address)).toEqual([])
+}
+
+describe('Postgres is put back from a backup, while chain and provider went on', () => {
+  test('and the bus kept its store: the relayer refuses, and one command brings every item back', async () => {
+    const { was, hour, then, since } = await loseAnHour()
+
+    // Nobody notices, and the services start on the old rows.
+    await startServices(stack)
+    const log = () => readFileSync(join(stack.dir, 'logs/chain-relayer.log'), 'utf8')
+    await waitUntil('the relayer refusing', () => /"fault":"chain_ahead".*"alarm":true/.test(log()))
+    await entryIn(was.eka, was.paying, 'paid')
+    for (const one of [was.open, was.card, was.settlement])
+      await entryIn(was.ana, one.paymentId, 'paid')
+    const waiting = `select 1 from chain_relayer.operation where cause = '${was.card.paymentId}' and state = 'waiting'`
+    await waitUntil(
+      'its credit being ordered again',
+      async () => (await query(stack, waiting)).length > 0,
+    )
+    expect(await outsideNow(was, hour)).toEqual(then)
+
+    // The operator's steps, as in infra/README.md.
+    const running = await restore('--since', since, '--apply')
+    expect(running).toMatch(/a lane is blocked: stop it first: nothing was changed\nexit 1$/)
+    await stopServices(stack)
+    const stolen = await sendWithStolenKey()
+    const stood = await rows()
+    const dry = await restore('--since', since)
+    expect(dry).toEndWith('nothing was changed\nexit 1')
+    expect(toDecide(dry)).toEqual([expect.stringContaining(`--accept ${stolen}`)])
+    const refused = await restore('--since', since, '--apply')
+    expect(refused).toEndWith('what nobody can explain: nothing was changed\nexit 1')
+    expect(await rows()).toEqual(stood)
+    const applied = await restore('--since', since, '--accept', stolen, '--apply')
+    expect(applied).toEndWith('put back\nexit 0')
+    const again = await restore('--since', since)
+    expect(again).toContain('rows to be put back: 0 payments, 0 cash-outs')
+    expect(again).toEndWith('exit 0')
+
+    await startServices(stack)
+    await entryIn(was.eka, hour.middle, 'returned')
+    await expectAllBack(was, hour, then.native)
+
+    // A checkout that nobody knew of is paid only now.
+    await outsideOf(stack.info).pay(hour.unpaid.paymentId, 'QRIS')
+    const nobodys = `select 1 from payments.anomalies where kind = 'money_unmatched'`
+    await waitUntil('an alarm', async () => (await query(stack, nobodys)).length > 0)
+    expect(await restore('--since', since, '--apply')).toEndWith('put back\nexit 0')
+    await entryIn(was.citra, hour.unpaid.paymentId, 'credited')
+    expect(await effectsOf(hour.unpaid.paymentId)).toHaveLength(1)
+    expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
+  }, 180_000)
+
+  test('and the bus lost its store as well: what only a person can know is asked, with its sums', async () => {
+    const { was, hour, then, since } = await loseAnHour()
+    await loseJetStream(stack)
+
+    const dry = await restore('--since', since)
+    expect(dry).toEndWith('nothing was changed\nexit 1')
+    const asked = toDecide(dry)
+    const hashOf = (line: string | undefined) =>
+      /--(?:accept|give-back) (0x[0-9a-f]{64})/.exec(line ?? '')?.[1]
+    const money = asked.find((line) => line.includes(hour.uncredited.paymentId))
+    expect(money).toContain('50000 IDR')
+    const take = asked.find((line) => line.includes('--give-back'))
+    expect(take).toContain(`5000000 micro AUSD of ${was.eka.wallet}`)
+    const verified = hashOf(
+      asked.find((line) => line.includes('--accept') && hashOf(line) !== hashOf(take)),
+    )
+    expect(asked).toHaveLength(4) // The take is asked about as a transaction too.
+    expect(await restore('--since', since, '--apply')).toEndWith('nothing was changed\nexit 1')
+
+    // What the dashboards of both providers and the list of payouts say.
+    const { sessions } = await outsideOf(stack.info).book()
+    const checkout = sessions!.find((one) => one.reference_id === hour.uncredited.paymentId)!
+    const decided = [
+      ...['--checkout', checkout.payment_session_id, '--give-back', hashOf(take)!],
+      ...['--accept', verified!],
+    ]
+    const applied = await restore('--since', since, ...decided, '--apply')
+    expect(applied).toEndWith('put back\nexit 0')
+    await startServices(stack)
+    await expectAllBack(was, hour, then.native)
+    const next = await openCheckout(was.ana, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
+    await outsideOf(stack.info).pay(next.paymentId, 'QRIS')
+    await entryIn(was.ana, next.paymentId, 'credited')
+  }, 180_000)
+})
