@@ -45,11 +45,25 @@ const rows = async () => ({
   operations: await query(stack, 'select count(*) from chain_relayer.operation'),
 })
 
+/** What an operator of containers gives the command, in place of a local stack's folder. */
+const told = ({ info }: Stack) => ({
+  ...{ DATABASE_ADMIN_URL: info.postgres.url, GATEWAY_URL: info.gateway, DEPLOY_BLOCK: '0' },
+  ...{ RPC_URL: info.chain.rpcUrl, AUSD_ADDRESS: info.chain.ausd },
+  ...{ CREDIT_LINE_ADDRESS: info.chain.creditLine, TREASURY_ADDRESS: info.chain.treasury },
+  ...{ NATS_URL: info.nats.url, NATS_PASSWORD_ADMIN: info.nats.admin.password },
+  ...{ PROVIDER_URL: info.sandbox, PROVIDER_ID_SECRET_KEY: info.provider.ID.secretKey },
+  PROVIDER_MY_SECRET_KEY: info.provider.MY.secretKey,
+})
+
 /** Runs the operator's command against this stack, as an operator does: what it says, and its exit. */
 async function restore(...words: string[]) {
   const run = Bun.spawn([process.execPath, 'infra/ops/restore/main.ts', ...words], {
     ...{ cwd: repositoryDir, stdout: 'pipe', stderr: 'pipe' },
-    env: { ...process.env, LOCAL_DIR: stack.dir },
+    env: {
+      ...process.env,
+      LOCAL_DIR: stack.dir,
+      ...(words.includes('--apply') ? told(stack) : {}),
+    },
   })
   const said = (await new Response(run.stdout).text()) + (await new Response(run.stderr).text())
   return `${said}exit ${await run.exited}`
