@@ -36,6 +36,7 @@ import {
 let stack: Stack
 afterEach(() => stack?.[Symbol.asyncDispose]())
 
+const once = { checksMax: 1, betweenMs: 0 }
 const lanes = laneKeys.map((key) => privateKeyToAccount(key))
 const countsOfLanes = () =>
   Promise.all(lanes.map(({ address }) => readerOf(stack).getTransactionCount({ address })))
@@ -209,6 +210,9 @@ describe('Postgres is put back from a backup, while chain and provider went on',
     const running = await restore('--since', since, '--apply')
     expect(running).toMatch(/a lane is blocked: stop it first: nothing was changed\nexit 1$/)
     await stopServices(stack)
+    const missing = await checkBooks(placeOf(stack.info), stack.adminUrl, once)
+    for (const { paymentId } of [hour.late, hour.card, hour.settlement, hour.uncredited])
+      expect(missing).toContain(`the provider has money for ${paymentId}, but no row has`)
     const stolen = await sendWithStolenKey()
     const stood = await rows()
     const dry = await restore('--since', since)

@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'bun:test'
+import { refOf } from '#shared/chain/ref'
+import { idFor } from '#shared/ids'
+import { findPayments } from './lost-payments'
+import { findPayouts } from './lost-payouts'
+import type { World } from './world'
+
+const quoteId = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
+const id = idFor('payment', quoteId)
+const payoutId = '0f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
+const [wallet, treasury] = [`0x${'a'.repeat(40)}`, `0x${'4'.repeat(40)}`] as const
+const nonce = `0x${'9'.repeat(64)}` as const
+const hash = `0x${'7'.repeat(64)}` as const
+const at = new Date('2026-11-22T01:30:00Z')
+
+/** What the provider keeps beside a checkout and beside a payout. */
+const words = {
+  ...{ kind: 'topup', method: 'qr', wallet, quote_id: quoteId, taken_by: 'somebody' },
+  ...{ rate: '16250', ausd: '3076923' },
+}
+const session = (metadata: Record<string, string> | null) => ({
+  ...{ payment_session_id: 'ps-1', reference_id: id, currency: 'IDR', metadata },
+  ...{ amount: { decimal: '50000' }, expires_at: at.toISOString(), created: at.toISOString() },
+})
+const payout = (metadata: Record<string, string> | null) => ({
+  ...{ id: 'disb-1', reference_id: payoutId, amount: { decimal: '81250' }, currency: 'IDR' },
+  ...{ channel_code: 'ID_BCA', created: at.toISOString(), metadata },
+})
+const authorization = {
+  ...{ from: wallet, to: treasury, value: '5000000', validAfter: '0', validBefore: '99' },
+  ...{ nonce, signature: '0x12' as const },
+}
+const laneWith = (...deeds: object[]) =>
+  [{ hash, nonce: 7, deeds: deeds.map((deed) => ({ ...deed, done: true })) }] as never
+
+/** A world in which one payment and one payout were made that no row knows. */
+const worldOf = (
+  given: {
+    session?: ReturnType<typeof session>
+    payouts?: ReturnType<typeof payout>[]
+    bus?: object
+    lanes?: World['lanes']
+    giveBack?: string[]
+    listed?: World['listed']
+  } = {},
+): World => ({
+  known: {
+    ...{ payments: new Set(), refs: new Map(), payouts: new Set(), takes: new Map() },
+    ...{ returns: new Map(), asked: new Set(), frozen: new Set(), lanes: [], signed: new Set() },
+    ...{ openFrom: new Map(), identityProvider: undefined, rateMinorPerUsd: 16_000n },
+  },
+  bus: {
+    ...{ since: at, checkouts: new Map(), orders: new Map(), takes: new Map() },
+    ...{ takenMinor: new Map(), verifies: [], freezes: [], drips: new Set() },
+    ...given.bus,
+  },
+  provider: {
+    list: async () => [],
+    checkout: async () => given.session,
+    payment: async () => ({ payment_id: 'py-1', channel_code: 'QRIS', created: at.toISOString() }),
+    payoutsOf: async () => given.payouts ?? [],
+  },
+  lanes: given.lanes ?? [],
+  listed: given.listed ?? [],
+  ...{ treasury, checkouts: [], giveBack: given.giveBack ?? [] },
+})
+
+const paid: World['listed'] = [
+  {
+    ...{ transactionId: 'txn-1', type: 'payment', status: 'succeeded', productId: 'py-1' },
+    ...{ paymentRequestId: null, reference: `${id}_1f2e-1`, channel: null, currency: 'IDR' },
+    ...{ amountMinor: 50_000n, created: at, updated: at, account: 'ID' },
+  },
+]
+const checkouts = new Map([[id, { account: 'ID', checkoutId: 'ps-1' }]])
+const credit = { does: 'credit', ref: refOf(id), wallet, ausdMicro: 3_000_000n, held: true }
+const order = { refId: id, wallet, ausd: '3000000', held: false, kind: 'credit' }
+
+describe('a payment without a row', () => {
+  test.each([
+    [
+      'is what its checkout says was promised',
+      { session: session(words), bus: { checkouts } },
+      [`expired 3076923`],
+    ],
+    [
+      'is what the chain did, when its checkout is not known',
+      { lanes: laneWith(credit) },
+      ['paid 3000000'],
+    ],
+    [
+      'is what was ordered, when the chain did nothing yet',
+      { bus: { orders: new Map([[id, order]]) } },
+      ['paid 3000000'],
+    ],
+    ['is asked about, when nothing says whose it is', {}, []],
+    [
+      'is not what a checkout of another quote says',
+      { session: session({ ...words, quote_id: payoutId }), bus: { checkouts } },
+      [],
+    ],
+    ['is not what an empty checkout says', { session: session(null), bus: { checkouts } }, []],
+  ] as [string, Parameters<typeof worldOf>[0], string[]][])('%s', async (_, given, rows) => {
+    const found = await findPayments(worldOf({ ...given, listed: paid }))
+    expect(found.rows.map((row) => `${row.state} ${row.ausd_micro}`)).toEqual(rows)
+    expect(found.rows.every((row) => row.wallet === wallet)).toBe(true)
+    expect(found.undecided).toHaveLength(rows.length === 0 ? 1 : 0)
+  })
+})
+
+describe('a cash-out without a row', () => {
+  const promised = { ...words, ausd: '5000000', authorization_nonce: nonce }
+  const ordered: World['listed'] = [
+    { ...paid[0]!, type: 'payout', reference: payoutId, productId: 'disb-1' },
+  ]
+  const takes = new Map([[payoutId, authorization]])
+  const taken = laneWith({ does: 'move', authorization })
+  test.each([
+    [
+      'is paying, when the provider has it',
+      { payouts: [payout(promised)], listed: ordered, lanes: taken },
+      ['paying 81250'],
+      0,
+    ],
+    [
+      'is paying, when the bus alone says whose it is',
+      { payouts: [payout(null)], listed: ordered, lanes: taken, bus: { takes } },
+      ['paying 81250'],
+      0,
+    ],
+    [
+      'goes back, when it was taken and not ordered',
+      { lanes: taken, bus: { takes } },
+      ['returning 80000'],
+      0,
+    ],
+    [
+      'goes back at the worth that was told',
+      { lanes: taken, bus: { takes, takenMinor: new Map([[payoutId, 81_250n]]) } },
+      ['returning 81250'],
+      0,
+    ],
+    ['has failed, when it was not taken', { bus: { takes } }, ['failed 80000'], 0],
+    [
+      'is asked about, when its order says nothing and the bus is lost',
+      { payouts: [payout(null)], listed: ordered, lanes: taken },
+      [],
+      2,
+    ],
+    [
+      'is asked about, when the provider has two',
+      { payouts: [payout(promised), payout(promised)], listed: ordered, lanes: taken },
+      [],
+      2,
+    ],
+    ['is asked about, when it was taken and nobody knows for what', { lanes: taken }, [], 1],
+    [
+      'goes back, when a person says so',
+      { lanes: taken, giveBack: [hash] },
+      ['returning 80000'],
+      0,
+    ],
+  ] as [string, Parameters<typeof worldOf>[0], string[], number][])(
+    '%s',
+    async (_, given, rows, asked) => {
+      const found = await findPayouts(worldOf(given))
+      expect(found.rows.map((row) => `${row.state} ${row.fiatMinor}`)).toEqual(rows)
+      expect(found.undecided).toHaveLength(asked)
+    },
+  )
+})
