@@ -46,6 +46,7 @@ export async function before(stack: Stack) {
   await budi.post('/me/verification', {})
   const open = await topup(ana, 'qr')
   const card = await topup(ana, 'card')
+  const regretted = await topup(eka, 'card')
   const settlement = await settle(ana)
   const settled = await cashOut(stack, eka)
   await entryIn(eka, settled, 'paid')
@@ -59,7 +60,7 @@ export async function before(stack: Stack) {
   const taking = await cashOut(stack, eka)
   const isSigned = `select 1 from chain_relayer.operation where cause = '${taking}' and state = 'assigned'`
   await waitUntil('a signed transaction', () => isThere(stack, isSigned))
-  return { ana, citra, budi, eka, open, card, settlement, settled, paying, taking }
+  return { ana, citra, budi, eka, open, card, regretted, settlement, settled, paying, taking }
 }
 export type Before = Awaited<ReturnType<typeof before>>
 
@@ -73,6 +74,9 @@ export async function lostHour(stack: Stack, { ana, citra, budi, eka, ...was }: 
   stack.rpcProxy!.setFaults({}) // What was swallowed stays so: another attempt is signed.
   await outside.pay(was.open.paymentId, 'QRIS')
   await outside.pay(was.card.paymentId, 'CARDS')
+  await regret(stack, eka, was.regretted)
+  const regretted = await topup(eka, 'card')
+  await regret(stack, eka, regretted)
   await outside.pay(was.settlement.paymentId, 'BCA_VIRTUAL_ACCOUNT')
   await outside.identity(budi.wallet, 'approved')
   const dewi = await newUser(stack, { wei: 0n })
@@ -106,6 +110,7 @@ export async function lostHour(stack: Stack, { ana, citra, budi, eka, ...was }: 
     late,
     card,
     settlement,
+    regretted,
     paid,
     returned,
     sendId,
@@ -113,6 +118,14 @@ export async function lostHour(stack: Stack, { ana, citra, budi, eka, ...was }: 
   }
 }
 export type LostHour = Awaited<ReturnType<typeof lostHour>>
+
+/** Paid by card and refunded while it is held: the credit is on the chain, and its revocation. */
+async function regret(stack: Stack, person: Person, { paymentId }: Checkout): Promise<void> {
+  await outsideOf(stack.info).pay(paymentId, 'CARDS')
+  await entryIn(person, paymentId, 'held')
+  await outsideOf(stack.info).refund(paymentId)
+  await entryIn(person, paymentId, 'revoked')
+}
 
 /** Begun at the end of the hour: an unpaid checkout, a paid one without its credit, a take alone. */
 async function inTheMiddle(stack: Stack, citra: Person, eka: Person) {

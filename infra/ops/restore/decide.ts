@@ -9,7 +9,7 @@ import { findPayouts } from './lost-payouts'
 import { operationOf } from './operations'
 import { openProvider, type ProviderPlace } from './provider'
 import type { PutBack } from './put-back'
-import type { Found, LostPayment, LostPayout, World } from './world'
+import type { Found, FoundPayments, LostPayout, World } from './world'
 
 /** What a person asked for: the time of the backup, and what was found out elsewhere. */
 export type Asked = {
@@ -26,7 +26,7 @@ export type Decision = {
   /** Chain-relayer is running: its lanes were not read, nor what was taken by them. */
   relayerRuns: boolean
   busLostUntil: Date | undefined
-  payments: Found<LostPayment>
+  payments: FoundPayments
   payouts: Found<LostPayout>
   sent: readonly { transaction: LaneTransaction; why: readonly Explained[]; open: boolean }[]
   unexplained: readonly LaneTransaction[]
@@ -129,7 +129,12 @@ export function changeOf(
   identityProvider: string,
 ): PutBack {
   return {
-    ...{ since: readFrom({ since }), payments: payments.rows, payouts: payouts.rows },
+    ...{
+      since: readFrom({ since }),
+      payments: payments.rows,
+      paid: payments.paid,
+      payouts: payouts.rows,
+    },
     asked: peopleIn(sent, names).map((wallet) => ({ wallet, provider: identityProvider })),
     transactions: sent.map(({ transaction, why }) => ({
       transaction,

@@ -14,6 +14,8 @@ export type KnownLane = {
 /** What the rows know, as far as it explains what the lanes sent. Wallets in lower case. */
 export type Known = {
   payments: Set<string>
+  /** Payments of the last weeks that no ref was applied for, and what was promised: 10⁻⁶ AUSD. */
+  uncredited: Map<string, bigint>
   refs: Map<Hex, Named>
   payouts: Set<string>
   /** By `authorizer:nonce`, and by the nonce of a return: the payout. */
@@ -41,11 +43,20 @@ export const namesOf = (id: string, part: number, wallet: string, kind: Named['k
     return [refOf(refId), { refId, wallet: wallet.toLowerCase(), kind }]
   })
 
+/** States of a payment whose row does not know of any credit or repayment. */
+export const uncreditedStates = [
+  ...(['opening', 'awaiting_payment', 'expired', 'replaced', 'paid', 'refunded'] as const),
+]
+
 /** Reads it all in one snapshot. */
 export const readKnown = (sql: Sql): Promise<Known> =>
   sql.begin('isolation level repeatable read read only', async (tx) => {
     const payments = await tx<{ id: string; part: number; wallet: string; kind: Named['kind'] }[]>`
       select id, part, wallet, kind from payments.payments`
+    const uncredited = await tx<{ id: string; ausd: string }[]>`
+      select id, ausd_micro as ausd from payments.payments
+      where state = any(${[...uncreditedStates]}) and part = 0 and credited_at is null
+        and created_at > now() - interval '30 days'`
     const payouts = await tx<
       { id: string; wallet: string; ausd: string; authorizer: string; nonce: string }[]
     >`select id, wallet, ausd_micro as ausd, authorizer, authorization_nonce as nonce
@@ -65,6 +76,7 @@ export const readKnown = (sql: Sql): Promise<Known> =>
       select rate_minor_per_usd as rate from payouts.payouts order by created_at desc limit 1`
     return {
       payments: new Set(payments.map(({ id }) => id)),
+      uncredited: new Map(uncredited.map(({ id, ausd }) => [id, BigInt(ausd)])),
       refs: new Map(
         payments.flatMap(({ id, part, wallet, kind }) => namesOf(id, part, wallet, kind)),
       ),

@@ -45,7 +45,13 @@ const worldOf = (
   } = {},
 ): World => ({
   known: {
-    ...{ payments: new Set(), refs: new Map(), payouts: new Set(), takes: new Map() },
+    ...{
+      payments: new Set(),
+      uncredited: new Map(),
+      refs: new Map(),
+      payouts: new Set(),
+      takes: new Map(),
+    },
     ...{ returns: new Map(), asked: new Set(), frozen: new Set(), lanes: [], signed: new Set() },
     ...{ openFrom: new Map(), identityProvider: undefined, rateMinorPerUsd: 16_000n },
   },
@@ -105,6 +111,25 @@ describe('a payment without a row', () => {
     expect(found.rows.map((row) => `${row.state} ${row.ausd_micro}`)).toEqual(rows)
     expect(found.rows.every((row) => row.wallet === wallet)).toBe(true)
     expect(found.undecided).toHaveLength(rows.length === 0 ? 1 : 0)
+  })
+})
+
+describe('a payment whose row is of a time before the chain acted', () => {
+  const world = (promised: bigint | undefined, lanes: World['lanes']) => {
+    const of = worldOf({ listed: paid, lanes })
+    const uncredited = new Map(promised === undefined ? [] : [[id, promised]])
+    return { ...of, known: { ...of.known, payments: new Set([id]), uncredited } }
+  }
+  test.each([
+    ['is what the chain made of it', 3_000_000n, laneWith(credit), [3_000_000n], 0],
+    ['is told when that is not what was promised', 3_076_923n, laneWith(credit), [3_000_000n], 1],
+    ['stays as it is when the chain did nothing', 3_000_000n, laneWith(), [], 0],
+    ['stays as it is when it knows of its credit', undefined, laneWith(credit), [], 0],
+  ] as const)('%s', async (_, promised, lanes, paidMicro, asked) => {
+    const found = await findPayments(world(promised, lanes))
+    expect(found.rows).toEqual([])
+    expect(found.paid.map(({ facts }) => facts.live_micro)).toEqual([...paidMicro])
+    expect(found.undecided).toHaveLength(asked)
   })
 })
 

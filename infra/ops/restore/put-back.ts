@@ -1,12 +1,15 @@
 import type { Sql, TransactionSql } from 'postgres'
+import { uncreditedStates } from './known'
 import type { LaneTransaction } from './lane'
 import type { LostOperation } from './operations'
-import type { LostPayment, LostPayout } from './world'
+import type { FoundPayments, LostPayment, LostPayout, PaidFacts } from './world'
 
 /** All that is put back, decided before anything is written. */
 export type PutBack = {
   since: Date
   payments: readonly LostPayment[]
+  /** Rows that are there, and what the provider and the chain know of them by now. */
+  paid: FoundPayments['paid']
   payouts: readonly LostPayout[]
   /** Wallets whose identity provider is to be asked again. */
   asked: readonly { wallet: string; provider: string }[]
@@ -20,6 +23,7 @@ export const putBack = (sql: Sql, what: PutBack): Promise<unknown> =>
     if (leased.length > 0 && what.transactions.length > 0)
       throw new Error('chain-relayer was started meanwhile: nothing was changed')
     for (const row of what.payments) await insertPayment(tx, row)
+    for (const { id, facts } of what.paid) await updatePaid(tx, id, facts)
     for (const row of what.payouts) await insertPayout(tx, row)
     for (const { wallet, provider } of what.asked)
       await tx`insert into gateway.identity_rechecks (wallet, provider, next_check_at)
@@ -42,6 +46,17 @@ const insertPayment = (tx: TransactionSql, row: LostPayment) => {
   ])
   return tx`insert into payments.payments ${tx({ ...Object.fromEntries(values), next_check_at: new Date(Date.now() + checkAfterMs) })}
     on conflict do nothing`
+}
+
+/** As the chain has it; what was refunded meanwhile is decided once this is known to be credited. */
+const updatePaid = (tx: TransactionSql, id: string, facts: PaidFacts) => {
+  const { live_micro, paid_minor, ...rest } = facts
+  const values = {
+    ...{ ...rest, live_micro: live_micro.toString(), paid_minor: paid_minor.toString() },
+    ...{ reason: null, checks: 0, next_check_at: new Date(Date.now() + checkAfterMs) },
+  }
+  return tx`update payments.payments set ${tx(values)}, updated_at = now()
+    where id = ${id} and state = any(${[...uncreditedStates]}) and credited_at is null`
 }
 
 /** The account's details are at the provider alone: nothing more is ordered under this row. */
@@ -91,7 +106,10 @@ async function insertTransaction(
       next_nonce = greatest(next_nonce, ${nonce + 1}) where address = ${lane}`
 }
 
-/** Settled where it was done. One that had settled before, without this transaction, stays so. */
+/**
+ * Settled where it was done, as it was done: what the rows made of the same cause meanwhile was never
+ * sent. One that had settled before, without this transaction, stays so.
+ */
 const insertOperation = (
   tx: TransactionSql,
   one: LostOperation,
@@ -105,9 +123,10 @@ const insertOperation = (
   }
   return tx`insert into chain_relayer.operation ${tx(values as never)}
     on conflict (id) do update set state = 'settled', reason = null, watch_at = null,
+      payload = excluded.payload, content_hash = excluded.content_hash,
       lane = excluded.lane, nonce = excluded.nonce, tx_hash = excluded.tx_hash,
       block_number = excluded.block_number, block_hash = excluded.block_hash, updated_at = now()
-    where operation.state <> 'settled' and operation.content_hash = excluded.content_hash`
+    where operation.state <> 'settled'`
 }
 
 /** The provider's lists are read once more from before the backup on, and all of their rows received. */

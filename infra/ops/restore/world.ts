@@ -12,6 +12,17 @@ export type LostPayment = Record<string, string | bigint | boolean | Date | null
   kind: 'topup' | 'settlement'
   wallet: string
 }
+/** What makes a row of `payments.payments` `paid`, by the provider and by the chain. */
+export type PaidFacts = {
+  state: 'paid'
+  held: boolean
+  live_micro: bigint
+  paid_minor: bigint
+  provider_payment_id: string
+  payment_request_id: string | null
+  channel: string
+  paid_at: Date
+}
 /** A row of `payouts.payouts` to be put back. */
 export type LostPayout = {
   id: string
@@ -31,6 +42,9 @@ export type LostPayout = {
 }
 /** What is put back, what only a person can decide, and why each row is what it is. */
 export type Found<Row> = { rows: Row[]; told: string[]; undecided: string[] }
+
+/** Beside the lost rows those that are there, from before the chain acted for them. */
+export type FoundPayments = Found<LostPayment> & { paid: { id: string; facts: PaidFacts }[] }
 
 /** Everything there is to learn from. */
 export type World = {
