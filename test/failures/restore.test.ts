@@ -170,7 +170,7 @@ async function expectAllBack(was: Before, hour: LostHour, native: bigint[]) {
   const people = [was.budi, hour.dewi].map(({ wallet }) => `'${wallet}'`)
   const settled = `select 1 from gateway.identities where state = 'verified' and drip_settled_at is not null
     and flag_settled_at is not null and sweep_at is null and wallet in (${people})`
-  await becomes(async () => (await query(stack, settled)).length, 2, 30_000)
+  await becomes(async () => (await query(stack, settled)).length, 2, 60_000)
   expect((await was.ana.me()).drawn).toBe('0')
   expect((await was.citra.me()).drawn).toBe('0')
   await becomes(
