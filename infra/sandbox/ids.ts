@@ -17,6 +17,14 @@ export const newId = (kind: keyof typeof prefixes): string =>
 /** A new session id: `ps-` and 24 hex digits. */
 export const newSessionId = (): string => `ps-${randomHex(12)}`
 
+const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+
+/** Whether an id has the form of this kind; the provider refuses any other with 400. */
+export const hasForm = (kind: keyof typeof prefixes | 'session', id: string): boolean =>
+  (kind === 'session' ? /^ps-[0-9a-f]{24}$/ : new RegExp(`^${prefixes[kind]}${uuid}$`, 'i')).test(
+    id,
+  )
+
 /** Random lower-case hex of so many bytes. */
 export const randomHex = (bytes: number): string =>
   crypto.getRandomValues(new Uint8Array(bytes)).toHex()

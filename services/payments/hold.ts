@@ -6,6 +6,7 @@ import { askOr, type Context } from './context'
 import { decideMatured } from './decide'
 import { isOnHold, refIdOf } from './payment'
 import { lockPayment, notePayment, type PaymentRow } from './payment.store'
+import { noteRefusedLookUp } from './providers/look-up'
 import { receiveRefund, withRate } from './receive'
 import { paymentListing } from './transactions'
 
@@ -72,6 +73,7 @@ async function refundsAsked(
     await within(receiveRefunds(context, payment), deadlineMs, 'refunds')
     return true
   } catch (error) {
+    await noteRefusedLookUp(context, payment, error).catch(() => {})
     context.log.warn({ paymentId: payment.id, err: error }, 'refunds could not be asked for')
     return false
   }

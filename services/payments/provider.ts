@@ -93,13 +93,19 @@ export type Hint =
   | { about: 'checkout'; checkoutId: string }
   | { about: 'payment'; paymentId: string }
   | { about: 'payment_request'; paymentRequestId: string }
-  | { about: 'refund'; refundId: string; paymentRequestId: string | null }
+  | {
+      about: 'refund'
+      refundId: string
+      paymentId: string | null
+      paymentRequestId: string | null
+    }
   | { about: 'payout' }
   | { about: 'unknown'; event: string }
 
 /**
  * The payment provider as this service needs it. Every look-up answers undefined for "no such
- * thing" and throws `ProviderUnknown` or `ProviderBusy` when nothing can be said.
+ * thing" and throws `ProviderUnknown` or `ProviderBusy` when nothing can be said; one that was
+ * refused carries the refusal, and whoever asked knows whose id it was.
  */
 export type PaymentProvider = {
   /** Undefined when the provider refused. There is no idempotency: a repeat is another checkout. */
@@ -114,11 +120,11 @@ export type PaymentProvider = {
     account: ProviderAccount,
     paymentId: string,
   ) => Promise<FetchedCharge | undefined>
-  /** The latest payment of a payment request. */
+  /** The latest payment of a payment request; null for a request that nobody paid so far. */
   readonly findChargeOfRequest: (
     account: ProviderAccount,
     paymentRequestId: string,
-  ) => Promise<FetchedCharge | undefined>
+  ) => Promise<FetchedCharge | null | undefined>
   readonly findRefund: (
     account: ProviderAccount,
     refundId: string,

@@ -39,7 +39,7 @@ export type PricedCharge = FetchedCharge & { readonly presentMinorPerUsd: bigint
  */
 export async function withRate(
   context: Context,
-  fetched: FetchedCharge | undefined,
+  fetched: FetchedCharge | null | undefined,
   checkout?: Checkout,
 ): Promise<PricedCharge | undefined> {
   if (!fetched) return undefined
@@ -69,7 +69,7 @@ export async function fetchCheckout(
   const checkout = await provider.findCheckout(account, checkoutId)
   if (!checkout) return {}
   const { paymentId, paymentRequestId, status } = checkout
-  const priced = async (charge: FetchedCharge | undefined) => ({
+  const priced = async (charge: FetchedCharge | null | undefined) => ({
     ...{ checkout, fetched: await withRate(context, charge, checkout) },
   })
   if (paymentId) return priced(await provider.findCharge(account, paymentId))
@@ -88,6 +88,8 @@ export async function receiveCheckout(
   if (!checkout) return false
   if (fetched && (await receiveCharge(tx, context, fetched, checkout))) return true
   // Received before, or not yet paid: the checkout itself may still say something new.
+  if (checkout.status === 'unknown')
+    await callPerson(tx, context, 'status_unknown', { account, object: checkout.checkoutId })
   const payment = await findByCheckout(tx, account, checkout.checkoutId)
   if (!payment) return false
   const { paymentRequestId } = checkout
@@ -110,10 +112,26 @@ export async function receiveCharge(
   const { status, charge } = fetched
   if (status === 'succeeded') return receivePayment(tx, context, fetched, checkout)
   if (status === 'unknown') {
-    const fields = { providerPaymentId: charge.paymentId, alarm: true }
-    context.log.error(fields, 'payment has a status we do not know')
+    const { account, paymentId: object, currency, paidMinor: amountMinor } = charge
+    await callPerson(tx, context, 'status_unknown', { account, object, currency, amountMinor })
   }
   return false
+}
+
+/** Records what a person has to look at, and alarms the first time. */
+export async function callPerson(
+  tx: Tx,
+  { log }: Context,
+  kind: 'status_unknown' | 'amount_unknown',
+  about: {
+    account: PaymentRow['account']
+    object: string
+    currency?: string
+    amountMinor?: bigint | null
+  },
+): Promise<void> {
+  if (!(await recordAnomaly(tx, { kind, ...about }))) return
+  log.error({ kind, object: about.object, alarm: true }, 'provider says what we do not understand')
 }
 
 /** A succeeded charge, and the checkout that led to it when one was fetched. */
@@ -280,6 +298,11 @@ export async function receiveRefund(
     status: refund.status,
     origin,
   })
+  if (refund.status === 'unknown')
+    await callPerson(tx, context, 'status_unknown', {
+      account: charge.account,
+      object: refund.refundId,
+    })
   if (refund.status !== 'succeeded') return
   if (fetched.status === 'succeeded') await receivePayment(tx, context, fetched)
   await countRefund(tx, context, matched.id, { providerPaymentId: charge.paymentId, origin })

@@ -8,6 +8,7 @@ import { nextCheck } from './decide'
 import { checkHold } from './hold'
 import { awaitsRate, isOnHold } from './payment'
 import { leaseDue, lockPayment, type PaymentRow, planCheck } from './payment.store'
+import { noteRefusedLookUp } from './providers/look-up'
 import { fetchCheckout, receiveCharge, receiveCheckout, withRate } from './receive'
 import { recheckWallets } from './refunds/reversal'
 import { listings } from './schema.store'
@@ -80,6 +81,7 @@ async function checkAndPlan(context: Context, payment: PaymentRow): Promise<void
   } catch (error) {
     // The lease runs out, and then it is checked again.
     const { id: paymentId, state } = payment
+    await noteRefusedLookUp(context, payment, error).catch(() => {})
     log.warn({ paymentId, state, err: error }, 'quiet payment could not be asked for')
   }
 }

@@ -17,6 +17,9 @@ export const anomalyKinds = [
   'object_unknown',
   'money_unmatched',
   'paid_twice',
+  'status_unknown', // A word of the provider that we have never seen.
+  'amount_unknown', // A refund that does not say exactly how much.
+  'look_up_refused', // By the provider, of what is ours: unknown, whatever it says.
 ] as const
 
 export const anomalies = schema.table('anomalies', {

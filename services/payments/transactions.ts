@@ -11,6 +11,7 @@ import type { Context } from './context'
 import { paymentIdFrom } from './payment'
 import { findByProviderIds, findPayment, firstPaymentAt, type PaymentRow } from './payment.store'
 import type { FetchedCharge, FetchedRefund } from './provider'
+import { findRefunded } from './providers/look-up'
 import {
   fetchCheckout,
   type ReceivedRefund,
@@ -145,10 +146,11 @@ async function chargeOf(
   refund?: FetchedRefund,
 ): Promise<FetchedCharge | undefined> {
   const { provider } = context
-  const paymentId = refund?.paymentId
-  if (paymentId) return provider.findCharge(account, paymentId)
-  const requestId = refund?.paymentRequestId ?? row.paymentRequestId
-  if (requestId) return provider.findChargeOfRequest(account, requestId)
+  const named = await findRefunded(provider, account, {
+    paymentId: refund?.paymentId ?? null,
+    paymentRequestId: refund?.paymentRequestId ?? row.paymentRequestId,
+  })
+  if (named) return named
   const owner = await ownerOf(context, account, row)
   const known = owner?.providerPaymentId
   if (known) return provider.findCharge(account, known)

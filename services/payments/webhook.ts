@@ -3,10 +3,13 @@ import type { Tx } from '#shared/db/open'
 import { failpoint } from '#shared/failpoint'
 import type { Message } from '#shared/messages/topic'
 import { PaymentsWebhook } from '#shared/messages/webhooks'
+import { refusesId } from '#shared/provider/problem'
 import type { Context } from './context'
-import { findByProviderIds } from './payment.store'
-import type { FetchedCharge, FetchedRefund, Hint, PaymentProvider } from './provider'
+import { findByCheckout, findByProviderIds } from './payment.store'
+import type { FetchedCharge, FetchedRefund, Hint } from './provider'
+import { findRefunded, noteRefusedLookUp } from './providers/look-up'
 import {
+  callPerson,
   type FetchedCheckout,
   fetchCheckout,
   receiveCharge,
@@ -18,7 +21,11 @@ import { recordAnomaly } from './schema.store'
 
 type Delivery = Message<typeof PaymentsWebhook>
 /** What the provider says about the object a hint names; undefined for what it does not know. */
-type Facts = FetchedCheckout & { readonly refund?: FetchedRefund | undefined }
+type Facts = FetchedCheckout & {
+  readonly refund?: FetchedRefund | undefined
+  /** The provider knows the payment request, and that nobody paid it so far. */
+  readonly isUnpaid?: boolean
+}
 type Read = Facts & { hint: Hint }
 
 /**
@@ -47,7 +54,9 @@ export const webhookReactions = (context: Context, onPaid: () => void): Reaction
   reactTo<typeof PaymentsWebhook, Read>(PaymentsWebhook, {
     find: async ({ account, body }) => {
       const hint = context.provider.readDelivery(body)
-      const facts = await fetchFacts(context, account, hint)
+      const facts = await fetchFacts(context, account, hint).catch((error) =>
+        noSuchObject(context, account, hint, error),
+      )
       if (hint.about === 'refund' && !facts.refund) await insistOnOurs(context, account, hint)
       if (facts.fetched) failpoint('payments:payment-found')
       return { hint, ...facts }
@@ -65,7 +74,8 @@ async function fetchFacts(
   hint: Hint,
 ): Promise<Facts> {
   const { provider } = context
-  const priced = async (charge: Promise<FetchedCharge | undefined>) => ({
+  const priced = async (charge: Promise<FetchedCharge | null | undefined>) => ({
+    isUnpaid: (await charge) === null,
     fetched: await withRate(context, await charge),
   })
   switch (hint.about) {
@@ -77,20 +87,11 @@ async function fetchFacts(
       return priced(provider.findChargeOfRequest(account, hint.paymentRequestId))
     case 'refund': {
       const refund = await provider.findRefund(account, hint.refundId)
-      return refund ? { refund, ...(await priced(fetchRefunded(provider, account, refund))) } : {}
+      return refund ? { refund, ...(await priced(findRefunded(provider, account, refund))) } : {}
     }
     default:
       return {}
   }
-}
-
-const fetchRefunded = async (
-  provider: PaymentProvider,
-  account: Delivery['account'],
-  { paymentId, paymentRequestId }: FetchedRefund,
-) => {
-  if (paymentId) return provider.findCharge(account, paymentId)
-  return paymentRequestId ? provider.findChargeOfRequest(account, paymentRequestId) : undefined
 }
 
 async function receive(tx: Tx, context: Context, delivery: Delivery, read: Read): Promise<boolean> {
@@ -106,10 +107,14 @@ async function receive(tx: Tx, context: Context, delivery: Delivery, read: Read)
       if (!fetched) return noteUnknown(tx, context, delivery, hint.paymentId)
       return receiveCharge(tx, context, fetched)
     case 'payment_request':
-      return fetched ? receiveCharge(tx, context, fetched) : false
+      if (fetched) return receiveCharge(tx, context, fetched)
+      return read.isUnpaid ? false : noteUnknown(tx, context, delivery, hint.paymentRequestId)
     case 'refund':
       if (!refund || !fetched) return noteUnknown(tx, context, delivery, hint.refundId)
-      await receiveRefund(tx, context, refund, fetched)
+      // A hold that depends on it asks again and is extended meanwhile; a webhook has no more to say.
+      if (refund.refundedMinor === null)
+        await callPerson(tx, context, 'amount_unknown', { account, object: refund.refundId })
+      else await receiveRefund(tx, context, refund, fetched)
       return false
     default: {
       const { event: object } = hint
@@ -120,6 +125,43 @@ async function receive(tx: Tx, context: Context, delivery: Delivery, read: Read)
   }
 }
 
+/**
+ * An id of another form than the provider's own is refused, for ever: there is no such object. Of what
+ * we hold that would be wrong: it was the provider that gave us the id. Then it is unknown.
+ */
+async function noSuchObject(
+  context: Context,
+  account: Delivery['account'],
+  hint: Hint,
+  error: unknown,
+): Promise<Facts> {
+  const ours = refusesId(error) ? await findOurs(context, account, hint) : undefined
+  if (ours) await noteRefusedLookUp(context, ours, error)
+  if (ours || !refusesId(error)) throw error
+  return {}
+}
+
+/** The payment of ours whose id, at the provider, a delivery names. */
+function findOurs({ database }: Context, account: Delivery['account'], hint: Hint) {
+  return database.read(async (db) => {
+    switch (hint.about) {
+      case 'checkout':
+        return findByCheckout(db, account, hint.checkoutId)
+      case 'payment':
+        return findByProviderIds(db, { account, ...hint, paymentRequestId: null })
+      case 'payment_request':
+        return findByProviderIds(db, { account, paymentId: '', ...hint })
+      case 'refund': {
+        const { paymentId, paymentRequestId } = hint
+        if (!paymentId && !paymentRequestId) return undefined
+        return findByProviderIds(db, { account, paymentId: paymentId ?? '', paymentRequestId })
+      }
+      default:
+        return undefined
+    }
+  })
+}
+
 /** The dashboard's sample deliveries name objects that never were. */
 async function noteUnknown(tx: Tx, { log }: Context, { account }: Delivery, object: string) {
   await recordAnomaly(tx, { kind: 'object_unknown', account, object })
@@ -128,10 +170,8 @@ async function noteUnknown(tx: Tx, { log }: Context, { account }: Delivery, obje
 }
 
 /** Only held payments are rechecked for refunds, so a refund of ours is asked for until it is found. */
-async function insistOnOurs({ database }: Context, account: Delivery['account'], hint: Hint) {
-  if (hint.about !== 'refund' || !hint.paymentRequestId) return
-  const { refundId, paymentRequestId } = hint
-  const ids = { account, paymentId: '', paymentRequestId }
-  const payment = await database.read((db) => findByProviderIds(db, ids))
-  if (payment) throw new Error(`refund ${refundId} of ${payment.id} cannot be found`)
+async function insistOnOurs(context: Context, account: Delivery['account'], hint: Hint) {
+  if (hint.about !== 'refund') return
+  const payment = await findOurs(context, account, hint)
+  if (payment) throw new Error(`refund ${hint.refundId} of ${payment.id} cannot be found`)
 }

@@ -6,7 +6,7 @@ import {
   type Once,
   startReadingList,
 } from '#shared/provider/listing'
-import { ProviderUnknown } from '#shared/provider/problem'
+import { ProviderUnknown, refusesId } from '#shared/provider/problem'
 import type { Listed, ListedStatus } from '#shared/provider/transactions'
 import { type Cashout, findCashout, findPaidAs } from './cashout.store'
 import type { Context } from './context'
@@ -75,7 +75,7 @@ async function evidenceOf(
 
 /** An id of another form than those of payouts is answered 400: our reference is asked for then. */
 function noneOfItsForm(error: unknown): undefined {
-  if (error instanceof ProviderUnknown && error.refusal?.status === 400) return undefined
+  if (refusesId(error)) return undefined
   throw error
 }
 

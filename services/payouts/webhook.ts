@@ -1,7 +1,10 @@
 import { type Reaction, reactTo } from '#shared/bus/reaction'
 import { failpoint } from '#shared/failpoint'
 import { PaymentsWebhook } from '#shared/messages/webhooks'
+import { refusesId } from '#shared/provider/problem'
+import { findPaidAs } from './cashout.store'
 import type { Context } from './context'
+import { noteRefusal } from './pay'
 import type { Evidence } from './provider'
 import { receiveEvidence } from './receive'
 import { type Anomaly, recordAnomaly } from './schema.store'
@@ -26,7 +29,9 @@ export const webhookReactions = (
         return { anomaly: { kind: 'other_account', object: deliveryId, says: event } }
       if (hint.about === 'odd_payout')
         return { anomaly: { kind: 'event_unknown', object: deliveryId, says: event } }
-      const evidence = await context.provider.find(hint.payoutId)
+      const evidence = await context.provider
+        .find(hint.payoutId)
+        .catch((error) => noSuchPayout(context, hint.payoutId, error))
       if (evidence) return { evidence }
       return { anomaly: { kind: 'payout_unknown', object: hint.payoutId, says: 'not found' } }
     },
@@ -44,6 +49,19 @@ export const webhookReactions = (
     },
   }),
 ]
+
+/**
+ * An id of another form than the provider's own is refused, for ever: there is no such payout. Of one
+ * that we hold that says nothing: then it is unknown, and a person is called.
+ */
+async function noSuchPayout(context: Context, payoutId: string, error: unknown) {
+  const own = refusesId(error)
+    ? await context.database.read((db) => findPaidAs(db, payoutId))
+    : undefined
+  if (own) await noteRefusal(context, own, error)
+  if (own || !refusesId(error)) throw error
+  return undefined
+}
 
 /** Failpoints of steps that somebody else commits: named during the work, passed after the commit. */
 export function openBoundaries() {

@@ -30,16 +30,20 @@ export function parseExact(text: string): unknown {
   }
 }
 
-/** The error body of a 4xx, whose text is `message` on the wire and `error_message` in some docs. */
+/**
+ * The error body of a 4xx, whose text is `message` on the wire and `error_message` in some docs. A body
+ * that names no code is a refusal all the same; what is no JSON object comes from something in between.
+ */
 export function refusalFrom(status: number, body: unknown): ProviderRefusal | undefined {
   if (typeof body !== 'object' || body === null) return undefined
-  const { error_code: code, message, error_message } = body as Record<string, unknown>
-  if (typeof code !== 'string') return undefined
+  if (Array.isArray(body)) return undefined
+  const { error_code, message, error_message } = body as Record<string, unknown>
+  const code = typeof error_code === 'string' ? error_code.slice(0, 80) : `HTTP_${status}`
   const text = message ?? error_message
   return {
     status,
-    code: code.slice(0, 80),
-    meaning: meaningOf(code),
+    code,
+    meaning: status === 401 ? 'account_misconfigured' : meaningOf(code),
     message: typeof text === 'string' ? text.slice(0, 500) : '',
   }
 }

@@ -44,6 +44,21 @@ export class ProviderBusy extends Error {
   }
 }
 
+/** With these a look-up refuses what it was asked for; with all others, us or the moment. */
+const statusesOfIds = [400, 404, 410, 422]
+
+/**
+ * Whether a look-up was refused because of the id it was asked for: 400 for an id of another form than
+ * the provider's own, as its dashboard's test deliveries name them. It says that there is no such
+ * object only of an id that somebody else told us; one that the provider itself gave us is unknown then.
+ */
+export const refusesId = (error: unknown): boolean =>
+  error instanceof ProviderUnknown &&
+  error.refusal !== undefined &&
+  statusesOfIds.includes(error.refusal.status) &&
+  error.refusal.meaning !== 'try_later' &&
+  error.refusal.meaning !== 'account_misconfigured'
+
 const groups: readonly [ProviderMeaning, readonly string[]][] = [
   [
     'request_wrong',

@@ -118,7 +118,7 @@ describe('a row of the list', () => {
     ['10000.5', 'IDR', null],
     ['1e5', 'IDR', null],
     ['-5000', 'IDR', null],
-    ['"5000"', 'IDR', null],
+    ['"5000"', 'IDR', 5_000n],
     ['null', 'IDR', null],
     ['6.55', 'SGD', null],
   ] as const)('of %s %s is %p in the smallest unit', async (text, currency, amountMinor) => {

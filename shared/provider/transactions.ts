@@ -1,10 +1,7 @@
 import { type Static, Type } from 'typebox'
-import { column } from '#shared/money/countries'
-import type { Fiat } from '#shared/money/money'
-import { fromProviderAmount, ProviderNumber } from '#shared/provider/amount'
 import type { ProviderClient } from '#shared/provider/client'
+import { dateFrom, idFrom, minorFrom, textFrom } from '#shared/provider/field'
 import { ProviderUnknown } from '#shared/provider/problem'
-import { readerOf } from '#shared/schema'
 
 /** The movements of money that we ask the list for. */
 export type ListedType = 'payment' | 'refund' | 'chargeback' | 'payout'
@@ -64,9 +61,6 @@ const statuses: ReadonlyMap<unknown, ListedStatus> = new Map([
   ['VOIDED', 'voided'],
   ['REVERSED', 'reversed'],
 ])
-const currencies: ReadonlyMap<unknown, Fiat> = new Map(
-  column('currency').map((currency) => [currency, currency]),
-)
 
 /** One odd field must not hide all other rows: only what paging needs has to be of its form. */
 const anything = Type.Optional(Type.Unknown())
@@ -169,30 +163,11 @@ function listedFrom(wire: Static<typeof WireRow>): Listed {
     reference: textFrom(wire.reference_id),
     channel: textFrom(wire.channel_code),
     currency,
-    amountMinor: minorFrom(wire.amount, currencies.get(currency)),
+    amountMinor: minorFrom(wire.amount, currency),
     created: dateFrom(wire.created),
     updated: dateFrom(wire.updated),
   }
 }
 
-/** An empty text is absent, and so is one longer than the provider's own limit. */
-const textFrom = (value: unknown): string | null =>
-  typeof value === 'string' && value !== '' && value.length <= 255 ? value : null
-
-/** Ids become part of a path, so no other form is accepted. */
-const idFrom = (value: unknown): string | null =>
-  typeof value === 'string' && /^[A-Za-z0-9_-]{1,80}$/.test(value) ? value : null
-
 const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined
-
-function minorFrom(value: unknown, currency: Fiat | undefined): bigint | null {
-  const number = readerOf(ProviderNumber)(value)
-  if (currency === undefined || 'fault' in number) return null
-  return fromProviderAmount(number.value, currency)?.minor ?? null
-}
-
-function dateFrom(value: unknown): Date | null {
-  const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN
-  return Number.isNaN(ms) ? null : new Date(ms)
-}

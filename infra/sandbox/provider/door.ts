@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Account, accounts } from '../account'
 import type { Config } from '../config'
 import type { Context } from '../context'
+import { hasForm } from '../ids'
 import { type Call, isObject, type JsonObject, param, type Route } from '../route'
 import { Problem } from './problem'
 import { openRateLimit } from './rate-limit'
@@ -12,7 +13,8 @@ export type ProviderCall = {
   readonly headers: Headers
   readonly query: URLSearchParams
   readonly body: JsonObject
-  param(name: string): string
+  /** The `:id` of the path, of an object of this kind. Throws for another form, as observed. */
+  id(kind: Parameters<typeof hasForm>[0]): string
 }
 
 /** What an endpoint answers when it does not refuse; the status is 200 unless said. */
@@ -74,7 +76,11 @@ async function callOf(request: Call, account: Account): Promise<ProviderCall> {
     headers: request.headers,
     query: new URL(request.url).searchParams,
     body: request.method === 'POST' ? bodyOf(await request.text()) : {},
-    param: (name) => param(request, name),
+    id: (kind) => {
+      const id = param(request, 'id')
+      if (hasForm(kind, id)) return id
+      throw new Problem('API_VALIDATION_ERROR', 'request/params/id must match the id of an object')
+    },
   }
 }
 

@@ -41,13 +41,13 @@ function simulate(context: Context, call: ProviderCall) {
 }
 
 function getPayment({ book }: Context, call: ProviderCall) {
-  const payment = book.get('payments', call.param('id'))
+  const payment = book.get('payments', call.id('payment'))
   if (payment?.account !== call.account) throw new Problem('DATA_NOT_FOUND', 'Payment not found')
   return { body: paymentBody(payment) }
 }
 
 function ownRequest({ book }: Context, call: ProviderCall) {
-  const request = book.get('requests', call.param('id'))
+  const request = book.get('requests', call.id('request'))
   if (request?.account !== call.account) {
     throw new Problem('DATA_NOT_FOUND', 'Payment request not found')
   }

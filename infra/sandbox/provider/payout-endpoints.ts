@@ -82,7 +82,7 @@ function cancel(context: Context, call: ProviderCall): ProviderAnswer {
 }
 
 function ownPayout({ book }: Context, call: ProviderCall): Payout {
-  const payout = book.get('payouts', call.param('id'))
+  const payout = book.get('payouts', call.id('payout'))
   if (payout?.account !== call.account) throw new Problem('DATA_NOT_FOUND', 'Payout not found')
   return payout
 }

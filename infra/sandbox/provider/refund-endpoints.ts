@@ -85,7 +85,7 @@ function refuseIneligible({ book }: Context, payment: Payment, amountMinor: bigi
 
 function get(context: Context, call: ProviderCall) {
   refuseHidden(context)
-  const refund = context.book.get('refunds', call.param('id'))
+  const refund = context.book.get('refunds', call.id('refund'))
   if (refund?.account !== call.account) throw new Problem('DATA_NOT_FOUND', 'Refund not found')
   return { body: refundBody(refund) }
 }

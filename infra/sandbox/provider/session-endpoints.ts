@@ -42,7 +42,7 @@ function cancel(context: Context, call: ProviderCall) {
 }
 
 function ownSession({ book }: Context, call: ProviderCall): Session {
-  const session = book.get('sessions', call.param('id'))
+  const session = book.get('sessions', call.id('session'))
   if (session?.account !== call.account) throw new Problem('NOT_FOUND', 'Session not found')
   return session
 }

@@ -5,12 +5,20 @@ import {
   type ProviderAnswer,
   type ProviderClient,
 } from '#shared/provider/client'
+import { idFrom } from '#shared/provider/field'
 import { ProviderBusy, ProviderUnknown } from '#shared/provider/problem'
 import { listAllTransactions } from '#shared/provider/transactions'
 import type { CancelOutcome, CheckoutStatus, PaymentProvider } from '../../provider'
 import { readDelivery } from './delivery'
 import { chargeFrom, checkoutFrom, refundFrom, sessionRequest } from './mapping'
-import { WirePayment, WirePaymentRequest, WireRefund, WireRefunds, WireSession } from './wire'
+import {
+  WireOpened,
+  WirePayment,
+  WirePaymentRequest,
+  WireRefund,
+  WireRefunds,
+  WireSession,
+} from './wire'
 
 /** The v3 endpoints want their version; sessions and refunds document none. */
 const apiVersion = '2024-11-11'
@@ -41,28 +49,28 @@ export function xendit(options: {
   const findCharge: PaymentProvider['findCharge'] = async (account, paymentId) => {
     const path = `/v3/payments/${paymentId}`
     const wire = found(await clients[account].get(path, { schema: WirePayment, apiVersion }), path)
-    return wire && chargeFrom(account, wire)
+    return wire && chargeFrom(account, wire, paymentId)
   }
   const findCheckout: PaymentProvider['findCheckout'] = async (account, checkoutId) => {
     const path = `/sessions/${checkoutId}`
     const wire = found(await clients[account].get(path, { schema: WireSession }), path)
-    return wire && checkoutFrom(wire)
+    return wire && checkoutFrom(wire, checkoutId)
   }
   return {
     openCheckout: async (order) => {
       const answer = await clients[order.account].post('/sessions', {
-        schema: WireSession,
+        schema: WireOpened,
         body: sessionRequest(order, appUrl),
         deadlineMs: openDeadlineMs,
       })
-      return 'ok' in answer ? checkoutFrom(answer.ok) : undefined
+      return 'ok' in answer ? checkoutFrom(answer.ok, answer.ok.payment_session_id) : undefined
     },
     cancelCheckout: async (account, checkoutId) => {
       const path = `/sessions/${checkoutId}/cancel`
       const asked = { schema: WireSession, deadlineMs: cancelDeadlineMs }
       try {
         const answer = await clients[account].post(path, asked)
-        if ('ok' in answer) return cancelOutcome(checkoutFrom(answer.ok).status)
+        if ('ok' in answer) return cancelOutcome(checkoutFrom(answer.ok, checkoutId).status)
         // Only an active session can be ended; what else it is, it says itself.
         if (answer.refused.meaning !== 'state_wrong') return 'unknown'
         return cancelOutcome((await findCheckout(account, checkoutId))?.status)
@@ -77,17 +85,18 @@ export function xendit(options: {
       const path = `/v3/payment_requests/${paymentRequestId}`
       const asked = { schema: WirePaymentRequest, apiVersion }
       const wire = found(await clients[account].get(path, asked), path)
-      return wire?.latest_payment_id ? findCharge(account, wire.latest_payment_id) : undefined
+      const paymentId = idFrom(wire?.latest_payment_id)
+      return paymentId ? findCharge(account, paymentId) : wire && null
     },
     findRefund: async (account, refundId) => {
       const path = `/refunds/${refundId}`
       const wire = found(await clients[account].get(path, { schema: WireRefund }), path)
-      return wire && refundFrom(wire)
+      return wire && refundFrom(wire, refundId)
     },
     listRefunds: async (account, paymentRequestId) => {
       const path = `/refunds?payment_request_id=${paymentRequestId}`
       const wire = found(await clients[account].get(path, { schema: WireRefunds }), path)
-      return wire?.data.map(refundFrom)
+      return wire?.data.map((one) => refundFrom(one, one.id))
     },
     listTransactions: (account, updatedFrom) =>
       listAllTransactions(clients[account], {
@@ -106,7 +115,7 @@ const cancelOutcome = (status: CheckoutStatus | undefined): CancelOutcome =>
 /** Only "not found" means that there is nothing; any other refusal of a look-up says nothing. */
 function found<T>(answer: ProviderAnswer<T>, path: string): T | undefined {
   if ('ok' in answer) return answer.ok
-  const { meaning, status, code } = answer.refused
-  if (meaning === 'not_found') return undefined
-  throw new ProviderUnknown(`${path} was refused: ${status} ${code}`)
+  const { refused: refusal } = answer
+  if (refusal.meaning === 'not_found') return undefined
+  throw new ProviderUnknown(`${path} was refused: ${refusal.status} ${refusal.code}`, { refusal })
 }

@@ -3,7 +3,7 @@ import { readDelivery } from './delivery'
 
 const body = (event: string, data: unknown, more: object = {}) =>
   JSON.stringify({ event, business_id: 'b', created: '2026-08-01T02:07:11.410Z', data, ...more })
-const refund = { about: 'refund', refundId: 'rfd-1', paymentRequestId: 'pr-1' }
+const refund = { about: 'refund', refundId: 'rfd-1', paymentId: null, paymentRequestId: 'pr-1' }
 
 describe('a delivery of the provider', () => {
   test.each([
@@ -30,6 +30,16 @@ describe('a delivery of the provider', () => {
     ['refund.succeeded', { id: 'rfd-1', payment_request_id: 'pr-1' }, refund],
     ['refund.failed', { data: { id: 'rfd-1', payment_request_id: 'pr-1' } }, refund],
     ['refund.failed', { id: 'rfd-1' }, { ...refund, paymentRequestId: null }],
+    [
+      'refund.succeeded',
+      { id: 'rfd-1', payment_request_id: '', payment_id: 'py-1' },
+      { ...refund, paymentId: 'py-1', paymentRequestId: null },
+    ],
+    [
+      'payment_session.expired',
+      { payment_session_id: '', id: 'ps-1' },
+      { about: 'checkout', checkoutId: 'ps-1' },
+    ],
     ['payout.succeeded', { id: 'disb-1' }, { about: 'payout' }],
     ['v3_payout.reversed', { payout_id: 'po-1' }, { about: 'payout' }],
   ] as const)('%s with %o is about %o', (event, data, hint) => {

@@ -17,13 +17,17 @@ const families: ReadonlyMap<string, (data: Json) => Hint | undefined> = new Map(
 /** Lenient, as the port asks for: what cannot be read is `unknown`. */
 export function readDelivery(body: string): Hint {
   const envelope = jsonObject(body)
-  const event = typeof envelope?.event === 'string' ? envelope.event.slice(0, 80) : '(none)'
+  const event = wordFrom(envelope?.event)
   const outer = asObject(envelope?.data)
   // The documentation's refund sample wraps a second envelope around the object.
   const data = asObject(outer?.data) ?? outer
   const read = families.get(event.split('.')[0] ?? '')
   return (data && read?.(data)) ?? { about: 'unknown', event }
 }
+
+/** What a person reads of an event: no control characters, which Postgres would not take either. */
+const wordFrom = (event: unknown): string =>
+  typeof event === 'string' ? event.slice(0, 80).replace(/\p{Cc}/gu, '?') : '(none)'
 
 function hint(about: 'checkout' | 'payment' | 'payment_request', as: string, ...keys: string[]) {
   return (data: Json): Hint | undefined => {
@@ -34,12 +38,17 @@ function hint(about: 'checkout' | 'payment' | 'payment_request', as: string, ...
 
 function refundHint(data: Json): Hint | undefined {
   const refundId = idAt(data, 'id', 'refund_id')
+  const paymentId = idAt(data, 'payment_id') ?? null
   const paymentRequestId = idAt(data, 'payment_request_id') ?? null
-  return refundId === undefined ? undefined : { about: 'refund', refundId, paymentRequestId }
+  return refundId === undefined
+    ? undefined
+    : { about: 'refund', refundId, paymentId, paymentRequestId }
 }
 
-/** The first of these keys that is there. It becomes a part of a path, so its form is checked. */
+/** The first of these keys that is there; an empty text is not. It becomes a part of a path, so its form is checked. */
 function idAt(data: Json, ...keys: string[]): string | undefined {
-  const id = keys.map((key) => data[key]).find((value) => value !== undefined && value !== null)
+  const id = keys
+    .map((key) => data[key])
+    .find((value) => value !== undefined && value !== null && value !== '')
   return typeof id === 'string' && /^[A-Za-z0-9_-]{1,80}$/.test(id) ? id : undefined
 }

@@ -4,7 +4,7 @@ import { parseExact } from '#shared/provider/answer'
 import { readerOf } from '#shared/schema'
 import type { Checkout, CheckoutOrder } from '../../provider'
 import { chargeFrom, checkoutFrom, refundFrom, sessionRequest } from './mapping'
-import { WirePayment, WireRefund, WireSession } from './wire'
+import { WireOpened, WirePayment, WireRefund, WireSession } from './wire'
 
 const read = <T>(reader: (value: unknown) => { value: T } | { fault: string }, text: string): T => {
   const answer = reader(parseExact(text))
@@ -46,8 +46,14 @@ describe('a session', () => {
       payment_token_id: null,
       items: null,
     }
-    expect(checkoutFrom(read(readerOf(WireSession), session()))).toEqual(known)
-    expect(checkoutFrom(read(readerOf(WireSession), session(nulls)))).toEqual(known)
+    expect(checkoutFrom(read(readerOf(WireSession), session()), known.checkoutId)).toEqual(known)
+    expect(checkoutFrom(read(readerOf(WireSession), session(nulls)), known.checkoutId)).toEqual(
+      known,
+    )
+    const empty = { payment_request_id: '', payment_id: '', reference_id: 'order-7001' }
+    expect(checkoutFrom(read(readerOf(WireSession), session(empty)), known.checkoutId)).toEqual(
+      known,
+    )
   })
 
   test.each([
@@ -57,18 +63,25 @@ describe('a session', () => {
     ['CANCELED', 'closed'],
     ['CANCELLED', 'unknown'],
     ['toString', 'unknown'],
+    [null, 'unknown'],
   ] as const)('%s is %s', (status, ours) => {
-    expect(checkoutFrom(read(readerOf(WireSession), session({ status }))).status).toBe(ours)
+    expect(checkoutFrom(read(readerOf(WireSession), session({ status })), 'ps-1').status).toBe(ours)
   })
 
-  test('security: with a link that is no web address is not read', () => {
+  test('security: a link that is no web address is no link', () => {
     const text = session({ payment_link_url: 'javascript:alert(1)' })
-    expect(readerOf(WireSession)(parseExact(text))).toHaveProperty('fault')
+    expect(checkoutFrom(read(readerOf(WireSession), text), 'ps-1').checkoutUrl).toBeNull()
+  })
+
+  test('that was opened without an id is not read', () => {
+    const text = session({ payment_session_id: null })
+    expect(readerOf(WireOpened)(parseExact(text))).toHaveProperty('fault')
   })
 })
 
 describe('a payment', () => {
-  const from = (text: string) => chargeFrom('ID', read(readerOf(WirePayment), text))
+  const from = (text: string) =>
+    chargeFrom('ID', read(readerOf(WirePayment), text), 'py-aaaaaaaa-0000-4000-8000-000000000002')
 
   test('names what was collected, the channel and when', () => {
     expect(from(payment({ captures: [capture(150_000)] }))).toEqual({
@@ -92,6 +105,16 @@ describe('a payment', () => {
     ],
     ['without captures the request counts', { captures: [] }, '150000', 150_000n],
     ['without the field too', {}, '150000', 150_000n],
+    [
+      'without a request the captures add up all the same',
+      { captures: [capture(100_000), capture(50_000)] },
+      'null',
+      150_000n,
+    ],
+    ['with neither nobody knows', { captures: null }, 'null', null],
+    ['with a capture that says nothing nobody knows', { captures: [null] }, '150000', null],
+    ['an amount written as text is read exactly', { captures: null }, '"150000.00"', 150_000n],
+    ['a text that is no amount is none', { captures: null }, '"Rp 150.000"', null],
     ['ringgit are read in sen', { currency: 'MYR' }, '5.05', 505n],
     ['half a rupiah is not exact', {}, '10000.5', null],
     ['an exponent is not exact', {}, '1e5', null],
@@ -132,9 +155,11 @@ describe('a payment', () => {
     expect(from(payment({ status })).status).toBe(ours)
   })
 
-  test('whose amount is text is not read', () => {
-    const text = payment().replace('150000', '"150000"')
-    expect(readerOf(WirePayment)(parseExact(text))).toHaveProperty('fault')
+  test('of which nothing is told but that it is there is of an unknown status and channel', () => {
+    expect(from('{"status":null,"channel_code":7,"currency":null,"captures":"x"}')).toMatchObject({
+      status: 'unknown',
+      charge: { channel: 'UNKNOWN', channelKind: 'unknown', paidMinor: null, reference: '' },
+    })
   })
 })
 
@@ -143,7 +168,7 @@ test('a refund is read flat, with its amount in the smallest unit', () => {
     ...{ id: 'rfd-1', payment_request_id: 'pr-1', payment_id: 'py-2', invoice_id: null },
     ...{ amount: 50_000, currency: 'IDR', status: 'SUCCEEDED', reason: 'REQUESTED_BY_CUSTOMER' },
   })
-  expect(refundFrom(read(readerOf(WireRefund), text))).toEqual({
+  expect(refundFrom(read(readerOf(WireRefund), text), 'rfd-1')).toEqual({
     ...{ refundId: 'rfd-1', status: 'succeeded', paymentId: 'py-2', paymentRequestId: 'pr-1' },
     ...{ reference: null, currency: 'IDR', refundedMinor: 50_000n },
   })

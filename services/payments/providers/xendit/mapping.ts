@@ -1,6 +1,7 @@
-import type { Fiat } from '#shared/money/money'
 import type { ProviderAccount } from '#shared/money/pair'
-import { fromProviderAmount, type ProviderNumber, toProviderAmount } from '#shared/provider/amount'
+import { toProviderAmount } from '#shared/provider/amount'
+import { dateFrom, idFrom, minorFrom, textFrom } from '#shared/provider/field'
+import { asObject } from '#shared/schema'
 import type {
   ChargeStatus,
   Checkout,
@@ -34,11 +35,6 @@ const refundStatuses: ReadonlyMap<string, RefundStatus> = new Map([
   ['FAILED', 'dead'],
   ['CANCELLED', 'dead'],
 ])
-const currencies: ReadonlyMap<string, Fiat> = new Map([
-  ['IDR', 'IDR'],
-  ['MYR', 'MYR'],
-])
-
 /** The body of `POST /sessions`. */
 export const sessionRequest = (order: CheckoutOrder, appUrl: string) => ({
   reference_id: order.reference,
@@ -58,68 +54,83 @@ export const sessionRequest = (order: CheckoutOrder, appUrl: string) => ({
   cancel_return_url: appUrl,
 })
 
-export const checkoutFrom = (wire: WireSession): Checkout => ({
-  checkoutId: wire.payment_session_id,
-  reference: wire.reference_id,
-  status: checkoutStatuses.get(wire.status) ?? 'unknown',
-  checkoutUrl: wire.payment_link_url ?? null,
+const wordOf = (value: unknown): string => textFrom(value, 80) ?? ''
+
+/** A checkout; it is the one that was asked for, whatever else its body leaves out. */
+export const checkoutFrom = (wire: WireSession, checkoutId: string): Checkout => ({
+  checkoutId,
+  reference: textFrom(wire.reference_id) ?? '',
+  status: checkoutStatuses.get(wordOf(wire.status)) ?? 'unknown',
+  checkoutUrl: linkFrom(wire.payment_link_url),
   expiresAt: dateFrom(wire.expires_at),
-  paymentRequestId: wire.payment_request_id ?? null,
-  paymentId: wire.payment_id ?? null,
+  paymentRequestId: idFrom(wire.payment_request_id),
+  paymentId: idFrom(wire.payment_id),
 })
 
-/** What was collected: the sum of the captures; a payment without any is taken at its request. */
-export function chargeFrom(account: ProviderAccount, wire: WirePayment): FetchedCharge {
-  const captures = wire.captures ?? []
-  const numbers =
-    captures.length > 0 ? captures.map((c) => c.capture_amount) : [wire.request_amount]
-  // Never `updated`: a later change of the object would make a payment late that was not.
-  const paidAt = earliest(captures.map((one) => one.capture_timestamp)) ?? wire.created
+const linkFrom = (value: unknown): string | null => {
+  const link = textFrom(value, 2_000)
+  return link !== null && /^https?:\/\//.test(link) ? link : null
+}
+
+/**
+ * What was collected: the sum of the captures, also where the payment does not say what was asked
+ * for. A payment without any capture is taken at its request.
+ */
+export function chargeFrom(
+  account: ProviderAccount,
+  wire: WirePayment,
+  paymentId: string,
+): FetchedCharge {
+  const captures = (Array.isArray(wire.captures) ? wire.captures : []).map(
+    (capture) => asObject(capture) ?? {},
+  )
+  const amounts =
+    captures.length > 0 ? captures.map((one) => one.capture_amount) : [wire.request_amount]
+  const currency = wordOf(wire.currency)
+  const channel = wordOf(wire.channel_code) || 'UNKNOWN'
   return {
-    status: chargeStatuses.get(wire.status) ?? 'unknown',
+    status: chargeStatuses.get(wordOf(wire.status)) ?? 'unknown',
     charge: {
       account,
-      paymentId: wire.payment_id,
-      paymentRequestId: wire.payment_request_id ?? null,
-      reference: wire.reference_id,
-      currency: wire.currency,
-      paidMinor: sumOf(numbers, wire.currency),
-      channel: wire.channel_code,
-      channelKind: channelKind(wire.channel_code),
-      paidAt: dateFrom(paidAt),
+      paymentId,
+      paymentRequestId: idFrom(wire.payment_request_id),
+      reference: textFrom(wire.reference_id) ?? '',
+      currency,
+      paidMinor: sumOf(amounts, currency),
+      channel,
+      channelKind: channelKind(channel),
+      // Never `updated`: a later change of the object would make a payment late that was not.
+      paidAt: earliest(captures.map((one) => one.capture_timestamp)) ?? dateFrom(wire.created),
     },
   }
 }
 
-export const refundFrom = (wire: WireRefund): FetchedRefund => ({
-  refundId: wire.id,
-  status: refundStatuses.get(wire.status) ?? 'unknown',
-  paymentId: wire.payment_id ?? null,
-  paymentRequestId: wire.payment_request_id ?? null,
-  reference: wire.reference_id ?? null,
-  currency: wire.currency,
-  refundedMinor: sumOf([wire.amount], wire.currency),
-})
+export function refundFrom(wire: WireRefund, refundId: string): FetchedRefund {
+  const currency = wordOf(wire.currency)
+  return {
+    refundId,
+    status: refundStatuses.get(wordOf(wire.status)) ?? 'unknown',
+    paymentId: idFrom(wire.payment_id),
+    paymentRequestId: idFrom(wire.payment_request_id),
+    reference: textFrom(wire.reference_id),
+    currency,
+    refundedMinor: sumOf([wire.amount], currency),
+  }
+}
 
 /** Null when one of them is not exact in this currency, or when we do not know the currency. */
-function sumOf(numbers: readonly ProviderNumber[], word: string): bigint | null {
-  const currency = currencies.get(word)
-  if (!currency) return null
+function sumOf(amounts: readonly unknown[], currency: string): bigint | null {
   let sumMinor = 0n
-  for (const number of numbers) {
-    const amount = fromProviderAmount(number, currency)
-    if (!amount) return null
-    sumMinor += amount.minor
+  for (const amount of amounts) {
+    const minor = minorFrom(amount, currency)
+    if (minor === null) return null
+    sumMinor += minor
   }
   return sumMinor
 }
 
-const earliest = (times: readonly (string | null | undefined)[]): string | undefined =>
+const earliest = (times: readonly unknown[]): Date | null =>
   times
-    .filter((time): time is string => dateFrom(time) !== null)
-    .sort((left, right) => Date.parse(left) - Date.parse(right))[0]
-
-function dateFrom(text: string | null | undefined): Date | null {
-  const ms = text ? Date.parse(text) : Number.NaN
-  return Number.isNaN(ms) ? null : new Date(ms)
-}
+    .map(dateFrom)
+    .filter((time) => time !== null)
+    .sort((left, right) => left.getTime() - right.getTime())[0] ?? null

@@ -142,8 +142,9 @@ test('the list of banks leaves out wallets, other currencies and rows it cannot 
 })
 
 test('an amount of the provider is compared exactly, never as a float', () => {
-  const bare = { id: 'disb-1', reference_id: id, status: 'SUCCEEDED', currency: 'IDR' }
-  const amountOf = (decimal: string) => evidenceFrom({ ...bare, amount: { decimal } }).amountMinor
+  const bare = { reference_id: id, status: 'SUCCEEDED', currency: 'IDR' }
+  const amountOf = (decimal: string) =>
+    evidenceFrom({ ...bare, amount: { decimal } }, 'disb-1').amountMinor
   expect(amountOf('81250')).toBe(81_250n)
   expect(amountOf('81250.00')).toBe(81_250n)
   expect(amountOf('81250.01')).toBeUndefined()

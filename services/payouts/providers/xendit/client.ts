@@ -11,6 +11,7 @@ import {
   evidenceFrom,
   statusFrom,
   XenditChannelList,
+  XenditOrdered,
   XenditPayout,
   XenditPayoutList,
 } from './mapping'
@@ -27,17 +28,17 @@ export const openXendit = (options: {
 export const xenditPayouts = (client: ProviderClient): PayoutProvider => ({
   create: async (order) => {
     const answer = await client.post('/v2/payouts', {
-      schema: XenditPayout,
+      schema: XenditOrdered,
       body: bodyOf(order),
       idempotencyKey: order.id,
     })
-    if ('ok' in answer) return { ok: evidenceFrom(answer.ok) }
+    if ('ok' in answer) return { ok: evidenceFrom(answer.ok, answer.ok.id) }
     return { refused: { code: answer.refused.code, meaning: answer.refused.meaning } }
   },
   find: async (payoutId) => {
     const path = `/v2/payouts/${encodeURIComponent(payoutId)}`
     const answer = await client.get(path, { schema: XenditPayout })
-    if ('ok' in answer) return evidenceFrom(answer.ok)
+    if ('ok' in answer) return evidenceFrom(answer.ok, payoutId)
     if (answer.refused.meaning === 'not_found') return undefined
     throw refusedTo('show a payout', answer.refused)
   },
@@ -76,7 +77,9 @@ function payoutsOf(id: string, list: Static<typeof XenditPayoutList>): Evidence[
     ? { has_more: undefined, data: list }
     : list
   if (more) throw new ProviderUnknown('the provider has more payouts of a reference than it listed')
-  const own = payouts.map(evidenceFrom).filter((payout) => payout.referenceId === id)
+  const own = payouts
+    .map((payout) => evidenceFrom(payout, payout.id))
+    .filter((payout) => payout.referenceId === id)
   const saysNone = more === false && payouts.length === 0
   if (own.length === 0 && !saysNone)
     throw new ProviderUnknown('the provider did not say that a reference has no payouts')

@@ -1,24 +1,30 @@
 import { type Static, Type } from 'typebox'
 import { money } from '#shared/money/money'
 import { fromProviderAmount, ProviderNumber, toProviderAmount } from '#shared/provider/amount'
+import { minorFrom, textFrom } from '#shared/provider/field'
 import { readerOf } from '#shared/schema'
 import type { Reason } from '../../cashout'
 import type { Channel, Evidence, PayoutOrder, PayoutStatus } from '../../provider'
 
-/** The object of `POST` and `GET /v2/payouts`; more fields come and are not needed. */
-export const XenditPayout = Type.Object({
+const anything = Type.Optional(Type.Unknown())
+const others = { amount: anything, currency: anything, failure_code: anything }
+
+/** The answer to `POST /v2/payouts`: without these three nobody could say what was ordered. */
+export const XenditOrdered = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 100 }),
   reference_id: Type.String({ maxLength: 255 }),
   status: Type.String({ maxLength: 80 }),
-  amount: ProviderNumber,
-  currency: Type.String({ maxLength: 8 }),
-  failure_code: Type.Optional(Type.Union([Type.String({ maxLength: 80 }), Type.Null()])),
+  ...others,
 })
 
+/** `GET /v2/payouts/{id}`, read field by field: one of another form is missing. */
+export const XenditPayout = Type.Object({ reference_id: anything, status: anything, ...others })
+
+const Listed = Type.Object({ ...XenditPayout.properties, id: XenditOrdered.properties.id })
 /** `GET /v2/payouts?reference_id=`: an object on the wire, a bare array in the documentation. */
 export const XenditPayoutList = Type.Union([
-  Type.Object({ has_more: Type.Optional(Type.Boolean()), data: Type.Array(XenditPayout) }),
-  Type.Array(XenditPayout),
+  Type.Object({ has_more: Type.Optional(Type.Boolean()), data: Type.Array(Listed) }),
+  Type.Array(Listed),
 ])
 
 /** `GET /payouts_channels`: each row is read on its own, so that a malformed one hides no other. */
@@ -65,16 +71,21 @@ const reasons: ReadonlyMap<string, Reason> = new Map([
 export const reasonFrom = (status: string, failureCode: string | null): Reason | null =>
   reasons.get(failureCode ?? status) ?? null
 
-export const evidenceFrom = (payout: Static<typeof XenditPayout>): Evidence => ({
-  payoutId: payout.id,
-  referenceId: payout.reference_id,
-  status: statusFrom(payout.status),
-  word: payout.status,
-  failureCode: payout.failure_code ?? null,
-  reason: reasonFrom(payout.status, payout.failure_code ?? null),
-  amountMinor: fromProviderAmount(payout.amount, 'IDR')?.minor,
-  currency: payout.currency,
-})
+/** What a payout's body says; the amount in whole rupiah, undefined when it is not exact. */
+export function evidenceFrom(payout: Static<typeof XenditPayout>, payoutId: string): Evidence {
+  const word = textFrom(payout.status, 80) ?? ''
+  const failureCode = textFrom(payout.failure_code, 80)
+  return {
+    payoutId,
+    referenceId: textFrom(payout.reference_id) ?? '',
+    status: statusFrom(word),
+    word,
+    failureCode,
+    reason: reasonFrom(word, failureCode),
+    amountMinor: minorFrom(payout.amount, 'IDR') ?? undefined,
+    currency: textFrom(payout.currency, 8) ?? '',
+  }
+}
 
 /** The same order always makes the same body: under one key the provider refuses another. */
 export const bodyOf = (order: PayoutOrder) => ({

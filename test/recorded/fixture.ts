@@ -1,0 +1,71 @@
+import postgres from 'postgres'
+import { outsideOf } from '#infra/demo/outside'
+import { waitUntil } from '#infra/local/wait'
+import { idFor } from '#shared/ids'
+import { ownStack, quickChecks } from '../support/stack'
+import { openServed } from './served'
+
+type Anomaly = { kind: string; object: string }
+type Env = Record<string, string>
+
+/** A whole stack whose payment services ask a server that serves recorded bodies. */
+export async function openRecorded(env: { payments?: Env; payouts?: Env } = {}) {
+  const place = { sandbox: '' }
+  const served = openServed(() => place.sandbox)
+  const PROVIDER_URL = served.url
+  const stack = await ownStack({
+    env: {
+      ...quickChecks,
+      payments: { ...quickChecks.payments, PROVIDER_URL, ...env.payments },
+      payouts: { ...quickChecks.payouts, PROVIDER_URL, ...env.payouts },
+    },
+  })
+  place.sandbox = stack.info.sandbox
+  const sql = postgres(stack.adminUrl, { max: 2, onnotice: () => {} })
+  const handled = async (messageId: string) => {
+    const rows = await sql<{ done: boolean }[]>`
+      select done_at is not null as done from payments.inbox where message_id = ${messageId}
+      union all select done_at is not null from payouts.inbox where message_id = ${messageId}`
+    return rows.filter(({ done }) => done).length === 2
+  }
+  const anomalies = async (): Promise<Anomaly[]> => [
+    ...(await sql<Anomaly[]>`
+      select kind, object from payments.anomalies union all
+      select 'payouts: ' || kind, object from payouts.anomalies`),
+  ]
+  /** Posts a body to the gateway as the provider does. */
+  const post = async (body: unknown, account: 'ID' | 'MY', webhookId: string) => {
+    const answer = await fetch(`${stack.info.gateway}/webhooks/payments`, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        'x-callback-token': stack.info.webhooks.payments[account],
+        'webhook-id': webhookId,
+      },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+    if (answer.status !== 200) throw new Error(`${answer.status}: ${await answer.text()}`)
+    return idFor('delivery', `${account}:${webhookId}`)
+  }
+  return {
+    ...{ stack, served, sql, outside: outsideOf(stack.info), post, anomalies },
+    /** Delivers a body and waits until both services are done with it; the anomalies that are new. */
+    deliver: async (body: unknown, account: 'ID' | 'MY' = 'ID'): Promise<string[]> => {
+      const before = new Set((await anomalies()).map(({ kind, object }) => `${kind} ${object}`))
+      const messageId = await post(body, account, crypto.randomUUID())
+      await waitUntil('the delivery being done with', () => handled(messageId), 15_000)
+      const after = (await anomalies()).map(({ kind, object }) => `${kind} ${object}`)
+      return after.filter((line) => !before.has(line))
+    },
+    deadLetters: async () => [
+      ...(await sql<{ reason: string }[]>`
+        select reason from payments.dead_letter union all select reason from payouts.dead_letter`),
+    ],
+    [Symbol.asyncDispose]: async () => {
+      await sql.end()
+      await stack[Symbol.asyncDispose]()
+      await served[Symbol.asyncDispose]()
+    },
+  }
+}
+export type RecordedStack = Awaited<ReturnType<typeof openRecorded>>

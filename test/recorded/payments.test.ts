@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Person } from '#infra/demo/person'
+import { waitUntil } from '#infra/local/wait'
+import { verifiedUser } from '../support/people'
+import { openCheckout } from '../support/requests'
+import { openRecorded, type RecordedStack } from './fixture'
+import { recorded } from './served'
+
+let stack: RecordedStack
+let person: Person
+beforeAll(async () => {
+  stack = await openRecorded()
+  person = await verifiedUser(stack.stack)
+}, 120_000)
+afterAll(() => stack?.[Symbol.asyncDispose]())
+
+type Json = Record<string, unknown>
+const dataOf = (body: Json): Json => {
+  const data = body.data as Json
+  return (data.data as Json | undefined) ?? data
+}
+const invalid = {
+  error_code: 'API_VALIDATION_ERROR',
+  message: 'There was an error with the format',
+}
+const missing = { error_code: 'DATA_NOT_FOUND', message: 'not found' }
+
+/** Where a look-up of what a body names goes. */
+function lookUpOf(body: Json): string {
+  const data = dataOf(body)
+  const family = String(body.event).split('.')[0]
+  if (family === 'payment_session') return `GET /sessions/${data.payment_session_id ?? data.id}`
+  if (family === 'payment') return `GET /v3/payments/${data.payment_id}`
+  if (family === 'refund') return `GET /refunds/${data.id}`
+  return `GET /v2/payouts/${data.id}`
+}
+
+describe('a body about what is not ours is recorded once and for all', () => {
+  const cases = [
+    ['payment-capture-virtual-account', 'object_unknown py-1fdaf346-dd2e-4b6c-b938-124c7167a822'],
+    ['payment-capture-paymaya', 'object_unknown py-1402feb0-bb79-47ae-9d1e-e69394d3949c'],
+    ['refund-succeeded', 'object_unknown rfd-6f4a377d-a201-437f-9119-f8b00cbbe857'],
+    ['refund-failed', 'object_unknown rfd-fca8d8bc-497c-42a5-b16f-97825323502a'],
+    ['session-expired', 'object_unknown ps-661f87c614802d6c402cd82d'],
+    ['session-completed-dashboard', 'object_unknown ps-579c8d61f23fa4ca35e52da4'],
+    ['payout-succeeded-v2', 'payouts: payout_unknown disb-571f3644d2b4edf0745e9703'],
+    ['bill-payment', 'event_unknown bill_payment.succeeded'],
+    ['ewallet-capture', 'event_unknown ewallet.capture'],
+  ] as const
+
+  test.each(cases)('%s, when the provider answers 400 to its id', async (name, anomaly) => {
+    const { body } = recorded(`payments/${name}`)
+    stack.served.serve(lookUpOf(body), invalid, 400)
+    expect(await stack.deliver(body)).toEqual([anomaly])
+  })
+
+  test.each(cases)('%s, when the provider answers 404, adds nothing', async (name) => {
+    const { body } = recorded(`payments/${name}`)
+    stack.served.serve(lookUpOf(body), missing, 404)
+    expect(await stack.deliver(body)).toEqual([])
+  })
+
+  test.each([
+    ['of 39 characters and more', { payment_session_id: `ps-${crypto.randomUUID()}` }],
+    ['under its older name', { payment_session_id: '', id: `ps-${crypto.randomUUID()}` }],
+  ])('a session whose id is %s', async (_, change) => {
+    const { body } = recorded('payments/session-completed-dashboard')
+    const asked = { ...body, data: { ...dataOf(body), ...change } }
+    const id = 'id' in change ? change.id : change.payment_session_id
+    expect(await stack.deliver(asked)).toEqual([`object_unknown ${id}`])
+  })
+})
+
+describe('what is ours', () => {
+  /** A checkout over so much, and the payment that the provider says was made for it. */
+  async function paid(amount: string, change: Json, name = 'payment-capture-virtual-account') {
+    const checkout = await openCheckout(person, { pair: 'USD/IDR', amount, method: 'bank' })
+    const { body } = recorded(`payments/${name}`)
+    const { created, updated, ...data } = dataOf(body)
+    const payment_id = `py-${crypto.randomUUID()}`
+    const now = new Date().toISOString()
+    const reference_id = `${checkout.paymentId}_1f2e3d4c-1`
+    const payment = {
+      ...{ ...data, payment_id, reference_id, created: created && now, updated: updated && now },
+      ...change,
+    }
+    stack.served.serve(`GET /v3/payments/${payment_id}`, payment)
+    const anomalies = await stack.deliver({ ...body, data: payment })
+    return { paymentId: checkout.paymentId, payment_id, anomalies }
+  }
+  const stateOf = async (paymentId: string) => {
+    const rows = await stack.sql<{ state: string; reason: string | null }[]>`
+      select state, reason from payments.payments where id = ${paymentId}`
+    return rows[0]!
+  }
+  /** Waits until a payment is no longer on its way. */
+  const endOf = (paymentId: string) =>
+    waitUntil(
+      'the payment ending',
+      async () => {
+        const now = await stateOf(paymentId)
+        return ['credited', 'held', 'review', 'refunded'].includes(now.state) && now
+      },
+      20_000,
+    )
+
+  test.each([
+    ['as documented', {}, 'credited', null],
+    ['with its amount as text', { request_amount: '10000' }, 'credited', null],
+    ['with nulls and fields nobody knows', { captures: null, verified: [{}] }, 'credited', null],
+    [
+      'of a virtual account without what was asked for',
+      { request_amount: undefined, captures: [{ capture_id: 'cap-1', capture_amount: 10_000 }] },
+      ...(['credited', null] as const),
+    ],
+    ['that says no amount at all', { request_amount: null }, 'review', 'amount_differs'],
+    ['of half a rupiah', { request_amount: 9_999.5 }, 'review', 'amount_differs'],
+    ['in other money', { currency: 'PHP' }, 'review', 'currency_differs'],
+    ['through a channel nobody knows', { channel_code: 'NEW_BANK' }, 'held', null],
+    ['through no channel', { channel_code: null }, 'held', null],
+  ] as const)('a payment %s', async (_, change, state, reason) => {
+    const { paymentId, anomalies } = await paid('10000', change)
+    expect(anomalies).toEqual([])
+    const now = await endOf(paymentId)
+    expect(now).toEqual({ state, reason })
+  })
+
+  test('a card payment that has captures and says neither request nor channel is held', async () => {
+    const { paymentId } = await paid('115100', {}, 'payment-capture-card')
+    expect(await endOf(paymentId)).toEqual({ state: 'held', reason: null })
+  })
+
+  test.each([['NEW_WORD'], [null], [7]])(
+    'a payment of status %p is kept for a person, and its checkout stays open',
+    async (status) => {
+      const { paymentId, payment_id, anomalies } = await paid('10000', { status })
+      expect(anomalies).toEqual([`status_unknown ${payment_id}`])
+      expect(await stateOf(paymentId)).toEqual({ state: 'awaiting_payment', reason: null })
+    },
+  )
+
+  test('a look-up of our own checkout that is answered 400 ends nothing and calls a person', async () => {
+    const checkout = await openCheckout(person, {
+      ...{ pair: 'USD/IDR', amount: '10000', method: 'bank' },
+    } as const)
+    const [row] = await stack.sql<{ id: string }[]>`
+      select checkout_id as id from payments.payments where id = ${checkout.paymentId}`
+    const line = `GET /sessions/${row!.id}`
+    stack.served.serve(line, invalid, 400)
+    await waitUntil('the alarm', async () => {
+      const kinds = (await stack.anomalies()).map(({ kind, object }) => `${kind} ${object}`)
+      return kinds.includes(`look_up_refused ${checkout.paymentId}`)
+    })
+    expect(stack.served.asked).toContain(line)
+    expect(await stateOf(checkout.paymentId)).toMatchObject({ state: 'awaiting_payment' })
+  })
+
+  /** A refund of a card payment within its hold, under whatever ids it names. */
+  async function refunded(ids: (of: { payment_id: string; request: string }) => Json) {
+    const request = `pr-${crypto.randomUUID()}`
+    const { paymentId, payment_id } = await paid('10000', {
+      channel_code: 'CARDS',
+      payment_request_id: request,
+    })
+    await endOf(paymentId)
+    stack.served.serve(`GET /v3/payment_requests/${request}`, { latest_payment_id: payment_id })
+    const { body } = recorded('payments/refund-succeeded')
+    const { payment_id: _, ...data } = dataOf(body)
+    const id = `rfd-${crypto.randomUUID()}`
+    const refund = { ...data, id, currency: 'IDR', ...ids({ payment_id, request }) }
+    stack.served.serve(`GET /refunds/${id}`, refund)
+    await stack.deliver({ ...body, data: refund })
+    return waitUntil('the refund', async () => {
+      const now = await stateOf(paymentId)
+      return ['revoking', 'revoked'].includes(now.state) && now
+    })
+  }
+  test.each([
+    [
+      'its payment request alone',
+      ({ request }: { request: string }) => ({ payment_request_id: request }),
+    ],
+    [
+      'its payment, and an empty payment request',
+      (of: { payment_id: string }) => ({ payment_request_id: '', payment_id: of.payment_id }),
+    ],
+    [
+      'its payment request, and an older payment of another form',
+      ({ request }: { request: string }) => ({
+        ...{ payment_request_id: request, payment_id: 'ddpy-3cd658ae-25b9-4659-aa36-596ae41a809f' },
+      }),
+    ],
+    [
+      'its payment, and a payment request that the provider does not take',
+      (of: { payment_id: string }) => ({
+        ...{
+          payment_request_id: 'pr-8363892-f4d9-421c-dhdy-jdh9e30380',
+          payment_id: of.payment_id,
+        },
+      }),
+    ],
+  ] as const)('a refund that names %s takes the top-up back', async (_, ids) => {
+    expect(await refunded(ids)).toMatchObject({ reason: 'refunded_during_hold' })
+  })
+})
+
+test('nothing was given up on, and nothing is repeated', async () => {
+  expect(await stack.deadLetters()).toEqual([])
+  const open = await stack.sql`
+    select message_id, last_error from payments.inbox where done_at is null union all
+    select message_id, last_error from payouts.inbox where done_at is null`
+  expect([...open]).toEqual([])
+})

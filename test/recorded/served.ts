@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** A body that somebody outside sent or published, and where it was found. */
+export type Recorded = {
+  readonly source: string
+  readonly about: string
+  /** As it came, word for word. */
+  readonly body: Record<string, unknown>
+}
+
+/** Reads a recorded body of a family; `payments/payout-v2` is `payments/payout-v2.json`. */
+export const recorded = (name: string): Recorded =>
+  JSON.parse(readFileSync(join(import.meta.dir, `${name}.json`), 'utf8')) as Recorded
+
+type Reply = { readonly status: number; readonly body: unknown }
+
+/** A plain server in front of the sandbox: what is served here is answered here, the rest goes on. */
+export function openServed(onward: () => string) {
+  const replies = new Map<string, Reply>()
+  const asked: string[] = []
+  const server = Bun.serve({
+    ...{ port: 0, hostname: '127.0.0.1', idleTimeout: 60 },
+    fetch: async (call) => {
+      const { pathname, search } = new URL(call.url)
+      const line = `${call.method} ${pathname}`
+      asked.push(line + search)
+      const reply = replies.get(line + search) ?? replies.get(line)
+      if (reply) return Response.json(reply.body, { status: reply.status })
+      if (onward() === '') return new Response(null, { status: 503 })
+      const body = call.method === 'GET' ? {} : { body: await call.text() }
+      const { method, headers } = call
+      return fetch(onward() + pathname + search, { method, headers, ...body })
+    },
+  })
+  return {
+    url: server.url.origin,
+    asked,
+    /** From now on; `line` is `GET /v3/payments/py-…`. */
+    serve: (line: string, body: unknown, status = 200) => void replies.set(line, { status, body }),
+    [Symbol.asyncDispose]: () => server.stop(true),
+  }
+}
