@@ -23,7 +23,7 @@ export type Faults = {
     /** Everything is done, then no answer for a minute (writes only). */
     readonly timeoutAfterAccept: number
     readonly delayMs: number
-    /** 429. */
+    /** 429; at a rate of 1 with nothing left of the budget, below it with calls left. */
     readonly rateLimitRate: number
     /** A capture is one smallest unit short. */
     readonly wrongAmount: number

@@ -4,6 +4,7 @@ import { relayOutbox } from '#shared/bus/outbox-relay'
 import { serve } from '#shared/bus/serve'
 import { openDatabaseClock } from '#shared/db/clock'
 import { watchOverdue } from '#shared/overdue'
+import { shareOf } from '#shared/provider/rate-limit'
 import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
 import { answerActivity, readStats } from './activity'
 import { oldestPayments } from './activity.store'
@@ -35,6 +36,7 @@ await runService(name, fields, async (config, runtime) => {
     baseUrl: config.providerUrl,
     secretKeys: { ID: config.providerIdSecretKey, MY: config.providerMySecretKey },
     requestsPerMinute: config.providerRequestsPerMinute,
+    copies: config.providerCopies,
     appUrl: config.appUrl,
     log,
   })
@@ -54,7 +56,12 @@ await runService(name, fields, async (config, runtime) => {
   const reactions = [...webhookReactions(context, onPaid), ...relayReactions(context)]
   const reading = { bus, consumer: name, database, messaging, log, poke, onFatal }
   await using _messages = consume({ ...reading, reactions })
-  await using _rechecks = startRechecking(context, config)
+  await using _rechecks = startRechecking(context, {
+    ...config,
+    providerRequestsPerMinute: shareOf(config.providerRequestsPerMinute, {
+      copies: config.providerCopies,
+    }),
+  })
   await using _listing = startListing(context, config)
   const read = () => database.read(oldestPayments)
   await using _overdue = watchOverdue({ log, clock, limits, read })

@@ -29,8 +29,13 @@ export const fields = {
   PROVIDER_URL: url({ about: "the payment provider's API" }),
   PROVIDER_ID_SECRET_KEY: text({ about: 'key of the Indonesian account', secret: true }),
   PROVIDER_REQUESTS_PER_MINUTE: integer({
-    about: 'per endpoint; 600 live, 60 in test mode',
+    about: 'calls per endpoint and account; the provider allows 600 live, 60 in test mode',
     fallback: '600',
+  }),
+  PROVIDER_COPIES: integer({
+    about:
+      "copies of this service that run at once: the budget is the account's, each takes its part",
+    fallback: '1',
   }),
   PROVIDER_KIND: oneOf(['xendit', 'sandbox'], {
     about: 'sandbox: PROVIDER_URL is the local one',

@@ -35,6 +35,7 @@ await runService(name, fields, async (config, runtime) => {
     baseUrl: config.providerUrl,
     secretKey: config.providerIdSecretKey,
     requestsPerMinute: config.providerRequestsPerMinute,
+    copies: config.providerCopies,
     log,
   })
   const context: Context = {

@@ -71,8 +71,8 @@ const secondMs = 1_000
  * queue: the most urgent first, then by age. One timer wakes the queue when a place may be free.
  */
 export function openTurns(budget: RpcBudget, clock: Clock): Turns {
-  const requests = openRateLimit(budget.requestsPerSecond, clock, secondMs)
-  const ethCalls = openRateLimit(budget.ethCallsPerSecond, clock, secondMs)
+  const requests = openRateLimit(budget.requestsPerSecond, clock, { windowMs: secondMs })
+  const ethCalls = openRateLimit(budget.ethCallsPerSecond, clock, { windowMs: secondMs })
   let waiting: Waiter[] = []
   let timer: ReturnType<typeof setTimeout> | undefined
 

@@ -51,18 +51,26 @@ export function refusalFrom(status: number, body: unknown): ProviderRefusal | un
 /** No header makes us wait longer than this. */
 const waitMaxMs = 120_000
 
+/** A 429 with calls left is a stray one: seen live, and over in about this time. */
+const strayMs = 1_000
+
 /**
  * How long a 429 asks us to wait: the longer of `Retry-After` (seconds, or a date by RFC 9110) and
- * `Rate-Limit-Reset` (seconds, may be a fraction). A second when it names neither.
+ * `Rate-Limit-Reset` (seconds, may be a fraction). The reset counts only when nothing is left of the
+ * budget: while calls are left, it says when the window ends and not when we may call. About a second
+ * when neither counts.
  */
 export function retryAfterMs(headers: Headers, nowMs: number): number {
   const retryAfter = headers.get('Retry-After')
   const named = [
     secondsMs(retryAfter) ?? untilMs(retryAfter, nowMs),
-    secondsMs(headers.get('Rate-Limit-Reset')),
+    hasCallsLeft(headers) ? undefined : secondsMs(headers.get('Rate-Limit-Reset')),
   ].filter((ms) => ms !== undefined)
-  return named.length === 0 ? 1_000 : Math.min(Math.max(...named), waitMaxMs)
+  return named.length === 0 ? strayMs : Math.min(Math.max(...named), waitMaxMs)
 }
+
+const hasCallsLeft = (headers: Headers): boolean =>
+  Number(headers.get('Rate-Limit-Remaining') ?? '0') > 0
 
 /** How long an answer that took the last call of its window asks us to rest; 0 when calls are left. */
 export const exhaustedForMs = (headers: Headers): number =>

@@ -175,6 +175,21 @@ describe('a 429', () => {
     expect(error.retryAfterMs).toBeLessThanOrEqual(seconds * 1_000)
   })
 
+  test('with calls left closes the endpoint for about a second, not until the end of the window', async () => {
+    replies = [busy({ 'Rate-Limit-Remaining': '412', 'Rate-Limit-Reset': '58.2' }), good]
+    expect(await open().post('/x', { schema })).toMatchObject({ ok: { amount: {} } })
+    expect(seen.length).toBe(2)
+  })
+
+  test('with nothing left closes it until the end of the window', async () => {
+    replies = [busy({ 'Rate-Limit-Remaining': '0', 'Rate-Limit-Reset': '58.2' })]
+    const error = await open()
+      .post('/x', { schema })
+      .catch((thrown) => thrown)
+    expect(error).toBeInstanceOf(ProviderBusy)
+    expect(error.retryAfterMs).toBeGreaterThan(57_000)
+  })
+
   test('is not asked for: after the last call of a window the next one waits for its end', async () => {
     const headers = { 'Rate-Limit-Remaining': '0', 'Rate-Limit-Reset': '0.4' }
     replies = [() => Response.json({ amount: 5 }, { headers }), good]

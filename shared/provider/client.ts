@@ -47,8 +47,10 @@ export type ProviderOptions = {
   baseUrl: string
   secretKey: string
   account: ProviderAccount
-  /** Per endpoint: 600 live, 60 in test mode, by the provider's rate limit page. */
+  /** Per endpoint of the account: 600 live, 60 in test mode, by the provider's rate limit page. */
   requestsPerMinute: number
+  /** Copies of the service that share that budget; 1 when left out. */
+  copies?: number
   log: Log
   clock?: Clock
 }
@@ -64,6 +66,9 @@ type Call = {
 }
 type Outcome = ProviderAnswer<unknown> | { busyForMs: number } | { unknown: Error }
 
+/** Payments and payouts both read the list of the Indonesian account. */
+const calledByTwoServices = ['GET /transactions']
+
 const deadlineDefaultMs = 6_000
 /** Leaves a GET time for another attempt after a lost packet. */
 const readingDeadlineMs = 3_000
@@ -72,7 +77,10 @@ const attemptsMax = 3
 /** Opens an account at the payment provider: Basic auth with the key as user name, no password. */
 export function openProviderClient(options: ProviderOptions): ProviderClient {
   const clock = options.clock ?? systemClock
-  const limit = openRateLimit(options.requestsPerMinute, clock)
+  const limit = openRateLimit(options.requestsPerMinute, clock, {
+    copies: options.copies ?? 1,
+    alsoCalledByOthers: options.account === 'ID' ? calledByTwoServices : [],
+  })
   const authorization = `Basic ${Buffer.from(`${options.secretKey}:`).toString('base64')}`
   const run = async (method: Call['method'], path: string, asked: Writing<TSchema>) => {
     const call: Call = {

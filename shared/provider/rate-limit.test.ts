@@ -1,6 +1,34 @@
 import { describe, expect, test } from 'bun:test'
 import { openRateLimit } from '#shared/provider/rate-limit'
 
+/** How many calls copies of a service begin within their first minute, all of them in a hurry. */
+const inFirstMinute = (copies: number, endpoint: string, others?: string[]) =>
+  Array.from({ length: copies }, () => {
+    const share = { copies, ...(others && { alsoCalledByOthers: others }) }
+    const limit = openRateLimit(60, () => 0, share)
+    const begins = Array.from({ length: 100 }, () => limit.reserve(endpoint, 600_000)!)
+    return begins.filter((at) => at < 60_000).length
+  }).reduce((sum, calls) => sum + calls, 0)
+
+describe('a budget that belongs to the account', () => {
+  test.each([1, 2, 3, 5])('is kept to by %p copies together', (copies) => {
+    const calls = inFirstMinute(copies, 'POST /sessions')
+    expect(calls).toBeLessThanOrEqual(60)
+    expect(calls).toBeGreaterThan(50)
+  })
+
+  test('is halved where another service calls the same endpoint with the same key', () => {
+    expect(inFirstMinute(1, 'GET /transactions', ['GET /transactions'])).toBeLessThanOrEqual(30)
+    expect(inFirstMinute(1, 'POST /sessions', ['GET /transactions'])).toBeGreaterThan(50)
+  })
+
+  test('of more copies than calls leaves each one call a minute', () => {
+    const limit = openRateLimit(2, () => 0, { copies: 10 })
+    expect(limit.reserve('GET /x', 0)).toBe(0)
+    expect(limit.reserve('GET /x', 120_000)).toBe(60_000)
+  })
+})
+
 describe('a budget of 60 calls a minute', () => {
   const open = () => {
     const time = { now: 0 }

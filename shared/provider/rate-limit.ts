@@ -10,9 +10,32 @@ export type RateLimit = {
   readonly waitMs: (endpoint: string) => number
 }
 
-type Bucket = { tokens: number; filledAt: number; blockedUntil: number }
+type Bucket = {
+  readonly capacity: number
+  readonly tokensPerMs: number
+  tokens: number
+  filledAt: number
+  blockedUntil: number
+}
+
+/**
+ * The provider counts per account and endpoint, whoever calls. Each copy of a service takes its part
+ * of the budget; what both payments and payouts read of one account is divided between them as well.
+ */
+export type Share = {
+  /** Copies of this service that run at once. */
+  readonly copies: number
+  /** Endpoints that another service calls with the same key, such as `GET /transactions`. */
+  readonly alsoCalledByOthers?: readonly string[]
+}
+
+/** What is left of a budget for one copy: never less than one call. */
+export const shareOf = (requestsMax: number, { copies }: Share): number =>
+  Math.max(1, requestsMax / Math.max(1, copies))
 
 const minuteMs = 60_000
+/** The time that a budget is for; a minute when left out. */
+type Window = { readonly windowMs?: number }
 
 /**
  * A token bucket per endpoint. A sixth of the budget may be spent at once and the rest trickles in,
@@ -21,23 +44,31 @@ const minuteMs = 60_000
 export function openRateLimit(
   requestsMax: number,
   clock: Clock,
-  windowMs: number = minuteMs,
+  { copies = 1, alsoCalledByOthers = [], windowMs = minuteMs }: Partial<Share> & Window = {},
 ): RateLimit {
-  const capacity = Math.max(1, Math.floor(requestsMax / 6))
-  const tokensPerMs = Math.max(1, requestsMax - capacity) / windowMs
+  const paceOf = (endpoint: string) => {
+    const services = alsoCalledByOthers.includes(endpoint) ? 2 : 1
+    const max = shareOf(requestsMax, { copies: Math.max(1, copies) * services })
+    const capacity = Math.max(1, Math.floor(max / 6))
+    return { capacity, tokensPerMs: Math.max(1, max - capacity) / windowMs }
+  }
   const buckets = new Map<string, Bucket>()
 
+  const opened = (endpoint: string, now: number): Bucket => {
+    const pace = paceOf(endpoint)
+    return { ...pace, tokens: pace.capacity, filledAt: now, blockedUntil: 0 }
+  }
   const filled = (endpoint: string): Bucket => {
     const now = clock()
-    const bucket = buckets.get(endpoint) ?? { tokens: capacity, filledAt: now, blockedUntil: 0 }
-    const gained = Math.max(0, now - bucket.filledAt) * tokensPerMs
-    bucket.tokens = Math.min(capacity, bucket.tokens + gained)
+    const bucket = buckets.get(endpoint) ?? opened(endpoint, now)
+    const gained = Math.max(0, now - bucket.filledAt) * bucket.tokensPerMs
+    bucket.tokens = Math.min(bucket.capacity, bucket.tokens + gained)
     bucket.filledAt = now
     buckets.set(endpoint, bucket)
     return bucket
   }
   const waitFor = (bucket: Bucket): number => {
-    const forToken = bucket.tokens >= 1 ? 0 : Math.ceil((1 - bucket.tokens) / tokensPerMs)
+    const forToken = bucket.tokens >= 1 ? 0 : Math.ceil((1 - bucket.tokens) / bucket.tokensPerMs)
     return Math.max(forToken, bucket.blockedUntil - clock(), 0)
   }
   return {

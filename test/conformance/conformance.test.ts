@@ -67,10 +67,10 @@ describe('a provider that answers otherwise fails the step that says so:', () =>
       (text) => text.replace('"capture_amount":12.34', '"capture_amount":12.33'),
     ],
     [
-      'amounts as text',
+      'amounts that are no numbers',
       'payments: account ID',
       'the payment says how much',
-      (text) => text.replace('"request_amount":150001', '"request_amount":"150001"'),
+      (text) => text.replace('"capture_amount":150001', '"capture_amount":"Rp 150.001"'),
     ],
     [
       'another channel than was used',
@@ -250,6 +250,7 @@ test('a person who is asked to pay lets test mode see payments and refunds too',
   // Only what needs the other account's key, what would use up the real budget, and chargebacks.
   expect(others.map(({ seen, verdict }) => [verdict, seen])).toEqual([
     ['not here', 'needs the keys of both accounts'],
+    ['not here', 'stray ones cannot be ordered: look for them in the logs'],
     ['not here', 'would use up the budget of the account'],
     ['not here', 'test mode makes no chargebacks: compare a live one'],
     ['not here', 'an earlier step left no chargeback'],

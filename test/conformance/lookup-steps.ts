@@ -60,14 +60,28 @@ const paceSteps = ({ account, open, limit }: PaymentBench): Step[] => [
     },
   },
   {
+    name: 'a 429 with calls left is tried again after about a second, not at the end of the window',
+    expected: 'answered',
+    see: async () => {
+      if (!limit) throw new NotHere('stray ones cannot be ordered: look for them in the logs')
+      const provider = providerOf(open(60))
+      await limit('stray')
+      const asking = provider.findCheckout(account, noSession).catch((error) => error)
+      await Bun.sleep(200)
+      await limit('none')
+      const seen = await asking
+      return seen === undefined ? 'answered' : String(seen)
+    },
+  },
+  {
     name: 'a 429 with Rate-Limit-Reset is waited out, or told with its time',
     expected: 'busy, come back later, not asked again before',
     see: async () => {
       if (!limit) throw new NotHere('would use up the budget of the account')
       const provider = providerOf(open(60))
-      await limit(true)
+      await limit('all')
       const first = await provider.findCheckout(account, noSession).catch((error) => error)
-      await limit(false)
+      await limit('none')
       // The window is not over: the call must not go out, although it would be answered now.
       const second = await provider.findCheckout(account, noSession).catch((error) => error)
       if (!(first instanceof ProviderBusy)) return 'not busy'

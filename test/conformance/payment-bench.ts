@@ -19,8 +19,8 @@ export type PaymentBench = {
   readonly open: (requestsPerMinute: number) => ProviderClient
   /** The payer chooses this channel; throws `NotHere` when nobody is there to do it. */
   readonly choose: (checkout: Checkout, channel: string) => Promise<void>
-  /** Makes the provider answer 429 to everything; undefined where nobody can. */
-  readonly limit: ((on: boolean) => Promise<void>) | undefined
+  /** Makes the provider answer 429: `all` with nothing left, `stray` with calls left; undefined where nobody can. */
+  readonly limit: ((which: 'all' | 'stray' | 'none') => Promise<void>) | undefined
   /** Charges a payment back and answers the chargeback's id; undefined where nobody can. */
   readonly chargeback: ((paymentId: string) => Promise<string>) | undefined
   readonly waiting: Waiting

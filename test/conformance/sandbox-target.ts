@@ -96,8 +96,9 @@ function benchOf(
     choose: async (checkout, channel_code) => {
       await control(sandbox, `sessions/${checkout.checkoutId}/choose`, { channel_code })
     },
-    limit: async (on) => {
-      await control(sandbox, 'faults', { api: { rateLimitRate: on ? 1 : 0 } })
+    limit: async (which) => {
+      const rateLimitRate = { all: 1, stray: 0.999_999, none: 0 }[which]
+      await control(sandbox, 'faults', { api: { rateLimitRate } })
     },
     chargeback: async (paymentId) => {
       const made = await control(sandbox, `payments/${paymentId}/chargeback`, {})

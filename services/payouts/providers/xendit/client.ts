@@ -21,6 +21,7 @@ export const openXendit = (options: {
   baseUrl: string
   secretKey: string
   requestsPerMinute: number
+  copies?: number
   log: Log
 }): PayoutProvider => xenditPayouts(openProviderClient({ ...options, account: 'ID' }))
 
