@@ -43,7 +43,7 @@ export function refusalFrom(status: number, body: unknown): ProviderRefusal | un
   return {
     status,
     code,
-    meaning: status === 401 ? 'account_misconfigured' : meaningOf(code),
+    meaning: meaningOf(code, status),
     message: typeof text === 'string' ? text.slice(0, 500) : '',
   }
 }

@@ -87,6 +87,9 @@ describe('a call that is refused', () => {
     [401, 'INVALID_API_KEY', 'account_misconfigured'],
     [409, 'DUPLICATE_ERROR', 'conflict'],
     [400, 'constructor', 'unknown'],
+    [400, 'UNAUTHORIZED_SENDER_IP', 'account_misconfigured'],
+    [403, 'SOMETHING_NEW', 'account_misconfigured'],
+    [401, 'SOMETHING_NEW', 'account_misconfigured'],
   ] as const)('%p %s means %s, is answered and not repeated', async (status, code, meaning) => {
     replies = [problem(status, code)]
     const answer = await open().get('/x', { schema })

@@ -112,4 +112,9 @@ const meanings = new Map(
   groups.flatMap(([meaning, codes]) => codes.map((code) => [code, meaning] as const)),
 )
 
-export const meaningOf = (code: string): ProviderMeaning => meanings.get(code) ?? 'unknown'
+/**
+ * What a code means. One that we have never seen is about our key, our address or our account when the
+ * status says so: 401 and 403 refuse whoever asks, whatever was asked for.
+ */
+export const meaningOf = (code: string, status = 400): ProviderMeaning =>
+  meanings.get(code) ?? (status === 401 || status === 403 ? 'account_misconfigured' : 'unknown')

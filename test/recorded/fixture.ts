@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import postgres from 'postgres'
 import { outsideOf } from '#infra/demo/outside'
 import { waitUntil } from '#infra/local/wait'
@@ -57,6 +59,13 @@ export async function openRecorded(env: { payments?: Env; payouts?: Env } = {}) 
       const after = (await anomalies()).map(({ kind, object }) => `${kind} ${object}`)
       return after.filter((line) => !before.has(line))
     },
+    /** The last log line of a service that has this text, read back. */
+    logged: (service: string, text: string) =>
+      waitUntil(`${service} logging ${text}`, async () => {
+        const lines = readFileSync(join(stack.dir, 'logs', `${service}.log`), 'utf8').split('\n')
+        const line = lines.findLast((one) => one.includes(text))
+        return line && (JSON.parse(line) as Record<string, unknown>)
+      }),
     deadLetters: async () => [
       ...(await sql<{ reason: string }[]>`
         select reason from payments.dead_letter union all select reason from payouts.dead_letter`),

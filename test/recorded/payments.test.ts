@@ -204,6 +204,19 @@ describe('what is ours', () => {
   })
 })
 
+test('an address that is not on the allow-list of the account refuses nobody: 503, an alarm, and the same call goes through later', async () => {
+  const error_code = 'UNAUTHORIZED_SENDER_IP'
+  stack.served.serve('POST /sessions', { error_code, message: 'the IP is not allowed' }, 403)
+  const quote = await person.quote('USD/IDR')
+  const asked = { amount: '20000', method: 'bank', quoteId: quote.id }
+  const refused = await person.post('/topups', asked)
+  expect(refused.status).toBe(503)
+  expect(await stack.logged('payments', error_code)).toMatchObject({ alarm: true })
+  stack.served.forget('POST /sessions')
+  const opened = await person.insist('/topups', asked)
+  expect(opened.body).toMatchObject({ fiat: '20000' })
+})
+
 test('nothing was given up on, and nothing is repeated', async () => {
   expect(await stack.deadLetters()).toEqual([])
   const open = await stack.sql`

@@ -38,6 +38,8 @@ export function openServed(onward: () => string) {
     asked,
     /** From now on; `line` is `GET /v3/payments/py-…`. */
     serve: (line: string, body: unknown, status = 200) => void replies.set(line, { status, body }),
+    /** Goes on to the sandbox again. */
+    forget: (line: string) => void replies.delete(line),
     [Symbol.asyncDispose]: () => server.stop(true),
   }
 }

@@ -21,7 +21,7 @@ const reversedAfterSuccess = '654321'
 
 /** The next step of a payout, or `null` when it rests. `settleMs` is the way from asked to paid. */
 export function nextStep(
-  { status, accountNumber }: Pick<Payout, 'status' | 'accountNumber'>,
+  { status, accountNumber, channelCode }: Pick<Payout, 'status' | 'accountNumber' | 'channelCode'>,
   settleMs: number,
 ): Step | null {
   const halfMs = Math.floor(settleMs / 2)
@@ -31,7 +31,9 @@ export function nextStep(
       return { status: 'REQUESTED', failureCode: null, afterMs: halfMs }
     case 'REQUESTED': {
       if (accountNumber === staysRequested) return null
-      const failureCode = failures.get(accountNumber) ?? null
+      // Bank Rakyat Indonesia stores these with a zero in front, and knows no others.
+      const lacksZero = channelCode === 'ID_BRI' && accountNumber.length === 14
+      const failureCode = failures.get(accountNumber) ?? (lacksZero ? 'INVALID_DESTINATION' : null)
       const outcome = failureCode ? 'FAILED' : 'SUCCEEDED'
       return { status: outcome, failureCode, afterMs: settleMs - halfMs }
     }

@@ -68,6 +68,19 @@ describe('an order to pay', () => {
   })
 
   test.each([
+    ['ID_BRI', '12345678901234', '012345678901234'],
+    ['ID_BRI', '123456789012345', '123456789012345'],
+    ['ID_BRI', '1234567890123', '1234567890123'],
+    ['ID_MANDIRI', '12345678901234', '12345678901234'],
+    ['ID_NEW', '12345678901234', '12345678901234'],
+  ])('of %s to %s names the number as the bank stores it', async (channelCode, given, sent) => {
+    seen = []
+    answer = () => Response.json(payout)
+    await provider.create({ ...order, channelCode, accountNumber: given })
+    expect(JSON.parse(seen[0]!.body).channel_properties.account_number).toBe(sent)
+  })
+
+  test.each([
     [400, 'CHANNEL_CODE_NOT_SUPPORTED', 'channel_unavailable'],
     [400, 'RECIPIENT_ACCOUNT_NUMBER_ERROR', 'destination_wrong'],
     [409, 'DUPLICATE_ERROR', 'conflict'],

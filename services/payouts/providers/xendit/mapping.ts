@@ -5,6 +5,7 @@ import { minorFrom, textFrom } from '#shared/provider/field'
 import { readerOf } from '#shared/schema'
 import type { Reason } from '../../cashout'
 import type { Channel, Evidence, PayoutOrder, PayoutStatus } from '../../provider'
+import { digitsOf, storedNumber } from './account-numbers'
 
 const anything = Type.Optional(Type.Unknown())
 const others = { amount: anything, currency: anything, failure_code: anything }
@@ -92,7 +93,7 @@ export const bodyOf = (order: PayoutOrder) => ({
   reference_id: order.id,
   channel_code: order.channelCode,
   channel_properties: {
-    account_number: order.accountNumber,
+    account_number: storedNumber(order.channelCode, order.accountNumber),
     account_holder_name: order.accountHolderName,
   },
   amount: toProviderAmount(money(order.fiatMinor, 'IDR')),
@@ -100,16 +101,6 @@ export const bodyOf = (order: PayoutOrder) => ({
   description: `AUSD ${order.id.slice(0, 8)}`, // BNI and Mandiri print 14 characters.
   metadata: order.promised,
 })
-
-/** Digits of an account number per bank, where they are documented. */
-const accountDigits: ReadonlyMap<string, readonly [min: number, max: number]> = new Map([
-  ['ID_BCA', [10, 10]],
-  ['ID_BRI', [13, 17]],
-  ['ID_BNI', [7, 11]],
-  ['ID_MANDIRI', [12, 17]],
-  ['ID_PERMATA', [7, 16]],
-])
-const accountDigitsDefault = [6, 20] as const
 
 /** The banks among the rows; rows of another form or without usable limits are left out. */
 export const channelsFrom = (rows: readonly unknown[]): Channel[] =>
@@ -123,5 +114,5 @@ export const channelsFrom = (rows: readonly unknown[]): Channel[] =>
     if (min === undefined || max === undefined || !increment) return []
     const code = read.value.channel_code
     const limits = { minMinor: min, maxMinor: max, incrementMinor: increment }
-    return [{ code, ...limits, accountDigits: accountDigits.get(code) ?? accountDigitsDefault }]
+    return [{ code, ...limits, accountDigits: digitsOf(code) }]
   })
