@@ -17,6 +17,8 @@ import { deadLetters, listings, outbox } from './schema.store'
 /** What a user reads about a payment that did not go the usual way. */
 const texts: Readonly<Record<Reason, string>> = {
   awaiting_rate: 'the payment came after the checkout closed and waits for an exchange rate',
+  sender_unverified:
+    'the bank account that paid could not be confirmed to be yours; support will contact you',
   amount_differs: 'the amount paid differs from the amount asked for; support will contact you',
   currency_differs: 'the payment came in another currency; support will contact you',
   paid_twice: 'this checkout was paid twice; support will return the second payment',

@@ -47,6 +47,7 @@ export function decideReceipt(
   if (isTheFirst && !awaitsRate(payment)) return { known: true }
   if (payment.providerPaymentId !== null && !isTheFirst) return { overpaid: true }
   if (!mayBecome(payment, 'paid')) return { overpaid: true }
+  if (charge.senderVerification === 'failed') return { next: 'review', reason: 'sender_unverified' }
   if (charge.currency !== payment.currency) return { next: 'review', reason: 'currency_differs' }
   if (charge.paidMinor !== payment.fiatMinor) return { next: 'review', reason: 'amount_differs' }
   if (remainderFloor(payment) === 0n) return { next: 'refunded', reason: 'refunded_before_credit' }

@@ -106,6 +106,7 @@ export const reasons = [
   'awaiting_rate',
   'amount_differs',
   'currency_differs',
+  'sender_unverified',
   'paid_twice',
   'replaced',
   'made_good',

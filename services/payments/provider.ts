@@ -52,6 +52,12 @@ export type ChannelKind =
   | 'direct_debit'
   | 'unknown'
 
+/**
+ * Of a merchant of the virtual-asset category, the provider compares who paid with who should have.
+ * `pending` is not decided yet; every word that is neither that nor a success is `failed`.
+ */
+export type SenderVerification = 'passed' | 'pending' | 'failed'
+
 /** A payment at the provider. `paidMinor` is null when the provider's number is not exact. */
 export type Charge = {
   readonly account: ProviderAccount
@@ -64,9 +70,11 @@ export type Charge = {
   readonly channel: string
   readonly channelKind: ChannelKind
   readonly paidAt: Date | null
+  /** Left out where the provider says nothing of it, as to all other merchants. */
+  readonly senderVerification?: SenderVerification
 }
 
-/** `pending` has not brought money yet and may; `dead` never will; `unknown` is not good news. */
+/** `pending` has not brought money that counts yet and may; `dead` never will; `unknown` is not good news. */
 export type ChargeStatus = 'succeeded' | 'pending' | 'dead' | 'unknown'
 export type FetchedCharge = { readonly status: ChargeStatus; readonly charge: Charge }
 

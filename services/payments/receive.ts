@@ -115,6 +115,8 @@ export async function receiveCharge(
     const { account, paymentId: object, currency, paidMinor: amountMinor } = charge
     await callPerson(tx, context, 'status_unknown', { account, object, currency, amountMinor })
   }
+  if (status === 'pending' && charge.senderVerification === 'pending')
+    context.log.info({ providerPaymentId: charge.paymentId }, 'payment waits for its sender')
   return false
 }
 
@@ -122,10 +124,11 @@ export async function receiveCharge(
 export async function callPerson(
   tx: Tx,
   { log }: Context,
-  kind: 'status_unknown' | 'amount_unknown',
+  kind: 'status_unknown' | 'amount_unknown' | 'sender_unverified',
   about: {
     account: PaymentRow['account']
     object: string
+    paymentId?: string
     currency?: string
     amountMinor?: bigint | null
   },
@@ -151,7 +154,13 @@ async function receivePayment(
   }
   const refundedMinor = await sumRefunded(tx, charge.paymentId)
   const receipt = decideReceipt({ ...payment, refundedMinor }, charge, presentMinorPerUsd)
-  if ('known' in receipt) return false
+  if ('known' in receipt) {
+    if (charge.senderVerification === 'failed' && payment.reason !== 'sender_unverified')
+      await callPerson(tx, context, 'sender_unverified', {
+        ...{ account: charge.account, object: charge.paymentId, paymentId: payment.id },
+      })
+    return false
+  }
   if ('overpaid' in receipt) {
     await noteOverpaid(tx, context, payment, charge)
     return false

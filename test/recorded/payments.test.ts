@@ -130,6 +130,50 @@ describe('what is ours', () => {
     expect(await endOf(paymentId)).toEqual({ state: 'held', reason: null })
   })
 
+  const verified = (result: unknown) => ({
+    verification_data: { given_names: 'Sari', sender_verification: { result } },
+  })
+  test.each([
+    ['passed', verified('SUCCESS'), 'credited', null],
+    ['is asked for and has no answer in it', { verification_data: {} }, 'credited', null],
+    ['failed', verified('FAILED'), 'review', 'sender_unverified'],
+    ['says what nobody knows', verified('NAME_DIFFERS'), 'review', 'sender_unverified'],
+    [
+      'failed, elsewhere in the body',
+      { sender_verification: { result: 'MISMATCH' } },
+      ...(['review', 'sender_unverified'] as const),
+    ],
+  ] as const)('a payment whose sender verification %s', async (_, change, state, reason) => {
+    const { paymentId } = await paid('10000', change)
+    expect(await endOf(paymentId)).toEqual({ state, reason })
+  })
+
+  test('a payment whose sender is still being looked into waits, and is looked at again', async () => {
+    const checkout = await openCheckout(person, {
+      pair: 'USD/IDR',
+      amount: '10000',
+      method: 'bank',
+    })
+    const [row] = await stack.sql<{ id: string }[]>`
+      select checkout_id as id from payments.payments where id = ${checkout.paymentId}`
+    const { body } = recorded('payments/payment-capture-virtual-account')
+    const payment_id = `py-${crypto.randomUUID()}`
+    const now = new Date().toISOString()
+    const payment = { ...dataOf(body), payment_id, reference_id: checkout.paymentId, created: now }
+    const line = `GET /v3/payments/${payment_id}`
+    const session = dataOf(recorded('payments/session-completed').body)
+    stack.served.serve(line, { ...payment, ...verified('PENDING') })
+    stack.served.serve(`GET /sessions/${row!.id}`, {
+      ...session,
+      payment_id,
+      payment_request_id: null,
+    })
+    expect(await stack.deliver({ ...body, data: payment })).toEqual([])
+    expect(await stateOf(checkout.paymentId)).toMatchObject({ state: 'awaiting_payment' })
+    stack.served.serve(line, { ...payment, ...verified('SUCCESS') })
+    expect(await endOf(checkout.paymentId)).toEqual({ state: 'credited', reason: null })
+  })
+
   test.each([['NEW_WORD'], [null], [7]])(
     'a payment of status %p is kept for a person, and its checkout stays open',
     async (status) => {

@@ -12,6 +12,7 @@ import type {
   RefundStatus,
 } from '../../provider'
 import { channelKind } from './channel'
+import { senderVerificationOf } from './sender'
 import type { WirePayment, WireRefund, WireSession } from './wire'
 
 const checkoutStatuses: ReadonlyMap<string, CheckoutStatus> = new Map([
@@ -88,8 +89,11 @@ export function chargeFrom(
     captures.length > 0 ? captures.map((one) => one.capture_amount) : [wire.request_amount]
   const currency = wordOf(wire.currency)
   const channel = wordOf(wire.channel_code) || 'UNKNOWN'
+  const status = chargeStatuses.get(wordOf(wire.status)) ?? 'unknown'
+  const senderVerification = senderVerificationOf(wire)
   return {
-    status: chargeStatuses.get(wordOf(wire.status)) ?? 'unknown',
+    // Money of a sender who is still being looked into does not count yet.
+    status: status === 'succeeded' && senderVerification === 'pending' ? 'pending' : status,
     charge: {
       account,
       paymentId,
@@ -101,6 +105,7 @@ export function chargeFrom(
       channelKind: channelKind(channel),
       // Never `updated`: a later change of the object would make a payment late that was not.
       paidAt: earliest(captures.map((one) => one.capture_timestamp)) ?? dateFrom(wire.created),
+      ...(senderVerification && { senderVerification }),
     },
   }
 }

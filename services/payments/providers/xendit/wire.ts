@@ -25,6 +25,8 @@ export const WirePayment = Type.Object({
   /** What was asked for; left out of some payments that have captures. */
   request_amount: anything,
   captures: anything,
+  /** Of merchants of the virtual-asset category, in Indonesia; see `sender.ts`. */
+  ...{ verification_data: anything, sender_verification: anything, payment_details: anything },
 })
 export type WirePayment = Static<typeof WirePayment>
 
