@@ -6,6 +6,7 @@ const prefixes = {
   refund: 'rfd-',
   chargeback: 'cb-',
   payout: 'disb-',
+  payoutV3: 'po-',
   inquiry: 'inq_',
   personaEvent: 'evt_',
 } as const

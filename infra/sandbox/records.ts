@@ -108,6 +108,8 @@ export type Chargeback = {
 /** A bank transfer we were told to make. */
 export type Payout = {
   readonly id: string
+  /** Of the interface it was made through; absent: 2. */
+  readonly version?: 3
   readonly account: Account
   readonly idempotencyKey: string
   /** The request body in canonical JSON: the same key with another text is refused. */

@@ -18,6 +18,7 @@ import { behindDoor } from './provider/door'
 import { paymentEndpoints } from './provider/payment-endpoints'
 import { planPayout } from './provider/payout'
 import { payoutEndpoints } from './provider/payout-endpoints'
+import { payoutV3Endpoints } from './provider/payout-v3'
 import { planRefund } from './provider/refund'
 import { refundEndpoints } from './provider/refund-endpoints'
 import { planExpiry, sessionEndpoints } from './provider/session-endpoints'
@@ -77,6 +78,7 @@ const routesOf = (context: Context): Route[] => [
     ...paymentEndpoints,
     ...refundEndpoints,
     ...payoutEndpoints,
+    ...payoutV3Endpoints,
     ...transactionEndpoints,
   ]),
   ...sumsubRoutes(context),

@@ -38,6 +38,7 @@ import {
   type Reason,
 } from './cashout'
 import { checkWait } from './decide'
+import type { PayoutApi } from './provider'
 import { schema } from './schema.store'
 
 const words = (list: readonly string[]) => sql.raw(list.map((word) => `'${word}'`).join(', '))
@@ -72,6 +73,8 @@ export const cashouts = schema.table(
     /** How often the provider was asked to pay, and when last: committed before each attempt. */
     attempts: integer('attempts').notNull().default(0),
     attemptedAt: at('attempted_at'),
+    /** The provider's interface that the first attempt went through; null before, and of old rows: v2. */
+    payoutApi: text('payout_api').$type<PayoutApi>(),
     paidAt: at('paid_at'),
     /** When it is checked next (null: never), and how often it was checked in this state. */
     nextCheckAt: at('next_check_at'),
@@ -172,14 +175,22 @@ export const noteCashout = (db: Db, id: string, changes: Changes) =>
   db.update(cashouts).set(changes).where(eq(cashouts.id, id))
 
 /** Counts one more attempt to pay, on a locked row. */
-export async function countAttempt(tx: Tx, { id, attempts }: Cashout): Promise<Cashout> {
+export async function countAttempt(tx: Tx, before: Cashout, api: PayoutApi): Promise<Cashout> {
+  const { id, attempts } = before
   const [counted] = await tx
     .update(cashouts)
-    .set({ attempts: attempts + 1, attemptedAt: sql`now()` })
+    .set({ attempts: attempts + 1, attemptedAt: sql`now()`, payoutApi: apiOf(before, api) })
     .where(eq(cashouts.id, id))
     .returning()
   return counted!
 }
+
+/**
+ * The provider's interface that a cash-out is paid through: that of its first attempt, for ever, because
+ * no other knows its key and its reference. Before there was one it is what new orders go through.
+ */
+export const apiOf = ({ attempts, payoutApi }: Cashout, forNew: PayoutApi): PayoutApi =>
+  attempts === 0 ? forNew : (payoutApi ?? 'v2')
 
 /** A row whose check is due, and when it was taken by the clock that its times are from. */
 export type DueCashout = Cashout & { readonly leasedAt: Date }

@@ -2,6 +2,7 @@ import type { Field } from '#shared/config'
 import { address, amount, durationMs, integer, list, oneOf, text, url } from '#shared/config-fields'
 import { commonFields, databaseFields } from '#shared/service'
 import type { DetailsKey } from './bank'
+import { payoutApis } from './provider'
 
 /** `keyId:base64` of 32 bytes each; no fault ever quotes a key. */
 function detailsKeys(about: string): Field<readonly DetailsKey[]> {
@@ -40,6 +41,11 @@ export const fields = {
   PROVIDER_KIND: oneOf(['xendit', 'sandbox'], {
     about: 'sandbox: PROVIDER_URL is the local one',
     fallback: 'xendit',
+  }),
+  PROVIDER_PAYOUTS_API: oneOf(payoutApis, {
+    about:
+      "the provider's interface that new payouts go through; one already tried stays with its own",
+    fallback: 'v2',
   }),
   TREASURY_ADDRESS: address({ about: 'where the AUSD of a cash-out goes' }),
   BANK_DETAILS_KEYS: detailsKeys('the first seals account numbers and names, all open them'),

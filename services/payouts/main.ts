@@ -36,6 +36,7 @@ await runService(name, fields, async (config, runtime) => {
     secretKey: config.providerIdSecretKey,
     requestsPerMinute: config.providerRequestsPerMinute,
     copies: config.providerCopies,
+    api: config.providerPayoutsApi,
     log,
   })
   const context: Context = {

@@ -185,13 +185,15 @@ describe('deliveries', () => {
   test('about a payout nobody knows, or from the Malaysian account, are kept as anomalies', async () => {
     await fixture.deliver('ID', event({ id: 'disb-nobody' }), 'unknown-1')
     await fixture.deliver('MY', event({ id: 'disb-nobody' }), 'malaysia-1')
-    await fixture.deliver('ID', event({ id: 'po-1' }, 'v3_payout.succeeded'), 'v3-1')
+    await fixture.deliver('ID', event({ payout_id: 'po-1' }, 'v3_payout.succeeded'), 'v3-1')
+    await fixture.deliver('ID', event({}, 'v3_payout.succeeded'), 'v3-2')
     const seen = (await fixture.oddities()).map(({ kind, object }) => `${kind} ${object}`)
     expect(seen).toEqual(
       expect.arrayContaining([
         'payout_unknown disb-nobody',
         'other_account malaysia-1',
-        'event_unknown v3-1',
+        'payout_unknown po-1',
+        'event_unknown v3-2',
       ]),
     )
   })

@@ -2,7 +2,14 @@ import { fromNow } from '#shared/db/columns'
 import { failpoint } from '#shared/failpoint'
 import { type ProviderMeaning, ProviderUnknown } from '#shared/provider/problem'
 import { startReturn } from './advance'
-import { type Cashout, countAttempt, findCashout, lockCashout, moveCashout } from './cashout.store'
+import {
+  apiOf,
+  type Cashout,
+  countAttempt,
+  findCashout,
+  lockCashout,
+  moveCashout,
+} from './cashout.store'
 import type { Context } from './context'
 import { aboutOf, believeRefusal, decisive } from './decide'
 import type { Evidence, PayoutOrder } from './provider'
@@ -48,8 +55,9 @@ export async function payAgain(context: Context, cashout: Cashout): Promise<void
 }
 
 /** Learns what the provider has under our reference; false when it says that there is nothing. */
-async function lookUp(context: Context, { id }: Cashout): Promise<boolean> {
-  const found = await context.provider.findByReference(id)
+async function lookUp(context: Context, cashout: Cashout): Promise<boolean> {
+  const api = apiOf(cashout, context.provider.api)
+  const found = await context.provider.findByReference(cashout.id, api)
   for (const evidence of decisive(found)) await learn(context, evidence)
   return found.length > 0
 }
@@ -61,11 +69,14 @@ type Attempt = {
 }
 
 /** Counts one more attempt to pay before it is made; undefined when there is nothing to pay. */
-export const beginAttempt = ({ database }: Context, id: string): Promise<Attempt | undefined> =>
+export const beginAttempt = (
+  { database, provider }: Context,
+  id: string,
+): Promise<Attempt | undefined> =>
   database.transaction(async (tx) => {
     const before = await lockCashout(tx, id)
     if (before?.state !== 'paying') return undefined
-    const cashout = await countAttempt(tx, before)
+    const cashout = await countAttempt(tx, before, provider.api)
     const sincePreviousMs = before.attemptedAt
       ? cashout.attemptedAt!.getTime() - before.attemptedAt.getTime()
       : Number.POSITIVE_INFINITY
@@ -77,7 +88,7 @@ async function attempt(context: Context, before: Cashout): Promise<void> {
   const counted = await beginAttempt(context, before.id)
   if (!counted) return
   failpoint('payouts:before-provider')
-  const answer = await context.provider.create(order)
+  const answer = await context.provider.create(order, apiOf(counted.cashout, context.provider.api))
   failpoint('payouts:provider-answered')
   if ('refused' in answer) return refused(context, counted, answer.refused)
   if (answer.ok.referenceId !== before.id) throw new Error('the provider answered another payout')

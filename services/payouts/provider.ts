@@ -31,6 +31,10 @@ export type Promised = {
   readonly authorization_nonce: string
 }
 
+/** The provider's interfaces for payouts. One that was ordered through one is found through no other. */
+export const payoutApis = ['v2', 'v3'] as const
+export type PayoutApi = (typeof payoutApis)[number]
+
 /** One transfer to a bank account. `id` is both reference and idempotency key, for ever. */
 export type PayoutOrder = {
   readonly id: string
@@ -62,13 +66,16 @@ export type Hint =
  * acted, or when a look-up was not answered, and `ProviderBusy` when it certainly did not act.
  */
 export type PayoutProvider = {
+  /** What a new order goes through. One that was attempted before stays with its own. */
+  readonly api: PayoutApi
   /** Orders a transfer, or answers with the one that was ordered before under the same id. */
   readonly create: (
     order: PayoutOrder,
+    api: PayoutApi,
   ) => Promise<{ ok: Evidence } | { refused: { code: string; meaning: ProviderMeaning } }>
   readonly find: (payoutId: string) => Promise<Evidence | undefined>
   /** Empty only when the provider said so: an error or another answer is never "none". */
-  readonly findByReference: (id: string) => Promise<readonly Evidence[]>
+  readonly findByReference: (id: string, api: PayoutApi) => Promise<readonly Evidence[]>
   /** Every payout of the account that changed since then, all of them or an error. */
   readonly listTransactions: (updatedFrom: Date) => Promise<readonly Listed[]>
   readonly listChannels: () => Promise<readonly Channel[]>

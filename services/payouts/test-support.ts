@@ -17,6 +17,7 @@ import { openChannels, openDetailsSafe } from './bank'
 import { cashouts } from './cashout.store'
 import type { Context } from './context'
 import { answerCashouts } from './open'
+import type { PayoutApi } from './provider'
 import { openXendit } from './providers/xendit/client'
 import { startRechecking } from './recheck'
 import { relayReactions } from './relay'
@@ -82,6 +83,8 @@ export async function openFixture(
     sweepAfterMs?: number
     webhooks?: boolean
     reversalWatchMs?: number
+    /** What new orders go through. */
+    payoutsApi?: PayoutApi
     /** How far the clock of the context is ahead of the database's. */
     aheadMs?: number
   } = {},
@@ -99,7 +102,8 @@ export async function openFixture(
   const secretKey = testConfig.secretKeys.ID
   const outside = openDetour(() => sandbox.url)
   const api = { secretKey, baseUrl: outside.url, requestsPerMinute: 60_000, log }
-  const provider = openXendit(api)
+  const providerBy = (payoutsApi: PayoutApi) => openXendit({ ...api, api: payoutsApi })
+  const provider = providerBy(options.payoutsApi ?? 'v2')
   const safe = openDetailsSafe([{ id: 'a', key: Buffer.alloc(32, 1) }])
   const channels = openChannels({ provider, refreshMs: 60_000, clock: Date.now, log })
   const context: Context = {
@@ -171,7 +175,7 @@ export async function openFixture(
   }
   return {
     ...others,
-    ...{ context, database, create, request, row, relayed, deliver, control },
+    ...{ context, database, create, request, row, relayed, deliver, control, providerBy },
     /** What happens to calls of the provider until the work is done. */
     detoured: async <T>(by: Detour, work: () => Promise<T>): Promise<T> => {
       outside.detour.by = by

@@ -8,7 +8,7 @@ import {
 } from '#shared/provider/listing'
 import { ProviderUnknown, refusesId } from '#shared/provider/problem'
 import type { Listed, ListedStatus } from '#shared/provider/transactions'
-import { type Cashout, findCashout, findPaidAs } from './cashout.store'
+import { apiOf, type Cashout, findCashout, findPaidAs } from './cashout.store'
 import type { Context } from './context'
 import { decisive } from './decide'
 import type { Evidence, PayoutStatus } from './provider'
@@ -68,7 +68,7 @@ async function evidenceOf(
   const named = productId ? await provider.find(productId).catch(noneOfItsForm) : undefined
   if (named) return [named]
   if (!own) return []
-  const found = await provider.findByReference(own.id)
+  const found = await provider.findByReference(own.id, apiOf(own, provider.api))
   if (found.length > 0) return found
   throw new ProviderUnknown('the list has a payout of ours that no look-up finds')
 }

@@ -6,6 +6,7 @@ import { openLog } from '#shared/log'
 import type { ProviderAccount } from '#shared/money/pair'
 import { openProviderClient } from '#shared/provider/client'
 import { identityProviderOf } from '../../services/gateway/identity/providers/choose'
+import { payoutApis } from '../../services/payouts/provider'
 import { type Heard, type IdentityBench, identitySteps } from './identity-steps'
 import type { PaymentBench } from './payment-bench'
 import { localRateSuites } from './rate-suites'
@@ -35,11 +36,14 @@ export async function openSandboxTarget(
     ...(['ID', 'MY'] as const).flatMap((account) =>
       paymentSuites(benchOf({ api, sandbox: sandbox.url }, config, account)),
     ),
-    payoutSuite({
-      client: clientOf(api, config.secretKeys.ID, 'ID'),
-      wrongKey: clientOf(api, freshSecret(), 'ID'),
-      waiting,
-    }),
+    ...payoutApis.map((payoutApi) =>
+      payoutSuite({
+        api: payoutApi,
+        client: clientOf(api, config.secretKeys.ID, 'ID'),
+        wrongKey: clientOf(api, freshSecret(), 'ID'),
+        waiting,
+      }),
+    ),
     identitySuite('sumsub', sandbox.url, config, heard),
     identitySuite('persona', sandbox.url, config, heard),
     ...localRateSuites(world),

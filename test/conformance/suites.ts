@@ -8,7 +8,8 @@ import { listSteps } from './transaction-steps'
 
 const paymentsName = (account: string) => `payments: account ${account}`
 const refundsName = (account: string) => `refunds: account ${account}`
-const payoutsName = 'payouts: account ID'
+const payoutsName = (api: 'v2' | 'v3') =>
+  api === 'v2' ? 'payouts: account ID' : 'payouts v3: account ID'
 
 /** Both suites of one account: sessions with their payments, and refunds. */
 export const paymentSuites = (bench: PaymentBench): Suite[] => [
@@ -24,13 +25,22 @@ export const paymentSuites = (bench: PaymentBench): Suite[] => [
   { name: refundsName(bench.account), steps: refundSteps(bench) },
 ]
 
+/** Payouts by one of the provider's interfaces for them. */
 export const payoutSuite = (bench: PayoutBench): Suite => ({
-  name: payoutsName,
+  name: payoutsName(bench.api),
   steps: payoutSteps(bench),
 })
 
+/** Nobody relies on v3 before it is configured. */
+export const payoutsV3NotAsked: Suite = {
+  ...{ name: payoutsName('v3'), steps: [] },
+  skipped: 'PROVIDER_PAYOUTS_API is not v3: nothing relies on it',
+}
+
 /** What stays undone without the key of an account, under the same names. */
 export const withoutKey = (account: 'ID' | 'MY', variable: string): Suite[] =>
-  [paymentsName(account), refundsName(account), ...(account === 'ID' ? [payoutsName] : [])].map(
-    (name) => ({ name, steps: [], skipped: `${variable} is not set` }),
-  )
+  [
+    paymentsName(account),
+    refundsName(account),
+    ...(account === 'ID' ? [payoutsName('v2'), payoutsName('v3')] : []),
+  ].map((name) => ({ name, steps: [], skipped: `${variable} is not set` }))

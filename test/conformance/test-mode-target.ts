@@ -7,7 +7,7 @@ import { type TestModeKeys, testModeKeys } from './keys'
 import { needsPayer, type PaymentBench, providerOf, until } from './payment-bench'
 import { publicRateSuites } from './rate-suites'
 import type { Suite, Waiting } from './step'
-import { paymentSuites, payoutSuite, withoutKey } from './suites'
+import { paymentSuites, payoutSuite, payoutsV3NotAsked, withoutKey } from './suites'
 import type { Target } from './target'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -50,7 +50,9 @@ export async function openTestModeTarget(
       open: (perMinute) => open(account, key, perMinute),
       choose: chooser(client, waiting, options),
     }
-    const payouts = account === 'ID' ? [payoutSuite({ client, wrongKey, waiting })] : []
+    const payoutsBy = (api: 'v2' | 'v3') => payoutSuite({ api, client, wrongKey, waiting })
+    const v3 = env.PROVIDER_PAYOUTS_API === 'v3' ? payoutsBy('v3') : payoutsV3NotAsked
+    const payouts = account === 'ID' ? [payoutsBy('v2'), v3] : []
     return [...paymentSuites(bench), ...payouts]
   }
   return {

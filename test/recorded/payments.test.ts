@@ -32,7 +32,7 @@ function lookUpOf(body: Json): string {
   if (family === 'payment_session') return `GET /sessions/${data.payment_session_id ?? data.id}`
   if (family === 'payment') return `GET /v3/payments/${data.payment_id}`
   if (family === 'refund') return `GET /refunds/${data.id}`
-  return `GET /v2/payouts/${data.id}`
+  return data.payout_id ? `GET /v3/payouts/${data.payout_id}` : `GET /v2/payouts/${data.id}`
 }
 
 describe('a body about what is not ours is recorded once and for all', () => {
@@ -44,6 +44,7 @@ describe('a body about what is not ours is recorded once and for all', () => {
     ['session-expired', 'object_unknown ps-661f87c614802d6c402cd82d'],
     ['session-completed-dashboard', 'object_unknown ps-579c8d61f23fa4ca35e52da4'],
     ['payout-succeeded-v2', 'payouts: payout_unknown disb-571f3644d2b4edf0745e9703'],
+    ['payout-succeeded-v3', 'payouts: payout_unknown po-pending-123'],
     ['bill-payment', 'event_unknown bill_payment.succeeded'],
     ['ewallet-capture', 'event_unknown ewallet.capture'],
   ] as const

@@ -39,7 +39,7 @@ function create(context: Context, { account, headers, body }: ProviderCall): Pro
   }
   const known = context.book.find(
     'payouts',
-    (p) => p.account === account && p.idempotencyKey === key,
+    (p) => p.account === account && p.version === undefined && p.idempotencyKey === key,
   )
   if (known) return replay(context, known, canonical(body))
   const payout = context.book.save('payouts', payoutFromRequest(account, key, body, nowText()))
@@ -65,7 +65,8 @@ function list({ book }: Context, { account, query }: ProviderCall): ProviderAnsw
   const limit = Number.isInteger(asked) && asked >= 1 ? Math.min(asked, pageMax) : pageDefault
   const matches = book
     .all('payouts')
-    .filter((payout) => payout.account === account && payout.referenceId === referenceId)
+    .filter((payout) => payout.account === account && payout.version === undefined)
+    .filter((payout) => payout.referenceId === referenceId)
     .reverse()
   const after = matches.findIndex(({ id }) => id === query.get('after_id')) + 1
   const data = matches.slice(after, after + limit).map(payoutBody)

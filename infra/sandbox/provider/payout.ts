@@ -48,6 +48,25 @@ export const payoutEventBody = (payout: Payout): Record<string, unknown> => ({
   }),
 })
 
+/** A payout v3 as the API answers it and as webhooks carry it. */
+export function payoutV3Body(payout: Payout): Record<string, unknown> {
+  const currency = currencyOf[payout.account]
+  return {
+    payout_id: payout.id,
+    business_id: businessIdOf[payout.account],
+    reference_id: payout.referenceId,
+    type: 'B2C',
+    status: payout.status,
+    source_amount: Number(payout.amountMinor),
+    source_currency: currency,
+    destination_amount: Number(payout.amountMinor),
+    destination_currency: currency,
+    ...(payout.failureCode && { failure_code: payout.failureCode }),
+    created: payout.createdAt,
+    updated: payout.updatedAt,
+  }
+}
+
 /** Moves a payout on, tells what the provider tells, and plans what follows on its own. */
 export function movePayout(
   context: Context,
@@ -62,7 +81,9 @@ export function movePayout(
     updatedAt: nowText(),
   })
   if (status === 'SUCCEEDED' || status === 'FAILED' || status === 'REVERSED') {
-    tell(context, moved.account, `payout.${status.toLowerCase()}`, payoutEventBody(moved))
+    const isV3 = moved.version === 3
+    const event = `${isV3 ? 'v3_payout' : 'payout'}.${status.toLowerCase()}`
+    tell(context, moved.account, event, isV3 ? payoutV3Body(moved) : payoutEventBody(moved))
   }
   planPayout(context, moved)
   return moved

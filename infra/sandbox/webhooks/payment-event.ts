@@ -25,5 +25,6 @@ function versionOf(event: string): { api_version?: string } {
   if (event.startsWith('payment.') || event.startsWith('payment_request.')) {
     return { api_version: 'v3' }
   }
+  if (event.startsWith('v3_payout.')) return { api_version: '2025-09-09' }
   return event.startsWith('payout.') ? { api_version: 'v2' } : {}
 }

@@ -6,7 +6,13 @@ import type { Evidence } from '../../provider'
 import { xenditPayouts } from './client'
 import { evidenceFrom } from './mapping'
 
-type Seen = { path: string; method: string; key: string | null; body: string }
+type Seen = {
+  version: string | null
+  path: string
+  method: string
+  key: string | null
+  body: string
+}
 let seen: Seen[] = []
 let answer: () => Response
 const server = Bun.serve({
@@ -15,7 +21,14 @@ const server = Bun.serve({
   fetch: async (request) => {
     const { pathname, search } = new URL(request.url)
     const key = request.headers.get('Idempotency-key')
-    seen.push({ path: pathname + search, method: request.method, key, body: await request.text() })
+    const version = request.headers.get('api-version')
+    seen.push({
+      version,
+      path: pathname + search,
+      method: request.method,
+      key,
+      body: await request.text(),
+    })
     return answer()
   },
 })
@@ -52,8 +65,8 @@ describe('an order to pay', () => {
   test('has one key and one body, however often it is made', async () => {
     seen = []
     answer = () => Response.json(payout)
-    expect(await provider.create(order)).toEqual({ ok: evidence })
-    await provider.create({ ...order })
+    expect(await provider.create(order, 'v2')).toEqual({ ok: evidence })
+    await provider.create({ ...order }, 'v2')
     expect(seen.map(({ key }) => key)).toEqual([id, id])
     expect(seen[0]!.body).toBe(seen[1]!.body)
     expect(JSON.parse(seen[0]!.body)).toEqual({
@@ -76,7 +89,7 @@ describe('an order to pay', () => {
   ])('of %s to %s names the number as the bank stores it', async (channelCode, given, sent) => {
     seen = []
     answer = () => Response.json(payout)
-    await provider.create({ ...order, channelCode, accountNumber: given })
+    await provider.create({ ...order, channelCode, accountNumber: given }, 'v2')
     expect(JSON.parse(seen[0]!.body).channel_properties.account_number).toBe(sent)
   })
 
@@ -87,7 +100,7 @@ describe('an order to pay', () => {
     [400, 'DUPLICATE_ERROR', 'conflict'],
   ] as const)('that is refused with %p %s means %s', async (status, error_code, meaning) => {
     answer = () => Response.json({ error_code, message: 'no' }, { status })
-    expect(await provider.create(order)).toEqual({ refused: { code: error_code, meaning } })
+    expect(await provider.create(order, 'v2')).toEqual({ refused: { code: error_code, meaning } })
   })
 
   test.each([
@@ -100,10 +113,74 @@ describe('an order to pay', () => {
     async (_, reply) => {
       seen = []
       answer = reply
-      await expect(provider.create(order)).rejects.toThrow(ProviderUnknown)
+      await expect(provider.create(order, 'v2')).rejects.toThrow(ProviderUnknown)
       expect(seen).toHaveLength(1)
     },
   )
+})
+
+describe('payouts v3', () => {
+  const bodyV3 = {
+    ...{ payout_id: 'po-aaaaaaaa-0000-4000-8000-0000000000d1', reference_id: id, type: 'B2C' },
+    ...{ status: 'ACCEPTED', source_amount: 250_000, source_currency: 'IDR' },
+    ...{ destination_amount: 250_000, destination_currency: 'IDR', business_id: 'b' },
+  }
+  const seenV3 = { ...evidence, payoutId: bodyV3.payout_id }
+
+  test('are ordered in the smallest unit, under their own header, to the bank by its SWIFT code', async () => {
+    seen = []
+    answer = () => Response.json(bodyV3)
+    expect(await provider.create(order, 'v3')).toEqual({ ok: seenV3 })
+    const [call] = seen
+    expect(call).toMatchObject({ path: '/v3/payouts', key: id, version: '2025-09-09' })
+    expect(JSON.parse(call!.body)).toMatchObject({
+      reference_id: id,
+      recipient: {
+        account_details: {
+          ...{ account_number: '1234567890', account_holder_name: 'Sari Dewi', currency: 'IDR' },
+          ...{ routing_type_1: 'SWIFT', routing_value_1: 'CENAIDJA' },
+        },
+      },
+      payout_details: { destination_amount: 250_000, destination_currency: 'IDR' },
+    })
+  })
+
+  test.each([
+    ['as documented', {}, seenV3],
+    ['with numbers as text', { destination_amount: '250000' }, seenV3],
+    ['without what arrives', { destination_amount: null, destination_currency: null }, seenV3],
+    [
+      'with a fraction, which is no smallest unit',
+      { destination_amount: 2_500.5 },
+      { ...seenV3, amountMinor: undefined },
+    ],
+    [
+      'refused by compliance',
+      { status: 'REJECTED', failure_code: 'SLS_RECIPIENT' },
+      {
+        ...{ ...seenV3, word: 'REJECTED', status: 'refused' as const },
+        ...{ failureCode: 'SLS_RECIPIENT', reason: 'compliance' as const },
+      },
+    ],
+    [
+      'with a word nobody knows',
+      { status: 'NEW_WORD' },
+      { ...seenV3, word: 'NEW_WORD', status: 'unknown' as const },
+    ],
+    [
+      'still looked into',
+      { status: 'PENDING_COMPLIANCE_REVIEW' },
+      { ...seenV3, word: 'PENDING_COMPLIANCE_REVIEW' },
+    ],
+  ] as const)('are read %s', async (_, change, expected) => {
+    seen = []
+    answer = () => Response.json({ ...bodyV3, ...change })
+    expect(await provider.find(bodyV3.payout_id)).toEqual(expected as never)
+    expect(seen[0]).toMatchObject({
+      path: `/v3/payouts/${bodyV3.payout_id}`,
+      version: '2025-09-09',
+    })
+  })
 })
 
 describe('a look-up', () => {
@@ -113,7 +190,7 @@ describe('a look-up', () => {
   ])('by reference reads the list %s, and only what has that reference', async (_, body) => {
     seen = []
     answer = () => Response.json(body)
-    expect(await provider.findByReference(id)).toEqual([evidence])
+    expect(await provider.findByReference(id, 'v2')).toEqual([evidence])
     expect(seen[0]!.path).toBe(`/v2/payouts?reference_id=${id}&limit=10`)
   })
   test('of a payout that is not there finds nothing', async () => {
@@ -127,7 +204,7 @@ describe('a look-up', () => {
   test('that is refused is no answer', async () => {
     answer = () => Response.json({ error_code: 'INVALID_API_KEY', message: '' }, { status: 401 })
     await expect(provider.find('disb-1')).rejects.toThrow('401 INVALID_API_KEY')
-    await expect(provider.findByReference(id)).rejects.toThrow('401 INVALID_API_KEY')
+    await expect(provider.findByReference(id, 'v2')).rejects.toThrow('401 INVALID_API_KEY')
   })
 })
 

@@ -3,7 +3,7 @@ import type { Log } from '#shared/log'
 import { openProviderClient, type ProviderClient } from '#shared/provider/client'
 import { type ProviderRefusal, ProviderUnknown } from '#shared/provider/problem'
 import { listAllTransactions } from '#shared/provider/transactions'
-import type { Evidence, PayoutProvider } from '../../provider'
+import type { Evidence, PayoutApi, PayoutOrder, PayoutProvider } from '../../provider'
 import { readDelivery } from './delivery'
 import {
   bodyOf,
@@ -15,39 +15,58 @@ import {
   XenditPayout,
   XenditPayoutList,
 } from './mapping'
+import { swiftCodeOf } from './swift-codes'
+import {
+  apiVersion,
+  bodyOfV3,
+  evidenceFromV3,
+  XenditOrderedV3,
+  XenditPayoutListV3,
+  XenditPayoutV3,
+} from './v3'
 
-/** Opens the Indonesian account at the provider. */
-export const openXendit = (options: {
+/** Opens the Indonesian account at the provider. `api`: what new orders go through. */
+export const openXendit = ({
+  api,
+  ...options
+}: {
   baseUrl: string
   secretKey: string
   requestsPerMinute: number
   copies?: number
+  api?: PayoutApi
   log: Log
-}): PayoutProvider => xenditPayouts(openProviderClient({ ...options, account: 'ID' }))
+}): PayoutProvider => xenditPayouts(openProviderClient({ ...options, account: 'ID' }), api)
 
-/** Payouts v2 of the Indonesian account. */
-export const xenditPayouts = (client: ProviderClient): PayoutProvider => ({
-  create: async (order) => {
-    const answer = await client.post('/v2/payouts', {
-      schema: XenditOrdered,
-      body: bodyOf(order),
-      idempotencyKey: order.id,
-    })
-    if ('ok' in answer) return { ok: evidenceFrom(answer.ok, answer.ok.id) }
+/** Payouts of the Indonesian account, v2 and v3 side by side. */
+export const xenditPayouts = (client: ProviderClient, api: PayoutApi = 'v2'): PayoutProvider => ({
+  api,
+  create: async (order, through) => {
+    const answer = through === 'v3' ? await createV3(client, order) : await createV2(client, order)
+    if ('ok' in answer) return answer
     return { refused: { code: answer.refused.code, meaning: answer.refused.meaning } }
   },
   find: async (payoutId) => {
-    const path = `/v2/payouts/${encodeURIComponent(payoutId)}`
-    const answer = await client.get(path, { schema: XenditPayout })
-    if ('ok' in answer) return evidenceFrom(answer.ok, payoutId)
-    if (answer.refused.meaning === 'not_found') return undefined
-    throw refusedTo('show a payout', answer.refused)
+    const isV3 = payoutId.startsWith('po-')
+    const path = `/${isV3 ? 'v3' : 'v2'}/payouts/${encodeURIComponent(payoutId)}`
+    const answer = isV3
+      ? await client.get(path, { schema: XenditPayoutV3, apiVersion })
+      : await client.get(path, { schema: XenditPayout })
+    if ('refused' in answer) {
+      if (answer.refused.meaning === 'not_found') return undefined
+      throw refusedTo('show a payout', answer.refused)
+    }
+    return isV3 ? evidenceFromV3(answer.ok, payoutId) : evidenceFrom(answer.ok, payoutId)
   },
-  findByReference: async (id) => {
+  findByReference: async (id, through) => {
     const query = new URLSearchParams({ reference_id: id, limit: '10' })
-    const answer = await client.get(`/v2/payouts?${query}`, { schema: XenditPayoutList })
+    const path = `/${through}/payouts?${query}`
+    const answer =
+      through === 'v3'
+        ? await client.get(path, { schema: XenditPayoutListV3, apiVersion })
+        : await client.get(path, { schema: XenditPayoutList })
     if ('refused' in answer) throw refusedTo('list payouts', answer.refused)
-    return payoutsOf(id, answer.ok)
+    return payoutsOf(id, pageOf(answer.ok))
   },
   listTransactions: (updatedFrom) =>
     listAllTransactions(client, {
@@ -63,24 +82,45 @@ export const xenditPayouts = (client: ProviderClient): PayoutProvider => ({
       deadlineMs: 4_000,
     })
     if ('refused' in answer) throw refusedTo('list channels', answer.refused)
-    return channelsFrom(answer.ok)
+    const banks = channelsFrom(answer.ok)
+    return api === 'v3' ? banks.filter(({ code }) => swiftCodeOf(code) !== undefined) : banks
   },
   statusOf: statusFrom,
   readDelivery,
 })
 
+async function createV2(client: ProviderClient, order: PayoutOrder) {
+  const asked = { body: bodyOf(order), idempotencyKey: order.id }
+  const answer = await client.post('/v2/payouts', { schema: XenditOrdered, ...asked })
+  return 'ok' in answer ? { ok: evidenceFrom(answer.ok, answer.ok.id) } : answer
+}
+
+async function createV3(client: ProviderClient, order: PayoutOrder) {
+  const asked = { body: bodyOfV3(order), idempotencyKey: order.id, apiVersion }
+  const answer = await client.post('/v3/payouts', { schema: XenditOrderedV3, ...asked })
+  return 'ok' in answer ? { ok: evidenceFromV3(answer.ok, answer.ok.payout_id) } : answer
+}
+
+type Page = { readonly more: boolean | undefined; readonly payouts: readonly Evidence[] }
+
+/** One page of a look-up: an object on the wire, a bare array in the reference of v2. */
+function pageOf(list: Static<typeof XenditPayoutList> | Static<typeof XenditPayoutListV3>): Page {
+  const rows = Array.isArray(list) ? list : list.data
+  return {
+    more: Array.isArray(list) ? undefined : list.has_more,
+    payouts: rows.map((row) =>
+      'payout_id' in row ? evidenceFromV3(row, row.payout_id) : evidenceFrom(row, row.id),
+    ),
+  }
+}
+
 /**
  * The payouts with our reference. That there is none is said by one form of answer alone, the one
  * observed: whole and empty. Rows of other references mean that something else was answered.
  */
-function payoutsOf(id: string, list: Static<typeof XenditPayoutList>): Evidence[] {
-  const { has_more: more, data: payouts } = Array.isArray(list)
-    ? { has_more: undefined, data: list }
-    : list
+function payoutsOf(id: string, { more, payouts }: Page): Evidence[] {
   if (more) throw new ProviderUnknown('the provider has more payouts of a reference than it listed')
-  const own = payouts
-    .map((payout) => evidenceFrom(payout, payout.id))
-    .filter((payout) => payout.referenceId === id)
+  const own = payouts.filter((payout) => payout.referenceId === id)
   const saysNone = more === false && payouts.length === 0
   if (own.length === 0 && !saysNone)
     throw new ProviderUnknown('the provider did not say that a reference has no payouts')

@@ -30,6 +30,11 @@ const table: [string, unknown, ReturnType<typeof readDelivery>][] = [
   [
     'payouts v3',
     { event: 'v3_payout.succeeded', data: { payout_id: 'po-1' } },
+    { about: 'payout', payoutId: 'po-1' },
+  ],
+  [
+    'payouts v3 without an id',
+    { event: 'v3_payout.succeeded', data: { payout_id: '', id: null } },
     { about: 'odd_payout', event: 'v3_payout.succeeded' },
   ],
   ['a payment', { event: 'payment.capture', data: { id: 'py-1' } }, { about: 'other' }],

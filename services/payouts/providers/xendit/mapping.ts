@@ -41,16 +41,19 @@ const XenditChannel = Type.Object({
   }),
 })
 
-/** Payout lifecycle page, reference and SDK together; the set is open. */
+/** Payout lifecycle page, references of v2 and v3 and SDK together; the set is open. */
 const statuses: ReadonlyMap<string, PayoutStatus> = new Map([
   ['ACCEPTED', 'pending'],
   ['REQUESTED', 'pending'],
   ['LOCKED', 'pending'],
-  ['PENDING_COMPLIANCE_ASSESSMENT', 'pending'],
+  ...['PENDING_COMPLIANCE_ASSESSMENT', 'PENDING_COMPLIANCE_REVIEW', 'ROUTING', 'READY'].map(
+    (word) => [word, 'pending'] as const,
+  ),
   ['SUCCEEDED', 'succeeded'],
   ['FAILED', 'refused'],
   ['CANCELLED', 'refused'],
   ['COMPLIANCE_REJECTED', 'refused'],
+  ['REJECTED', 'refused'],
   ['EXPIRED', 'refused'],
   ['REVERSED', 'reversed'],
 ])
@@ -67,6 +70,9 @@ const reasons: ReadonlyMap<string, Reason> = new Map([
   ['CANCELLED', 'cancelled'],
   ['EXPIRED', 'cancelled'],
   ['COMPLIANCE_REJECTED', 'compliance'],
+  ['REJECTED', 'compliance'],
+  ['SLS_SENDER', 'compliance'],
+  ['SLS_RECIPIENT', 'compliance'],
 ])
 
 export const reasonFrom = (status: string, failureCode: string | null): Reason | null =>

@@ -1,0 +1,21 @@
+/** SWIFT codes by which payouts v3 address banks; those that are missing cannot be paid by v3 here. */
+export const swiftCodes: ReadonlyMap<string, string> = new Map([
+  ['ID_BCA', 'CENAIDJA'],
+  ['ID_BRI', 'BRINIDJA'],
+  ['ID_BNI', 'BNINIDJA'],
+  ['ID_MANDIRI', 'BMRIIDJA'],
+  ['ID_PERMATA', 'BBBAIDJA'],
+  ['ID_CIMB', 'BNIAIDJA'],
+  ['ID_BSI', 'BSMDIDJA'],
+  ['ID_BTN', 'BTANIDJA'],
+  ['ID_DANAMON', 'BDINIDJA'],
+  ['ID_DBS', 'DBSBIDJA'],
+  ['ID_OCBC', 'NISPIDJA'],
+  ['ID_PANIN', 'PINBIDJA'],
+  ['ID_UOB', 'BBIJIDJA'],
+  ['ID_MAYBANK', 'IBBKIDJA'],
+  ['ID_MEGA', 'MEGAIDJA'],
+  ['ID_SINARMAS', 'SBJKIDJA'],
+  ['ID_MUAMALAT', 'MUABIDJA'],
+  ['ID_BJB', 'PDJBIDJA'],
+])

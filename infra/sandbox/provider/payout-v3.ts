@@ -1,0 +1,107 @@
+import { currencyOf } from '../account'
+import { banks } from '../channels/bank'
+import { swiftCodes } from '../channels/swift'
+import { type Context, nowText } from '../context'
+import { newId } from '../ids'
+import type { Payout } from '../records'
+import type { Endpoint, ProviderAnswer, ProviderCall } from './door'
+import { payoutV3Body, planPayout } from './payout'
+import { canonical } from './payout-request'
+import { Problem } from './problem'
+import { shapeOf } from './shape'
+
+/**
+ * Payouts v3, over the same payouts as v2: another header, amounts in the smallest unit, `payout_id`,
+ * banks by SWIFT code. A payout of one version is unknown to the other, and so is its key.
+ */
+export const payoutV3Endpoints: readonly Endpoint[] = [
+  { method: 'POST', path: '/v3/payouts', run: create },
+  { method: 'GET', path: '/v3/payouts', run: list },
+  {
+    method: 'GET',
+    path: '/v3/payouts/:id',
+    run: (context, call) => ({ body: payoutV3Body(ownPayout(context, call)) }),
+  },
+]
+
+function create(context: Context, call: ProviderCall): ProviderAnswer {
+  const { account, headers, body } = call
+  refuseOtherVersion(call)
+  if (account !== 'ID')
+    throw new Problem('REQUEST_FORBIDDEN_ERROR', 'This API key can not create payouts')
+  const key = headers.get('idempotency-key') ?? crypto.randomUUID()
+  const known = context.book.find(
+    'payouts',
+    (one) => one.account === account && one.version === 3 && one.idempotencyKey === key,
+  )
+  if (known && known.canonicalBody !== canonical(body))
+    throw new Problem('DUPLICATE_ERROR', 'A payout with this idempotency key already exists.')
+  if (known) {
+    const replayed = context.book.save('payouts', { ...known, replays: known.replays + 1 })
+    return { body: payoutV3Body(replayed) }
+  }
+  const payout = context.book.save('payouts', payoutFrom(call, key))
+  planPayout(context, payout)
+  return { body: payoutV3Body(payout) }
+}
+
+function payoutFrom({ account, body }: ProviderCall, key: string): Payout {
+  const shape = shapeOf(body)
+  const referenceId = shape.text('reference_id', { required: true, max: 255 })
+  const recipient = shape.object('recipient', true)
+  const details = shape.object('payout_details', true)
+  shape.text('source_of_fund', { required: true })
+  shape.text('purpose_code', { required: true })
+  shape.done()
+  const person = shapeOf(recipient, '/body/recipient')
+  const held = person.object('account_details', true)
+  person.object('address', true)
+  person.done()
+  const bankAccount = shapeOf(held, '/body/recipient/account_details')
+  const accountNumber = bankAccount.text('account_number', { required: true, max: 100 })
+  const accountHolderName = bankAccount.text('account_holder_name', { required: true, max: 100 })
+  const swift = bankAccount.text('routing_value_1', { required: true })
+  bankAccount.done()
+  const money = shapeOf(details, '/body/payout_details')
+  const amount = money.number('destination_amount', true) ?? 0
+  const currency = money.text('destination_currency', { required: true })
+  money.done()
+  const bank = banks.find(({ code }) => swiftCodes.get(code) === swift)
+  if (!bank || currency !== currencyOf[account] || !Number.isSafeInteger(amount) || amount < 1)
+    throw new Problem('INVALID_VALUE_ERROR', 'The bank, the currency or the amount is not valid')
+  if (BigInt(amount) < bank.minMinor)
+    throw new Problem('MINIMUM_TRANSFER_LIMIT_ERROR', 'The amount is below the minimum')
+  const now = nowText()
+  return {
+    ...{ id: newId('payoutV3'), version: 3, account, idempotencyKey: key, replays: 0 },
+    canonicalBody: canonical(body),
+    ...{ referenceId: referenceId ?? '', channelCode: bank.code },
+    ...{ accountNumber: accountNumber ?? '', accountHolderName: accountHolderName ?? '' },
+    ...{ amountMinor: BigInt(amount), echoed: {}, status: 'ACCEPTED', failureCode: null },
+    ...{ createdAt: now, updatedAt: now },
+  }
+}
+
+function list({ book }: Context, call: ProviderCall): ProviderAnswer {
+  refuseOtherVersion(call)
+  const referenceId = call.query.get('reference_id')
+  if (!referenceId) throw new Problem('API_VALIDATION_ERROR', 'reference_id is required')
+  const data = book
+    .all('payouts')
+    .filter((one) => one.account === call.account && one.version === 3)
+    .filter((one) => one.referenceId === referenceId)
+    .map(payoutV3Body)
+  return { body: { has_more: false, data } }
+}
+
+function ownPayout({ book }: Context, call: ProviderCall): Payout {
+  refuseOtherVersion(call)
+  const payout = book.get('payouts', call.id('payoutV3'))
+  if (payout?.account !== call.account) throw new Problem('DATA_NOT_FOUND', 'Payout not found')
+  return payout
+}
+
+function refuseOtherVersion({ headers }: ProviderCall): void {
+  if (!/^2025-09-0[19]$/.test(headers.get('api-version') ?? ''))
+    throw new Problem('API_VALIDATION_ERROR', 'request/headers api-version is required')
+}
