@@ -25,6 +25,8 @@ export type Faults = {
     readonly delayMs: number
     /** 429; at a rate of 1 with nothing left of the budget, below it with calls left. */
     readonly rateLimitRate: number
+    /** 403 to every call, as from an address outside the account's allow-list. */
+    readonly forbidSender: number
     /** A capture is one smallest unit short. */
     readonly wrongAmount: number
     /** 404 on everything that reads refunds, although they are there. */
@@ -54,6 +56,7 @@ export const noFaults: Faults = {
     timeoutAfterAccept: 0,
     delayMs: 0,
     rateLimitRate: 0,
+    forbidSender: 0,
     wrongAmount: 0,
     hideRefunds: 0,
     forbidList: 0,
@@ -95,6 +98,7 @@ const checks = new Map<string, Check>([
   ['api.timeoutAfterAccept', probability],
   ['api.delayMs', waitMs],
   ['api.rateLimitRate', probability],
+  ['api.forbidSender', probability],
   ['api.wrongAmount', probability],
   ['api.hideRefunds', probability],
   ['api.forbidList', probability],

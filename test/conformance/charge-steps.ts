@@ -39,11 +39,22 @@ export function chargeSteps(bench: PaymentBench): Step[] {
     },
     {
       name: 'the payment says how much, to the smallest unit, and through which channel',
+      fact: 'captures',
       expected: `succeeded ${order.fiat.minor} ${order.fiat.currency} ${channel}`,
       see: async () => {
         const found = await provider.findCharge(account, left(paid, 'payment').paymentId)
         const { paidMinor, currency, channel: used } = left(found, 'payment').charge
         return `${found?.status} ${paidMinor} ${currency} ${used}`
+      },
+    },
+    {
+      name: 'nothing is said of its sender, or that it is who should have paid',
+      fact: 'sender-verification',
+      expected: 'nothing, or passed',
+      see: async () => {
+        const found = await provider.findCharge(account, left(paid, 'payment').paymentId)
+        const said = left(found, 'payment').charge.senderVerification ?? 'passed'
+        return said === 'passed' ? 'nothing, or passed' : said
       },
     },
     {
@@ -114,6 +125,7 @@ export function refundSteps(bench: PaymentBench): Step[] {
     { name: 'all of it goes back', expected: 'accepted', see: () => ask() },
     {
       name: 'the refund is found, to the smallest unit, under its payment request',
+      fact: 'refund-ids',
       expected: `succeeded ${order.fiat.minor} ${order.fiat.currency}, its payment request`,
       see: async () => {
         const id = left(refundId, 'refund')

@@ -1,4 +1,5 @@
 import { type Arguments, argumentsFrom, usage } from './arguments'
+import { factsOf, factsText } from './facts'
 import { LiveKey } from './keys'
 import { failed, summaryOf, tableOf } from './report'
 import { openSandboxTarget } from './sandbox-target'
@@ -25,6 +26,8 @@ export async function conform(
   try {
     await using target = await openTarget(asked, env, say)
     const results = await runAll(target, asked.only, say)
+    if (asked.only === null || results.some(hasFacts))
+      say(factsText(factsOf(results, asked.target)))
     say(summaryOf(results))
     return failed(results) ? 1 : 0
   } catch (error) {
@@ -33,6 +36,8 @@ export async function conform(
     return 1
   }
 }
+
+const hasFacts = ({ rows }: SuiteResult): boolean => rows.some(({ fact }) => fact !== undefined)
 
 const openTarget = (
   { target, payerMs }: Arguments,

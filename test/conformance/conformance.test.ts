@@ -3,6 +3,7 @@ import { freshSecret } from '#infra/local/keys'
 import { openSandbox } from '#infra/sandbox/sandbox'
 import { testConfig } from '../support/sandbox'
 import { conform, runAll } from './conform'
+import { type FactName, facts, factsOf, factsText } from './facts'
 import { openSandboxTarget } from './sandbox-target'
 import type { Target } from './target'
 import { openTestModeTarget } from './test-mode-target'
@@ -42,6 +43,46 @@ describe('against the sandbox', () => {
     expect(result!.rows.length).toBeGreaterThan(4)
     expect(result!.rows.filter(({ verdict }) => verdict !== 'pass')).toEqual([])
   })
+})
+
+describe('the facts that a run is about', () => {
+  const row = (verdict: 'pass' | 'fail' | 'not here', fact: FactName) => ({
+    ...{ name: 'a step', expected: 'so', seen: 'so', verdict, fact },
+  })
+  const stateOf = (rows: ReturnType<typeof row>[], target: 'sandbox' | 'test-mode') =>
+    factsOf([{ name: 'suite', rows }], target).find(({ name }) => name === 'captures')!.state
+
+  test.each([
+    ['confirmed', 'test-mode', ['pass']],
+    ['in the sandbox alone', 'sandbox', ['pass']],
+    ['open', 'test-mode', ['not here']],
+    ['open', 'test-mode', ['pass', 'not here']],
+    ['open', 'test-mode', []],
+    ['NOT SO', 'sandbox', ['pass', 'fail']],
+  ] as const)('are %s on %s after %p', (state, target, verdicts) => {
+    const rows = verdicts.map((verdict) => row(verdict, 'captures'))
+    expect(stateOf(rows, target)).toBe(state)
+  })
+
+  test('are not confirmed by a run that can only fail to contradict them', () => {
+    const rows = [row('pass', 'account-zero')]
+    const states = factsOf([{ name: 'suite', rows }], 'test-mode')
+    expect(states.find(({ name }) => name === 'account-zero')!.state).toBe('not contradicted')
+  })
+
+  test('are printed with whoever must confirm them and how long it takes, until they are confirmed', () => {
+    const open = factsText([{ name: 'sender-verification', state: 'open' }])
+    expect(open).toContain('open: this merchant is not of the virtual-asset category')
+    expect(open).toContain('by: the provider, in writing')
+    expect(open).toContain('takes: a week')
+    expect(factsText([{ name: 'captures', state: 'confirmed' }])).not.toContain('takes:')
+  })
+
+  test('have a step each in the sandbox', async () => {
+    const { text, code } = await saying([])
+    expect(code).toBe(0)
+    expect(text.match(/in the sandbox alone: /g)).toHaveLength(Object.keys(facts).length)
+  }, 120_000)
 })
 
 type Change = (text: string, request: { path: string; method: string }) => string | Response
@@ -250,6 +291,7 @@ test('a person who is asked to pay lets test mode see payments and refunds too',
   // Only what needs the other account's key, what would use up the real budget, and chargebacks.
   expect(others.map(({ seen, verdict }) => [verdict, seen])).toEqual([
     ['not here', 'needs the keys of both accounts'],
+    ['not here', 'needs an allow-list that lacks this address'],
     ['not here', 'stray ones cannot be ordered: look for them in the logs'],
     ['not here', 'would use up the budget of the account'],
     ['not here', 'test mode makes no chargebacks: compare a live one'],

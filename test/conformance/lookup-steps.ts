@@ -21,6 +21,15 @@ export function lookupSteps(bench: PaymentBench): Step[] {
     unknown('payment request', () => provider.findChargeOfRequest(account, `pr-${nobody}`)),
     unknown('refund', () => provider.findRefund(account, `rfd-${nobody}`)),
     {
+      name: 'an id of another form is refused, not unknown',
+      fact: 'ids-refused',
+      expected: '400',
+      see: async () => {
+        const answer = await client.get(`/sessions/ps-${nobody}`, { schema: WireSession })
+        return 'ok' in answer ? 'found' : String(answer.refused.status)
+      },
+    },
+    {
       name: 'an unknown payment request has no refunds',
       expected: '0',
       see: async () => String((await provider.listRefunds(account, `pr-${nobody}`))?.length ?? 0),
@@ -46,7 +55,37 @@ export function lookupSteps(bench: PaymentBench): Step[] {
 /** More than the ten calls that the budget of test mode gives at once. */
 const calls = 12
 
-const paceSteps = ({ account, open, limit }: PaymentBench): Step[] => [
+/** Half of the budget each, as copies of a service take it. */
+const copies = 2
+
+const paceSteps = ({ account, open, limit, forbidSender }: PaymentBench): Step[] => [
+  {
+    name: `${copies} copies of a service keep to the budget together`,
+    fact: 'account-budget',
+    expected: 'all answered, the last ones waited',
+    see: async () => {
+      const providers = Array.from({ length: copies }, () => providerOf(open(60 / copies)))
+      const startedAt = Date.now()
+      const all = providers.flatMap((provider) =>
+        Array.from({ length: calls / copies }, () => provider.findCheckout(account, noSession)),
+      )
+      await Promise.all(all)
+      const waited = Date.now() - startedAt > 1_000
+      return `all answered, ${waited ? 'the last ones waited' : 'without waiting'}`
+    },
+  },
+  {
+    name: 'an address outside the allow-list means our own configuration',
+    fact: 'sender-ip',
+    expected: 'UNAUTHORIZED_SENDER_IP: account_misconfigured',
+    see: async () => {
+      if (!forbidSender) throw new NotHere('needs an allow-list that lacks this address')
+      await forbidSender(true)
+      const answer = await open(60).get(`/sessions/${noSession}`, { schema: WireSession })
+      await forbidSender(false)
+      return 'ok' in answer ? 'accepted' : `${answer.refused.code}: ${answer.refused.meaning}`
+    },
+  },
   {
     name: `${calls} calls at once keep to 60 a minute and are all answered`,
     expected: 'all answered, the last ones waited',
@@ -60,6 +99,7 @@ const paceSteps = ({ account, open, limit }: PaymentBench): Step[] => [
     },
   },
   {
+    fact: 'stray-429',
     name: 'a 429 with calls left is tried again after about a second, not at the end of the window',
     expected: 'answered',
     see: async () => {

@@ -21,6 +21,8 @@ export type PaymentBench = {
   readonly choose: (checkout: Checkout, channel: string) => Promise<void>
   /** Makes the provider answer 429: `all` with nothing left, `stray` with calls left; undefined where nobody can. */
   readonly limit: ((which: 'all' | 'stray' | 'none') => Promise<void>) | undefined
+  /** Puts us outside the account's allow-list of addresses; undefined where nobody can. */
+  readonly forbidSender: ((on: boolean) => Promise<void>) | undefined
   /** Charges a payment back and answers the chargeback's id; undefined where nobody can. */
   readonly chargeback: ((paymentId: string) => Promise<string>) | undefined
   readonly waiting: Waiting

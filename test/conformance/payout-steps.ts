@@ -57,10 +57,12 @@ export function payoutSteps(bench: PayoutBench): Step[] {
     return `${which}, ${status}, ${amountMinor} ${currency}, ${whose}`
   }
   const all = [...orders, pending]
+  const ofV3 = api === 'v3' ? ({ fact: 'payouts-v3' } as const) : {}
   return [
     ...channelSteps(bench),
     {
       name: 'payouts to every magic account are accepted',
+      ...ofV3,
       expected: 'new, pending, 250001 IDR, our reference',
       see: async () => {
         const seen = new Set<string>()
@@ -80,6 +82,7 @@ export function payoutSteps(bench: PayoutBench): Step[] {
     },
     {
       name: 'it is found by our reference, once',
+      ...ofV3,
       expected: '1, the same id',
       see: async () => {
         const found = await provider.findByReference(pending.id, api)
@@ -102,6 +105,21 @@ export function payoutSteps(bench: PayoutBench): Step[] {
       name: 'a repeat of what was paid tells how it stands now, and pays nothing',
       expected: 'the same, succeeded, 250001 IDR, our reference',
       see: () => order(orders[0]!),
+    },
+    {
+      name: 'an account of Bank Rakyat Indonesia with 14 digits is paid, with its zero',
+      fact: 'account-zero',
+      expected: 'succeeded',
+      see: async () => {
+        const made = orderTo('12345678901234', { channelCode: 'ID_BRI' })
+        const answer = await provider.create(made, api)
+        if ('refused' in answer) return `refused: ${answer.refused.meaning}`
+        const read = () => provider.find(answer.ok.payoutId)
+        return (
+          (await until(bench.waiting, read, (seen) => seen?.status === 'succeeded'))?.status ??
+          'gone'
+        )
+      },
     },
     {
       name: `account ${staysPending} is still waiting`,

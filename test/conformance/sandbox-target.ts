@@ -104,6 +104,9 @@ function benchOf(
       const rateLimitRate = { all: 1, stray: 0.999_999, none: 0 }[which]
       await control(sandbox, 'faults', { api: { rateLimitRate } })
     },
+    forbidSender: async (on) => {
+      await control(sandbox, 'faults', { api: { forbidSender: on ? 1 : 0 } })
+    },
     chargeback: async (paymentId) => {
       const made = await control(sandbox, `payments/${paymentId}/chargeback`, {})
       return String((made as { id: unknown }).id)

@@ -1,9 +1,13 @@
+import type { FactName } from './facts'
+
 /** One fact that a service relies on: what is expected, and how to see what is the case. */
 export type Step = {
   readonly name: string
   /** A few words; the step passes when `see` answers exactly these. */
   readonly expected: string
   readonly see: () => Promise<string>
+  /** The fact of `facts.ts` that it shows. */
+  readonly fact?: FactName
 }
 
 /** All facts about one client. Steps run in order and may build on one another. */
@@ -16,7 +20,10 @@ export type Suite = {
 
 /** `not here`: this target cannot show the fact, and `seen` says why. */
 export type Verdict = 'pass' | 'fail' | 'not here'
-export type Row = Pick<Step, 'name' | 'expected'> & { readonly seen: string; verdict: Verdict }
+export type Row = Pick<Step, 'name' | 'expected' | 'fact'> & {
+  readonly seen: string
+  verdict: Verdict
+}
 export type SuiteResult = {
   readonly name: string
   readonly rows: readonly Row[]
@@ -36,7 +43,9 @@ export async function runSuite(
   const rows: Row[] = []
   for (const step of skipped === undefined ? steps : []) {
     const isOpenEnded = rows.some(({ verdict }) => verdict === 'not here')
-    const row = { name: step.name, expected: step.expected, ...(await resultOf(step, isOpenEnded)) }
+    const { name: title, expected, fact } = step
+    const seen = await resultOf(step, isOpenEnded)
+    const row = { name: title, expected, ...(fact && { fact }), ...seen }
     rows.push(row)
     onRow(row)
   }

@@ -45,7 +45,7 @@ export async function openTestModeTarget(
     const otherKey = keys.xendit[other]
     const bench: PaymentBench = {
       ...{ account, client, wrongKey, limit: undefined, waiting },
-      chargeback: undefined,
+      ...{ chargeback: undefined, forbidSender: undefined },
       neighbour: otherKey ? open(other, otherKey) : undefined,
       open: (perMinute) => open(account, key, perMinute),
       choose: chooser(client, waiting, options),

@@ -48,6 +48,7 @@ export function behindDoor(context: Context, endpoints: readonly Endpoint[]): Ro
         // At a rate of 1 nothing is left; below it they are stray ones, seen with calls left.
         if (rateLimitRate === 1) headers = { ...headers, 'Rate-Limit-Remaining': '0' }
         if (budget.exceeded || chance.hits(rateLimitRate)) throw tooMany()
+        if (chance.hits(faults.api.forbidSender)) throw forbidden()
         if (chance.hits(faults.api.errorRate)) throw serverError()
         const answer = run(context, await callOf(request, account))
         if (method === 'POST') await failAfterAccept(context, request.signal)
@@ -113,5 +114,7 @@ const same = (a: string, b: string): boolean => timingSafeEqual(digest(a), diges
 
 const serverError = () =>
   new Problem('SERVER_ERROR', 'An unexpected error occurred, please try again later')
+const forbidden = () =>
+  new Problem('UNAUTHORIZED_SENDER_IP', 'The IP address is not on the allow-list of this account')
 const tooMany = () =>
   new Problem('RATE_LIMIT_EXCEEDED', 'Rate limit exceeded, please slow down your requests')

@@ -1,0 +1,103 @@
+import type { SuiteResult, Verdict } from './step'
+
+/**
+ * What the services rely on and nobody here could see for himself: found in recorded bodies, in other
+ * people's code or in references that contradict each other. A step shows each. `run`: a run in test mode
+ * confirms it; otherwise it can only fail to contradict it, and somebody else must say so.
+ */
+export const facts = {
+  'ids-refused': {
+    run: true,
+    says: 'a look-up by an id of another form is answered 400, not 404',
+    by: 'anybody with a test key',
+    takes: 'seconds',
+  },
+  'refund-ids': {
+    run: true,
+    says: 'a refund leads to its payment by payment_request_id, else by payment_id',
+    by: 'a payer: --interactive',
+    takes: '10 minutes',
+  },
+  captures: {
+    run: true,
+    says: 'the captures of a payment add up to what was paid',
+    by: 'a payer: --interactive; of a virtual account the first live payment',
+    takes: '10 minutes; a day',
+  },
+  'stray-429': {
+    run: false,
+    says: 'a 429 with calls left is over within about a second',
+    by: "the services' logs of a busy day: none can be ordered",
+    takes: 'a day',
+  },
+  'account-budget': {
+    run: false,
+    says: 'the budget of calls is the account’s, whichever process calls',
+    by: 'two people with one test key: 60 calls a minute together, then a 429',
+    takes: '2 minutes',
+  },
+  'sender-ip': {
+    run: false,
+    says: 'a call from outside the allow-list is answered UNAUTHORIZED_SENDER_IP',
+    by: 'whoever administers the dashboard: an allow-list without this address, then one call',
+    takes: '5 minutes',
+  },
+  'account-zero': {
+    run: false,
+    says: 'an account of Bank Rakyat Indonesia with 14 digits is paid with a zero in front',
+    by: 'the first live cash-out to such an account: test mode takes any number',
+    takes: 'a day',
+  },
+  'payouts-v3': {
+    run: true,
+    says: 'payouts v3 take 2025-09-09, whole rupiah and SWIFT codes, and are found by reference',
+    by: 'anybody with a test key of an account that has v3: PROVIDER_PAYOUTS_API=v3',
+    takes: '8 minutes',
+  },
+  'sender-verification': {
+    run: false,
+    says: 'this merchant is not of the virtual-asset category, or its senders are verified',
+    by: 'the provider, in writing; then a payment by BRI_VIRTUAL_ACCOUNT',
+    takes: 'a week',
+  },
+} as const
+export type FactName = keyof typeof facts
+
+export type FactRow = {
+  readonly name: FactName
+  /** `open`: this run could not show it. */
+  readonly state: 'confirmed' | 'not contradicted' | 'in the sandbox alone' | 'NOT SO' | 'open'
+}
+
+/** How each fact stands after a run. What the sandbox shows proves nothing of the provider. */
+export function factsOf(
+  results: readonly SuiteResult[],
+  target: 'sandbox' | 'test-mode',
+): FactRow[] {
+  const rows = results.flatMap((result) => result.rows)
+  const shownAs = (name: FactName) => {
+    if (target === 'sandbox') return 'in the sandbox alone'
+    return facts[name].run ? 'confirmed' : 'not contradicted'
+  }
+  return (Object.keys(facts) as FactName[]).map((name) => {
+    const seen: readonly Verdict[] = rows
+      .filter((row) => row.fact === name)
+      .map((row) => row.verdict)
+    if (seen.includes('fail')) return { name, state: 'NOT SO' }
+    // A fact of several steps is confirmed when all of them were seen.
+    const whole = seen.length > 0 && seen.every((verdict) => verdict === 'pass')
+    return { name, state: whole ? shownAs(name) : 'open' }
+  })
+}
+
+/** The facts as a text: how each stands, by whom it must be confirmed, how long that takes. */
+export const factsText = (rows: readonly FactRow[]): string =>
+  [
+    'facts about the payment provider',
+    ...rows.flatMap(({ name, state }) => {
+      const { says, by, takes } = facts[name]
+      const rest = state === 'confirmed' ? [] : [`      by: ${by}`, `      takes: ${takes}`]
+      return [`  ${state}: ${says}`, ...rest]
+    }),
+    '',
+  ].join('\n')
