@@ -11,7 +11,7 @@ import type { Context } from './context'
 import { paymentIdFrom } from './payment'
 import { findByProviderIds, findPayment, firstPaymentAt, type PaymentRow } from './payment.store'
 import type { FetchedCharge, FetchedRefund } from './provider'
-import { findRefunded } from './providers/look-up'
+import { findRefunded, noneOfItsForm } from './providers/look-up'
 import {
   fetchCheckout,
   type ReceivedRefund,
@@ -71,7 +71,10 @@ async function receivePaymentRow(
   const { productId } = row
   const known = productId && (await ownerOf(context, account, row))
   if (known && known.providerPaymentId === productId) return once(async () => {})
-  const charge = productId ? await provider.findCharge(account, productId) : undefined
+  // Other products of the account are listed too, under ids that no look-up of payments takes.
+  const charge = productId
+    ? await provider.findCharge(account, productId).catch(noneOfItsForm)
+    : undefined
   const fetched = await withRate(context, charge)
   if (fetched) {
     // The list may run ahead of the payment itself: then it is received at the next reading.
@@ -96,7 +99,9 @@ async function receiveRefundRow(
   const { productId } = row
   if (productId && (await database.read((db) => isRefunded(db, productId))))
     return once(async () => {})
-  const refund = productId ? await provider.findRefund(account, productId) : undefined
+  const refund = productId
+    ? await provider.findRefund(account, productId).catch(noneOfItsForm)
+    : undefined
   const charge = await withRate(context, await chargeOf(context, account, row, refund))
   await once(async (tx) => {
     if (charge) await receiveRefund(tx, context, refund ?? refundFrom(row, 'refund'), charge)

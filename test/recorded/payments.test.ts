@@ -9,7 +9,7 @@ import { recorded } from './served'
 let stack: RecordedStack
 let person: Person
 beforeAll(async () => {
-  stack = await openRecorded()
+  stack = await openRecorded({ payments: { LIST_EVERY_MS: '1000' } })
   person = await verifiedUser(stack.stack)
 }, 120_000)
 afterAll(() => stack?.[Symbol.asyncDispose]())
@@ -246,6 +246,48 @@ describe('what is ours', () => {
     ],
   ] as const)('a refund that names %s takes the top-up back', async (_, ids) => {
     expect(await refunded(ids)).toMatchObject({ reason: 'refunded_during_hold' })
+  })
+})
+
+describe('the list of transactions', () => {
+  // It is read once there is something of ours.
+  beforeAll(() => openCheckout(person, { pair: 'USD/IDR', amount: '10000', method: 'bank' }))
+
+  const listed = recorded('payments/transactions-list').body
+  const [row] = listed.data as [Json]
+  /** The list as recorded, with rows that are of today. */
+  const serve = (...rows: Json[]) => {
+    const at = { created: new Date().toISOString(), updated: new Date().toISOString() }
+    const data = rows.map((one) => ({ ...row, ...one, ...at }))
+    stack.served.serve('GET /transactions', { ...listed, has_more: false, data })
+  }
+  const noted = (line: string) =>
+    waitUntil(line, async () => {
+      const lines = (await stack.anomalies()).map(({ kind, object }) => `${kind} ${object}`)
+      return lines.includes(line)
+    })
+
+  test.each([
+    ['a payment of another product', 'PAYMENT', 'ewc_168b969b-1cb1-42f5-a723-b02e5aef02cc'],
+    ['a refund of another product', 'REFUND', 'ewr_168b969b-1cb1-42f5-a723-b02e5aef02cc'],
+    ['a chargeback of another product', 'CHARGEBACK', '5f21361959ba2b788cbde0ad'],
+  ])('with %s is read whole: the row is recorded', async (_, type, product_id) => {
+    const id = `txn_${crypto.randomUUID()}`
+    for (const path of ['/v3/payments', '/refunds'])
+      stack.served.serve(`GET ${path}/${product_id}`, invalid, 400)
+    serve({ id, type, product_id, reference_id: 'not-ours' })
+    await noted(`money_unmatched ${id}`)
+  })
+
+  test('with rows of types, words and forms that nobody knows is read whole', async () => {
+    const last = `txn_${crypto.randomUUID()}`
+    serve(
+      { id: `txn_${crypto.randomUUID()}`, type: 'NEW_TYPE', status: 'NEW_WORD', amount: null },
+      { id: `txn_${crypto.randomUUID()}`, product_id: null, reference_id: null, currency: 7 },
+      { id: last, product_id: `py-${crypto.randomUUID()}`, amount: '10000', reference_id: '' },
+    )
+    await noted(`money_unmatched ${last}`)
+    stack.served.forget('GET /transactions')
   })
 })
 

@@ -18,13 +18,14 @@ export async function findRefunded(
   { paymentId, paymentRequestId }: Pick<FetchedRefund, 'paymentId' | 'paymentRequestId'>,
 ): Promise<FetchedCharge | undefined> {
   const byRequest = paymentRequestId
-    ? await provider.findChargeOfRequest(account, paymentRequestId).catch(tryNext)
+    ? await provider.findChargeOfRequest(account, paymentRequestId).catch(noneOfItsForm)
     : undefined
   if (byRequest || !paymentId) return byRequest ?? undefined
-  return provider.findCharge(account, paymentId).catch(tryNext)
+  return provider.findCharge(account, paymentId).catch(noneOfItsForm)
 }
 
-function tryNext(error: unknown): undefined {
+/** To catch: an id of another form leads to nothing. Whatever else failed is thrown on. */
+export function noneOfItsForm(error: unknown): undefined {
   if (!refusesId(error)) throw error
 }
 
@@ -34,10 +35,9 @@ export async function noteRefusedLookUp(
   { id: paymentId, account }: Pick<PaymentRow, 'id' | 'account'>,
   error: unknown,
 ): Promise<void> {
-  const refusal = error instanceof ProviderUnknown ? error.refusal : undefined
-  if (!refusal) return
+  if (!(error instanceof ProviderUnknown && error.refusal && refusesId(error))) return
   const anomaly = { kind: 'look_up_refused', account, object: paymentId, paymentId } as const
   if (!(await database.run((db) => recordAnomaly(db, anomaly)))) return
-  const { status, code } = refusal
+  const { status, code } = error.refusal
   log.error({ paymentId, status, code, alarm: true }, 'provider refuses to show what is ours')
 }
