@@ -1,10 +1,9 @@
 import { type Arguments, argumentsFrom, usage } from './arguments'
-import { factsOf, factsText } from './facts'
 import { LiveKey } from './keys'
-import { failed, summaryOf, tableOf } from './report'
+import { factsOf, factsText, failed, summaryOf, tableOf } from './report'
 import { openSandboxTarget } from './sandbox-target'
+import type { Target } from './step'
 import { runSuite, type SuiteResult } from './step'
-import type { Target } from './target'
 import { openTestModeTarget } from './test-mode-target'
 
 type Environment = Readonly<Record<string, string | undefined>>

@@ -3,9 +3,10 @@ import { freshSecret } from '#infra/local/keys'
 import { openSandbox } from '#infra/sandbox/sandbox'
 import { testConfig } from '../support/sandbox'
 import { conform, runAll } from './conform'
-import { type FactName, facts, factsOf, factsText } from './facts'
+import { type FactName, facts } from './facts'
+import { factsOf, factsText } from './report'
 import { openSandboxTarget } from './sandbox-target'
-import type { Target } from './target'
+import type { Target } from './step'
 import { openTestModeTarget } from './test-mode-target'
 
 const names = [

@@ -1,5 +1,3 @@
-import type { SuiteResult, Verdict } from './step'
-
 /**
  * What the services rely on and nobody here could see for himself: found in recorded bodies, in other
  * people's code or in references that contradict each other. A step shows each. `run`: a run in test mode
@@ -62,42 +60,3 @@ export const facts = {
   },
 } as const
 export type FactName = keyof typeof facts
-
-export type FactRow = {
-  readonly name: FactName
-  /** `open`: this run could not show it. */
-  readonly state: 'confirmed' | 'not contradicted' | 'in the sandbox alone' | 'NOT SO' | 'open'
-}
-
-/** How each fact stands after a run. What the sandbox shows proves nothing of the provider. */
-export function factsOf(
-  results: readonly SuiteResult[],
-  target: 'sandbox' | 'test-mode',
-): FactRow[] {
-  const rows = results.flatMap((result) => result.rows)
-  const shownAs = (name: FactName) => {
-    if (target === 'sandbox') return 'in the sandbox alone'
-    return facts[name].run ? 'confirmed' : 'not contradicted'
-  }
-  return (Object.keys(facts) as FactName[]).map((name) => {
-    const seen: readonly Verdict[] = rows
-      .filter((row) => row.fact === name)
-      .map((row) => row.verdict)
-    if (seen.includes('fail')) return { name, state: 'NOT SO' }
-    // A fact of several steps is confirmed when all of them were seen.
-    const whole = seen.length > 0 && seen.every((verdict) => verdict === 'pass')
-    return { name, state: whole ? shownAs(name) : 'open' }
-  })
-}
-
-/** The facts as a text: how each stands, by whom it must be confirmed, how long that takes. */
-export const factsText = (rows: readonly FactRow[]): string =>
-  [
-    'facts about the payment provider',
-    ...rows.flatMap(({ name, state }) => {
-      const { says, by, takes } = facts[name]
-      const rest = state === 'confirmed' ? [] : [`      by: ${by}`, `      takes: ${takes}`]
-      return [`  ${state}: ${says}`, ...rest]
-    }),
-    '',
-  ].join('\n')

@@ -8,7 +8,10 @@ import type { Suite } from './step'
 const sourceNames = ['frankfurter', 'bnm', 'open-er-api'] as const
 type Environment = Readonly<Record<string, string | undefined>>
 /** Nothing is sold at the rates asked for here, so a suite states no spreads. */
-const unused = { NATS_URL: 'nats://unused', NATS_PASSWORD: 'unused', PROVIDER_KIND: 'sandbox' }
+const unused = {
+  ...{ NATS_URL: 'nats://unused', NATS_PASSWORD: 'unused', PROVIDER_KIND: 'sandbox' },
+  QUOTE_SECRETS: 'no quote is made by these suites',
+}
 
 /** The sources as pricing makes them of this environment, in the order of `names`. */
 function benchesOf(names: readonly string[], env: Environment) {

@@ -11,9 +11,8 @@ import { type Heard, type IdentityBench, identitySteps } from './identity-steps'
 import type { PaymentBench } from './payment-bench'
 import { localRateSuites } from './rate-suites'
 import { openRateWorld } from './rate-world'
-import type { Suite } from './step'
+import type { Suite, Target } from './step'
 import { paymentSuites, payoutSuite } from './suites'
-import type { Target } from './target'
 
 const waiting = { deadlineMs: 5_000, everyMs: 20 }
 const log = openLog('conformance', 'silent')

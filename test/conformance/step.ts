@@ -93,3 +93,9 @@ export function left<T>(value: T | undefined, what: string): T {
 
 /** How long a target takes for what happens on its own, and how often to ask. */
 export type Waiting = { readonly deadlineMs: number; readonly everyMs: number }
+
+/** Where the suites run: what to run, what may never be printed, and what to close. */
+export type Target = AsyncDisposable & {
+  readonly suites: readonly Suite[]
+  readonly secrets: readonly string[]
+}

@@ -6,9 +6,8 @@ import { identitySteps } from './identity-steps'
 import { type TestModeKeys, testModeKeys } from './keys'
 import { needsPayer, type PaymentBench, providerOf, until } from './payment-bench'
 import { publicRateSuites } from './rate-suites'
-import type { Suite, Waiting } from './step'
+import type { Suite, Target, Waiting } from './step'
 import { paymentSuites, payoutSuite, payoutsV3NotAsked, withoutKey } from './suites'
-import type { Target } from './target'
 
 type Environment = Readonly<Record<string, string | undefined>>
 export type TestModeOptions = {
