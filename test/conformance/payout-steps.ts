@@ -57,6 +57,13 @@ export function payoutSteps(bench: PayoutBench): Step[] {
     return `${which}, ${status}, ${amountMinor} ${currency}, ${whose}`
   }
   const all = [...orders, pending]
+  /** v3 documents no room for words of ours. */
+  const keptStep: Step = {
+    name: 'it keeps what we promised, for the day on which our own row is lost',
+    expected: 'as it was given',
+    see: () =>
+      keptBy(bench.client, `/v2/payouts/${left(ids.get(pending.id), 'payout')}`, pending.promised),
+  }
   const ofV3 = api === 'v3' ? ({ fact: 'payouts-v3' } as const) : {}
   return [
     ...channelSteps(bench),
@@ -90,16 +97,7 @@ export function payoutSteps(bench: PayoutBench): Step[] {
         return `${found.length}, ${same ? 'the same id' : 'another id'}`
       },
     },
-    {
-      name: 'it keeps what we promised, for the day on which our own row is lost',
-      expected: 'as it was given',
-      see: () =>
-        keptBy(
-          bench.client,
-          `/v2/payouts/${left(ids.get(pending.id), 'payout')}`,
-          pending.promised,
-        ),
-    },
+    ...(api === 'v2' ? [keptStep] : []),
     ...orders.map((each, index) => outcomeStep(bench, each, outcomes[index]!, ids)),
     {
       name: 'a repeat of what was paid tells how it stands now, and pays nothing',
