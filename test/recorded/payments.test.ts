@@ -94,6 +94,9 @@ describe('what is ours', () => {
       select state, reason from payments.payments where id = ${paymentId}`
     return rows[0]!
   }
+  /** As if its checkout had just ended: until then it is left to the list of transactions. */
+  const due = (paymentId: string) =>
+    stack.sql`update payments.payments set next_check_at = now(), expires_at = now() where id = ${paymentId}`
   /** Waits until a payment is no longer on its way. */
   const endOf = (paymentId: string) =>
     waitUntil(
@@ -172,6 +175,7 @@ describe('what is ours', () => {
     expect(await stack.deliver({ ...body, data: payment })).toEqual([])
     expect(await stateOf(checkout.paymentId)).toMatchObject({ state: 'awaiting_payment' })
     stack.served.serve(line, { ...payment, ...verified('SUCCESS') })
+    await due(checkout.paymentId)
     expect(await endOf(checkout.paymentId)).toEqual({ state: 'credited', reason: null })
   })
 
@@ -192,6 +196,7 @@ describe('what is ours', () => {
       select checkout_id as id from payments.payments where id = ${checkout.paymentId}`
     const line = `GET /sessions/${row!.id}`
     stack.served.serve(line, invalid, 400)
+    await due(checkout.paymentId)
     await waitUntil('the alarm', async () => {
       const kinds = (await stack.anomalies()).map(({ kind, object }) => `${kind} ${object}`)
       return kinds.includes(`look_up_refused ${checkout.paymentId}`)
