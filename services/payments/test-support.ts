@@ -107,11 +107,16 @@ export async function openFixture() {
     ...{ consumer: 'payments', database, messaging, log, poke: () => {} },
     reactions: [...webhookReactions(context, () => {}), ...relayReactions(context)],
   }
-  const deliver = (account: 'ID' | 'MY', body: string, deliveryId: string) =>
+  const deliver = (
+    account: 'ID' | 'MY',
+    body: string,
+    deliveryId: string,
+    receivedAt = new Date().toISOString(),
+  ) =>
     handle(reader, {
       subject: paymentsWebhookSubject(account, deliveryId),
       messageId: deliveryId,
-      payload: { account, deliveryId, receivedAt: new Date().toISOString(), body },
+      payload: { account, deliveryId, receivedAt, body },
     })
   const receive = async (call: Request) => {
     const account = call.headers.get('x-callback-token') === 'token-my' ? 'MY' : 'ID'

@@ -55,7 +55,7 @@ describe('a delivery that is not what it seems', () => {
     expect((await fixture.anomalies()).length).toBe(before)
   })
 
-  test('about a refund of ours that cannot be found is tried again', async () => {
+  test('about a refund of ours that cannot be found is tried again for a while, then recorded', async () => {
     const asked = { wallet, amount: '50000', method: 'qr', quoteId: fixture.quote() }
     const id = (await fixture.topup(asked)).ok!.paymentId
     await fixture.control(`sessions/${id}/pay`, { channel_code: 'CARDS', force: true })
@@ -64,5 +64,11 @@ describe('a delivery that is not what it seems', () => {
     const { paymentRequestId } = (await fixture.row(id))!
     const data = { id: 'rfd-1', payment_request_id: paymentRequestId }
     expect(await deliver('refund.succeeded', data)).toMatchObject({ retryInMs: expect.anything() })
+    const aMinuteAgo = new Date(Date.now() - 61_000).toISOString()
+    const body = JSON.stringify({ event: 'refund.succeeded', data })
+    expect(await fixture.deliver('ID', body, crypto.randomUUID(), aMinuteAgo)).toBe('done')
+    const kept = expect.objectContaining({ kind: 'object_unknown', object: 'rfd-1' })
+    expect(await fixture.anomalies()).toContainEqual(kept)
+    expect(await fixture.row(id)).toMatchObject({ state: 'held', refundedMinor: 0n })
   })
 })

@@ -52,12 +52,14 @@ export function notePaid(poke: () => void) {
  */
 export const webhookReactions = (context: Context, onPaid: () => void): Reaction[] => [
   reactTo<typeof PaymentsWebhook, Read>(PaymentsWebhook, {
-    find: async ({ account, body }) => {
+    find: async ({ account, body, receivedAt }) => {
       const hint = context.provider.readDelivery(body)
       const facts = await fetchFacts(context, account, hint).catch((error) =>
         noSuchObject(context, account, hint, error),
       )
-      if (hint.about === 'refund' && !facts.refund) await insistOnOurs(context, account, hint)
+      const ageMs = context.clock() - Date.parse(receivedAt)
+      if (hint.about === 'refund' && !facts.refund && ageMs < insistMs)
+        await insistOnOurs(context, account, hint)
       if (facts.fetched) failpoint('payments:payment-found')
       return { hint, ...facts }
     },
@@ -127,7 +129,8 @@ async function receive(tx: Tx, context: Context, delivery: Delivery, read: Read)
 
 /**
  * An id of another form than the provider's own is refused, for ever: there is no such object. Of what
- * we hold that would be wrong: it was the provider that gave us the id. Then it is unknown.
+ * we hold that would be wrong: it was the provider that gave us the id. Then it is unknown. The id of
+ * a refund is the delivery's alone, even of a payment of ours.
  */
 async function noSuchObject(
   context: Context,
@@ -137,7 +140,7 @@ async function noSuchObject(
 ): Promise<Facts> {
   const ours = refusesId(error) ? await findOurs(context, account, hint) : undefined
   if (ours) await noteRefusedLookUp(context, ours, error)
-  if (ours || !refusesId(error)) throw error
+  if (!refusesId(error) || (ours && hint.about !== 'refund')) throw error
   return {}
 }
 
@@ -169,7 +172,13 @@ async function noteUnknown(tx: Tx, { log }: Context, { account }: Delivery, obje
   return false
 }
 
-/** Only held payments are rechecked for refunds, so a refund of ours is asked for until it is found. */
+/** A refund may be told of before it is shown, but not for long. */
+const insistMs = 60_000
+
+/**
+ * A refund of ours is asked for again for a while; one that is still not shown is recorded. Should it
+ * be there after all, the list of transactions tells of it, and of a held payment its last check.
+ */
 async function insistOnOurs(context: Context, account: Delivery['account'], hint: Hint) {
   if (hint.about !== 'refund') return
   const payment = await findOurs(context, account, hint)
