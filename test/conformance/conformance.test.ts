@@ -12,7 +12,7 @@ import { openTestModeTarget } from './test-mode-target'
 const names = [
   ...['payments: account ID', 'refunds: account ID', 'payments: account MY', 'refunds: account MY'],
   ...['payouts: account ID', 'payouts v3: account ID', 'identity: sumsub', 'identity: persona'],
-  ...['rates: frankfurter', 'rates: bnm', 'rates: open-er-api'],
+  ...['rates: frankfurter', 'rates: bnm', 'rates: open-er-api', 'chain'],
 ]
 const closing = new AsyncDisposableStack()
 afterAll(() => closing.disposeAsync())
@@ -227,7 +227,7 @@ describe('test mode', () => {
     for (const name of names) expect(text).toContain(`${name}: skipped, `)
     for (const variable of ['XENDIT_ID_TEST_KEY', 'XENDIT_MY_TEST_KEY', 'SUMSUB_APP_TOKEN'])
       expect(text).toContain(variable)
-    expect(text).toContain('11 suites skipped')
+    expect(text).toContain('12 suites skipped')
   })
 
   test.each([

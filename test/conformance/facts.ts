@@ -58,5 +58,53 @@ export const facts = {
     by: 'the provider, in writing; then a payment by BRI_VIRTUAL_ACCOUNT',
     takes: 'a week',
   },
+  'bnm-session': {
+    run: true,
+    says: 'Bank Negara publishes a middle rate in the session we ask, and none in that of the counters',
+    by: 'anybody: RATE_SOURCES=bnm, once more with BNM_SESSION=1130',
+    takes: 'seconds',
+  },
+  'open-er-api-terms': {
+    run: false,
+    says: 'open.er-api.com may be compared with, and not quoted',
+    by: 'whoever reads exchangerate-api.com/docs/free and its terms',
+    takes: '10 minutes',
+  },
+  'identity-times': {
+    run: false,
+    says: 'a verdict names its moment, as createdAtMs or as createdAt, and leaves out what it lacks',
+    by: 'whoever approves a test applicant, with the webhook leading here',
+    takes: '10 minutes',
+  },
+  'identity-sparse': {
+    run: false,
+    says: 'a reset and a deletion come without sandboxMode, and withdraw all the same',
+    by: 'whoever resets and deletes a test applicant in the dashboard',
+    takes: '10 minutes',
+  },
+  'rpc-batches': {
+    run: true,
+    says: 'an endpoint that takes no batches says so at once',
+    by: 'anybody: RPC_URLS',
+    takes: 'seconds',
+  },
+  'ausd-switches': {
+    run: true,
+    says: 'AUSD has the switches of its issuer, and reverts with their errors',
+    by: 'anybody: RPC_URLS; the errors themselves only when he uses them',
+    takes: 'seconds',
+  },
+  'gas-limits': {
+    run: false,
+    says: 'the fixed gas limits are enough on the chain',
+    by: '`bun run deploy --dry-run`, once all is in place',
+    takes: '2 minutes',
+  },
+  'pool-texts': {
+    run: false,
+    says: 'the node refuses in the words of its source, and never takes such bytes later',
+    by: "the relayer's log: `transaction was not taken` with the verdict unknown",
+    takes: 'a week',
+  },
 } as const
 export type FactName = keyof typeof facts

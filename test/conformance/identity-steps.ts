@@ -11,8 +11,12 @@ export type IdentityBench = {
   readonly wrongKey: IdentityProvider
   /** The same, with another webhook secret. */
   readonly deaf: IdentityProvider
-  /** Approves the wallet and hears the webhook; undefined where no webhook can arrive. */
-  readonly hear: ((wallet: `0x${string}`) => Promise<Heard>) | undefined
+  /** Has a verdict given on the wallet and hears the webhook; undefined where none can arrive. */
+  readonly hear:
+    | ((wallet: `0x${string}`, verdict: 'approved' | 'reset') => Promise<Heard>)
+    | undefined
+  /** Whether it can take a verdict back. */
+  readonly resets: boolean
 }
 
 const noWebhook = () =>
@@ -65,15 +69,29 @@ const linkSteps = ({ provider, wrongKey }: IdentityBench, wallet: `0x${string}`)
 const verdictOf = (by: IdentityProvider, { body, headers }: Heard) =>
   'ok' in by.verify(body, headers, Date.now()) ? 'believed' : 'refused'
 
-function webhookSteps({ provider, deaf, hear }: IdentityBench, wallet: `0x${string}`): Step[] {
+function webhookSteps(
+  { provider, deaf, hear, resets }: IdentityBench,
+  wallet: `0x${string}`,
+): Step[] {
   let heard: Heard | undefined
+  const resetStep: Step = {
+    name: 'a reset takes the verdict back, whatever environment it names or leaves out',
+    expected: 'reset',
+    fact: 'identity-sparse',
+    see: async () => {
+      if (!hear) throw noWebhook()
+      const { body } = await hear(wallet, 'reset')
+      const read = provider.parse(new TextDecoder().decode(body))
+      return 'statement' in read ? read.statement.word : Object.keys(read).join()
+    },
+  }
   return [
     {
       name: 'its webhook is believed',
       expected: 'believed',
       see: async () => {
         if (!hear) throw noWebhook()
-        heard = await hear(wallet)
+        heard = await hear(wallet, 'approved')
         return verdictOf(provider, heard)
       },
     },
@@ -98,6 +116,7 @@ function webhookSteps({ provider, deaf, hear }: IdentityBench, wallet: `0x${stri
     },
     {
       name: 'asked about the wallet, the provider says what the webhook said, of the same moment',
+      fact: 'identity-times',
       expected: 'approved, this wallet, sandbox, this level, within a second',
       see: async () => {
         if (!hear) throw noWebhook()
@@ -128,5 +147,6 @@ function webhookSteps({ provider, deaf, hear }: IdentityBench, wallet: `0x${stri
         return `${word}, ${whose}, ${sandbox ? 'sandbox' : 'production'}`
       },
     },
+    ...(resets ? [resetStep] : []),
   ]
 }

@@ -31,6 +31,7 @@ export const rateSteps = (bench: RateBench): Step[] =>
     {
       name: `${pair} has a rate that ${bench.source.checkOnly ? 'others can be compared with' : 'could be quoted'}`,
       expected: 'used',
+      ...(bench.source.name === 'bnm' && { fact: 'bnm-session' as const }),
       see: () => outcomeOf(bench, pair),
     },
     ...(bench.source.checkOnly
@@ -38,6 +39,7 @@ export const rateSteps = (bench: RateBench): Step[] =>
           {
             name: `${pair}: its terms allow no more, so it is never quoted itself`,
             expected: 'refused by the guards',
+            fact: 'open-er-api-terms' as const,
             see: () => outcomeOf(bench, pair, { alone: true }),
           },
         ]
@@ -47,6 +49,7 @@ export const rateSteps = (bench: RateBench): Step[] =>
           {
             name: `${pair}, no middle: the mean of buying and selling is taken`,
             expected: 'used',
+            fact: 'bnm-session' as const,
             see: () => inWeather(bench, 'no middle', () => outcomeOf(bench, pair)),
           },
         ]

@@ -92,7 +92,7 @@ export function factsOf(
 /** The facts as a text: how each stands, by whom it must be confirmed, how long that takes. */
 export const factsText = (rows: readonly FactRow[]): string =>
   [
-    'facts about the payment provider',
+    'facts about the outside world',
     ...rows.flatMap(({ name, state }) => {
       const { says, by, takes } = facts[name]
       const rest = state === 'confirmed' ? [] : [`      by: ${by}`, `      takes: ${takes}`]

@@ -7,6 +7,9 @@ import type { ProviderAccount } from '#shared/money/pair'
 import { openProviderClient } from '#shared/provider/client'
 import { identityProviderOf } from '../../services/gateway/identity/providers/choose'
 import { payoutApis } from '../../services/payouts/provider'
+import { startAnvil } from '../support/anvil'
+import { actorKeys, deployContracts, fixtureTerms } from '../support/contracts'
+import { type ChainBench, chainSteps } from './chain-steps'
 import { type Heard, type IdentityBench, identitySteps } from './identity-steps'
 import type { PaymentBench } from './payment-bench'
 import { localRateSuites } from './rate-suites'
@@ -46,9 +49,19 @@ export async function openSandboxTarget(
     identitySuite('sumsub', sandbox.url, config, heard),
     identitySuite('persona', sandbox.url, config, heard),
     ...localRateSuites(world),
+    { name: 'chain', steps: chainSteps(await openChain(closing)) },
   ]
   const secrets = [...Object.values(config.secretKeys), config.identity.secretKey]
   return { suites, secrets, [Symbol.asyncDispose]: () => closing.disposeAsync() }
+}
+
+/** A chain of its own with the token, as local stacks have it. */
+async function openChain(closing: AsyncDisposableStack): Promise<ChainBench> {
+  const { rpcUrl } = closing.use(await startAnvil(['--slots-in-an-epoch', '1']))
+  const { admin: adminKey, treasury: treasuryKey } = actorKeys
+  const terms = { ...fixtureTerms, adminKey, treasuryKey, relayers: [], verifiers: [] }
+  const { ausd } = await deployContracts({ ...terms, rpcUrl })
+  return { url: rpcUrl, chainId: 10_143, ausd, log }
 }
 
 /** Stands where the gateway would and keeps every webhook as it came. */
@@ -142,9 +155,9 @@ function identitySuite(
       },
       Date.now,
     )
-  const hear: IdentityBench['hear'] = async (wallet) => {
+  const hear: IdentityBench['hear'] = async (wallet, verdict) => {
     const before = heard.length
-    await control(url, `identity/${wallet}`, { verdict: 'approved', provider: name })
+    await control(url, `identity/${wallet}`, { verdict, provider: name })
     const about = ({ body }: Heard) => new TextDecoder().decode(body).includes(wallet)
     return waitUntil('the webhook', () => heard.slice(before).find(about), 5_000)
   }
@@ -152,5 +165,6 @@ function identitySuite(
     wrongKey: open({ secretKey: freshSecret() }),
     deaf: open({ webhookSecret: freshSecret() }),
   }
-  return { name: `identity: ${name}`, steps: identitySteps({ provider: open(), ...others, hear }) }
+  const bench = { provider: open(), ...others, hear, resets: name === 'sumsub' }
+  return { name: `identity: ${name}`, steps: identitySteps(bench) }
 }

@@ -1,7 +1,10 @@
+import type { Hex } from 'viem'
+import { realAusd } from '#infra/deploy/config'
 import { openLog } from '#shared/log'
 import type { ProviderAccount } from '#shared/money/pair'
 import { openProviderClient } from '#shared/provider/client'
 import { identityProviderOf } from '../../services/gateway/identity/providers/choose'
+import { chainSteps } from './chain-steps'
 import { identitySteps } from './identity-steps'
 import { type TestModeKeys, testModeKeys } from './keys'
 import { needsPayer, type PaymentBench, providerOf, until } from './payment-bench'
@@ -60,10 +63,29 @@ export async function openTestModeTarget(
       ...suitesOf('MY'),
       ...identitySuites(keys, env),
       ...publicRateSuites(keys.rateSources, env),
+      ...chainSuites(env),
     ],
-    secrets: keys.secrets,
+    secrets: [...keys.secrets, ...rpcUrlsOf(env)],
     [Symbol.asyncDispose]: async () => {},
   }
+}
+
+const rpcUrlsOf = (env: Environment): string[] =>
+  (env.RPC_URLS ?? '')
+    .split(',')
+    .map((url) => url.trim())
+    .filter(Boolean)
+
+/** One suite per endpoint; the path of each may be a key, so only its place in the list is said. */
+function chainSuites(env: Environment): Suite[] {
+  const urls = rpcUrlsOf(env)
+  if (urls.length === 0) return [{ name: 'chain', steps: [], skipped: 'RPC_URLS is not set' }]
+  const chainId = Number(env.CHAIN_ID || '10143')
+  const ausd = (env.AUSD_ADDRESS || realAusd) as Hex
+  return urls.map((url, at) => ({
+    name: `chain: endpoint ${at + 1}`,
+    steps: chainSteps({ url, chainId, ausd, log }),
+  }))
 }
 
 /** Prints where to pay, and waits until the payer has chosen a channel there. */
@@ -106,7 +128,13 @@ function identitySuites({ sumsub, persona }: TestModeKeys, env: Environment): Su
         Date.now,
       )
     const provider = open(api.secretKey)
-    const bench = { provider, wrongKey: open('nobody has this'), deaf: provider, hear: undefined }
+    const bench = {
+      provider,
+      wrongKey: open('nobody has this'),
+      deaf: provider,
+      hear: undefined,
+      resets: name === 'sumsub',
+    }
     return { name: `identity: ${name}`, steps: identitySteps(bench) }
   }
   return [
