@@ -8,7 +8,7 @@ import { chainSteps } from './chain-steps'
 import { identitySteps } from './identity-steps'
 import { type TestModeKeys, testModeKeys } from './keys'
 import { needsPayer, type PaymentBench, providerOf, until } from './payment-bench'
-import { publicRateSuites } from './rate-suites'
+import { publicRateSuites } from './rates/rate-suites'
 import type { Suite, Target, Waiting } from './step'
 import { paymentSuites, payoutSuite, payoutsV3NotAsked, withoutKey } from './suites'
 

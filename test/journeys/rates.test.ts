@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { openRateWorld, type RateWorld } from '../conformance/rate-world'
+import { openRateWorld, type RateWorld } from '../conformance/rates/rate-world'
 import { verifiedUser } from '../support/people'
 import { ownStack, quickChecks } from '../support/stack'
 

@@ -1,9 +1,9 @@
 import { readConfig } from '#shared/config'
-import { fields, guardsFrom } from '../../services/pricing/config'
-import { sourcesFrom } from '../../services/pricing/rate-sources/sources'
+import { fields, guardsFrom } from '../../../services/pricing/config'
+import { sourcesFrom } from '../../../services/pricing/rate-sources/sources'
+import type { Suite } from '../step'
 import { rateSteps } from './rate-steps'
 import type { RateWorld } from './rate-world'
-import type { Suite } from './step'
 
 const sourceNames = ['frankfurter', 'bnm', 'open-er-api'] as const
 type Environment = Readonly<Record<string, string | undefined>>

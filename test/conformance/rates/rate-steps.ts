@@ -1,9 +1,9 @@
 import type { Pair } from '#shared/money/pair'
-import { decideRate, type Guards } from '../../services/pricing/decide'
-import type { RateSource } from '../../services/pricing/rate'
-import { dayOf } from '../../services/pricing/rate'
+import { decideRate, type Guards } from '../../../services/pricing/decide'
+import type { RateSource } from '../../../services/pricing/rate'
+import { dayOf } from '../../../services/pricing/rate'
+import { NotHere, type Step } from '../step'
 import type { RateWeather } from './rate-world'
-import { NotHere, type Step } from './step'
 
 /** One source of rates, as its suite needs it. */
 export type RateBench = {
