@@ -1,5 +1,6 @@
 import { connect, type JetStreamClient, type NatsConnection } from 'nats'
-import type { Log } from '#shared/log'
+import { pause, within } from '#shared/deadline'
+import { type Log, openLogThrottled } from '#shared/log'
 
 export type Bus = AsyncDisposable & {
   readonly nc: NatsConnection
@@ -22,20 +23,8 @@ export type BusOptions = {
  * hanging without an error (measured), so reconnecting never ends and a closed connection is fatal.
  */
 export async function openBus(options: BusOptions): Promise<Bus> {
-  const nc = await connect({
-    servers: options.url.split(','),
-    user: options.user,
-    pass: options.password,
-    name: options.name,
-    inboxPrefix: `_INBOX_${options.name}`,
-    maxReconnectAttempts: -1,
-    waitOnFirstConnect: true,
-    reconnectTimeWait: 250,
-    reconnectJitter: 250,
-    pingInterval: 5_000,
-    maxPingOut: 2,
-    ignoreAuthErrorAbort: true,
-  })
+  const nc = await connectFirst(options)
+  options.log.info({ server: nc.getServer() }, 'bus connected')
   let closing = false
   void nc.closed().then((error) => {
     if (closing) return
@@ -49,5 +38,39 @@ export async function openBus(options: BusOptions): Promise<Bus> {
       closing = true
       await nc.close()
     },
+  }
+}
+
+/** A connection on which the server says nothing for so long is given up. */
+const firstConnectMs = 5_000
+const againMs = 250
+
+/**
+ * The first connection, made again until one stands, and said so meanwhile. By itself nats 2.29 waits
+ * 20 s on a connection on which the server says nothing, and tells nobody (measured).
+ */
+async function connectFirst(options: BusOptions): Promise<NatsConnection> {
+  const warn = openLogThrottled(options.log, Date.now)
+  for (;;) {
+    const connecting = connect({
+      servers: options.url.split(','),
+      user: options.user,
+      pass: options.password,
+      name: options.name,
+      inboxPrefix: `_INBOX_${options.name}`,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: 250,
+      reconnectJitter: 250,
+      pingInterval: 5_000,
+      maxPingOut: 2,
+      ignoreAuthErrorAbort: true,
+    })
+    try {
+      return await within(connecting, firstConnectMs, 'NATS')
+    } catch (error) {
+      void connecting.then((late) => late.close()).catch(() => {})
+      warn('bus', { err: error }, 'the bus does not answer, asking again')
+      await pause(againMs)
+    }
   }
 }

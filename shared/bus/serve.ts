@@ -23,6 +23,8 @@ export const answering = <Q extends Question>(
 })
 
 const answerDeadlineMs = 9_000
+/** A service that cannot be listed ends, and is started again. */
+const addDeadlineMs = 10_000
 
 export type Served = {
   bus: Bus
@@ -36,13 +38,14 @@ export type Served = {
 
 /** Registers the service with the NATS services API; many copies share the work by queue group. */
 export async function serve(options: Served): Promise<AsyncDisposable> {
-  const service = await options.bus.nc.services.add({
+  const adding = options.bus.nc.services.add({
     name: options.name,
     version: '1.0.0',
     description: options.description,
     metadata: { pid: String(process.pid) },
     statsHandler: () => options.stats().catch((error: Error) => ({ unavailable: error.message })),
   })
+  const service = await within(adding, addDeadlineMs, 'the services API')
   for (const answer of options.answers) {
     const { subject } = answer.question
     service.addEndpoint(subject.replaceAll('.', '-'), {

@@ -55,8 +55,12 @@ describe('after a random workload in a world that loses, doubles, reorders and f
   test('every payment that brought money has exactly one effect, and no other has any', () => {
     for (const { id, refs, state, liveMicro } of rows.payments) {
       const live = refs.at(-1)
-      const effects = chain.effects.filter((one) => one.ref === live && one.what !== 'revoke')
-      const sumMicro = effects.reduce((sum, one) => sum + one.ausdMicro, 0n)
+      const all = chain.effects.filter((one) => one.ref === live)
+      const effects = all.filter(({ what }) => what !== 'revoke')
+      const sumMicro = all.reduce(
+        (sum, { what, ausdMicro }) => (what === 'revoke' ? sum - ausdMicro : sum + ausdMicro),
+        0n,
+      )
       const due = ['credited', 'repaid', 'revoked'].includes(state) ? liveMicro : 0n
       expect({ id, sumMicro }).toEqual({ id, sumMicro: due })
       // A settlement of more than is owed repays and credits the rest: one of each, never two.
