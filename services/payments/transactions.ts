@@ -6,12 +6,13 @@ import {
   type Once,
   startReadingList,
 } from '#shared/provider/listing'
+import { noneOfItsForm } from '#shared/provider/problem'
 import type { Listed } from '#shared/provider/transactions'
 import type { Context } from './context'
 import { paymentIdFrom } from './payment'
 import { findByProviderIds, findPayment, firstPaymentAt, type PaymentRow } from './payment.store'
 import type { FetchedCharge, FetchedRefund } from './provider'
-import { findRefunded, noneOfItsForm } from './providers/look-up'
+import { findRefunded } from './providers/look-up'
 import {
   fetchCheckout,
   type ReceivedRefund,

@@ -6,7 +6,7 @@ import {
   type Once,
   startReadingList,
 } from '#shared/provider/listing'
-import { ProviderUnknown, refusesId } from '#shared/provider/problem'
+import { noneOfItsForm, ProviderUnknown } from '#shared/provider/problem'
 import type { Listed, ListedStatus } from '#shared/provider/transactions'
 import { apiOf, type Cashout, findCashout, findPaidAs } from './cashout.store'
 import type { Context } from './context'
@@ -71,12 +71,6 @@ async function evidenceOf(
   const found = await provider.findByReference(own.id, apiOf(own, provider.api))
   if (found.length > 0) return found
   throw new ProviderUnknown('the list has a payout of ours that no look-up finds')
-}
-
-/** An id of another form than those of payouts is answered 400: our reference is asked for then. */
-function noneOfItsForm(error: unknown): undefined {
-  if (refusesId(error)) return undefined
-  throw error
 }
 
 /** The list may run ahead of the payout itself: then nothing is believed before both agree. */

@@ -59,6 +59,11 @@ export const refusesId = (error: unknown): boolean =>
   error.refusal.meaning !== 'try_later' &&
   error.refusal.meaning !== 'account_misconfigured'
 
+/** To catch: an id of another form leads to nothing. Whatever else failed is thrown on. */
+export function noneOfItsForm(error: unknown): undefined {
+  if (!refusesId(error)) throw error
+}
+
 const groups: readonly [ProviderMeaning, readonly string[]][] = [
   [
     'request_wrong',

@@ -1,4 +1,4 @@
-import { ProviderUnknown, refusesId } from '#shared/provider/problem'
+import { noneOfItsForm, ProviderUnknown, refusesId } from '#shared/provider/problem'
 import type { Context } from '../context'
 import type { PaymentRow } from '../payment.store'
 import type { FetchedCharge, FetchedRefund, PaymentProvider } from '../provider'
@@ -22,11 +22,6 @@ export async function findRefunded(
     : undefined
   if (byRequest || !paymentId) return byRequest ?? undefined
   return provider.findCharge(account, paymentId).catch(noneOfItsForm)
-}
-
-/** To catch: an id of another form leads to nothing. Whatever else failed is thrown on. */
-export function noneOfItsForm(error: unknown): undefined {
-  if (!refusesId(error)) throw error
 }
 
 /** The provider refused to show what is ours. That is no news of it, and nobody but a person can act. */
