@@ -21,7 +21,14 @@ import {
   text,
   unique,
 } from 'drizzle-orm/pg-core'
-import { addressColumn, amountColumn, at, fromNow, timestamps } from '#shared/db/columns'
+import {
+  addressColumn,
+  amountColumn,
+  at,
+  fromNow,
+  midnightUtc,
+  timestamps,
+} from '#shared/db/columns'
 import { lockNamed } from '#shared/db/lock'
 import { findOldest } from '#shared/db/oldest.store'
 import type { Database, Db, Tx } from '#shared/db/open'
@@ -136,14 +143,13 @@ export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, `wallet:${wa
 
 /** What a wallet's cash-outs of this day (UTC) come to: 10⁻⁶ AUSD. Money that came back counts no more. */
 export async function sumToday(tx: Tx, wallet: `0x${string}`): Promise<bigint> {
-  const midnight = sql`date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'`
   const [row] = await tx
     .select({ micro: sql<string>`coalesce(sum(${cashouts.ausdMicro}), 0)::text` })
     .from(cashouts)
     .where(
       and(
         eq(cashouts.wallet, wallet),
-        gte(cashouts.createdAt, midnight),
+        gte(cashouts.createdAt, midnightUtc),
         notInArray(cashouts.state, ['failed', 'returned']),
       ),
     )

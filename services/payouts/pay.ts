@@ -23,10 +23,7 @@ import { type AnomalyKind, recordAnomaly } from './schema.store'
  */
 export async function payTaken(context: Context, cashout: Cashout): Promise<void> {
   failpoint('payouts:taken')
-  const nextCheckAt = fromNow(context.sweepAfterMs)
-  const started = await context.database.run((db) =>
-    moveCashout(db, cashout.id, 'paying', { nextCheckAt }),
-  )
+  const started = await startPaying(context, cashout)
   if (started) await attempt(context, started)
 }
 
@@ -36,12 +33,13 @@ export async function payTaken(context: Context, cashout: Cashout): Promise<void
  * provider does not say for how long it knows a key.
  */
 export async function payLate(context: Context, cashout: Cashout): Promise<void> {
-  const nextCheckAt = fromNow(context.sweepAfterMs)
-  const started = await context.database.run((db) =>
-    moveCashout(db, cashout.id, 'paying', { nextCheckAt }),
-  )
+  const started = await startPaying(context, cashout)
   if (started) await payAgain(context, started)
 }
+
+/** Undefined when another copy was first. */
+const startPaying = ({ database, sweepAfterMs }: Context, { id }: Cashout) =>
+  database.run((db) => moveCashout(db, id, 'paying', { nextCheckAt: fromNow(sweepAfterMs) }))
 
 /** Looks up what is known first: a key may be forgotten in time, a reference is not. */
 export async function payAgain(context: Context, cashout: Cashout): Promise<void> {

@@ -39,8 +39,9 @@ const positive = (value: string): bigint => {
 /** A band ends so low that a rate with its spread has room in the id of a quote. */
 const range = (value: string): { min: bigint; max: bigint } => {
   const [min = '', max = ''] = value.split('-')
-  if (positive(max) >= rateEnd / 2n) throw new Error(`must stay below ${rateEnd / 2n}`)
-  return { min: positive(min), max: positive(max) }
+  const band = { min: positive(min), max: positive(max) }
+  if (band.max >= rateEnd / 2n) throw new Error(`must stay below ${rateEnd / 2n}`)
+  return band
 }
 
 function sources(words: Words): Field<readonly SourceName[]> {
@@ -109,13 +110,16 @@ function secrets(words: { about: string }): Field<readonly [string, ...string[]]
 }
 
 /** A taking is remembered for 10 minutes, so that no quote may live that long. */
+const quoteTtlMaxMs = 300_000
+
 function quoteTtl(words: Words): Field<number> {
   const duration = durationMs(words)
   return {
     ...duration,
     parse: (raw) => {
-      if (duration.parse(raw) > 300_000) throw new Error('must be 300000 at most')
-      return duration.parse(raw)
+      const ttlMs = duration.parse(raw)
+      if (ttlMs > quoteTtlMaxMs) throw new Error(`must be ${quoteTtlMaxMs} at most`)
+      return ttlMs
     },
   }
 }

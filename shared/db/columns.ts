@@ -24,6 +24,9 @@ export const at = (name: string) =>
 export const fromNow = (ms: number | SQL) =>
   sql`clock_timestamp() + ${ms} * interval '1 millisecond'`
 
+/** When this day began, UTC, by the clock of the database: limits of a day count from here. */
+export const midnightUtc = sql`date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'`
+
 /** When a row was written and last changed. */
 export const timestamps = () => ({
   createdAt: at('created_at').notNull().defaultNow(),

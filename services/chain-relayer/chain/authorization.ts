@@ -117,7 +117,7 @@ export type Place = {
 export type Use = { used: Place } | 'cancelled' | 'used_elsewhere' | 'unknown'
 
 /** Public endpoints of Monad answer at most 100 blocks of logs per question. */
-const chunkBlocks = 100n
+export const chunkBlocks = 100n
 /** Some nine days of Monad's blocks. */
 const chunksMax = 20_000
 

@@ -1,6 +1,6 @@
 import { and, eq, gte, sql } from 'drizzle-orm'
 import { index, primaryKey, text } from 'drizzle-orm/pg-core'
-import { addressColumn, amountColumn, at } from '#shared/db/columns'
+import { addressColumn, amountColumn, at, midnightUtc } from '#shared/db/columns'
 import { lockNamed } from '#shared/db/lock'
 import type { Tx } from '#shared/db/open'
 import { schema } from '../schema.store'
@@ -41,12 +41,15 @@ export async function countSpent(
     .onConflictDoNothing()
     .returning({ identity: spent.identity })
   if (counted.length === 0) return undefined
-  const midnight = sql`date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'`
   const [row] = await tx
     .select({ sum: sql<string>`coalesce(sum(${spent.amount}), 0)::text` })
     .from(spent)
     .where(
-      and(eq(spent.signer, signer), eq(spent.spending, spending), gte(spent.createdAt, midnight)),
+      and(
+        eq(spent.signer, signer),
+        eq(spent.spending, spending),
+        gte(spent.createdAt, midnightUtc),
+      ),
     )
   return BigInt(row!.sum)
 }

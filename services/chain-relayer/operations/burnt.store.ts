@@ -1,6 +1,6 @@
 import { and, eq, gte, inArray, sql } from 'drizzle-orm'
 import { index, integer, primaryKey } from 'drizzle-orm/pg-core'
-import { addressColumn, amountColumn, at } from '#shared/db/columns'
+import { addressColumn, amountColumn, at, midnightUtc } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
 import { attempts } from '../lanes/lane.store'
 import { schema } from '../schema.store'
@@ -26,11 +26,10 @@ export const insertBurnt = (tx: Tx, row: typeof burnt.$inferInsert) => tx.insert
 
 /** What a wallet burnt this day (UTC), in wei. */
 export async function burntToday(db: Db, wallet: `0x${string}`): Promise<bigint> {
-  const midnight = sql`date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'`
   const [row] = await db
     .select({ wei: sql<string>`coalesce(sum(${burnt.wei}), 0)::text` })
     .from(burnt)
-    .where(and(eq(burnt.wallet, wallet), gte(burnt.createdAt, midnight)))
+    .where(and(eq(burnt.wallet, wallet), gte(burnt.createdAt, midnightUtc)))
   return BigInt(row!.wei)
 }
 

@@ -1,4 +1,4 @@
-import { findMoves, placeOfMove } from '../chain/authorization'
+import { chunkBlocks, findMoves, placeOfMove } from '../chain/authorization'
 import type { Context } from '../context'
 import { advanceCursor, findCursor } from './cursor.store'
 import { findFailedTakes, type Watched } from './operation.store'
@@ -8,8 +8,6 @@ import { settleLate } from './order'
 // on the chain, and whenever: the AUSD comes to the treasury, in a `Transfer` the token writes. One
 // query of those a round finds them all, however many takes failed in all the years before.
 
-/** Public endpoints of Monad answer at most 100 blocks of logs per question. */
-const chunkBlocks = 100n
 /** Read twice, in two rounds: an endpoint that lags behind answers "none" of blocks it does not have. */
 const againBlocks = 60n
 
