@@ -2,6 +2,7 @@ import { drizzle } from 'drizzle-orm/postgres-js'
 import { migrate } from 'drizzle-orm/postgres-js/migrator'
 import postgres, { type Sql } from 'postgres'
 import { databaseRoles, hasMigrations, migrationsDir } from '#infra/migrations/databases'
+import { guardJournals } from '#infra/migrations/journals'
 import { ensureRoles, grantRights, type RolePasswords } from '#infra/migrations/roles'
 import { runCommand } from '#shared/command'
 import { readConfig, secretsOf } from '#shared/config'
@@ -38,6 +39,7 @@ export async function migrateAll(options: Migrating): Promise<void> {
     for (const role of databaseRoles) await sql`create schema if not exists ${sql(role)}`
     await applyMigrations(sql)
     await grantRights(sql)
+    await guardJournals(sql)
   } finally {
     await sql.end({ timeout: 5 }) // Ends the session, which releases the lock.
   }

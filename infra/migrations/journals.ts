@@ -1,0 +1,44 @@
+import type { Sql } from 'postgres'
+import { type DatabaseRole, databaseRoles } from '#infra/migrations/databases'
+
+/**
+ * What makes a table `journal` a journal, wherever a service has one: a posting that does not come
+ * to 0 per asset cannot be committed, and no role, not even the owner, changes or removes a line.
+ * Triggers are nothing the tables' definitions can say, so they are put there after each migration.
+ */
+export async function guardJournals(sql: Sql): Promise<void> {
+  const found = await sql<{ schema: DatabaseRole }[]>`
+    select table_schema as schema from information_schema.tables
+    where table_name = 'journal' and table_schema in ${sql([...databaseRoles])}`
+  for (const { schema } of found) await sql.unsafe(guardsOf(schema))
+}
+
+const guardsOf = (schema: DatabaseRole): string => `
+  create or replace function ${schema}.journal_balances() returns trigger language plpgsql as $$
+  begin
+    if exists (
+      select 1 from ${schema}.journal where posting = new.posting
+      group by asset having sum(amount) <> 0
+    ) then
+      raise exception 'posting % does not come to 0 in every asset', new.posting
+        using errcode = 'check_violation';
+    end if;
+    return null;
+  end $$;
+
+  create or replace function ${schema}.journal_stays() returns trigger language plpgsql as $$
+  begin
+    raise exception 'a line of the journal is never changed or removed: reverse its posting'
+      using errcode = 'insufficient_privilege';
+  end $$;
+
+  create or replace trigger journal_stays before update or delete on ${schema}.journal
+    for each row execute function ${schema}.journal_stays();
+  create or replace trigger journal_is_kept before truncate on ${schema}.journal
+    for each statement execute function ${schema}.journal_stays();
+  drop trigger if exists journal_balances on ${schema}.journal;
+  create constraint trigger journal_balances after insert on ${schema}.journal
+    deferrable initially deferred
+    for each row execute function ${schema}.journal_balances();
+
+  revoke update, delete, truncate on ${schema}.journal from ${schema};`

@@ -1,0 +1,65 @@
+import { sql } from 'drizzle-orm'
+import { check, index, type PgSchema, primaryKey, smallint, text } from 'drizzle-orm/pg-core'
+import { amountColumn, at } from '#shared/db/columns'
+import type { Tx } from '#shared/db/open'
+import { type AccountName, type Asset, accountNames, assets } from '#shared/ledger/chart'
+import { type Position, unbalanced } from '#shared/ledger/position'
+
+const list = (words: readonly string[]) => sql.raw(words.map((word) => `'${word}'`).join(', '))
+
+/**
+ * The journal of a service, in its own schema. Rows are never changed and never deleted, by anybody;
+ * a posting that does not come to 0 per asset cannot be committed. Both are triggers, which
+ * `infra/migrations/journals.ts` puts there.
+ */
+export const journalTable = <S extends string>(schema: PgSchema<S>) =>
+  schema.table(
+    'journal',
+    {
+      /** One event: all lines of a posting stand together. */
+      posting: text('posting').notNull(),
+      line: smallint('line').notNull(),
+      /** What happened, in words of the lifecycle, e.g. `paid → held`. */
+      event: text('event').notNull(),
+      /** The item it happened to: the id of its row. */
+      item: text('item').notNull(),
+      account: text('account').$type<AccountName>().notNull(),
+      asset: text('asset').$type<Asset>().notNull(),
+      /** Debit above 0, credit below, in the asset's smallest unit. */
+      amount: amountColumn('amount').notNull(),
+      /** The posting that this one takes back: corrections are made by reversal alone. */
+      reverses: text('reverses'),
+      bookedAt: at('booked_at').notNull().default(sql`clock_timestamp()`),
+    },
+    (table) => [
+      primaryKey({ columns: [table.posting, table.line] }),
+      index('journal_item').on(table.item),
+      index('journal_booked').on(table.bookedAt),
+      check('journal_account', sql`${table.account} in (${list(accountNames)})`),
+      check('journal_asset', sql`${table.asset} in (${list(assets)})`),
+      check('journal_amount', sql`${table.amount} <> 0`),
+    ],
+  )
+export type JournalTable = ReturnType<typeof journalTable>
+
+export type Posting = {
+  readonly event: string
+  readonly item: string
+  readonly lines: Position
+  readonly reverses?: string
+}
+
+/**
+ * Books an event in the caller's transaction, in one statement; nothing when nothing moves. Throws
+ * on lines that do not come to 0 per asset.
+ */
+export async function book(tx: Tx, journal: JournalTable, posting: Posting): Promise<void> {
+  const { event, item, lines, reverses = null } = posting
+  if (lines.length === 0) return
+  const wrong = unbalanced(lines)
+  if (wrong.length > 0) throw new Error(`${event} of ${item} does not balance in ${wrong}`)
+  const name = `${item}/${crypto.randomUUID()}`
+  await tx
+    .insert(journal)
+    .values(lines.map((line, at) => ({ posting: name, line: at, event, item, reverses, ...line })))
+}
