@@ -4,6 +4,7 @@ import { messageIdFor } from '#shared/ids'
 import { PaymentInReview, PaymentPaid, PaymentSettled } from '#shared/messages/payments'
 import { CreditOrdered, ExtendOrdered, RepayOrdered, RevokeOrdered } from '#shared/messages/relay'
 import type { Topic } from '#shared/messages/topic'
+import { bookChange } from './books/book'
 import type { Context } from './context'
 import { nextCheck, type Step } from './decide'
 import { isOnHold, mayBecome, type PaymentState, refIdOf } from './payment'
@@ -33,7 +34,9 @@ export async function takeStep(
     nextCheckAt: nextCheck(quiet, context.clock(), context.sweepAfterMs),
     set: { ...set, ...(step.reason ? { reason: step.reason } : {}) },
   })
-  if (moved) await tell(tx, context, moved)
+  if (!moved) return undefined
+  await bookChange(tx, payment, moved)
+  await tell(tx, context, moved)
   return moved
 }
 

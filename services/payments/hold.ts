@@ -2,6 +2,7 @@ import { within } from '#shared/deadline'
 import { ChainHold } from '#shared/messages/chain'
 import { receiveListed } from '#shared/provider/listing'
 import { orderExtension, takeDecided } from './advance'
+import { bookChange } from './books/book'
 import { askOr, type Context } from './context'
 import { decideMatured } from './decide'
 import { isOnHold, refIdOf } from './payment'
@@ -111,6 +112,7 @@ const mature = (context: Context, { id, part }: PaymentRow) =>
     const moved = await takeDecided(tx, context, row, decideMatured(row), set)
     if (moved) return
     await notePayment(tx, id, { ...set, nextCheckAt: null })
+    await bookChange(tx, row, { ...row, ...set }, 'hold ended')
     context.log.info({ paymentId: id, state: row.state }, 'hold ended')
   })
 

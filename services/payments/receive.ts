@@ -1,6 +1,7 @@
 import type { Db, Tx } from '#shared/db/open'
 import { RateFind } from '#shared/messages/pricing'
 import { expire, takeDecided, takeStep } from './advance'
+import { bookChange } from './books/book'
 import { askOr, type Context } from './context'
 import {
   decideOverpaid,
@@ -210,9 +211,10 @@ async function waitForRate(tx: Tx, context: Context, payment: PaymentRow, charge
   }
   const quiet = { ...payment, checks: 0, reason }
   const nextCheckAt = nextCheck(quiet, context.clock(), context.sweepAfterMs)
-  await movePayment(tx, paymentId, {
+  const waiting = await movePayment(tx, paymentId, {
     ...{ from: [state], to: state, nextCheckAt, set: { ...set, reason } },
   })
+  if (waiting) await bookChange(tx, payment, waiting, 'late money came')
 }
 
 /** How a payment divides: what it makes good of earlier reversals, and what goes on the chain. */
@@ -272,6 +274,7 @@ async function noteOverpaid(tx: Tx, context: Context, payment: PaymentRow, charg
   context.log.error(fields, 'payment was paid a second time')
   await notePayment(tx, payment.id, { overpaidMinor })
   const after = { ...payment, overpaidMinor }
+  await bookChange(tx, payment, after, 'paid a second time')
   await takeDecided(tx, context, after, decideOverpaid(after), { overpaidMinor })
 }
 
@@ -333,6 +336,7 @@ async function countRefund(
   await notePayment(tx, id, set)
   context.log.info({ paymentId: id, state: payment.state, origin }, 'refund recorded')
   const after = { ...payment, ...set }
+  await bookChange(tx, payment, after, 'refund counted')
   const moved = await takeDecided(tx, context, after, decideRefunded(after), set)
   // A payment that waits for a person already may have lost more.
   if (!moved) await noteReversal(tx, context, after)

@@ -3,11 +3,14 @@ import { amountColumn, at } from '#shared/db/columns'
 import { listingTable } from '#shared/db/listing.store'
 import { messagingTables } from '#shared/db/messaging'
 import type { Db } from '#shared/db/open'
+import { journalTable } from '#shared/ledger/journal.store'
 
 /** Everything this service owns in Postgres. */
 export const schema = pgSchema('payments')
 export const messaging = messagingTables(schema)
 export const { inbox, outbox, deadLetters } = messaging
+/** Where the money of payments is, entry by entry. */
+export const journal = journalTable(schema)
 /** When the provider's list of transactions was read. */
 export const listings = listingTable(schema)
 

@@ -6,7 +6,8 @@ import { messageIdFor } from '#shared/ids'
 import type { PayoutPaid, PayoutReturned, PayoutTaken } from '#shared/messages/payouts'
 import { ReturnOrdered, TakeOrdered } from '#shared/messages/relay'
 import type { Topic } from '#shared/messages/topic'
-import type { Reason } from './cashout'
+import { bookStep } from './books/book'
+import type { CashoutState, Reason } from './cashout'
 import { type Cashout, moveCashout } from './cashout.store'
 import type { Context } from './context'
 import { outbox } from './schema.store'
@@ -47,15 +48,28 @@ const returnOf = ({ id, wallet, ausdMicro }: Cashout) => ({
   ausd: ausdMicro.toString(),
 })
 
-/** Gives the AUSD back, once. False when somebody else was first. */
+/** Takes a step and books it. Undefined when somebody else was first; `before` is locked. */
+export async function takeStep(
+  tx: Tx,
+  before: Cashout,
+  next: CashoutState,
+  changes: Parameters<typeof moveCashout>[3],
+): Promise<Cashout | undefined> {
+  const after = await moveCashout(tx, before.id, next, changes)
+  if (after) await bookStep(tx, before, after)
+  return after
+}
+
+/** Gives the AUSD back, once. False when somebody else was first; `before` is locked. */
 export async function startReturn(
   tx: Tx,
   { sweepAfterMs, log }: Context,
-  id: string,
+  before: Cashout,
   because: { reason: Reason; failureCode: string | null },
 ): Promise<boolean> {
+  const { id } = before
   const nextCheckAt = fromNow(sweepAfterMs)
-  const cashout = await moveCashout(tx, id, 'returning', { ...because, nextCheckAt })
+  const cashout = await takeStep(tx, before, 'returning', { ...because, nextCheckAt })
   if (!cashout) return false
   await announce(tx, outbox, ReturnOrdered, messageIdFor(ReturnOrdered, id), returnOf(cashout))
   log.info({ payoutId: id, ...because }, 'return ordered')

@@ -113,7 +113,7 @@ async function giveBack(context: Context, { id, attempts }: Cashout, code: strin
   const because = { reason: 'provider_refused', failureCode: code } as const
   const started = await context.database.transaction(async (tx) => {
     const current = await lockCashout(tx, id)
-    return current?.attempts === attempts && startReturn(tx, context, id, because)
+    return current?.attempts === attempts && startReturn(tx, context, current, because)
   })
   if (!started) return
   context.poke()

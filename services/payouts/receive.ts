@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import { fromNow } from '#shared/db/columns'
 import type { Tx } from '#shared/db/open'
 import { PayoutPaid } from '#shared/messages/payouts'
-import { announceFact, startReturn } from './advance'
-import { type Cashout, lockCashout, moveCashout, noteCashout } from './cashout.store'
+import { announceFact, startReturn, takeStep } from './advance'
+import { type Cashout, lockCashout, noteCashout } from './cashout.store'
 import type { Context } from './context'
 import { receivePayoutStatus, type Step } from './decide'
 import type { Evidence, PayoutStatus } from './provider'
@@ -30,14 +30,19 @@ export async function receiveEvidence(tx: Tx, context: Context, evidence: Eviden
   const { id } = cashout
   await noteCashout(tx, id, { providerPayoutId: payoutId, ...newer(cashout, lastStatus, evidence) })
   if ('stay' in step) return step
-  if (step.next === 'paid') await becomePaid(tx, context, id)
-  else await startReturn(tx, context, id, { reason: step.reason, failureCode: failureCode ?? word })
+  if (step.next === 'paid') await becomePaid(tx, context, cashout)
+  else
+    await startReturn(tx, context, cashout, {
+      reason: step.reason,
+      failureCode: failureCode ?? word,
+    })
   return step
 }
 
-async function becomePaid(tx: Tx, { sweepAfterMs, log }: Context, id: string): Promise<void> {
+async function becomePaid(tx: Tx, { sweepAfterMs, log }: Context, before: Cashout): Promise<void> {
+  const { id } = before
   const change = { paidAt: sql`now()`, nextCheckAt: fromNow(sweepAfterMs) }
-  const paid = await moveCashout(tx, id, 'paid', change)
+  const paid = await takeStep(tx, before, 'paid', change)
   if (!paid) return
   await announceFact(tx, PayoutPaid, paid)
   log.info({ payoutId: id }, 'payout paid')

@@ -4,7 +4,7 @@ import { fromNow } from '#shared/db/columns'
 import type { Tx } from '#shared/db/open'
 import { PayoutReturned, PayoutTaken } from '#shared/messages/payouts'
 import { relayFailed, relaySettled } from '#shared/messages/relay'
-import { announceFact, startReturn } from './advance'
+import { announceFact, startReturn, takeStep } from './advance'
 import { takeReasonFrom } from './cashout'
 import { lockCashout, moveCashout, noteCashout } from './cashout.store'
 import type { Context } from './context'
@@ -40,12 +40,12 @@ async function taken(tx: Tx, context: Context, id: string, txHash: string | null
   if ('stay' in step) return
   await announceFact(tx, PayoutTaken, cashout)
   if (step.next === 'taken') {
-    await moveCashout(tx, id, 'taken', { takeTxHash: txHash, nextCheckAt: sql`now()` })
+    await takeStep(tx, cashout, 'taken', { takeTxHash: txHash, nextCheckAt: sql`now()` })
     return log.info({ payoutId: id, txHash }, 'payout taken')
   }
   log.warn({ payoutId: id, txHash }, 'AUSD arrived after the cash-out had failed')
   await noteCashout(tx, id, { takeTxHash: txHash })
-  await startReturn(tx, context, id, { reason: step.reason, failureCode: null })
+  await startReturn(tx, context, cashout, { reason: step.reason, failureCode: null })
 }
 
 async function takeFailed(tx: Tx, context: Context, id: string, word: string): Promise<void> {
@@ -63,7 +63,8 @@ async function returned(
   txHash: string | null,
 ): Promise<void> {
   const change = { returnTxHash: txHash, nextCheckAt: null }
-  const cashout = await moveCashout(tx, id, 'returned', change)
+  const before = await lockCashout(tx, id)
+  const cashout = before && (await takeStep(tx, before, 'returned', change))
   if (!cashout) return
   await announceFact(tx, PayoutReturned, cashout)
   log.info({ payoutId: id, txHash }, 'payout returned')

@@ -4,11 +4,14 @@ import { at } from '#shared/db/columns'
 import { listingTable } from '#shared/db/listing.store'
 import { messagingTables } from '#shared/db/messaging'
 import type { Database, Db } from '#shared/db/open'
+import { journalTable } from '#shared/ledger/journal.store'
 
 /** Everything this service owns in Postgres. */
 export const schema = pgSchema('payouts')
 export const messaging = messagingTables(schema)
 export const { inbox, outbox, deadLetters } = messaging
+/** Where the money of cash-outs is, entry by entry. */
+export const journal = journalTable(schema)
 /** When the provider's list of transactions was read. */
 export const listings = listingTable(schema)
 

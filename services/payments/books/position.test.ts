@@ -1,0 +1,189 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { difference, unbalanced } from '#shared/ledger/position'
+import {
+  type PaymentKind,
+  type PaymentState,
+  paymentStates,
+  settlementLifecycle,
+  topupLifecycle,
+} from '../payment'
+import { positionOf } from './position'
+
+type Booked = Parameters<typeof positionOf>[0]
+
+/** Rp 1,625,000 for 100 AUSD, opened and unpaid. */
+const opened: Booked = {
+  ...{ kind: 'topup', state: 'opening', account: 'ID', currency: 'IDR', reason: null },
+  ...{ fiatMinor: 1_625_000n, rateMinorPerUsd: 16_250n, ausdMicro: 100_000_000n },
+  ...{ expiresAt: null, providerPaymentId: null, held: null, paidMinor: null },
+  ...{ liveMicro: 0n, offsetMicro: 0n, waivedMicro: 0n, overpaidMinor: 0n },
+  ...{ refundedMinor: 0n, refundAppliedMinor: 0n, creditedAt: null, holdEndedAt: null },
+}
+const someTime = new Date('2026-11-20T00:00:00Z')
+const received = { providerPaymentId: 'py-1', paidMinor: opened.fiatMinor }
+const paid = { ...received, held: true, liveMicro: opened.ausdMicro }
+const onChain = { ...paid, creditedAt: someTime }
+const refunded = { refundedMinor: opened.fiatMinor }
+
+/** What a row of each state looks like; of `review`, after money nobody promised anything for. */
+const facts: { readonly [state in PaymentState]: Partial<Booked> } = {
+  opening: {},
+  awaiting_payment: {},
+  expired: {},
+  replaced: {},
+  paid,
+  held: onChain,
+  credited: { ...onChain, holdEndedAt: someTime },
+  repaid: onChain,
+  revoking: { ...onChain, ...refunded },
+  revoked: { ...onChain, ...refunded, liveMicro: 0n },
+  refunded: { ...received, ...refunded },
+  review: { ...received, paidMinor: 1_000_000n, reason: 'amount_differs' },
+}
+const row = (kind: PaymentKind, state: PaymentState, more: Partial<Booked> = {}): Booked => ({
+  ...{ ...opened, kind, state },
+  ...facts[state],
+  ...more,
+})
+
+const nobodyPaid = 'nobody has paid'
+const givenBack = 'paid and given back before anything was promised for it'
+const counted = 'what led to it was booked when it was counted'
+const stands = 'what was promised stands: a person decides'
+
+/** Steps that move no money, and why. */
+const silent: Readonly<Record<string, string>> = {
+  'opening → awaiting_payment': nobodyPaid,
+  'opening → expired': nobodyPaid,
+  'opening → replaced': nobodyPaid,
+  'opening → refunded': givenBack,
+  'awaiting_payment → expired': nobodyPaid,
+  'awaiting_payment → replaced': nobodyPaid,
+  'awaiting_payment → refunded': givenBack,
+  'expired → refunded': givenBack,
+  'replaced → refunded': givenBack,
+  'paid → review': stands,
+  'held → revoking': counted,
+  'held → review': counted,
+  'credited → review': counted,
+  'repaid → revoking': counted,
+  'repaid → review': counted,
+  'revoking → review': stands,
+  'revoked → review': counted,
+  'refunded → review': counted,
+}
+/** What the row is before such a step, where it is another than that of its state. */
+const before: Readonly<Record<string, Partial<Booked>>> = {
+  'held → revoking': refunded,
+  'repaid → revoking': refunded,
+}
+/** The row after a step into review that keeps what there was. */
+const kept: Readonly<Record<string, Partial<Booked>>> = {
+  'paid → review': { ...paid, reason: 'credit_failed' },
+  'held → review': { ...onChain, reason: 'paid_twice' },
+  'credited → review': { ...onChain, holdEndedAt: someTime, reason: 'refunded_after_credit' },
+  'repaid → review': { ...onChain, reason: 'refunded_after_credit' },
+  'revoking → review': { ...onChain, ...refunded, reason: 'revoke_failed' },
+  'revoked → review': { ...onChain, ...refunded, liveMicro: 0n, reason: 'paid_twice' },
+  'refunded → review': { ...received, ...refunded, reason: 'paid_twice' },
+}
+
+const edges = (['topup', 'settlement'] as const).flatMap((kind) =>
+  Object.entries<readonly PaymentState[]>(
+    kind === 'topup' ? topupLifecycle : settlementLifecycle,
+  ).flatMap(([from, next]) => next.map((to) => [kind, from as PaymentState, to] as const)),
+)
+
+describe('every step of a payment has an entry, or a reason for none', () => {
+  test.each(edges)('of a %s, %s → %s', (kind, from, to) => {
+    const step = `${from} → ${to}`
+    const lines = difference(
+      positionOf(row(kind, from, before[step])),
+      positionOf(row(kind, to, kept[step])),
+    )
+    expect(unbalanced(lines)).toEqual([])
+    if (step in silent) expect(lines).toEqual([])
+    else expect(lines).not.toEqual([])
+  })
+
+  test('and no reason is told of a step that there is not', () => {
+    const there = new Set(edges.map(([, from, to]) => `${from} → ${to}`))
+    expect(Object.keys(silent).filter((step) => !there.has(step))).toEqual([])
+  })
+})
+
+const totals = (booked: Booked) =>
+  Object.fromEntries(
+    positionOf(booked).map(({ account, asset, amount }) => [`${account} ${asset}`, amount]),
+  )
+
+describe('a fact that moves no state is booked too', () => {
+  test('a hold that ended makes a repayment final', () => {
+    const ended = { holdEndedAt: someTime }
+    expect(totals(row('settlement', 'repaid'))).toMatchObject({ 'repaid_held AUSD': -100_000_000n })
+    expect(totals(row('settlement', 'repaid', ended))).toMatchObject({
+      'repaid AUSD': -100_000_000n,
+    })
+  })
+
+  test('a refund after the credit is owed by the wallet', () => {
+    const back = row('topup', 'credited', { refundedMinor: 406_250n })
+    expect(totals(back)).toMatchObject({
+      ...{ 'provider_id IDR': 1_218_750n, 'exchange IDR': -1_218_750n },
+      ...{ 'exchange AUSD': 75_000_000n, 'clawback AUSD': 25_000_000n },
+      'treasury AUSD': -100_000_000n,
+    })
+  })
+
+  test('… unless we gave it up', () => {
+    const waivedMicro = 25_000_000n
+    const back = row('topup', 'credited', { refundedMinor: 406_250n, waivedMicro })
+    expect(totals(back)).toMatchObject({ 'waived AUSD': 25_000_000n })
+    expect(totals(back)).not.toHaveProperty('clawback AUSD')
+  })
+
+  test('what was kept to make good an earlier reversal lessens what the wallet owes', () => {
+    const shares = { liveMicro: 60_000_000n, offsetMicro: 40_000_000n }
+    expect(totals(row('topup', 'credited', shares))).toMatchObject({
+      ...{ 'treasury AUSD': -60_000_000n, 'clawback AUSD': -40_000_000n },
+    })
+  })
+
+  test('a second payment of the same promise belongs to nobody yet', () => {
+    const twice = row('topup', 'credited', { overpaidMinor: 1_625_000n })
+    expect(totals(twice)).toMatchObject({
+      ...{ 'provider_id IDR': 3_250_000n, 'suspense IDR': -1_625_000n },
+    })
+  })
+
+  test('late money that waits for a rate belongs to nobody yet', () => {
+    const late = { providerPaymentId: 'py-1', reason: 'awaiting_rate' } as const
+    expect(totals(row('topup', 'expired', late))).toEqual({
+      ...{ 'provider_id IDR': 1_625_000n, 'suspense IDR': -1_625_000n },
+    })
+  })
+})
+
+test('whatever a row holds, its position comes to 0 in every asset', () => {
+  const micro = fc.bigInt({ min: 0n, max: 200_000_000n })
+  const minor = fc.bigInt({ min: 0n, max: 3_250_000n })
+  const time = fc.constantFrom(null, someTime)
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...paymentStates),
+      fc.constantFrom<PaymentKind>('topup', 'settlement'),
+      fc.record({
+        ...{ liveMicro: micro, offsetMicro: micro, waivedMicro: micro },
+        ...{ refundedMinor: minor, overpaidMinor: minor },
+        ...{ paidMinor: fc.option(minor), creditedAt: time, holdEndedAt: time },
+        ...{ held: fc.constantFrom(true, false, null) },
+        providerPaymentId: fc.constantFrom(null, 'py-1'),
+        reason: fc.constantFrom(null, 'amount_differs', 'currency_differs', 'paid_twice'),
+      }),
+      (state, kind, more) => {
+        expect(unbalanced(positionOf({ ...opened, ...more, kind, state }))).toEqual([])
+      },
+    ),
+  )
+})

@@ -1,0 +1,79 @@
+import { providerOf } from '#shared/ledger/chart'
+import { type Line, type Position, position } from '#shared/ledger/position'
+import { type PaymentFacts, remainderFloor } from '../payment'
+import type { PaymentRow } from '../payment.store'
+
+// What a payment comes to in the books, from its row alone. Whatever changes the row is booked as the
+// difference, so the journal of a payment always says the same as its row.
+
+type Booked = PaymentFacts & Pick<PaymentRow, 'account' | 'paidMinor'>
+
+/** The lines of a payment: fiat at the provider, AUSD between treasury, contract and wallet. */
+export const positionOf = (payment: Booked): Position =>
+  position([...fiatLines(payment), ...ausdLines(payment)])
+
+/** Money for which AUSD was promised at a rate; other money is nobody's until a person decides. */
+function isExchanged({ state, reason, providerPaymentId }: Booked): boolean {
+  switch (state) {
+    case 'paid':
+    case 'held':
+    case 'credited':
+    case 'repaid':
+    case 'revoking':
+    case 'revoked':
+      return true
+    case 'review':
+      return (
+        providerPaymentId !== null && reason !== 'amount_differs' && reason !== 'currency_differs'
+      )
+    default:
+      return false
+  }
+}
+
+function fiatLines(payment: Booked): Line[] {
+  const { account, currency, fiatMinor, refundedMinor, overpaidMinor } = payment
+  const heldMinor = paidMinorOf(payment) + overpaidMinor - refundedMinor
+  const exchangedMinor =
+    isExchanged(payment) && refundedMinor < fiatMinor ? fiatMinor - refundedMinor : 0n
+  return [
+    { account: providerOf[account], asset: currency, amount: heldMinor },
+    { account: 'exchange', asset: currency, amount: -exchangedMinor },
+    { account: 'suspense', asset: currency, amount: exchangedMinor - heldMinor },
+  ]
+}
+
+/** In another currency than promised it is in the anomalies alone: we have no account for it. */
+function paidMinorOf({ providerPaymentId, reason, paidMinor, fiatMinor }: Booked): bigint {
+  if (providerPaymentId === null || reason === 'currency_differs') return 0n
+  return paidMinor ?? fiatMinor
+}
+
+function ausdLines(payment: Booked): Line[] {
+  const { liveMicro, offsetMicro, waivedMicro, creditedAt } = payment
+  if (!isExchanged(payment)) return []
+  const worthMicro = remainderFloor(payment)
+  const onChainMicro = creditedAt === null ? 0n : liveMicro
+  const promisedMicro = creditedAt === null ? atLeastZero(worthMicro - offsetMicro) : 0n
+  // Given, kept or promised beyond what the money is still worth: the wallet owes it.
+  const owedMicro = onChainMicro + offsetMicro + promisedMicro - worthMicro - waivedMicro
+  const lines: [Line['account'], bigint][] = [
+    ['exchange', worthMicro],
+    ['promises', -promisedMicro],
+    ['treasury', -onChainMicro],
+    ['credit_line', onChainMicro],
+    [placeOf(payment), -onChainMicro],
+    ['clawback', owedMicro - offsetMicro],
+    ['waived', waivedMicro],
+  ]
+  return lines.map(([account, amount]) => ({ account, asset: 'AUSD', amount }))
+}
+
+/** Where the contract keeps it: as collateral or as a repayment, and whether it may be taken back. */
+function placeOf({ kind, held, holdEndedAt }: Booked) {
+  const mayBeTaken = held === true && holdEndedAt === null
+  if (kind === 'topup') return mayBeTaken ? 'collateral_held' : 'collateral'
+  return mayBeTaken ? 'repaid_held' : 'repaid'
+}
+
+const atLeastZero = (micro: bigint): bigint => (micro > 0n ? micro : 0n)
