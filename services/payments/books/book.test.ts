@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { position } from '#shared/ledger/position'
+import { journal } from '../schema.store'
+import { type Fixture, newWallet, openFixture } from '../test-support'
+import { positionOf } from './position'
+
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await openFixture()
+}, 60_000)
+afterAll(() => fixture?.[Symbol.asyncDispose]())
+
+const linesOf = (item: string) =>
+  fixture.database.read((db) => db.select().from(journal).where(eq(journal.item, item)))
+
+/** What the journal says of a payment, and what its row says: the same, at every moment. */
+async function booked(id: string) {
+  const byName = (lines: ReturnType<typeof position>) =>
+    Object.fromEntries(lines.map(({ account, asset, amount }) => [`${account} ${asset}`, amount]))
+  const told = byName(position(await linesOf(id)))
+  expect(told).toEqual(byName(positionOf((await fixture.row(id))!)))
+  return told
+}
+
+test.each([
+  ['QRIS', 'credited', { 'collateral AUSD': -3_076_923n, 'treasury AUSD': -3_076_923n }],
+  ['CARDS', 'held', { 'collateral_held AUSD': -3_076_923n, 'provider_id IDR': 50_000n }],
+] as const)(
+  'a top-up by %s is in the books as its row is, step by step',
+  async (channel_code, state, lines) => {
+    const asked = { wallet: newWallet(), amount: '50000', method: 'qr', quoteId: fixture.quote() }
+    const id = (await fixture.topup(asked)).ok!.paymentId
+    expect(await booked(id)).toEqual({})
+    await fixture.control(`sessions/${id}/pay`, { channel_code, force: true })
+    await fixture.becomes(id, { state: 'paid' })
+    expect(await booked(id)).toMatchObject({ 'promises AUSD': -3_076_923n })
+    await fixture.settle('credit', id)
+    await fixture.becomes(id, { state })
+    expect(await booked(id)).toMatchObject(lines)
+    await fixture.control(`payments/${id}/refund`, {})
+    if (state === 'held') {
+      await fixture.becomes(id, { state: 'revoking' })
+      expect(await booked(id)).toMatchObject({ 'clawback AUSD': 3_076_923n })
+      await fixture.settle('revoke', id)
+      await fixture.becomes(id, { state: 'revoked' })
+      expect(await booked(id)).toEqual({})
+    } else {
+      await fixture.becomes(id, { state: 'review' })
+      expect(await booked(id)).toMatchObject({ 'clawback AUSD': 3_076_923n })
+    }
+  },
+)
