@@ -1,18 +1,26 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The Postgres roles of the services; each is also the name of its schema. Pricing has no rows. */
+/**
+ * The Postgres roles of those who keep rows; each is also the name of its schema. Pricing has none;
+ * `books` is the job that reads what all others wrote, and writes down what does not agree.
+ */
 export const databaseRoles = [
   'gateway',
   'payments',
   'payouts',
   'chain_relayer',
   'indexer_reader',
+  'books',
 ] as const
 export type DatabaseRole = (typeof databaseRoles)[number]
 
 /** The service's folder under services/ and under infra/migrations/. */
 export const serviceOf = (role: DatabaseRole): string => role.replaceAll('_', '-')
+
+/** Where the tables of a schema are described, from the root of the repository. */
+export const tablesDir = (role: DatabaseRole): string =>
+  role === 'books' ? 'infra/books' : `services/${serviceOf(role)}`
 
 export const migrationsDir = (role: DatabaseRole): string => join(import.meta.dir, serviceOf(role))
 

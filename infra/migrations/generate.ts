@@ -6,6 +6,7 @@ import {
   databaseRoles,
   migrationsDir,
   serviceOf,
+  tablesDir,
 } from '#infra/migrations/databases'
 
 const repositoryDir = dirname(dirname(import.meta.dir))
@@ -16,7 +17,8 @@ const repositoryDir = dirname(dirname(import.meta.dir))
  */
 export function generate(role: DatabaseRole, name: string, out = migrationsDir(role)): string {
   const service = serviceOf(role)
-  if (!existsSync(join(repositoryDir, 'services', service, 'schema.store.ts'))) return 'no tables'
+  const tables = tablesDir(role)
+  if (!existsSync(join(repositoryDir, tables, 'schema.store.ts'))) return 'no tables'
   const before = new Set(sqlFilesOf(out))
   const run = spawnSync(
     process.execPath,
@@ -26,7 +28,7 @@ export function generate(role: DatabaseRole, name: string, out = migrationsDir(r
       ...['--dialect', 'postgresql', '--name', name],
       // An absolute path makes the tool of this version fail on every run but the first.
       ...['--out', relative(repositoryDir, out)],
-      ...['--schema', `services/${service}/**/*.store.ts`],
+      ...['--schema', `${tables}/**/*.store.ts`],
     ],
     { cwd: repositoryDir, encoding: 'utf8', timeout: 60_000 },
   )

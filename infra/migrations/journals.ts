@@ -4,14 +4,29 @@ import { type DatabaseRole, databaseRoles } from '#infra/migrations/databases'
 /**
  * What makes a table `journal` a journal, wherever a service has one: a posting that does not come
  * to 0 per asset cannot be committed, and no role, not even the owner, changes or removes a line.
- * Triggers are nothing the tables' definitions can say, so they are put there after each migration.
+ * And a row that the books are compared with says when it changed, whoever changed it. Triggers are
+ * nothing the tables' definitions can say, so they are put there after each migration.
  */
 export async function guardJournals(sql: Sql): Promise<void> {
-  const found = await sql<{ schema: DatabaseRole }[]>`
-    select table_schema as schema from information_schema.tables
-    where table_name = 'journal' and table_schema in ${sql([...databaseRoles])}`
-  for (const { schema } of found) await sql.unsafe(guardsOf(schema))
+  const found = await sql<{ schema: DatabaseRole; table: string; isJournal: boolean }[]>`
+    select table_schema as schema, table_name as table, column_name = 'booked_at' as "isJournal"
+    from information_schema.columns
+    where table_schema in ${sql([...databaseRoles])}
+      and (column_name = 'changed_at' and column_default is not null
+        or column_name = 'booked_at' and table_name = 'journal')`
+  for (const { schema, table, isJournal } of found)
+    await sql.unsafe(isJournal ? guardsOf(schema) : stampOf(schema, table))
 }
+
+const stampOf = (schema: DatabaseRole, table: string): string => `
+  create or replace function ${schema}.stamp_change() returns trigger language plpgsql as $$
+  begin
+    new.changed_at := clock_timestamp();
+    return new;
+  end $$;
+
+  create or replace trigger stamp_change before insert or update on ${schema}.${table}
+    for each row execute function ${schema}.stamp_change();`
 
 const guardsOf = (schema: DatabaseRole): string => `
   create or replace function ${schema}.journal_balances() returns trigger language plpgsql as $$

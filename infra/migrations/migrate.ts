@@ -65,6 +65,10 @@ export const fields = {
   DATABASE_PASSWORD_PAYOUTS: text({ about, secret: true }),
   DATABASE_PASSWORD_CHAIN_RELAYER: text({ about, secret: true }),
   DATABASE_PASSWORD_INDEXER_READER: text({ about, secret: true }),
+  DATABASE_PASSWORD_BOOKS: text({
+    about: 'password of the job that checks the books',
+    secret: true,
+  }),
   DATABASE_PASSWORD_AUDITOR: text({ about: 'empty: the auditor cannot log in', fallback: '' }),
 }
 
@@ -82,6 +86,7 @@ if (import.meta.main) {
           payouts: config.databasePasswordPayouts,
           chain_relayer: config.databasePasswordChainRelayer,
           indexer_reader: config.databasePasswordIndexerReader,
+          books: config.databasePasswordBooks,
         },
         auditorPassword: config.databasePasswordAuditor,
       })

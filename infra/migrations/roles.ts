@@ -26,16 +26,16 @@ async function ensureLogin(sql: Sql, role: string, password: string, known: bool
 }
 
 /**
- * A role reads and writes the rows of its own schema, and deletes none; the auditor reads them all.
- * Granted after every migration, so that new tables need no default privileges.
+ * A role reads and writes the rows of its own schema, and deletes none; the auditor and the job of
+ * the books read them all. Granted after every migration, so that new tables need no default privileges.
  */
 export async function grantRights(sql: Sql): Promise<void> {
   await sql.unsafe(databaseRoles.map(rightsOf).join('\n'))
 }
 
 const rightsOf = (role: DatabaseRole): string => `
-  grant usage on schema ${role} to ${role}, auditor;
+  grant usage on schema ${role} to ${role}, auditor, books;
   grant select, insert, update on all tables in schema ${role} to ${role};
   grant usage on all sequences in schema ${role} to ${role};
-  grant select on all tables in schema ${role} to auditor;
+  grant select on all tables in schema ${role} to auditor, books;
   alter role ${role} set search_path = ${role};`

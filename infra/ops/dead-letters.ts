@@ -14,8 +14,8 @@ export type DeadLetter = {
   redriveRequestedAt: Date | null
 }
 
-/** The services that read messages; the indexer reads the chain alone. */
-const roles = databaseRoles.filter((role) => role !== 'indexer_reader')
+/** The services that read messages; the indexer and the job of the books read none. */
+const roles = databaseRoles.filter((role) => role !== 'indexer_reader' && role !== 'books')
 
 /** What was given up on and not handled since, oldest first. */
 export async function listDeadLetters(sql: Sql): Promise<DeadLetter[]> {

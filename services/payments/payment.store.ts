@@ -14,7 +14,7 @@ import {
   sql,
 } from 'drizzle-orm'
 import { boolean, check, index, integer, text, unique, uniqueIndex } from 'drizzle-orm/pg-core'
-import { addressColumn, amountColumn, at, fromNow, timestamps } from '#shared/db/columns'
+import { addressColumn, amountColumn, at, changedAt, fromNow, timestamps } from '#shared/db/columns'
 import { lockNamed } from '#shared/db/lock'
 import type { Db, Tx } from '#shared/db/open'
 import { pairs, providerAccounts } from '#shared/money/pair'
@@ -34,6 +34,8 @@ export const payments = schema.table(
     pair: text('pair', { enum: pairs }).notNull(),
     currency: text('currency', { enum: ['IDR', 'MYR'] }).notNull(),
     rateMinorPerUsd: amountColumn('rate_minor_per_usd').notNull(),
+    /** How much of the rate is ours, in basis points of the rate before it. */
+    spreadBps: integer('spread_bps').notNull().default(0),
     fiatMinor: amountColumn('fiat_minor').notNull(),
     ausdMicro: amountColumn('ausd_micro').notNull(),
     method: text('method', { enum: ['bank', 'card', 'qr'] }),
@@ -73,12 +75,14 @@ export const payments = schema.table(
     nextCheckAt: at('next_check_at'),
     checks: integer('checks').notNull().default(0),
     ...timestamps(),
+    changedAt: changedAt(),
   },
   (table) => [
     unique('payments_quote').on(table.quoteId),
     unique('payments_checkout').on(table.checkoutId),
     unique('payments_provider_payment').on(table.providerPaymentId),
     index('payments_next_check').on(table.nextCheckAt).where(sql`${table.nextCheckAt} is not null`),
+    index('payments_changed').on(table.changedAt),
     index('payments_activity').on(table.wallet, table.createdAt, table.id),
     index('payments_request').on(table.paymentRequestId),
     // The guard behind the lock of the wallet: two open checkouts could charge one debt twice.

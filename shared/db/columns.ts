@@ -32,3 +32,9 @@ export const timestamps = () => ({
   createdAt: at('created_at').notNull().defaultNow(),
   updatedAt: at('updated_at').notNull().defaultNow(),
 })
+
+/**
+ * When anything of a row changed last, by whomever: a trigger of `infra/migrations/journals.ts` sets
+ * it, so that a change by hand shows too.
+ */
+export const changedAt = () => at('changed_at').notNull().defaultNow()

@@ -71,6 +71,16 @@ export const chart = {
     side: 'earned',
     about: 'what a spread kept of top-ups and settlements, less what it gave to cash-outs',
   },
+  capital: {
+    assets: ['IDR', 'MYR', 'AUSD', 'MON'],
+    side: 'owed',
+    about: 'what whoever runs this put in, less what was taken out',
+  },
+  fees: {
+    assets: ['IDR', 'MYR'],
+    side: 'spent',
+    about: 'what the provider charged for moving money',
+  },
   waived: { assets: ['AUSD'], side: 'spent', about: 'what a wallet owed and we gave up' },
   gas: { assets: ['MON'], side: 'spent', about: 'native coin paid for transactions' },
   drips: { assets: ['MON'], side: 'spent', about: 'native coin given to newly verified wallets' },

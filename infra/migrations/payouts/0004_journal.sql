@@ -9,10 +9,13 @@ CREATE TABLE "payouts"."journal" (
 	"reverses" text,
 	"booked_at" timestamp (3) with time zone DEFAULT clock_timestamp() NOT NULL,
 	CONSTRAINT "journal_posting_line_pk" PRIMARY KEY("posting","line"),
-	CONSTRAINT "journal_account" CHECK ("payouts"."journal"."account" in ('provider_id', 'provider_my', 'treasury', 'credit_line', 'lanes', 'clawback', 'promises', 'collateral', 'collateral_held', 'repaid', 'repaid_held', 'payouts', 'returns', 'suspense', 'exchange', 'spread', 'waived', 'gas', 'drips')),
+	CONSTRAINT "journal_account" CHECK ("payouts"."journal"."account" in ('provider_id', 'provider_my', 'treasury', 'credit_line', 'lanes', 'clawback', 'promises', 'collateral', 'collateral_held', 'repaid', 'repaid_held', 'payouts', 'returns', 'suspense', 'exchange', 'spread', 'capital', 'fees', 'waived', 'gas', 'drips')),
 	CONSTRAINT "journal_asset" CHECK ("payouts"."journal"."asset" in ('AUSD', 'IDR', 'MYR', 'MON')),
 	CONSTRAINT "journal_amount" CHECK ("payouts"."journal"."amount" <> 0)
 );
 --> statement-breakpoint
+ALTER TABLE "payouts"."payouts" ADD COLUMN "spread_bps" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "payouts"."payouts" ADD COLUMN "changed_at" timestamp (3) with time zone DEFAULT now() NOT NULL;--> statement-breakpoint
 CREATE INDEX "journal_item" ON "payouts"."journal" USING btree ("item");--> statement-breakpoint
-CREATE INDEX "journal_booked" ON "payouts"."journal" USING btree ("booked_at");
+CREATE INDEX "journal_booked" ON "payouts"."journal" USING btree ("booked_at");--> statement-breakpoint
+CREATE INDEX "payouts_changed" ON "payouts"."payouts" USING btree ("changed_at");
