@@ -313,38 +313,36 @@ const urgency = sql<number>`case when ${payments.state} in ('held', 'repaid') th
 /** A checkout that is over is asked for so much later than planned while the list is read. */
 const listedRestMs = 21_600_000
 
-/** Accounts whose list of transactions is read, and how long that stands in for an open checkout. */
-export type ListRead = { accounts: readonly PaymentRow['account'][]; openRestMs: number }
-
 /**
  * Not paid as far as we know, and of an account whose list of transactions is read: that shows their
- * money, however many there are. By itself such a checkout is asked for when it has ended, and now
- * and then: an end before its time shows in no list, nor may the list show all that it should.
+ * money, however many there are. By itself such a checkout is asked for when it has ended, and then
+ * now and then, in case the list does not show all that it should.
  */
-function leftToList(now: Date, { accounts, openRestMs }: ListRead) {
+function leftToList(now: Date, listed: readonly PaymentRow['account'][]) {
   const { account, state, reason, expiresAt, nextCheckAt: dueAt } = payments
-  const restsFor = (ms: number) => gt(dueAt, new Date(now.getTime() - ms))
-  const isOpen = and(eq(state, 'awaiting_payment'), gt(expiresAt, now), restsFor(openRestMs))
-  const isOver = and(inArray(state, ['expired', 'replaced']), restsFor(listedRestMs))
+  const isOpen = and(eq(state, 'awaiting_payment'), gt(expiresAt, now))
+  const rests = gt(dueAt, new Date(now.getTime() - listedRestMs))
+  const isOver = and(inArray(state, ['expired', 'replaced']), rests)
   const isPriced = sql`${reason} is distinct from 'awaiting_rate'`
-  return and(inArray(account, [...accounts]), isPriced, or(isOpen, isOver))!
+  return and(inArray(account, [...listed]), isPriced, or(isOpen, isOver))!
 }
 
 /**
- * Takes the payments whose check is due, without those that are left to the list of transactions;
- * copies of the service share them out. Among equally urgent ones each wallet has its turn, however
- * many checkouts one of them keeps open; a wallet's own come in the order in which they became due.
+ * Takes the payments whose check is due, without those that are left to the list of transactions of
+ * the accounts in `listed`; copies of the service share them out. Among equally urgent ones each
+ * wallet has its turn, however many checkouts one of them keeps open; a wallet's own come in the
+ * order in which they became due.
  */
 export async function leaseDue(
   tx: Tx,
   now: Date,
   rowsMax: number,
-  list: ListRead = { accounts: [], openRestMs: 0 },
+  listed: readonly PaymentRow['account'][] = [],
 ): Promise<PaymentRow[]> {
   const { id, wallet, nextCheckAt: dueAt } = payments
   const isDue = and(
     lte(dueAt, now),
-    list.accounts.length > 0 ? sql`(${leftToList(now, list)}) is not true` : undefined,
+    listed.length > 0 ? sql`(${leftToList(now, listed)}) is not true` : undefined,
   )
   // Ranked apart: rows cannot be locked in a query with a window.
   const turn = sql<number>`row_number() over (partition by ${wallet}, ${urgency} order by ${dueAt})`

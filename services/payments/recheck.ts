@@ -17,9 +17,6 @@ import { listings } from './schema.store'
 const runningMax = 400
 const beginMin = 8
 
-/** An open checkout that the list stands for is asked for itself so many times more seldom. */
-const openRests = 10
-
 /** Half of the provider's budget: the other half is for users who open checkouts, and webhooks. */
 const checksPerRound = (requestsPerMinute: number, everyMs: number): number =>
   Math.min(200, Math.max(1, Math.floor((requestsPerMinute * everyMs) / 120_000)))
@@ -63,9 +60,8 @@ export async function recheckOnce(
   const room = running ? Math.max(beginMin, runningMax - running.size) : checksMax
   const rowsMax = Math.min(checksMax, room)
   const now = new Date(clock())
-  const accounts = await findListed(database, listings, 'latest', context.listedWithinMs)
-  const list = { accounts, openRestMs: openRests * context.sweepAfterMs }
-  const due = await database.transaction((tx) => leaseDue(tx, now, rowsMax, list))
+  const listed = await findListed(database, listings, 'latest', context.listedWithinMs)
+  const due = await database.transaction((tx) => leaseDue(tx, now, rowsMax, listed))
   const checks = due.map((payment) => checkAndPlan(context, payment).then(poke))
   if (!running) await Promise.all(checks)
   else
