@@ -4,6 +4,7 @@ import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { openChance } from '#infra/sandbox/chance'
+import { query } from '../support/database'
 import { persist } from '../support/money-paths'
 import { cashoutBody } from '../support/requests'
 
@@ -38,6 +39,8 @@ const declined: Begin = async (parts) => {
   const id = await open(parts, 'qr', 'USD/IDR')
   await parts.outside.control(`sessions/${id}/fail`, { channel_code: 'QRIS' })
   await parts.outside.expire(id)
+  // Its time is over for us, too: an open checkout is left to the list, which shows no end of any.
+  await query(parts.stack, `update payments.payments set expires_at = now() where id = '${id}'`)
   return { person: parts.person, id, ends: ['expired'] }
 }
 
