@@ -8,6 +8,7 @@ import { type DatabaseRole, databaseRoles } from '#infra/migrations/databases'
  * nothing the tables' definitions can say, so they are put there after each migration.
  */
 export async function guardJournals(sql: Sql): Promise<void> {
+  // A `changed_at` without a default is not ours: it is what a provider says of its own row.
   const found = await sql<{ schema: DatabaseRole; table: string; isJournal: boolean }[]>`
     select table_schema as schema, table_name as table, column_name = 'booked_at' as "isJournal"
     from information_schema.columns

@@ -14,14 +14,20 @@ import {
   sql,
 } from 'drizzle-orm'
 import { boolean, check, index, integer, text, unique, uniqueIndex } from 'drizzle-orm/pg-core'
-import { addressColumn, amountColumn, at, changedAt, fromNow, timestamps } from '#shared/db/columns'
+import {
+  addressColumn,
+  amountColumn,
+  at,
+  changedAt,
+  fromNow,
+  quotedList,
+  timestamps,
+} from '#shared/db/columns'
 import { lockNamed } from '#shared/db/lock'
 import type { Db, Tx } from '#shared/db/open'
 import { pairs, providerAccounts } from '#shared/money/pair'
 import { type PaymentState, paymentKinds, paymentStates, reasons } from './payment'
 import { schema } from './schema.store'
-
-const list = (words: readonly string[]) => sql.raw(words.map((word) => `'${word}'`).join(', '))
 
 /** What we promised for a quote, and how far it got. */
 export const payments = schema.table(
@@ -91,8 +97,8 @@ export const payments = schema.table(
       .where(
         sql`${table.kind} = 'settlement' and ${table.state} in ('opening', 'awaiting_payment')`,
       ),
-    check('payments_kind', sql`${table.kind} in (${list(paymentKinds)})`),
-    check('payments_state', sql`${table.state} in (${list(paymentStates)})`),
+    check('payments_kind', sql`${table.kind} in (${quotedList(paymentKinds)})`),
+    check('payments_state', sql`${table.state} in (${quotedList(paymentStates)})`),
     check('payments_pair', sql`${table.pair} = 'USD/' || ${table.currency}`),
     check(
       'payments_account',

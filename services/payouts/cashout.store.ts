@@ -28,6 +28,7 @@ import {
   changedAt,
   fromNow,
   midnightUtc,
+  quotedList,
   timestamps,
 } from '#shared/db/columns'
 import { lockNamed } from '#shared/db/lock'
@@ -48,8 +49,6 @@ import {
 import { checkWait } from './decide'
 import type { PayoutApi } from './provider'
 import { schema } from './schema.store'
-
-const words = (list: readonly string[]) => sql.raw(list.map((word) => `'${word}'`).join(', '))
 
 /** What we promised for a quote, and how far it got. */
 export const cashouts = schema.table(
@@ -99,7 +98,7 @@ export const cashouts = schema.table(
     index('payouts_next_check').on(table.nextCheckAt).where(sql`${table.nextCheckAt} is not null`),
     index('payouts_changed').on(table.changedAt),
     index('payouts_activity').on(table.wallet, table.createdAt.desc(), table.id.desc()),
-    check('payouts_state', sql`${table.state} in (${words(cashoutStates)})`),
+    check('payouts_state', sql`${table.state} in (${quotedList(cashoutStates)})`),
     check('payouts_amounts', sql`${table.ausdMicro} > 0 and ${table.fiatMinor} > 0`),
     check('payouts_attempted', sql`${table.attempts} = 0 or ${table.attemptedAt} is not null`),
   ],

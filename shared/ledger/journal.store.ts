@@ -1,11 +1,9 @@
 import { sql } from 'drizzle-orm'
 import { check, index, type PgSchema, primaryKey, smallint, text } from 'drizzle-orm/pg-core'
-import { amountColumn, at } from '#shared/db/columns'
+import { amountColumn, at, quotedList } from '#shared/db/columns'
 import type { Tx } from '#shared/db/open'
 import { type AccountName, type Asset, accountNames, assets } from '#shared/ledger/chart'
 import { type Position, unbalanced } from '#shared/ledger/position'
-
-const list = (words: readonly string[]) => sql.raw(words.map((word) => `'${word}'`).join(', '))
 
 /**
  * The journal of a service, in its own schema. Rows are never changed and never deleted, by anybody;
@@ -35,8 +33,8 @@ export const journalTable = <S extends string>(schema: PgSchema<S>) =>
       primaryKey({ columns: [table.posting, table.line] }),
       index('journal_item').on(table.item),
       index('journal_booked').on(table.bookedAt),
-      check('journal_account', sql`${table.account} in (${list(accountNames)})`),
-      check('journal_asset', sql`${table.asset} in (${list(assets)})`),
+      check('journal_account', sql`${table.account} in (${quotedList(accountNames)})`),
+      check('journal_asset', sql`${table.asset} in (${quotedList(assets)})`),
       check('journal_amount', sql`${table.amount} <> 0`),
     ],
   )
