@@ -57,7 +57,7 @@ export const chart = {
   payouts: { assets: ['IDR'], side: 'owed', about: 'AUSD was taken for it, the bank has not paid' },
   returns: { assets: ['AUSD'], side: 'owed', about: 'taken for a cash-out that failed' },
   suspense: {
-    assets: ['IDR', 'MYR', 'AUSD'],
+    assets: ['IDR', 'MYR', 'AUSD', 'MON'],
     side: 'owed',
     about: 'money that nothing of ours explains, until a person decides; each item is named',
   },

@@ -23,7 +23,8 @@ export type Lease = { readonly address: `0x${string}`; readonly epoch: number }
 /** `op` carries one operation, `batch` several through `many`, `noop` none. */
 export type TransactionPurpose = 'op' | 'batch' | 'noop'
 /** At finality: it did its work, it did nothing, or a noop or somebody else's transaction took its nonce. */
-export type TransactionOutcome = 'ok' | 'reverted' | 'noop' | 'foreign'
+export const transactionOutcomes = ['ok', 'reverted', 'noop', 'foreign'] as const
+export type TransactionOutcome = (typeof transactionOutcomes)[number]
 
 /** One row per nonce ever given out. It is stored, signed, before it is sent anywhere. */
 export const transactions = schema.table(

@@ -2,6 +2,8 @@ import { pMapSettled } from 'p-map'
 import { fromNow } from '#shared/db/columns'
 import type { Tx } from '#shared/db/open'
 import { failpoint } from '#shared/failpoint'
+import { bookTransaction } from '../books/book'
+import type { Concluded } from '../books/position'
 import type { Place } from '../chain/authorization'
 import { afterSend, doubtsMax, textOf, verdictOnSend } from '../chain/errors'
 import type { Head, Node, Receipt } from '../chain/node'
@@ -23,6 +25,7 @@ import type { HeldLane } from '../lanes/lease'
 import { guards, isUpToWallet } from '../operations/operation'
 import { findOperations, moveOperation, type Operation } from '../operations/operation.store'
 import { fail, settle } from '../operations/order'
+import { costOf, paidFor } from './cost'
 import { costWei, inFlightWei, noteBurnt } from './cover'
 import { bumped, failuresOf, noopCall, raisedGas, runsForeignCode } from './transaction'
 
@@ -233,29 +236,38 @@ async function concludeOne(
   if (context.clock() - createdAt.getTime() < missingMs) return
   const fields = { lane, nonce, alarm: true }
   const use = await searchUse(context, transaction, head)
-  if (!use || transaction.attempts.some(({ hash }) => hash === use.txHash))
+  if (!use)
     return context.logThrottled(
       `missing:${lane}:${nonce}`,
       fields,
       'nonce is used but no receipt is found',
     )
-  context.log.error({ ...fields, txHash: use.txHash }, 'somebody else sent with the key of a lane')
-  await close(context, transaction, 'foreign', use)
+  const { place, cost } = use
+  context.log.error(
+    { ...fields, txHash: place.txHash },
+    'somebody else sent with the key of a lane',
+  )
+  await close(context, transaction, { outcome: 'foreign', ...cost }, place)
 }
 
-/** Who used the nonce, searched for now and then: it takes many calls. Unknown is undefined. */
+/** Who else used the nonce, searched for now and then: it takes many calls. Unknown is undefined. */
 async function searchUse(
   { node, memory, clock, log }: Context,
-  { lane, nonce }: OpenTransaction,
+  { lane, nonce, attempts }: OpenTransaction,
   head: Head,
-): Promise<Place | undefined> {
+) {
   const key = `${lane}:${nonce}`
   if (clock() - (memory.searchedAt.get(key) ?? 0) < searchEveryMs) return undefined
   memory.searchedAt.set(key, clock())
-  return findNonceUse(node, lane, nonce, head).catch((error) => {
+  try {
+    const place = await findNonceUse(node, lane, nonce, head)
+    if (!place || attempts.some(({ hash }) => hash === place.txHash)) return undefined
+    const cost = await costOf(node, lane, place)
+    return cost && { place, cost }
+  } catch (error) {
     log.warn({ err: error, lane, nonce }, 'who used a nonce could not be read')
     return undefined
-  })
+  }
 }
 
 /**
@@ -294,9 +306,9 @@ async function conclude(
   const outcome = outcomeOf(attempt, receipt)
   const failures =
     outcome === 'ok' ? failuresOf(receipt.logs, context.contracts.creditLine) : undefined
-  // Monad writes the gas limit here, which is what it charges.
-  const paidWei = receipt.gasUsed * receipt.effectiveGasPrice
-  await close(context, transaction, outcome, place, { failures, paidWei })
+  const paidWei = await paidFor(context.node, receipt, attempt)
+  const { valueWei } = transaction
+  await close(context, transaction, { outcome, paidWei, valueWei }, place, failures)
 }
 
 /** What reverted in `many`, by position. */
@@ -306,14 +318,16 @@ type Failures = ReadonlyMap<number, unknown>
 async function close(
   context: Context,
   transaction: OpenTransaction,
-  outcome: TransactionOutcome,
+  concluded: Concluded,
   place: Place,
-  { failures, paidWei = 0n }: { failures?: Failures | undefined; paidWei?: bigint } = {},
+  failures?: Failures,
 ): Promise<void> {
+  const { outcome, paidWei } = concluded
   failpoint('relayer:final-before-commit')
   const closed = await context.database.transaction(async (tx) => {
     if (!(await closeTransaction(tx, transaction, { outcome, ...place }))) return undefined
     const operations = await findOperations(tx, transaction.operationIds)
+    await bookTransaction(tx, transaction, concluded, operations)
     const spentBy =
       outcome === 'reverted'
         ? await noteBurnt(tx, context, { transaction, operations, wei: paidWei })

@@ -1,0 +1,22 @@
+import type { Tx } from '#shared/db/open'
+import { book } from '#shared/ledger/journal.store'
+import type { OpenTransaction } from '../lanes/lane.store'
+import type { Operation } from '../operations/operation.store'
+import { journal } from '../schema.store'
+import { type Concluded, eventOf, positionOf } from './position'
+
+/** Books what a final transaction cost its lane, in the transaction that concludes it. */
+export const bookTransaction = (
+  tx: Tx,
+  { lane, nonce }: Pick<OpenTransaction, 'lane' | 'nonce'>,
+  concluded: Concluded,
+  operations: readonly Operation[],
+): Promise<void> =>
+  book(tx, journal, {
+    event: eventOf(
+      concluded.outcome,
+      operations.map(({ kind }) => kind),
+    ),
+    item: `${lane}:${nonce}`,
+    lines: positionOf(concluded),
+  })
