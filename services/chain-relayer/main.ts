@@ -10,6 +10,7 @@ import { awaitChain } from './chain/boot'
 import { openNode, openNodeForQuestions } from './chain/node'
 import { fields } from './config'
 import { type Context, newProcess } from './context'
+import { startGivingBack } from './givebacks/take-up'
 import { openKeys } from './keys/keys'
 import { policyOf } from './keys/policy'
 import { startLookUps } from './operations/lookups'
@@ -53,6 +54,7 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   await using _alarms = startAlarms(context)
   await using _lookUps = startLookUps(context)
   await using _watched = startWatching(context, config.watchMs)
+  await using _givebacks = startGivingBack(context)
 
   const description = `puts commands on chain ${config.chainId}, exactly once`
   const asked = openNodeForQuestions({ endpoints, chainId })

@@ -70,6 +70,7 @@ const takeReasons: ReadonlyMap<string, Reason> = new Map([
   ['authorization_cancelled', 'authorization_used'],
   ['authorization_used_elsewhere', 'authorization_used'],
   ['authorization_conflict', 'authorization_used'],
+  ['given_back', 'authorization_used'],
   ['balance_too_low', 'balance_too_low'],
   ['account_frozen', 'account_frozen'],
 ])

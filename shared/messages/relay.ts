@@ -13,6 +13,7 @@ export const relayKinds = [
   'drip',
   'take',
   'return',
+  'giveback',
   'send',
 ] as const
 export type RelayKind = (typeof relayKinds)[number]
@@ -93,8 +94,8 @@ export const ReturnOrdered = command(
 const outcome = {
   operationId: Type.String(),
   /**
-   * The business id of the order: ref id (extend: refId:until), payout id, send id, or wallet
-   * (verify and freeze: wallet:revision).
+   * The business id of the order: ref id (extend: refId:until), payout id, send id, wallet (verify
+   * and freeze: wallet:revision), or the transfer that is given back (transaction:log).
    */
   cause: Type.String(),
   wallet: Address,

@@ -75,6 +75,7 @@ const commands: readonly Command[] = [
   ['infra/ops/record-check.ts', [wallet], operator],
   ['infra/ops/books-check.ts', [], { ...operator, DATABASE_AUDITOR_URL: databaseUrl }],
   ['infra/ops/wallets.ts', ['list'], { DATABASE_ADMIN_URL: databaseUrl }],
+  ['infra/ops/unexplained.ts', ['list'], { DATABASE_ADMIN_URL: databaseUrl }],
   ['infra/ops/dead-letters.ts', ['list'], { DATABASE_ADMIN_URL: databaseUrl }],
   ['infra/ops/in-flight.ts', [], { DATABASE_ADMIN_URL: `postgres://owner:${key}@[none/none` }],
   [

@@ -3,7 +3,7 @@ import { book } from '#shared/ledger/journal.store'
 import type { OpenTransaction } from '../lanes/lane.store'
 import type { Operation } from '../operations/operation.store'
 import { journal } from '../schema.store'
-import { type Concluded, eventOf, positionOf } from './position'
+import { type Concluded, eventOf, positionOf, positionOfDone } from './position'
 
 /** Books what a final transaction cost its lane, in the transaction that concludes it. */
 export const bookTransaction = (
@@ -20,3 +20,9 @@ export const bookTransaction = (
     item: `${lane}:${nonce}`,
     lines: positionOf(concluded),
   })
+
+/** Books the AUSD that an operation moved and that nobody else books, in the transaction that settles it. */
+export const bookOperation = (tx: Tx, operation: Operation): Promise<void> => {
+  const { kind, cause } = operation
+  return book(tx, journal, { event: kind, item: cause, lines: positionOfDone(operation) })
+}

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { unbalanced } from '#shared/ledger/position'
 import { type TransactionOutcome, transactionOutcomes } from '../lanes/lane.store'
-import { eventOf, positionOf } from './position'
+import { guards, type Kind, type Task } from '../operations/operation'
+import { eventOf, positionOf, positionOfDone } from './position'
 
 const paidWei = 9_180_000_000_000_000n
 const valueWei = 50_000_000_000_000_000n
@@ -39,4 +40,41 @@ describe('every transaction of a lane that is final has an entry', () => {
   ] as const)('in words: %s, %s of %o', (outcome, _, kinds, words) => {
     expect(eventOf(outcome, kinds)).toBe(words)
   })
+})
+
+const wallet = `0x${'ab'.repeat(20)}` as const
+const giveback: Task = {
+  kind: 'giveback',
+  payload: { txHash: `0x${'12'.repeat(32)}`, logIndex: 3, wallet, ausd: '5000000', nonce: null },
+}
+
+/** Who books what the other kinds move, or why nobody does. */
+const elsewhere: Readonly<Record<Exclude<Kind, 'giveback'>, string>> = {
+  credit: 'payments, with the payment',
+  repay: 'payments, with the payment',
+  revoke: 'payments, with the payment',
+  take: 'payouts, with the cash-out',
+  return: 'payouts, with the cash-out',
+  send: 'AUSD of one wallet goes to another: none of it is ours',
+  drip: 'native coin: in the entry of its transaction',
+  extend: 'moves nothing',
+  verify: 'moves nothing',
+  freeze: 'moves nothing',
+}
+
+describe('AUSD that an operation moved', () => {
+  test('and that came unasked is in suspense until it went back', () => {
+    expect(positionOfDone(giveback)).toEqual([
+      { account: 'suspense', asset: 'AUSD', amount: 5_000_000n },
+      { account: 'treasury', asset: 'AUSD', amount: -5_000_000n },
+    ])
+  })
+
+  test.each(Object.keys(guards).filter((kind) => kind !== 'giveback'))(
+    'by a %s is in the books of somebody else, or moved nothing of ours',
+    (kind) => {
+      expect(elsewhere[kind as 'send']).not.toBeEmpty()
+      expect(positionOfDone({ ...giveback, kind } as never)).toEqual([])
+    },
+  )
 })

@@ -1,9 +1,10 @@
 import { type Position, position } from '#shared/ledger/position'
 import type { TransactionOutcome } from '../lanes/lane.store'
-import type { Kind } from '../operations/operation'
+import type { Kind, Task } from '../operations/operation'
 
-// The books of this service: native coin of the lanes, transaction by transaction. AUSD that a
-// transaction moves is booked by whoever ordered it, with the row it belongs to.
+// The books of this service: native coin of the lanes, transaction by transaction, and AUSD that is
+// given back to whoever sent it unasked. All other AUSD is booked by whoever ordered that it moves,
+// with the row it belongs to.
 
 /** A transaction of a lane that is final, in wei. */
 export type Concluded = {
@@ -22,6 +23,19 @@ export function positionOf({ outcome, paidWei, valueWei }: Concluded): Position 
     { account: 'gas', asset: 'MON', amount: paidWei },
     // Only a drip sends any. What somebody else sent with our key waits for a person.
     { account: outcome === 'foreign' ? 'suspense' : 'drips', asset: 'MON', amount: moved },
+  ])
+}
+
+/**
+ * The lines of an operation that was done. What came to the treasury unasked is in suspense, as the
+ * job of the books found it there.
+ */
+export function positionOfDone({ kind, payload }: Task): Position {
+  if (kind !== 'giveback') return []
+  const ausdMicro = BigInt(payload.ausd)
+  return position([
+    { account: 'suspense', asset: 'AUSD', amount: ausdMicro },
+    { account: 'treasury', asset: 'AUSD', amount: -ausdMicro },
   ])
 }
 

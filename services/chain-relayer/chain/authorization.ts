@@ -124,7 +124,7 @@ const chunksMax = 20_000
 /** `authorizationState` at that very block: used or cancelled. */
 export async function isUsedAt(
   { node, contracts }: Chain,
-  terms: AuthorizationTerms,
+  terms: Pick<AuthorizationTerms, 'from' | 'nonce'>,
   head: Head,
 ): Promise<boolean> {
   const data = encodeFunctionData({
@@ -215,6 +215,12 @@ export async function placeOfMove(
     ? { txHash, blockNumber, blockHash }
     : undefined
 }
+
+/** A transfer by the log that the token wrote of it: one name, whoever asks. */
+export type TransferName = { readonly txHash: Hex; readonly logIndex: number }
+
+/** The same as one word, under which the books know it. */
+export const nameOf = ({ txHash, logIndex }: TransferName): string => `${txHash}:${logIndex}`
 
 /** A transfer of AUSD, in 10⁻⁶. */
 export type Move = { readonly from: Hex; readonly valueMicro: bigint; readonly txHash: Hex }

@@ -195,6 +195,15 @@ export const insertTransaction = (tx: Tx, transaction: typeof transactions.$infe
 export const insertAttempt = (tx: Tx, attempt: typeof attempts.$inferInsert) =>
   tx.insert(attempts).values(attempt)
 
+/** Whether a lane of ours signed this transaction. */
+export async function isAttempt(db: Db, hash: `0x${string}`): Promise<boolean> {
+  const rows = await db
+    .select({ hash: attempts.hash })
+    .from(attempts)
+    .where(eq(attempts.hash, hash))
+  return rows.length > 0
+}
+
 /** What a send answered; only for the next decision, never a proof of anything. */
 export const noteBroadcast = (db: Db, attempt: Attempt, error: string | null) =>
   db

@@ -271,6 +271,40 @@ export async function isTaken(db: Db, wallet: `0x${string}`, nonce: string): Pro
   return rows.length > 0
 }
 
+/** The takes by an authorization of a wallet; without one those in a transaction. */
+export const findTakesBy = (
+  db: Db,
+  { wallet, nonce, txHash }: { wallet: `0x${string}`; nonce: string | null; txHash: `0x${string}` },
+): Promise<Extract<Operation, { kind: 'take' }>[]> =>
+  db
+    .select()
+    .from(operations)
+    .where(
+      and(
+        eq(operations.kind, 'take'),
+        eq(operations.wallet, wallet),
+        nonce ? sql`${operations.authorizationNonce} = ${nonce}` : eq(operations.txHash, txHash),
+      ),
+    ) as never
+
+/** Whether the AUSD that this authorization moved goes back, or went. */
+export async function isGivenBack(
+  db: Db,
+  { wallet, authorizationNonce }: Pick<Operation, 'wallet' | 'authorizationNonce'>,
+): Promise<boolean> {
+  const rows = await db
+    .select({ id: operations.id })
+    .from(operations)
+    .where(
+      and(
+        eq(operations.kind, 'giveback'),
+        eq(operations.wallet, wallet),
+        sql`${operations.authorizationNonce} = ${authorizationNonce}`,
+      ),
+    )
+  return rows.length > 0
+}
+
 /** A failed take whose authorization can still be used. */
 export type Watched = Extract<Operation, { kind: 'take' }>
 

@@ -123,6 +123,7 @@ describe('an order', () => {
     ['revoke', { refId, wallet, of: 'topup' }, refId],
     ['extend', { refId, wallet, until: '0170' }, `${refId}:170`],
     ['return', { payoutId: 'p1', wallet, ausd: '1' }, 'p1'],
+    ['giveback', { txHash: '0x12', logIndex: 7, wallet, ausd: '1', nonce: null }, '0x12:7'],
   ] as const)('to %s is caused by %o', (kind, payload, cause) => {
     expect(orderOf(asRead({ kind, payload } as Task)).cause).toBe(cause)
   })

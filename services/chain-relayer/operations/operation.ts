@@ -5,6 +5,7 @@ import type { Lifecycle } from '#shared/lifecycle'
 import type * as relay from '#shared/messages/relay'
 import type { Message } from '#shared/messages/topic'
 import type { Limits } from '#shared/overdue'
+import { nameOf, type TransferName } from '../chain/authorization'
 
 type Payloads = {
   credit: Message<typeof relay.CreditOrdered>
@@ -16,6 +17,8 @@ type Payloads = {
   drip: Message<typeof relay.DripOrdered>
   take: Message<typeof relay.TakeOrdered>
   return: Message<typeof relay.ReturnOrdered>
+  /** AUSD that came to the treasury by this transfer, and by which authorization; null: by none. */
+  giveback: TransferName & { wallet: `0x${string}`; ausd: string; nonce: `0x${string}` | null }
   send: { sendId: string; authorization: GivenAuthorization }
 }
 export type Kind = keyof Payloads
@@ -80,6 +83,7 @@ export const guards: { readonly [K in Kind]: 'ref' | 'authorization' | 'idempote
   drip: 'none',
   take: 'authorization',
   return: 'authorization',
+  giveback: 'authorization',
   send: 'authorization',
 }
 
@@ -157,6 +161,10 @@ export function orderOf(task: Task): Order {
       return order(task, task.payload.wallet, task.payload.wallet, own)
     case 'return':
       return order(task, task.payload.payoutId, task.payload.wallet, own)
+    case 'giveback': {
+      const { wallet, nonce: authorizationNonce } = task.payload
+      return order(task, nameOf(task.payload), wallet, { ...own, authorizationNonce })
+    }
     case 'take':
       return signedOrder(task, task.payload.payoutId)
     case 'send':

@@ -6,6 +6,7 @@ import { announce } from '#shared/db/outbox.store'
 import { messageIdFor } from '#shared/ids'
 import * as relay from '#shared/messages/relay'
 import type { Message, Topic } from '#shared/messages/topic'
+import { bookOperation } from '../books/book'
 import type { Place } from '../chain/authorization'
 import type { Context } from '../context'
 import { outbox } from '../schema.store'
@@ -14,6 +15,8 @@ import {
   countRepeat,
   findOperation,
   insertOperation,
+  isGivenBack,
+  lockWallet,
   moveOperation,
   type Operation,
 } from './operation.store'
@@ -51,11 +54,14 @@ function ordered<T extends Topic>(topic: T, taskOf: (message: Message<T>) => Tas
  * the same cause ordered something else before: nothing is done, and a person has to decide.
  */
 async function accept(tx: Tx, order: Order): Promise<void> {
-  if (await insertOperation(tx, order)) return
+  // What a take was to move, and goes back already, must pay no bank.
+  if (order.kind === 'take') await lockWallet(tx, order.wallet)
+  const isLost = order.kind === 'take' && (await isGivenBack(tx, order))
+  if (!isLost && (await insertOperation(tx, order))) return
   const known = await findOperation(tx, order.id)
   if (known) return recognise(tx, order, known)
   // One authorization moves money once: a second payout must not be paid out of it.
-  const reason = 'authorization_conflict'
+  const reason = isLost ? 'given_back' : 'authorization_conflict'
   const withoutNonce = { ...order, authorizationNonce: null }
   if (await insertOperation(tx, withoutNonce, { state: 'failed', reason }))
     await announceFailure(tx, order, reason)
@@ -74,10 +80,11 @@ type Where = Pick<Place, 'txHash' | 'blockNumber'>
  * Done, finally, and announced in the same commit; without a place when nothing had to be sent.
  * False: it had ended before.
  */
-export async function settle(tx: Tx, operation: Ended, place: Place | null): Promise<boolean> {
+export async function settle(tx: Tx, operation: Operation, place: Place | null): Promise<boolean> {
   const set = { ...place, reason: null }
   if (!(await moveOperation(tx, operation.id, 'settled', set, ['waiting', 'assigned'])))
     return false
+  await bookOperation(tx, operation)
   await announceSettled(tx, operation, place)
   return true
 }

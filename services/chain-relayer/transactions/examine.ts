@@ -5,6 +5,7 @@ import { isUsedAt } from '../chain/authorization'
 import { type AfterRevert, afterRevert, doubtsMax, revertOf } from '../chain/errors'
 import type { Head } from '../chain/node'
 import type { Context } from '../context'
+import { checkOwed } from '../givebacks/take-up'
 import type { Call, Fees } from '../keys/keys'
 import { type Refusal, spendsOfCall } from '../keys/policy'
 import { useOf } from '../operations/lookups'
@@ -59,6 +60,14 @@ export async function examine(
     return undefined
   }
   if (operation.kind === 'drip' && !(await canAfford(context, operation, from))) return undefined
+  if (operation.kind === 'giveback') {
+    const owed = await checkOwed(context, operation.payload)
+    const restMs = owed === 'unsettled' ? unsettledMs : waitMs
+    if (owed !== 'owed')
+      return void (await context.database.run((db) =>
+        postponeOperation(db, operation.id, restMs, 0),
+      ))
+  }
   const foreign = await runsForeignCode(context, operation)
   const call = await callOf(context, operation, foreign)
   spendsOfCall(context.policy, 0, call)
@@ -209,7 +218,7 @@ async function lookUp(context: Context, operation: Operation): Promise<void> {
   if (!terms) return void (await postpone(5_000))
   const head = await context.node.finalizedHead()
   if (!(await isUsedAt(context, terms, head))) {
-    if (operation.kind !== 'return' && head.timestamp >= BigInt(terms.validBefore))
+    if (payerOf(operation.kind) === 'user' && head.timestamp >= BigInt(terms.validBefore))
       return giveUp(context, operation, 'authorization_expired', false)
     return void (await postpone(500))
   }

@@ -7,14 +7,9 @@ import { refOf } from '#shared/chain/ref'
 import { toUnixSeconds } from '#shared/clock'
 import { needsContract } from '../chain/authorization'
 import type { Context } from '../context'
+import { givebackNonce } from '../givebacks/giveback'
 import type { Call, Fees } from '../keys/keys'
-import {
-  type BatchableTask,
-  isBatchable,
-  type Kind,
-  type PayloadOf,
-  type Task,
-} from '../operations/operation'
+import { type BatchableTask, isBatchable, type Kind, type Task } from '../operations/operation'
 import type { Operation } from '../operations/operation.store'
 
 /**
@@ -38,6 +33,7 @@ export async function callOf(
         return transferCall(authorization, contracts.ausd, transferGas(foreign))
       }
       case 'return':
+      case 'giveback':
         return returnCall(context, operation)
       case 'drip':
         return {
@@ -65,7 +61,7 @@ export const runsForeignCode = async (
 
 async function returnCall(
   context: Context,
-  operation: Operation & { payload: PayloadOf<'return'> },
+  operation: Extract<Operation, { kind: Owed }>,
 ): Promise<Call> {
   const terms = transferTerms(context, operation)!
   const { domain, ausd } = context.contracts
@@ -76,27 +72,31 @@ async function returnCall(
   return transferCall({ ...terms, signature }, ausd, gasLimits.transferWithAuthorization)
 }
 
+/** What the treasury gives back: of a cash-out that failed, or what nobody can explain. */
+type Owed = 'return' | 'giveback'
+
 /** How long a return is valid; after that it is signed again, with the same nonce. */
 const returnValidSeconds = 24 * 60 * 60
 
 /** The authorization nonce of a return: the token itself refuses a second one. */
 export const returnNonce = (payoutId: string): Hex => refOf(`return:${payoutId}`)
 
-/** What the transfer of a take, a send or a return must be, apart from its signature. */
+/** What the transfer of a take, a send, a return or a giveback must be, apart from its signature. */
 export function transferTerms(
   context: Context,
   operation: Operation,
 ): AuthorizationTerms | undefined {
   if (operation.kind === 'take' || operation.kind === 'send') return operation.payload.authorization
-  if (operation.kind !== 'return') return undefined
-  const { payoutId, wallet, ausd } = operation.payload
+  if (operation.kind !== 'return' && operation.kind !== 'giveback') return undefined
+  const { wallet, ausd } = operation.payload
+  const { kind, cause } = operation
   return {
     from: context.treasury.address.toLowerCase(),
     to: wallet,
     value: ausd,
     validAfter: '0',
     validBefore: String(toUnixSeconds(context.clock()) + returnValidSeconds),
-    nonce: returnNonce(payoutId),
+    nonce: kind === 'return' ? returnNonce(cause) : givebackNonce(cause),
   }
 }
 

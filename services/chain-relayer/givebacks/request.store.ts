@@ -1,0 +1,65 @@
+import { and, asc, eq, sql } from 'drizzle-orm'
+import { bigint, check, index, integer, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { at } from '#shared/db/columns'
+import type { Db, Tx } from '#shared/db/open'
+import { schema } from '../schema.store'
+
+export const requestStates = ['asked', 'ordered', 'refused'] as const
+
+/**
+ * What operators asked to be given back: who, why and when, and what became of it. A command writes
+ * the row, this service decides it, and nobody removes one. What was refused may be asked for again.
+ */
+export const requests = schema.table(
+  'giveback_request',
+  {
+    id: bigint('id', { mode: 'bigint' }).primaryKey().generatedAlwaysAsIdentity(),
+    txHash: text('tx_hash').$type<`0x${string}`>().notNull(),
+    logIndex: integer('log_index').notNull(),
+    askedBy: text('asked_by').notNull(),
+    reason: text('reason').notNull(),
+    askedAt: at('asked_at').notNull().defaultNow(),
+    state: text('state', { enum: requestStates }).notNull().default('asked'),
+    /** Why it was refused, in words. */
+    refusal: text('refusal'),
+    /** The operation that gives it back, when it was ordered. */
+    operationId: text('operation_id'),
+    decidedAt: at('decided_at'),
+  },
+  (table) => [
+    uniqueIndex('giveback_request_once')
+      .on(table.txHash, table.logIndex)
+      .where(sql`state <> 'refused'`),
+    index('giveback_request_asked').on(table.id).where(sql`state = 'asked'`),
+    check('giveback_request_named', sql`tx_hash ~ '^0x[0-9a-f]{64}$' and log_index >= 0`),
+    check('giveback_request_signed', sql`btrim(asked_by) <> '' and btrim(reason) <> ''`),
+    check(
+      'giveback_request_decided',
+      sql`(state = 'refused') = (refusal is not null) and (state = 'ordered') = (operation_id is not null)`,
+    ),
+  ],
+)
+export type GivebackRequest = typeof requests.$inferSelect
+
+/** Requests that nobody has decided, oldest first. */
+export const findAsked = (db: Db, rowsMax: number): Promise<GivebackRequest[]> =>
+  db
+    .select()
+    .from(requests)
+    .where(eq(requests.state, 'asked'))
+    .orderBy(asc(requests.id))
+    .limit(rowsMax)
+
+/** Decides a request once; false when another copy of the service did. */
+export async function decideRequest(
+  tx: Tx,
+  id: bigint,
+  decision: { state: 'ordered'; operationId: string } | { state: 'refused'; refusal: string },
+): Promise<boolean> {
+  const decided = await tx
+    .update(requests)
+    .set({ ...decision, decidedAt: sql`now()` })
+    .where(and(eq(requests.id, id), eq(requests.state, 'asked')))
+    .returning({ id: requests.id })
+  return decided.length === 1
+}

@@ -1,0 +1,124 @@
+import type { Db } from '#shared/db/open'
+import { failpoint } from '#shared/failpoint'
+import { type Loop, startLoop } from '#shared/loop'
+import { isUsedAt, nameOf } from '../chain/authorization'
+import type { Context } from '../context'
+import { isAttempt } from '../lanes/lane.store'
+import { orderOf, type PayloadOf } from '../operations/operation'
+import {
+  findOperation,
+  findTakesBy,
+  insertOperation,
+  lockWallet,
+} from '../operations/operation.store'
+import { readArrival } from './arrival'
+import { type Arrival, type Facts, givebackNonce, refusalOf } from './giveback'
+import { decideRequest, findAsked, type GivebackRequest } from './request.store'
+
+const orderFor = ({ txHash, logIndex, wallet, ausdMicro, nonce }: Arrival) =>
+  orderOf({
+    kind: 'giveback',
+    payload: { txHash, logIndex, wallet, ausd: String(ausdMicro), nonce },
+  })
+
+/** What our own rows know of an arrival. */
+async function rowFacts(db: Db, arrival: Arrival): Promise<Omit<Facts, 'isSpent'>> {
+  const takes = await findTakesBy(db, arrival)
+  return {
+    takes: takes.map(({ state, payload: { payoutId, authorization } }) => ({
+      ...{ payoutId, state, valueMicro: BigInt(authorization.value) },
+    })),
+    isOurs: await isAttempt(db, arrival.txHash),
+    giveback: await findOperation(db, orderFor(arrival).id),
+  }
+}
+
+/** Whether the token has seen the nonce under which this arrival goes back. */
+async function isSpent(context: Context, arrival: Arrival): Promise<boolean> {
+  const from = context.treasury.address
+  const terms = { from, nonce: givebackNonce(nameOf(arrival)) }
+  return isUsedAt(context, terms, await context.node.finalizedHead())
+}
+
+const rowsMax = 64
+
+/** Decides what operators asked for: each request becomes one operation, or is refused in words. */
+export async function takeUpRequests(context: Context): Promise<void> {
+  for (const request of await context.database.read((db) => findAsked(db, rowsMax)))
+    await takeUp(context, request).catch((err) => {
+      const alarm = context.clock() - request.askedAt.getTime() > context.settings.oldestAlarmMs
+      const fields = { transfer: nameOf(request), err, alarm }
+      context.logThrottled('giveback', fields, 'what is to be given back could not be read')
+    })
+}
+
+/**
+ * Decides a request once, however many copies of the service do it at the same time. A take of the
+ * same wallet waits meanwhile: AUSD that goes back must pay no bank besides.
+ */
+async function takeUp(context: Context, request: GivebackRequest): Promise<void> {
+  const read = await readArrival(context, request)
+  if (read === 'unsettled') return
+  if ('refused' in read) return refuse(context, request, read.refused)
+  const { arrival } = read
+  const spent = await isSpent(context, arrival)
+  const order = orderFor(arrival)
+  const decided = await context.database.transaction(async (tx) => {
+    await lockWallet(tx, arrival.wallet)
+    const facts = { ...(await rowFacts(tx, arrival)), isSpent: spent }
+    const refusal = refusalOf(facts, arrival.ausdMicro)
+    if (refusal !== undefined) return { refusal }
+    if (!(await decideRequest(tx, request.id, { state: 'ordered', operationId: order.id })))
+      return undefined
+    if (!(await insertOperation(tx, order))) throw new Error(`${order.cause} is ordered already`)
+    return 'ordered' as const
+  })
+  if (decided === undefined) return
+  if (decided !== 'ordered') return refuse(context, request, decided.refusal)
+  failpoint('relayer:operation-stored')
+  const { wallet, ausdMicro } = arrival
+  const fields = { transfer: order.cause, wallet, ausdMicro: String(ausdMicro) }
+  context.log.info({ ...fields, operationId: order.id, by: request.askedBy }, 'giveback ordered')
+  context.wake()
+}
+
+async function refuse({ database, log }: Context, request: GivebackRequest, refusal: string) {
+  const decision = { state: 'refused', refusal } as const
+  if (!(await database.transaction((tx) => decideRequest(tx, request.id, decision)))) return
+  log.warn({ transfer: nameOf(request), refusal, by: request.askedBy }, 'giveback refused')
+}
+
+/**
+ * Whether the chain and our rows still say, right before anything is signed, that this AUSD came and
+ * that nothing explains it. `doubtful` decides nothing for good: it is asked again, and calls a person.
+ */
+export async function checkOwed(
+  context: Context,
+  { wallet, ausd, ...name }: PayloadOf<'giveback'>,
+): Promise<'owed' | 'unsettled' | 'doubtful'> {
+  const read = await readArrival(context, name)
+  if (read === 'unsettled') return read
+  const why = 'refused' in read ? read.refused : await differs(read.arrival)
+  if (why === undefined) return 'owed'
+  const fields = { transfer: nameOf(name), why, alarm: true }
+  context.logThrottled('owed', fields, 'a giveback is not owed any more')
+  return 'doubtful'
+
+  async function differs(arrival: Arrival): Promise<string | undefined> {
+    if (arrival.wallet !== wallet || String(arrival.ausdMicro) !== ausd)
+      return 'the chain has another transfer there'
+    const facts = await context.database.read((db) => rowFacts(db, arrival))
+    return refusalOf({ ...facts, giveback: undefined, isSpent: false }, arrival.ausdMicro)
+  }
+}
+
+const everyMs = 2_000
+
+/** Decides what operators ask for, every 2 s until disposed. */
+export const startGivingBack = (context: Context): Loop =>
+  startLoop({
+    name: 'givebacks',
+    everyMs,
+    log: context.log,
+    work: () => takeUpRequests(context),
+  })

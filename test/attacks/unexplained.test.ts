@@ -1,0 +1,239 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import postgres, { type Sql } from 'postgres'
+import { type Address, type Hex, parseEventLogs } from 'viem'
+import type { Person } from '#infra/demo/person'
+import { repositoryDir } from '#infra/local/folders'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { ausdOf, transfersOf } from '../support/ledger'
+import { newUser, verifiedUser } from '../support/people'
+import { cashoutBody, entryIn } from '../support/requests'
+import { ownStack, quickChecks } from '../support/stack'
+import { explained, openBooks, readerOf } from './fixture'
+
+let stack: Stack
+let sql: Sql
+let thief: Person
+beforeAll(async () => {
+  stack = await ownStack({ env: quickChecks })
+  sql = postgres(stack.adminUrl, { max: 2, onnotice: () => {} })
+  thief = await newUser(stack, { wei: 10n ** 18n })
+}, 90_000)
+afterAll(async () => {
+  await sql?.end({ timeout: 1 })
+  await stack?.[Symbol.asyncDispose]()
+})
+
+const hasMicro = 20_000_000n
+const lostMicro = 5_000_000n
+const treasury = () => stack.info.chain.treasury.toLowerCase() as Address
+
+/** What an operator types, as a process of its own, and what it answers. */
+async function ops(...words: string[]) {
+  const child = Bun.spawn([process.execPath, 'infra/ops/unexplained.ts', ...words], {
+    cwd: repositoryDir,
+    env: { PATH: process.env.PATH ?? '', DATABASE_ADMIN_URL: stack.adminUrl },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [told, failed] = await Promise.all(
+    [child.stdout, child.stderr].map((stream) => new Response(stream).text()),
+  )
+  return { code: await child.exited, told: `${told}${failed}` }
+}
+const giveBack = (name: string, by = 'sari') =>
+  ops('return', name, '--reason', 'ticket 12', '--by', by)
+
+/** `<transaction>:<log>` of the transfer to somebody in a transaction. */
+async function transferTo(to: Address, hash: Hex): Promise<string> {
+  const { logs } = await readerOf(stack).getTransactionReceipt({ hash })
+  const transfers = parseEventLogs({ abi: ausdAbi, eventName: 'Transfer', logs })
+  const found = transfers.find(({ args }) => args.to.toLowerCase() === to)
+  return `${hash}:${found!.logIndex}`
+}
+
+/**
+ * The wallet signs a cash-out, and somebody puts its transfer on the chain first: the cash-out is
+ * refused, and the AUSD is in the treasury without a row. The job of the books writes it down.
+ */
+async function rob(person: Person) {
+  const body = await cashoutBody(stack, person, { ausdMicro: lostMicro })
+  const { transactionHash, blockNumber } = await thief.submit(body.authorization)
+  const reply = await person.post('/cashouts', body)
+  expect([reply.status, reply.body.error]).toEqual([
+    400,
+    'authorization.nonce was already used or cancelled',
+  ])
+  const name = await transferTo(treasury(), transactionHash)
+  await sql`
+    insert into books.chain_moves
+      (tx_hash, log_index, block, moved_at, kind, key, wallet, ausd_micro)
+    values (${transactionHash}, ${Number(name.split(':')[1])}, ${String(blockNumber)}, now(), 'in',
+      ${`${person.wallet}:${body.authorization.nonce}`}, ${person.wallet}, ${String(lostMicro)})`
+  return { person, name }
+}
+const robbed = async () => rob(await verifiedUser(stack, { ausdMicro: hasMicro }))
+
+/** What went between a wallet and the treasury, in the order of the chain. */
+async function between(person: Person) {
+  const moves = await transfersOf(stack, person.wallet)
+  return moves
+    .filter(({ from, to }) => from === treasury() || to === treasury())
+    .map(({ to, ausdMicro }) => [to === treasury() ? 'came' : 'went back', ausdMicro])
+}
+const once = [
+  ['came', lostMicro],
+  ['went back', lostMicro],
+]
+const isBack = (person: Person) =>
+  waitUntil(
+    'the AUSD being back',
+    async () => (await ausdOf(stack, person.wallet)) === hasMicro,
+    60_000,
+  )
+const journalOf = async (name: string) => {
+  const rows = await sql<{ account: string; amount: string }[]>`
+    select account, amount::text from chain_relayer.journal where item = ${name} order by line`
+  return rows.map(({ account, amount }) => [account, amount])
+}
+const booked = [
+  ['suspense', String(lostMicro)],
+  ['treasury', String(-lostMicro)],
+]
+
+describe('a signed cash-out that somebody puts on the chain before it is asked for', () => {
+  test('is refused; its AUSD is found, and goes back by the verb of an operator, once', async () => {
+    const person = await verifiedUser(stack, { ausdMicro: hasMicro })
+    const books = await openBooks(stack, person)
+    const victim = await rob(person)
+    const before = await ops('list')
+    expect(before.code).toBe(1)
+    expect(before.told).toContain(`${victim.person.wallet}  5 AUSD  ${victim.name}  nobody asked`)
+
+    const first = await giveBack(victim.name)
+    expect(first.told).toMatch(/^asked for by sari \(ticket 12\), given back in 0x[0-9a-f]{64}\n$/)
+    expect(first.code).toBe(0)
+    const again = await giveBack(victim.name, 'dewi')
+    expect(again.told).toMatch(/^it was asked for before\nasked for by sari .*, given back in 0x/)
+    expect((await ops('list')).told).not.toContain(victim.name)
+    await isBack(victim.person)
+    expect(await between(victim.person)).toEqual(once)
+    expect(await journalOf(victim.name)).toEqual(booked)
+    expect(await books.close()).toEqual(explained)
+  }, 60_000)
+
+  test.each([
+    'relayer:operation-stored',
+    'relayer:transaction-stored',
+    'relayer:broadcast',
+    'relayer:final-before-commit',
+    'relayer:final',
+  ])(
+    'goes back once when two ask at once and the relayer dies at %s',
+    async (boundary) => {
+      const { person, name } = await robbed()
+      const file = stack.failpointFile('chain-relayer')
+      writeFileSync(file, boundary)
+      const answers = Promise.all([giveBack(name), giveBack(name, 'dewi')])
+      await isBack(person)
+      await answers
+      await waitUntil('the end being in the books', async () => (await journalOf(name)).length > 0)
+      expect(existsSync(file)).toBe(false)
+      expect((await giveBack(name)).code).toBe(0)
+      expect(await between(person)).toEqual(once)
+      expect(await journalOf(name)).toEqual(booked)
+    },
+    90_000,
+  )
+
+  test('goes back once when it was asked for while the relayer was down, and two copies come', async () => {
+    const victims = [await robbed(), await robbed(), await robbed()]
+    const relayer = stack.process('chain-relayer')
+    await using _copy = await anotherRelayer()
+    await relayer.stop('SIGKILL')
+    const answers = victims.map(({ name }) => giveBack(name))
+    relayer.start()
+    for (const { person } of victims) await isBack(person)
+    await Promise.all(answers)
+    for (const { person, name } of victims) {
+      await waitUntil('the end being in the books', async () => (await journalOf(name)).length > 0)
+      expect(await between(person)).toEqual(once)
+      expect(await journalOf(name)).toEqual(booked)
+    }
+  }, 120_000)
+})
+
+/** A second copy of the relayer, beside the one that is watched over. */
+async function anotherRelayer(): Promise<AsyncDisposable> {
+  const pid = stack.process('chain-relayer').pid()
+  const words = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean)
+  const env = words.map((word) => [word.split('=')[0]!, word.slice(word.indexOf('=') + 1)])
+  const child = Bun.spawn([process.execPath, 'services/chain-relayer/main.ts'], {
+    cwd: repositoryDir,
+    env: Object.fromEntries(env),
+    // Its life is tied to ours: it ends when this is closed.
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'ignore',
+  })
+  const told: string[] = []
+  const read = new WritableStream<Uint8Array>({
+    write: (chunk) => void told.push(new TextDecoder().decode(chunk)),
+  })
+  void child.stdout.pipeTo(read)
+  await waitUntil('the other copy being ready', () => told.join('').includes('service ready'))
+  return {
+    [Symbol.asyncDispose]: async () => {
+      child.kill()
+      await child.exited
+    },
+  }
+}
+
+describe('security: who asks the treasury for AUSD that is not owed', () => {
+  test('gets none for a transfer that a cash-out took, and the bank was paid for', async () => {
+    const person = await verifiedUser(stack, { ausdMicro: hasMicro })
+    const reply = await person.post(
+      '/cashouts',
+      await cashoutBody(stack, person, { ausdMicro: lostMicro }),
+    )
+    await entryIn(person, reply.body.payoutId, 'paid')
+    const [taken] = await transfersOf(stack, person.wallet)
+    const name = await transferTo(treasury(), taken!.txHash as Hex)
+    const { code, told } = await giveBack(name)
+    expect(code).toBe(1)
+    expect(told).toContain(`refused: it was taken for cash-out ${reply.body.payoutId}`)
+    expect(await between(person)).toEqual([['came', lostMicro]])
+  }, 60_000)
+
+  test('gets none for a transfer to somebody else, nor for one that there is not', async () => {
+    const before = await ausdOf(stack, treasury())
+    const [person, friend] = [await newUser(stack, { ausdMicro: hasMicro }), thief]
+    const sent = await person.sign({ to: friend.wallet, valueMicro: lostMicro })
+    const { transactionHash } = await friend.submit(sent)
+    const foreign = await transferTo(friend.wallet, transactionHash)
+    for (const name of [foreign, `0x${'12'.repeat(32)}:0`]) {
+      const { code, told } = await giveBack(name)
+      expect(code).toBe(1)
+      expect(told).toContain('refused: no final block has this transfer of AUSD to the treasury')
+    }
+    expect(await ausdOf(stack, treasury())).toBe(before)
+  }, 60_000)
+
+  test.each([
+    ['no reason', ['return', `0x${'12'.repeat(32)}:0`]],
+    ['a reason of blanks', ['return', `0x${'12'.repeat(32)}:0`, '--reason', ' ']],
+    ['no log', ['return', `0x${'12'.repeat(32)}`, '--reason', 'ticket 12']],
+    ['a sum', ['return', `0x${'12'.repeat(32)}:0`, '9000000', '--reason', 'ticket 12']],
+    ['another verb', ['constructor']],
+  ])('writes nothing with %s', async (_, words) => {
+    const count = () => sql`select count(*)::int as asked from chain_relayer.giveback_request`
+    const before = await count()
+    const { code, told } = await ops(...words)
+    expect(code).toBe(2)
+    expect(told).toStartWith('usage: ')
+    expect(await count()).toEqual(before)
+  })
+})
