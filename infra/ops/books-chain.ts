@@ -32,6 +32,7 @@ export type Move = {
   /** The nonce of the authorization that moved it; undefined for a plain transfer. */
   nonce: Hex | undefined
   txHash: Hex
+  logIndex: number
 }
 
 export type ChainBooks = {
@@ -138,5 +139,6 @@ async function moveOf(node: Node, log: RpcLog): Promise<Move> {
     ausdMicro: BigInt(log.data),
     nonce: used ? (before!.topics[2] as Hex) : undefined,
     txHash: hash,
+    logIndex: Number(log.logIndex),
   }
 }

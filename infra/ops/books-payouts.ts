@@ -1,6 +1,7 @@
 import type { ChainBooks, Move } from '#infra/ops/books-chain'
 import { countDiffers } from '#infra/ops/books-payments'
 import type { PayoutRow } from '#infra/ops/books-rows'
+import { refOf } from '#shared/chain/ref'
 
 /** What the chain must have done for a payout in a state. */
 const due = new Map([
@@ -20,11 +21,16 @@ export function comparePayouts(
   treasury: string,
 ): string[] {
   const own = treasury.toLowerCase()
-  const takes = moves.filter(({ to, nonce }) => to === own && nonce)
-  const backs = moves.filter(({ from }) => from === own)
+  const takeKeys = new Set(rows.map(({ takeKey }) => takeKey))
+  const unasked = moves.filter(
+    ({ to, from, nonce }) => to === own && !takeKeys.has(`${from}:${nonce}`),
+  )
+  const undone = new Set(unasked.flatMap((move) => givenBack(move, moves, own)))
+  const left = moves.filter((move) => !undone.has(move))
+  const takes = left.filter(({ to, nonce }) => to === own && nonce)
+  const backs = left.filter(({ from }) => from === own)
   const takesOf = Map.groupBy(takes, ({ from, nonce }) => `${from}:${nonce}`)
   const backsOf = Map.groupBy(backs, ({ nonce }) => nonce ?? 'plain')
-  const takeKeys = new Set(rows.map(({ takeKey }) => takeKey))
   const backNonces = new Set<string>(rows.map(({ returnNonce }) => returnNonce))
   return [
     ...rows.flatMap((row) =>
@@ -37,6 +43,13 @@ export function comparePayouts(
       .filter(({ nonce }) => !nonce || !backNonces.has(nonce))
       .map((move) => `${moveText(move)} left the treasury for no payout`),
   ]
+}
+
+/** What came without a payout and went back to its sender, both; none when it did not. */
+function givenBack(came: Move, moves: readonly Move[], own: string): Move[] {
+  const nonce = refOf(`giveback:${came.txHash}:${came.logIndex}`)
+  const back = moves.find((one) => one.from === own && one.nonce === nonce)
+  return back?.to === came.from && back.ausdMicro === came.ausdMicro ? [came, back] : []
 }
 
 function compareOne(row: PayoutRow, takes: readonly Move[], backs: readonly Move[]): string[] {

@@ -6,6 +6,8 @@ import type { Person } from '#infra/demo/person'
 import { repositoryDir } from '#infra/local/folders'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
+import { checkBooks } from '#infra/ops/books-check'
+import { placeOf } from '#infra/ops/place'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { ausdOf, transfersOf } from '../support/ledger'
 import { newUser, verifiedUser } from '../support/people'
@@ -110,6 +112,11 @@ describe('a signed cash-out that somebody puts on the chain before it is asked f
     const victim = await rob(person)
     const before = await ops('list')
     expect(before.code).toBe(1)
+    const found = await checkBooks(placeOf(stack.info), stack.adminUrl, {
+      checksMax: 1,
+      betweenMs: 0,
+    })
+    expect(found.join()).toMatch(/was signed for the treasury, but no payout names it$/)
     expect(before.told).toContain(`${victim.person.wallet}  5 AUSD  ${victim.name}  nobody asked`)
 
     const first = await giveBack(victim.name)
@@ -122,6 +129,7 @@ describe('a signed cash-out that somebody puts on the chain before it is asked f
     expect(await between(victim.person)).toEqual(once)
     expect(await journalOf(victim.name)).toEqual(booked)
     expect(await books.close()).toEqual(explained)
+    expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
   }, 60_000)
 
   test.each([
