@@ -6,7 +6,7 @@ import { opKinds } from '#shared/chain/gas'
 import { refOf } from '#shared/chain/ref'
 import { deedsOf, doneIn, type Words } from './deeds'
 import { explain, type Names } from './explain'
-import { namesOf, returnNonce } from './known'
+import { givebackNonce, namesOf, returnNonce } from './known'
 import type { LaneTransaction } from './lane'
 import { operationOf } from './operations'
 
@@ -19,10 +19,15 @@ const settlement = `pay_${'s'.repeat(22)}`
 const payoutId = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
 const used: Hex = `0x${'9'.repeat(64)}`
 
+const came = `${used}:3`
+
 const names: Names = {
   refs: new Map([...namesOf(topup, 0, ana, 'topup'), ...namesOf(settlement, 0, ana, 'settlement')]),
   takes: new Map([[`${ana}:${used}`, payoutId]]),
   returns: new Map([[returnNonce(payoutId), { payoutId, wallet: ana, ausdMicro: 5n }]]),
+  givebacks: new Map([
+    [givebackNonce(came), { name: came, wallet: ana, ausdMicro: 5n, payload: { ausd: '5' } }],
+  ]),
   ...{ asked: new Set([ana]), frozen: new Set<string>(), verified: new Set<string>() },
   bus: {
     ...{ since: new Date(0), checkouts: new Map(), orders: new Map(), takes: new Map() },
@@ -53,7 +58,7 @@ function sent(words: Partial<Words>, reverted = false): LaneTransaction {
   const done = doneIn(deeds ?? [], reverted, [], line)
   return {
     ...{ lane, nonce: 7, hash: used, blockNumber: 1n, blockHash: used, reverted },
-    ...{ to: whole.to, data: whole.data, valueWei: whole.valueWei },
+    ...{ to: whole.to, data: whole.data, valueWei: whole.valueWei, paidWei: 1n },
     deeds: deeds?.map((deed, position) => ({ ...deed, done: done[position]! })),
   }
 }
@@ -80,6 +85,9 @@ describe('what a lane sent', () => {
     ['a return', transfer(treasury, ana, 5n, returnNonce(payoutId)), []],
     ['a return of more', transfer(treasury, ana, 6n, returnNonce(payoutId)), ['move']],
     ['a return to somebody else', transfer(treasury, budi, 5n, returnNonce(payoutId)), ['move']],
+    ['a giveback', transfer(treasury, ana, 5n, givebackNonce(came)), []],
+    ['a giveback of more', transfer(treasury, ana, 6n, givebackNonce(came)), ['move']],
+    ['a giveback to somebody else', transfer(treasury, budi, 5n, givebackNonce(came)), ['move']],
     ['a transfer out of the treasury', transfer(treasury, budi, 5n, used), ['move']],
     ['a send', transfer(budi, ana, 5n, used), []],
     ['coin for somebody asked about', { to: ana, valueWei: 9n }, []],
@@ -105,6 +113,7 @@ test('what was done is known again by the order that asked for it', () => {
     call('topUp', [refOf(`${topup}.1`), ana, 7n, true]),
     transfer(ana, treasury, 5n, used),
     transfer(treasury, ana, 5n, returnNonce(payoutId)),
+    transfer(treasury, ana, 5n, givebackNonce(came)),
     { to: ana, valueWei: 9n },
     call('extendHold', [refOf(topup)]),
   ].map((words) => operationOf(sent(words).deeds![0]!, names, treasury))
@@ -112,6 +121,7 @@ test('what was done is known again by the order that asked for it', () => {
     `credit ${topup}.1`,
     `take ${payoutId}`,
     `return ${payoutId}`,
+    `giveback ${came}`,
     `drip ${ana}`,
     undefined,
   ])

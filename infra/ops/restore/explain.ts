@@ -1,4 +1,3 @@
-import type { Hex } from 'viem'
 import type { Bus } from './bus'
 import type { Deed } from './deeds'
 import { type Known, type Named, namesOf, returnNonce } from './known'
@@ -7,7 +6,7 @@ import { keyOf } from './lost-payouts'
 import type { Found, LostPayment, LostPayout } from './world'
 
 /** What the rows and the bus know, together with what is about to be put back. */
-export type Names = Pick<Known, 'refs' | 'takes' | 'returns' | 'asked' | 'frozen'> & {
+export type Names = Pick<Known, 'refs' | 'takes' | 'returns' | 'givebacks' | 'asked' | 'frozen'> & {
   bus: Bus
   /** Wallets that a lane verified since the backup: each gets native coin. */
   verified: ReadonlySet<string>
@@ -26,7 +25,7 @@ export function namesWith(
     ({ id, wallet, ausdMicro }) => [returnNonce(id), { payoutId: id, wallet, ausdMicro }] as const,
   )
   return {
-    ...{ asked: known.asked, frozen: known.frozen, bus },
+    ...{ asked: known.asked, frozen: known.frozen, givebacks: known.givebacks, bus },
     verified: new Set(
       lanes.flatMap(({ deeds }) =>
         (deeds ?? []).flatMap((one) => (one.does === 'verify' && one.is ? [one.wallet] : [])),
@@ -100,9 +99,10 @@ type Move = Extract<Deed, { does: 'move' }>['authorization']
 function moveOf(authorization: Move, names: Names, treasury: string): string | undefined {
   const { from, to, nonce, value } = authorization
   if (from === treasury) {
-    const back = names.returns.get(nonce as Hex)
-    const fits = back && back.wallet === to && back.ausdMicro === BigInt(value)
-    return fits ? `gives back cash-out ${back.payoutId}` : undefined
+    const [back, unasked] = [names.returns.get(nonce), names.givebacks.get(nonce)]
+    const known = back ?? unasked
+    if (known?.wallet !== to || known.ausdMicro !== BigInt(value)) return undefined
+    return back ? `gives back cash-out ${back.payoutId}` : `gives back ${unasked!.name}`
   }
   if (to !== treasury) return 'a send, signed by its wallet'
   const payoutId = names.takes.get(keyOf(authorization))

@@ -11,6 +11,14 @@ export type KnownLane = {
   fault: string | null
 }
 
+/** An order to give back; `name` is the transfer that came, `<transaction>:<log>`. */
+export type KnownGiveback = {
+  name: string
+  wallet: string
+  ausdMicro: bigint
+  payload: Readonly<Record<string, unknown>>
+}
+
 /** What the rows know, as far as it explains what the lanes sent. Wallets in lower case. */
 export type Known = {
   payments: Set<string>
@@ -21,6 +29,8 @@ export type Known = {
   /** By `authorizer:nonce`, and by the nonce of a return: the payout. */
   takes: Map<string, string>
   returns: Map<Hex, { payoutId: string; wallet: string; ausdMicro: bigint }>
+  /** By the nonce of its transfer: AUSD that came unasked, and was ordered to go back. */
+  givebacks: Map<Hex, KnownGiveback>
   /** Wallets whose identity is asked about. */
   asked: Set<string>
   frozen: Set<string>
@@ -61,6 +71,8 @@ export const readKnown = (sql: Sql): Promise<Known> =>
       { id: string; wallet: string; ausd: string; authorizer: string; nonce: string }[]
     >`select id, wallet, ausd_micro as ausd, authorizer, authorization_nonce as nonce
       from payouts.payouts`
+    const givebacks = await tx<Omit<KnownGiveback, 'ausdMicro'>[]>`
+      select cause as name, wallet, payload from chain_relayer.operation where kind = 'giveback'`
     const asked = await tx<{ wallet: string; provider: string }[]>`
       select wallet, provider from gateway.identity_rechecks order by created_at desc`
     const frozen = await tx<{ wallet: string }[]>`
@@ -83,6 +95,7 @@ export const readKnown = (sql: Sql): Promise<Known> =>
       payouts: new Set(payouts.map(({ id }) => id)),
       takes: new Map(payouts.map((row) => [`${row.authorizer}:${row.nonce}`, row.id])),
       returns: new Map(payouts.map((row) => [returnNonce(row.id), returnOf(row)])),
+      givebacks: new Map(givebacks.map((row) => [givebackNonce(row.name), givebackOf(row)])),
       asked: new Set(asked.map(({ wallet }) => wallet)),
       frozen: new Set(frozen.map(({ wallet }) => wallet)),
       lanes: [...lanes],
@@ -95,6 +108,14 @@ export const readKnown = (sql: Sql): Promise<Known> =>
 
 /** The authorization nonce under which the treasury gives a payout back. */
 export const returnNonce = (payoutId: string): Hex => refOf(`return:${payoutId}`)
+
+/** The authorization nonce under which the treasury gives back what came unasked. */
+export const givebackNonce = (name: string): Hex => refOf(`giveback:${name}`)
+
+const givebackOf = (row: Omit<KnownGiveback, 'ausdMicro'>): KnownGiveback => ({
+  ...row,
+  ausdMicro: BigInt(row.payload.ausd as string),
+})
 
 const returnOf = ({ id, wallet, ausd }: { id: string; wallet: string; ausd: string }) => ({
   payoutId: id,

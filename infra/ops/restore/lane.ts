@@ -13,6 +13,8 @@ export type LaneTransaction = {
   to: Address
   data: Hex
   valueWei: bigint
+  /** What the lane paid for gas. */
+  paidWei: bigint
   reverted: boolean
   /** Undefined: these are words that our relayer never says. */
   deeds: (Deed & { done: boolean })[] | undefined
@@ -95,13 +97,15 @@ async function transactionsIn(
     .filter(({ from, nonce }) => from.toLowerCase() === lane && nonce >= fromNonce)
     .sort((left, right) => left.nonce - right.nonce)
   return Promise.all(
-    own.map(async ({ nonce, hash, to, input: data, value: valueWei, from }) => {
+    own.map(async ({ nonce, hash, to, input: data, value: valueWei, from, ...bid }) => {
       const receipt = await node.getTransactionReceipt({ hash })
       const reverted = receipt.status !== 'success'
       const deeds = to ? deedsOf({ from, to, data, valueWei }, place) : undefined
       const done = doneIn(deeds ?? [], reverted, receipt.logs, place.creditLine)
       return {
         ...{ lane, nonce, hash, blockNumber, blockHash: block.hash, data, valueWei, reverted },
+        // Monad charges the limit, whatever a receipt leaves out.
+        paidWei: (receipt.gasUsed ?? bid.gas) * (receipt.effectiveGasPrice ?? bid.gasPrice),
         to: (to ?? lane).toLowerCase() as Address,
         deeds: deeds?.map((deed, position) => ({ ...deed, done: done[position]! })),
       }

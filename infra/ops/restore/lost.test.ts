@@ -52,7 +52,14 @@ const worldOf = (
       payouts: new Set(),
       takes: new Map(),
     },
-    ...{ returns: new Map(), asked: new Set(), frozen: new Set(), lanes: [], signed: new Set() },
+    ...{
+      returns: new Map(),
+      givebacks: new Map(),
+      asked: new Set(),
+      frozen: new Set(),
+      lanes: [],
+      signed: new Set(),
+    },
     ...{ openFrom: new Map(), identityProvider: undefined, rateMinorPerUsd: 16_000n },
   },
   bus: {

@@ -53,6 +53,8 @@ function moveOperation(
 ) {
   const { from: wallet, to, nonce, value } = authorization
   if (wallet === treasury) {
+    const unasked = names.givebacks.get(nonce)
+    if (unasked) return operation('giveback', unasked.name, unasked.wallet, unasked.payload)
     const back = names.returns.get(nonce)
     if (!back) return undefined
     const { payoutId } = back

@@ -1,6 +1,7 @@
 import type { Sql, TransactionSql } from 'postgres'
 import { uncreditedStates } from './known'
 import type { LaneTransaction } from './lane'
+import { bookGiveback, bookTransaction } from './lane-posting'
 import type { LostOperation } from './operations'
 import type { FoundPayments, LostPayment, LostPayout, PaidFacts } from './world'
 
@@ -94,11 +95,15 @@ async function insertTransaction(
     purpose: isNoop ? 'noop' : (deeds?.length ?? 0) > 1 ? 'batch' : 'op',
     operation_ids: tx.json(ids),
   }
-  await tx`insert into chain_relayer.transaction ${tx(values)}
+  const stored = await tx`insert into chain_relayer.transaction ${tx(values)}
     on conflict (lane, nonce) do update set outcome = excluded.outcome, tx_hash = excluded.tx_hash,
       block_number = excluded.block_number, block_hash = excluded.block_hash, updated_at = now()
     where transaction.outcome is null`
-  for (const one of operations) await insertOperation(tx, one, { lane, nonce, ...place })
+  if (stored.count === 1) await bookTransaction(tx, transaction)
+  for (const one of operations) {
+    const settled = await insertOperation(tx, one, { lane, nonce, ...place })
+    if (settled.count === 1 && one.kind === 'giveback') await bookGiveback(tx, one)
+  }
   // What the rows say it carried, and it did not: another fee, or a noop, took its nonce.
   await tx`update chain_relayer.operation set state = 'waiting', not_before = now()
     where lane = ${lane} and nonce = ${nonce} and state = 'assigned'`

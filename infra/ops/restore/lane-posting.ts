@@ -1,0 +1,37 @@
+import type { TransactionSql } from 'postgres'
+import { type Line, position } from '#shared/ledger/position'
+import type { LaneTransaction } from './lane'
+import type { LostOperation } from './operations'
+
+// What a transaction of a lane cost, and AUSD that it gave back, for rows that are put back: found out
+// from the chain once more, and not with the words of the relayer.
+
+const event = 'put back'
+
+/** Books gas, native coin that was given, and what somebody else sent with the key of the lane. */
+export function bookTransaction(tx: TransactionSql, transaction: LaneTransaction): Promise<void> {
+  const { lane, nonce, to, valueWei, paidWei, reverted, deeds } = transaction
+  const sentWei = reverted || to === lane ? 0n : valueWei
+  return post(tx, `${lane}:${nonce}`, [
+    { account: 'lanes', asset: 'MON', amount: -paidWei - sentWei },
+    { account: 'gas', asset: 'MON', amount: paidWei },
+    { account: deeds ? 'drips' : 'suspense', asset: 'MON', amount: sentWei },
+  ])
+}
+
+/** Books AUSD that came unasked and went back. */
+export function bookGiveback(tx: TransactionSql, { cause, payload }: LostOperation): Promise<void> {
+  const ausdMicro = BigInt(payload.ausd as string)
+  return post(tx, cause, [
+    { account: 'suspense', asset: 'AUSD', amount: ausdMicro },
+    { account: 'treasury', asset: 'AUSD', amount: -ausdMicro },
+  ])
+}
+
+async function post(tx: TransactionSql, item: string, lines: readonly Line[]): Promise<void> {
+  const rows = position(lines).map(({ amount, ...line }) => ({ ...line, amount: `${amount}` }))
+  if (rows.length === 0) return
+  const posting = `${item}/${crypto.randomUUID()}`
+  await tx`insert into chain_relayer.journal
+    ${tx(rows.map((row, line) => ({ posting, line, event, item, ...row })))}`
+}
