@@ -3,6 +3,7 @@ import postgres, { type Sql } from 'postgres'
 import { migrateAll } from '#infra/migrations/migrate'
 import { listDeadLetters, requestRedrive } from '#infra/ops/dead-letters'
 import { listInFlight } from '#infra/ops/in-flight'
+import { findGiveback, listUnexplained, requestGiveback } from '#infra/ops/unexplained'
 import { listFrozen, requestClearing } from '#infra/ops/wallets'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 
@@ -81,5 +82,62 @@ describe('an operator who asks for frozen wallets', () => {
     const asked = await sql`
       select wallet, clear_reason from payments.wallets where clear_requested_at is not null`
     expect([...asked]).toEqual([{ wallet: frozen, clear_reason: 'ticket 12' }])
+  })
+})
+
+describe('an operator who looks for AUSD that nothing explains', () => {
+  const hash = (digit: string) => `0x${digit.repeat(64)}`
+  const wallet = `0x${'5'.repeat(40)}`
+  const asked = { logIndex: 3, askedBy: 'sari', reason: 'ticket 12' }
+
+  test('sees what came unasked and is still here, oldest first, and asks for one, once', async () => {
+    for (const [digit, kind, key] of [
+      ['1', 'in', `${wallet}:0x1`],
+      ['2', 'in', null],
+      ['3', 'in', `${wallet}:0x3`], // A cash-out took it.
+      ['4', 'out', null],
+      ['5', 'in', null], // It is capital.
+      ['6', 'in', null], // It went back.
+    ] as const)
+      await sql`
+        insert into books.chain_moves
+          (tx_hash, log_index, block, moved_at, kind, key, wallet, ausd_micro)
+        values (${hash(digit)}, 3, 9, now() - ${`${digit} minutes`}::interval, ${kind}, ${key},
+          ${wallet}, 5000000)`
+    await sql`insert into books.names (key, kind, item) values (${`${wallet}:0x3`}, 'take', 'p1')`
+    await sql`
+      insert into books.journal (posting, line, event, item, account, asset, amount)
+      values ('p', 0, 'e', ${`${hash('5')}:3`}, 'suspense', 'AUSD', 5),
+        ('p', 1, 'e', ${`${hash('5')}:3`}, 'capital', 'AUSD', -5)`
+    await sql`
+      insert into chain_relayer.operation
+        (id, kind, cause, wallet, payload, content_hash, leaves_micro, state)
+      values ('back', 'giveback', 'c', '0x', '{}', 'h', 0, 'settled')`
+    await sql`
+      insert into chain_relayer.giveback_request
+        (tx_hash, log_index, asked_by, reason, state, operation_id)
+      values (${hash('6')}, 3, 'sari', 'ticket 11', 'ordered', 'back')`
+    expect(await listUnexplained(sql)).toMatchObject([
+      { name: `${hash('2')}:3`, wallet, ausdMicro: '5000000', state: null },
+      { name: `${hash('1')}:3`, wallet, ausdMicro: '5000000', state: null },
+    ])
+
+    const txHash = hash('2')
+    expect(await requestGiveback(sql, { ...asked, txHash })).toBe(true)
+    expect(await requestGiveback(sql, { ...asked, txHash, askedBy: 'dewi' })).toBe(false)
+    expect(await findGiveback(sql, { ...asked, txHash })).toMatchObject({
+      ...{ state: 'asked', askedBy: 'sari', reason: 'ticket 12' },
+    })
+  })
+
+  test('asks again for what was refused, and not for what was accepted as capital', async () => {
+    const txHash = hash('2')
+    await sql`
+      update chain_relayer.giveback_request set state = 'refused', refusal = 'r'
+      where tx_hash = ${txHash}`
+    expect(await requestGiveback(sql, { ...asked, txHash })).toBe(true)
+    await expect(requestGiveback(sql, { ...asked, txHash: hash('5') })).rejects.toThrow(
+      /was accepted as capital/,
+    )
   })
 })
