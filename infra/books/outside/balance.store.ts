@@ -1,0 +1,24 @@
+import { eq, isNull, or, sql } from 'drizzle-orm'
+import type { Db } from '#shared/db/open'
+import { balances } from '../schema.store'
+
+export type Balance = typeof balances.$inferSelect
+
+export const findBalance = async (db: Db, place: string): Promise<Balance | undefined> =>
+  (await db.select().from(balances).where(eq(balances.place, place)))[0]
+
+/** What a place holds now; of two copies the one that read later is right. */
+export const noteBalance = (db: Db, balance: typeof balances.$inferInsert) =>
+  db
+    .insert(balances)
+    .values(balance)
+    .onConflictDoUpdate({
+      target: [balances.place, balances.asset],
+      set: {
+        amount: sql`excluded.amount`,
+        block: sql`excluded.block`,
+        nonce: sql`excluded.nonce`,
+        readAt: sql`excluded.read_at`,
+      },
+      setWhere: or(isNull(balances.block), sql`${balances.block} <= excluded.block`)!,
+    })

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { actors } from '#test/support/contracts'
+import { readOutside } from '../read'
+import { type BooksFixture, openBooksFixture } from '../test-support'
+
+setDefaultTimeout(60_000)
+
+let fixture: BooksFixture
+beforeAll(async () => {
+  fixture = await openBooksFixture()
+})
+afterAll(() => fixture.close())
+
+const balances = async () => {
+  const rows = await fixture.admin<
+    { place: string; asset: string; amount: string; block: string }[]
+  >`
+    select place, asset, amount, block from books.balances order by place`
+  return new Map(rows.map(({ place, ...row }) => [place, row]))
+}
+
+test('AUSD of the treasury and of the credit line, at the block that the logs were read to', async () => {
+  await fixture.chain.send('treasury', 'ausd', 'transfer', [actors.ana.address, 5_000_000n])
+  await fixture.finalize()
+  const block = await fixture.chain.client.getBlock({ blockTag: 'finalized' })
+  const held = await fixture.chain.balanceOf(actors.treasury.address)
+  const lent = await fixture.chain.balanceOf(fixture.place.creditLine)
+  // What is not final yet is in neither.
+  await fixture.chain.send('treasury', 'ausd', 'transfer', [actors.ana.address, 5_000_000n])
+  await readOutside(fixture.copy())
+  const [at] = await fixture.admin`select block from books.checkpoints where source = 'chain'`
+  expect(BigInt(at!.block)).toBeGreaterThanOrEqual(block.number!)
+  const found = await balances()
+  expect(found.get('treasury')).toEqual({ asset: 'AUSD', amount: `${held}`, block: at!.block })
+  expect(found.get('credit_line')).toEqual({ asset: 'AUSD', amount: `${lent}`, block: at!.block })
+})
+
+test('a copy that read earlier does not put them back', async () => {
+  await readOutside(fixture.copy())
+  await fixture.admin`update books.balances set block = block + 1000, amount = 7`
+  await readOutside(fixture.copy())
+  expect((await balances()).get('treasury')!.amount).toBe('7')
+  await fixture.admin`truncate books.balances`
+})

@@ -1,0 +1,234 @@
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
+import { type Hex, zeroAddress } from 'viem'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { typedTransfer } from '#shared/chain/erc3009'
+import { actors, refOf } from '#test/support/contracts'
+import { type BooksFixture, openBooksFixture } from '../test-support'
+import { readChain } from './chain'
+
+setDefaultTimeout(60_000)
+
+const oneAusd = 1_000_000n
+const ana = actors.ana.address
+const treasury = actors.treasury.address
+let fixture: BooksFixture
+beforeAll(async () => {
+  fixture = await openBooksFixture()
+})
+afterAll(() => fixture.close())
+
+type Row = { kind: string; key: string | null; wallet: string; ausd_micro: string; held: boolean }
+const rows = (since = 0) =>
+  fixture.admin<(Row & { block: string; moved_at: Date })[]>`
+    select * from books.chain_moves where block > ${since} order by block, log_index`
+const told = async (since: number) =>
+  (await rows(since)).map(({ kind, key, wallet, ausd_micro, held }) => ({
+    ...{ kind, key, wallet, held },
+    ausd: BigInt(ausd_micro) / oneAusd,
+  }))
+const headNow = async () => Number(await fixture.chain.client.getBlockNumber())
+const read = async () => {
+  await fixture.finalize()
+  return readChain(fixture.copy())
+}
+const relay = (functionName: 'topUp' | 'repayFor', args: readonly unknown[]) =>
+  fixture.chain.send('relayer', 'creditLine', functionName, args as never)
+
+/** Moves AUSD as its owner signed it, whoever submits it. */
+async function moveSigned(from: 'ana' | 'treasury', to: Hex, value: bigint, nonce: Hex) {
+  const domain = {
+    ...{ name: 'Agora Dollar', version: '1', chainId: 10143 },
+    verifyingContract: fixture.place.ausd,
+  }
+  const terms = { ...{ from: actors[from].address, to, value: `${value}`, nonce } }
+  const times = { validAfter: '0', validBefore: '99999999999' }
+  const typed = typedTransfer(domain, { ...terms, ...times })
+  const signature = await actors[from].signTypedData(typed)
+  const args = [actors[from].address, to, value, 0n, 99_999_999_999n, nonce, signature] as const
+  await fixture.chain.send('budi', 'ausd', 'transferWithAuthorization', args as never)
+}
+
+describe('what moved on the chain', () => {
+  let since = 0
+  beforeEach(async () => {
+    since = await headNow()
+  })
+
+  test('under a ref: a credit, a held one and what took it back', async () => {
+    await relay('topUp', [refOf(1), ana, 1_000n * oneAusd, false])
+    await relay('topUp', [refOf(2), ana, 5n * oneAusd, true])
+    await fixture.chain.send('relayer', 'creditLine', 'revokeTopUp', [refOf(2)])
+    await read()
+    const wallet = ana.toLowerCase()
+    expect(await told(since)).toEqual([
+      { kind: 'credit', key: refOf(1), wallet, held: false, ausd: 1_000n },
+      { kind: 'credit', key: refOf(2), wallet, held: true, ausd: 5n },
+      { kind: 'revoke', key: refOf(2), wallet, held: false, ausd: 5n },
+    ])
+    const [first] = await rows(since)
+    const { timestamp } = await fixture.chain.client.getBlock({ blockNumber: BigInt(first!.block) })
+    expect(first!.moved_at).toEqual(new Date(Number(timestamp) * 1_000))
+  })
+
+  test('a settlement and its excess, in parts of one ref; and what took both back', async () => {
+    await fixture.chain.send('ana', 'creditLine', 'draw', [70n * oneAusd, ana])
+    await relay('repayFor', [refOf(3), ana, 10n * oneAusd, false, 0n])
+    await relay('repayFor', [refOf(4), ana, 72n * oneAusd, true, 0n])
+    await fixture.chain.send('ana', 'creditLine', 'draw', [oneAusd, ana])
+    await fixture.chain.send('ana', 'creditLine', 'repay', [oneAusd])
+    await fixture.chain.send('relayer', 'creditLine', 'revokeRepayment', [refOf(4)])
+    await read()
+    const parts = (await told(since)).map(({ kind, key, held, ausd }) => [kind, key, held, ausd])
+    expect(parts).toEqual([
+      ['repay', refOf(3), false, 10n],
+      ['repay', refOf(4), true, 60n],
+      ['credit', refOf(4), true, 12n],
+      ['revoke', refOf(4), false, 60n],
+      ['revoke', refOf(4), false, 12n],
+    ])
+  })
+
+  test('several operations in one transaction, each by itself', async () => {
+    const op = (kind: number, ref: number, amount: bigint) =>
+      ({ kind, ref: refOf(ref), account: ana, amount: amount * oneAusd, paidAt: 0n }) as const
+    const ops = [op(0, 10, 3n), op(1, 11, 4n), op(3, 11, 0n), op(3, 99, 0n), op(0, 12, 5n)]
+    await fixture.chain.send('relayer', 'creditLine', 'many', [ops])
+    await read()
+    expect((await told(since)).map(({ kind, key, ausd }) => [kind, key, ausd])).toEqual([
+      ['credit', refOf(10), 3n],
+      ['credit', refOf(11), 4n],
+      ['revoke', refOf(11), 4n],
+      ['credit', refOf(12), 5n],
+    ])
+  })
+
+  test('with the treasury: signed transfers by their authorization, plain ones by nothing', async () => {
+    const nonce = `0x${'Ab'.repeat(32)}` as Hex
+    await moveSigned('ana', treasury, 7n * oneAusd, nonce)
+    await moveSigned('treasury', ana, 2n * oneAusd, nonce)
+    await fixture.chain.send('budi', 'ausd', 'transfer', [treasury, oneAusd])
+    await fixture.chain.send('treasury', 'ausd', 'transfer', [ana, 3n * oneAusd])
+    await fixture.chain.send('budi', 'ausd', 'transfer', [treasury, 0n])
+    await fixture.chain.send('treasury', 'ausd', 'transfer', [treasury, oneAusd])
+    await read()
+    const wallet = ana.toLowerCase()
+    const budi = actors.budi.address.toLowerCase()
+    const keyOf = (from: string) => `${from}:${nonce}`.toLowerCase()
+    expect(await told(since)).toEqual([
+      { kind: 'in', key: keyOf(ana), wallet, held: false, ausd: 7n },
+      { kind: 'out', key: keyOf(treasury), wallet, held: false, ausd: 2n },
+      { kind: 'in', key: null, wallet: budi, held: false, ausd: 1n },
+      { kind: 'out', key: null, wallet, held: false, ausd: 3n },
+    ])
+  })
+
+  test('of the credit line with no ref: by the user who sent it to the treasury, or by its key', async () => {
+    const line = fixture.place.creditLine.toLowerCase()
+    await fixture.chain.send('ana', 'creditLine', 'draw', [2n * oneAusd, treasury])
+    await fixture.chain.send('ana', 'creditLine', 'withdrawCollateral', [oneAusd, treasury])
+    await fixture.chain.send('treasury', 'creditLine', 'fundLiquidity', [9n * oneAusd])
+    await fixture.chain.send('admin', 'creditLine', 'withdrawLiquidity', [8n * oneAusd, treasury])
+    await relay('topUp', [refOf(20), ana, oneAusd, false])
+    await read()
+    const parts = (await told(since)).map(({ kind, wallet, ausd }) => [kind, wallet, ausd])
+    expect(parts).toEqual([
+      ['in', ana.toLowerCase(), 2n],
+      ['in', ana.toLowerCase(), 1n],
+      ['out', line, 9n],
+      ['in', line, 8n],
+      ['credit', ana.toLowerCase(), 1n],
+    ])
+  })
+
+  test('made for the treasury, and what comes of nothing', async () => {
+    await fixture.chain.send('admin', 'ausd', 'mint', [treasury, 6n * oneAusd])
+    await read()
+    expect(await told(since)).toEqual([
+      { kind: 'mint', key: null, wallet: zeroAddress, held: false, ausd: 6n },
+    ])
+  })
+
+  test('comes to what the treasury holds at the block that was read to', async () => {
+    const block = await read()
+    const [sum] = await fixture.admin<{ micro: string }[]>`
+      select sum(case when kind in ('in', 'mint', 'revoke') then ausd_micro else -ausd_micro end) as micro
+      from books.chain_moves`
+    const { client, deployment } = fixture.chain
+    const held = await client.readContract({
+      ...{ abi: ausdAbi, address: deployment.ausd, functionName: 'balanceOf', args: [treasury] },
+      blockNumber: block,
+    } as never)
+    expect(BigInt(sum!.micro)).toBe(held as unknown as bigint)
+  })
+})
+
+describe('reading', () => {
+  test('goes no further than what is final, and begins where it ended', async () => {
+    await read()
+    const before = await headNow()
+    await relay('topUp', [refOf(30), ana, oneAusd, false])
+    await readChain(fixture.copy())
+    expect(await rows(before)).toHaveLength(0)
+    const block = await read()
+    expect(await rows(before)).toHaveLength(1)
+    expect(await readChain(fixture.copy())).toBe(block)
+  })
+
+  test('of two copies at once, and of ranges that fail in between, leaves nothing out', async () => {
+    const whole = await rows()
+    await fixture.admin`truncate books.chain_moves, books.checkpoints`
+    await fixture.chain.client.mine({ blocks: 300 })
+    const small = { ...fixture.place, logsRangeMax: 1n }
+    const failing = openFailing(fixture.place.rpcUrl)
+    const broken = fixture.copy({ place: { ...small, rpcUrl: failing.url } })
+    failing.after = 200
+    await expect(readChain(broken)).rejects.toThrow()
+    const [kept] = await fixture.admin`select block from books.checkpoints where source = 'chain'`
+    expect(Number(kept!.block)).toBeGreaterThan(10)
+    expect(Number(kept!.block)).toBeLessThan(await headNow())
+    failing.after = Number.POSITIVE_INFINITY
+    await Promise.all([1, 2, 3].map(() => readChain(fixture.copy({ place: small }))))
+    expect(await rows()).toEqual(whole)
+    failing.close()
+  })
+
+  test('stops in words on a chain that was put back', async () => {
+    await fixture.chain.checkpoint()
+    const before = await rows()
+    const block = await read()
+    await relay('topUp', [refOf(40), ana, oneAusd, false])
+    await read()
+    await fixture.chain.rewind()
+    await expect(readChain(fixture.copy())).rejects.toThrow('it was put back')
+    const [stays] = await fixture.admin`select block from books.checkpoints`
+    expect(Number(stays!.block)).toBeGreaterThan(Number(block))
+    await fixture.chain.client.mine({ blocks: 50 })
+    await expect(readChain(fixture.copy())).rejects.toThrow('and is not there')
+    expect(await rows()).toHaveLength(before.length + 1)
+  })
+})
+
+/** An endpoint before the chain that breaks after so many calls. */
+function openFailing(target: string) {
+  const endpoint = { after: 0, url: '', close: () => {} }
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: async (request) => {
+      if (endpoint.after-- <= 0) return new Response('away', { status: 503 })
+      const headers = { 'content-type': 'application/json' }
+      return fetch(target, { method: 'POST', headers, body: await request.text() })
+    },
+  })
+  endpoint.url = `http://127.0.0.1:${server.port}`
+  endpoint.close = () => void server.stop(true)
+  return endpoint
+}

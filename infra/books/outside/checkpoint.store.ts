@@ -1,0 +1,44 @@
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import type { Db, Tx } from '#shared/db/open'
+import { checkpoints } from '../schema.store'
+
+export type Checkpoint = typeof checkpoints.$inferSelect
+
+export const findCheckpoint = async (db: Db, source: string): Promise<Checkpoint | undefined> =>
+  (await db.select().from(checkpoints).where(eq(checkpoints.source, source)))[0]
+
+/**
+ * Moves a checkpoint on from the block it was found at; undefined: there was none. False when another
+ * copy did it meanwhile: then what was read is in the tables already.
+ */
+export async function advance(
+  tx: Tx,
+  source: string,
+  from: bigint | undefined,
+  to: { block: bigint; readTo: Date },
+): Promise<boolean> {
+  const moved =
+    from === undefined
+      ? await tx
+          .insert(checkpoints)
+          .values({ source, ...to })
+          .onConflictDoNothing()
+          .returning()
+      : await tx
+          .update(checkpoints)
+          .set({ ...to, notedAt: sql`now()` })
+          .where(and(eq(checkpoints.source, source), eq(checkpoints.block, from)))
+          .returning()
+  return moved.length === 1
+}
+
+/** Notes up to which moment a source was read; a moment that has passed moves nothing back. */
+export const noteRead = (tx: Tx, source: string, readTo: Date) =>
+  tx
+    .insert(checkpoints)
+    .values({ source, readTo })
+    .onConflictDoUpdate({
+      target: checkpoints.source,
+      set: { readTo: sql`greatest(checkpoints.read_to, excluded.read_to)`, notedAt: sql`now()` },
+      setWhere: isNull(checkpoints.block),
+    })

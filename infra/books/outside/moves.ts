@@ -1,0 +1,145 @@
+import { type Address, encodeEventTopics, type Hex, pad, parseEventLogs, type RpcLog } from 'viem'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import type { chainMoveKinds } from '../schema.store'
+
+/** A log that moved AUSD of ours, in its own words. Addresses and hashes are in lower case. */
+export type Move = {
+  readonly txHash: string
+  readonly logIndex: number
+  readonly block: bigint
+  readonly kind: (typeof chainMoveKinds)[number]
+  readonly key: string | null
+  readonly wallet: Address
+  readonly ausdMicro: bigint
+  readonly held: boolean
+}
+
+export type Contracts = { readonly ausd: Address; readonly creditLine: Address }
+type Places = Contracts & { readonly treasury: Address }
+
+const lower = (hex: string) => hex.toLowerCase() as Hex
+const addressOf = (word: Hex | undefined) => lower(`0x${word!.slice(26)}`)
+const zero = pad('0x0')
+
+const topicOf = (abi: typeof ausdAbi | typeof creditLineAbi, eventName: string): Hex =>
+  encodeEventTopics({ abi, eventName } as never)[0] as Hex
+export const transferTopic = topicOf(ausdAbi, 'Transfer')
+const usedTopic = topicOf(ausdAbi, 'AuthorizationUsed')
+
+const kinds = {
+  CollateralAdded: 'credit',
+  Repaid: 'repay',
+  TopUpRevoked: 'revoke',
+  RepaymentRevoked: 'revoke',
+} as const
+const refEvents = Object.keys(kinds) as (keyof typeof kinds)[]
+/** What the credit line says of the treasury's AUSD. */
+export const lineTopics = [...refEvents, 'RepaymentHeld'].map((name) =>
+  topicOf(creditLineAbi, name),
+)
+/** What a user did with the credit line when AUSD goes from there to a place of his choice. */
+const chosenTopics = ['Drawn', 'CollateralWithdrawn'].map((name) => topicOf(creditLineAbi, name))
+
+const placeIn = (log: RpcLog) => Number(log.logIndex)
+
+/**
+ * Everything that moved with the credit line under a ref, and with the treasury under none. A transfer
+ * between the two follows the events it carries out: with them it comes to their sum, and is none of
+ * its own. One that does not is somebody's own doing, such as the treasury's key funding the pool.
+ */
+export function movesOf(
+  lineLogs: readonly RpcLog[],
+  transferLogs: readonly RpcLog[],
+  places: Places,
+): Move[] {
+  const all = new Map([...lineLogs, ...transferLogs].map((log) => [`${idOf(log)}`, log]))
+  const byTransaction = Map.groupBy(all.values(), ({ transactionHash }) => transactionHash)
+  return [...byTransaction.values()].flatMap((logs) =>
+    movesOfOne(
+      logs.sort((left, right) => placeIn(left) - placeIn(right)),
+      places,
+    ),
+  )
+}
+
+const idOf = (log: RpcLog) => `${log.transactionHash}:${placeIn(log)}`
+
+function movesOfOne(logs: readonly RpcLog[], places: Places): Move[] {
+  const line = lower(places.creditLine)
+  const heldRefs = new Set(
+    parseEventLogs({ abi: creditLineAbi, eventName: 'RepaymentHeld', logs: logs as never }).map(
+      ({ args }) => args.ref,
+    ),
+  )
+  let toLine = 0n
+  let fromLine = 0n
+  return logs.flatMap((log): Move[] => {
+    if (lower(log.address) === line) {
+      const move = refMoveOf(log, heldRefs)
+      if (move?.kind === 'revoke') fromLine += move.ausdMicro
+      else toLine += move?.ausdMicro ?? 0n
+      return move ? [move] : []
+    }
+    const move = transferMoveOf(log, places)
+    const told = move?.wallet !== line ? 0n : move.kind === 'out' ? toLine : fromLine
+    if (move?.ausdMicro !== told) return move ? [move] : []
+    if (move.kind === 'out') toLine = 0n
+    else fromLine = 0n
+    return []
+  })
+}
+
+const commonOf = (log: RpcLog) => ({
+  txHash: lower(log.transactionHash!),
+  logIndex: placeIn(log),
+  block: BigInt(log.blockNumber!),
+})
+
+/** Repayments that an account makes itself have no ref, and are none of ours. */
+function refMoveOf(log: RpcLog, heldRefs: ReadonlySet<Hex>): Move | undefined {
+  const [event] = parseEventLogs({
+    abi: creditLineAbi,
+    eventName: refEvents,
+    logs: [log] as never,
+  })
+  if (!event || event.args.ref === zero) return undefined
+  const { eventName, args } = event
+  return {
+    ...commonOf(log),
+    kind: kinds[eventName],
+    key: lower(args.ref),
+    wallet: lower(args.account),
+    ausdMicro: args.amount,
+    held:
+      (eventName === 'CollateralAdded' && args.heldUntil > 0n) ||
+      (eventName === 'Repaid' && heldRefs.has(args.ref)),
+  }
+}
+
+/** Nothing moves when the amount is 0, or when both sides are the treasury. */
+function transferMoveOf(log: RpcLog, { treasury }: Places): Move | undefined {
+  const [from, to] = [addressOf(log.topics[1]), addressOf(log.topics[2])]
+  const ausdMicro = BigInt(log.data)
+  if (from === to || ausdMicro === 0n) return undefined
+  const isOut = from === lower(treasury)
+  const wallet = isOut ? to : from
+  const isNobody = BigInt(wallet) === 0n
+  const kind = isOut ? (isNobody ? 'burn' : 'out') : isNobody ? 'mint' : 'in'
+  return { ...commonOf(log), kind, key: null, wallet, ausdMicro, held: false }
+}
+
+/**
+ * A transfer with what the log right before it says: which authorization moved it, as
+ * `authorizer:nonce`; or which user sent AUSD of the credit line to the treasury.
+ */
+export function named(move: Move, logs: readonly RpcLog[], { ausd, creditLine }: Contracts): Move {
+  const before = logs.find((log) => placeIn(log) === move.logIndex - 1)
+  const topic = before?.topics[0]
+  if (!before || !topic) return move
+  if (lower(before.address) === lower(ausd) && topic === usedTopic)
+    return { ...move, key: lower(`${addressOf(before.topics[1])}:${before.topics[2]}`) }
+  if (lower(before.address) === lower(creditLine) && chosenTopics.includes(topic))
+    return { ...move, wallet: addressOf(before.topics[1]) }
+  return move
+}
