@@ -20,6 +20,7 @@ test('what is left out has a default', () => {
     gatewayUrl: 'http://127.0.0.1:3000',
     webhookRetryScale: 1,
     payoutSettleMs: 1_000,
+    feeBps: 0,
     identity: { provider: 'sumsub', level: 'basic-kyc-level' },
   })
 })

@@ -20,6 +20,8 @@ export type Config = {
   }
   readonly webhookRetryScale: number
   readonly payoutSettleMs: number
+  /** What the provider keeps of each payment and payout, in basis points, before tax. */
+  readonly feeBps: number
 }
 
 type Env = Record<string, string | undefined>
@@ -57,6 +59,7 @@ export function loadConfig(env: Env = process.env): Config {
     },
     webhookRetryScale: read.number('WEBHOOK_RETRY_SCALE', 1, 1_000),
     payoutSettleMs: read.number('PAYOUT_SETTLE_MS', 1_000, 86_400_000),
+    feeBps: read.number('FEE_BPS', 0, 10_000),
   }
   if (config.secretKeys.ID === config.secretKeys.MY && config.secretKeys.ID !== '') {
     faults.push('PROVIDER_MY_SECRET_KEY: must differ from PROVIDER_ID_SECRET_KEY')

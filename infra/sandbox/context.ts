@@ -2,6 +2,7 @@ import type { Book } from './book'
 import type { Chance } from './chance'
 import type { Config } from './config'
 import type { Faults } from './faults'
+import type { Tariff } from './fee'
 import type { Webhook } from './records'
 import type { Timers } from './timers'
 
@@ -30,6 +31,8 @@ export type Context = {
   readonly webhooks: Webhooks
   /** The faults in force; controls replace them. */
   faults: Faults
+  /** What the provider charges from when on, the oldest first; controls add to it. */
+  tariffs: readonly Tariff[]
 }
 
 /** The moment as the provider writes it: ISO 8601 UTC with milliseconds. */

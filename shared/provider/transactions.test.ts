@@ -79,6 +79,7 @@ describe('a row of the list', () => {
       channel: 'ID_SHOPEEPAY',
       currency: 'IDR',
       amountMinor: 100_000n,
+      feeMinor: 1_000n,
       created: new Date('2026-08-01T09:59:00Z'),
       updated: new Date('2026-08-01T10:01:00.250Z'),
     })
@@ -128,11 +129,32 @@ describe('a row of the list', () => {
     expect((await read())[0]!.amountMinor).toBe(amountMinor)
   })
 
+  const fee = { xendit_fee: 4_000, value_added_tax: 440, status: 'COMPLETED' }
+  const withheld = { xendit_withholding_tax: 80, third_party_withholding_tax: 0 }
+  test.each([
+    [fee, 4_440n],
+    [{ ...fee, ...withheld }, 4_520n],
+    [{ ...fee, xendit_fee: '4000.00' }, 4_440n],
+    [{ ...fee, status: 'NOT_APPLICABLE' }, 0n],
+    [{ ...fee, status: 'CANCELED' }, 0n],
+    [{ ...fee, status: 'REVERSED' }, 0n],
+    [{ ...fee, status: 'PENDING' }, null],
+    [{ ...fee, status: 'toString' }, null],
+    [{ xendit_fee: 4_000, status: 'COMPLETED' }, null],
+    [{ ...fee, xendit_fee: 4_000.5 }, null],
+    [{ ...fee, xendit_fee: -1 }, null],
+    [{ ...fee, third_party_withholding_tax: 'none' }, null],
+    ['4000', null],
+    [null, null],
+  ])('with the fee %o kept %p', async (given, feeMinor) => {
+    expect((await rowOf({ fee: given })).feeMinor).toBe(feeMinor)
+  })
+
   test('that says nothing but its id is one that nobody knows anything about', async () => {
     const unknown = { type: 'unknown', status: 'unknown' } as const
     const nothing = {
       ...{ productId: null, paymentRequestId: null, reference: null, channel: null },
-      ...{ currency: null, amountMinor: null, created: null, updated: null },
+      ...{ currency: null, amountMinor: null, feeMinor: null, created: null, updated: null },
     }
     const bare: Listed = { transactionId: 'txn_1', ...unknown, ...nothing }
     replies = [page([{ id: 'txn_1' }])]

@@ -25,6 +25,11 @@ export type Listed = {
   readonly currency: string | null
   /** In the smallest unit; null when it is not exact, or of a currency we do not know. */
   readonly amountMinor: bigint | null
+  /**
+   * What the provider kept for moving it, taxes included, in the smallest unit of the currency; 0 when
+   * it took back or gave up its fee; null when it does not say exactly, or not yet.
+   */
+  readonly feeMinor: bigint | null
   readonly created: Date | null
   readonly updated: Date | null
 }
@@ -68,7 +73,7 @@ const WireRow = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 255 }),
   ...{ type: anything, status: anything, product_id: anything, reference_id: anything },
   ...{ channel_code: anything, currency: anything, amount: anything, product_data: anything },
-  ...{ created: anything, updated: anything },
+  ...{ fee: anything, created: anything, updated: anything },
 })
 const WirePage = Type.Object({ has_more: Type.Boolean(), data: Type.Array(WireRow) })
 
@@ -164,9 +169,33 @@ function listedFrom(wire: Static<typeof WireRow>): Listed {
     channel: textFrom(wire.channel_code),
     currency,
     amountMinor: minorFrom(wire.amount, currency),
+    feeMinor: feeFrom(wire.fee, currency),
     created: dateFrom(wire.created),
     updated: dateFrom(wire.updated),
   }
+}
+
+/** Taken for good; and never taken, or given back. A fee in any other status may still change. */
+const kept: ReadonlySet<unknown> = new Set(['COMPLETED'])
+const notKept: ReadonlySet<unknown> = new Set(['CANCELED', 'REVERSED', 'NOT_APPLICABLE'])
+const feeParts = [
+  ...(['xendit_fee', 'value_added_tax'] as const),
+  ...(['xendit_withholding_tax', 'third_party_withholding_tax'] as const),
+] as const
+
+/** The sum of the parts. Only the taxes withheld may be left out: they are not part of every fee. */
+function feeFrom(fee: unknown, currency: string | null): bigint | null {
+  const status = fieldOf(fee, 'status')
+  if (notKept.has(status)) return 0n
+  if (!kept.has(status)) return null
+  let sum = 0n
+  for (const name of feeParts) {
+    const part = fieldOf(fee, name) ?? (name.includes('withholding') ? '0' : null)
+    const partMinor = minorFrom(part, currency)
+    if (partMinor === null) return null
+    sum += partMinor
+  }
+  return sum
 }
 
 const fieldOf = (value: unknown, name: string): unknown =>

@@ -86,6 +86,7 @@ const configOf = (gatewayUrl: string): Config => ({
   },
   webhookRetryScale: 0.001,
   payoutSettleMs: 400,
+  feeBps: 0,
 })
 
 const clientOf = (

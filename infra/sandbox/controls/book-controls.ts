@@ -1,4 +1,4 @@
-import type { Context } from '../context'
+import { type Context, nowText } from '../context'
 import { changeFaults, noFaults } from '../faults'
 import type { JsonObject } from '../route'
 import { bookBody, webhookBody } from './book-body'
@@ -9,6 +9,7 @@ export const bookControls = (context: Context): Control[] => [
   { method: 'GET', path: '/control/faults', run: () => context.faults },
   { method: 'POST', path: '/control/faults', run: (_id, body) => setFaults(context, body) },
   { method: 'DELETE', path: '/control/faults', run: () => setFaults(context, {}) },
+  { method: 'POST', path: '/control/fees', run: (_id, body) => setFees(context, body) },
   { method: 'GET', path: '/control/book', run: () => bookBody(context) },
   {
     method: 'POST',
@@ -20,6 +21,14 @@ export const bookControls = (context: Context): Control[] => [
     },
   },
 ]
+
+/** What moved before keeps the fee it had. */
+function setFees(context: Context, { bps }: JsonObject): unknown {
+  if (typeof bps !== 'number' || !Number.isInteger(bps) || bps < 0 || bps > 10_000)
+    throw new Refusal(400, 'bps must be a whole number from 0 to 10000')
+  context.tariffs = [...context.tariffs, { since: nowText(), bps }]
+  return context.tariffs.at(-1)
+}
 
 function setFaults(context: Context, change: JsonObject): unknown {
   const changed = changeFaults(context.faults, change)

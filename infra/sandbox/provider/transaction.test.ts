@@ -155,6 +155,40 @@ test('a row keeps its id and moves its time of change when it changes', async ()
   expect(await list(`updated[gte]=${after!.updated}`)).toMatchObject([{ id: before!.id }])
 })
 
+describe('the fee of the provider', () => {
+  const fees = async (query: string) =>
+    (await list(query)).map(({ amount, net_amount, fee }) => {
+      const { xendit_fee, value_added_tax, status } = fee as Record<string, unknown>
+      return [amount, net_amount, xendit_fee, value_added_tax, status]
+    })
+
+  test('is kept of what moves from then on, with tax, once it succeeded', async () => {
+    const { captures } = await paid('DANA', 100_000)
+    const before = Date.parse(captures[0].capture_timestamp)
+    await waitUntil('a later millisecond', () => Date.now() > before)
+    await fixture.control('fees', { bps: 150 })
+    const payment = await paid('DANA', 200_000)
+    await fixture.control(`payments/${payment.payment_id}/refund`)
+    await paidOut('1234567890', 'SUCCEEDED')
+    await paidOut('999999', 'FAILED')
+    expect((await fees('types=PAYMENT')).sort()).toEqual([
+      [100_000, 100_000, 0, 0, 'NOT_APPLICABLE'],
+      [200_000, 196_670, 3_000, 330, 'COMPLETED'],
+    ])
+    expect(await fees('types=REFUND')).toEqual([[200_000, 200_000, 0, 0, 'NOT_APPLICABLE']])
+    expect((await fees('types=DISBURSEMENT')).sort()).toEqual([
+      [250_000, 250_000, 3_750, 412, 'CANCELED'],
+      [250_000, 250_000, 3_750, 412, 'COMPLETED'],
+    ])
+    const rows = await listTransactions(client(), { types: [], updatedFrom: new Date(0) })
+    expect(rows.map(({ feeMinor }) => feeMinor).sort()).toEqual([0n, 0n, 0n, 3_330n, 4_162n])
+  })
+
+  test.each([{}, { bps: 1.5 }, { bps: -1 }, { bps: '7' }])('%o sets none', async (body) => {
+    expect((await fixture.control('fees', body)).status).toBe(400)
+  })
+})
+
 describe('a query', () => {
   test('finds rows by every word that the reference has for it', async () => {
     const payment = await paid('QRIS', 60_000, 'order-a')

@@ -4,6 +4,7 @@ import { banks } from '../channels/bank'
 import type { ChannelType } from '../channels/channel'
 import { findChannel } from '../channels/channels'
 import type { Context } from '../context'
+import { type Fee, feeOf } from '../fee'
 import type { Chargeback, Payment, Payout, Refund, TransactionStatus } from '../records'
 
 /** The kinds of channel a row may name. */
@@ -26,13 +27,18 @@ export type Transaction = {
   readonly referenceId: string
   readonly accountIdentifier: string | null
   readonly amountMinor: bigint
+  readonly fee: Fee
   readonly productData: Record<string, unknown> | null
   readonly createdAt: string
   readonly updatedAt: string
 }
 
+/** A row before anybody asks what it cost. */
+type Moved = Omit<Transaction, 'fee'>
+
 /** Every row of an account that can be seen by now, in no order. */
-export function transactionsOf({ book, faults }: Context, account: Account): Transaction[] {
+export function transactionsOf(context: Context, account: Account): Transaction[] {
+  const { book, faults, tariffs } = context
   const own = (record: { account: Account }) => record.account === account
   const paid = (payment: Payment) => own(payment) && payment.status === 'SUCCEEDED'
   const referenceOf = ({ paymentId }: Refund) => book.get('payments', paymentId)?.referenceId ?? ''
@@ -46,7 +52,9 @@ export function transactionsOf({ book, faults }: Context, account: Account): Tra
     ...book.all('payouts').filter(own).map(fromPayout),
   ]
   const { listDelayMs } = faults.api
-  return listDelayMs === 0 ? rows : rows.flatMap((row) => asSeenAt(row, Date.now() - listDelayMs))
+  const seenMs = Date.now() - listDelayMs
+  const seen = listDelayMs === 0 ? rows : rows.flatMap((row) => asSeenAt(row, seenMs))
+  return seen.map((row) => ({ ...row, fee: feeOf(tariffs, row) }))
 }
 
 /** A row on the wire, as in the reference's samples. */
@@ -54,6 +62,8 @@ export function transactionBody(row: Transaction): Record<string, unknown> {
   const currency = currencyOf[row.account]
   const amount = majorFromMinor(row.amountMinor, currency)
   const comesIn = row.type === 'PAYMENT'
+  const { feeMinor, taxMinor, status } = row.fee
+  const keptMinor = status === 'COMPLETED' ? feeMinor + taxMinor : 0n
   const settlesAt = new Date(Date.parse(row.createdAt) + dayMs).toISOString()
   return {
     id: row.id,
@@ -66,7 +76,7 @@ export function transactionBody(row: Transaction): Record<string, unknown> {
     account_identifier: row.accountIdentifier,
     currency,
     amount,
-    net_amount: amount,
+    net_amount: majorFromMinor(comesIn ? row.amountMinor - keptMinor : row.amountMinor, currency),
     net_amount_currency: currency,
     cashflow: comesIn ? 'MONEY_IN' : 'MONEY_OUT',
     settlement_status: comesIn ? 'PENDING' : row.status === 'SUCCESS' ? 'SETTLED' : null,
@@ -75,11 +85,11 @@ export function transactionBody(row: Transaction): Record<string, unknown> {
     created: row.createdAt,
     updated: row.updatedAt,
     fee: {
-      xendit_fee: 0,
-      value_added_tax: 0,
+      xendit_fee: majorFromMinor(feeMinor, currency),
+      value_added_tax: majorFromMinor(taxMinor, currency),
       xendit_withholding_tax: 0,
       third_party_withholding_tax: 0,
-      status: 'NOT_APPLICABLE',
+      status,
     },
     ...(row.productData && { product_data: row.productData }),
   }
@@ -87,7 +97,7 @@ export function transactionBody(row: Transaction): Record<string, unknown> {
 
 const dayMs = 86_400_000
 
-const fromPayment = (payment: Payment): Transaction => ({
+const fromPayment = (payment: Payment): Moved => ({
   ...commonOf(payment),
   type: 'PAYMENT',
   status: 'SUCCESS',
@@ -98,7 +108,7 @@ const fromPayment = (payment: Payment): Transaction => ({
   createdAt: payment.capturedAt ?? payment.createdAt,
 })
 
-const fromRefund = (refund: Refund, referenceOfPayment: string): Transaction => ({
+const fromRefund = (refund: Refund, referenceOfPayment: string): Moved => ({
   ...commonOf(refund),
   type: 'REFUND',
   status: refundStatuses[refund.status],
@@ -107,7 +117,7 @@ const fromRefund = (refund: Refund, referenceOfPayment: string): Transaction => 
   amountMinor: refund.amountMinor,
 })
 
-const fromChargeback = (chargeback: Chargeback): Transaction => ({
+const fromChargeback = (chargeback: Chargeback): Moved => ({
   ...commonOf(chargeback),
   type: 'CHARGEBACK',
   status: chargeback.status,
@@ -116,7 +126,7 @@ const fromChargeback = (chargeback: Chargeback): Transaction => ({
   amountMinor: chargeback.amountMinor,
 })
 
-const fromPayout = (payout: Payout): Transaction => ({
+const fromPayout = (payout: Payout): Moved => ({
   ...commonOf(payout),
   type: 'DISBURSEMENT',
   status: payoutStatuses[payout.status],
@@ -173,7 +183,7 @@ function channelOf({ account, channelCode }: { account: Account; channelCode: st
 }
 
 /** What a list that lags behind shows of a row: nothing yet, how it stood before, or all. */
-function asSeenAt(row: Transaction, seenMs: number): Transaction[] {
+function asSeenAt(row: Moved, seenMs: number): Moved[] {
   if (Date.parse(row.createdAt) > seenMs) return []
   if (Date.parse(row.updatedAt) <= seenMs) return [row]
   const status = row.status === 'REVERSED' ? 'SUCCESS' : 'PENDING'

@@ -1,0 +1,29 @@
+/** What is charged for a movement of money that began at `since` or later, in basis points. */
+export type Tariff = { readonly since: string; readonly bps: number }
+
+/** In the smallest unit; the tax comes on top of the fee. */
+export type Fee = {
+  readonly feeMinor: bigint
+  readonly taxMinor: bigint
+  readonly status: 'COMPLETED' | 'PENDING' | 'CANCELED' | 'NOT_APPLICABLE'
+}
+
+const none: Fee = { feeMinor: 0n, taxMinor: 0n, status: 'NOT_APPLICABLE' }
+const taxPercent = 11n
+
+type Moved = {
+  readonly type: string
+  readonly status: string
+  readonly amountMinor: bigint
+  readonly createdAt: string
+}
+
+/** What the provider keeps for a row: of payments and payouts, once they have succeeded. */
+export function feeOf(tariffs: readonly Tariff[], row: Moved): Fee {
+  const bps = tariffs.findLast(({ since }) => since <= row.createdAt)?.bps ?? 0
+  if (bps === 0 || (row.type !== 'PAYMENT' && row.type !== 'DISBURSEMENT')) return none
+  const feeMinor = (row.amountMinor * BigInt(bps)) / 10_000n
+  const taxMinor = (feeMinor * taxPercent) / 100n
+  if (row.status === 'SUCCESS') return { feeMinor, taxMinor, status: 'COMPLETED' }
+  return { feeMinor, taxMinor, status: row.status === 'PENDING' ? 'PENDING' : 'CANCELED' }
+}
