@@ -1,4 +1,4 @@
-import { desc } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, lte, sql } from 'drizzle-orm'
 import type { Db, Tx } from '#shared/db/open'
 import { chainMoves } from '../schema.store'
 
@@ -19,3 +19,49 @@ export async function insertMoves(tx: Tx, moves: readonly NewChainMove[]): Promi
 
 export const newestMove = async (db: Db): Promise<ChainMove | undefined> =>
   (await db.select().from(chainMoves).orderBy(desc(chainMoves.block)).limit(1))[0]
+
+const withTreasury = inArray(chainMoves.kind, ['mint', 'burn', 'in', 'out'])
+
+/** Where a log is: no two logs of a block have the same index. */
+export type LogPlace = { readonly block: bigint; readonly logIndex: number }
+
+/** The next moves of the treasury behind a log, in the order of the chain, up to a block. */
+export const movesBehind = (
+  tx: Tx,
+  behind: LogPlace,
+  toBlock: bigint,
+  limit: number,
+): Promise<ChainMove[]> =>
+  tx
+    .select()
+    .from(chainMoves)
+    .where(
+      and(
+        withTreasury,
+        sql`(${chainMoves.block}, ${chainMoves.logIndex}) > (${behind.block.toString()}::bigint, ${behind.logIndex}::int)`,
+        lte(chainMoves.block, toBlock),
+      ),
+    )
+    .orderBy(asc(chainMoves.block), asc(chainMoves.logIndex))
+    .limit(limit)
+
+/** The moves of the treasury that have any of these keys. */
+export const movesOfKeys = async (tx: Tx, keys: readonly string[]): Promise<ChainMove[]> =>
+  keys.length === 0
+    ? []
+    : tx
+        .select()
+        .from(chainMoves)
+        .where(and(withTreasury, inArray(chainMoves.key, [...keys])))
+
+export const findMove = async (
+  tx: Tx,
+  txHash: string,
+  logIndex: number,
+): Promise<ChainMove | undefined> =>
+  (
+    await tx
+      .select()
+      .from(chainMoves)
+      .where(and(eq(chainMoves.txHash, txHash), eq(chainMoves.logIndex, logIndex)))
+  )[0]

@@ -9,10 +9,10 @@ import {
 } from 'bun:test'
 import { type Hex, zeroAddress } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
-import { typedTransfer } from '#shared/chain/erc3009'
 import { actors, refOf } from '#test/support/contracts'
 import { type BooksFixture, openBooksFixture } from '../test-support'
 import { readChain } from './chain'
+import { moveSigned } from './test-support'
 
 setDefaultTimeout(60_000)
 
@@ -41,20 +41,6 @@ const read = async () => {
 }
 const relay = (functionName: 'topUp' | 'repayFor', args: readonly unknown[]) =>
   fixture.chain.send('relayer', 'creditLine', functionName, args as never)
-
-/** Moves AUSD as its owner signed it, whoever submits it. */
-async function moveSigned(from: 'ana' | 'treasury', to: Hex, value: bigint, nonce: Hex) {
-  const domain = {
-    ...{ name: 'Agora Dollar', version: '1', chainId: 10143 },
-    verifyingContract: fixture.place.ausd,
-  }
-  const terms = { ...{ from: actors[from].address, to, value: `${value}`, nonce } }
-  const times = { validAfter: '0', validBefore: '99999999999' }
-  const typed = typedTransfer(domain, { ...terms, ...times })
-  const signature = await actors[from].signTypedData(typed)
-  const args = [actors[from].address, to, value, 0n, 99_999_999_999n, nonce, signature] as const
-  await fixture.chain.send('budi', 'ausd', 'transferWithAuthorization', args as never)
-}
 
 describe('what moved on the chain', () => {
   let since = 0
@@ -112,8 +98,8 @@ describe('what moved on the chain', () => {
 
   test('with the treasury: signed transfers by their authorization, plain ones by nothing', async () => {
     const nonce = `0x${'Ab'.repeat(32)}` as Hex
-    await moveSigned('ana', treasury, 7n * oneAusd, nonce)
-    await moveSigned('treasury', ana, 2n * oneAusd, nonce)
+    await moveSigned(fixture, 'ana', treasury, { micro: 7n * oneAusd, nonce })
+    await moveSigned(fixture, 'treasury', ana, { micro: 2n * oneAusd, nonce })
     await fixture.chain.send('budi', 'ausd', 'transfer', [treasury, oneAusd])
     await fixture.chain.send('treasury', 'ausd', 'transfer', [ana, 3n * oneAusd])
     await fixture.chain.send('budi', 'ausd', 'transfer', [treasury, 0n])

@@ -32,6 +32,17 @@ export async function advance(
   return moved.length === 1
 }
 
+/** Moves a checkpoint on to a block, never back. */
+export const noteBlock = (tx: Tx, source: string, block: bigint, readTo: Date) =>
+  tx
+    .insert(checkpoints)
+    .values({ source, block, readTo })
+    .onConflictDoUpdate({
+      target: checkpoints.source,
+      set: { block, readTo, notedAt: sql`now()` },
+      setWhere: sql`checkpoints.block < excluded.block`,
+    })
+
 /** Notes up to which moment a source was read; a moment that has passed moves nothing back. */
 export const noteRead = (tx: Tx, source: string, readTo: Date) =>
   tx

@@ -1,0 +1,37 @@
+import type { Tx } from '#shared/db/open'
+import { book } from '#shared/ledger/journal.store'
+import { difference, type Position } from '#shared/ledger/position'
+import { journal } from '../schema.store'
+import { type Booked, bookedOn, standingPostings } from './journal.store'
+
+/** What an item should come to in the books' own journal, and what happened to it. */
+export type Wanted = { readonly event: string; readonly lines: Position }
+
+/**
+ * Books what is missing for each item to come to what it should; nothing when it does. An item that
+ * should come to nothing has its postings reversed one by one. Must run within `withJournal`: that is
+ * why a second copy, or a repeat after a kill, books nothing twice.
+ */
+export async function settle(
+  tx: Tx,
+  items: readonly string[],
+  wantedOf: (item: string, booked: Booked) => Wanted | undefined,
+): Promise<void> {
+  const booked = await bookedOn(tx, items)
+  for (const item of items) {
+    const before = booked.get(item) ?? { lines: [], isAccepted: false }
+    const wanted = wantedOf(item, before)
+    if (!wanted) continue
+    const { event, lines } = wanted
+    if (lines.length > 0)
+      await book(tx, journal, { event, item, lines: difference(before.lines, lines) })
+    else if (booked.has(item)) await reverse(tx, item, event)
+  }
+}
+
+async function reverse(tx: Tx, item: string, event: string): Promise<void> {
+  for (const [reverses, lines] of await standingPostings(tx, item)) {
+    const back = lines.map(({ account, asset, amount }) => ({ account, asset, amount: -amount }))
+    await book(tx, journal, { event, item, lines: back, reverses })
+  }
+}

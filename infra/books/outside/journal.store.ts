@@ -1,0 +1,56 @@
+import { eq, inArray, sql } from 'drizzle-orm'
+import { lockNamed } from '#shared/db/lock'
+import type { Database, Tx } from '#shared/db/open'
+import type { Line } from '#shared/ledger/position'
+import { journal } from '../schema.store'
+
+/**
+ * A transaction that decides what is booked here; one at a time, of all copies, from its first
+ * statement on: what it reads is what every earlier one wrote.
+ */
+export const withJournal = <T>(database: Database, work: (tx: Tx) => Promise<T>): Promise<T> =>
+  database.transaction(async (tx) => {
+    await lockNamed(tx, 'books:journal')
+    return work(tx)
+  })
+
+/** What is booked on items, and whether a person accepted it. */
+export type Booked = { readonly lines: Line[]; readonly isAccepted: boolean }
+
+/** What a person's word for an item begins with, in the journal. */
+export const acceptedEvent = 'accepted as capital'
+
+export async function bookedOn(tx: Tx, items: readonly string[]): Promise<Map<string, Booked>> {
+  if (items.length === 0) return new Map()
+  const rows = await tx
+    .select({
+      ...{ item: journal.item, account: journal.account, asset: journal.asset },
+      amount: sql<string>`sum(${journal.amount})::text`,
+      isAccepted: sql<boolean>`bool_or(starts_with(${journal.event}, ${acceptedEvent}))`,
+    })
+    .from(journal)
+    .where(inArray(journal.item, [...items]))
+    .groupBy(journal.item, journal.account, journal.asset)
+  const byItem = Map.groupBy(rows, ({ item }) => item)
+  return new Map(
+    [...byItem].map(([item, own]) => [
+      item,
+      {
+        lines: own.map(({ account, asset, amount }) => ({
+          account,
+          asset,
+          amount: BigInt(amount),
+        })),
+        isAccepted: own.some(({ isAccepted }) => isAccepted),
+      },
+    ]),
+  )
+}
+
+/** The postings of an item that nothing has taken back yet, each with its lines. */
+export async function standingPostings(tx: Tx, item: string): Promise<Map<string, Line[]>> {
+  const rows = await tx.select().from(journal).where(eq(journal.item, item))
+  const reversed = new Set(rows.map(({ reverses }) => reverses))
+  const standing = rows.filter(({ posting, reverses }) => !reverses && !reversed.has(posting))
+  return Map.groupBy(standing, ({ posting }) => posting)
+}

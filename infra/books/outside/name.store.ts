@@ -1,0 +1,32 @@
+import { inArray, sql } from 'drizzle-orm'
+import type { Tx } from '#shared/db/open'
+import { names } from '../schema.store'
+
+export type Name = typeof names.$inferInsert
+
+const rowsMax = 1_000
+
+/** Whoever names a key last is right: it may have been named before its row was there. */
+export async function noteNames(tx: Tx, rows: readonly Name[]): Promise<void> {
+  const unique = [...new Map(rows.map((row) => [row.key, row])).values()]
+  for (let start = 0; start < unique.length; start += rowsMax)
+    await tx
+      .insert(names)
+      .values(unique.slice(start, start + rowsMax))
+      .onConflictDoUpdate({
+        target: names.key,
+        set: { kind: sql`excluded.kind`, item: sql`excluded.item`, part: sql`excluded.part` },
+        setWhere: sql`(names.kind, names.item, names.part)
+          is distinct from (excluded.kind, excluded.item, excluded.part)`,
+      })
+}
+
+/** Which of these keys have a name. */
+export async function namedAmong(tx: Tx, keys: readonly string[]): Promise<Set<string>> {
+  if (keys.length === 0) return new Set()
+  const rows = await tx
+    .select({ key: names.key })
+    .from(names)
+    .where(inArray(names.key, [...keys]))
+  return new Set(rows.map(({ key }) => key))
+}

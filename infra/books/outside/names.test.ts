@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { refOf } from '#shared/chain/ref'
+import { actors } from '#test/support/contracts'
+import { type BooksFixture, openBooksFixture } from '../test-support'
+import { readNames } from './names'
+import { insertCashout, insertPayment, nonceOf } from './test-support'
+
+setDefaultTimeout(60_000)
+
+let fixture: BooksFixture
+beforeAll(async () => {
+  fixture = await openBooksFixture()
+})
+afterAll(() => fixture.close())
+
+type Row = { key: string; kind: string; item: string; part: number }
+const namesOf = async (item: string) =>
+  (
+    await fixture.admin<Row[]>`
+      select * from books.names where item = ${item} order by kind desc, part`
+  ).map(({ key, kind, part }) => [kind, part, key])
+
+test('a payment by the ref of each of its parts, also of one that came later', async () => {
+  await insertPayment(fixture.admin, 'pay_1')
+  await readNames(fixture.copy())
+  expect(await namesOf('pay_1')).toEqual([['ref', 0, refOf('pay_1')]])
+  await fixture.admin`update payments.payments set part = 2 where id = 'pay_1'`
+  await readNames(fixture.copy())
+  expect(await namesOf('pay_1')).toEqual([
+    ['ref', 0, refOf('pay_1')],
+    ['ref', 1, refOf('pay_1.1')],
+    ['ref', 2, refOf('pay_1.2')],
+  ])
+})
+
+test('a cash-out by the authorizations of its take and of its return, in lower case', async () => {
+  const nonce = nonceOf('take')
+  const authorizer = actors.ana.address
+  await insertCashout(fixture.admin, 'out_1', {
+    authorizer,
+    nonce: `0x${nonce.slice(2).toUpperCase()}`,
+  })
+  await readNames(fixture.copy())
+  expect(await namesOf('out_1')).toEqual([
+    ['take', 0, `${authorizer}:${nonce}`.toLowerCase()],
+    ['return', 0, `${actors.treasury.address}:${refOf('return:out_1')}`.toLowerCase()],
+  ])
+})
+
+test('everything, however many changed at the same moment, once and by two copies', async () => {
+  await fixture.admin`
+    insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd,
+      fiat_minor, ausd_micro, quote_id, taken_by, account)
+    select 'many_' || n, 'topup', 'opening', '0x1', 'USD/IDR', 'IDR', 1, 1, 1, 'many ' || n, 'x', 'ID'
+    from generate_series(1, 1200) n`
+  // All at one moment: only their ids tell them apart.
+  await fixture.admin`alter table payments.payments disable trigger stamp_change`
+  await fixture.admin`update payments.payments set changed_at = '2026-01-01' where id like 'many_%'`
+  await fixture.admin`alter table payments.payments enable trigger stamp_change`
+  await fixture.admin`truncate books.names, books.checkpoints`
+  await Promise.all([readNames(fixture.copy()), readNames(fixture.copy())])
+  const [count] = await fixture.admin`
+    select count(*)::int as count from books.names where item like 'many_%'`
+  expect(count!.count).toBe(1_200)
+})
+
+test('and no more than what changed since, with a margin', async () => {
+  await fixture.admin`truncate books.names`
+  await fixture.admin`
+    update books.checkpoints set read_to = read_to + interval '3 minutes'
+    where source like 'names:%'`
+  await readNames(fixture.copy())
+  expect(await namesOf('pay_1')).toEqual([])
+  await fixture.admin`update payments.payments set changed_at = now() where id = 'pay_1'`
+  await fixture.admin`
+    update books.checkpoints set read_to = now() where source like 'names:%'`
+  await readNames(fixture.copy())
+  expect(await namesOf('pay_1')).toHaveLength(3)
+})

@@ -1,0 +1,80 @@
+import type { Address } from 'viem'
+import { refOf } from '#shared/chain/ref'
+import type { BooksContext } from '../context'
+import { movesOfKeys } from './chain-move.store'
+import { findCheckpoint, noteRead } from './checkpoint.store'
+import { withJournal } from './journal.store'
+import { type Name, noteNames } from './name.store'
+import { bookMoves } from './treasury'
+
+/** A row says when it changed before its transaction commits: so much is read again. */
+const overlapMs = 120_000
+const rowsMax = 500
+
+type Row = { readonly id: string; readonly at: string }
+type Source<R extends Row> = {
+  readonly name: string
+  /** The next rows behind a moment and an id, in that order. */
+  readonly next: (at: string, id: string) => Promise<R[]>
+  readonly namesOf: (row: R) => Name[]
+}
+
+/** Names what changed since the checkpoint: by which words the outside has it. */
+export async function readNames(context: BooksContext): Promise<void> {
+  const { sql, place } = context
+  await readSource(context, {
+    name: 'names:payments',
+    next: (at, id) => sql<PaymentRow[]>`
+      select id, part, ${asText(sql)} as at from payments.payments
+      where (changed_at, id) > (${at}::text::timestamptz, ${id}) order by changed_at, id limit ${rowsMax}`,
+    namesOf: namesOfPayment,
+  })
+  await readSource(context, {
+    name: 'names:payouts',
+    next: (at, id) => sql<CashoutRow[]>`
+      select id, authorizer, authorization_nonce as nonce, ${asText(sql)} as at from payouts.payouts
+      where (changed_at, id) > (${at}::text::timestamptz, ${id}) order by changed_at, id limit ${rowsMax}`,
+    namesOf: (row) => namesOfCashout(row, place.treasury),
+  })
+}
+
+/** Exactly, whatever the driver makes of times. */
+const asText = (sql: BooksContext['sql']) => sql`changed_at::text`
+
+/** One source, rows and checkpoint together; what was unexplained and is named now is reversed. */
+async function readSource<R extends Row>(context: BooksContext, source: Source<R>): Promise<void> {
+  const { sql, database } = context
+  const noted = await database.read((db) => findCheckpoint(db, source.name))
+  const [clock] = await sql<{ now: Date }[]>`select now() as now`
+  let at = noted ? new Date(noted.readTo.getTime() - overlapMs).toISOString() : '-infinity'
+  let id = ''
+  for (;;) {
+    const rows = await source.next(at, id)
+    const last = rows.at(-1)
+    const names = rows.flatMap(source.namesOf)
+    await withJournal(database, async (tx) => {
+      await noteNames(tx, names)
+      const keys = names.filter(({ kind }) => kind !== 'ref').map(({ key }) => key)
+      await bookMoves(tx, context, await movesOfKeys(tx, keys))
+      if (rows.length < rowsMax) await noteRead(tx, source.name, clock!.now)
+    })
+    if (!last || rows.length < rowsMax) return
+    at = last.at
+    id = last.id
+  }
+}
+
+type PaymentRow = Row & { readonly part: number }
+type CashoutRow = Row & { readonly authorizer: Address; readonly nonce: string }
+
+/** A payment has a ref for itself and for each remainder. */
+const namesOfPayment = ({ id: item, part: last }: PaymentRow): Name[] =>
+  Array.from({ length: last + 1 }, (_, part) => ({
+    ...{ key: refOf(part === 0 ? item : `${item}.${part}`), kind: 'ref', item, part },
+  }))
+
+/** A cash-out is taken as its owner signed it, and returned as the treasury signs it. */
+const namesOfCashout = ({ id: item, authorizer, nonce }: CashoutRow, treasury: string): Name[] => [
+  { key: `${authorizer}:${nonce}`.toLowerCase(), kind: 'take', item },
+  { key: `${treasury}:${refOf(`return:${item}`)}`.toLowerCase(), kind: 'return', item },
+]

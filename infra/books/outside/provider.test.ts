@@ -1,0 +1,193 @@
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
+import { waitUntil } from '#infra/local/wait'
+import {
+  openSandboxFixture,
+  payoutBody,
+  type SandboxFixture,
+  sessionBody,
+} from '#test/support/sandbox'
+import type { BooksContext } from '../context'
+import { type BooksFixture, openBooksFixture } from '../test-support'
+import { ownReference, readProvider } from './provider'
+import { insertPayment, journalOf } from './test-support'
+
+setDefaultTimeout(60_000)
+
+let sandbox: SandboxFixture
+let fixture: BooksFixture
+const keys = { ID: 'key-id', MY: 'key-my' }
+beforeAll(async () => {
+  sandbox = await openSandboxFixture()
+  fixture = await openBooksFixture({ url: sandbox.url, keys, requestsPerMinute: 60_000 })
+  await insertPayment(fixture.admin, 'pay_first')
+})
+afterAll(async () => {
+  await fixture.close()
+  await sandbox[Symbol.asyncDispose]()
+})
+beforeEach(() => sandbox.control('faults', {}))
+
+const read = (change: Partial<BooksContext> = {}) => readProvider(fixture.copy(change))
+const rows = (where = '%') =>
+  fixture.admin`
+    select account, type, status, reference, product_id as "productId", currency,
+      amount_minor as amount, fee_minor as fee
+    from books.provider_moves where reference like ${where} order by created_at, product_id`
+const id = (letter: string) => `pay_${letter.repeat(22)}`
+const paid = async (reference_id: string, account: 'ID' | 'MY' = 'ID', amount = 150_000) => {
+  const place = account === 'ID' ? {} : { currency: 'MYR', country: 'MY' }
+  const body = sessionBody({ reference_id, amount, ...place })
+  const session = await sandbox.call(account, '/sessions', body)
+  const path = `sessions/${session.json.payment_session_id}/pay`
+  return (await sandbox.control(path, account === 'ID' ? { channel_code: 'DANA' } : {})).json
+}
+const paidOut = async (accountNumber: string, status: string) => {
+  const headers = { 'idempotency-key': crypto.randomUUID() }
+  const { json } = await sandbox.call('ID', '/v2/payouts', payoutBody(accountNumber), headers)
+  const path = `/v2/payouts/${json.id}`
+  await waitUntil(status, async () => (await sandbox.get('ID', path)).json.status === status)
+  return json
+}
+
+test('what moved at both accounts is noted with our reference, whatever it is', async () => {
+  const payment = await paid(id('a'))
+  expect(payment.reference_id).not.toBe(id('a'))
+  await sandbox.control(`payments/${payment.payment_id}/refund`, {
+    reference_id: `ordered-${id('a')}`,
+  })
+  await paid(id('b'), 'MY', 12.34)
+  await paid('of-another-shop')
+  const payout = await paidOut('1234567890', 'SUCCEEDED')
+  await read()
+  const common = { account: 'ID', status: 'succeeded', currency: 'IDR', fee: '0' }
+  expect(await rows(id('a'))).toMatchObject([
+    { ...common, type: 'payment', productId: payment.payment_id, amount: '150000' },
+    { ...common, type: 'refund', reference: id('a'), amount: '150000' },
+  ])
+  expect(await rows(id('b'))).toMatchObject([
+    { account: 'MY', type: 'payment', currency: 'MYR', amount: '1234' },
+  ])
+  expect(await rows('of-another-shop_%')).toHaveLength(1)
+  expect(await rows(payout.reference_id)).toMatchObject([
+    { ...common, type: 'payout', productId: payout.id, amount: '250000' },
+  ])
+})
+
+test('a row that changes is noted anew; one that does not stays as it was read', async () => {
+  const payment = await paid(id('c'))
+  const path = `payments/${payment.payment_id}/chargeback`
+  const chargeback = (await sandbox.control(path, { status: 'PENDING' })).json
+  await read()
+  const readAt = async () =>
+    (
+      await fixture.admin`
+        select type, status, read_at from books.provider_moves
+        where reference = ${id('c')} order by type desc`
+    ).map(({ type, status, read_at }) => ({ type, status, at: (read_at as Date).getTime() }))
+  const before = await readAt()
+  await sandbox.control(`chargebacks/${chargeback.id}`, { status: 'REVERSED' })
+  await Promise.all([read(), read()])
+  const after = await readAt()
+  expect(after[0]).toEqual(before[0]!)
+  expect(before[1]).toMatchObject({ type: 'chargeback', status: 'pending' })
+  expect(after[1]).toMatchObject({ type: 'chargeback', status: 'reversed' })
+  expect(after[1]!.at).toBeGreaterThan(before[1]!.at)
+})
+
+describe('the fee of the provider', () => {
+  test('is booked once, on the account that paid it', async () => {
+    await sandbox.control('fees', { bps: 200 })
+    const payment = await paid(id('d'))
+    await paid(id('e'), 'MY', 10)
+    const failed = await paidOut('999999', 'FAILED')
+    await Promise.all([read(), read(), read()])
+    await read()
+    const itemsOf = async (reference: string) =>
+      (
+        await fixture.admin`
+          select account || ':' || transaction_id as item from books.provider_moves
+          where reference = ${reference}`
+      ).map(({ item }) => item as string)
+    const booked = async (reference: string) => journalOf(fixture.admin, await itemsOf(reference))
+    expect(await booked(id('d'))).toMatchObject([
+      { event: 'fee', lines: { fees: 3_330n, provider_id: -3_330n } },
+    ])
+    expect(await booked(id('e'))).toMatchObject([{ lines: { fees: 22n, provider_my: -22n } }])
+    expect(await booked(failed.reference_id)).toEqual([])
+    expect((await rows(id('d')))[0]).toMatchObject({ productId: payment.payment_id, fee: '3330' })
+    await sandbox.control('fees', { bps: 0 })
+  })
+
+  test('of a payout that comes back is taken back, by a posting that says so', async () => {
+    await sandbox.control('fees', { bps: 200 })
+    const payout = await paidOut('1234567890', 'SUCCEEDED')
+    await read()
+    await sandbox.control(`payouts/${payout.id}/reverse`)
+    await read()
+    const [{ item }] = (await fixture.admin`
+      select account || ':' || transaction_id as item from books.provider_moves
+      where reference = ${payout.reference_id}`) as unknown as [{ item: string }]
+    expect(await journalOf(fixture.admin, [item])).toEqual([
+      { event: 'fee', item, reverses: false, lines: { fees: 5_550n, provider_id: -5_550n } },
+      { event: 'fee', item, reverses: true, lines: { fees: -5_550n, provider_id: 5_550n } },
+    ])
+    await sandbox.control('fees', { bps: 0 })
+  })
+})
+
+describe('the list is read', () => {
+  const readTo = async (source = 'provider:ID') =>
+    (await fixture.admin`select read_to from books.checkpoints where source = ${source}`)[0]!
+      .read_to as Date
+
+  test('from the checkpoint less a margin, so that what shows late is not missed', async () => {
+    await read()
+    await sandbox.control('faults', { api: { listDelayMs: 1_500 } })
+    await paid(id('f'))
+    await read()
+    expect(await rows(id('f'))).toHaveLength(0)
+    await waitUntil('the late row', async () => {
+      await read()
+      return (await rows(id('f'))).length === 1
+    })
+    const hourMs = 3_600_000
+    await read({ clock: () => Date.now() + hourMs })
+    expect((await readTo()).getTime()).toBeGreaterThan(Date.now() + hourMs - 60_000)
+  })
+
+  test('whole or not at all: a failure moves no checkpoint', async () => {
+    const before = await readTo()
+    for (const api of [{ forbidList: 1 }, { rateLimitRate: 1 }, { errorRate: 1 }]) {
+      await sandbox.control('faults', { api })
+      await expect(read({ clock: () => Date.now() + 7_200_000 })).rejects.toThrow()
+      await sandbox.control('faults', {})
+    }
+    expect(await readTo()).toEqual(before)
+  })
+
+  test('not at all without a provider', async () => {
+    await fixture.admin`truncate books.checkpoints`
+    await read({ provider: undefined })
+    expect(await fixture.admin`select * from books.checkpoints`).toHaveLength(0)
+  })
+})
+
+test.each([
+  [id('x'), id('x')],
+  [`${id('x')}_1f2e-1`, id('x')],
+  [`ordered-${id('x')}`, id('x')],
+  [`${id('x')}0`, `${id('x')}0`],
+  [`x${id('x')}`, `x${id('x')}`],
+  ['pay_short_1', 'pay_short_1'],
+  [null, null],
+])('the reference %p is %p to us', (given, own) => {
+  expect(ownReference(given)).toBe(own)
+})

@@ -1,0 +1,102 @@
+import type { Tx } from '#shared/db/open'
+import { openLog } from '#shared/log'
+import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
+import { openProviderClient } from '#shared/provider/client'
+import { type Listed, listAllTransactions } from '#shared/provider/transactions'
+import type { BooksContext } from '../context'
+import { settle } from './booking'
+import { findCheckpoint, noteRead } from './checkpoint.store'
+import { withJournal } from './journal.store'
+import { feeOf } from './positions'
+import { noteMoves, type ProviderMove } from './provider-move.store'
+
+/** A row shows late: so much of what was read before is read again. */
+const overlapMs = 2 * 3_600_000
+/** Once a day more: a fee may come without the row saying that it changed. */
+const deepEveryMs = 86_400_000
+const deepMs = 7 * 86_400_000
+/** The provider's clock and ours may differ, and so may the moments at which a thing began. */
+const marginMs = 3_600_000
+const rowsMax = 500
+
+/** Reads what changed at the provider since the checkpoint, both accounts, every type. */
+export async function readProvider(context: BooksContext): Promise<void> {
+  for (const account of providerAccounts) await readAccount(context, account)
+}
+
+async function readAccount(context: BooksContext, account: ProviderAccount): Promise<void> {
+  const { database, provider, clock } = context
+  if (!provider) return
+  const { url: baseUrl, keys, requestsPerMinute } = provider
+  const log = openLog('operator', 'silent')
+  const client = openProviderClient({
+    ...{ baseUrl, secretKey: keys[account], account, requestsPerMinute, log },
+  })
+  const sources = [`provider:${account}`, `provider:${account}:deep`] as const
+  const [noted, deep] = await Promise.all(
+    sources.map((source) => database.read((db) => findCheckpoint(db, source))),
+  )
+  const readTo = new Date(clock())
+  const isDeep = !deep || deep.readTo.getTime() + deepEveryMs <= readTo.getTime()
+  const sinceMs = noted
+    ? noted.readTo.getTime() - (isDeep ? deepMs : overlapMs)
+    : await beginningMs(context, account)
+  const listed = await listAllTransactions(client, {
+    types: [],
+    updatedFrom: new Date(sinceMs),
+    updatedTo: new Date(readTo.getTime() + marginMs),
+  })
+  // What changed while pages were read may have come twice: the later one is right.
+  const rows = [...new Map(listed.map((row) => [row.transactionId, row])).values()]
+  for (let start = 0; start === 0 || start < rows.length; start += rowsMax) {
+    const some = rows.slice(start, start + rowsMax)
+    await withJournal(database, async (tx) => {
+      await bookFees(
+        tx,
+        await noteMoves(
+          tx,
+          some.map((row) => moveOf(account, row, readTo)),
+        ),
+      )
+      if (start + rowsMax < rows.length) return
+      await noteRead(tx, sources[0], readTo)
+      if (isDeep) await noteRead(tx, sources[1], readTo)
+    })
+  }
+}
+
+/** What the provider kept: no service books it. */
+async function bookFees(tx: Tx, moves: readonly ProviderMove[]): Promise<void> {
+  const byItem = new Map(moves.map((move) => [`${move.account}:${move.transactionId}`, move]))
+  await settle(tx, [...byItem.keys()], (item) => {
+    const lines = feeOf(byItem.get(item)!)
+    return lines && { event: 'fee', lines }
+  })
+}
+
+/** When the books of an account begin: a day before its first row of ours. */
+export async function beginningMs({ sql, clock }: BooksContext, account: ProviderAccount) {
+  const [first] = await sql<{ ms: number | null }[]>`
+    select (extract(epoch from min(at)) * 1000)::float8 as ms from (
+      select min(created_at) as at from payments.payments where account = ${account}
+      union all
+      select min(created_at) from payouts.payouts where ${account} = 'ID'
+    ) as firsts`
+  return (first?.ms ?? clock()) - 86_400_000
+}
+
+const moveOf = (account: ProviderAccount, row: Listed, readAt: Date) => ({
+  ...{ account, transactionId: row.transactionId, type: row.type, status: row.status },
+  ...{ productId: row.productId, currency: row.currency, amountMinor: row.amountMinor },
+  ...{ feeMinor: row.feeMinor, createdAt: row.created, changedAt: row.updated, readAt },
+  reference: ownReference(row.reference),
+})
+
+/**
+ * Ours: the provider puts `_` and the attempt behind the id of a payment, and a refund that we ordered
+ * has `ordered-` before it. Whatever else is there is somebody else's, and stays as it is.
+ */
+export function ownReference(reference: string | null): string | null {
+  const [, id] = /^(?:ordered-)?(pay_[A-Za-z0-9_-]{22})(?:_.*)?$/s.exec(reference ?? '') ?? []
+  return id ?? reference
+}

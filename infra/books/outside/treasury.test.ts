@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Hex } from 'viem'
+import { refOf } from '#shared/chain/ref'
+import { actors } from '#test/support/contracts'
+import { readOutside } from '../read'
+import { type BooksFixture, openBooksFixture } from '../test-support'
+import { acceptAsCapital } from './accept'
+import { insertCashout, journalOf, moveSigned, nonceOf } from './test-support'
+import { graceMs } from './treasury'
+
+setDefaultTimeout(60_000)
+
+const treasury = actors.treasury.address
+const ana = actors.ana.address
+let fixture: BooksFixture
+beforeAll(async () => {
+  fixture = await openBooksFixture()
+  await fixture.finalize()
+  await readOutside(fixture.copy())
+})
+afterAll(() => fixture.close())
+
+/** Reads as if so much time had passed since the last block, several copies at once. */
+async function read({ afterMs = 0, copies = 1 } = {}) {
+  await fixture.finalize()
+  const { timestamp } = await fixture.chain.client.getBlock()
+  fixture.now.aheadMs = Number(timestamp) * 1_000 - Date.now() + afterMs
+  await Promise.all(Array.from({ length: copies }, () => readOutside(fixture.copy())))
+}
+const laterMs = graceMs + 60_000
+const newest = async () => {
+  const [row] = await fixture.admin<{ tx_hash: Hex; log_index: number }[]>`
+    select * from books.chain_moves order by block desc, log_index desc limit 1`
+  return `${row!.tx_hash}:${row!.log_index}`
+}
+const booked = async (item: string) => journalOf(fixture.admin, [item])
+const transferIn = async (micro: bigint) => {
+  await fixture.chain.send('budi', 'ausd', 'transfer', [treasury, micro])
+  await read()
+  return newest()
+}
+const unexplained = (item: string, micro: bigint) => ({
+  ...{ event: 'unexplained', item, reverses: false },
+  lines: { treasury: micro, suspense: -micro },
+})
+
+describe('the books of the treasury have', () => {
+  test('what was made for it as capital, once, also of three copies', async () => {
+    await fixture.chain.send('admin', 'ausd', 'mint', [treasury, 11n])
+    await read({ copies: 3 })
+    const item = await newest()
+    expect(await booked(item)).toEqual([
+      { event: 'mint', item, reverses: false, lines: { treasury: 11n, capital: -11n } },
+    ])
+    await fixture.admin`truncate books.checkpoints`
+    await read({ copies: 2 })
+    expect(await booked(item)).toHaveLength(1)
+  })
+
+  test('what its key put into the pool, and what came back of it', async () => {
+    await fixture.chain.send('treasury', 'creditLine', 'fundLiquidity', [9n])
+    await read()
+    const item = await newest()
+    expect((await booked(item)).map(({ lines }) => lines)).toEqual([
+      { treasury: -9n, credit_line: 9n },
+    ])
+  })
+
+  test('a transfer that nothing explains in suspense, once its row has had its time', async () => {
+    const item = await transferIn(7n)
+    expect(await booked(item)).toEqual([])
+    await read({ afterMs: laterMs, copies: 3 })
+    expect(await booked(item)).toEqual([unexplained(item, 7n)])
+    await read({ afterMs: 2 * laterMs })
+    expect(await booked(item)).toHaveLength(1)
+  })
+
+  test('nothing of a take that a row explains, nor of what is booked by a service', async () => {
+    const nonce = nonceOf('taken')
+    await insertCashout(fixture.admin, 'taken', { authorizer: ana, nonce })
+    await moveSigned(fixture, 'ana', treasury, { micro: 5n, nonce })
+    await fixture.chain.send('relayer', 'creditLine', 'topUp', [refOf('pay'), ana, 1_000n, false])
+    await read()
+    const before = (await journalOf(fixture.admin)).length
+    await read({ afterMs: laterMs })
+    expect(await journalOf(fixture.admin)).toHaveLength(before)
+  })
+
+  test('a take in suspense until its row comes, and nothing from then on', async () => {
+    const nonce = nonceOf('late')
+    await moveSigned(fixture, 'ana', treasury, { micro: 5n, nonce })
+    await read()
+    const item = await newest()
+    await read({ afterMs: laterMs })
+    expect(await booked(item)).toEqual([unexplained(item, 5n)])
+    await insertCashout(fixture.admin, 'late', { authorizer: ana, nonce })
+    await read({ afterMs: laterMs, copies: 3 })
+    expect(await booked(item)).toEqual([
+      unexplained(item, 5n),
+      { event: 'explained', item, reverses: true, lines: { treasury: -5n, suspense: 5n } },
+    ])
+    await read({ afterMs: 2 * laterMs })
+    expect(await booked(item)).toHaveLength(2)
+  })
+
+  test('the name of the transfer that would give it back', async () => {
+    const item = await transferIn(4n)
+    const key = `${treasury}:${refOf(`giveback:${item}`)}`.toLowerCase()
+    const [name] = await fixture.admin`select kind, item from books.names where key = ${key}`
+    expect(name).toEqual({ kind: 'giveback', item })
+    const nonce = refOf(`giveback:${item}`)
+    await moveSigned(fixture, 'treasury', actors.budi.address, { micro: 4n, nonce })
+    await read()
+    const out = await newest()
+    const [row] = await fixture.admin`
+      select key from books.chain_moves where tx_hash = ${out.split(':')[0]!}`
+    expect(row!.key).toBe(key)
+    await read({ afterMs: laterMs })
+    expect(await booked(out)).toEqual([])
+  })
+
+  test('nothing of what left unexplained: that is a difference for a person', async () => {
+    await fixture.chain.send('treasury', 'ausd', 'transfer', [ana, 3n])
+    await read({ afterMs: laterMs })
+    expect(await booked(await newest())).toEqual([])
+  })
+})
+
+describe('a person may accept as capital', () => {
+  const accept = (item: string, reason = 'sent by us') =>
+    acceptAsCapital(fixture.copy(), item, reason)
+
+  test('what came in, whether or not it is in suspense yet, once', async () => {
+    const item = await transferIn(21n)
+    await read({ afterMs: laterMs })
+    await accept(item.toUpperCase().replace('0X', '0x'))
+    await accept(item)
+    const moved = { event: 'accepted as capital: sent by us', item, reverses: false }
+    expect(await booked(item)).toEqual([
+      unexplained(item, 21n),
+      { ...moved, lines: { suspense: 21n, capital: -21n } },
+    ])
+    const other = await transferIn(22n)
+    await Promise.all([accept(other), accept(other)])
+    await read({ afterMs: laterMs })
+    expect(await booked(other)).toEqual([
+      { ...moved, item: other, lines: { treasury: 22n, capital: -22n } },
+    ])
+    await fixture.admin`delete from books.checkpoints where source = 'treasury'`
+    await read({ afterMs: laterMs })
+    expect(await booked(item)).toHaveLength(2)
+    expect(await booked(other)).toHaveLength(1)
+  })
+
+  test('what went out', async () => {
+    await fixture.chain.send('treasury', 'ausd', 'transfer', [ana, 2n])
+    await read()
+    const item = await newest()
+    await accept(item)
+    expect((await booked(item))[0]!.lines).toEqual({ treasury: -2n, capital: 2n })
+  })
+
+  test('and all of it is taken back when a row explains it after all', async () => {
+    const nonce = nonceOf('accepted')
+    await moveSigned(fixture, 'ana', treasury, { micro: 8n, nonce })
+    await read()
+    const item = await newest()
+    await read({ afterMs: laterMs })
+    await accept(item)
+    await insertCashout(fixture.admin, 'accepted', { authorizer: ana, nonce })
+    await read({ afterMs: laterMs })
+    const sums = new Map<string, bigint>()
+    for (const { lines } of await booked(item))
+      for (const [account, amount] of Object.entries(lines))
+        sums.set(account, (sums.get(account) ?? 0n) + amount)
+    expect([...sums.values()]).toEqual([0n, 0n, 0n])
+    expect((await booked(item)).filter(({ reverses }) => reverses)).toHaveLength(2)
+  })
+
+  test('only what was read, what nothing explains, and with a reason', async () => {
+    const item = await transferIn(1n)
+    await expect(accept(item, ' ')).rejects.toThrow('say why')
+    await expect(accept('0x12:1')).rejects.toThrow('expected <tx hash>:<log index>')
+    await expect(accept(`0x${'0'.repeat(64)}:1`)).rejects.toThrow('was read')
+    const nonce = nonceOf('explained')
+    await insertCashout(fixture.admin, 'explained', { authorizer: ana, nonce })
+    await moveSigned(fixture, 'ana', treasury, { micro: 5n, nonce })
+    await read()
+    await expect(accept(await newest())).rejects.toThrow('is explained')
+    await fixture.chain.send('relayer', 'creditLine', 'topUp', [
+      refOf('credit'),
+      ana,
+      1_000n,
+      false,
+    ])
+    await read()
+    await expect(accept(await newest())).rejects.toThrow('is explained: it is booked as credit')
+  })
+})

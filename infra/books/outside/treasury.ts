@@ -1,0 +1,76 @@
+import { refOf } from '#shared/chain/ref'
+import type { Tx } from '#shared/db/open'
+import type { BooksContext } from '../context'
+import { settle } from './booking'
+import { type ChainMove, type LogPlace, movesBehind } from './chain-move.store'
+import { findCheckpoint, noteBlock } from './checkpoint.store'
+import { withJournal } from './journal.store'
+import { namedAmong, noteNames } from './name.store'
+import { booksOfMove, itemOf } from './positions'
+
+const source = 'treasury'
+/** The row of a cash-out is there before its take; so long a transfer may be without. */
+export const graceMs = 600_000
+const movesMax = 500
+
+/**
+ * Books what no service books of the treasury's AUSD: what was made for it, and what reached it
+ * unexplained. The checkpoint stays before the first move that may still be explained by itself.
+ */
+export async function bookTreasury(context: BooksContext, toBlock: bigint): Promise<void> {
+  const { database } = context
+  const noted = await database.read((db) => findCheckpoint(db, source))
+  let behind: LogPlace | undefined = { block: noted?.block ?? -1n, logIndex: maxLogIndex }
+  let waits = false
+  while (behind) {
+    const from: LogPlace = behind
+    behind = await withJournal(database, async (tx) => {
+      const moves = await movesBehind(tx, from, toBlock, movesMax)
+      const waiting = await bookMoves(tx, context, moves)
+      const last = moves.length === movesMax ? moves.at(-1) : undefined
+      const done = (waiting ?? last)?.block
+      if (!waits) await noteBlock(tx, source, done ? done - 1n : toBlock, new Date(context.clock()))
+      waits ||= waiting !== undefined
+      return last
+    })
+  }
+}
+
+/** Behind every log of a block. */
+const maxLogIndex = 2 ** 31 - 1
+
+/**
+ * Books moves as far as they are understood, and answers the first that may still be. Must run within
+ * `withJournal`: a name that comes later finds what was booked here.
+ */
+export async function bookMoves(
+  tx: Tx,
+  { place, clock }: Pick<BooksContext, 'place' | 'clock'>,
+  moves: readonly ChainMove[],
+): Promise<ChainMove | undefined> {
+  const named = await namedAmong(
+    tx,
+    moves.flatMap(({ key }) => key ?? []),
+  )
+  const byItem = new Map(moves.map((move) => [itemOf(move), move]))
+  const isRipe = ({ movedAt }: ChainMove) => movedAt.getTime() + graceMs <= clock()
+  await settle(tx, [...byItem.keys()], (item, { isAccepted }) => {
+    const move = byItem.get(item)!
+    const isNamed = move.key !== null && named.has(move.key)
+    const known = { isNamed, isAccepted, isRipe: isRipe(move) }
+    return booksOfMove(move, place.creditLine, known)
+  })
+  const unnamed = moves.filter(({ kind, key }) => kind === 'in' && !(key && named.has(key)))
+  await noteNames(
+    tx,
+    unnamed.map((move) => givebackOf(move, place.treasury)),
+  )
+  return unnamed.find((move) => !isRipe(move))
+}
+
+/** By which key the chain will have the transfer that gives it back to its sender. */
+function givebackOf(move: ChainMove, treasury: string) {
+  const item = itemOf(move)
+  const key = `${treasury}:${refOf(`giveback:${item}`)}`.toLowerCase()
+  return { key, kind: 'giveback' as const, item }
+}
