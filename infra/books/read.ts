@@ -1,6 +1,7 @@
 import type { BooksContext } from './context'
 import { readChain } from './outside/chain'
 import { readChainBalances } from './outside/chain-balances'
+import { bookLanes } from './outside/lanes'
 import { readNames } from './outside/names'
 import { readProvider } from './outside/provider'
 import { bookTreasury } from './outside/treasury'
@@ -11,9 +12,11 @@ import { bookTreasury } from './outside/treasury'
  */
 export async function readOutside(context: BooksContext): Promise<void> {
   const block = await readChain(context)
-  await readChainBalances(context, block)
+  const lanes = await readChainBalances(context, block)
   // Names come after the chain: what a row explained when it was read is not called unexplained.
   await readNames(context)
   await bookTreasury(context, block)
   await readProvider(context)
+  // Last, so that the relayer has had the time to book what was final.
+  await bookLanes(context, lanes)
 }

@@ -23,11 +23,12 @@ export async function openBooksFixture(provider?: ProviderPlace) {
     ...{ treasury: actors.treasury.address, deployBlock: 0n, logsRangeMax: 100n },
   }
   const now = { aheadMs: 0 }
+  const databaseUrl = server.urlAs('books', passwords.books)
   const opened: AsyncDisposable[] = []
   /** A copy of the job: several read the same database. */
   const copy = (change: Partial<BooksContext> = {}): BooksContext => {
     const made = openBooks({
-      ...{ databaseUrl: server.urlAs('books', passwords.books), place, provider },
+      ...{ databaseUrl, place, provider },
       ...{ log: openLog('operator', 'silent'), onFatal: () => {} },
       clock: () => Date.now() + now.aheadMs,
     })
@@ -37,6 +38,7 @@ export async function openBooksFixture(provider?: ProviderPlace) {
   return {
     chain,
     place,
+    databaseUrl,
     /** Postgres as its owner, who may write what the services would have written. */
     admin,
     /** How far the job's clock is ahead. */

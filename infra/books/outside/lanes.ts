@@ -1,0 +1,75 @@
+import { sql } from 'drizzle-orm'
+import type { Tx } from '#shared/db/open'
+import { pause } from '#shared/deadline'
+import { book } from '#shared/ledger/journal.store'
+import { position } from '#shared/ledger/position'
+import type { BooksContext } from '../context'
+import { journal } from '../schema.store'
+import { findBalance, noteBalance } from './balance.store'
+import type { LaneReading } from './chain-balances'
+import { withJournal } from './journal.store'
+
+/** The relayer concludes a transaction some moments after its block is final. */
+const triesMax = 5
+const betweenMs = 1_000
+
+/**
+ * Notes the coin of each lane as far as the relayer has booked what the lane spent, and books as
+ * capital what there is more: nobody else puts coin there. Less stays a difference for a person.
+ */
+export async function bookLanes(
+  { database }: BooksContext,
+  readings: readonly LaneReading[],
+): Promise<void> {
+  let left = readings
+  for (let tries = 0; left.length > 0 && tries < triesMax; tries++) {
+    if (tries > 0) await pause(betweenMs)
+    const behind: LaneReading[] = []
+    for (const reading of left)
+      if (!(await withJournal(database, (tx) => bookLane(tx, reading)))) behind.push(reading)
+    left = behind
+  }
+}
+
+/** False while the relayer has not booked as far as the chain had come. */
+async function bookLane(tx: Tx, reading: LaneReading): Promise<boolean> {
+  const { lane, block, wei, nonce, readAt } = reading
+  const place = `lane:${lane}`
+  const before = await findBalance(tx, place)
+  if (before?.block && before.block >= block) return true
+  const spent = await spentBy(tx, lane, { from: before?.nonce ?? 0, to: nonce })
+  if (spent === undefined) return false
+  const putInWei = wei - (before?.amount ?? 0n) + spent
+  if (putInWei > 0n)
+    await book(tx, journal, {
+      event: 'coin put in',
+      item: place,
+      lines: position([
+        { account: 'lanes', asset: 'MON', amount: putInWei },
+        { account: 'capital', asset: 'MON', amount: -putInWei },
+      ]),
+    })
+  await noteBalance(tx, { place, asset: 'MON', amount: wei, block, nonce, readAt })
+  return true
+}
+
+/**
+ * What the relayer booked for the nonces from `from` on and below `to`, in wei. Undefined until it has
+ * concluded every one that it gave out, or when the lane sent what the relayer knows nothing of.
+ */
+async function spentBy(
+  tx: Tx,
+  lane: string,
+  { from, to }: { from: number; to: number },
+): Promise<bigint | undefined> {
+  const [row] = await tx.execute<{ open: number; next: number; wei: string }>(sql`
+    select
+      (select count(*)::int from chain_relayer.transaction
+        where lane = ${lane} and nonce >= ${from} and nonce < ${to} and outcome is null) as open,
+      (select next_nonce from chain_relayer.lane where address = ${lane}) as next,
+      (select coalesce(-sum(j.amount), 0)::text from chain_relayer.transaction t
+        join chain_relayer.journal j on j.item = t.lane || ':' || t.nonce
+        where t.lane = ${lane} and t.nonce >= ${from} and t.nonce < ${to}
+          and j.account = 'lanes') as wei`)
+  return row && row.open === 0 && row.next >= to ? BigInt(row.wei) : undefined
+}
