@@ -173,6 +173,28 @@ describe('the list is read', () => {
     expect(await readTo()).toEqual(before)
   })
 
+  test('a long time day by day, so that what was read stays', async () => {
+    await fixture.admin`truncate books.checkpoints`
+    await fixture.admin`update payments.payments set created_at = now() - interval '5 days'`
+    const seen: string[] = []
+    const server = Bun.serve({
+      ...{ port: 0, hostname: '127.0.0.1' },
+      fetch: (request) => {
+        seen.push(new URL(request.url).searchParams.get('updated[gte]')!)
+        if (seen.length === 4) return Response.json({ error_code: 'X' }, { status: 403 })
+        return Response.json({ has_more: false, data: [] })
+      },
+    })
+    const provider = { url: server.url.origin, keys, requestsPerMinute: 60_000 }
+    await expect(read({ provider })).rejects.toThrow()
+    const dayMs = 86_400_000
+    const daysAgo = async () => Math.round((Date.now() - (await readTo()).getTime()) / dayMs)
+    expect(await daysAgo()).toBe(3)
+    await read({ provider })
+    expect(await daysAgo()).toBe(0)
+    await server.stop(true)
+  })
+
   test('not at all without a provider', async () => {
     await fixture.admin`truncate books.checkpoints`
     await read({ provider: undefined })

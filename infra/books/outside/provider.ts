@@ -1,3 +1,4 @@
+import type { ProviderPlace } from '#infra/ops/restore/provider'
 import type { Tx } from '#shared/db/open'
 import { openLog } from '#shared/log'
 import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
@@ -17,6 +18,8 @@ const deepEveryMs = 86_400_000
 const deepMs = 7 * 86_400_000
 /** The provider's clock and ours may differ, and so may the moments at which a thing began. */
 const marginMs = 3_600_000
+/** A long time is read in steps, each kept: the provider's limit of calls may end a first reading. */
+const stepMs = 86_400_000
 const rowsMax = 500
 
 /** Reads what changed at the provider since the checkpoint, both accounts, every type. */
@@ -27,40 +30,52 @@ export async function readProvider(context: BooksContext): Promise<void> {
 async function readAccount(context: BooksContext, account: ProviderAccount): Promise<void> {
   const { database, provider, clock } = context
   if (!provider) return
-  const { url: baseUrl, keys, requestsPerMinute } = provider
-  const log = openLog('operator', 'silent')
-  const client = openProviderClient({
-    ...{ baseUrl, secretKey: keys[account], account, requestsPerMinute, log },
-  })
+  const client = openAccount(provider, account)
   const sources = [`provider:${account}`, `provider:${account}:deep`] as const
   const [noted, deep] = await Promise.all(
     sources.map((source) => database.read((db) => findCheckpoint(db, source))),
   )
-  const readTo = new Date(clock())
-  const isDeep = !deep || deep.readTo.getTime() + deepEveryMs <= readTo.getTime()
+  const nowMs = clock()
+  const isDeep = !deep || deep.readTo.getTime() + deepEveryMs <= nowMs
   const sinceMs = noted
     ? noted.readTo.getTime() - (isDeep ? deepMs : overlapMs)
     : await beginningMs(context, account)
-  const listed = await listAllTransactions(client, {
-    types: [],
-    updatedFrom: new Date(sinceMs),
-    updatedTo: new Date(readTo.getTime() + marginMs),
+  const endMs = nowMs + marginMs
+  for (let fromMs = sinceMs; fromMs < endMs; fromMs += stepMs) {
+    const toMs = Math.min(fromMs + stepMs, endMs)
+    const window = { updatedFrom: new Date(fromMs), updatedTo: new Date(toMs) }
+    const listed = await listAllTransactions(client, { types: [], ...window })
+    await keep(context, account, listed, (tx) =>
+      noteRead(tx, sources[0], new Date(Math.min(toMs, nowMs))),
+    )
+  }
+  if (isDeep) await database.transaction((tx) => noteRead(tx, sources[1], new Date(nowMs)))
+}
+
+const openAccount = (
+  { url: baseUrl, keys, requestsPerMinute }: ProviderPlace,
+  account: ProviderAccount,
+) =>
+  openProviderClient({
+    ...{ baseUrl, secretKey: keys[account], account, requestsPerMinute },
+    log: openLog('operator', 'silent'),
   })
+
+/** Keeps a window, and that it was read with the last of its rows. */
+async function keep(
+  { database, clock }: BooksContext,
+  account: ProviderAccount,
+  listed: readonly Listed[],
+  note: (tx: Tx) => Promise<unknown>,
+): Promise<void> {
+  const readAt = new Date(clock())
   // What changed while pages were read may have come twice: the later one is right.
   const rows = [...new Map(listed.map((row) => [row.transactionId, row])).values()]
   for (let start = 0; start === 0 || start < rows.length; start += rowsMax) {
-    const some = rows.slice(start, start + rowsMax)
+    const some = rows.slice(start, start + rowsMax).map((row) => moveOf(account, row, readAt))
     await withJournal(database, async (tx) => {
-      await bookFees(
-        tx,
-        await noteMoves(
-          tx,
-          some.map((row) => moveOf(account, row, readTo)),
-        ),
-      )
-      if (start + rowsMax < rows.length) return
-      await noteRead(tx, sources[0], readTo)
-      if (isDeep) await noteRead(tx, sources[1], readTo)
+      await bookFees(tx, await noteMoves(tx, some))
+      if (start + rowsMax >= rows.length) await note(tx)
     })
   }
 }
