@@ -104,7 +104,7 @@ test('killed again and again, and then by two copies, all is there once', async 
     (_, value) => (typeof value === 'bigint' ? `${value}` : value),
   )
   let kills = 0
-  for (let calls = 30; ; calls = Math.ceil(calls * 1.15)) {
+  for (let calls = 30; ; calls = Math.ceil(calls * 1.4)) {
     counting.calls = { chain: 0, provider: 0 }
     const child = Bun.spawn([process.execPath, '-e', job], {
       ...{ cwd: repositoryDir, stdout: 'ignore', stderr: 'inherit' },

@@ -55,7 +55,11 @@ async function readSource<R extends Row>(context: BooksContext, source: Source<R
     await withJournal(database, async (tx) => {
       await noteNames(tx, names)
       const keys = names.filter(({ kind }) => kind !== 'ref').map(({ key }) => key)
-      await bookMoves(tx, context, await movesOfKeys(tx, keys))
+      await bookMoves(
+        tx,
+        { place: context.place, nowMs: context.clock() },
+        await movesOfKeys(tx, keys),
+      )
       if (rows.length < rowsMax) await noteRead(tx, source.name, clock!.now)
     })
     if (!last || rows.length < rowsMax) return

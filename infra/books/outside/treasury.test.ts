@@ -75,6 +75,15 @@ describe('the books of the treasury have', () => {
     expect(await booked(item)).toHaveLength(1)
   })
 
+  test('such a transfer, also on a chain whose clock is ahead of ours', async () => {
+    const item = await transferIn(7n)
+    await fixture.chain.warp(graceMs / 1_000)
+    await fixture.finalize()
+    fixture.now.aheadMs = 0
+    await readOutside(fixture.copy())
+    expect(await booked(item)).toEqual([unexplained(item, 7n)])
+  })
+
   test('nothing of a take that a row explains, nor of what is booked by a service', async () => {
     const nonce = nonceOf('taken')
     await insertCashout(fixture.admin, 'taken', { authorizer: ana, nonce })
