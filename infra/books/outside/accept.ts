@@ -1,9 +1,10 @@
 import type { BooksContext } from '../context'
 import { settle } from './booking'
-import { findMove } from './chain-move.store'
+import { findMove, movesOfKeys } from './chain-move.store'
 import { acceptedEvent, withJournal } from './journal.store'
 import { namedAmong } from './name.store'
 import { booksOfMove } from './positions'
+import { givebackOf } from './treasury'
 
 /** There is nothing to accept, for a reason that a person should read. */
 export class NotAcceptable extends Error {
@@ -26,6 +27,8 @@ export async function acceptAsCapital(
   await withJournal(database, async (tx) => {
     const move = await findMove(tx, txHash, Number(logIndex))
     if (!move) throw new NotAcceptable(`no transfer ${item} with the treasury was read`)
+    const [back] = await movesOfKeys(tx, [givebackOf(move, place.treasury).key])
+    if (back) throw new NotAcceptable(`${item} was given back in ${back.txHash}`)
     const isNamed = move.key !== null && (await namedAmong(tx, [move.key])).size > 0
     const known = { isNamed, isAccepted: true, isRipe: true }
     const books = booksOfMove(move, place.creditLine, known)

@@ -126,6 +126,8 @@ describe('the books of the treasury have', () => {
     expect(row!.key).toBe(key)
     await read({ afterMs: laterMs })
     expect(await booked(out)).toEqual([])
+    const accepting = acceptAsCapital(fixture.copy(), item, 'ours')
+    await expect(accepting).rejects.toThrow('was given back')
   })
 
   test('nothing of what left unexplained: that is a difference for a person', async () => {

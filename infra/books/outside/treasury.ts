@@ -73,7 +73,7 @@ export async function bookMoves(
 }
 
 /** By which key the chain will have the transfer that gives it back to its sender. */
-function givebackOf(move: ChainMove, treasury: string) {
+export function givebackOf(move: ChainMove, treasury: string) {
   const item = itemOf(move)
   const key = `${treasury}:${refOf(`giveback:${item}`)}`.toLowerCase()
   return { key, kind: 'giveback' as const, item }
