@@ -30,7 +30,7 @@ import { findWallet } from './refunds/refund.store'
 import { endOpenSettlement, maySettle } from './replace'
 
 type PaymentResult = { paymentId: string; checkoutUrl: string; fiat: string; ausd: string }
-type Quote = { pair: Pair; rate: string }
+type Quote = { pair: Pair; rate: string; spreadBps: number }
 
 /** What a top-up and a settlement ask for, and where they differ. */
 type PaymentRequest = {
@@ -167,6 +167,7 @@ function rowFor(
     wallet: request.wallet,
     pair: quote.pair,
     rateMinorPerUsd: BigInt(quote.rate),
+    spreadBps: quote.spreadBps,
     ...price,
     method: request.method,
     quoteId: request.quoteId,
@@ -283,6 +284,7 @@ async function askForCheckout(
         quote_id: payment.quoteId,
         taken_by: payment.takenBy,
         rate: payment.rateMinorPerUsd.toString(),
+        ...(payment.spreadBps > 0 ? { spread: String(payment.spreadBps) } : {}),
         ausd: payment.ausdMicro.toString(),
       },
     })

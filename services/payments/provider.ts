@@ -14,6 +14,8 @@ export type Promised = {
   readonly quote_id: string
   readonly taken_by: string
   readonly rate: string
+  /** Basis points; left out when there is none. */
+  readonly spread?: string
   readonly ausd: string
 }
 

@@ -55,12 +55,15 @@ async function answerFromRivals(
   return rivals.length > 0 ? refuse('authorization_conflict') : undefined
 }
 
+/** What a cash-out is worth by its quote. */
+type Terms = { fiatMinor: bigint; rate: bigint; spreadBps: number }
+
 /** All rules, in the order in which they are answered. */
 async function check(
   context: Context,
   asked: CashoutRequest,
   takenBy: string,
-): Promise<{ fiatMinor: bigint; rate: bigint } | { refused: RefusalCode }> {
+): Promise<Terms | { refused: RefusalCode }> {
   const nowSeconds = BigInt(toUnixSeconds(context.clock()))
   const refused = checkAuthorization(asked, { treasury: context.treasury, nowSeconds })
   if (refused) return refuse(refused)
@@ -75,7 +78,7 @@ async function check(
   if (BigInt(asked.authorization.value) > context.dayMicroMax)
     return refuse('amount_above_day_limit')
   if (chain) return refuse(chain)
-  return { ...price, rate: BigInt(quote.ok.rate) }
+  return { ...price, rate: BigInt(quote.ok.rate), spreadBps: quote.ok.spreadBps }
 }
 
 async function checkChannel(context: Context, asked: CashoutRequest, fiatMinor: bigint) {
@@ -106,7 +109,7 @@ async function checkOnChain({ ask }: Context, { authorization }: CashoutRequest)
 async function store(
   context: Context,
   asked: CashoutRequest,
-  terms: { fiatMinor: bigint; takenBy: string; rate: bigint },
+  terms: Terms & { takenBy: string },
 ): Promise<CreateAnswer> {
   const { quoteId, authorization, bank } = asked
   const id = uuidFor('payout', quoteId)
@@ -116,6 +119,7 @@ async function store(
     wallet: asked.wallet,
     state: 'taking' as const,
     rateMinorPerUsd: terms.rate,
+    spreadBps: terms.spreadBps,
     ausdMicro: BigInt(authorization.value),
     fiatMinor: terms.fiatMinor,
     quoteId,

@@ -163,6 +163,7 @@ function orderOf({ safe }: Context, cashout: Cashout): PayoutOrder {
       quote_id: cashout.quoteId,
       taken_by: cashout.takenBy,
       rate: cashout.rateMinorPerUsd.toString(),
+      ...(cashout.spreadBps > 0 ? { spread: String(cashout.spreadBps) } : {}),
       ausd: cashout.ausdMicro.toString(),
       authorization_nonce: cashout.authorizationNonce,
     },

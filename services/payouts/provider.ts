@@ -27,6 +27,8 @@ export type Promised = {
   readonly quote_id: string
   readonly taken_by: string
   readonly rate: string
+  /** Basis points; left out when there is none: an order is the same words for ever. */
+  readonly spread?: string
   readonly ausd: string
   readonly authorization_nonce: string
 }

@@ -25,10 +25,13 @@ describe('the configuration of pricing', () => {
     ['FIXED_RATES', 'USD/MYR=4.21', /FIXED_RATES must give whole numbers/],
     ['FIXED_RATES', 'USD/MYR=0', /FIXED_RATES must give numbers above 0/],
     ['RATE_BANDS', 'USD/MYR=200', /RATE_BANDS must give whole numbers/],
-    ['RATE_BANDS', 'USD/IDR=8000-600000', /RATE_BANDS must stay below 524288/],
+    ['RATE_BANDS', 'USD/IDR=8000-600000', /RATE_BANDS must stay below 131072/],
     ['QUOTE_TTL_MS', '300001', /QUOTE_TTL_MS must be 300000 at most/],
     ['QUOTE_SECRETS', 's'.repeat(31), /QUOTE_SECRETS must name secrets of 32 characters or more/],
     ['SPREADS_BPS', 'USD/MYR=-1', /SPREADS_BPS must give whole numbers/],
+    ['SPREADS_BPS', 'USD/IDR=512', /SPREADS_BPS must leave USD\/IDR below 512 at its widest/],
+    ['SPREADS_BPS', 'USD/MYR=231', /SPREADS_BPS must leave USD\/MYR below 512 at its widest/],
+    ['RATE_DEVIATION_SPREAD_FACTOR', 'x', /RATE_DEVIATION_SPREAD_FACTOR must/],
   ])('refuses %s=%s', (name, value, fault) => {
     expect(() => readConfig('pricing', fields, { ...good, [name]: value })).toThrow(fault)
   })

@@ -2,8 +2,8 @@ import type { ConfigOf, Field } from '#shared/config'
 import { amount, durationMs, list, listOrNone, oneOf, text, url } from '#shared/config-fields'
 import { type Pair, pairs } from '#shared/money/pair'
 import { commonFields } from '#shared/service'
-import type { Guards } from './decide'
-import { rateEnd } from './quote-id'
+import { type Guards, widestSpreadBps } from './decide'
+import { rateEnd, spreadEnd } from './quote-id'
 
 export const sourceNames = ['fixed', 'frankfurter', 'bnm', 'open-er-api'] as const
 export type SourceName = (typeof sourceNames)[number]
@@ -57,9 +57,11 @@ function sources(words: Words): Field<readonly SourceName[]> {
   }
 }
 
+/** What another variable says. */
+type Other = ((name: string) => string | undefined) | undefined
+
 /** Whether people's money comes through: only the sandbox's is made up. */
-const isReal = (other: ((name: string) => string | undefined) | undefined): boolean =>
-  other?.('PROVIDER_KIND') !== 'sandbox'
+const isReal = (other: Other): boolean => other?.('PROVIDER_KIND') !== 'sandbox'
 
 /** Where money is real, the rate is chosen by somebody: no default, and none made up here. */
 function statedSources(words: Words): Field<readonly SourceName[]> {
@@ -78,13 +80,30 @@ function statedSources(words: Words): Field<readonly SourceName[]> {
   }
 }
 
-/** Where money is real, what is earned on it is stated, pair by pair. */
+const factor = { name: 'RATE_DEVIATION_SPREAD_FACTOR', fallback: '2' }
+const extra = { name: 'WEEKEND_EXTRA_BPS', fallback: '50' }
+
+/** What widens a spread; of a number that is none its own variable says so. */
+function widening(spreadsBps: ReadonlyMap<Pair, bigint>, other: Other) {
+  const read = ({ name, fallback }: typeof factor) => {
+    const said = other?.(name) || fallback
+    return BigInt(/^[0-9]{1,12}$/.test(said) ? said : fallback)
+  }
+  return { spreadsBps, deviationSpreadFactor: read(factor), weekendExtraBps: read(extra) }
+}
+
+/**
+ * Where money is real, what is earned on it is stated, pair by pair. The widest a spread gets has room
+ * in the id of a quote.
+ */
 function statedSpreads(words: Words): Field<ReadonlyMap<Pair, bigint>> {
   const spreads = perPair(words, whole)
   return {
     ...spreads,
     parse: (raw, other) => {
       const stated = spreads.parse(raw)
+      const wide = pairs.find((pair) => widestSpreadBps(pair, widening(stated, other)) >= spreadEnd)
+      if (wide) throw new Error(`must leave ${wide} below ${spreadEnd} at its widest`)
       if (!isReal(other)) return stated
       if (other?.('SPREADS_BPS') === undefined)
         throw new Error(`must be stated with a real payment provider, e.g. ${words.fallback}`)
@@ -170,7 +189,7 @@ export const fields = {
     about: 'up to here with a wider spread, beyond it no quotes',
     fallback: '300',
   }),
-  RATE_DEVIATION_SPREAD_FACTOR: amount({ about: 'how much wider', fallback: '2' }),
+  RATE_DEVIATION_SPREAD_FACTOR: amount({ about: 'how much wider', fallback: factor.fallback }),
   RATE_JUMP_MAX_BPS: amount({
     about: 'change against the last rate used that needs no release by an operator',
     fallback: '400',
@@ -187,7 +206,7 @@ export const fields = {
   }),
   WEEKEND_EXTRA_BPS: amount({
     about: 'added to USD/MYR when its rate is older than a weekday allows',
-    fallback: '50',
+    fallback: extra.fallback,
   }),
   FRANKFURTER_URL: url({ about: 'Frankfurter v2', fallback: 'https://api.frankfurter.dev' }),
   FRANKFURTER_PROVIDERS: perPair(

@@ -115,7 +115,7 @@ function jumped({ accepted, releasedDay }: RateCase, reference: Sighting, guards
  */
 function spreadOf(
   pair: Pair,
-  guards: Guards,
+  guards: Pick<Guards, 'spreadsBps' | 'deviationSpreadFactor' | 'weekendExtraBps'>,
   state: { doubtful: boolean; rested: boolean },
 ): bigint {
   const baseBps = guards.spreadsBps.get(pair) ?? 0n
@@ -123,3 +123,7 @@ function spreadOf(
   const widenedBps = state.doubtful ? baseBps * guards.deviationSpreadFactor : baseBps
   return state.rested ? widenedBps + guards.weekendExtraBps : widenedBps
 }
+
+/** The widest that the spread of a pair gets, in basis points. */
+export const widestSpreadBps = (pair: Pair, guards: Parameters<typeof spreadOf>[1]): bigint =>
+  spreadOf(pair, guards, { doubtful: true, rested: true })

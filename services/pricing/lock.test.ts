@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { QuoteCreate, QuoteFind, QuoteTake } from '#shared/messages/pricing'
+import { mintQuoteId } from './quote-id'
 import { openRateBoard } from './rate-board'
 import { type Fixture, openFixture } from './test-support'
 
@@ -28,12 +29,30 @@ describe('pricing, on a real nats-server with the permissions of its user,', () 
 
   test('gives the taker the same answer again, and refuses everybody else', async () => {
     const quote = await locked()
-    expect(await fixture.ask(QuoteFind, by(quote.id))).toEqual({ ok: quote })
-    expect(await fixture.ask(QuoteTake, by(quote.id))).toEqual({ ok: quote })
-    expect(await fixture.ask(QuoteTake, by(quote.id.toUpperCase()))).toEqual({ ok: quote })
-    expect(await fixture.ask(QuoteFind, by(quote.id))).toEqual({ ok: quote })
+    expect(await fixture.ask(QuoteFind, by(quote.id))).toEqual({ ok: { ...quote, spreadBps: 0 } })
+    expect(await fixture.ask(QuoteTake, by(quote.id))).toEqual({ ok: { ...quote, spreadBps: 0 } })
+    expect(await fixture.ask(QuoteTake, by(quote.id.toUpperCase()))).toEqual({
+      ok: { ...quote, spreadBps: 0 },
+    })
+    expect(await fixture.ask(QuoteFind, by(quote.id))).toEqual({ ok: { ...quote, spreadBps: 0 } })
     expect(await fixture.ask(QuoteTake, by(quote.id, 'you'))).toEqual({ refused: 'quote_used' })
     expect(await fixture.ask(QuoteFind, by(quote.id, 'you'))).toEqual({ refused: 'quote_used' })
+  })
+
+  test('tells who takes a quote how much of its rate is spread', async () => {
+    const { context, time } = fixture
+    const spreadsBps = new Map([['USD/MYR', 50n]] as const)
+    await using board = await openRateBoard({
+      ...context,
+      guards: { ...context.guards, spreadsBps },
+    })
+    const verdict = board.rateOf('USD/MYR')
+    if ('unavailable' in verdict) throw new Error(verdict.unavailable)
+    const lock = { pair: 'USD/MYR', ...verdict, expiresAtMs: time.nowMs + 60_000 } as const
+    const quoteId = mintQuoteId(context.quoteSecrets[0], lock, 0)
+    const answer = { ok: { rate: '424', spreadBps: 50 } }
+    expect(await fixture.ask(QuoteFind, by(quoteId))).toMatchObject(answer)
+    expect(await fixture.ask(QuoteTake, by(quoteId))).toMatchObject(answer)
   })
 
   test('refuses what expired or was never made', async () => {
@@ -41,7 +60,7 @@ describe('pricing, on a real nats-server with the permissions of its user,', () 
     await fixture.ask(QuoteTake, by(taken.id))
     fixture.time.nowMs += 60_000
     expect(await fixture.ask(QuoteTake, by(free.id))).toEqual({ refused: 'quote_expired' })
-    expect(await fixture.ask(QuoteTake, by(taken.id))).toEqual({ ok: taken })
+    expect(await fixture.ask(QuoteTake, by(taken.id))).toEqual({ ok: { ...taken, spreadBps: 0 } })
     expect(await fixture.ask(QuoteTake, by(crypto.randomUUID()))).toEqual({
       refused: 'quote_unknown',
     })
@@ -71,7 +90,7 @@ describe('pricing, on a real nats-server with the permissions of its user,', () 
   test('finding does not take', async () => {
     const quote = await locked()
     await fixture.ask(QuoteFind, by(quote.id, 'you'))
-    expect(await fixture.ask(QuoteTake, by(quote.id))).toEqual({ ok: quote })
+    expect(await fixture.ask(QuoteTake, by(quote.id))).toEqual({ ok: { ...quote, spreadBps: 0 } })
   })
 
   test('lets exactly one of forty takers at once win, through two copies', async () => {

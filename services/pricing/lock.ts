@@ -21,7 +21,7 @@ export function answerQuotes(context: Context, rateOf: (pair: Pair) => RateVerdi
       const verdict = rateOf(pair)
       if ('unavailable' in verdict) return refuse('rate_unavailable')
       const { minorPerUsd, reference, spreadBps } = verdict
-      const quote = lockQuote(mint, { pair, minorPerUsd }, { nowMs: clock(), ttlMs })
+      const quote = lockQuote(mint, { pair, minorPerUsd, spreadBps }, { nowMs: clock(), ttlMs })
       const from = { source: reference.source, asOf: new Date(reference.asOfMs).toISOString() }
       log.info(
         {
@@ -42,14 +42,14 @@ export function answerQuotes(context: Context, rateOf: (pair: Pair) => RateVerdi
     }),
     answering(QuoteFind, async ({ quoteId, takenBy }) => {
       const found = findQuote(await quotes.find(quoteId), takenBy, clock())
-      return 'refused' in found ? found : ok(wire(found.ok))
+      return 'refused' in found ? found : ok(wireWhole(found.ok))
     }),
     answering(QuoteTake, async ({ quoteId, takenBy }) => {
       const taking = await quotes.take(quoteId, takenBy, clock)
       failpoint('pricing:quote-taken')
       if ('refused' in taking) return taking
       if (taking.write) log.info({ quoteId: taking.taken.id }, 'quote taken')
-      return ok(wire(taking.taken))
+      return ok(wireWhole(taking.taken))
     }),
   ]
 }
@@ -72,3 +72,6 @@ const wire = ({ id, pair, minorPerUsd, expiresAtMs }: Quote) => ({
   rate: minorPerUsd.toString(),
   expiresAt: new Date(expiresAtMs).toISOString(),
 })
+
+/** With the spread, which is the books' business and not the app's. */
+const wireWhole = (quote: Quote) => ({ ...wire(quote), spreadBps: Number(quote.spreadBps) })

@@ -1,16 +1,25 @@
 import { describe, expect, test } from 'bun:test'
-import { mintQuoteId, rateEnd, readQuoteId, serialEnd } from './quote-id'
+import { createHmac } from 'node:crypto'
+import { endsFromMs, mintQuoteId, rateEnd, readQuoteId, serialEnd, spreadEnd } from './quote-id'
 
 const secret = 'a secret of ours'
-const lock = { pair: 'USD/MYR', minorPerUsd: 421n, expiresAtMs: 1_790_000_060_000 } as const
+const lock = {
+  pair: 'USD/MYR',
+  ...{ minorPerUsd: 421n, spreadBps: 50n },
+  expiresAtMs: 1_790_000_060_000,
+} as const
 
 describe('the id of a quote', () => {
   test.each([
     ['ringgit', lock],
     ['rupiah', { ...lock, pair: 'USD/IDR', minorPerUsd: 16_250n }],
     ['the highest rate there is room for', { ...lock, minorPerUsd: rateEnd - 1n }],
-    ['nothing but zeros', { pair: 'USD/IDR', minorPerUsd: 0n, expiresAtMs: 0 }],
-    ['the last moment there is room for', { ...lock, expiresAtMs: 2 ** 42 - 1 }],
+    ['the widest spread there is room for', { ...lock, spreadBps: spreadEnd - 1n }],
+    [
+      'nothing but zeros',
+      { pair: 'USD/IDR', minorPerUsd: 0n, spreadBps: 0n, expiresAtMs: endsFromMs },
+    ],
+    ['the last moment there is room for', { ...lock, expiresAtMs: endsFromMs + 2 ** 39 - 1 }],
   ] as const)('says what was locked: %s', (_, locked) => {
     const id = mintQuoteId(secret, locked, 7)
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
@@ -26,7 +35,9 @@ describe('the id of a quote', () => {
 
   test.each([
     ['a rate', { ...lock, minorPerUsd: rateEnd }, 0],
-    ['a time', { ...lock, expiresAtMs: 2 ** 42 }, 0],
+    ['a spread', { ...lock, spreadBps: spreadEnd }, 0],
+    ['a time', { ...lock, expiresAtMs: endsFromMs + 2 ** 39 }, 0],
+    ['a time before all times', { ...lock, expiresAtMs: endsFromMs - 1 }, 0],
     ['a serial number', lock, serialEnd],
   ] as const)('has no room for %s beyond its bits, and says so', (_, locked, serial) => {
     expect(() => mintQuoteId(secret, locked, serial)).toThrow('has no room in a quote id')
@@ -41,6 +52,16 @@ describe('the id of a quote', () => {
     )
     expect(forged).toHaveLength(32 * 15)
     expect(forged.filter((one) => readQuoteId([secret], one))).toEqual([])
+  })
+
+  test('security: one of other widths proves nothing, instead of another rate', () => {
+    const id = mintQuoteId(secret, lock, 0)
+    const hex = id.replaceAll('-', '')
+    const said = BigInt(`0x${hex.slice(0, 12)}${hex.slice(13, 16)}`)
+    const packed = (said << 14n) | ((BigInt(`0x${hex.slice(16)}`) >> 48n) & ((1n << 14n) - 1n))
+    const digest = createHmac('sha256', secret).update(`quote:${packed}`).digest('hex')
+    const older = id.slice(0, 24) + digest.slice(0, 12)
+    expect(readQuoteId([secret], older)).toBeUndefined()
   })
 
   test.each([

@@ -10,6 +10,7 @@ const Taken = Type.Object({
   id: Uuid,
   pair: Pair,
   rate: Amount,
+  spreadBps: Type.Optional(Amount),
   expiresAtMs: Type.Integer(),
   takenBy: Type.String(),
 })
@@ -53,8 +54,9 @@ export async function openQuoteStore(
   }
 }
 
-async function won(kv: KV, { minorPerUsd, ...quote }: Quote): Promise<boolean> {
-  const row = codec.encode(JSON.stringify({ ...quote, rate: minorPerUsd.toString() }))
+async function won(kv: KV, { minorPerUsd, spreadBps, ...quote }: Quote): Promise<boolean> {
+  const rate = { rate: minorPerUsd.toString(), spreadBps: spreadBps.toString() }
+  const row = codec.encode(JSON.stringify({ ...quote, ...rate }))
   try {
     await within(kv.create(quote.id, row), deadlineMs, 'the quotes bucket')
     return true

@@ -4,7 +4,7 @@ import { findQuote, lockQuote, type Quote, takeQuote } from './quote'
 const nowMs = 1_790_000_000_000
 const fresh = lockQuote(
   () => '7f9c24e8-3b1a-4d52-9e0f-1c2d3e4f5a6b',
-  { pair: 'USD/IDR', minorPerUsd: 16_250n },
+  { pair: 'USD/IDR', minorPerUsd: 16_250n, spreadBps: 0n },
   { nowMs, ttlMs: 60_000 },
 )
 const expired: Quote = { ...fresh, expiresAtMs: nowMs - 1 }

@@ -7,6 +7,8 @@ export type Lock = {
   readonly pair: Pair
   /** Smallest units of the local currency for one US dollar. */
   readonly minorPerUsd: bigint
+  /** How much of it is spread: basis points of the rate before. */
+  readonly spreadBps: bigint
   /** Unix milliseconds; at this very moment the quote is already expired. */
   readonly expiresAtMs: number
 }
@@ -20,11 +22,10 @@ export type Taking = { taken: Quote; write: boolean } | { refused: RefusalCode }
 /** A new quote, free to be taken until `ttlMs` from now; `mint` makes its id of what it promises. */
 export function lockQuote(
   mint: (lock: Lock) => string,
-  rate: { pair: Pair; minorPerUsd: bigint },
+  rate: Omit<Lock, 'expiresAtMs'>,
   time: { nowMs: number; ttlMs: number },
 ): Quote {
-  const { pair, minorPerUsd } = rate
-  const lock = { pair, minorPerUsd, expiresAtMs: time.nowMs + time.ttlMs }
+  const lock = { ...rate, expiresAtMs: time.nowMs + time.ttlMs }
   return { id: mint(lock), ...lock, takenBy: null }
 }
 

@@ -3,6 +3,8 @@ import { Amount, Pair, Timestamp, Uuid } from '#shared/messages/fields'
 import { question } from '#shared/messages/topic'
 
 const Locked = Type.Object({ id: Uuid, pair: Pair, rate: Amount, expiresAt: Timestamp })
+/** Beside the rate the spread in it: whole basis points of the rate before. */
+const Found = Type.Object({ ...Locked.properties, spreadBps: Type.Integer({ minimum: 0 }) })
 
 /** Locks the current rate for 60 seconds. Refused: rate_unavailable. */
 export const QuoteCreate = question('pricing.quote.create', 'pricing', ['gateway'], {
@@ -19,7 +21,7 @@ export const RateFind = question('pricing.rate.find', 'pricing', ['payments'], {
 /** Looks without taking. Refused: quote_unknown, quote_expired, quote_used. */
 export const QuoteFind = question('pricing.quote.find', 'pricing', ['payments', 'payouts'], {
   request: Type.Object({ quoteId: Uuid, takenBy: Type.String() }),
-  answer: Locked,
+  answer: Found,
 })
 
 /**
@@ -28,5 +30,5 @@ export const QuoteFind = question('pricing.quote.find', 'pricing', ['payments', 
  */
 export const QuoteTake = question('pricing.quote.take', 'pricing', ['payments', 'payouts'], {
   request: Type.Object({ quoteId: Uuid, takenBy: Type.String() }),
-  answer: Locked,
+  answer: Found,
 })

@@ -1,13 +1,19 @@
 import { type Answer, ok, refuse } from '#shared/refusals'
 
-type LockedQuote = { pair: string; rate: string; takenBy?: string; over?: true }
+type LockedQuote = {
+  pair: string
+  rate: string
+  spreadBps: number
+  takenBy?: string
+  over?: true
+}
 
 /** Quotes as pricing answers them: `quote()` locks one, `answer` finds and takes by its rules. */
 export function openQuotes() {
   const quotes = new Map<string, LockedQuote>()
-  const quote = (pair = 'USD/IDR', rate = '16250') => {
+  const quote = (pair = 'USD/IDR', rate = '16250', spreadBps = 0) => {
     const id = crypto.randomUUID()
-    quotes.set(id, { pair, rate })
+    quotes.set(id, { pair, rate, spreadBps })
     return id
   }
   /** What `pricing.rate.find` says, per pair; a pair that is not there has no fresh rate. */

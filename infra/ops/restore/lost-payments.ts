@@ -104,6 +104,7 @@ async function fromCheckout(
     fiat_minor: minorOf(session.amount, session.currency),
     ausd_micro: BigInt(wordOf(words, 'ausd')),
     rate_minor_per_usd: BigInt(wordOf(words, 'rate')),
+    spread_bps: BigInt(wordOf(words, 'spread') || 0),
     ...{ quote_id: wordOf(words, 'quote_id'), taken_by: wordOf(words, 'taken_by') },
     ...{ checkout_id: session.payment_session_id, checkout_url: session.payment_link_url ?? null },
     expires_at: Number.isNaN(end) ? new Date() : new Date(end),

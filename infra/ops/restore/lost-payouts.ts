@@ -43,6 +43,7 @@ export async function findPayouts(world: World): Promise<Found<LostPayout>> {
       const named = {
         ...{ quoteId: wordOf(words, 'quote_id') || `lost:${id}`, fiatMinor, rateMinorPerUsd: rate },
         ...{ takenBy: wordOf(words, 'taken_by') || 'lost', channelCode: payout.channel_code },
+        spreadBps: BigInt(wordOf(words, 'spread') || 0),
       }
       const order = { state: 'paying' as const, providerPayoutId: payout.id, reason: null }
       take(
@@ -82,7 +83,7 @@ function rowOf(
   return {
     ...{ id, wallet: authorization.from, ausdMicro, fiatMinor, authorization, takeTxHash },
     ...{ rateMinorPerUsd: rateFor(fiatMinor, ausdMicro), quoteId: `lost:${id}`, takenBy: 'lost' },
-    ...{ channelCode: 'lost', providerPayoutId: null, createdAt: new Date() },
+    ...{ channelCode: 'lost', providerPayoutId: null, createdAt: new Date(), spreadBps: 0n },
     ...(takeTxHash
       ? { state: 'returning', reason: 'taken_late' }
       : { state: 'failed', reason: 'take_failed' }),

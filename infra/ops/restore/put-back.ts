@@ -68,6 +68,7 @@ const insertPayout = (tx: TransactionSql, row: LostPayout) => {
     ausd_micro: row.ausdMicro.toString(),
     fiat_minor: row.fiatMinor.toString(),
     rate_minor_per_usd: row.rateMinorPerUsd.toString(),
+    spread_bps: row.spreadBps.toString(),
     ...{ quote_id: row.quoteId, taken_by: row.takenBy, channel_code: row.channelCode },
     authorization_nonce: row.authorization.nonce,
     authorization: tx.json(row.authorization),

@@ -31,6 +31,7 @@ export type LostPayout = {
   ausdMicro: bigint
   fiatMinor: bigint
   rateMinorPerUsd: bigint
+  spreadBps: bigint
   quoteId: string
   takenBy: string
   authorization: SignedTransfer

@@ -51,3 +51,23 @@ test.each([
     }
   },
 )
+
+test('the spread of a quote is in the row, in the words at the provider and in the books', async () => {
+  const quoteId = fixture.quote('USD/MYR', '424', 50)
+  const asked = { wallet: newWallet(), amount: '42400', method: 'qr', quoteId }
+  const id = (await fixture.topup(asked)).ok!.paymentId
+  expect(await fixture.row(id)).toMatchObject({ spreadBps: 50, ausdMicro: 100_000_000n })
+  const sessions = (await fixture.control('book')).sessions! as Record<string, unknown>[]
+  const promised = { rate: '424', spread: '50' }
+  expect(sessions.find(({ reference_id }) => reference_id === id)).toMatchObject({
+    metadata: promised,
+  })
+  await fixture.control(`sessions/${id}/pay`, { force: true })
+  await fixture.becomes(id, { state: 'paid' })
+  const spread = { 'exchange AUSD': 100_500_000n, 'spread AUSD': -500_000n }
+  expect(await booked(id)).toMatchObject(spread)
+  await fixture.settle('credit', id)
+  await fixture.control(`payments/${id}/refund`, { amount: 212 })
+  await fixture.becomes(id, { refundedMinor: 21_200n })
+  expect(await booked(id)).toMatchObject({ 'spread AUSD': -250_000n })
+})

@@ -15,7 +15,7 @@ type Booked = Parameters<typeof positionOf>[0]
 /** Rp 1,625,000 for 100 AUSD, opened and unpaid. */
 const opened: Booked = {
   ...{ kind: 'topup', state: 'opening', account: 'ID', currency: 'IDR', reason: null },
-  ...{ fiatMinor: 1_625_000n, rateMinorPerUsd: 16_250n, ausdMicro: 100_000_000n },
+  ...{ fiatMinor: 1_625_000n, rateMinorPerUsd: 16_250n, ausdMicro: 100_000_000n, spreadBps: 0 },
   ...{ expiresAt: null, providerPaymentId: null, held: null, paidMinor: null },
   ...{ liveMicro: 0n, offsetMicro: 0n, waivedMicro: 0n, overpaidMinor: 0n },
   ...{ refundedMinor: 0n, refundAppliedMinor: 0n, creditedAt: null, holdEndedAt: null },
@@ -165,6 +165,43 @@ describe('a fact that moves no state is booked too', () => {
   })
 })
 
+describe('the spread of a quote', () => {
+  const spread = { spreadBps: 100 }
+
+  test('is what the payer would have got more at the rate before it', () => {
+    expect(totals(row('topup', 'paid', spread))).toMatchObject({
+      ...{ 'exchange AUSD': 101_000_000n, 'spread AUSD': -1_000_000n },
+      'promises AUSD': -100_000_000n,
+    })
+  })
+
+  test('goes back in proportion with what is refunded', () => {
+    const back = row('topup', 'credited', { ...spread, refundedMinor: 406_250n })
+    expect(totals(back)).toMatchObject({
+      ...{ 'exchange AUSD': 75_750_000n, 'spread AUSD': -750_000n, 'clawback AUSD': 25_000_000n },
+    })
+  })
+
+  test('of a payment that was refunded whole is nothing, in every state, at any spread', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...paymentStates),
+        fc.integer({ min: 0, max: 511 }),
+        fc.bigInt({ min: 1n, max: 10n ** 12n }),
+        (state, spreadBps, ausdMicro) => {
+          const back = row('topup', state, { spreadBps, ausdMicro, ...refunded })
+          expect(totals(back)).not.toHaveProperty('spread AUSD')
+        },
+      ),
+    )
+  })
+
+  test('of late money is that of its quote, of what the money was found to be worth', () => {
+    const late = { ...spread, ausdMicro: 90_000_000n, liveMicro: 90_000_000n }
+    expect(totals(row('topup', 'paid', late))).toMatchObject({ 'spread AUSD': -900_000n })
+  })
+})
+
 test('whatever a row holds, its position comes to 0 in every asset', () => {
   const micro = fc.bigInt({ min: 0n, max: 200_000_000n })
   const minor = fc.bigInt({ min: 0n, max: 3_250_000n })
@@ -175,7 +212,8 @@ test('whatever a row holds, its position comes to 0 in every asset', () => {
       fc.constantFrom<PaymentKind>('topup', 'settlement'),
       fc.record({
         ...{ liveMicro: micro, offsetMicro: micro, waivedMicro: micro },
-        ...{ refundedMinor: minor, overpaidMinor: minor },
+        ...{ refundedMinor: minor, overpaidMinor: minor, ausdMicro: micro },
+        spreadBps: fc.integer({ min: 0, max: 511 }),
         ...{ paidMinor: fc.option(minor), creditedAt: time, holdEndedAt: time },
         ...{ held: fc.constantFrom(true, false, null) },
         providerPaymentId: fc.constantFrom(null, 'py-1'),

@@ -1,12 +1,13 @@
 import { providerOf } from '#shared/ledger/chart'
 import { type Line, type Position, position } from '#shared/ledger/position'
+import { keptFloor } from '#shared/ledger/spread'
 import { type PaymentFacts, remainderFloor } from '../payment'
 import type { PaymentRow } from '../payment.store'
 
 // What a payment comes to in the books, from its row alone. Whatever changes the row is booked as the
 // difference, so the journal of a payment always says the same as its row.
 
-type Booked = PaymentFacts & Pick<PaymentRow, 'account' | 'paidMinor'>
+type Booked = PaymentFacts & Pick<PaymentRow, 'account' | 'paidMinor' | 'spreadBps'>
 
 /** The lines of a payment: fiat at the provider, AUSD between treasury, contract and wallet. */
 export const positionOf = (payment: Booked): Position =>
@@ -50,15 +51,18 @@ function paidMinorOf({ providerPaymentId, reason, paidMinor, fiatMinor }: Booked
 }
 
 function ausdLines(payment: Booked): Line[] {
-  const { liveMicro, offsetMicro, waivedMicro, creditedAt } = payment
+  const { liveMicro, offsetMicro, waivedMicro, creditedAt, spreadBps } = payment
   if (!isExchanged(payment)) return []
   const worthMicro = remainderFloor(payment)
   const onChainMicro = creditedAt === null ? 0n : liveMicro
   const promisedMicro = creditedAt === null ? atLeastZero(worthMicro - offsetMicro) : 0n
   // Given, kept or promised beyond what the money is still worth: the wallet owes it.
   const owedMicro = onChainMicro + offsetMicro + promisedMicro - worthMicro - waivedMicro
+  // Of late money, too: its worth at the present rate, and the spread of the quote that was taken.
+  const keptMicro = keptFloor(worthMicro, spreadBps)
   const lines: [Line['account'], bigint][] = [
-    ['exchange', worthMicro],
+    ['exchange', worthMicro + keptMicro],
+    ['spread', -keptMicro],
     ['promises', -promisedMicro],
     ['treasury', -onChainMicro],
     ['credit_line', onChainMicro],

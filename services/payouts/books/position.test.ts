@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 import { difference, unbalanced } from '#shared/ledger/position'
-import { type CashoutState, lifecycle } from '../cashout'
+import { type CashoutState, cashoutStates, lifecycle } from '../cashout'
 import { positionOf } from './position'
 
-const row = (state: CashoutState) => ({ state, ausdMicro: 100_000_000n, fiatMinor: 1_625_000n })
+const row = (state: CashoutState, spreadBps = 0) => ({
+  ...{ state, ausdMicro: 100_000_000n, fiatMinor: 1_625_000n, spreadBps },
+})
 
 /** Steps that move no money, and why. */
 const silent: Readonly<Record<string, string>> = {
@@ -31,4 +34,38 @@ describe('every step of a cash-out has an entry, or a reason for none', () => {
   test('what came back to its wallet leaves nothing in the books', () => {
     expect(positionOf(row('returned'))).toEqual([])
   })
+})
+
+describe('the spread of a quote', () => {
+  test('is what the payee got more than at the rate before it', () => {
+    expect(positionOf({ ...row('paid', 100), fiatMinor: 1_641_300n })).toEqual([
+      { account: 'treasury', asset: 'AUSD', amount: 100_000_000n },
+      { account: 'exchange', asset: 'AUSD', amount: -100_000_000n },
+      { account: 'exchange', asset: 'IDR', amount: 1_625_050n },
+      { account: 'spread', asset: 'IDR', amount: 16_250n },
+      { account: 'provider_id', asset: 'IDR', amount: -1_641_300n },
+    ])
+  })
+
+  test('of one that came back is nothing', () => {
+    for (const state of ['returning', 'returned'] as const)
+      expect(positionOf(row(state, 100)).map(({ account }) => account)).not.toContain('spread')
+  })
+})
+
+test('whatever a row holds, its position comes to 0 in every asset', () => {
+  const amount = fc.bigInt({ min: 1n, max: 10n ** 15n })
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...cashoutStates),
+      fc.record({
+        ausdMicro: amount,
+        fiatMinor: amount,
+        spreadBps: fc.integer({ min: 0, max: 511 }),
+      }),
+      (state, row) => {
+        expect(unbalanced(positionOf({ ...row, state }))).toEqual([])
+      },
+    ),
+  )
 })

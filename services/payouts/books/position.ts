@@ -1,4 +1,5 @@
 import { type Line, type Position, position } from '#shared/ledger/position'
+import { givenFloor } from '#shared/ledger/spread'
 import type { Cashout } from '../cashout.store'
 
 /**
@@ -9,12 +10,15 @@ export function positionOf({
   state,
   ausdMicro,
   fiatMinor,
-}: Pick<Cashout, 'state' | 'ausdMicro' | 'fiatMinor'>): Position {
+  spreadBps,
+}: Pick<Cashout, 'state' | 'ausdMicro' | 'fiatMinor' | 'spreadBps'>): Position {
+  const givenMinor = givenFloor(fiatMinor, spreadBps)
   const taken: Line = { account: 'treasury', asset: 'AUSD', amount: ausdMicro }
   const exchanged: Line[] = [
     taken,
     { account: 'exchange', asset: 'AUSD', amount: -ausdMicro },
-    { account: 'exchange', asset: 'IDR', amount: fiatMinor },
+    { account: 'exchange', asset: 'IDR', amount: fiatMinor - givenMinor },
+    { account: 'spread', asset: 'IDR', amount: givenMinor },
   ]
   switch (state) {
     case 'taking':

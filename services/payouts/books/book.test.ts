@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { position } from '#shared/ledger/position'
+import { journal } from '../schema.store'
+import { type Fixture, openFixture } from '../test-support'
+import { positionOf } from './position'
+
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await openFixture({ sweepAfterMs: 60_000 })
+}, 60_000)
+afterAll(() => fixture?.[Symbol.asyncDispose]())
+
+/** What the journal says of a cash-out, and what its row says: the same, at every moment. */
+async function booked(id: string) {
+  const byName = (lines: ReturnType<typeof position>) =>
+    Object.fromEntries(lines.map(({ account, asset, amount }) => [`${account} ${asset}`, amount]))
+  const lines = await fixture.database.read((db) =>
+    db.select().from(journal).where(eq(journal.item, id)),
+  )
+  const told = byName(position(lines))
+  expect(told).toEqual(byName(positionOf(await fixture.row(id))))
+  return told
+}
+
+/** 5 AUSD at a rate of which 1 % is spread. */
+const quoted = () => fixture.request({ quoteId: fixture.quote('USD/IDR', '16413', 100) })
+
+test('a cash-out is in the books as its row is, step by step, with the spread of its quote', async () => {
+  const id = (await fixture.create(quoted())).ok!.payoutId
+  expect(await fixture.row(id)).toMatchObject({ spreadBps: 100, fiatMinor: 82_065n })
+  expect(await booked(id)).toEqual({})
+  await fixture.relayed('take', id)
+  expect(await booked(id)).toMatchObject({ 'spread IDR': 812n, 'treasury AUSD': 5_000_000n })
+  await fixture.until(id, 'paid')
+  expect(await booked(id)).toMatchObject({ 'provider_id IDR': -82_065n, 'spread IDR': 812n })
+  const { payouts } = (await fixture.control('book')) as { payouts: Record<string, unknown>[] }
+  const order = payouts.find(({ reference_id }) => reference_id === id)
+  expect(order).toMatchObject({ metadata: { rate: '16413', spread: '100' } })
+})
+
+test('one that the bank refuses leaves nothing in the books', async () => {
+  const quoteId = fixture.quote('USD/IDR', '16413', 100)
+  const id = await fixture.taken({ quoteId, bank: { accountNumber: '999999' } })
+  await fixture.until(id, 'returning')
+  expect(await booked(id)).toEqual({ 'treasury AUSD': 5_000_000n, 'returns AUSD': -5_000_000n })
+  await fixture.relayed('return', id)
+  await fixture.until(id, 'returned')
+  expect(await booked(id)).toEqual({})
+})
