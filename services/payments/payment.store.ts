@@ -75,6 +75,10 @@ export const payments = schema.table(
     refundedMinor: amountColumn('refunded_minor').notNull().default(sql`0`),
     refundAppliedMinor: amountColumn('refund_applied_minor').notNull().default(sql`0`),
     overpaidMinor: amountColumn('overpaid_minor').notNull().default(sql`0`),
+    /** How much of that went back. */
+    overpaidRefundedMinor: amountColumn('overpaid_refunded_minor').notNull().default(sql`0`),
+    /** What chargebacks took and came back, because the dispute was won. */
+    wonMinor: amountColumn('won_minor').notNull().default(sql`0`),
     reason: text('reason', { enum: reasons }),
     txHash: text('tx_hash'),
     /** When it is checked again, null: never; and how often it was in this state. */

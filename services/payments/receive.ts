@@ -1,7 +1,7 @@
 import type { Db, Tx } from '#shared/db/open'
 import { RateFind } from '#shared/messages/pricing'
 import { expire, takeDecided, takeStep } from './advance'
-import { bookChange } from './books/book'
+import { bookChange, bookMatched, bookUnmatched } from './books/book'
 import { askOr, type Context } from './context'
 import {
   decideOverpaid,
@@ -24,7 +24,12 @@ import {
   type PaymentRow,
 } from './payment.store'
 import type { Charge, Checkout, FetchedCharge, FetchedRefund } from './provider'
-import { type RefundOrigin, recordRefund, sumRefunded } from './refunds/refund.store'
+import {
+  type RefundOrigin,
+  recordRefund,
+  sumRefunded,
+  sumRefundedBeside,
+} from './refunds/refund.store'
 import { makeGood, noteReversal } from './refunds/reversal'
 import { recordAnomaly } from './schema.store'
 
@@ -162,6 +167,7 @@ async function receivePayment(
       })
     return false
   }
+  await bookMatched(tx, charge)
   if ('overpaid' in receipt) {
     await noteOverpaid(tx, context, payment, charge)
     return false
@@ -263,13 +269,16 @@ async function noteUnmatched(tx: Tx, { log }: Context, charge: Charge): Promise<
   const anomaly = { account, object: paymentId, currency, amountMinor: paidMinor }
   if (await recordAnomaly(tx, { kind: 'money_unmatched', ...anomaly }))
     log.error({ providerPaymentId: paymentId, alarm: true }, 'money belongs to no payment of ours')
+  await bookUnmatched(tx, charge)
 }
 
 async function noteOverpaid(tx: Tx, context: Context, payment: PaymentRow, charge: Charge) {
   const { account, paymentId: object, currency, paidMinor } = charge
   const anomaly = { account, object, currency, amountMinor: paidMinor, paymentId: payment.id }
   if (!(await recordAnomaly(tx, { kind: 'paid_twice', ...anomaly }))) return
-  const overpaidMinor = payment.overpaidMinor + (paidMinor ?? 0n)
+  // Of an inexact amount, or of another currency, a person has the anomaly alone.
+  const countedMinor = currency === payment.currency ? (paidMinor ?? 0n) : 0n
+  const overpaidMinor = payment.overpaidMinor + countedMinor
   const fields = { paymentId: payment.id, providerPaymentId: object, alarm: true }
   context.log.error(fields, 'payment was paid a second time')
   await notePayment(tx, payment.id, { overpaidMinor })
@@ -293,23 +302,24 @@ export async function receiveRefund(
 ): Promise<void> {
   const { charge } = fetched
   const matched = await matchPayment(tx, { charge })
-  if (!matched) {
-    const known = { account: charge.account, object: refund.refundId }
-    await recordAnomaly(tx, { kind: 'object_unknown', ...known })
-    return
-  }
   const { refundedMinor } = refund
   if (refundedMinor === null) throw new Error(`refund ${refund.refundId} has no exact amount`)
   const origin = refund.origin ?? (isOrderedByUs(refund.reference) ? 'ordered' : 'refund')
-  await lockPayment(tx, matched.id)
+  if (matched) await lockPayment(tx, matched.id)
   await recordRefund(tx, {
     id: refund.refundId,
-    paymentId: matched.id,
+    paymentId: matched?.id ?? '',
     providerPaymentId: charge.paymentId,
     refundedMinor,
     status: refund.status,
     origin,
   })
+  if (!matched) {
+    const known = { account: charge.account, object: refund.refundId }
+    await recordAnomaly(tx, { kind: 'object_unknown', ...known })
+    if (fetched.status === 'succeeded') await noteUnmatched(tx, context, charge)
+    return
+  }
   if (refund.status === 'unknown')
     await callPerson(tx, context, 'status_unknown', {
       account: charge.account,
@@ -317,18 +327,19 @@ export async function receiveRefund(
     })
   if (refund.status !== 'succeeded') return
   if (fetched.status === 'succeeded') await receivePayment(tx, context, fetched)
-  await countRefund(tx, context, matched.id, { providerPaymentId: charge.paymentId, origin })
+  await countRefund(tx, context, matched.id, { charge, origin })
 }
 
 async function countRefund(
   tx: Tx,
   context: Context,
   id: string,
-  { providerPaymentId, origin }: { providerPaymentId: string; origin: RefundOrigin },
+  { charge, origin }: { charge: Charge; origin: RefundOrigin },
 ): Promise<void> {
   const payment = await lockPayment(tx, id)
-  // A refund of a second payment gives back what nobody credited: recorded, and no more.
-  if (payment?.providerPaymentId !== providerPaymentId) return
+  if (!payment) return
+  const { paymentId: providerPaymentId } = charge
+  if (payment.providerPaymentId !== providerPaymentId) return countBeside(tx, payment, charge)
   const refundedMinor = await sumRefunded(tx, providerPaymentId)
   if (refundedMinor === payment.refundedMinor) return
   const waived = origin === 'ordered' ? waiverOf(payment, refundedMinor) : {}
@@ -340,4 +351,14 @@ async function countRefund(
   const moved = await takeDecided(tx, context, after, decideRefunded(after), set)
   // A payment that waits for a person already may have lost more.
   if (!moved) await noteReversal(tx, context, after)
+}
+
+/** A refund of a second payment gives back what nobody credited. */
+async function countBeside(tx: Tx, payment: PaymentRow, { currency }: Charge): Promise<void> {
+  if (currency !== payment.currency) return
+  const { id, providerPaymentId } = payment
+  const overpaidRefundedMinor = await sumRefundedBeside(tx, id, providerPaymentId)
+  if (overpaidRefundedMinor === payment.overpaidRefundedMinor) return
+  await notePayment(tx, id, { overpaidRefundedMinor })
+  await bookChange(tx, payment, { ...payment, overpaidRefundedMinor }, 'second payment refunded')
 }

@@ -23,6 +23,7 @@ export const anomalyKinds = [
   'status_unknown', // A word of the provider that we have never seen.
   'sender_unverified', // Said of money that was credited already.
   'amount_unknown', // A refund that does not say exactly how much.
+  'dispute_won', // A chargeback that came back: its wallet may be cleared.
   'look_up_refused', // By the provider, of what is ours: unknown, whatever it says.
 ] as const
 

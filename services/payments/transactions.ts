@@ -8,11 +8,19 @@ import {
 } from '#shared/provider/listing'
 import { noneOfItsForm } from '#shared/provider/problem'
 import type { Listed } from '#shared/provider/transactions'
+import { bookChange, bookListed } from './books/book'
 import type { Context } from './context'
 import { paymentIdFrom } from './payment'
-import { findByProviderIds, findPayment, firstPaymentAt, type PaymentRow } from './payment.store'
+import {
+  findByProviderIds,
+  findPayment,
+  firstPaymentAt,
+  lockPayment,
+  notePayment,
+  type PaymentRow,
+} from './payment.store'
 import type { FetchedCharge, FetchedRefund } from './provider'
-import { findRefunded } from './providers/look-up'
+import { findRefunded as findRefundedCharge } from './providers/look-up'
 import {
   fetchCheckout,
   type ReceivedRefund,
@@ -21,7 +29,7 @@ import {
   receiveRefund,
   withRate,
 } from './receive'
-import { isRefunded } from './refunds/refund.store'
+import { findRefunded, isRefunded } from './refunds/refund.store'
 import { inbox, listings, recordAnomaly } from './schema.store'
 
 // The provider's list of transactions shows what it holds of ours, whether or not a webhook came, and
@@ -55,7 +63,8 @@ async function receiveRow(
   row: Listed,
   once: Once,
 ): Promise<void> {
-  if (row.type === 'chargeback' && row.status === 'reversed') return noteWon(context, row, once)
+  if (row.type === 'chargeback' && row.status === 'reversed')
+    return noteWon(context, account, row, once)
   if (row.status !== 'succeeded') return
   if (row.type === 'payment') return receivePaymentRow(context, account, row, once)
   if (row.type === 'refund') return receiveRefundRow(context, account, row, once)
@@ -123,18 +132,32 @@ async function receiveChargebackRow(
   })
 }
 
-/** A dispute we won gives the money back to us: a person ends what the chargeback began. */
-const noteWon = ({ log }: Context, row: Listed, once: Once) =>
-  once(async () => {
-    const { transactionId, reference } = row
-    const fields = { transactionId, reference, alarm: true }
+const chargebackIdOf = ({ transactionId }: Listed) => `chargeback:${transactionId}`
+
+/**
+ * A dispute we won gives the money back to us: a person ends what the chargeback began. One that was
+ * never counted took nothing, as far as we know.
+ */
+const noteWon = ({ log }: Context, account: ProviderAccount, row: Listed, once: Once) =>
+  once(async (tx) => {
+    const { transactionId: object, reference } = row
+    const fields = { transactionId: object, reference, alarm: true }
     log.error(fields, 'chargeback was reversed: its wallet may be cleared')
+    const chargeback = await findRefunded(tx, chargebackIdOf(row))
+    const payment = chargeback && (await lockPayment(tx, chargeback.paymentId))
+    if (!payment) return
+    const { id, currency } = payment
+    const { refundedMinor: amountMinor } = chargeback
+    const anomaly = { account, object, currency, amountMinor, paymentId: id }
+    if (!(await recordAnomaly(tx, { kind: 'dispute_won', ...anomaly }))) return
+    const set = { wonMinor: payment.wonMinor + amountMinor }
+    await notePayment(tx, id, set)
+    await bookChange(tx, payment, { ...payment, ...set }, 'dispute won')
   })
 
 /** A refund that cannot be fetched on its own, as the list has it. */
 const refundFrom = (row: Listed, origin: 'refund' | 'chargeback'): ReceivedRefund => ({
-  refundId:
-    origin === 'refund' ? (row.productId ?? row.transactionId) : `chargeback:${row.transactionId}`,
+  refundId: origin === 'refund' ? (row.productId ?? row.transactionId) : chargebackIdOf(row),
   status: 'succeeded',
   paymentId: null,
   paymentRequestId: row.paymentRequestId,
@@ -152,7 +175,7 @@ async function chargeOf(
   refund?: FetchedRefund,
 ): Promise<FetchedCharge | undefined> {
   const { provider } = context
-  const named = await findRefunded(provider, account, {
+  const named = await findRefundedCharge(provider, account, {
     paymentId: refund?.paymentId ?? null,
     paymentRequestId: refund?.paymentRequestId ?? row.paymentRequestId,
   })
@@ -190,4 +213,6 @@ async function noteUnmatched(tx: Tx, { log }: Context, account: ProviderAccount,
     const fields = { transactionId, type, account, alarm }
     log.warn(fields, 'transaction of the list belongs to no payment of ours')
   }
+  const minor = type === 'payment' || amountMinor === null ? amountMinor : -amountMinor
+  await bookListed(tx, { transactionId, account, currency, minor })
 }

@@ -3,6 +3,7 @@ import { fromNow } from '#shared/db/columns'
 import type { Tx } from '#shared/db/open'
 import { PayoutPaid } from '#shared/messages/payouts'
 import { announceFact, startReturn, takeStep } from './advance'
+import { bookFitting, bookOdd } from './books/book'
 import { type Cashout, lockCashout, noteCashout } from './cashout.store'
 import type { Context } from './context'
 import { receivePayoutStatus, type Step } from './decide'
@@ -17,6 +18,7 @@ export async function receiveEvidence(tx: Tx, context: Context, evidence: Eviden
   const cashout = await lockCashout(tx, evidence.referenceId)
   if (!cashout) {
     await reportOddity(tx, context, 'payout_unknown', evidence)
+    await bookOdd(tx, evidence)
     return { stay: true }
   }
   const { providerStatus } = cashout
@@ -24,10 +26,14 @@ export async function receiveEvidence(tx: Tx, context: Context, evidence: Eviden
   const step = receivePayoutStatus({ ...cashout, lastStatus }, evidence)
   if ('odd' in step) {
     await reportOddity(tx, context, step.odd, evidence, cashout.id)
+    await bookOdd(tx, evidence, cashout)
     return step
   }
   const { payoutId, word, failureCode } = evidence
   const { id } = cashout
+  // It may not have fitted before: ordered by another hand, or refused after it was paid.
+  if (cashout.providerPayoutId === null || cashout.state !== 'paying')
+    await bookFitting(tx, evidence)
   await noteCashout(tx, id, { providerPayoutId: payoutId, ...newer(cashout, lastStatus, evidence) })
   if ('stay' in step) return step
   if (step.next === 'paid') await becomePaid(tx, context, cashout)

@@ -8,6 +8,7 @@ import {
 } from '#shared/provider/listing'
 import { noneOfItsForm, ProviderUnknown } from '#shared/provider/problem'
 import type { Listed, ListedStatus } from '#shared/provider/transactions'
+import { bookListed } from './books/book'
 import { apiOf, type Cashout, findCashout, findPaidAs } from './cashout.store'
 import type { Context } from './context'
 import { decisive } from './decide'
@@ -93,4 +94,5 @@ async function noteUnmatched(tx: Tx, { log }: Context, row: Listed): Promise<voi
   const says = `${status} ${currency ?? '?'} ${amountMinor ?? '?'}`
   if (await recordAnomaly(tx, { kind: 'payout_unknown', object, says }))
     log.warn({ object, says }, 'transaction of the list is no payout that we know')
+  await bookListed(tx, row)
 }

@@ -1,9 +1,18 @@
-import { sql } from 'drizzle-orm'
-import { check, index, type PgSchema, primaryKey, smallint, text } from 'drizzle-orm/pg-core'
+import { eq, sql } from 'drizzle-orm'
+import {
+  check,
+  index,
+  type PgSchema,
+  primaryKey,
+  smallint,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core'
 import { amountColumn, at, quotedList } from '#shared/db/columns'
+import { lockNamed } from '#shared/db/lock'
 import type { Tx } from '#shared/db/open'
 import { type AccountName, type Asset, accountNames, assets } from '#shared/ledger/chart'
-import { type Position, unbalanced } from '#shared/ledger/position'
+import { difference, type Position, position, unbalanced } from '#shared/ledger/position'
 
 /**
  * The journal of a service, in its own schema. Rows are never changed and never deleted, by anybody;
@@ -33,6 +42,9 @@ export const journalTable = <S extends string>(schema: PgSchema<S>) =>
       primaryKey({ columns: [table.posting, table.line] }),
       index('journal_item').on(table.item),
       index('journal_booked').on(table.bookedAt),
+      uniqueIndex('journal_reversed')
+        .on(table.reverses, table.line)
+        .where(sql`reverses is not null`),
       check('journal_account', sql`${table.account} in (${quotedList(accountNames)})`),
       check('journal_asset', sql`${table.asset} in (${quotedList(assets)})`),
       check('journal_amount', sql`${table.amount} <> 0`),
@@ -60,4 +72,23 @@ export async function book(tx: Tx, journal: JournalTable, posting: Posting): Pro
   await tx
     .insert(journal)
     .values(lines.map((line, at) => ({ posting: name, line: at, event, item, reverses, ...line })))
+}
+
+/**
+ * Books what leads an item from what its journal says to what it should say; nothing when that is
+ * the same. For items without a row whose change could be booked. One at a time: of two that say the
+ * same at once, the second finds nothing to book.
+ */
+export async function bookTo(
+  tx: Tx,
+  journal: JournalTable,
+  { event, item, lines }: Omit<Posting, 'reverses'>,
+): Promise<void> {
+  await lockNamed(tx, `journal:${item}`)
+  const { account, asset, amount } = journal
+  const said = await tx
+    .select({ account, asset, amount })
+    .from(journal)
+    .where(eq(journal.item, item))
+  await book(tx, journal, { event, item, lines: difference(position(said), lines) })
 }

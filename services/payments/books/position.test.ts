@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'bun:test'
+import { getTableColumns } from 'drizzle-orm'
 import fc from 'fast-check'
 import { difference, unbalanced } from '#shared/ledger/position'
 import {
   type PaymentKind,
   type PaymentState,
   paymentStates,
+  reasons,
   settlementLifecycle,
   topupLifecycle,
 } from '../payment'
+import { payments } from '../payment.store'
 import { positionOf } from './position'
 
 type Booked = Parameters<typeof positionOf>[0]
@@ -18,6 +21,7 @@ const opened: Booked = {
   ...{ fiatMinor: 1_625_000n, rateMinorPerUsd: 16_250n, ausdMicro: 100_000_000n, spreadBps: 0 },
   ...{ expiresAt: null, providerPaymentId: null, held: null, paidMinor: null },
   ...{ liveMicro: 0n, offsetMicro: 0n, waivedMicro: 0n, overpaidMinor: 0n },
+  ...{ overpaidRefundedMinor: 0n, wonMinor: 0n },
   ...{ refundedMinor: 0n, refundAppliedMinor: 0n, creditedAt: null, holdEndedAt: null },
 }
 const someTime = new Date('2026-11-20T00:00:00Z')
@@ -157,6 +161,31 @@ describe('a fact that moves no state is booked too', () => {
     })
   })
 
+  test('… and to nobody at all, once it went back', () => {
+    const back = { overpaidMinor: 1_625_000n, overpaidRefundedMinor: 1_625_000n }
+    expect(totals(row('topup', 'credited', back))).toEqual(totals(row('topup', 'credited')))
+  })
+
+  test('a dispute that was won brings money that belongs to nobody yet', () => {
+    const won = row('topup', 'review', { ...onChain, ...refunded, wonMinor: 1_625_000n })
+    expect(totals({ ...won, reason: 'refunded_after_credit' })).toMatchObject({
+      ...{ 'provider_id IDR': 1_625_000n, 'suspense IDR': -1_625_000n },
+      'clawback AUSD': 100_000_000n,
+    })
+  })
+
+  test('money of another currency is on no account, nor is what was refunded of it', () => {
+    const differs = { ...received, ...refunded, reason: 'currency_differs' } as const
+    expect(totals(row('topup', 'review', differs))).toEqual({})
+  })
+
+  test('nothing is promised for money whose sender was not verified', () => {
+    const unverified = { ...received, reason: 'sender_unverified' } as const
+    expect(totals(row('topup', 'review', unverified))).toEqual({
+      ...{ 'provider_id IDR': 1_625_000n, 'suspense IDR': -1_625_000n },
+    })
+  })
+
   test('late money that waits for a rate belongs to nobody yet', () => {
     const late = { providerPaymentId: 'py-1', reason: 'awaiting_rate' } as const
     expect(totals(row('topup', 'expired', late))).toEqual({
@@ -213,15 +242,40 @@ test('whatever a row holds, its position comes to 0 in every asset', () => {
       fc.record({
         ...{ liveMicro: micro, offsetMicro: micro, waivedMicro: micro },
         ...{ refundedMinor: minor, overpaidMinor: minor, ausdMicro: micro },
+        ...{ overpaidRefundedMinor: minor, wonMinor: minor },
         spreadBps: fc.integer({ min: 0, max: 511 }),
         ...{ paidMinor: fc.option(minor), creditedAt: time, holdEndedAt: time },
         ...{ held: fc.constantFrom(true, false, null) },
         providerPaymentId: fc.constantFrom(null, 'py-1'),
-        reason: fc.constantFrom(null, 'amount_differs', 'currency_differs', 'paid_twice'),
+        reason: fc.constantFrom(null, ...reasons),
       }),
       (state, kind, more) => {
         expect(unbalanced(positionOf({ ...opened, ...more, kind, state }))).toEqual([])
       },
     ),
   )
+})
+
+/** The amounts of a row: what each does in its position, or why it does nothing there. */
+const amounts: Readonly<Record<string, string>> = {
+  rateMinorPerUsd: 'a rate; what it led to is in ausdMicro',
+  spreadBps: 'what of the rate is on spread',
+  fiatMinor: 'what was promised for',
+  ausdMicro: 'what it is worth',
+  lateRateMinorPerUsd: 'a rate; what it led to is in ausdMicro',
+  promisedMicro: 'what was promised before it came late: no AUSD of it was given',
+  paidMinor: 'at the provider',
+  liveMicro: 'on the chain',
+  offsetMicro: 'kept to make good',
+  waivedMicro: 'given up',
+  refundedMinor: 'gone back',
+  refundAppliedMinor: 'gone back and seen to: no money of its own',
+  overpaidMinor: 'in suspense',
+  overpaidRefundedMinor: 'out of suspense',
+  wonMinor: 'in suspense',
+}
+test('every amount of a row is in its position, or there is a reason for none', () => {
+  const names = Object.keys(getTableColumns(payments))
+  const found = names.filter((name) => /(Minor|Micro|MinorPerUsd|Bps)$/.test(name))
+  expect(found.sort()).toEqual(Object.keys(amounts).sort())
 })

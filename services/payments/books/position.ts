@@ -1,17 +1,25 @@
 import { providerOf } from '#shared/ledger/chart'
 import { type Line, type Position, position } from '#shared/ledger/position'
 import { keptFloor } from '#shared/ledger/spread'
-import { type PaymentFacts, remainderFloor } from '../payment'
+import { type PaymentFacts, type Reason, remainderFloor } from '../payment'
 import type { PaymentRow } from '../payment.store'
 
 // What a payment comes to in the books, from its row alone. Whatever changes the row is booked as the
 // difference, so the journal of a payment always says the same as its row.
 
-type Booked = PaymentFacts & Pick<PaymentRow, 'account' | 'paidMinor' | 'spreadBps'>
+type Booked = PaymentFacts &
+  Pick<PaymentRow, 'account' | 'paidMinor' | 'spreadBps' | 'overpaidRefundedMinor' | 'wonMinor'>
 
 /** The lines of a payment: fiat at the provider, AUSD between treasury, contract and wallet. */
 export const positionOf = (payment: Booked): Position =>
   position([...fiatLines(payment), ...ausdLines(payment)])
+
+/** Money that came and was never exchanged: no AUSD is promised for it. */
+const unexchanged: ReadonlySet<Reason | null | undefined> = new Set<Reason>([
+  'amount_differs',
+  'currency_differs',
+  'sender_unverified',
+])
 
 /** Money for which AUSD was promised at a rate; other money is nobody's until a person decides. */
 function isExchanged({ state, reason, providerPaymentId }: Booked): boolean {
@@ -24,17 +32,17 @@ function isExchanged({ state, reason, providerPaymentId }: Booked): boolean {
     case 'revoked':
       return true
     case 'review':
-      return (
-        providerPaymentId !== null && reason !== 'amount_differs' && reason !== 'currency_differs'
-      )
+      return providerPaymentId !== null && !unexchanged.has(reason)
     default:
       return false
   }
 }
 
 function fiatLines(payment: Booked): Line[] {
-  const { account, currency, fiatMinor, refundedMinor, overpaidMinor } = payment
-  const heldMinor = paidMinorOf(payment) + overpaidMinor - refundedMinor
+  const { account, currency, fiatMinor, refundedMinor } = payment
+  const { overpaidMinor, overpaidRefundedMinor, wonMinor } = payment
+  const secondMinor = overpaidMinor - overpaidRefundedMinor
+  const heldMinor = ownMinorOf(payment) + secondMinor + wonMinor
   const exchangedMinor =
     isExchanged(payment) && refundedMinor < fiatMinor ? fiatMinor - refundedMinor : 0n
   return [
@@ -44,10 +52,11 @@ function fiatLines(payment: Booked): Line[] {
   ]
 }
 
-/** In another currency than promised it is in the anomalies alone: we have no account for it. */
-function paidMinorOf({ providerPaymentId, reason, paidMinor, fiatMinor }: Booked): bigint {
+/** What is there of its own payment. Of another currency than promised nothing: no account has it. */
+function ownMinorOf(payment: Booked): bigint {
+  const { providerPaymentId, reason, paidMinor, fiatMinor, refundedMinor } = payment
   if (providerPaymentId === null || reason === 'currency_differs') return 0n
-  return paidMinor ?? fiatMinor
+  return (paidMinor ?? fiatMinor) - refundedMinor
 }
 
 function ausdLines(payment: Booked): Line[] {

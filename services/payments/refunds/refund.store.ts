@@ -16,6 +16,7 @@ export const refunds = schema.table(
   'refunds',
   {
     id: text('id').primaryKey(),
+    /** Ours; empty: of a payment at the provider that belongs to none of ours. */
     paymentId: text('payment_id').notNull(),
     providerPaymentId: text('provider_payment_id').notNull(),
     refundedMinor: amountColumn('refunded_minor').notNull(),
@@ -40,6 +41,15 @@ export async function isRefunded(db: Db, id: string): Promise<boolean> {
   return rows.length > 0
 }
 
+/** A refund that succeeded. */
+export async function findRefunded(db: Db, id: string) {
+  const rows = await db
+    .select()
+    .from(refunds)
+    .where(and(eq(refunds.id, id), eq(refunds.status, 'succeeded')))
+  return rows[0]
+}
+
 /** Records a refund; one that succeeded stays so, whatever an older delivery says. */
 export const recordRefund = (tx: Tx, refund: typeof refunds.$inferInsert) =>
   tx
@@ -57,6 +67,25 @@ export async function sumRefunded(tx: Tx, providerPaymentId: string): Promise<bi
     .select({ sum: sql<string>`coalesce(sum(${refunds.refundedMinor}), 0)::text` })
     .from(refunds)
     .where(and(eq(refunds.providerPaymentId, providerPaymentId), eq(refunds.status, 'succeeded')))
+  return BigInt(rows[0]!.sum)
+}
+
+/** How much of other payments for the same promise was given back, in the currency's smallest unit. */
+export async function sumRefundedBeside(
+  tx: Tx,
+  paymentId: string,
+  providerPaymentId: string | null,
+): Promise<bigint> {
+  const rows = await tx
+    .select({ sum: sql<string>`coalesce(sum(${refunds.refundedMinor}), 0)::text` })
+    .from(refunds)
+    .where(
+      and(
+        eq(refunds.paymentId, paymentId),
+        sql`${refunds.providerPaymentId} is distinct from ${providerPaymentId}`,
+        eq(refunds.status, 'succeeded'),
+      ),
+    )
   return BigInt(rows[0]!.sum)
 }
 
@@ -81,11 +110,13 @@ export const reversals = schema.table(
   ],
 )
 
-/** Records what is lost by a payment; it only ever grows. False when nothing is new. */
+export type Reversal = typeof reversals.$inferSelect
+
+/** Records what is lost by a payment; it only ever grows. Undefined when nothing is new. */
 export async function storeReversal(
   tx: Tx,
   reversal: { paymentId: string; wallet: `0x${string}`; lostMicro: bigint },
-): Promise<boolean> {
+): Promise<Reversal | undefined> {
   const rows = await tx
     .insert(reversals)
     .values(reversal)
@@ -94,8 +125,8 @@ export async function storeReversal(
       set: { lostMicro: reversal.lostMicro, clearedAt: null, updatedAt: sql`now()` },
       setWhere: sql`${reversals.lostMicro} < ${reversal.lostMicro.toString()}::numeric`,
     })
-    .returning({ paymentId: reversals.paymentId })
-  return rows.length === 1
+    .returning()
+  return rows[0]
 }
 
 const isMissing = and(
@@ -127,6 +158,7 @@ export const clearMissing = (tx: Tx, wallet: `0x${string}`) =>
     .update(reversals)
     .set({ clearedAt: sql`now()`, updatedAt: sql`now()` })
     .where(and(eq(reversals.wallet, wallet), isMissing))
+    .returning()
 
 /** What is missing in all (10⁻⁶ AUSD). */
 export async function sumMissing(db: Db): Promise<string> {

@@ -2,6 +2,7 @@ import type { Tx } from '#shared/db/open'
 import { announce } from '#shared/db/outbox.store'
 import { messageIdFor } from '#shared/ids'
 import { FreezeOrdered } from '#shared/messages/relay'
+import { bookGivenUp } from '../books/book'
 import type { Context } from '../context'
 import { lostMicro } from '../decide'
 import { lockWallet, type PaymentRow } from '../payment.store'
@@ -28,7 +29,9 @@ export async function noteReversal(tx: Tx, context: Context, payment: PaymentRow
   const lost = lostMicro(payment)
   if (lost === 0n) return
   const { id: paymentId, wallet } = payment
-  if (!(await storeReversal(tx, { paymentId, wallet, lostMicro: lost }))) return
+  const stored = await storeReversal(tx, { paymentId, wallet, lostMicro: lost })
+  if (!stored) return
+  await bookGivenUp(tx, stored)
   const fields = { paymentId, wallet, lostMicro: String(lost), alarm: true }
   context.log.error(fields, 'payment was taken back after its hold, wallet frozen')
   await setFrozen(tx, context, wallet, true)
@@ -89,7 +92,7 @@ export async function recheckWallets(context: Context): Promise<boolean> {
 }
 
 async function clearWallet(tx: Tx, context: Context, { wallet, clearReason }: WalletRow) {
-  await clearMissing(tx, wallet)
+  for (const cleared of await clearMissing(tx, wallet)) await bookGivenUp(tx, cleared)
   await storeAndOrder(tx, context, wallet, false)
   context.log.info({ wallet, reason: clearReason }, 'freeze ended by an operator')
 }

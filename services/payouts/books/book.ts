@@ -1,7 +1,9 @@
 import type { Tx } from '#shared/db/open'
-import { book } from '#shared/ledger/journal.store'
-import { difference } from '#shared/ledger/position'
+import { book, bookTo } from '#shared/ledger/journal.store'
+import { difference, type Position, position } from '#shared/ledger/position'
+import type { Listed } from '#shared/provider/transactions'
 import type { Cashout } from '../cashout.store'
+import type { Evidence } from '../provider'
 import { journal } from '../schema.store'
 import { positionOf } from './position'
 
@@ -12,3 +14,36 @@ export const bookStep = (tx: Tx, before: Cashout, after: Cashout): Promise<void>
     item: after.id,
     lines: difference(positionOf(before), positionOf(after)),
   })
+
+const unexplainedLines = (leftMinor: bigint): Position =>
+  position([
+    { account: 'provider_id', asset: 'IDR', amount: -leftMinor },
+    { account: 'suspense', asset: 'IDR', amount: leftMinor },
+  ])
+
+/**
+ * Books what left the account for a payout beyond what its cash-out's row says, under the provider's
+ * id of it: nobody knows whose that is. Nothing while the provider has not decided, or of an amount
+ * that it does not say exactly in rupiah.
+ */
+export async function bookOdd(tx: Tx, evidence: Evidence, cashout?: Cashout): Promise<void> {
+  const { payoutId: item, status, amountMinor, currency } = evidence
+  if (status === 'pending' || status === 'unknown') return
+  if (amountMinor === undefined || currency !== 'IDR') return
+  const leftMinor = status === 'succeeded' ? amountMinor : 0n
+  const isIts = cashout?.state === 'paid' && cashout.providerPayoutId === item
+  const lines = unexplainedLines(leftMinor - (isIts ? cashout.fiatMinor : 0n))
+  await bookTo(tx, journal, { event: 'payout that does not fit', item, lines })
+}
+
+/** Books a payout no more under the provider's id of it: its cash-out's row says what it is. */
+export const bookFitting = (tx: Tx, { payoutId: item }: Evidence): Promise<void> =>
+  bookTo(tx, journal, { event: 'payout that fits', item, lines: [] })
+
+/** Books a payout of the provider's list that no look-up finds. */
+export async function bookListed(tx: Tx, row: Listed): Promise<void> {
+  const { transactionId: item, status, amountMinor, currency } = row
+  if (amountMinor === null || currency !== 'IDR') return
+  const lines = unexplainedLines(status === 'succeeded' ? amountMinor : 0n)
+  await bookTo(tx, journal, { event: 'payout of nobody', item, lines })
+}

@@ -1,0 +1,1 @@
+CREATE UNIQUE INDEX "journal_reversed" ON "chain_relayer"."journal" USING btree ("reverses","line") WHERE reverses is not null;

@@ -1,0 +1,1 @@
+CREATE UNIQUE INDEX "journal_reversed" ON "payouts"."journal" USING btree ("reverses","line") WHERE reverses is not null;

@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { position } from '#shared/ledger/position'
+import { notePayment } from '../payment.store'
+import { wallets as walletsTable } from '../refunds/refund.store'
+import { anomalyKinds, journal } from '../schema.store'
+import { type Fixture, newWallet, openFixture, waitUntil } from '../test-support'
+import { positionOf } from './position'
+
+// Money that moves at the provider and that no step of a payment explains.
+
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await openFixture()
+}, 60_000)
+afterAll(() => fixture?.[Symbol.asyncDispose]())
+beforeEach(() => fixture.control('faults', {}))
+
+const byName = (lines: ReturnType<typeof position>) =>
+  Object.fromEntries(lines.map(({ account, asset, amount }) => [`${account} ${asset}`, amount]))
+const linesOf = (item: string) =>
+  fixture.database.read((db) => db.select().from(journal).where(eq(journal.item, item)))
+/** What the journal says of an item. */
+const told = async (item: string) => byName(position(await linesOf(item)))
+/** The same, of a payment, which is what its row says. */
+async function booked(id: string) {
+  const said = await told(id)
+  expect(said).toEqual(byName(positionOf((await fixture.row(id))!)))
+  return said
+}
+const until = (item: string, lines: Record<string, bigint>) =>
+  waitUntil(`${item} in the books`, async () => {
+    expect(await told(item)).toEqual(lines)
+    return true
+  })
+
+type Charge = { payment_id: string }
+const pay = async (id: string, channel_code = 'QRIS') =>
+  (await fixture.control(`sessions/${id}/pay`, { channel_code, force: true })) as unknown as Charge
+const refund = (id: string, body: object = {}) => fixture.control(`payments/${id}/refund`, body)
+async function opened(wallet = newWallet()) {
+  const asked = { wallet, amount: '50000', method: 'qr', quoteId: fixture.quote() }
+  return (await fixture.topup(asked)).ok!.paymentId
+}
+async function credited(wallet = newWallet()) {
+  const id = await opened(wallet)
+  const { payment_id: charge } = await pay(id)
+  await fixture.becomes(id, { state: 'paid' })
+  await fixture.settle('credit', id)
+  return { id, charge }
+}
+
+/** A checkout of somebody else's at the same account of the provider. */
+async function foreign(amount = 70_000) {
+  const answer = await fetch(`${fixture.sandbox.url}/sessions`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Basic ${btoa('xnd_development_id:')}`,
+      'Content-Type': 'application/json',
+    },
+    body: JSON.stringify({
+      ...{ reference_id: 'another shop', session_type: 'PAY', mode: 'PAYMENT_LINK' },
+      ...{ currency: 'IDR', country: 'ID', amount },
+    }),
+  })
+  return ((await answer.json()) as { payment_session_id: string }).payment_session_id
+}
+
+const suspended = (minor: bigint) => ({ 'provider_id IDR': minor, 'suspense IDR': -minor })
+
+describe('a second payment for the same promise', () => {
+  test('is in suspense until it is refunded at the provider', async () => {
+    const quoteId = fixture.quote()
+    const asked = { wallet: newWallet(), amount: '50000', method: 'qr', quoteId }
+    await fixture.control('faults', { api: { errorAfterAccept: 1 } })
+    await fixture.topup(asked)
+    await fixture.control('faults', {})
+    await fixture.topup(asked)
+    const { id } = (await fixture.rows()).find((row) => row.quoteId === quoteId)!
+    const { sessions } = (await fixture.control('book')) as unknown as {
+      sessions: { reference_id: string; payment_session_id: string }[]
+    }
+    for (const { reference_id, payment_session_id } of sessions)
+      if (reference_id === id) await pay(payment_session_id)
+    await fixture.becomes(id, { overpaidMinor: 50_000n })
+    await fixture.settle('credit', id)
+    expect(await booked(id)).toMatchObject({
+      'suspense IDR': -50_000n,
+      'provider_id IDR': 100_000n,
+    })
+    const second = (await fixture.anomalies()).find(
+      ({ kind, paymentId }) => kind === 'paid_twice' && paymentId === id,
+    )!
+    await refund(second.object, { amount: 20_000 })
+    await fixture.becomes(id, { overpaidRefundedMinor: 20_000n })
+    expect(await booked(id)).toMatchObject({ 'suspense IDR': -30_000n, 'provider_id IDR': 80_000n })
+    await refund(second.object)
+    await fixture.list()
+    await fixture.becomes(id, { overpaidRefundedMinor: 50_000n, refundedMinor: 0n })
+    const said = await booked(id)
+    expect(said).toMatchObject({ 'provider_id IDR': 50_000n, 'collateral AUSD': -3_076_923n })
+    expect(said).not.toHaveProperty('suspense IDR')
+  })
+})
+
+describe('money of nobody', () => {
+  test('is in suspense under its own id until it is refunded', async () => {
+    const { payment_id: charge } = await pay(await foreign())
+    await fixture.list()
+    await fixture.list()
+    expect(await told(charge)).toEqual(suspended(70_000n))
+    await refund(charge, { amount: 30_000 })
+    await until(charge, suspended(40_000n))
+    await refund(charge)
+    await fixture.list()
+    await until(charge, {})
+  })
+
+  test('leaves suspense once its payment is found', async () => {
+    const id = await opened()
+    const checkoutId = await foreign(50_000)
+    const { payment_id: charge } = await pay(checkoutId)
+    await until(charge, suspended(50_000n))
+    // What a restored row may learn later: which checkout was its own.
+    await fixture.database.run((db) => notePayment(db, id, { checkoutId }))
+    await fixture.recheck()
+    await fixture.becomes(id, { state: 'paid' })
+    expect(await told(charge)).toEqual({})
+    expect(await booked(id)).toMatchObject({ 'provider_id IDR': 50_000n })
+  })
+
+  test('of which the list alone tells is in suspense under the id of its row', async () => {
+    const row = { type: 'chargeback', status: 'succeeded', productId: null, paymentRequestId: null }
+    const listed = { ...row, transactionId: 'txn-lost', reference: null, channel: null }
+    const when = { created: null, updated: new Date() }
+    await fixture.listing.receive(
+      'ID',
+      { ...listed, ...when, currency: 'IDR', amountMinor: 9_000n } as never,
+      async (work) => void (await fixture.database.transaction(work)),
+    )
+    expect(await told('txn-lost')).toEqual(suspended(-9_000n))
+  })
+})
+
+describe('a chargeback after the credit', () => {
+  test('that is won brings money into suspense: a person ends the freeze', async () => {
+    const { id } = await credited()
+    const { id: chargeback } = await fixture.control(`payments/${id}/chargeback`)
+    await fixture.list()
+    await fixture.becomes(id, { state: 'review', refundedMinor: 50_000n })
+    expect(await booked(id)).toMatchObject({ 'clawback AUSD': 3_076_923n })
+    await fixture.control(`chargebacks/${chargeback}`, { status: 'REVERSED' })
+    await fixture.list()
+    await fixture.list()
+    await fixture.becomes(id, { wonMinor: 50_000n })
+    expect(await booked(id)).toMatchObject({ ...suspended(50_000n), 'clawback AUSD': 3_076_923n })
+  })
+
+  test('is waived when a person gives it up, and asked for again when more is lost', async () => {
+    const wallet = newWallet()
+    const { id } = await credited(wallet)
+    const item = `${id}/reversal`
+    await refund(id, { amount: 25_000 })
+    await fixture.becomes(id, { state: 'review' })
+    expect(await told(item)).toEqual({})
+    const asked = { clearRequestedAt: new Date(), clearReason: 'bank error' }
+    await fixture.database.run((db) =>
+      db.update(walletsTable).set(asked).where(eq(walletsTable.wallet, wallet)),
+    )
+    await fixture.recheck()
+    const { lostMicro } = (await fixture.reversals()).find(({ paymentId }) => paymentId === id)!
+    expect(await told(item)).toEqual({ 'waived AUSD': lostMicro, 'clawback AUSD': -lostMicro })
+    expect((await booked(id))['clawback AUSD']).toBe(lostMicro)
+    await refund(id)
+    await fixture.becomes(id, { refundedMinor: 50_000n })
+    await until(item, {})
+  })
+})
+
+/** Each oddity that may mean money: how it is booked, or why it is not. */
+const oddities: Readonly<Record<(typeof anomalyKinds)[number], string>> = {
+  event_unknown: 'no money: a delivery that we cannot read; the list has what it was about',
+  object_unknown: 'no money: nothing is there; of a refund, it is taken off the money of nobody',
+  money_unmatched: 'in suspense, under its own id',
+  paid_twice: 'in suspense, with its payment; in another currency no account has it',
+  status_unknown: 'unknown: nothing is booked before the provider says what happened',
+  sender_unverified: 'no money: said of what was booked before',
+  amount_unknown: 'unknown: the list of transactions has the sum',
+  look_up_refused: 'unknown: the provider does not say',
+  dispute_won: 'in suspense, with its payment',
+}
+test('every oddity is booked, or there is a reason for none', () => {
+  expect(Object.keys(oddities).sort()).toEqual([...anomalyKinds].sort())
+})
