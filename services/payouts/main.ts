@@ -3,10 +3,12 @@ import { consume } from '#shared/bus/consume'
 import { relayOutbox } from '#shared/bus/outbox-relay'
 import { serve } from '#shared/bus/serve'
 import { openDatabaseClock } from '#shared/db/clock'
+import { startOpening } from '#shared/ledger/opening'
 import { watchOverdue } from '#shared/overdue'
 import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
 import { answerActivity, readStats } from './activity'
 import { openChannels, openDetailsSafe } from './bank'
+import { openedTables } from './books/opening'
 import { limits } from './cashout'
 import { oldestCashouts } from './cashout.store'
 import { fields } from './config'
@@ -15,7 +17,7 @@ import { answerCashouts } from './open'
 import { openXendit } from './providers/xendit/client'
 import { startRechecking } from './recheck'
 import { relayReactions } from './relay'
-import { messaging, outbox } from './schema.store'
+import { inbox, journal, messaging, outbox } from './schema.store'
 import { startListing } from './transactions'
 import { openBoundaries, webhookReactions } from './webhook'
 
@@ -29,6 +31,7 @@ await runService(name, fields, async (config, runtime) => {
   await using database = openServiceDatabase(name, config, runtime)
   await using time = await openDatabaseClock(database, log)
   const { clock } = time
+  await using _books = startOpening({ database, journal, inbox, log, tables: openedTables })
   await using bus = await openServiceBus(name, config, runtime)
   await using relay = relayOutbox({ bus, database, outbox, log })
   const provider = adapters[config.providerKind]({

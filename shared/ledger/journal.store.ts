@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { inArray, sql } from 'drizzle-orm'
 import {
   check,
   index,
@@ -64,14 +64,45 @@ export type Posting = {
  * on lines that do not come to 0 per asset.
  */
 export async function book(tx: Tx, journal: JournalTable, posting: Posting): Promise<void> {
-  const { event, item, lines, reverses = null } = posting
-  if (lines.length === 0) return
+  const rows = rowsOf(posting)
+  if (rows.length > 0) await tx.insert(journal).values(rows)
+}
+
+function rowsOf({ event, item, lines, reverses }: Posting) {
   const wrong = unbalanced(lines)
   if (wrong.length > 0) throw new Error(`${event} of ${item} does not balance in ${wrong}`)
-  const name = `${item}/${crypto.randomUUID()}`
-  await tx
-    .insert(journal)
-    .values(lines.map((line, at) => ({ posting: name, line: at, event, item, reverses, ...line })))
+  const posting = `${item}/${crypto.randomUUID()}`
+  return lines.map((line, at) => ({
+    ...line,
+    posting,
+    line: at,
+    event,
+    item,
+    reverses: reverses ?? null,
+  }))
+}
+
+/**
+ * Books what leads each item from what its journal says to what it should say, in two statements.
+ * Answers how many it booked. Whoever calls it lets nobody else book these items meanwhile.
+ */
+export async function bookAll(
+  tx: Tx,
+  journal: JournalTable,
+  event: string,
+  wanted: ReadonlyMap<string, Position>,
+): Promise<number> {
+  const { item: name, account, asset, amount } = journal
+  const said = await tx
+    .select({ item: name, account, asset, amount })
+    .from(journal)
+    .where(inArray(name, [...wanted.keys()]))
+  const byItem = Map.groupBy(said, ({ item }) => item)
+  const rows = [...wanted].flatMap(([item, lines]) =>
+    rowsOf({ event, item, lines: difference(position(byItem.get(item) ?? []), lines) }),
+  )
+  if (rows.length > 0) await tx.insert(journal).values(rows)
+  return new Set(rows.map(({ item }) => item)).size
 }
 
 /**
@@ -85,10 +116,5 @@ export async function bookTo(
   { event, item, lines }: Omit<Posting, 'reverses'>,
 ): Promise<void> {
   await lockNamed(tx, `journal:${item}`)
-  const { account, asset, amount } = journal
-  const said = await tx
-    .select({ account, asset, amount })
-    .from(journal)
-    .where(eq(journal.item, item))
-  await book(tx, journal, { event, item, lines: difference(position(said), lines) })
+  await bookAll(tx, journal, event, new Map([[item, lines]]))
 }

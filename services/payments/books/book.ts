@@ -68,16 +68,22 @@ export const bookListed = (
     lines: unmatchedLines(row.account, row.currency, row.minor),
   })
 
-/** Books what we gave up of a reversal, beside its payment; nothing while it may be made good. */
-export function bookGivenUp(tx: Tx, reversal: Reversal): Promise<void> {
-  const { paymentId, lostMicro, madeGoodMicro, clearedAt } = reversal
+/** Under which name what was given up of a reversal is booked. */
+export const givenUpItem = ({ paymentId }: Pick<Reversal, 'paymentId'>) => `${paymentId}/reversal`
+
+/** What we gave up of a reversal; nothing while it may be made good. */
+export function givenUpLines({ lostMicro, madeGoodMicro, clearedAt }: Reversal): Position {
   const amount = clearedAt === null ? 0n : lostMicro - madeGoodMicro
-  return bookTo(tx, journal, {
-    event: clearedAt === null ? 'asked for again' : 'given up',
-    item: `${paymentId}/reversal`,
-    lines: position([
-      { account: 'waived', asset: 'AUSD', amount },
-      { account: 'clawback', asset: 'AUSD', amount: -amount },
-    ]),
-  })
+  return position([
+    { account: 'waived', asset: 'AUSD', amount },
+    { account: 'clawback', asset: 'AUSD', amount: -amount },
+  ])
 }
+
+/** Books what we gave up of a reversal, beside its payment. */
+export const bookGivenUp = (tx: Tx, reversal: Reversal): Promise<void> =>
+  bookTo(tx, journal, {
+    event: reversal.clearedAt === null ? 'asked for again' : 'given up',
+    item: givenUpItem(reversal),
+    lines: givenUpLines(reversal),
+  })

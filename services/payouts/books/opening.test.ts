@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { openBooks } from '#shared/ledger/opening'
+import { position } from '#shared/ledger/position'
+import { openLog } from '#shared/log'
+import { inbox, journal } from '../schema.store'
+import { type Fixture, openFixture } from '../test-support'
+import { openedTables } from './opening'
+import { positionOf } from './position'
+
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await openFixture({ sweepAfterMs: 60_000 })
+}, 60_000)
+afterAll(() => fixture?.[Symbol.asyncDispose]())
+
+test('cash-outs of a database that is older than its journal are booked once', async () => {
+  for (const [at, state] of ['taking', 'taken', 'paid', 'returning', 'returned'].entries())
+    await fixture.database.run((db) =>
+      db.execute(sql`insert into payouts.payouts (id, wallet, state, rate_minor_per_usd, ausd_micro,
+        fiat_minor, quote_id, taken_by, authorizer, authorization_nonce, "authorization",
+        channel_code, bank_details, bank_details_key_id)
+        values (${state}, '0xa', ${state}, 16250, 5000000, 81250, ${state}, 'me', '0xa',
+          ${String(at)}, '{}', 'ID_BCA', '', 'a')`),
+    )
+  const { database } = fixture
+  const log = openLog('payouts', 'silent')
+  const opening = () =>
+    openBooks({ database, journal, inbox, log, tables: openedTables, rowsMax: 2 })
+  await Promise.all([opening(), opening()])
+  await opening()
+  const lines = await database.read((db) => db.select().from(journal))
+  const items = Map.groupBy(lines, ({ item }) => item)
+  expect([...items.keys()].sort()).toEqual(['paid', 'returning', 'taken'])
+  for (const row of await fixture.rows()) {
+    const said = position(items.get(row.id) ?? [])
+    expect(said).toEqual(
+      expect.arrayContaining(positionOf(row).map((line) => expect.objectContaining(line))),
+    )
+  }
+})
