@@ -3,6 +3,7 @@ import { uncreditedStates } from './known'
 import type { LaneTransaction } from './lane'
 import { bookGiveback, bookTransaction } from './lane-posting'
 import type { LostOperation } from './operations'
+import { bookPayments, bookPayouts, paymentColumns } from './posting'
 import type { FoundPayments, LostPayment, LostPayout, PaidFacts } from './world'
 
 /** All that is put back, decided before anything is written. */
@@ -17,15 +18,18 @@ export type PutBack = {
   transactions: readonly { transaction: LaneTransaction; operations: readonly LostOperation[] }[]
 }
 
-/** Writes everything in one transaction, or nothing. What is there already stays as it is. */
+/**
+ * Writes everything in one transaction, or nothing: each row and what it stands for in the books. What
+ * is there already stays as it is.
+ */
 export const putBack = (sql: Sql, what: PutBack): Promise<unknown> =>
   sql.begin(async (tx) => {
     const leased = await tx`select 1 from chain_relayer.lane where leased_until > now() for update`
     if (leased.length > 0 && what.transactions.length > 0)
       throw new Error('chain-relayer was started meanwhile: nothing was changed')
-    for (const row of what.payments) await insertPayment(tx, row)
-    for (const { id, facts } of what.paid) await updatePaid(tx, id, facts)
-    for (const row of what.payouts) await insertPayout(tx, row)
+    for (const row of what.payments) await bookPayments(tx, await insertPayment(tx, row))
+    for (const { id, facts } of what.paid) await bookPayments(tx, await updatePaid(tx, id, facts))
+    for (const row of what.payouts) await bookPayouts(tx, await insertPayout(tx, row))
     for (const { wallet, provider } of what.asked)
       await tx`insert into gateway.identity_rechecks (wallet, provider, next_check_at)
         values (${wallet}, ${provider}, now()) on conflict do nothing`
@@ -40,13 +44,15 @@ export const putBack = (sql: Sql, what: PutBack): Promise<unknown> =>
  */
 const checkAfterMs = 5_000
 
+type Booked = Parameters<typeof bookPayments>[1][number][]
+
 const insertPayment = (tx: TransactionSql, row: LostPayment) => {
   const values = Object.entries(row).map(([name, value]) => [
     name,
     typeof value === 'bigint' ? value.toString() : value,
   ])
-  return tx`insert into payments.payments ${tx({ ...Object.fromEntries(values), next_check_at: new Date(Date.now() + checkAfterMs) })}
-    on conflict do nothing`
+  return tx<Booked>`insert into payments.payments ${tx({ ...Object.fromEntries(values), next_check_at: new Date(Date.now() + checkAfterMs) })}
+    on conflict do nothing returning ${tx(paymentColumns)}`
 }
 
 /** As the chain has it; what was refunded meanwhile is decided once this is known to be credited. */
@@ -56,8 +62,9 @@ const updatePaid = (tx: TransactionSql, id: string, facts: PaidFacts) => {
     ...{ ...rest, live_micro: live_micro.toString(), paid_minor: paid_minor.toString() },
     ...{ reason: null, checks: 0, next_check_at: new Date(Date.now() + checkAfterMs) },
   }
-  return tx`update payments.payments set ${tx(values)}, updated_at = now()
-    where id = ${id} and state = any(${[...uncreditedStates]}) and credited_at is null`
+  return tx<Booked>`update payments.payments set ${tx(values)}, updated_at = now()
+    where id = ${id} and state = any(${[...uncreditedStates]}) and credited_at is null
+    returning ${tx(paymentColumns)}`
 }
 
 /** The account's details are at the provider alone: nothing more is ordered under this row. */
@@ -77,7 +84,8 @@ const insertPayout = (tx: TransactionSql, row: LostPayout) => {
     ...(providerPayoutId ? { attempts: 1, attempted_at: createdAt } : {}),
     ...{ created_at: createdAt, next_check_at: new Date() },
   }
-  return tx`insert into payouts.payouts ${tx(values)} on conflict do nothing`
+  return tx<Parameters<typeof bookPayouts>[1][number][]>`insert into payouts.payouts ${tx(values)}
+    on conflict do nothing returning id, state, fiat_minor, ausd_micro, spread_bps`
 }
 
 /** A nonce that is accounted for, what it carried, and the next nonce of its lane. */

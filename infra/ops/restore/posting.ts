@@ -1,0 +1,99 @@
+import type { TransactionSql } from 'postgres'
+import { providerOf } from '#shared/ledger/chart'
+import { difference, type Line, type Position, position, unbalanced } from '#shared/ledger/position'
+import { givenFloor, keptFloor } from '#shared/ledger/spread'
+import type { Fiat } from '#shared/money/money'
+import type { ProviderAccount } from '#shared/money/pair'
+
+// A row that is put back stands for money. What is told here is found out from the row once more, and
+// not with the words of the services: whoever compares the two compares two opinions.
+
+const event = 'put back'
+
+/** What a payment's row says of money, as Postgres has it. */
+type PaymentRow = {
+  id: string
+  state: string
+  account: ProviderAccount
+  currency: Fiat
+  fiat_minor: string
+  ausd_micro: string
+  spread_bps: number
+  paid_minor: string | null
+}
+/** The columns of it. */
+export const paymentColumns = [
+  ...['id', 'state', 'account', 'currency', 'fiat_minor', 'ausd_micro', 'spread_bps'],
+  'paid_minor',
+]
+
+/** Books that a payment was paid and that its AUSD is promised; one that nobody paid is nothing. */
+export async function bookPayments(tx: TransactionSql, rows: readonly PaymentRow[]): Promise<void> {
+  for (const row of rows) {
+    if (row.state !== 'paid') continue
+    const { account, currency, spread_bps } = row
+    const [fiatMinor, paidMinor] = [
+      BigInt(row.fiat_minor),
+      BigInt(row.paid_minor ?? row.fiat_minor),
+    ]
+    const worthMicro = BigInt(row.ausd_micro)
+    const keptMicro = keptFloor(worthMicro, spread_bps)
+    await bookAs(tx, 'payments', row.id, [
+      { account: providerOf[account], asset: currency, amount: paidMinor },
+      { account: 'exchange', asset: currency, amount: -fiatMinor },
+      { account: 'suspense', asset: currency, amount: fiatMinor - paidMinor },
+      { account: 'exchange', asset: 'AUSD', amount: worthMicro + keptMicro },
+      { account: 'spread', asset: 'AUSD', amount: -keptMicro },
+      { account: 'promises', asset: 'AUSD', amount: -worthMicro },
+    ])
+  }
+}
+
+type PayoutRow = {
+  id: string
+  state: string
+  fiat_minor: string
+  ausd_micro: string
+  spread_bps: number
+}
+
+/** Books AUSD that was taken, and what is owed for it: rupiah when they were ordered, or it goes back. */
+export async function bookPayouts(tx: TransactionSql, rows: readonly PayoutRow[]): Promise<void> {
+  for (const { id, state, spread_bps, ...row } of rows) {
+    if (state !== 'paying' && state !== 'returning') continue
+    const [fiatMinor, ausdMicro] = [BigInt(row.fiat_minor), BigInt(row.ausd_micro)]
+    const givenMinor = givenFloor(fiatMinor, spread_bps)
+    const owed: Line[] =
+      state === 'returning'
+        ? [{ account: 'returns', asset: 'AUSD', amount: -ausdMicro }]
+        : [
+            { account: 'exchange', asset: 'AUSD', amount: -ausdMicro },
+            { account: 'exchange', asset: 'IDR', amount: fiatMinor - givenMinor },
+            { account: 'spread', asset: 'IDR', amount: givenMinor },
+            { account: 'payouts', asset: 'IDR', amount: -fiatMinor },
+          ]
+    const taken: Line = { account: 'treasury', asset: 'AUSD', amount: ausdMicro }
+    await bookAs(tx, 'payouts', id, [taken, ...owed])
+  }
+}
+
+/** Posts what leads from what the journal says of an item to this. */
+async function bookAs(
+  tx: TransactionSql,
+  service: 'payments' | 'payouts',
+  item: string,
+  lines: readonly Line[],
+): Promise<void> {
+  const journal = tx(`${service}.journal`)
+  const said = await tx<(Omit<Line, 'amount'> & { amount: string })[]>`
+    select account, asset, amount from ${journal} where item = ${item}`
+  const before = said.map((line) => ({ ...line, amount: BigInt(line.amount) }))
+  const moved: Position = difference(position(before), position(lines))
+  if (unbalanced(moved).length > 0) throw new Error(`what is put back of ${item} does not balance`)
+  if (moved.length === 0) return
+  const posting = `${item}/${crypto.randomUUID()}`
+  const rows = moved.map(({ account, asset, amount }, line) => ({
+    ...{ posting, line, event, item, account, asset, amount: amount.toString() },
+  }))
+  await tx`insert into ${journal} ${tx(rows)}`
+}

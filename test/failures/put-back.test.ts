@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { drizzle } from 'drizzle-orm/postgres-js'
+import postgres, { type Sql } from 'postgres'
+import { type PutBack, putBack } from '#infra/ops/restore/put-back'
+import { type Position, position } from '#shared/ledger/position'
+import { migrateAll, startScratchPostgres } from '#test/support/scratch-postgres'
+import { positionOf as paymentPosition } from '../../services/payments/books/position'
+import { payments } from '../../services/payments/payment.store'
+import { journal as paymentJournal } from '../../services/payments/schema.store'
+import { positionOf as cashoutPosition } from '../../services/payouts/books/position'
+import { cashouts } from '../../services/payouts/cashout.store'
+import { journal as payoutJournal } from '../../services/payouts/schema.store'
+
+// Rows that are put back after a restore stand in the books as they would of their services.
+
+let server: Awaited<ReturnType<typeof startScratchPostgres>>
+let sql: Sql
+beforeAll(async () => {
+  server = await startScratchPostgres()
+  await migrateAll({ adminUrl: server.adminUrl, passwords: server.passwords })
+  sql = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
+}, 60_000)
+afterAll(async () => {
+  await sql?.end({ timeout: 1 })
+  await server?.[Symbol.asyncDispose]()
+})
+
+const wallet = `0x${'a'.repeat(40)}`
+const at = new Date('2026-11-01T00:00:00Z')
+const paid = (id: string) => ({
+  ...{ state: 'paid' as const, held: false, live_micro: 100_000_000n, paid_minor: 1_641_300n },
+  ...{ provider_payment_id: `py-${id}`, payment_request_id: null, channel: 'QRIS', paid_at: at },
+})
+const promised = (id: string) => ({
+  ...{ id, kind: 'topup' as const, wallet, pair: 'USD/IDR', currency: 'IDR', account: 'ID' },
+  ...{ fiat_minor: 1_641_300n, ausd_micro: 100_000_000n, rate_minor_per_usd: 16_413n },
+  ...{ spread_bps: 100n, quote_id: id, taken_by: 'me', method: 'qr', created_at: at },
+  ...{ checkout_id: `ps-${id}`, checkout_url: 'https://c', expires_at: at },
+})
+const cashout = (id: string, state: 'paying' | 'returning' | 'failed') => ({
+  ...{ id, state, wallet, ausdMicro: 5_000_000n, fiatMinor: 82_065n, rateMinorPerUsd: 16_413n },
+  ...{ spreadBps: 100n, quoteId: id, takenBy: 'me', channelCode: 'ID_BCA', createdAt: at },
+  ...{ providerPayoutId: null, reason: null, takeTxHash: null },
+  authorization: { nonce: id } as never,
+})
+const change: PutBack = {
+  ...{ since: at, asked: [], transactions: [] },
+  payments: [
+    { ...promised('expired'), state: 'expired' },
+    { ...promised('paid'), ...paid('paid') },
+    { ...promised('other-sum'), ...paid('other-sum'), paid_minor: 1_700_000n },
+  ],
+  paid: [{ id: 'late', facts: paid('late') }],
+  payouts: [cashout('a', 'paying'), cashout('b', 'returning'), cashout('c', 'failed')],
+}
+
+const sorted = (lines: Position) =>
+  lines.map(({ account, asset, amount }) => `${account} ${asset} ${amount}`).sort()
+
+test('once, whatever was booked of them before', async () => {
+  const late = Object.entries({ ...promised('late'), state: 'expired', reason: 'awaiting_rate' })
+  const values = late.map(([name, value]) => [name, typeof value === 'bigint' ? `${value}` : value])
+  await sql`insert into payments.payments ${sql(Object.fromEntries(values))}`
+  await sql`insert into payments.journal (posting, line, event, item, account, asset, amount)
+    values ('p', 0, 'late money came', 'late', 'provider_id', 'IDR', 1641300),
+      ('p', 1, 'late money came', 'late', 'suspense', 'IDR', -1641300)`
+  await putBack(sql, change)
+  await putBack(sql, change)
+  const db = drizzle(sql)
+  const rows = [
+    ...(await db.select().from(payments)).map((row) => [row.id, paymentPosition(row)] as const),
+    ...(await db.select().from(cashouts)).map((row) => [row.id, cashoutPosition(row)] as const),
+  ]
+  const lines = [
+    ...(await db.select().from(paymentJournal)),
+    ...(await db.select().from(payoutJournal)),
+  ]
+  const said = Map.groupBy(lines, ({ item }) => item)
+  expect(rows).toHaveLength(7)
+  for (const [id, wanted] of rows)
+    expect([id, sorted(position(said.get(id) ?? []))]).toEqual([id, sorted(wanted)])
+  expect(rows.filter(([, wanted]) => wanted.length > 0)).toHaveLength(5)
+  const events = new Set(lines.map(({ event }) => event))
+  expect([...events].sort()).toEqual(['late money came', 'put back'])
+})
