@@ -31,6 +31,82 @@ const post = (...lines: Line[]) =>
     return posting
   })
 
+/** Posts `lines` as what takes `reverses` back; a line may name another than that, or nothing. */
+const postReversal = (reverses: string, lines: (Line | [...Line, string | null])[]) =>
+  payments.begin(async (tx) => {
+    const posting = `test/${++postings}`
+    for (const [line, [account, asset, amount, other]] of lines.entries())
+      await tx`insert into payments.journal
+        (posting, line, event, item, account, asset, amount, reverses)
+        values (${posting}, ${line}, 'test', 'test', ${account}, ${asset}, ${amount},
+          ${other === undefined ? reverses : other})`
+    return posting
+  })
+const credit: Line[] = [
+  ['treasury', 'AUSD', '-7'],
+  ['collateral', 'AUSD', '7'],
+]
+const back: Line[] = [
+  ['treasury', 'AUSD', '7'],
+  ['collateral', 'AUSD', '-7'],
+]
+
+describe('a posting that takes another back', () => {
+  test('is its exact negation, and the only one', async () => {
+    const posting = await post(...credit)
+    const reversal = await postReversal(posting, back)
+    await expect(postReversal(posting, back)).rejects.toThrow('journal_reversed')
+    // What was corrected wrongly is corrected in the same way.
+    await postReversal(reversal, credit)
+  })
+
+  test.each<[string, (Line | [...Line, null])[]]>([
+    [
+      'less',
+      [
+        ['treasury', 'AUSD', '6'],
+        ['collateral', 'AUSD', '-6'],
+      ],
+    ],
+    ['the same, and not its negation', credit],
+    [
+      'other accounts',
+      [
+        ['treasury', 'AUSD', '7'],
+        ['promises', 'AUSD', '-7'],
+      ],
+    ],
+    ['a part of it', []],
+    ['more', [...back, ['promises', 'AUSD', '1'], ['clawback', 'AUSD', '-1']]],
+    [
+      'lines that take nothing back',
+      [...back, ['promises', 'AUSD', '1', null], ['clawback', 'AUSD', '-1', null]],
+    ],
+  ])('is refused when it posts %s', async (what, lines) => {
+    const posting = await post(...credit, ['promises', 'AUSD', '3'], ['clawback', 'AUSD', '-3'])
+    const rest: Line[] = [
+      ['promises', 'AUSD', '-3'],
+      ['clawback', 'AUSD', '3'],
+    ]
+    const whole =
+      what === 'a part of it' ? back : [...lines.slice(0, 2), ...rest, ...lines.slice(2)]
+    await expect(postReversal(posting, whole)).rejects.toThrow('is not the exact reversal')
+  })
+
+  test('is refused of a posting that there is not', async () => {
+    await expect(postReversal('test/none', back)).rejects.toThrow('is not the exact reversal')
+  })
+
+  test('takes no more lines later', async () => {
+    const reversal = await postReversal(await post(...credit), back)
+    const more = payments`insert into payments.journal
+      (posting, line, event, item, account, asset, amount)
+      values (${reversal}, 2, 'test', 'test', 'promises', 'AUSD', 1),
+        (${reversal}, 3, 'test', 'test', 'clawback', 'AUSD', -1)`
+    await expect(Promise.resolve(more)).rejects.toThrow('is not the exact reversal')
+  })
+})
+
 describe('a journal', () => {
   test('takes a posting that comes to 0 in each asset, line by line', async () => {
     await post(['treasury', 'AUSD', '-7'], ['collateral', 'AUSD', '7'])

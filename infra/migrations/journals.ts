@@ -3,7 +3,8 @@ import { type DatabaseRole, databaseRoles } from '#infra/migrations/databases'
 
 /**
  * What makes a table `journal` a journal, wherever a service has one: a posting that does not come
- * to 0 per asset cannot be committed, and no role, not even the owner, changes or removes a line.
+ * to 0 per asset cannot be committed, nor one that takes another back and is not its exact negation;
+ * and no role, not even the owner, changes or removes a line.
  * And a row that the books are compared with says when it changed, whoever changed it. Triggers are
  * nothing the tables' definitions can say, so they are put there after each migration.
  */
@@ -37,6 +38,22 @@ const guardsOf = (schema: DatabaseRole): string => `
       group by asset having sum(amount) <> 0
     ) then
       raise exception 'posting % does not come to 0 in every asset', new.posting
+        using errcode = 'check_violation';
+    end if;
+    -- Of a line without it, too: it may have been added to a reversal.
+    if exists (select 1 from ${schema}.journal
+      where posting = new.posting and reverses is distinct from new.reverses)
+      or new.reverses is not null and exists (
+        (select line, item, account, asset, -amount from ${schema}.journal where posting = new.reverses
+          except all
+          select line, item, account, asset, amount from ${schema}.journal where posting = new.posting)
+        union all
+        (select line, item, account, asset, amount from ${schema}.journal where posting = new.posting
+          except all
+          select line, item, account, asset, -amount from ${schema}.journal where posting = new.reverses)
+      )
+    then
+      raise exception 'posting % is not the exact reversal of %', new.posting, new.reverses
         using errcode = 'check_violation';
     end if;
     return null;

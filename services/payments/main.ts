@@ -3,13 +3,13 @@ import { consume } from '#shared/bus/consume'
 import { relayOutbox } from '#shared/bus/outbox-relay'
 import { serve } from '#shared/bus/serve'
 import { openDatabaseClock } from '#shared/db/clock'
-import { startOpening } from '#shared/ledger/opening'
+import { startKeeping } from '#shared/ledger/keeping'
 import { watchOverdue } from '#shared/overdue'
 import { shareOf } from '#shared/provider/rate-limit'
 import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
 import { answerActivity, readStats } from './activity'
 import { oldestPayments } from './activity.store'
-import { openedTables } from './books/opening'
+import { bookedTables } from './books/tables'
 import { fields, topupLimitsFrom } from './config'
 import type { Context } from './context'
 import { answerSettlements, answerTopups } from './open'
@@ -31,7 +31,7 @@ await runService(name, fields, async (config, runtime) => {
   await using database = openServiceDatabase(name, config, runtime)
   await using time = await openDatabaseClock(database, log)
   const { clock } = time
-  await using _books = startOpening({ database, journal, inbox, log, tables: openedTables })
+  await using _books = startKeeping({ database, journal, inbox, log, tables: bookedTables })
   await using bus = await openServiceBus(name, config, runtime)
   await using relay = relayOutbox({ bus, database, outbox, log })
   const { poke, onPaid } = notePaid(relay.poke)

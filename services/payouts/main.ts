@@ -3,12 +3,12 @@ import { consume } from '#shared/bus/consume'
 import { relayOutbox } from '#shared/bus/outbox-relay'
 import { serve } from '#shared/bus/serve'
 import { openDatabaseClock } from '#shared/db/clock'
-import { startOpening } from '#shared/ledger/opening'
+import { startKeeping } from '#shared/ledger/keeping'
 import { watchOverdue } from '#shared/overdue'
 import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
 import { answerActivity, readStats } from './activity'
 import { openChannels, openDetailsSafe } from './bank'
-import { openedTables } from './books/opening'
+import { bookedTables } from './books/tables'
 import { limits } from './cashout'
 import { oldestCashouts } from './cashout.store'
 import { fields } from './config'
@@ -31,7 +31,7 @@ await runService(name, fields, async (config, runtime) => {
   await using database = openServiceDatabase(name, config, runtime)
   await using time = await openDatabaseClock(database, log)
   const { clock } = time
-  await using _books = startOpening({ database, journal, inbox, log, tables: openedTables })
+  await using _books = startKeeping({ database, journal, inbox, log, tables: bookedTables })
   await using bus = await openServiceBus(name, config, runtime)
   await using relay = relayOutbox({ bus, database, outbox, log })
   const provider = adapters[config.providerKind]({

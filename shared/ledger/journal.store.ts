@@ -1,4 +1,4 @@
-import { inArray, sql } from 'drizzle-orm'
+import { asc, eq, inArray, sql } from 'drizzle-orm'
 import {
   check,
   index,
@@ -117,4 +117,37 @@ export async function bookTo(
 ): Promise<void> {
   await lockNamed(tx, `journal:${item}`)
   await bookAll(tx, journal, event, new Map([[item, lines]]))
+}
+
+/**
+ * Takes a posting back by one that is its exact negation, and says why. Undefined when there is no such
+ * posting; throws when it was taken back before. Answers the new posting and the item of both.
+ */
+export async function reverse(
+  tx: Tx,
+  journal: JournalTable,
+  { posting: reverses, reason }: { posting: string; reason: string },
+): Promise<{ posting: string; item: string } | undefined> {
+  const lines = await tx
+    .select()
+    .from(journal)
+    .where(eq(journal.posting, reverses))
+    .orderBy(asc(journal.line))
+  const [first] = lines
+  if (!first) return undefined
+  const { item } = first
+  await lockNamed(tx, `journal:${item}`)
+  const before = await tx
+    .select({ posting: journal.posting })
+    .from(journal)
+    .where(eq(journal.reverses, reverses))
+  if (before[0]) throw new Error(`${reverses} was reversed before, by ${before[0].posting}`)
+  const posting = `${item}/${crypto.randomUUID()}`
+  const event = `reversed: ${reason}`
+  await tx.insert(journal).values(
+    lines.map(({ line, account, asset, amount }) => ({
+      ...{ posting, line, event, item, reverses, account, asset, amount: -amount },
+    })),
+  )
+  return { posting, item }
 }

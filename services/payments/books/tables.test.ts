@@ -1,20 +1,21 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
-import { type Opened, openBooks } from '#shared/ledger/opening'
+import { reverse } from '#shared/ledger/journal.store'
+import { type BookedTable, bookCorrected, openBooks } from '#shared/ledger/keeping'
 import { position } from '#shared/ledger/position'
 import { openLog } from '#shared/log'
 import { takeStep } from '../advance'
 import { lockPayment } from '../payment.store'
 import { inbox, journal } from '../schema.store'
 import { type Fixture, openFixture } from '../test-support'
-import { openedTables } from './opening'
 import { positionOf } from './position'
+import { bookedTables } from './tables'
 
 // Rows of a database that is older than its journal.
 
 let fixture: Fixture
 const log = openLog('payments', 'silent')
-const opening = (tables: readonly Opened[] = openedTables) => {
+const opening = (tables: readonly BookedTable[] = bookedTables) => {
   const { database } = fixture
   return openBooks({ database, journal, inbox, log, tables, rowsMax: 2 })
 }
@@ -64,10 +65,11 @@ const sorted = (lines: ReturnType<typeof position>) =>
   lines.map(({ account, asset, amount }) => `${account} ${asset} ${amount}`).sort()
 
 test('are booked once as what they stand for, by two copies at once, after one was cut off', async () => {
-  const cut: Opened = {
+  const cut: BookedTable = {
+    ...bookedTables[0]!,
     next: async (tx, after, rowsMax) => {
       if (after !== '') throw new Error('cut off')
-      return openedTables[0]!.next(tx, after, rowsMax)
+      return bookedTables[0]!.next(tx, after, rowsMax)
     },
   }
   await expect(opening([cut])).rejects.toThrow('cut off')
@@ -92,4 +94,32 @@ test('are not booked when they come later: a row that was put there by hand show
     db.select().from(journal).where(eq(journal.item, 'pay_f')),
   )
   expect(lines).toEqual([])
+})
+test('a posting that a person took back is booked anew, once, as the row is by then', async () => {
+  const { database } = fixture
+  const keeping = { database, journal, inbox, log, tables: bookedTables }
+  const postingsOf = async (item: string) => {
+    const lines = await database.read((db) =>
+      db.select().from(journal).where(eq(journal.item, item)).orderBy(journal.bookedAt),
+    )
+    return [...Map.groupBy(lines, ({ posting }) => posting)]
+  }
+  const [[opened]] = (await postingsOf('pay_b')) as [[string, unknown]]
+  // What a person corrected by hand: half of it was worth nothing.
+  await database.run((db) =>
+    db.execute(sql`update payments.payments set ausd_micro = 50000000, live_micro = 50000000
+      where id = 'pay_b'`),
+  )
+  const correction = { posting: opened, reason: 'wrong rate' }
+  await database.transaction((tx) => reverse(tx, journal, correction))
+  await Promise.all([bookCorrected(keeping), bookCorrected(keeping)])
+  await bookCorrected(keeping)
+  const row = (await fixture.rows()).find(({ id }) => id === 'pay_b')!
+  expect((await booked()).get('pay_b')).toEqual(sorted(positionOf(row)))
+  const events = (await postingsOf('pay_b')).map(([, [line]]) => line!.event)
+  expect(events).toEqual(['opening', 'reversed: wrong rate', 'booked anew'])
+  const again = database.transaction((tx) => reverse(tx, journal, correction))
+  await expect(again).rejects.toThrow('was reversed before')
+  const none = { posting: 'none', reason: 'x' }
+  expect(await database.transaction((tx) => reverse(tx, journal, none))).toBeUndefined()
 })

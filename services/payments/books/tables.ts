@@ -1,12 +1,12 @@
-import { asc, gt } from 'drizzle-orm'
-import type { Opened } from '#shared/ledger/opening'
-import { payments } from '../payment.store'
+import { asc, eq, gt } from 'drizzle-orm'
+import type { BookedTable } from '#shared/ledger/keeping'
+import { lockPayment, payments } from '../payment.store'
 import { reversals } from '../refunds/refund.store'
 import { givenUpItem, givenUpLines } from './book'
 import { positionOf } from './position'
 
-/** What was there before the journal: payments, and what was given up of reversals. */
-export const openedTables: readonly Opened[] = [
+/** What this service books: payments, and what was given up of reversals. */
+export const bookedTables: readonly BookedTable[] = [
   {
     next: async (tx, afterId, rowsMax) => {
       const rows = await tx
@@ -17,6 +17,10 @@ export const openedTables: readonly Opened[] = [
         .limit(rowsMax)
         .for('update')
       return new Map(rows.map((row) => [row.id, positionOf(row)]))
+    },
+    find: async (tx, item) => {
+      const row = await lockPayment(tx, item)
+      return row && positionOf(row)
     },
   },
   {
@@ -29,6 +33,16 @@ export const openedTables: readonly Opened[] = [
         .limit(rowsMax)
         .for('update')
       return new Map(rows.map((row) => [givenUpItem(row), givenUpLines(row)]))
+    },
+    find: async (tx, item) => {
+      const [paymentId = '', suffix] = item.split('/')
+      if (suffix === undefined) return undefined
+      const rows = await tx
+        .select()
+        .from(reversals)
+        .where(eq(reversals.paymentId, paymentId))
+        .for('update')
+      return rows[0] && givenUpLines(rows[0])
     },
   },
 ]

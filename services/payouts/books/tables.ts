@@ -1,10 +1,10 @@
 import { asc, gt } from 'drizzle-orm'
-import type { Opened } from '#shared/ledger/opening'
-import { cashouts } from '../cashout.store'
+import type { BookedTable } from '#shared/ledger/keeping'
+import { cashouts, lockCashout } from '../cashout.store'
 import { positionOf } from './position'
 
-/** What was there before the journal. */
-export const openedTables: readonly Opened[] = [
+/** What this service books. */
+export const bookedTables: readonly BookedTable[] = [
   {
     next: async (tx, afterId, rowsMax) => {
       const rows = await tx
@@ -15,6 +15,10 @@ export const openedTables: readonly Opened[] = [
         .limit(rowsMax)
         .for('update')
       return new Map(rows.map((row) => [row.id, positionOf(row)]))
+    },
+    find: async (tx, item) => {
+      const row = await lockCashout(tx, item)
+      return row && positionOf(row)
     },
   },
 ]

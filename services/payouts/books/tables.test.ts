@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { openBooks } from '#shared/ledger/opening'
+import { openBooks } from '#shared/ledger/keeping'
 import { position } from '#shared/ledger/position'
 import { openLog } from '#shared/log'
 import { inbox, journal } from '../schema.store'
 import { type Fixture, openFixture } from '../test-support'
-import { openedTables } from './opening'
 import { positionOf } from './position'
+import { bookedTables } from './tables'
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -26,7 +26,7 @@ test('cash-outs of a database that is older than its journal are booked once', a
   const { database } = fixture
   const log = openLog('payouts', 'silent')
   const opening = () =>
-    openBooks({ database, journal, inbox, log, tables: openedTables, rowsMax: 2 })
+    openBooks({ database, journal, inbox, log, tables: bookedTables, rowsMax: 2 })
   await Promise.all([opening(), opening()])
   await opening()
   const lines = await database.read((db) => db.select().from(journal))
