@@ -71,3 +71,35 @@ test('the spread of a quote is in the row, in the words at the provider and in t
   await fixture.becomes(id, { refundedMinor: 21_200n })
   expect(await booked(id)).toMatchObject({ 'spread AUSD': -250_000n })
 })
+
+test('late money without a rate belongs to nobody until there is one', async () => {
+  const asked = { wallet: newWallet(), amount: '50000', method: 'qr', quoteId: fixture.quote() }
+  const id = (await fixture.topup(asked)).ok!.paymentId
+  await fixture.control(`sessions/${id}/expire`)
+  await fixture.becomes(id, { state: 'expired' })
+  fixture.present.delete('USD/IDR')
+  await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS', force: true })
+  await fixture.becomes(id, { reason: 'awaiting_rate' })
+  expect(await booked(id)).toEqual({ 'provider_id IDR': 50_000n, 'suspense IDR': -50_000n })
+  fixture.present.set('USD/IDR', '16900')
+  await fixture.recheck(700_000)
+  await fixture.becomes(id, { state: 'paid' })
+  expect(await booked(id)).toMatchObject({ 'promises AUSD': -2_958_579n, 'exchange IDR': -50_000n })
+  fixture.present.set('USD/IDR', '16250')
+})
+
+test('the end of a hold makes a repayment final, in the row and in the books', async () => {
+  fixture.chain.drawn = '3000000'
+  const asked = { wallet: newWallet(), quoteId: fixture.quote() }
+  const id = (await fixture.settlement(asked)).ok!.paymentId
+  await fixture.control(`sessions/${id}/pay`, { channel_code: 'CARDS', force: true })
+  await fixture.becomes(id, { state: 'paid' })
+  await fixture.settle('repay', id)
+  await fixture.becomes(id, { state: 'repaid' })
+  expect(await booked(id)).toMatchObject({ 'repaid_held AUSD': -3_000_000n })
+  const until = Math.floor(fixture.context.clock() / 1_000) - 1
+  fixture.chain.hold = { state: 'released', until }
+  await fixture.recheck()
+  expect((await fixture.row(id))!.holdEndedAt).not.toBeNull()
+  expect(await booked(id)).toMatchObject({ 'repaid AUSD': -3_000_000n })
+})

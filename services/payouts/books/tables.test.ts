@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { sql } from 'drizzle-orm'
-import { openBooks } from '#shared/ledger/keeping'
+import { eq, sql } from 'drizzle-orm'
+import { reverse } from '#shared/ledger/journal.store'
+import { openBooks, startKeeping } from '#shared/ledger/keeping'
 import { position } from '#shared/ledger/position'
 import { openLog } from '#shared/log'
+import { waitUntil } from '#test/support/wait'
 import { inbox, journal } from '../schema.store'
 import { type Fixture, openFixture } from '../test-support'
 import { positionOf } from './position'
@@ -38,4 +40,35 @@ test('cash-outs of a database that is older than its journal are booked once', a
       expect.arrayContaining(positionOf(row).map((line) => expect.objectContaining(line))),
     )
   }
+})
+
+test('a running service opens its books, and books anew what a person took back', async () => {
+  const { database } = fixture
+  const linesOf = (item: string) =>
+    database.read((db) =>
+      db.select().from(journal).where(eq(journal.item, item)).orderBy(journal.bookedAt),
+    )
+  await database.run((db) =>
+    db.execute(sql`update payouts.inbox set done_at = null where consumer = 'books'`),
+  )
+  await database.run((db) =>
+    db.execute(sql`update payouts.payouts set state = 'taken' where id = 'taking'`),
+  )
+  await using books = startKeeping({
+    ...{ database, journal, inbox, tables: bookedTables },
+    log: openLog('payouts', 'silent'),
+  })
+  const eventsOf = async (item: string) => [
+    ...new Set((await linesOf(item)).map(({ event }) => event)),
+  ]
+  const becomes = (item: string, events: string[]) =>
+    waitUntil(events.join(), async () => {
+      expect(await eventsOf(item)).toEqual(events)
+      return true
+    })
+  await becomes('taking', ['opening'])
+  const reversed = (await linesOf('paid'))[0]!.posting
+  await database.transaction((tx) => reverse(tx, journal, { posting: reversed, reason: 'wrong' }))
+  books.poke()
+  await becomes('paid', ['opening', 'reversed: wrong', 'booked anew'])
 })
