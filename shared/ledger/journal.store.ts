@@ -115,9 +115,15 @@ export async function bookTo(
   journal: JournalTable,
   { event, item, lines }: Omit<Posting, 'reverses'>,
 ): Promise<void> {
+  // Mostly there is nothing to take back, and that is asked for without the lock.
+  if (lines.length === 0 && !(await isBooked(tx, journal, item))) return
   await lockNamed(tx, `journal:${item}`)
   await bookAll(tx, journal, event, new Map([[item, lines]]))
 }
+
+const isBooked = async (tx: Tx, journal: JournalTable, item: string): Promise<boolean> =>
+  (await tx.select({ item: journal.item }).from(journal).where(eq(journal.item, item)).limit(1))
+    .length > 0
 
 /**
  * Takes a posting back by one that is its exact negation, and says why. Undefined when there is no such
