@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { eq } from 'drizzle-orm'
 import { position } from '#shared/ledger/position'
 import { notePayment } from '../payment.store'
-import { wallets as walletsTable } from '../refunds/refund.store'
+import { isRefunded, recordRefund, wallets as walletsTable } from '../refunds/refund.store'
 import { anomalyKinds, journal } from '../schema.store'
 import { type Fixture, newWallet, openFixture, waitUntil } from '../test-support'
 import { positionOf } from './position'
@@ -127,6 +127,17 @@ describe('money of nobody', () => {
     await fixture.becomes(id, { state: 'paid' })
     expect(await told(charge)).toEqual({})
     expect(await booked(id)).toMatchObject({ 'provider_id IDR': 50_000n })
+  })
+
+  test('that was refunded is received again once a restore has put its payment back', async () => {
+    const refund = { id: 'rfd-x', providerPaymentId: 'py-x', refundedMinor: 5n } as const
+    const answers = await fixture.database.transaction(async (tx) => {
+      await recordRefund(tx, { ...refund, paymentId: '', status: 'succeeded' })
+      const before = await isRefunded(tx, refund.id)
+      await recordRefund(tx, { ...refund, paymentId: 'pay_x', status: 'pending' })
+      return [before, await isRefunded(tx, refund.id)]
+    })
+    expect(answers).toEqual([false, true])
   })
 
   test('of which the list alone tells is in suspense under the id of its row', async () => {

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, isNull, lte, ne, or, sql } from 'drizzle-orm'
 import { boolean, check, index, text } from 'drizzle-orm/pg-core'
 import { addressColumn, amountColumn, at, timestamps } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
@@ -32,12 +32,15 @@ export const refunds = schema.table(
   ],
 )
 
-/** True when we recorded this refund as succeeded: there is nothing new in it. */
+/**
+ * True when we recorded this refund of a payment of ours as succeeded: there is nothing new in it. One
+ * of money of nobody is received again: a restore may have put its payment back.
+ */
 export async function isRefunded(db: Db, id: string): Promise<boolean> {
   const rows = await db
     .select({ id: refunds.id })
     .from(refunds)
-    .where(and(eq(refunds.id, id), eq(refunds.status, 'succeeded')))
+    .where(and(eq(refunds.id, id), eq(refunds.status, 'succeeded'), ne(refunds.paymentId, '')))
   return rows.length > 0
 }
 
@@ -57,8 +60,12 @@ export const recordRefund = (tx: Tx, refund: typeof refunds.$inferInsert) =>
     .values(refund)
     .onConflictDoUpdate({
       target: refunds.id,
-      set: { status: refund.status, updatedAt: sql`now()` },
-      setWhere: sql`${refunds.status} <> 'succeeded'`,
+      set: {
+        status: sql`case when ${refunds.status} = 'succeeded' then 'succeeded' else excluded.status end`,
+        paymentId: sql`coalesce(nullif(${refunds.paymentId}, ''), excluded.payment_id)`,
+        updatedAt: sql`now()`,
+      },
+      setWhere: sql`${refunds.status} <> 'succeeded' or ${refunds.paymentId} = ''`,
     })
 
 /** How much of a provider's payment was given back, in its currency's smallest unit. */
