@@ -1,0 +1,23 @@
+import { operatorSecrets } from '#infra/ops/stack'
+import { status } from '#infra/ops/status/status'
+import type { Verb } from '#infra/ops/verb'
+import { runCommand } from '#shared/command'
+
+const verbs = new Map<string, Verb>([['status', status]])
+
+const usage = (): string =>
+  [
+    'usage: bun run ops <verb>',
+    ...[...verbs].map(([name, { does }]) => `  ${name.padEnd(12)} ${does}`),
+  ].join('\n')
+
+if (import.meta.main) {
+  const [name = '', ...words] = process.argv.slice(2)
+  await runCommand(operatorSecrets, async (say) => {
+    const verb = verbs.get(name)
+    if (verb) return verb.run(words, say)
+    say(usage())
+    return 2
+  })
+  process.exit()
+}
