@@ -44,6 +44,7 @@ export const questions: readonly Question[] = [
   payouts.PayoutsActivity,
   chain.ChainAccount,
   chain.ChainHold,
+  chain.ChainTreasury,
   chain.AuthorizationCheck,
   chain.SignatureCheck,
   chain.SendCreate,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { ActivityAnswer, ActivityRequest } from '#shared/messages/activity'
-import { Address, Amount, Authorization, UnixSeconds } from '#shared/messages/fields'
+import { Address, Amount, Authorization, Timestamp, UnixSeconds } from '#shared/messages/fields'
 import { question } from '#shared/messages/topic'
 
 /** A wallet as the contract has it, at the newest block. Refused: chain_unavailable. */
@@ -43,6 +43,23 @@ export const ChainHold = question('chain.hold', 'chain-relayer', ['payments'], {
     state: Type.Enum(['none', 'held', 'released', 'revoked']),
     until: Type.Union([UnixSeconds, Type.Null()]),
     blockTime: UnixSeconds,
+  }),
+})
+
+/**
+ * What the treasury holds at the newest final block, and what the credit line may take of it: both in
+ * 10⁻⁶ AUSD. Every credit, repayment and return that was reported settled before `readAt` is in it.
+ * `ordered` is what credits and repayments under way will still take. Read every few seconds at most.
+ * Refused: chain_unavailable.
+ */
+export const ChainTreasury = question('chain.treasury', 'chain-relayer', ['payments'], {
+  request: Type.Object({}),
+  answer: Type.Object({
+    balance: Amount,
+    allowance: Amount,
+    ordered: Amount,
+    blockNumber: Amount,
+    readAt: Timestamp,
   }),
 })
 

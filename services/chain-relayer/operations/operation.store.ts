@@ -53,6 +53,9 @@ export const operations = schema.table(
       .where(sql`${table.state} in ('waiting', 'assigned')`),
     index('operation_watched').on(table.watchAt).where(sql`${table.watchAt} is not null`),
     index('operation_of_wallet').on(table.wallet, table.kind, table.createdAt, table.id),
+    index('operation_out_of_treasury')
+      .on(table.blockNumber)
+      .where(sql`${table.kind} in ('credit', 'repay', 'return', 'giveback')`),
   ],
 )
 export type Operation = Omit<typeof operations.$inferSelect, 'kind' | 'payload'> & Task

@@ -16,9 +16,13 @@ import { deadLetters, outbox } from '../schema.store'
 import { readActivity } from './activity'
 import { readHold } from './reads'
 import { createSend, refusalOfSigner, signerFacts } from './send'
+import { treasuryReader } from './treasury'
 
 /** Every question this service answers. */
-export const answersOf = (context: Context): Answering[] => [
+export const answersOf = (
+  context: Context,
+  readTreasury = treasuryReader(context),
+): Answering[] => [
   answering(questions.ChainAccount, ({ wallet }) =>
     unlessUnreadable(context, async () => ok(await context.account(wallet))),
   ),
@@ -26,6 +30,12 @@ export const answersOf = (context: Context): Answering[] => [
     unlessUnreadable(context, async () => {
       const hold = await readHold(context, refId)
       return hold ? ok(hold) : refuse('chain_unavailable')
+    }),
+  ),
+  answering(questions.ChainTreasury, () =>
+    unlessUnreadable(context, async () => {
+      const treasury = await readTreasury()
+      return treasury ? ok(treasury) : refuse('chain_unavailable')
     }),
   ),
   answering(questions.AuthorizationCheck, ({ authorization }) =>

@@ -7,8 +7,8 @@ import type { ChainHold } from '#shared/messages/chain'
 import type { Account, Context } from '../context'
 import { blockOfRef } from '../operations/operation.store'
 
-const multicall3 = '0xcA11bde05977b3631167028862bE2a173976CA11'
-const multicallAbi = [
+export const multicall3 = '0xcA11bde05977b3631167028862bE2a173976CA11'
+export const multicallAbi = [
   {
     type: 'function',
     name: 'getEthBalance',

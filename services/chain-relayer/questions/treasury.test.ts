@@ -1,0 +1,92 @@
+import { afterAll, afterEach, expect, test } from 'bun:test'
+import { ChainTreasury } from '#shared/messages/chain'
+import type { Task } from '../operations/operation'
+import { newRefId, newWallet, openFixture, until, verify } from '../test-support'
+import { answersOf } from './answers'
+import type { Treasury } from './treasury'
+
+const fixture = await openFixture()
+afterAll(fixture.close)
+afterEach(() => {
+  fixture.endpoint.intercept = undefined
+})
+
+const ask = async (clock = fixture.context.clock) => {
+  const answers = answersOf({ ...fixture.context, clock })
+  const answer = answers.find(({ question }) => question === ChainTreasury)!.answer
+  return () => answer({}) as Promise<{ ok?: Treasury; refused?: string }>
+}
+const once = async () => (await ask())()
+const credit = (wallet: `0x${string}`, ausd: string): Task => ({
+  kind: 'credit',
+  payload: { refId: newRefId(), wallet, ausd, held: false },
+})
+const somebody = async () => {
+  const context = await fixture.begin()
+  const { address } = await newWallet(fixture, 0n)
+  const verdict = verify(address, true, 1n)
+  await fixture.command(verdict)
+  await fixture.finish(context, verdict)
+  return { context, address }
+}
+
+test('what the treasury holds is told with what orders under way will still take of it', async () => {
+  const { context, address } = await somebody()
+  const before = (await once()).ok!
+  expect(before).toMatchObject({ balance: '1000000000', ordered: '0' })
+  expect(BigInt(before.allowance)).toBeGreaterThan(BigInt(before.balance))
+
+  const task = credit(address, '7000000')
+  await fixture.command(task)
+  expect((await once()).ok).toMatchObject({ balance: '1000000000', ordered: '7000000' })
+
+  const { blockNumber } = await fixture.finish(context, task)
+  const after = (await once()).ok!
+  expect(after).toMatchObject({ balance: '993000000', ordered: '0' })
+  expect(BigInt(after.blockNumber)).toBeGreaterThanOrEqual(blockNumber!)
+  expect(Date.parse(after.readAt)).toBeGreaterThan(Date.parse(before.readAt))
+})
+
+test('one call of the chain serves all who ask within two seconds', async () => {
+  let calls = 0
+  fixture.endpoint.intercept = (method) => {
+    if (method === 'eth_call') calls += 1
+    return undefined
+  }
+  const time = { now: Date.now() }
+  const again = await ask(() => time.now)
+  const answers = await Promise.all(Array.from({ length: 20 }, again))
+  expect(new Set(answers.map(({ ok }) => ok?.readAt)).size).toBe(1)
+  expect(calls).toBe(1)
+  time.now += 2_001
+  await again()
+  expect(calls).toBe(2)
+})
+
+test('a chain that cannot be read is no answer, and the next question reads anew', async () => {
+  const again = await ask()
+  fixture.endpoint.intercept = () => Promise.resolve(new Response('', { status: 500 }))
+  expect(await again()).toEqual({ refused: 'chain_unavailable' })
+  fixture.endpoint.intercept = undefined
+  await until(async () => (await again()).ok, 'a reading')
+})
+
+test('security: an endpoint that lags behind a credit we know to be final is not believed', async () => {
+  const { context, address } = await somebody()
+  const stale = await fixture.chain.getBlockNumber()
+  const task = credit(address, '1000000')
+  await fixture.command(task)
+  await fixture.finish(context, task)
+  fixture.endpoint.intercept = (method, _forward, params) =>
+    method === 'eth_call'
+      ? fetch(fixture.rpcUrl, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({
+            ...{ jsonrpc: '2.0', id: 1, method },
+            params: [params[0], `0x${stale.toString(16)}`],
+          }),
+        })
+      : undefined
+  expect(await once()).toEqual({ refused: 'chain_unavailable' })
+})

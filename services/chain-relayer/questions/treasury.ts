@@ -1,0 +1,61 @@
+import type { Static } from 'typebox'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import type { ChainTreasury } from '#shared/messages/chain'
+import type { Context } from '../context'
+import { newestSpending, orderedMicro } from '../operations/treasury.store'
+import { multicall3, multicallAbi } from './reads'
+
+export type Treasury = Static<(typeof ChainTreasury)['answer']>
+
+/** One reading serves every question of so long. */
+const freshMs = 2_000
+
+/**
+ * Answers what the treasury holds, by one call of the chain for all who ask meanwhile. Undefined: the
+ * endpoint lags behind what we know to be final, so that it would count AUSD that is gone.
+ */
+export function treasuryReader(context: Context): () => Promise<Treasury | undefined> {
+  let last: { at: number; reading: Promise<Treasury | undefined> } | undefined
+  return () => {
+    const now = context.clock()
+    if (last && now - last.at < freshMs) return last.reading
+    const reading = readTreasury(context, new Date(now))
+    last = { at: now, reading }
+    // What failed is not worth keeping.
+    reading.then(
+      (read) => read ?? forget(reading),
+      () => forget(reading),
+    )
+    return reading
+  }
+  function forget(reading: Promise<unknown>): undefined {
+    if (last?.reading === reading) last = undefined
+    return undefined
+  }
+}
+
+async function readTreasury(
+  { database, node, contracts, treasury }: Context,
+  readAt: Date,
+): Promise<Treasury | undefined> {
+  const spentAt = await database.read(newestSpending)
+  const token = { address: contracts.ausd, abi: ausdAbi } as const
+  const [balance, allowance, blockNumber] = await node.reader.multicall({
+    allowFailure: false,
+    blockTag: 'finalized',
+    contracts: [
+      { ...token, functionName: 'balanceOf', args: [treasury.address] },
+      { ...token, functionName: 'allowance', args: [treasury.address, contracts.creditLine] },
+      { address: multicall3, abi: multicallAbi, functionName: 'getBlockNumber' },
+    ],
+  })
+  if (blockNumber < spentAt) return undefined
+  const ordered = await database.read((db) => orderedMicro(db, blockNumber))
+  return {
+    balance: String(balance),
+    allowance: String(allowance),
+    ordered: String(ordered),
+    blockNumber: String(blockNumber),
+    readAt: readAt.toISOString(),
+  }
+}
