@@ -93,6 +93,20 @@ export const refusals = {
     status: 503,
     message: 'the payment provider does not answer right now, try again with the same quote',
   },
+  treasury_short: {
+    status: 503,
+    message:
+      'there is not enough AUSD to credit this top-up right now, try a smaller amount or try later',
+  },
+  treasury_empty: {
+    status: 503,
+    message:
+      'this debt cannot be repaid for you right now, try later or repay it from your wallet with repay',
+  },
+  payouts_short: {
+    status: 503,
+    message: 'so much rupiah cannot be paid out right now, try a smaller amount or try later',
+  },
   chain_unavailable: { status: 503, message: 'the chain cannot be read right now, try again' },
   indexer_lags: { status: 503, message: 'the record is behind the chain right now' },
 } as const satisfies Record<string, { status: 400 | 403 | 429 | 503; message: string }>

@@ -9,6 +9,7 @@ import { agesOf } from '#shared/overdue'
 import { ok } from '#shared/refusals'
 import { countPayments, listInFlight, listPayments, oldestPayments } from './activity.store'
 import type { Context } from './context'
+import { coverFigures } from './cover/treasury'
 import { awaitsRate, limits, type Reason } from './payment'
 import type { PaymentRow } from './payment.store'
 import { countFrozen, sumMissing } from './refunds/refund.store'
@@ -86,18 +87,28 @@ const awaitsChain = ({ state, txHash, reason }: PaymentRow): boolean =>
   (state === 'review' && !txHash && reason !== 'paid_twice')
 
 /** The figures of `nats micro stats`: counts, ages in ms, amounts in 10⁻⁶ AUSD. */
-export async function readStats({ database }: Context) {
-  const [lag, dead, frozenWallets, missingMicro, listAgeMs, latestListAgeMs, counted, oldest] =
-    await Promise.all([
-      outboxLag(database, outbox),
-      countDead(database, deadLetters),
-      database.read(countFrozen),
-      database.read(sumMissing),
-      listingAgeMs(database, listings),
-      listingAgeMs(database, listings, 'latest'),
-      database.read(countPayments),
-      database.read(oldestPayments),
-    ])
+export async function readStats({ database, treasury, clock }: Context) {
+  const [
+    lag,
+    dead,
+    frozenWallets,
+    missingMicro,
+    listAgeMs,
+    latestListAgeMs,
+    counted,
+    oldest,
+    cover,
+  ] = await Promise.all([
+    outboxLag(database, outbox),
+    countDead(database, deadLetters),
+    database.read(countFrozen),
+    database.read(sumMissing),
+    listingAgeMs(database, listings),
+    listingAgeMs(database, listings, 'latest'),
+    database.read(countPayments),
+    database.read(oldestPayments),
+    coverFigures({ database, clock }, treasury),
+  ])
   const { oldestInFlightMs, ...counts } = counted
   return {
     outboxWaiting: lag.waiting,
@@ -109,6 +120,8 @@ export async function readStats({ database }: Context) {
     listAgeMs,
     latestListAgeMs,
     ...counts,
+    /** Absent before the treasury was first read. */
+    ...(cover ? { cover } : {}),
     /** By state, of what is awaited in it. */
     oldestMs: agesOf(limits, oldest),
     oldestInFlightMs: oldestInFlightMs === null ? null : Math.round(oldestInFlightMs),

@@ -78,6 +78,16 @@ export const fields = {
     about: 'what the top-ups of a wallet may come to in a day (UTC), in whole US dollars',
     fallback: '100000',
   }),
+  TREASURY_LOW_AUSD: amount({
+    about: 'less AUSD of the treasury that is promised to nobody calls a person, in whole AUSD',
+    fallback: '1000',
+  }),
+  TREASURY_READING_MAX_MS: durationMs({
+    about:
+      'how long the last reading of the treasury serves while no newer one can be had; after that ' +
+      'no top-up and no settlement is opened',
+    fallback: '60000',
+  }),
   SWEEP_AFTER_MS: durationMs({
     about: 'what is quiet for so long is asked for at its authority',
     fallback: '20000',
@@ -117,7 +127,7 @@ export const fields = {
   }),
 } as const
 
-const microPerUsd = 1_000_000n
+export const microPerUsd = 1_000_000n
 
 /** The limits of a wallet's top-ups, as configured. */
 export const topupLimitsFrom = (

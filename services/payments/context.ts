@@ -4,6 +4,7 @@ import type { Database } from '#shared/db/open'
 import type { Log } from '#shared/log'
 import type { Question, ReadAnswerOf, RequestOf } from '#shared/messages/topic'
 import type { RefusalCode } from '#shared/refusals'
+import type { TreasuryReading } from './cover/treasury'
 import type { TopupLimits } from './price'
 import type { PaymentProvider } from './provider'
 
@@ -12,6 +13,8 @@ export type Context = {
   readonly database: Database
   readonly provider: PaymentProvider
   readonly ask: Ask
+  /** What there is to promise out of. */
+  readonly treasury: TreasuryReading
   readonly log: Log
   /** Tells the time of the database, which the times of rows are from. */
   readonly clock: Clock

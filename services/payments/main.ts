@@ -10,8 +10,9 @@ import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#
 import { answerActivity, readStats } from './activity'
 import { oldestPayments } from './activity.store'
 import { bookedTables } from './books/tables'
-import { fields, topupLimitsFrom } from './config'
+import { fields, microPerUsd, topupLimitsFrom } from './config'
 import type { Context } from './context'
+import { openTreasury, watchTreasury } from './cover/treasury'
 import { answerSettlements, answerTopups } from './open'
 import { limits } from './payment'
 import { openXendit } from './providers/xendit/client'
@@ -45,20 +46,18 @@ await runService(name, fields, async (config, runtime) => {
   })
   const { checkoutTtlMs, sweepAfterMs, holdMarginMs } = config
   const listedWithinMs = 3 * config.listLatestEveryMs
+  const ask = asker(bus)
+  const reading = { database, ask, clock, log, readingMaxMs: config.treasuryReadingMaxMs }
+  const treasury = openTreasury(reading)
   const context: Context = {
-    ...{ database, provider, ask: asker(bus), log, clock, poke },
-    ...{
-      checkoutTtlMs,
-      sweepAfterMs,
-      listedWithinMs,
-      holdMarginMs,
-      topupLimits: topupLimitsFrom(config),
-    },
+    ...{ database, provider, ask, treasury, log, clock, poke },
+    ...{ checkoutTtlMs, sweepAfterMs, listedWithinMs, holdMarginMs },
+    topupLimits: topupLimitsFrom(config),
   }
 
   const reactions = [...webhookReactions(context, onPaid), ...relayReactions(context)]
-  const reading = { bus, consumer: name, database, messaging, log, poke, onFatal }
-  await using _messages = consume({ ...reading, reactions })
+  const messages = { bus, consumer: name, database, messaging, log, poke, onFatal }
+  await using _messages = consume({ ...messages, reactions })
   await using _rechecks = startRechecking(context, {
     ...config,
     providerRequestsPerMinute: shareOf(config.providerRequestsPerMinute, {
@@ -67,6 +66,8 @@ await runService(name, fields, async (config, runtime) => {
   })
   await using _listing = startListing(context, config)
   const read = () => database.read(oldestPayments)
+  const lowMicro = config.treasuryLowAusd * microPerUsd
+  await using _treasury = watchTreasury({ ...reading, treasury, lowMicro })
   await using _overdue = watchOverdue({ log, clock, limits, read })
 
   const answers = [answerTopups(context), answerSettlements(context), answerActivity(context)]

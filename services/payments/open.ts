@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { answering } from '#shared/bus/serve'
 import type { Tx } from '#shared/db/open'
+import { useReservation } from '#shared/db/reservation.store'
 import { pause, within } from '#shared/deadline'
 import { failpoint } from '#shared/failpoint'
 import { idFor } from '#shared/ids'
@@ -11,6 +12,7 @@ import { money } from '#shared/money/money'
 import { accountFor, type Pair } from '#shared/money/pair'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import { askDeadlineMs, askOr, type Context } from './context'
+import { coverSettlement, coverTopup, uncoverTopup } from './cover/reserve'
 import { nextCheck, reopenMaxMs } from './decide'
 import type { PaymentKind } from './payment'
 import {
@@ -28,6 +30,7 @@ import { limitTopup, type Method, type Price, priceSettlement, priceTopup } from
 import type { Checkout } from './provider'
 import { findWallet } from './refunds/refund.store'
 import { endOpenSettlement, maySettle } from './replace'
+import { reservations } from './schema.store'
 
 type PaymentResult = { paymentId: string; checkoutUrl: string; fiat: string; ausd: string }
 type Quote = { pair: Pair; rate: string; spreadBps: number }
@@ -44,6 +47,10 @@ type PaymentRequest = {
   readonly admit: () => Promise<Answer<(quote: Quote) => Answer<Price>>>
   /** Ends an earlier checkout once everything else is in order, and says whether there was one. */
   readonly endEarlier?: () => Promise<Answer<{ ended: boolean }>>
+  /** Whether what is promised is there; set aside for a top-up. Comes after all that answers 400. */
+  readonly cover: (price: Price) => Promise<Answer<object>>
+  /** Gives back what was set aside, if it is not promised after all. */
+  readonly uncover?: () => Promise<unknown>
   /**
    * Checked under the lock of the wallet, in the transaction that stores the payment, before the
    * quote is taken. False: what the price was made from has changed, so it is made anew.
@@ -51,10 +58,18 @@ type PaymentRequest = {
   readonly mayStore: (tx: Tx, price: Price) => Promise<Answer<boolean>>
 }
 
-/** Refused, in this order: not_verified, wallet_frozen (cards), what the quote says, the amount, the limits. */
+/**
+ * Refused, in this order: not_verified, wallet_frozen (cards), what the quote says, the amount, the
+ * limits, what the treasury does not cover.
+ */
 export const answerTopups = (context: Context) =>
   answering(TopupCreate, ({ wallet, amount, method, quoteId }) => {
     const amountMinor = BigInt(amount)
+    const limit = async (tx: Tx, { ausdMicro }: Pick<Price, 'ausdMicro'>) => {
+      const totals = await sumTopups(tx, wallet, new Date(context.clock()))
+      const refused = limitTopup(ausdMicro, totals, context.topupLimits)
+      return refused ? refuse(refused) : ok(true)
+    }
     return openPayment(context, {
       kind: 'topup',
       wallet,
@@ -72,10 +87,12 @@ export const answerTopups = (context: Context) =>
           priceTopup({ amountMinor, method, pair, rateMinorPerUsd: BigInt(rate) }),
         )
       },
-      mayStore: async (tx, { ausdMicro }) => {
-        const totals = await sumTopups(tx, wallet, new Date(context.clock()))
-        const refused = limitTopup(ausdMicro, totals, context.topupLimits)
-        return refused ? refuse(refused) : ok(true)
+      cover: (price) => coverTopup(context, { quoteId, ...price }, (tx) => limit(tx, price)),
+      uncover: () => uncoverTopup(context, quoteId),
+      mayStore: async (tx, price) => {
+        const limited = await limit(tx, price)
+        if ('refused' in limited) return limited
+        return ok(await useReservation(tx, reservations, quoteId))
       },
     })
   })
@@ -87,10 +104,15 @@ const isFrozen = async (
 ): Promise<boolean> =>
   account.frozen || ((await database.read((db) => findWallet(db, account.wallet)))?.frozen ?? false)
 
-/** Refused, in this order: nothing_owed, what the quote says, the limits, what is on its way. */
+/**
+ * Refused, in this order: nothing_owed, what the quote says, the limits, what is on its way, a debt
+ * that the treasury cannot repay.
+ */
 export const answerSettlements = (context: Context) =>
   answering(SettlementCreate, ({ wallet, quoteId }) => {
     let readAt = new Date(0)
+    let debtMicro = 0n
+    const cover = () => coverSettlement(context, debtMicro)
     return openPayment(context, {
       kind: 'settlement',
       wallet,
@@ -103,11 +125,13 @@ export const answerSettlements = (context: Context) =>
         if ('refused' in account) return account
         const drawnMicro = BigInt(account.ok.drawn)
         if (drawnMicro === 0n) return refuse('nothing_owed')
+        debtMicro = drawnMicro
         return ok(({ pair, rate }) =>
           priceSettlement({ drawnMicro, pair, rateMinorPerUsd: BigInt(rate) }),
         )
       },
-      endEarlier: () => endOpenSettlement(context, wallet),
+      endEarlier: () => endOpenSettlement(context, wallet, cover),
+      cover,
       mayStore: async (tx) => ok(await maySettle(tx, wallet, readAt)),
     })
   })
@@ -143,8 +167,10 @@ async function openPayment(
     // The earlier checkout may have changed the debt: it is read again.
     if (earlier?.ok.ended) continue
 
+    const covered = await request.cover(price.ok)
+    if ('refused' in covered) return covered
     const row = rowFor(context, { ...request, takenBy }, quote.ok, price.ok)
-    const opened = await storeAndOpen(context, row, request.mayStore)
+    const opened = await storeAndOpen(context, row, request)
     if (opened) return opened
   }
   return refuse('provider_unavailable')
@@ -193,7 +219,7 @@ function rowFor(
 async function storeAndOpen(
   context: Context,
   row: NewPayment,
-  mayStore: PaymentRequest['mayStore'],
+  { mayStore, uncover }: Pick<PaymentRequest, 'mayStore' | 'uncover'>,
 ): Promise<Answer<PaymentResult> | undefined> {
   const { database } = context
   const { quoteId, takenBy } = row
@@ -209,6 +235,7 @@ async function storeAndOpen(
     failpoint('payments:quote-taken')
     return insertPayment(tx, row, openingLeaseMs)
   })
+  if (!made || 'refused' in made) await uncover?.()
   if (made && 'refused' in made) return made
   failpoint('payments:row-stored')
   if (made) return openCheckout(context, made)

@@ -26,6 +26,7 @@ import {
 import { lockNamed } from '#shared/db/lock'
 import type { Db, Tx } from '#shared/db/open'
 import { pairs, providerAccounts } from '#shared/money/pair'
+import { promised } from './cover/promised'
 import { type PaymentState, paymentKinds, paymentStates, reasons } from './payment'
 import { schema } from './schema.store'
 
@@ -93,6 +94,7 @@ export const payments = schema.table(
     unique('payments_provider_payment').on(table.providerPaymentId),
     index('payments_next_check').on(table.nextCheckAt).where(sql`${table.nextCheckAt} is not null`),
     index('payments_changed').on(table.changedAt),
+    index('payments_promised').on(table.id).where(promised(table)),
     index('payments_activity').on(table.wallet, table.createdAt, table.id),
     index('payments_request').on(table.paymentRequestId),
     // The guard behind the lock of the wallet: two open checkouts could charge one debt twice.

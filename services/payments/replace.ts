@@ -10,16 +10,20 @@ import { fetchCheckout, receiveCheckout } from './receive'
 // paid: that money repays under its own ref, and only what exceeds the debt becomes collateral.
 
 /**
- * Ends the open settlement of a wallet, and says whether there was one. Refused
+ * Ends the open settlement of a wallet, and says whether there was one. `may` is asked before anything
+ * is ended: an open checkout is not given up for one that is refused. Refused
  * `settlement_on_its_way` when it is paid and not yet repaid, `provider_unavailable` when nobody can
  * say whether it may still be paid.
  */
 export async function endOpenSettlement(
   context: Context,
   wallet: `0x${string}`,
+  may: () => Promise<Answer<object>>,
 ): Promise<Answer<{ ended: boolean }>> {
   const unsettled = await context.database.read((db) => findUnsettled(db, wallet))
   if (unsettled.some(({ state }) => state === 'paid')) return refuse('settlement_on_its_way')
+  const allowed = unsettled.length > 0 ? await may() : ok({})
+  if ('refused' in allowed) return allowed
   for (const earlier of unsettled) {
     const answer = await end(context, earlier)
     if ('refused' in answer) return answer

@@ -3,6 +3,7 @@ import { amountColumn, at } from '#shared/db/columns'
 import { listingTable } from '#shared/db/listing.store'
 import { messagingTables } from '#shared/db/messaging'
 import type { Db } from '#shared/db/open'
+import { reservationTable } from '#shared/db/reservation.store'
 import { journalTable } from '#shared/ledger/journal.store'
 
 /** Everything this service owns in Postgres. */
@@ -11,6 +12,8 @@ export const messaging = messagingTables(schema)
 export const { inbox, outbox, deadLetters } = messaging
 /** Where the money of payments is, entry by entry. */
 export const journal = journalTable(schema)
+/** AUSD (10⁻⁶) set aside for top-ups whose quote is being taken. */
+export const reservations = reservationTable(schema)
 /** When the provider's list of transactions was read. */
 export const listings = listingTable(schema)
 

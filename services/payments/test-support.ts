@@ -1,4 +1,5 @@
 import { eq, lte } from 'drizzle-orm'
+import { Unavailable } from '#shared/bus/ask'
 import { type HandlingContext, handle } from '#shared/bus/handling'
 import type { Answering } from '#shared/bus/serve'
 import { openDatabase } from '#shared/db/open'
@@ -14,6 +15,7 @@ import { migrateAll, startScratchPostgres } from '#test/support/scratch-postgres
 import { waitUntil } from '#test/support/wait'
 import { answerActivity } from './activity'
 import type { Context } from './context'
+import { openTreasury } from './cover/treasury'
 import { answerSettlements, answerTopups } from './open'
 import { payments } from './payment.store'
 import { openXendit } from './providers/xendit/client'
@@ -39,6 +41,7 @@ type Answered = {
   refused?: string
 }
 type Entry = Record<string, string>
+type Holdings = { balance: bigint; drawable: bigint; ordered: bigint }
 type HoldState = 'none' | 'held' | 'released' | 'revoked'
 
 /** A real Postgres of this suite alone, migrated as everywhere, under the service's own role. */
@@ -58,6 +61,9 @@ function openOtherServices(clock: () => number) {
     frozen: false,
     /** What `chain.hold` says; `until` in unix seconds. */
     hold: { state: 'released' as HoldState, until: null as number | null },
+    /** What `chain.treasury` and `payouts.owed` say, in 10⁻⁶ AUSD; null: nobody answers. */
+    treasury: { balance: 10n ** 15n, drawable: 10n ** 15n, ordered: 0n } as Holdings | null,
+    owed: 0n as bigint | null,
   }
   const { answer: answerQuote, ...quotes } = openQuotes()
   const answer = (subject: string, request: Record<string, string>): Answer<unknown> => {
@@ -69,6 +75,17 @@ function openOtherServices(clock: () => number) {
       const { state, until } = chain.hold
       const blockTime = String(Math.floor(clock() / 1_000))
       return ok({ state, until: until === null ? null : String(until), blockTime })
+    }
+    if (subject === 'chain.treasury') {
+      if (!chain.treasury) throw new Unavailable('chain-relayer is not there')
+      const { balance, drawable, ordered } = chain.treasury
+      const readAt = new Date(clock()).toISOString()
+      const amounts = { balance: `${balance}`, drawable: `${drawable}`, ordered: `${ordered}` }
+      return ok({ ...amounts, blockNumber: '7', readAt })
+    }
+    if (subject === 'payouts.owed') {
+      if (chain.owed === null) throw new Unavailable('payouts is not there')
+      return ok({ ausd: String(chain.owed) })
     }
     return answerQuote(subject, request)
   }
@@ -98,8 +115,9 @@ export async function openFixture() {
   } as Parameters<typeof openSandbox>[0])
   const api = { baseUrl: sandbox.url, secretKeys, requestsPerMinute: 60_000, log }
   const provider = openXendit({ ...api, appUrl: 'https://app.example.com' })
+  const treasury = openTreasury({ database, ask, clock, log, readingMaxMs: 60_000 })
   const context: Context = {
-    ...{ database, provider, ask, log, clock, poke: () => {} },
+    ...{ database, provider, ask, treasury, log, clock, poke: () => {} },
     ...{ checkoutTtlMs: 900_000, sweepAfterMs: 1_000, listedWithinMs: 60_000, holdMarginMs: 5_000 },
     topupLimits: { openMax: 100, openMicroMax: 10n ** 11n, dayMicroMax: 10n ** 11n },
   }

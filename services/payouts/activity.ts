@@ -4,7 +4,7 @@ import { countDead } from '#shared/db/dead-letter.store'
 import { listingAgeMs } from '#shared/db/listing.store'
 import { outboxLag } from '#shared/db/outbox.store'
 import type { ActivityEntry } from '#shared/messages/activity'
-import { PayoutsActivity } from '#shared/messages/payouts'
+import { PayoutsActivity, PayoutsOwed } from '#shared/messages/payouts'
 import { agesOf } from '#shared/overdue'
 import { ok } from '#shared/refusals'
 import { inFlightStates, limits, reasonTexts } from './cashout'
@@ -16,6 +16,7 @@ import {
   oldestCashouts,
 } from './cashout.store'
 import type { Context } from './context'
+import { sumOwed } from './cover/promise.store'
 import { countAnomalies, deadLetters, listings, outbox } from './schema.store'
 
 /** A page of a wallet's cash-outs, and all that are under way. */
@@ -26,6 +27,13 @@ export const answerActivity = ({ database }: Context): Answering =>
       listInFlight(database, asked.wallet),
     ])
     return ok({ items: items.map(entryOf), inFlight: inFlight.map(entryOf) })
+  })
+
+/** How much of the treasury's AUSD is owed for cash-outs. */
+export const answerOwed = ({ database }: Context): Answering =>
+  answering(PayoutsOwed, async ({ since }) => {
+    const micro = await database.read((db) => sumOwed(db, new Date(since)))
+    return ok({ ausd: micro.toString() })
   })
 
 function entryOf(cashout: Cashout): Static<typeof ActivityEntry> {

@@ -6,7 +6,7 @@ import { openDatabaseClock } from '#shared/db/clock'
 import { startKeeping } from '#shared/ledger/keeping'
 import { watchOverdue } from '#shared/overdue'
 import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
-import { answerActivity, readStats } from './activity'
+import { answerActivity, answerOwed, readStats } from './activity'
 import { openChannels, openDetailsSafe } from './bank'
 import { bookedTables } from './books/tables'
 import { limits } from './cashout'
@@ -68,7 +68,7 @@ await runService(name, fields, async (config, runtime) => {
   const reactions = [...hooks, ...relayReactions(context)]
   await using _messages = consume({ ...reading, reactions })
 
-  const answers = [answerCashouts(context), answerActivity(context)]
+  const answers = [answerCashouts(context), answerActivity(context), answerOwed(context)]
   const stats = () => readStats(context)
   await using _served = await serve({ bus, name, description, answers, stats, log })
   log.info('payouts ready')

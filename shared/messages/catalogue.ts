@@ -42,6 +42,7 @@ export const questions: readonly Question[] = [
   payments.PaymentsActivity,
   payouts.CashoutCreate,
   payouts.PayoutsActivity,
+  payouts.PayoutsOwed,
   chain.ChainAccount,
   chain.ChainHold,
   chain.ChainTreasury,

@@ -56,7 +56,7 @@ export const ChainTreasury = question('chain.treasury', 'chain-relayer', ['payme
   request: Type.Object({}),
   answer: Type.Object({
     balance: Amount,
-    allowance: Amount,
+    drawable: Amount,
     ordered: Amount,
     blockNumber: Amount,
     readAt: Timestamp,

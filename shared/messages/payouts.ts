@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { ActivityAnswer, ActivityRequest } from '#shared/messages/activity'
-import { Address, Amount, Authorization, Bank, Uuid } from '#shared/messages/fields'
+import { Address, Amount, Authorization, Bank, Timestamp, Uuid } from '#shared/messages/fields'
 import { event, question } from '#shared/messages/topic'
 
 /** Checks everything, stores the cash-out and answers at once; taking and paying follow. */
@@ -17,6 +17,15 @@ export const CashoutCreate = question('payouts.cashout.create', 'payouts', ['gat
 export const PayoutsActivity = question('payouts.activity', 'payouts', ['gateway'], {
   request: ActivityRequest,
   answer: ActivityAnswer,
+})
+
+/**
+ * AUSD (10⁻⁶) in the treasury that is not its own: of every cash-out from its order to take on, until
+ * the bank has been paid or the AUSD went back; what went back after `since` included.
+ */
+export const PayoutsOwed = question('payouts.owed', 'payouts', ['payments'], {
+  request: Type.Object({ since: Timestamp }),
+  answer: Type.Object({ ausd: Amount }),
 })
 
 const Fact = Type.Object({ payoutId: Uuid, wallet: Address, fiat: Amount, ausd: Amount })

@@ -6,6 +6,7 @@ type LockedQuote = {
   spreadBps: number
   takenBy?: string
   over?: true
+  breaks?: true
 }
 
 /** Quotes as pricing answers them: `quote()` locks one, `answer` finds and takes by its rules. */
@@ -30,6 +31,7 @@ export function openQuotes() {
     if (!locked) return refuse('quote_unknown')
     if (locked.takenBy && locked.takenBy !== request.takenBy) return refuse('quote_used')
     if (locked.over && !locked.takenBy) return refuse('quote_expired')
+    if (locked.breaks && subject === 'pricing.quote.take') return refuse('rate_unavailable')
     if (subject === 'pricing.quote.take') locked.takenBy = request.takenBy!
     return ok({ id: request.quoteId, ...locked, expiresAt: '' })
   }

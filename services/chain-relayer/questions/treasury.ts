@@ -53,7 +53,8 @@ async function readTreasury(
   const ordered = await database.read((db) => orderedMicro(db, blockNumber))
   return {
     balance: String(balance),
-    allowance: String(allowance),
+    // An allowance without limit has more digits than any amount of AUSD.
+    drawable: String(allowance < balance ? allowance : balance),
     ordered: String(ordered),
     blockNumber: String(blockNumber),
     readAt: readAt.toISOString(),

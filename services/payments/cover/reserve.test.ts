@@ -1,0 +1,233 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { type Fixture, newWallet, openFixture } from '../test-support'
+import { sumPromised } from './promise.store'
+import { coverFigures, openTreasury, watchTreasury } from './treasury'
+
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await openFixture()
+}, 60_000)
+afterAll(() => fixture?.[Symbol.asyncDispose]())
+beforeEach(() => {
+  Object.assign(fixture.chain, { ...{ verified: true, drawn: '0' }, ...{ owed: 0n } })
+})
+
+/** Rp 50,000 at the fixture's rate. */
+const topupMicro = 3_076_923n
+const ask = (quoteId: string, more: object = {}) => ({
+  ...{ wallet: newWallet(), amount: '50000', method: 'qr', quoteId },
+  ...more,
+})
+const promisedMicro = () =>
+  fixture.database.read((db) => sumPromised(db, new Date(fixture.context.clock())))
+/** The treasury has what is promised already, and so much more. */
+async function treasuryWith(moreMicro: bigint, change: object = {}) {
+  const balance = (await promisedMicro()) + moreMicro
+  fixture.chain.treasury = { balance, drawable: 10n ** 15n, ordered: 0n, ...change }
+  await fixture.context.treasury.refresh()
+}
+
+describe('a top-up that the treasury does not cover', () => {
+  test('is refused, and the same quote serves as soon as the treasury is filled', async () => {
+    await treasuryWith(topupMicro - 1n)
+    const quoteId = fixture.quote()
+    const asked = ask(quoteId)
+    const before = (await fixture.rows()).length
+    expect(await fixture.topup(asked)).toEqual({ refused: 'treasury_short' })
+    expect(await fixture.rows()).toHaveLength(before)
+    expect(fixture.quotes.get(quoteId)!.takenBy).toBeUndefined()
+    await treasuryWith(topupMicro)
+    expect(await fixture.topup({ ...asked, wallet: newWallet() })).toHaveProperty('ok')
+  })
+
+  test.each([
+    ['an unknown quote', 'quote_unknown', { quoteId: crypto.randomUUID() }],
+    ['too little', 'amount_below_minimum_idr', { amount: '9999' }],
+    ['too much for any channel', 'amount_above_maximum', { amount: '50000000001' }],
+    ['too much for a day', 'amount_above_day_limit', { amount: '5000000000' }],
+  ] as const)('hears of %s first', async (_, refused, more) => {
+    await treasuryWith(0n)
+    expect(await fixture.topup(ask(fixture.quote(), more))).toEqual({ refused })
+  })
+
+  test('hears first that its quote was used or has expired', async () => {
+    await treasuryWith(0n)
+    const [used, expired] = [fixture.quote(), fixture.quote()]
+    fixture.quotes.get(used)!.takenBy = 'somebody'
+    fixture.quotes.get(expired)!.over = true
+    expect(await fixture.topup(ask(used))).toEqual({ refused: 'quote_used' })
+    expect(await fixture.topup(ask(expired))).toEqual({ refused: 'quote_expired' })
+  })
+
+  test('is answered again with its first answer, when it was opened before', async () => {
+    await treasuryWith(topupMicro)
+    const asked = ask(fixture.quote())
+    const first = await fixture.topup(asked)
+    await treasuryWith(-topupMicro)
+    expect(await fixture.topup(asked)).toEqual(first)
+  })
+})
+
+describe('security: many top-ups at once', () => {
+  test('of forty, with cover for ten, ten are opened', async () => {
+    await treasuryWith(10n * topupMicro + 1n)
+    const calls = Array.from({ length: 40 }, () => ask(fixture.quote()))
+    const answers = await Promise.all(calls.map((asked) => fixture.topup(asked)))
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(10)
+    const refused = answers.flatMap(({ refused }, at) => (refused ? [{ refused, at }] : []))
+    expect(new Set(refused.map((one) => one.refused))).toEqual(new Set(['treasury_short']))
+    for (const { at } of refused)
+      expect(fixture.quotes.get(calls[at]!.quoteId)!.takenBy).toBeUndefined()
+  })
+
+  test('whose quotes cannot be taken leave nothing set aside', async () => {
+    await treasuryWith(topupMicro)
+    const broken = fixture.quote()
+    fixture.quotes.get(broken)!.breaks = true
+    expect(await fixture.topup(ask(broken))).toEqual({ refused: 'rate_unavailable' })
+    expect(await fixture.topup(ask(fixture.quote()))).toHaveProperty('ok')
+  })
+})
+
+describe('what counts as promised', () => {
+  test('a payment, until it was on the chain when the treasury was read', async () => {
+    await treasuryWith(topupMicro)
+    const before = await promisedMicro()
+    const { paymentId } = (await fixture.topup(ask(fixture.quote()))).ok!
+    expect((await promisedMicro()) - before).toBe(topupMicro)
+    await fixture.control(`sessions/${(await fixture.row(paymentId))!.checkoutId}/pay`, {
+      channel_code: 'QRIS',
+    })
+    await fixture.becomes(paymentId, { state: 'paid' })
+    expect((await promisedMicro()) - before).toBe(topupMicro)
+    const readAt = new Date(fixture.context.clock() - 1)
+    await fixture.settle('credit', paymentId)
+    await fixture.becomes(paymentId, { state: 'credited' })
+    const since = await fixture.database.read((db) => sumPromised(db, readAt))
+    expect(since - before).toBe(topupMicro)
+    expect(await promisedMicro()).toBe(before)
+  })
+
+  test('is summed up from an index of its own', async () => {
+    await fixture.database.run((db) =>
+      db.execute(sql`insert into payments.payments (id, kind, state, wallet, pair, currency,
+        rate_minor_per_usd, fiat_minor, ausd_micro, quote_id, taken_by, account, provider_payment_id)
+        select 'pay_old_' || n, 'topup', 'credited', '0x00', 'USD/IDR', 'IDR', 16250, 1, 1,
+          'old' || n, 'x', 'ID', 'old' || n from generate_series(1, 5000) n`),
+    )
+    await fixture.database.run((db) => db.execute(sql`analyze payments.payments`))
+    const plan = await fixture.database.read((db) =>
+      db.execute(sql`explain select sum(ausd_micro) from payments.payments
+        where (state in ('opening', 'awaiting_payment', 'paid') or reason = 'awaiting_rate' or
+          (state = 'review' and credited_at is null and provider_payment_id is not null and
+            reason not in ('amount_differs', 'currency_differs')))`),
+    )
+    expect(JSON.stringify(plan)).toContain('payments_promised')
+  })
+})
+
+describe('AUSD of cash-outs', () => {
+  test('that may go back is not free', async () => {
+    fixture.chain.owed = topupMicro
+    await treasuryWith(2n * topupMicro - 1n)
+    expect(await fixture.topup(ask(fixture.quote()))).toEqual({ refused: 'treasury_short' })
+    fixture.chain.owed = topupMicro - 1n
+    await fixture.context.treasury.refresh()
+    expect(await fixture.topup(ask(fixture.quote()))).toHaveProperty('ok')
+  })
+
+  test('is what they last said, while they are silent, in another process too', async () => {
+    fixture.chain.owed = 5n
+    await treasuryWith(topupMicro + 5n)
+    fixture.chain.owed = null
+    const { database, ask: question, clock, log } = fixture.context
+    const treasury = openTreasury({
+      ...{ database, ask: question, clock, log, readingMaxMs: 60_000 },
+    })
+    expect(await treasury.current()).toMatchObject({ owedMicro: 5n })
+    await fixture.context.treasury.refresh()
+    expect(await fixture.topup(ask(fixture.quote()))).toHaveProperty('ok')
+  })
+})
+
+describe('a treasury that cannot be read', () => {
+  const minutesMs = 60_000
+
+  test('serves by its last reading for a while, then nothing is opened', async () => {
+    await treasuryWith(2n * topupMicro)
+    fixture.chain.treasury = null
+    fixture.time.aheadMs += minutesMs - 5_000
+    expect(await fixture.topup(ask(fixture.quote()))).toHaveProperty('ok')
+    fixture.time.aheadMs += 10_000
+    fixture.chain.drawn = '1000000'
+    const quoteId = fixture.quote()
+    expect(await fixture.topup(ask(quoteId))).toEqual({ refused: 'chain_unavailable' })
+    expect(await fixture.settlement({ wallet: newWallet(), quoteId })).toEqual({
+      refused: 'chain_unavailable',
+    })
+    expect(fixture.quotes.get(quoteId)!.takenBy).toBeUndefined()
+    await treasuryWith(topupMicro)
+  })
+
+  test('never read: nothing is opened', async () => {
+    const { database, ask: question, clock, log } = fixture.context
+    fixture.chain.treasury = null
+    const treasury = openTreasury({
+      ...{ database, ask: question, clock, log, readingMaxMs: 60_000 },
+    })
+    expect(await treasury.current()).toBeUndefined()
+    expect(await coverFigures({ database, clock }, treasury)).toBeUndefined()
+  })
+})
+
+describe('a settlement', () => {
+  test('is opened whatever was promised to others, as long as the treasury can repay it', async () => {
+    await treasuryWith(-1n)
+    const { balance } = fixture.chain.treasury!
+    fixture.chain.owed = balance
+    await fixture.context.treasury.refresh()
+    fixture.chain.drawn = String(balance)
+    const quoteId = fixture.quote()
+    expect(await fixture.settlement({ wallet: newWallet(), quoteId })).toHaveProperty('ok')
+    fixture.chain.drawn = String(balance + 1n)
+    const other = { wallet: newWallet(), quoteId: fixture.quote() }
+    expect(await fixture.settlement(other)).toEqual({ refused: 'treasury_empty' })
+    expect(fixture.quotes.get(other.quoteId)!.takenBy).toBeUndefined()
+    fixture.chain.treasury = { ...fixture.chain.treasury!, balance: balance + 1n }
+    await fixture.context.treasury.refresh()
+    expect(await fixture.settlement(other)).toHaveProperty('ok')
+  })
+})
+
+test('an open checkout for a debt is not given up for one that is refused', async () => {
+  await treasuryWith(0n)
+  fixture.chain.drawn = '1000000'
+  const wallet = newWallet()
+  const first = await fixture.settlement({ wallet, quoteId: fixture.quote() })
+  fixture.chain.treasury = { balance: 999_999n, drawable: 10n ** 15n, ordered: 0n }
+  await fixture.context.treasury.refresh()
+  const second = await fixture.settlement({ wallet, quoteId: fixture.quote() })
+  expect(second).toEqual({ refused: 'treasury_empty' })
+  const { paymentId } = first.ok!
+  expect(await fixture.row(paymentId)).toMatchObject({ state: 'awaiting_payment' })
+})
+
+test('somebody is called before the treasury runs dry, and when it cannot be read', async () => {
+  await treasuryWith(999n)
+  const logged: { msg: string; alarm?: boolean }[] = []
+  const write = (fields: object, msg: string) => void logged.push({ ...fields, msg })
+  const log = { ...fixture.context.log, error: write, warn: write } as never
+  const { database, ask: question, clock, treasury } = fixture.context
+  const means = { database, ask: question, clock, log, treasury, readingMaxMs: 60_000 }
+  const watched = async (lowMicro: bigint) => {
+    logged.length = 0
+    await watchTreasury({ ...means, lowMicro })[Symbol.asyncDispose]()
+    return logged.map(({ msg, alarm }) => `${alarm} ${msg}`)
+  }
+  expect(await watched(999n)).toEqual([])
+  expect(await watched(1_000n)).toEqual(['true treasury runs short of AUSD'])
+  fixture.chain.treasury = null
+  fixture.time.aheadMs += 61_000
+  expect(await watched(0n)).toEqual(['true treasury cannot be read, no top-up is opened'])
+})

@@ -1,0 +1,50 @@
+import { lockNamed } from '#shared/db/lock'
+import type { Tx } from '#shared/db/open'
+import { release, reserve, sumReserved } from '#shared/db/reservation.store'
+import { type Answer, ok, refuse } from '#shared/refusals'
+import type { Context } from '../context'
+import { reservations } from '../schema.store'
+import { canRepay, freeMicro } from './cover'
+import { sumPromised } from './promise.store'
+
+// Before a quote is taken: is what we are about to promise there? A top-up has to be covered beside
+// everything that is promised already; a settlement by the treasury alone.
+
+/**
+ * Sets the AUSD of a top-up aside until its row is stored. `limits` are the wallet's own, whose
+ * refusals come first. All top-ups of all copies are counted one after the other, for as long as two
+ * sums take: of many at once each counts what the one before set aside.
+ */
+export async function coverTopup(
+  { database, treasury }: Context,
+  { quoteId, ausdMicro }: { quoteId: string; ausdMicro: bigint },
+  limits: (tx: Tx) => Promise<Answer<unknown>>,
+): Promise<Answer<object>> {
+  const known = await treasury.current()
+  return database.transaction(async (tx) => {
+    const limited = await limits(tx)
+    if ('refused' in limited) return limited
+    if (!known) return refuse('chain_unavailable')
+    await lockNamed(tx, 'cover of top-ups')
+    // In this order: what is stored meanwhile counts twice rather than not at all.
+    const reserved = await sumReserved(tx, reservations, quoteId)
+    const promised = await sumPromised(tx, known.readAt)
+    if (freeMicro(known, promised + reserved) < ausdMicro) return refuse('treasury_short')
+    await reserve(tx, reservations, { quoteId, amount: ausdMicro })
+    return ok({})
+  })
+}
+
+/** Nothing was stored for what was set aside. */
+export const uncoverTopup = ({ database }: Context, quoteId: string) =>
+  database.run((db) => release(db, reservations, quoteId))
+
+/** Refused only when the treasury cannot repay the debt at all. */
+export async function coverSettlement(
+  { treasury }: Context,
+  debtMicro: bigint,
+): Promise<Answer<object>> {
+  const known = await treasury.current()
+  if (!known) return refuse('chain_unavailable')
+  return canRepay(known, debtMicro) ? ok({}) : refuse('treasury_empty')
+}

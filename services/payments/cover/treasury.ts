@@ -1,0 +1,139 @@
+import type { Ask } from '#shared/bus/ask'
+import { askOr } from '#shared/bus/ask'
+import type { Clock } from '#shared/clock'
+import type { Database } from '#shared/db/open'
+import { type Log, openLogThrottled } from '#shared/log'
+import { type Loop, startLoop } from '#shared/loop'
+import { ChainTreasury } from '#shared/messages/chain'
+import { PayoutsOwed } from '#shared/messages/payouts'
+import { freeMicro, type Treasury } from './cover'
+import { findOwed, storeOwed, sumPromised } from './promise.store'
+
+/** The treasury as it was last read. */
+export type TreasuryReading = {
+  /** Reads it anew; readings that are asked for meanwhile share it. Never throws for silence. */
+  readonly refresh: () => Promise<void>
+  /** Undefined: never read, or too long ago to promise anything out of it. */
+  readonly current: () => Promise<Treasury | undefined>
+  /** Whatever its age; undefined: never read. */
+  readonly last: () => Treasury | undefined
+}
+
+type Means = {
+  readonly database: Database
+  readonly ask: Ask
+  readonly clock: Clock
+  readonly log: Log
+  /** A reading counts for so long while no newer one can be had. */
+  readonly readingMaxMs: number
+}
+
+const askDeadlineMs = 1_500
+/** Older than this a reading is made anew while a user waits. */
+const freshMs = 10_000
+/** What cash-outs say is stored when it has changed, or after so long. */
+const storeAfterMs = 60_000
+
+/**
+ * Opens the reading. First the chain, then the cash-outs: what was taken by the time of the first
+ * answer is in the second, which counts from the order to take on.
+ */
+export function openTreasury(means: Means): TreasuryReading {
+  const { database, ask, clock, log, readingMaxMs } = means
+  const logSeldom = openLogThrottled(log, clock)
+  const note = (fields: { of: string }) =>
+    logSeldom(fields.of, fields, 'no word of what may be promised')
+  let last: Treasury | undefined
+  let stored: { micro: bigint; at: number } | undefined
+  let reading: Promise<void> | undefined
+
+  const owedBy = async (readAt: string): Promise<bigint | undefined> => {
+    const request = { since: readAt }
+    const answer = await askOr(ask, PayoutsOwed, request, 'provider_unavailable', askDeadlineMs)
+    if ('refused' in answer) return last?.owedMicro ?? (await database.read(findOwed))
+    const micro = BigInt(answer.ok.ausd)
+    if (stored?.micro !== micro || clock() - stored.at > storeAfterMs) {
+      await database.run((db) => storeOwed(db, micro, new Date(readAt)))
+      stored = { micro, at: clock() }
+    }
+    return micro
+  }
+  const read = async (): Promise<void> => {
+    const chain = await askOr(ask, ChainTreasury, {}, 'chain_unavailable', askDeadlineMs)
+    if ('refused' in chain) return note({ of: 'the treasury' })
+    const { balance, drawable, ordered, readAt } = chain.ok
+    const owedMicro = await owedBy(readAt)
+    if (owedMicro === undefined) return note({ of: 'cash-outs' })
+    last = {
+      balanceMicro: BigInt(balance),
+      drawableMicro: BigInt(drawable),
+      orderedMicro: BigInt(ordered),
+      owedMicro,
+      readAt: new Date(readAt),
+    }
+  }
+  const refresh = () => {
+    reading ??= read().finally(() => {
+      reading = undefined
+    })
+    return reading
+  }
+  const youngerThan = (ms: number) =>
+    last && clock() - last.readAt.getTime() <= ms ? last : undefined
+  return {
+    refresh,
+    current: async () => {
+      if (!youngerThan(freshMs)) await refresh()
+      return youngerThan(readingMaxMs)
+    },
+    last: () => last,
+  }
+}
+
+/** What the treasury holds, owes and has promised, and what is free of it: 10⁻⁶ AUSD, and ms. */
+export async function coverFigures(
+  { database, clock }: Pick<Means, 'database' | 'clock'>,
+  treasury: TreasuryReading,
+) {
+  const last = treasury.last()
+  if (!last) return undefined
+  const promisedMicro = await database.read((db) => sumPromised(db, last.readAt))
+  return {
+    treasuryMicro: Number(last.balanceMicro),
+    drawableMicro: Number(last.drawableMicro),
+    owedToCashoutsMicro: Number(last.owedMicro),
+    promisedMicro: Number(promisedMicro),
+    freeMicro: Number(freeMicro(last, promisedMicro)),
+    treasuryAgeMs: Math.max(0, clock() - last.readAt.getTime()),
+  }
+}
+
+/** Soon enough that a chain that answers again is heard at once. */
+const everyMs = 2_000
+const alarmEveryMs = 30_000
+const alarmAgainMs = 3_600_000
+
+/** Reads it again and again until disposed, and calls somebody before there is too little of it. */
+export function watchTreasury(
+  means: Means & { readonly treasury: TreasuryReading; readonly lowMicro: bigint },
+): Loop {
+  const { clock, log, treasury, lowMicro, readingMaxMs } = means
+  const call = openLogThrottled(log, clock, alarmAgainMs)
+  const startedAt = clock()
+  let lookedAt = 0
+  const look = async () => {
+    const figures = await coverFigures(means, treasury)
+    const ageMs = figures?.treasuryAgeMs ?? clock() - startedAt
+    if (ageMs > readingMaxMs)
+      call('unread', { ageMs, alarm: true }, 'treasury cannot be read, no top-up is opened')
+    else if (figures && figures.freeMicro < Number(lowMicro))
+      call('low', { ...figures, alarm: true }, 'treasury runs short of AUSD')
+  }
+  const work = async () => {
+    await treasury.refresh()
+    if (clock() - lookedAt < alarmEveryMs) return
+    lookedAt = clock()
+    await look()
+  }
+  return startLoop({ name: 'treasury', everyMs, log, work })
+}

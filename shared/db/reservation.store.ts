@@ -1,0 +1,77 @@
+import { and, eq, gt, ne, sql } from 'drizzle-orm'
+import { index, type PgSchema, text } from 'drizzle-orm/pg-core'
+import { amountColumn, at, fromNow } from '#shared/db/columns'
+import type { Db, Tx } from '#shared/db/open'
+
+/**
+ * What is set aside for a promise while its quote is taken, which is asked of another service: no
+ * lock of everybody's is held meanwhile, and nobody else counts on the same money. One that is
+ * neither used nor released, because its process died, ends by itself. Rows are kept.
+ */
+export const reservationTable = <S extends string>(schema: PgSchema<S>) =>
+  schema.table(
+    'reservations',
+    {
+      quoteId: text('quote_id').primaryKey(),
+      /** In the smallest unit of what the service promises. */
+      amount: amountColumn('amount').notNull(),
+      until: at('until').notNull(),
+    },
+    (table) => [index('reservations_until').on(table.until)],
+  )
+export type ReservationTable = ReturnType<typeof reservationTable>
+
+/** Longer than a call of a user may take, taking the quote and storing what was promised. */
+const lifeMs = 30_000
+/** A transaction ends within so long, so what it uses lasts until its row counts. */
+const useMs = 10_000
+
+const now = sql`clock_timestamp()`
+
+/** Sets aside an amount for a quote; the same quote again is the same promise. */
+export const reserve = (
+  tx: Tx,
+  table: ReservationTable,
+  { quoteId, amount }: { quoteId: string; amount: bigint },
+) =>
+  tx
+    .insert(table)
+    .values({ quoteId, amount, until: fromNow(lifeMs) })
+    .onConflictDoUpdate({ target: table.quoteId, set: { amount, until: fromNow(lifeMs) } })
+
+/** What is set aside for other quotes than this one. */
+export async function sumReserved(
+  db: Db,
+  table: ReservationTable,
+  butQuoteId: string,
+): Promise<bigint> {
+  const rows = await db
+    .select({ sum: sql<string>`coalesce(sum(${table.amount}), 0)::text` })
+    .from(table)
+    .where(and(gt(table.until, now), ne(table.quoteId, butQuoteId)))
+  return BigInt(rows[0]!.sum)
+}
+
+/**
+ * Uses what was set aside, in the transaction that stores the promise. False: it was released or is
+ * about to end, and has to be set aside anew.
+ */
+export async function useReservation(
+  tx: Tx,
+  table: ReservationTable,
+  quoteId: string,
+): Promise<boolean> {
+  const used = await tx
+    .update(table)
+    .set({ until: now })
+    .where(and(eq(table.quoteId, quoteId), gt(table.until, fromNow(useMs))))
+    .returning({ quoteId: table.quoteId })
+  return used.length === 1
+}
+
+/** Nothing was promised after all. */
+export const release = (db: Db, table: ReservationTable, quoteId: string) =>
+  db
+    .update(table)
+    .set({ until: now })
+    .where(and(eq(table.quoteId, quoteId), gt(table.until, now)))
