@@ -2,6 +2,7 @@ import { type Journal, noJournal, openJournal, readJournal } from './journal'
 import type {
   Applicant,
   Chargeback,
+  Float,
   IdentityLink,
   Payment,
   PaymentRequest,
@@ -19,6 +20,7 @@ export type Records = {
   refunds: Refund
   chargebacks: Chargeback
   payouts: Payout
+  floats: Float
   applicants: Applicant
   links: IdentityLink
   webhooks: Webhook
@@ -45,6 +47,7 @@ export function openBook(path: string | null): Book {
     refunds: new Map(),
     chargebacks: new Map(),
     payouts: new Map(),
+    floats: new Map(),
     applicants: new Map(),
     links: new Map(),
     webhooks: new Map(),

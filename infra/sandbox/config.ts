@@ -22,6 +22,8 @@ export type Config = {
   readonly payoutSettleMs: number
   /** What the provider keeps of each payment and payout, in basis points, before tax. */
   readonly feeBps: number
+  /** What the Indonesian account holds before anything moved: rupiah. */
+  readonly floatIdrMinor: bigint
 }
 
 type Env = Record<string, string | undefined>
@@ -60,6 +62,7 @@ export function loadConfig(env: Env = process.env): Config {
     webhookRetryScale: read.number('WEBHOOK_RETRY_SCALE', 1, 1_000),
     payoutSettleMs: read.number('PAYOUT_SETTLE_MS', 1_000, 86_400_000),
     feeBps: read.number('FEE_BPS', 0, 10_000),
+    floatIdrMinor: BigInt(Math.floor(read.number('SANDBOX_FLOAT_IDR', 1e12, 1e14) || 0)),
   }
   if (config.secretKeys.ID === config.secretKeys.MY && config.secretKeys.ID !== '') {
     faults.push('PROVIDER_MY_SECRET_KEY: must differ from PROVIDER_ID_SECRET_KEY')

@@ -121,12 +121,17 @@ export type Payout = {
   readonly accountNumber: string
   readonly accountHolderName: string
   readonly amountMinor: bigint
+  /** The account held less when it was asked for: it will fail for that. */
+  readonly unfunded?: true
   readonly echoed: Record<string, unknown>
   readonly status: 'ACCEPTED' | 'REQUESTED' | 'SUCCEEDED' | 'FAILED' | 'REVERSED' | 'CANCELLED'
   readonly failureCode: string | null
   readonly createdAt: string
   readonly updatedAt: string
 }
+
+/** What an account held before anything moved, in minor units; `id` is the account. */
+export type Float = { readonly id: Account; readonly minor: bigint }
 
 /** A wallet as an identity provider knows it. `id` is `<provider>:<wallet>`. */
 export type Applicant = {

@@ -1,3 +1,4 @@
+import { balanceEndpoints } from './balance'
 import { openBook } from './book'
 import { openChance } from './chance'
 import type { Config } from './config'
@@ -81,6 +82,7 @@ const routesOf = (context: Context): Route[] => [
     ...payoutEndpoints,
     ...payoutV3Endpoints,
     ...transactionEndpoints,
+    ...balanceEndpoints,
   ]),
   ...sumsubRoutes(context),
   ...personaRoutes(context),

@@ -111,7 +111,7 @@ export async function openFixture() {
     identity: {
       ...{ provider: 'sumsub', webhookSecret: 's', level: 'l', appToken: 'a', secretKey: 'k' },
     },
-    ...{ webhookRetryScale: 1_000, payoutSettleMs: 600_000 },
+    ...{ webhookRetryScale: 1_000, payoutSettleMs: 600_000, floatIdrMinor: 0n },
   } as Parameters<typeof openSandbox>[0])
   const api = { baseUrl: sandbox.url, secretKeys, requestsPerMinute: 60_000, log }
   const provider = openXendit({ ...api, appUrl: 'https://app.example.com' })

@@ -16,6 +16,7 @@ import {
   oldestCashouts,
 } from './cashout.store'
 import type { Context } from './context'
+import { coverFigures } from './cover/balance'
 import { sumOwed } from './cover/promise.store'
 import { countAnomalies, deadLetters, listings, outbox } from './schema.store'
 
@@ -55,16 +56,20 @@ function entryOf(cashout: Cashout): Static<typeof ActivityEntry> {
 }
 
 /** The figures of this service, for `nats micro stats payouts`. */
-export async function readStats({ database }: Context): Promise<Record<string, unknown>> {
-  const [cashouts, lag, dead, anomalies, listAgeMs, oldest] = await Promise.all([
+export async function readStats(context: Context): Promise<Record<string, unknown>> {
+  const { database } = context
+  const [cashouts, lag, dead, anomalies, listAgeMs, oldest, cover] = await Promise.all([
     countStates(database),
     outboxLag(database, outbox),
     countDead(database, deadLetters),
     countAnomalies(database),
     listingAgeMs(database, listings),
     database.read(oldestCashouts),
+    coverFigures(context, context.balance),
   ])
   const waiting = { outboxWaiting: lag.waiting, outboxOldestMs: lag.oldestMs }
   const oldestMs = agesOf(limits, oldest)
-  return { ...cashouts, oldestMs, ...waiting, deadLetters: dead, anomalies, listAgeMs }
+  /** Absent before the balance was first read. */
+  const covered = cover ? { cover } : {}
+  return { ...cashouts, oldestMs, ...waiting, deadLetters: dead, anomalies, listAgeMs, ...covered }
 }

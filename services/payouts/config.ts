@@ -57,6 +57,19 @@ export const fields = {
     about: 'what the cash-outs of a wallet may come to in a day (UTC), in whole US dollars',
     fallback: '100000',
   }),
+  BALANCE_LOW_IDR: amount({
+    about: 'less rupiah at the provider that is promised to nobody calls a person',
+    fallback: '50000000',
+  }),
+  BALANCE_EVERY_MS: durationMs({
+    about: "how often the provider's balance is read",
+    fallback: '15000',
+  }),
+  BALANCE_READING_MAX_MS: durationMs({
+    about:
+      'how long its last reading serves while no newer one can be had; after that no cash-out is accepted',
+    fallback: '300000',
+  }),
   CHANNELS_REFRESH_MS: durationMs({
     about: 'how old the list of banks may grow',
     fallback: '3600000',

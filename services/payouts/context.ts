@@ -3,6 +3,7 @@ import type { Clock } from '#shared/clock'
 import type { Database } from '#shared/db/open'
 import type { Log } from '#shared/log'
 import type { Channels, DetailsSafe } from './bank'
+import type { BalanceReading } from './cover/balance'
 import type { AccountLengths } from './decide'
 import type { PayoutProvider } from './provider'
 
@@ -12,6 +13,8 @@ export type Context = {
   readonly ask: Ask
   readonly provider: PayoutProvider
   readonly channels: Channels
+  /** What there is to promise out of. */
+  readonly balance: BalanceReading
   readonly safe: DetailsSafe
   readonly treasury: string
   readonly accountLengths: AccountLengths

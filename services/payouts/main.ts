@@ -13,6 +13,7 @@ import { limits } from './cashout'
 import { oldestCashouts } from './cashout.store'
 import { fields } from './config'
 import type { Context } from './context'
+import { openBalance, watchBalance } from './cover/balance'
 import { answerCashouts } from './open'
 import { openXendit } from './providers/xendit/client'
 import { startRechecking } from './recheck'
@@ -42,8 +43,10 @@ await runService(name, fields, async (config, runtime) => {
     api: config.providerPayoutsApi,
     log,
   })
+  const reading = { database, provider, clock, log, readingMaxMs: config.balanceReadingMaxMs }
+  const balance = openBalance(reading)
   const context: Context = {
-    ...{ database, provider, ask: asker(bus), clock, log, poke: relay.poke },
+    ...{ database, provider, balance, ask: asker(bus), clock, log, poke: relay.poke },
     channels: openChannels({ provider, refreshMs: config.channelsRefreshMs, clock, log }),
     safe: openDetailsSafe(config.bankDetailsKeys),
     treasury: config.treasuryAddress,
@@ -55,6 +58,7 @@ await runService(name, fields, async (config, runtime) => {
 
   await using recheck = startRechecking(context, config)
   await using _listing = startListing(context, config)
+  await using _balance = watchBalance({ ...reading, balance }, config)
   const read = () => database.read(oldestCashouts)
   await using _overdue = watchOverdue({ log, clock, limits, read })
   const boundaries = openBoundaries()
@@ -63,10 +67,10 @@ await runService(name, fields, async (config, runtime) => {
     recheck.poke()
     boundaries.pass()
   }
-  const reading = { bus, consumer: name, database, messaging, log, poke, onFatal }
+  const messages = { bus, consumer: name, database, messaging, log, poke, onFatal }
   const hooks = webhookReactions(context, boundaries.reached)
   const reactions = [...hooks, ...relayReactions(context)]
-  await using _messages = consume({ ...reading, reactions })
+  await using _messages = consume({ ...messages, reactions })
 
   const answers = [answerCashouts(context), answerActivity(context), answerOwed(context)]
   const stats = () => readStats(context)

@@ -4,6 +4,7 @@ import { type Answering, answering } from '#shared/bus/serve'
 import { canonical } from '#shared/chain/erc3009'
 import { toUnixSeconds } from '#shared/clock'
 import { fromNow } from '#shared/db/columns'
+import { useReservation } from '#shared/db/reservation.store'
 import { Overdue, within } from '#shared/deadline'
 import { failpoint } from '#shared/failpoint'
 import { uuidFor } from '#shared/ids'
@@ -16,14 +17,16 @@ import { orderTake } from './advance'
 import type { CashoutRequest } from './cashout'
 import { type Cashout, findRivals, insertCashout, lockWallet, sumToday } from './cashout.store'
 import type { Context } from './context'
+import { coverCashout, uncoverCashout } from './cover/reserve'
 import { checkBank, priceFloor } from './decide'
+import { reservations } from './schema.store'
 
 type CreateAnswer = AnswerOf<typeof CashoutCreate>
 
 /** Until a cash-out is stored: whoever waits for something that hangs is told so within 2 s. */
 const askMs = 1_700
 
-/** Checks everything, counts, takes the quote, stores and answers. Nothing is taken before all checks pass. */
+/** Checks everything, sets the rupiah aside, counts, takes the quote, stores and answers. Nothing is taken before all checks pass. */
 export const answerCashouts = (context: Context): Answering =>
   answering(CashoutCreate, async (raw) => {
     const asked = normalized(raw)
@@ -35,6 +38,9 @@ export const answerCashouts = (context: Context): Answering =>
     if ('refused' in checked && !ofWallet.has(checked.refused)) return checked
     if (known) return known // The authorization already serves another payout.
     if ('refused' in checked) return checked
+    const { quoteId } = asked
+    const covered = await coverCashout(context, { quoteId, fiatMinor: checked.fiatMinor })
+    if ('refused' in covered) return covered
     return store(context, asked, { ...checked, takenBy })
   })
 
@@ -139,6 +145,8 @@ async function store(
     if (rivals.length > 0) return 'known'
     if ((await sumToday(tx, row.wallet)) + row.ausdMicro > context.dayMicroMax)
       return refuse('day_limit_reached')
+    // The same call at the same moment was refused and gave it back.
+    if (!(await useReservation(tx, reservations, quoteId))) return refuse('provider_unavailable')
     const taken = await context.ask(QuoteTake, { quoteId, takenBy }, askMs)
     if ('refused' in taken) return taken
     const cashout = await insertCashout(tx, row)
@@ -146,6 +154,7 @@ async function store(
     await orderTake(tx, cashout)
     return 'stored'
   })
+  if (stored !== 'stored') await uncoverCashout(context, quoteId)
   if (typeof stored === 'object') return stored
   // A request like this one, at the same moment, was first.
   if (stored === 'known')

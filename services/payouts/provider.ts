@@ -80,6 +80,8 @@ export type PayoutProvider = {
   readonly findByReference: (id: string, api: PayoutApi) => Promise<readonly Evidence[]>
   /** Every payout of the account that changed since then, all of them or an error. */
   readonly listTransactions: (updatedFrom: Date) => Promise<readonly Listed[]>
+  /** Rupiah that there are to pay out, rounded down; never below 0. */
+  readonly balance: () => Promise<bigint>
   readonly listChannels: () => Promise<readonly Channel[]>
   /** What a word means that this provider once said of a payout. */
   readonly statusOf: (word: string) => PayoutStatus

@@ -4,6 +4,7 @@ import { at } from '#shared/db/columns'
 import { listingTable } from '#shared/db/listing.store'
 import { messagingTables } from '#shared/db/messaging'
 import type { Database, Db } from '#shared/db/open'
+import { reservationTable } from '#shared/db/reservation.store'
 import { journalTable } from '#shared/ledger/journal.store'
 
 /** Everything this service owns in Postgres. */
@@ -12,6 +13,8 @@ export const messaging = messagingTables(schema)
 export const { inbox, outbox, deadLetters } = messaging
 /** Where the money of cash-outs is, entry by entry. */
 export const journal = journalTable(schema)
+/** Rupiah set aside for cash-outs whose quote is being taken. */
+export const reservations = reservationTable(schema)
 /** When the provider's list of transactions was read. */
 export const listings = listingTable(schema)
 

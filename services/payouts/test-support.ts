@@ -16,6 +16,7 @@ import { answerActivity } from './activity'
 import { openChannels, openDetailsSafe } from './bank'
 import { cashouts } from './cashout.store'
 import type { Context } from './context'
+import { openBalance } from './cover/balance'
 import { answerCashouts } from './open'
 import type { PayoutApi } from './provider'
 import { openXendit } from './providers/xendit/client'
@@ -106,8 +107,15 @@ export async function openFixture(
   const provider = providerBy(options.payoutsApi ?? 'v2')
   const safe = openDetailsSafe([{ id: 'a', key: Buffer.alloc(32, 1) }])
   const channels = openChannels({ provider, refreshMs: 60_000, clock: Date.now, log })
+  const balance = openBalance({
+    database,
+    provider,
+    clock: () => time.clock() + aheadMs,
+    log,
+    readingMaxMs: 300_000,
+  })
   const context: Context = {
-    ...{ database, ask: others.ask, provider, channels, safe, treasury },
+    ...{ balance, database, ask: others.ask, provider, channels, safe, treasury },
     ...{ accountLengths: 'lenient', sweepAfterMs, reversalWatchMs, log },
     clock: () => time.clock() + aheadMs,
     dayMicroMax: 10n ** 11n,

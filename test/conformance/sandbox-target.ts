@@ -87,6 +87,7 @@ const configOf = (gatewayUrl: string): Config => ({
   webhookRetryScale: 0.001,
   payoutSettleMs: 400,
   feeBps: 0,
+  floatIdrMinor: 1_000_000_000_000n,
 })
 
 const clientOf = (

@@ -42,6 +42,7 @@ export const testConfig: Config = {
   webhookRetryScale: 0.00001,
   payoutSettleMs: 40,
   feeBps: 0,
+  floatIdrMinor: 1_000_000_000_000n,
 }
 
 /** Opens the fixture; `answers` are the statuses the gateway gives, in order, and then 200. */

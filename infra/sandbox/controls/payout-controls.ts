@@ -1,9 +1,12 @@
+import { accounts, currencyOf } from '../account'
+import { majorFromMinor, minorFromMajor } from '../amount'
+import { cashMinor, setCash } from '../balance'
 import type { Context } from '../context'
 import { movePayout, payoutBody } from '../provider/payout'
 import type { Payout } from '../records'
 import { type Control, optionalText, Refusal } from './control'
 
-/** Controls that play the receiving bank. */
+/** Controls that play the receiving bank, and what there is to pay out of. */
 export const payoutControls = (context: Context): Control[] => [
   {
     method: 'POST',
@@ -23,7 +26,30 @@ export const payoutControls = (context: Context): Control[] => [
     path: '/control/payouts/:id/reverse',
     run: (id) => payoutBody(movePayout(context, payoutIn(context, id, ['SUCCEEDED']), 'REVERSED')),
   },
+  { method: 'GET', path: '/control/balance', run: () => balances(context) },
+  {
+    method: 'POST',
+    path: '/control/balance',
+    run(_id, body) {
+      const account = accounts.find((one) => one === (body.account ?? 'ID'))
+      if (!account) throw new Refusal(400, `account must be one of ${accounts}`)
+      const amount = typeof body.amount === 'number' ? body.amount : Number.NaN
+      const minor = minorFromMajor(amount, currencyOf[account])
+      if (minor === null)
+        throw new Refusal(400, 'amount must be a number in major units of the currency')
+      setCash(context, account, minor)
+      return balances(context)
+    },
+  },
 ]
+
+const balances = (context: Context) =>
+  Object.fromEntries(
+    accounts.map((account) => [
+      account,
+      majorFromMinor(cashMinor(context, account), currencyOf[account]),
+    ]),
+  )
 
 const underway: Payout['status'][] = ['ACCEPTED', 'REQUESTED']
 

@@ -4,7 +4,7 @@ import { type Bank, banks } from '../channels/bank'
 import { type Context, nowText } from '../context'
 import type { Payout } from '../records'
 import type { Endpoint, ProviderAnswer, ProviderCall } from './door'
-import { movePayout, payoutBody, planPayout } from './payout'
+import { movePayout, openPayout, payoutBody } from './payout'
 import { canonical, payoutFromRequest } from './payout-request'
 import { Problem } from './problem'
 
@@ -42,8 +42,7 @@ function create(context: Context, { account, headers, body }: ProviderCall): Pro
     (p) => p.account === account && p.version === undefined && p.idempotencyKey === key,
   )
   if (known) return replay(context, known, canonical(body))
-  const payout = context.book.save('payouts', payoutFromRequest(account, key, body, nowText()))
-  planPayout(context, payout)
+  const payout = openPayout(context, payoutFromRequest(account, key, body, nowText()))
   return { body: payoutBody(payout) }
 }
 

@@ -19,9 +19,11 @@ const staysAccepted = '131313'
 const staysRequested = '141414'
 const reversedAfterSuccess = '654321'
 
+type Planned = Pick<Payout, 'status' | 'accountNumber' | 'channelCode' | 'unfunded'>
+
 /** The next step of a payout, or `null` when it rests. `settleMs` is the way from asked to paid. */
 export function nextStep(
-  { status, accountNumber, channelCode }: Pick<Payout, 'status' | 'accountNumber' | 'channelCode'>,
+  { status, accountNumber, channelCode, unfunded }: Planned,
   settleMs: number,
 ): Step | null {
   const halfMs = Math.floor(settleMs / 2)
@@ -30,6 +32,8 @@ export function nextStep(
       if (accountNumber === staysAccepted) return null
       return { status: 'REQUESTED', failureCode: null, afterMs: halfMs }
     case 'REQUESTED': {
+      if (unfunded)
+        return { status: 'FAILED', failureCode: 'INSUFFICIENT_BALANCE', afterMs: settleMs - halfMs }
       if (accountNumber === staysRequested) return null
       // Bank Rakyat Indonesia stores these with a zero in front, and knows no others.
       const lacksZero = channelCode === 'ID_BRI' && accountNumber.length === 14

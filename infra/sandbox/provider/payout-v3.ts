@@ -5,7 +5,7 @@ import { type Context, nowText } from '../context'
 import { newId } from '../ids'
 import type { Payout } from '../records'
 import type { Endpoint, ProviderAnswer, ProviderCall } from './door'
-import { payoutV3Body, planPayout } from './payout'
+import { openPayout, payoutV3Body } from './payout'
 import { canonical } from './payout-request'
 import { Problem } from './problem'
 import { shapeOf } from './shape'
@@ -40,8 +40,7 @@ function create(context: Context, call: ProviderCall): ProviderAnswer {
     const replayed = context.book.save('payouts', { ...known, replays: known.replays + 1 })
     return { body: payoutV3Body(replayed) }
   }
-  const payout = context.book.save('payouts', payoutFrom(call, key))
-  planPayout(context, payout)
+  const payout = openPayout(context, payoutFrom(call, key))
   return { body: payoutV3Body(payout) }
 }
 

@@ -1,5 +1,6 @@
 import { businessIdOf, currencyOf } from '../account'
 import { majorFromMinor } from '../amount'
+import { cashMinor } from '../balance'
 import { banks } from '../channels/bank'
 import { type Context, nowText } from '../context'
 import type { Payout } from '../records'
@@ -87,6 +88,17 @@ export function movePayout(
   }
   planPayout(context, moved)
   return moved
+}
+
+/**
+ * Writes a new payout down and plans its way. As documented, one that is more than the account holds
+ * is accepted, and fails for that later.
+ */
+export function openPayout(context: Context, asked: Payout): Payout {
+  const isFunded = asked.amountMinor <= cashMinor(context, asked.account)
+  const payout = context.book.save('payouts', isFunded ? asked : { ...asked, unfunded: true })
+  planPayout(context, payout)
+  return payout
 }
 
 /** Plans the step a payout takes on its own; it is dropped when somebody moved it meanwhile. */

@@ -54,9 +54,11 @@ async function readTreasury(
   return {
     balance: String(balance),
     // An allowance without limit has more digits than any amount of AUSD.
-    drawable: String(allowance < balance ? allowance : balance),
+    drawable: String(least(allowance, balance)),
     ordered: String(ordered),
     blockNumber: String(blockNumber),
     readAt: readAt.toISOString(),
   }
 }
+
+const least = (left: bigint, right: bigint): bigint => (left < right ? left : right)

@@ -9,7 +9,9 @@ import {
   bodyOf,
   channelsFrom,
   evidenceFrom,
+  rupiahFloor,
   statusFrom,
+  XenditBalance,
   XenditChannelList,
   XenditOrdered,
   XenditPayout,
@@ -75,6 +77,18 @@ export const xenditPayouts = (client: ProviderClient, api: PayoutApi = 'v2'): Pa
       // Their clock and ours need not agree to the second.
       updatedTo: new Date(Date.now() + 3_600_000),
     }),
+  balance: async () => {
+    const query = new URLSearchParams({ account_type: 'CASH', currency: 'IDR' })
+    const answer = await client.get(`/balance?${query}`, {
+      schema: XenditBalance,
+      deadlineMs: 4_000,
+    })
+    if ('refused' in answer) throw refusedTo('show the balance', answer.refused)
+    const minor = rupiahFloor(answer.ok)
+    if (minor === undefined)
+      throw new ProviderUnknown('the provider did not say what the balance is')
+    return minor
+  },
   listChannels: async () => {
     const query = new URLSearchParams({ currency: 'IDR', channel_category: 'BANK' })
     const answer = await client.get(`/payouts_channels?${query}`, {

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { waitUntil } from '#infra/local/wait'
+import { openSandboxFixture, payoutBody, type SandboxFixture } from '#test/support/sandbox'
+
+let fixture: SandboxFixture
+beforeAll(async () => {
+  fixture = await openSandboxFixture({ floatIdrMinor: 1_000_000n })
+})
+afterAll(() => fixture[Symbol.asyncDispose]())
+
+const balance = async () =>
+  (await fixture.get('ID', '/balance?account_type=CASH&currency=IDR')).json
+const pay = async (change: Record<string, unknown> = {}, accountNumber?: string) => {
+  const headers = { 'idempotency-key': crypto.randomUUID() }
+  return (await fixture.call('ID', '/v2/payouts', payoutBody(accountNumber, change), headers)).json
+}
+const reach = (id: string, status: string) =>
+  waitUntil(
+    status,
+    async () => {
+      const { json } = await fixture.get('ID', `/v2/payouts/${id}`)
+      return json.status === status && json
+    },
+    3_000,
+    5,
+  )
+
+test('a payout is taken out of the balance when it is asked for, and comes back when it fails', async () => {
+  expect(await balance()).toEqual({ balance: 1_000_000 })
+  await pay({ amount: 250_000 })
+  expect(await balance()).toEqual({ balance: 750_000 })
+  const failing = await pay({ amount: 100_000 }, '999999')
+  expect(await balance()).toEqual({ balance: 650_000 })
+  await reach(failing.id, 'FAILED')
+  expect(await balance()).toEqual({ balance: 750_000 })
+})
+
+test('a payout of more than there is is accepted, fails for that, and takes nothing', async () => {
+  const { balance: before } = await balance()
+  const large = await pay({ amount: before + 1 })
+  expect(large.status).toBe('ACCEPTED')
+  const failed = await reach(large.id, 'FAILED')
+  expect(failed.failure_code).toBe('INSUFFICIENT_BALANCE')
+  expect(await balance()).toEqual({ balance: before })
+})
+
+test('a control sets the balance, whatever moved before', async () => {
+  expect((await fixture.control('balance', { amount: 12_345 })).json.ID).toBe(12_345)
+  expect(await balance()).toEqual({ balance: 12_345 })
+  expect((await fixture.control('balance', { amount: -1 })).status).toBe(400)
+  expect((await fixture.control('balance', { account: 'SG', amount: 1 })).status).toBe(400)
+})
+
+test.each([['account_type=CHECKING'], ['currency=MYR']])('%s is refused', async (query) => {
+  const { status, json } = await fixture.get('ID', `/balance?${query}`)
+  expect([status, json.error_code]).toEqual([400, 'API_VALIDATION_ERROR'])
+})

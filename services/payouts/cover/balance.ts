@@ -1,0 +1,100 @@
+import type { Clock } from '#shared/clock'
+import type { Database } from '#shared/db/open'
+import { within } from '#shared/deadline'
+import { type Log, openLogThrottled } from '#shared/log'
+import { type Loop, startLoop } from '#shared/loop'
+import type { PayoutProvider } from '../provider'
+import { sumUnpaid } from './promise.store'
+
+/** Rupiah at the provider, and when it was asked for: what was paid out by then is gone from it. */
+export type Balance = { readonly minor: bigint; readonly readAt: Date }
+
+/** The provider's balance as it was last read. */
+export type BalanceReading = {
+  /** Reads it anew; whoever asks meanwhile shares the call. Never throws: silence changes nothing. */
+  readonly refresh: () => Promise<void>
+  /** Undefined: never read, or too long ago to promise anything out of it. */
+  readonly current: () => Promise<Balance | undefined>
+  /** Whatever its age; undefined: never read. */
+  readonly last: () => Balance | undefined
+}
+
+type Means = {
+  readonly database: Database
+  readonly provider: Pick<PayoutProvider, 'balance'>
+  readonly clock: Clock
+  readonly log: Log
+  /** A reading counts for so long while no newer one can be had. */
+  readonly readingMaxMs: number
+}
+
+/** Longer than this nobody who waits is kept for a reading. */
+const waitMaxMs = 1_700
+
+export function openBalance({ provider, clock, log, readingMaxMs }: Means): BalanceReading {
+  const logSeldom = openLogThrottled(log, clock)
+  let last: Balance | undefined
+  let reading: Promise<void> | undefined
+  const read = async () => {
+    const readAt = new Date(clock())
+    try {
+      last = { minor: await provider.balance(), readAt }
+    } catch (error) {
+      logSeldom('unread', { err: error }, 'balance could not be read')
+    }
+  }
+  const refresh = () => {
+    reading ??= read().finally(() => {
+      reading = undefined
+    })
+    return reading
+  }
+  const fresh = () => (last && clock() - last.readAt.getTime() <= readingMaxMs ? last : undefined)
+  return {
+    refresh,
+    current: async () => {
+      if (!fresh()) await within(refresh(), waitMaxMs, 'the balance').catch(() => {})
+      return fresh()
+    },
+    last: () => last,
+  }
+}
+
+/** What the provider holds, what of it is promised, and what is free: rupiah, and ms. */
+export async function coverFigures(
+  { database, clock }: Pick<Means, 'database' | 'clock'>,
+  balance: BalanceReading,
+) {
+  const last = balance.last()
+  if (!last) return undefined
+  const unpaidMinor = await database.read((db) => sumUnpaid(db, last.readAt))
+  return {
+    balanceMinor: Number(last.minor),
+    unpaidMinor: Number(unpaidMinor),
+    freeMinor: Number(last.minor - unpaidMinor),
+    balanceAgeMs: Math.max(0, clock() - last.readAt.getTime()),
+  }
+}
+
+const alarmAgainMs = 3_600_000
+
+/** Reads it again and again until disposed, and calls somebody before there is too little of it. */
+export function watchBalance(
+  means: Means & { readonly balance: BalanceReading },
+  settings: { readonly balanceEveryMs: number; readonly balanceLowIdr: bigint },
+): Loop {
+  const { clock, log, balance, readingMaxMs } = means
+  const { balanceEveryMs: everyMs, balanceLowIdr: lowMinor } = settings
+  const call = openLogThrottled(log, clock, alarmAgainMs)
+  const startedAt = clock()
+  const work = async () => {
+    await balance.refresh()
+    const figures = await coverFigures(means, balance)
+    const ageMs = figures?.balanceAgeMs ?? clock() - startedAt
+    if (ageMs > readingMaxMs)
+      call('unread', { ageMs, alarm: true }, 'balance cannot be read, no cash-out is accepted')
+    else if (figures && figures.freeMinor < Number(lowMinor))
+      call('low', { ...figures, alarm: true }, 'provider runs short of rupiah')
+  }
+  return startLoop({ name: 'balance', everyMs, log, work })
+}

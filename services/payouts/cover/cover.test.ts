@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Fixture, openFixture } from '../test-support'
+import { openBalance, watchBalance } from './balance'
+import { sumOwed, sumUnpaid } from './promise.store'
+
+let fixture: Fixture
+const time = { aheadMs: 0 }
+beforeAll(async () => {
+  fixture = await openFixture({ sweepAfterMs: 60_000 })
+}, 60_000)
+afterAll(() => fixture?.[Symbol.asyncDispose]())
+
+/** 5 AUSD at the fixture's rate. */
+const payoutMinor = 81_250n
+const { clock } = { clock: () => fixture.context.clock() + time.aheadMs }
+const unpaidMinor = () => fixture.database.read((db) => sumUnpaid(db, new Date(clock())))
+
+/** A reading of its own, of a provider that holds what is promised already and so much more. */
+async function balanceWith(moreMinor: bigint) {
+  await fixture.control('balance', { amount: Number((await unpaidMinor()) + moreMinor) })
+  const { database, provider, log } = fixture.context
+  const balance = openBalance({ database, provider, clock, log, readingMaxMs: 300_000 })
+  await balance.refresh()
+  return balance
+}
+const isSilent = async () => new Response('', { status: 500 })
+
+describe("a cash-out that the provider's balance does not cover", () => {
+  test('is refused, and the same quote serves as soon as there is enough', async () => {
+    const balance = await balanceWith(payoutMinor - 1n)
+    const asked = fixture.request()
+    const before = (await fixture.rows()).length
+    expect(await fixture.create(asked, { balance })).toEqual({ refused: 'payouts_short' })
+    expect(await fixture.rows()).toHaveLength(before)
+    expect(fixture.quotes.get(asked.quoteId)?.takenBy).toBeUndefined()
+    const filled = await balanceWith(payoutMinor)
+    expect(await fixture.create(asked, { balance: filled })).toHaveProperty('ok')
+  })
+
+  test.each([
+    [{ authorization: { value: '0' } }, 'value_zero'],
+    [{ quoteId: crypto.randomUUID() }, 'quote_unknown'],
+    [{ authorization: { value: '1' } }, 'payout_below_minimum'],
+    [{ bank: { channelCode: 'ID_NOWHERE' } }, 'bank_unknown'],
+    [{ authorization: { value: '100000000001' } }, 'amount_above_day_limit'],
+  ] as const)('hears first what is wrong in the request: %o, %s', async (wrong, refused) => {
+    const balance = await balanceWith(0n)
+    expect(await fixture.create(fixture.request(wrong), { balance })).toEqual({ refused })
+  })
+
+  test('is noticed to be covered when the balance has grown since it was read', async () => {
+    const balance = await balanceWith(0n)
+    await balanceWith(payoutMinor)
+    const asked = fixture.request()
+    const later = { balance, clock: () => clock() + 5_000 }
+    expect(await fixture.create(asked, later)).toHaveProperty('ok')
+  })
+})
+
+test('security: of forty cash-outs at once, with cover for ten, ten are accepted', async () => {
+  const balance = await balanceWith(10n * payoutMinor + 1n)
+  const requests = Array.from({ length: 40 }, () => fixture.request())
+  const answers = await Promise.all(requests.map((asked) => fixture.create(asked, { balance })))
+  expect(answers.filter(({ ok }) => ok)).toHaveLength(10)
+  const refused = requests.filter((_, at) => answers[at]!.refused === 'payouts_short')
+  expect(refused).toHaveLength(30)
+  for (const { quoteId } of refused) expect(fixture.quotes.get(quoteId)?.takenBy).toBeUndefined()
+})
+
+test('a quote that cannot be taken leaves nothing set aside', async () => {
+  const balance = await balanceWith(payoutMinor)
+  const broken = fixture.request()
+  fixture.quotes.get(broken.quoteId)!.breaks = true
+  expect(await fixture.create(broken, { balance })).toEqual({ refused: 'rate_unavailable' })
+  expect(await fixture.create(fixture.request(), { balance })).toHaveProperty('ok')
+})
+
+describe('a balance that cannot be read', () => {
+  test('serves by its last reading for minutes, then no cash-out is accepted', async () => {
+    const balance = await balanceWith(10n * payoutMinor)
+    await fixture.detoured(isSilent, async () => {
+      await balance.refresh()
+      expect(await fixture.create(fixture.request(), { balance })).toHaveProperty('ok')
+      time.aheadMs = 301_000
+      const asked = fixture.request()
+      expect(await fixture.create(asked, { balance })).toEqual({ refused: 'provider_unavailable' })
+      expect(fixture.quotes.get(asked.quoteId)?.takenBy).toBeUndefined()
+    })
+    expect(await fixture.create(fixture.request(), { balance })).toHaveProperty('ok')
+    time.aheadMs = 0
+  })
+
+  test.each([
+    ['123000.12', 123_000n],
+    ['1000000000000', 1_000_000_000_000n],
+    ['0', 0n],
+    ['-5', 0n],
+    ['"12"', undefined],
+    ['1e30', undefined],
+    ['null', undefined],
+  ])('%s is %p rupiah', async (written, minor) => {
+    const say = async (call: Request) =>
+      new URL(call.url).pathname === '/balance'
+        ? new Response(`{"balance":${written}}`, {
+            headers: { 'content-type': 'application/json' },
+          })
+        : undefined
+    await fixture.detoured(say, async () => {
+      const read = await fixture.context.provider.balance().catch(() => undefined)
+      expect(read).toBe(minor)
+    })
+  })
+})
+
+test('what is owed and unpaid counts until the bank was paid, or the AUSD went back', async () => {
+  await balanceWith(100n * payoutMinor)
+  const since = new Date(clock())
+  const later = new Date(clock() + 3_600_000)
+  const sums = async (at: Date) => {
+    const owed = await fixture.database.read((db) => sumOwed(db, at))
+    return { owed, unpaid: await fixture.database.read((db) => sumUnpaid(db, at)) }
+  }
+  const before = await sums(later)
+  const id = await fixture.taken()
+  await fixture.until(id, 'paying')
+  await fixture.control(`payouts/${id}/succeed`, {}).catch(() => {}) // It may have by itself.
+  await fixture.until(id, 'paid')
+  expect(await sums(later)).toEqual(before)
+  expect((await sums(since)).unpaid - before.unpaid).toBe(payoutMinor)
+
+  const refused = await fixture.taken({ bank: { accountNumber: '999999' } })
+  await fixture.until(refused, 'returning')
+  expect((await sums(later)).owed - before.owed).toBe(5_000_000n)
+  await fixture.relayed('return', refused)
+  expect((await sums(later)).owed).toBe(before.owed)
+  expect((await sums(since)).owed - before.owed).toBe(5_000_000n)
+})
+
+test('somebody is called before the rupiah run out, and when they cannot be read', async () => {
+  const balance = await balanceWith(1_000n)
+  const logged: string[] = []
+  const write = ({ alarm }: { alarm?: boolean }, msg: string) => void (alarm && logged.push(msg))
+  const log = { ...fixture.context.log, error: write, warn: write } as never
+  const { database, provider } = fixture.context
+  const means = { database, provider, clock, log, readingMaxMs: 300_000, balance }
+  const watched = async (balanceLowIdr: bigint) => {
+    logged.length = 0
+    const settings = { balanceEveryMs: 1_000, balanceLowIdr }
+    await watchBalance(means, settings)[Symbol.asyncDispose]()
+    return [...logged]
+  }
+  expect(await watched(1_000n)).toEqual([])
+  expect(await watched(1_001n)).toEqual(['provider runs short of rupiah'])
+  time.aheadMs = 301_000
+  await fixture.detoured(isSilent, async () => {
+    expect(await watched(0n)).toEqual(['balance cannot be read, no cash-out is accepted'])
+  })
+  time.aheadMs = 0
+})

@@ -1,0 +1,48 @@
+import { lockNamed } from '#shared/db/lock'
+import { release, reserve, sumReserved } from '#shared/db/reservation.store'
+import { type Answer, ok, refuse } from '#shared/refusals'
+import type { Context } from '../context'
+import { reservations } from '../schema.store'
+import type { Balance } from './balance'
+import { sumUnpaid } from './promise.store'
+
+type Wanted = { readonly quoteId: string; readonly fiatMinor: bigint }
+
+/** Sooner than this the balance is not asked for again because it did not suffice. */
+const askAgainMs = 5_000
+
+/**
+ * Sets the rupiah of a cash-out aside until its row is stored; refused when the provider's balance does
+ * not cover it beside every cash-out that is not paid yet. A balance that has grown since it was read is
+ * noticed: it is read once more before anybody is refused.
+ */
+export async function coverCashout(context: Context, wanted: Wanted): Promise<Answer<object>> {
+  const { balance, clock } = context
+  const known = await balance.current()
+  if (!known) return refuse('provider_unavailable')
+  if (await setAside(context, wanted, known)) return ok({})
+  if (clock() - known.readAt.getTime() < askAgainMs) return refuse('payouts_short')
+  await balance.refresh()
+  const newer = balance.last()
+  return newer && (await setAside(context, wanted, newer)) ? ok({}) : refuse('payouts_short')
+}
+
+/** All cash-outs of all copies are counted one after the other, for as long as two sums take. */
+const setAside = (
+  { database }: Context,
+  { quoteId, fiatMinor }: Wanted,
+  balance: Balance,
+): Promise<boolean> =>
+  database.transaction(async (tx) => {
+    await lockNamed(tx, 'cover of cash-outs')
+    // In this order: what is stored meanwhile counts twice rather than not at all.
+    const reserved = await sumReserved(tx, reservations, quoteId)
+    const unpaid = await sumUnpaid(tx, balance.readAt)
+    if (balance.minor - unpaid - reserved < fiatMinor) return false
+    await reserve(tx, reservations, { quoteId, amount: fiatMinor })
+    return true
+  })
+
+/** Nothing was stored for what was set aside. */
+export const uncoverCashout = ({ database }: Context, quoteId: string) =>
+  database.run((db) => release(db, reservations, quoteId))
