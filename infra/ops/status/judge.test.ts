@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'bun:test'
+import { ausdOf, type Facts, inWords, needs } from './judge'
+
+const fine: Facts = {
+  ...{ states: [], promisedMicro: 0n, owedMicro: 0n, unpaidMinor: 0n, outboxes: [] },
+  ...{
+    deadLetters: [{ service: 'payments', count: 0 }],
+    lanes: [{ address: '0xab', fault: null }],
+  },
+  ...{ frozenWallets: 0, books: undefined, breaks: { count: 0, oldestMs: 0 } },
+  treasury: { known: { balanceMicro: 5_000_000n, drawableMicro: 5_000_000n } },
+  rupiah: { known: 1_000n },
+  coin: new Map([['0xab', { known: 5n }]]),
+}
+const floors = { lowMicro: 1_000_000n, lowMinor: 1_000n, laneWei: 5n }
+const state = (what: 'payment' | 'payout' | 'operation', name: string, oldestMs: number) => ({
+  states: [{ what, state: name, count: 2, oldestMs, sums: {} }],
+})
+
+test('nothing needs a person while all is well', () => {
+  expect(needs(fine, floors)).toEqual([])
+  expect(needs({ ...fine, ...state('payment', 'paid', 600_000) }, floors)).toEqual([])
+  expect(needs({ ...fine, ...state('operation', 'brand_new', 1e12) }, floors)).toEqual([])
+})
+
+describe('a person is needed for', () => {
+  test.each([
+    ['free AUSD below the floor', { promisedMicro: 4_000_001n }, /treasury runs short: 0\.999999/],
+    ['AUSD that cash-outs may get back', { owedMicro: 4_000_001n }, /treasury runs short/],
+    ['more promised than there is', { promisedMicro: 6_000_000n }, /1\.000000 AUSD more/],
+    ['a treasury nobody can read', { treasury: { unknown: 'silent' } }, /cannot be read: silent/],
+    ['free rupiah below the floor', { unpaidMinor: 1n }, /provider runs short: Rp 999/],
+    ['a balance nobody can read', { rupiah: { unknown: 'no key' } }, /balance cannot be read: no/],
+    ['a payment in review', state('payment', 'review', 0), /2 payments wait for a person/],
+    ['a payment that does not move', state('payment', 'paid', 600_001), /paid for too long: 2/],
+    ['a cash-out that does not move', state('payout', 'taking', 900_001), /taking for too long/],
+    ['a lane without coin', { coin: new Map([['0xab', { known: 4n }]]) }, /0xab needs a refill/],
+    ['a blocked lane', { lanes: [{ address: '0xab', fault: 'chain_ahead' }] }, /chain_ahead/],
+    ['an outbox', { outboxes: [{ service: 'x', waiting: 3, oldestMs: 60_001 }] }, /x does not/],
+    ['dead letters', { deadLetters: [{ service: 'x', count: 1 }] }, /x gave up on 1/],
+    ['a frozen wallet', { frozenWallets: 1 }, /1 wallets are frozen/],
+    ['open breaks of the books', { breaks: { count: 2, oldestMs: 7_200_000 } }, /2 open.*2 h old/],
+  ] as const)('%s', (_, change, line) => {
+    const lines = needs({ ...fine, ...change } as Facts, floors)
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toMatch(line)
+  })
+})
+
+test.each([
+  [1n, '0.000001'],
+  [-1_500_000n, '-1.500000'],
+  [123_000_000n, '123.000000'],
+])('%p millionths are %s AUSD', (micro, text) => {
+  expect(ausdOf(micro)).toBe(text)
+})
+
+test.each([
+  [119_000, '119 s'],
+  [120_000, '2 min'],
+  [7_200_000, '2 h'],
+  [259_200_000, '3 d'],
+])('%p ms are %s', (ms, text) => {
+  expect(inWords(ms)).toBe(text)
+})

@@ -1,0 +1,108 @@
+import type { Rows } from './facts'
+import type { Asked, TreasuryHolds } from './outside'
+
+/** Everything `bun run ops status` knows. Amounts in smallest units. */
+export type Facts = Rows & {
+  treasury: Asked<TreasuryHolds>
+  rupiah: Asked<bigint>
+  coin: ReadonlyMap<string, Asked<bigint>>
+}
+
+/** Below these a person fills up. */
+export type Floors = { lowMicro: bigint; lowMinor: bigint; laneWei: bigint }
+
+const minute = 60_000
+/** How long anything may be in a state; in a state that is not here, for ever. */
+const statesMaxMs: ReadonlyMap<string, number> = new Map([
+  ['payment opening', 30 * minute],
+  ['payment awaiting_payment', 120 * minute],
+  ['payment expired', 60 * minute], // Late money without a rate.
+  ['payment replaced', 60 * minute],
+  ['payment paid', 10 * minute],
+  ['payment revoking', 10 * minute],
+  ['payment held', 8 * 24 * 60 * minute],
+  ['payout taking', 15 * minute],
+  ['payout taken', 10 * minute],
+  ['payout paying', 120 * minute],
+  ['payout returning', 10 * minute],
+  ['operation waiting', 5 * minute],
+  ['operation assigned', 5 * minute],
+])
+const outboxMaxMs = minute
+
+/** AUSD of the treasury that is promised to nobody. */
+export const freeMicroOf = ({ treasury, owedMicro, promisedMicro }: Facts): bigint | undefined => {
+  if ('unknown' in treasury) return undefined
+  const { balanceMicro, drawableMicro } = treasury.known
+  const own = balanceMicro - owedMicro
+  return least(own, drawableMicro) - promisedMicro
+}
+
+const least = (left: bigint, right: bigint): bigint => (left < right ? left : right)
+
+/** Rupiah at the provider that are promised to nobody. */
+export const freeMinorOf = ({ rupiah, unpaidMinor }: Facts): bigint | undefined =>
+  'unknown' in rupiah ? undefined : rupiah.known - unpaidMinor
+
+/** What needs a person, a line each; empty when money is moving. Pure. */
+export const needs = (facts: Facts, floors: Floors): string[] => [
+  ...coverNeeds(facts, floors),
+  ...facts.states.flatMap(({ what, state, count, oldestMs }) => {
+    if (state === 'review') return [`${count} ${what}s wait for a person (review)`]
+    const maxMs = statesMaxMs.get(`${what} ${state}`)
+    if (maxMs === undefined || oldestMs <= maxMs) return []
+    return [`${what} ${state} for too long: ${count}, the oldest for ${inWords(oldestMs)}`]
+  }),
+  ...facts.lanes.flatMap(({ address, fault }) => laneNeeds(facts, floors, address, fault)),
+  ...facts.outboxes
+    .filter(({ oldestMs }) => oldestMs > outboxMaxMs)
+    .map(({ service, waiting, oldestMs }) => {
+      return `${service} does not get rid of ${waiting} messages, the oldest ${inWords(oldestMs)} old`
+    }),
+  ...facts.deadLetters
+    .filter(({ count }) => count > 0)
+    .map(({ service, count }) => `${service} gave up on ${count} messages (dead letters)`),
+  ...(facts.frozenWallets > 0 ? [`${facts.frozenWallets} wallets are frozen`] : []),
+  ...(facts.breaks.count > 0
+    ? [`the books have ${facts.breaks.count} open breaks, ${inWords(facts.breaks.oldestMs)} old`]
+    : []),
+]
+
+function coverNeeds(facts: Facts, { lowMicro, lowMinor }: Floors): string[] {
+  const [micro, minor] = [freeMicroOf(facts), freeMinorOf(facts)]
+  const { treasury, rupiah } = facts
+  const lines: string[] = []
+  if ('unknown' in treasury) lines.push(`the treasury cannot be read: ${treasury.unknown}`)
+  if ('unknown' in rupiah) lines.push(`the provider's balance cannot be read: ${rupiah.unknown}`)
+  if (micro !== undefined && micro < 0n)
+    lines.push(`${ausdOf(-micro)} AUSD more are promised than the treasury has`)
+  else if (micro !== undefined && micro < lowMicro)
+    lines.push(`the treasury runs short: ${ausdOf(micro)} AUSD are free`)
+  if (minor !== undefined && minor < lowMinor)
+    lines.push(`the provider runs short: Rp ${minor} are free`)
+  return lines
+}
+
+function laneNeeds({ coin }: Facts, { laneWei }: Floors, address: string, fault: string | null) {
+  const lines = fault ? [`lane ${address} is blocked: ${fault}`] : []
+  const has = coin.get(address)
+  if (has && 'unknown' in has) lines.push(`coin of lane ${address} is unknown: ${has.unknown}`)
+  if (has && 'known' in has && has.known < laneWei) lines.push(`lane ${address} needs a refill`)
+  return lines
+}
+
+/** 10⁻⁶ AUSD as AUSD, for people. */
+export const ausdOf = (micro: bigint): string => {
+  const digits = (micro < 0n ? -micro : micro).toString().padStart(7, '0')
+  return `${micro < 0n ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`
+}
+
+/** A duration for people, in its largest whole unit. */
+export function inWords(ms: number): string {
+  const seconds = Math.round(ms / 1_000)
+  if (seconds < 120) return `${seconds} s`
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`
+  return seconds < 172_800
+    ? `${Math.round(seconds / 3_600)} h`
+    : `${Math.round(seconds / 86_400)} d`
+}

@@ -1,0 +1,53 @@
+import type { Hex } from 'viem'
+import { openNode } from '#infra/ops/chain-log'
+import type { Place } from '#infra/ops/place'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+
+/** What was asked of the outside, or why there is no answer: unknown is no zero. */
+export type Asked<T> = { known: T } | { unknown: string }
+
+export type TreasuryHolds = { balanceMicro: bigint; drawableMicro: bigint }
+
+/** What the treasury holds at the newest final block, and what the credit line may take of it. */
+export const readTreasury = (place: Place): Promise<Asked<TreasuryHolds>> =>
+  asked(async () => {
+    const node = openNode(place.rpcUrl)
+    const token = { address: place.ausd, abi: ausdAbi, blockTag: 'finalized' } as const
+    const { treasury, creditLine } = place
+    const [balanceMicro, allowanceMicro] = await Promise.all([
+      node.readContract({ ...token, functionName: 'balanceOf', args: [treasury] }),
+      node.readContract({ ...token, functionName: 'allowance', args: [treasury, creditLine] }),
+    ])
+    const isLess = allowanceMicro < balanceMicro
+    return { balanceMicro, drawableMicro: isLess ? allowanceMicro : balanceMicro }
+  })
+
+/** Native coin of an address, in wei. */
+export const readCoin = (place: Place, address: Hex): Promise<Asked<bigint>> =>
+  asked(() => openNode(place.rpcUrl).getBalance({ address }))
+
+/** The Indonesian account at the provider: where, and with which key. */
+export type ProviderAccess = { url: string; secretKey: string }
+
+/** Its rupiah, rounded down. */
+export const readRupiah = (access: ProviderAccess | undefined): Promise<Asked<bigint>> =>
+  asked(async () => {
+    if (!access) throw new Error('PROVIDER_ID_SECRET_KEY is not set')
+    const answer = await fetch(`${access.url}/balance?account_type=CASH&currency=IDR`, {
+      headers: { Authorization: `Basic ${btoa(`${access.secretKey}:`)}` },
+      signal: AbortSignal.timeout(5_000),
+    })
+    if (!answer.ok) throw new Error(`the provider answered ${answer.status}`)
+    const [, minus, whole] = /"balance"\s*:\s*(-?)([0-9]{1,18})/.exec(await answer.text()) ?? []
+    if (whole === undefined) throw new Error('the provider did not say what the balance is')
+    return minus ? 0n : BigInt(whole)
+  })
+
+async function asked<T>(work: () => Promise<T>): Promise<Asked<T>> {
+  try {
+    return { known: await work() }
+  } catch (error) {
+    const { shortMessage, message } = error as { shortMessage?: string; message: string }
+    return { unknown: shortMessage ?? message }
+  }
+}
