@@ -97,7 +97,8 @@ const failures: readonly [number, string, string][] = [
   [500, 'A fault of the service; it was logged.', 'something went wrong'],
   [
     503,
-    'Something the service depends on does not answer; Retry-After says when to try again.',
+    'Something the service depends on does not answer, or there is not enough to keep what would be ' +
+      'promised; Retry-After says when to try again.',
     'the service is busy, try again',
   ],
 ]

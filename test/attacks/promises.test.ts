@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { type Address, createWalletClient, http, publicActions } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { type Outside, outsideOf } from '#infra/demo/outside'
+import type { Person, Reply } from '#infra/demo/person'
+import { bid } from '#infra/local/fees'
+import { repositoryDir } from '#infra/local/folders'
+import { devKey } from '#infra/local/keys'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { chainOf } from '#shared/chain/client'
+import { ausdOf } from '../support/ledger'
+import { fund, verifiedUser } from '../support/people'
+import { cashoutBody, entryIn } from '../support/requests'
+import { ownStack, quickChecks } from '../support/stack'
+
+let stack: Stack
+let outside: Outside
+let treasury: Address
+
+beforeAll(async () => {
+  const payouts = { ...quickChecks.payouts, BALANCE_EVERY_MS: '300' }
+  stack = await ownStack({ env: { ...quickChecks, payouts }, terms: { minCycleSeconds: 0 } })
+  outside = outsideOf(stack.info)
+  treasury = stack.info.chain.treasury as Address
+}, 90_000)
+afterAll(() => stack?.[Symbol.asyncDispose]())
+
+/** Rp 52,000 at the local rate, and what it is in AUSD. */
+const amount = '52000'
+const topupMicro = 3_200_000n
+/** 5 AUSD. */
+const payoutMicro = 5_000_000n
+const payoutMinor = 81_250
+
+/** A figure of a service, as `/metrics` shows it. */
+async function figure(service: string, name: string): Promise<number> {
+  const text = await (await fetch(`${stack.info.ops.gateway}/metrics`)).text()
+  const form = new RegExp(`service="${service}".*figure="cover_${name}"} (.+)$`, 'm')
+  return Number(form.exec(text)?.[1])
+}
+const seen = (service: string, name: string, value: number) =>
+  waitUntil(`${name} being ${value}`, async () => (await figure(service, name)) === value)
+
+/** Lets the treasury hold exactly so much, by its own key or out of nothing. */
+async function treasuryHas(micro: bigint) {
+  const has = await ausdOf(stack, treasury)
+  if (has < micro) await fund(stack, treasury, { ausdMicro: micro - has })
+  if (has > micro) await sendAway(has - micro)
+  await seen('payments', 'treasuryMicro', Number(micro))
+}
+
+async function sendAway(micro: bigint) {
+  const { rpcUrl, chainId, ausd } = stack.info.chain
+  await fund(stack, treasury, {})
+  const account = privateKeyToAccount(devKey('treasury'))
+  const chain = chainOf(chainId)
+  const client = createWalletClient({ account, chain, transport: http(rpcUrl) }).extend(
+    publicActions,
+  )
+  const hash = await client.writeContract({
+    address: ausd as Address,
+    abi: ausdAbi,
+    functionName: 'transfer',
+    args: ['0x000000000000000000000000000000000000dEaD', micro],
+    gas: 120_000n,
+    ...(await bid(client)),
+  })
+  await waitUntil('AUSD leaving the treasury', () =>
+    client.getTransactionReceipt({ hash }).catch(() => undefined),
+  )
+}
+
+const topup = async (person: Person, change: object = {}): Promise<Reply> => {
+  const quoteId = (await person.quote('USD/IDR')).id
+  return person.post('/topups', { amount, method: 'qr', quoteId, ...change })
+}
+const said = ({ status, body, headers }: Reply) => ({
+  ...{ status, error: body.error, code: headers.get('x-error-code') },
+  waits: headers.has('retry-after'),
+})
+const short = {
+  ...{ status: 503, code: 'treasury_short', waits: true },
+  error:
+    'there is not enough AUSD to credit this top-up right now, try a smaller amount or try later',
+}
+
+/** `bun run ops status --json` against this stack. */
+async function status() {
+  const child = Bun.spawn(
+    [process.execPath, join(repositoryDir, 'infra/ops/main.ts'), 'status', '--json'],
+    { env: { ...process.env, LOCAL_DIR: stack.dir }, stdout: 'pipe', stderr: 'inherit' },
+  )
+  const told = JSON.parse(await new Response(child.stdout).text()) as { needs: string[] }
+  return { ...told, code: await child.exited }
+}
+
+describe('somebody wants more AUSD than there is', () => {
+  test('while all is well, nothing needs a person', async () => {
+    await treasuryHas(2_000_000_000n)
+    expect(await status()).toMatchObject({ code: 0, needs: [] })
+  })
+
+  test('and is told in words before paying; the same quote serves when it is there', async () => {
+    const person = await verifiedUser(stack)
+    await treasuryHas(topupMicro - 1n)
+    const quoteId = (await person.quote('USD/IDR')).id
+    const asked = { amount, method: 'qr', quoteId }
+    expect(said(await person.post('/topups', asked))).toEqual(short)
+    expect(said(await person.post('/topups', { ...asked, amount: '1' })).status).toBe(400)
+    const { code, needs } = await status()
+    expect(code).toBe(1)
+    expect(needs.join('\n')).toMatch(/the treasury runs short: 3\.199999 AUSD are free/)
+    await treasuryHas(topupMicro)
+    const opened = await person.post('/topups', asked)
+    expect(opened.status).toBe(200)
+    await outside.pay(opened.body.paymentId, 'QRIS')
+    await entryIn(person, opened.body.paymentId, 'credited')
+  })
+
+  test('and opens forty top-ups at once, with cover for ten', async () => {
+    const people = await Promise.all(Array.from({ length: 4 }, () => verifiedUser(stack)))
+    await seen('payments', 'promisedMicro', 0)
+    await treasuryHas(10n * topupMicro + 1n)
+    const calls = people.flatMap((person) => Array.from({ length: 10 }, () => topup(person)))
+    const replies = await Promise.all(calls)
+    const opened = replies.filter((reply) => reply.status === 200)
+    expect(opened).toHaveLength(10)
+    for (const reply of replies) if (reply.status !== 200) expect(said(reply)).toEqual(short)
+    // Every one of them is credited, and nothing is left of the treasury but what nobody was promised.
+    for (const { body } of opened) await outside.pay(body.paymentId, 'QRIS')
+    await waitUntil('every credit', async () => (await ausdOf(stack, treasury)) === 1n, 30_000)
+  })
+
+  test('and takes the AUSD of a cash-out for it that the bank has not paid', async () => {
+    const person = await verifiedUser(stack, { ausdMicro: payoutMicro })
+    await seen('payments', 'promisedMicro', 0)
+    await treasuryHas(1_000_000n)
+    // The bank keeps this one waiting.
+    const body = await cashoutBody(stack, person, { accountNumber: '141414' })
+    const { payoutId } = (await person.post('/cashouts', body)).body
+    await entryIn(person, payoutId, 'paying')
+    await seen('payments', 'owedToCashoutsMicro', Number(payoutMicro))
+    await seen('payments', 'treasuryMicro', Number(payoutMicro + 1_000_000n))
+    expect(said(await topup(person))).toEqual(short)
+    await outside.control(`payouts/${payoutId}/succeed`)
+    await entryIn(person, payoutId, 'paid')
+    await seen('payments', 'owedToCashoutsMicro', 0)
+    expect((await topup(person)).status).toBe(200)
+  })
+})
+
+test('a debt is payable whatever is promised to others, until the treasury cannot repay it', async () => {
+  await treasuryHas(1_000_000_000n)
+  const person = await verifiedUser(stack, { wei: 10n ** 19n })
+  const { paymentId } = (await topup(person, { amount: '520000' })).body
+  await outside.pay(paymentId, 'QRIS')
+  await person.until('collateral', (me) => me.collateral.value !== '0')
+  await person.draw(4_000_000n)
+  await person.until('the debt', (me) => me.drawn === '4000000')
+
+  await seen('payments', 'promisedMicro', Number(topupMicro))
+  await treasuryHas(4_000_000n - 1n)
+  const quoteId = (await person.quote('USD/IDR')).id
+  expect(said(await person.post('/settlements', { quoteId }))).toEqual({
+    ...{ status: 503, code: 'treasury_empty', waits: true },
+    error:
+      'this debt cannot be repaid for you right now, try later or repay it from your wallet with repay',
+  })
+  await treasuryHas(4_000_000n)
+  expect(said(await topup(person))).toEqual(short)
+  const settlement = await person.post('/settlements', { quoteId })
+  expect(settlement.status).toBe(200)
+  await outside.pay(settlement.body.paymentId, 'QRIS')
+  await person.until('the repayment', (me) => me.drawn === '0')
+}, 60_000)
+
+describe('somebody wants more rupiah than there are', () => {
+  const cashout = async (person: Person) =>
+    person.post('/cashouts', await cashoutBody(stack, person, { ausdMicro: payoutMicro }))
+  const tooFew = {
+    ...{ status: 503, code: 'payouts_short', waits: true },
+    error: 'so much rupiah cannot be paid out right now, try a smaller amount or try later',
+  }
+  const has = async (rupiah: number) => {
+    await outside.control('balance', { amount: rupiah })
+    await seen('payouts', 'balanceMinor', rupiah)
+  }
+
+  test('and is told in words before anything is taken; the same request serves later', async () => {
+    const person = await verifiedUser(stack, { ausdMicro: payoutMicro })
+    await has(payoutMinor - 1)
+    const body = await cashoutBody(stack, person, { ausdMicro: payoutMicro })
+    expect(said(await person.post('/cashouts', body))).toEqual(tooFew)
+    const wrong = { ...body, bank: { ...body.bank, channelCode: 'ID_NOWHERE' } }
+    expect(said(await person.post('/cashouts', wrong)).code).toBe('bank_unknown')
+    expect((await status()).needs.join('\n')).toMatch(/the provider runs short: Rp 81249 are free/)
+    await has(payoutMinor)
+    const accepted = await person.post('/cashouts', body)
+    expect(accepted.status).toBe(200)
+    await entryIn(person, accepted.body.payoutId, 'paid')
+    await seen('payouts', 'balanceMinor', 0)
+  })
+
+  test('and asks for forty cash-outs at once, with cover for ten', async () => {
+    const micro = 10n * payoutMicro
+    const people = await Promise.all(
+      Array.from({ length: 4 }, () => verifiedUser(stack, { ausdMicro: micro })),
+    )
+    await seen('payouts', 'unpaidMinor', 0)
+    await has(10 * payoutMinor + 1)
+    const calls = people.flatMap((person) => Array.from({ length: 10 }, () => cashout(person)))
+    const replies = await Promise.all(calls)
+    const accepted = replies.filter((reply) => reply.status === 200)
+    expect(accepted).toHaveLength(10)
+    for (const reply of replies) if (reply.status !== 200) expect(said(reply)).toEqual(tooFew)
+    // The provider pays every one of them, and has nothing else left.
+    await seen('payouts', 'unpaidMinor', 0)
+    await seen('payouts', 'balanceMinor', 1)
+    const { payouts } = await outside.book()
+    expect(payouts!.filter(({ status }) => status === 'FAILED')).toEqual([])
+  }, 60_000)
+})
