@@ -9,11 +9,14 @@ import { promised } from './promised'
 const { ausdMicro, fiatMinor, refundedMinor, offsetMicro, liveMicro } = payments
 const { creditedAt, changedAt } = payments
 
-/** What a payment is still worth, less what of it is kept to make good an earlier loss. */
-const owed = sql`greatest(0, div(${ausdMicro} * greatest(0, ${fiatMinor} - ${refundedMinor}), ${fiatMinor}) - ${offsetMicro})`
+/**
+ * What a payment is still worth, less what of it is kept to make good an earlier loss. Most are open
+ * checkouts, of which neither happened: there may be thousands, so they are not divided.
+ */
+const owed = sql`case when ${refundedMinor} = 0 and ${offsetMicro} = 0 then ${ausdMicro} else greatest(0, div(${ausdMicro} * greatest(0, ${fiatMinor} - ${refundedMinor}), ${fiatMinor}) - ${offsetMicro}) end`
 
-/** The row notes a change a moment after the time of the step itself. */
-const noted = sql`interval '1 minute'`
+/** The row's own note of a change comes after the time of the step; clocks may differ by a second. */
+const noted = sql`interval '10 seconds'`
 
 /**
  * AUSD (10⁻⁶) that the treasury still has to give for what we promised, as far as what it held at

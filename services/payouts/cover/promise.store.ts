@@ -4,9 +4,9 @@ import { cashouts } from '../cashout.store'
 
 const { state, ausdMicro, fiatMinor, paidAt, changedAt, updatedAt } = cashouts
 
-/** The row notes a change a moment after the time of the step itself. */
+/** The row's own note of a change comes after the time of the step; clocks may differ by a second. */
 const changedSince = (at: Date) =>
-  sql`${changedAt} >= ${at.toISOString()}::timestamptz - interval '1 minute'`
+  sql`${changedAt} >= ${at.toISOString()}::timestamptz - interval '10 seconds'`
 
 const microOf = sql<string>`coalesce(sum(${ausdMicro}), 0)::text`
 const minorOf = sql<string>`coalesce(sum(${fiatMinor}), 0)::text`
