@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { waitUntil } from '#infra/local/wait'
-import { openSandboxFixture, payoutBody, type SandboxFixture } from '#test/support/sandbox'
+import {
+  openSandboxFixture,
+  payoutBody,
+  type SandboxFixture,
+  sessionBody,
+} from '#test/support/sandbox'
 
 let fixture: SandboxFixture
 beforeAll(async () => {
@@ -51,7 +56,22 @@ test('a control sets the balance, whatever moved before', async () => {
   expect((await fixture.control('balance', { account: 'SG', amount: 1 })).status).toBe(400)
 })
 
-test.each([['account_type=CHECKING'], ['currency=MYR']])('%s is refused', async (query) => {
-  const { status, json } = await fixture.get('ID', `/balance?${query}`)
-  expect([status, json.error_code]).toEqual([400, 'API_VALIDATION_ERROR'])
+test('what the provider keeps is gone from it, and of an earlier moment is what began by then', async () => {
+  const { balance: before } = await balance()
+  const at = new Date().toISOString()
+  await waitUntil('a later millisecond', () => Date.now() > Date.parse(at))
+  await fixture.control('fees', { bps: 100 })
+  const { json } = await fixture.call('ID', '/sessions', sessionBody({ amount: 100_000 }))
+  await fixture.control(`sessions/${json.payment_session_id}/pay`, { channel_code: 'DANA' })
+  expect(await balance()).toEqual({ balance: before + 100_000 - 1_000 - 110 })
+  const { json: then } = await fixture.get('ID', `/balance?at_timestamp=${at}`)
+  expect(then).toEqual({ balance: before })
 })
+
+test.each([['account_type=CHECKING'], ['at_timestamp=yesterday'], ['currency=MYR']])(
+  '%s is refused',
+  async (query) => {
+    const { status, json } = await fixture.get('ID', `/balance?${query}`)
+    expect([status, json.error_code]).toEqual([400, 'API_VALIDATION_ERROR'])
+  },
+)

@@ -3,6 +3,7 @@ import { majorFromMinor } from './amount'
 import type { Context } from './context'
 import type { Endpoint, ProviderAnswer, ProviderCall } from './provider/door'
 import { Problem } from './provider/problem'
+import { keptMinor } from './provider/transaction'
 import type { Payout } from './records'
 
 /** What an account holds, the key's permission for which is `Balance Read`. */
@@ -19,35 +20,48 @@ function balance(context: Context, { account, query }: ProviderCall): ProviderAn
     throw new Problem('API_VALIDATION_ERROR', 'request/query/account_type must be an allowed value')
   if (currency !== currencyOf[account])
     throw new Problem('API_VALIDATION_ERROR', `currency must be ${currencyOf[account]}`)
-  const minor = type === 'CASH' ? cashMinor(context, account) : 0n
+  const at = query.get('at_timestamp')
+  const atMs = at === null ? undefined : Date.parse(at)
+  if (Number.isNaN(atMs))
+    throw new Problem('API_VALIDATION_ERROR', 'request/query/at_timestamp must be a moment')
+  const minor = type === 'CASH' ? cashMinor(context, account, atMs) : 0n
   return { body: { balance: majorFromMinor(minor, currencyOf[account]) } }
 }
 
 const gone = (status: Payout['status']) =>
   status === 'FAILED' || status === 'CANCELLED' || status === 'REVERSED'
 
-/** What moved in and out of an account, in minor units: a payout is taken out when it is asked for. */
-function movedMinor({ book }: Context, account: Account): bigint {
-  let minor = 0n
+/**
+ * What moved in and out of an account, in minor units: a payout is taken out when it is asked for. Of
+ * an earlier moment counts what began by then, as it ended.
+ */
+function movedMinor(context: Context, account: Account, byMs: number): bigint {
+  const { book } = context
+  const counts = (one: { account: Account; createdAt: string; capturedAt?: string | null }) =>
+    one.account === account && Date.parse(one.capturedAt ?? one.createdAt) <= byMs
+  let minor = -keptMinor(context, account, byMs)
   for (const one of book.all('payments'))
-    if (one.account === account && one.status === 'SUCCEEDED') minor += one.capturedMinor
+    if (counts(one) && one.status === 'SUCCEEDED') minor += one.capturedMinor
   for (const one of book.all('refunds'))
-    if (one.account === account && one.status === 'SUCCEEDED') minor -= one.amountMinor
+    if (counts(one) && one.status === 'SUCCEEDED') minor -= one.amountMinor
   for (const one of book.all('chargebacks'))
-    if (one.account === account && one.status === 'SUCCESS') minor -= one.amountMinor
+    if (counts(one) && one.status === 'SUCCESS') minor -= one.amountMinor
   for (const one of book.all('payouts'))
-    if (one.account === account && !one.unfunded && !gone(one.status)) minor -= one.amountMinor
+    if (counts(one) && !one.unfunded && !gone(one.status)) minor -= one.amountMinor
   return minor
 }
 
-/** What an account holds now, in minor units. */
-export function cashMinor(context: Context, account: Account): bigint {
+/** What an account holds now, or held at a moment, in minor units. */
+export function cashMinor(context: Context, account: Account, atMs = Infinity): bigint {
   const configured = account === 'ID' ? context.config.floatIdrMinor : 0n
   const float = context.book.get('floats', account)?.minor ?? configured
-  return float + movedMinor(context, account)
+  return float + movedMinor(context, account, atMs)
 }
 
 /** From now on the account holds this much, whatever moved before. */
 export function setCash(context: Context, account: Account, minor: bigint): void {
-  context.book.save('floats', { id: account, minor: minor - movedMinor(context, account) })
+  context.book.save('floats', {
+    id: account,
+    minor: minor - movedMinor(context, account, Infinity),
+  })
 }

@@ -38,11 +38,30 @@ type Moved = Omit<Transaction, 'fee'>
 
 /** Every row of an account that can be seen by now, in no order. */
 export function transactionsOf(context: Context, account: Account): Transaction[] {
-  const { book, faults, tariffs } = context
+  const { faults, tariffs } = context
+  const { listDelayMs } = faults.api
+  const rows = movedOf(context, account)
+  const seenMs = Date.now() - listDelayMs
+  const seen = listDelayMs === 0 ? rows : rows.flatMap((row) => asSeenAt(row, seenMs))
+  return seen.map((row) => ({ ...row, fee: feeOf(tariffs, row) }))
+}
+
+/** What was kept of everything that began by a moment, in minor units. */
+export function keptMinor(context: Context, account: Account, byMs: number): bigint {
+  const { tariffs } = context
+  if (tariffs.every(({ bps }) => bps === 0)) return 0n
+  return movedOf(context, account)
+    .filter((row) => Date.parse(row.createdAt) <= byMs)
+    .map((row) => feeOf(tariffs, row))
+    .filter(({ status }) => status === 'COMPLETED')
+    .reduce((sum, { feeMinor, taxMinor }) => sum + feeMinor + taxMinor, 0n)
+}
+
+function movedOf({ book }: Context, account: Account): Moved[] {
   const own = (record: { account: Account }) => record.account === account
   const paid = (payment: Payment) => own(payment) && payment.status === 'SUCCEEDED'
   const referenceOf = ({ paymentId }: Refund) => book.get('payments', paymentId)?.referenceId ?? ''
-  const rows = [
+  return [
     ...book.all('payments').filter(paid).map(fromPayment),
     ...book
       .all('refunds')
@@ -51,10 +70,6 @@ export function transactionsOf(context: Context, account: Account): Transaction[
     ...book.all('chargebacks').filter(own).map(fromChargeback),
     ...book.all('payouts').filter(own).map(fromPayout),
   ]
-  const { listDelayMs } = faults.api
-  const seenMs = Date.now() - listDelayMs
-  const seen = listDelayMs === 0 ? rows : rows.flatMap((row) => asSeenAt(row, seenMs))
-  return seen.map((row) => ({ ...row, fee: feeOf(tariffs, row) }))
 }
 
 /** A row on the wire, as in the reference's samples. */
@@ -63,7 +78,7 @@ export function transactionBody(row: Transaction): Record<string, unknown> {
   const amount = majorFromMinor(row.amountMinor, currency)
   const comesIn = row.type === 'PAYMENT'
   const { feeMinor, taxMinor, status } = row.fee
-  const keptMinor = status === 'COMPLETED' ? feeMinor + taxMinor : 0n
+  const kept = status === 'COMPLETED' ? feeMinor + taxMinor : 0n
   const settlesAt = new Date(Date.parse(row.createdAt) + dayMs).toISOString()
   return {
     id: row.id,
@@ -76,7 +91,7 @@ export function transactionBody(row: Transaction): Record<string, unknown> {
     account_identifier: row.accountIdentifier,
     currency,
     amount,
-    net_amount: majorFromMinor(comesIn ? row.amountMinor - keptMinor : row.amountMinor, currency),
+    net_amount: majorFromMinor(comesIn ? row.amountMinor - kept : row.amountMinor, currency),
     net_amount_currency: currency,
     cashflow: comesIn ? 'MONEY_IN' : 'MONEY_OUT',
     settlement_status: comesIn ? 'PENDING' : row.status === 'SUCCESS' ? 'SETTLED' : null,
