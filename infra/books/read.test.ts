@@ -85,7 +85,7 @@ test('killed again and again, and then by two copies, all is there once', async 
   await live()
   await readOutside(fixture.copy())
   const whole = await written()
-  expect(whole.map(({ length }) => length)).toEqual([33, 60, 33, 3, 184, 8])
+  expect(whole.map(({ length }) => length)).toEqual([33, 60, 33, 5, 186, 10])
   await forget()
 
   const context = fixture.copy({ place: place() })
@@ -131,7 +131,7 @@ test('a run that finds nothing new costs a handful of calls', async () => {
   await readOutside(fixture.copy({ place: place() }))
   counting.calls = { chain: 0, provider: 0 }
   await readOutside(fixture.copy({ place: place() }))
-  expect(counting.calls).toEqual({ chain: 6, provider: 3 })
+  expect(counting.calls).toEqual({ chain: 6, provider: 5 })
 })
 
 /** An endpoint before the chain and the provider that counts what is asked. */

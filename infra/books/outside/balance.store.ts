@@ -1,4 +1,4 @@
-import { eq, isNull, or, sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { Db } from '#shared/db/open'
 import { balances } from '../schema.store'
 
@@ -20,5 +20,6 @@ export const noteBalance = (db: Db, balance: typeof balances.$inferInsert) =>
         nonce: sql`excluded.nonce`,
         readAt: sql`excluded.read_at`,
       },
-      setWhere: or(isNull(balances.block), sql`${balances.block} <= excluded.block`)!,
+      setWhere: sql`${balances.block} <= excluded.block
+        or (${balances.block} is null and ${balances.readAt} <= excluded.read_at)`,
     })

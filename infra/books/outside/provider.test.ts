@@ -17,6 +17,7 @@ import {
 import type { BooksContext } from '../context'
 import { type BooksFixture, openBooksFixture } from '../test-support'
 import { ownReference, readProvider } from './provider'
+import { floorMinor } from './provider-balance'
 import { insertPayment, journalOf } from './test-support'
 
 setDefaultTimeout(60_000)
@@ -25,7 +26,7 @@ let sandbox: SandboxFixture
 let fixture: BooksFixture
 const keys = { ID: 'key-id', MY: 'key-my' }
 beforeAll(async () => {
-  sandbox = await openSandboxFixture()
+  sandbox = await openSandboxFixture({ floatIdrMinor: 7_000_000n })
   fixture = await openBooksFixture({ url: sandbox.url, keys, requestsPerMinute: 60_000 })
   await insertPayment(fixture.admin, 'pay_first')
 })
@@ -56,6 +57,59 @@ const paidOut = async (accountNumber: string, status: string) => {
   await waitUntil(status, async () => (await sandbox.get('ID', path)).json.status === status)
   return json
 }
+
+describe('the balance of an account', () => {
+  const held = async (place: string) =>
+    (await fixture.admin`select asset, amount from books.balances where place = ${place}`)[0]
+  const booked = async (account: string) =>
+    BigInt(
+      (
+        await fixture.admin<{ sum: string }[]>`
+          select coalesce(sum(amount), 0)::text as sum from books.journal where account = ${account}`
+      )[0]!.sum,
+    )
+
+  test('as it was when the books began is capital, once; what it is now is noted', async () => {
+    await paid('before-the-books', 'ID', 500_000)
+    await fixture.admin`update payments.payments set created_at = now() + interval '1 day'`
+    const wait = new Date()
+    await waitUntil('a later millisecond', () => Date.now() > wait.getTime())
+    await paid('of-nobody', 'ID', 30_000)
+    await Promise.all([read(), read(), read()])
+    const opening = (place: string, lines: Record<string, bigint>) => [
+      { event: 'opening balance', item: `opening:${place}`, reverses: false, lines },
+    ]
+    const journal = await journalOf(fixture.admin, ['opening:provider_id', 'opening:provider_my'])
+    expect(journal).toEqual(
+      opening('provider_id', { provider_id: 7_500_000n, capital: -7_500_000n }),
+    )
+    expect(await held('provider_id')).toEqual({ asset: 'IDR', amount: '7530000' })
+    expect(await held('provider_my')).toEqual({ asset: 'MYR', amount: '0' })
+    const references = (await rows()).map(({ reference }) => reference as string)
+    expect(references.filter((one) => one.startsWith('before-the-books'))).toEqual([])
+    expect(references.filter((one) => one.startsWith('of-nobody'))).toHaveLength(1)
+    // What moved before is listed neither now nor by a deeper reading.
+    const [{ sum }] = (await fixture.admin`
+      select sum(amount_minor) as sum from books.provider_moves where account = 'ID'`) as unknown as [
+      { sum: string },
+    ]
+    expect((await booked('provider_id')) + BigInt(sum)).toBe(7_530_000n)
+  })
+
+  test.each([
+    ['1000', 'IDR', 1_000n],
+    ['1000.5', 'IDR', 1_000n],
+    ['-1000', 'IDR', -1_000n],
+    ['-1000.5', 'IDR', -1_001n],
+    ['12.3', 'MYR', 1_230n],
+    ['12.349', 'MYR', 1_234n],
+    ['-0.001', 'MYR', -1n],
+    ['1e5', 'IDR', undefined],
+    ['', 'IDR', undefined],
+  ] as const)('of %s %s is %p in the smallest unit', (text, currency, minor) => {
+    expect(floorMinor(text, currency)).toBe(minor)
+  })
+})
 
 test('what moved at both accounts is noted with our reference, whatever it is', async () => {
   const payment = await paid(id('a'))
@@ -180,9 +234,11 @@ describe('the list is read', () => {
     const server = Bun.serve({
       ...{ port: 0, hostname: '127.0.0.1' },
       fetch: (request) => {
-        seen.push(new URL(request.url).searchParams.get('updated[gte]')!)
-        if (seen.length === 4) return Response.json({ error_code: 'X' }, { status: 403 })
-        return Response.json({ has_more: false, data: [] })
+        const { pathname } = new URL(request.url)
+        seen.push(pathname)
+        if (seen.filter((path) => path === '/transactions').length === 4)
+          return Response.json({ error_code: 'X' }, { status: 403 })
+        return Response.json({ has_more: false, data: [], balance: 0 })
       },
     })
     const provider = { url: server.url.origin, keys, requestsPerMinute: 60_000 }

@@ -2,13 +2,15 @@ import type { ProviderPlace } from '#infra/ops/restore/provider'
 import type { Tx } from '#shared/db/open'
 import { openLog } from '#shared/log'
 import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
-import { openProviderClient } from '#shared/provider/client'
+import { openProviderClient, type ProviderClient } from '#shared/provider/client'
 import { type Listed, listAllTransactions } from '#shared/provider/transactions'
 import type { BooksContext } from '../context'
+import { noteBalance } from './balance.store'
 import { settle } from './booking'
 import { findCheckpoint, noteRead } from './checkpoint.store'
 import { withJournal } from './journal.store'
 import { feeOf } from './positions'
+import { accountOf, openingOf, readCash } from './provider-balance'
 import { noteMoves, type ProviderMove } from './provider-move.store'
 
 /** A row shows late: so much of what was read before is read again. */
@@ -31,25 +33,56 @@ async function readAccount(context: BooksContext, account: ProviderAccount): Pro
   const { database, provider, clock } = context
   if (!provider) return
   const client = openAccount(provider, account)
+  const began = await beginning(context, client)
   const sources = [`provider:${account}`, `provider:${account}:deep`] as const
   const [noted, deep] = await Promise.all(
     sources.map((source) => database.read((db) => findCheckpoint(db, source))),
   )
   const nowMs = clock()
   const isDeep = !deep || deep.readTo.getTime() + deepEveryMs <= nowMs
-  const sinceMs = noted
-    ? noted.readTo.getTime() - (isDeep ? deepMs : overlapMs)
-    : await beginningMs(context, account)
+  const againMs = noted ? noted.readTo.getTime() - (isDeep ? deepMs : overlapMs) : 0
   const endMs = nowMs + marginMs
-  for (let fromMs = sinceMs; fromMs < endMs; fromMs += stepMs) {
+  for (let fromMs = Math.max(began.getTime(), againMs); fromMs < endMs; fromMs += stepMs) {
     const toMs = Math.min(fromMs + stepMs, endMs)
     const window = { updatedFrom: new Date(fromMs), updatedTo: new Date(toMs) }
     const listed = await listAllTransactions(client, { types: [], ...window })
-    await keep(context, account, listed, (tx) =>
+    const own = listed.filter(({ created }) => !created || created >= began)
+    await keep(context, account, own, (tx) =>
       noteRead(tx, sources[0], new Date(Math.min(toMs, nowMs))),
     )
   }
   if (isDeep) await database.transaction((tx) => noteRead(tx, sources[1], new Date(nowMs)))
+  const balance = {
+    ...accountOf(account),
+    amount: await readCash(client),
+    block: null,
+    nonce: null,
+  }
+  await database.run((db) => noteBalance(db, { ...balance, readAt: new Date(clock()) }))
+}
+
+/**
+ * When the books of an account begin: at first a day before the first row of ours. What it held then
+ * is booked once, together with that moment; what moved before is no movement of ours.
+ */
+async function beginning(context: BooksContext, client: ProviderClient): Promise<Date> {
+  const { database } = context
+  const { account } = client
+  const source = `opening:${account}`
+  const noted = await database.read((db) => findCheckpoint(db, source))
+  if (noted) return noted.readTo
+  const at = new Date(await firstMs(context, account))
+  const lines = openingOf(account, await readCash(client, at))
+  return withJournal(database, async (tx) => {
+    const earlier = await findCheckpoint(tx, source)
+    if (earlier) return earlier.readTo
+    const item = `opening:${accountOf(account).place}`
+    await settle(tx, [item], (_, { lines: booked }) =>
+      booked.length > 0 ? undefined : { event: 'opening balance', lines },
+    )
+    await noteRead(tx, source, at)
+    return at
+  })
 }
 
 const openAccount = (
@@ -89,15 +122,14 @@ async function bookFees(tx: Tx, moves: readonly ProviderMove[]): Promise<void> {
   })
 }
 
-/** When the books of an account begin: a day before its first row of ours. */
-export async function beginningMs({ sql, clock }: BooksContext, account: ProviderAccount) {
+async function firstMs({ sql, clock }: BooksContext, account: ProviderAccount): Promise<number> {
   const [first] = await sql<{ ms: number | null }[]>`
     select (extract(epoch from min(at)) * 1000)::float8 as ms from (
       select min(created_at) as at from payments.payments where account = ${account}
       union all
       select min(created_at) from payouts.payouts where ${account} = 'ID'
     ) as firsts`
-  return (first?.ms ?? clock()) - 86_400_000
+  return Math.floor(first?.ms ?? clock()) - 86_400_000
 }
 
 const moveOf = (account: ProviderAccount, row: Listed, readAt: Date) => ({
