@@ -86,6 +86,7 @@ export const providerMoves = schema.table(
   (table) => [
     primaryKey({ columns: [table.account, table.transactionId] }),
     index('provider_moves_reference').on(table.reference),
+    index('provider_moves_product').on(table.productId),
     index('provider_moves_read').on(table.readAt),
   ],
 )
@@ -118,6 +119,21 @@ export const names = schema.table(
     part: integer('part').notNull().default(0),
   },
   (table) => [index('names_item').on(table.item)],
+)
+
+/**
+ * What the books came to at the checkpoint `rows`, so that a balance needs only the lines since: of
+ * each journal (its schema) by account up to the moment, of the `chain` by kind of move up to the block.
+ */
+export const totals = schema.table(
+  'totals',
+  {
+    source: text('source').notNull(),
+    account: text('account').notNull(),
+    asset: text('asset').notNull(),
+    amount: amountColumn('amount').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.source, table.account, table.asset] })],
 )
 
 /** What does not agree, item by item: open until a later reading does not find it any more. */

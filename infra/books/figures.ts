@@ -1,0 +1,152 @@
+import { moment, type Span } from './span'
+
+// What each item comes to three times over: by its row, worked out here from the row alone and by none
+// of the code that wrote it; by the journal; and by whoever has the money. The sums are of what we
+// have: of the treasury's AUSD, and of the fiat that the provider keeps for us.
+
+/**
+ * What the row of a payment stands for. `on_chain` is what its last ref must have left on the chain,
+ * `or_on_chain` what it may have as well: something of it is on its way.
+ */
+const paymentClaims = `
+  create temporary table payment_claims on commit drop as
+    select p.id as item, p.kind || ', ' || p.state as what, p.kind, p.state, p.wallet, p.held,
+      p.part, p.currency, p.live_micro, p.changed_at, p.updated_at, exchanged,
+      'provider_' || lower(p.account) as provider_account,
+      brought + p.overpaid_minor - p.refunded_minor as fiat,
+      case when not exchanged or p.refunded_minor >= p.fiat_minor then 0
+        else p.fiat_minor - p.refunded_minor end as exchanged_minor,
+      worth, p.offset_micro, p.waived_micro, given,
+      case when p.credited_at is null then greatest(worth - p.offset_micro, 0) else 0 end as promised,
+      p.held is true and p.hold_ended_at is null as may_be_taken,
+      case when p.state in ('held', 'credited', 'repaid', 'revoking') then p.live_micro
+        when p.state = 'review' and p.credited_at is not null then p.live_micro
+        else 0 end as on_chain,
+      case p.state when 'paid' then p.live_micro when 'revoking' then 0 end as or_on_chain
+    from touched t join payments.payments p on p.id = t.item
+    cross join lateral (select
+      p.state in ('paid', 'held', 'credited', 'repaid', 'revoking', 'revoked')
+        or (p.state = 'review' and p.provider_payment_id is not null
+          and coalesce(p.reason, '') not in ('amount_differs', 'currency_differs')) as exchanged,
+      case when p.provider_payment_id is null or p.reason = 'currency_differs' then 0
+        else coalesce(p.paid_minor, p.fiat_minor) end as brought) as a
+    cross join lateral (select
+      case when not exchanged or p.refunded_minor >= p.fiat_minor then 0
+        else div(p.ausd_micro * (p.fiat_minor - p.refunded_minor), p.fiat_minor) end as worth,
+      case when exchanged and p.credited_at is not null then p.live_micro else 0 end as given) as b;
+  create unique index on payment_claims (item);
+  analyze payment_claims;`
+
+/** The same of a cash-out: AUSD that came in for it, and rupiah that went out, or are owed. */
+const payoutClaims = `
+  create temporary table payout_claims on commit drop as
+    select p.id as item, 'cash-out, ' || p.state as what, p.state, p.wallet, p.authorizer,
+      p.ausd_micro, p.fiat_minor, p.provider_payout_id, p.changed_at, p.updated_at,
+      case when p.state in ('taken', 'paying', 'paid', 'returning') then p.ausd_micro else 0 end
+        as on_chain,
+      case p.state when 'taking' then p.ausd_micro when 'returning' then 0 end as or_on_chain,
+      case when p.state = 'paid' then -p.fiat_minor else 0 end as fiat,
+      case when p.state = 'paying' then -p.fiat_minor end as or_fiat
+    from touched t join payouts.payouts p on p.id = t.item;
+  create unique index on payout_claims (item);
+  analyze payout_claims;`
+
+/**
+ * What went back of a second payment is in no row of a payment, which the first one alone made: what
+ * was recorded of it is taken off, and the rest of the second one stands in suspense.
+ */
+const sums = `
+  with booked_sums as (
+    select item, journal, sum(amount) filter (where account = 'treasury') as treasury,
+      sum(amount) filter (where account in ('provider_id', 'provider_my')) as provider
+    from booked where account in ('treasury', 'provider_id', 'provider_my') group by item, journal
+  ), chain_sums as (
+    select item, sum(signed) as amount from moves group by item
+  ), list_sums as (
+    select item, asset, sum(signed) as amount from money group by item, asset
+  ), other_refunds as (
+    select m.item, sum(r.refunded_minor) as amount from money m
+    join payments.refunds r on r.id = m.refund_id and r.status = 'succeeded'
+    join payments.payments p on p.id = m.item and p.provider_payment_id <> r.provider_payment_id
+    where m.type <> 'payment' group by m.item
+  )`
+
+/** A row that changed after its source was last read says more than the source could. */
+const isKnown = (readAt: string | null) => `c.changed_at <= ${moment(readAt)}`
+
+const figures = ({ chainReadAt, providerReadAt }: Span) => `
+  create temporary table figures on commit drop as ${sums}
+    select c.item, c.what, 'AUSD'::text as asset, 'treasury'::text as place, -c.on_chain as by_row,
+      -c.or_on_chain as or_row, coalesce(j.treasury, 0) as by_journal,
+      coalesce(o.amount, 0) as by_outside, ${isKnown(chainReadAt)} as known
+    from payment_claims c
+    left join booked_sums j on j.item = c.item and j.journal = 'payments'
+    left join chain_sums o on o.item = c.item
+    union all
+    select c.item, c.what, 'AUSD', 'treasury', c.on_chain, c.or_on_chain, coalesce(j.treasury, 0),
+      coalesce(o.amount, 0), ${isKnown(chainReadAt)}
+    from payout_claims c
+    left join booked_sums j on j.item = c.item and j.journal = 'payouts'
+    left join chain_sums o on o.item = c.item
+    union all
+    select c.item, c.what, c.currency, c.provider_account, c.fiat - coalesce(r.amount, 0), null,
+      coalesce(j.provider, 0) - coalesce(r.amount, 0), coalesce(o.amount, 0),
+      ${isKnown(providerReadAt)}
+    from payment_claims c
+    left join booked_sums j on j.item = c.item and j.journal = 'payments'
+    left join list_sums o on o.item = c.item and o.asset = c.currency
+    left join other_refunds r on r.item = c.item
+    union all
+    select c.item, c.what, 'IDR', 'provider_id', c.fiat, c.or_fiat, coalesce(j.provider, 0),
+      coalesce(o.amount, 0), ${isKnown(providerReadAt)}
+    from payout_claims c
+    left join booked_sums j on j.item = c.item and j.journal = 'payouts'
+    left join list_sums o on o.item = c.item and o.asset = 'IDR'
+    union all
+    select item, 'no row of ours', 'AUSD', 'treasury', 0, null, sum(journal), sum(chain), true
+    from (
+      select item, 0::numeric as journal, signed as chain from moves
+      union all select item, amount, 0 from booked
+        where account = 'treasury' and journal in ('books', 'chain_relayer')
+    ) other
+    where not exists (select from payment_claims c where c.item = other.item)
+      and not exists (select from payout_claims c where c.item = other.item)
+    group by item;
+  create index on figures (item);
+  analyze figures;`
+
+/** By which words of the row its journal must stand, account by account; holds are told apart. */
+const rowLines = `
+  create temporary table row_lines on commit drop as
+    select item, journal, account, asset, sum(amount) as amount from (
+      select item, what, 'payments'::text as journal, account, asset, amount from payment_claims c
+      cross join lateral (values
+        (provider_account, currency, fiat),
+        ('suspense', currency, exchanged_minor - fiat),
+        ('promises', 'AUSD', -promised),
+        ('treasury', 'AUSD', -given),
+        ('credit_line', 'AUSD', given),
+        (case when may_be_taken then 'in hold' else 'out of hold' end, 'AUSD', -given),
+        ('clawback', 'AUSD',
+          case when exchanged then given + promised - worth - waived_micro else 0 end),
+        ('waived', 'AUSD', case when exchanged then waived_micro else 0 end)
+      ) as line (account, asset, amount) where amount <> 0
+      union all
+      select item, what, 'payouts', account, asset, amount from payout_claims c
+      cross join lateral (values
+        ('treasury', 'AUSD', on_chain),
+        ('provider_id', 'IDR', fiat),
+        ('payouts', 'IDR', case when state in ('taken', 'paying') then -fiat_minor else 0 end),
+        ('returns', 'AUSD', case when state = 'returning' then -ausd_micro else 0 end)
+      ) as line (account, asset, amount)
+    ) lines
+    group by item, journal, account, asset having sum(amount) <> 0;
+  create index on row_lines (item);
+  analyze row_lines;`
+
+export const figureTables = (span: Span): string[] => [
+  paymentClaims,
+  payoutClaims,
+  figures(span),
+  rowLines,
+]

@@ -1,0 +1,131 @@
+import { moment, type Span } from './span'
+
+// What a reconciliation looks at, as temporary tables of its transaction: the items that were touched,
+// what is booked for them, and what the chain and the provider have of them.
+
+/** The services that keep a journal, and the job of the books itself. */
+export const journals = ['payments', 'payouts', 'chain_relayer', 'books'] as const
+
+/** All journals as one, by the name of their schema. */
+export const linesView = `create or replace temporary view lines as ${journals
+  .map(
+    (
+      name,
+    ) => `select '${name}'::text as journal, posting, line, event, item, account, asset, amount,
+      booked_at from ${name}.journal`,
+  )
+  .join(' union all ')}`
+
+/** A move of the chain that nothing of ours names is an item of its own. */
+export const strayMove = "m.tx_hash || ':' || m.log_index"
+
+/** What came to the treasury counts up, what left it down. */
+const signed =
+  "case when m.kind in ('in', 'mint', 'revoke') then m.ausd_micro else -m.ausd_micro end"
+
+/** By which id our rows know what went back; a chargeback has none but that of its row in the list. */
+const refundId = `case m.type when 'chargeback' then 'chargeback:' || m.transaction_id
+  else coalesce(m.product_id, m.transaction_id) end`
+
+/** States in which the books may lag behind the outside; the index of their next check finds them. */
+const onTheirWay = {
+  payments: "('opening', 'awaiting_payment', 'paid', 'revoking')",
+  payouts: "('taking', 'taken', 'paying', 'returning')",
+} as const
+
+/**
+ * Whatever changed since, whatever is on its way, and whatever was found before. An order that was
+ * given up has no next check: it is looked at until its deadline has opened a break for it.
+ */
+const touched = ({ since, block }: Span) => `
+  create temporary table touched on commit drop as
+    select id as item from payments.payments where changed_at >= ${moment(since)}
+    union select id from payouts.payouts where changed_at >= ${moment(since)}
+    union select item from lines where booked_at >= ${moment(since)}
+    union select coalesce(n.item, ${strayMove})
+      from books.chain_moves m left join books.names n on n.key = m.key where m.block > ${block}
+    union select coalesce(r.payment_id, regexp_replace(m.reference, '^ordered-', ''), m.transaction_id)
+      from books.provider_moves m left join payments.refunds r on r.id = ${refundId}
+      where m.read_at >= ${moment(since)}
+    union select id from payments.payments
+      where next_check_at is not null and state in ${onTheirWay.payments}
+    union select id from payouts.payouts
+      where next_check_at is not null and state in ${onTheirWay.payouts}
+    union select id from payouts.payouts where state = 'returning'
+      and changed_at >= ${moment(since)} - interval '1 hour'
+    union select item from books.breaks where closed_at is null;
+  create unique index on touched (item);
+  analyze touched;`
+
+const booked = `
+  create temporary table booked on commit drop as
+    select t.item, l.journal, l.account, l.asset, sum(l.amount) as amount
+    from touched t join lines l on l.item = t.item
+    group by t.item, l.journal, l.account, l.asset having sum(l.amount) <> 0;
+  create index on booked (item);
+  analyze booked;`
+
+const moves = ({ block }: Span) => `
+  create temporary table moves on commit drop as
+    select n.item, n.part, n.kind as named, m.*, ${signed} as signed
+      from touched t join books.names n on n.item = t.item
+      join books.chain_moves m on m.key = n.key
+    union all select ${strayMove}, 0, null, m.*, ${signed} from books.chain_moves m
+      where m.block > ${block}
+      and not exists (select from books.names n where n.key = m.key)
+    union all select t.item, 0, null, m.*, ${signed}
+      from touched t join books.chain_moves m on t.item like '0x%:%'
+        and m.tx_hash = split_part(t.item, ':', 1) and m.log_index::text = split_part(t.item, ':', 2)
+      where m.block <= ${block}
+      and not exists (select from books.names n where n.key = m.key);
+  create index on moves (item);
+  analyze moves;`
+
+/** What the provider lists of an item: under our reference, or by an id that our rows have of it. */
+const money = ({ since }: Span) => `
+  create temporary table money on commit drop as
+    select item, m.account, transaction_id, type, status, product_id, ${refundId} as refund_id,
+      coalesce(m.currency, '-') as asset, amount_minor as amount, m.changed_at, m.read_at,
+      case when status <> 'succeeded' then 0 when type = 'payment' then amount_minor
+        else -amount_minor end as signed
+    from (
+      select t.item, m.* from touched t join books.provider_moves m on m.reference = t.item
+      union select t.item, m.* from touched t
+        join books.provider_moves m on m.reference = 'ordered-' || t.item
+      union select t.item, m.* from touched t join payments.payments p on p.id = t.item
+        join books.provider_moves m on m.product_id = p.provider_payment_id
+      union select t.item, m.* from touched t join payments.payments p on p.id = t.item
+        join payments.refunds r on r.provider_payment_id = p.provider_payment_id
+        join books.provider_moves m on m.product_id = r.id
+      union select t.item, m.* from touched t join payments.payments p on p.id = t.item
+        join payments.refunds r on r.provider_payment_id = p.provider_payment_id
+          and r.origin = 'chargeback'
+        join books.provider_moves m on m.account = p.account
+          and m.transaction_id = substr(r.id, length('chargeback:') + 1)
+      union select t.item, m.* from touched t join payouts.payouts p on p.id = t.item
+        join books.provider_moves m on m.product_id = p.provider_payout_id
+    ) m;
+  create index on money (item);
+  create temporary table stray_money on commit drop as
+    select m.* from (
+      select * from books.provider_moves where read_at >= ${moment(since)}
+      union select p.* from books.breaks b join books.provider_moves p
+        on p.account in ('ID', 'MY') and p.transaction_id = b.item where b.closed_at is null
+    ) m
+    where not exists (select from payments.payments p
+        where p.id = regexp_replace(m.reference, '^ordered-', ''))
+      and not exists (select from payouts.payouts p where p.id = m.reference)
+      and not exists (select from payments.refunds r where r.id = ${refundId})
+      and not exists (select from payments.payments p where p.provider_payment_id = m.product_id)
+      and not exists (select from payouts.payouts p where p.provider_payout_id = m.product_id);
+  analyze money;
+  analyze stray_money;`
+
+/** Everything that the rules read besides the rows themselves. */
+export const itemTables = (span: Span): string[] => [
+  linesView,
+  touched(span),
+  booked,
+  moves(span),
+  money(span),
+]

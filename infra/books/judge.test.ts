@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { judge } from './judge'
+import {
+  type BooksDatabase,
+  noteRead,
+  openBooksDatabase,
+  plantCashouts,
+  plantTopups,
+} from './test-support-rows'
+
+let database: BooksDatabase
+beforeAll(async () => {
+  database = await openBooksDatabase()
+  await plantTopups(database.admin, 1, 20)
+  await plantCashouts(database.admin, 1, 10)
+  await noteRead(database.admin)
+}, 60_000)
+afterAll(() => database?.[Symbol.asyncDispose]())
+
+const run = (text: string) => database.admin.unsafe(text)
+async function found(whole = false) {
+  await noteRead(database.admin)
+  const { breaks } = await judge(database.books, { whole })
+  return breaks.map(({ rule, item, asset, amount }) => [rule, item, asset, amount])
+}
+
+test('where rows, journals, chain and provider agree, nothing is found, and all value is matched', async () => {
+  expect(await found()).toEqual([])
+  const { matched, items } = await judge(database.books, { whole: true })
+  expect(items).toBe(30)
+  expect(matched).toEqual([
+    { asset: 'AUSD', agrees: 2_020_000_000n, differs: 0n },
+    { asset: 'IDR', agrees: 32_825_000n, differs: 0n },
+  ])
+})
+
+const payment = (set: string, item = 'pay_1') =>
+  `update payments.payments set ${set} where id = '${item}'`
+const cashout = (set: string, item = 'out_1') =>
+  `update payouts.payouts set ${set} where id = '${item}'`
+const move = (kind: string, key: string, more = '') => `
+  insert into books.chain_moves (tx_hash, log_index, block, moved_at, kind, key, wallet, ausd_micro)
+  values ('0xaa', 7, 5000, now(), '${kind}', ${key}, '0x01', 7)${more}`
+const unmove = `delete from books.chain_moves where tx_hash = '0xaa'`
+const listed = (type: string, reference: string, amount: string, status = 'succeeded') => `
+  insert into books.provider_moves (account, transaction_id, type, status, reference, product_id,
+    currency, amount_minor, changed_at)
+  values ('ID', 'txn_x', '${type}', '${status}', ${reference}, 'p-x', 'IDR', ${amount}, now())`
+const unlisted = `delete from books.provider_moves where transaction_id = 'txn_x'`
+const posting = (
+  name: string,
+  item: string,
+  account: string,
+  asset: string,
+  amount: number,
+  schema = 'payments',
+) => `
+  insert into ${schema}.journal (posting, line, event, item, account, asset, amount)
+  values ('${name}', 0, 'by hand', '${item}', '${account}', '${asset}', ${amount}),
+    ('${name}', 1, 'by hand', '${item}', 'exchange', '${asset}', ${-amount})`
+
+type Found = [rule: string, item: string, asset: string, amount: bigint]
+
+describe('what does not agree is named, and closed when it is mended:', () => {
+  test.each<[string, string, string, Found[]]>([
+    [
+      'a state changed by hand',
+      payment("state = 'expired'"),
+      payment("state = 'credited'"),
+      [
+        ['row_journal', 'pay_1', 'AUSD', 100_000_000n],
+        ['row_journal', 'pay_1', 'IDR', 1_625_000n],
+        ['payment_chain', 'pay_1', 'AUSD', -100_000_000n],
+      ],
+    ],
+    [
+      'a sum changed by hand',
+      payment('paid_minor = paid_minor + 7'),
+      payment('paid_minor = paid_minor - 7'),
+      [
+        ['row_journal', 'pay_1', 'IDR', 7n],
+        ['payment_provider', 'pay_1', 'IDR', -7n],
+      ],
+    ],
+    [
+      'a wallet changed by hand',
+      payment("wallet = '0x02'"),
+      payment("wallet = '0x' || lpad('1', 40, '0')"),
+      [['effect_fits', 'pay_1', 'AUSD', 100_000_000n]],
+    ],
+    [
+      'a hold changed by hand',
+      payment('held = true'),
+      payment('held = false'),
+      [
+        ['row_journal', 'pay_1', 'AUSD', 100_000_000n],
+        ['effect_fits', 'pay_1', 'AUSD', 100_000_000n],
+      ],
+    ],
+    [
+      'a posting by hand',
+      posting('by hand', 'pay_1', 'treasury', 'AUSD', 5),
+      posting('reversed', 'pay_1', 'treasury', 'AUSD', -5),
+      [['row_journal', 'pay_1', 'AUSD', 5n]],
+    ],
+    [
+      'a credit that nobody ordered',
+      move('credit', "'0xbb'"),
+      unmove,
+      [['ref_unknown', '0xaa:7', 'AUSD', 7n]],
+    ],
+    [
+      'a transfer to the treasury',
+      move('in', 'null'),
+      unmove,
+      [['treasury_moved', '0xaa:7', 'AUSD', 7n]],
+    ],
+    [
+      'a transfer from the treasury',
+      move('out', 'null'),
+      unmove,
+      [['treasury_moved', '0xaa:7', 'AUSD', -7n]],
+    ],
+    [
+      'a refund at the dashboard',
+      listed('refund', "'pay_1'", '1625000'),
+      unlisted,
+      [['payment_provider', 'pay_1', 'IDR', -1_625_000n]],
+    ],
+    [
+      'a second payment',
+      listed('payment', "'pay_1'", '1625000'),
+      unlisted,
+      [['payment_provider', 'pay_1', 'IDR', 1_625_000n]],
+    ],
+    [
+      'a payout by hand',
+      listed('payout', "'mine'", '500'),
+      unlisted,
+      [['provider_unknown', 'txn_x', 'IDR', 500n]],
+    ],
+    [
+      'a second payout of a cash-out, that may still be paid',
+      listed('payout', "'out_1'", '32500', 'pending'),
+      unlisted,
+      [['payout_once', 'out_1', 'IDR', 65_000n]],
+    ],
+    [
+      'a cash-out told as returned',
+      cashout("state = 'returned'"),
+      cashout("state = 'paid'"),
+      [
+        ['row_journal', 'out_1', 'AUSD', 2_000_000n],
+        ['row_journal', 'out_1', 'IDR', -32_500n],
+        ['payout_provider', 'out_1', 'IDR', -32_500n],
+        ['payout_chain', 'out_1', 'AUSD', 2_000_000n],
+      ],
+    ],
+    [
+      'a list in which a payment is not',
+      `update books.provider_moves set status = 'failed' where transaction_id = 'txn_2'`,
+      `update books.provider_moves set status = 'succeeded' where transaction_id = 'txn_2'`,
+      [['payment_provider', 'pay_2', 'IDR', -1_625_000n]],
+    ],
+    [
+      'an order that nobody knows',
+      `update chain_relayer.operation set state = 'failed' where cause = 'pay_3'`,
+      `update chain_relayer.operation set state = 'settled' where cause = 'pay_3'`,
+      [['payment_effect', 'pay_3', 'AUSD', 0n]],
+    ],
+    [
+      'a payment that stays paid',
+      `alter table payments.payments disable trigger user; ${payment(
+        "state = 'paid', credited_at = null, next_check_at = now(), updated_at = now() - interval '16 minutes', changed_at = now() - interval '16 minutes'",
+      )}`,
+      `${payment("state = 'credited', credited_at = now(), next_check_at = null")};
+        alter table payments.payments enable trigger user`,
+      [
+        ['row_journal', 'pay_1', 'AUSD', 100_000_000n],
+        ['overdue', 'pay_1', 'AUSD', 100_000_000n],
+      ],
+    ],
+    [
+      'a dead letter',
+      `insert into payouts.dead_letter (consumer, message_id, subject, payload, reason)
+        values ('payouts', 'm1', 's', '{}', 'r')`,
+      `update payouts.dead_letter set redriven_at = now()`,
+      [['dead_letter', 'm1', '-', 0n]],
+    ],
+    [
+      'a message that is not sent',
+      `insert into payouts.outbox (id, subject, payload, created_at)
+        values ('m2', 's', '{}', now() - interval '2 minutes')`,
+      `update payouts.outbox set published_at = now()`,
+      [['unsent', 'm2', '-', 0n]],
+    ],
+    [
+      'a treasury that holds another sum than its transfers',
+      `insert into books.balances (place, asset, amount, block, read_at)
+        values ('treasury', 'AUSD', 1 - 20 * 100000000 + 10 * 2000000, 900, now())`,
+      `update books.balances set amount = amount - 1`,
+      [['treasury_balance', 'treasury', 'AUSD', 1n]],
+    ],
+  ])('%s', async (_, plant, mend, expected) => {
+    await run(plant)
+    const [fromCheckpoint, whole] = [await found(), await found(true)]
+    await run(mend)
+    expect(await found()).toEqual([])
+    expect(fromCheckpoint.sort()).toEqual([...expected].sort())
+    expect(whole.sort()).toEqual([...expected].sort())
+  })
+
+  test('a posting that does not balance', async () => {
+    await run(`set session_replication_role = replica; insert into books.journal
+      (posting, line, event, item, account, asset, amount) values ('p', 0, 'e', 'i', 'gas', 'MON', 9);
+      set session_replication_role = origin`)
+    expect(await found()).toEqual([
+      ['posting_balances', 'i', 'MON', 9n],
+      ['assets_balance', 'journals', 'MON', 9n],
+    ])
+    await run(`set session_replication_role = replica; delete from books.journal where posting = 'p';
+      set session_replication_role = origin`)
+    expect(await found()).toEqual([])
+  })
+
+  test('an account on its wrong side', async () => {
+    await run(posting('gas back', 'x', 'clawback', 'AUSD', -5, 'books'))
+    expect(await found()).toEqual([['account_side', 'clawback', 'AUSD', -5n]])
+    await run(posting('gas again', 'x', 'clawback', 'AUSD', 5, 'books'))
+    expect(await found()).toEqual([])
+  })
+})

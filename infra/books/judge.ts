@@ -1,0 +1,192 @@
+import type { Sql, TransactionSql } from 'postgres'
+import { figureTables } from './figures'
+import { itemTables } from './items'
+import { rules } from './rules/catalogue'
+import type { Rule } from './rules/rule'
+import { checkpoint, moment, readSpan, type Span } from './span'
+
+/** Something that does not agree. Amounts in the asset's smallest unit. */
+export type Break = {
+  readonly id: string
+  readonly rule: string
+  readonly item: string
+  readonly asset: string
+  readonly amount: bigint
+  readonly about: string
+  readonly foundAt: Date
+  readonly ageMs: number
+  readonly owner: string | null
+  readonly reason: string | null
+  readonly restsUntil: Date | null
+  /** `young`: it may only be on its way. `rests`: a person said so. `counts`: somebody is needed. */
+  readonly standing: 'young' | 'rests' | 'counts'
+}
+
+/** How much moved of an asset that row, journal and outside agree on, and how much they do not. */
+export type Matched = {
+  readonly asset: string
+  readonly agrees: bigint
+  readonly differs: bigint
+}
+
+export type Judgement = {
+  readonly breaks: readonly Break[]
+  readonly matched: readonly Matched[]
+  /** How many items were looked at, and of how many of them the outside was not yet read so far. */
+  readonly items: number
+  readonly unread: number
+  readonly tookMs: number
+}
+
+/**
+ * Compares rows, journals and what was read of the outside, from the last comparison on, or `whole`
+ * from the beginning: opens, keeps and closes breaks, and moves the checkpoint. One at a time, in one
+ * transaction, which sees everything as it was at one moment. Reads tables alone.
+ */
+export async function judge(
+  sql: Sql,
+  { whole = false }: { whole?: boolean } = {},
+): Promise<Judgement> {
+  const startedAt = Date.now()
+  const answer = await sql.begin('isolation level repeatable read', async (tx) => {
+    // Before anything is read: what the one before wrote is then seen.
+    await tx`lock table books.runs in exclusive mode`
+    await tx.unsafe(`set local jit = off; set local work_mem = '64MB';
+      set local statement_timeout = ${whole ? wholeTimeoutMs : timeoutMs}`)
+    const span = await readSpan(tx, whole)
+    await prepare(tx, span, whole)
+    for (const rule of rules) await tx.unsafe(findingOf(rule, span))
+    await noteBreaks(tx)
+    await noteTotals(tx, span, whole)
+    const counts = await countItems(tx)
+    const breaks = await openBreaks(tx)
+    const matched = await valueMatched(tx)
+    await tx`
+      insert into books.runs (started_at, ended_at, whole, items, open)
+      values (now(), clock_timestamp(), ${whole}, ${counts.items}, ${breaks.length})`
+    return { breaks, matched, ...counts }
+  })
+  return { ...answer, tookMs: Date.now() - startedAt }
+}
+
+/** The temporary tables that the rules read, and the one they fill. */
+async function prepare(tx: TransactionSql, span: Span, whole: boolean): Promise<void> {
+  for (const statement of [...itemTables(span), totalsBefore(whole), standing(span)])
+    await tx.unsafe(statement)
+  for (const statement of figureTables(span)) await tx.unsafe(statement)
+  await tx.unsafe(`create temporary table finding (rule text, item text, asset text, amount numeric,
+    about text) on commit drop`)
+}
+
+const findingOf = ({ name, sql }: Rule, span: Span): string =>
+  `insert into finding select '${name}', item, asset, amount, about from (${sql(span)}) found`
+
+const totalsBefore = (whole: boolean) => `
+  create temporary table totals_before on commit drop as
+    select source, account, asset, amount from books.totals where ${!whole}`
+
+/** Of the chain, what came to the treasury counts up and what left it down, whatever its kind. */
+const chainSums = (from: string, to: string) => `
+  select 'chain' as source, 'treasury' as account, 'AUSD' as asset,
+    sum(case when kind in ('in', 'mint', 'revoke') then ausd_micro else -ausd_micro end) as amount
+  from books.chain_moves where block > ${from} and block <= ${to} having count(*) > 0`
+const lineSums = (from: string, to: string) => `
+  select journal, account, asset, sum(amount) from lines
+  where booked_at >= ${from} and booked_at < ${to} group by journal, account, asset`
+
+const standing = ({ since, block }: Span) => `
+  create temporary table standing on commit drop as
+    select source, account, asset, sum(amount) as amount from (
+      select * from totals_before
+      union all ${lineSums(moment(since), "'infinity'::timestamptz")}
+      union all ${chainSums(block, '9223372036854775807')}
+    ) s group by source, account, asset`
+
+/** Open breaks that were not found any more are closed, unless the outside could not tell yet. */
+async function noteBreaks(tx: TransactionSql): Promise<void> {
+  await tx.unsafe(`
+    create temporary table found on commit drop as
+      select rule, item, asset, sum(amount) as amount, string_agg(about, '; ') as about
+      from finding group by rule, item, asset`)
+  await tx`
+    update books.breaks b set seen_at = clock_timestamp(), amount = f.amount, about = f.about
+    from found f where b.closed_at is null
+      and b.rule = f.rule and b.item = f.item and b.asset = f.asset`
+  await tx`
+    insert into books.breaks (rule, item, asset, amount, about, found_at, seen_at)
+    select rule, item, asset, amount, about, clock_timestamp(), clock_timestamp() from found f
+    where not exists (select from books.breaks b where b.closed_at is null
+      and b.rule = f.rule and b.item = f.item and b.asset = f.asset)`
+  await tx`
+    update books.breaks b set closed_at = clock_timestamp() where closed_at is null
+      and not exists (select from found f
+        where b.rule = f.rule and b.item = f.item and b.asset = f.asset)
+      and not exists (select from figures g where g.item = b.item and not g.known)`
+}
+
+/** What the next comparison begins with; of a whole one, counted anew. */
+async function noteTotals(tx: TransactionSql, span: Span, whole: boolean): Promise<void> {
+  if (whole) await tx`update books.totals set amount = 0`
+  await tx.unsafe(`
+    insert into books.totals (source, account, asset, amount)
+    ${lineSums(moment(span.since), moment(span.readTo))}
+    union all ${chainSums(span.block, span.readToBlock)}
+    on conflict (source, account, asset)
+      do update set amount = totals.amount + excluded.amount`)
+  await tx`
+    insert into books.checkpoints (source, block, read_to, noted_at)
+    values (${checkpoint}, ${span.readToBlock}, ${span.readTo}, now())
+    on conflict (source) do update
+      set block = excluded.block, read_to = excluded.read_to, noted_at = excluded.noted_at`
+}
+
+async function countItems(tx: TransactionSql): Promise<{ items: number; unread: number }> {
+  const [counts] = await tx<{ items: number; unread: number }[]>`
+    select (select count(*)::int from touched) as items,
+      (select count(distinct item)::int from figures where not known
+        and exists (select from books.checkpoints c
+          where c.source like case place when 'treasury' then 'chain%' else 'provider%' end)) as unread`
+  return counts!
+}
+
+/** Of each query: what is older than the checkpoint is read only when everything is compared. */
+const timeoutMs = 30_000
+const wholeTimeoutMs = 600_000
+
+type BreakRow = Omit<Break, 'amount' | 'standing'> & { amount: string }
+const graces = new Map(rules.map(({ name, graceMs }) => [name, graceMs]))
+
+/** Everything that does not agree now, oldest first. */
+export async function openBreaks(sql: Sql | TransactionSql): Promise<Break[]> {
+  const rows = await sql<BreakRow[]>`
+    select id::text, rule, item, asset, amount::text, about, found_at as "foundAt", owner, reason,
+      rests_until as "restsUntil",
+      (extract(epoch from clock_timestamp() - found_at) * 1000)::float8 as "ageMs"
+    from books.breaks where closed_at is null order by found_at, id`
+  return rows.map((row) => ({ ...row, amount: BigInt(row.amount), standing: standingOf(row) }))
+}
+
+function standingOf({ rule, ageMs, foundAt, restsUntil }: BreakRow): Break['standing'] {
+  if (restsUntil && restsUntil.getTime() > foundAt.getTime() + ageMs) return 'rests'
+  return ageMs < (graces.get(rule) ?? 0) ? 'young' : 'counts'
+}
+
+/** Of what moved for the items that were looked at. */
+async function valueMatched(tx: TransactionSql): Promise<Matched[]> {
+  const rows = await tx<{ asset: string; agrees: string; differs: string }[]>`
+    select asset, coalesce(sum(amount) filter (where agrees), 0)::text as agrees,
+      coalesce(sum(amount) filter (where not agrees), 0)::text as differs
+    from (
+      select asset, amount, not exists (select from found f where f.item in (moved.item, moved.name))
+        as agrees
+      from (
+        select item, item as name, 'AUSD' as asset, ausd_micro as amount from moves
+        union all select item, transaction_id, asset, amount from money where status = 'succeeded'
+        union all select transaction_id, product_id, coalesce(currency, '-'), amount_minor
+          from stray_money where status = 'succeeded'
+      ) moved
+    ) judged group by asset order by asset`
+  return rows.map(({ asset, agrees, differs }) => ({
+    ...{ asset, agrees: BigInt(agrees), differs: BigInt(differs) },
+  }))
+}

@@ -1,0 +1,17 @@
+import { journalRules } from './journal'
+import { paymentRules } from './payments'
+import { payoutRules } from './payouts'
+import type { Rule } from './rule'
+import { treasuryRules } from './treasury'
+import { waitingRules } from './waiting'
+
+/** Everything that must be true of the books. */
+export const rules: readonly Rule[] = [
+  ...journalRules,
+  ...paymentRules,
+  ...payoutRules,
+  ...treasuryRules,
+  ...waitingRules,
+]
+export const ruleNamed = (name: string): Rule | undefined =>
+  rules.find((rule) => rule.name === name)

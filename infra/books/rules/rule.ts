@@ -1,0 +1,23 @@
+import type { Span } from '../span'
+
+/** One thing that must be true of the books, and the query that finds where it is not. */
+export type Rule = {
+  readonly name: string
+  readonly says: string
+  /** Which of the ten invariants of the books it is. */
+  readonly invariant: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10
+  /** A difference that is younger may only be on its way: it is shown, and calls nobody. */
+  readonly graceMs: number
+  /** What a person does about a break of it, in a few words; the runbook has the rest. */
+  readonly remedy: string
+  /** Answers item, asset, amount and about; nothing when all agrees. */
+  readonly sql: (span: Span) => string
+}
+
+const minuteMs = 60_000
+/** Row and journal commit together and are read together: nothing of them is ever on its way. */
+export const atOnceMs = 0
+/** What is final on the chain is told to its service within seconds. */
+export const chainGraceMs = 2 * minuteMs
+/** The provider's list lags behind, and the services read it again and again themselves. */
+export const listGraceMs = 15 * minuteMs

@@ -1,0 +1,81 @@
+import { chainGraceMs, listGraceMs, type Rule } from './rule'
+
+/** What both sides have, item by item: so much one of them is ahead of the other. */
+const ahead = (place: string) =>
+  `coalesce((select sum(by_outside - by_journal) from figures where place = ${place}), 0)`
+const standing = (account: string, source = "<> 'chain'") =>
+  `coalesce((select sum(amount) from standing where account = ${account} and source ${source}), 0)`
+
+/** The sums: of the treasury and of the provider, against all that is booked. */
+export const treasuryRules: readonly Rule[] = [
+  {
+    name: 'treasury_moved',
+    says: 'AUSD that came to the treasury or left it is booked, whoever moved it',
+    invariant: 6,
+    graceMs: chainGraceMs,
+    remedy:
+      'what came in belongs to its sender: give it back. What went out was signed with its key',
+    sql: () => `
+      select f.item, f.asset, f.by_outside - f.by_journal as amount,
+        coalesce(string_agg(format('%s of %s, %s, in %s', m.kind, m.ausd_micro, m.wallet, m.tx_hash), '; '),
+          'nothing on the chain') || format(': booked are %s', f.by_journal) as about
+      from figures f left join moves m on m.item = f.item
+      where f.what = 'no row of ours' and f.by_outside <> f.by_journal
+        and not exists (select from moves r where r.item = f.item
+          and r.kind in ('credit', 'repay', 'revoke'))
+      group by f.item, f.asset, f.by_outside, f.by_journal`,
+  },
+  {
+    name: 'treasury_balance',
+    says: 'the treasury holds on the chain what its transfers come to',
+    invariant: 6,
+    graceMs: chainGraceMs,
+    remedy: 'a move of the chain was not read: read it again from the block of the deployment',
+    sql: ({ block, readToBlock }) => `
+      select 'treasury' as item, b.asset, b.amount - moved as amount,
+        format('at block %s it holds %s, its transfers come to %s', b.block, b.amount, moved) as about
+      from books.balances b cross join lateral (
+        select coalesce((select sum(amount) from totals_before where source = 'chain'), 0)
+          + coalesce((select sum(case when kind in ('in', 'mint', 'revoke') then ausd_micro
+              else -ausd_micro end)
+            from books.chain_moves where block > ${block} and block <= b.block), 0) as moved) m
+      where b.place = 'treasury' and b.block >= ${block} and b.block <= ${readToBlock}
+        and b.amount <> moved`,
+  },
+  {
+    name: 'treasury_books',
+    says: 'what the journals have in the treasury is what its transfers come to, but for what is on its way',
+    invariant: 6,
+    graceMs: chainGraceMs,
+    remedy: 'reconcile --whole names the item',
+    sql: () => `
+      select 'treasury' as item, 'AUSD' as asset, difference as amount,
+        format('its transfers come to %s, the journals to %s, of which %s are on their way',
+          chain, journal, ahead) as about
+      from (select ${standing('account', "= 'chain'")} as chain, ${standing("'treasury'")} as journal,
+        ${ahead("'treasury'")} as ahead) t
+      cross join lateral (select chain - journal - ahead as difference) d where difference <> 0`,
+  },
+  {
+    name: 'provider_balance',
+    says: 'the provider holds for us what is booked, but for what is on its way',
+    invariant: 7,
+    graceMs: listGraceMs,
+    remedy: 'see fees, settlements and withdrawals at the dashboard, and book them',
+    sql: () => `
+      select b.place as item, b.asset, difference as amount,
+        format('the provider holds %s, the journal %s, of which %s is on its way and up to %s more',
+          b.amount, journal, ahead, leaving + coming) as about
+      from books.balances b
+      cross join lateral (select ${standing('b.place')} as journal, ${ahead('b.place')} as ahead,
+        coalesce((select sum(amount) from money m where 'provider_' || lower(m.account) = b.place
+          and m.signed <= 0 and (status in ('pending', 'unknown')
+            or changed_at > b.read_at - interval '5 minutes')), 0) as leaving,
+        coalesce((select sum(amount) from money m where 'provider_' || lower(m.account) = b.place
+          and m.signed >= 0 and changed_at > b.read_at - interval '5 minutes'), 0) as coming) s
+      cross join lateral (select b.amount - journal - ahead as difference) d
+      where b.place like 'provider%' and (difference > coming or difference < -leaving)
+        and exists (select from standing c where c.account = 'capital' and c.asset = b.asset
+          and c.amount <> 0)`,
+  },
+]

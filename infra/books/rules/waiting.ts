@@ -1,0 +1,95 @@
+import { atOnceMs, type Rule } from './rule'
+
+/** How long each state may last, in minutes, and from when on it counts. No service knows this table. */
+const payments: readonly [state: string, minutes: number, from: string, only?: string][] = [
+  ['opening', 45, 'created_at'],
+  ['awaiting_payment', 90, 'coalesce(expires_at, created_at)'],
+  ['expired', 120, 'updated_at', "reason = 'awaiting_rate'"],
+  ['replaced', 120, 'updated_at', "reason = 'awaiting_rate'"],
+  ['paid', 15, 'updated_at'],
+  ['held', 9 * 1_440, 'updated_at'],
+  ['repaid', 9 * 1_440, 'updated_at', 'held and hold_ended_at is null'],
+  ['revoking', 15, 'updated_at'],
+  // Nobody promised anything more once it is with a person, but what is still promised is owed.
+  [
+    'review',
+    1_440,
+    'updated_at',
+    "exists (select from booked b where b.item = id and b.account = 'promises')",
+  ],
+]
+const payouts: readonly [state: string, minutes: number][] = [
+  ['taking', 20],
+  ['taken', 15],
+  ['paying', 180],
+  ['returning', 15],
+]
+const operationMinutes = 20
+
+const late = (state: string, minutes: number, from: string, only = 'true') =>
+  `(state = '${state}' and ${from} < now() - interval '${minutes} minutes' and ${only})`
+
+const senders = ['gateway', 'payments', 'payouts', 'chain_relayer'] as const
+const everySender = (one: (schema: (typeof senders)[number]) => string) =>
+  senders.map(one).join(' union all ')
+
+/** What should have ended, or have been sent, and has not. */
+export const waitingRules: readonly Rule[] = [
+  {
+    name: 'overdue',
+    says: 'nothing stays in a state that must end beyond its time',
+    invariant: 8,
+    graceMs: atOnceMs,
+    remedy: 'the log of its service has an alarm that says what it waits for',
+    sql: () => `
+      select id as item, 'AUSD' as asset, ausd_micro as amount,
+        format('%s of %s has been %s since %s', kind, ausd_micro, state,
+          date_trunc('second', updated_at)) as about
+      from (
+        select * from payments.payments where next_check_at is not null
+        union select p.* from touched t join payments.payments p on p.id = t.item
+      ) p where (${payments.map((row) => late(...row)).join(' or ')})
+      union all
+      select id, 'AUSD', ausd_micro, format('cash-out of %s has been %s since %s', ausd_micro, state,
+        date_trunc('second', updated_at))
+      from (
+        select id, ausd_micro, state, updated_at from payouts.payouts where next_check_at is not null
+        union select id, ausd_micro, state, updated_at
+          from touched t join payouts.payouts p on p.id = t.item
+      ) p where (${payouts.map(([state, minutes]) => late(state, minutes, 'updated_at')).join(' or ')})
+      union all
+      select id, 'AUSD', leaves_micro, format('%s of %s has been %s since %s%s', kind, cause, state,
+        date_trunc('second', created_at), ': ' || reason)
+      from chain_relayer.operation where state in ('waiting', 'assigned')
+        and created_at < now() - interval '${operationMinutes} minutes'`,
+  },
+  {
+    name: 'unsent',
+    says: 'no message waits to be sent for more than a minute',
+    invariant: 9,
+    graceMs: 60_000,
+    remedy: 'see whether NATS answers, and whether a stream is full',
+    sql: () =>
+      everySender(
+        (schema) => `
+      select id as item, '-' as asset, 0 as amount, format('%s of ${schema} has not been sent since %s',
+        subject, date_trunc('second', created_at)) as about
+      from ${schema}.outbox
+      where published_at is null and created_at < now() - interval '1 minute'`,
+      ),
+  },
+  {
+    name: 'dead_letter',
+    says: 'no message was given up on',
+    invariant: 9,
+    graceMs: atOnceMs,
+    remedy: 'mend what it says, then `bun infra/ops/dead-letters.ts redrive`',
+    sql: () =>
+      everySender(
+        (schema) => `
+      select message_id as item, '-' as asset, 0 as amount,
+        format('%s, given up by %s: %s', subject, consumer, reason) as about
+      from ${schema}.dead_letter where redriven_at is null`,
+      ),
+  },
+]
