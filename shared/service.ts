@@ -3,7 +3,7 @@ import { type ConfigOf, type Fields, readConfig, secretsOf } from '#shared/confi
 import { integer, oneOf, text, url } from '#shared/config-fields'
 import { openDatabase } from '#shared/db/open'
 import { type Log, openLog } from '#shared/log'
-import type { ServiceName } from '#shared/messages/topic'
+import type { ProcessName } from '#shared/messages/topic'
 import { secretWordsOf } from '#shared/redaction'
 
 /** What every service is told. */
@@ -36,7 +36,7 @@ const shutdownMs = 5_000
  * it. `run` opens everything with `await using`, waits for the signal, and closes in reverse.
  */
 export async function runService<F extends Fields>(
-  name: ServiceName,
+  name: ProcessName,
   fields: F,
   run: (config: ConfigOf<F>, runtime: Runtime) => Promise<void>,
 ): Promise<void> {
@@ -71,7 +71,7 @@ export async function runService<F extends Fields>(
   process.exit()
 }
 
-function readOrExplain<F extends Fields>(name: ServiceName, fields: F): ConfigOf<F> {
+function readOrExplain<F extends Fields>(name: ProcessName, fields: F): ConfigOf<F> {
   try {
     return readConfig(name, fields)
   } catch (error) {
@@ -96,7 +96,7 @@ export const untilStopped = (signal: AbortSignal): Promise<void> =>
   })
 
 type BusConfig = { natsUrl: string; natsPassword: string }
-export const openServiceBus = (name: ServiceName, config: BusConfig, { log, fatal }: Runtime) =>
+export const openServiceBus = (name: ProcessName, config: BusConfig, { log, fatal }: Runtime) =>
   openBus({
     url: config.natsUrl,
     user: name,
@@ -108,7 +108,7 @@ export const openServiceBus = (name: ServiceName, config: BusConfig, { log, fata
 
 type DatabaseConfig = { databaseUrl: string; databasePool: number }
 export const openServiceDatabase = (
-  name: ServiceName,
+  name: ProcessName,
   config: DatabaseConfig,
   { log, fatal }: Runtime,
 ) => openDatabase({ url: config.databaseUrl, name, log, onFatal: fatal, max: config.databasePool })

@@ -29,9 +29,14 @@ export type Matched = {
   readonly differs: bigint
 }
 
+/** What moved for an item on which all agree. */
+export type Agreed = { readonly item: string; readonly asset: string; readonly amount: bigint }
+
 export type Judgement = {
   readonly breaks: readonly Break[]
   readonly matched: readonly Matched[]
+  /** Item by item, when it was asked for. */
+  readonly agreed: readonly Agreed[]
   /** How many items were looked at, and of how many of them the outside was not yet read so far. */
   readonly items: number
   readonly unread: number
@@ -45,7 +50,7 @@ export type Judgement = {
  */
 export async function judge(
   sql: Sql,
-  { whole = false }: { whole?: boolean } = {},
+  { whole = false, listed = false }: { whole?: boolean; listed?: boolean } = {},
 ): Promise<Judgement> {
   const startedAt = Date.now()
   const answer = await sql.begin('isolation level repeatable read', async (tx) => {
@@ -60,11 +65,13 @@ export async function judge(
     await noteTotals(tx, span, whole)
     const counts = await countItems(tx)
     const breaks = await openBreaks(tx)
+    await tx.unsafe(judged)
     const matched = await valueMatched(tx)
+    const agreed = listed ? await agreedItems(tx) : []
     await tx`
       insert into books.runs (started_at, ended_at, whole, items, open)
       values (now(), clock_timestamp(), ${whole}, ${counts.items}, ${breaks.length})`
-    return { breaks, matched, ...counts }
+    return { breaks, matched, agreed, ...counts }
   })
   return { ...answer, tookMs: Date.now() - startedAt }
 }
@@ -171,22 +178,31 @@ function standingOf({ rule, ageMs, foundAt, restsUntil }: BreakRow): Break['stan
   return ageMs < (graces.get(rule) ?? 0) ? 'young' : 'counts'
 }
 
-/** Of what moved for the items that were looked at. */
+/** Everything that moved for the items that were looked at, and whether a break names it. */
+const judged = `
+  create temporary table judged on commit drop as
+    select item, asset, amount,
+      not exists (select from found f where f.item in (moved.item, moved.name)) as agrees
+    from (
+      select item, item as name, 'AUSD' as asset, ausd_micro as amount from moves
+      union all select item, transaction_id, asset, amount from money where status = 'succeeded'
+      union all select transaction_id, product_id, coalesce(currency, '-'), amount_minor
+        from stray_money where status = 'succeeded'
+    ) moved`
+
 async function valueMatched(tx: TransactionSql): Promise<Matched[]> {
   const rows = await tx<{ asset: string; agrees: string; differs: string }[]>`
     select asset, coalesce(sum(amount) filter (where agrees), 0)::text as agrees,
       coalesce(sum(amount) filter (where not agrees), 0)::text as differs
-    from (
-      select asset, amount, not exists (select from found f where f.item in (moved.item, moved.name))
-        as agrees
-      from (
-        select item, item as name, 'AUSD' as asset, ausd_micro as amount from moves
-        union all select item, transaction_id, asset, amount from money where status = 'succeeded'
-        union all select transaction_id, product_id, coalesce(currency, '-'), amount_minor
-          from stray_money where status = 'succeeded'
-      ) moved
-    ) judged group by asset order by asset`
+    from judged group by asset order by asset`
   return rows.map(({ asset, agrees, differs }) => ({
     ...{ asset, agrees: BigInt(agrees), differs: BigInt(differs) },
   }))
+}
+
+async function agreedItems(tx: TransactionSql): Promise<Agreed[]> {
+  const rows = await tx<{ item: string; asset: string; amount: string }[]>`
+    select item, asset, sum(amount)::text as amount from judged
+    group by item, asset having bool_and(agrees) and sum(amount) is not null order by item, asset`
+  return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }))
 }

@@ -1,5 +1,5 @@
 import { passwordVariable } from '#infra/nats/server-environment'
-import { serviceNames } from '#shared/messages/topic'
+import { processNames } from '#shared/messages/topic'
 import type { Row } from './rows'
 
 const row = (name: string, about: string, more: Partial<Row> = {}): Row => ({
@@ -29,7 +29,7 @@ export const composeVariables: readonly Row[] = [
   row('POSTGRES_PASSWORD', 'password of the owner of all tables; letters and digits', {
     secret: true,
   }),
-  ...serviceNames.map((name) =>
+  ...processNames.map((name) =>
     row(passwordVariable(name), `password of the NATS user ${name}; letters and digits`, {
       secret: true,
     }),

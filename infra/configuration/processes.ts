@@ -1,3 +1,4 @@
+import { fields as books } from '#infra/books/config'
 import { fields as deploy } from '#infra/deploy/config'
 import { fields as migrations } from '#infra/migrations/migrate'
 import { fields as provisioning } from '#infra/nats/provision'
@@ -17,6 +18,7 @@ export const processes: Readonly<Record<string, Fields>> = {
   payouts,
   'chain-relayer': chainRelayer,
   'indexer-reader': indexerReader,
+  books,
   migrate: migrations,
   provision: provisioning,
   deploy,

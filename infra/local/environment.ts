@@ -3,11 +3,11 @@ import type { Deployment } from '#infra/contracts/deploy'
 import { devKey, freshSecret } from '#infra/local/keys'
 import { type DatabaseRole, databaseRoles } from '#infra/migrations/databases'
 import { natsUsers, passwordVariable } from '#infra/nats/server-environment'
-import type { ServiceName } from '#shared/messages/topic'
+import type { ProcessName, ServiceName } from '#shared/messages/topic'
 
 export type Env = Record<string, string>
 /** A process of the stack that takes an environment. */
-export type OwnProcess = ServiceName | 'sandbox'
+export type OwnProcess = ServiceName | 'sandbox' | 'books'
 
 /** Every secret of one stack, new at each start; what the user's environment sets is kept. */
 export function makeSecrets(own: Readonly<Record<string, string | undefined>>) {
@@ -61,7 +61,7 @@ const databaseUrl = (places: Places, secrets: Secrets, role: DatabaseRole) =>
 
 /** What each process is told. A local stack sweeps sooner than production and allows a load test. */
 export function environments(places: Places, secrets: Secrets): Record<OwnProcess, Env> {
-  const bus = (service: ServiceName): Env => ({
+  const bus = (service: ProcessName): Env => ({
     NATS_URL: places.natsUrl,
     NATS_PASSWORD: secrets.nats[service],
   })
@@ -154,6 +154,20 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       ...chain,
       DATABASE_URL: databaseUrl(places, secrets, 'indexer_reader'),
       DEPLOY_BLOCK: String(deployment.deployBlock),
+    },
+    books: {
+      ...bus('books'),
+      ...chain,
+      DATABASE_URL: databaseUrl(places, secrets, 'books'),
+      DATABASE_POOL: '2',
+      AUSD_ADDRESS: deployment.ausd,
+      TREASURY_ADDRESS: deployment.treasury,
+      DEPLOY_BLOCK: String(deployment.deployBlock),
+      PROVIDER_URL: places.sandbox,
+      PROVIDER_ID_SECRET_KEY: secrets.providerKeys.ID,
+      PROVIDER_MY_SECRET_KEY: secrets.providerKeys.MY,
+      PROVIDER_REQUESTS_PER_MINUTE: '60000',
+      BOOKS_EVERY_MS: '15000',
     },
     sandbox: {
       ...identity,

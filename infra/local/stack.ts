@@ -33,6 +33,8 @@ export type StackOptions = {
   /** More variables for a process, over the usual ones. */
   env?: Partial<Record<OwnProcess, Env>>
   services?: readonly ServiceName[]
+  /** Whether the job that reconciles the books runs too; nothing waits for it. */
+  books?: boolean
   terms?: Partial<Terms>
   /** The user's own Postgres, NATS or chain, by the usual variable names. */
   own?: Readonly<Record<string, string | undefined>>
@@ -177,6 +179,7 @@ function startOwnProcesses(
       env: { FAILPOINT_FILE: failpointFile(options.dir, name), ...service.env },
     })
   }
+  if (options.books) processes.add(command('books', 'infra/books/job.ts'))
 }
 
 const opsOf = (port: number) => `http://127.0.0.1:${port}`

@@ -20,6 +20,7 @@ const stack = await bootStack({
   dir,
   ports: 'wanted',
   durable: true,
+  books: true,
   own: process.env,
   onDeath: ({ name, how, livedMs, restartInMs }) => {
     console.log(

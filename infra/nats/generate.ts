@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Grant, rightsOf } from '#infra/nats/rights'
 import { passwordVariable } from '#infra/nats/server-environment'
-import { type ServiceName, serviceNames } from '#shared/messages/topic'
+import { type ProcessName, processNames } from '#shared/messages/topic'
 
 /** Where nats-server.conf includes the users from. */
 export const usersPath = join(import.meta.dir, 'users.gen.conf')
@@ -15,13 +15,13 @@ export const usersFile = (): string => `\
 users: [
   # Provisioning, operations and the NATS CLI. No service knows this password.
   { user: admin, password: $${passwordVariable('admin')} }
-${serviceNames.map(userOf).join('')}]
+${processNames.map(userOf).join('')}]
 `
 
 /** A question is answered once, and no later than its asker waits (`shared/bus/ask.ts`). */
 const replies = '{ max: 1, expires: "12s" }'
 
-const userOf = (user: ServiceName): string => {
+const userOf = (user: ProcessName): string => {
   const { publish, subscribe } = rightsOf(user)
   return `
   {

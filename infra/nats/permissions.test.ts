@@ -4,13 +4,13 @@ import { provisionNats } from '#infra/nats/provision'
 import { type Grant, rightsOf } from '#infra/nats/rights'
 import { consumers, streams } from '#infra/nats/topology'
 import { questions, topics } from '#shared/messages/catalogue'
-import { type ServiceName, serviceNames } from '#shared/messages/topic'
+import { type ProcessName, processNames } from '#shared/messages/topic'
 import { type ScratchServer, startScratchServer } from '#test/support/scratch-server'
 
 type Right = {
   readonly subject: string
   readonly queue?: string
-  readonly users: readonly ServiceName[]
+  readonly users: readonly ProcessName[]
 }
 
 /** A subject as it is tried: wildcards of the catalogue made concrete. */
@@ -19,10 +19,10 @@ const concrete = (subject: string) => subject.replace('.>', '.ID.delivery-1')
 const durables = Object.entries(consumers).flatMap(([stream, plans]) =>
   plans.map((plan) => ({ stream, reader: plan.durable_name })),
 )
-const servesQuestions = (user: ServiceName) => questions.some(({ owner }) => owner === user)
+const servesQuestions = (user: ProcessName) => questions.some(({ owner }) => owner === user)
 
 const srvVerbs = ['PING', 'INFO', 'STATS']
-const to = (users: readonly ServiceName[], ...subjects: string[]): Right[] =>
+const to = (users: readonly ProcessName[], ...subjects: string[]): Right[] =>
   subjects.map((subject) => ({ subject, users }))
 
 /**
@@ -35,7 +35,9 @@ const publishable: readonly Right[] = [
   ...to(['gateway'], '$SRV.PING', '$SRV.STATS'),
   ...streams.flatMap(({ name }) => to(['gateway'], `$JS.API.STREAM.INFO.${name}`)),
   // The healthcheck of a service asks its own name, as its own user.
-  ...serviceNames.filter(servesQuestions).flatMap((name) => to([name], `$SRV.PING.${name}`)),
+  ...processNames
+    .filter((name) => servesQuestions(name) || name === 'books')
+    .flatMap((name) => to([name], `$SRV.PING.${name}`)),
   ...durables.flatMap(({ stream, reader }) =>
     to(
       [reader],
@@ -70,7 +72,7 @@ const unpublishable: readonly string[] = [
   ]),
   ...['$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST', '$JS.API.CONSUMER.NAMES.EVENTS'],
   ...['$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.EVENTS.payments', '$SYS.REQ.SERVER.PING'],
-  ...serviceNames.map((name) => `_INBOX_${name}.reply`),
+  ...processNames.map((name) => `_INBOX_${name}.reply`),
   '$SRV.INFO',
   ...['webhooks.other.1', 'relay.other', 'payments.other', 'nothing.known'],
 ]
@@ -78,10 +80,11 @@ const unpublishable: readonly string[] = [
 /** Who may subscribe to what; a question only in the queue group that its copies share. */
 const subscribable: readonly Right[] = [
   ...questions.map(({ subject, owner }) => ({ subject, queue: 'q', users: [owner] })),
-  ...serviceNames.flatMap((name) => to([name], `_INBOX_${name}.reply`, `_INBOX_${name}.>`)),
-  ...srvVerbs.flatMap((verb) => to(serviceNames, `$SRV.${verb}`)),
+  { subject: 'books.figures', queue: 'q', users: ['books'] },
+  ...processNames.flatMap((name) => to([name], `_INBOX_${name}.reply`, `_INBOX_${name}.>`)),
+  ...srvVerbs.flatMap((verb) => to(processNames, `$SRV.${verb}`)),
   ...srvVerbs.flatMap((verb) =>
-    serviceNames.flatMap((name) =>
+    processNames.flatMap((name) =>
       to([name], `$SRV.${verb}.${name}`, `$SRV.${verb}.${name}.instance`),
     ),
   ),
@@ -102,23 +105,23 @@ const subscriptions: Right[] = [
   ...subscribable,
   ...unsubscribable.map((subject) => ({ subject, users: [] })),
 ]
-const allowedTo = (user: ServiceName, tries: readonly Right[], allowed: boolean) =>
+const allowedTo = (user: ProcessName, tries: readonly Right[], allowed: boolean) =>
   tries.filter(({ users }) => users.includes(user) === allowed).map(nameOf)
 const nameOf = ({ subject, queue }: { subject: string; queue?: string | undefined }) =>
   queue ? `${subject} (${queue})` : subject
 
 let server: ScratchServer
-const denied = new Map<ServiceName, { publish: Set<string>; subscription: Set<string> }>()
+const denied = new Map<ProcessName, { publish: Set<string>; subscription: Set<string> }>()
 
 beforeAll(async () => {
   server = await startScratchServer()
   await provisionNats({ url: server.url, user: 'admin', password: server.passwords.admin })
-  for (const user of serviceNames) denied.set(user, await tryEverything(user))
+  for (const user of processNames) denied.set(user, await tryEverything(user))
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
 /** Publishes and subscribes to everything as one user and gathers what the server refused. */
-async function tryEverything(user: ServiceName) {
+async function tryEverything(user: ProcessName) {
   const nc = await server.connectAs(user)
   const refused = { publish: new Set<string>(), subscription: new Set<string>() }
   const allArrived = gather(nc, refused)
@@ -150,7 +153,7 @@ async function gather(
   }
 }
 
-describe.each(serviceNames)('the user %s', (user) => {
+describe.each(processNames)('the user %s', (user) => {
   test.each(allowedTo(user, publishes, true))('publishes %s', (subject) => {
     expect(denied.get(user)!.publish).not.toContain(subject)
   })
@@ -166,7 +169,7 @@ describe.each(serviceNames)('the user %s', (user) => {
 })
 
 describe('security: no right is granted besides those tried above', () => {
-  test.each(serviceNames)('%s', (user) => {
+  test.each(processNames)('%s', (user) => {
     const { publish, subscribe } = rightsOf(user)
     const beyond = (grants: readonly Grant[], tries: readonly Right[]) => {
       const own = tries.filter(({ users }) => users.includes(user))
@@ -208,8 +211,8 @@ describe('every question', () => {
 })
 
 describe('whoever has no password', () => {
-  test.each(serviceNames)('security: is not let in as %s', async (user) => {
-    const other = serviceNames.find((name) => name !== user)!
+  test.each(processNames)('security: is not let in as %s', async (user) => {
+    const other = processNames.find((name) => name !== user)!
     const passwords = server.passwords
     await expect(server.connectWith(user, passwords[other])).rejects.toThrow(
       /Authorization Violation/,

@@ -1,6 +1,6 @@
 import { consumers, streams } from '#infra/nats/topology'
 import { questions, topics } from '#shared/messages/catalogue'
-import type { ServiceName } from '#shared/messages/topic'
+import type { ProcessName } from '#shared/messages/topic'
 
 /** Subjects that their user needs for one thing. `why` stands over them in users.gen.conf. */
 export type Grant = { readonly why: string; readonly subjects: readonly string[] }
@@ -9,16 +9,16 @@ export type Grant = { readonly why: string; readonly subjects: readonly string[]
 export type Rights = { readonly publish: readonly Grant[]; readonly subscribe: readonly Grant[] }
 
 /** Everything that a service needs, worked out from who says, asks, answers and reads what. */
-export const rightsOf = (user: ServiceName): Rights => ({
+export const rightsOf = (user: ProcessName): Rights => ({
   publish: [...messagesOf(user), ...readingOf(user), ...withoutMessage[user]].filter(isGiven),
-  subscribe: [inboxOf(user), answersOf(user), presenceOf(user)].filter(isGiven),
+  subscribe: [inboxOf(user), answersOf(user), ...figuresOf(user), presenceOf(user)].filter(isGiven),
 })
 
 const isGiven = ({ subjects }: Grant) => subjects.length > 0
 
-function messagesOf(user: ServiceName): Grant[] {
-  const said = topics.filter(({ publishers }) => publishers.includes(user))
-  const asked = questions.filter(({ askers }) => askers.includes(user))
+function messagesOf(user: ProcessName): Grant[] {
+  const said = topics.filter(({ publishers }) => publishers.some((name) => name === user))
+  const asked = questions.filter(({ askers }) => askers.some((name) => name === user))
   return [
     { why: 'What it says.', subjects: said.map(({ subject }) => subject) },
     { why: 'What it asks.', subjects: asked.map(({ subject }) => subject) },
@@ -26,7 +26,7 @@ function messagesOf(user: ServiceName): Grant[] {
 }
 
 /** To fetch from its own consumers and to acknowledge; making and changing them is the admin's. */
-const readingOf = (user: ServiceName): Grant[] =>
+const readingOf = (user: ProcessName): Grant[] =>
   Object.entries(consumers)
     .filter(([, plans]) => plans.some((plan) => plan.durable_name === user))
     .map(([stream]) => ({
@@ -39,7 +39,7 @@ const readingOf = (user: ServiceName): Grant[] =>
     }))
 
 /** infra/ops/healthcheck.ts asks a service by its name, as the service's own user. */
-const healthcheckOf = (user: ServiceName): Grant => ({
+const healthcheckOf = (user: ProcessName): Grant => ({
   why: 'Its healthcheck.',
   subjects: [`$SRV.PING.${user}`],
 })
@@ -59,7 +59,7 @@ const buckets: Grant = {
 }
 
 /** What a user publishes besides the messages of the catalogue. */
-const withoutMessage: Readonly<Record<ServiceName, readonly Grant[]>> = {
+const withoutMessage: Readonly<Record<ProcessName, readonly Grant[]>> = {
   // It answers by HTTP, so that its healthcheck needs no right.
   gateway: [
     {
@@ -76,9 +76,10 @@ const withoutMessage: Readonly<Record<ServiceName, readonly Grant[]>> = {
   payouts: [healthcheckOf('payouts')],
   'chain-relayer': [healthcheckOf('chain-relayer')],
   'indexer-reader': [healthcheckOf('indexer-reader')],
+  books: [healthcheckOf('books')],
 }
 
-const inboxOf = (user: ServiceName): Grant => ({
+const inboxOf = (user: ProcessName): Grant => ({
   why: 'Its inbox, which nobody else hears.',
   subjects: [`_INBOX_${user}.>`],
 })
@@ -87,15 +88,22 @@ const inboxOf = (user: ServiceName): Grant => ({
 const queue = 'q'
 
 /** Only in the queue group: outside of it a service could listen along unseen. */
-const answersOf = (user: ServiceName): Grant => ({
+const answersOf = (user: ProcessName): Grant => ({
   why: 'What it answers.',
   subjects: questions
     .filter(({ owner }) => owner === user)
     .map(({ subject }) => `${subject} ${queue}`),
 })
 
+/** The services API shows figures of an endpoint alone: the job of the books has this one for that. */
+export const figuresSubject = 'books.figures'
+const figuresOf = (user: ProcessName): Grant[] =>
+  user === 'books'
+    ? [{ why: 'Its figures, for /metrics.', subjects: [`${figuresSubject} ${queue}`] }]
+    : []
+
 /** Every service registers with the NATS services API, also the gateway, which answers nothing. */
-const presenceOf = (user: ServiceName): Grant => ({
+const presenceOf = (user: ProcessName): Grant => ({
   why: 'To be found by `nats micro`.',
   subjects: ['PING', 'INFO', 'STATS'].flatMap((verb) => [
     `$SRV.${verb}`,

@@ -1,9 +1,15 @@
+import { books } from '#infra/ops/books'
+import { reconcile } from '#infra/ops/reconcile'
 import { operatorSecrets } from '#infra/ops/stack'
 import { status } from '#infra/ops/status/status'
 import type { Verb } from '#infra/ops/verb'
 import { runCommand } from '#shared/command'
 
-const verbs = new Map<string, Verb>([['status', status]])
+const verbs = new Map<string, Verb>([
+  ['status', status],
+  ['books', books],
+  ['reconcile', reconcile],
+])
 
 const usage = (): string =>
   [

@@ -2,7 +2,10 @@ import { join } from 'node:path'
 import type { Address } from 'viem'
 import { repositoryDir } from '#infra/local/folders'
 import { readStackFile, type StackFile } from '#infra/local/stack-file'
+import type { ProviderPlace } from '#infra/ops/restore/provider'
 import { operatorDatabaseUrl } from '#infra/ops/stack'
+import { readConfig } from '#shared/config'
+import { integer, text, url } from '#shared/config-fields'
 
 /** Where an operator's check finds the chain and what it compares the chain with. */
 export type Place = {
@@ -16,11 +19,13 @@ export type Place = {
   gateway: string
   /** The sandbox, whose book knows what the provider did; undefined with a real provider. */
   sandbox: string | undefined
+  /** The provider's API and our keys; undefined: nobody asks it. */
+  provider?: ProviderPlace | undefined
 }
 
 const rangeMax = 100n
 
-export const placeOf = ({ chain, gateway, sandbox }: StackFile): Place => ({
+export const placeOf = ({ chain, gateway, sandbox, provider }: StackFile): Place => ({
   rpcUrl: chain.rpcUrl,
   ausd: chain.ausd as Address,
   creditLine: chain.creditLine as Address,
@@ -29,7 +34,31 @@ export const placeOf = ({ chain, gateway, sandbox }: StackFile): Place => ({
   logsRangeMax: rangeMax,
   gateway,
   sandbox,
+  provider: {
+    url: sandbox,
+    requestsPerMinute: 60_000,
+    keys: { ID: provider.ID.secretKey, MY: provider.MY.secretKey },
+  },
 })
+
+/** How the provider is asked by an operator, as the services' own environment has it. */
+const providerFields = {
+  PROVIDER_URL: url({ about: 'the API of the provider', fallback: 'https://api.xendit.co' }),
+  PROVIDER_ID_SECRET_KEY: text({ about: 'key of the Indonesian account', secret: true }),
+  PROVIDER_MY_SECRET_KEY: text({ about: 'key of the Malaysian account', secret: true }),
+  PROVIDER_REQUESTS_PER_MINUTE: integer({ about: 'calls per endpoint', fallback: '60' }),
+}
+
+/** Undefined without a key: then nothing is compared with the provider. */
+function providerPlace(env: NodeJS.ProcessEnv): ProviderPlace | undefined {
+  if (!env.PROVIDER_ID_SECRET_KEY) return undefined
+  const config = readConfig('operator', providerFields)
+  return {
+    url: config.providerUrl,
+    requestsPerMinute: config.providerRequestsPerMinute,
+    keys: { ID: config.providerIdSecretKey, MY: config.providerMySecretKey },
+  }
+}
 
 /** The running local stack; or, with RPC_URL set, what the environment names. */
 export function operatorPlace(env: NodeJS.ProcessEnv = process.env): Place {
@@ -48,9 +77,20 @@ export function operatorPlace(env: NodeJS.ProcessEnv = process.env): Place {
     logsRangeMax: BigInt(env.LOGS_RANGE_MAX ?? rangeMax),
     gateway: need('GATEWAY_URL'),
     sandbox: env.SANDBOX_URL,
+    provider: providerPlace(env),
   }
 }
 
 /** Postgres as somebody who only reads: DATABASE_AUDITOR_URL, or the operator's own. */
 export const auditorDatabaseUrl = (env: NodeJS.ProcessEnv = process.env): string =>
   env.DATABASE_AUDITOR_URL ?? operatorDatabaseUrl(env)
+
+/**
+ * Postgres as the job of the books: DATABASE_BOOKS_URL, or the operator's own in its role, so that
+ * a command reads and writes no more than the job may.
+ */
+export const booksDatabaseUrl = (env: NodeJS.ProcessEnv = process.env): string =>
+  env.DATABASE_BOOKS_URL ?? inRoleOfBooks(operatorDatabaseUrl(env))
+
+export const inRoleOfBooks = (url: string): string =>
+  `${url}${url.includes('?') ? '&' : '?'}role=books`

@@ -5,7 +5,11 @@ import { readStackFile } from '#infra/local/stack-file'
 
 /** What an operator's command may be told and nothing may print, as the environment has it. */
 export const operatorSecrets = (env: NodeJS.ProcessEnv = process.env): string[] =>
-  ['RPC_URL', 'DATABASE_ADMIN_URL', 'DATABASE_AUDITOR_URL'].flatMap((name) => env[name] ?? [])
+  secretNames.flatMap((name) => env[name] ?? [])
+const secretNames = [
+  ...['RPC_URL', 'DATABASE_ADMIN_URL', 'DATABASE_AUDITOR_URL', 'DATABASE_BOOKS_URL'],
+  ...['PROVIDER_ID_SECRET_KEY', 'PROVIDER_MY_SECRET_KEY'],
+]
 
 /** Postgres as the owner of all schemas: DATABASE_ADMIN_URL, or that of the running local stack. */
 export function operatorDatabaseUrl(env: NodeJS.ProcessEnv = process.env): string {

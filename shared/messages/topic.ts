@@ -12,6 +12,10 @@ export const serviceNames = [
 ] as const
 export type ServiceName = (typeof serviceNames)[number]
 
+/** Whoever has a user of the bus: the services, and the job of the books, which tells its figures. */
+export const processNames = [...serviceNames, 'books'] as const
+export type ProcessName = (typeof processNames)[number]
+
 /** A message in a stream. `owner` alone publishes an event; `relay` commands name who may order. */
 export type Topic<S extends TSchema = TSchema> = {
   readonly subject: string

@@ -5,7 +5,7 @@ import { Errors } from 'typebox/value'
 import { activeServices, readComposition, type Service } from '#infra/compose/composition'
 import { interpolate } from '#infra/compose/interpolation'
 import { repositoryDir } from '#infra/local/folders'
-import { serviceNames } from '#shared/messages/topic'
+import { processNames } from '#shared/messages/topic'
 import { composeFile } from './specification'
 
 const composition = readComposition('compose.yaml')
@@ -45,9 +45,9 @@ describe('the compose files', () => {
     else expect(image).toMatch(/:v?\d+\.\d+(\.\d+)?(-[a-z]+)?$/)
   })
 
-  test('there are the six services, and in the testnet profile neither chain nor sandbox', () => {
+  test('there are the six services and the job of the books, and in the testnet profile neither chain nor sandbox', () => {
     const started = (profile: string) => Object.keys(activeServices(composition, [profile])).sort()
-    const common = [...serviceNames, 'nats', 'postgres', 'volumes', 'migrate', 'provision']
+    const common = [...processNames, 'nats', 'postgres', 'volumes', 'migrate', 'provision']
     expect(started('local')).toEqual([...common, 'anvil', 'sandbox', 'deploy'].sort())
     expect(started('testnet')).toEqual([...common, 'settings'].sort())
   })
@@ -70,8 +70,8 @@ describe('what can be reached', () => {
       services.filter(([, { networks }]) => networks?.includes(network)).map(([name]) => name)
     const inside = ['nats', 'postgres', 'migrate', 'provision', 'nats-box']
     expect(composition.networks.backbone).toEqual({ internal: true })
-    expect(on('backbone').sort()).toEqual([...serviceNames, ...inside].sort())
-    expect(on('edge').sort()).toEqual([...serviceNames, 'anvil', 'deploy', 'sandbox'].sort())
+    expect(on('backbone').sort()).toEqual([...processNames, ...inside].sort())
+    expect(on('edge').sort()).toEqual([...processNames, 'anvil', 'deploy', 'sandbox'].sort())
   })
 })
 
@@ -155,10 +155,10 @@ describe('the order of starting', () => {
     expect(lacking).toEqual([])
   })
 
-  test.each(serviceNames)('%s starts after the streams, its tables and its contracts', (name) => {
+  test.each(processNames)('%s starts after the streams, its tables and its contracts', (name) => {
     const before = Object.keys(composition.services[name]!.depends_on ?? {}).sort()
     const rows = name === 'pricing' ? [] : ['migrate', 'postgres']
-    const chain = name === 'chain-relayer' || name === 'indexer-reader' ? ['deploy'] : []
+    const chain = ['chain-relayer', 'indexer-reader', 'books'].includes(name) ? ['deploy'] : []
     expect(before).toEqual(['nats', 'provision', ...rows, ...chain].sort())
   })
 })

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { createWalletClient, type Hex, http, publicActions } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { checkBooks } from '#infra/books/reconcile'
 import type { Person } from '#infra/demo/person'
 import { laneKeys } from '#infra/local/environment'
 import { bid } from '#infra/local/fees'
 import { repositoryDir } from '#infra/local/folders'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { checkBooks } from '#infra/ops/books-check'
 import { placeOf } from '#infra/ops/place'
 import { checkRecord } from '#infra/ops/record-check'
 import { chainOf } from '#shared/chain/client'
@@ -50,14 +50,17 @@ async function command(script: string, ...args: string[]) {
 }
 
 const record = () => command('record-check.ts', person.wallet)
-const books = () => command('books-check.ts')
+const books = () => command('main.ts', 'reconcile')
 const hasty = { checksMax: 2, betweenMs: 50 }
 const check = () => checkBooks(placeOf(stack.info), stack.adminUrl, hasty)
 const changed = (text: string) => query(stack, text)
 
 describe('in a clean system', () => {
   test('the books balance', async () => {
-    expect(await books()).toEqual({ code: 0, said: 'the books balance', complaint: '' })
+    await waitUntil('the books balancing', async () =>
+      (await books()).said.endsWith('the books balance'),
+    )
+    expect(await books()).toMatchObject({ code: 0, complaint: '' })
   })
 
   test('the record is what the chain says', async () => {
@@ -73,35 +76,41 @@ describe('a planted wrong row is found:', () => {
   const set = (row: string, change: string) => row.replace(' where', () => ` set ${change} where`)
 
   test.each<[string, () => string, string, string, RegExp]>([
-    ['an amount', payment, 'ausd_micro = ausd_micro + 1', 'ausd_micro = ausd_micro - 1', /3076924/],
-    ['a hold', payment, 'held = true', 'held = false', /held is true/],
+    [
+      'an amount',
+      payment,
+      'ausd_micro = ausd_micro + 1',
+      'ausd_micro = ausd_micro - 1',
+      /clawback: the row says -1, the journal 0/,
+    ],
+    ['a hold', payment, 'held = true', 'held = false', /held t; the chain has a credit .*, held f/],
     [
       'a credit that was not',
       payment,
       "state = 'expired'",
       "state = 'credited'",
-      /\(topup, expired\): topup effect: none expected, the chain has 1/,
+      /topup, expired: of the treasury the row says 0, .* the chain -3076923/,
     ],
     [
       'what was paid',
       payment,
       'paid_minor = paid_minor + 7',
       'paid_minor = paid_minor - 7',
-      /has 50007 IDR, the provider 50000/,
+      /the row says 50007, .* the provider 50000/,
     ],
     [
       'a payout that was returned, told as paid',
       payout,
       "state = 'paid'",
       "state = 'returned'",
-      /return: none expected, the chain has 1[\s\S]*the provider says FAILED/,
+      /cash-out, paid: the row says -\d+, .* the provider 0[\s\S]*1 takes and 1 returns/,
     ],
     [
       'the nonce of an authorization',
       payout,
       "authorization_nonce = '0x00'",
       'authorization_nonce = lower("authorization"->>\'nonce\')',
-      /take: exactly one expected, the chain has 0[\s\S]*no payout names it/,
+      /1 takes and 1 returns, 1 of them not as signed/,
     ],
   ])('%s', async (_, row, wrong, right, words) => {
     await changed(`update ${set(row(), wrong)}`)
@@ -141,9 +150,9 @@ test('a credit that a relayer key sent outside the service is found', async () =
     const head = await client.getBlock({ blockTag: 'finalized' })
     return receipt && head.number! >= receipt.blockNumber
   })
-  const { code, said } = await books()
-  expect(code).toBe(1)
-  expect(said).toBe(
-    `a credit of 7000000 micro AUSD for ${person.wallet} in ${hash} under ref ${ref} belongs to no payment`,
-  )
+  const words = `a credit of 7000000 for ${person.wallet} in ${hash} under ref ${ref} belongs to no payment`
+  const { said } = await books()
+  expect(said).toContain(words)
+  // It may have been read before what names it: it counts when it is found again.
+  await waitUntil('an exit code that says so', async () => (await books()).code === 1, 30_000)
 })

@@ -1,4 +1,4 @@
-import { chainGraceMs, listGraceMs, type Rule } from './rule'
+import { chainGraceMs, listGraceMs, type Rule, sureMs } from './rule'
 
 /** What is under each ref of a payment: a settlement repays, and what exceeds the debt is credited. */
 const effects = `(
@@ -68,7 +68,7 @@ export const paymentRules: readonly Rule[] = [
     name: 'ref_unknown',
     says: 'everything under a ref belongs to a payment of ours',
     invariant: 4,
-    graceMs: chainGraceMs,
+    graceMs: sureMs,
     remedy: 'stop the relayer: a key of a lane is in other hands. Runbook, "a lane key is stolen"',
     sql: () => `
       select item, 'AUSD' as asset, ausd_micro as amount,

@@ -61,6 +61,7 @@ export const payoutRules: readonly Rule[] = [
           status) as about
       from stray_money s where status in ('pending', 'succeeded', 'unknown')
         and not exists (select from booked b where b.journal = 'books'
+          and b.account in ('capital', 'suspense')
           and b.item in (s.transaction_id, s.product_id))
       union all
       select item, asset, coalesce(amount, 0), format('%s of %s: the provider says %s', transaction_id,
@@ -76,14 +77,14 @@ export const payoutRules: readonly Rule[] = [
     remedy: 'if the row was changed by hand, put it back; else see what the relayer says of it',
     sql: () => `
       select f.item, f.asset, f.by_outside - f.by_row as amount,
-        format('%s of %s: of the treasury the row says %s%s, the journal %s, the chain %s, in %s takes and %s returns',
+        format('%s of %s: of the treasury the row says %s%s, the journal %s, the chain %s, in %s takes and %s returns, %s of them not as signed',
           f.what, c.ausd_micro, f.by_row, ' or ' || f.or_row, f.by_journal, f.by_outside, m.takes,
-          m.returns) as about
+          m.returns, m.wrong) as about
       from figures f join payout_claims c on c.item = f.item
       cross join lateral (
         select count(*) filter (where named = 'take') as takes,
           count(*) filter (where named = 'return') as returns,
-          count(*) filter (where named = 'take' and (wallet <> c.authorizer or kind <> 'in'
+          count(*) filter (where named = 'take' and (wallet <> c.authorizer or key <> c.take_key or kind <> 'in'
             or ausd_micro <> c.ausd_micro) or named = 'return' and (wallet <> c.wallet
             or kind <> 'out' or ausd_micro <> c.ausd_micro)) as wrong
         from moves m where m.item = f.item) m

@@ -17,6 +17,8 @@ export type Rule = {
 const minuteMs = 60_000
 /** Row and journal commit together and are read together: nothing of them is ever on its way. */
 export const atOnceMs = 0
+/** What is found twice, and not while it was being read. */
+export const sureMs = 10_000
 /** What is final on the chain is told to its service within seconds. */
 export const chainGraceMs = 2 * minuteMs
 /** The provider's list lags behind, and the services read it again and again themselves. */

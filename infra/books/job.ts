@@ -1,0 +1,57 @@
+import { figuresSubject } from '#infra/nats/rights'
+import type { Bus } from '#shared/bus/open'
+import { pause } from '#shared/deadline'
+import { openServiceBus, runService, untilStopped } from '#shared/service'
+import { fields } from './config'
+import { openBooks } from './context'
+import { type BooksFigures, watchBooks } from './watch'
+
+/** Whoever starts with it has the machine to itself: nothing waits for the books. */
+const firstAfterMs = 5_000
+
+/** `bun infra/books/job.ts`: reconciles every minute, and calls somebody for what does not agree. */
+await runService('books', fields, async (config, runtime) => {
+  const { log, signal, fatal } = runtime
+  const { databaseUrl, ausdAddress, creditLineAddress, treasuryAddress } = config
+  await using books = openBooks({
+    ...{ databaseUrl, log, onFatal: fatal },
+    place: {
+      ...{ rpcUrl: config.rpcUrls[0]!, ausd: ausdAddress, creditLine: creditLineAddress },
+      ...{ treasury: treasuryAddress, deployBlock: BigInt(config.deployBlock) },
+      ...{ logsRangeMax: BigInt(config.logsRangeMax), gateway: '', sandbox: undefined },
+    },
+    provider: {
+      url: config.providerUrl,
+      requestsPerMinute: config.providerRequestsPerMinute,
+      keys: { ID: config.providerIdSecretKey, MY: config.providerMySecretKey },
+    },
+  })
+  await pause(firstAfterMs, signal)
+  if (signal.aborted) return
+  const { booksEveryMs: everyMs, booksWholeEveryMs: wholeEveryMs } = config
+  const { loop, figures } = watchBooks(books, { log, everyMs, wholeEveryMs })
+  await using _loop = loop
+  // The books are compared whether or not the bus is there: it only carries the figures.
+  const bus = openServiceBus('books', config, runtime)
+  void bus.then((opened) => present(opened, figures))
+  log.info('books are watched')
+  await untilStopped(signal)
+  await Promise.race([bus.then((opened) => opened[Symbol.asyncDispose]()), pause(500)])
+})
+
+/** Registers with the NATS services API, so that the gateway's `/metrics` has the figures. */
+async function present({ nc }: Bus, figures: () => BooksFigures): Promise<void> {
+  const service = await nc.services.add({
+    name: 'books',
+    version: '1.0.0',
+    description: 'Whether rows, journals, chain and provider agree',
+    metadata: { pid: String(process.pid) },
+    statsHandler: () => Promise.resolve(figures()),
+  })
+  service.addEndpoint('figures', {
+    subject: figuresSubject,
+    handler: (error, message) => {
+      if (!error) message.respond(JSON.stringify(figures()))
+    },
+  })
+}

@@ -1,0 +1,77 @@
+import type { Sql } from 'postgres'
+import { type AccountName, type Asset, accountNames, assets, chart } from '#shared/ledger/chart'
+import { itemTables } from './items'
+import { type Break, openBreaks } from './judge'
+import { moment, readSpan } from './span'
+
+/** An account's balance, debit above 0, and what the outside says of it when it was read. */
+export type SheetLine = {
+  readonly account: AccountName
+  readonly asset: Asset
+  readonly balance: bigint
+  readonly outside: bigint | undefined
+}
+
+/** Money of an item that is on its way, or waits for somebody. */
+export type OpenItem = {
+  readonly item: string
+  readonly account: AccountName
+  readonly asset: Asset
+  readonly amount: bigint
+}
+
+export type Sheet = {
+  readonly lines: readonly SheetLine[]
+  readonly items: readonly OpenItem[]
+  readonly breaks: readonly Break[]
+  /** Every asset comes to 0, nothing is under way, and nothing differs. */
+  readonly closed: boolean
+}
+
+/** On these, money waits for something that has to happen. */
+const waiting = ['promises', 'payouts', 'returns', 'suspense'] as const
+const listed = [...waiting, 'clawback'] as const
+
+/** The balance sheet of this moment. Reads, and changes nothing. */
+export async function readSheet(sql: Sql): Promise<Sheet> {
+  return await sql.begin('isolation level repeatable read', async (tx) => {
+    const span = await readSpan(tx, false)
+    for (const statement of itemTables(span)) await tx.unsafe(statement)
+    const sums = await tx.unsafe<{ account: AccountName; asset: Asset; amount: string }[]>(`
+      select account, asset, sum(amount)::text as amount from (
+        select account, asset, amount from books.totals where source <> 'chain'
+        union all select account, asset, amount from lines where booked_at >= ${moment(span.since)}
+      ) l group by account, asset having sum(amount) <> 0`)
+    const read = await tx<{ place: string; asset: Asset; amount: string }[]>`
+      select split_part(place, ':', 1) as place, asset, sum(amount)::text as amount
+      from books.balances group by 1, 2`
+    const items = await tx<{ item: string; account: AccountName; asset: Asset; amount: string }[]>`
+      select item, account, asset, sum(amount)::text as amount from booked
+      where account in ${tx([...listed])} group by item, account, asset
+      having sum(amount) <> 0 order by account, item`
+    const breaks = await openBreaks(tx)
+    const lines = accountNames.flatMap((account) =>
+      chart[account].assets.flatMap((asset: Asset) => {
+        const isOf = (one: { asset: Asset }) => one.asset === asset
+        const booked = sums.find((one) => one.account === account && isOf(one))
+        const place = account === 'lanes' ? 'lane' : account
+        const outside = read.find((one) => one.place === place && isOf(one))
+        if (!booked && !outside) return []
+        const balance = BigInt(booked?.amount ?? 0)
+        return [{ account, asset, balance, outside: outside && BigInt(outside.amount) }]
+      }),
+    )
+    return {
+      ...{ lines, breaks, closed: isClosed(lines, breaks) },
+      items: items.map((one) => ({ ...one, amount: BigInt(one.amount) })),
+    }
+  })
+}
+
+const sumOf = (lines: readonly SheetLine[]) => lines.reduce((sum, { balance }) => sum + balance, 0n)
+
+/** A break that a person explained rests, but is open all the same. */
+const isClosed = (lines: readonly SheetLine[], breaks: readonly Break[]): boolean =>
+  breaks.length === 0 &&
+  assets.every((asset) => sumOf(lines.filter((line) => line.asset === asset)) === 0n) &&
+  lines.every(({ account, balance }) => balance === 0n || !waiting.some((one) => one === account))

@@ -1,0 +1,62 @@
+import { decimals } from '#shared/money/money'
+import type { Agreed, Break } from './judge'
+
+const places: Readonly<Record<string, number>> = { ...decimals, MON: 18 }
+
+/** An amount for people, in units of its asset: 3076923 of AUSD is 3.076923. */
+export function amountText(amount: bigint, asset: string): string {
+  const count = places[asset] ?? 0
+  const digits = String(amount < 0n ? -amount : amount).padStart(count + 1, '0')
+  const whole = digits.slice(0, digits.length - count).replace(/\B(?=(\d{3})+$)/g, ',')
+  const fraction = count === 0 ? '' : `.${digits.slice(-count)}`
+  return `${amount < 0n ? '-' : ''}${whole}${fraction}`
+}
+
+/** How long, in the largest unit that says something. */
+export function ageText(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1_000))
+  if (seconds < 120) return `${seconds} s`
+  if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`
+  return seconds < 172_800
+    ? `${Math.floor(seconds / 3_600)} h`
+    : `${Math.floor(seconds / 86_400)} d`
+}
+
+/** What does not agree, for a person and for a test. */
+export const breakText = ({ rule, item, asset, amount, about }: Break): string =>
+  `${rule} ${item} ${amount} ${asset}: ${about}`
+
+/** A break in one line: its number, how long it is open, what it is of, and by how much. */
+export function breakLine(one: Break): string {
+  const { id, rule, item, asset, amount, ageMs, standing } = one
+  const sum = asset === '-' ? '' : ` by ${amountText(amount, asset)} ${asset}`
+  const rest = one.restsUntil ? `, rests until ${one.restsUntil.toISOString()}` : ''
+  const words = { young: ', within its grace', rests: rest, counts: '' }
+  return `#${id} ${rule} of ${item}${sum}, for ${ageText(ageMs)}${words[standing]}`
+}
+
+/** The columns of the CSV; they keep their order, and new ones come last. */
+const columns = [
+  ...['status', 'rule', 'item', 'asset', 'amount', 'found_at', 'age_seconds'],
+  ...['owner', 'reason', 'rests_until', 'break', 'about'],
+] as const
+
+/** Breaks first, then what agrees; amounts in the smallest unit, times in UTC. */
+export function csvOf(breaks: readonly Break[], agreed: readonly Agreed[]): string {
+  const rows = [
+    ...breaks.map((one) => [
+      ...[one.standing, one.rule, one.item, one.asset, String(one.amount)],
+      ...[one.foundAt.toISOString(), String(Math.floor(one.ageMs / 1_000))],
+      ...[one.owner ?? '', one.reason ?? '', one.restsUntil?.toISOString() ?? '', one.id],
+      one.about,
+    ]),
+    ...agreed.map(({ item, asset, amount }) => [
+      ...['agrees', '', item, asset, String(amount)],
+      ...columns.slice(5).map(() => ''),
+    ]),
+  ]
+  return [columns as readonly string[], ...rows].map((row) => row.map(cell).join(',')).join('\n')
+}
+
+const cell = (text: string): string =>
+  /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text

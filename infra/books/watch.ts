@@ -1,0 +1,95 @@
+import type { Clock } from '#shared/clock'
+import { type Log, openLogThrottled } from '#shared/log'
+import { type Loop, startLoop } from '#shared/loop'
+import type { BooksContext } from './context'
+import { type Reconciled, reconcile } from './reconcile'
+
+/** What `/metrics` shows of the books. Amounts in the smallest unit; -1: there was no run yet. */
+export type BooksFigures = {
+  readonly breaks: { open: number; beyondGrace: number; oldestMs: number }
+  readonly value: Record<string, { agrees: number; differs: number }>
+  readonly run: { ageMs: number; tookMs: number; items: number; readable: 0 | 1 }
+}
+
+/** So long a source may be away before somebody is called: its own service has called by then. */
+const unreadableMs = 15 * 60_000
+/** A break that stays calls again after so long. */
+const againMs = 3_600_000
+/** Of one run: what broke a thousand items is one thing, and its figure says how many. */
+const calledMax = 20
+
+/**
+ * Reconciles again and again, and calls somebody for what is open beyond its grace. A run that fails
+ * says so and comes again: Postgres, the chain and the provider may be away for as long as they are.
+ */
+export function watchBooks(
+  context: BooksContext,
+  options: { log: Log; everyMs: number; wholeEveryMs: number },
+): { loop: Loop; figures: () => BooksFigures } {
+  const { log, everyMs, wholeEveryMs } = options
+  const { clock } = context
+  const call = openLogThrottled(log, clock, againMs)
+  let last: { found: Reconciled; atMs: number } | undefined
+  let readableAtMs = clock()
+  let wholeAtMs: number | undefined
+
+  const work = async () => {
+    wholeAtMs ??= (await lastWholeMs(context)) ?? clock()
+    const whole = clock() - wholeAtMs >= wholeEveryMs
+    const found = await reconcile(context, { whole })
+    const before = last?.found.breaks.length ?? 0
+    last = { found, atMs: clock() }
+    if (whole) wholeAtMs = clock()
+    if (found.unreadable === undefined) readableAtMs = clock()
+    else {
+      const fields = { says: found.unreadable, alarm: clock() - readableAtMs > unreadableMs }
+      call(`unreadable:${fields.alarm}`, fields, 'books could not be read outside')
+    }
+    const { breaks, items, tookMs } = found
+    if (breaks.length !== before || whole)
+      log.info({ open: breaks.length, items, whole, tookMs }, 'books compared')
+    const needed = breaks.filter(({ standing }) => standing === 'counts')
+    for (const { id, rule, item, asset, amount, about, ageMs } of needed.slice(0, calledMax)) {
+      const what = { break: id, rule, item, asset, amount: String(amount), about }
+      call(`break:${id}`, { ...what, ageMs: Math.round(ageMs), alarm: true }, 'books do not agree')
+    }
+  }
+  return {
+    loop: startLoop({ name: 'books', everyMs, log, work }),
+    figures: () => figuresOf(last, clock),
+  }
+}
+
+/** When everything was compared last; null: never, and then the next run does. */
+async function lastWholeMs({ sql }: BooksContext): Promise<number | null> {
+  const [row] = await sql<{ ms: number | null }[]>`
+    select (extract(epoch from max(ended_at)) * 1000)::float8 as ms from books.runs where whole`
+  return row!.ms
+}
+
+function figuresOf(
+  last: { found: Reconciled; atMs: number } | undefined,
+  clock: Clock,
+): BooksFigures {
+  if (!last) {
+    const run = { ageMs: -1, tookMs: 0, items: 0, readable: 0 } as const
+    return { breaks: { open: 0, beyondGrace: 0, oldestMs: 0 }, value: {}, run }
+  }
+  const { found, atMs } = last
+  const counting = found.breaks.filter(({ standing }) => standing === 'counts')
+  const ageMs = clock() - atMs
+  const oldestMs = Math.max(0, ...found.breaks.map((one) => one.ageMs + ageMs))
+  return {
+    breaks: { open: found.breaks.length, beyondGrace: counting.length, oldestMs },
+    value: Object.fromEntries(
+      found.matched.map(({ asset, agrees, differs }) => [
+        asset,
+        { agrees: Number(agrees), differs: Number(differs) },
+      ]),
+    ),
+    run: {
+      ...{ ageMs, tookMs: found.tookMs, items: found.items },
+      readable: found.unreadable === undefined ? 1 : 0,
+    },
+  }
+}

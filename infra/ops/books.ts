@@ -1,0 +1,59 @@
+import { openBooksOf } from '#infra/books/reconcile'
+import { readSheet, type Sheet, type SheetLine } from '#infra/books/sheet'
+import { amountText, breakLine } from '#infra/books/text'
+import { booksDatabaseUrl, operatorPlace } from '#infra/ops/place'
+import type { Verb } from '#infra/ops/verb'
+import { type Asset, assets, chart } from '#shared/ledger/chart'
+
+/** The balance sheet: reads, and changes nothing. */
+export const books: Verb = {
+  does: 'where every unit is: the balance sheet, and what is open',
+  run: async (words, say) => {
+    if (words.length > 0) return 2
+    await using opened = openBooksOf(operatorPlace(), booksDatabaseUrl())
+    const sheet = await readSheet(opened.sql)
+    say(sheetText(sheet))
+    return sheet.breaks.some(({ standing }) => standing === 'counts') ? 1 : 0
+  },
+}
+
+/** Asset by asset, what each account holds; then what is open; and in the end whether anything is. */
+export function sheetText(sheet: Sheet): string {
+  const { lines, items, breaks, closed } = sheet
+  const shown = assets.filter((asset) => lines.some((line) => line.asset === asset))
+  return [
+    ...shown.flatMap((asset) => [
+      ...assetText(
+        asset,
+        lines.filter((line) => line.asset === asset),
+      ),
+      '',
+    ]),
+    ...(items.length > 0 ? ['open, item by item'] : []),
+    ...items.map(
+      ({ item, account, asset, amount }) =>
+        `  ${account.padEnd(12)} ${amountText(amount, asset).padStart(24)} ${asset}  ${item}`,
+    ),
+    ...(breaks.length > 0 ? ['what does not agree'] : []),
+    ...breaks.map((one) => `  ${breakLine(one)}`),
+    closed
+      ? 'the books are closed: nothing is on its way, and nothing differs'
+      : `the books are open: ${items.length} items, ${breaks.length} breaks`,
+  ].join('\n')
+}
+
+function assetText(asset: Asset, lines: readonly SheetLine[]): string[] {
+  const total = lines.reduce((sum, { balance }) => sum + balance, 0n)
+  return [
+    asset,
+    ...lines.map(({ account, balance, outside }) => {
+      const beside =
+        outside === undefined
+          ? ''
+          : `  outside ${amountText(outside, asset)}, difference ${amountText(outside - balance, asset)}`
+      const side = chart[account].side.padEnd(9)
+      return `  ${side} ${account.padEnd(16)} ${amountText(balance, asset).padStart(28)}${beside}`
+    }),
+    `  comes to ${amountText(total, asset).padStart(46)}`,
+  ]
+}
