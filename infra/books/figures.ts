@@ -11,7 +11,7 @@ import { moment, type Span } from './span'
 const paymentClaims = `
   create temporary table payment_claims on commit drop as
     select p.id as item, p.kind || ', ' || p.state as what, p.kind, p.state, p.wallet, p.held,
-      p.part, p.currency, p.live_micro, p.changed_at, p.updated_at, exchanged,
+      p.part, p.currency, p.live_micro, p.updated_at, exchanged,
       'provider_' || lower(p.account) as provider_account,
       brought + p.overpaid_minor - p.refunded_minor as fiat,
       case when not exchanged or p.refunded_minor >= p.fiat_minor then 0
@@ -42,7 +42,7 @@ const payoutClaims = `
   create temporary table payout_claims on commit drop as
     select p.id as item, 'cash-out, ' || p.state as what, p.state, p.wallet, p.authorizer,
       lower(p.authorizer || ':' || p.authorization_nonce) as take_key,
-      p.ausd_micro, p.fiat_minor, p.provider_payout_id, p.changed_at, p.updated_at,
+      p.ausd_micro, p.fiat_minor, p.provider_payout_id, p.updated_at,
       case when p.state in ('taken', 'paying', 'paid', 'returning') then p.ausd_micro else 0 end
         as on_chain,
       case p.state when 'taking' then p.ausd_micro when 'returning' then 0 end as or_on_chain,
@@ -72,8 +72,8 @@ const sums = `
     where m.type <> 'payment' group by m.item
   )`
 
-/** A row that changed after its source was last read says more than the source could. */
-const isKnown = (readAt: string | null) => `c.changed_at <= ${moment(readAt)}`
+/** A row that moved on after its source was last read says more than the source could. */
+const isKnown = (readAt: string | null) => `c.updated_at <= ${moment(readAt)}`
 
 const figures = ({ chainReadAt, providerReadAt }: Span) => `
   create temporary table figures on commit drop as ${sums}

@@ -128,8 +128,13 @@ async function noteBreaks(tx: TransactionSql): Promise<void> {
     update books.breaks b set closed_at = clock_timestamp() where closed_at is null
       and not exists (select from found f
         where b.rule = f.rule and b.item = f.item and b.asset = f.asset)
-      and not exists (select from figures g where g.item = b.item and not g.known)`
+      and not exists (select from figures g where g.item = b.item and not g.known
+        and (g.place = 'treasury' and b.rule in ${tx(judgedAfter('chain'))}
+          or g.place <> 'treasury' and b.rule in ${tx(judgedAfter('provider'))}))`
 }
+
+const judgedAfter = (source: 'chain' | 'provider'): string[] =>
+  rules.filter(({ after }) => after === source).map(({ name }) => name)
 
 /** What the next comparison begins with; of a whole one, counted anew. */
 async function noteTotals(tx: TransactionSql, span: Span, whole: boolean): Promise<void> {

@@ -1,5 +1,6 @@
 import { lasting, type Repeats } from '#infra/ops/difference'
 import { inRoleOfBooks, type Place } from '#infra/ops/place'
+import { pause } from '#shared/deadline'
 import { openLog } from '#shared/log'
 import { type BooksContext, openBooks } from './context'
 import { type Judgement, judge } from './judge'
@@ -32,6 +33,19 @@ export const openBooksOf = (place: Place, databaseUrl: string) =>
     onFatal: () => {},
   })
 
+const readTriesMax = 20
+const readAgainMs = 300
+
+/** Reconciles until the outside has been read as far as the rows have changed: blocks take a moment. */
+async function reconcileAsRead(books: BooksContext): Promise<Reconciled> {
+  let found = await reconcile(books)
+  for (let tries = 1; found.unread > 0 && tries < readTriesMax; tries++) {
+    await pause(readAgainMs)
+    found = await reconcile(books)
+  }
+  return found
+}
+
 /**
  * Everything that does not agree between rows, journals, chain and provider, in words; empty when
  * the books balance. Reconciles until they do, or a difference lasts: what is on its way may be in
@@ -44,7 +58,7 @@ export async function checkBooks(
 ): Promise<string[]> {
   await using books = openBooksOf(place, inRoleOfBooks(adminUrl))
   return await lasting(async () => {
-    const { breaks, unread, unreadable } = await reconcile(books)
+    const { breaks, unread, unreadable } = await reconcileAsRead(books)
     return [
       ...breaks.map(breakText),
       ...(unread > 0 ? ['not everything outside has been read as far as the rows'] : []),

@@ -83,7 +83,13 @@ describe('a planted wrong row is found:', () => {
       'ausd_micro = ausd_micro - 1',
       /clawback: the row says -1, the journal 0/,
     ],
-    ['a hold', payment, 'held = true', 'held = false', /held t; the chain has a credit .*, held f/],
+    [
+      'a hold',
+      payment,
+      'held = true',
+      'held = false',
+      /held true; the chain has a credit .*, held f/,
+    ],
     [
       'a credit that was not',
       payment,

@@ -16,6 +16,7 @@ export const paymentRules: readonly Rule[] = [
     says: 'money that came in has one order and one effect on the chain, of the same amount',
     invariant: 3,
     graceMs: chainGraceMs,
+    after: 'chain',
     remedy: 'compare the order in chain_relayer.operation with its transaction',
     sql: () => `
       select c.item, 'AUSD' as asset, coalesce(e.given, 0) - c.live_micro as amount,
@@ -83,6 +84,7 @@ export const paymentRules: readonly Rule[] = [
     says: 'the provider has of a payment what its row says: paid, paid twice, given back',
     invariant: 3,
     graceMs: listGraceMs,
+    after: 'provider',
     remedy:
       'the services read the list again by themselves; if that does not help, see the dashboard',
     sql: () => `
@@ -102,6 +104,7 @@ export const paymentRules: readonly Rule[] = [
     says: 'the chain has of an item what its row says',
     invariant: 4,
     graceMs: chainGraceMs,
+    after: 'chain',
     remedy: 'if the row was changed by hand, put it back; else see what the relayer says of it',
     sql: () => `
       select item, asset, by_outside - by_row as amount,

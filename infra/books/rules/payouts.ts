@@ -37,6 +37,7 @@ export const payoutRules: readonly Rule[] = [
     says: 'the provider has paid of a cash-out what its row says',
     invariant: 5,
     graceMs: listGraceMs,
+    after: 'provider',
     remedy: 'if the row was changed by hand, put it back; else see the payout at the dashboard',
     sql: () => `
       select item, asset, by_outside - by_row as amount,
@@ -74,6 +75,7 @@ export const payoutRules: readonly Rule[] = [
     says: 'AUSD of a cash-out is taken and given back as its row says, once, and from and to its wallet',
     invariant: 5,
     graceMs: chainGraceMs,
+    after: 'chain',
     remedy: 'if the row was changed by hand, put it back; else see what the relayer says of it',
     sql: () => `
       select f.item, f.asset, f.by_outside - f.by_row as amount,

@@ -8,6 +8,11 @@ export type Rule = {
   readonly invariant: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10
   /** A difference that is younger may only be on its way: it is shown, and calls nobody. */
   readonly graceMs: number
+  /**
+   * Not judged of a row that moved on after this was last read, as it cannot show yet: what was found
+   * of it before stays until it can.
+   */
+  readonly after?: 'chain' | 'provider'
   /** What a person does about a break of it, in a few words; the runbook has the rest. */
   readonly remedy: string
   /** Answers item, asset, amount and about; nothing when all agrees. */
