@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { rules } from '#infra/books/rules/catalogue'
 import type { Limits } from '#shared/overdue'
 import { limitsOf, lifecycle as operation } from '../services/chain-relayer/operations/operation'
 import { limits as identityLimits } from '../services/gateway/identity/identity'
@@ -43,5 +44,11 @@ describe('the runbook', () => {
 
   test('has a line for each alarm, and none for another', () => {
     expect(rows.map(([, alarm]) => alarm!).sort()).toEqual([...new Set(alarms)].sort())
+  })
+
+  test('has a line for each rule of the books, and none for another', () => {
+    const books = runbook.split(/^## /m).find((one) => one.startsWith('When the books'))!
+    const named = [...books.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, name]) => name!)
+    expect(named).toEqual(rules.map(({ name }) => name))
   })
 })

@@ -157,7 +157,8 @@ async function countItems(tx: TransactionSql): Promise<{ items: number; unread: 
     select (select count(*)::int from touched) as items,
       (select count(distinct item)::int from figures where not known
         and exists (select from books.checkpoints c
-          where c.source like case place when 'treasury' then 'chain%' else 'provider%' end)) as unread`
+          where c.source = case place when 'treasury' then 'chain' when 'provider_id'
+            then 'provider:ID' else 'provider:MY' end)) as unread`
   return counts!
 }
 

@@ -28,11 +28,10 @@ export const checkpoint = 'rows'
 export async function readSpan(tx: TransactionSql, whole: boolean): Promise<Span> {
   const [found] = await tx<(Omit<Span, 'since' | 'block'> & { since: string; block: string })[]>`
     with source as (
-      select min(read_to) filter (where source like 'chain%') as chain,
-        min(read_to) filter (where source like 'provider%') as provider,
-        min(read_to) filter (where source not in ('names')) as earliest,
+      select min(read_to) filter (where source = 'chain') as chain,
+        min(read_to) filter (where source <> 'chain') as provider, min(read_to) as earliest,
         coalesce(min(block), 0) as block
-      from books.checkpoints where source <> ${checkpoint}
+      from books.checkpoints where source in ('chain', 'provider:ID', 'provider:MY')
     ), last as (
       select read_to, block from books.checkpoints where source = ${checkpoint}
     )
