@@ -4,6 +4,9 @@ import { moment, type Span } from './span'
 // of the code that wrote it; by the journal; and by whoever has the money. The sums are of what we
 // have: of the treasury's AUSD, and of the fiat that the provider keeps for us.
 
+/** A column of payments that a database may not have yet: nothing was ever counted there. */
+const columnOf = (name: string) => `coalesce((to_jsonb(p) ->> '${name}')::numeric, 0)`
+
 /**
  * What the row of a payment stands for. `on_chain` is what its last ref must have left on the chain,
  * `or_on_chain` what it may have as well: something of it is on its way.
@@ -13,7 +16,7 @@ const paymentClaims = `
     select p.id as item, p.kind || ', ' || p.state as what, p.kind, p.state, p.wallet, p.held,
       p.part, p.currency, p.live_micro, p.updated_at, exchanged,
       'provider_' || lower(p.account) as provider_account,
-      brought + p.overpaid_minor - p.refunded_minor as fiat,
+      own + p.overpaid_minor - second_refunded + won as fiat, second_refunded,
       case when not exchanged or p.refunded_minor >= p.fiat_minor then 0
         else p.fiat_minor - p.refunded_minor end as exchanged_minor,
       worth, p.offset_micro, p.waived_micro, given,
@@ -27,9 +30,11 @@ const paymentClaims = `
     cross join lateral (select
       p.state in ('paid', 'held', 'credited', 'repaid', 'revoking', 'revoked')
         or (p.state = 'review' and p.provider_payment_id is not null
-          and coalesce(p.reason, '') not in ('amount_differs', 'currency_differs')) as exchanged,
+          and coalesce(p.reason, '') not in ('amount_differs', 'currency_differs',
+            'sender_unverified')) as exchanged,
       case when p.provider_payment_id is null or p.reason = 'currency_differs' then 0
-        else coalesce(p.paid_minor, p.fiat_minor) end as brought) as a
+        else coalesce(p.paid_minor, p.fiat_minor) - p.refunded_minor end as own,
+      ${columnOf('overpaid_refunded_minor')} as second_refunded, ${columnOf('won_minor')} as won) as a
     cross join lateral (select
       case when not exchanged or p.refunded_minor >= p.fiat_minor then 0
         else div(p.ausd_micro * (p.fiat_minor - p.refunded_minor), p.fiat_minor) end as worth,
@@ -53,8 +58,8 @@ const payoutClaims = `
   analyze payout_claims;`
 
 /**
- * What went back of a second payment is in no row of a payment, which the first one alone made: what
- * was recorded of it is taken off, and the rest of the second one stands in suspense.
+ * What went back of a second payment may be in no row: what was recorded of it, and not counted there,
+ * is taken off, and the rest of the second one stands in suspense.
  */
 const sums = `
   with booked_sums as (
@@ -90,8 +95,9 @@ const figures = ({ chainReadAt, providerReadAt }: Span) => `
     left join booked_sums j on j.item = c.item and j.journal = 'payouts'
     left join chain_sums o on o.item = c.item
     union all
-    select c.item, c.what, c.currency, c.provider_account, c.fiat - coalesce(r.amount, 0), null,
-      coalesce(j.provider, 0) - coalesce(r.amount, 0), coalesce(o.amount, 0),
+    select c.item, c.what, c.currency, c.provider_account, c.fiat - greatest(coalesce(r.amount, 0) - c.second_refunded, 0),
+      null,
+      coalesce(j.provider, 0) - greatest(coalesce(r.amount, 0) - c.second_refunded, 0), coalesce(o.amount, 0),
       ${isKnown(providerReadAt)}
     from payment_claims c
     left join booked_sums j on j.item = c.item and j.journal = 'payments'

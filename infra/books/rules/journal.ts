@@ -2,10 +2,13 @@ import { accountNames, chart, type Side } from '#shared/ledger/chart'
 import { moment } from '../span'
 import { atOnceMs, listGraceMs, type Rule } from './rule'
 
-/** Accounts by the side of 0 that their balance is on; `exchange` and what is earned may be on both. */
+/**
+ * Accounts by the side of 0 that their balance is on; `exchange` and what is earned may be on both, and
+ * so may money that belongs to nobody, of which each item is named.
+ */
 const onSides = (...sides: Side[]) =>
   `(${accountNames
-    .filter((name) => sides.includes(chart[name].side))
+    .filter((name) => sides.includes(chart[name].side) && name !== 'suspense')
     .map((name) => `'${name}'`)
     .join(', ')})`
 const above = onSides('owned', 'spent')
@@ -13,6 +16,10 @@ const below = onSides('owed')
 
 /** Where the money is, of which what it began with must be booked before its balance means anything. */
 const begun = "('treasury', 'provider_id', 'provider_my', 'lanes')"
+
+/** Ids of rows: other items of these journals are of the provider, and no row stands for them. */
+const isPayment = "'^pay_[A-Za-z0-9_-]{22}$'"
+const isCashout = "'^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'"
 
 /** What the journals say among themselves, and beside the rows they were written with. */
 export const journalRules: readonly Rule[] = [
@@ -79,8 +86,11 @@ export const journalRules: readonly Rule[] = [
               when account in ('collateral', 'repaid') then 'out of hold'
               when account in ('collateral_held', 'repaid_held') then 'in hold'
               else account end as account
-            from booked where journal in ('payments', 'payouts')
-              and account not in ('exchange', 'spread')
+            from booked where account not in ('exchange', 'spread')
+              and (journal = 'payments' and (item ~ ${isPayment}
+                  or item in (select item from payment_claims))
+                or journal = 'payouts' and (item ~ ${isCashout}
+                  or item in (select item from payout_claims)))
           ) named group by item, journal, asset, account
         ) b on b.item = r.item and b.journal = r.journal and b.asset = r.asset
           and b.account = r.account

@@ -61,9 +61,8 @@ export const payoutRules: readonly Rule[] = [
           coalesce(amount_minor::text, 'an unclear sum'), coalesce(reference, 'no reference'),
           status) as about
       from stray_money s where status in ('pending', 'succeeded', 'unknown')
-        and not exists (select from booked b where b.journal = 'books'
-          and b.account in ('capital', 'suspense')
-          and b.item in (s.transaction_id, s.product_id))
+        and not exists (select from lines l where l.account in ('capital', 'suspense')
+          and l.item in (s.transaction_id, s.product_id))
       union all
       select item, asset, coalesce(amount, 0), format('%s of %s: the provider says %s', transaction_id,
         coalesce(amount::text, 'an unclear sum'), status)
