@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import postgres, { type Sql } from 'postgres'
 import { type Address, type Hex, parseEventLogs } from 'viem'
+import { checkBooks } from '#infra/books/reconcile'
 import type { Person } from '#infra/demo/person'
 import { repositoryDir } from '#infra/local/folders'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { checkBooks } from '#infra/ops/books-check'
 import { placeOf } from '#infra/ops/place'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { ausdOf, transfersOf } from '../support/ledger'
@@ -73,7 +73,8 @@ async function rob(person: Person) {
     insert into books.chain_moves
       (tx_hash, log_index, block, moved_at, kind, key, wallet, ausd_micro)
     values (${transactionHash}, ${Number(name.split(':')[1])}, ${String(blockNumber)}, now(), 'in',
-      ${`${person.wallet}:${body.authorization.nonce}`}, ${person.wallet}, ${String(lostMicro)})`
+      ${`${person.wallet}:${body.authorization.nonce}`}, ${person.wallet}, ${String(lostMicro)})
+    on conflict do nothing`
   return { person, name }
 }
 const robbed = async () => rob(await verifiedUser(stack, { ausdMicro: hasMicro }))
@@ -116,7 +117,9 @@ describe('a signed cash-out that somebody puts on the chain before it is asked f
       checksMax: 1,
       betweenMs: 0,
     })
-    expect(found.join()).toMatch(/was signed for the treasury, but no payout names it$/)
+    expect(found.join()).toContain(
+      `treasury_moved ${victim.name} ${lostMicro} AUSD: in of ${lostMicro}, `,
+    )
     expect(before.told).toContain(`${victim.person.wallet}  5 AUSD  ${victim.name}  nobody asked`)
 
     const first = await giveBack(victim.name)

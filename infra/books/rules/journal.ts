@@ -1,6 +1,6 @@
 import { accountNames, chart, type Side } from '#shared/ledger/chart'
 import { moment } from '../span'
-import { atOnceMs, listGraceMs, type Rule } from './rule'
+import { atOnceMs, listGraceMs, type Rule, wentBack } from './rule'
 
 /**
  * Accounts by the side of 0 that their balance is on; `exchange` and what is earned may be on both, and
@@ -106,6 +106,7 @@ export const journalRules: readonly Rule[] = [
     sql: () => `
       select item, asset, sum(amount) as amount,
         format('%s belongs to nobody yet', -sum(amount)) as about
-      from booked where account = 'suspense' group by item, asset having sum(amount) <> 0`,
+      from booked where account = 'suspense' group by item, asset
+      having sum(amount) < 0 or sum(amount) > 0 and not ${wentBack('booked.item')}`,
   },
 ]

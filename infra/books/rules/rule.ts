@@ -24,6 +24,12 @@ const minuteMs = 60_000
 export const atOnceMs = 0
 /** What is found twice, and not while it was being read. */
 export const sureMs = 10_000
+/**
+ * What came unasked and went back within minutes: its return is booked at once, its coming only when
+ * its row has had the time to come.
+ */
+export const wentBack = (item: string) => `exists (select from moves g
+  where g.item = ${item} and g.named = 'giveback' and g.moved_at > now() - interval '30 minutes')`
 /** What is final on the chain is told to its service within seconds. */
 export const chainGraceMs = 2 * minuteMs
 /** The provider's list lags behind, and the services read it again and again themselves. */

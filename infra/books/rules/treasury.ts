@@ -1,4 +1,4 @@
-import { chainGraceMs, listGraceMs, type Rule } from './rule'
+import { chainGraceMs, listGraceMs, type Rule, wentBack } from './rule'
 
 /** What both sides have, item by item: so much one of them is ahead of the other. */
 const ahead = (place: string) =>
@@ -21,6 +21,7 @@ export const treasuryRules: readonly Rule[] = [
           'nothing on the chain') || format(': booked are %s', f.by_journal) as about
       from figures f left join moves m on m.item = f.item
       where f.what = 'no row of ours' and f.by_outside <> f.by_journal
+        and not (f.by_outside = 0 and ${wentBack('f.item')})
         and not exists (select from moves r where r.item = f.item
           and r.kind in ('credit', 'repay', 'revoke'))
       group by f.item, f.asset, f.by_outside, f.by_journal`,
