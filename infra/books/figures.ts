@@ -4,9 +4,6 @@ import { moment, type Span } from './span'
 // of the code that wrote it; by the journal; and by whoever has the money. The sums are of what we
 // have: of the treasury's AUSD, and of the fiat that the provider keeps for us.
 
-/** A column of payments that a database may not have yet: nothing was ever counted there. */
-const columnOf = (name: string) => `coalesce((to_jsonb(p) ->> '${name}')::numeric, 0)`
-
 /**
  * What the row of a payment stands for. `on_chain` is what its last ref must have left on the chain,
  * `or_on_chain` what it may have as well: something of it is on its way.
@@ -34,7 +31,7 @@ const paymentClaims = `
             'sender_unverified')) as exchanged,
       case when p.provider_payment_id is null or p.reason = 'currency_differs' then 0
         else coalesce(p.paid_minor, p.fiat_minor) - p.refunded_minor end as own,
-      ${columnOf('overpaid_refunded_minor')} as second_refunded, ${columnOf('won_minor')} as won) as a
+      p.overpaid_refunded_minor as second_refunded, p.won_minor as won) as a
     cross join lateral (select
       case when not exchanged or p.refunded_minor >= p.fiat_minor then 0
         else div(p.ausd_micro * (p.fiat_minor - p.refunded_minor), p.fiat_minor) end as worth,

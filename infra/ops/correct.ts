@@ -3,11 +3,11 @@ import { pgSchema } from 'drizzle-orm/pg-core'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import type { Sql } from 'postgres'
 import { type DatabaseRole, databaseRoles } from '#infra/migrations/databases'
-import { operatorDatabaseUrl, operatorSecrets, withDatabase } from '#infra/ops/stack'
-import { runCommand } from '#shared/command'
+import { operatorDatabaseUrl, withDatabase } from '#infra/ops/stack'
+import type { Verb } from '#infra/ops/verb'
 import { journalTable, reverse } from '#shared/ledger/journal.store'
 
-const usage = `usage: bun infra/ops/correct.ts <posting> --reason "why it was wrong"
+const usage = `usage: bun run ops correct <posting> --reason "why it was wrong"
 
 Takes a posting of a journal back by its exact negation, once. Within seconds the service that owns the
 item books it anew, as its row is by then: a row that was corrected by hand is booked by reversing the
@@ -35,14 +35,19 @@ export async function correct(sql: Sql, posting: string, reason: string): Promis
   return `${posting} of ${made!.item} is reversed by ${made!.posting}`
 }
 
-async function run(args: string[]): Promise<string> {
-  const options = { reason: { type: 'string' } } as const
-  const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
-  const [posting] = positionals
-  const { reason } = values
-  if (!posting || positionals.length > 1 || !reason?.trim()) return usage
-  return withDatabase(operatorDatabaseUrl(), (sql) => correct(sql, posting, reason.trim()))
+export const correctPosting: Verb = {
+  does: 'take a posting back by its exact negation',
+  run: async (args, say) => {
+    const options = { reason: { type: 'string' } } as const
+    const told = { args, options, allowPositionals: true, strict: false } as const
+    const { values, positionals } = parseArgs(told)
+    const [posting] = positionals
+    const reason = typeof values.reason === 'string' ? values.reason.trim() : ''
+    if (!posting || positionals.length > 1 || reason === '') {
+      say(usage)
+      return 2
+    }
+    say(await withDatabase(operatorDatabaseUrl(), (sql) => correct(sql, posting, reason)))
+    return 0
+  },
 }
-
-if (import.meta.main)
-  await runCommand(operatorSecrets, async (say) => say(await run(process.argv.slice(2))))

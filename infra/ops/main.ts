@@ -1,7 +1,9 @@
 import { books } from '#infra/ops/books'
+import { correctPosting } from '#infra/ops/correct'
 import { reconcile } from '#infra/ops/reconcile'
 import { operatorSecrets } from '#infra/ops/stack'
 import { status } from '#infra/ops/status/status'
+import { unexplained } from '#infra/ops/unexplained'
 import type { Verb } from '#infra/ops/verb'
 import { runCommand } from '#shared/command'
 
@@ -9,6 +11,8 @@ const verbs = new Map<string, Verb>([
   ['status', status],
   ['books', books],
   ['reconcile', reconcile],
+  ['unexplained', unexplained],
+  ['correct', correctPosting],
 ])
 
 const usage = (): string =>

@@ -2,8 +2,12 @@ import { userInfo } from 'node:os'
 import { parseArgs } from 'node:util'
 import type { Sql } from 'postgres'
 import { formatUnits } from 'viem'
-import { operatorDatabaseUrl, operatorSecrets, withDatabase } from '#infra/ops/stack'
-import { runCommand, type Say } from '#shared/command'
+import { acceptAsCapital } from '#infra/books/outside/accept'
+import { openBooksOf } from '#infra/books/reconcile'
+import { booksDatabaseUrl, operatorPlace } from '#infra/ops/place'
+import { operatorDatabaseUrl, withDatabase } from '#infra/ops/stack'
+import type { Verb } from '#infra/ops/verb'
+import type { Say } from '#shared/command'
 import { pause } from '#shared/deadline'
 
 // AUSD that reached the treasury without a row of ours, as the job of the books found it. It belongs to
@@ -105,13 +109,15 @@ const lineOf = (one: Unexplained): string => {
   return `${String(seconds).padStart(7)} s  ${one.wallet}  ${ausd}  ${one.name}  ${wordsOf(one)}`
 }
 
-const usage = `usage: bun infra/ops/unexplained.ts list
-       bun infra/ops/unexplained.ts return <transaction>:<log> --reason <why> [--by <your name>]
+const usage = `usage: bun run ops unexplained list
+       bun run ops unexplained return <transaction>:<log> --reason <why> [--by <your name>]
+       bun run ops unexplained accept <transaction>:<log> --reason <why> [--by <your name>]
 
 \`list\`: AUSD that came to the treasury and that nothing of ours names, with age, sender and sum.
-\`return\`: chain-relayer gives it back to its sender, once, if the final chain and its rows agree.`
+\`return\`: chain-relayer gives it back to its sender, once, if the final chain and its rows agree.
+\`accept\`: you put it in yourself, or took it out: from suspense it goes to capital.`
 
-/** The words after `return`; undefined: told wrongly. */
+/** The words after `return` or `accept`; undefined: told wrongly. */
 function givebackFrom(words: string[]): Giveback | undefined {
   const options = { reason: { type: 'string' }, by: { type: 'string' } } as const
   const { values, positionals } = parseArgs({
@@ -144,9 +150,19 @@ async function giveBack(sql: Sql, asked: Giveback, say: Say): Promise<number> {
   return request.operation === 'settled' ? 0 : 1
 }
 
+/** Books it as capital; the same again changes nothing. */
+async function accept({ txHash, logIndex, reason, askedBy }: Giveback, say: Say): Promise<number> {
+  await using books = openBooksOf(operatorPlace(), booksDatabaseUrl())
+  const item = `${txHash}:${logIndex}`
+  await acceptAsCapital(books, item, `${reason} (${askedBy})`)
+  say(`${item} is booked as capital`)
+  return 0
+}
+
 /** 0: nothing needs a person; 1: something does; 2: told wrongly. */
-export async function run([verb, ...words]: string[], say: Say): Promise<number> {
-  const asked = verb === 'return' ? givebackFrom(words) : undefined
+export async function run([verb = '', ...words]: string[], say: Say): Promise<number> {
+  const asked = verb === 'return' || verb === 'accept' ? givebackFrom(words) : undefined
+  if (asked && verb === 'accept') return accept(asked, say)
   if (asked) return withDatabase(operatorDatabaseUrl(), (sql) => giveBack(sql, asked, say))
   if (verb !== 'list' || words.length > 0) {
     say(usage)
@@ -157,6 +173,7 @@ export async function run([verb, ...words]: string[], say: Say): Promise<number>
   return found.length === 0 ? 0 : 1
 }
 
-if (import.meta.main) {
-  await runCommand(operatorSecrets, (say) => run(process.argv.slice(2), say))
+export const unexplained: Verb = {
+  does: 'AUSD that came to the treasury unasked: list, return or accept it',
+  run,
 }

@@ -68,11 +68,10 @@ await runService(name, fields, async (config, runtime) => {
     boundaries.pass()
   }
   const messages = { bus, consumer: name, database, messaging, log, poke, onFatal }
-  const hooks = webhookReactions(context, boundaries.reached)
-  const reactions = [...hooks, ...relayReactions(context)]
+  const reactions = [...webhookReactions(context, boundaries.reached), ...relayReactions(context)]
   await using _messages = consume({ ...messages, reactions })
 
-  const answers = [answerCashouts(context), answerActivity(context), answerOwed(context)]
+  const answers = [answerCashouts, answerActivity, answerOwed].map((answer) => answer(context))
   const stats = () => readStats(context)
   await using _served = await serve({ bus, name, description, answers, stats, log })
   log.info('payouts ready')

@@ -43,7 +43,7 @@ export function startKeeping(keeping: Keeping): Loop {
   return startLoop({
     ...{ name: 'books', everyMs, log: keeping.log },
     work: async () => {
-      if (!isOpen) await openBooks(keeping)
+      if (!isOpen) await bookOpening(keeping)
       isOpen = true
       await bookCorrected(keeping)
     },
@@ -54,7 +54,7 @@ export function startKeeping(keeping: Keeping): Loop {
  * Posts what the rows stand for beyond what the journal says of them already, batch by batch, and
  * notes that it is done. Safe beside steps, which lock their row, and beside other copies.
  */
-export async function openBooks(keeping: Keeping): Promise<void> {
+export async function bookOpening(keeping: Keeping): Promise<void> {
   const { database, inbox, log, tables } = keeping
   if (await isDone(database, inbox, consumer, message)) return
   let items = 0

@@ -76,7 +76,7 @@ const commands: readonly Command[] = [
   ['infra/ops/main.ts', ['books'], { ...operator, DATABASE_ADMIN_URL: databaseUrl }],
   ['infra/ops/main.ts', ['reconcile'], { ...operator, DATABASE_BOOKS_URL: databaseUrl }],
   ['infra/ops/wallets.ts', ['list'], { DATABASE_ADMIN_URL: databaseUrl }],
-  ['infra/ops/unexplained.ts', ['list'], { DATABASE_ADMIN_URL: databaseUrl }],
+  ['infra/ops/main.ts', ['unexplained', 'list'], { DATABASE_ADMIN_URL: databaseUrl }],
   ['infra/ops/dead-letters.ts', ['list'], { DATABASE_ADMIN_URL: databaseUrl }],
   ['infra/ops/in-flight.ts', [], { DATABASE_ADMIN_URL: `postgres://owner:${key}@[none/none` }],
   [

@@ -34,7 +34,7 @@ const treasury = () => stack.info.chain.treasury.toLowerCase() as Address
 
 /** What an operator types, as a process of its own, and what it answers. */
 async function ops(...words: string[]) {
-  const child = Bun.spawn([process.execPath, 'infra/ops/unexplained.ts', ...words], {
+  const child = Bun.spawn([process.execPath, 'infra/ops/main.ts', 'unexplained', ...words], {
     cwd: repositoryDir,
     env: { PATH: process.env.PATH ?? '', DATABASE_ADMIN_URL: stack.adminUrl },
     stdout: 'pipe',

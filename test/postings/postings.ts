@@ -15,7 +15,7 @@ const places = [
 ]
 
 /** A call of `book`, `bookTo`, `bookChange` or the like, or of `reverse` with a transaction. */
-const call = /(?<!function )\b(?:book(?:[A-Z]\w*)?|openBooks|reverse(?=\(tx))\(/g
+const call = /(?<!function )\b(?:book(?:[A-Z]\w*)?|reverse(?=\(tx))\(/g
 
 /** One call: its file, its line without blanks around it, and where it stands in the text. */
 export type Call = { readonly name: string; readonly path: string; readonly at: number }
@@ -41,9 +41,29 @@ export function calls(): Call[] {
 
 const payments = 'services/payments/books'
 const payouts = 'services/payouts/books'
+const relayer = 'services/chain-relayer'
+const outside = 'infra/books/outside'
 
 /** By the name of the call: the suite that proves it. */
 export const proofs: Readonly<Record<string, string>> = {
+  'infra/books/outside/booking.ts: await book(tx, journal, { event, item, lines: back, reverses })': `${outside}/treasury.test.ts`,
+  'infra/books/outside/booking.ts: await book(tx, journal, { event, item, lines: difference(before.lines, lines) })': `${outside}/treasury.test.ts`,
+  'infra/books/outside/booking.ts: else if (booked.has(item)) await reverse(tx, item, event)': `${outside}/treasury.test.ts`,
+  'infra/books/outside/lanes.ts: await book(tx, journal, {': `${outside}/lanes.test.ts`,
+  'infra/books/outside/lanes.ts: if (!(await withJournal(database, (tx) => bookLane(tx, reading)))) behind.push(reading)': `${outside}/lanes.test.ts`,
+  'infra/books/outside/names.ts: await bookMoves(': `${outside}/treasury.test.ts`,
+  'infra/books/outside/provider.ts: await bookFees(tx, await noteMoves(tx, some))': `${outside}/provider.test.ts`,
+  'infra/books/outside/treasury.ts: const waiting = await bookMoves(tx, { place: context.place, nowMs }, moves)': `${outside}/treasury.test.ts`,
+  'infra/books/read.ts: await bookLanes(context, lanes)': 'infra/books/read.test.ts',
+  'infra/books/read.ts: await bookTreasury(context, block)': 'infra/books/read.test.ts',
+  "infra/ops/restore/put-back.ts: if (settled.count === 1 && one.kind === 'giveback') await bookGiveback(tx, one)":
+    'infra/ops/restore/lane-posting.test.ts',
+  'infra/ops/restore/put-back.ts: if (stored.count === 1) await bookTransaction(tx, transaction)':
+    'infra/ops/restore/lane-posting.test.ts',
+  'services/chain-relayer/books/book.ts: book(tx, journal, {': `${relayer}/books/booked.test.ts`,
+  'services/chain-relayer/books/book.ts: return book(tx, journal, { event: kind, item: cause, lines: positionOfDone(operation) })': `${relayer}/givebacks/take-up.test.ts`,
+  'services/chain-relayer/operations/order.ts: await bookOperation(tx, operation)': `${relayer}/givebacks/take-up.test.ts`,
+  'services/chain-relayer/transactions/finalize.ts: await bookTransaction(tx, transaction, concluded, operations)': `${relayer}/books/booked.test.ts`,
   'infra/ops/correct.ts: const made = await drizzle(sql).transaction((tx) => reverse(tx, journal, { posting, reason }))':
     'infra/ops/correct.test.ts',
   "infra/ops/restore/posting.ts: await bookAs(tx, 'payments', row.id, [":
@@ -85,7 +105,7 @@ export const proofs: Readonly<Record<string, string>> = {
   'shared/ledger/journal.store.ts: await bookAll(tx, journal, event, new Map([[item, lines]]))': `${payments}/suspense.test.ts`,
   'shared/ledger/keeping.ts: await bookCorrected(keeping)': `${payouts}/tables.test.ts`,
   "shared/ledger/keeping.ts: const booked = rows.size === 0 ? 0 : await bookAll(tx, journal, 'opening', rows)": `${payouts}/tables.test.ts`,
-  'shared/ledger/keeping.ts: if (!isOpen) await openBooks(keeping)': `${payouts}/tables.test.ts`,
+  'shared/ledger/keeping.ts: if (!isOpen) await bookOpening(keeping)': `${payouts}/tables.test.ts`,
   "shared/ledger/keeping.ts: if (wanted) await bookAll(tx, journal, 'booked anew', new Map([[one.item, wanted]]))": `${payouts}/tables.test.ts`,
 }
 

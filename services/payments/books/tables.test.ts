@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { reverse } from '#shared/ledger/journal.store'
-import { type BookedTable, bookCorrected, openBooks } from '#shared/ledger/keeping'
+import { type BookedTable, bookCorrected, bookOpening } from '#shared/ledger/keeping'
 import { position } from '#shared/ledger/position'
 import { openLog } from '#shared/log'
 import { takeStep } from '../advance'
@@ -17,7 +17,7 @@ let fixture: Fixture
 const log = openLog('payments', 'silent')
 const opening = (tables: readonly BookedTable[] = bookedTables) => {
   const { database } = fixture
-  return openBooks({ database, journal, inbox, log, tables, rowsMax: 2 })
+  return bookOpening({ database, journal, inbox, log, tables, rowsMax: 2 })
 }
 
 /** Written as the version before wrote them: in its columns, and without a posting. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { reverse } from '#shared/ledger/journal.store'
-import { openBooks, startKeeping } from '#shared/ledger/keeping'
+import { bookOpening, startKeeping } from '#shared/ledger/keeping'
 import { position } from '#shared/ledger/position'
 import { openLog } from '#shared/log'
 import { waitUntil } from '#test/support/wait'
@@ -28,7 +28,7 @@ test('cash-outs of a database that is older than its journal are booked once', a
   const { database } = fixture
   const log = openLog('payouts', 'silent')
   const opening = () =>
-    openBooks({ database, journal, inbox, log, tables: bookedTables, rowsMax: 2 })
+    bookOpening({ database, journal, inbox, log, tables: bookedTables, rowsMax: 2 })
   await Promise.all([opening(), opening()])
   await opening()
   const lines = await database.read((db) => db.select().from(journal))
