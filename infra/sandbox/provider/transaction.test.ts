@@ -92,8 +92,7 @@ describe('the list of transactions has', () => {
 
   test('a chargeback, of which nothing else ever tells', async () => {
     const payment = await paid('CARDS')
-    await fixture.events('payment.capture')
-    const told = fixture.received.length
+    const told = (await fixture.book()).webhooks.length
     const path = `payments/${payment.payment_id}/chargeback`
     const whole = (await fixture.control(path)).json
     expect(whole).toMatchObject({
