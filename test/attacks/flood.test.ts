@@ -6,6 +6,7 @@ import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { SignatureCheck } from '#shared/messages/chain'
 import { QuoteCreate } from '#shared/messages/pricing'
+import { booksClose } from '../support/books'
 import { verifiedUser } from '../support/people'
 import { ownStack, quickChecks } from '../support/stack'
 
@@ -137,3 +138,5 @@ describe('an attacker with many addresses', () => {
     }
   }, 60_000)
 })
+
+test('in the end the books say where every unit is', () => booksClose(stack), 60_000)

@@ -4,6 +4,7 @@ import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
+import { booksClose } from '../support/books'
 import { ausdOf } from '../support/ledger'
 import { verifiedUser } from '../support/people'
 import { cashoutBody, entryIn, openCheckout } from '../support/requests'
@@ -188,3 +189,5 @@ describe('somebody whose card payment was refunded after its hold', () => {
     expect(await tries(person.draw(1_000_000n))).toBe('done')
   })
 })
+
+test('in the end the books say where every unit is', () => booksClose(stack), 60_000)

@@ -24,6 +24,7 @@ import { passwordVariable } from '#infra/nats/server-environment'
 import { chainOf } from '#shared/chain/client'
 import { pause } from '#shared/deadline'
 import { idFor } from '#shared/ids'
+import { booksClose } from '../support/books'
 import { ausdOf } from '../support/ledger'
 import { fund, verifiedUser } from '../support/people'
 import { cashoutBody, entryIn } from '../support/requests'
@@ -330,3 +331,5 @@ describe('with the rights of a service that was broken into', () => {
     await expect(asked).rejects.toThrow(/Permissions Violation for Publish|TIMEOUT/)
   })
 })
+
+test('in the end the books say where every unit is', () => booksClose(stack), 60_000)

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
+import { booksClose } from '../support/books'
 import { verifiedUser } from '../support/people'
 import { openCheckout } from '../support/requests'
 import { ownStack } from '../support/stack'
@@ -239,3 +240,5 @@ describe('two who act together', () => {
     await becomes(ending, { available: '0', lent: 'reverted', drawn: '10000000', ...asBefore })
   })
 })
+
+test('in the end the books say where every unit is', () => booksClose(stack), 60_000)

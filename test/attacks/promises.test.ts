@@ -11,6 +11,7 @@ import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
+import { booksClose } from '../support/books'
 import { ausdOf } from '../support/ledger'
 import { fund, verifiedUser } from '../support/people'
 import { cashoutBody, entryIn } from '../support/requests'
@@ -223,3 +224,15 @@ describe('somebody wants more rupiah than there are', () => {
     expect(payouts!.filter(({ status }) => status === 'FAILED')).toEqual([])
   }, 60_000)
 })
+
+test(
+  'in the end the books say where every unit is, and name what was carried away here',
+  () =>
+    booksClose(
+      stack,
+      /^treasury_moved .* out of \d+, 0x0*dead, .* booked are 0$/,
+      // The sandbox was told of another balance.
+      /^account_side capital \d+ IDR/,
+    ),
+  60_000,
+)

@@ -3,6 +3,7 @@ import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
+import { booksClose } from '../support/books'
 import { verifiedUser } from '../support/people'
 import { cashoutBody, entryIn, openCheckout } from '../support/requests'
 import { ownStack } from '../support/stack'
@@ -270,3 +271,5 @@ describe('somebody takes the rate for more than one wallet may', () => {
     expect(said(await person.post('/cashouts', large))).toBe(whole)
   })
 })
+
+test('in the end the books say where every unit is', () => booksClose(stack), 60_000)

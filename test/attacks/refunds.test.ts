@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, test } from 'bun:test'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
+import { booksClose } from '../support/books'
 import { verifiedUser } from '../support/people'
 import { entryIn, openCheckout } from '../support/requests'
 import { ownStack } from '../support/stack'
@@ -164,3 +165,5 @@ describe('JetStream loses a refund that the gateway had answered with `recorded`
     await becomes(ending, { frozen: true, drawn: '10000000' }, 20_000)
   })
 })
+
+test('in the end the books say where every unit is', () => booksClose(stack), 60_000)

@@ -9,6 +9,7 @@ import { type Person, personOf } from '#infra/demo/person'
 import type { ProcessName, Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { streams as plans } from '#infra/nats/topology'
+import { booksClose } from '../support/books'
 import { newUser, verifiedUser } from '../support/people'
 import { cashoutBody, openCheckout } from '../support/requests'
 import { ownStack, quickChecks } from '../support/stack'
@@ -367,3 +368,5 @@ describe('an attacker floods one stream', () => {
     await person.until('the order being followed', (me) => me.verified)
   }, 60_000)
 })
+
+test('in the end the books say where every unit is', () => booksClose(stack), 60_000)

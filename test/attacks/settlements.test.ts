@@ -3,6 +3,7 @@ import { createTestClient, http } from 'viem'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
+import { booksClose } from '../support/books'
 import { verifiedUser } from '../support/people'
 import { type Checkout, entryIn, openCheckout } from '../support/requests'
 import { ownStack } from '../support/stack'
@@ -179,3 +180,5 @@ describe('somebody pays a checkout and opens another before the debt is repaid',
     await becomes(() => books.close(), explained)
   })
 })
+
+test('in the end the books say where every unit is', () => booksClose(stack), 60_000)

@@ -4,6 +4,7 @@ import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
+import { booksClose } from '../support/books'
 import { ausdOf } from '../support/ledger'
 import { verifiedUser } from '../support/people'
 import { cashoutBody, entryIn, openCheckout } from '../support/requests'
@@ -177,3 +178,5 @@ describe('somebody whose identity is rejected', () => {
     await becomes(async () => (await person.me()).verified, false, 30_000)
   })
 })
+
+test('in the end the books say where every unit is', () => booksClose(stack), 60_000)

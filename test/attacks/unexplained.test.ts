@@ -9,6 +9,7 @@ import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { placeOf } from '#infra/ops/place'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { booksClose } from '../support/books'
 import { ausdOf, transfersOf } from '../support/ledger'
 import { newUser, verifiedUser } from '../support/people'
 import { cashoutBody, entryIn } from '../support/requests'
@@ -248,3 +249,5 @@ describe('security: who asks the treasury for AUSD that is not owed', () => {
     expect(await count()).toEqual(before)
   })
 })
+
+test('in the end the books say where every unit is', () => booksClose(stack), 60_000)

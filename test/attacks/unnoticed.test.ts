@@ -12,6 +12,7 @@ import { limitsOf as operations } from '../../services/chain-relayer/operations/
 import { limits as identities } from '../../services/gateway/identity/identity'
 import { limits as payments } from '../../services/payments/payment'
 import { limits as payouts } from '../../services/payouts/cashout'
+import { booksClose } from '../support/books'
 import { creditsOf } from '../support/ledger'
 import { verifiedUser } from '../support/people'
 import { cashoutBody, openCheckout } from '../support/requests'
@@ -234,3 +235,5 @@ describe('the key of an RPC endpoint', () => {
       ])
   }, 180_000)
 })
+
+test('in the end the books say where every unit is', () => booksClose(stack), 60_000)

@@ -5,6 +5,7 @@ import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import type { ServiceName } from '#shared/messages/topic'
+import { booksClose } from '../support/books'
 import { ausdOf, transfersOf } from '../support/ledger'
 import { newUser } from '../support/people'
 import { cashoutBody, entryIn } from '../support/requests'
@@ -100,3 +101,5 @@ describe('an unclear answer of the provider never causes a second transfer', () 
     expect(await ausdOf(stack, person.wallet)).toBe(hasMicro - takenMicro)
   })
 })
+
+test('in the end the books say where every unit is', () => booksClose(stack), 60_000)

@@ -4,6 +4,7 @@ import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import type { ServiceName } from '#shared/messages/topic'
+import { booksClose } from '../support/books'
 import { creditsOf } from '../support/ledger'
 import { newUser } from '../support/people'
 import { ownStack } from '../support/stack'
@@ -91,3 +92,5 @@ describe('kill -9 on the way from verdict to credit leaves exactly one credit', 
     await killing
   })
 })
+
+test('in the end the books say where every unit is', () => booksClose(stack), 60_000)

@@ -4,6 +4,7 @@ import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
+import { booksClose } from '../support/books'
 import { ausdOf, transfersOf } from '../support/ledger'
 import { newUser } from '../support/people'
 import { cashoutBody, entryIn } from '../support/requests'
@@ -92,3 +93,5 @@ describe('a transfer that somebody submits after its cash-out had failed', () =>
     90_000,
   )
 })
+
+test('in the end the books say where every unit is', () => booksClose(stack), 60_000)

@@ -50,7 +50,7 @@ const change: PutBack = {
     { ...promised('paid'), ...paid('paid') },
     { ...promised('other-sum'), ...paid('other-sum'), paid_minor: 1_700_000n },
   ],
-  paid: [{ id: 'late', facts: paid('late') }],
+  paid: ['late', 'refunded'].map((id) => ({ id, facts: paid(id) })),
   payouts: [cashout('a', 'paying'), cashout('b', 'returning'), cashout('c', 'failed')],
 }
 
@@ -58,9 +58,23 @@ const sorted = (lines: Position) =>
   lines.map(({ account, asset, amount }) => `${account} ${asset} ${amount}`).sort()
 
 test('once, whatever was booked of them before', async () => {
-  const late = Object.entries({ ...promised('late'), state: 'expired', reason: 'awaiting_rate' })
-  const values = late.map(([name, value]) => [name, typeof value === 'bigint' ? `${value}` : value])
-  await sql`insert into payments.payments ${sql(Object.fromEntries(values))}`
+  const store = async (row: object) => {
+    const words = Object.entries(row).map(([name, value]) => [
+      name,
+      typeof value === 'bigint' ? `${value}` : value,
+    ])
+    await sql`insert into payments.payments ${sql(Object.fromEntries(words))}`
+  }
+  await store({ ...promised('late'), state: 'expired', reason: 'awaiting_rate' })
+  // The service counted what went back of it, and never saw that it was credited.
+  await store({
+    ...{ ...promised('refunded'), ...paid('refunded') },
+    ...{ state: 'refunded', refunded_minor: 500_000n, live_micro: 0n },
+  })
+  // And it met money of a row that it did not have.
+  await sql`insert into payments.journal (posting, line, event, item, account, asset, amount)
+    values ('q', 0, 'money of no payment', 'py-paid', 'provider_id', 'IDR', 1641300),
+      ('q', 1, 'money of no payment', 'py-paid', 'suspense', 'IDR', -1641300)`
   await sql`insert into payments.journal (posting, line, event, item, account, asset, amount)
     values ('p', 0, 'late money came', 'late', 'provider_id', 'IDR', 1641300),
       ('p', 1, 'late money came', 'late', 'suspense', 'IDR', -1641300)`
@@ -76,10 +90,11 @@ test('once, whatever was booked of them before', async () => {
     ...(await db.select().from(payoutJournal)),
   ]
   const said = Map.groupBy(lines, ({ item }) => item)
-  expect(rows).toHaveLength(7)
+  expect(rows).toHaveLength(8)
   for (const [id, wanted] of rows)
     expect([id, sorted(position(said.get(id) ?? []))]).toEqual([id, sorted(wanted)])
-  expect(rows.filter(([, wanted]) => wanted.length > 0)).toHaveLength(5)
+  expect(rows.filter(([, wanted]) => wanted.length > 0)).toHaveLength(6)
+  expect(position(said.get('py-paid')!)).toEqual([])
   const events = new Set(lines.map(({ event }) => event))
-  expect([...events].sort()).toEqual(['late money came', 'put back'])
+  expect([...events].sort()).toEqual(['late money came', 'money of no payment', 'put back'])
 })

@@ -5,6 +5,7 @@ import { type Outside, outsideOf } from '#infra/demo/outside'
 import { natsAnswers } from '#infra/local/nats'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
+import { booksClose } from '../support/books'
 import { creditsOf } from '../support/ledger'
 import { verifiedUser } from '../support/people'
 import { openCheckout } from '../support/requests'
@@ -63,3 +64,5 @@ describe('exactly one credit comes out when, in the middle,', () => {
     90_000,
   )
 })
+
+test('in the end the books say where every unit is', () => booksClose(stack), 60_000)

@@ -7,6 +7,7 @@ import { waitUntil } from '#infra/local/wait'
 import { poolWords, type RpcFaults } from '#infra/sandbox/rpc-proxy/faults'
 import type { SendOutcome } from '#infra/sandbox/rpc-proxy/journal'
 import type { RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
+import { booksClose } from '../support/books'
 import { beginPaths, expectOnceEach, pathsCostMicro, pathsEnding } from '../support/money-paths'
 import { newUser, verifiedUser } from '../support/people'
 import { ownStack, quickChecks } from '../support/stack'
@@ -132,3 +133,5 @@ describe('one credit, one take, one return, one send and one drip come out when 
     )
   }, 180_000)
 })
+
+test('in the end the books say where every unit is', () => booksClose(stack), 60_000)

@@ -3,6 +3,7 @@ import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
+import { booksClose } from '../support/books'
 import { creditsOf } from '../support/ledger'
 import { verifiedUser } from '../support/people'
 import { openCheckout } from '../support/requests'
@@ -91,3 +92,5 @@ describe('the provider misbehaves while a checkout is opened', () => {
     },
   )
 })
+
+test('in the end the books say where every unit is', () => booksClose(stack), 60_000)

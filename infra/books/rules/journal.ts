@@ -105,7 +105,10 @@ export const journalRules: readonly Rule[] = [
     remedy: 'decide whose it is: give it back, or say with `reconcile explain` who decides by when',
     sql: () => `
       select item, asset, sum(amount) as amount,
-        format('%s belongs to nobody yet', -sum(amount)) as about
+        format('%s belongs to nobody yet', -sum(amount)) || coalesce((
+          select ', the provider has it under ' || string_agg(distinct m.reference, ', ')
+          from books.provider_moves m where m.product_id = booked.item
+            or (m.account, m.transaction_id) in (('ID', booked.item), ('MY', booked.item))), '') as about
       from booked where account = 'suspense' group by item, asset
       having sum(amount) < 0 or sum(amount) > 0 and not ${wentBack('booked.item')}`,
   },

@@ -20,28 +20,34 @@ type PaymentRow = {
   ausd_micro: string
   spread_bps: number
   paid_minor: string | null
+  /** What went back of it, which a row that was there may have counted already. */
+  refunded_minor: string
+  provider_payment_id: string | null
 }
 /** The columns of it. */
 export const paymentColumns = [
   ...['id', 'state', 'account', 'currency', 'fiat_minor', 'ausd_micro', 'spread_bps'],
-  'paid_minor',
+  ...['paid_minor', 'refunded_minor', 'provider_payment_id'],
 ]
 
-/** Books that a payment was paid and that its AUSD is promised; one that nobody paid is nothing. */
+/**
+ * Books that a payment was paid and that the AUSD of what is left of it is promised; one that nobody
+ * paid is nothing. Money that a service met meanwhile and found nobody's is its own by now.
+ */
 export async function bookPayments(tx: TransactionSql, rows: readonly PaymentRow[]): Promise<void> {
   for (const row of rows) {
     if (row.state !== 'paid') continue
     const { account, currency, spread_bps } = row
-    const [fiatMinor, paidMinor] = [
-      BigInt(row.fiat_minor),
-      BigInt(row.paid_minor ?? row.fiat_minor),
-    ]
-    const worthMicro = BigInt(row.ausd_micro)
+    const [fiatMinor, refundedMinor] = [BigInt(row.fiat_minor), BigInt(row.refunded_minor)]
+    const leftMinor = BigInt(row.paid_minor ?? row.fiat_minor) - refundedMinor
+    const exchangedMinor = refundedMinor < fiatMinor ? fiatMinor - refundedMinor : 0n
+    const worthMicro = (BigInt(row.ausd_micro) * exchangedMinor) / fiatMinor
     const keptMicro = keptFloor(worthMicro, spread_bps)
+    if (row.provider_payment_id) await bookAs(tx, 'payments', row.provider_payment_id, [])
     await bookAs(tx, 'payments', row.id, [
-      { account: providerOf[account], asset: currency, amount: paidMinor },
-      { account: 'exchange', asset: currency, amount: -fiatMinor },
-      { account: 'suspense', asset: currency, amount: fiatMinor - paidMinor },
+      { account: providerOf[account], asset: currency, amount: leftMinor },
+      { account: 'exchange', asset: currency, amount: -exchangedMinor },
+      { account: 'suspense', asset: currency, amount: exchangedMinor - leftMinor },
       { account: 'exchange', asset: 'AUSD', amount: worthMicro + keptMicro },
       { account: 'spread', asset: 'AUSD', amount: -keptMicro },
       { account: 'promises', asset: 'AUSD', amount: -worthMicro },
