@@ -202,6 +202,13 @@ describe('what does not agree is named, and closed when it is mended:', () => {
       `update books.balances set amount = amount - 1`,
       [['treasury_balance', 'treasury', 'AUSD', 1n]],
     ],
+    [
+      'a lane that sent what the relayer does not know',
+      `insert into books.balances (place, asset, amount, block, nonce, read_at)
+        values ('lane:0x01', 'MON', 5, 900, 3, now() - interval '11 minutes')`,
+      `update books.balances set read_at = now() where place = 'lane:0x01'`,
+      [['lane_read', 'lane:0x01', 'MON', 0n]],
+    ],
   ])('%s', async (_, plant, mend, expected) => {
     await run(plant)
     const [fromCheckpoint, whole] = [await found(), await found(true)]

@@ -15,7 +15,7 @@ const betweenMs = 1_000
 
 /**
  * Notes the coin of each lane as far as the relayer has booked what the lane spent, and books as
- * capital what there is more: nobody else puts coin there. Less stays a difference for a person.
+ * capital what there is more: nobody else puts coin there. What is less goes to suspense, for a person.
  */
 export async function bookLanes(
   { database }: BooksContext,
@@ -40,15 +40,15 @@ async function bookLane(tx: Tx, reading: LaneReading): Promise<boolean> {
   const spent = await spentBy(tx, lane, { from: before?.nonce ?? 0, to: nonce })
   if (spent === undefined) return false
   const putInWei = wei - (before?.amount ?? 0n) + spent
-  if (putInWei > 0n)
-    await book(tx, journal, {
-      event: 'coin put in',
-      item: place,
-      lines: position([
-        { account: 'lanes', asset: 'MON', amount: putInWei },
-        { account: 'capital', asset: 'MON', amount: -putInWei },
-      ]),
-    })
+  const isMore = putInWei > 0n
+  await book(tx, journal, {
+    event: isMore ? 'coin put in' : 'coin gone',
+    item: place,
+    lines: position([
+      { account: 'lanes', asset: 'MON', amount: putInWei },
+      { account: isMore ? 'capital' : 'suspense', asset: 'MON', amount: -putInWei },
+    ]),
+  })
   await noteBalance(tx, { place, asset: 'MON', amount: wei, block, nonce, readAt })
   return true
 }

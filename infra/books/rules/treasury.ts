@@ -58,6 +58,18 @@ export const treasuryRules: readonly Rule[] = [
       cross join lateral (select chain - journal - ahead as difference) d where difference <> 0`,
   },
   {
+    name: 'lane_read',
+    says: 'every lane has sent what the relayer knows of, and no more',
+    invariant: 6,
+    graceMs: chainGraceMs,
+    remedy: 'somebody else has its key: runbook, "lane is blocked"; or the relayer stands still',
+    sql: () => `
+      select l.place as item, l.asset, 0::numeric as amount,
+        format('the relayer has not booked what it sent after block %s', l.block) as about
+      from books.balances l join books.balances t on t.place = 'treasury'
+      where l.place like 'lane:%' and l.read_at < t.read_at - interval '10 minutes'`,
+  },
+  {
     name: 'provider_balance',
     says: 'the provider holds for us what is booked, but for what is on its way',
     invariant: 7,
