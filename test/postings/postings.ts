@@ -66,6 +66,8 @@ export const proofs: Readonly<Record<string, string>> = {
   'services/chain-relayer/transactions/finalize.ts: await bookTransaction(tx, transaction, concluded, operations)': `${relayer}/books/booked.test.ts`,
   'infra/ops/correct.ts: const made = await drizzle(sql).transaction((tx) => reverse(tx, journal, { posting, reason }))':
     'infra/ops/correct.test.ts',
+  "infra/ops/restore/posting.ts: if (row.provider_payment_id) await bookAs(tx, 'payments', row.provider_payment_id, [])":
+    'test/failures/put-back.test.ts',
   "infra/ops/restore/posting.ts: await bookAs(tx, 'payments', row.id, [":
     'test/failures/put-back.test.ts',
   "infra/ops/restore/posting.ts: await bookAs(tx, 'payouts', id, [taken, ...owed])":
