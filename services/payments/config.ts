@@ -85,7 +85,7 @@ export const fields = {
   TREASURY_READING_MAX_MS: durationMs({
     about:
       'how long the last reading of the treasury serves while no newer one can be had; after that ' +
-      'no top-up and no settlement is opened',
+      'no top-up is opened',
     fallback: '60000',
   }),
   SWEEP_AFTER_MS: durationMs({

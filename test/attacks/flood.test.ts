@@ -6,7 +6,7 @@ import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { SignatureCheck } from '#shared/messages/chain'
 import { QuoteCreate } from '#shared/messages/pricing'
-import { booksClose } from '../support/books'
+import { booksClose } from '../invariants/closing'
 import { verifiedUser } from '../support/people'
 import { ownStack, quickChecks } from '../support/stack'
 
