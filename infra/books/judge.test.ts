@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { explainBreak } from './explain'
 import { judge } from './judge'
+import { rules } from './rules/catalogue'
 import {
   type BooksDatabase,
   noteRead,
@@ -19,9 +20,12 @@ beforeAll(async () => {
 afterAll(() => database?.[Symbol.asyncDispose]())
 
 const run = (text: string) => database.admin.unsafe(text)
+/** The rules that found something in this suite. */
+const fired = new Set<string>()
 async function found(whole = false) {
   await noteRead(database.admin)
   const { breaks } = await judge(database.books, { whole })
+  for (const { rule } of breaks) fired.add(rule)
   return breaks.map(({ rule, item, asset, amount }) => [rule, item, asset, amount])
 }
 
@@ -109,6 +113,39 @@ describe('what does not agree is named, and closed when it is mended:', () => {
       move('credit', "'0xbb'"),
       unmove,
       [['ref_unknown', '0xaa:7', 'AUSD', 7n]],
+    ],
+    [
+      'a second credit under the ref of a payment',
+      `insert into books.chain_moves (tx_hash, log_index, block, moved_at, kind, key, wallet, ausd_micro)
+        select '0xaa', 7, 5000, now(), kind, key, wallet, ausd_micro from books.chain_moves
+        where key = (select key from books.names where item = 'pay_1')`,
+      unmove,
+      [
+        ['effect_twice', 'pay_1', 'AUSD', 200_000_000n],
+        ['payment_effect', 'pay_1', 'AUSD', 100_000_000n],
+        ['payment_chain', 'pay_1', 'AUSD', -100_000_000n],
+      ],
+    ],
+    [
+      'a posting for an item that is nowhere',
+      posting('by hand for nothing', 'nothing', 'treasury', 'AUSD', 5),
+      posting('reversed for nothing', 'nothing', 'treasury', 'AUSD', -5),
+      [['treasury_books', 'treasury', 'AUSD', -5n]],
+    ],
+    [
+      'money that belongs to nobody',
+      posting('by hand of nobody', 'nobody', 'suspense', 'IDR', -500),
+      posting('reversed of nobody', 'nobody', 'suspense', 'IDR', 500),
+      [['suspense', 'nobody', 'IDR', -500n]],
+    ],
+    [
+      'a payout of another sum than was ordered',
+      `update books.provider_moves set amount_minor = 32501 where transaction_id = 'txn_out_1'`,
+      `update books.provider_moves set amount_minor = 32500 where transaction_id = 'txn_out_1'`,
+      [
+        ['payout_ordered', 'out_1', 'IDR', 1n],
+        ['payout_provider', 'out_1', 'IDR', -1n],
+      ],
     ],
     [
       'a transfer to the treasury',
@@ -254,6 +291,10 @@ describe('what does not agree is named, and closed when it is mended:', () => {
     expect(await found()).toEqual([])
     await run('delete from books.balances')
   })
+})
+
+test('no rule is without a break that it finds', () => {
+  expect(rules.map(({ name }) => name).filter((name) => !fired.has(name))).toEqual([])
 })
 
 test('a break keeps its age while it stays, and a new one begins anew', async () => {
