@@ -178,6 +178,18 @@ describe('what does not agree is named, and closed when it is mended:', () => {
       [['provider_unknown', 'txn_x', 'IDR', 500n]],
     ],
     [
+      'what was put in at the provider, under words of its own',
+      listed('unknown', "'own-1'", '500'),
+      unlisted,
+      [['provider_unknown', 'txn_x', 'IDR', 500n]],
+    ],
+    [
+      'a movement of a payment in a word that we do not know',
+      listed('unknown', "'pay_1'", '500', 'pending'),
+      unlisted,
+      [['provider_unknown', 'pay_1', 'IDR', 500n]],
+    ],
+    [
       'a second payout of a cash-out, that may still be paid',
       listed('payout', "'out_1'", '32500', 'pending'),
       unlisted,
@@ -285,10 +297,15 @@ describe('what does not agree is named, and closed when it is mended:', () => {
     expect(await found()).toEqual([])
     await run(`insert into books.journal (posting, line, event, item, account, asset, amount)
       values ('began', 0, 'began', 'began', 'provider_id', 'IDR', 1000),
-        ('began', 1, 'began', 'began', 'capital', 'IDR', -1000)`)
+        ('began', 1, 'began', 'began', 'capital', 'IDR', -1000);
+      insert into books.checkpoints (source, read_to) values ('opening:ID', now())`)
     expect(await found()).toEqual([['provider_balance', 'provider_id', 'IDR', 5n]])
     await say(bookedMinor)
     expect(await found()).toEqual([])
+    await run(`insert into books.balances (place, asset, amount, read_at)
+        values ('provider_my', 'MYR', 3, now() + interval '1 hour');
+      insert into books.checkpoints (source, read_to) values ('opening:MY', now())`)
+    expect(await found()).toEqual([['provider_balance', 'provider_my', 'MYR', 3n]])
     await run('delete from books.balances')
   })
 })

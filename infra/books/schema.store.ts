@@ -77,6 +77,8 @@ export const providerMoves = schema.table(
     currency: text('currency'),
     /** In the smallest unit; null when the list does not say it exactly. */
     amountMinor: amountColumn('amount_minor'),
+    /** `in` or `out`; null when the list does not say. */
+    cashflow: text('cashflow'),
     /** What the provider kept for moving it, taxes included; null: it does not say. */
     feeMinor: amountColumn('fee_minor'),
     createdAt: at('created_at'),

@@ -12,6 +12,7 @@ import { pause } from '#shared/deadline'
 
 // AUSD that reached the treasury without a row of ours, as the job of the books found it. It belongs to
 // its sender: an operator asks for it to go back, and chain-relayer decides, pays once, and says so.
+// Or it is what we moved ourselves, there or at the provider: then it is capital.
 
 /** What became of a request; null: nobody asked. */
 type Request = {
@@ -111,25 +112,35 @@ const lineOf = (one: Unexplained): string => {
 
 const usage = `usage: bun run ops unexplained list
        bun run ops unexplained return <transaction>:<log> --reason <why> [--by <your name>]
-       bun run ops unexplained accept <transaction>:<log> --reason <why> [--by <your name>]
+       bun run ops unexplained accept <item> --reason <why> [--by <your name>]
 
 \`list\`: AUSD that came to the treasury and that nothing of ours names, with age, sender and sum.
 \`return\`: chain-relayer gives it back to its sender, once, if the final chain and its rows agree.
-\`accept\`: you put it in yourself, or took it out: from suspense it goes to capital.`
+\`accept\`: you put it in yourself, or took it out, so it is booked as capital: a transfer with the
+treasury, <transaction>:<log>, or a row of the provider's list, txn_…, as \`reconcile\` names them.`
+
+/** What a person said of one item, and why. */
+type Said = { item: string; askedBy: string; reason: string }
 
 /** The words after `return` or `accept`; undefined: told wrongly. */
-function givebackFrom(words: string[]): Giveback | undefined {
+function saidIn(words: string[]): Said | undefined {
   const options = { reason: { type: 'string' }, by: { type: 'string' } } as const
   const { values, positionals } = parseArgs({
     ...{ args: words, options },
     ...{ allowPositionals: true, strict: false },
   })
-  const named = /^(0x[0-9a-f]{64}):([0-9]{1,9})$/i.exec(positionals.join(' '))
+  const [item, ...more] = positionals
   const { reason, by = userInfo().username } = values
-  if (!named || typeof reason !== 'string' || typeof by !== 'string') return undefined
+  if (!item || more.length > 0 || typeof reason !== 'string' || typeof by !== 'string')
+    return undefined
   if (reason.trim() === '' || by.trim() === '') return undefined
-  const [, txHash, logIndex] = named
-  return { txHash: txHash!.toLowerCase(), logIndex: Number(logIndex), askedBy: by, reason }
+  return { item, askedBy: by, reason }
+}
+
+function givebackFrom({ item, askedBy, reason }: Said): Giveback | undefined {
+  const [, txHash, logIndex] = /^(0x[0-9a-f]{64}):([0-9]{1,9})$/i.exec(item) ?? []
+  if (!txHash) return undefined
+  return { txHash: txHash.toLowerCase(), logIndex: Number(logIndex), askedBy, reason }
 }
 
 const waitMs = 20_000
@@ -151,9 +162,8 @@ async function giveBack(sql: Sql, asked: Giveback, say: Say): Promise<number> {
 }
 
 /** Books it as capital; the same again changes nothing. */
-async function accept({ txHash, logIndex, reason, askedBy }: Giveback, say: Say): Promise<number> {
+async function accept({ item, reason, askedBy }: Said, say: Say): Promise<number> {
   await using books = openBooksOf(operatorPlace(), booksDatabaseUrl())
-  const item = `${txHash}:${logIndex}`
   await acceptAsCapital(books, item, `${reason} (${askedBy})`)
   say(`${item} is booked as capital`)
   return 0
@@ -161,8 +171,9 @@ async function accept({ txHash, logIndex, reason, askedBy }: Giveback, say: Say)
 
 /** 0: nothing needs a person; 1: something does; 2: told wrongly. */
 export async function run([verb = '', ...words]: string[], say: Say): Promise<number> {
-  const asked = verb === 'return' || verb === 'accept' ? givebackFrom(words) : undefined
-  if (asked && verb === 'accept') return accept(asked, say)
+  const said = verb === 'return' || verb === 'accept' ? saidIn(words) : undefined
+  if (said && verb === 'accept') return accept(said, say)
+  const asked = said && givebackFrom(said)
   if (asked) return withDatabase(operatorDatabaseUrl(), (sql) => giveBack(sql, asked, say))
   if (verb !== 'list' || words.length > 0) {
     say(usage)
@@ -174,6 +185,6 @@ export async function run([verb = '', ...words]: string[], say: Say): Promise<nu
 }
 
 export const unexplained: Verb = {
-  does: 'AUSD that came to the treasury unasked: list, return or accept it',
+  does: 'money that nothing of ours explains: list, return or accept it',
   run,
 }

@@ -49,9 +49,18 @@ test('a payout of more than there is is accepted, fails for that, and takes noth
   expect(await balance()).toEqual({ balance: before })
 })
 
-test('a control sets the balance, whatever moved before', async () => {
+test('a control tops the account up, or withdraws, until it holds so much: a row of the list', async () => {
   expect((await fixture.control('balance', { amount: 12_345 })).json.ID).toBe(12_345)
   expect(await balance()).toEqual({ balance: 12_345 })
+  await fixture.control('balance', { amount: 20_000 })
+  const { json } = await fixture.get('ID', '/transactions?types=TOPUP&types=WITHDRAWAL')
+  expect(json.data).toMatchObject([
+    { type: 'TOPUP', cashflow: 'MONEY_IN', amount: 7_655, status: 'SUCCESS' },
+    { type: 'WITHDRAWAL', cashflow: 'MONEY_OUT', currency: 'IDR', status: 'SUCCESS' },
+  ])
+  await fixture.control('balance', { amount: 20_000 })
+  const again = await fixture.get('ID', '/transactions?types=TOPUP&types=WITHDRAWAL')
+  expect(again.json.data).toHaveLength(2)
   expect((await fixture.control('balance', { amount: -1 })).status).toBe(400)
   expect((await fixture.control('balance', { account: 'SG', amount: 1 })).status).toBe(400)
 })

@@ -1,6 +1,7 @@
 import { type Account, currencyOf } from './account'
 import { majorFromMinor } from './amount'
 import type { Context } from './context'
+import { newId } from './ids'
 import type { Endpoint, ProviderAnswer, ProviderCall } from './provider/door'
 import { Problem } from './provider/problem'
 import { keptMinor } from './provider/transaction'
@@ -48,20 +49,21 @@ function movedMinor(context: Context, account: Account, byMs: number): bigint {
     if (counts(one) && one.status === 'SUCCESS') minor -= one.amountMinor
   for (const one of book.all('payouts'))
     if (counts(one) && !one.unfunded && !gone(one.status)) minor -= one.amountMinor
+  for (const one of book.all('ownMoves')) if (counts(one)) minor += one.amountMinor
   return minor
 }
 
 /** What an account holds now, or held at a moment, in minor units. */
 export function cashMinor(context: Context, account: Account, atMs = Infinity): bigint {
-  const configured = account === 'ID' ? context.config.floatIdrMinor : 0n
-  const float = context.book.get('floats', account)?.minor ?? configured
-  return float + movedMinor(context, account, atMs)
+  const floatMinor = account === 'ID' ? context.config.floatIdrMinor : 0n
+  return floatMinor + movedMinor(context, account, atMs)
 }
 
-/** From now on the account holds this much, whatever moved before. */
+/** Its owner tops the account up, or withdraws from it, until it holds this much. */
 export function setCash(context: Context, account: Account, minor: bigint): void {
-  context.book.save('floats', {
-    id: account,
-    minor: minor - movedMinor(context, account, Infinity),
-  })
+  const amountMinor = minor - cashMinor(context, account)
+  if (amountMinor === 0n) return
+  const createdAt = new Date().toISOString()
+  const id = newId('ownMove')
+  context.book.save('ownMoves', { id, account, amountMinor, createdAt, updatedAt: createdAt })
 }

@@ -2,8 +2,8 @@ import { type Journal, noJournal, openJournal, readJournal } from './journal'
 import type {
   Applicant,
   Chargeback,
-  Float,
   IdentityLink,
+  OwnMove,
   Payment,
   PaymentRequest,
   Payout,
@@ -20,7 +20,7 @@ export type Records = {
   refunds: Refund
   chargebacks: Chargeback
   payouts: Payout
-  floats: Float
+  ownMoves: OwnMove
   applicants: Applicant
   links: IdentityLink
   webhooks: Webhook
@@ -47,7 +47,7 @@ export function openBook(path: string | null): Book {
     refunds: new Map(),
     chargebacks: new Map(),
     payouts: new Map(),
-    floats: new Map(),
+    ownMoves: new Map(),
     applicants: new Map(),
     links: new Map(),
     webhooks: new Map(),

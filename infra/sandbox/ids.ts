@@ -7,6 +7,7 @@ const prefixes = {
   chargeback: 'cb-',
   payout: 'disb-',
   payoutV3: 'po-',
+  ownMove: 'own-',
   inquiry: 'inq_',
   personaEvent: 'evt_',
 } as const

@@ -130,8 +130,14 @@ export type Payout = {
   readonly updatedAt: string
 }
 
-/** What an account held before anything moved, in minor units; `id` is the account. */
-export type Float = { readonly id: Account; readonly minor: bigint }
+/** What the owner of an account put in, above 0, or took out, in minor units. */
+export type OwnMove = {
+  readonly id: string
+  readonly account: Account
+  readonly amountMinor: bigint
+  readonly createdAt: string
+  readonly updatedAt: string
+}
 
 /** A wallet as an identity provider knows it. `id` is `<provider>:<wallet>`. */
 export type Applicant = {

@@ -79,6 +79,7 @@ describe('a row of the list', () => {
       channel: 'ID_SHOPEEPAY',
       currency: 'IDR',
       amountMinor: 100_000n,
+      cashflow: 'in',
       feeMinor: 1_000n,
       created: new Date('2026-08-01T09:59:00Z'),
       updated: new Date('2026-08-01T10:01:00.250Z'),
@@ -97,6 +98,17 @@ describe('a row of the list', () => {
     [null, 'unknown'],
   ] as const)('of type %p is of type %s', async (word, type) => {
     expect((await rowOf({ type: word })).type).toBe(type)
+  })
+
+  test.each([
+    ['MONEY_IN', 'in'],
+    ['MONEY_OUT', 'out'],
+    ['money_out', null],
+    ['constructor', null],
+    [null, null],
+    [undefined, null],
+  ] as const)('of cashflow %p goes %p', async (word, cashflow) => {
+    expect((await rowOf({ cashflow: word })).cashflow).toBe(cashflow)
   })
 
   test.each([
@@ -154,7 +166,14 @@ describe('a row of the list', () => {
     const unknown = { type: 'unknown', status: 'unknown' } as const
     const nothing = {
       ...{ productId: null, paymentRequestId: null, reference: null, channel: null },
-      ...{ currency: null, amountMinor: null, feeMinor: null, created: null, updated: null },
+      ...{
+        currency: null,
+        amountMinor: null,
+        cashflow: null,
+        feeMinor: null,
+        created: null,
+        updated: null,
+      },
     }
     const bare: Listed = { transactionId: 'txn_1', ...unknown, ...nothing }
     replies = [page([{ id: 'txn_1' }])]

@@ -25,6 +25,8 @@ export type Listed = {
   readonly currency: string | null
   /** In the smallest unit; null when it is not exact, or of a currency we do not know. */
   readonly amountMinor: bigint | null
+  /** Whether it came into the account or left it; null when the list does not say. */
+  readonly cashflow: 'in' | 'out' | null
   /**
    * What the provider kept for moving it, taxes included, in the smallest unit of the currency; 0 when
    * it took back or gave up its fee; null when it does not say exactly, or not yet.
@@ -66,6 +68,10 @@ const statuses: ReadonlyMap<unknown, ListedStatus> = new Map([
   ['VOIDED', 'voided'],
   ['REVERSED', 'reversed'],
 ])
+const cashflows: ReadonlyMap<unknown, 'in' | 'out'> = new Map([
+  ['MONEY_IN', 'in'],
+  ['MONEY_OUT', 'out'],
+])
 
 /** One odd field must not hide all other rows: only what paging needs has to be of its form. */
 const anything = Type.Optional(Type.Unknown())
@@ -73,7 +79,7 @@ const WireRow = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 255 }),
   ...{ type: anything, status: anything, product_id: anything, reference_id: anything },
   ...{ channel_code: anything, currency: anything, amount: anything, product_data: anything },
-  ...{ fee: anything, created: anything, updated: anything },
+  ...{ cashflow: anything, fee: anything, created: anything, updated: anything },
 })
 const WirePage = Type.Object({ has_more: Type.Boolean(), data: Type.Array(WireRow) })
 
@@ -169,6 +175,7 @@ function listedFrom(wire: Static<typeof WireRow>): Listed {
     channel: textFrom(wire.channel_code),
     currency,
     amountMinor: minorFrom(wire.amount, currency),
+    cashflow: cashflows.get(wire.cashflow) ?? null,
     feeMinor: feeFrom(wire.fee, currency),
     created: dateFrom(wire.created),
     updated: dateFrom(wire.updated),

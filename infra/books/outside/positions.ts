@@ -47,6 +47,25 @@ export function booksOfMove(
 }
 
 /**
+ * What an owner of an account at the provider put in or took out there, once a person said so: nothing
+ * unless it took place. Undefined: the list does not say what it comes to.
+ */
+export function ownMoveOf(
+  move: Pick<ProviderMove, 'account' | 'currency' | 'status' | 'amountMinor' | 'cashflow'>,
+): Position | undefined {
+  const account = move.account as keyof typeof providerOf
+  const { currency } = countryBy('account', account)
+  const { amountMinor, cashflow } = move
+  if (move.status !== 'succeeded') return []
+  if (move.currency !== currency || amountMinor === null || cashflow === null) return undefined
+  const signed = cashflow === 'in' ? amountMinor : -amountMinor
+  return position([
+    { account: providerOf[account], asset: currency, amount: signed },
+    { account: 'capital', asset: currency, amount: -signed },
+  ])
+}
+
+/**
  * What the provider kept for a movement of money. Undefined while it does not say; nothing of another
  * currency than the account's.
  */

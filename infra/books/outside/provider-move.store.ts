@@ -1,4 +1,4 @@
-import { getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Tx } from '#shared/db/open'
 import { providerMoves } from '../schema.store'
 
@@ -34,4 +34,30 @@ export async function noteMoves(tx: Tx, rows: readonly NewProviderMove[]): Promi
         or excluded.changed_at is null or ${providerMoves.changedAt} <= excluded.changed_at)`,
     })
     .returning()
+}
+
+export const findProviderMove = async (
+  tx: Tx,
+  transactionIdOfIt: string,
+): Promise<ProviderMove | undefined> =>
+  (
+    await tx.select().from(providerMoves).where(eq(providerMoves.transactionId, transactionIdOfIt))
+  )[0]
+
+/** Whether a row of a service is of this movement, or a journal of a service has booked it. */
+export async function isOfAService(tx: Tx, move: ProviderMove): Promise<boolean> {
+  const { transactionId, productId, reference } = move
+  const ids = [transactionId, productId, reference, `chargeback:${transactionId}`]
+  const among = sql.join(
+    ids.filter((id) => id !== null).map((id) => sql`${id}`),
+    sql`, `,
+  )
+  const [found] = await tx.execute<{ of: string }>(sql`
+    select id as of from payments.payments where id in (${among}) or provider_payment_id in (${among})
+    union all select id from payouts.payouts where id in (${among}) or provider_payout_id in (${among})
+    union all select id from payments.refunds where id in (${among})
+    union all select item from payments.journal where item in (${among})
+    union all select item from payouts.journal where item in (${among})
+    limit 1`)
+  return found !== undefined
 }

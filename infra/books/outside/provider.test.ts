@@ -16,6 +16,7 @@ import {
 } from '#test/support/sandbox'
 import type { BooksContext } from '../context'
 import { type BooksFixture, openBooksFixture } from '../test-support'
+import { acceptAsCapital } from './accept'
 import { ownReference, readProvider } from './provider'
 import { floorMinor } from './provider-balance'
 import { insertPayment, journalOf } from './test-support'
@@ -194,6 +195,66 @@ describe('the fee of the provider', () => {
       { event: 'fee', item, reverses: true, lines: { fees: -5_550n, provider_id: 5_550n } },
     ])
     await sandbox.control('fees', { bps: 0 })
+  })
+})
+
+describe('a person may accept as capital', () => {
+  const accept = (item: string, reason = 'ours') => acceptAsCapital(fixture.copy(), item, reason)
+  const itemOf = async (type: string, reference: string) =>
+    (
+      await fixture.admin<{ id: string }[]>`
+        select transaction_id as id from books.provider_moves
+        where type = ${type} and reference like ${reference} order by changed_at desc`
+    )[0]!.id
+  const booked = (item: string) => journalOf(fixture.admin, [item])
+
+  test('what was put in at the provider, and what was taken out, once', async () => {
+    await sandbox.control('balance', { amount: 9_000_000 })
+    await read()
+    const cameIn = await itemOf('unknown', 'own-%')
+    await sandbox.control('balance', { amount: 8_999_000 })
+    await read()
+    const wentOut = await itemOf('unknown', 'own-%')
+    await Promise.all([accept(cameIn), accept(cameIn), accept(wentOut)])
+    await read()
+    expect(await booked(cameIn)).toHaveLength(1)
+    const event = 'accepted as capital: ours'
+    expect(await booked(wentOut)).toEqual([
+      { event, item: wentOut, reverses: false, lines: { provider_id: -1_000n, capital: 1_000n } },
+    ])
+  })
+
+  test('a payout of ours by hand; it is taken back when the money comes back', async () => {
+    const payout = await paidOut('1234567890', 'SUCCEEDED')
+    await read()
+    const item = await itemOf('payout', payout.reference_id)
+    await accept(item, 'rent')
+    await sandbox.control(`payouts/${payout.id}/reverse`)
+    await Promise.all([read(), read()])
+    const lines = { provider_id: -250_000n, capital: 250_000n }
+    expect(await booked(item)).toEqual([
+      { event: 'accepted as capital: rent', item, reverses: false, lines },
+      {
+        event: 'as the list has it now',
+        ...{ item, reverses: true, lines: { provider_id: 250_000n, capital: -250_000n } },
+      },
+    ])
+  })
+
+  test('only what was read, what took place, what is of no service, and with a reason', async () => {
+    await expect(accept('txn_nowhere')).rejects.toThrow('was read')
+    await expect(accept("txn_'")).rejects.toThrow('neither a transfer')
+    const failed = await paidOut('999999', 'FAILED')
+    await paid(id('g'))
+    await read()
+    const ours = await itemOf('payment', id('g'))
+    await expect(accept(ours, ' ')).rejects.toThrow('say why')
+    await insertPayment(fixture.admin, id('g'))
+    await expect(accept(ours)).rejects.toThrow('is explained')
+    const item = await itemOf('payout', failed.reference_id)
+    await expect(accept(item)).rejects.toThrow(
+      'has moved nothing that could be booked: it is failed',
+    )
   })
 })
 

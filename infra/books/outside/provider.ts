@@ -5,6 +5,7 @@ import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
 import { openProviderClient, type ProviderClient } from '#shared/provider/client'
 import { type Listed, listAllTransactions } from '#shared/provider/transactions'
 import type { BooksContext } from '../context'
+import { followAccepted } from './accept'
 import { noteBalance } from './balance.store'
 import { settle } from './booking'
 import { findCheckpoint, noteRead } from './checkpoint.store'
@@ -107,7 +108,9 @@ async function keep(
   for (let start = 0; start === 0 || start < rows.length; start += rowsMax) {
     const some = rows.slice(start, start + rowsMax).map((row) => moveOf(account, row, readAt))
     await withJournal(database, async (tx) => {
-      await bookFees(tx, await noteMoves(tx, some))
+      const moved = await noteMoves(tx, some)
+      await bookFees(tx, moved)
+      await followAccepted(tx, moved)
       if (start + rowsMax >= rows.length) await note(tx)
     })
   }
@@ -135,7 +138,13 @@ async function firstMs({ sql, clock }: BooksContext, account: ProviderAccount): 
 const moveOf = (account: ProviderAccount, row: Listed, readAt: Date) => ({
   ...{ account, transactionId: row.transactionId, type: row.type, status: row.status },
   ...{ productId: row.productId, currency: row.currency, amountMinor: row.amountMinor },
-  ...{ feeMinor: row.feeMinor, createdAt: row.created, changedAt: row.updated, readAt },
+  ...{
+    cashflow: row.cashflow,
+    feeMinor: row.feeMinor,
+    createdAt: row.created,
+    changedAt: row.updated,
+    readAt,
+  },
   reference: ownReference(row.reference),
 })
 

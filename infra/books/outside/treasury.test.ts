@@ -191,7 +191,7 @@ describe('a person may accept as capital', () => {
   test('only what was read, what nothing explains, and with a reason', async () => {
     const item = await transferIn(1n)
     await expect(accept(item, ' ')).rejects.toThrow('say why')
-    await expect(accept('0x12:1')).rejects.toThrow('expected <tx hash>:<log index>')
+    await expect(accept('0x12:1')).rejects.toThrow('neither a transfer')
     await expect(accept(`0x${'0'.repeat(64)}:1`)).rejects.toThrow('was read')
     const nonce = nonceOf('explained')
     await insertCashout(fixture.admin, 'explained', { authorizer: ana, nonce })

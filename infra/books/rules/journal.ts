@@ -1,21 +1,26 @@
 import { accountNames, chart, type Side } from '#shared/ledger/chart'
 import { moment } from '../span'
-import { atOnceMs, listGraceMs, type Rule, wentBack } from './rule'
+import { accountHasBegun, atOnceMs, listGraceMs, type Rule, wentBack } from './rule'
 
 /**
- * Accounts by the side of 0 that their balance is on; `exchange` and what is earned may be on both, and
- * so may money that belongs to nobody, of which each item is named.
+ * Accounts by the side of 0 that their balance is on; `exchange` and what is earned may be on both. So
+ * may money that belongs to nobody, of which each item is named, and capital: what users paid in is
+ * taken out at the provider, and AUSD put in for it.
  */
 const onSides = (...sides: Side[]) =>
   `(${accountNames
-    .filter((name) => sides.includes(chart[name].side) && name !== 'suspense')
+    .filter((name) => sides.includes(chart[name].side) && name !== 'suspense' && name !== 'capital')
     .map((name) => `'${name}'`)
     .join(', ')})`
 const above = onSides('owned', 'spent')
 const below = onSides('owed')
 
-/** Where the money is, of which what it began with must be booked before its balance means anything. */
-const begun = "('treasury', 'provider_id', 'provider_my', 'lanes')"
+/** Of where the money is, what it began with must be booked before a balance means anything. */
+const hasBegun = (account: string, asset: string) => `case
+  when ${account} in ('treasury', 'lanes') then exists (
+    select from standing c where c.account = 'capital' and c.asset = ${asset})
+  when ${account} in ('provider_id', 'provider_my') then ${accountHasBegun(account)}
+  else true end`
 
 /** Ids of rows: other items of these journals are of the provider, and no row stands for them. */
 const isPayment = "'^pay_[A-Za-z0-9_-]{22}$'"
@@ -60,8 +65,7 @@ export const journalRules: readonly Rule[] = [
       select account as item, asset, sum(amount) as amount,
         format('%s stands at %s', account, sum(amount)) as about
       from standing s where source <> 'chain'
-        and (account not in ${begun} or exists (
-          select from standing c where c.account = 'capital' and c.asset = s.asset and c.amount <> 0))
+        and ${hasBegun('account', 's.asset')}
       group by account, asset
       having (account in ${above} and sum(amount) < 0) or (account in ${below} and sum(amount) > 0)`,
   },

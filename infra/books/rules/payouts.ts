@@ -53,21 +53,23 @@ export const payoutRules: readonly Rule[] = [
     says: 'every row of the provider is of an item of ours, and in words we know',
     invariant: 5,
     graceMs: listGraceMs,
-    remedy: 'see it at the dashboard; give it back there, or book it',
+    remedy: 'see it at the dashboard; `unexplained accept` it if you moved it, else give it back',
     sql: () => `
       select transaction_id as item, coalesce(currency, '-') as asset,
         coalesce(amount_minor, 0) as amount,
-        format('the provider has a %s of %s under %s, %s, that is nothing of ours', type,
-          coalesce(amount_minor::text, 'an unclear sum'), coalesce(reference, 'no reference'),
-          status) as about
+        format('the provider has a %s of %s, money %s, under %s, %s, that is nothing of ours', type,
+          coalesce(amount_minor::text, 'an unclear sum'), coalesce(cashflow, 'in or out'),
+          coalesce(reference, 'no reference'), status) as about
       from stray_money s where status in ('pending', 'succeeded', 'unknown')
         and not exists (select from lines l where l.account in ('capital', 'suspense')
           and l.item in (s.transaction_id, s.product_id))
       union all
       select item, asset, coalesce(amount, 0), format('%s of %s: the provider says %s', transaction_id,
         coalesce(amount::text, 'an unclear sum'), status)
-      from money where status = 'unknown' or type = 'unknown'
-        or (amount is null and status in ('pending', 'succeeded'))`,
+      from money m where (status = 'unknown' or type = 'unknown'
+          or (amount is null and status in ('pending', 'succeeded')))
+        and (exists (select from payment_claims c where c.item = m.item)
+          or exists (select from payout_claims c where c.item = m.item))`,
   },
   {
     name: 'payout_chain',

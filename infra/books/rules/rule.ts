@@ -30,6 +30,9 @@ export const sureMs = 10_000
  */
 export const wentBack = (item: string) => `exists (select from moves g
   where g.item = ${item} and g.named = 'giveback' and g.moved_at > now() - interval '30 minutes')`
+/** What an account at the provider, `provider_id` say, held when the books began is booked: it may be 0. */
+export const accountHasBegun = (place: string) => `exists (select from books.checkpoints c
+  where c.source = 'opening:' || upper(substr(${place}, length('provider_') + 1)))`
 /** What is final on the chain is told to its service within seconds. */
 export const chainGraceMs = 2 * minuteMs
 /** The provider's list lags behind, and the services read it again and again themselves. */

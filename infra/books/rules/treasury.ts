@@ -1,4 +1,4 @@
-import { chainGraceMs, listGraceMs, type Rule, wentBack } from './rule'
+import { accountHasBegun, chainGraceMs, listGraceMs, type Rule, wentBack } from './rule'
 
 /** What both sides have, item by item: so much one of them is ahead of the other. */
 const ahead = (place: string) =>
@@ -88,7 +88,6 @@ export const treasuryRules: readonly Rule[] = [
           and m.signed >= 0 and changed_at > b.read_at - interval '5 minutes'), 0) as coming) s
       cross join lateral (select b.amount - journal - ahead as difference) d
       where b.place like 'provider%' and (difference > coming or difference < -leaving)
-        and exists (select from standing c where c.account = 'capital' and c.asset = b.asset
-          and c.amount <> 0)`,
+        and ${accountHasBegun('b.place')}`,
   },
 ]

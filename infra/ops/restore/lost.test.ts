@@ -82,7 +82,14 @@ const paid: World['listed'] = [
   {
     ...{ transactionId: 'txn-1', type: 'payment', status: 'succeeded', productId: 'py-1' },
     ...{ paymentRequestId: null, reference: `${id}_1f2e-1`, channel: null, currency: 'IDR' },
-    ...{ amountMinor: 50_000n, feeMinor: null, created: at, updated: at, account: 'ID' },
+    ...{
+      cashflow: null,
+      amountMinor: 50_000n,
+      feeMinor: null,
+      created: at,
+      updated: at,
+      account: 'ID',
+    },
   },
 ]
 const checkouts = new Map([[id, { account: 'ID', checkoutId: 'ps-1' }]])

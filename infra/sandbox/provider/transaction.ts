@@ -5,7 +5,7 @@ import type { ChannelType } from '../channels/channel'
 import { findChannel } from '../channels/channels'
 import type { Context } from '../context'
 import { type Fee, feeOf } from '../fee'
-import type { Chargeback, Payment, Payout, Refund, TransactionStatus } from '../records'
+import type { Chargeback, OwnMove, Payment, Payout, Refund, TransactionStatus } from '../records'
 
 /** The kinds of channel a row may name. */
 export const channelCategories = [
@@ -18,9 +18,9 @@ type ChannelCategory = (typeof channelCategories)[number]
 export type Transaction = {
   readonly id: string
   readonly account: Account
-  /** The id of what moved the money: a payment, a refund, a chargeback, a payout. */
+  /** The id of what moved the money, a payment or a payout say. */
   readonly productId: string
-  readonly type: 'PAYMENT' | 'REFUND' | 'CHARGEBACK' | 'DISBURSEMENT'
+  readonly type: 'PAYMENT' | 'REFUND' | 'CHARGEBACK' | 'DISBURSEMENT' | 'TOPUP' | 'WITHDRAWAL'
   readonly status: TransactionStatus
   readonly category: ChannelCategory
   readonly channelCode: string
@@ -69,6 +69,7 @@ function movedOf({ book }: Context, account: Account): Moved[] {
       .map((refund) => fromRefund(refund, referenceOf(refund))),
     ...book.all('chargebacks').filter(own).map(fromChargeback),
     ...book.all('payouts').filter(own).map(fromPayout),
+    ...book.all('ownMoves').filter(own).map(fromOwnMove),
   ]
 }
 
@@ -76,7 +77,7 @@ function movedOf({ book }: Context, account: Account): Moved[] {
 export function transactionBody(row: Transaction): Record<string, unknown> {
   const currency = currencyOf[row.account]
   const amount = majorFromMinor(row.amountMinor, currency)
-  const comesIn = row.type === 'PAYMENT'
+  const comesIn = row.type === 'PAYMENT' || row.type === 'TOPUP'
   const { feeMinor, taxMinor, status } = row.fee
   const kept = status === 'COMPLETED' ? feeMinor + taxMinor : 0n
   const settlesAt = new Date(Date.parse(row.createdAt) + dayMs).toISOString()
@@ -150,6 +151,16 @@ const fromPayout = (payout: Payout): Moved => ({
   referenceId: payout.referenceId,
   accountIdentifier: payout.accountNumber,
   amountMinor: payout.amountMinor,
+})
+
+const fromOwnMove = (move: OwnMove): Moved => ({
+  ...commonOf(move),
+  type: move.amountMinor > 0n ? 'TOPUP' : 'WITHDRAWAL',
+  status: 'SUCCESS',
+  category: 'BANK',
+  channelCode: 'BCA',
+  referenceId: move.id,
+  amountMinor: move.amountMinor > 0n ? move.amountMinor : -move.amountMinor,
 })
 
 /** The ids of products end in a UUID of their own; the row's id is made of it, so that it stays. */

@@ -1,0 +1,1 @@
+ALTER TABLE "books"."provider_moves" ADD COLUMN "cashflow" text;
