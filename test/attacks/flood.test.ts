@@ -9,6 +9,7 @@ import { QuoteCreate } from '#shared/messages/pricing'
 import { booksClose } from '../invariants/closing'
 import { verifiedUser } from '../support/people'
 import { ownStack, quickChecks } from '../support/stack'
+import { suspend } from '../support/wait'
 
 const publicWaitingMax = 20
 /** What the gateway waits for a dependency at most; then another waits in the place. */
@@ -62,7 +63,7 @@ describe('an attacker with many addresses', () => {
     let through = 0
     nc.subscribe(QuoteCreate.subject, { callback: () => void through++ })
     await nc.flush()
-    stack.process('pricing').kill('SIGSTOP')
+    await suspend(stack.process('pricing').pid())
     try {
       const startedAt = Date.now()
       const all = Promise.all(Array.from({ length: 8 * publicWaitingMax }, (_, n) => quoteOf(n)))
@@ -94,7 +95,7 @@ describe('an attacker with many addresses', () => {
     let through = 0
     nc.subscribe(SignatureCheck.subject, { callback: () => void through++ })
     await nc.flush()
-    stack.process('chain').kill('SIGSTOP')
+    await suspend(stack.process('chain').pid())
     try {
       const startedAt = Date.now()
       const all = Promise.all(

@@ -13,6 +13,7 @@ import { booksClose } from '../invariants/closing'
 import { newUser, verifiedUser } from '../support/people'
 import { cashoutBody, openCheckout } from '../support/requests'
 import { ownStack, quickChecks } from '../support/stack'
+import { suspend } from '../support/wait'
 
 let stack: Stack
 let person: Person
@@ -180,11 +181,11 @@ describe('something that the service stands on hangs', () => {
       where backend_type = 'client backend' and pid <> pg_backend_pid()`
     await sql.end()
     const pids = [...backends.map(({ pid }) => pid), stack.process('postgres').pid()]
-    for (const pid of pids) process.kill(pid, 'SIGSTOP')
+    await suspend(...pids)
     return () => pids.toReversed().map((pid) => process.kill(pid, 'SIGCONT'))
   }
   const hang = (name: ProcessName) => async () => {
-    stack.process(name).kill('SIGSTOP')
+    await suspend(stack.process(name).pid())
     return () => stack.process(name).kill('SIGCONT')
   }
   const allMoney = (['/topups', '/settlements', '/cashouts', '/sends'] as const).map(money)

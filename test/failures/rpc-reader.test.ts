@@ -12,6 +12,7 @@ import { verifiedUser } from '../support/people'
 import { openCheckout } from '../support/requests'
 import { ownStack, quickChecks } from '../support/stack'
 import { type Served, servesTruth, truthOf, verify } from '../support/verify'
+import { suspend } from '../support/wait'
 
 const lagMaxMs = 4_000
 const rebuildScript = 'services/indexer-reader/rebuild.ts'
@@ -83,7 +84,7 @@ describe('the gateway answers within 300 ms, without a history and with everythi
   })
 
   test('cannot go on', async () => {
-    reader().kill('SIGSTOP')
+    await suspend(reader().pid())
     try {
       await answersWithoutHistory()
     } finally {

@@ -1,1 +1,11 @@
-export { waitUntil } from '#infra/local/wait'
+import { readFileSync } from 'node:fs'
+import { waitUntil } from '#infra/local/wait'
+
+export { waitUntil }
+
+/** Stops processes as SIGSTOP does, and resolves when they have: on a busy machine some run on for a while. */
+export async function suspend(...pids: number[]): Promise<void> {
+  for (const pid of pids) process.kill(pid, 'SIGSTOP')
+  const hasStopped = (pid: number) => /\) T /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
+  await waitUntil('the processes having stopped', () => pids.every(hasStopped), 10_000, 2)
+}
