@@ -29,11 +29,17 @@ export async function cashoutBody(
 
 /** Waits until an entry of the activity list has one of these states, and answers it. */
 export const entryIn = (person: Person, id: string, ...statuses: string[]) =>
-  waitUntil(`${id} becoming ${statuses.join(' or ')}`, async () => {
-    const { items } = (await person.get('/me/activity')).body
-    const entry = items?.find((item: { id: string }) => item.id === id)
-    return statuses.includes(entry?.status) && entry
-  })
+  waitUntil(
+    `${id} becoming ${statuses.join(' or ')}`,
+    async () => await entryNow(person, id, ...statuses),
+  )
+
+/** The same, if it is in such a state now. */
+export async function entryNow(person: Person, id: string, ...statuses: string[]) {
+  const { items } = (await person.get('/me/activity')).body
+  const entry = items?.find((item: { id: string }) => item.id === id)
+  return statuses.includes(entry?.status) ? entry : undefined
+}
 
 export type Checkout = { paymentId: string; checkoutUrl: string; fiat: string; ausd: string }
 
