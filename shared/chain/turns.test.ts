@@ -32,9 +32,13 @@ describe('with a budget of 24 requests a second, of which 4 may be spent at once
   })
 
   test('each call of a batch is counted, and waits for the last of them', async () => {
-    const turns = openTurns(budgetOf(24), systemClock)
+    const time = { now: 0 }
+    const turns = openTurns(budgetOf(24), () => time.now)
     const six = Array.from({ length: 6 }, () => 'eth_getBlockByNumber')
-    expect(await turns.next(ask(six, { among: [best] }))).toEqual({ url: best, waited: true })
+    const batch = turns.next(ask(six, { among: [best] }))
+    // Two more than may be spent at once, of 24 a second.
+    time.now = 84
+    expect(await batch).toEqual({ url: best, waited: true })
     expect((await turns.next(ask('eth_call'))).url).toBe(second)
   })
 

@@ -176,6 +176,15 @@ describe('a provider that answers otherwise fails the step that says so:', () =>
           : text,
     ],
     [
+      'a balance for which the key has no permission',
+      'payments: account MY',
+      'the key has the permission Balance Read',
+      (text, { path }) =>
+        path === '/balance'
+          ? Response.json({ error_code: 'REQUEST_FORBIDDEN_ERROR', message: '' }, { status: 403 })
+          : text,
+    ],
+    [
       'a refund that is listed under its payment',
       'refunds: account ID',
       'the refund is in the list under its own id',

@@ -22,6 +22,12 @@ export const facts = {
     by: 'a payer: --interactive; of a virtual account the first live payment',
     takes: '10 minutes; a day',
   },
+  balance: {
+    run: true,
+    says: 'a key may read the balance, in the currency of its account, now and as it was',
+    by: 'anybody with a test key that has the permission Balance Read',
+    takes: 'seconds',
+  },
   'stray-429': {
     run: false,
     says: 'a 429 with calls left is over within about a second',

@@ -4,7 +4,7 @@ import { lookupSteps } from './lookup-steps'
 import type { PaymentBench } from './payment-bench'
 import { type PayoutBench, payoutSteps } from './payout-steps'
 import type { Suite } from './step'
-import { listSteps } from './transaction-steps'
+import { balanceSteps, listSteps } from './transaction-steps'
 
 const paymentsName = (account: string) => `payments: account ${account}`
 const refundsName = (account: string) => `refunds: account ${account}`
@@ -18,6 +18,7 @@ export const paymentSuites = (bench: PaymentBench): Suite[] => [
     steps: [
       ...checkoutSteps(bench),
       ...listSteps(bench),
+      ...balanceSteps(bench),
       ...chargeSteps(bench),
       ...lookupSteps(bench),
     ],

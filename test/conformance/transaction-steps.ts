@@ -1,5 +1,7 @@
 import { Type } from 'typebox'
+import { readCash } from '#infra/books/outside/provider-balance'
 import type { ProviderClient } from '#shared/provider/client'
+import { ProviderUnknown } from '#shared/provider/problem'
 import {
   type Listed,
   type ListedType,
@@ -69,6 +71,36 @@ export const listSteps = ({ client, wrongKey }: PaymentBench): Step[] => [
     },
   },
 ]
+
+/** What an account holds: cash-outs are accepted by it, and the books begin with what it was. */
+export const balanceSteps = ({ client, wrongKey }: PaymentBench): Step[] => [
+  {
+    name: 'the key has the permission Balance Read, and is told what the account holds',
+    expected: 'confirmed',
+    fact: 'balance',
+    see: () => told(() => readCash(client)),
+  },
+  {
+    name: 'what it held an hour ago is told as well',
+    expected: 'confirmed',
+    fact: 'balance',
+    see: () => told(() => readCash(client, new Date(Date.now() - 3_600_000))),
+  },
+  {
+    name: 'behind a wrong key the balance is unknown, not 0',
+    expected: 'ProviderUnknown',
+    see: () => faultOf(readCash(wrongKey)),
+  },
+]
+
+const told = (read: () => Promise<unknown>): Promise<string> =>
+  read().then(
+    () => 'confirmed',
+    (error) => {
+      if (error instanceof ProviderUnknown) return confirm(false, error.message)
+      throw error
+    },
+  )
 
 /** What an earlier step has paid; `seenAt` is when we knew of it, in unix milliseconds. */
 export type PaidHere = {
