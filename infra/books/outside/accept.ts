@@ -1,6 +1,6 @@
 import type { Tx } from '#shared/db/open'
 import type { BooksContext } from '../context'
-import { settle } from './booking'
+import { bookItems } from './booking'
 import { findMove, movesOfKeys } from './chain-move.store'
 import { acceptedEvent, withJournal } from './journal.store'
 import { namedAmong } from './name.store'
@@ -53,7 +53,7 @@ async function acceptTransfer(
     const books = booksOfMove(move, place.creditLine, known)
     if (books?.event !== 'accepted')
       throw new NotAcceptable(`${item} is explained: it is booked as ${books?.event ?? move.kind}`)
-    await settle(tx, [item], (_, { isAccepted }) =>
+    await bookItems(tx, [item], (_, { isAccepted }) =>
       isAccepted ? undefined : { event, lines: books.lines },
     )
   })
@@ -70,14 +70,14 @@ async function acceptOwnMove({ database }: Accepting, item: string, event: strin
       throw new NotAcceptable(
         `${item} has moved nothing that could be booked: it is ${move.status}`,
       )
-    await settle(tx, [item], (_, { isAccepted }) => (isAccepted ? undefined : { event, lines }))
+    await bookItems(tx, [item], (_, { isAccepted }) => (isAccepted ? undefined : { event, lines }))
   })
 }
 
 /** What was accepted is booked as the list has it now, or taken back when it did not take place. */
-export const followAccepted = (tx: Tx, moves: readonly ProviderMove[]): Promise<void> => {
+export const bookAccepted = (tx: Tx, moves: readonly ProviderMove[]): Promise<void> => {
   const byItem = new Map(moves.map((move) => [move.transactionId, move]))
-  return settle(tx, [...byItem.keys()], (item, { isAccepted }) => {
+  return bookItems(tx, [...byItem.keys()], (item, { isAccepted }) => {
     const lines = isAccepted ? ownMoveOf(byItem.get(item)!) : undefined
     return lines && { event: 'as the list has it now', lines }
   })

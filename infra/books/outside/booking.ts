@@ -12,7 +12,7 @@ export type Wanted = { readonly event: string; readonly lines: Position }
  * should come to nothing has its postings reversed one by one. Must run within `withJournal`: that is
  * why a second copy, or a repeat after a kill, books nothing twice.
  */
-export async function settle(
+export async function bookItems(
   tx: Tx,
   items: readonly string[],
   wantedOf: (item: string, booked: Booked) => Wanted | undefined,

@@ -5,9 +5,9 @@ import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
 import { openProviderClient, type ProviderClient } from '#shared/provider/client'
 import { type Listed, listAllTransactions } from '#shared/provider/transactions'
 import type { BooksContext } from '../context'
-import { followAccepted } from './accept'
+import { bookAccepted } from './accept'
 import { noteBalance } from './balance.store'
-import { settle } from './booking'
+import { bookItems } from './booking'
 import { findCheckpoint, noteRead } from './checkpoint.store'
 import { withJournal } from './journal.store'
 import { feeOf } from './positions'
@@ -78,7 +78,7 @@ async function beginning(context: BooksContext, client: ProviderClient): Promise
     const earlier = await findCheckpoint(tx, source)
     if (earlier) return earlier.readTo
     const item = `opening:${accountOf(account).place}`
-    await settle(tx, [item], (_, { lines: booked }) =>
+    await bookItems(tx, [item], (_, { lines: booked }) =>
       booked.length > 0 ? undefined : { event: 'opening balance', lines },
     )
     await noteRead(tx, source, at)
@@ -110,7 +110,7 @@ async function keep(
     await withJournal(database, async (tx) => {
       const moved = await noteMoves(tx, some)
       await bookFees(tx, moved)
-      await followAccepted(tx, moved)
+      await bookAccepted(tx, moved)
       if (start + rowsMax >= rows.length) await note(tx)
     })
   }
@@ -119,7 +119,7 @@ async function keep(
 /** What the provider kept: no service books it. */
 async function bookFees(tx: Tx, moves: readonly ProviderMove[]): Promise<void> {
   const byItem = new Map(moves.map((move) => [`${move.account}:${move.transactionId}`, move]))
-  await settle(tx, [...byItem.keys()], (item) => {
+  await bookItems(tx, [...byItem.keys()], (item) => {
     const lines = feeOf(byItem.get(item)!)
     return lines && { event: 'fee', lines }
   })

@@ -1,7 +1,7 @@
 import { refOf } from '#shared/chain/ref'
 import type { Tx } from '#shared/db/open'
 import type { BooksContext } from '../context'
-import { settle } from './booking'
+import { bookItems } from './booking'
 import { type ChainMove, type LogPlace, movesBehind } from './chain-move.store'
 import { findCheckpoint, noteBlock } from './checkpoint.store'
 import { withJournal } from './journal.store'
@@ -58,7 +58,7 @@ export async function bookMoves(
   )
   const byItem = new Map(moves.map((move) => [itemOf(move), move]))
   const isRipe = ({ movedAt }: ChainMove) => movedAt.getTime() + graceMs <= nowMs
-  await settle(tx, [...byItem.keys()], (item, { isAccepted }) => {
+  await bookItems(tx, [...byItem.keys()], (item, { isAccepted }) => {
     const move = byItem.get(item)!
     const isNamed = move.key !== null && named.has(move.key)
     const known = { isNamed, isAccepted, isRipe: isRipe(move) }
