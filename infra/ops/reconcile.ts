@@ -76,7 +76,7 @@ export function textOf(found: Reconciled, isProviderAsked: boolean): string {
       ...(one.reason ? [`      ${one.owner}: ${one.reason}`] : []),
       `      to do: ${ruleNamed(one.rule)?.remedy ?? 'the rule is no more: explain it'}`,
     ]),
-    breaks.length === 0 ? 'the books balance' : `${breaks.length} breaks are open`,
+    breaks.length === 0 ? 'the books balance' : `open breaks: ${breaks.length}`,
   ].join('\n')
 }
 

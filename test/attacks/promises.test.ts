@@ -232,7 +232,7 @@ test('what an operator put in and took out at the provider is named, and a word 
   const place = placeOf(stack.info)
   await using books = openBooksOf(place, inRoleOfBooks(stack.adminUrl))
   const own =
-    /^provider_unknown (txn_\S+) .*: the provider has a unknown of \d+, money (?:in|out), /
+    /^provider_unknown (txn_\S+) .*: the provider has a movement of \d+, money (?:in|out), /
   const items = await waitUntil('what was moved by hand', async () => {
     const breaks = await checkBooks(place, stack.adminUrl, { checksMax: 1, betweenMs: 0 })
     const named = breaks.flatMap((one) => own.exec(one)?.[1] ?? [])

@@ -57,7 +57,8 @@ export const payoutRules: readonly Rule[] = [
     sql: () => `
       select transaction_id as item, coalesce(currency, '-') as asset,
         coalesce(amount_minor, 0) as amount,
-        format('the provider has a %s of %s, money %s, under %s, %s, that is nothing of ours', type,
+        format('the provider has a %s of %s, money %s, under %s, %s, that is nothing of ours',
+          replace(type, 'unknown', 'movement'),
           coalesce(amount_minor::text, 'an unclear sum'), coalesce(cashflow, 'in or out'),
           coalesce(reference, 'no reference'), status) as about
       from stray_money s where status in ('pending', 'succeeded', 'unknown')
