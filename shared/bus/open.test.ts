@@ -1,8 +1,11 @@
 import { afterAll, expect, test } from 'bun:test'
+import { createSocket } from 'node:dgram'
+import { getServers, setServers } from 'node:dns'
 import { createConnection, createServer, type Socket } from 'node:net'
 import { openBus } from '#shared/bus/open'
 import { openLog } from '#shared/log'
 import { startScratchServer } from '#test/support/scratch-server'
+import { waitUntil } from '#test/support/wait'
 
 const server = await startScratchServer()
 afterAll(() => server[Symbol.asyncDispose]())
@@ -30,6 +33,44 @@ async function openSilentFor(connections: number) {
     },
   }
 }
+
+/** A name server that says of every name that it is 127.0.0.1. */
+async function openNameServer() {
+  const before = getServers()
+  const socket = createSocket('udp4')
+  socket.on('message', (asked, from) => {
+    const question = asked.subarray(12, asked.indexOf(0, 12) + 5)
+    const isForAddress = question.at(-3) === 1
+    const head = [...asked.subarray(0, 2), 0x81, 0x80, 0, 1, 0, isForAddress ? 1 : 0, 0, 0, 0, 0]
+    const answer = isForAddress ? [0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, 127, 0, 0, 1] : []
+    socket.send(Uint8Array.from([...head, ...question, ...answer]), from.port, from.address)
+  })
+  await new Promise<void>((bound) => socket.bind(0, '127.0.0.1', bound))
+  setServers([`127.0.0.1:${socket.address().port}`])
+  return {
+    [Symbol.dispose]: () => {
+      setServers(before)
+      socket.close()
+    },
+  }
+}
+
+test('a server that is gone is looked for by its name, which may have moved to another address', async () => {
+  using _names = await openNameServer()
+  const gone = await startScratchServer()
+  const url = `nats://localhost:${new URL(gone.url).port}`
+  const log = openLog('gateway', 'silent')
+  const as = { user: 'gateway', password: gone.passwords.gateway, name: 'gateway' }
+  await using bus = await openBus({ ...as, url, log, onFatal: () => {} })
+  const asked: unknown[] = []
+  void (async () => {
+    for await (const { type, data } of bus.nc.status())
+      if (type === 'reconnecting') asked.push(data)
+  })()
+  await gone[Symbol.asyncDispose]()
+  await waitUntil('a few attempts', () => asked.length > 3)
+  expect([...new Set(asked)]).toEqual([new URL(url).host])
+}, 15_000)
 
 test('a first connection on which nobody speaks is given up, and made anew', async () => {
   using door = await openSilentFor(1)

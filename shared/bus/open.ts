@@ -1,4 +1,4 @@
-import { connect, type JetStreamClient, type NatsConnection } from 'nats'
+import { connect, Events, type JetStreamClient, type NatsConnection } from 'nats'
 import { pause, within } from '#shared/deadline'
 import { type Log, openLogThrottled } from '#shared/log'
 
@@ -25,6 +25,7 @@ export type BusOptions = {
 export async function openBus(options: BusOptions): Promise<Bus> {
   const nc = await connectFirst(options)
   options.log.info({ server: nc.getServer() }, 'bus connected')
+  void tellOfBreaks(nc, options.log)
   let closing = false
   void nc.closed().then((error) => {
     if (closing) return
@@ -38,6 +39,14 @@ export async function openBus(options: BusOptions): Promise<Bus> {
       closing = true
       await nc.close()
     },
+  }
+}
+
+/** Whoever reads the log sees when the bus was away, and since when it is back. */
+async function tellOfBreaks(nc: NatsConnection, log: Log): Promise<void> {
+  for await (const { type } of nc.status()) {
+    if (type === Events.Disconnect) log.warn('bus lost')
+    if (type === Events.Reconnect) log.info({ server: nc.getServer() }, 'bus connected again')
   }
 }
 
@@ -59,6 +68,8 @@ async function connectFirst(options: BusOptions): Promise<NatsConnection> {
       name: options.name,
       inboxPrefix: `_INBOX_${options.name}`,
       maxReconnectAttempts: -1,
+      // By itself nats 2.29 asks for the address once: a server made anew elsewhere is never found.
+      resolve: false,
       reconnectTimeWait: 250,
       reconnectJitter: 250,
       pingInterval: 5_000,
