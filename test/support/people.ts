@@ -61,6 +61,6 @@ export async function verifiedUser(
 ): Promise<Person> {
   const person = await newUser(stack, has)
   await outsideOf(stack.info).identity(person.wallet, 'approved')
-  await person.until('verification', (me) => me.verified)
+  await person.until('verification', (me) => me.verified, 60_000)
   return person
 }
