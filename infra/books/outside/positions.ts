@@ -1,6 +1,8 @@
-import { providerOf } from '#shared/ledger/chart'
-import { type Line, type Position, position } from '#shared/ledger/position'
+import { type AccountName, type Asset, providerOf } from '#shared/ledger/chart'
+import { type Position, position } from '#shared/ledger/position'
 import { countryBy } from '#shared/money/countries'
+import type { Fiat } from '#shared/money/money'
+import type { ProviderAccount } from '#shared/money/pair'
 import type { ChainMove } from './chain-move.store'
 import type { ProviderMove } from './provider-move.store'
 
@@ -18,11 +20,23 @@ export const itemOf = ({ txHash, logIndex }: Pick<ChainMove, 'txHash' | 'logInde
   `${txHash}:${logIndex}`
 
 /** Signed amounts of one asset on two accounts: what one has more, the other has less. */
-const pair = (account: Line['account'], other: Line['account'], ausdMicro: bigint): Position =>
+const pair = (asset: Asset, account: AccountName, other: AccountName, amount: bigint): Position =>
   position([
-    { account, asset: 'AUSD', amount: ausdMicro },
-    { account: other, asset: 'AUSD', amount: -ausdMicro },
+    { account, asset, amount },
+    { account: other, asset, amount: -amount },
   ])
+
+/** The account of the books that an account at the provider is, and the currency it is kept in. */
+export const accountOf = (account: ProviderAccount): { place: AccountName; asset: Fiat } => ({
+  place: providerOf[account],
+  asset: countryBy('account', account).currency,
+})
+
+/** What was there before the books began: it was put in by whoever runs this. */
+export function openingOf(account: ProviderAccount, minor: bigint): Position {
+  const { place, asset } = accountOf(account)
+  return pair(asset, place, 'capital', minor)
+}
 
 /**
  * What a move of the treasury comes to here: nothing when a service books it, and what went out
@@ -34,16 +48,21 @@ export function booksOfMove(
   { isNamed, isAccepted, isRipe }: Known,
 ): { event: string; lines: Position } | undefined {
   const { kind, wallet, ausdMicro } = move
-  if (kind === 'mint') return { event: 'mint', lines: pair('treasury', 'capital', ausdMicro) }
-  if (kind === 'burn') return { event: 'burn', lines: pair('treasury', 'capital', -ausdMicro) }
+  if (kind === 'mint')
+    return { event: 'mint', lines: pair('AUSD', 'treasury', 'capital', ausdMicro) }
+  if (kind === 'burn')
+    return { event: 'burn', lines: pair('AUSD', 'treasury', 'capital', -ausdMicro) }
   if (kind !== 'in' && kind !== 'out') return undefined
   const signed = kind === 'in' ? ausdMicro : -ausdMicro
   if (wallet === creditLine.toLowerCase())
-    return { event: 'pool of the credit line', lines: pair('treasury', 'credit_line', signed) }
+    return {
+      event: 'pool of the credit line',
+      lines: pair('AUSD', 'treasury', 'credit_line', signed),
+    }
   if (isNamed) return { event: 'explained', lines: [] }
-  if (isAccepted) return { event: 'accepted', lines: pair('treasury', 'capital', signed) }
+  if (isAccepted) return { event: 'accepted', lines: pair('AUSD', 'treasury', 'capital', signed) }
   if (kind === 'out' || !isRipe) return undefined
-  return { event: 'unexplained', lines: pair('treasury', 'suspense', signed) }
+  return { event: 'unexplained', lines: pair('AUSD', 'treasury', 'suspense', signed) }
 }
 
 /**
@@ -53,16 +72,11 @@ export function booksOfMove(
 export function ownMoveOf(
   move: Pick<ProviderMove, 'account' | 'currency' | 'status' | 'amountMinor' | 'cashflow'>,
 ): Position | undefined {
-  const account = move.account as keyof typeof providerOf
-  const { currency } = countryBy('account', account)
+  const { place, asset } = accountOf(move.account as ProviderAccount)
   const { amountMinor, cashflow } = move
   if (move.status !== 'succeeded') return []
-  if (move.currency !== currency || amountMinor === null || cashflow === null) return undefined
-  const signed = cashflow === 'in' ? amountMinor : -amountMinor
-  return position([
-    { account: providerOf[account], asset: currency, amount: signed },
-    { account: 'capital', asset: currency, amount: -signed },
-  ])
+  if (move.currency !== asset || amountMinor === null || cashflow === null) return undefined
+  return pair(asset, place, 'capital', cashflow === 'in' ? amountMinor : -amountMinor)
 }
 
 /**
@@ -72,12 +86,7 @@ export function ownMoveOf(
 export function feeOf(
   move: Pick<ProviderMove, 'account' | 'currency' | 'feeMinor'>,
 ): Position | undefined {
-  const account = move.account as keyof typeof providerOf
-  const { currency } = countryBy('account', account)
+  const { place, asset } = accountOf(move.account as ProviderAccount)
   if (move.feeMinor === null) return undefined
-  if (move.currency !== currency) return []
-  return position([
-    { account: 'fees', asset: currency, amount: move.feeMinor },
-    { account: providerOf[account], asset: currency, amount: -move.feeMinor },
-  ])
+  return move.currency === asset ? pair(asset, 'fees', place, move.feeMinor) : []
 }

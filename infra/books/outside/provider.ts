@@ -10,8 +10,8 @@ import { noteBalance } from './balance.store'
 import { bookItems } from './booking'
 import { findCheckpoint, noteRead } from './checkpoint.store'
 import { withJournal } from './journal.store'
-import { feeOf } from './positions'
-import { accountOf, openingOf, readCash } from './provider-balance'
+import { accountOf, feeOf, openingOf } from './positions'
+import { readCash } from './provider-balance'
 import { noteMoves, type ProviderMove } from './provider-move.store'
 
 /** A row shows late: so much of what was read before is read again. */
