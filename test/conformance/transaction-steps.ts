@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { readCash } from '#infra/books/outside/provider-balance'
+import { readBalance } from '#shared/provider/balance'
 import type { ProviderClient } from '#shared/provider/client'
 import { ProviderUnknown } from '#shared/provider/problem'
 import {
@@ -78,18 +78,18 @@ export const balanceSteps = ({ client, wrongKey }: PaymentBench): Step[] => [
     name: 'the key has the permission Balance Read, and is told what the account holds',
     expected: 'confirmed',
     fact: 'balance',
-    see: () => told(() => readCash(client)),
+    see: () => told(() => readBalance(client)),
   },
   {
     name: 'what it held an hour ago is told as well',
     expected: 'confirmed',
     fact: 'balance',
-    see: () => told(() => readCash(client, new Date(Date.now() - 3_600_000))),
+    see: () => told(() => readBalance(client, { at: new Date(Date.now() - 3_600_000) })),
   },
   {
     name: 'behind a wrong key the balance is unknown, not 0',
     expected: 'ProviderUnknown',
-    see: () => faultOf(readCash(wrongKey)),
+    see: () => faultOf(readBalance(wrongKey)),
   },
 ]
 

@@ -8,6 +8,7 @@ import {
   test,
 } from 'bun:test'
 import { waitUntil } from '#infra/local/wait'
+import { floorMinor } from '#shared/provider/balance'
 import {
   openSandboxFixture,
   payoutBody,
@@ -18,7 +19,6 @@ import type { BooksContext } from '../context'
 import { type BooksFixture, openBooksFixture } from '../test-support'
 import { acceptAsCapital } from './accept'
 import { ownReference, readProvider } from './provider'
-import { floorMinor } from './provider-balance'
 import { insertPayment, journalOf } from './test-support'
 
 setDefaultTimeout(60_000)

@@ -2,6 +2,7 @@ import type { ProviderPlace } from '#infra/ops/restore/provider'
 import type { Tx } from '#shared/db/open'
 import { openLog } from '#shared/log'
 import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
+import { readBalance } from '#shared/provider/balance'
 import { openProviderClient, type ProviderClient } from '#shared/provider/client'
 import { type Listed, listAllTransactions } from '#shared/provider/transactions'
 import type { BooksContext } from '../context'
@@ -11,7 +12,6 @@ import { bookItems } from './booking'
 import { findCheckpoint, noteRead } from './checkpoint.store'
 import { withJournal } from './journal.store'
 import { accountOf, feeOf, openingOf } from './positions'
-import { readCash } from './provider-balance'
 import { noteMoves, type ProviderMove } from './provider-move.store'
 
 /** A row shows late: so much of what was read before is read again. */
@@ -55,7 +55,7 @@ async function readAccount(context: BooksContext, account: ProviderAccount): Pro
   if (isDeep) await database.transaction((tx) => noteRead(tx, sources[1], new Date(nowMs)))
   const balance = {
     ...accountOf(account),
-    amount: await readCash(client),
+    amount: await readBalance(client),
     block: null,
     nonce: null,
   }
@@ -73,7 +73,7 @@ async function beginning(context: BooksContext, client: ProviderClient): Promise
   const noted = await database.read((db) => findCheckpoint(db, source))
   if (noted) return noted.readTo
   const at = new Date(await firstMs(context, account))
-  const lines = openingOf(account, await readCash(client, at))
+  const lines = openingOf(account, await readBalance(client, { at }))
   return withJournal(database, async (tx) => {
     const earlier = await findCheckpoint(tx, source)
     if (earlier) return earlier.readTo

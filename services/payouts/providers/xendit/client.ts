@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import type { Log } from '#shared/log'
+import { readBalance } from '#shared/provider/balance'
 import { openProviderClient, type ProviderClient } from '#shared/provider/client'
 import { type ProviderRefusal, ProviderUnknown } from '#shared/provider/problem'
 import { listAllTransactions } from '#shared/provider/transactions'
@@ -9,9 +10,7 @@ import {
   bodyOf,
   channelsFrom,
   evidenceFrom,
-  rupiahFloor,
   statusFrom,
-  XenditBalance,
   XenditChannelList,
   XenditOrdered,
   XenditPayout,
@@ -78,16 +77,8 @@ export const xenditPayouts = (client: ProviderClient, api: PayoutApi = 'v2'): Pa
       updatedTo: new Date(Date.now() + 3_600_000),
     }),
   balance: async () => {
-    const query = new URLSearchParams({ account_type: 'CASH', currency: 'IDR' })
-    const answer = await client.get(`/balance?${query}`, {
-      schema: XenditBalance,
-      deadlineMs: 4_000,
-    })
-    if ('refused' in answer) throw refusedTo('show the balance', answer.refused)
-    const minor = rupiahFloor(answer.ok)
-    if (minor === undefined)
-      throw new ProviderUnknown('the provider did not say what the balance is')
-    return minor
+    const minor = await readBalance(client, { deadlineMs: 4_000 })
+    return minor > 0n ? minor : 0n
   },
   listChannels: async () => {
     const query = new URLSearchParams({ currency: 'IDR', channel_category: 'BANK' })

@@ -41,16 +41,6 @@ const XenditChannel = Type.Object({
   }),
 })
 
-/** `GET /balance`: a JSON number that may have decimals, in an account without any. */
-export const XenditBalance = Type.Object({ balance: ProviderNumber })
-
-/** Whole rupiah, rounded down: what is not whole is not there. Undefined for another form. */
-export function rupiahFloor({ balance }: Static<typeof XenditBalance>): bigint | undefined {
-  const [, minus, whole] = /^(-?)([0-9]{1,18})(?:\.[0-9]{1,18})?$/.exec(balance.decimal) ?? []
-  if (whole === undefined) return undefined
-  return minus ? 0n : BigInt(whole)
-}
-
 /** Payout lifecycle page, references of v2 and v3 and SDK together; the set is open. */
 const statuses: ReadonlyMap<string, PayoutStatus> = new Map([
   ['ACCEPTED', 'pending'],

@@ -1,29 +1,36 @@
 import { Type } from 'typebox'
+import { countryBy } from '#shared/money/countries'
 import { decimals, type Fiat } from '#shared/money/money'
 import { ProviderNumber } from '#shared/provider/amount'
 import type { ProviderClient } from '#shared/provider/client'
 import { ProviderUnknown } from '#shared/provider/problem'
-import { accountOf } from './positions'
 
+/** A JSON number that may have more decimals than its currency. */
 const Balance = Type.Object({ balance: ProviderNumber })
 
 /**
- * What an account at the provider holds that it may pay out, in the smallest unit; now, or at a moment.
- * Throws unless the provider says so.
+ * What the client's account holds that it may pay out, in the smallest unit; now, or at a moment.
+ * Throws unless the provider says so (key permission *Balance Read*).
  */
-export async function readCash(client: ProviderClient, at?: Date): Promise<bigint> {
-  const { asset } = accountOf(client.account)
+export async function readBalance(
+  client: ProviderClient,
+  { at, deadlineMs }: { at?: Date; deadlineMs?: number } = {},
+): Promise<bigint> {
+  const { currency } = countryBy('account', client.account)
   const query = new URLSearchParams({
-    ...{ account_type: 'CASH', currency: asset },
+    ...{ account_type: 'CASH', currency },
     ...(at && { at_timestamp: at.toISOString() }),
   })
-  const answer = await client.get(`/balance?${query}`, { schema: Balance })
+  const answer = await client.get(`/balance?${query}`, {
+    schema: Balance,
+    ...(deadlineMs !== undefined && { deadlineMs }),
+  })
   if ('refused' in answer) {
     const { refused: refusal } = answer
     const text = `the balance was refused: ${refusal.status} ${refusal.code}`
     throw new ProviderUnknown(text, { refusal })
   }
-  const minor = floorMinor(answer.ok.balance.decimal, asset)
+  const minor = floorMinor(answer.ok.balance.decimal, currency)
   if (minor === undefined) throw new ProviderUnknown('the provider did not say what the balance is')
   return minor
 }
