@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import { type Address, createWalletClient, http, publicActions } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { acceptAsCapital } from '#infra/books/outside/accept'
@@ -7,7 +6,6 @@ import { checkBooks, openBooksOf } from '#infra/books/reconcile'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person, Reply } from '#infra/demo/person'
 import { bid } from '#infra/local/fees'
-import { repositoryDir } from '#infra/local/folders'
 import { devKey } from '#infra/local/keys'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
@@ -18,7 +16,7 @@ import { booksClose } from '../invariants/closing'
 import { ausdOf } from '../support/ledger'
 import { fund, verifiedUser } from '../support/people'
 import { cashoutBody, entryIn } from '../support/requests'
-import { ownStack, quickChecks } from '../support/stack'
+import { operate, ownStack, quickChecks } from '../support/stack'
 
 let stack: Stack
 let outside: Outside
@@ -93,12 +91,8 @@ const short = {
 
 /** `bun run ops status --json` against this stack. */
 async function status() {
-  const child = Bun.spawn(
-    [process.execPath, join(repositoryDir, 'infra/ops/main.ts'), 'status', '--json'],
-    { env: { ...process.env, LOCAL_DIR: stack.dir }, stdout: 'pipe', stderr: 'inherit' },
-  )
-  const told = JSON.parse(await new Response(child.stdout).text()) as { needs: string[] }
-  return { ...told, code: await child.exited }
+  const { said, code } = await operate(stack, 'main.ts', 'status', '--json')
+  return { ...(JSON.parse(said) as { needs: string[] }), code }
 }
 
 describe('somebody wants more AUSD than there is', () => {
@@ -240,11 +234,7 @@ test('what an operator put in and took out at the provider is named, and a word 
   })
   for (const item of items) await acceptAsCapital(books, item, 'float of the payouts')
   const words = ['unexplained', 'accept', items[0]!, '--reason', 'float of the payouts']
-  const run = Bun.spawn([process.execPath, join(repositoryDir, 'infra/ops/main.ts'), ...words], {
-    env: { LOCAL_DIR: stack.dir, PATH: process.env.PATH ?? '' },
-    stdout: 'pipe',
-  })
-  expect(await new Response(run.stdout).text()).toBe(`${items[0]} is booked as capital\n`)
+  expect((await operate(stack, 'main.ts', ...words)).said).toBe(`${items[0]} is booked as capital`)
 }, 60_000)
 
 test(

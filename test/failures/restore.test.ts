@@ -156,7 +156,7 @@ async function expectAllBack(was: Before, hour: LostHour, native: bigint[]) {
     // The bus still knows the ids of outcomes told in the lost hour: repeats are told until one is new.
     const { txHash } = await waitUntil(
       `${paymentId} becoming ${state}`,
-      async () => await entryNow(person, paymentId, state),
+      () => entryNow(person, paymentId, state),
       75_000,
     )
     expect(await effectsOf(paymentId)).toEqual([txHash])

@@ -9,7 +9,6 @@ import { outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import { play } from '#infra/demo/play'
 import { bid } from '#infra/local/fees'
-import { repositoryDir } from '#infra/local/folders'
 import { devKey } from '#infra/local/keys'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
@@ -20,7 +19,7 @@ import { chainOf } from '#shared/chain/client'
 import { query } from '../support/database'
 import { fund, verifiedUser } from '../support/people'
 import { entryIn, openCheckout } from '../support/requests'
-import { ownStack, quickChecks } from '../support/stack'
+import { operate, ownStack, quickChecks } from '../support/stack'
 
 let stack: Stack
 let person: Person
@@ -47,15 +46,7 @@ const named = (words: RegExp) =>
 const agrees = (words: RegExp) =>
   waitUntil(`no ${words}`, async () => !words.test((await check()).join('\n')), 40_000)
 
-async function command(...words: string[]) {
-  const run = Bun.spawn([process.execPath, join(repositoryDir, 'infra/ops/main.ts'), ...words], {
-    env: { LOCAL_DIR: stack.dir, PATH: process.env.PATH ?? '' },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const said = await new Response(run.stdout).text()
-  return { code: await run.exited, said: said.trim() }
-}
+const command = (...words: string[]) => operate(stack, 'main.ts', ...words)
 
 test('the whole demo ends with the books closed', async () => {
   await play(stack.info)

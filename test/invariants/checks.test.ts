@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import { createWalletClient, type Hex, http, publicActions } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { checkBooks } from '#infra/books/reconcile'
 import type { Person } from '#infra/demo/person'
 import { laneKeys } from '#infra/local/environment'
 import { bid } from '#infra/local/fees'
-import { repositoryDir } from '#infra/local/folders'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { placeOf } from '#infra/ops/place'
@@ -18,7 +16,7 @@ import { query } from '../support/database'
 import { beginPaths, type Orders, pathsCostMicro, pathsEnding } from '../support/money-paths'
 import { verifiedUser } from '../support/people'
 import { openCheckout } from '../support/requests'
-import { ownStack } from '../support/stack'
+import { operate, ownStack } from '../support/stack'
 import { servesTruth } from '../support/verify'
 
 let stack: Stack
@@ -35,22 +33,8 @@ beforeAll(async () => {
 }, 90_000)
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
-/** Runs an operator's command against this stack, as an operator does. */
-async function command(script: string, ...args: string[]) {
-  const run = Bun.spawn([process.execPath, join(repositoryDir, 'infra/ops', script), ...args], {
-    env: { LOCAL_DIR: stack.dir, PATH: process.env.PATH ?? '' },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [said, complaint] = await Promise.all([
-    new Response(run.stdout).text(),
-    new Response(run.stderr).text(),
-  ])
-  return { code: await run.exited, said: said.trim(), complaint }
-}
-
-const record = () => command('record-check.ts', person.wallet)
-const books = () => command('main.ts', 'reconcile')
+const record = () => operate(stack, 'record-check.ts', person.wallet)
+const books = () => operate(stack, 'main.ts', 'reconcile')
 const hasty = { checksMax: 2, betweenMs: 50 }
 const check = () => checkBooks(placeOf(stack.info), stack.adminUrl, hasty)
 const changed = (text: string) => query(stack, text)

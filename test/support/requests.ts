@@ -29,10 +29,7 @@ export async function cashoutBody(
 
 /** Waits until an entry of the activity list has one of these states, and answers it. */
 export const entryIn = (person: Person, id: string, ...statuses: string[]) =>
-  waitUntil(
-    `${id} becoming ${statuses.join(' or ')}`,
-    async () => await entryNow(person, id, ...statuses),
-  )
+  waitUntil(`${id} becoming ${statuses.join(' or ')}`, () => entryNow(person, id, ...statuses))
 
 /** The same, if it is in such a state now. */
 export async function entryNow(person: Person, id: string, ...statuses: string[]) {

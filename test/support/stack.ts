@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { repositoryDir } from '#infra/local/folders'
 import { bootStack, type Stack, type StackOptions } from '#infra/local/stack'
 
 /** Sweepers that check sooner, so that a suite waits seconds where production waits half a minute. */
@@ -31,6 +32,19 @@ export async function ownStack(options: Partial<StackOptions> = {}): Promise<Sta
       else console.log(`kept ${dir}`)
     },
   })
+}
+
+/** Runs a command of `infra/ops` against a stack, as an operator does; what it said is trimmed. */
+export async function operate({ dir }: Stack, script: string, ...words: string[]) {
+  const run = Bun.spawn([process.execPath, join(repositoryDir, 'infra/ops', script), ...words], {
+    env: { LOCAL_DIR: dir, PATH: process.env.PATH ?? '' },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [said, complaint] = await Promise.all(
+    [run.stdout, run.stderr].map((stream) => new Response(stream).text()),
+  )
+  return { code: await run.exited, said: said!.trim(), complaint: complaint! }
 }
 
 let shared: Promise<Stack> | undefined
