@@ -110,6 +110,17 @@ async function transfersAtProvider(): Promise<Record<string, number>> {
 
 const nativeOf = ({ account: { address } }: Person) => readerOf(stack).getBalance({ address })
 
+/** An identity that nothing is awaited of. */
+const atRest = { state: 'verified', awaited: null, flag: true, drip: true, failure: null }
+const identityOf = async ({ wallet }: Person) => {
+  const [row] = await query(
+    stack,
+    `select state, sweep_at as awaited, flag_settled_at is not null as flag, drip_settled_at is not null as drip,
+      failure from gateway.identities where wallet = '${wallet}'`,
+  )
+  return row
+}
+
 /** How everything stood when Postgres was lost: chain and provider know it, and go on from there. */
 async function outsideNow(was: Before, hour: LostHour) {
   return {
@@ -172,10 +183,7 @@ async function expectAllBack(was: Before, hour: LostHour, native: bigint[]) {
   })
   expect(await Promise.all([was.budi, hour.dewi].map(nativeOf))).toEqual(native)
   for (const person of [was.budi, hour.dewi]) expect((await person.me()).verified).toBe(true)
-  const people = [was.budi, hour.dewi].map(({ wallet }) => `'${wallet}'`)
-  const settled = `select 1 from gateway.identities where state = 'verified' and drip_settled_at is not null
-    and flag_settled_at is not null and sweep_at is null and wallet in (${people})`
-  await becomes(async () => (await query(stack, settled)).length, 2, 60_000)
+  await becomes(() => Promise.all([was.budi, hour.dewi].map(identityOf)), [atRest, atRest], 60_000)
   expect((await was.ana.me()).drawn).toBe('0')
   expect((await was.citra.me()).drawn).toBe('0')
   await becomes(

@@ -140,6 +140,16 @@ export const findAwaited = (database: Database, now: Date, rowsMax: number) =>
       .limit(rowsMax),
   )
 
+/** The row as it is now, locked; undefined when it is awaited no more, or for another time. */
+export async function lockAwaited(tx: Tx, found: IdentityRow): Promise<IdentityRow | undefined> {
+  const [row] = await tx
+    .select()
+    .from(identities)
+    .where(eq(identities.wallet, found.wallet))
+    .for('update')
+  return row?.sweepAt && row.sweepAt.getTime() === found.sweepAt?.getTime() ? row : undefined
+}
+
 /** Counts a sweep and says when the next one is due; null: never. */
 export const postpone = (tx: Tx, wallet: `0x${string}`, sweepAt: Date | null) =>
   tx

@@ -20,11 +20,14 @@ let gateway: Awaited<ReturnType<typeof startGateway>>
 let relayer: Awaited<ReturnType<typeof answerAs>>
 /** What the chain says, per wallet; nothing is verified by default. */
 const onChain = new Map<string, { verified: boolean; native: string }>()
+/** What happens to a wallet while the relayer looks at the chain for it. */
+const meanwhile = new Map<string, () => Promise<unknown>>()
 
 beforeAll(async () => {
   backbone = await startBackbone()
   relayer = await answerAs(backbone, 'chain-relayer', [
     answering(ChainAccount, async ({ wallet }) => {
+      await meanwhile.get(wallet)?.()
       const { verified, native } = onChain.get(wallet) ?? { verified: false, native: '0' }
       return { ok: { ...account, wallet, verified, balance: { ausd: '0', native } } }
     }),
@@ -99,6 +102,10 @@ const settle = (wallet: `0x${string}`, revision: bigint) =>
     txHash: `0x${'11'.repeat(32)}`,
     blockNumber: '5',
   })
+/** The wallet had coin already. */
+const dripped = (wallet: `0x${string}`) => ({
+  ...{ operationId: 'op_2', cause: wallet, wallet, txHash: null, blockNumber: null },
+})
 
 describe('an identity', () => {
   test('that is approved is verified on the chain, then given native coin, once', async () => {
@@ -110,13 +117,7 @@ describe('an identity', () => {
     await settle(wallet, BigInt(at))
     await settle(wallet, BigInt(at))
     expect((await published(dripOrderId(wallet))).payload).toEqual({ wallet })
-    await relayer.tell(relaySettled('drip'), {
-      operationId: 'op_2',
-      cause: wallet,
-      wallet,
-      txHash: null,
-      blockNumber: null,
-    })
+    await relayer.tell(relaySettled('drip'), dripped(wallet))
     const row = await waitUntil('the drip', async () => {
       const seen = await identityOf(wallet)
       return seen?.dripSettledAt ? seen : undefined
@@ -227,5 +228,17 @@ describe('an order that stays quiet', () => {
     const row = await identityOf(wallet)
     expect(row?.sweepAt).toBeNull()
     expect(row?.dripSettledAt).not.toBeNull()
+  })
+  test('and is answered while a sweep asks the chain is awaited no more', async () => {
+    const { wallet, revision } = await approve(true)
+    await settle(wallet, revision)
+    await published(dripOrderId(wallet))
+    meanwhile.set(wallet, async () => {
+      await relayer.tell(relaySettled('drip'), dripped(wallet))
+      await waitUntil('the drip', async () => (await identityOf(wallet))?.dripSettledAt)
+    })
+    await sweepLater(minuteMs)
+    expect((await identityOf(wallet))?.sweepAt).toBeNull()
+    expect(await stored(dripRepeatId(wallet, revision, 1))).toBe(0)
   })
 })

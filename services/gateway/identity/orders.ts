@@ -13,6 +13,7 @@ import {
   findAwaited,
   findIdentity,
   type IdentityRow,
+  lockAwaited,
   orderDrip,
   postpone,
   settleDrip,
@@ -108,11 +109,14 @@ export async function sweepOnce(context: Context): Promise<void> {
   if (rows.length > 0) context.poke()
 }
 
-async function repeatOrder(context: Context, row: IdentityRow): Promise<void> {
-  const account = await context.ask(ChainAccount, { wallet: row.wallet })
+async function repeatOrder(context: Context, found: IdentityRow): Promise<void> {
+  const account = await context.ask(ChainAccount, { wallet: found.wallet })
   if ('refused' in account) return
-  const waitMs = Math.min(postponeMsMax, context.config.sweepAfterMs * 2 ** row.sweeps)
   await context.database.transaction(async (tx) => {
+    // The relayer may have answered while the chain was asked.
+    const row = await lockAwaited(tx, found)
+    if (!row) return
+    const waitMs = Math.min(postponeMsMax, context.config.sweepAfterMs * 2 ** row.sweeps)
     await postpone(tx, row.wallet, nextSweep(context, row, waitMs))
     if (row.flagSettledAt === null && row.revision !== null)
       await repeatFlag(tx, context, row, row.revision, account.ok.verified)
