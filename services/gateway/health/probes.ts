@@ -78,19 +78,25 @@ export type ServiceStats = {
   }[]
 }
 
-const gatherMs = 800
-const quietMs = 150
+/** Prometheus waits 10 s for all of it. */
+const gatherMs = 2_000
+/** Copies of a service answer together: once every service was heard, so much silence is the end. */
+const quietMs = 100
 
 /** Asks every copy of every service; whoever does not answer in time is missing from the list. */
 async function gatherStats({ nc }: Bus): Promise<ServiceStats[]> {
-  const replies = await nc.requestMany('$SRV.STATS', undefined, {
-    strategy: RequestStrategy.JitterTimer,
-    maxWait: gatherMs,
-    jitter: quietMs,
-  })
+  const asked = { strategy: RequestStrategy.Timer, maxWait: gatherMs }
+  const replies = (await nc.requestMany('$SRV.STATS', undefined, asked))[Symbol.asyncIterator]()
+  const silent = new Set<string>(others)
   const stats: ServiceStats[] = []
-  for await (const reply of replies) stats.push(reply.json<ServiceStats>())
-  return stats
+  for (;;) {
+    const patienceMs = silent.size === 0 ? quietMs : gatherMs
+    const reply = await within(replies.next(), patienceMs, 'the next').catch(() => undefined)
+    if (!reply || reply.done) return stats
+    const one = reply.value.json<ServiceStats>()
+    stats.push(one)
+    silent.delete(one.name)
+  }
 }
 
 /** Everything the routes of health ask for. */
