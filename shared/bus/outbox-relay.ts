@@ -3,10 +3,12 @@ import { publish } from '#shared/bus/publish'
 import type { Database } from '#shared/db/open'
 import { lease, markPublished, type OutboxTable } from '#shared/db/outbox.store'
 import type { Log } from '#shared/log'
-import { type Loop, startLoop } from '#shared/loop'
+import { idle, type Loop, startLoop } from '#shared/loop'
 
+/** What could not be sent is tried again so soon. */
+const againMs = 500
 /** A poke only saves the wait; the poll is what guarantees that every row is sent. */
-const pollMs = 500
+const pollMs = 3_000
 const rowsMax = 100
 
 /**
@@ -20,17 +22,19 @@ export function relayOutbox(options: {
   log: Log
 }): Loop {
   const { bus, database, outbox, log } = options
-  const sendSome = async (): Promise<boolean> => {
+  const sendSome = async (): Promise<number> => {
     const rows = await lease(database, outbox, rowsMax)
     const sent = await Promise.allSettled(rows.map((row) => publish(bus, row).then(() => row.id)))
     const ids = sent.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
     if (ids.length > 0) await markPublished(database, outbox, ids)
     const failed = sent.find((result) => result.status === 'rejected')
     if (failed) throw failed.reason
-    return rows.length === rowsMax
+    return rows.length
   }
   const work = async (signal: AbortSignal) => {
-    while ((await sendSome()) && !signal.aborted);
+    let sent = await sendSome()
+    while (sent === rowsMax && !signal.aborted) sent = await sendSome()
+    return sent === 0 ? idle : undefined
   }
-  return startLoop({ name: 'outbox', everyMs: pollMs, log, work })
+  return startLoop({ name: 'outbox', everyMs: againMs, idleMs: pollMs, log, work })
 }

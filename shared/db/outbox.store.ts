@@ -1,4 +1,4 @@
-import { and, asc, inArray, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, inArray, isNull, sql } from 'drizzle-orm'
 import { bigserial, index, jsonb, type PgSchema, text } from 'drizzle-orm/pg-core'
 import type { Static, TSchema } from 'typebox'
 import { at, fromNow } from '#shared/db/columns'
@@ -57,25 +57,25 @@ export const lease = (
   outbox: OutboxTable,
   rowsMax: number,
 ): Promise<OutboxRow[]> =>
-  database.transaction(async (tx) => {
-    const due = await tx
-      .select({ id: outbox.id })
-      .from(outbox)
-      .where(and(isNull(outbox.publishedAt), sql`coalesce(${outbox.leasedUntil}, 'epoch') < now()`))
-      .orderBy(asc(outbox.position))
-      .limit(rowsMax)
-      .for('update', { skipLocked: true })
-    if (due.length === 0) return []
-    const rows = await tx
+  database.run(async (db) => {
+    const due = db.$with('due').as(
+      db
+        .select({ id: sql<string>`${outbox.id}`.as('due_id') })
+        .from(outbox)
+        .where(
+          and(isNull(outbox.publishedAt), sql`coalesce(${outbox.leasedUntil}, 'epoch') < now()`),
+        )
+        .orderBy(asc(outbox.position))
+        .limit(rowsMax)
+        .for('update', { skipLocked: true }),
+    )
+    const rows = await db
+      .with(due)
       .update(outbox)
       .set({ leasedUntil: fromNow(leaseMs) })
-      .where(
-        inArray(
-          outbox.id,
-          due.map((row) => row.id),
-        ),
-      )
-      .returning()
+      .from(due)
+      .where(eq(outbox.id, due.id))
+      .returning(getTableColumns(outbox))
     return rows.sort((left, right) => left.position - right.position)
   })
 
