@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readLatest } from '#shared/provider/listing'
+import { readWindow } from '#shared/provider/listing'
 import { leaseDue, lockPayment } from './payment.store'
 import { recheckOnce } from './recheck'
 import { type Fixture, newWallet, openFixture, wallet } from './test-support'
@@ -92,7 +92,7 @@ describe('while the list of transactions is read', () => {
     ...{ listLatestEveryMs: 1, listLatestMs: 600_000 },
     ...{ listEveryMs: 1, listRecentMs: 1, listWholeEveryMs: 1, listWholeMs: 1 },
   }
-  const readList = () => readLatest(fixture.listing, settings, 'ID')
+  const readList = () => readWindow(fixture.listing, settings, { account: 'ID', window: 'latest' })
   /** Which of these a round would ask for by itself, so long after they were opened. */
   const asked = async (afterMs: number, ids: string[], listed: 'ID'[] = ['ID']) => {
     const now = new Date(fixture.context.clock() + afterMs)

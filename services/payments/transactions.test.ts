@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { readDue } from '#shared/provider/listing'
+import { readWindow } from '#shared/provider/listing'
 import { type Fixture, newWallet, openFixture, waitUntil } from './test-support'
 
 let fixture: Fixture
@@ -26,7 +26,7 @@ const settings = {
   ...{ listEveryMs: 1, listRecentMs: 60_000 },
   ...{ listWholeEveryMs: 86_400_000, listWholeMs: 86_400_000 },
 }
-const read = () => readDue(fixture.listing, settings, 'ID')
+const read = () => readWindow(fixture.listing, settings, { account: 'ID', window: 'recent' })
 
 describe('the list of transactions', () => {
   test('brings a payment nobody told of, once', async () => {

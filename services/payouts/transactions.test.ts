@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { listingAgeMs } from '#shared/db/listing.store'
-import { readDue } from '#shared/provider/listing'
+import { readWindow } from '#shared/provider/listing'
 import { waitUntil } from '#test/support/wait'
 import { listings } from './schema.store'
 import { type Detour, type Fixture, openFixture } from './test-support'
@@ -202,6 +202,10 @@ describe('the list is read on its own', () => {
     (await fixture.database.read((db) => db.select().from(listings))).find(
       (listing) => listing.window === window,
     )
+  const readDue = async (signal?: AbortSignal) => {
+    for (const window of ['recent', 'whole'] as const)
+      await readWindow(fixture.listing, settings, { account: 'ID', window }, signal)
+  }
   const reads = async (count: number): Promise<string[]> => {
     const froms: string[] = []
     const note: Detour = (call) => {
@@ -209,9 +213,7 @@ describe('the list is read on its own', () => {
       if (pathname === '/transactions') froms.push(searchParams.get('updated[gte]')!)
       return undefined
     }
-    await fixture.detoured(note, () =>
-      Promise.all(Array.from({ length: count }, () => readDue(fixture.listing, settings, 'ID'))),
-    )
+    await fixture.detoured(note, () => Promise.all(Array.from({ length: count }, () => readDue())))
     return froms.sort()
   }
   const ago = (time: string) => Math.round((Date.now() - Date.parse(time)) / hourMs)
@@ -228,7 +230,7 @@ describe('the list is read on its own', () => {
     await fixture.control('faults', { api: { forbidList: 1 } })
     const { readAt } = (await stateOf('recent'))!
     await waitUntil('five failures', async () => {
-      await readDue(fixture.listing, settings, 'ID')
+      await readDue()
       return (await stateOf('recent'))!.failures >= 5
     })
     expect((await stateOf('recent'))!.readAt).toEqual(readAt)
@@ -238,7 +240,7 @@ describe('the list is read on its own', () => {
     )
     await fixture.control('faults', {})
     await waitUntil('a reading', async () => {
-      await readDue(fixture.listing, settings, 'ID')
+      await readDue()
       return (await stateOf('recent'))!.failures === 0
     })
   })
@@ -252,7 +254,7 @@ describe('the list is read on its own', () => {
       if (call.url.includes('/transactions?')) stop.abort()
       return undefined
     }
-    await fixture.detoured(last, () => readDue(fixture.listing, settings, 'ID', stop.signal))
+    await fixture.detoured(last, () => readDue(stop.signal))
     const { dueAt, failures } = (await stateOf('recent'))!
     expect(dueAt.getTime()).toBeLessThanOrEqual(Date.now() + 20)
     expect(failures).toBe(0)

@@ -5,13 +5,15 @@ import {
   giveBackListing,
   type ListingKey,
   type ListingTable,
+  type ListingWindow,
   leaseListing,
+  listingWindows,
   noteFailed,
   noteWhole,
 } from '#shared/db/listing.store'
 import type { Database, Tx } from '#shared/db/open'
 import type { Log } from '#shared/log'
-import { startLoop } from '#shared/loop'
+import { idle, startLoop } from '#shared/loop'
 import type { ProviderAccount } from '#shared/money/pair'
 import { type Listed, lacksTransactionRead } from '#shared/provider/transactions'
 
@@ -65,26 +67,29 @@ const leaseMaxMs = 600_000
 /** After so many failed readings in a row, the log line is an alarm. */
 const failuresMax = 5
 
-/** Reads the list as often as configured, until disposed. `poke` is called after each round. */
+/** Reads the list as often as configured, until disposed. `poke` is called after each reading. */
 export const startReadingList = (
   listing: Listing,
   settings: ListingSettings,
   poke: () => void,
 ): AsyncDisposable => {
-  const start = (name: string, everyMs: number, read: typeof readDue) =>
-    startLoop({
-      name,
-      everyMs: Math.min(tickMaxMs, Math.max(200, everyMs / 5)),
-      log: listing.log,
-      work: async (signal) => {
-        for (const account of listing.accounts) await read(listing, settings, account, signal)
-        poke()
-      },
-    })
-  const loops = [start('list of transactions', settings.listEveryMs, readDue)]
-  // Apart, because a whole reading may take an hour.
-  if (settings.listLatestEveryMs)
-    loops.push(start('latest transactions', settings.listLatestEveryMs, readLatest))
+  // A loop for each window, because a whole reading may take an hour.
+  const loops = listingWindows.flatMap((window) => {
+    const everyMs = timesOf(settings, window)?.everyMs
+    if (everyMs === undefined) return []
+    const work = async (signal: AbortSignal) => {
+      const readings: Reading[] = []
+      for (const account of listing.accounts) {
+        const reading = await readWindow(listing, settings, { account, window }, signal)
+        if (reading !== 'not due') poke()
+        readings.push(reading)
+      }
+      return readings.every((one) => one === 'whole') ? idle : undefined
+    }
+    const tickMs = Math.min(tickMaxMs, Math.max(200, everyMs / 5))
+    const name = `${window} transactions`
+    return [startLoop({ name, everyMs: tickMs, idleMs: everyMs, log: listing.log, work })]
+  })
   return {
     [Symbol.asyncDispose]: async () => {
       await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()))
@@ -92,42 +97,39 @@ export const startReadingList = (
   }
 }
 
-/** Reads the last minutes of one account, if that is due. As `readDue`. */
-export async function readLatest(
-  listing: Listing,
-  { listLatestEveryMs: everyMs, listLatestMs: backMs }: ListingSettings,
-  account: ProviderAccount,
-  signal?: AbortSignal,
-): Promise<void> {
-  if (everyMs === undefined || backMs === undefined) return
-  await readWindow(listing, { account, window: 'latest' }, everyMs, backMs, signal)
+/** How often a window is read and how far back, in ms; undefined for one that is not read. */
+function timesOf(settings: ListingSettings, window: ListingWindow) {
+  const { listLatestEveryMs, listLatestMs } = settings
+  switch (window) {
+    case 'latest':
+      if (!listLatestEveryMs || !listLatestMs) return undefined
+      return { everyMs: listLatestEveryMs, backMs: listLatestMs }
+    case 'recent':
+      return { everyMs: settings.listEveryMs, backMs: settings.listRecentMs }
+    case 'whole':
+      return { everyMs: settings.listWholeEveryMs, backMs: settings.listWholeMs }
+  }
 }
 
-/** Reads what is due of one account. A reading that fails is logged and repeated. */
-export async function readDue(
+/** `not due`: or another copy reads it now. `failed`: not whole, and logged; it is repeated. */
+export type Reading = 'not due' | 'whole' | 'failed'
+
+/** Reads a window of the list of an account, if that is due. */
+export async function readWindow(
   listing: Listing,
   settings: ListingSettings,
-  account: ProviderAccount,
-  signal?: AbortSignal,
-): Promise<void> {
-  const { listEveryMs, listRecentMs, listWholeEveryMs, listWholeMs } = settings
-  await readWindow(listing, { account, window: 'recent' }, listEveryMs, listRecentMs, signal)
-  await readWindow(listing, { account, window: 'whole' }, listWholeEveryMs, listWholeMs, signal)
-}
-
-async function readWindow(
-  listing: Listing,
   key: ListingKey,
-  everyMs: number,
-  backMs: number,
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<Reading> {
+  const times = timesOf(settings, key.window)
+  if (!times) return 'not due'
+  const { everyMs, backMs } = times
   const { database, listings, clock, log } = listing
-  if (signal?.aborted) return
-  const oldest = await listing.oldest?.()
-  if (oldest === null) return
+  if (signal?.aborted) return 'not due'
   const lease = await leaseListing(database, listings, key, Math.min(everyMs, leaseMaxMs))
-  if (!lease) return
+  if (!lease) return 'not due'
+  const oldest = await listing.oldest?.()
+  if (oldest === null) return 'whole' // There is nothing in it.
   const { beganAt, readAt } = lease
   // The window begins before the last whole reading, however many failed since.
   const lastMs = Math.min(clock(), readAt?.getTime() ?? clock())
@@ -135,14 +137,19 @@ async function readWindow(
   try {
     await receiveListed(listing, key.account, new Date(from), signal)
     await noteWhole(database, listings, key, { beganAt, everyMs })
+    return 'whole'
   } catch (error) {
-    if (signal?.aborted) return void (await giveBackListing(database, listings, key))
+    if (signal?.aborted) {
+      await giveBackListing(database, listings, key)
+      return 'failed'
+    }
     const failures = await noteFailed(database, listings, key, everyMs)
     // What the last minutes show is asked for one by one meanwhile; the other readings fail as well.
     const alarm = key.window !== 'latest' && failures >= failuresMax
     const lacks = lacksTransactionRead(error) ? { permission: 'Transaction Read' } : {}
     const fields = { ...key, failures, err: error, alarm, ...lacks }
     log[alarm ? 'error' : 'warn'](fields, 'list of transactions could not be read whole')
+    return 'failed'
   }
 }
 
