@@ -7,7 +7,7 @@ import type { Context } from './context'
 import { nextCheck } from './decide'
 import { checkHold } from './hold'
 import { awaitsRate, isOnHold } from './payment'
-import { leaseDue, lockPayment, type PaymentRow, planCheck } from './payment.store'
+import { isAnyDue, leaseDue, lockPayment, type PaymentRow, planCheck } from './payment.store'
 import { noteRefusedLookUp } from './providers/look-up'
 import { fetchCheckout, receiveCharge, receiveCheckout, withRate } from './receive'
 import { recheckWallets } from './refunds/reversal'
@@ -56,13 +56,12 @@ export async function recheckOnce(
   checksMax: number,
   running?: Set<Promise<void>>,
 ): Promise<void> {
-  const { database, clock, poke } = context
+  const { poke } = context
   const room = running ? Math.max(beginMin, runningMax - running.size) : checksMax
   const rowsMax = Math.min(checksMax, room)
-  const now = new Date(clock())
-  const listed = await findListed(database, listings, 'latest', context.listedWithinMs)
-  const due = await database.transaction((tx) => leaseDue(tx, now, rowsMax, listed))
-  const checks = due.map((payment) => checkAndPlan(context, payment).then(poke))
+  const checks = (await takeDue(context, rowsMax)).map((payment) =>
+    checkAndPlan(context, payment).then(poke),
+  )
   if (!running) await Promise.all(checks)
   else
     for (const one of checks) {
@@ -70,6 +69,16 @@ export async function recheckOnce(
       void one.finally(() => running.delete(one))
     }
   if (await recheckWallets(context)) poke()
+}
+
+async function takeDue(
+  { database, clock, listedWithinMs }: Context,
+  rowsMax: number,
+): Promise<PaymentRow[]> {
+  const now = new Date(clock())
+  if (!(await database.read((db) => isAnyDue(db, now)))) return []
+  const listed = await findListed(database, listings, 'latest', listedWithinMs)
+  return database.transaction((tx) => leaseDue(tx, now, rowsMax, listed))
 }
 
 async function checkAndPlan(context: Context, payment: PaymentRow): Promise<void> {

@@ -212,28 +212,30 @@ export type DueCashout = Cashout & { readonly leasedAt: Date }
  * Takes the rows whose check is due and sets the time of the next one. Of several copies one gets a
  * row, and the check of a copy that dies is followed by the next.
  */
-export async function leaseDue(tx: Tx, rowsMax: number, waitMs: number): Promise<DueCashout[]> {
-  const due = await tx
-    .select({ id: cashouts.id })
-    .from(cashouts)
-    .where(lte(cashouts.nextCheckAt, sql`now()`))
-    .orderBy(asc(cashouts.nextCheckAt))
-    .limit(rowsMax)
-    .for('update', { skipLocked: true })
-  if (due.length === 0) return []
-  const ids = due.map((row) => row.id)
+export async function leaseDue(db: Db, rowsMax: number, waitMs: number): Promise<DueCashout[]> {
+  const due = db.$with('due').as(
+    db
+      .select({ id: sql<string>`${cashouts.id}`.as('due_id') })
+      .from(cashouts)
+      .where(lte(cashouts.nextCheckAt, sql`now()`))
+      .orderBy(asc(cashouts.nextCheckAt))
+      .limit(rowsMax)
+      .for('update', { skipLocked: true }),
+  )
   const { doublingsMax, maxMs, failedMaxMs } = checkWait
   const max = sql`case ${cashouts.state} when 'failed' then ${failedMaxMs}::float8
     else ${maxMs}::float8 end`
   const wait = sql`least(${waitMs} * power(2, least(${cashouts.checks}, ${doublingsMax})), ${max})`
   const leasedAt = sql`clock_timestamp()`.mapWith(cashouts.createdAt)
-  return tx
+  return db
+    .with(due)
     .update(cashouts)
     .set({
       nextCheckAt: fromNow(wait),
       checks: sql`${cashouts.checks} + 1`,
     })
-    .where(inArray(cashouts.id, ids))
+    .from(due)
+    .where(eq(cashouts.id, due.id))
     .returning({ ...getTableColumns(cashouts), leasedAt })
 }
 

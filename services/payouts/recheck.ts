@@ -18,7 +18,7 @@ export function startRechecking(context: Context, settings: { sweepEveryMs: numb
   const round = async (): Promise<boolean> => {
     const free = workingMax - working.size
     if (free === 0) return false
-    const due = await context.database.transaction((tx) => leaseDue(tx, free, context.sweepAfterMs))
+    const due = await context.database.run((db) => leaseDue(db, free, context.sweepAfterMs))
     for (const cashout of due) {
       const work = checkOrLog(context, cashout).finally(() => {
         working.delete(work)
