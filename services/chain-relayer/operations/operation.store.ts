@@ -164,6 +164,7 @@ export async function countRepeat(tx: Tx, id: string) {
   return ended
 }
 
+const isWaiting = eq(operations.state, 'waiting')
 const underWay = sql`('waiting', 'assigned')`
 /** The same table under another name: other operations of this wallet or cause. */
 const other = sql.raw('"chain_relayer"."operation" as "other"')
@@ -179,7 +180,7 @@ export async function findDue(db: Db, rowsMax: number): Promise<Operation[]> {
     .from(operations)
     .where(
       and(
-        eq(operations.state, 'waiting'),
+        isWaiting,
         sql`${operations.notBefore} <= now()`,
         sql`not (${operations.kind} = 'revoke' and exists (select 1 from ${other}
           where other.kind in ('credit', 'repay') and other.cause = ${operations.cause}
@@ -193,6 +194,10 @@ export async function findDue(db: Db, rowsMax: number): Promise<Operation[]> {
     .limit(rowsMax)
   return rows as Operation[]
 }
+
+/** Whether any operation waits, be it for its time or for another. */
+export const isAnyWaiting = async (db: Db): Promise<boolean> =>
+  (await db.select({ id: operations.id }).from(operations).where(isWaiting).limit(1)).length > 0
 
 const urgency = sql`case when ${inArray(operations.kind, [...racing])} then 0
   when ${operations.kind} = 'freeze' then 1 else 2 end`
