@@ -105,11 +105,11 @@ export const rememberGenesis = (db: Db, generation: number, genesisHash: string)
 
 /** Steps from the block before `first` to `last`; null if the cursor was moved by another reader. */
 export async function moveCursor(
-  tx: Tx,
+  db: Db,
   generation: number,
   step: { first: Span; last: Span; events: number; movedAt: Date },
 ): Promise<Cursor | null> {
-  const moved = await tx
+  const moved = await db
     .update(cursors)
     .set({
       blockNumber: step.last.to,

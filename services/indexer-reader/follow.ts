@@ -23,7 +23,7 @@ import { recheck } from './recheck'
 import { loadStandings, saveStandings } from './record.store'
 
 /** How soon a generation that `rebuild` asked for is noticed. */
-const noticeMs = 500
+const noticeMs = 2_000
 
 /**
  * Follows every live generation until disposed: the one that serves and, while it fills, its
@@ -82,11 +82,13 @@ const holePauseMs = 5_000
 async function follow(context: Context, generation: number, signal: AbortSignal): Promise<void> {
   const { database, log, pollMs } = context
   let ahead: Ahead | null = null
+  let known: Cursor | undefined
   const boundMemory = openMemoryBound()
   let impossible = 0
   while (!signal.aborted) {
     try {
-      const cursor = await cursorOf(database, generation)
+      const cursor = known ?? (await cursorOf(database, generation))
+      known = undefined
       if (!cursor) return
       const read: Promise<Batch> =
         ahead?.after === cursor.blockNumber ? ahead.batch : readNext(context, cursor)
@@ -102,7 +104,8 @@ async function follow(context: Context, generation: number, signal: AbortSignal)
       impossible = 0
       if (ahead !== null) continue
       // A chain with a new block at every poll always has something to write.
-      if (moved && !batch.fault) await recheck(context, moved, 'routine')
+      const changed = moved && !batch.fault && (await recheck(context, moved, 'routine'))
+      if (moved && !changed) known = moved
       await pause(pollMs, signal)
     } catch (error) {
       ahead = null
@@ -143,7 +146,7 @@ async function write(context: Context, generation: number, batch: Batch, caughtU
  * Events, standings and cursor move together, or not at all. Null if another reader of the same
  * generation was here first. Throws `Impossible` when the events do not follow from what is stored.
  */
-export function commitSpans(
+export async function commitSpans(
   database: Database,
   generation: number,
   spans: readonly Span[],
@@ -156,6 +159,13 @@ export function commitSpans(
     events: events.length,
     movedAt: new Date(at.nowMs),
   }
+  const serves = ({ state }: Cursor) => state === 'filling' && at.caughtUp
+  // Most blocks hold nothing of ours, and one statement is a transaction too.
+  if (events.length === 0) {
+    const moved = await database.run((db) => moveCursor(db, generation, step))
+    if (moved && serves(moved)) await database.transaction((tx) => promote(tx, generation))
+    return moved
+  }
   return database.transaction(async (tx) => {
     const moved = await moveCursor(tx, generation, step)
     if (!moved) return null
@@ -167,7 +177,7 @@ export function commitSpans(
     for (const standing of standings.values()) whole(standing)
     await saveStandings(tx, generation, standings)
     failpoint('indexer-reader:span-written')
-    if (moved.state === 'filling' && at.caughtUp) await promote(tx, generation)
+    if (serves(moved)) await promote(tx, generation)
     return moved
   })
 }
