@@ -2,8 +2,19 @@ import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { localVariables } from '#infra/compose/composition'
+import { devKey } from '#infra/local/keys'
 import { readConfig } from '#shared/config'
-import { durationMs, list, networksOrNone, oneOf, privateKey, url } from '#shared/config-fields'
+import {
+  durationMs,
+  list,
+  networksOrNone,
+  oneOf,
+  privateKey,
+  text,
+  url,
+} from '#shared/config-fields'
+import { isPublicSecret } from '#shared/public-secrets'
 
 const fields = {
   DATABASE_URL: url({ about: 'where the rows are' }),
@@ -44,6 +55,31 @@ describe('configuration', () => {
     expect(() =>
       readConfig('payments', fields, { ...good, LANE_KEY: '', LANE_KEY_FILE: '/nowhere' }),
     ).toThrow(/cannot be read/)
+  })
+
+  test.each([
+    [
+      'a password of the local stack',
+      'postgres://payments:local-only-payments@postgres:5432/postgres',
+    ],
+    ['a token of it', 'sbx:local-only'],
+    ['one of its keys among others', `0x${'1'.repeat(64)}, ${devKey('lane 1').toUpperCase()}`],
+    ['its key that opens account numbers', localVariables().BANK_DETAILS_KEYS!],
+  ])('security: refuses %s, unless it is told that nobody can reach it', (_, SECRET) => {
+    const secret = { SECRET: text({ about: 'a', secret: true }) }
+    expect(() => readConfig('x', secret, { SECRET })).toThrow(/SECRET is public/)
+    expect(() => readConfig('x', secret, { SECRET })).not.toThrow(SECRET)
+    expect(readConfig('x', secret, { SECRET, PUBLIC_SECRETS: 'allowed' })).toEqual({
+      secret: SECRET,
+    })
+  })
+
+  test('security: every secret of the local composition is known to be public', () => {
+    const secrets = Object.entries(localVariables()).filter(([name]) =>
+      /PASSWORD|TOKEN|SECRET|_KEYS?$/.test(name),
+    )
+    expect(secrets.filter(([, value]) => !isPublicSecret(value!))).toEqual([])
+    expect(secrets.length).toBeGreaterThan(20)
   })
 
   test('treats an empty variable as not set', () => {

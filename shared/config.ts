@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { isPublicSecret } from '#shared/public-secrets'
 
 /** One variable: how it is read, what stands in for it, and what a person needs to know of it. */
 export type Field<T> = {
@@ -29,7 +30,8 @@ export class Misconfigured extends Error {
 
 /**
  * Reads the environment whole and early. A value may stand in a file named by `<NAME>_FILE`, as
- * compose secrets do. Throws `Misconfigured` naming every fault; never prints a value.
+ * compose secrets do. Throws `Misconfigured` naming every fault; never prints a value. A secret that
+ * stands in the repository is a fault, unless PUBLIC_SECRETS=allowed, as in a stack on this machine.
  */
 export function readConfig<F extends Fields>(
   service: string,
@@ -42,6 +44,8 @@ export function readConfig<F extends Fields>(
     try {
       const raw = rawOf(name, env) ?? field.fallback
       if (raw === undefined) throw new Error(`is missing: ${field.about}`)
+      if (field.secret && isPublicSecret(raw) && env.PUBLIC_SECRETS !== 'allowed')
+        throw new Error('is public, it stands in the repository: make one of your own')
       config[camel(name)] = field.parse(raw, (other) => rawOf(other, env))
     } catch (fault) {
       faults.push(`${name} ${(fault as Error).message}`)

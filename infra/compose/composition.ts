@@ -8,6 +8,7 @@ export type Dependency = { condition: Condition; required?: boolean }
 /** What this repository uses of a service in a compose file; other keys are there, but unread. */
 export type Service = {
   image: string
+  pull_policy?: string
   build?: { context: string; dockerfile: string }
   profiles?: string[]
   user?: string
@@ -42,7 +43,43 @@ export const infraDir = join(import.meta.dir, '..')
 export const readComposition = (file: string): Composition =>
   Bun.YAML.parse(readFileSync(join(infraDir, file), 'utf8')) as Composition
 
-/** The variables of `.env`: the local profile. */
+/** What every deployment runs; and the same with what a stack on this machine has besides. */
+export const deployment = (): Composition => readComposition('compose.yaml')
+export const localStack = (): Composition =>
+  merged(deployment(), readComposition('compose/local.yaml'))
+
+/**
+ * Two files as compose takes them together (compose-spec, chapter "Merge"): what is named is merged
+ * by its name, lists follow each other but for commands, and any other value is the later one's.
+ */
+export function merged(first: Composition, second: Partial<Composition>): Composition {
+  const names = new Set([first, second].flatMap(({ services }) => Object.keys(services ?? {})))
+  const services = [...names].map((name) => {
+    const [under, over] = [first.services[name], second.services?.[name]]
+    return [name, over ? { ...under, ...mergedKeys(under, over) } : under!] as const
+  })
+  return {
+    ...first,
+    services: Object.fromEntries(services) as Composition['services'],
+    networks: { ...first.networks, ...second.networks },
+    volumes: { ...first.volumes, ...second.volumes },
+    secrets: { ...first.secrets, ...second.secrets },
+  }
+}
+
+function mergedKeys(under: Service | undefined, over: Service): Service {
+  const entries = Object.entries(over).map(([key, value]) => {
+    const before = under?.[key as keyof Service]
+    if (Array.isArray(value)) {
+      const replaces = !Array.isArray(before) || key === 'command' || key === 'entrypoint'
+      return [key, replaces ? value : [...before, ...value]]
+    }
+    return [key, value && typeof value === 'object' ? { ...(before as object), ...value } : value]
+  })
+  return Object.fromEntries(entries) as Service
+}
+
+/** The variables of `.env`: a stack on this machine. */
 export const localVariables = (): Variables =>
   readEnvFile(readFileSync(join(infraDir, '.env'), 'utf8'))
 

@@ -15,15 +15,18 @@ const row = (name: string, about: string, more: Partial<Row> = {}): Row => ({
 /** What compose.yaml itself takes from the env file; the processes do not read these. */
 export const composeVariables: readonly Row[] = [
   row('STACK', 'name of the deployment: its containers and volumes carry it'),
-  row('COMPOSE_PROFILES', 'testnet; then --profile may be left out', { fallback: '' }),
   row('IMAGE_TAG', 'tag of the image that is built', { fallback: 'local' }),
   row('GATEWAY_PORT', 'port of this machine that leads to the gateway', {
     type: 'integer',
     fallback: '3000',
   }),
-  row('SANDBOX_PORT', 'the same for the sandbox, local profile', {
+  row('SANDBOX_PORT', 'the same for the sandbox, with compose/local.yaml', {
     type: 'integer',
     fallback: '3100',
+  }),
+  row('CHAIN_PORT', 'the same for the chain, with compose/local.yaml', {
+    type: 'integer',
+    fallback: '8545',
   }),
   row('SECRETS_DIR', 'folder of the secrets, with compose/secrets.yaml', { fallback: '' }),
   row('POSTGRES_PASSWORD', 'password of the owner of all tables; letters and digits', {

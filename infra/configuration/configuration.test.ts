@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { readComposition } from '#infra/compose/composition'
+import { localStack } from '#infra/compose/composition'
 import { composeVariables } from './compose-variables'
 import { documents, examplePath, tablePath, variablesOf } from './documents'
 import { exampleOf } from './example'
@@ -30,7 +30,7 @@ describe('the generated documents', () => {
 
   test('every variable that compose takes is explained', () => {
     const known = new Set(rows.map(({ name }) => name))
-    const taken = variablesOf(readComposition('compose.yaml'), ['testnet', 'local', 'deploy'])
+    const taken = variablesOf(localStack(), ['deploy', 'tools'])
     expect(taken.filter((name) => !known.has(name))).toEqual([])
   })
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { activeServices, type Composition, readComposition } from '#infra/compose/composition'
+import { activeServices, type Composition, deployment } from '#infra/compose/composition'
 import { referencesIn } from '#infra/compose/interpolation'
 import { repositoryDir } from '#infra/local/folders'
 import { composeVariables } from './compose-variables'
@@ -24,7 +24,7 @@ export function variablesOf(composition: Composition, profiles: readonly string[
   const putIn = services.flatMap(({ image, ports }) =>
     [image, ...(ports ?? [])].flatMap(referencesIn),
   )
-  const own = ['COMPOSE_PROFILES', 'SECRETS_DIR']
+  const own = ['SECRETS_DIR']
   return [...new Set([...referencesIn(composition.name), ...own, ...putIn, ...handedOn])]
 }
 
@@ -32,7 +32,7 @@ export function variablesOf(composition: Composition, profiles: readonly string[
 export function documents(): { table: string; example: string } {
   const rows: Row[] = [...rowsOf(processes), ...composeVariables]
   rows.sort((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0))
-  const names = variablesOf(readComposition('compose.yaml'), ['testnet', 'deploy'])
+  const names = variablesOf(deployment(), ['deploy'])
   const proposals = { values: testnetValues, neverKept }
   return { table: tableOf(rows), example: exampleOf(sections(names), rows, proposals) }
 }

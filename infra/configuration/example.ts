@@ -2,7 +2,7 @@ import type { Row } from './rows'
 
 const head = `# A deployment on the test chain: copy to testnet.env, fill in, keep it from everybody else (chmod 0600).
 #
-#   docker compose --env-file testnet.env --profile testnet up -d --build
+#   docker compose --env-file testnet.env up -d --build
 #
 # A line that ends in = must be filled in. A line behind "# " shows a default; take the "# " away to
 # change it. No quotes, and nothing after a value. README.md says where each of them comes from.

@@ -6,7 +6,6 @@
  */
 export const testnetValues: ReadonlyMap<string, string> = new Map([
   ['STACK', 'testnet'],
-  ['COMPOSE_PROFILES', 'testnet'],
   ['IMAGE_TAG', 'testnet'],
   // QuickNode's, then the Monad Foundation's: docs.monad.xyz/developer-essentials/testnet.
   ['RPC_URLS', 'https://testnet-rpc.monad.xyz,https://rpc-testnet.monadinfra.com'],

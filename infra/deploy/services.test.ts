@@ -31,6 +31,7 @@ beforeAll(async () => {
   )
   const { RPC_URLS, LANE_KEYS, TREASURY_KEY } = fixture.env as Record<string, string>
   env = {
+    PUBLIC_SECRETS: 'allowed',
     ...{ RPC_URLS: RPC_URLS!, LANE_KEYS: LANE_KEYS!, TREASURY_KEY: TREASURY_KEY! },
     ...{ CHAIN_ID: '10143', GENESIS_HASH: genesisHash, AUSD_ADDRESS: ausd },
     ...{ CREDIT_LINE_ADDRESS: creditLine, DEPLOY_BLOCK: String(deployBlock) },

@@ -62,6 +62,8 @@ const databaseUrl = (places: Places, secrets: Secrets, role: DatabaseRole) =>
 /** What each process is told. A local stack sweeps sooner than production and allows a load test. */
 export function environments(places: Places, secrets: Secrets): Record<OwnProcess, Env> {
   const bus = (service: ProcessName): Env => ({
+    // The keys of the chain are public, and so may be what the user's environment sets.
+    PUBLIC_SECRETS: 'allowed',
     NATS_URL: places.natsUrl,
     NATS_PASSWORD: secrets.nats[service],
   })

@@ -2,26 +2,35 @@ import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Errors } from 'typebox/value'
-import { activeServices, readComposition, type Service } from '#infra/compose/composition'
+import {
+  activeServices,
+  deployment,
+  localStack,
+  localVariables,
+  readComposition,
+  type Service,
+} from '#infra/compose/composition'
 import { interpolate } from '#infra/compose/interpolation'
 import { repositoryDir } from '#infra/local/folders'
 import { processNames } from '#shared/messages/topic'
 import { composeFile } from './specification'
 
-const composition = readComposition('compose.yaml')
+const composition = localStack()
+const real = deployment()
 const overlay = readComposition('compose/secrets.yaml')
 const services = Object.entries(composition.services)
 const isOneShot = ({ restart }: Service) => restart === 'no'
 const { devDependencies: versions } = JSON.parse(
   readFileSync(join(repositoryDir, 'package.json'), 'utf8'),
 )
-const profiles = ['local', 'testnet'] as const
+const stacks = { 'a deployment': real, 'a stack on this machine': composition }
 /** Hands new volumes to their users, and can do nothing else. */
 const owner = 'volumes'
 
 describe('the compose files', () => {
   test.each([
-    ['compose.yaml', composition],
+    ['compose.yaml', real],
+    ['compose/local.yaml', readComposition('compose/local.yaml')],
     ['compose/secrets.yaml', overlay],
   ])('%s says nothing that the specification does not know', (_, file) => {
     expect([...Errors(composeFile, file)].map((fault) => JSON.stringify(fault))).toEqual([])
@@ -40,26 +49,55 @@ describe('the compose files', () => {
     expect(composition.services[name]!.image).toBe(image)
   })
 
-  test.each(services)('%s has a pinned image', (_, { image, build }) => {
-    if (build) expect(interpolate(image, {})).toBe('ausd-credit-backend:local')
+  test.each(services)('%s has a pinned image, or ours, which is never pulled', (_, it) => {
+    const { image, pull_policy: policy } = it
+    if (policy === 'never') expect(interpolate(image, {})).toBe('ausd-credit-backend:local')
     else expect(image).toMatch(/:v?\d+\.\d+(\.\d+)?(-[a-z]+)?$/)
   })
 
-  test('there are the six services and the job of the books, and in the testnet profile neither chain nor sandbox', () => {
-    const started = (profile: string) => Object.keys(activeServices(composition, [profile])).sort()
-    const common = [...processNames, 'nats', 'postgres', 'volumes', 'migrate', 'provision']
-    expect(started('local')).toEqual([...common, 'anvil', 'sandbox', 'deploy'].sort())
-    expect(started('testnet')).toEqual([...common, 'settings'].sort())
+  test('our image is built for one container alone, for which all others wait', () => {
+    const built = services.filter(([, { build }]) => build).map(([name]) => name)
+    expect(built).toEqual(['settings'])
+    const isOurs = ([, { pull_policy: policy }]: (typeof services)[number]) => policy === 'never'
+    const waits = (name: string): boolean =>
+      name === 'settings' || Object.keys(composition.services[name]?.depends_on ?? {}).some(waits)
+    expect(services.filter(isOurs).filter(([name]) => !waits(name))).toEqual([])
+  })
+
+  test('there are the six services and the job of the books, and in a deployment neither chain nor sandbox', () => {
+    const started = (from: typeof real, profiles: string[]) =>
+      Object.keys(activeServices(from, profiles)).sort()
+    const common = [
+      ...processNames,
+      ...['nats', 'postgres', 'volumes', 'migrate', 'provision', 'settings'],
+    ]
+    expect(started(real, [])).toEqual(common.toSorted())
+    const { COMPOSE_PROFILES: profiles, COMPOSE_FILE: files } = localVariables()
+    expect(files).toBe('compose.yaml:compose/local.yaml')
+    expect(started(composition, [profiles!])).toEqual(
+      [...common, 'anvil', 'chain-keeper', 'sandbox', 'deploy'].sort(),
+    )
+  })
+
+  test('security: only a stack on this machine is told that its secrets may be public', () => {
+    const told = (from: typeof real) =>
+      Object.entries(from.services)
+        .filter(([, { environment }]) => environment && 'PUBLIC_SECRETS' in environment)
+        .map(([name]) => name)
+    expect(told(real)).toEqual([])
+    const ours = [...processNames, 'settings', 'migrate', 'provision', 'deploy']
+    expect(told(composition).sort()).toEqual(ours.sort())
   })
 })
 
 describe('what can be reached', () => {
-  test('from outside: the gateway and the sandbox, on this machine alone', () => {
+  test('from outside: the gateway, the sandbox and the local chain, on this machine alone', () => {
     const published = services.flatMap(([name, { ports }]) =>
       (ports ?? []).map((port) => [name, interpolate(port, {})]),
     )
     expect(published).toEqual([
       ['gateway', '127.0.0.1:3000:3000'],
+      ['anvil', '127.0.0.1:8545:8545'],
       ['sandbox', '127.0.0.1:3100:3100'],
     ])
     expect(services.filter(([, { network_mode: mode }]) => mode && mode !== 'none')).toEqual([])
@@ -71,7 +109,9 @@ describe('what can be reached', () => {
     const inside = ['nats', 'postgres', 'migrate', 'provision', 'nats-box']
     expect(composition.networks.backbone).toEqual({ internal: true })
     expect(on('backbone').sort()).toEqual([...processNames, ...inside].sort())
-    expect(on('edge').sort()).toEqual([...processNames, 'anvil', 'deploy', 'sandbox'].sort())
+    expect(on('edge').sort()).toEqual(
+      [...processNames, 'anvil', 'chain-keeper', 'deploy', 'sandbox'].sort(),
+    )
   })
 })
 
@@ -104,7 +144,8 @@ describe('every container', () => {
   test.each(services)('%s ends, or is watched and started again', (name, service) => {
     if (isOneShot(service)) expect(service.healthcheck).toBeUndefined()
     else expect(service.restart).toBe('unless-stopped')
-    if (!isOneShot(service) && name !== 'nats-box') expect(service.healthcheck).toBeDefined()
+    if (!isOneShot(service) && !['nats-box', 'chain-keeper'].includes(name))
+      expect(service.healthcheck).toBeDefined()
   })
 
   test.each(services)('%s mounts volumes that are declared, and no folder but to read', (_, it) => {
@@ -136,6 +177,16 @@ describe('the order of starting', () => {
     }
   })
 
+  test('nothing starts before the settings were found complete', () => {
+    const settled = (name: string): boolean => {
+      const on = Object.entries(composition.services[name]!.depends_on ?? {})
+      return (
+        name === 'settings' || on.some(([to, { required }]) => required !== false && settled(to))
+      )
+    }
+    expect(services.map(([name]) => name).filter((name) => !settled(name))).toEqual([])
+  })
+
   test('nobody waits for themselves, however far around', () => {
     const reaches = (from: string, path: readonly string[]): void => {
       expect(path).not.toContain(from)
@@ -145,8 +196,8 @@ describe('the order of starting', () => {
     for (const [name] of services) reaches(name, [])
   })
 
-  test.each(profiles)('in %s everything that is required is started', (profile) => {
-    const active = activeServices(composition, [profile])
+  test.each(Object.entries(stacks))('in %s everything that is required is started', (_, from) => {
+    const active = activeServices(from, from === real ? [] : ['deploy'])
     const lacking = Object.values(active).flatMap(({ depends_on: on }) =>
       Object.entries(on ?? {}).filter(
         ([name, { required }]) => required !== false && !active[name],

@@ -4,20 +4,24 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   activeServices,
-  type Composition,
+  deployment,
   environmentOf,
   infraDir,
+  localStack,
   localVariables,
+  merged,
   readComposition,
 } from '#infra/compose/composition'
 import { interpolate, readEnvFile, type Variables } from '#infra/compose/interpolation'
 import { processes } from '#infra/configuration/processes'
 import { testnetValues } from '#infra/configuration/testnet'
 import { devKey } from '#infra/local/keys'
+import { faultsOf } from '#infra/ops/settings'
 import { loadConfig } from '#infra/sandbox/config'
 import { readConfig } from '#shared/config'
 
-const composition = readComposition('compose.yaml')
+const composition = deployment()
+const local = localStack()
 const overlay = readComposition('compose/secrets.yaml')
 const names = Object.keys(processes)
 
@@ -50,14 +54,14 @@ describe('compose tells each process', () => {
     expect(told.sort()).toEqual(Object.keys(processes[name]!).sort())
   })
 
-  test.each(names)('%s: all that it needs, in the local profile', (name) => {
-    const env = environmentOf(composition.services[name]!, localVariables())
+  test.each(names)('%s: all that it needs, in a stack on this machine', (name) => {
+    const env = environmentOf(local.services[name]!, localVariables())
     expect(() => readConfig(name, processes[name]!, env)).not.toThrow()
   })
 
   test('the sandbox: all that it needs, and the secrets that the services have', () => {
     const variables = localVariables()
-    const told = loadConfig(environmentOf(composition.services.sandbox!, variables))
+    const told = loadConfig(environmentOf(local.services.sandbox!, variables))
     expect(told.secretKeys.ID).toBe(variables.PROVIDER_ID_SECRET_KEY!)
     expect(told.callbackTokens.MY).toBe(variables.PAYMENTS_CALLBACK_TOKENS_MY!)
     expect(told.identity.webhookSecret).toBe(variables.IDENTITY_WEBHOOK_SECRETS!)
@@ -69,20 +73,53 @@ describe('compose tells each process', () => {
   })
 
   test.each(proposed)('%s, as env.example proposes it', (name) => {
-    const told = Object.values(activeServices(composition, ['testnet'])).flatMap(
+    const told = Object.values(activeServices(composition, [])).flatMap(
       (service) => environmentOf(service, filledIn)[name] ?? [],
     )
     expect([...new Set(told)]).toEqual([filledIn[name]!])
   })
 })
 
-describe('an env file that lacks a password', () => {
-  const needed = Object.keys(filledIn).filter((name) => /^(NATS|POSTGRES)_PASSWORD/.test(name))
-  test.each(needed)('%s stops compose before anything starts', (lacking) => {
-    const variables = { ...filledIn, [lacking]: '' }
-    const read = () =>
-      Object.values(composition.services).map((service) => environmentOf(service, variables))
-    expect(read).toThrow(new RegExp(lacking))
+describe('before anything starts, the settings of a deployment', () => {
+  const faults = (variables: Variables, from = composition) =>
+    faultsOf(environmentOf(from.services.settings!, variables))
+  const startedWith = Object.keys(processes).filter((name) => name !== 'deploy')
+  const needed = [
+    'POSTGRES_PASSWORD',
+    ...Object.keys(filledIn).filter((name) => /^(NATS|DATABASE)_PASSWORD/.test(name)),
+    ...startedWith.flatMap((name) =>
+      Object.entries(processes[name]!)
+        .filter(([key, { fallback }]) => fallback === undefined && key in filledIn)
+        .map(([key]) => key),
+    ),
+  ].filter((name) => name !== 'DATABASE_PASSWORD_AUDITOR')
+
+  test('are complete once env.example is filled in, and those of .env here', () => {
+    expect(faults(filledIn)).toEqual([])
+    expect(faults(localVariables(), local)).toEqual([])
+  })
+
+  test.each([...new Set(needed)])('without %s are told to lack it', (lacking) => {
+    expect(faults({ ...filledIn, [lacking]: '' })).toEqual([expect.stringContaining(lacking)])
+  })
+
+  test('are told all that they lack at once', () => {
+    const told = faults({ STACK: 'testnet' }).join('\n')
+    expect(needed.filter((name) => !told.includes(`${name} `))).toEqual([])
+  })
+
+  const secrets = Object.keys(localVariables()).filter(
+    (name) => /PASSWORD|TOKEN|SECRET|_KEYS?$/.test(name) && name !== 'ADMIN_KEY',
+  )
+  test.each(secrets)('security: with the %s of this repository end it, by name', (name) => {
+    const told = faults({ ...filledIn, [name]: localVariables()[name] })
+    expect(told).toEqual([expect.stringMatching(new RegExp(`^${name} is public`))])
+  })
+
+  test('security: are not those of .env, whatever else is right', () => {
+    expect(faults({ ...filledIn, STACK: 'local' })).toEqual([
+      expect.stringContaining('STACK is local'),
+    ])
   })
 })
 
@@ -90,7 +127,7 @@ describe('secrets from files', () => {
   test('are secrets, each under the file name that its variable gives', () => {
     for (const [name, { environment, secrets }] of Object.entries(overlay.services)) {
       const files = Object.entries(environment ?? {}).map(([variable, path]) => {
-        const field = processes[name]![variable.replace(/_FILE$/, '')]
+        const field = fieldsOf(name)[variable.replace(/_FILE$/, '')]
         expect(field?.secret).toBe(true)
         return path!.replace('/run/secrets/', '')
       })
@@ -109,21 +146,21 @@ describe('secrets from files', () => {
       Object.entries(withAdmin(filledIn)).filter(([variable]) => !inFiles.includes(variable)),
     )
     const env = Object.fromEntries(
-      Object.entries(merged(name, rest)).map(([key, value]) => [
+      Object.entries(environmentOf(withFiles.services[name]!, rest)).map(([key, value]) => [
         key,
         value.replace('/run/secrets', dir),
       ]),
     )
-    const read = () => readConfig(name, processes[name]!, env)
-    expect(read).not.toThrow()
+    if (name === 'settings') expect(faultsOf(env)).toEqual([])
+    else expect(() => readConfig(name, processes[name]!, env)).not.toThrow()
     expect(Object.values(env)).not.toContain(filledIn.TREASURY_KEY)
     rmSync(dir, { recursive: true })
   })
 
-  const merged = (name: string, variables: Variables) => ({
-    ...environmentOf(composition.services[name]!, variables),
-    ...environmentOf((overlay as Composition).services[name]!, variables),
-  })
+  const withFiles = merged(composition, overlay)
+  /** The settings are those of everybody. */
+  const fieldsOf = (name: string) =>
+    name === 'settings' ? Object.assign({}, ...Object.values(processes)) : processes[name]!
 })
 
 describe('interpolation', () => {

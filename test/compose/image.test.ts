@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob } from 'bun'
-import { readComposition } from '#infra/compose/composition'
+import { localStack } from '#infra/compose/composition'
 import { repositoryDir } from '#infra/local/folders'
 import { loads, reachedFrom } from '../imports'
 import { copiesOf, isSent, ourStages, readDockerfile, readIgnore } from './dockerfile'
@@ -17,7 +17,7 @@ const inImage = (path: string) =>
 /** Every program that compose runs in our image, as a command or as a healthcheck. */
 const programs = [
   ...new Set(
-    Object.values(readComposition('compose.yaml').services)
+    Object.values(localStack().services)
       .flatMap(({ command, healthcheck }) => [...(command ?? []), ...(healthcheck?.test ?? [])])
       .filter((word) => word.endsWith('.ts')),
   ),

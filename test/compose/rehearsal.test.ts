@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { privateKeyToAccount } from 'viem/accounts'
-import { localVariables, readComposition } from '#infra/compose/composition'
+import { deployment, environmentOf, localStack, localVariables } from '#infra/compose/composition'
 import { deployContracts } from '#infra/contracts/deploy'
 import { chainAnswers, localTerms, planChain } from '#infra/local/chain'
 import type { Child } from '#infra/local/child'
@@ -17,7 +17,7 @@ import { startAnvil } from '#test/support/anvil'
 import { type Rehearsal, rehearse } from './rehearsal'
 
 const variables = localVariables()
-const oneShots = ['migrate', 'provision', 'deploy']
+const oneShots = ['settings', 'migrate', 'provision', 'deploy']
 const watched = [...serviceNames, 'sandbox']
 
 let rehearsal: Rehearsal
@@ -34,11 +34,11 @@ beforeAll(async () => {
 }, 30_000)
 afterAll(() => rehearsal[Symbol.asyncDispose]())
 
-const healthchecks = readComposition('compose.yaml').services
+const healthchecks = localStack().services
 const check = (name: string) => rehearsal.exec(name, healthchecks[name]!.healthcheck!.test.slice(1))
 const logOf = (name: string) => readFileSync(join(rehearsal.dir, `logs/${name}.log`), 'utf8')
 
-describe('the local profile, its containers run as processes with the same words and values', () => {
+describe('a stack on this machine, its containers run as processes with the same words and values', () => {
   // In this order, as depends_on has it.
   test.each(oneShots)('%s does its work and ends', async (name) => {
     const how = await rehearsal.start(name).exited
@@ -154,15 +154,17 @@ describe('.env', () => {
     expect(passwords.filter(([, value]) => !/local.only/.test(value!))).toEqual([])
   })
 
-  test('security: with it the testnet profile ends before anything starts', async () => {
-    const { command } = readComposition('compose.yaml').services.settings!
-    const runAs = async (stack: string) => {
-      const words = command!.map((word) => word.replaceAll('$$', '$'))
-      const child = Bun.spawn(words, { env: { STACK: stack }, stderr: 'pipe' })
-      return [await child.exited, await new Response(child.stderr).text()]
-    }
-    expect(await runAs(variables.STACK!)).toEqual([1, expect.stringContaining('.env is public')])
-    expect(await runAs('testnet')).toEqual([0, ''])
+  test('security: with it a deployment of its own ends before anything starts', async () => {
+    const { settings } = deployment().services
+    const child = Bun.spawn([process.execPath, ...settings!.command!.slice(1)], {
+      cwd: repositoryDir,
+      env: environmentOf(settings!, variables),
+      stdout: 'pipe',
+    })
+    const text = await new Response(child.stdout).text()
+    expect([await child.exited, text]).toEqual([1, expect.stringContaining('nothing is started')])
+    expect(text).toContain('TREASURY_KEY is public')
+    expect(text).not.toContain(variables.TREASURY_KEY!)
   })
 })
 
@@ -171,7 +173,7 @@ describe('anvil', () => {
     const line = planChain({ dir: '/', port: 1 }).args.join(' ')
     const flags = line.matchAll(/--([a-z-]+)(?: (?!--)(\S+))?/g)
     const stack = new Map([...flags].map(([, name, value]) => [name!, value]))
-    const words = readComposition('compose.yaml').services.anvil!.command!
+    const words = localStack().services.anvil!.command!
     const compose = new Map(words.map((word) => wordAndValue(word.slice(2))))
     for (const name of ['host', 'port', 'prune-history', 'state', 'state-interval']) {
       stack.delete(name)

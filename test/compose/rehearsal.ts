@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { environmentOf, localVariables, readComposition, wordsOf } from '#infra/compose/composition'
+import { environmentOf, localStack, localVariables, wordsOf } from '#infra/compose/composition'
 import { planChain } from '#infra/local/chain'
 import { type Child, type Command, startChild } from '#infra/local/child'
 import { repositoryDir } from '#infra/local/folders'
@@ -11,21 +11,21 @@ import { planPostgres } from '#infra/local/postgres'
 import { type NatsUser, natsUsers } from '#infra/nats/server-environment'
 import { copiesOf, isSent, ourStages } from './dockerfile'
 
-/** The containers of the local profile as plain processes on this machine. */
+/** The containers of a stack on this machine as plain processes on this machine. */
 export type Rehearsal = AsyncDisposable & {
   readonly gateway: string
   readonly natsMonitor: string
   readonly rpcUrl: string
   readonly databaseUrl: string
   readonly dir: string
-  /** Starts what a service of compose.yaml runs, with exactly the environment it is given there. */
+  /** Starts what a service of the compose files runs, with exactly the environment it is given there. */
   readonly start: (service: string) => Child
   /** Runs other words where a service runs, as `docker compose exec` does; `exit 0` if all is well. */
   readonly exec: (service: string, words: readonly string[]) => Promise<string>
 }
 
 const variables = localVariables()
-const { services } = readComposition('compose.yaml')
+const { services } = localStack()
 
 /** What the containers call by name or path, and where it is here. Nothing else is changed. */
 async function placesIn(dir: string) {
@@ -47,6 +47,8 @@ async function placesIn(dir: string) {
       ['/etc/nats', join(repositoryDir, 'infra/nats')],
       ['/data', join(dir, 'data')],
       ['/chain', join(dir, 'chain')],
+      // The image of anvil has it on its path.
+      ['exec anvil', `exec ${planChain({ dir, port: 1 }).bin}`],
     ]),
     /** Values that are a port and nothing else. */
     wholes: new Map([
@@ -87,7 +89,6 @@ function programsHere(dir: string): ReadonlyMap<string, string> {
   return new Map([
     ['bun', process.execPath],
     ['nats-server', planNats(nats).bin],
-    ['anvil', planChain({ dir, port: 1 }).bin],
   ])
 }
 

@@ -38,6 +38,7 @@ const healthcheck = Type.Object(
 
 const part = {
   image: Type.String(),
+  pull_policy: Type.Literal('never'),
   build: Type.Object({ context: Type.String(), dockerfile: Type.String() }, closed),
   profiles: words,
   user: Type.String(),
