@@ -1,3 +1,5 @@
+import { sql } from 'drizzle-orm'
+import { startBeating, type Vital } from '#shared/alive'
 import { type BusOptions, openBus } from '#shared/bus/open'
 import { type ConfigOf, type Fields, readConfig, secretsOf } from '#shared/config'
 import { integer, oneOf, text, url } from '#shared/config-fields'
@@ -14,6 +16,10 @@ export const commonFields = {
   }),
   NATS_URL: url({ about: 'where nats-server listens, e.g. nats://127.0.0.1:4222' }),
   NATS_PASSWORD: text({ about: 'password of the NATS user named like the service', secret: true }),
+  ALIVE_FILE: text({
+    about: 'written every 5 s while it lives and what it needs answers; empty: not at all',
+    fallback: '',
+  }),
 }
 /** What every service with rows of its own is told besides. */
 export const databaseFields = {
@@ -26,6 +32,8 @@ export type Runtime = {
   readonly log: Log
   readonly signal: AbortSignal
   readonly fatal: () => void
+  /** What was opened and must answer while the service lives. */
+  readonly vitals: Vital[]
 }
 
 /** How long an orderly end may take before the process ends all the same. */
@@ -61,7 +69,8 @@ export async function runService<F extends Fields>(
   }
   endWithParent(() => end('parent gone', 0))
   try {
-    await run(config, { log, signal: stop.signal, fatal: () => end('fatal', 1) })
+    const fatal = () => end('fatal', 1)
+    await run(config, { log, signal: stop.signal, fatal, vitals: [] })
   } catch (error) {
     // Never left to the runtime, which prints an error whole.
     log.fatal({ err: error }, 'service failed')
@@ -88,27 +97,36 @@ function endWithParent(end: () => void) {
   process.stdin.resume()
 }
 
-/** Resolves when the service is told to stop. */
-export const untilStopped = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
+/** Says that the service lives until it is told to stop; resolves then. */
+export async function aliveUntilStopped(
+  { aliveFile }: { aliveFile: string },
+  { log, signal, vitals }: Runtime,
+): Promise<void> {
+  await using _beating = aliveFile === '' ? undefined : startBeating(aliveFile, vitals, log)
+  await new Promise<void>((resolve) => {
     if (signal.aborted) resolve()
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
+}
 
 type BusConfig = { natsUrl: string; natsPassword: string }
-export const openServiceBus = (name: ProcessName, config: BusConfig, { log, fatal }: Runtime) =>
-  openBus({
-    url: config.natsUrl,
-    user: name,
-    password: config.natsPassword,
-    name,
-    log,
-    onFatal: fatal,
-  } satisfies BusOptions)
+export async function openServiceBus(
+  name: ProcessName,
+  { natsUrl: url, natsPassword: password }: BusConfig,
+  { log, fatal: onFatal, vitals }: Runtime,
+) {
+  const bus = await openBus({ url, user: name, password, name, log, onFatal } satisfies BusOptions)
+  vitals.push({ name: 'nats', ask: () => bus.nc.flush() })
+  return bus
+}
 
 type DatabaseConfig = { databaseUrl: string; databasePool: number }
-export const openServiceDatabase = (
+export function openServiceDatabase(
   name: ProcessName,
-  config: DatabaseConfig,
-  { log, fatal }: Runtime,
-) => openDatabase({ url: config.databaseUrl, name, log, onFatal: fatal, max: config.databasePool })
+  { databaseUrl: url, databasePool: max }: DatabaseConfig,
+  { log, fatal: onFatal, vitals }: Runtime,
+) {
+  const database = openDatabase({ url, name, log, onFatal, max })
+  vitals.push({ name: 'postgres', ask: () => database.read((db) => db.execute(sql`select 1`)) })
+  return database
+}

@@ -1,7 +1,7 @@
 import { figuresSubject } from '#infra/nats/rights'
 import type { Bus } from '#shared/bus/open'
 import { pause } from '#shared/deadline'
-import { openServiceBus, runService, untilStopped } from '#shared/service'
+import { aliveUntilStopped, openServiceBus, runService } from '#shared/service'
 import { fields } from './config'
 import { openBooks } from './context'
 import { type BooksFigures, watchBooks } from './watch'
@@ -35,7 +35,8 @@ await runService('books', fields, async (config, runtime) => {
   const bus = openServiceBus('books', config, runtime)
   void bus.then((opened) => present(opened, figures))
   log.info('books are watched')
-  await untilStopped(signal)
+  runtime.vitals.push({ name: 'postgres', ask: () => books.sql`select 1` })
+  await aliveUntilStopped(config, runtime)
   await Promise.race([bus.then((opened) => opened[Symbol.asyncDispose]()), pause(500)])
 })
 

@@ -19,7 +19,6 @@ const concrete = (subject: string) => subject.replace('.>', '.ID.delivery-1')
 const durables = Object.entries(consumers).flatMap(([stream, plans]) =>
   plans.map((plan) => ({ stream, reader: plan.durable_name })),
 )
-const servesQuestions = (user: ProcessName) => questions.some(({ owner }) => owner === user)
 
 const srvVerbs = ['PING', 'INFO', 'STATS']
 const to = (users: readonly ProcessName[], ...subjects: string[]): Right[] =>
@@ -34,10 +33,6 @@ const publishable: readonly Right[] = [
   ...questions.flatMap((question) => to(question.askers, question.subject)),
   ...to(['gateway'], '$SRV.PING', '$SRV.STATS'),
   ...streams.flatMap(({ name }) => to(['gateway'], `$JS.API.STREAM.INFO.${name}`)),
-  // The healthcheck of a service asks its own name, as its own user.
-  ...processNames
-    .filter((name) => servesQuestions(name) || name === 'books')
-    .flatMap((name) => to([name], `$SRV.PING.${name}`)),
   ...durables.flatMap(({ stream, reader }) =>
     to(
       [reader],

@@ -38,12 +38,6 @@ const readingOf = (user: ProcessName): Grant[] =>
       ],
     }))
 
-/** infra/ops/healthcheck.ts asks a service by its name, as the service's own user. */
-const healthcheckOf = (user: ProcessName): Grant => ({
-  why: 'Its healthcheck.',
-  subjects: [`$SRV.PING.${user}`],
-})
-
 /**
  * What pricing needs to write a key and to read a key. Never `$JS.API.DIRECT.GET`: it answers with
  * the bare value under whatever subject the asker names as its inbox, so that a value written to a
@@ -60,7 +54,6 @@ const buckets: Grant = {
 
 /** What a user publishes besides the messages of the catalogue. */
 const withoutMessage: Readonly<Record<ProcessName, readonly Grant[]>> = {
-  // It answers by HTTP, so that its healthcheck needs no right.
   gateway: [
     {
       why: 'It gathers the figures of all services for /metrics and /ready.',
@@ -71,12 +64,12 @@ const withoutMessage: Readonly<Record<ProcessName, readonly Grant[]>> = {
       subjects: streams.map(({ name }) => `$JS.API.STREAM.INFO.${name}`),
     },
   ],
-  pricing: [buckets, healthcheckOf('pricing')],
-  payments: [healthcheckOf('payments')],
-  payouts: [healthcheckOf('payouts')],
-  'chain-relayer': [healthcheckOf('chain-relayer')],
-  'indexer-reader': [healthcheckOf('indexer-reader')],
-  books: [healthcheckOf('books')],
+  pricing: [buckets],
+  payments: [],
+  payouts: [],
+  'chain-relayer': [],
+  'indexer-reader': [],
+  books: [],
 }
 
 const inboxOf = (user: ProcessName): Grant => ({

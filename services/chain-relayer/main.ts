@@ -4,7 +4,7 @@ import { serve } from '#shared/bus/serve'
 import { openServiceEndpoints } from '#shared/chain/open'
 import { openDatabaseClock } from '#shared/db/clock'
 import { failpoint } from '#shared/failpoint'
-import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
+import { aliveUntilStopped, openServiceBus, openServiceDatabase, runService } from '#shared/service'
 import { startAlarms } from './alarms'
 import { awaitChain } from './chain/boot'
 import { openNode, openNodeForQuestions } from './chain/node'
@@ -24,7 +24,7 @@ import { messaging } from './schema.store'
 const name = 'chain-relayer'
 
 await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runtime) => {
-  const { log, signal, fatal } = runtime
+  const { log, fatal } = runtime
   const policy = policyOf(config)
   const { keys, treasury } = openKeys({ laneKeys, treasuryKey }, policy)
   const { ausdAddress: ausd, creditLineAddress: creditLine } = config
@@ -71,5 +71,5 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   const handling = { database, messaging, reactions, poke: stored, onFatal: fatal, log }
   await using _consumed = consume({ bus, consumer: name, ...handling })
   log.info({ lanes: keys.length }, 'service ready')
-  await untilStopped(signal)
+  await aliveUntilStopped(config, runtime)
 })

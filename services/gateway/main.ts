@@ -4,7 +4,7 @@ import { publish } from '#shared/bus/publish'
 import { serve } from '#shared/bus/serve'
 import { systemClock as clock } from '#shared/clock'
 import { watchOverdue } from '#shared/overdue'
-import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
+import { aliveUntilStopped, openServiceBus, openServiceDatabase, runService } from '#shared/service'
 import { openApp } from './app'
 import { fields } from './config'
 import type { Context } from './context'
@@ -22,7 +22,7 @@ import { outbox } from './schema.store'
 import { openUsers } from './users/user.store'
 
 await runService('gateway', fields, async (config, runtime) => {
-  const { log, signal, fatal } = runtime
+  const { log, fatal } = runtime
   await using bus = await openServiceBus('gateway', config, runtime)
   await using database = openServiceDatabase('gateway', config, runtime)
   await using relay = relayOutbox({ bus, database, outbox, log })
@@ -50,5 +50,5 @@ await runService('gateway', fields, async (config, runtime) => {
   const app = await openApp(context, metrics)
   await using server = listen(app, { host: config.httpHost, port: config.httpPort })
   log.info({ port: server.port, opsPort: ops.port }, 'gateway listening')
-  await untilStopped(signal)
+  await aliveUntilStopped(config, runtime)
 })

@@ -1,7 +1,7 @@
 import { serve } from '#shared/bus/serve'
 import { openServiceEndpoints } from '#shared/chain/open'
 import { systemClock } from '#shared/clock'
-import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
+import { aliveUntilStopped, openServiceBus, openServiceDatabase, runService } from '#shared/service'
 import { awaitChain, type ChainIdentity } from './chain/identity'
 import { fields } from './config'
 import { openContext } from './context'
@@ -9,7 +9,7 @@ import { startFollowing } from './follow'
 import { answerRecord, readStats } from './record'
 
 await runService('indexer-reader', fields, async (config, runtime) => {
-  const { log, signal, fatal } = runtime
+  const { log, fatal } = runtime
   const { chainId, genesisHash, creditLineAddress, deployBlock } = config
   const identity: ChainIdentity = { chainId, genesisHash, contract: creditLineAddress }
   const { rpcRequestsPerSecond } = config
@@ -37,5 +37,5 @@ await runService('indexer-reader', fields, async (config, runtime) => {
     log,
   })
   log.info('service ready')
-  await untilStopped(signal)
+  await aliveUntilStopped(config, runtime)
 })

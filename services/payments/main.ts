@@ -6,7 +6,7 @@ import { openDatabaseClock } from '#shared/db/clock'
 import { startKeeping } from '#shared/ledger/keeping'
 import { watchOverdue } from '#shared/overdue'
 import { shareOf } from '#shared/provider/rate-limit'
-import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
+import { aliveUntilStopped, openServiceBus, openServiceDatabase, runService } from '#shared/service'
 import { answerActivity, readStats } from './activity'
 import { oldestPayments } from './activity.store'
 import { bookedTables } from './books/tables'
@@ -28,7 +28,7 @@ const description = 'top-ups and settlements: checkouts, what was paid, what was
 const adapters = { xendit: openXendit, sandbox: openXendit } as const
 
 await runService(name, fields, async (config, runtime) => {
-  const { log, signal, fatal: onFatal } = runtime
+  const { log, fatal: onFatal } = runtime
   await using database = openServiceDatabase(name, config, runtime)
   await using time = await openDatabaseClock(database, log)
   const { clock } = time
@@ -74,5 +74,5 @@ await runService(name, fields, async (config, runtime) => {
   const stats = () => readStats(context)
   await using _served = await serve({ bus, name, description, answers, stats, log })
   log.info('service ready')
-  await untilStopped(signal)
+  await aliveUntilStopped(config, runtime)
 })

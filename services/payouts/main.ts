@@ -5,7 +5,7 @@ import { serve } from '#shared/bus/serve'
 import { openDatabaseClock } from '#shared/db/clock'
 import { startKeeping } from '#shared/ledger/keeping'
 import { watchOverdue } from '#shared/overdue'
-import { openServiceBus, openServiceDatabase, runService, untilStopped } from '#shared/service'
+import { aliveUntilStopped, openServiceBus, openServiceDatabase, runService } from '#shared/service'
 import { answerActivity, answerOwed, readStats } from './activity'
 import { openChannels, openDetailsSafe } from './bank'
 import { bookedTables } from './books/tables'
@@ -28,7 +28,7 @@ const description = 'cash-outs: what was taken, what the bank was paid, what wen
 const adapters = { xendit: openXendit, sandbox: openXendit } as const
 
 await runService(name, fields, async (config, runtime) => {
-  const { log, signal, fatal: onFatal } = runtime
+  const { log, fatal: onFatal } = runtime
   await using database = openServiceDatabase(name, config, runtime)
   await using time = await openDatabaseClock(database, log)
   const { clock } = time
@@ -75,5 +75,5 @@ await runService(name, fields, async (config, runtime) => {
   const stats = () => readStats(context)
   await using _served = await serve({ bus, name, description, answers, stats, log })
   log.info('payouts ready')
-  await untilStopped(signal)
+  await aliveUntilStopped(config, runtime)
 })

@@ -1,6 +1,6 @@
 import { serve } from '#shared/bus/serve'
 import { systemClock as clock } from '#shared/clock'
-import { openServiceBus, runService, untilStopped } from '#shared/service'
+import { aliveUntilStopped, openServiceBus, runService } from '#shared/service'
 import { fields, guardsFrom } from './config'
 import type { Context } from './context'
 import { answerQuotes } from './lock'
@@ -14,7 +14,7 @@ const name = 'pricing'
 const description = 'locks exchange rates'
 
 await runService(name, fields, async (config, runtime) => {
-  const { log, signal } = runtime
+  const { log } = runtime
   await using bus = await openServiceBus(name, config, runtime)
   const context: Context = {
     sources: sourcesFrom(config, clock),
@@ -32,5 +32,5 @@ await runService(name, fields, async (config, runtime) => {
   const stats = async () => board.figures()
   await using _served = await serve({ bus, name, description, answers, stats, log })
   log.info({ sources: config.rateSources }, 'pricing ready')
-  await untilStopped(signal)
+  await aliveUntilStopped(config, runtime)
 })

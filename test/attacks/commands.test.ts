@@ -90,7 +90,6 @@ const commands: readonly Command[] = [
     },
   ],
   ['infra/nats/provision.ts', [], { ...bus, NATS_PASSWORD_ADMIN: key }],
-  ['infra/ops/healthcheck.ts', ['pricing'], bus],
   [
     'services/indexer-reader/rebuild.ts',
     [],

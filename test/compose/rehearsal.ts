@@ -113,13 +113,15 @@ export async function rehearse(): Promise<Rehearsal> {
     return child
   }
   const commandOf = (name: string, words: readonly string[]): Command => {
-    const [program = '', ...args] = words.map((word) => moved(word, places))
+    // Every container has a /tmp of its own.
+    const own = (text: string) => text.replaceAll('/tmp/alive', join(dir, `alive-${name}`))
+    const [program = '', ...args] = words.map((word) => moved(own(word), places))
     const env = Object.entries(environmentOf(services[name]!, variables))
     return {
       name,
       bin: programs.get(program) ?? program,
       args: args.map((word) => (word.endsWith('.ts') ? join(dir, 'app', word) : word)),
-      env: Object.fromEntries(env.map(([key, value]) => [key, moved(value, places)])),
+      env: Object.fromEntries(env.map(([key, value]) => [key, moved(own(value), places)])),
       logFile: join(dir, `logs/${name}.log`),
     }
   }
