@@ -4,6 +4,7 @@ import { type BusOptions, openBus } from '#shared/bus/open'
 import { type ConfigOf, type Fields, readConfig, secretsOf } from '#shared/config'
 import { integer, oneOf, text, url } from '#shared/config-fields'
 import { openDatabase } from '#shared/db/open'
+import { databaseUrlOf } from '#shared/db/url'
 import { type Log, openLog } from '#shared/log'
 import type { ProcessName } from '#shared/messages/topic'
 import { secretWordsOf } from '#shared/redaction'
@@ -24,6 +25,11 @@ export const commonFields = {
 /** What every service with rows of its own is told besides. */
 export const databaseFields = {
   DATABASE_URL: url({ about: "Postgres, as the service's own role", secret: true }),
+  DATABASE_PASSWORD: text({
+    about: 'password of that role, when the URL has none',
+    secret: true,
+    fallback: '',
+  }),
   DATABASE_POOL: integer({ about: 'connections at most', fallback: '8' }),
 }
 
@@ -120,13 +126,13 @@ export async function openServiceBus(
   return bus
 }
 
-type DatabaseConfig = { databaseUrl: string; databasePool: number }
+type DatabaseConfig = { databaseUrl: string; databasePassword: string; databasePool: number }
 export function openServiceDatabase(
   name: ProcessName,
-  { databaseUrl: url, databasePool: max }: DatabaseConfig,
+  { databasePool: max, ...place }: DatabaseConfig,
   { log, fatal: onFatal, vitals }: Runtime,
 ) {
-  const database = openDatabase({ url, name, log, onFatal, max })
+  const database = openDatabase({ url: databaseUrlOf(place), name, log, onFatal, max })
   vitals.push({ name: 'postgres', ask: () => database.read((db) => db.execute(sql`select 1`)) })
   return database
 }

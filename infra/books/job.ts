@@ -1,5 +1,6 @@
 import { figuresSubject } from '#infra/nats/rights'
 import type { Bus } from '#shared/bus/open'
+import { databaseUrlOf } from '#shared/db/url'
 import { pause } from '#shared/deadline'
 import { aliveUntilStopped, openServiceBus, runService } from '#shared/service'
 import { fields } from './config'
@@ -12,9 +13,9 @@ const firstAfterMs = 5_000
 /** `bun infra/books/job.ts`: reconciles every minute, and calls somebody for what does not agree. */
 await runService('books', fields, async (config, runtime) => {
   const { log, signal, fatal } = runtime
-  const { databaseUrl, ausdAddress, creditLineAddress, treasuryAddress } = config
+  const { ausdAddress, creditLineAddress, treasuryAddress } = config
   await using books = openBooks({
-    ...{ databaseUrl, log, onFatal: fatal },
+    ...{ databaseUrl: databaseUrlOf(config), log, onFatal: fatal },
     place: {
       ...{ rpcUrl: config.rpcUrls[0]!, ausd: ausdAddress, creditLine: creditLineAddress },
       ...{ treasury: treasuryAddress, deployBlock: BigInt(config.deployBlock) },

@@ -7,6 +7,7 @@ import { ensureRoles, grantRights, type RolePasswords } from '#infra/migrations/
 import { runCommand } from '#shared/command'
 import { readConfig, secretsOf } from '#shared/config'
 import { text, url } from '#shared/config-fields'
+import { databaseUrlOf } from '#shared/db/url'
 
 export type Migrating = {
   /** A user who may create roles and schemas and will own the tables. */
@@ -60,6 +61,11 @@ const about = 'password of the Postgres role of this service'
 /** What this step is told. */
 export const fields = {
   DATABASE_ADMIN_URL: url({ about: 'Postgres, as who owns the tables', secret: true }),
+  DATABASE_ADMIN_PASSWORD: text({
+    about: 'password of who owns the tables, when the URL has none',
+    secret: true,
+    fallback: '',
+  }),
   DATABASE_PASSWORD_GATEWAY: text({ about, secret: true }),
   DATABASE_PASSWORD_PAYMENTS: text({ about, secret: true }),
   DATABASE_PASSWORD_PAYOUTS: text({ about, secret: true }),
@@ -79,7 +85,10 @@ if (import.meta.main) {
       const config = readConfig('migrations', fields)
       const startedAt = Date.now()
       await migrateAll({
-        adminUrl: config.databaseAdminUrl,
+        adminUrl: databaseUrlOf({
+          databaseUrl: config.databaseAdminUrl,
+          databasePassword: config.databaseAdminPassword,
+        }),
         passwords: {
           gateway: config.databasePasswordGateway,
           payments: config.databasePasswordPayments,

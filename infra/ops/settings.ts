@@ -1,7 +1,7 @@
 import { processes } from '#infra/configuration/processes'
 import { natsUsers, passwordVariable } from '#infra/nats/server-environment'
 import { runCommand } from '#shared/command'
-import { type Environment, Misconfigured, readConfig } from '#shared/config'
+import { type Environment, type Fields, Misconfigured, readConfig } from '#shared/config'
 import { text } from '#shared/config-fields'
 
 /** Not started with the others: a person runs it by hand, with a key from the shell. */
@@ -9,7 +9,7 @@ const byHand: ReadonlySet<string> = new Set(['deploy'])
 
 const password = (about: string) => text({ about, secret: true })
 /** What nats-server and Postgres are given, which read no configuration of ours. */
-const backbone = {
+export const backbone: Fields = {
   POSTGRES_PASSWORD: password('password of the owner of all tables'),
   ...Object.fromEntries(
     natsUsers.map((user) => [
@@ -24,7 +24,9 @@ const composed = {
   NATS_URL: 'nats://nats:4222',
   NATS_PASSWORD: 'named with its user',
   DATABASE_URL: 'postgres://postgres:5432/postgres',
+  DATABASE_PASSWORD: 'named with its role',
   DATABASE_ADMIN_URL: 'postgres://postgres:5432/postgres',
+  DATABASE_ADMIN_PASSWORD: '',
 }
 
 /**

@@ -2,18 +2,20 @@ import { join } from 'node:path'
 import postgres, { type Sql } from 'postgres'
 import { repositoryDir } from '#infra/local/folders'
 import { readStackFile } from '#infra/local/stack-file'
+import { databaseUrlOf } from '#shared/db/url'
 
 /** What an operator's command may be told and nothing may print, as the environment has it. */
 export const operatorSecrets = (env: NodeJS.ProcessEnv = process.env): string[] =>
   secretNames.flatMap((name) => env[name] ?? [])
 const secretNames = [
-  ...['RPC_URL', 'DATABASE_ADMIN_URL', 'DATABASE_AUDITOR_URL', 'DATABASE_BOOKS_URL'],
+  ...['RPC_URL', 'DATABASE_ADMIN_URL', 'DATABASE_ADMIN_PASSWORD', 'DATABASE_AUDITOR_URL', 'DATABASE_BOOKS_URL'],
   ...['PROVIDER_ID_SECRET_KEY', 'PROVIDER_MY_SECRET_KEY'],
 ]
 
 /** Postgres as the owner of all schemas: DATABASE_ADMIN_URL, or that of the running local stack. */
 export function operatorDatabaseUrl(env: NodeJS.ProcessEnv = process.env): string {
-  if (env.DATABASE_ADMIN_URL) return env.DATABASE_ADMIN_URL
+  const { DATABASE_ADMIN_URL: databaseUrl, DATABASE_ADMIN_PASSWORD: databasePassword = '' } = env
+  if (databaseUrl) return databaseUrlOf({ databaseUrl, databasePassword })
   return readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local')).postgres.url
 }
 

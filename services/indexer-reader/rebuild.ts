@@ -3,6 +3,7 @@ import { runCommand } from '#shared/command'
 import { readConfig, secretsOf } from '#shared/config'
 import type { Database } from '#shared/db/open'
 import { openDatabase } from '#shared/db/open'
+import { databaseUrlOf } from '#shared/db/url'
 import { pause } from '#shared/deadline'
 import { type Log, openLog } from '#shared/log'
 import { secretWordsOf } from '#shared/redaction'
@@ -15,8 +16,8 @@ import { beginGeneration, cursors, dropRetired } from './cursor.store'
  * it then deletes retired generations; the service's own role may not, so give an owner's
  * DATABASE_URL.
  */
-const { DATABASE_URL, CHAIN_ID, CREDIT_LINE_ADDRESS, DEPLOY_BLOCK } = fields
-const told = { DATABASE_URL, CHAIN_ID, CREDIT_LINE_ADDRESS, DEPLOY_BLOCK }
+const { DATABASE_URL, DATABASE_PASSWORD, CHAIN_ID, CREDIT_LINE_ADDRESS, DEPLOY_BLOCK } = fields
+const told = { DATABASE_URL, DATABASE_PASSWORD, CHAIN_ID, CREDIT_LINE_ADDRESS, DEPLOY_BLOCK }
 
 await runCommand(
   () => secretsOf(told),
@@ -24,7 +25,7 @@ await runCommand(
     const config = readConfig('rebuild', told)
     const log = openLog('rebuild', 'info', undefined, secretsOf(told).flatMap(secretWordsOf))
     await using database = openDatabase({
-      url: config.databaseUrl,
+      url: databaseUrlOf(config),
       name: 'rebuild',
       log,
       onFatal: () => {

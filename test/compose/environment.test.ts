@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -11,14 +11,16 @@ import {
   localVariables,
   merged,
   readComposition,
+  wordsOf,
 } from '#infra/compose/composition'
 import { interpolate, readEnvFile, type Variables } from '#infra/compose/interpolation'
 import { processes } from '#infra/configuration/processes'
 import { testnetValues } from '#infra/configuration/testnet'
 import { devKey } from '#infra/local/keys'
-import { faultsOf } from '#infra/ops/settings'
+import { natsUsers, passwordVariable } from '#infra/nats/server-environment'
+import { backbone, faultsOf } from '#infra/ops/settings'
 import { loadConfig } from '#infra/sandbox/config'
-import { readConfig } from '#shared/config'
+import { type Fields, readConfig } from '#shared/config'
 
 const composition = deployment()
 const local = localStack()
@@ -131,17 +133,15 @@ describe('secrets from files', () => {
         expect(field?.secret).toBe(true)
         return path!.replace('/run/secrets/', '')
       })
+      if (name === 'nats') continue
       expect(files.sort()).toEqual([...(secrets ?? [])].sort())
       for (const file of files) expect(overlay.secrets).toHaveProperty(file)
     }
   })
 
-  test.each(Object.keys(overlay.services))('%s starts with them in place of variables', (name) => {
-    const dir = mkdtempSync(join(tmpdir(), 'secrets-'))
-    mkdirSync(dir, { recursive: true })
-    const inFiles = Object.keys(overlay.secrets!).map((file) => file.toUpperCase())
-    for (const variable of inFiles)
-      writeFileSync(join(dir, variable.toLowerCase()), `${filledIn[variable]}\n`)
+  const ours = Object.keys(overlay.services).filter((name) => !['nats', 'postgres'].includes(name))
+  test.each(ours)('%s starts with them in place of variables', (name) => {
+    const dir = secretsIn(inFiles)
     const rest = Object.fromEntries(
       Object.entries(withAdmin(filledIn)).filter(([variable]) => !inFiles.includes(variable)),
     )
@@ -157,10 +157,33 @@ describe('secrets from files', () => {
     rmSync(dir, { recursive: true })
   })
 
+  test('nats-server is given each of its passwords as it reads them', async () => {
+    const dir = secretsIn(inFiles)
+    const { entrypoint } = withFiles.services.nats!
+    const [shell, flag, script] = wordsOf(entrypoint, filledIn)
+    const printing = script!.replaceAll('/run/secrets', dir).replace('exec nats-server "$@"', 'env')
+    const child = Bun.spawn([shell!, flag!, printing], { env: { PATH: process.env.PATH ?? '' } })
+    const told = readEnvFile(await new Response(child.stdout).text())
+    for (const user of natsUsers)
+      expect(told[passwordVariable(user)]).toBe(`"${filledIn[passwordVariable(user)]}"`)
+    rmSync(dir, { recursive: true })
+  })
+
+  const inFiles = Object.keys(overlay.secrets!).map((file) => file.toUpperCase())
+  /** A folder with each of these in a file, as a person would lay it. */
+  function secretsIn(variables: readonly string[]): string {
+    const dir = mkdtempSync(join(tmpdir(), 'secrets-'))
+    for (const variable of variables)
+      writeFileSync(join(dir, variable.toLowerCase()), `${filledIn[variable]}\n`)
+    return dir
+  }
   const withFiles = merged(composition, overlay)
   /** The settings are those of everybody. */
-  const fieldsOf = (name: string) =>
-    name === 'settings' ? Object.assign({}, ...Object.values(processes)) : processes[name]!
+  const fieldsOf = (name: string): Fields => {
+    if (name === 'settings')
+      return { ...backbone, ...Object.assign({}, ...Object.values(processes)) }
+    return name === 'postgres' ? backbone : processes[name]!
+  }
 })
 
 describe('interpolation', () => {
