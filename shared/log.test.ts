@@ -66,6 +66,14 @@ describe('a secret that an error quotes', () => {
     for (const line of lines.trim().split('\n')) expect(() => JSON.parse(line)).not.toThrow()
   })
 
+  test.each([
+    ['postgres://payments@postgres:5432/postgres', []],
+    [`https://${'k'.repeat(24)}@rpc.example`, ['k'.repeat(24)]],
+  ])('of %s, whose name is a role and no key, the name may be said: %p', (url, hidden) => {
+    const { username } = new URL(url)
+    expect(secretWordsOf(url).filter((word) => word === username)).toEqual(hidden)
+  })
+
   test('takes nothing else away: an endpoint without a key stays', () => {
     const lines = seen(urls[0]!, (log) => log.info('asked https://other.example'))
     expect(lines).toContain('asked https://other.example')

@@ -19,7 +19,9 @@ function ofUrl(raw: string): string[] {
   const parts = [...pathname.split('/'), ...searchParams.values()].filter(
     (part) => part.length >= keyMin,
   )
-  const credentials = [password || username, password && btoa(`${username}:${password}`)]
+  // A name alone may be a key, of the length of one; or a role of Postgres, whose password stands apart.
+  const lone = !password && username.length >= keyMin ? username : ''
+  const credentials = [password || lone, password && btoa(`${username}:${password}`)]
   const bare = [origin, `${origin}/`].includes(href)
   const whole = bare ? [] : [raw, href, raw.replace(/\/+$/, '')]
   return [...whole, ...parts, ...credentials.filter((part) => part.length >= wordMin)]

@@ -11,6 +11,7 @@ export type Service = {
   pull_policy?: string
   build?: { context: string; dockerfile: string }
   profiles?: string[]
+  scale?: number
   user?: string
   read_only?: boolean
   tmpfs?: string[]
@@ -89,7 +90,8 @@ export function activeServices(
   profiles: readonly string[],
 ): Record<string, Service> {
   const active = Object.entries(services).filter(
-    ([, { profiles: own }]) => !own || own.some((name) => profiles.includes(name)),
+    ([, { profiles: own, scale }]) =>
+      scale !== 0 && (!own || own.some((name) => profiles.includes(name))),
   )
   return Object.fromEntries(active)
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { activeServices, type Composition, deployment } from '#infra/compose/composition'
+import { type Composition, deployment } from '#infra/compose/composition'
 import { referencesIn } from '#infra/compose/interpolation'
 import { repositoryDir } from '#infra/local/folders'
 import { composeVariables } from './compose-variables'
@@ -13,9 +13,9 @@ import { neverKept, testnetValues } from './testnet'
 export const tablePath = join(repositoryDir, 'infra/CONFIGURATION.md')
 export const examplePath = join(repositoryDir, 'infra/env.example')
 
-/** What an env file for these profiles may set: names handed on, and names put in. */
-export function variablesOf(composition: Composition, profiles: readonly string[]): string[] {
-  const services = Object.values(activeServices(composition, profiles))
+/** What an env file for these services may set: names handed on, and names put in. */
+export function variablesOf(composition: Composition): string[] {
+  const services = Object.values(composition.services)
   const handedOn = services.flatMap(({ environment }) =>
     Object.entries(environment ?? {}).flatMap(([name, value]) =>
       value === null ? [name] : referencesIn(value),
@@ -32,7 +32,7 @@ export function variablesOf(composition: Composition, profiles: readonly string[
 export function documents(): { table: string; example: string } {
   const rows: Row[] = [...rowsOf(processes), ...composeVariables]
   rows.sort((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0))
-  const names = variablesOf(deployment(), ['deploy'])
+  const names = variablesOf(deployment())
   const proposals = { values: testnetValues, neverKept }
   return { table: tableOf(rows), example: exampleOf(sections(names), rows, proposals) }
 }

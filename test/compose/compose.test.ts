@@ -72,9 +72,8 @@ describe('the compose files', () => {
       ...['nats', 'postgres', 'volumes', 'migrate', 'provision', 'settings'],
     ]
     expect(started(real, [])).toEqual(common.toSorted())
-    const { COMPOSE_PROFILES: profiles, COMPOSE_FILE: files } = localVariables()
-    expect(files).toBe('compose.yaml:compose/local.yaml')
-    expect(started(composition, [profiles!])).toEqual(
+    expect(localVariables().COMPOSE_FILE).toBe('compose.yaml:compose/local.yaml')
+    expect(started(composition, [])).toEqual(
       [...common, 'anvil', 'chain-keeper', 'sandbox', 'deploy'].sort(),
     )
   })
@@ -197,7 +196,7 @@ describe('the order of starting', () => {
   })
 
   test.each(Object.entries(stacks))('in %s everything that is required is started', (_, from) => {
-    const active = activeServices(from, from === real ? [] : ['deploy'])
+    const active = activeServices(from, [])
     const lacking = Object.values(active).flatMap(({ depends_on: on }) =>
       Object.entries(on ?? {}).filter(
         ([name, { required }]) => required !== false && !active[name],

@@ -41,6 +41,7 @@ const part = {
   pull_policy: Type.Literal('never'),
   build: Type.Object({ context: Type.String(), dockerfile: Type.String() }, closed),
   profiles: words,
+  scale: Type.Integer(),
   user: Type.String(),
   init: Type.Boolean(),
   read_only: Type.Boolean(),

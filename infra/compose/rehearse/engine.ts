@@ -1,0 +1,159 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { waitUntil } from '#infra/local/wait'
+
+/** What a command came to; `text` is stdout and stderr together. */
+export type Ran = { code: number; text: string; ms: number }
+/** More of the environment a command gets, and where it runs. */
+export type Where = { cwd?: string; env?: Readonly<Record<string, string>> }
+
+export type Engine = {
+  /** A folder that the engine can build from. */
+  readonly dir: string
+  readonly docker: (args: readonly string[], where?: Where) => Promise<Ran>
+  /** Ends the engine as a power cut would, and starts it again. */
+  readonly reboot: () => Promise<void>
+  readonly end: () => Promise<void>
+}
+
+const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+/** Runs a program to its end. Never throws: the code says how it went. */
+export async function run(words: readonly string[], where: Where = {}): Promise<Ran> {
+  const startedAt = Date.now()
+  const child = Bun.spawn([...words], {
+    cwd: where.cwd ?? '/',
+    env: { PATH: process.env.PATH ?? path, HOME: '/root', TERM: 'dumb', ...where.env },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err] = await Promise.all(
+    [child.stdout, child.stderr].map((stream) => new Response(stream).text()),
+  )
+  return { code: await child.exited, text: `${out}${err}`, ms: Date.now() - startedAt }
+}
+
+/** Runs a program that must go well; throws with what it said. */
+export async function must(words: readonly string[], where: Where = {}): Promise<Ran> {
+  const ran = await run(words, where)
+  if (ran.code !== 0) throw new Error(`${words.join(' ')}\n${ran.text.slice(-2_000)}`)
+  return ran
+}
+
+/** Packages of Debian's own: an engine, and what its own scripts call. */
+const packages = 'docker.io docker-cli docker-compose docker-buildx iptables ca-certificates'
+const small = 'busybox-static tini'
+const mirror = 'http://deb.debian.org/debian'
+
+/**
+ * The engine of this machine; where there is none, one from Debian's packages in a folder of its own
+ * (as root, some four minutes and 5 GB the first time; `ENGINE_DIR` keeps it for the next).
+ */
+export async function openEngine(say: (text: string) => void): Promise<Engine> {
+  const own = await run(['docker', 'version', '--format', '{{.Server.Version}}'])
+  if (own.code === 0) {
+    say(`engine ${own.text.trim()}, this machine's`)
+    const dir = join(tmpdir(), 'ausd-rehearsal')
+    mkdirSync(dir, { recursive: true })
+    const docker = (args: readonly string[], where?: Where) => run(['docker', ...args], where)
+    const reboot = async () => {
+      throw new Error('the engine of this machine is not ended: set ENGINE_DIR, as root')
+    }
+    return { dir, docker, reboot, end: async () => rmSync(dir, { recursive: true, force: true }) }
+  }
+  if (process.getuid?.() !== 0) throw new Error('no engine answers, and to make one takes root')
+  const dir = process.env.ENGINE_DIR ?? join(tmpdir(), 'ausd-engine')
+  const root = join(dir, 'engine')
+  if (!existsSync(join(dir, 'installed'))) await install(dir, say)
+  const pidFile = join(dir, 'dockerd.pid')
+  const socket = `unix://${join(dir, 'sock/docker.sock')}`
+  const docker = (args: readonly string[], { cwd = dir, env = {} }: Where = {}) => {
+    const pid = readFileSync(pidFile, 'utf8').trim()
+    const told = Object.entries({
+      PATH: path,
+      HOME: '/root',
+      TERM: 'dumb',
+      DOCKER_HOST: socket,
+      ...env,
+    })
+    const inside = ['nsenter', '-t', pid, '-m', '-r', '--wdns=/', 'env', '-i']
+    const words = [...inside, ...told.map(([name, value]) => `${name}=${value}`)]
+    return run([...words, 'sh', '-c', 'cd "$0" && exec docker "$@"', cwd, ...args])
+  }
+  const start = async () => {
+    mkdirSync(join(dir, 'sock'), { recursive: true })
+    mkdirSync(join(root, dir), { recursive: true })
+    mkdirSync(join(root, '.old'), { recursive: true })
+    // A root of its own and not a chroot: healthchecks of a chroot land in the root of the host.
+    const script = `set -e
+      mount --bind ${root} ${root}
+      for part in proc sys dev; do mount --rbind /$part ${root}/$part; done
+      mount -t tmpfs tmpfs ${root}/run; mount --bind ${dir} ${root}${dir}
+      cp /etc/resolv.conf ${root}/etc/resolv.conf
+      cd ${root}; pivot_root . .old; cd /; umount -l /.old
+      echo $$ > ${pidFile}
+      exec /usr/sbin/dockerd --data-root /var/lib/docker --exec-root /run/docker \\
+        --pidfile /run/docker.pid --host ${socket} > ${dir}/dockerd.log 2>&1`
+    Bun.spawn(['setsid', 'unshare', '-m', '--propagation', 'private', 'bash', '-c', script], {
+      stdio: ['ignore', 'ignore', 'ignore'],
+    }).unref()
+    await waitUntil('the engine', async () => (await docker(['info'])).code === 0, 30_000, 500)
+  }
+  const kill = async (signal: 'SIGKILL' | 'SIGTERM') => {
+    const pid = Number(readFileSync(pidFile, 'utf8'))
+    process.kill(pid, signal)
+    await waitUntil('the engine being gone', () => !existsSync(`/proc/${pid}`), 30_000, 200)
+  }
+  if (existsSync(pidFile) && existsSync(`/proc/${readFileSync(pidFile, 'utf8').trim()}`))
+    await kill('SIGTERM')
+  await start()
+  say(
+    `engine ${(await docker(['version', '--format', '{{.Server.Version}}'])).text.trim()}, in ${dir}`,
+  )
+  const reboot = async () => {
+    await kill('SIGKILL')
+    // A power cut ends what ran in it, too.
+    await run(['pkill', '-9', '-f', 'containerd-shim'])
+    await start()
+  }
+  const end = async () => {
+    await kill('SIGTERM')
+    for (const words of cleaning) await run(words)
+  }
+  return { dir, docker, reboot, end }
+}
+
+/** What an engine leaves in the machine's network. */
+const cleaning = [
+  ['ip', 'link', 'delete', 'docker0'],
+  ['iptables', '-P', 'FORWARD', 'ACCEPT'],
+  ['iptables', '-t', 'nat', '-F', 'DOCKER'],
+]
+
+async function install(dir: string, say: (text: string) => void): Promise<void> {
+  mkdirSync(dir, { recursive: true })
+  say('no engine answers: one is made of Debian packages')
+  if (!Bun.which('debootstrap')) {
+    await must(['apt-get', 'update', '-qq'])
+    await must(['apt-get', 'install', '-y', '-qq', 'debootstrap'])
+  }
+  const roots = [
+    ['sid', 'engine'],
+    ['trixie', 'base-trixie'],
+    ['sid', 'base-sid'],
+  ]
+  await Promise.all(
+    roots.map(([suite = '', name = '']) =>
+      must(['debootstrap', '--variant=minbase', suite, join(dir, name), mirror]),
+    ),
+  )
+  const root = join(dir, 'engine')
+  // No package starts anything while it is installed.
+  writeFileSync(join(root, 'usr/sbin/policy-rc.d'), '#!/bin/sh\nexit 101\n', { mode: 0o755 })
+  const apt = ['chroot', root, 'apt-get', '-o', 'Acquire::Check-Valid-Until=false']
+  await must([...apt, 'update', '-qq'])
+  const list = `${packages} ${small}`.split(' ')
+  await must([...apt, 'install', '-y', '-qq', '--no-install-recommends', ...list])
+  writeFileSync(join(dir, 'installed'), '')
+}

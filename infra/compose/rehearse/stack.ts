@@ -1,0 +1,80 @@
+import { cpSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { repositoryDir } from '#infra/local/folders'
+import { waitUntil } from '#infra/local/wait'
+import type { Engine, Ran } from './engine'
+
+export type Container = {
+  readonly id: string
+  readonly service: string
+  readonly running: boolean
+  readonly exitCode: number
+  readonly health: string
+  readonly restarts: number
+  readonly pid: number
+}
+
+/** A copy of this repository, as compose runs it. */
+export type ComposeStack = {
+  readonly dir: string
+  readonly compose: (
+    args: readonly string[],
+    env?: Readonly<Record<string, string>>,
+  ) => Promise<Ran>
+  /** Every container of a project, ended ones too. */
+  readonly containers: (project?: string) => Promise<Container[]>
+  readonly gateway: string
+  /** ms until everything runs, is healthy, and the gateway says that it is ready. */
+  readonly allWell: (withinMs?: number) => Promise<number>
+}
+
+const left = new Set(['node_modules', '.git', '.local'])
+const inspected =
+  '{{.Id}} {{index .Config.Labels "com.docker.compose.service"}} {{.RestartCount}} {{json .State}}'
+
+/** Copies the repository to where the engine can build it. */
+export function layStack(engine: Engine): ComposeStack {
+  const dir = join(engine.dir, 'repository')
+  rmSync(dir, { recursive: true, force: true })
+  cpSync(repositoryDir, dir, {
+    recursive: true,
+    filter: (path) => !left.has(path.slice(repositoryDir.length + 1)),
+  })
+  const infra = join(dir, 'infra')
+  const gateway = 'http://127.0.0.1:3000'
+  const compose: ComposeStack['compose'] = (args, env = {}) =>
+    engine.docker(['compose', ...args], { cwd: infra, env })
+  const containers = async (project = 'ausd-local') => {
+    const filter = `label=com.docker.compose.project=${project}`
+    const ids = (await engine.docker(['ps', '-aq', '--no-trunc', '--filter', filter])).text
+    if (ids.trim() === '') return []
+    const { text } = await engine.docker(['inspect', '-f', inspected, ...ids.trim().split('\n')])
+    return text.trim().split('\n').map(containerOf)
+  }
+  const isWell = async () => {
+    const all = await containers()
+    const fine = all.every(({ running, exitCode, health }) =>
+      running ? health === 'healthy' || health === '-' : exitCode === 0,
+    )
+    const lasting = all.filter(({ running }) => running).length
+    if (!fine || lasting < 11) return false
+    return (await fetch(`${gateway}/ready`, { signal: AbortSignal.timeout(2_000) })).ok
+  }
+  const allWell = async (withinMs = 90_000) => {
+    const startedAt = Date.now()
+    await waitUntil('everything being well', isWell, withinMs, 300)
+    return Date.now() - startedAt
+  }
+  return { dir, compose, containers, gateway, allWell }
+}
+
+type State = { Running: boolean; ExitCode: number; Pid: number; Health?: { Status: string } }
+
+function containerOf(line: string): Container {
+  const [, id = '', service = '', restarts, json = ''] = /^(\S+) (\S+) (\d+) (.*)$/.exec(line) ?? []
+  const { Running, ExitCode, Pid, Health } = JSON.parse(json) as State
+  return {
+    ...{ id, service, running: Running, exitCode: ExitCode, health: Health?.Status ?? '-' },
+    ...{ restarts: Number(restarts), pid: Pid },
+  }
+}

@@ -1,0 +1,55 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { connect, type NatsConnection } from 'nats'
+
+// Stands in for the NATS CLI, on the services' own client: those of its words that the runbook uses.
+
+const words = process.argv.slice(2)
+const [what = '', verb = '', name = ''] = words
+const dir = join(process.env.XDG_CONFIG_HOME ?? '/tmp', 'nats')
+const flag = (wanted: string) => words[words.indexOf(`--${wanted}`) + 1]
+
+type Saved = { url: string; user: string; password: string }
+
+function saveContext() {
+  mkdirSync(join(dir, 'context'), { recursive: true })
+  const saved = { url: flag('server'), user: flag('user'), password: flag('password') }
+  writeFileSync(join(dir, 'context', `${name}.json`), JSON.stringify(saved), { mode: 0o600 })
+  writeFileSync(join(dir, 'context.txt'), name)
+  console.log(`NATS Configuration Context "${name}"`)
+}
+
+function selected(): Saved {
+  const current = readFileSync(join(dir, 'context.txt'), 'utf8')
+  return JSON.parse(readFileSync(join(dir, 'context', `${current}.json`), 'utf8')) as Saved
+}
+
+async function micro(nc: NatsConnection) {
+  const client = nc.services.client({ strategy: 'timer', maxWait: 1_500 } as never)
+  if (verb === 'stats') for await (const one of await client.stats(name)) console.log(one)
+  else
+    for await (const one of await client.info()) console.log(`${one.name} ${one.version} ${one.id}`)
+}
+
+async function streams(nc: NatsConnection) {
+  const manager = await nc.jetstreamManager()
+  for await (const { config, state } of manager.streams.list())
+    console.log(config.name, 'messages', state.messages, 'consumers', state.consumer_count)
+}
+
+async function consumers(nc: NatsConnection) {
+  const manager = await nc.jetstreamManager()
+  for await (const one of manager.consumers.list(name))
+    console.log(one.name, 'pending', one.num_pending, 'unacked', one.num_ack_pending)
+}
+
+if (what === 'context') saveContext()
+else {
+  const { url, user, password } = selected()
+  const nc = await connect({ servers: url, user, pass: password, timeout: 3_000 })
+  if (what === 'micro') await micro(nc)
+  else if (what === 'stream') await streams(nc)
+  else if (what === 'consumer') await consumers(nc)
+  else throw new Error(`${what} is not one of the words that this stands in for`)
+  await nc.close()
+}

@@ -1,0 +1,13 @@
+#!/bin/sh
+# What the official image promises, as far as it is used here: a password, or a file with one, and
+# the files of /docker-entrypoint-initdb.d, for a folder that is empty.
+set -e
+if [ ! -s "$PGDATA/PG_VERSION" ]; then
+  mkdir -p "$PGDATA" && chmod 700 "$PGDATA"
+  password=${POSTGRES_PASSWORD:-$(cat "${POSTGRES_PASSWORD_FILE:?a password is needed}")}
+  printf '%s\n' "$password" > /tmp/password
+  eval "initdb --username=postgres --pwfile=/tmp/password -D \"$PGDATA\" $POSTGRES_INITDB_ARGS"
+  rm /tmp/password
+  echo 'host all all all scram-sha-256' >> "$PGDATA/pg_hba.conf"
+fi
+exec "$@"

@@ -1,0 +1,51 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { localVariables } from '#infra/compose/composition'
+import { repositoryDir } from '#infra/local/folders'
+import { devWallets } from '#infra/local/keys'
+import { type StackFile, stackFilePath, writeStackFile } from '#infra/local/stack-file'
+
+/**
+ * What tools need to know of the stack that `docker compose up` starts on this machine. NATS, Postgres
+ * and the operators' listener are published to nobody: their places are those inside of the network.
+ */
+export function composeStack(env: NodeJS.ProcessEnv = process.env): StackFile {
+  const variables = { ...localVariables(), ...env }
+  const of = (name: string) => variables[name] ?? ''
+  const on = (name: string, port: string) => `http://127.0.0.1:${variables[name] || port}`
+  return {
+    gateway: on('GATEWAY_PORT', '3000'),
+    ops: { gateway: 'http://gateway:3001' },
+    sandbox: on('SANDBOX_PORT', '3100'),
+    nats: {
+      url: 'nats://nats:4222',
+      admin: { user: 'admin', password: of('NATS_PASSWORD_ADMIN') },
+      monitor: 'http://127.0.0.1:8222',
+    },
+    postgres: { url: `postgres://postgres:${of('POSTGRES_PASSWORD')}@postgres:5432/postgres` },
+    chain: {
+      rpcUrl: on('CHAIN_PORT', '8545'),
+      chainId: Number(of('CHAIN_ID')),
+      ausd: of('AUSD_ADDRESS'),
+      creditLine: of('CREDIT_LINE_ADDRESS'),
+      treasury: of('TREASURY_ADDRESS'),
+    },
+    webhooks: {
+      payments: { ID: of('PAYMENTS_CALLBACK_TOKENS_ID'), MY: of('PAYMENTS_CALLBACK_TOKENS_MY') },
+      identity: { secret: of('IDENTITY_WEBHOOK_SECRETS') },
+    },
+    provider: {
+      ID: { secretKey: of('PROVIDER_ID_SECRET_KEY') },
+      MY: { secretKey: of('PROVIDER_MY_SECRET_KEY') },
+    },
+    accounts: devWallets(10),
+    services: {},
+  }
+}
+
+if (import.meta.main) {
+  const dir = process.env.LOCAL_DIR ?? join(repositoryDir, '.local/compose')
+  mkdirSync(dir, { recursive: true })
+  writeStackFile(dir, composeStack())
+  console.log(stackFilePath(dir))
+}
