@@ -21,14 +21,16 @@ ${processNames.map(userOf).join('')}]
 /** A question is answered once, and no later than its asker waits (`shared/bus/ask.ts`). */
 const replies = '{ max: 1, expires: "12s" }'
 
+/** An empty list would be no limit to nats-server. */
+const nothing = '{ deny: ">" }'
+
 const userOf = (user: ProcessName): string => {
   const { publish, subscribe } = rightsOf(user)
   return `
   {
     user: ${user}, password: $${passwordVariable(user)}
     permissions: {
-      publish: [
-${publish.map(linesOf).join('')}      ]
+      publish: ${publish.length === 0 ? nothing : `[\n${publish.map(linesOf).join('')}      ]`}
       subscribe: [
 ${subscribe.map(linesOf).join('')}      ]
       allow_responses: ${replies}
