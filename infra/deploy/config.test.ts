@@ -7,6 +7,7 @@ import { fields } from './config'
 import { wantedOf } from './wanted'
 
 const env = {
+  PUBLIC_SECRETS: 'allowed',
   RPC_URLS: 'http://127.0.0.1:1/secret',
   ADMIN_KEY: devKey('admin'),
   TREASURY_KEY: devKey('treasury'),

@@ -8,7 +8,13 @@ import { databaseUrlOf } from '#shared/db/url'
 export const operatorSecrets = (env: NodeJS.ProcessEnv = process.env): string[] =>
   secretNames.flatMap((name) => env[name] ?? [])
 const secretNames = [
-  ...['RPC_URL', 'DATABASE_ADMIN_URL', 'DATABASE_ADMIN_PASSWORD', 'DATABASE_AUDITOR_URL', 'DATABASE_BOOKS_URL'],
+  ...[
+    'RPC_URL',
+    'DATABASE_ADMIN_URL',
+    'DATABASE_ADMIN_PASSWORD',
+    'DATABASE_AUDITOR_URL',
+    'DATABASE_BOOKS_URL',
+  ],
   ...['PROVIDER_ID_SECRET_KEY', 'PROVIDER_MY_SECRET_KEY'],
 ]
 

@@ -1,4 +1,4 @@
-import { address, durationMs, integer, list, text } from '#shared/config-fields'
+import { address, durationMs, integer, list, oneOf, text } from '#shared/config-fields'
 import { commonFields, databaseFields } from '#shared/service'
 
 export const fields = {
@@ -20,6 +20,10 @@ export const fields = {
   CREDIT_LINE_ADDRESS: address({ about: 'the credit-line contract' }),
   DEPLOY_BLOCK: integer({ about: 'block of its deployment: reading starts there' }),
   LOGS_RANGE_MAX: integer({ about: 'blocks per eth_getLogs at most', fallback: '100' }),
+  CHAIN_SHORTENS: oneOf(['no', 'yes'], {
+    about: 'yes: a local chain, which is some blocks shorter after a kill, is then read anew',
+    fallback: 'no',
+  }),
   POLL_MS: durationMs({ about: 'pause between two reads of the head', fallback: '300' }),
   LAG_MAX_MS: durationMs({
     about: 'behind the chain by more than this, the reader refuses to answer',

@@ -13,6 +13,8 @@ export type Context = {
   /** The same endpoints, as everything in this process asks them. */
   readonly rpc: RpcEndpoints
   readonly origin: Origin
+  /** A chain on one machine, that is put back by some blocks when it is killed. */
+  readonly isShortened: boolean
   readonly pollMs: number
   /** An answer from further behind the chain than this is refused. */
   readonly lagMaxMs: number
@@ -22,7 +24,10 @@ export type Context = {
 }
 
 export function openContext(
-  options: Pick<Context, 'database' | 'rpc' | 'pollMs' | 'lagMaxMs' | 'clock' | 'log'> & {
+  options: Pick<
+    Context,
+    'database' | 'rpc' | 'isShortened' | 'pollMs' | 'lagMaxMs' | 'clock' | 'log'
+  > & {
     identity: ChainIdentity
     deployBlock: number
     logsRangeMax: number

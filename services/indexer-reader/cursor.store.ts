@@ -138,6 +138,13 @@ export async function promote(tx: Tx, generation: number): Promise<void> {
     .where(and(eq(cursors.generation, generation), eq(cursors.state, 'filling')))
 }
 
+/** One that was being filled will never serve. */
+export const giveUpFilling = (db: Db, generation: number) =>
+  db
+    .update(cursors)
+    .set({ state: 'retired' })
+    .where(and(eq(cursors.generation, generation), eq(cursors.state, 'filling')))
+
 /** Sets how far rechecks have come; `events` counts those they had to add. */
 export const confirmTo = (db: Db, generation: number, block: number, events = 0) =>
   db

@@ -2,13 +2,15 @@ import type { Database } from '#shared/db/open'
 import { pause } from '#shared/deadline'
 import { failpoint } from '#shared/failpoint'
 import { startLoop } from '#shared/loop'
-import { RpcFault } from './chain/rpc'
+import { OtherBlocks, RpcFault } from './chain/rpc'
 import type { Span } from './chain/span'
 import { type Context, noteFault, noteSuccess } from './context'
 import {
   beginGeneration,
   type Cursor,
   confirmTo,
+  findCursor,
+  giveUpFilling,
   liveCursors,
   moveCursor,
   type Origin,
@@ -190,8 +192,18 @@ async function writeNothing(context: Context, cursor: Cursor, { endpoint, fault 
     return context.pollMs
   }
   noteFault(context, endpoint, fault)
+  if (fault instanceof OtherBlocks && context.isShortened && (await readAnew(context, cursor)))
+    context.log.warn({ generation: cursor.generation }, 'chain was put back: it is read anew')
   const narrower = fault instanceof RpcFault && fault.kind === 'range'
   return narrower && endpoint.range().blocks > 1 ? 0 : context.pollMs
+}
+
+/** Begins a generation in place of one whose blocks are gone. False: one is being filled already. */
+async function readAnew({ database, origin }: Context, { generation, state }: Cursor) {
+  if (state === 'filling') await database.run((db) => giveUpFilling(db, generation))
+  else if (await database.read((db) => findCursor(db, 'filling'))) return false
+  await beginGeneration(database, origin)
+  return true
 }
 
 /**

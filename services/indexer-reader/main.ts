@@ -20,8 +20,9 @@ await runService('indexer-reader', fields, async (config, runtime) => {
   await using database = openServiceDatabase('indexer-reader', config, runtime)
   await using bus = await openServiceBus('indexer-reader', config, runtime)
   const { logsRangeMax, pollMs, lagMaxMs } = config
+  const isShortened = config.chainShortens === 'yes'
   const context = openContext({
-    ...{ database, rpc, identity, deployBlock, logsRangeMax, pollMs, lagMaxMs },
+    ...{ database, rpc, identity, deployBlock, logsRangeMax, pollMs, lagMaxMs, isShortened },
     ...{ clock: systemClock, log },
   })
   await using _following = startFollowing(context, (error) => {

@@ -1,5 +1,5 @@
 import type { Endpoint } from './chain/endpoints'
-import { RpcFault } from './chain/rpc'
+import { OtherBlocks, RpcFault } from './chain/rpc'
 import type { Span } from './chain/span'
 import type { Context } from './context'
 import { type Cursor, rememberGenesis } from './cursor.store'
@@ -97,8 +97,7 @@ function checkContinuity(from: Position, spans: readonly Span[]): void {
   let parent = from.hash
   for (const span of spans) {
     if (parent !== null && span.parentHash !== parent) {
-      throw new RpcFault(
-        'broken',
+      throw new OtherBlocks(
         `block ${span.from} of the endpoint does not continue our block ${span.from - 1}`,
       )
     }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { openRpcProxy, type RpcProxy } from '#test/support/rpc-proxy'
@@ -6,12 +6,14 @@ import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratc
 import { waitUntil } from '#test/support/wait'
 import { beginGeneration, cursors } from './cursor.store'
 import { events } from './event.store'
+import { historyOf } from './record'
 import {
   ana,
   askRecord,
   openTestChain,
   openTestDatabase,
   playStory,
+  standingOf,
   startReader,
   type TestChain,
 } from './test-support'
@@ -102,6 +104,49 @@ test('the command waits until the new generation serves, and cleans when it may'
   )
   expect(kept).toHaveLength(1)
   expect(await answered()).toBeDefined()
+})
+
+describe('a chain that is some blocks shorter after a kill', () => {
+  const serving = async () => (await generations()).find(({ state }) => state === 'serving')
+  /** Goes back some final blocks and on with others, until they are final. */
+  const putBack = async (blocks: number) => {
+    const id = await chain.client.snapshot()
+    await chain.mine(blocks)
+    const head = Number(await chain.client.getBlockNumber())
+    await waitUntil('its end', async () => ((await serving())?.blockNumber ?? 0) >= head - 2)
+    await chain.client.revert({ id })
+    await chain.warp(10)
+    await chain.draw(ana, 1_000_000n)
+    await chain.mine(blocks + 3)
+  }
+  const restart = async (isShortened: boolean) => {
+    await running.stop()
+    const options = { database: store.database, chain, rpcUrls: [proxy.url], isShortened }
+    running = startReader(options)
+  }
+
+  test('is refused, because what is final is never undone elsewhere', async () => {
+    await putBack(10)
+    const said = () => running.context.figures.lastError?.match(/does not continue our block/)
+    await waitUntil('the refusal', said)
+    expect(await states()).toEqual(['serving'])
+  })
+
+  test('is read anew where it is told that this may be; each time', async () => {
+    await restart(true)
+    const first = (await serving())!.generation
+    for (const further of [1, 2]) {
+      await waitUntil('another generation', async () => {
+        const now = await serving()
+        return now && now.generation >= first + further
+      })
+      const standing = await standingOf(chain, ana)
+      const cycles = [...standing.closed, ...(standing.open ? [standing.open] : [])]
+      const truth = historyOf(standing, cycles)
+      await waitUntil('the record', async () => Bun.deepEquals((await answered())?.history, truth))
+      if (further === 1) await putBack(5)
+    }
+  })
 })
 
 test('the service itself may delete nothing', async () => {

@@ -200,6 +200,7 @@ export function startReader(options: {
   logsRangeMax?: number
   genesisHash?: string
   chainId?: number
+  isShortened?: boolean
 }): { context: Context; stop: () => Promise<void>; ended: Promise<void> } {
   const { deployment } = options.chain
   const context = openContext({
@@ -212,6 +213,7 @@ export function startReader(options: {
     },
     deployBlock: Number(deployment.deployBlock),
     logsRangeMax: options.logsRangeMax ?? 100,
+    isShortened: options.isShortened ?? false,
     pollMs: 20,
     lagMaxMs: 15_000,
     clock: systemClock,

@@ -68,7 +68,7 @@ const commands: readonly Command[] = [
     ['--dry-run'],
     {
       ...{ RPC_URLS: rpcUrl, ADMIN_KEY: devKey('admin'), TREASURY_KEY: devKey('treasury') },
-      ...{ LANE_KEYS: devKey('lane 0'), FINAL_WITHIN_MS: '100' },
+      ...{ LANE_KEYS: devKey('lane 0'), FINAL_WITHIN_MS: '100', PUBLIC_SECRETS: 'allowed' },
       ADDRESSES_FILE: join(dir, 'addresses.json'),
     },
   ],

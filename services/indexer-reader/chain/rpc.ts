@@ -21,6 +21,14 @@ export class RpcFault extends Error {
   }
 }
 
+/** A final block is not the one that was read: it is another chain, or a local one that was put back. */
+export class OtherBlocks extends RpcFault {
+  override name = 'OtherBlocks'
+  constructor(message: string) {
+    super('broken', message)
+  }
+}
+
 /** One endpoint, and those it shares this process with. */
 export type Rpc = { readonly endpoint: RpcEndpoint; readonly endpoints: RpcEndpoints }
 
