@@ -26,9 +26,16 @@ export async function identityScene({ person, outside, line }: Scene) {
   line.say(`verified on the chain, native coin dripped: ${me.balance.native} wei`)
 }
 
+/** A rate is kept for a minute: long enough to decide. */
+async function lockRate(person: Person) {
+  const reply = await person.insist('/quote', { pair: 'USD/IDR' })
+  answered('the rate', reply)
+  return reply.body
+}
+
 export async function topupScene({ person, outside, line }: Scene) {
   line.chapter('2. Top-up by QRIS')
-  const quote = await person.quote('USD/IDR')
+  const quote = await lockRate(person)
   line.say(`rate locked for 60 s: ${rupiahText(quote.rate)} per dollar`)
   const reply = await person.insist('/topups', {
     amount: '500000',
@@ -54,7 +61,7 @@ export async function drawScene({ person, line }: Scene, title = '3. Draw'): Pro
 
 export async function settlementScene({ person, outside, line }: Scene) {
   line.chapter('4. Settlement')
-  const quote = await person.quote('USD/IDR')
+  const quote = await lockRate(person)
   const reply = await person.insist('/settlements', { quoteId: quote.id })
   answered('the settlement', reply)
   line.say(
@@ -67,7 +74,7 @@ export async function settlementScene({ person, outside, line }: Scene) {
 
 export async function cashoutScene({ person, line, stack }: Scene) {
   line.chapter('6. Cash-out to a bank')
-  const quote = await person.quote('USD/IDR')
+  const quote = await lockRate(person)
   const authorization = await person.sign({
     to: stack.chain.treasury as Address,
     valueMicro: 3_000_000n,

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { waitUntil } from '#infra/local/wait'
+import { endContainers, links } from './power-cut'
 
 /** What a command came to; `text` is stdout and stderr together. */
 export type Ran = { code: number; text: string; ms: number }
@@ -12,6 +13,8 @@ export type Engine = {
   /** A folder that the engine can build from. */
   readonly dir: string
   readonly docker: (args: readonly string[], where?: Where) => Promise<Ran>
+  /** A folder for the PATH of a shell, whose `docker` is this engine's. */
+  readonly bin: string
   /** Ends the engine as a power cut would, and starts it again. */
   readonly reboot: () => Promise<void>
   readonly end: () => Promise<void>
@@ -60,7 +63,8 @@ export async function openEngine(say: (text: string) => void): Promise<Engine> {
     const reboot = async () => {
       throw new Error('the engine of this machine is not ended: set ENGINE_DIR, as root')
     }
-    return { dir, docker, reboot, end: async () => rmSync(dir, { recursive: true, force: true }) }
+    const end = async () => rmSync(dir, { recursive: true, force: true })
+    return { dir, docker, bin: dir, reboot, end }
   }
   if (process.getuid?.() !== 0) throw new Error('no engine answers, and to make one takes root')
   const dir = process.env.ENGINE_DIR ?? join(tmpdir(), 'ausd-engine')
@@ -81,6 +85,12 @@ export async function openEngine(say: (text: string) => void): Promise<Engine> {
     const words = [...inside, ...told.map(([name, value]) => `${name}=${value}`)]
     return run([...words, 'sh', '-c', 'cd "$0" && exec docker "$@"', cwd, ...args])
   }
+  const bin = join(dir, 'bin')
+  mkdirSync(bin, { recursive: true })
+  const wrapper = `#!/bin/bash
+exec nsenter -t "$(cat ${pidFile})" -m -r --wdns=/ env PATH=${path} HOME=/root DOCKER_HOST=${socket} \\
+  sh -c 'cd "$0" && exec docker "$@"' "$PWD" "$@"\n`
+  writeFileSync(join(bin, 'docker'), wrapper, { mode: 0o755 })
   const start = async () => {
     mkdirSync(join(dir, 'sock'), { recursive: true })
     mkdirSync(join(root, dir), { recursive: true })
@@ -107,28 +117,31 @@ export async function openEngine(say: (text: string) => void): Promise<Engine> {
   }
   if (existsSync(pidFile) && existsSync(`/proc/${readFileSync(pidFile, 'utf8').trim()}`))
     await kill('SIGTERM')
+  endContainers() // Of a rehearsal that was killed itself.
   await start()
   say(
     `engine ${(await docker(['version', '--format', '{{.Server.Version}}'])).text.trim()}, in ${dir}`,
   )
   const reboot = async () => {
     await kill('SIGKILL')
-    // A power cut ends what ran in it, too.
-    await run(['pkill', '-9', '-f', 'containerd-shim'])
+    endContainers()
+    for (const name of links()) await run(['ip', 'link', 'delete', name])
     await start()
   }
   const end = async () => {
     await kill('SIGTERM')
-    for (const words of cleaning) await run(words)
+    endContainers()
+    for (const name of links()) await run(['ip', 'link', 'delete', name])
+    for (const words of opened) await run(['chroot', root, 'iptables', ...words])
   }
-  return { dir, docker, reboot, end }
+  return { dir, docker, bin, reboot, end }
 }
 
-/** What an engine leaves in the machine's network. */
-const cleaning = [
-  ['ip', 'link', 'delete', 'docker0'],
-  ['iptables', '-P', 'FORWARD', 'ACCEPT'],
-  ['iptables', '-t', 'nat', '-F', 'DOCKER'],
+/** An engine lets nothing through the machine but its own: without it, all is as before. */
+const opened = [
+  ['-P', 'FORWARD', 'ACCEPT'],
+  ['-F', 'FORWARD'],
+  ['-t', 'nat', '-F', 'DOCKER'],
 ]
 
 async function install(dir: string, say: (text: string) => void): Promise<void> {

@@ -1,5 +1,6 @@
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { activeServices, localStack } from '#infra/compose/composition'
 import { repositoryDir } from '#infra/local/folders'
 import { waitUntil } from '#infra/local/wait'
 import type { Engine, Ran } from './engine'
@@ -27,6 +28,11 @@ export type ComposeStack = {
   /** ms until everything runs, is healthy, and the gateway says that it is ready. */
   readonly allWell: (withinMs?: number) => Promise<number>
 }
+
+/** How many containers of a stack on one machine are to stay. */
+const expected = Object.values(activeServices(localStack(), [])).filter(
+  ({ restart }) => restart !== 'no',
+).length
 
 const left = new Set(['node_modules', '.git', '.local'])
 const inspected =
@@ -57,7 +63,7 @@ export function layStack(engine: Engine): ComposeStack {
       running ? health === 'healthy' || health === '-' : exitCode === 0,
     )
     const lasting = all.filter(({ running }) => running).length
-    if (!fine || lasting < 11) return false
+    if (!fine || lasting < expected) return false
     return (await fetch(`${gateway}/ready`, { signal: AbortSignal.timeout(2_000) })).ok
   }
   const allWell = async (withinMs = 90_000) => {

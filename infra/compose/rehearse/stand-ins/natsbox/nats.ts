@@ -33,6 +33,19 @@ async function micro(nc: NatsConnection) {
 
 async function streams(nc: NatsConnection) {
   const manager = await nc.jetstreamManager()
+  if (verb === 'subjects') {
+    const { state } = await manager.streams.info(name, { subjects_filter: '>' })
+    for (const [subject, count] of Object.entries(state.subjects ?? {})) console.log(subject, count)
+    return
+  }
+  if (verb === 'get') {
+    const found = await manager.streams.getMessage(name, {
+      last_by_subj: words[words.indexOf('-S') + 1]!,
+    })
+    console.log(found.subject, found.seq, found.time.toISOString())
+    console.log(new TextDecoder().decode(found.data))
+    return
+  }
   for await (const { config, state } of manager.streams.list())
     console.log(config.name, 'messages', state.messages, 'consumers', state.consumer_count)
 }
@@ -43,12 +56,21 @@ async function consumers(nc: NatsConnection) {
     console.log(one.name, 'pending', one.num_pending, 'unacked', one.num_ack_pending)
 }
 
+async function values(nc: NatsConnection) {
+  const bucket = await nc.jetstream().views.kv(name, { bindOnly: true })
+  const [, , , key = '', value = ''] = words
+  if (verb === 'put') console.log(await bucket.put(key, value))
+  else
+    for await (const one of await bucket.history({ key })) console.log(one.revision, one.string())
+}
+
 if (what === 'context') saveContext()
 else {
   const { url, user, password } = selected()
   const nc = await connect({ servers: url, user, pass: password, timeout: 3_000 })
   if (what === 'micro') await micro(nc)
   else if (what === 'stream') await streams(nc)
+  else if (what === 'kv') await values(nc)
   else if (what === 'consumer') await consumers(nc)
   else throw new Error(`${what} is not one of the words that this stands in for`)
   await nc.close()

@@ -1,0 +1,45 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+type Process = { readonly pid: number; readonly parent: number; readonly command: string }
+
+/** Every process of this machine, as the kernel tells; one that ends meanwhile is left out. */
+function processes(): Process[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const status = readFileSync(`/proc/${name}/status`, 'utf8')
+        const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ')
+        const parent = Number(/^PPid:\s+(\d+)$/m.exec(status)?.[1])
+        return [{ pid: Number(name), parent, command }]
+      } catch {
+        return []
+      }
+    })
+}
+
+const isShim = ({ command }: Process) => /containerd-shim-\S+ .*-namespace moby /.test(command)
+const isContainerd = ({ command }: Process) => /containerd --config \S*docker\//.test(command)
+
+/**
+ * Ends what runs in containers, as a power cut does: an engine that is killed leaves them running,
+ * each below a shim of its own. The first process of a container takes all others with it.
+ */
+export function endContainers(): void {
+  const all = processes()
+  const shims = all.filter(isShim)
+  const inContainers = all.filter(({ parent }) => shims.some(({ pid }) => pid === parent))
+  for (const { pid } of [...all.filter(isContainerd), ...inContainers, ...shims]) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // It has ended by itself.
+    }
+  }
+}
+
+/** Names of what an engine has made in the network of this machine. */
+export const links = (): string[] =>
+  readdirSync('/sys/class/net').filter((name) =>
+    /^(docker0|br-[0-9a-f]{12}|veth[0-9a-f]{7})$/.test(name),
+  )
