@@ -33,7 +33,8 @@ export async function openOutside(dir: string, env: Record<string, string>): Pro
         PATH: process.env.PATH ?? '',
         HOST: '0.0.0.0',
         PORT: String(ports.sandbox),
-        PUBLIC_URL: sandboxUrl,
+        // A link for a person is taken in the clear from this machine alone.
+        PUBLIC_URL: `http://127.0.0.1:${ports.sandbox}`,
         ...env,
       },
       ...{ stdin: 'ignore', stdout: log, stderr: log },

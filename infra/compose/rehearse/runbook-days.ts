@@ -1,7 +1,7 @@
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { waitUntil } from '#infra/local/wait'
+import { type Deployment, hex, ready, says } from './deployment'
 import { expecting, step } from './report'
-import { type Deployment, ready, says } from './runbook'
 import { blocksOf } from './runbook-text'
 
 // The second half of the runbook: people, new keys, the commands of a day, and a restore.
@@ -59,7 +59,7 @@ export async function firstPerson({ dir, shell, controls }: Deployment): Promise
     const [block = ''] = blocksOf('9. First person, first top-up')
     const walletKey = generatePrivateKey()
     wallets[0] = privateKeyToAddress(walletKey)
-    const [head = '', lines = ''] = block.replace('0x…', walletKey).split(/\n\n/)
+    const [head = '', lines = ''] = block.replace('0x…', walletKey).trim().split(/\n\n/)
     const script = (text: string) =>
       shell(`cd ${dir}\nbun() { ${process.execPath} "$@"; }\n${head}\n${text}`)
     const [me = '', verification = '', subjects = '', , quote = '', topup = ''] = lines.split('\n')
@@ -101,7 +101,6 @@ export async function changes({ shell, env }: Deployment): Promise<void> {
       await seen?.()
       return 'up, and ready'
     })
-  const hex = () => crypto.getRandomValues(new Uint8Array(24)).toHex()
   const probe = (token: string, id: string) => async () => {
     const [, , block = ''] = blocksOf('8. Start')
     await says(shell(block.replace('probe-1', id), { TOKEN: token }), /recorded/)
@@ -132,7 +131,6 @@ export async function everyDay({ shell }: Deployment): Promise<void> {
     const wrong: string[] = []
     for (const command of commandsOfADay) {
       const { code, text } = await shell(`${operator()}\n${filled(command)}`)
-      // `status` says by its exit code that somebody is needed: here the chain has one endpoint.
       if (code !== 0) wrong.push(`${command}: exit ${code} ${text.slice(-600)}`)
     }
     await ready()
@@ -148,9 +146,15 @@ export async function restore({ shell }: Deployment): Promise<void> {
     const { text: name } = await shell('ls -t base-*.tar | head -1')
     const since = /base-(.*)\.tar/.exec(name)?.[1] ?? ''
     const inShell = (lines: string) => shell(`${operator(name.trim(), since)}\n${lines}`)
-    const services = 'gateway pricing payments payouts chain-relayer indexer-reader books'
-    await says(inShell(`dc stop ${services}`))
-    await says(inShell(`tar --force-local -xOf "$BACKUP" backup_label | grep 'START TIME'`), /START TIME/)
+    await says(
+      inShell('dc stop gateway pricing payments payouts chain-relayer indexer-reader books'),
+    )
+    const { text: running } = await inShell('dc ps')
+    expecting(!/payments|books/.test(running), `something still writes: ${running}`)
+    await says(
+      inShell(`tar --force-local -xOf "$BACKUP" backup_label | grep 'START TIME'`),
+      /START TIME/,
+    )
     await says(inShell(put))
     await waitUntil(
       'Postgres',

@@ -32,3 +32,36 @@ export const commandsInText = (): string[] => [
       .filter((code) => new RegExp(`^(?:${words}) `).test(code)),
   ),
 ]
+
+/** What stands in the runbook and is not run by `bun run rehearse`, and why. */
+export const notRehearsed: Readonly<Record<string, string>> = {
+  'bun run start': 'without containers: the suites stand on it',
+  'bun run rehearse': 'this',
+  'bun test test/compose': 'a suite',
+  'curl -sI https://…': 'a public name and its certificate',
+  'curl -s -o /dev/null -w \'%{http_code}\\n\' -u "$KEY:" https://api.xendit.co/balance':
+    'the provider: `bun run conformance`',
+  'bun install': 'the repository itself',
+  'bun run ops books': 'without containers: infra/ops/ops.test.ts, test/invariants',
+  'bun run ops reconcile': 'without containers: test/invariants',
+  'bun run ops reconcile explain <break> --owner <who> --reason <why> --until <day>':
+    'a break to explain: test/invariants/breaks.test.ts',
+  'bun run ops unexplained accept <item> --reason …':
+    'money to accept: test/attacks/promises.test.ts',
+  'bun run ops status': 'without containers: test/attacks/promises.test.ts',
+  'ops infra/ops/main.ts correct <posting> --reason "…"':
+    'a posting that is wrong: infra/ops/correct.test.ts',
+  'bun infra/ops/dead-letters.ts redrive': 'a dead letter: infra/ops/ops.test.ts',
+  'bun infra/ops/restore/main.ts …': 'without containers: test/failures/restore.test.ts',
+}
+
+/** Which part of the rehearsal runs the blocks under a heading. */
+export const rehearsedBlocks: Readonly<Record<string, 'local' | 'runbook'>> = {
+  'On this machine': 'local',
+  'From nothing to the test chain': 'runbook',
+  '5. Keys': 'runbook',
+  '7. Contracts': 'runbook',
+  '8. Start': 'runbook',
+  '9. First person, first top-up': 'runbook',
+  Restore: 'runbook',
+}
