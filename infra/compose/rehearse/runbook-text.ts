@@ -42,6 +42,7 @@ export const notRehearsed: Readonly<Record<string, string>> = {
   'curl -s -o /dev/null -w \'%{http_code}\\n\' -u "$KEY:" https://api.xendit.co/balance':
     'the provider: `bun run conformance`',
   'bun install': 'the repository itself',
+  'bun infra/compose/stack-file.ts': 'a file: the rehearsal writes it itself, before the demo',
   'bun run ops books': 'without containers: infra/ops/ops.test.ts, test/invariants',
   'bun run ops reconcile': 'without containers: test/invariants',
   'bun run ops reconcile explain <break> --owner <who> --reason <why> --until <day>':
