@@ -10,7 +10,9 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
+/** A quote of a moment of its own: of one moment, both copies may make the same. */
 async function locked(pair: 'USD/IDR' | 'USD/MYR' = 'USD/IDR') {
+  fixture.time.nowMs += 1
   const answer = await fixture.ask(QuoteCreate, { pair })
   if ('refused' in answer) throw new Error(answer.refused)
   return answer.ok
