@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 
-export const benchNames = ['backfill', 'ponder', 'freshness', 'verify', 'topup'] as const
+export const benchNames = ['backfill', 'ponder', 'freshness', 'verify', 'topup', 'cost'] as const
 export type BenchName = (typeof benchNames)[number]
 
 export type Options = {

@@ -3,6 +3,7 @@ import { benchDir } from '../bench-dir'
 import type { Figure } from '../figure'
 import { unlessInterrupted } from '../interrupt'
 import type { BenchName, Options } from '../options'
+import { benchCost } from './cost'
 import { benchFreshness } from './freshness'
 import { benchTopup } from './topup'
 import { benchVerify } from './verify'
@@ -13,6 +14,7 @@ const benches: ReadonlyMap<BenchName, Bench> = new Map([
   ['freshness', benchFreshness],
   ['verify', benchVerify],
   ['topup', benchTopup],
+  ['cost', benchCost],
 ])
 
 /** What is measured on a whole stack: free ports, a folder of its own, gone afterwards. */

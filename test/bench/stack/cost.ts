@@ -1,0 +1,120 @@
+import postgres, { type Sql } from 'postgres'
+import { outsideOf } from '#infra/demo/outside'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { listInFlight } from '#infra/ops/in-flight'
+import { pause } from '#shared/deadline'
+import { serviceNames } from '#shared/messages/topic'
+import { against, type Figure } from '../figure'
+import type { Options } from '../options'
+import { arrive } from './arrivals'
+import { openCheckout, verifiedUsers, watchCredits } from './customers'
+import { processorMs } from './processor-time'
+import { countStatements, statementsSent, transactionsEnded } from './statements'
+
+const bench = 'cost'
+const peopleMax = 40
+const restMs = 10_000
+/** Everything that a top-up passes through, besides the chain and the provider. */
+const measured = [...serviceNames, 'nats-server', 'postgres'] as const
+type Measured = (typeof measured)[number]
+
+/**
+ * What one top-up costs from the quote to the collateral, while others are on their way: processor
+ * time of each process, and statements. What the system spends at rest is within it, and beside it.
+ */
+export async function benchCost(stack: Stack, options: Options): Promise<Figure[]> {
+  await using sql = admin(stack)
+  await countStatements(stack, sql.client)
+  const insertMs = await insertYardstick(stack, sql.client)
+  const people = await verifiedUsers(stack, Math.min(peopleMax, options.topups))
+  await using credits = watchCredits(stack)
+  const outside = outsideOf(stack.info)
+  await waitUntil(
+    'everybody being verified',
+    async () => (await listInFlight(sql.client)).length === 0,
+  )
+  await pause(restMs / 2) // Postgres analyses what is new.
+  const rest = await spent(stack, sql.client, () => pause(restMs))
+
+  const everyMs = 1_000 / options.topupsPerSecond
+  const load = await spent(stack, sql.client, () =>
+    arrive(options.topups, everyMs, async (index) => {
+      const paymentId = await openCheckout(people[index % people.length]!)
+      await outside.pay(paymentId, 'QRIS')
+      await credits.creditedAt(paymentId)
+    }),
+  )
+  const perTopup = (value: number) => value / options.topups
+  const perSecond = (value: number) => value / (restMs / 1_000)
+  const sum = (times: Times) => measured.reduce((all, name) => all + times[name], 0)
+  const each = measured.map(
+    (name): Figure => ({
+      ...{ bench, name: `of it ${name}`, unit: 'ms', value: perTopup(load.times[name]) },
+    }),
+  )
+  return [
+    {
+      ...{ bench, name: 'a top-up, processor time', unit: 'ms' },
+      value: perTopup(sum(load.times)),
+      ...against(perTopup(sum(load.times)), insertMs, 'insert of a row, server and client'),
+      note: `${options.topups} at ${options.topupsPerSecond} a second; aim: 10 ms`,
+    },
+    ...each,
+    {
+      ...{ bench, name: 'a top-up, SQL statements', unit: '' },
+      value: perTopup(load.statements),
+      note: `in ${Math.round(perTopup(load.transactions))} transactions; aim: 30`,
+    },
+    {
+      ...{ bench, name: 'at rest, processor time', unit: 'ms/s' },
+      value: perSecond(sum(rest.times)),
+    },
+    {
+      ...{ bench, name: 'at rest, SQL transactions', unit: 'per second' },
+      value: perSecond(rest.transactions),
+      note: 'aim: 10',
+    },
+  ]
+}
+
+type Times = Readonly<Record<Measured, number>>
+
+/** What `work` took of every process, in ms, and of Postgres. */
+async function spent(stack: Stack, sql: Sql, work: () => Promise<unknown>) {
+  const now = async () => ({
+    times: Object.fromEntries(
+      measured.map((name) => [name, processorMs(stack.process(name).pid())]),
+    ) as Times,
+    statements: await statementsSent(sql),
+    transactions: await transactionsEnded(sql),
+  })
+  const before = await now()
+  await work()
+  const after = await now()
+  return {
+    times: Object.fromEntries(
+      measured.map((name) => [name, after.times[name] - before.times[name]]),
+    ) as Times,
+    statements: after.statements - before.statements,
+    transactions: after.transactions - before.transactions,
+  }
+}
+
+const inserts = 2_000
+
+/** Processor time of a bare insert of one row on the same server, in ms: what the driver needs at least. */
+async function insertYardstick(stack: Stack, sql: Sql): Promise<number> {
+  await sql`create table if not exists public.bench_yardstick (id bigserial primary key, said text)`
+  const server = () => processorMs(stack.process('postgres').pid())
+  const before = { own: process.cpuUsage(), server: server() }
+  for (let turn = 0; turn < inserts; turn++)
+    await sql`insert into public.bench_yardstick (said) values (${`row ${turn}`})`
+  const own = process.cpuUsage(before.own)
+  return ((own.user + own.system) / 1_000 + server() - before.server) / inserts
+}
+
+const admin = (stack: Stack) => {
+  const client = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
+  return { client, [Symbol.asyncDispose]: () => client.end({ timeout: 1 }) }
+}

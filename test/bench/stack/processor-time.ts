@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** The kernel counts in hundredths of a second for every program (`sysconf(_SC_CLK_TCK)`). */
+const ticksPerMs = 0.1
+
+type Stat = { readonly parent: number; readonly ms: number }
+
+/**
+ * Processor time that a process and its living children used so far, in ms, with that of children
+ * that ended and were waited for. 0 for a process that is gone, and outside Linux.
+ */
+export function processorMs(pid: number): number {
+  const all = new Map<number, Stat>()
+  for (const name of readdirSync('/proc')) {
+    const stat = /^\d+$/.test(name) ? statOf(Number(name)) : undefined
+    if (stat) all.set(Number(name), stat)
+  }
+  const below = (parent: number): number =>
+    [...all].reduce(
+      (sum, [child, stat]) => sum + (stat.parent === parent ? below(child) : 0),
+      all.get(parent)?.ms ?? 0,
+    )
+  return below(pid)
+}
+
+/** `proc_pid_stat(5)`: fields 4 (parent) and 14 to 17 (user, system, and those of children). */
+function statOf(pid: number): Stat | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The name is in brackets and may hold anything.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+    const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
+    return { parent: Number(fields[1]), ms: ticks / ticksPerMs }
+  } catch {
+    return undefined // It ended meanwhile.
+  }
+}

@@ -1,0 +1,32 @@
+import type { Sql } from 'postgres'
+import { postgresAnswers } from '#infra/local/postgres'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+
+/** Loads `pg_stat_statements`, for which Postgres has to start anew, and waits for the services. */
+export async function countStatements(stack: Stack, sql: Sql): Promise<void> {
+  await sql`alter system set shared_preload_libraries = 'pg_stat_statements'`
+  const server = stack.process('postgres')
+  await server.stop('SIGINT')
+  server.start()
+  await waitUntil('Postgres being back', () => postgresAnswers(stack.adminUrl), 30_000)
+  await sql`create extension if not exists pg_stat_statements`
+  const isReady = async () => (await fetch(`${stack.info.ops.gateway}/ready`)).ok
+  await waitUntil('every service being ready', isReady, 30_000)
+}
+
+/** Statements that services sent so far, without the beginnings and ends of transactions. */
+export async function statementsSent(sql: Sql): Promise<number> {
+  const [row] = await sql<{ calls: number }[]>`
+    select coalesce(sum(calls), 0)::int as calls
+    from pg_stat_statements join pg_user on usesysid = userid
+    where usename <> 'postgres' and query !~* '^(begin|commit|rollback)'`
+  return row!.calls
+}
+
+/** Transactions that ended so far, committed or not, in all databases. */
+export async function transactionsEnded(sql: Sql): Promise<number> {
+  const [row] = await sql<{ ended: number }[]>`
+    select sum(xact_commit + xact_rollback)::int as ended from pg_stat_database`
+  return row!.ended
+}
