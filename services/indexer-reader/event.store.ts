@@ -1,6 +1,6 @@
-import { and, asc, between, eq, inArray, sql } from 'drizzle-orm'
+import { and, asc, between, eq, sql } from 'drizzle-orm'
 import { bigint, index, integer, jsonb, primaryKey, text } from 'drizzle-orm/pg-core'
-import { addressColumn } from '#shared/db/columns'
+import { addressColumn, isOneOf } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
 import type { ChainEvent } from './event'
 import { schema } from './schema.store'
@@ -55,7 +55,7 @@ export const eventsBetween = (db: Db, generation: number, from: number, to: numb
 
 /** Everything stored of these wallets, in chain order. */
 export const eventsOf = (db: Db, generation: number, wallets: readonly `0x${string}`[]) =>
-  read(db, and(eq(events.generation, generation), inArray(events.wallet, [...wallets])))
+  read(db, and(eq(events.generation, generation), isOneOf(events.wallet, wallets)))
 
 const read = async (db: Db, where: ReturnType<typeof and>): Promise<ChainEvent[]> => {
   const rows = await db

@@ -20,6 +20,7 @@ import {
   at,
   changedAt,
   fromNow,
+  isOneOf,
   quotedList,
   timestamps,
 } from '#shared/db/columns'
@@ -387,7 +388,7 @@ export async function leaseDue(
   return tx
     .update(payments)
     .set({ nextCheckAt, checks: sql`${payments.checks} + 1` })
-    .where(inArray(payments.id, ids))
+    .where(isOneOf(payments.id, ids))
     .returning()
 }
 

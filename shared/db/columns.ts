@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { customType, timestamp } from 'drizzle-orm/pg-core'
+import { type AnyPgColumn, customType, timestamp } from 'drizzle-orm/pg-core'
 
 /** A whole amount in the smallest unit its name says; `numeric(78,0)` holds every uint256. */
 export const amountColumn = customType<{ data: bigint; driverData: string }>({
@@ -11,6 +11,13 @@ export const amountColumn = customType<{ data: bigint; driverData: string }>({
 /** Words of ours as a list for `in (…)`; never what somebody else wrote: nothing in it is escaped. */
 export const quotedList = (words: readonly string[]): SQL =>
   sql.raw(words.map((word) => `'${word}'`).join(', '))
+
+/**
+ * Whether a column has one of these values. They travel as one list, so that the statement stays the
+ * same however many there are: each text of a statement is prepared and kept on every connection.
+ */
+export const isOneOf = <T>(column: AnyPgColumn & { _: { data: T } }, values: Iterable<T>): SQL =>
+  sql`${column} = any(${sql.param([...values])})`
 
 /** A lower-case 0x address. */
 export const addressColumn = customType<{ data: `0x${string}`; driverData: string }>({

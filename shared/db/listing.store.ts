@@ -1,6 +1,6 @@
-import { and, eq, gt, inArray, isNotNull, lte, sql } from 'drizzle-orm'
+import { and, eq, gt, isNotNull, lte, sql } from 'drizzle-orm'
 import { integer, type PgSchema, primaryKey, text } from 'drizzle-orm/pg-core'
-import { at, fromNow } from '#shared/db/columns'
+import { at, fromNow, isOneOf } from '#shared/db/columns'
 import type { InboxTable } from '#shared/db/inbox.store'
 import type { Database } from '#shared/db/open'
 import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
@@ -167,7 +167,7 @@ export async function findDone(
           and(
             eq(inbox.consumer, consumer),
             isNotNull(inbox.doneAt),
-            inArray(inbox.messageId, some),
+            isOneOf(inbox.messageId, some),
           ),
         ),
     )

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { sql } from 'drizzle-orm'
+import { pgTable, text } from 'drizzle-orm/pg-core'
 import postgres, { type Sql } from 'postgres'
-import { type Database, openDatabase } from '#shared/db/open'
+import { isOneOf } from '#shared/db/columns'
+import { type Database, type Db, openDatabase } from '#shared/db/open'
 import { openLog } from '#shared/log'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 
@@ -130,6 +132,40 @@ describe('after an outage', () => {
     expect(await outcomeOf(refused)).toContain('nowhere')
     await hang()
     expect(fatal.count).toBe(0)
+    await database[Symbol.asyncDispose]()
+  })
+})
+
+describe('a statement', () => {
+  const words = pgTable('kept', { word: text('word') })
+  const prepared = async (database: Database) => {
+    const held = sql`select statement from pg_prepared_statements where statement like '%"kept"%'`
+    return (await database.read((db) => db.execute<{ statement: string }>(held))).map(
+      ({ statement }) => statement,
+    )
+  }
+
+  test('is prepared once on a connection, within a transaction too, whatever is asked for', async () => {
+    const { database } = open({ max: 1 })
+    const find = (db: Db, wanted: string[]) =>
+      db.select().from(words).where(isOneOf(words.word, wanted))
+    for (const wanted of [['one'], ['one', 'two'], []])
+      expect(await database.read((db) => find(db, wanted))).toEqual([])
+    await database.transaction((tx) => find(tx, ['three']))
+    expect(await prepared(database)).toEqual([
+      'select "word" from "kept" where "kept"."word" = any($1)',
+    ])
+    await database[Symbol.asyncDispose]()
+  })
+
+  test('goes on when the table it was prepared for is changed under it', async () => {
+    const { database } = open({ max: 1 })
+    const find = () => database.read((db) => db.select().from(words))
+    expect(await find()).toEqual([])
+    await admin`alter table kept alter column word type varchar(40)`
+    expect(await find()).toEqual([])
+    await admin`alter table kept alter column word type text`
+    expect(await find()).toEqual([])
     await database[Symbol.asyncDispose]()
   })
 })

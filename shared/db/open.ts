@@ -1,6 +1,6 @@
 import { DrizzleQueryError } from 'drizzle-orm/errors'
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
-import postgres from 'postgres'
+import postgres, { type Sql, type TransactionSql } from 'postgres'
 import { Overdue, within } from '#shared/deadline'
 import type { Log } from '#shared/log'
 
@@ -60,7 +60,7 @@ export function openDatabase(options: {
       idle_in_transaction_session_timeout: 10_000,
     },
   })
-  const db = drizzle(sql)
+  const db = drizzle(preparing(sql))
   let overdue = 0
   const guarded = async <T>(work: Promise<T>): Promise<T> => {
     try {
@@ -83,6 +83,25 @@ export function openDatabase(options: {
     transaction: (work) => guarded(db.transaction(work)),
     [Symbol.asyncDispose]: () => sql.end({ timeout: 2 }),
   }
+}
+
+/**
+ * The client, so that every statement is prepared once on each connection: drizzle-orm 0.45.4 asks
+ * for that only where a statement was given a name (`postgres-js/session.js`), and postgres.js 3.4.9
+ * needs two round trips for one that is not. Texts must not multiply: `isOneOf` in place of `in`.
+ */
+function preparing(client: Sql): Sql {
+  const { begin } = client
+  client.begin = ((work: (tx: TransactionSql) => unknown) =>
+    begin((tx) => work(prepareAll(tx)))) as Sql['begin']
+  return prepareAll(client)
+}
+
+function prepareAll<Client extends Pick<Sql, 'unsafe'>>(client: Client): Client {
+  const { unsafe } = client
+  client.unsafe = ((text, values, options) =>
+    unsafe(text, values, { ...options, prepare: true })) as Sql['unsafe']
+  return client
 }
 
 /** Postgres refused a statement. `code` is its SQLSTATE, `constraint` the one that was broken. */

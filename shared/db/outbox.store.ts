@@ -1,7 +1,7 @@
-import { and, asc, eq, getTableColumns, inArray, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, isNull, sql } from 'drizzle-orm'
 import { bigserial, index, jsonb, type PgSchema, text } from 'drizzle-orm/pg-core'
 import type { Static, TSchema } from 'typebox'
-import { at, fromNow } from '#shared/db/columns'
+import { at, fromNow, isOneOf } from '#shared/db/columns'
 import type { Database, Tx } from '#shared/db/open'
 import type { Topic } from '#shared/messages/topic'
 import { requestId } from '#shared/request-id'
@@ -82,10 +82,7 @@ export const lease = (
 /** Only after the broker confirmed: a crash between leaves a duplicate, never a loss. */
 export const markPublished = (database: Database, outbox: OutboxTable, ids: readonly string[]) =>
   database.run((db) =>
-    db
-      .update(outbox)
-      .set({ publishedAt: sql`now()` })
-      .where(inArray(outbox.id, [...ids])),
+    db.update(outbox).set({ publishedAt: sql`now()` }).where(isOneOf(outbox.id, ids)),
   )
 
 /** How many wait and since when (unix ms, null if none): the figures of `nats micro stats`. */

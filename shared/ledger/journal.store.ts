@@ -1,4 +1,4 @@
-import { asc, eq, inArray, sql } from 'drizzle-orm'
+import { asc, eq, sql } from 'drizzle-orm'
 import {
   check,
   index,
@@ -8,7 +8,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
-import { amountColumn, at, quotedList } from '#shared/db/columns'
+import { amountColumn, at, isOneOf, quotedList } from '#shared/db/columns'
 import { lockNamed } from '#shared/db/lock'
 import type { Tx } from '#shared/db/open'
 import { type AccountName, type Asset, accountNames, assets } from '#shared/ledger/chart'
@@ -96,7 +96,7 @@ export async function bookAll(
   const said = await tx
     .select({ item: name, account, asset, amount })
     .from(journal)
-    .where(inArray(name, [...wanted.keys()]))
+    .where(isOneOf(name, wanted.keys()))
   const byItem = Map.groupBy(said, ({ item }) => item)
   const rows = [...wanted].flatMap(([item, lines]) =>
     rowsOf({ event, item, lines: difference(position(byItem.get(item) ?? []), lines) }),

@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, inArray, isNotNull, lte, or, sql } from 'drizzle-orm'
 import { index, integer, jsonb, type PgUpdateSetSource, text, unique } from 'drizzle-orm/pg-core'
-import { addressColumn, amountColumn, at, fromNow, timestamps } from '#shared/db/columns'
+import { addressColumn, amountColumn, at, fromNow, isOneOf, timestamps } from '#shared/db/columns'
 import { findOldest } from '#shared/db/oldest.store'
 import type { Db, Tx } from '#shared/db/open'
 import { statesBefore } from '#shared/lifecycle'
@@ -66,10 +66,7 @@ export async function findOperation(db: Db, id: string): Promise<Operation | und
 }
 
 export const findOperations = async (db: Db, ids: readonly string[]): Promise<Operation[]> =>
-  (await db
-    .select()
-    .from(operations)
-    .where(inArray(operations.id, [...ids]))) as Operation[]
+  (await db.select().from(operations).where(isOneOf(operations.id, ids))) as Operation[]
 
 /**
  * The final block in which this ref id was credited or repaid, as far as we know; 0: none. A state
@@ -149,7 +146,7 @@ export async function assignOperations(
   const assigned = await tx
     .update(operations)
     .set({ state: 'assigned', ...at, reason: null, updatedAt: sql`now()` })
-    .where(and(inArray(operations.id, [...ids]), eq(operations.state, 'waiting')))
+    .where(and(isOneOf(operations.id, ids), eq(operations.state, 'waiting')))
     .returning({ id: operations.id })
   return assigned.length === ids.length
 }
@@ -333,7 +330,7 @@ export async function takeWatched(tx: Tx, rowsMax: number, watchMs: number): Pro
   const rows = await tx
     .update(operations)
     .set({ watchAt: fromNow(watchMs) })
-    .where(inArray(operations.id, ids))
+    .where(isOneOf(operations.id, ids))
     .returning()
   return rows as Watched[]
 }
@@ -349,7 +346,7 @@ export async function findFailedTakes(
     .from(operations)
     .where(
       and(
-        inArray(operations.wallet, [...wallets]),
+        isOneOf(operations.wallet, wallets),
         eq(operations.kind, 'take'),
         eq(operations.state, 'failed'),
         isNotNull(operations.authorizationNonce),

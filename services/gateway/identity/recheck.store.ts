@@ -1,6 +1,6 @@
-import { and, asc, eq, inArray, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, lte, sql } from 'drizzle-orm'
 import { index, integer, text } from 'drizzle-orm/pg-core'
-import { addressColumn, at, timestamps } from '#shared/db/columns'
+import { addressColumn, at, isOneOf, timestamps } from '#shared/db/columns'
 import type { Database, Db, Tx } from '#shared/db/open'
 import { schema } from '../schema.store'
 import { identities } from './identity.store'
@@ -70,12 +70,12 @@ export async function leaseDue(tx: Tx, provider: string, now: Date, rowsMax: num
   await tx
     .update(rechecks)
     .set({ nextCheckAt: leasedUntil })
-    .where(inArray(rechecks.wallet, wallets))
+    .where(isOneOf(rechecks.wallet, wallets))
   const rows = await tx
     .select({ recheck: rechecks, held: identities })
     .from(rechecks)
     .leftJoin(identities, eq(identities.wallet, rechecks.wallet))
-    .where(inArray(rechecks.wallet, wallets))
+    .where(isOneOf(rechecks.wallet, wallets))
   return rows.map((row) => ({ ...row, leasedUntil }))
 }
 
