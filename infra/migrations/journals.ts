@@ -3,7 +3,8 @@ import { type DatabaseRole, databaseRoles } from '#infra/migrations/databases'
 
 /**
  * What makes a table `journal` a journal, wherever a service has one: a posting that does not come
- * to 0 per asset cannot be committed, nor one that takes another back and is not its exact negation;
+ * to 0 per asset cannot be written, nor one that takes another back and is not its exact negation: its
+ * lines are written by one statement, and that is what is checked, once for all of them;
  * and no role, not even the owner, changes or removes a line.
  * And a row that the books are compared with says when it changed, whoever changed it. Triggers are
  * nothing the tables' definitions can say, so they are put there after each migration.
@@ -32,30 +33,45 @@ const stampOf = (schema: DatabaseRole, table: string): string => `
 
 const guardsOf = (schema: DatabaseRole): string => `
   create or replace function ${schema}.journal_balances() returns trigger language plpgsql as $$
+  declare
+    unbalanced text;
+    has_reversal boolean;
+    one record;
   begin
-    if exists (
-      select 1 from ${schema}.journal where posting = new.posting
-      group by asset having sum(amount) <> 0
-    ) then
-      raise exception 'posting % does not come to 0 in every asset', new.posting
+    select max(posting) filter (where total <> 0), bool_or(reverses)
+    into unbalanced, has_reversal
+    from (
+      select posting, sum(amount) as total, bool_or(reverses is not null) as reverses
+      from ${schema}.journal where posting in (select posting from added)
+      group by posting, asset
+    ) as sums;
+    if unbalanced is not null then
+      raise exception 'posting % does not come to 0 in every asset', unbalanced
         using errcode = 'check_violation';
     end if;
-    -- Of a line without it, too: it may have been added to a reversal.
-    if exists (select 1 from ${schema}.journal
-      where posting = new.posting and reverses is distinct from new.reverses)
-      or new.reverses is not null and exists (
-        (select line, item, account, asset, -amount from ${schema}.journal where posting = new.reverses
-          except all
-          select line, item, account, asset, amount from ${schema}.journal where posting = new.posting)
-        union all
-        (select line, item, account, asset, amount from ${schema}.journal where posting = new.posting
-          except all
-          select line, item, account, asset, -amount from ${schema}.journal where posting = new.reverses)
-      )
-    then
-      raise exception 'posting % is not the exact reversal of %', new.posting, new.reverses
-        using errcode = 'check_violation';
+    if not has_reversal then
+      return null;
     end if;
+    -- Of every line of it: one without it may have been added to a reversal.
+    for one in select distinct posting, reverses from ${schema}.journal
+      where posting in (select posting from added)
+    loop
+      if exists (select 1 from ${schema}.journal
+        where posting = one.posting and reverses is distinct from one.reverses)
+        or one.reverses is not null and exists (
+          (select line, item, account, asset, -amount from ${schema}.journal where posting = one.reverses
+            except all
+            select line, item, account, asset, amount from ${schema}.journal where posting = one.posting)
+          union all
+          (select line, item, account, asset, amount from ${schema}.journal where posting = one.posting
+            except all
+            select line, item, account, asset, -amount from ${schema}.journal where posting = one.reverses)
+        )
+      then
+        raise exception 'posting % is not the exact reversal of %', one.posting, one.reverses
+          using errcode = 'check_violation';
+      end if;
+    end loop;
     return null;
   end $$;
 
@@ -70,8 +86,8 @@ const guardsOf = (schema: DatabaseRole): string => `
   create or replace trigger journal_is_kept before truncate on ${schema}.journal
     for each statement execute function ${schema}.journal_stays();
   drop trigger if exists journal_balances on ${schema}.journal;
-  create constraint trigger journal_balances after insert on ${schema}.journal
-    deferrable initially deferred
-    for each row execute function ${schema}.journal_balances();
+  create trigger journal_balances after insert on ${schema}.journal
+    referencing new table as added
+    for each statement execute function ${schema}.journal_balances();
 
   revoke update, delete, truncate on ${schema}.journal from ${schema};`
