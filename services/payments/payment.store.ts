@@ -24,7 +24,7 @@ import {
   quotedList,
   timestamps,
 } from '#shared/db/columns'
-import { lockNamed } from '#shared/db/lock'
+import { lockNamed, lockOf } from '#shared/db/lock'
 import type { Db, Tx } from '#shared/db/open'
 import { pairs, providerAccounts } from '#shared/money/pair'
 import { promised } from './cover/promised'
@@ -159,9 +159,8 @@ export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, `wallet:${wa
 
 /** The payment as it is now. Its wallet is locked first, everywhere in this order. */
 export async function lockPayment(tx: Tx, id: string): Promise<PaymentRow | undefined> {
-  const found = await findPayment(tx, id)
-  if (!found) return undefined
-  await lockWallet(tx, found.wallet)
+  const locked = lockOf(sql`'wallet:' || ${payments.wallet}`)
+  await tx.select({ locked }).from(payments).where(eq(payments.id, id))
   return first(tx.select().from(payments).where(eq(payments.id, id)).for('update'))
 }
 

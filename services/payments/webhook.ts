@@ -52,6 +52,8 @@ export function notePaid(poke: () => void) {
  */
 export const webhookReactions = (context: Context, onPaid: () => void): Reaction[] => [
   reactTo<typeof PaymentsWebhook, Read>(PaymentsWebhook, {
+    // The payouts service reads the same stream.
+    concerns: ({ body }) => context.provider.readDelivery(body).about !== 'payout',
     find: async ({ account, body, receivedAt }) => {
       const hint = context.provider.readDelivery(body)
       const facts = await fetchFacts(context, account, hint).catch((error) =>
@@ -101,7 +103,7 @@ async function receive(tx: Tx, context: Context, delivery: Delivery, read: Read)
   const { hint, fetched, refund, checkout } = read
   switch (hint.about) {
     case 'payout':
-      return false // The payouts service reads the same stream.
+      return false
     case 'checkout':
       if (checkout) return receiveCheckout(tx, context, account, read)
       return noteUnknown(tx, context, delivery, hint.checkoutId)

@@ -20,6 +20,7 @@ export const webhookReactions = (
   reached: (boundary: string) => void,
 ): Reaction[] => [
   reactTo(PaymentsWebhook, {
+    concerns: ({ body }) => context.provider.readDelivery(body).about !== 'other',
     find: async ({ account, deliveryId, body }): Promise<Found> => {
       const hint = context.provider.readDelivery(body)
       if (hint.about === 'other') return undefined

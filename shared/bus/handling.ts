@@ -1,8 +1,8 @@
 import { covers, type Reaction } from '#shared/bus/reaction'
 import { Malformed, type Verdict, verdictOn } from '#shared/bus/verdict'
-import { markRedriven, storeDeadLetter } from '#shared/db/dead-letter.store'
+import { storeDeadLetter } from '#shared/db/dead-letter.store'
 import { claim, countFailure, isDone } from '#shared/db/inbox.store'
-import type { MessagingTables } from '#shared/db/messaging'
+import { claimDelivered, type MessagingTables } from '#shared/db/messaging'
 import type { Database } from '#shared/db/open'
 import { within } from '#shared/deadline'
 import type { Log } from '#shared/log'
@@ -28,8 +28,8 @@ export async function handle(
   message: IncomingMessage,
 ): Promise<'done' | { retryInMs: number }> {
   try {
-    await within(work(context, message), handlerDeadlineMs, message.subject)
-    context.poke()
+    const worked = await within(work(context, message), handlerDeadlineMs, message.subject)
+    if (worked) context.poke()
     return 'done'
   } catch (error) {
     return judge(context, message, error).catch((fault) => {
@@ -54,20 +54,25 @@ export function matchReaction(
   return { reaction, value: read.value }
 }
 
-async function work(context: HandlingContext, message: IncomingMessage): Promise<void> {
+/** Whether the message concerned us, and anything may have been written. */
+async function work(context: HandlingContext, message: IncomingMessage): Promise<boolean> {
   const { database, messaging, consumer } = context
+  const { messageId } = message
   const { reaction, value } = matchReaction(context, message)
-  if (await isDone(database, messaging.inbox, consumer, message.messageId)) {
-    const { again } = reaction
+  const { concerns, find, again } = reaction
+  if (concerns && !concerns(value)) return false
+  // Asked first only where that may save what takes long: the claim decides.
+  if (find && (await isDone(database, messaging.inbox, consumer, messageId))) {
     if (again) await database.transaction((tx) => again(tx, value))
-    return
+    return true
   }
-  const found = await reaction.find(value)
+  const found = await find?.(value)
   await database.transaction(async (tx) => {
-    if (!(await claim(tx, messaging.inbox, consumer, message.messageId))) return
-    await reaction.apply(tx, value, found)
-    await markRedriven(tx, messaging.deadLetters, consumer, message.messageId)
+    if (await claimDelivered(tx, messaging, consumer, messageId))
+      return reaction.apply(tx, value, found)
+    await again?.(tx, value)
   })
+  return true
 }
 
 async function judge(

@@ -5,10 +5,12 @@ import type { Message, Topic } from '#shared/messages/topic'
  * What a service does about a message. `find` asks the outside world and may take long; `apply`
  * writes, in the one transaction that also claims the message, and asks nobody. `again` runs when a
  * message comes whose work is done already: somebody repeats it because its effect was lost.
+ * Nothing is kept of a message that does not concern the service: several read one stream.
  */
 export type Reaction = {
   readonly topic: Topic
-  readonly find: (message: unknown) => Promise<unknown>
+  readonly concerns?: (message: unknown) => boolean
+  readonly find?: (message: unknown) => Promise<unknown>
   readonly apply: (tx: Tx, message: unknown, found: unknown) => Promise<void>
   readonly again?: (tx: Tx, message: unknown) => Promise<void>
 }
@@ -16,13 +18,15 @@ export type Reaction = {
 export const reactTo = <T extends Topic, F = undefined>(
   topic: T,
   steps: {
+    concerns?: (message: Message<T>) => boolean
     find?: (message: Message<T>) => Promise<F>
     apply: (tx: Tx, message: Message<T>, found: F) => Promise<void>
     again?: (tx: Tx, message: Message<T>) => Promise<void>
   },
 ): Reaction => ({
   topic,
-  find: async (message) => steps.find?.(message as Message<T>),
+  ...(steps.concerns && { concerns: (message) => steps.concerns!(message as Message<T>) }),
+  ...(steps.find && { find: (message) => steps.find!(message as Message<T>) }),
   apply: (tx, message, found) => steps.apply(tx, message as Message<T>, found as F),
   ...(steps.again && { again: (tx, message) => steps.again!(tx, message as Message<T>) }),
 })

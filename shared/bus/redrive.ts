@@ -46,7 +46,7 @@ async function work(context: HandlingContext, message: IncomingMessage): Promise
   const { database, messaging, consumer, log, poke } = context
   const { messageId, subject } = message
   const { reaction, value } = matchReaction(context, message)
-  const found = await reaction.find(value)
+  const found = await reaction.find?.(value)
   const done = await database.transaction(async (tx) => {
     await claim(tx, messaging.inbox, consumer, messageId)
     if (!(await claimRedrive(tx, messaging.deadLetters, consumer, messageId))) return false

@@ -135,15 +135,3 @@ export async function buryAgain(
   )
   return buried.length === 1
 }
-
-/** A message that was delivered anew while a redrive of it was asked for. */
-export const markRedriven = (
-  tx: Tx,
-  deadLetters: DeadLetterTable,
-  consumer: string,
-  messageId: string,
-) =>
-  tx
-    .update(deadLetters)
-    .set({ redrivenAt: sql`now()` })
-    .where(and(eq(deadLetters.consumer, consumer), eq(deadLetters.messageId, messageId)))
