@@ -105,6 +105,9 @@ export async function bookAll(
   return new Set(rows.map(({ item }) => item)).size
 }
 
+/** Lets nobody else book this item before the transaction ends. */
+export const lockItem = (tx: Tx, item: string) => lockNamed(tx, `journal:${item}`)
+
 /**
  * Books what leads an item from what its journal says to what it should say; nothing when that is
  * the same. For items without a row whose change could be booked. One at a time: of two that say the
@@ -117,7 +120,7 @@ export async function bookTo(
 ): Promise<void> {
   // Mostly there is nothing to take back, and that is asked for without the lock.
   if (lines.length === 0 && !(await isBooked(tx, journal, item))) return
-  await lockNamed(tx, `journal:${item}`)
+  await lockItem(tx, item)
   await bookAll(tx, journal, event, new Map([[item, lines]]))
 }
 
@@ -142,7 +145,7 @@ export async function reverse(
   const [first] = lines
   if (!first) return undefined
   const { item } = first
-  await lockNamed(tx, `journal:${item}`)
+  await lockItem(tx, item)
   const before = await tx
     .select({ posting: journal.posting })
     .from(journal)

@@ -1,6 +1,6 @@
 import type { Tx } from '#shared/db/open'
 import { providerOf } from '#shared/ledger/chart'
-import { book, bookTo } from '#shared/ledger/journal.store'
+import { book, bookTo, lockItem } from '#shared/ledger/journal.store'
 import { difference, type Position, position } from '#shared/ledger/position'
 import { countryBy } from '#shared/money/countries'
 import type { ProviderAccount } from '#shared/money/pair'
@@ -43,6 +43,8 @@ function unmatchedLines(
 /** Books a charge that belongs to no payment of ours, less what was refunded of it, under its own id. */
 export async function bookUnmatched(tx: Tx, charge: Charge): Promise<void> {
   const { account, paymentId: item, currency, paidMinor } = charge
+  // First: of refunds that are received at once, the last to book counts those before it.
+  await lockItem(tx, item)
   const leftMinor = paidMinor === null ? null : paidMinor - (await sumRefunded(tx, item))
   const lines = unmatchedLines(account, currency, leftMinor)
   await bookTo(tx, journal, { event: 'money of no payment', item, lines })

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
+import { lockItem } from '#shared/ledger/journal.store'
 import { position } from '#shared/ledger/position'
 import { notePayment } from '../payment.store'
 import { isRefunded, recordRefund, wallets as walletsTable } from '../refunds/refund.store'
 import { anomalyKinds, journal } from '../schema.store'
 import { type Fixture, newWallet, openFixture, waitUntil } from '../test-support'
+import { bookUnmatched } from './book'
 import { positionOf } from './position'
 
 // Money that moves at the provider and that no step of a payment explains.
@@ -127,6 +129,29 @@ describe('money of nobody', () => {
     await fixture.becomes(id, { state: 'paid' })
     expect(await told(charge)).toEqual({})
     expect(await booked(id)).toMatchObject({ 'provider_id IDR': 50_000n })
+  })
+
+  test('is booked less every refund, also of two that are received at once', async () => {
+    const charge = { account: 'ID', paymentId: 'py-twice', currency: 'IDR', paidMinor: 9n } as const
+    const { database } = fixture
+    const receive = (id: string) =>
+      database.transaction(async (tx) => {
+        const refunded = { providerPaymentId: charge.paymentId, refundedMinor: 4n, paymentId: '' }
+        await recordRefund(tx, { id, ...refunded, status: 'succeeded' })
+        await bookUnmatched(tx, charge as never)
+      })
+    const waiting = sql`select count(*)::int as many from pg_locks where locktype = 'advisory' and not granted`
+    const both = await database.transaction(async (tx) => {
+      await lockItem(tx, charge.paymentId)
+      const received = [receive('rfd-one'), receive('rfd-two')]
+      await waitUntil('both waiting', async () => {
+        const [row] = await database.read((db) => db.execute<{ many: number }>(waiting))
+        return row!.many === 2
+      })
+      return received
+    })
+    await Promise.all(both)
+    expect(await told(charge.paymentId)).toEqual(suspended(1n))
   })
 
   test('that was refunded is received again once a restore has put its payment back', async () => {
