@@ -12,6 +12,7 @@ import { money } from '#shared/money/money'
 import { accountFor, type Pair } from '#shared/money/pair'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import { askDeadlineMs, askOr, type Context } from './context'
+import { sumTopups } from './cover/limits.store'
 import { coverSettlement, coverTopup, uncoverTopup } from './cover/reserve'
 import { nextCheck, reopenMaxMs } from './decide'
 import type { PaymentKind } from './payment'
@@ -24,7 +25,6 @@ import {
   type NewPayment,
   notePayment,
   type PaymentRow,
-  sumTopups,
 } from './payment.store'
 import { limitTopup, type Method, type Price, priceSettlement, priceTopup } from './price'
 import type { Checkout } from './provider'

@@ -1,18 +1,4 @@
-import {
-  and,
-  asc,
-  desc,
-  eq,
-  gt,
-  gte,
-  inArray,
-  isNotNull,
-  isNull,
-  lte,
-  or,
-  type SQL,
-  sql,
-} from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 import { boolean, check, index, integer, text, unique, uniqueIndex } from 'drizzle-orm/pg-core'
 import {
   addressColumn,
@@ -164,43 +150,6 @@ export async function lockPayment(tx: Tx, id: string): Promise<PaymentRow | unde
   return first(tx.select().from(payments).where(eq(payments.id, id)).for('update'))
 }
 
-/**
- * What a wallet's top-ups come to: those that are open, and those of the day of `now` (UTC) that are
- * open or brought money. One that expired unpaid counts no more; late money is no option on a rate.
- */
-export async function sumTopups(
-  db: Db,
-  wallet: `0x${string}`,
-  now: Date,
-): Promise<{ openCount: number; openMicro: bigint; dayMicro: bigint }> {
-  const { state, ausdMicro, createdAt, expiresAt, reason } = payments
-  const day = new Date(`${now.toISOString().slice(0, 10)}T00:00:00Z`).toISOString()
-  const ended = sql`${expiresAt} <= ${now.toISOString()}`
-  const open = sql`${state} = 'opening' or (${state} = 'awaiting_payment' and not ${ended})`
-  const counts = sql`${state} not in ('expired', 'refunded') or ${reason} = 'awaiting_rate'`
-  const sumWhere = (what: SQL) =>
-    sql<string>`coalesce(sum(${ausdMicro}) filter (where ${what}), 0)::text`
-  const [totals] = await db
-    .select({
-      openCount: sql<number>`count(*) filter (where ${open})::int`,
-      openMicro: sumWhere(open),
-      dayMicro: sumWhere(sql`${createdAt} >= ${day} and (${counts})`),
-    })
-    .from(payments)
-    .where(
-      and(
-        eq(payments.wallet, wallet),
-        eq(payments.kind, 'topup'),
-        or(
-          inArray(payments.state, ['opening', 'awaiting_payment']),
-          gte(payments.createdAt, new Date(day)),
-        ),
-      ),
-    )
-  const { openCount, openMicro, dayMicro } = totals!
-  return { openCount, openMicro: BigInt(openMicro), dayMicro: BigInt(dayMicro) }
-}
-
 /** When our first payment was created: nothing of ours is older. Null: there is none. */
 export async function firstPaymentAt(db: Db): Promise<Date | null> {
   const rows = await db
@@ -263,6 +212,20 @@ export const findByProviderIds = (
       .orderBy(desc(payments.createdAt))
       .limit(1),
   )
+
+/** Those of these ids of payments at the provider that rows of ours have as theirs. */
+export async function findKnown(
+  db: Db,
+  account: PaymentRow['account'],
+  ids: readonly string[],
+): Promise<Set<string>> {
+  const { providerPaymentId: id } = payments
+  const rows = await db
+    .select({ id })
+    .from(payments)
+    .where(and(eq(payments.account, account), isOneOf(id, ids)))
+  return new Set(rows.flatMap((row) => row.id ?? []))
+}
 
 export const findByCheckout = (db: Db, account: PaymentRow['account'], checkoutId: string) =>
   first(

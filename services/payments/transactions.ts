@@ -13,6 +13,7 @@ import type { Context } from './context'
 import { paymentIdFrom } from './payment'
 import {
   findByProviderIds,
+  findKnown,
   findPayment,
   firstPaymentAt,
   lockPayment,
@@ -53,6 +54,7 @@ export function paymentListing(context: Context): Listing {
       first ??= await context.database.read(firstPaymentAt)
       return first
     },
+    counted: (account, rows) => countedOf(context, account, rows),
     receive: (account, row, once) => receiveRow(context, account, row, once),
   }
 }
@@ -71,6 +73,19 @@ async function receiveRow(
   if (row.type === 'chargeback') return receiveChargebackRow(context, account, row, once)
 }
 
+/** Payments whose money a row of ours has already, as all that a webhook told of. */
+async function countedOf(
+  { database }: Context,
+  account: ProviderAccount,
+  rows: readonly Listed[],
+): Promise<Set<Listed>> {
+  const paid = rows.filter(({ type, status }) => type === 'payment' && status === 'succeeded')
+  const ids = paid.flatMap(({ productId }) => productId ?? [])
+  if (ids.length === 0) return new Set()
+  const known = await database.read((db) => findKnown(db, account, ids))
+  return new Set(paid.filter(({ productId }) => productId && known.has(productId)))
+}
+
 async function receivePaymentRow(
   context: Context,
   account: ProviderAccount,
@@ -79,8 +94,6 @@ async function receivePaymentRow(
 ) {
   const { provider } = context
   const { productId } = row
-  const known = productId && (await ownerOf(context, account, row))
-  if (known && known.providerPaymentId === productId) return once(async () => {})
   // Other products of the account are listed too, under ids that no look-up of payments takes.
   const charge = productId
     ? await provider.findCharge(account, productId).catch(noneOfItsForm)

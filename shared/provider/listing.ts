@@ -1,5 +1,5 @@
 import type { Clock } from '#shared/clock'
-import { claim, type InboxTable } from '#shared/db/inbox.store'
+import { claim, claimAll, type InboxTable } from '#shared/db/inbox.store'
 import {
   findDone,
   giveBackListing,
@@ -35,6 +35,8 @@ export type Listing = {
   readonly list: (account: ProviderAccount, updatedFrom: Date) => Promise<readonly Listed[]>
   /** Nothing of ours is older, whatever the account was used for before. Null: we have nothing. */
   readonly oldest?: () => Promise<Date | null>
+  /** Those that say only what is counted already: nothing is received of them any more. */
+  readonly counted?: (account: ProviderAccount, rows: readonly Listed[]) => Promise<Set<Listed>>
   /**
    * Receives a row, for good when it calls `once`; otherwise the next reading has it again.
    * Throws when what the row names cannot be asked for: then the reading was not whole.
@@ -166,13 +168,16 @@ export async function receiveListed(
 ): Promise<void> {
   const { database, inbox, consumer } = listing
   const rows = await listing.list(account, updatedFrom)
-  const ids = rows.map((row) => idOf(account, row))
-  const known = await findDone(database, inbox, consumer, ids)
+  const idsOf = (some: Iterable<Listed>) => [...some].map((row) => idOf(account, row))
+  const done = await findDone(database, inbox, consumer, idsOf(rows))
+  const open = rows.filter((row) => !done.has(idOf(account, row)))
+  const counted = await listing.counted?.(account, open)
+  if (counted?.size) await claimAll(database, inbox, consumer, idsOf(counted))
   const faults: unknown[] = []
-  for (const row of rows) {
+  for (const row of open) {
     signal?.throwIfAborted()
+    if (counted?.has(row)) continue
     const id = idOf(account, row)
-    if (known.has(id)) continue
     const once: Once = (work) =>
       database.transaction(async (tx) => {
         if (await claim(tx, inbox, consumer, id)) await work(tx)

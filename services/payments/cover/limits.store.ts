@@ -1,0 +1,40 @@
+import { and, eq, gte, inArray, or, type SQL, sql } from 'drizzle-orm'
+import type { Db } from '#shared/db/open'
+import { payments } from '../payment.store'
+
+/**
+ * What a wallet's top-ups come to: those that are open, and those of the day of `now` (UTC) that are
+ * open or brought money. One that expired unpaid counts no more; late money is no option on a rate.
+ */
+export async function sumTopups(
+  db: Db,
+  wallet: `0x${string}`,
+  now: Date,
+): Promise<{ openCount: number; openMicro: bigint; dayMicro: bigint }> {
+  const { state, ausdMicro, createdAt, expiresAt, reason } = payments
+  const day = new Date(`${now.toISOString().slice(0, 10)}T00:00:00Z`).toISOString()
+  const ended = sql`${expiresAt} <= ${now.toISOString()}`
+  const open = sql`${state} = 'opening' or (${state} = 'awaiting_payment' and not ${ended})`
+  const counts = sql`${state} not in ('expired', 'refunded') or ${reason} = 'awaiting_rate'`
+  const sumWhere = (what: SQL) =>
+    sql<string>`coalesce(sum(${ausdMicro}) filter (where ${what}), 0)::text`
+  const [totals] = await db
+    .select({
+      openCount: sql<number>`count(*) filter (where ${open})::int`,
+      openMicro: sumWhere(open),
+      dayMicro: sumWhere(sql`${createdAt} >= ${day} and (${counts})`),
+    })
+    .from(payments)
+    .where(
+      and(
+        eq(payments.wallet, wallet),
+        eq(payments.kind, 'topup'),
+        or(
+          inArray(payments.state, ['opening', 'awaiting_payment']),
+          gte(payments.createdAt, new Date(day)),
+        ),
+      ),
+    )
+  const { openCount, openMicro, dayMicro } = totals!
+  return { openCount, openMicro: BigInt(openMicro), dayMicro: BigInt(dayMicro) }
+}
