@@ -4,11 +4,20 @@ import postgres from 'postgres'
 import { outsideOf } from '#infra/demo/outside'
 import { waitUntil } from '#infra/local/wait'
 import { idFor } from '#shared/ids'
+import { readDelivery as readByPayments } from '../../services/payments/providers/xendit/delivery'
+import { readDelivery as readByPayouts } from '../../services/payouts/providers/xendit/delivery'
 import { ownStack, quickChecks } from '../support/stack'
 import { openServed } from './served'
 
 type Anomaly = { kind: string; object: string }
 type Env = Record<string, string>
+
+const textOf = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body))
+
+/** How many of the two services a body concerns: the others keep nothing of it. */
+export const concerned = (body: unknown): number =>
+  Number(readByPayments(textOf(body)).about !== 'payout') +
+  Number(readByPayouts(textOf(body)).about !== 'other')
 
 /** A whole stack whose payment services ask a server that serves recorded bodies. */
 export async function openRecorded(env: { payments?: Env; payouts?: Env } = {}) {
@@ -24,11 +33,11 @@ export async function openRecorded(env: { payments?: Env; payouts?: Env } = {}) 
   })
   place.sandbox = stack.info.sandbox
   const sql = postgres(stack.adminUrl, { max: 2, onnotice: () => {} })
-  const handled = async (messageId: string) => {
+  const handled = async (messageId: string, by: number) => {
     const rows = await sql<{ done: boolean }[]>`
       select done_at is not null as done from payments.inbox where message_id = ${messageId}
       union all select done_at is not null from payouts.inbox where message_id = ${messageId}`
-    return rows.filter(({ done }) => done).length === 2
+    return rows.filter(({ done }) => done).length === by
   }
   const anomalies = async (): Promise<Anomaly[]> => [
     ...(await sql<Anomaly[]>`
@@ -44,18 +53,22 @@ export async function openRecorded(env: { payments?: Env; payouts?: Env } = {}) 
         'x-callback-token': stack.info.webhooks.payments[account],
         'webhook-id': webhookId,
       },
-      body: typeof body === 'string' ? body : JSON.stringify(body),
+      body: textOf(body),
     })
     if (answer.status !== 200) throw new Error(`${answer.status}: ${await answer.text()}`)
     return idFor('delivery', `${account}:${webhookId}`)
   }
   return {
     ...{ stack, served, sql, outside: outsideOf(stack.info), post, anomalies },
-    /** Delivers a body and waits until both services are done with it; the anomalies that are new. */
+    /** Delivers a body and waits until whom it concerns is done with it; the anomalies that are new. */
     deliver: async (body: unknown, account: 'ID' | 'MY' = 'ID'): Promise<string[]> => {
       const before = new Set((await anomalies()).map(({ kind, object }) => `${kind} ${object}`))
       const messageId = await post(body, account, crypto.randomUUID())
-      await waitUntil('the delivery being done with', () => handled(messageId), 15_000)
+      await waitUntil(
+        'the delivery being done with',
+        () => handled(messageId, concerned(body)),
+        15_000,
+      )
       const after = (await anomalies()).map(({ kind, object }) => `${kind} ${object}`)
       return after.filter((line) => !before.has(line))
     },
