@@ -7,6 +7,7 @@ import { isOneOf } from '#shared/db/columns'
 import { type Database, type Db, openDatabase } from '#shared/db/open'
 import { openLog } from '#shared/log'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
+import { waitUntil } from '#test/support/wait'
 
 let server: ScratchPostgres
 let admin: Sql
@@ -121,6 +122,39 @@ describe('after an outage', () => {
     expect(fatal.count).toBe(0)
     await database[Symbol.asyncDispose]()
     await postgresBehind.close()
+  }, 60_000)
+
+  const hangMany = (database: Database) =>
+    Promise.all(
+      Array.from({ length: 6 }, () => outcomeOf(database.transaction(() => new Promise(() => {})))),
+    )
+
+  test('a process whose calls hang while others are answered is ended', async () => {
+    const { database, fatal } = open({ callDeadlineMs: 200 })
+    await hangMany(database)
+    await waitUntil('the end', () => fatal.count > 0, 20_000)
+    await database[Symbol.asyncDispose]()
+  })
+
+  test('a process is not ended while nobody is answered', async () => {
+    const ended = { count: 0 }
+    const silent = createServer((socket) => {
+      socket.on('error', () => {})
+      socket.on('close', () => ended.count++)
+      socket.resume()
+    })
+    const port = await new Promise<number>((resolve) =>
+      silent.listen(0, '127.0.0.1', () => resolve((silent.address() as { port: number }).port)),
+    )
+    const url = new URL(server.adminUrl)
+    url.port = String(port)
+    const { database, fatal } = open({ url: url.toString(), callDeadlineMs: 200 })
+    await hangMany(database)
+    // Whoever asked anew has given up.
+    await waitUntil('a connection being given up', () => ended.count > 0, 20_000)
+    expect(fatal.count).toBe(0)
+    await database[Symbol.asyncDispose]()
+    silent.close()
   }, 60_000)
 
   test('calls without an answer count only while there is none of any kind', async () => {

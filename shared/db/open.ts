@@ -21,8 +21,8 @@ export type Database = AsyncDisposable & {
 /** Within the pool's own limits, so that the server gives up before we do. */
 const callDeadlineMs = 8_000
 /**
- * So many calls in a row without an answer mean that this process cannot recover on its own. A
- * refusal is an answer, and so is a connection that cannot be made.
+ * After so many calls in a row without an answer somebody new asks. A refusal is an answer, and so is a
+ * connection that cannot be made.
  */
 const overdueMax = 5
 /**
@@ -34,7 +34,8 @@ const reconnectSeconds = 0.5
 /**
  * Opens Postgres. postgres.js 3.4.9 has no client-side query timeout, and a black-holed connection
  * leaves queries pending for as long as the kernel likes (measured), hence a deadline on every call
- * and, after several in a row, `onFatal`: the process ends and its supervisor starts a new one.
+ * and, after several in a row, `onFatal`: the process ends and its supervisor starts a new one. But
+ * only if a new connection is answered: while Postgres is away, a new process could do no more.
  */
 export function openDatabase(options: {
   url: string
@@ -62,6 +63,19 @@ export function openDatabase(options: {
   })
   const db = drizzle(preparing(sql))
   let overdue = 0
+  let judging = false
+  const judge = async () => {
+    if (judging) return
+    judging = true
+    const isHung = await answersAnew(options.url)
+    judging = false
+    if (!isHung) {
+      overdue = 0
+      return
+    }
+    options.log.fatal({ overdue }, 'database stopped answering')
+    options.onFatal()
+  }
   const guarded = async <T>(work: Promise<T>): Promise<T> => {
     try {
       const value = await within(work, deadlineMs, 'the database')
@@ -70,10 +84,7 @@ export function openDatabase(options: {
     } catch (thrown) {
       const error = withoutValues(thrown)
       overdue = error instanceof Overdue ? overdue + 1 : 0
-      if (overdue >= overdueMax) {
-        options.log.fatal({ overdue }, 'database stopped answering')
-        options.onFatal()
-      }
+      if (overdue >= overdueMax) void judge()
       throw error
     }
   }
@@ -82,6 +93,19 @@ export function openDatabase(options: {
     run: (work) => guarded(Promise.resolve(work(db))),
     transaction: (work) => guarded(db.transaction(work)),
     [Symbol.asyncDispose]: () => sql.end({ timeout: 2 }),
+  }
+}
+
+/** Whether Postgres answers a connection of its own within seconds. */
+async function answersAnew(url: string): Promise<boolean> {
+  const fresh = postgres(url, { max: 1, connect_timeout: 3, onnotice: () => {} })
+  try {
+    await within(fresh`select 1`, 4_000, 'a new connection')
+    return true
+  } catch {
+    return false
+  } finally {
+    void fresh.end({ timeout: 0 }).catch(() => {})
   }
 }
 
