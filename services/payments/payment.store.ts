@@ -304,7 +304,13 @@ function leftToList(now: Date, listed: readonly PaymentRow['account'][]) {
 
 /** Whether any check is due: one look into an index, where `leaseDue` ranks all that are. */
 export const isAnyDue = async (db: Db, now: Date): Promise<boolean> =>
-  (await db.select().from(payments).where(lte(payments.nextCheckAt, now)).limit(1)).length > 0
+  (
+    await db
+      .select({ id: payments.id })
+      .from(payments)
+      .where(lte(payments.nextCheckAt, now))
+      .limit(1)
+  ).length > 0
 
 /**
  * Takes the payments whose check is due, without those that are left to the list of transactions of
