@@ -113,6 +113,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
     },
     pricing: {
       ...bus('pricing'),
+      DATABASE_URL: databaseUrl(places, secrets, 'pricing'),
       PROVIDER_KIND: 'sandbox',
       RATE_SOURCES: 'fixed',
       QUOTE_SECRETS: secrets.quotes,

@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * The Postgres roles of those who keep rows; each is also the name of its schema. Pricing has none;
- * `books` is the job that reads what all others wrote, and writes down what does not agree.
+ * The Postgres roles of those who keep rows; each is also the name of its schema. `books` is the
+ * job that reads what all others wrote, and writes down what does not agree.
  */
 export const databaseRoles = [
   'gateway',
+  'pricing',
   'payments',
   'payouts',
   'chain_relayer',

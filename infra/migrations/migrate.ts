@@ -67,6 +67,7 @@ export const fields = {
     fallback: '',
   }),
   DATABASE_PASSWORD_GATEWAY: text({ about, secret: true }),
+  DATABASE_PASSWORD_PRICING: text({ about, secret: true }),
   DATABASE_PASSWORD_PAYMENTS: text({ about, secret: true }),
   DATABASE_PASSWORD_PAYOUTS: text({ about, secret: true }),
   DATABASE_PASSWORD_CHAIN_RELAYER: text({ about, secret: true }),
@@ -91,6 +92,7 @@ if (import.meta.main) {
         }),
         passwords: {
           gateway: config.databasePasswordGateway,
+          pricing: config.databasePasswordPricing,
           payments: config.databasePasswordPayments,
           payouts: config.databasePasswordPayouts,
           chain_relayer: config.databasePasswordChainRelayer,

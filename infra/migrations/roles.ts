@@ -31,6 +31,8 @@ async function ensureLogin(sql: Sql, role: string, password: string, known: bool
  */
 export async function grantRights(sql: Sql): Promise<void> {
   await sql.unsafe(databaseRoles.map(rightsOf).join('\n'))
+  // Who took a quote is said once: not even pricing says another afterwards.
+  await sql`revoke update on pricing.quotes_taken from pricing`
 }
 
 const rightsOf = (role: DatabaseRole): string => `

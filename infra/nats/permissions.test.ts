@@ -41,9 +41,7 @@ const publishable: readonly Right[] = [
       `$JS.ACK.${stream}.${reader}.1.1.1.1.1`,
     ),
   ),
-  ...['quotes', 'rates'].flatMap((bucket) =>
-    to(['pricing'], `$KV.${bucket}.key`, `$JS.API.STREAM.MSG.GET.KV_${bucket}`),
-  ),
+  ...to(['pricing'], '$KV.rates.key', '$JS.API.STREAM.MSG.GET.KV_rates'),
   ...to(['pricing'], '$JS.API.INFO'),
 ]
 

@@ -43,11 +43,11 @@ const readingOf = (user: ProcessName): Grant[] =>
  * the bare value under whatever subject the asker names as its inbox, so that a value written to a
  * bucket could be sent on as somebody else's message.
  */
-const buckets: Grant = {
-  why: 'Its two buckets. Never $JS.API.DIRECT.GET: rights.ts says why.',
+const rates: Grant = {
+  why: 'Its bucket. Never $JS.API.DIRECT.GET: rights.ts says why.',
   subjects: [
-    ...['$KV.quotes.>', '$KV.rates.>'],
-    ...['$JS.API.STREAM.MSG.GET.KV_quotes', '$JS.API.STREAM.MSG.GET.KV_rates'],
+    '$KV.rates.>',
+    '$JS.API.STREAM.MSG.GET.KV_rates',
     '$JS.API.INFO', // The client asks it before it opens a bucket.
   ],
 }
@@ -64,7 +64,7 @@ const withoutMessage: Readonly<Record<ProcessName, readonly Grant[]>> = {
       subjects: streams.map(({ name }) => `$JS.API.STREAM.INFO.${name}`),
     },
   ],
-  pricing: [buckets],
+  pricing: [rates],
   payments: [],
   payouts: [],
   'chain-relayer': [],

@@ -36,7 +36,6 @@ const mebibytesMax = {
   EVENTS: 2048,
   COMMANDS: 1024,
   ADVISORIES: 256,
-  quotes: 256,
   rates: 128,
 } as const
 
@@ -57,7 +56,7 @@ const kept = {
  * What the client makes of a bucket, so that its KV view works on a stream made here; but without
  * direct reads, which would let a writer of the bucket have its words sent under any subject.
  */
-const bucket = (name: 'quotes' | 'rates', history: number) => ({
+const bucket = (name: 'rates', history: number) => ({
   name: `KV_${name}`,
   subjects: [`$KV.${name}.>`],
   retention: RetentionPolicy.Limits,
@@ -110,9 +109,6 @@ export const streams: readonly StreamPlan[] = [
     ],
     max_age: 30 * day,
   },
-  // Quotes that were taken. On disk: a stream in memory is gone after a restart of the server, and
-  // with it who took them. Kept longer than pricing lets a quote live, so that none is taken twice.
-  { ...bucket('quotes', 1), storage: StorageType.File, max_age: 10 * minute },
   { ...bucket('rates', 64), storage: StorageType.File },
 ]
 

@@ -14,8 +14,10 @@ export type DeadLetter = {
   redriveRequestedAt: Date | null
 }
 
-/** The services that read messages; the indexer and the job of the books read none. */
-const roles = databaseRoles.filter((role) => role !== 'indexer_reader' && role !== 'books')
+/** Pricing, the indexer and the job of the books read no messages. */
+const withoutMessages: readonly DatabaseRole[] = ['pricing', 'indexer_reader', 'books']
+/** The services that read messages. */
+const roles = databaseRoles.filter((role) => !withoutMessages.includes(role))
 
 /** What was given up on and not handled since, oldest first. */
 export async function listDeadLetters(sql: Sql): Promise<DeadLetter[]> {

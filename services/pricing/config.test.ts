@@ -6,6 +6,7 @@ import { sourcesFrom } from './rate-sources/sources'
 const bus = {
   NATS_URL: 'nats://127.0.0.1:4222',
   NATS_PASSWORD: 'p',
+  DATABASE_URL: 'postgres://pricing@127.0.0.1:5432/postgres',
   QUOTE_SECRETS: 's'.repeat(32),
 }
 const good = { ...bus, PROVIDER_KIND: 'sandbox' }

@@ -1,7 +1,7 @@
 import type { ConfigOf, Field } from '#shared/config'
 import { amount, durationMs, list, listOrNone, oneOf, text, url } from '#shared/config-fields'
 import { type Pair, pairs } from '#shared/money/pair'
-import { commonFields } from '#shared/service'
+import { commonFields, databaseFields } from '#shared/service'
 import { type Guards, widestSpreadBps } from './decide'
 import { rateEnd, spreadEnd } from './quote-id'
 
@@ -128,7 +128,7 @@ function secrets(words: { about: string }): Field<readonly [string, ...string[]]
   }
 }
 
-/** A taking is remembered for 10 minutes, so that no quote may live that long. */
+/** Nobody is promised a rate for longer. */
 const quoteTtlMaxMs = 300_000
 
 function quoteTtl(words: Words): Field<number> {
@@ -146,6 +146,7 @@ function quoteTtl(words: Words): Field<number> {
 /** The environment of pricing. Rates and bands are in smallest local units per US dollar. */
 export const fields = {
   ...commonFields,
+  ...databaseFields,
   PROVIDER_KIND: oneOf(['xendit', 'sandbox'], {
     about: 'only beside sandbox may RATE_SOURCES and SPREADS_BPS be left out, or rates be fixed',
     fallback: 'xendit',

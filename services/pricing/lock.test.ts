@@ -1,48 +1,71 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
+import postgres, { type Sql } from 'postgres'
 import { QuoteCreate, QuoteFind, QuoteTake } from '#shared/messages/pricing'
-import { mintQuoteId } from './quote-id'
+import type { Question } from '#shared/messages/topic'
+import { answerQuotes } from './lock'
+import { endsFromMs, mintQuoteId } from './quote-id'
 import { openRateBoard } from './rate-board'
 import { type Fixture, openFixture } from './test-support'
 
 let fixture: Fixture
+let admin: Sql
 beforeAll(async () => {
   fixture = await openFixture()
+  admin = postgres(fixture.rows.adminUrl, { max: 1, onnotice: () => {} })
 }, 60_000)
-afterAll(() => fixture?.[Symbol.asyncDispose]())
+afterAll(async () => {
+  await admin?.end({ timeout: 1 })
+  await fixture?.[Symbol.asyncDispose]()
+})
 
-/** A quote of a moment of its own: of one moment, both copies may make the same. */
 async function locked(pair: 'USD/IDR' | 'USD/MYR' = 'USD/IDR') {
-  fixture.time.nowMs += 1
   const answer = await fixture.ask(QuoteCreate, { pair })
   if ('refused' in answer) throw new Error(answer.refused)
   return answer.ok
 }
 const by = (quoteId: string, takenBy = 'me') => ({ quoteId, takenBy })
+const lock = { pair: 'USD/IDR', minorPerUsd: 16_250n, spreadBps: 0n } as const
 
-describe('pricing, on a real nats-server with the permissions of its user,', () => {
+let made = 0
+/** A quote of ours that ends so many ms from now, by the clock of the database; of no copy that runs. */
+function endingIn(ms: number, secret = fixture.context.quoteSecrets[0]): string {
+  const mark = { copy: 63, count: made++ % 16 }
+  return mintQuoteId(secret, { ...lock, expiresAtMs: Date.now() + ms }, mark)
+}
+const takersOf = async (id: string): Promise<string[]> => {
+  const rows = await admin`select taken_by from pricing.quotes_taken where id = ${id}`
+  return rows.map((row) => row.taken_by)
+}
+const countTaken = async () =>
+  (await admin<{ count: number }[]>`select count(*)::int as count from pricing.quotes_taken`)[0]!
+    .count
+
+describe('pricing, on a real nats-server and a real Postgres with the rights of its users,', () => {
   test.each([
     ['USD/IDR', '16250'],
     ['USD/MYR', '421'],
   ] as const)('locks %s at %s for 60 seconds', async (pair, rate) => {
+    const before = Date.now()
     const quote = await locked(pair)
     expect(quote).toMatchObject({ pair, rate })
-    expect(Date.parse(quote.expiresAt)).toBe(fixture.time.nowMs + 60_000)
+    expect(Date.parse(quote.expiresAt)).toBeGreaterThanOrEqual(before + 60_000)
+    expect(Date.parse(quote.expiresAt)).toBeLessThan(Date.now() + 60_100)
   })
 
   test('gives the taker the same answer again, and refuses everybody else', async () => {
     const quote = await locked()
-    expect(await fixture.ask(QuoteFind, by(quote.id))).toEqual({ ok: { ...quote, spreadBps: 0 } })
-    expect(await fixture.ask(QuoteTake, by(quote.id))).toEqual({ ok: { ...quote, spreadBps: 0 } })
-    expect(await fixture.ask(QuoteTake, by(quote.id.toUpperCase()))).toEqual({
-      ok: { ...quote, spreadBps: 0 },
-    })
-    expect(await fixture.ask(QuoteFind, by(quote.id))).toEqual({ ok: { ...quote, spreadBps: 0 } })
+    const answer = { ok: { ...quote, spreadBps: 0 } }
+    expect(await fixture.ask(QuoteFind, by(quote.id))).toEqual(answer)
+    expect(await fixture.ask(QuoteTake, by(quote.id))).toEqual(answer)
+    expect(await fixture.ask(QuoteTake, by(quote.id.toUpperCase()))).toEqual(answer)
+    expect(await fixture.ask(QuoteFind, by(quote.id))).toEqual(answer)
     expect(await fixture.ask(QuoteTake, by(quote.id, 'you'))).toEqual({ refused: 'quote_used' })
     expect(await fixture.ask(QuoteFind, by(quote.id, 'you'))).toEqual({ refused: 'quote_used' })
   })
 
   test('tells who takes a quote how much of its rate is spread', async () => {
-    const { context, time } = fixture
+    const { context } = fixture
     const spreadsBps = new Map([['USD/MYR', 50n]] as const)
     await using board = await openRateBoard({
       ...context,
@@ -50,77 +73,148 @@ describe('pricing, on a real nats-server with the permissions of its user,', () 
     })
     const verdict = board.rateOf('USD/MYR')
     if ('unavailable' in verdict) throw new Error(verdict.unavailable)
-    const lock = { pair: 'USD/MYR', ...verdict, expiresAtMs: time.nowMs + 60_000 } as const
-    const quoteId = mintQuoteId(context.quoteSecrets[0], lock, 0)
+    const wide = { pair: 'USD/MYR', ...verdict, expiresAtMs: Date.now() + 60_000 } as const
+    const quoteId = mintQuoteId(context.quoteSecrets[0], wide, { copy: 63, count: 0 })
     const answer = { ok: { rate: '424', spreadBps: 50 } }
     expect(await fixture.ask(QuoteFind, by(quoteId))).toMatchObject(answer)
     expect(await fixture.ask(QuoteTake, by(quoteId))).toMatchObject(answer)
   })
 
-  test('refuses what expired or was never made', async () => {
-    const [free, taken] = [await locked(), await locked()]
-    await fixture.ask(QuoteTake, by(taken.id))
-    fixture.time.nowMs += 60_000
-    expect(await fixture.ask(QuoteTake, by(free.id))).toEqual({ refused: 'quote_expired' })
-    expect(await fixture.ask(QuoteTake, by(taken.id))).toEqual({ ok: { ...taken, spreadBps: 0 } })
-    expect(await fixture.ask(QuoteTake, by(crypto.randomUUID()))).toEqual({
-      refused: 'quote_unknown',
-    })
-  })
-
   test('keeps nothing of a quote that nobody takes, and one row of one that was', async () => {
-    const admin = await fixture.open('admin')
-    const kv = await admin.js.views.kv('quotes', { bindOnly: true })
-    const size = async () => (await kv.status()).values
-    const before = await size()
+    const before = await countTaken()
     const [quote] = [await locked(), await locked('USD/MYR')]
     await fixture.ask(QuoteFind, by(quote.id))
-    expect(await size()).toBe(before)
+    expect(await countTaken()).toBe(before)
     await fixture.ask(QuoteTake, by(quote.id))
     await fixture.ask(QuoteTake, by(quote.id, 'you'))
-    expect(await size()).toBe(before + 1)
-  })
-
-  test('says of one it made long ago that it expired, whatever was forgotten since', async () => {
-    const quote = await locked()
-    const before = fixture.time.nowMs
-    fixture.time.nowMs += 86_400_000
-    expect(await fixture.ask(QuoteFind, by(quote.id))).toEqual({ refused: 'quote_expired' })
-    fixture.time.nowMs = before
+    expect(await countTaken()).toBe(before + 1)
+    expect(await takersOf(quote.id)).toEqual(['me'])
   })
 
   test('finding does not take', async () => {
     const quote = await locked()
     await fixture.ask(QuoteFind, by(quote.id, 'you'))
-    expect(await fixture.ask(QuoteTake, by(quote.id))).toEqual({ ok: { ...quote, spreadBps: 0 } })
-  })
-
-  test('lets exactly one of forty takers at once win, through two copies', async () => {
-    const { quoteStores, context } = fixture
-    for (let round = 0; round < 5; round++) {
-      const quote = await locked()
-      const takings = await Promise.all(
-        Array.from({ length: 40 }, (_, n) =>
-          quoteStores[n % 2]!.take(quote.id, `taker ${n}`, context.clock),
-        ),
-      )
-      const winners = takings.filter((taking) => 'taken' in taking)
-      expect(winners).toHaveLength(1)
-      expect(
-        takings.filter((taking) => 'refused' in taking && taking.refused === 'quote_used'),
-      ).toHaveLength(39)
-    }
+    expect(await fixture.ask(QuoteTake, by(quote.id))).toMatchObject({ ok: { id: quote.id } })
   })
 
   test('locks nothing when its rate has grown too old', async () => {
-    const before = fixture.time.nowMs
-    fixture.time.nowMs += 97 * 3_600_000
-    expect(await fixture.ask(QuoteCreate, { pair: 'USD/IDR' })).toEqual({
-      refused: 'rate_unavailable',
-    })
-    fixture.time.nowMs = before
+    fixture.time.aheadMs = 97 * 3_600_000
+    const answer = await fixture.ask(QuoteCreate, { pair: 'USD/IDR' })
+    fixture.time.aheadMs = 0
+    expect(answer).toEqual({ refused: 'rate_unavailable' })
   })
 })
+
+describe('the end of a quote', () => {
+  test.each([
+    ['right', 0],
+    ['an hour late', -3_600_000],
+    ['an hour early', 3_600_000],
+  ])('is by the clock of the database, while those of the copies are %s', async (_, aheadMs) => {
+    const [free, ended] = [endingIn(60_000), endingIn(-1)]
+    fixture.time.aheadMs = aheadMs
+    const found = [await fixture.ask(QuoteFind, by(free)), await fixture.ask(QuoteFind, by(ended))]
+    const taken = [await fixture.ask(QuoteTake, by(free)), await fixture.ask(QuoteTake, by(ended))]
+    fixture.time.aheadMs = 0
+    for (const answers of [found, taken])
+      expect(answers).toMatchObject([{ ok: { id: free } }, { refused: 'quote_expired' }])
+    expect(await takersOf(ended)).toEqual([])
+  })
+
+  test('changes nothing for who took it in time, and who took it not', async () => {
+    const quoteId = endingIn(-1)
+    await admin`insert into pricing.quotes_taken (id, taken_by, expires_at)
+      values (${quoteId}, 'me', now())`
+    expect(await fixture.ask(QuoteTake, by(quoteId))).toMatchObject({ ok: { id: quoteId } })
+    expect(await fixture.ask(QuoteTake, by(quoteId, 'you'))).toEqual({ refused: 'quote_used' })
+  })
+
+  test('is told of one made long ago, whatever happened since', async () => {
+    const quoteId = endingIn(-86_400_000)
+    expect(await fixture.ask(QuoteFind, by(quoteId))).toEqual({ refused: 'quote_expired' })
+  })
+})
+
+describe('security: a quote', () => {
+  test('serves a top-up or a cash-out, never both, nor one of them twice', async () => {
+    for (let round = 0; round < 5; round++) {
+      const { id } = await locked()
+      const written = (at: number) => (at % 3 === 0 ? id.toUpperCase() : id)
+      const takers = Array.from({ length: 20 }, (_, at) =>
+        at % 2 === 0 ? `topup ${at}` : `cashout:${at}`,
+      )
+      const takings = await Promise.all(
+        takers.map((taker, at) => fixture.ask(QuoteTake, by(written(at), taker))),
+      )
+      const winners = takers.filter((_, at) => 'ok' in takings[at]!)
+      expect(winners).toHaveLength(1)
+      expect(await takersOf(id)).toEqual(winners)
+      const refused = takings.filter((taking) => 'refused' in taking)
+      expect(refused).toEqual(Array(19).fill({ refused: 'quote_used' }))
+    }
+  })
+
+  test('is given to its one taker twenty times at once, with one row', async () => {
+    const quote = await locked()
+    const takings = await Promise.all(
+      Array.from({ length: 20 }, () => fixture.ask(QuoteTake, by(quote.id))),
+    )
+    expect(takings).toEqual(Array(20).fill({ ok: { ...quote, spreadBps: 0 } }))
+    expect(await takersOf(quote.id)).toHaveLength(1)
+  })
+
+  test.each<[string, () => string]>([
+    ['a random one', () => crypto.randomUUID()],
+    ['one of a secret of somebody else', () => endingIn(60_000, 'not a secret of ours at all')],
+    [
+      'one that was altered',
+      () => endingIn(60_000).replace(/.$/, (last) => (last === '0' ? '1' : '0')),
+    ],
+    ['one of a version that nobody makes', () => endingIn(60_000).replace(/^(.{14})8/, '$17')],
+  ])('that is %s is refused as unknown, and stores nothing', async (_, make) => {
+    const quoteId = make()
+    const before = await countTaken()
+    expect(await fixture.ask(QuoteFind, by(quoteId))).toEqual({ refused: 'quote_unknown' })
+    expect(await fixture.ask(QuoteTake, by(quoteId))).toEqual({ refused: 'quote_unknown' })
+    expect(await countTaken()).toBe(before)
+  })
+
+  test('of the secret before is taken while that is known, and of no copy that has forgotten it', async () => {
+    const [old] = fixture.context.quoteSecrets
+    const answersWith = (quoteSecrets: readonly [string, ...string[]]) => {
+      const nobody = { rateOf: () => ({ unavailable: 'suite' }), mint: () => undefined }
+      const answers = answerQuotes({ ...fixture.context, quoteSecrets }, nobody)
+      return (asked: Question, quoteId: string) =>
+        answers.find(({ question }) => question === asked)!.answer(by(quoteId))
+    }
+    const next = 'the secret that comes after it, and is longer'
+    const [kept, forgotten] = [endingIn(60_000), endingIn(60_000)]
+    const rotating = answersWith([next, old])
+    expect(await rotating(QuoteTake, kept)).toMatchObject({ ok: { id: kept } })
+    expect(await answersWith([next])(QuoteTake, forgotten)).toEqual({ refused: 'quote_unknown' })
+    expect(await rotating(QuoteTake, endingIn(60_000, next))).toMatchObject({ ok: {} })
+  })
+
+  test('that the release before made is taken once, until it ends', async () => {
+    const [free, ended] = [madeBefore(Date.now() + 60_000), madeBefore(Date.now() - 1)]
+    expect(await fixture.ask(QuoteFind, by(free))).toMatchObject({ ok: { rate: '16250' } })
+    expect(await fixture.ask(QuoteTake, by(free))).toMatchObject({ ok: { id: free } })
+    expect(await fixture.ask(QuoteTake, by(free, 'you'))).toEqual({ refused: 'quote_used' })
+    expect(await fixture.ask(QuoteTake, by(ended))).toEqual({ refused: 'quote_expired' })
+  })
+})
+
+/** An id of version 4, as it was laid out: | end 39 | pair 2 | rate 18 | spread 9 | serial 6 | proof 48 |. */
+function madeBefore(expiresAtMs: number): string {
+  const [secret] = fixture.context.quoteSecrets
+  const said = (BigInt(expiresAtMs - endsFromMs) << 35n) | (16_250n << 15n) | 5n
+  const proven = createHmac('sha256', secret).update(`quote 39-2-18-9-6:${said}`).digest('hex')
+  const packed = (said << 48n) | BigInt(`0x${proven.slice(0, 12)}`)
+  const [head, low] = [packed >> 62n, (0b10n << 62n) | (packed & ((1n << 62n) - 1n))]
+  const hex = head.toString(16).padStart(15, '0')
+  const digits = `${hex.slice(0, 12)}4${hex.slice(12)}${low.toString(16)}`
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
 
 describe('the rates bucket', () => {
   test('keeps the rate last used, with its source and date, for the next start', async () => {
@@ -142,7 +236,7 @@ describe('the rates bucket', () => {
       source: 'bnm',
       pair: 'USD/MYR',
       localE8PerUsd: 420_000_000n,
-      asOfMs: fixture.time.nowMs,
+      asOfMs: Date.now(),
     })
     await using late = await openRateBoard({ ...fixture.context, sources: [down] })
     expect(late.rateOf('USD/MYR')).toMatchObject({
@@ -152,7 +246,7 @@ describe('the rates bucket', () => {
   })
 
   test('lets an operator release a jump by one put of the NATS CLI', async () => {
-    const asOf = new Date(fixture.time.nowMs).toISOString().slice(0, 10)
+    const asOf = new Date(Date.now()).toISOString().slice(0, 10)
     const jumped = {
       source: 'bnm',
       pair: 'USD/MYR',

@@ -1,27 +1,31 @@
-import { randomInt } from 'node:crypto'
 import { type Answering, answering } from '#shared/bus/serve'
 import { failpoint } from '#shared/failpoint'
 import { QuoteCreate, QuoteFind, QuoteTake, RateFind } from '#shared/messages/pricing'
 import type { Pair } from '#shared/money/pair'
-import { ok, refuse } from '#shared/refusals'
+import { type Answer, ok, refuse } from '#shared/refusals'
 import type { Context } from './context'
 import type { RateVerdict } from './decide'
-import { findQuote, type Lock, lockQuote, type Quote } from './quote'
-import { mintQuoteId, serialEnd } from './quote-id'
+import type { Mint } from './mint'
+import { judgeTaker, type Quote } from './quote'
+import { readQuoteId } from './quote-id'
+import { findTaking, insertTaking } from './taking.store'
 
 /**
  * Tells the rate of the moment, locks it in a quote, and gives the quote to whoever takes it first.
  * Anybody may ask for a quote, so it costs nothing: its id carries it, and only its use is stored.
  */
-export function answerQuotes(context: Context, rateOf: (pair: Pair) => RateVerdict): Answering[] {
-  const { quotes, quoteTtlMs: ttlMs, clock, log } = context
-  const mint = openMint(context.quoteSecrets)
+export function answerQuotes(
+  context: Context,
+  { rateOf, mint }: { rateOf: (pair: Pair) => RateVerdict; mint: Mint['mint'] },
+): Answering[] {
+  const { log } = context
   return [
     answering(QuoteCreate, async ({ pair }) => {
       const verdict = rateOf(pair)
       if ('unavailable' in verdict) return refuse('rate_unavailable')
       const { minorPerUsd, reference, spreadBps } = verdict
-      const quote = lockQuote(mint, { pair, minorPerUsd, spreadBps }, { nowMs: clock(), ttlMs })
+      const quote = mint({ pair, minorPerUsd, spreadBps })
+      if (!quote) return refuse('rate_unavailable')
       const from = { source: reference.source, asOf: new Date(reference.asOfMs).toISOString() }
       log.info(
         {
@@ -41,29 +45,51 @@ export function answerQuotes(context: Context, rateOf: (pair: Pair) => RateVerdi
       return ok({ pair, rate: verdict.minorPerUsd.toString() })
     }),
     answering(QuoteFind, async ({ quoteId, takenBy }) => {
-      const found = findQuote(await quotes.find(quoteId), takenBy, clock())
+      const found = await findFor(context, takenBy, quoteOf(context, quoteId))
       return 'refused' in found ? found : ok(wireWhole(found.ok))
     }),
     answering(QuoteTake, async ({ quoteId, takenBy }) => {
-      const taking = await quotes.take(quoteId, takenBy, clock)
+      const taken = await take(context, takenBy, quoteOf(context, quoteId))
       failpoint('pricing:quote-taken')
-      if ('refused' in taking) return taking
-      if (taking.write) log.info({ quoteId: taking.taken.id }, 'quote taken')
-      return ok(wireWhole(taking.taken))
+      return 'refused' in taken ? taken : ok(wireWhole(taken.ok))
     }),
   ]
 }
 
-/**
- * Makes ids with the first secret. Serial numbers go round from a random one, so that copies of the
- * service rarely give the same id at the same moment; if so, whoever takes it second is refused.
- */
-function openMint([secret]: Context['quoteSecrets']): (lock: Lock) => string {
-  let serial = randomInt(serialEnd)
-  return (lock) => {
-    serial = (serial + 1) % serialEnd
-    return mintQuoteId(secret, lock, serial)
+/** The quote that an id is, in whatever case it is written; undefined when we never made it. */
+function quoteOf({ quoteSecrets }: Context, written: string): Quote | undefined {
+  const id = written.toLowerCase()
+  const lock = readQuoteId(quoteSecrets, id)
+  return lock && { id, ...lock }
+}
+
+/** What taking would answer now, without taking. */
+async function findFor(
+  { database }: Context,
+  taker: string,
+  quote: Quote | undefined,
+): Promise<Answer<Quote>> {
+  if (!quote) return refuse('quote_unknown')
+  return judgeTaker(quote, taker, await database.read((db) => findTaking(db, quote.id)))
+}
+
+/** Gives the quote to its first taker; of what is not ours nothing is stored. */
+async function take(
+  context: Context,
+  taker: string,
+  quote: Quote | undefined,
+): Promise<Answer<Quote>> {
+  if (!quote) return refuse('quote_unknown')
+  if (await context.database.run((db) => insertTaking(db, quote, taker))) {
+    context.log.info({ quoteId: quote.id }, 'quote taken')
+    return ok(quote)
   }
+  // Somebody has it, perhaps a repeat of this call, or it has expired: what is there never changes.
+  const { takenBy, nowMs } = await context.database.read((db) => findTaking(db, quote.id))
+  const judged = judgeTaker(quote, taker, { takenBy, nowMs })
+  if ('ok' in judged && takenBy === null)
+    throw new Error(`quote ${quote.id} was neither taken nor expired`)
+  return judged
 }
 
 const wire = ({ id, pair, minorPerUsd, expiresAtMs }: Quote) => ({

@@ -1,11 +1,10 @@
 import { serve } from '#shared/bus/serve'
-import { systemClock as clock } from '#shared/clock'
-import { aliveUntilStopped, openServiceBus, runService } from '#shared/service'
+import { openDatabaseClock } from '#shared/db/clock'
+import { aliveUntilStopped, openServiceBus, openServiceDatabase, runService } from '#shared/service'
 import { fields, guardsFrom } from './config'
 import type { Context } from './context'
 import { answerQuotes } from './lock'
-import { openQuoteStore } from './quote.store'
-import { readQuoteId } from './quote-id'
+import { openMint } from './mint'
 import { openRateStore } from './rate.store'
 import { openRateBoard } from './rate-board'
 import { sourcesFrom } from './rate-sources/sources'
@@ -16,10 +15,13 @@ const description = 'locks exchange rates'
 await runService(name, fields, async (config, runtime) => {
   const { log } = runtime
   await using bus = await openServiceBus(name, config, runtime)
+  await using database = openServiceDatabase(name, config, runtime)
+  await using time = await openDatabaseClock(database, log)
+  const { clock } = time
   const context: Context = {
     sources: sourcesFrom(config, clock),
     guards: guardsFrom(config),
-    quotes: await openQuoteStore(bus.js, (id) => readQuoteId(config.quoteSecrets, id)),
+    database,
     quoteSecrets: config.quoteSecrets,
     rates: await openRateStore(bus.js),
     pollMs: config.ratePollMs,
@@ -28,7 +30,8 @@ await runService(name, fields, async (config, runtime) => {
     log,
   }
   await using board = await openRateBoard(context)
-  const answers = answerQuotes(context, board.rateOf)
+  await using quotes = await openMint(context)
+  const answers = answerQuotes(context, { rateOf: board.rateOf, mint: quotes.mint })
   const stats = async () => board.figures()
   await using _served = await serve({ bus, name, description, answers, stats, log })
   log.info({ sources: config.rateSources }, 'pricing ready')

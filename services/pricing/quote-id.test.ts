@@ -1,8 +1,17 @@
 import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
-import { endsFromMs, mintQuoteId, rateEnd, readQuoteId, serialEnd, spreadEnd } from './quote-id'
+import {
+  copyEnd,
+  countEnd,
+  endsFromMs,
+  mintQuoteId,
+  rateEnd,
+  readQuoteId,
+  spreadEnd,
+} from './quote-id'
 
 const secret = 'a secret of ours'
+const mark = { copy: 7, count: 3 }
 const lock = {
   pair: 'USD/MYR',
   ...{ minorPerUsd: 421n, spreadBps: 50n },
@@ -21,30 +30,33 @@ describe('the id of a quote', () => {
     ],
     ['the last moment there is room for', { ...lock, expiresAtMs: endsFromMs + 2 ** 39 - 1 }],
   ] as const)('says what was locked: %s', (_, locked) => {
-    const id = mintQuoteId(secret, locked, 7)
-    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    const id = mintQuoteId(secret, locked, mark)
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
     expect(readQuoteId([secret], id)).toEqual(locked)
     expect(readQuoteId(['the next', secret], id.toUpperCase())).toEqual(locked)
   })
 
-  test('is another for each serial number of one moment', () => {
-    const serials = Array.from({ length: serialEnd }, (_, serial) => serial)
-    const ids = serials.map((serial) => mintQuoteId(secret, lock, serial))
-    expect(new Set(ids).size).toBe(serialEnd)
+  test('is another for each copy and each count of one moment', () => {
+    const marks = Array.from({ length: copyEnd * countEnd }, (_, at) => ({
+      ...{ copy: Math.floor(at / countEnd), count: at % countEnd },
+    }))
+    const ids = marks.map((one) => mintQuoteId(secret, lock, one))
+    expect(new Set(ids).size).toBe(copyEnd * countEnd)
   })
 
   test.each([
-    ['a rate', { ...lock, minorPerUsd: rateEnd }, 0],
-    ['a spread', { ...lock, spreadBps: spreadEnd }, 0],
-    ['a time', { ...lock, expiresAtMs: endsFromMs + 2 ** 39 }, 0],
-    ['a time before all times', { ...lock, expiresAtMs: endsFromMs - 1 }, 0],
-    ['a serial number', lock, serialEnd],
-  ] as const)('has no room for %s beyond its bits, and says so', (_, locked, serial) => {
-    expect(() => mintQuoteId(secret, locked, serial)).toThrow('has no room in a quote id')
+    ['a rate', { ...lock, minorPerUsd: rateEnd }, mark],
+    ['a spread', { ...lock, spreadBps: spreadEnd }, mark],
+    ['a time', { ...lock, expiresAtMs: endsFromMs + 2 ** 39 }, mark],
+    ['a time before all times', { ...lock, expiresAtMs: endsFromMs - 1 }, mark],
+    ['a copy', lock, { ...mark, copy: copyEnd }],
+    ['a count', lock, { ...mark, count: countEnd }],
+  ] as const)('has no room for %s beyond its bits, and says so', (_, locked, given) => {
+    expect(() => mintQuoteId(secret, locked, given)).toThrow('has no room in a quote id')
   })
 
   test('security: a forger changes any digit, and it proves nothing', () => {
-    const id = mintQuoteId(secret, lock, 0)
+    const id = mintQuoteId(secret, lock, mark)
     const forged = [...id].flatMap((digit, at) =>
       [...'0123456789abcdef']
         .filter((other) => digit !== '-' && other !== digit)
@@ -54,18 +66,40 @@ describe('the id of a quote', () => {
     expect(forged.filter((one) => readQuoteId([secret], one))).toEqual([])
   })
 
-  test('security: one of other widths proves nothing, instead of another rate', () => {
-    const id = mintQuoteId(secret, lock, 0)
-    const hex = id.replaceAll('-', '')
-    const said = BigInt(`0x${hex.slice(0, 12)}${hex.slice(13, 16)}`)
-    const packed = (said << 14n) | ((BigInt(`0x${hex.slice(16)}`) >> 48n) & ((1n << 14n) - 1n))
-    const digest = createHmac('sha256', secret).update(`quote:${packed}`).digest('hex')
-    const older = id.slice(0, 24) + digest.slice(0, 12)
-    expect(readQuoteId([secret], older)).toBeUndefined()
+  test.each([
+    ['194a4fb4-c080-434a-8c87-f25dca1c06cd', lock],
+    [
+      '194a4fb4-c007-4ef4-803f-0d73d8a56283',
+      { ...lock, pair: 'USD/IDR', minorPerUsd: 16_250n, spreadBps: 0n },
+    ],
+  ] as const)('of the layout before still says what was locked: %s', (id, locked) => {
+    expect(readQuoteId([secret], id)).toEqual(locked)
+    expect(readQuoteId([secret], id.toUpperCase())).toEqual(locked)
+    expect(readQuoteId(['the next'], id)).toBeUndefined()
   })
 
   test.each([
-    ['one of a secret that is not ours', mintQuoteId('another', lock, 0)],
+    ['the layout before', '194a4fb4-c080-434a-8c87-f25dca1c06cd', '8'],
+    ['this layout', mintQuoteId(secret, lock, mark), '4'],
+    ['this layout', mintQuoteId(secret, lock, mark), '7'],
+  ])('security: one of %s proves nothing under another version', (_, id, version) => {
+    expect(readQuoteId([secret], id.slice(0, 14) + version + id.slice(15))).toBeUndefined()
+  })
+
+  test('security: one of other widths proves nothing, instead of another rate', () => {
+    const hex = mintQuoteId(secret, lock, mark).replaceAll('-', '')
+    const said = BigInt(`0x${hex.slice(0, 12)}${hex.slice(13, 16)}`)
+    const packed = (said << 18n) | ((BigInt(`0x${hex.slice(16)}`) >> 44n) & ((1n << 18n) - 1n))
+    const proofBy = (words: string) =>
+      createHmac('sha256', secret).update(`${words}:${packed}`).digest('hex').slice(0, 11)
+    const withProof = (proof: string) =>
+      `${hex.slice(0, 21)}${proof}`.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+    expect(readQuoteId([secret], withProof(proofBy('quote 39-2-18-9-6-4')))).toEqual(lock)
+    expect(readQuoteId([secret], withProof(proofBy('quote 39-2-18-9-5-5')))).toBeUndefined()
+  })
+
+  test.each([
+    ['one of a secret that is not ours', mintQuoteId('another', lock, mark)],
     ['a random one', '7f9c24e8-3b1a-4d52-9e0f-1c2d3e4f5a6b'],
     ['one of zeros', '00000000-0000-4000-8000-000000000000'],
     ['a word', 'quote'],

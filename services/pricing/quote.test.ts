@@ -1,40 +1,27 @@
 import { describe, expect, test } from 'bun:test'
-import { findQuote, lockQuote, type Quote, takeQuote } from './quote'
+import { judgeTaker, type Quote } from './quote'
 
 const nowMs = 1_790_000_000_000
-const fresh = lockQuote(
-  () => '7f9c24e8-3b1a-4d52-9e0f-1c2d3e4f5a6b',
-  { pair: 'USD/IDR', minorPerUsd: 16_250n, spreadBps: 0n },
-  { nowMs, ttlMs: 60_000 },
-)
-const expired: Quote = { ...fresh, expiresAtMs: nowMs - 1 }
-const mine = (quote: Quote): Quote => ({ ...quote, takenBy: 'me' })
-
-const table = [
-  ['unknown', undefined, { refused: 'quote_unknown' }],
-  ['fresh and free', fresh, { taken: mine(fresh), write: true }],
-  ['in its last millisecond', { ...fresh, expiresAtMs: nowMs + 1 }, { write: true }],
-  ['at the moment it expires', { ...fresh, expiresAtMs: nowMs }, { refused: 'quote_expired' }],
-  ['expired and free', expired, { refused: 'quote_expired' }],
-  ['mine already', mine(fresh), { taken: mine(fresh), write: false }],
-  ['mine already, and expired', mine(expired), { taken: mine(expired), write: false }],
-  ["somebody else's", { ...fresh, takenBy: 'you' }, { refused: 'quote_used' }],
-  ["somebody else's, and expired", { ...expired, takenBy: 'you' }, { refused: 'quote_used' }],
-] as const
+const fresh: Quote = {
+  id: '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b',
+  ...{ pair: 'USD/IDR', minorPerUsd: 16_250n, spreadBps: 0n },
+  expiresAtMs: nowMs + 60_000,
+}
+const ended = (expiresAtMs: number): Quote => ({ ...fresh, expiresAtMs })
 
 describe('a quote', () => {
-  test('is locked for exactly its time to live', () => {
-    expect(fresh.expiresAtMs).toBe(nowMs + 60_000)
-    expect(fresh.takenBy).toBeNull()
-  })
-
-  test.each(table)('that is %s is taken as the table says', (_, quote, decision) => {
-    expect(takeQuote(quote, 'me', nowMs)).toMatchObject(decision)
-  })
-
-  test.each(table)('that is %s is found as it could be taken', (_, quote, decision) => {
-    const found = findQuote(quote, 'me', nowMs)
-    if ('refused' in decision) expect(found).toEqual({ refused: decision.refused })
-    else expect(found).toMatchObject({ ok: { takenBy: 'me' } })
+  test.each([
+    ['fresh and free', fresh, null, 'ok'],
+    ['in its last millisecond', ended(nowMs + 1), null, 'ok'],
+    ['at the moment it expires', ended(nowMs), null, 'quote_expired'],
+    ['expired and free', ended(nowMs - 1), null, 'quote_expired'],
+    ['mine already', fresh, 'me', 'ok'],
+    ['mine already, and expired', ended(nowMs - 1), 'me', 'ok'],
+    ["somebody else's", fresh, 'you', 'quote_used'],
+    ["somebody else's, and expired", ended(nowMs - 1), 'you', 'quote_used'],
+  ] as const)('that is %s answers its taker as the table says', (_, quote, takenBy, answer) => {
+    expect(judgeTaker(quote, 'me', { takenBy, nowMs })).toEqual(
+      answer === 'ok' ? { ok: quote } : { refused: answer },
+    )
   })
 })

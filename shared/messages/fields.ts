@@ -29,7 +29,7 @@ export const Uuid = Type.Decode(
   Type.String({
     pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
     says: 'must be a uuid',
-    examples: ['7f9c24e8-3b1a-4d52-9e0f-1c2d3e4f5a6b'],
+    examples: ['7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'],
   }),
   (written) => written.toLowerCase(),
 )

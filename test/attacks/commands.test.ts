@@ -59,7 +59,15 @@ const wallet = devAccount('treasury').address
 const chain = { RPC_URL: rpcUrl, AUSD_ADDRESS: wallet, CREDIT_LINE_ADDRESS: wallet }
 const operator = { ...chain, TREASURY_ADDRESS: wallet, DEPLOY_BLOCK: '0', GATEWAY_URL: origin }
 const bus = { NATS_URL: `nats://127.0.0.1:${nats.port}`, NATS_PASSWORD: key }
-const passwords = ['GATEWAY', 'PAYMENTS', 'PAYOUTS', 'CHAIN_RELAYER', 'INDEXER_READER', 'BOOKS']
+const passwords = [
+  'GATEWAY',
+  'PRICING',
+  'PAYMENTS',
+  'PAYOUTS',
+  'CHAIN_RELAYER',
+  'INDEXER_READER',
+  'BOOKS',
+]
 
 type Command = readonly [path: string, args: readonly string[], env: Record<string, string>]
 const commands: readonly Command[] = [

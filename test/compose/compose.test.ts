@@ -207,7 +207,7 @@ describe('the order of starting', () => {
 
   test.each(processNames)('%s starts after the streams, its tables and its contracts', (name) => {
     const before = Object.keys(composition.services[name]!.depends_on ?? {}).sort()
-    const rows = name === 'pricing' ? [] : ['migrate', 'postgres']
+    const rows = ['migrate', 'postgres']
     const chain = ['chain-relayer', 'indexer-reader', 'books'].includes(name) ? ['deploy'] : []
     expect(before).toEqual(['nats', 'provision', ...rows, ...chain].sort())
   })

@@ -47,7 +47,7 @@ export async function everythingWritten(stack: Stack): Promise<string> {
   try {
     const tables = await sql<{ name: string }[]>`
       select format('%I.%I', schemaname, tablename) as name from pg_tables
-      where schemaname in ('gateway', 'payments', 'payouts', 'chain_relayer', 'indexer_reader')`
+      where schemaname in ('gateway', 'pricing', 'payments', 'payouts', 'chain_relayer', 'indexer_reader')`
     const rows = await Promise.all(
       tables.map(({ name }) => sql.unsafe(`select row_to_json(t)::text as row from ${name} t`)),
     )

@@ -6,7 +6,7 @@ import { topics } from '#shared/messages/catalogue'
 /** Everything that JetStream stores. */
 const names = [
   ...new Set<string>(topics.map(({ stream }) => stream)),
-  ...['ADVISORIES', 'KV_quotes', 'KV_rates'],
+  ...['ADVISORIES', 'KV_rates'],
 ]
 
 /** Above this somebody is called: a full stream refuses what is published. */

@@ -15,7 +15,7 @@ const Body = Type.Object(
   { additionalProperties: false },
 )
 const read = readerOf(Body)
-const quoteId = '7f9c24e8-3b1a-4d52-9e0f-1c2d3e4f5a6b'
+const quoteId = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
 const bank = { channelCode: 'ID_BCA', accountNumber: '1234567890', accountHolderName: 'Sari Dewi' }
 
 /** `POST /cashouts`: takes AUSD by a signed transfer and pays rupiah to a bank account. */

@@ -30,7 +30,7 @@ export const quoteRoute = ({ ask }: Context, access: Access) =>
             description: 'The locked rate: smallest units of the local currency per US dollar.',
             schema: QuoteCreate.answer,
             example: {
-              id: '7f9c24e8-3b1a-4d52-9e0f-1c2d3e4f5a6b',
+              id: '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b',
               pair: 'USD/IDR',
               rate: '16250',
               expiresAt: '2026-11-21T07:01:00.000Z',

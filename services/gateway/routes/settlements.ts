@@ -37,7 +37,7 @@ export const settlementsRoute = ({ ask }: Context, access: Access) =>
             'the hold ends.',
           tag: 'money',
           security: 'session',
-          body: { schema: Body, example: { quoteId: '7f9c24e8-3b1a-4d52-9e0f-1c2d3e4f5a6b' } },
+          body: { schema: Body, example: { quoteId: '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b' } },
           ok: {
             description: 'The checkout to open.',
             schema: SettlementCreate.answer,

@@ -49,7 +49,7 @@ export const topupsRoute = ({ ask }: Context, access: Access) =>
             example: {
               amount: '50000',
               method: 'qr',
-              quoteId: '7f9c24e8-3b1a-4d52-9e0f-1c2d3e4f5a6b',
+              quoteId: '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b',
             },
           },
           ok: {

@@ -1,6 +1,6 @@
 import { exampleAuthorization as authorization } from '../openapi/operation'
 
-export const quoteId = '7f9c24e8-3b1a-4d52-9e0f-1c2d3e4f5a6b'
+export const quoteId = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
 export const bank = {
   channelCode: 'ID_BCA',
   accountNumber: '1234567890',

@@ -10,6 +10,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** Nothing is sold at the rates asked for here, so a suite states no spreads. */
 const unused = {
   ...{ NATS_URL: 'nats://unused', NATS_PASSWORD: 'unused', PROVIDER_KIND: 'sandbox' },
+  DATABASE_URL: 'postgres://unused',
   QUOTE_SECRETS: 'no quote is made by these suites',
 }
 

@@ -1,0 +1,14 @@
+CREATE SCHEMA IF NOT EXISTS "pricing";
+--> statement-breakpoint
+CREATE TABLE "pricing"."copies" (
+	"number" integer PRIMARY KEY NOT NULL,
+	"holder" text,
+	"ends_until" timestamp (3) with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "pricing"."quotes_taken" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"taken_by" text NOT NULL,
+	"taken_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"expires_at" timestamp (3) with time zone NOT NULL
+);
