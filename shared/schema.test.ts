@@ -82,6 +82,20 @@ describe('an address is read in lower case', () => {
     })
   })
 
+  test('in whichever form a value of several forms has', () => {
+    const read = readerOf(
+      Type.Union([
+        Type.Object({ ok: Type.Object({ wallets: Type.Array(Address) }) }),
+        Type.Object({ refused: Type.String() }),
+      ]),
+    )
+    expect(read({ ok: { wallets: [written, written] } })).toEqual({
+      value: { ok: { wallets: [written.toLowerCase(), written.toLowerCase()] } } as never,
+    })
+    expect(read({ refused: 'X' })).toEqual({ value: { refused: 'X' } })
+    expect(read({ ok: { wallets: [1] } })).toHaveProperty('fault')
+  })
+
   test('and nothing is made to fit', () => {
     const fault = 'amount must be a string of digits'
     expect(read({ wallet: written, found: null, amount: 10 })).toEqual({ fault })

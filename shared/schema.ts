@@ -17,12 +17,9 @@ export function readerOf<S extends TSchema>(schema: S): Reader<StaticDecode<S>> 
   const known = readers.get(schema)
   if (known) return known as Reader<Read>
   const compiled = Compile(schema)
-  // TypeBox's own Decode would also turn a number into a text and drop unknown fields.
-  const decode = HasCodec(schema)
-    ? (value: unknown) => DecodeUnsafe({}, schema, value) as Read
-    : (value: unknown) => value as Read
+  const spell = spellOf(schema) ?? ((value: unknown) => value)
   const reader: Reader<Read> = (value) => {
-    if (compiled.Check(value)) return { value: decode(value) }
+    if (compiled.Check(value)) return { value: spell(value) as Read }
     return { fault: faultOf(schema, value, compiled.Errors(value) as Fault[]) }
   }
   readers.set(schema, reader)
@@ -31,6 +28,61 @@ export function readerOf<S extends TSchema>(schema: S): Reader<StaticDecode<S>> 
 
 /** Compiling costs a millisecond, reading a microsecond: each schema is compiled once. */
 const readers = new WeakMap<TSchema, Reader<unknown>>()
+
+/** Spells a value of its schema as the schema says, in place where it is an object or a list. */
+type Spell = (value: unknown) => unknown
+
+/**
+ * Undefined where nothing is spelt otherwise than it is written. TypeBox's Decode would also turn a
+ * number into a text and drop unknown fields; its DecodeUnsafe walks the whole schema at each value,
+ * which costs 50 µs where this costs 1.4 (measured on an answer of four fields).
+ */
+function spellOf(schema: TSchema): Spell | undefined {
+  if (!HasCodec(schema)) return undefined
+  const { properties, items, anyOf, '~codec': codec, type } = schema as Composite
+  if (codec && type === 'string') return codec.decode
+  if (!codec && type === 'object' && properties) return spellFields(properties)
+  if (!codec && anyOf) return spellVariants(anyOf)
+  const spell = !codec && items && !Array.isArray(items) && spellOf(items)
+  if (spell) return (value) => spellItems(value as unknown[], spell)
+  return (value) => DecodeUnsafe({}, schema, value)
+}
+
+type Composite = {
+  properties?: Record<string, TSchema>
+  items?: TSchema
+  anyOf?: TSchema[]
+  type?: string
+  '~codec'?: { decode: Spell }
+}
+
+function spellFields(properties: Record<string, TSchema>): Spell {
+  const fields = Object.entries(properties).flatMap(([name, schema]) => {
+    const spell = spellOf(schema)
+    return spell ? [{ name, spell }] : []
+  })
+  return (value) => {
+    const object = value as Record<string, unknown>
+    for (const { name, spell } of fields)
+      if (object[name] !== undefined && Object.hasOwn(object, name))
+        object[name] = spell(object[name])
+    return object
+  }
+}
+
+/** Of several forms the first that the value has. */
+function spellVariants(schemas: readonly TSchema[]): Spell {
+  const variants = schemas.map((schema) => ({ form: Compile(schema), spell: spellOf(schema) }))
+  return (value) => {
+    const variant = variants.find(({ form }) => form.Check(value))
+    return variant?.spell ? variant.spell(value) : value
+  }
+}
+
+function spellItems(values: unknown[], spell: Spell): unknown[] {
+  for (const [at, value] of values.entries()) values[at] = spell(value)
+  return values
+}
 
 const plain = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

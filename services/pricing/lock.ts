@@ -12,31 +12,20 @@ import { findTaking, insertTaking } from './taking.store'
 
 /**
  * Tells the rate of the moment, locks it in a quote, and gives the quote to whoever takes it first.
- * Anybody may ask for a quote, so it costs nothing: its id carries it, and only its use is stored.
+ * Anybody may ask for a quote, so it costs nothing: its id carries it, and only its use is stored
+ * and logged. A line for each that nobody takes would cost more than making it, and fill a disk.
  */
 export function answerQuotes(
   context: Context,
   { rateOf, mint }: { rateOf: (pair: Pair) => RateVerdict; mint: Mint['mint'] },
 ): Answering[] {
-  const { log } = context
   return [
     answering(QuoteCreate, async ({ pair }) => {
       const verdict = rateOf(pair)
       if ('unavailable' in verdict) return refuse('rate_unavailable')
-      const { minorPerUsd, reference, spreadBps } = verdict
+      const { minorPerUsd, spreadBps } = verdict
       const quote = mint({ pair, minorPerUsd, spreadBps })
       if (!quote) return refuse('rate_unavailable')
-      const from = { source: reference.source, asOf: new Date(reference.asOfMs).toISOString() }
-      log.info(
-        {
-          quoteId: quote.id,
-          pair,
-          minorPerUsd: String(minorPerUsd),
-          spreadBps: Number(spreadBps),
-          ...from,
-        },
-        'quote locked',
-      )
       return ok(wire(quote))
     }),
     answering(RateFind, async ({ pair }) => {
@@ -81,7 +70,9 @@ async function take(
 ): Promise<Answer<Quote>> {
   if (!quote) return refuse('quote_unknown')
   if (await context.database.run((db) => insertTaking(db, quote, taker))) {
-    context.log.info({ quoteId: quote.id }, 'quote taken')
+    const { id: quoteId, pair, minorPerUsd, spreadBps } = quote
+    const rate = { minorPerUsd: minorPerUsd.toString(), spreadBps: Number(spreadBps) }
+    context.log.info({ quoteId, pair, ...rate }, 'quote taken')
     return ok(quote)
   }
   // Somebody has it, perhaps a repeat of this call, or it has expired: what is there never changes.
