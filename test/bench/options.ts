@@ -1,6 +1,14 @@
 import { parseArgs } from 'node:util'
 
-export const benchNames = ['backfill', 'ponder', 'freshness', 'verify', 'topup', 'cost'] as const
+export const benchNames = [
+  'backfill',
+  'ponder',
+  'freshness',
+  'verify',
+  'quote',
+  'topup',
+  'cost',
+] as const
 export type BenchName = (typeof benchNames)[number]
 
 export type Options = {
@@ -20,7 +28,7 @@ export type Options = {
 export const usage = `bun run bench [${benchNames.join(' | ')} …] [options]
   --events N        events to backfill, at least (200000)
   --samples N       samples of freshness (120)
-  --seconds N       of load on /verify, warm and cold each (10)
+  --seconds N       of load on /verify, warm and cold each, and on each server of quote (10)
   --connections N   of that load (16)
   --topups N        top-ups (100)
   --rate N          top-ups per second (4)

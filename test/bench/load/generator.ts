@@ -3,7 +3,8 @@ import { quantile } from '../quantile'
 
 /**
  * A process that asks over a fixed number of connections, each as fast as it is answered, and prints
- * what it saw as JSON. `{wallet}` in the URL becomes an address nobody has asked for before.
+ * what it saw as JSON. `{wallet}` in the URL becomes an address nobody has asked for before; with a
+ * `body`, which is JSON, each is a POST.
  */
 export type Seen = {
   requests: number
@@ -19,16 +20,20 @@ export type Seen = {
 const deadlineMs = 5_000
 const warmUpMs = 1_000
 
-async function generate(url: string, connections: number, seconds: number): Promise<Seen> {
+type Load = { url: string; body: string; connections: number; seconds: number }
+
+async function generate({ url, body, connections, seconds }: Load): Promise<Seen> {
   const beganAt = performance.now() + warmUpMs
   const endsAt = beganAt + seconds * 1_000
   const tookMs: number[] = []
   let errors = 0
   let withoutHistory = 0
+  const post = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body }
+  const init = body === '' ? {} : post
   const ask = async () => {
     while (performance.now() < endsAt) {
       const askedAt = performance.now()
-      const text = await answerOf(url.replace('{wallet}', freshWallet()))
+      const text = await answerOf(url.replace('{wallet}', freshWallet()), init)
       if (askedAt < beganAt) continue
       tookMs.push(performance.now() - askedAt)
       if (text === undefined) errors++
@@ -41,9 +46,9 @@ async function generate(url: string, connections: number, seconds: number): Prom
   return { requests: tookMs.length, perSecond, errors, withoutHistory, p50Ms, p99Ms }
 }
 
-async function answerOf(url: string): Promise<string | undefined> {
+async function answerOf(url: string, init: RequestInit): Promise<string | undefined> {
   try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(deadlineMs) })
+    const answer = await fetch(url, { ...init, signal: AbortSignal.timeout(deadlineMs) })
     const text = await answer.text()
     return answer.status === 200 ? text : undefined
   } catch {
@@ -56,7 +61,9 @@ const freshWallet = () =>
 
 if (import.meta.main) {
   const text = { type: 'string', default: '' } as const
-  const { values } = parseArgs({ options: { url: text, connections: text, seconds: text } })
-  const seen = await generate(values.url, Number(values.connections), Number(values.seconds))
+  const options = { url: text, body: text, connections: text, seconds: text }
+  const { url, body, connections, seconds } = parseArgs({ options }).values
+  const load = { url, body, connections: Number(connections), seconds: Number(seconds) }
+  const seen = await generate(load)
   console.log(JSON.stringify(seen))
 }

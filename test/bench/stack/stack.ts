@@ -5,6 +5,7 @@ import { unlessInterrupted } from '../interrupt'
 import type { BenchName, Options } from '../options'
 import { benchCost } from './cost'
 import { benchFreshness } from './freshness'
+import { benchQuote } from './quote'
 import { benchTopup } from './topup'
 import { benchVerify } from './verify'
 
@@ -13,6 +14,7 @@ type Bench = (stack: Stack, options: Options) => Promise<Figure[]>
 const benches: ReadonlyMap<BenchName, Bench> = new Map([
   ['freshness', benchFreshness],
   ['verify', benchVerify],
+  ['quote', benchQuote],
   ['topup', benchTopup],
   ['cost', benchCost],
 ])

@@ -1,0 +1,69 @@
+import type { Stack } from '#infra/local/stack'
+import { against, type Figure, figureText } from '../figure'
+import type { Seen } from '../load/generator'
+import { generateLoad, startQuoteServer } from '../load/processes'
+import type { Options } from '../options'
+import { quantile } from '../quantile'
+
+const bench = 'quote'
+/** The three take turns, so that what else the machine does meets all of them. */
+const rounds = 3
+/** `POST /quote` over the bare handler. */
+const aim = 0.2
+
+/** Requests per second of `POST /quote`, and of the least that could answer the same JSON. */
+export async function benchQuote({ info }: Stack, options: Options): Promise<Figure[]> {
+  const { connections } = options
+  const seconds = Math.ceil(options.seconds / rounds)
+  const body = JSON.stringify({ pair: 'USD/IDR' })
+  const load = (url: string) => generateLoad({ url: `${url}/quote`, body, connections, seconds })
+  await using bare = await startQuoteServer('bare', info.nats)
+  await using _answering = await startQuoteServer('answering', info.nats)
+  await using asking = await startQuoteServer('asking', info.nats)
+
+  await load(info.gateway) // A service is slower until the runtime has compiled what it does often.
+  const seen: Record<'bare' | 'hop' | 'ours', Seen[]> = { bare: [], hop: [], ours: [] }
+  for (let round = 0; round < rounds; round++) {
+    seen.bare.push(await load(bare.url))
+    seen.hop.push(await load(asking.url))
+    seen.ours.push(await load(info.gateway))
+  }
+  const errors = Object.values(seen).flatMap((all) => all.map((one) => one.errors))
+  if (errors.some((count) => count > 0)) throw new Error(`${errors} requests of /quote failed`)
+  const middle = (all: Seen[], of: 'perSecond' | 'p50Ms' | 'p99Ms') =>
+    quantile(
+      all.map((one) => one[of]),
+      0.5,
+    )
+  const perSecond = (name: string, all: Seen[]) => ({
+    ...{ bench, name, value: middle(all, 'perSecond'), unit: 'requests/s' },
+  })
+  const overBare = (all: Seen[], of: 'perSecond' | 'p50Ms' | 'p99Ms') =>
+    against(middle(all, of), middle(seen.bare, of), 'bare Elysia handler')
+  const took = (percent: 50 | 99) => {
+    const of = `p${percent}Ms` as const
+    const value = middle(seen.ours, of)
+    return {
+      ...{ bench, name: `POST /quote, p${percent}`, value, unit: 'ms' },
+      ...overBare(seen.ours, of),
+    }
+  }
+  const overHop = figureText(middle(seen.ours, 'perSecond') / middle(seen.hop, 'perSecond'))
+  return [
+    {
+      ...perSecond('bare Elysia handler, same JSON', seen.bare),
+      note: `${connections} connections, the middle of ${rounds} rounds`,
+    },
+    {
+      ...perSecond('Elysia with one NATS request, same JSON', seen.hop),
+      ...overBare(seen.hop, 'perSecond'),
+    },
+    {
+      ...perSecond('POST /quote', seen.ours),
+      ...overBare(seen.ours, 'perSecond'),
+      note: `aim: ${aim}; ${overHop} of Elysia with one NATS request`,
+    },
+    took(50),
+    took(99),
+  ]
+}
