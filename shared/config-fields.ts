@@ -24,6 +24,15 @@ export const url = (words: Words) =>
     return raw.replace(/\/+$/, '')
   })
 
+/** Addresses of one nats-server, or of each of a cluster, comma-separated; kept as it is written. */
+export const natsServers = (words: Words) =>
+  field('URLs', words, (raw) => {
+    const isServer = (one: string) => /^(?:nats|tls):\/\/[^/?#]+$/.test(one) && URL.canParse(one)
+    if (!raw.split(',').every(isServer))
+      throw new Error('must be nats://host:port, or several with commas between')
+    return raw
+  })
+
 /** A whole number without sign that a `number` holds exactly. */
 export const integer = (words: Words) =>
   field('integer', words, (raw) => {

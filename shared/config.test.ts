@@ -8,6 +8,7 @@ import { readConfig } from '#shared/config'
 import {
   durationMs,
   list,
+  natsServers,
   networksOrNone,
   oneOf,
   privateKey,
@@ -87,6 +88,21 @@ describe('configuration', () => {
       /A is missing/,
     )
   })
+
+  test.each(['nats://a:4222', 'tls://a:4222', 'nats://a:4222,nats://b:4223,nats://c:4224'])(
+    'reads %s as the place of nats-server',
+    (BUS) => {
+      const fields = { BUS: natsServers({ about: 'the bus' }) }
+      expect(readConfig('x', fields, { BUS })).toEqual({ bus: BUS })
+    },
+  )
+  test.each(['a:4222', 'http://a:4222', 'nats://a:4222,', 'nats://a:4222,b:4222', 'nats://a:x'])(
+    'refuses %s as one',
+    (BUS) => {
+      const fields = { BUS: natsServers({ about: 'the bus' }) }
+      expect(() => readConfig('x', fields, { BUS })).toThrow(/BUS must be nats:/)
+    },
+  )
 
   test.each([
     ['none', []],

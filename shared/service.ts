@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { startBeating, type Vital } from '#shared/alive'
 import { type BusOptions, openBus } from '#shared/bus/open'
 import { type ConfigOf, type Fields, readConfig, secretsOf } from '#shared/config'
-import { integer, oneOf, text, url } from '#shared/config-fields'
+import { integer, natsServers, oneOf, text, url } from '#shared/config-fields'
 import { openDatabase } from '#shared/db/open'
 import { databaseUrlOf } from '#shared/db/url'
 import { type Log, openLog } from '#shared/log'
@@ -15,7 +15,7 @@ export const commonFields = {
     about: 'how much is logged',
     fallback: 'info',
   }),
-  NATS_URL: url({ about: 'where nats-server listens, e.g. nats://127.0.0.1:4222' }),
+  NATS_URL: natsServers({ about: 'where nats-server listens, e.g. nats://127.0.0.1:4222' }),
   NATS_PASSWORD: text({ about: 'password of the NATS user named like the service', secret: true }),
   ALIVE_FILE: text({
     about: 'written every 5 s while it lives and what it needs answers; empty: not at all',

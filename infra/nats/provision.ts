@@ -2,7 +2,7 @@ import { connect, type JetStreamManager, type NatsError } from 'nats'
 import { type ConsumerPlan, consumers, type StreamPlan, streams } from '#infra/nats/topology'
 import { runCommand } from '#shared/command'
 import { readConfig, secretsOf } from '#shared/config'
-import { integer, text, url } from '#shared/config-fields'
+import { integer, natsServers, text } from '#shared/config-fields'
 
 export type Provisioning = { url: string; user: string; password: string; replicas?: number }
 
@@ -80,7 +80,7 @@ const refused = (what: string, cause: unknown) =>
 
 /** What this step is told. */
 export const fields = {
-  NATS_URL: url({ about: 'where nats-server listens' }),
+  NATS_URL: natsServers({ about: 'where nats-server listens' }),
   NATS_PASSWORD_ADMIN: text({ about: 'password of the NATS user admin', secret: true }),
   NATS_REPLICAS: integer({ about: 'copies of each stream: 3 in a cluster', fallback: '1' }),
 }

@@ -5,7 +5,7 @@ import { readStackFile } from '#infra/local/stack-file'
 import { operatorPlace } from '#infra/ops/place'
 import { operatorDatabaseUrl, withDatabase } from '#infra/ops/stack'
 import { readConfig } from '#shared/config'
-import { integer, text, url } from '#shared/config-fields'
+import { integer, natsServers, text, url } from '#shared/config-fields'
 import { type Asked, changeOf, decide, mustStop, type Places, tell } from './decide'
 import { readKnown } from './known'
 import { putBack } from './put-back'
@@ -19,7 +19,7 @@ Exits 0 when nothing is left to decide.`
 
 /** What it is told besides the place of the chain, when no local stack is meant. */
 const fields = {
-  NATS_URL: url({ about: 'where nats-server listens' }),
+  NATS_URL: natsServers({ about: 'where nats-server listens' }),
   NATS_PASSWORD_ADMIN: text({ about: 'password of the NATS user admin', secret: true }),
   PROVIDER_URL: url({ about: 'the API of the provider', fallback: 'https://api.xendit.co' }),
   PROVIDER_ID_SECRET_KEY: text({ about: 'key of the Indonesian account', secret: true }),
