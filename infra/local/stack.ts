@@ -18,7 +18,6 @@ import { openProcesses, type Processes } from '#infra/local/processes'
 import { removeStackFile, type StackFile, writeStackFile } from '#infra/local/stack-file'
 import type { Death, Supervised } from '#infra/local/supervisor'
 import { waitUntil } from '#infra/local/wait'
-import { provisionNats } from '#infra/nats/provision'
 import { openRpcProxy, type RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
 import { type ServiceName, serviceNames } from '#shared/messages/topic'
 
@@ -126,8 +125,7 @@ async function boot(
     rpcProxy,
     failpointFile: (name) => failpointFile(options.dir, name),
     process: (name) => processes.get(name),
-    provision: () =>
-      provisionNats({ url: backbone.natsUrl, user: 'admin', password: secrets.nats.admin }),
+    provision: backbone.provision,
     [Symbol.asyncDispose]: async () => {
       keep.current = () => {}
       removeStackFile(options.dir)

@@ -4,7 +4,14 @@ import { runCommand } from '#shared/command'
 import { readConfig, secretsOf } from '#shared/config'
 import { integer, natsServers, text } from '#shared/config-fields'
 
-export type Provisioning = { url: string; user: string; password: string; replicas?: number }
+export type Provisioning = {
+  /** Where nats-server listens, or each of a cluster, comma-separated. */
+  url: string
+  user: string
+  password: string
+  /** Copies of each stream, at least; one when nobody says. What has more keeps them. */
+  replicas?: number
+}
 
 /** JetStream's own numbers for "there is none" and for "it is there, but otherwise". */
 const streamMissing = 10059
@@ -28,9 +35,7 @@ export async function provisionNats(options: Provisioning): Promise<void> {
   try {
     const manager = await nc.jetstreamManager({ timeout: 10_000 })
     const replicas = options.replicas ?? 1
-    await Promise.all(
-      streams.map((plan) => ensureStream(manager, { ...plan, num_replicas: replicas })),
-    )
+    await Promise.all(streams.map((plan) => ensureStream(manager, plan, replicas)))
     await Promise.all(
       Object.entries(consumers).flatMap(([stream, plans]) =>
         plans.map((plan) => ensureConsumer(manager, stream, plan)),
@@ -44,13 +49,23 @@ export async function provisionNats(options: Provisioning): Promise<void> {
 /**
  * Changing what is right already is quiet, so the usual case costs one question. Making a stream that
  * exists would not do: JetStream counts its `max_bytes` a second time and says the disk is full.
+ * Copies are only ever added: whoever provisions knows what a stream is, not what stands around it.
  */
-async function ensureStream(manager: JetStreamManager, plan: StreamPlan): Promise<void> {
-  const update = () => manager.streams.update(plan.name, plan)
+async function ensureStream(
+  manager: JetStreamManager,
+  plan: StreamPlan,
+  replicas: number,
+): Promise<void> {
+  const update = async () => {
+    const { config } = await manager.streams.update(plan.name, plan)
+    if (config.num_replicas < replicas)
+      await manager.streams.update(plan.name, { num_replicas: replicas })
+  }
+  const add = () => manager.streams.add({ ...plan, num_replicas: replicas })
   try {
     await update().catch(async (error) => {
       if (numberOf(error) !== streamMissing) throw error
-      await manager.streams.add(plan).catch(update) // Somebody else may have made it meanwhile.
+      await add().catch(update) // Somebody else may have made it meanwhile.
     })
   } catch (fault) {
     throw refused(`stream ${plan.name}`, fault)
@@ -82,7 +97,10 @@ const refused = (what: string, cause: unknown) =>
 export const fields = {
   NATS_URL: natsServers({ about: 'where nats-server listens' }),
   NATS_PASSWORD_ADMIN: text({ about: 'password of the NATS user admin', secret: true }),
-  NATS_REPLICAS: integer({ about: 'copies of each stream: 3 in a cluster', fallback: '1' }),
+  NATS_REPLICAS: integer({
+    about: 'copies of each stream, never made fewer: 3 in a cluster',
+    fallback: '1',
+  }),
 }
 
 if (import.meta.main) {

@@ -20,6 +20,8 @@ export function serverEnvironment(options: {
   monitorPort: number
   storeDir: string
   passwords: Readonly<Record<NatsUser, string>>
+  /** For one node of a cluster, which starts from nats-cluster.conf. */
+  cluster?: ClusterNode
 }): Record<string, string> {
   const passwords = natsUsers.map((user) => [
     passwordVariable(user),
@@ -31,8 +33,27 @@ export function serverEnvironment(options: {
     NATS_PORT: String(options.port),
     NATS_MONITOR_PORT: quoted(`127.0.0.1:${options.monitorPort}`),
     NATS_STORE_DIR: quoted(options.storeDir),
+    ...(options.cluster && clusterEnvironment(options.host, options.cluster)),
   }
 }
+
+/** What a node of a cluster knows beside what a single server does. */
+export type ClusterNode = {
+  /** Stays the same for as long as the cluster lives, also when its store was lost. */
+  name: string
+  port: number
+  /** Where every node listens for the others, this one too. */
+  ports: readonly number[]
+  /** Whoever knows it may join, and then sees and says everything. */
+  password: string
+}
+
+const clusterEnvironment = (host: string, { name, port, ports, password }: ClusterNode) => ({
+  NATS_SERVER_NAME: quoted(name),
+  NATS_CLUSTER_PORT: String(port),
+  [passwordVariable('cluster')]: quoted(password),
+  NATS_ROUTES: `[${ports.map((to) => quoted(`nats://route:${password}@${host}:${to}`)).join(', ')}]`,
+})
 
 function quoted(value: string): string {
   if (/["\\\n]/.test(value)) throw new Error('a value for nats-server has a quote or backslash')

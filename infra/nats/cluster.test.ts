@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { connect as dial } from 'node:net'
+import type { JetStreamManager, NatsConnection } from 'nats'
+import { waitUntil } from '#infra/local/wait'
+import { provisionNats } from '#infra/nats/provision'
+import { streams } from '#infra/nats/topology'
+import { type NatsCluster, startNatsCluster } from '#test/support/engines/nats-cluster'
+
+let cluster: NatsCluster
+let admin: NatsConnection
+let manager: JetStreamManager
+const provision = (replicas?: number) =>
+  provisionNats({
+    ...{ url: cluster.url, user: 'admin', password: cluster.passwords.admin },
+    ...(replicas === undefined ? {} : { replicas }),
+  })
+beforeAll(async () => {
+  cluster = await startNatsCluster()
+  admin = await cluster.connectAs('admin')
+  manager = await admin.jetstreamManager()
+}, 60_000)
+afterAll(async () => {
+  await admin?.close()
+  await cluster?.[Symbol.asyncDispose]()
+})
+
+const copies = async () =>
+  Object.fromEntries(
+    await Promise.all(
+      streams.map(async ({ name }) => {
+        const { config, cluster: group } = await manager.streams.info(name)
+        const current = group?.replicas?.filter((one) => one.current).length ?? 0
+        return [
+          name,
+          `${config.num_replicas}, ${current + (group?.leader ? 1 : 0)} of them current`,
+        ]
+      }),
+    ),
+  )
+const each = (value: string) => Object.fromEntries(streams.map(({ name }) => [name, value]))
+const become = (value: string) =>
+  waitUntil(value, async () => Bun.deepEquals(await copies(), each(value)), 20_000)
+
+describe('a cluster of three', () => {
+  test('has one copy of each stream until more are asked for', async () => {
+    await provision()
+    expect(await copies()).toEqual(each('1, 1 of them current'))
+  }, 30_000)
+
+  test('gets three of each by one setting, and keeps what was stored', async () => {
+    const before = await admin.jetstream().publish('payments.paid', '{}')
+    await provision(3)
+    await become('3, 3 of them current')
+    expect((await manager.streams.info('EVENTS')).state.last_seq).toBe(before.seq)
+  }, 30_000)
+
+  test('keeps them when somebody provisions who asks for fewer, or for none', async () => {
+    await provision(1)
+    await provision()
+    expect(await copies()).toEqual(each('3, 3 of them current'))
+  }, 30_000)
+
+  test('security: takes nobody in who does not know its password', async () => {
+    const [node] = cluster.nodes
+    const said = await new Promise<string>((resolve) => {
+      const heard: string[] = []
+      const socket = dial(node!.routePort, '127.0.0.1', () =>
+        socket.write('CONNECT {"user":"route","pass":"admin","name":"x","cluster":"ausd"}\r\n'),
+      )
+      socket.on('data', (bytes) => void heard.push(String(bytes)))
+      socket.on('close', () => resolve(heard.join('')))
+    })
+    expect(said).toContain('Authorization Violation')
+  })
+})

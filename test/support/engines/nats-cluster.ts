@@ -1,0 +1,92 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect, type NatsConnection } from 'nats'
+import { type Child, startChild } from '#infra/local/child'
+import { natsAnswers, planNats } from '#infra/local/nats'
+import { freePort } from '#infra/local/ports'
+import { waitUntil } from '#infra/local/wait'
+import { type NatsUser, natsUsers } from '#infra/nats/server-environment'
+
+export type NatsNode = {
+  readonly name: string
+  readonly url: string
+  /** Where it listens for the other nodes. */
+  readonly routePort: number
+  /** Ends it as a power cut does, or in order. */
+  readonly end: (signal: 'SIGKILL' | 'SIGTERM') => Promise<void>
+  /** Starts it and resolves when it has caught up with the others. */
+  readonly start: () => Promise<void>
+  /** Removes everything it ever stored; it must have ended. */
+  readonly loseStore: () => void
+}
+
+export type NatsCluster = AsyncDisposable & {
+  readonly nodes: readonly NatsNode[]
+  readonly node: (name: string) => NatsNode
+  /** Every node, as NATS_URL takes them. */
+  readonly url: string
+  readonly passwords: Readonly<Record<NatsUser, string>>
+  readonly connectAs: (user: NatsUser) => Promise<NatsConnection>
+}
+
+const names = ['nats-0', 'nats-1', 'nats-2'] as const
+const caughtUpMs = 30_000
+
+/** Three real nodes in one cluster: the configuration of production, free ports, their own folder. */
+export async function startNatsCluster(): Promise<NatsCluster> {
+  const dir = mkdtempSync(join(tmpdir(), 'nats-cluster-'))
+  const passwords = Object.fromEntries(
+    natsUsers.map((user, index) => [user, `${index}e5-${user}`]),
+  ) as Record<NatsUser, string>
+  const ports: number[] = []
+  for (const _ of names) ports.push(await freePort())
+  const nodes: NatsNode[] = []
+  for (const [index, name] of names.entries())
+    nodes.push(
+      await layNode(join(dir, name), passwords, {
+        ...{ name, ports, port: ports[index]! },
+        password: '9e9-cluster',
+      }),
+    )
+  await Promise.all(nodes.map((node) => node.start()))
+  const url = nodes.map((node) => node.url).join(',')
+  return {
+    nodes,
+    node: (name) => nodes.find((one) => one.name === name)!,
+    url,
+    passwords,
+    connectAs: (user) =>
+      connect({
+        ...{ servers: url.split(','), user, pass: passwords[user] },
+        ...{ inboxPrefix: `_INBOX_${user}`, maxReconnectAttempts: -1, reconnectTimeWait: 100 },
+      }),
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(nodes.map((node) => node.end('SIGTERM')))
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function layNode(
+  dir: string,
+  passwords: NatsCluster['passwords'],
+  cluster: { name: string; port: number; ports: readonly number[]; password: string },
+): Promise<NatsNode> {
+  mkdirSync(join(dir, 'logs'), { recursive: true })
+  const [port, monitorPort] = [await freePort(), await freePort()]
+  const plan = () => planNats({ dir, port, monitorPort, passwords, cluster })
+  let child: Child | undefined
+  return {
+    name: cluster.name,
+    url: `nats://127.0.0.1:${port}`,
+    routePort: cluster.port,
+    end: async (signal) => child?.end(signal),
+    start: async () => {
+      child = startChild(plan())
+      const ready = () => natsAnswers(`http://127.0.0.1:${monitorPort}`)
+      await waitUntil(`${cluster.name} having caught up`, ready, caughtUpMs)
+    },
+    loseStore: () => rmSync(join(dir, 'nats'), { recursive: true, force: true }),
+  }
+}
