@@ -35,21 +35,25 @@ export type BackboneOptions = {
   own: Readonly<Record<string, string | undefined>>
 }
 
-/** Starts what the services run on, all at once, and prepares it: roles, tables, streams, contracts. */
+/**
+ * Starts what the services run on, all at once, and prepares it: roles, tables, streams, contracts.
+ * Making a cluster of Postgres holds this process for seconds, so it comes first: a nats-server that
+ * hears nothing for two seconds after its greeting hangs up.
+ */
 export async function bootBackbone(
   processes: Processes,
   options: BackboneOptions,
 ): Promise<Backbone> {
+  const adminUrl = options.own.DATABASE_URL ?? (await startPostgres(processes, options))
   const [database, bus, chain] = await Promise.all([
-    bootDatabase(processes, options),
+    prepareDatabase(adminUrl, options),
     bootBus(processes, options),
     bootChain(processes, options),
   ])
   return { ...database, ...bus, ...chain }
 }
 
-async function bootDatabase(processes: Processes, options: BackboneOptions) {
-  const adminUrl = options.own.DATABASE_URL ?? (await startPostgres(processes, options))
+async function prepareDatabase(adminUrl: string, options: BackboneOptions) {
   await waitUntil('Postgres answering', () => postgresAnswers(adminUrl))
   await migrateAll({ adminUrl, passwords: options.secrets.databaseRoles })
   const { host, pathname } = new URL(adminUrl)

@@ -13,6 +13,7 @@ export type NatsNode = {
   readonly url: string
   /** Where it listens for the other nodes. */
   readonly routePort: number
+  readonly monitorUrl: string
   /** Ends it as a power cut does, or in order. */
   readonly end: (signal: 'SIGKILL' | 'SIGTERM') => Promise<void>
   /** Starts it and resolves when it has caught up with the others. */
@@ -24,6 +25,8 @@ export type NatsNode = {
 export type NatsCluster = AsyncDisposable & {
   readonly nodes: readonly NatsNode[]
   readonly node: (name: string) => NatsNode
+  /** The node that leads JetStream as a whole: it places streams and consumers. */
+  readonly leader: () => Promise<NatsNode>
   /** Every node, as NATS_URL takes them. */
   readonly url: string
   readonly passwords: Readonly<Record<NatsUser, string>>
@@ -51,9 +54,11 @@ export async function startNatsCluster(): Promise<NatsCluster> {
     )
   await Promise.all(nodes.map((node) => node.start()))
   const url = nodes.map((node) => node.url).join(',')
+  const node = (name: string) => nodes.find((one) => one.name === name)!
   return {
     nodes,
-    node: (name) => nodes.find((one) => one.name === name)!,
+    node,
+    leader: () => waitUntil('a leader of all', async () => node(await leaderOf(nodes)), 10_000),
     url,
     passwords,
     connectAs: (user) =>
@@ -75,18 +80,29 @@ async function layNode(
 ): Promise<NatsNode> {
   mkdirSync(join(dir, 'logs'), { recursive: true })
   const [port, monitorPort] = [await freePort(), await freePort()]
+  const monitorUrl = `http://127.0.0.1:${monitorPort}`
   const plan = () => planNats({ dir, port, monitorPort, passwords, cluster })
   let child: Child | undefined
   return {
     name: cluster.name,
     url: `nats://127.0.0.1:${port}`,
     routePort: cluster.port,
+    monitorUrl,
     end: async (signal) => child?.end(signal),
     start: async () => {
       child = startChild(plan())
-      const ready = () => natsAnswers(`http://127.0.0.1:${monitorPort}`)
+      const ready = () => natsAnswers(monitorUrl)
       await waitUntil(`${cluster.name} having caught up`, ready, caughtUpMs)
     },
     loseStore: () => rmSync(join(dir, 'nats'), { recursive: true, force: true }),
   }
+}
+
+/** What any node that answers says of it; empty while there is none. */
+async function leaderOf(nodes: readonly NatsNode[]): Promise<string> {
+  const signal = AbortSignal.timeout(2_000)
+  const answer = await Promise.any(
+    nodes.map(async ({ monitorUrl }) => (await fetch(`${monitorUrl}/jsz`, { signal })).json()),
+  )
+  return (answer as { meta_cluster: { leader?: string } }).meta_cluster.leader ?? ''
 }

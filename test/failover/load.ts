@@ -1,0 +1,157 @@
+import { outsideOf } from '#infra/demo/outside'
+import type { Person, Reply } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { pause } from '#shared/deadline'
+import { query } from '../support/database'
+import { verifiedUser } from '../support/people'
+
+/** What the app asks all the time; none of it needs anything stored in JetStream. */
+const questions: Readonly<Record<string, (person: Person) => Promise<Reply>>> = {
+  '/me': (person) => person.get('/me'),
+  '/me/activity': (person) => person.get('/me/activity'),
+  '/verify': (person) => person.get(`/verify/${person.wallet}`),
+  '/quote': (person) => person.post('/quote', { pair: 'USD/IDR' }),
+}
+const askEveryMs = 150
+/** An app that was told 503 asks again so soon. */
+const askAgainMs = 50
+/** A payer begins so often, whether or not those before have an answer. */
+const payEveryMs = 500
+const payersMax = 50
+const peopleMax = 6
+
+/** Some question between being asked first and its 200. */
+type Wait = { question: string; askedAt: number; waitedMs: number; refused: number }
+
+/** People who pay and look, at a steady pace, until it is disposed. */
+export type Load = AsyncDisposable & {
+  /** Why somebody gave up. */
+  readonly failures: readonly string[]
+  /** Payments whose id the API answered, oldest first. */
+  readonly promised: readonly string[]
+  /** Those of them that their payer paid. */
+  readonly paid: readonly string[]
+  /** What was asked since a moment: the longest wait for a 200, and how many answers were none. */
+  readonly since: (startedAt: number) => string
+  /** The longest wait since a moment, in ms; a question that is still open counts. */
+  readonly longestMs: (startedAt: number) => number
+  /** Resolves in ms from now until a payment that is paid after now is credited. */
+  readonly nextCredited: (withinMs?: number) => Promise<number>
+}
+
+/** Begins the load with new, verified people. */
+export async function startLoad(stack: Stack): Promise<Load> {
+  const people: Person[] = []
+  for (let count = 0; count < peopleMax; count += 1) people.push(await verifiedUser(stack))
+  const waits: Wait[] = []
+  const open = new Set<Wait>()
+  const checkouts: { answeredAt: number; waitedMs: number }[] = []
+  const failures: string[] = []
+  const promised: string[] = []
+  const paid: string[] = []
+  let over = false
+
+  const ask = async (question: string, person: Person) => {
+    const wait = { question, askedAt: Date.now(), waitedMs: 0, refused: 0 }
+    open.add(wait)
+    for (;;) {
+      const reply = await questions[question]!(person).catch(() => undefined)
+      wait.waitedMs = Date.now() - wait.askedAt
+      if (reply?.status === 200) break
+      wait.refused += 1
+      await pause(askAgainMs)
+    }
+    open.delete(wait)
+    waits.push(wait)
+  }
+  const payers = new Set<Promise<void>>()
+  const pay = async (person: Person) => {
+    const quote = await insist(() => person.post('/quote', { pair: 'USD/IDR' }))
+    const body = { amount: '50000', method: 'qr', quoteId: quote.id }
+    const askedAt = Date.now()
+    const { paymentId } = await insist(() => person.post('/topups', body))
+    checkouts.push({ answeredAt: Date.now(), waitedMs: Date.now() - askedAt })
+    promised.push(paymentId)
+    await outsideOf(stack.info).pay(paymentId, 'QRIS')
+    paid.push(paymentId)
+  }
+  const every = async (ms: number, work: (person: Person) => Promise<void>) => {
+    for (let turn = 0; !over; turn += 1) {
+      const startedAt = Date.now()
+      await work(people[turn % people.length]!)
+      await pause(Math.max(0, startedAt + ms - Date.now()))
+    }
+  }
+  const running = [
+    ...Object.keys(questions).map((question) => every(askEveryMs, (one) => ask(question, one))),
+    every(payEveryMs, async (person) => {
+      if (payers.size >= payersMax) return
+      const payer = pay(person)
+        .catch((error: Error) => void failures.push(error.message))
+        .finally(() => payers.delete(payer))
+      payers.add(payer)
+    }),
+  ]
+  const seen = (startedAt: number) => {
+    const now = Date.now()
+    const pending = [...open].map((wait) => ({ ...wait, waitedMs: now - wait.askedAt }))
+    return [...waits, ...pending].filter(({ askedAt, waitedMs }) => askedAt + waitedMs >= startedAt)
+  }
+  const longestMs = (startedAt: number) =>
+    Math.max(0, ...seen(startedAt).map(({ waitedMs }) => waitedMs))
+  return {
+    failures,
+    promised,
+    paid,
+    longestMs,
+    since: (startedAt) => {
+      const asked = seen(startedAt)
+      const longest = asked.toSorted((left, right) => right.waitedMs - left.waitedMs)[0]
+      const refused = asked.reduce((sum, wait) => sum + wait.refused, 0)
+      const opened = checkouts.filter(({ answeredAt }) => answeredAt >= startedAt)
+      const checkoutMs = Math.max(0, ...opened.map(({ waitedMs }) => waitedMs))
+      return [
+        `${asked.length} questions waited at most ${longest?.waitedMs ?? 0} ms`,
+        `${refused} were refused at first`,
+        `${opened.length} checkouts waited at most ${checkoutMs} ms`,
+      ].join(', ')
+    },
+    nextCredited: async (withinMs = 30_000) => {
+      const [startedAt, before] = [Date.now(), paid.length]
+      const next = await waitUntil('a payment being paid', () => paid[before], withinMs)
+      await waitUntil('its credit', () => isCredited(stack, next), withinMs, 100)
+      return Date.now() - startedAt
+    },
+    [Symbol.asyncDispose]: async () => {
+      over = true
+      await Promise.all(running)
+      await Promise.all(payers)
+    },
+  }
+}
+
+/** As an app does: the same request until it is answered with 200. */
+const insist = (request: () => Promise<Reply>) =>
+  waitUntil(
+    'an answer',
+    async () => {
+      const reply = await request()
+      return reply.status === 200 && reply.body
+    },
+    45_000,
+    askAgainMs,
+  )
+
+const isCredited = async (stack: Stack, id: string) =>
+  (await statesOf(stack, [id])).get(id) === 'credited'
+
+/** The state of each of these payments in the rows; one that is lost is not there. */
+export async function statesOf(stack: Stack, ids: readonly string[]): Promise<Map<string, string>> {
+  const list = ids.map((id) => `'${id}'`).join(', ')
+  const rows = await query<{ id: string; state: string }>(
+    stack,
+    `select id, state from payments.payments where id in (${list})`,
+  )
+  return new Map(rows.map(({ id, state }) => [id, state]))
+}

@@ -1,0 +1,111 @@
+import type { JetStreamManager } from 'nats'
+import { expecting, seconds, step } from '#infra/compose/rehearse/report'
+import type { Stack } from '#infra/local/stack'
+import type { Death } from '#infra/local/supervisor'
+import { waitUntil } from '#infra/local/wait'
+import { passwordVariable } from '#infra/nats/server-environment'
+import { streams } from '#infra/nats/topology'
+import { type NatsCluster, startNatsCluster } from '../support/engines/nats-cluster'
+import { ownStack } from '../support/stack'
+import { endOfLoad } from './closing'
+import { type Load, startLoad } from './load'
+import { unstored } from './stored'
+
+/** No question may wait longer, whoever dies. */
+const questionMaxMs = 2_000
+const names = streams.map(({ name }) => name)
+
+/** Three nodes with three copies of each stream, and whoever leads one of them is killed under load. */
+export async function natsFailover(): Promise<void> {
+  const deaths: Death[] = []
+  await using cluster = await startNatsCluster()
+  await using stack = await ownStack({
+    own: {
+      ...{ NATS_URL: cluster.url, NATS_REPLICAS: '3' },
+      ...Object.fromEntries(
+        Object.entries(cluster.passwords).map(([user, word]) => [passwordVariable(user), word]),
+      ),
+    },
+    onDeath: (death) => void deaths.push(death),
+  })
+  const admin = await cluster.connectAs('admin')
+  const manager = await admin.jetstreamManager()
+  const load = await startLoad(stack)
+  const parts = { cluster, stack, manager, load }
+
+  await step(
+    'three nodes, three copies of every stream',
+    async () => {
+      await allCurrent(manager)
+      return `${names.length} streams; a payment was credited after ${seconds(await load.nextCredited())}`
+    },
+    { vital: true },
+  )
+  for (const name of names)
+    await step(`the leader of ${name} is killed`, () =>
+      killUnderLoad(parts, async () => (await manager.streams.info(name)).cluster?.leader),
+    )
+  await step('the leader of all of them is killed', () =>
+    killUnderLoad(parts, async () => (await cluster.leader()).name),
+  )
+  await step('a node is rebuilt from nothing', () => rebuildUnderLoad(parts))
+  await step('another one is killed: the rebuilt one is one of two', () =>
+    killUnderLoad(parts, async () => cluster.nodes[1]!.name),
+  )
+  await step('no service ended meanwhile', async () => {
+    const told = deaths.map(({ name, how }) => `${name} (${how})`)
+    expecting(told.length === 0, told.join(', '))
+    return 'none did'
+  })
+  await endOfLoad(stack, load)
+  await step('everything that was confirmed is stored', () => unstored(stack, admin))
+  await admin.close()
+}
+
+type Parts = { cluster: NatsCluster; stack: Stack; manager: JetStreamManager; load: Load }
+
+const allCurrent = (manager: JetStreamManager) =>
+  waitUntil(
+    'every copy being current',
+    async () => {
+      const infos = await Promise.all(names.map((name) => manager.streams.info(name)))
+      return infos.every(
+        ({ cluster }) =>
+          cluster?.leader &&
+          cluster.replicas?.length === 2 &&
+          cluster.replicas.every(({ current }) => current),
+      )
+    },
+    60_000,
+    200,
+  )
+
+/** Kills a node; what was asked meanwhile, and when money moved again; then it comes back. */
+async function killUnderLoad(
+  { cluster, manager, load }: Parts,
+  whom: () => Promise<string | undefined>,
+): Promise<string> {
+  const victim = cluster.node((await whom()) ?? '')
+  const killedAt = Date.now()
+  await victim.end('SIGKILL')
+  const creditedMs = await load.nextCredited()
+  const seen = load.since(killedAt)
+  const longestMs = load.longestMs(killedAt)
+  await victim.start()
+  await allCurrent(manager)
+  expecting(longestMs < questionMaxMs, `${victim.name}: ${seen}`)
+  return `${victim.name}; ${seen}; a payment was credited after ${seconds(creditedMs)}`
+}
+
+async function rebuildUnderLoad({ cluster, manager, load }: Parts): Promise<string> {
+  const victim = cluster.nodes[0]!
+  const startedAt = Date.now()
+  await victim.end('SIGKILL')
+  victim.loseStore()
+  await victim.start()
+  await allCurrent(manager)
+  const wholeMs = Date.now() - startedAt
+  const longestMs = load.longestMs(startedAt)
+  expecting(longestMs < questionMaxMs, load.since(startedAt))
+  return `${victim.name} has every stream again after ${seconds(wholeMs)}; ${load.since(startedAt)}`
+}

@@ -1,0 +1,21 @@
+import { report } from '#infra/compose/rehearse/report'
+import { runCommand } from '#shared/command'
+import { natsFailover } from './nats'
+
+/**
+ * `bun run failover [nats] [postgres]`: the engines below the services lose a machine each, under
+ * load. Prints a table; exit code 0 when each line of it went well.
+ */
+const parts = process.argv.slice(2)
+const isAsked = (part: string) => parts.length === 0 || parts.includes(part)
+
+await runCommand(
+  () => [],
+  async (say) => {
+    if (isAsked('nats')) await natsFailover()
+    const { text, code } = report()
+    say(text)
+    return code
+  },
+)
+process.exit()

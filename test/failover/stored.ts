@@ -1,0 +1,46 @@
+import type { NatsConnection } from 'nats'
+import { expecting } from '#infra/compose/rehearse/report'
+import { outsideOf } from '#infra/demo/outside'
+import type { Stack } from '#infra/local/stack'
+import { query } from '../support/database'
+
+const schemas = ['gateway', 'payments', 'payouts', 'chain_relayer']
+type Attempt = { status: number | null }
+
+/** Holds that every message that JetStream ever confirmed is in its stream. */
+export async function unstored(stack: Stack, admin: NatsConnection): Promise<string> {
+  const kept = new Set<string>()
+  for (const stream of ['COMMANDS', 'EVENTS'])
+    for await (const id of idsOf(admin, stream)) kept.add(id)
+  const rows = await query<{ id: string }>(
+    stack,
+    schemas
+      .map((name) => `select id from ${name}.outbox where published_at is not null`)
+      .join(' union all '),
+  )
+  const lost = rows.filter(({ id }) => !kept.has(id))
+  expecting(lost.length === 0, `${lost.length} of ${rows.length} messages are gone`)
+
+  const { webhooks } = await outsideOf(stack.info).book()
+  const taken = webhooks!.filter(({ attempts }) =>
+    attempts.some(({ status }: Attempt) => status === 200),
+  )
+  const manager = await admin.jetstreamManager()
+  const { messages } = (await manager.streams.info('WEBHOOKS')).state
+  expecting(messages >= taken.length, `${messages} of ${taken.length} deliveries are there`)
+  return `${rows.length} orders and events, ${taken.length} deliveries`
+}
+
+/** The id of every message of a stream, oldest first. */
+async function* idsOf(admin: NatsConnection, stream: string): AsyncGenerator<string> {
+  const manager = await admin.jetstreamManager()
+  let left = (await manager.streams.info(stream)).state.messages
+  const consumer = await admin.jetstream().consumers.get(stream)
+  while (left > 0) {
+    const messages = await consumer.fetch({ max_messages: Math.min(left, 500), expires: 5_000 })
+    for await (const message of messages) {
+      left -= 1
+      yield message.headers?.get('Nats-Msg-Id') ?? ''
+    }
+  }
+}

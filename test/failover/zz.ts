@@ -1,0 +1,3 @@
+import { natsFailover } from './nats'
+
+await natsFailover()
