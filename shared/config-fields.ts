@@ -33,6 +33,24 @@ export const natsServers = (words: Words) =>
     return raw
   })
 
+/**
+ * Postgres on one host, or on several of which one takes writes, and which one may change:
+ * `postgres://role@a:5432,b:5432/name?target_session_attrs=read-write`.
+ */
+export const databaseUrl = (words: Words) =>
+  field('URL', words, (raw) => {
+    const [, hosts = ''] = /^postgres(?:ql)?:\/\/(?:[^@/]+@)?([^@/?#]+)(?:[/?]|$)/.exec(raw) ?? []
+    const several = hosts.split(',')
+    const each = several.map((host) => raw.replace(hosts, host))
+    if (hosts === '' || !each.every((one) => URL.canParse(one)) || several.includes(''))
+      throw new Error(
+        'must be postgres://role@host:port/name, or several hosts with commas between',
+      )
+    if (several.length > 1 && !/[?&]target_session_attrs=read-write(?:&|$)/.test(raw))
+      throw new Error('must end with ?target_session_attrs=read-write, since it has several hosts')
+    return raw.replace(/\/+$/, '')
+  })
+
 /** A whole number without sign that a `number` holds exactly. */
 export const integer = (words: Words) =>
   field('integer', words, (raw) => {

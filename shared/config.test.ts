@@ -6,6 +6,7 @@ import { localVariables } from '#infra/compose/composition'
 import { devKey } from '#infra/local/keys'
 import { readConfig } from '#shared/config'
 import {
+  databaseUrl,
   durationMs,
   list,
   natsServers,
@@ -15,6 +16,7 @@ import {
   text,
   url,
 } from '#shared/config-fields'
+import { databaseUrlOf } from '#shared/db/url'
 import { isPublicSecret } from '#shared/public-secrets'
 
 const fields = {
@@ -113,5 +115,39 @@ describe('configuration', () => {
   test.each(['proxy', '10.0.0.1/33', '10.0.0.1/8/8', '0.0.0.0/0'])('refuses %s as one', (NETS) => {
     const read = () => readConfig('x', { NETS: networksOrNone({ about: 'a' }) }, { NETS })
     expect(read).toThrow(/NETS must name addresses/)
+  })
+})
+
+describe('where Postgres is', () => {
+  const told = { DATABASE_URL: databaseUrl({ about: 'where the rows are' }) }
+  const readAs = (value: string) =>
+    readConfig('payments', told, { DATABASE_URL: value }).databaseUrl
+
+  test.each([
+    'postgres://payments@postgres:5432/postgres',
+    'postgres://payments:p%40ss@[::1]:5432/postgres?sslmode=require',
+    'postgres://payments@a:5432,b:5433/postgres?target_session_attrs=read-write',
+    'postgres://payments@a,b/postgres?sslmode=require&target_session_attrs=read-write',
+  ])('%s is taken as it is', (value) => {
+    expect(readAs(value)).toBe(value)
+  })
+
+  test.each([
+    ['nats://a:4222', /must be postgres:/],
+    ['postgres://', /must be postgres:/],
+    ['postgres://payments@a:port/postgres', /must be postgres:/],
+    ['postgres://payments@a,/postgres?target_session_attrs=read-write', /must be postgres:/],
+    ['postgres://payments@a,b/postgres', /must end with \?target_session_attrs=read-write/],
+    ['postgres://payments@a,b/postgres?target_session_attrs=any', /must end with/],
+  ])('%s is refused', (value, why) => {
+    expect(() => readAs(value)).toThrow(why)
+  })
+
+  test.each([
+    ['postgres://payments@a/postgres', 'postgres://payments:p%40ss@a/postgres'],
+    ['postgres://payments:old@a/postgres', 'postgres://payments:p%40ss@a/postgres'],
+    ['postgres://payments@a:1,b:2/postgres?x=y', 'postgres://payments:p%40ss@a:1,b:2/postgres?x=y'],
+  ])('the password that stands apart is put into %s', (url, whole) => {
+    expect(databaseUrlOf({ databaseUrl: url, databasePassword: 'p@ss' })).toBe(whole)
   })
 })

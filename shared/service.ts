@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { startBeating, type Vital } from '#shared/alive'
 import { type BusOptions, openBus } from '#shared/bus/open'
 import { type ConfigOf, type Fields, readConfig, secretsOf } from '#shared/config'
-import { integer, natsServers, oneOf, text, url } from '#shared/config-fields'
+import { databaseUrl, integer, natsServers, oneOf, text } from '#shared/config-fields'
 import { openDatabase } from '#shared/db/open'
 import { databaseUrlOf } from '#shared/db/url'
 import { type Log, openLog } from '#shared/log'
@@ -24,7 +24,10 @@ export const commonFields = {
 }
 /** What every service with rows of its own is told besides. */
 export const databaseFields = {
-  DATABASE_URL: url({ about: "Postgres, as the service's own role", secret: true }),
+  DATABASE_URL: databaseUrl({
+    about: "Postgres, as the service's own role; with a standby both hosts",
+    secret: true,
+  }),
   DATABASE_PASSWORD: text({
     about: 'password of that role, when the URL has none',
     secret: true,

@@ -56,8 +56,9 @@ export async function bootBackbone(
 async function prepareDatabase(adminUrl: string, options: BackboneOptions) {
   await waitUntil('Postgres answering', () => postgresAnswers(adminUrl))
   await migrateAll({ adminUrl, passwords: options.secrets.databaseRoles })
-  const { host, pathname } = new URL(adminUrl)
-  return { adminUrl, database: { host, name: pathname.slice(1) || 'postgres' } }
+  const [, host = '', name = 'postgres'] =
+    /^\w+:\/\/(?:[^@/]+@)?([^/?]+)\/?(.+)?$/.exec(adminUrl) ?? []
+  return { adminUrl, database: { host, name } }
 }
 
 async function startPostgres(processes: Processes, options: BackboneOptions): Promise<string> {

@@ -48,7 +48,7 @@ export type Places = {
   sandbox: string
   sandboxPort: number
   natsUrl: string
-  /** Without user and password: `postgres://host:port/database`. */
+  /** Without user and password: host and port, or several, and the database with what follows it. */
   database: { host: string; name: string }
   rpcUrl: string
   chainId: number

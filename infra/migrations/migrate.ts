@@ -6,7 +6,7 @@ import { guardJournals } from '#infra/migrations/journals'
 import { ensureRoles, grantRights, type RolePasswords } from '#infra/migrations/roles'
 import { runCommand } from '#shared/command'
 import { readConfig, secretsOf } from '#shared/config'
-import { text, url } from '#shared/config-fields'
+import { databaseUrl, text } from '#shared/config-fields'
 import { databaseUrlOf } from '#shared/db/url'
 
 export type Migrating = {
@@ -60,7 +60,7 @@ async function applyMigrations(sql: Sql): Promise<void> {
 const about = 'password of the Postgres role of this service'
 /** What this step is told. */
 export const fields = {
-  DATABASE_ADMIN_URL: url({ about: 'Postgres, as who owns the tables', secret: true }),
+  DATABASE_ADMIN_URL: databaseUrl({ about: 'Postgres, as who owns the tables', secret: true }),
   DATABASE_ADMIN_PASSWORD: text({
     about: 'password of who owns the tables, when the URL has none',
     secret: true,

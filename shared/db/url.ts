@@ -1,4 +1,7 @@
-/** Postgres with its password, which may stand apart: a file holds a password, and not half a URL. */
+/**
+ * Postgres with its password, which may stand apart: a file holds a password, and not half a URL. Put
+ * in as text: a URL of several hosts is none for the runtime.
+ */
 export function databaseUrlOf({
   databaseUrl,
   databasePassword,
@@ -7,7 +10,7 @@ export function databaseUrlOf({
   databasePassword: string
 }): string {
   if (databasePassword === '') return databaseUrl
-  const url = new URL(databaseUrl)
-  url.password = encodeURIComponent(databasePassword)
-  return url.toString()
+  const [, scheme, role, rest] = /^(\w+:\/\/)([^:@/]*)[^@/]*(@.*)$/.exec(databaseUrl) ?? []
+  if (rest === undefined) throw new Error('a password needs a role before it in the URL')
+  return `${scheme}${role}:${encodeURIComponent(databasePassword)}${rest}`
 }

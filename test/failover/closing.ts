@@ -1,11 +1,20 @@
 import { expecting, seconds, step } from '#infra/compose/rehearse/report'
 import type { Stack } from '#infra/local/stack'
+import type { Death } from '#infra/local/supervisor'
 import { waitUntil } from '#infra/local/wait'
 import { booksClose } from '../invariants/closing'
 import { type Load, statesOf } from './load'
 
-/** Ends the load, and holds that nothing that was answered is lost, and that the money closes. */
-export async function endOfLoad(stack: Stack, load: Load): Promise<void> {
+/**
+ * Ends the load, and holds that no service had to be started again, that nothing that was answered is
+ * lost, and that the money closes.
+ */
+export async function endOfLoad(stack: Stack, load: Load, deaths: readonly Death[]): Promise<void> {
+  await step('no service ended meanwhile', async () => {
+    const told = deaths.map(({ name, how }) => `${name} (${how})`)
+    expecting(told.length === 0, told.join(', '))
+    return 'none did'
+  })
   await step('the load ends: whatever was answered is there', async () => {
     await load[Symbol.asyncDispose]()
     expecting(load.failures.length === 0, `gave up: ${load.failures[0]}`)

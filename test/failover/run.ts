@@ -1,6 +1,7 @@
 import { report } from '#infra/compose/rehearse/report'
 import { runCommand } from '#shared/command'
 import { natsFailover } from './nats'
+import { postgresFailover } from './postgres'
 
 /**
  * `bun run failover [nats] [postgres]`: the engines below the services lose a machine each, under
@@ -13,6 +14,7 @@ await runCommand(
   () => [],
   async (say) => {
     if (isAsked('nats')) await natsFailover()
+    if (isAsked('postgres')) await postgresFailover()
     const { text, code } = report()
     say(text)
     return code

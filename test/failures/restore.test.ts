@@ -20,10 +20,10 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
 import { becomes, loseJetStream, readerOf, watchful } from '../attacks/fixture'
 import { query, rowCounts } from '../support/database'
+import { restoreBaseBackup, takeBaseBackup } from '../support/engines/base-backup'
 import { ausdOf } from '../support/ledger'
 import { entryIn, entryNow, openCheckout } from '../support/requests'
 import { ownStack } from '../support/stack'
-import { restoreBaseBackup, takeBaseBackup } from './base-backup'
 import {
   type Before,
   before,

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,30 +14,31 @@ export type BaseBackup = Disposable & {
 }
 
 /** Keeps owners and modes, which the server insists on. Files may vanish while it runs. */
-const copy = (from: string, to: string) => {
-  const { status, stderr } = spawnSync('cp', ['-a', from, to], { encoding: 'utf8' })
-  if (status !== 0 && !/No such file/.test(stderr)) throw new Error(stderr)
+export async function copy(from: string, to: string): Promise<void> {
+  const run = Bun.spawn(['cp', '-a', from, to], { stdout: 'ignore', stderr: 'pipe' })
+  const said = await new Response(run.stderr).text()
+  if ((await run.exited) !== 0 && !/No such file/.test(said)) throw new Error(said)
 }
 
 /**
- * A physical base backup of a stack's running Postgres, made as `pg_basebackup` makes it: the server
+ * A physical base backup of a running Postgres, made as `pg_basebackup` makes it: the server
  * is told, its files are copied while it works, and then the log of what it did meanwhile.
  * https://www.postgresql.org/docs/current/continuous-archiving.html#BACKUP-LOWLEVEL-BASE-BACKUP
  */
-export async function takeBaseBackup(stack: Stack): Promise<BaseBackup> {
+export async function takeBaseBackup({ adminUrl }: Pick<Stack, 'adminUrl'>): Promise<BaseBackup> {
   const dir = mkdtempSync(join(tmpdir(), 'base-backup-'))
-  const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
+  const sql = postgres(adminUrl, { max: 1, onnotice: () => {} })
   try {
     const [{ dir: dataDir }] = await sql<[{ dir: string }]>`
       select current_setting('data_directory') as dir`
     const [{ now: takenAt }] = await sql<[{ now: Date }]>`select now()`
     await sql`select pg_backup_start('base backup', true)`
-    copy(dataDir, join(dir, 'data'))
+    await copy(dataDir, join(dir, 'data'))
     const [{ labelfile }] = await sql<[{ labelfile: string }]>`
       select labelfile from pg_backup_stop(false)`
     const copied = join(dir, 'data')
     rmSync(join(copied, 'pg_wal'), { recursive: true })
-    copy(join(dataDir, 'pg_wal'), copied)
+    await copy(join(dataDir, 'pg_wal'), copied)
     for (const name of ['postmaster.pid', 'postmaster.opts'])
       rmSync(join(copied, name), { force: true })
     const label = join(copied, 'backup_label')
@@ -60,7 +60,7 @@ export async function restoreBaseBackup(
   const server = stack.process('postgres')
   await server.stop('SIGQUIT')
   rmSync(dataDir, { recursive: true, force: true })
-  copy(copied, dataDir)
+  await copy(copied, dataDir)
   server.start()
   await waitUntil('Postgres answering', () => postgresAnswers(stack.adminUrl))
 }

@@ -1,0 +1,159 @@
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres, { type Sql } from 'postgres'
+import { type Child, type Command, startChild } from '#infra/local/child'
+import { asRoot, nobodyUid } from '#infra/local/folders'
+import { freePort } from '#infra/local/ports'
+import { planPostgres, postgresAnswers } from '#infra/local/postgres'
+import { waitUntil } from '#infra/local/wait'
+import { copy, takeBaseBackup } from './base-backup'
+
+/** One machine with Postgres on it. */
+type Machine = {
+  readonly port: number
+  readonly adminUrl: string
+  /** All that its Postgres wrote; gone with the machine. */
+  readonly home: string
+  readonly child: Child
+}
+
+export type PostgresPair = AsyncDisposable & {
+  /** Both machines; leads to the one that takes writes. The standby is named first. */
+  readonly urlAs: (role: string, password: string) => string
+  readonly adminUrl: string
+  /** What one of them is asked itself. */
+  readonly onPrimary: <T>(ask: (sql: Sql) => Promise<T>) => Promise<T>
+  /** The primary is gone, at once, with its disk. */
+  readonly killPrimary: () => Promise<void>
+  /** The standby hears nothing and says nothing, until it is resumed. */
+  readonly suspendStandby: () => void
+  readonly resumeStandby: () => void
+  /** Makes the standby the primary. Only when the old one cannot come back. */
+  readonly promote: () => Promise<void>
+  /** A new machine follows the primary, which from then on confirms nothing without it. */
+  readonly addStandby: () => Promise<void>
+}
+
+const password = 'admin'
+const urlOf = (port: number) => `postgres://postgres:${password}@127.0.0.1:${port}/postgres`
+
+/** A primary and one synchronous standby, on free ports, in folders of their own. */
+export async function startPostgresPair(options: { durable: boolean }): Promise<PostgresPair> {
+  const dir = mkdtempSync(join(tmpdir(), 'postgres-pair-'))
+  mkdirSync(join(dir, 'logs'))
+  const ports = [await freePort(), await freePort()] as const
+  const plan = planPostgres({ dir, port: ports[0], password, ...options })
+  let primary: Machine = {
+    ...{ port: ports[0], adminUrl: plan.adminUrl, home: plan.home },
+    child: startChild(plan.command),
+  }
+  await answering(primary)
+  let standby: Machine | undefined = await follow(primary, plan.command, ports[1])
+  const hosts = ports.toReversed().map((port) => `127.0.0.1:${port}`)
+  const urlAs = (role: string, word: string) =>
+    `postgres://${role}:${encodeURIComponent(word)}@${hosts}/postgres?target_session_attrs=read-write`
+  const rest = [primary, standby]
+  return {
+    urlAs,
+    adminUrl: urlAs('postgres', password),
+    onPrimary: (ask) => asking(primary, ask),
+    killPrimary: () => endNow(primary),
+    suspendStandby: () => signalAll(standby, 'SIGSTOP'),
+    resumeStandby: () => signalAll(standby, 'SIGCONT'),
+    promote: async () => {
+      if (!standby) throw new Error('there is no standby')
+      primary = standby
+      standby = undefined
+      await asking(primary, (sql) => sql`select pg_promote(true, 30)`)
+    },
+    addStandby: async () => {
+      const free = ports.find((port) => port !== primary.port)!
+      standby = await follow(primary, plan.command, free)
+      rest.push(standby)
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(rest.map(endNow))
+      for (const path of [...rest.map(({ home }) => home), dir])
+        rmSync(path, { recursive: true, force: true })
+    },
+  }
+}
+
+const answering = ({ adminUrl }: Machine) =>
+  waitUntil('Postgres answering', () => postgresAnswers(adminUrl), 30_000)
+
+async function asking<T>({ adminUrl }: Machine, ask: (sql: Sql) => Promise<T>): Promise<T> {
+  const sql = postgres(adminUrl, { max: 1, onnotice: () => {} })
+  try {
+    return await ask(sql)
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
+
+/** The name under which the primary knows its standby. */
+const standbyName = 'standby'
+
+/** Copies a running primary to another machine, which follows it; then none confirms without both. */
+async function follow(primary: Machine, command: Command, port: number): Promise<Machine> {
+  const home = mkdtempSync(join(tmpdir(), 'postgres-standby-'))
+  const data = join(home, 'data')
+  {
+    using backup = await takeBaseBackup(primary)
+    await copy(backup.copied, data)
+  }
+  const signal = join(data, 'standby.signal')
+  writeFileSync(signal, '')
+  if (asRoot) for (const path of [home, signal]) chownSync(path, nobodyUid, nobodyUid)
+  chmodSync(home, 0o700)
+  const source = `host=127.0.0.1 port=${primary.port} user=postgres password=${password} application_name=${standbyName}`
+  const args = command.args.map((word, at) => (command.args[at - 1] === '-D' ? data : word))
+  const child = startChild({
+    ...command,
+    args: [...args, '-c', `port=${port}`, '-c', `primary_conninfo=${source}`],
+  })
+  const standby = { port, adminUrl: urlOf(port), home, child }
+  await answering(standby)
+  await asking(primary, async (sql) => {
+    await sql`alter system set synchronous_standby_names = ${sql.unsafe(standbyName)}`
+    await sql`select pg_reload_conf()`
+    await waitUntil('the standby following', async () => {
+      const [row] = await sql`select 1 from pg_stat_replication where sync_state = 'sync'`
+      return row !== undefined
+    })
+  })
+  return standby
+}
+
+/** A server and everything it started: each of those is in a group of its own. */
+const pidsOf = ({ child: { pid } }: Machine): number[] => {
+  const below = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')
+  return [pid, ...below.split(' ').filter(Boolean).map(Number)]
+}
+
+/** As a machine that loses its power: nothing of it is told to end. */
+async function endNow(machine: Machine): Promise<void> {
+  signalAll(machine, 'SIGKILL')
+  await machine.child.exited
+}
+
+function signalAll(machine: Machine | undefined, signal: NodeJS.Signals): void {
+  if (!machine || !existsSync(`/proc/${machine.child.pid}`)) return
+  for (const pid of pidsOf(machine)) {
+    try {
+      process.kill(pid, signal)
+    } catch {
+      // It has ended by itself.
+    }
+  }
+}
