@@ -9,7 +9,8 @@ const figuresDeadlineMs = 2_000
 /**
  * What operators ask, on a listener of its own that nobody outside reaches: `GET /ready` says who
  * does not answer, `GET /metrics` has the figures of all services as Prometheus text 0.0.4. Both
- * ask every service, so on the public port they would be a lever against all of them.
+ * ask every service, so on the public port they would be a lever against all of them. `GET /health`
+ * asks nobody: for the probe that decides whether this copy gets requests.
  */
 export function openOperators({ health, log }: Context, metrics: HttpMetrics): App {
   const ready = async () => {
@@ -35,6 +36,7 @@ export function openOperators({ health, log }: Context, metrics: HttpMetrics): A
     return new Response(`${lines.join('\n')}\n`, { headers })
   }
   const answers = new Map([
+    ['/health', async () => Response.json({ status: 'alive' })],
     ['/ready', ready],
     ['/metrics', figures],
   ])

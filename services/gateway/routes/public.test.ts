@@ -175,6 +175,7 @@ describe('GET /ready', () => {
       expect([response.status, await response.json()]).toEqual([status, body])
       const told = await fixture.ops('/ready')
       expect([told.status, await told.json()]).toEqual([status, details])
+      expect((await fixture.ops('/health')).status).toBe(200)
     },
   )
   test('asks once in 5 s when it was ready, and once in a second when it was not', async () => {

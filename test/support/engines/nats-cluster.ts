@@ -34,7 +34,8 @@ export type NatsCluster = AsyncDisposable & {
 }
 
 const names = ['nats-0', 'nats-1', 'nats-2'] as const
-const caughtUpMs = 30_000
+/** Three that start at once may need several elections, of some seconds each. */
+const caughtUpMs = 60_000
 
 /** Three real nodes in one cluster: the configuration of production, free ports, their own folder. */
 export async function startNatsCluster(): Promise<NatsCluster> {
@@ -91,8 +92,11 @@ async function layNode(
     end: async (signal) => child?.end(signal),
     start: async () => {
       child = startChild(plan())
+      const ended = child.exited.then((how) => {
+        throw new Error(`${cluster.name} ended: ${how}, see ${dir}/logs`)
+      })
       const ready = () => natsAnswers(monitorUrl)
-      await waitUntil(`${cluster.name} having caught up`, ready, caughtUpMs)
+      await Promise.race([waitUntil(`${cluster.name} having caught up`, ready, caughtUpMs), ended])
     },
     loseStore: () => rmSync(join(dir, 'nats'), { recursive: true, force: true }),
   }

@@ -1,3 +1,0 @@
-import { natsFailover } from './nats'
-
-await natsFailover()
