@@ -46,6 +46,18 @@ test('of two machines, every connection goes to the one that takes writes', asyn
   expect(await rows()).toBe(8)
 })
 
+test('while the standby is silent nothing is confirmed, whatever may end a statement', async () => {
+  pair.suspendStandby()
+  const insert = pair.onPrimary(async (admin) => {
+    await admin`set statement_timeout = 200`
+    await admin`insert into kept values ('later')`
+    return 'confirmed'
+  })
+  expect(await Promise.race([insert, Bun.sleep(1_500)])).toBeUndefined()
+  pair.resumeStandby()
+  expect(await insert).toBe('confirmed')
+}, 30_000)
+
 test('while none takes writes a call is refused, soon, and the process goes on', async () => {
   await pair.killPrimary()
   const startedAt = Date.now()
@@ -56,13 +68,13 @@ test('while none takes writes a call is refused, soon, and the process goes on',
 
 test('when the other is promoted it is found, and has every row that was answered', async () => {
   await pair.promote()
-  expect(await rows()).toBe(8)
+  expect(await rows()).toBe(9)
   expect(await outcomes()).toEqual(['written'])
-  expect(await rows()).toBe(16)
+  expect(await rows()).toBe(17)
 })
 
-test('a new standby is asked for nothing, and none of its answers is awaited twice', async () => {
+test('with a new standby after it, named first in the URL, writes go where they did', async () => {
   await pair.addStandby()
   expect(await outcomes()).toEqual(['written'])
-  expect(await rows()).toBe(24)
+  expect(await rows()).toBe(25)
 }, 30_000)
