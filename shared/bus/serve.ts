@@ -36,7 +36,13 @@ export type Served = {
   log: Log
 }
 
-/** Registers the service with the NATS services API; many copies share the work by queue group. */
+/** A stop in order may take five seconds, closing what is open included. */
+const lastAnswersMs = 3_500
+
+/**
+ * Registers the service with the NATS services API; many copies share the work by queue group.
+ * Disposing it asks for no more questions, and waits for the answers of those that came.
+ */
 export async function serve(options: Served): Promise<AsyncDisposable> {
   const adding = options.bus.nc.services.add({
     name: options.name,
@@ -46,6 +52,7 @@ export async function serve(options: Served): Promise<AsyncDisposable> {
     statsHandler: () => options.stats().catch((error: Error) => ({ unavailable: error.message })),
   })
   const service = await within(adding, addDeadlineMs, 'the services API')
+  const underWay = new Set<Promise<void>>()
   for (const answer of options.answers) {
     const { subject } = answer.question
     service.addEndpoint(subject.replaceAll('.', '-'), {
@@ -53,11 +60,30 @@ export async function serve(options: Served): Promise<AsyncDisposable> {
       // nats 2.29 neither awaits an async handler nor catches its rejection (measured).
       handler: (error, message) => {
         if (error) options.log.error({ err: error, subject }, 'question could not be received')
-        else void respond(options, answer, message)
+        else {
+          const answered = respond(options, answer, message).finally(() =>
+            underWay.delete(answered),
+          )
+          underWay.add(answered)
+        }
       },
     })
   }
-  return { [Symbol.asyncDispose]: async () => void (await service.stop()) }
+  const end = async () => {
+    // What had reached this copy before it was left out comes first.
+    await service.stop()
+    await Promise.all(underWay)
+    await options.bus.nc.flush()
+  }
+  return {
+    [Symbol.asyncDispose]: () =>
+      within(end(), lastAnswersMs, 'the last answers').catch((error) =>
+        options.log.warn(
+          { err: error, unanswered: underWay.size },
+          'stopped without answering all',
+        ),
+      ),
+  }
 }
 
 async function respond(options: Served, { question, answer }: Answering, message: ServiceMsg) {
