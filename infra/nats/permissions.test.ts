@@ -4,7 +4,7 @@ import { provisionNats } from '#infra/nats/provision'
 import { type Grant, rightsOf } from '#infra/nats/rights'
 import { consumers, streams } from '#infra/nats/topology'
 import { questions, topics } from '#shared/messages/catalogue'
-import { type ProcessName, processNames } from '#shared/messages/topic'
+import { type ProcessName, processNames, serviceNames } from '#shared/messages/topic'
 import { type ScratchServer, startScratchServer } from '#test/support/scratch-server'
 
 type Right = {
@@ -20,6 +20,16 @@ const durables = Object.entries(consumers).flatMap(([stream, plans]) =>
   plans.map((plan) => ({ stream, reader: plan.durable_name })),
 )
 
+/** A question as one copy of its owner is asked, beside the queue group. */
+const ofOneCopy = questions.flatMap(({ owner, subject, askers, repeat }) =>
+  repeat ? [{ owner, askers, subject: `copies.${owner}.copy-1.${subject}` }] : [],
+)
+/** Who looks for the copies of a service: it itself, and those who may ask another copy. */
+const seekersOf = (service: ProcessName): ProcessName[] => [
+  service,
+  ...ofOneCopy.flatMap(({ owner, askers }) => (owner === service ? askers : [])),
+]
+
 const srvVerbs = ['PING', 'INFO', 'STATS']
 const to = (users: readonly ProcessName[], ...subjects: string[]): Right[] =>
   subjects.map((subject) => ({ subject, users }))
@@ -31,6 +41,8 @@ const to = (users: readonly ProcessName[], ...subjects: string[]): Right[] =>
 const publishable: readonly Right[] = [
   ...topics.flatMap((topic) => to(topic.publishers, concrete(topic.subject))),
   ...questions.flatMap((question) => to(question.askers, question.subject)),
+  ...ofOneCopy.flatMap(({ subject, askers }) => to(askers, subject)),
+  ...serviceNames.flatMap((name) => to(seekersOf(name), `copies.${name}`)),
   ...to(['gateway'], '$SRV.PING', '$SRV.STATS'),
   ...streams.flatMap(({ name }) => to(['gateway'], `$JS.API.STREAM.INFO.${name}`)),
   ...durables.flatMap(({ stream, reader }) =>
@@ -73,6 +85,8 @@ const unpublishable: readonly string[] = [
 /** Who may subscribe to what; a question only in the queue group that its copies share. */
 const subscribable: readonly Right[] = [
   ...questions.map(({ subject, owner }) => ({ subject, queue: 'q', users: [owner] })),
+  ...ofOneCopy.flatMap(({ subject, owner }) => to([owner], subject)),
+  ...serviceNames.flatMap((name) => to([name], `copies.${name}`)),
   { subject: 'books.figures', queue: 'q', users: ['books'] },
   ...processNames.flatMap((name) => to([name], `_INBOX_${name}.reply`, `_INBOX_${name}.>`)),
   ...srvVerbs.flatMap((verb) => to(processNames, `$SRV.${verb}`)),
@@ -85,7 +99,17 @@ const subscribable: readonly Right[] = [
 
 /** What no service may hear. */
 const unsubscribable: readonly string[] = [
-  ...['>', '*', '_INBOX.>', '$SRV.>', '$JS.>', '$KV.>', '$SYS.>', '$JS.EVENT.ADVISORY.>'],
+  ...[
+    '>',
+    '*',
+    'copies.>',
+    '_INBOX.>',
+    '$SRV.>',
+    '$JS.>',
+    '$KV.>',
+    '$SYS.>',
+    '$JS.EVENT.ADVISORY.>',
+  ],
   ...topics.map(({ subject }) => subject),
   ...questions.map(({ subject }) => subject), // Outside the queue group, to listen along.
 ]

@@ -1,6 +1,12 @@
 import { consumers, streams } from '#infra/nats/topology'
+import { copiesSubject, copySubject } from '#shared/bus/copies'
 import { questions, topics } from '#shared/messages/catalogue'
-import type { ProcessName } from '#shared/messages/topic'
+import {
+  type ProcessName,
+  type Question,
+  type ServiceName,
+  serviceNames,
+} from '#shared/messages/topic'
 
 /** Subjects that their user needs for one thing. `why` stands over them in users.gen.conf. */
 export type Grant = { readonly why: string; readonly subjects: readonly string[] }
@@ -10,8 +16,19 @@ export type Rights = { readonly publish: readonly Grant[]; readonly subscribe: r
 
 /** Everything that a service needs, worked out from who says, asks, answers and reads what. */
 export const rightsOf = (user: ProcessName): Rights => ({
-  publish: [...messagesOf(user), ...readingOf(user), ...withoutMessage[user]].filter(isGiven),
-  subscribe: [inboxOf(user), answersOf(user), ...figuresOf(user), presenceOf(user)].filter(isGiven),
+  publish: [
+    ...messagesOf(user),
+    ...otherCopiesOf(user),
+    ...readingOf(user),
+    ...withoutMessage[user],
+  ].filter(isGiven),
+  subscribe: [
+    inboxOf(user),
+    answersOf(user),
+    ...copyOf(user),
+    ...figuresOf(user),
+    presenceOf(user),
+  ].filter(isGiven),
 })
 
 const isGiven = ({ subjects }: Grant) => subjects.length > 0
@@ -22,6 +39,28 @@ function messagesOf(user: ProcessName): Grant[] {
   return [
     { why: 'What it says.', subjects: said.map(({ subject }) => subject) },
     { why: 'What it asks.', subjects: asked.map(({ subject }) => subject) },
+  ]
+}
+
+const isRepeated = ({ repeat }: Question) => repeat !== undefined
+
+/** What it asks of another copy when one is silent; and how many copies of its own there are. */
+function otherCopiesOf(user: ProcessName): Grant[] {
+  const repeated = questions
+    .filter(isRepeated)
+    .filter(({ askers }) => askers.some((name) => name === user))
+  const owners = new Set<ServiceName>(repeated.map(({ owner }) => owner))
+  const [self] = serviceNames.filter((name) => name === user)
+  if (self) owners.add(self)
+  return [
+    {
+      why: 'To find the copies of those it asks, and its own.',
+      subjects: [...owners].map(copiesSubject),
+    },
+    {
+      why: 'What it asks of one copy, when another is silent.',
+      subjects: repeated.map(({ owner, subject }) => copySubject(owner, '*', subject)),
+    },
   ]
 }
 
@@ -87,6 +126,16 @@ const answersOf = (user: ProcessName): Grant => ({
     .filter(({ owner }) => owner === user)
     .map(({ subject }) => `${subject} ${queue}`),
 })
+
+/** What one copy of it hears alone: who is looked for, and what another copy did not answer. */
+function copyOf(user: ProcessName): Grant[] {
+  const [self] = serviceNames.filter((name) => name === user)
+  if (!self) return []
+  const answered = questions.filter(isRepeated).filter(({ owner }) => owner === self)
+  const why = 'To be found and asked as one copy.'
+  const named = answered.map(({ subject }) => copySubject(self, '*', subject))
+  return [{ why, subjects: [copiesSubject(self), ...named] }]
+}
 
 /** The services API shows figures of an endpoint alone: the job of the books has this one for that. */
 export const figuresSubject = 'books.figures'

@@ -1,6 +1,7 @@
 import { headers, type Msg, type NatsError } from 'nats'
+import { copySubject, findCopies, newQuestionId, questionIdHeader } from '#shared/bus/copies'
 import type { Bus } from '#shared/bus/open'
-import { Overdue, within } from '#shared/deadline'
+import { Overdue, pause, within } from '#shared/deadline'
 import {
   answerSchema,
   type Question,
@@ -70,25 +71,82 @@ async function reached({ nc }: Bus, { subject }: Question): Promise<void> {
   })
 }
 
+/** A question on its way: what is said, and how one copy or all of them are asked. */
+type Sending = {
+  readonly id: string
+  readonly request: (subject: string, deadlineMs: number) => Promise<Msg>
+}
+
 async function send(
   bus: Bus,
   question: Question,
-  request: unknown,
+  asked: unknown,
   deadlineMs: number,
 ): Promise<Msg> {
+  const id = newQuestionId()
   const carried = headers()
-  const id = requestId()
-  if (id) carried.set(requestIdHeader, id)
+  carried.set(questionIdHeader, id)
+  const cause = requestId()
+  if (cause) carried.set(requestIdHeader, cause)
+  const body = JSON.stringify(asked)
+  const request = (subject: string, timeout: number) =>
+    bus.nc.request(subject, body, { timeout, headers: carried })
   try {
-    return await bus.nc.request(question.subject, JSON.stringify(request), {
-      timeout: deadlineMs,
-      headers: carried,
-    })
+    const first = request(question.subject, deadlineMs)
+    if (!question.repeat || deadlineMs <= quietMs) return await first
+    return await orElsewhere(bus, question, { id, request }, first, deadlineMs)
   } catch (error) {
     const { code } = error as NatsError
     if (code === '503') throw new Unavailable(`${question.owner} is not there`, { cause: error })
     if (code === 'TIMEOUT') throw new Overdue(question.subject, deadlineMs)
     throw error
+  }
+}
+
+/** A copy that works answers most questions much sooner. */
+const quietMs = 500
+/** A copy that lives says so within this; one that is too busy to, counts as frozen. */
+const presenceMs = 150
+
+/**
+ * The first answer there is, of `first` or of another copy. A question that is quiet for half a
+ * second is looked for: while a copy says that it works on it, however slowly, it is asked of nobody
+ * else, so that a slow system is not asked for twice the work. If none does, the copy that has it is
+ * frozen or gone, and one that is there is asked.
+ */
+async function orElsewhere(
+  bus: Bus,
+  { owner, subject }: Question,
+  { id, request }: Sending,
+  first: Promise<Msg>,
+  deadlineMs: number,
+): Promise<Msg> {
+  const endsAt = performance.now() + deadlineMs
+  const leftMs = () => endsAt - performance.now()
+  const answered = Promise.withResolvers<Msg>()
+  first.then(answered.resolve, answered.reject)
+  const ended = new AbortController()
+  const look = async (): Promise<void> => {
+    const copies = await findCopies(bus, owner, { questionId: id, withinMs: presenceMs })
+    const [free] = copies.some(({ isWorking }) => isWorking) ? [] : copies
+    if (free && leftMs() > 0 && !ended.signal.aborted) {
+      // Whoever is asked now says so when the question is looked for again.
+      const again = request(copySubject(owner, free.copy, subject), leftMs())
+      again.then(answered.resolve, () => {})
+    }
+  }
+  const lookAgain = async () => {
+    for (let restMs = quietMs; restMs < leftMs(); restMs *= 2) {
+      await pause(restMs, ended.signal)
+      if (ended.signal.aborted) return
+      await look()
+    }
+  }
+  void lookAgain()
+  try {
+    return await answered.promise
+  } finally {
+    ended.abort()
   }
 }
 

@@ -1,9 +1,11 @@
-import { connect, Events, type JetStreamClient, type NatsConnection } from 'nats'
+import { connect, Events, type JetStreamClient, type NatsConnection, nuid } from 'nats'
 import { pause, within } from '#shared/deadline'
 import { type Log, openLogThrottled } from '#shared/log'
 
 export type Bus = AsyncDisposable & {
   readonly nc: NatsConnection
+  /** Names this process among the copies of its service; no other process ever has the same name. */
+  readonly copy: string
   readonly js: JetStreamClient
 }
 
@@ -34,6 +36,7 @@ export async function openBus(options: BusOptions): Promise<Bus> {
   })
   return {
     nc,
+    copy: nuid.next(),
     js: nc.jetstream({ timeout: 3_000 }),
     [Symbol.asyncDispose]: async () => {
       closing = true

@@ -1,4 +1,11 @@
-import { headers, type ServiceMsg } from 'nats'
+import {
+  headers,
+  type Msg,
+  ServiceErrorCodeHeader,
+  ServiceErrorHeader,
+  type Subscription,
+} from 'nats'
+import { answerPresence, copySubject, newQuestionId, questionIdHeader } from '#shared/bus/copies'
 import type { Bus } from '#shared/bus/open'
 import { Malformed } from '#shared/bus/verdict'
 import { within } from '#shared/deadline'
@@ -40,8 +47,9 @@ export type Served = {
 const lastAnswersMs = 3_500
 
 /**
- * Registers the service with the NATS services API; many copies share the work by queue group.
- * Disposing it asks for no more questions, and waits for the answers of those that came.
+ * Registers the service with the NATS services API; many copies share the work by queue group, and
+ * each can be asked by its name (`copies.ts`). Disposing it takes no more questions, and waits for
+ * the answers of those that came.
  */
 export async function serve(options: Served): Promise<AsyncDisposable> {
   const adding = options.bus.nc.services.add({
@@ -52,27 +60,31 @@ export async function serve(options: Served): Promise<AsyncDisposable> {
     statsHandler: () => options.stats().catch((error: Error) => ({ unavailable: error.message })),
   })
   const service = await within(adding, addDeadlineMs, 'the services API')
-  const underWay = new Set<Promise<void>>()
+  const underWay = new Map<string, Promise<void>>()
+  const ofThisCopy: Subscription[] = []
   for (const answer of options.answers) {
     const { subject } = answer.question
-    service.addEndpoint(subject.replaceAll('.', '-'), {
-      subject,
-      // nats 2.29 neither awaits an async handler nor catches its rejection (measured).
-      handler: (error, message) => {
-        if (error) options.log.error({ err: error, subject }, 'question could not be received')
-        else {
-          const answered = respond(options, answer, message).finally(() =>
-            underWay.delete(answered),
-          )
-          underWay.add(answered)
-        }
-      },
-    })
+    // nats 2.29 neither awaits an async handler nor catches its rejection (measured).
+    const take = (error: Error | null, message: Msg) => {
+      if (error) return options.log.error({ err: error, subject }, 'question could not be received')
+      const id = message.headers?.get(questionIdHeader) || newQuestionId()
+      const answered = respond(options, answer, message).finally(() => underWay.delete(id))
+      underWay.set(id, answered)
+    }
+    service.addEndpoint(subject.replaceAll('.', '-'), { subject, handler: take })
+    if (!answer.question.repeat) continue
+    const named = copySubject(options.name, options.bus.copy, subject)
+    ofThisCopy.push(options.bus.nc.subscribe(named, { callback: take }))
   }
+  const presence = answerPresence(options.bus, options.name, {
+    isWorkingOn: (id) => underWay.has(id),
+    isLeaving: () => service.isStopped,
+  })
   const end = async () => {
     // What had reached this copy before it was left out comes first.
-    await service.stop()
-    await Promise.all(underWay)
+    await Promise.all([service.stop(), ...ofThisCopy.map((subscription) => subscription.drain())])
+    await Promise.all(underWay.values())
+    await presence.drain()
     await options.bus.nc.flush()
   }
   return {
@@ -86,7 +98,7 @@ export async function serve(options: Served): Promise<AsyncDisposable> {
   }
 }
 
-async function respond(options: Served, { question, answer }: Answering, message: ServiceMsg) {
+async function respond(options: Served, { question, answer }: Answering, message: Msg) {
   const id = message.headers?.get(requestIdHeader)
   const carried = headers()
   if (id) carried.set(requestIdHeader, id)
@@ -97,8 +109,16 @@ async function respond(options: Served, { question, answer }: Answering, message
     )
     message.respond(JSON.stringify(await work), { headers: carried })
   } catch (error) {
-    if (error instanceof Malformed) return void message.respondError(400, error.message)
+    if (error instanceof Malformed) return refuseAs(message, 400, error.message)
     options.log.error({ err: error, subject: question.subject, requestId: id }, 'question failed')
-    message.respondError(500, 'failed')
+    refuseAs(message, 500, 'failed')
   }
+}
+
+/** As the services API says that a question failed. */
+function refuseAs(message: Msg, code: number, why: string): void {
+  const carried = headers()
+  carried.set(ServiceErrorCodeHeader, String(code))
+  carried.set(ServiceErrorHeader, why)
+  message.respond(undefined, { headers: carried })
 }

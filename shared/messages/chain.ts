@@ -30,6 +30,7 @@ export const ChainAccount = question('chain.account', 'chain-relayer', ['gateway
     balance: Type.Object({ ausd: Amount, native: Amount }),
     blockNumber: Amount,
   }),
+  repeat: 'changes nothing',
 })
 
 /**
@@ -44,6 +45,7 @@ export const ChainHold = question('chain.hold', 'chain-relayer', ['payments'], {
     until: Type.Union([UnixSeconds, Type.Null()]),
     blockTime: UnixSeconds,
   }),
+  repeat: 'changes nothing',
 })
 
 /**
@@ -61,6 +63,7 @@ export const ChainTreasury = question('chain.treasury', 'chain-relayer', ['payme
     blockNumber: Amount,
     readAt: Timestamp,
   }),
+  repeat: 'changes nothing',
 })
 
 /**
@@ -76,6 +79,7 @@ export const AuthorizationCheck = question(
   {
     request: Type.Object({ authorization: Authorization }),
     answer: Type.Object({}),
+    repeat: 'changes nothing',
   },
 )
 
@@ -83,15 +87,18 @@ export const AuthorizationCheck = question(
 export const SignatureCheck = question('chain.signature.check', 'chain-relayer', ['gateway'], {
   request: Type.Object({ wallet: Address, text: Type.String(), signature: Type.String() }),
   answer: Type.Object({ valid: Type.Boolean() }),
+  repeat: 'changes nothing',
 })
 
 /** Relays a signed transfer, once. Refused also: not_verified, wallet_frozen, gas_budget_spent. */
 export const SendCreate = question('chain.send.create', 'chain-relayer', ['gateway'], {
   request: Type.Object({ wallet: Address, authorization: Authorization }),
   answer: Type.Object({ sendId: Type.String(), ausd: Amount, to: Address }),
+  repeat: 'once by its key',
 })
 
 export const ChainActivity = question('chain.activity', 'chain-relayer', ['gateway'], {
   request: ActivityRequest,
   answer: ActivityAnswer,
+  repeat: 'changes nothing',
 })

@@ -32,4 +32,5 @@ export const RecordHistory = Type.Object({
 export const IndexerRecord = question('indexer.record', 'indexer-reader', ['gateway'], {
   request: Type.Object({ wallet: Address }),
   answer: Type.Object({ history: RecordHistory, blockNumber: Amount }),
+  repeat: 'changes nothing',
 })

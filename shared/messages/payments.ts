@@ -19,17 +19,20 @@ export const TopupCreate = question('payments.topup.create', 'payments', ['gatew
     quoteId: Uuid,
   }),
   answer: PaymentResult,
+  repeat: 'once by its key',
 })
 
 /** Opens a checkout for the whole debt. */
 export const SettlementCreate = question('payments.settlement.create', 'payments', ['gateway'], {
   request: Type.Object({ wallet: Address, quoteId: Uuid }),
   answer: PaymentResult,
+  repeat: 'once by its key',
 })
 
 export const PaymentsActivity = question('payments.activity', 'payments', ['gateway'], {
   request: ActivityRequest,
   answer: ActivityAnswer,
+  repeat: 'changes nothing',
 })
 
 const Fact = Type.Object({

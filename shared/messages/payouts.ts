@@ -12,11 +12,13 @@ export const CashoutCreate = question('payouts.cashout.create', 'payouts', ['gat
     bank: Bank,
   }),
   answer: Type.Object({ payoutId: Uuid, ausd: Amount, fiat: Amount }),
+  repeat: 'once by its key',
 })
 
 export const PayoutsActivity = question('payouts.activity', 'payouts', ['gateway'], {
   request: ActivityRequest,
   answer: ActivityAnswer,
+  repeat: 'changes nothing',
 })
 
 /**
@@ -26,6 +28,7 @@ export const PayoutsActivity = question('payouts.activity', 'payouts', ['gateway
 export const PayoutsOwed = question('payouts.owed', 'payouts', ['payments'], {
   request: Type.Object({ since: Timestamp }),
   answer: Type.Object({ ausd: Amount }),
+  repeat: 'changes nothing',
 })
 
 const Fact = Type.Object({ payoutId: Uuid, wallet: Address, fiat: Amount, ausd: Amount })

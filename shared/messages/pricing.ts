@@ -10,18 +10,21 @@ const Found = Type.Object({ ...Locked.properties, spreadBps: Type.Integer({ mini
 export const QuoteCreate = question('pricing.quote.create', 'pricing', ['gateway'], {
   request: Type.Object({ pair: Pair }),
   answer: Locked,
+  repeat: 'changes nothing',
 })
 
 /** The rate of this moment, locked for nobody. Refused: rate_unavailable. */
 export const RateFind = question('pricing.rate.find', 'pricing', ['payments'], {
   request: Type.Object({ pair: Pair }),
   answer: Type.Object({ pair: Pair, rate: Amount }),
+  repeat: 'changes nothing',
 })
 
 /** Looks without taking. Refused: quote_unknown, quote_expired, quote_used. */
 export const QuoteFind = question('pricing.quote.find', 'pricing', ['payments', 'payouts'], {
   request: Type.Object({ quoteId: Uuid, takenBy: Type.String() }),
   answer: Found,
+  repeat: 'changes nothing',
 })
 
 /**
@@ -31,4 +34,5 @@ export const QuoteFind = question('pricing.quote.find', 'pricing', ['payments', 
 export const QuoteTake = question('pricing.quote.take', 'pricing', ['payments', 'payouts'], {
   request: Type.Object({ quoteId: Uuid, takenBy: Type.String() }),
   answer: Found,
+  repeat: 'once by its key',
 })

@@ -33,7 +33,14 @@ export type Question<Q extends TSchema = TSchema, A extends TSchema = TSchema> =
   readonly answer: A
   readonly owner: ServiceName
   readonly askers: readonly ServiceName[]
+  /** Without it, a question is asked of one copy of its owner alone. */
+  readonly repeat?: Repeat
 }
+/**
+ * Why a question may be asked of another copy while the first may still answer it: it `changes
+ * nothing`, or what it does is done `once by its key`, however often and wherever it is asked at once.
+ */
+export type Repeat = 'changes nothing' | 'once by its key'
 /** A request as it is asked; addresses in any case. */
 export type RequestOf<Q extends Question> = Static<Q['request']>
 /** A request as its owner reads it: addresses in lower case. */
@@ -64,8 +71,8 @@ export const question = <Q extends TSchema, A extends TSchema>(
   subject: string,
   owner: ServiceName,
   askers: readonly ServiceName[],
-  schemas: { request: Q; answer: A },
-): Question<Q, A> => ({ subject, owner, askers, ...schemas })
+  terms: { request: Q; answer: A; repeat?: Repeat },
+): Question<Q, A> => ({ subject, owner, askers, ...terms })
 
 /** The wire form of an answer: a value, or a code of the table of refusals. */
 export const answerSchema = (answer: TSchema) =>

@@ -1,0 +1,121 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { asker, Unavailable } from '#shared/bus/ask'
+import { countCopies } from '#shared/bus/copies'
+import { openBus } from '#shared/bus/open'
+import { answering, serve } from '#shared/bus/serve'
+import { pause } from '#shared/deadline'
+import { openLog } from '#shared/log'
+import { QuoteFind } from '#shared/messages/pricing'
+import { startScratchServer } from '#test/support/scratch-server'
+import { waitUntil } from '#test/support/wait'
+
+const server = await startScratchServer()
+afterAll(() => server[Symbol.asyncDispose]())
+const log = openLog('pricing', 'silent')
+const open = (name: 'payments' | 'pricing') =>
+  openBus({
+    ...{ url: server.url, user: name, password: server.passwords[name], name, log },
+    onFatal: () => {},
+  })
+
+const question = { quoteId: crypto.randomUUID(), takenBy: 't' }
+const unknown = { refused: 'quote_unknown' } as const
+
+/** A copy of pricing that answers after so long, and counts what it was asked. */
+async function openCopy(answersAfterMs = 0) {
+  const bus = await open('pricing')
+  let asked = 0
+  const find = answering(QuoteFind, async () => {
+    asked++
+    await pause(answersAfterMs)
+    return unknown
+  })
+  const [stats, description] = [async () => ({}), 'one of several']
+  const served = await serve({ bus, name: 'pricing', description, answers: [find], stats, log })
+  return {
+    bus,
+    asked: () => asked,
+    [Symbol.asyncDispose]: async () => {
+      await served[Symbol.asyncDispose]()
+      await bus[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** What a copy is that is frozen, to everybody else: in the queue group, and silent. */
+async function openFrozen() {
+  const bus = await open('pricing')
+  let taken = 0
+  bus.nc.subscribe(QuoteFind.subject, { queue: 'q', callback: () => void taken++ })
+  await bus.nc.flush()
+  return { taken: () => taken, [Symbol.asyncDispose]: bus[Symbol.asyncDispose] }
+}
+
+describe('a question', () => {
+  test('that a frozen copy got is answered by another, within two seconds', async () => {
+    await using payments = await open('payments')
+    await using frozen = await openFrozen()
+    await using copy = await openCopy()
+    const ask = asker(payments)
+    const startedAt = performance.now()
+    const asked = Array.from({ length: 20 }, () => ask(QuoteFind, question, 2_000))
+    expect(await Promise.all(asked)).toEqual(asked.map(() => unknown))
+    expect(performance.now() - startedAt).toBeLessThan(2_000)
+    expect(frozen.taken()).toBeGreaterThan(0)
+    expect(copy.asked()).toBe(20)
+  })
+
+  test('that a copy works on, however slowly, is asked of no other copy', async () => {
+    await using payments = await open('payments')
+    await using copies = new AsyncDisposableStack()
+    const slow = [copies.use(await openCopy(1_500)), copies.use(await openCopy(1_500))]
+    expect(await asker(payments)(QuoteFind, question)).toEqual(unknown)
+    expect(slow.reduce((sum, copy) => sum + copy.asked(), 0)).toBe(1)
+  })
+
+  test('that the copy took with it when it died is answered by another', async () => {
+    await using payments = await open('payments')
+    const dying = await openCopy(60_000)
+    const asked = asker(payments)(QuoteFind, question)
+    await waitUntil('the question', () => dying.asked() === 1)
+    await dying.bus[Symbol.asyncDispose]()
+    await using copy = await openCopy()
+    expect(await asked).toEqual(unknown)
+    expect(copy.asked()).toBe(1)
+  })
+
+  test('of a service that has no copy left is known to be handled by nobody', async () => {
+    await using payments = await open('payments')
+    await expect(asker(payments)(QuoteFind, question)).rejects.toThrow(Unavailable)
+  })
+
+  test('that may not be repeated waits for the copy that has it', async () => {
+    await using payments = await open('payments')
+    await using frozen = await openFrozen()
+    const { repeat: _, ...once } = QuoteFind
+    const answer = asker(payments)(once, question, 1_500)
+    await waitUntil('the question', () => frozen.taken() === 1)
+    await using copy = await openCopy()
+    await expect(answer).rejects.toThrow('did not answer within')
+    expect(copy.asked()).toBe(0)
+  })
+})
+
+describe('the copies of a service', () => {
+  test('count each other, and notice who comes and who goes', async () => {
+    await using first = await openCopy()
+    await using counted = await countCopies(first.bus, 'pricing', log)
+    expect(counted.count()).toBe(1)
+    const looksAgain = (wanted: number) =>
+      waitUntil(`${wanted} copies`, () => {
+        counted.poke()
+        return counted.count() === wanted
+      })
+    const second = await openCopy()
+    await using alsoCounted = await countCopies(second.bus, 'pricing', log)
+    expect(alsoCounted.count()).toBe(2)
+    await looksAgain(2)
+    await second[Symbol.asyncDispose]()
+    await looksAgain(1)
+  })
+})
