@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Static } from 'typebox'
+import type { Copies } from '#shared/bus/copies'
 import type { Clock } from '#shared/clock'
 import type { Database } from '#shared/db/open'
 import { type Log, type LogThrottled, openLogThrottled } from '#shared/log'
@@ -28,6 +29,8 @@ export type Context = {
   readonly logThrottled: LogThrottled
   /** Reads a wallet at the newest block; questions that come together share one call. */
   readonly account: (wallet: `0x${string}`) => Promise<Account>
+  /** The copies of this service, among which the lanes are shared. */
+  readonly copies: Pick<Copies, 'count' | 'poke'>
   /** Names this process in the leases; no other process ever has the same name. */
   readonly holder: string
   readonly memory: Memory
@@ -60,6 +63,10 @@ export type Memory = {
   readonly sent: Set<string>
   /** How a lane was last found to agree with the chain: the epoch, and its next nonce since. */
   readonly sound: Map<string, { readonly epoch: number; readonly nextNonce: number }>
+  /** Since when a lane beyond its share is seen to be held by nobody, by address. */
+  readonly freeSince: Map<string, number>
+  /** Until then it keeps more lanes than its share: no other copy had taken them. */
+  moreUntil: number
   /** When it was last searched for who used a nonce, by lane and nonce. */
   readonly searchedAt: Map<string, number>
   /** What is searched for in logs, by operation. */
@@ -76,7 +83,7 @@ export const newProcess = (
   holder: randomUUID(),
   memory: {
     ...{ sent: new Set(), sound: new Map(), searchedAt: new Map(), lookUps: new Map() },
-    pace: undefined,
+    ...{ freeSince: new Map(), moreUntil: 0, pace: undefined },
   },
   logThrottled: openLogThrottled(log, clock),
 })

@@ -1,4 +1,5 @@
 import { consume } from '#shared/bus/consume'
+import { countCopies } from '#shared/bus/copies'
 import { relayOutbox } from '#shared/bus/outbox-relay'
 import { serve } from '#shared/bus/serve'
 import { openServiceEndpoints } from '#shared/chain/open'
@@ -39,12 +40,13 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   await using time = await openDatabaseClock(database, log)
   const { clock } = time
   await using bus = await openServiceBus(name, config, runtime)
+  await using copies = await countCopies(bus, name, log)
   await using outbox = relayOutbox({ bus, database, outbox: messaging.outbox, log })
   const { poke } = outbox
   const contracts = { ausd, creditLine, domain }
   const context: Context = {
     ...{ database, node, contracts, treasury, keys, policy, settings: config },
-    ...{ clock, log },
+    ...{ clock, log, copies },
     ...newProcess(log, clock),
     account: accountReader(node.reader, contracts),
     poke,

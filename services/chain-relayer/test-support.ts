@@ -126,6 +126,7 @@ export async function openFixture(laneCount = 1) {
   const context: Context = {
     ...{ database, node, contracts, ...signersOf(), settings: fast, clock: systemClock, log },
     ...newProcess(log, systemClock),
+    copies: { count: () => 1, poke: () => {} },
     account: accountReader(node.reader, contracts),
     poke: () => {},
     wake: () => {},

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
 import { bigint, index, integer, jsonb, primaryKey, text, unique } from 'drizzle-orm/pg-core'
 import { addressColumn, amountColumn, at, fromNow, timestamps } from '#shared/db/columns'
 import type { Database, Db, Tx } from '#shared/db/open'
@@ -79,18 +79,17 @@ export type Attempt = typeof attempts.$inferSelect
 /** A transaction whose outcome is not final, with all its attempts, oldest first. */
 export type OpenTransaction = typeof transactions.$inferSelect & { attempts: Attempt[] }
 
-export async function findLane(
-  database: Database,
-  address: `0x${string}`,
-): Promise<Lane | undefined> {
-  const rows = await database.read((db) =>
-    db.select().from(lanes).where(eq(lanes.address, address)),
-  )
-  return rows[0]
-}
+/** A lane, and whether nobody holds it now. */
+export type KnownLane = Lane & { readonly isFree: boolean }
 
 /** Every lane that was ever used here. */
-export const findLanes = (db: Db): Promise<Lane[]> => db.select().from(lanes)
+export const findLanes = (db: Db): Promise<KnownLane[]> =>
+  db
+    .select({
+      ...getTableColumns(lanes),
+      isFree: sql<boolean>`coalesce(${lanes.leasedUntil} <= now(), true)`,
+    })
+    .from(lanes)
 
 /** A lane that was never used here begins at the chain's count. */
 export const insertLane = (database: Database, address: `0x${string}`, nextNonce: number) =>
@@ -118,7 +117,7 @@ export async function leaseLane(
           or(
             eq(lanes.holder, holder),
             isNull(lanes.leasedUntil),
-            lt(lanes.leasedUntil, sql`now()`),
+            lte(lanes.leasedUntil, sql`now()`),
           ),
         ),
       )
@@ -127,10 +126,22 @@ export async function leaseLane(
   return rows[0]
 }
 
-/** Ends the leases at an orderly shutdown, so that the next process need not wait for them. */
-export const releaseLanes = (database: Database, holder: string) =>
+/** Ends leases, all of a holder's or those of some lanes, so that the next process need not wait for them. */
+export const releaseLanes = (
+  database: Database,
+  holder: string,
+  addresses?: readonly `0x${string}`[],
+) =>
   database.run((db) =>
-    db.update(lanes).set({ leasedUntil: null, holder: null }).where(eq(lanes.holder, holder)),
+    db
+      .update(lanes)
+      .set({ leasedUntil: sql`now()`, holder: null })
+      .where(
+        and(
+          eq(lanes.holder, holder),
+          addresses ? inArray(lanes.address, [...addresses]) : undefined,
+        ),
+      ),
   )
 
 export const noteFault = (database: Database, address: `0x${string}`, fault: string | null) =>

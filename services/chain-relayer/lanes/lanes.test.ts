@@ -2,7 +2,7 @@ import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { refOf } from '#shared/chain/ref'
 import { actors } from '#test/support/contracts'
-import type { Context } from '../context'
+import { type Context, newProcess } from '../context'
 import type { Task } from '../operations/operation'
 import { round } from '../rounds'
 import { newRefId, openFixture, until } from '../test-support'
@@ -139,6 +139,56 @@ describe('two processes', () => {
       return states.every(({ state }) => state === 'settled')
     }, 'all credits')
     expect(before - (await fixture.balanceOf(fixture.treasury.address))).toBe(8_000_000n)
+  })
+})
+
+describe('two copies of the service', () => {
+  /** Copies that count each other as told, and how often each looked who is there. */
+  const pair = async () => {
+    const counted = { copies: 2, looks: 0 }
+    const copies = { count: () => counted.copies, poke: () => void counted.looks++ }
+    const first: Context = { ...(await fixture.begin()), copies }
+    return { counted, first, second: { ...first, ...newProcess(first.log, first.clock) } }
+  }
+  const heldBy = async (context: Context) =>
+    (await holdLanes(context)).map(({ lane }) => String(lane.address))
+
+  test('hold a half of the lanes each', async () => {
+    const { first, second } = await pair()
+    expect(await heldBy(first)).toHaveLength(1)
+    expect(await heldBy(second)).toHaveLength(1)
+    expect(new Set([...(await heldBy(first)), ...(await heldBy(second))]).size).toBe(2)
+  })
+
+  test('divide what the first held alone as soon as it counts the second', async () => {
+    const { counted, first, second } = await pair()
+    counted.copies = 1
+    expect(await heldBy(first)).toHaveLength(2)
+    expect(await heldBy(second)).toEqual([])
+    counted.copies = 2
+    expect(await heldBy(first)).toHaveLength(1)
+    expect(await heldBy(second)).toHaveLength(1)
+  })
+
+  test('hand over at once when one is stopped in order', async () => {
+    const { counted, first, second } = await pair()
+    expect(await heldBy(first)).toHaveLength(1)
+    expect(await heldBy(second)).toHaveLength(1)
+    await releaseLanes(fixture.database, second.holder)
+    counted.looks = 0
+    expect(await heldBy(first)).toHaveLength(1)
+    expect(counted.looks).toBeGreaterThan(0) // There is a free lane: is the other still there?
+    counted.copies = 1
+    expect(await heldBy(first)).toHaveLength(2)
+  })
+
+  test('leave no lane to a copy that is there and does not take it', async () => {
+    const { first } = await pair()
+    const holds = await heldBy(first)
+    const later = (ms: number): Context => ({ ...first, clock: () => first.clock() + ms })
+    expect(await heldBy(later(4_000))).toHaveLength(2)
+    expect(await heldBy(later(5_000))).toHaveLength(2)
+    expect(await heldBy(later(66_000))).toEqual(holds)
   })
 })
 

@@ -1,14 +1,15 @@
 import type { Context } from '../context'
 import type { LaneKey } from '../keys/keys'
 import {
-  findLane,
   findLanes,
   findOpen,
   insertLane,
+  type KnownLane,
   type Lane,
   leaseLane,
   noteFault,
   type OpenTransaction,
+  releaseLanes,
 } from './lane.store'
 
 /** A lane this process holds, and the key that signs for it. */
@@ -22,12 +23,12 @@ export type HeldLane = LeasedLane & {
 }
 
 /**
- * Leases every lane that is free, and reads what each has under way. While the chain is ahead of one
+ * Leases this copy's part of the lanes, and reads what each has under way. While the chain is ahead of one
  * lane, none is sound: most likely the rows are older than the chain, and then what they order may
  * have been done by any lane. Nothing on the chain refuses a second drip.
  */
 export async function holdLanes(context: Context): Promise<HeldLane[]> {
-  const leased = await withOpen(context, await leaseLanes(context))
+  const leased = await withOpen(context, await leaseShare(context))
   const checked = await Promise.all(
     leased.map(async (one) => {
       const openNonces = new Set(one.open.map(({ nonce }) => nonce))
@@ -53,28 +54,88 @@ export async function withOpen<L extends LeasedLane>(
   }))
 }
 
-/** Leases every lane that is free, and renews the leases this process has. */
-async function leaseLanes(context: Context): Promise<LeasedLane[]> {
+/** Long enough for a slow round, short enough that a killed process is soon replaced. */
+const leaseMs = 5_000
+/** A copy with room for a lane takes it sooner: one that stays free for so long is taken by any. */
+const freeMaxMs = 3_000
+/** So long a copy keeps what it took beyond its share; by then the others may take lanes again. */
+const moreForMs = 60_000
+
+/** How many lanes are one copy's: the last ones go to whoever is first. */
+export const shareOf = (lanes: number, copies: number): number => Math.ceil(lanes / copies)
+
+/**
+ * Renews the leases this copy has, up to its share of all lanes, and takes free lanes until it has as
+ * many. A copy that left in order gave its lanes up, a dead one's lapse; either way the others count
+ * the copies anew, and share what is free.
+ */
+async function leaseShare(context: Context): Promise<LeasedLane[]> {
+  const { database, keys, holder, copies, memory, clock } = context
+  const known = new Map((await database.read(findLanes)).map((lane) => [lane.address, lane]))
+  const lanes = keys.map((key) => ({ key, lane: known.get(addressOf(key)) }))
+  const isOurs = ({ lane }: { lane: KnownLane | undefined }) => lane?.holder === holder
+  const share = shareOf(lanes.length, copies.count())
+  const ours = lanes.filter(isOurs)
+  const kept = clock() < memory.moreUntil ? ours : ours.slice(0, share)
+  const given = ours.filter((one) => !kept.includes(one))
+  if (given.length > 0)
+    await giveUp(
+      context,
+      given.map(({ key }) => addressOf(key)),
+    )
+
   const leased: LeasedLane[] = []
-  for (const key of context.keys) {
-    const lane = await lease(context, key)
+  const take = async (key: LaneKey) => {
+    const lane = await lease(context, key, known)
     if (lane) leased.push({ key, lane })
+  }
+  for (const { key } of kept) await take(key)
+  for (const { key, lane } of lanes.filter((one) => !isOurs(one))) {
+    const isFree = lane?.isFree ?? true
+    if (mayTake(context, addressOf(key), { isFree, hasRoom: leased.length < share }))
+      await take(key)
   }
   return leased
 }
 
-/** Long enough for a slow round, short enough that a killed process is soon replaced. */
-const leaseMs = 5_000
+/** A free lane: within this copy's share at once, beyond it when nobody else takes it for a while. */
+function mayTake(
+  { copies, memory, clock }: Context,
+  address: string,
+  { isFree, hasRoom }: { isFree: boolean; hasRoom: boolean },
+): boolean {
+  if (!isFree || hasRoom) {
+    memory.freeSince.delete(address)
+    return isFree
+  }
+  copies.poke() // Perhaps there are fewer by now.
+  const since = memory.freeSince.get(address) ?? clock()
+  memory.freeSince.set(address, since)
+  if (clock() - since < freeMaxMs) return false
+  memory.moreUntil = clock() + moreForMs
+  return true
+}
 
-async function lease(context: Context, key: LaneKey): Promise<Lane | undefined> {
-  const { database, holder, node } = context
-  const address = key.address.toLowerCase() as `0x${string}`
-  const lane = await leaseLane(database, address, holder, leaseMs)
-  if (lane || (await findLane(database, address))) return lane
-  const chainCount = await node.countAt(address, 'latest').catch(() => undefined)
-  if (chainCount === undefined) return undefined
-  await insertLane(database, address, chainCount)
-  context.log.info({ lane: address, nextNonce: chainCount }, 'lane opened')
+async function giveUp({ database, holder, log }: Context, lanes: readonly `0x${string}`[]) {
+  await releaseLanes(database, holder, lanes)
+  log.info({ lanes }, 'lanes given up to another copy')
+}
+
+const addressOf = ({ address }: LaneKey) => address.toLowerCase() as `0x${string}`
+
+/** A lane that was never used here is opened first. */
+async function lease(
+  { database, holder, node, log }: Context,
+  key: LaneKey,
+  known: ReadonlyMap<string, KnownLane>,
+): Promise<Lane | undefined> {
+  const address = addressOf(key)
+  if (!known.has(address)) {
+    const chainCount = await node.countAt(address, 'latest').catch(() => undefined)
+    if (chainCount === undefined) return undefined
+    await insertLane(database, address, chainCount)
+    log.info({ lane: address, nextNonce: chainCount }, 'lane opened')
+  }
   return leaseLane(database, address, holder, leaseMs)
 }
 
