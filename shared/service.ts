@@ -45,7 +45,7 @@ export type Runtime = {
   readonly vitals: Vital[]
 }
 
-/** How long an orderly end may take before the process ends all the same. */
+/** How long an orderly end may take before the process ends all the same; what it serves on for comes on top. */
 const shutdownMs = 5_000
 
 /**
@@ -58,14 +58,17 @@ export async function runService<F extends Fields>(
   run: (config: ConfigOf<F>, runtime: Runtime) => Promise<void>,
 ): Promise<void> {
   const config = readOrExplain(name, fields)
-  const level = (config as { logLevel?: string }).logLevel ?? 'info'
+  const { logLevel: level = 'info', leaveMs = 0 } = config as {
+    logLevel?: string
+    leaveMs?: number
+  }
   const log = openLog(name, level, undefined, secretsOf(fields).flatMap(secretWordsOf))
   const stop = new AbortController()
   const end = (reason: string, code: number) => {
     if (stop.signal.aborted) return
     process.exitCode = code
     log.info({ reason }, 'service stopping')
-    setTimeout(() => process.exit(code || 1), shutdownMs).unref()
+    setTimeout(() => process.exit(code || 1), leaveMs + shutdownMs).unref()
     stop.abort()
   }
   process.on('SIGTERM', () => end('SIGTERM', 0))

@@ -96,6 +96,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       DATABASE_URL: databaseUrl(places, secrets, 'gateway'),
       HTTP_PORT: String(places.gatewayPort),
       OPS_PORT: String(places.opsPort),
+      LEAVE_MS: '0', // Nothing spreads the requests over copies here.
       PUBLIC_URL: places.gateway,
       PAYMENTS_CALLBACK_TOKENS_ID: secrets.callbackTokens.ID,
       PAYMENTS_CALLBACK_TOKENS_MY: secrets.callbackTokens.MY,

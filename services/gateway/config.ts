@@ -22,6 +22,12 @@ export const fields = {
     about: 'port of `/metrics` and of the details of `/ready`; never to be published',
     fallback: '3001',
   }),
+  LEAVE_MS: durationMs({
+    about:
+      'how long it still serves once it is told to stop, while `/ready` says no; longer than a load ' +
+      'balancer takes to see that',
+    fallback: '3000',
+  }),
   PUBLIC_URL: url({ about: 'base address as the app sees it' }),
   PAYMENTS_CALLBACK_TOKENS_ID: list({
     about: 'x-callback-token of the Indonesian account; two during a rotation',

@@ -33,6 +33,8 @@ export type Context = {
     /** Notes that the person is about to have a link: the provider is asked about them from now. */
     readonly noteLink: (wallet: `0x${string}`) => Promise<void>
   }
+  /** Aborted once this process was told to stop: it still serves, and says that it is not ready. */
+  readonly leaving: AbortSignal
   readonly health: {
     readonly readiness: Readiness
     readonly gatherStats: () => Promise<readonly ServiceStats[]>

@@ -178,3 +178,12 @@ describe('a delivery of the payment provider', () => {
     expect(await (await post('while-down')).json()).toEqual({ status: 'duplicate' })
   }, 30_000)
 })
+
+test('a gateway that is told to stop still serves, and keeps no connection open', async () => {
+  const leaving = new AbortController()
+  await using copy = await startGateway(backbone, {}, leaving.signal)
+  const connection = async () => (await fetch(`${copy.url}/health`)).headers.get('connection')
+  expect(await connection()).not.toBe('close')
+  leaving.abort()
+  expect(await connection()).toBe('close')
+})

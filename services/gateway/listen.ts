@@ -9,17 +9,24 @@ const serverBodyBytesMax = 1024 * 1024
  */
 const idleSeconds = 75
 
-/** Serves the app on a port; disposing lets open requests finish. */
+/**
+ * Serves the app on a port; disposing lets open requests finish. Once it is `leaving`, each answer
+ * ends its connection: on one that is kept open the next request might meet the end of the process.
+ */
 export function listen(
   app: App,
-  options: { host: string; port: number },
+  options: { host: string; port: number; leaving?: AbortSignal },
 ): AsyncDisposable & { readonly port: number } {
   const server = Bun.serve({
     hostname: options.host,
     port: options.port,
     idleTimeout: idleSeconds,
     maxRequestBodySize: serverBodyBytesMax,
-    fetch: (request, self) => app(request, self.requestIP(request)?.address ?? 'unknown'),
+    fetch: async (request, self) => {
+      const answer = await app(request, self.requestIP(request)?.address ?? 'unknown')
+      if (options.leaving?.aborted) answer.headers.set('connection', 'close')
+      return answer
+    },
     error: () => Response.json({ error: 'something went wrong' }, { status: 500 }),
   })
   return {

@@ -3,6 +3,7 @@ import { relayOutbox } from '#shared/bus/outbox-relay'
 import { publish } from '#shared/bus/publish'
 import { serve } from '#shared/bus/serve'
 import { systemClock as clock } from '#shared/clock'
+import { pause } from '#shared/deadline'
 import { watchOverdue } from '#shared/overdue'
 import { aliveUntilStopped, openServiceBus, openServiceDatabase, runService } from '#shared/service'
 import { openApp } from './app'
@@ -22,13 +23,13 @@ import { outbox } from './schema.store'
 import { openUsers } from './users/user.store'
 
 await runService('gateway', fields, async (config, runtime) => {
-  const { log, fatal } = runtime
+  const { log, fatal, signal: leaving } = runtime
   await using bus = await openServiceBus('gateway', config, runtime)
   await using database = openServiceDatabase('gateway', config, runtime)
   await using relay = relayOutbox({ bus, database, outbox, log })
   const provider = identityProviderOf(config, clock)
   const context: Context = {
-    ...{ config, clock, log, database, provider },
+    ...{ config, clock, log, database, provider, leaving },
     ask: asker(bus, dependencyDeadlineMs),
     publish: (message) => publish(bus, message),
     poke: relay.poke,
@@ -48,7 +49,8 @@ await runService('gateway', fields, async (config, runtime) => {
   const operators = openOperators(context, metrics)
   await using ops = listen(operators, { host: config.opsHost, port: config.opsPort })
   const app = await openApp(context, metrics)
-  await using server = listen(app, { host: config.httpHost, port: config.httpPort })
+  await using server = listen(app, { host: config.httpHost, port: config.httpPort, leaving })
   log.info({ port: server.port, opsPort: ops.port }, 'gateway listening')
   await aliveUntilStopped(config, runtime)
+  await pause(config.leaveMs) // `/ready` says no meanwhile: whoever spreads the requests hears it.
 })

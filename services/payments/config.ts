@@ -50,11 +50,6 @@ export const fields = {
     about: 'calls per endpoint and account; the provider allows 600 live, 60 in test mode',
     fallback: '600',
   }),
-  PROVIDER_COPIES: integer({
-    about:
-      "copies of this service that run at once: the budget is the account's, each takes its part",
-    fallback: '1',
-  }),
   PROVIDER_KIND: oneOf(['xendit', 'sandbox'], {
     about: 'sandbox: PROVIDER_URL is the local one, and APP_URL may be http',
     fallback: 'xendit',

@@ -1,5 +1,6 @@
 import { asker } from '#shared/bus/ask'
 import { consume } from '#shared/bus/consume'
+import { countCopies } from '#shared/bus/copies'
 import { relayOutbox } from '#shared/bus/outbox-relay'
 import { serve } from '#shared/bus/serve'
 import { openDatabaseClock } from '#shared/db/clock'
@@ -34,13 +35,14 @@ await runService(name, fields, async (config, runtime) => {
   const { clock } = time
   await using _books = startKeeping({ database, journal, inbox, log, tables: bookedTables })
   await using bus = await openServiceBus(name, config, runtime)
+  await using copies = await countCopies(bus, name, log)
   await using relay = relayOutbox({ bus, database, outbox, log })
   const { poke, onPaid } = notePaid(relay.poke)
   const provider = adapters[config.providerKind]({
     baseUrl: config.providerUrl,
     secretKeys: { ID: config.providerIdSecretKey, MY: config.providerMySecretKey },
     requestsPerMinute: config.providerRequestsPerMinute,
-    copies: config.providerCopies,
+    copies: copies.count,
     appUrl: config.appUrl,
     log,
   })
@@ -58,12 +60,8 @@ await runService(name, fields, async (config, runtime) => {
   const reactions = [...webhookReactions(context, onPaid), ...relayReactions(context)]
   const messages = { bus, consumer: name, database, messaging, log, poke, onFatal }
   await using _messages = consume({ ...messages, reactions })
-  await using _rechecks = startRechecking(context, {
-    ...config,
-    providerRequestsPerMinute: shareOf(config.providerRequestsPerMinute, {
-      copies: config.providerCopies,
-    }),
-  })
+  const requestsPerMinute = () => shareOf(config.providerRequestsPerMinute, copies.count())
+  await using _rechecks = startRechecking(context, { ...config, requestsPerMinute })
   await using _listing = startListing(context, config)
   const read = () => database.read(oldestPayments)
   const lowMicro = config.treasuryLowAusd * microPerUsd

@@ -27,17 +27,17 @@ const checksPerRound = (requestsPerMinute: number, everyMs: number): number =>
  */
 export function startRechecking(
   context: Context,
-  settings: { sweepEveryMs: number; providerRequestsPerMinute: number },
+  settings: { sweepEveryMs: number; requestsPerMinute: () => number },
 ): AsyncDisposable {
   // Often enough to be there before a hold ends.
   const everyMs = Math.min(settings.sweepEveryMs, Math.max(100, context.holdMarginMs / 8))
-  const checksMax = checksPerRound(settings.providerRequestsPerMinute, everyMs)
   const running = new Set<Promise<void>>()
   const loop = startLoop({
     name: 'recheck',
     everyMs,
     log: context.log,
-    work: () => recheckOnce(context, checksMax, running),
+    work: () =>
+      recheckOnce(context, checksPerRound(settings.requestsPerMinute(), everyMs), running),
   })
   return {
     [Symbol.asyncDispose]: async () => {

@@ -1,5 +1,6 @@
 import { asker } from '#shared/bus/ask'
 import { consume } from '#shared/bus/consume'
+import { countCopies } from '#shared/bus/copies'
 import { relayOutbox } from '#shared/bus/outbox-relay'
 import { serve } from '#shared/bus/serve'
 import { openDatabaseClock } from '#shared/db/clock'
@@ -34,14 +35,13 @@ await runService(name, fields, async (config, runtime) => {
   const { clock } = time
   await using _books = startKeeping({ database, journal, inbox, log, tables: bookedTables })
   await using bus = await openServiceBus(name, config, runtime)
+  await using copies = await countCopies(bus, name, log)
   await using relay = relayOutbox({ bus, database, outbox, log })
   const provider = adapters[config.providerKind]({
     baseUrl: config.providerUrl,
     secretKey: config.providerIdSecretKey,
-    requestsPerMinute: config.providerRequestsPerMinute,
-    copies: config.providerCopies,
-    api: config.providerPayoutsApi,
-    log,
+    ...{ requestsPerMinute: config.providerRequestsPerMinute, copies: copies.count },
+    ...{ api: config.providerPayoutsApi, log },
   })
   const reading = { database, provider, clock, log, readingMaxMs: config.balanceReadingMaxMs }
   const balance = openBalance(reading)

@@ -49,8 +49,8 @@ export type ProviderOptions = {
   account: ProviderAccount
   /** Per endpoint of the account: 600 live, 60 in test mode, by the provider's rate limit page. */
   requestsPerMinute: number
-  /** Copies of the service that share that budget; 1 when left out. */
-  copies?: number
+  /** Copies of the service that share that budget now; 1 when left out. */
+  copies?: () => number
   log: Log
   clock?: Clock
 }
@@ -78,7 +78,7 @@ const attemptsMax = 3
 export function openProviderClient(options: ProviderOptions): ProviderClient {
   const clock = options.clock ?? systemClock
   const limit = openRateLimit(options.requestsPerMinute, clock, {
-    copies: options.copies ?? 1,
+    ...(options.copies && { copies: options.copies }),
     alsoCalledByOthers: options.account === 'ID' ? calledByTwoServices : [],
   })
   const authorization = `Basic ${Buffer.from(`${options.secretKey}:`).toString('base64')}`

@@ -4,7 +4,7 @@ import { openRateLimit } from '#shared/provider/rate-limit'
 /** How many calls copies of a service begin within their first minute, all of them in a hurry. */
 const inFirstMinute = (copies: number, endpoint: string, others?: string[]) =>
   Array.from({ length: copies }, () => {
-    const share = { copies, ...(others && { alsoCalledByOthers: others }) }
+    const share = { copies: () => copies, ...(others && { alsoCalledByOthers: others }) }
     const limit = openRateLimit(60, () => 0, share)
     const begins = Array.from({ length: 100 }, () => limit.reserve(endpoint, 600_000)!)
     return begins.filter((at) => at < 60_000).length
@@ -23,9 +23,28 @@ describe('a budget that belongs to the account', () => {
   })
 
   test('of more copies than calls leaves each one call a minute', () => {
-    const limit = openRateLimit(2, () => 0, { copies: 10 })
+    const limit = openRateLimit(2, () => 0, { copies: () => 10 })
     expect(limit.reserve('GET /x', 0)).toBe(0)
     expect(limit.reserve('GET /x', 120_000)).toBe(60_000)
+  })
+})
+
+describe('a copy that joins', () => {
+  test('takes its part of the budget as soon as the first has counted it', () => {
+    const time = { now: 0, copies: 1 }
+    const first = openRateLimit(60, () => time.now, { copies: () => time.copies })
+    /** How many calls it lets begin at once in each second of a minute. */
+    const inMinute = (limit: typeof first) => {
+      let calls = 0
+      for (const endsAt = time.now + 60_000; time.now < endsAt; time.now += 1_000)
+        while (limit.reserve('GET /x', 0) !== null) calls++
+      return calls
+    }
+    expect(inMinute(first)).toBeGreaterThan(50)
+    time.copies = 2
+    expect(inMinute(first)).toBeLessThanOrEqual(30)
+    time.copies = 1
+    expect(inMinute(first)).toBeGreaterThan(45)
   })
 })
 

@@ -11,8 +11,6 @@ export type RateLimit = {
 }
 
 type Bucket = {
-  readonly capacity: number
-  readonly tokensPerMs: number
   tokens: number
   filledAt: number
   blockedUntil: number
@@ -23,15 +21,15 @@ type Bucket = {
  * of the budget; what both payments and payouts read of one account is divided between them as well.
  */
 export type Share = {
-  /** Copies of this service that run at once. */
-  readonly copies: number
+  /** Copies of this service that run now. */
+  readonly copies: () => number
   /** Endpoints that another service calls with the same key, such as `GET /transactions`. */
   readonly alsoCalledByOthers?: readonly string[]
 }
 
-/** What is left of a budget for one copy: never less than one call. */
-export const shareOf = (requestsMax: number, { copies }: Share): number =>
-  Math.max(1, requestsMax / Math.max(1, copies))
+/** What is left of a budget for one of so many: never less than one call. */
+export const shareOf = (requestsMax: number, among: number): number =>
+  Math.max(1, requestsMax / Math.max(1, among))
 
 const minuteMs = 60_000
 /** The time that a budget is for; a minute when left out. */
@@ -39,50 +37,49 @@ type Window = { readonly windowMs?: number }
 
 /**
  * A token bucket per endpoint. A sixth of the budget may be spent at once and the rest trickles in,
- * so that no window of `windowMs` ever sees more than `requestsMax`.
+ * so that no window of `windowMs` ever sees more than `requestsMax`; but for a window in which a copy
+ * joins, until the others have counted it.
  */
 export function openRateLimit(
   requestsMax: number,
   clock: Clock,
-  { copies = 1, alsoCalledByOthers = [], windowMs = minuteMs }: Partial<Share> & Window = {},
+  { copies = () => 1, alsoCalledByOthers = [], windowMs = minuteMs }: Partial<Share> & Window = {},
 ): RateLimit {
   const paceOf = (endpoint: string) => {
     const services = alsoCalledByOthers.includes(endpoint) ? 2 : 1
-    const max = shareOf(requestsMax, { copies: Math.max(1, copies) * services })
+    const max = shareOf(requestsMax, copies() * services)
     const capacity = Math.max(1, Math.floor(max / 6))
     return { capacity, tokensPerMs: Math.max(1, max - capacity) / windowMs }
   }
   const buckets = new Map<string, Bucket>()
 
-  const opened = (endpoint: string, now: number): Bucket => {
-    const pace = paceOf(endpoint)
-    return { ...pace, tokens: pace.capacity, filledAt: now, blockedUntil: 0 }
-  }
   const filled = (endpoint: string): Bucket => {
     const now = clock()
-    const bucket = buckets.get(endpoint) ?? opened(endpoint, now)
-    const gained = Math.max(0, now - bucket.filledAt) * bucket.tokensPerMs
-    bucket.tokens = Math.min(bucket.capacity, bucket.tokens + gained)
+    const { capacity, tokensPerMs } = paceOf(endpoint)
+    const bucket = buckets.get(endpoint) ?? { tokens: capacity, filledAt: now, blockedUntil: 0 }
+    const gained = Math.max(0, now - bucket.filledAt) * tokensPerMs
+    bucket.tokens = Math.min(capacity, bucket.tokens + gained)
     bucket.filledAt = now
     buckets.set(endpoint, bucket)
     return bucket
   }
-  const waitFor = (bucket: Bucket): number => {
-    const forToken = bucket.tokens >= 1 ? 0 : Math.ceil((1 - bucket.tokens) / bucket.tokensPerMs)
+  const waitFor = (endpoint: string): number => {
+    const bucket = filled(endpoint)
+    const { tokensPerMs } = paceOf(endpoint)
+    const forToken = bucket.tokens >= 1 ? 0 : Math.ceil((1 - bucket.tokens) / tokensPerMs)
     return Math.max(forToken, bucket.blockedUntil - clock(), 0)
   }
   return {
     reserve: (endpoint, patienceMs) => {
-      const bucket = filled(endpoint)
-      const waitMs = waitFor(bucket)
+      const waitMs = waitFor(endpoint)
       if (waitMs > patienceMs) return null
-      bucket.tokens -= 1 // Below zero is a debt that those who come later wait for.
+      filled(endpoint).tokens -= 1 // Below zero is a debt that those who come later wait for.
       return waitMs
     },
     block: (endpoint, forMs) => {
       const bucket = filled(endpoint)
       bucket.blockedUntil = Math.max(bucket.blockedUntil, clock() + forMs)
     },
-    waitMs: (endpoint) => waitFor(filled(endpoint)),
+    waitMs: waitFor,
   }
 }

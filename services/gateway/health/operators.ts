@@ -12,8 +12,10 @@ const figuresDeadlineMs = 2_000
  * ask every service, so on the public port they would be a lever against all of them. `GET /health`
  * asks nobody: for the probe that decides whether this copy gets requests.
  */
-export function openOperators({ health, log }: Context, metrics: HttpMetrics): App {
+export function openOperators({ health, leaving, log }: Context, metrics: HttpMetrics): App {
   const ready = async () => {
+    if (leaving.aborted)
+      return Response.json({ missing: ['this copy: it is stopping'] }, { status: 503 })
     const missing = await health.readiness()
     if (missing.length === 0) return Response.json({ status: 'ready' })
     return Response.json({ missing }, { status: 503 })

@@ -11,7 +11,7 @@ const readyForMs = 5_000
 const notReadyForMs = 1_000
 
 /** `GET /health` and `/ready`: for probes from outside. Details are operators' (`health/operators.ts`). */
-export const healthRoutes = ({ health, clock }: Context) => {
+export const healthRoutes = ({ health, clock, leaving }: Context) => {
   const isReady = openYesOrNo(health.readiness, clock)
   return new Elysia()
     .get(
@@ -27,7 +27,7 @@ export const healthRoutes = ({ health, clock }: Context) => {
     .get(
       '/ready',
       async ({ set }) => {
-        if (await isReady()) return { status: 'ready' }
+        if (!leaving.aborted && (await isReady())) return { status: 'ready' }
         set.status = 503
         set.headers['retry-after'] = String(notReadyForMs / 1000)
         return { error: 'not ready' }
@@ -36,7 +36,7 @@ export const healthRoutes = ({ health, clock }: Context) => {
         summary: 'Does everything answer: Postgres, NATS and all six services?',
         tag: 'operations',
         ok: {
-          description: 'It did within the last 5 seconds.',
+          description: 'It did within the last 5 seconds, and this copy was not told to stop.',
           schema: Status,
           example: { status: 'ready' },
         },

@@ -178,6 +178,14 @@ describe('GET /ready', () => {
       expect((await fixture.ops('/health')).status).toBe(200)
     },
   )
+  test('says no from the moment its process was told to stop', async () => {
+    const leaving = new AbortController()
+    const fixture = await fixtureOf({}, { leaving: leaving.signal })
+    expect((await fixture.call('GET', '/ready')).status).toBe(200)
+    leaving.abort()
+    expect((await fixture.call('GET', '/ready')).status).toBe(503)
+    expect((await fixture.ops('/ready')).status).toBe(503)
+  })
   test('asks once in 5 s when it was ready, and once in a second when it was not', async () => {
     let now = nowMs
     let rounds = 0

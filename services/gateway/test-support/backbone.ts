@@ -54,7 +54,11 @@ export async function startBackbone() {
 export type Backbone = Awaited<ReturnType<typeof startBackbone>>
 
 /** The gateway as `main.ts` wires it, on a port of its own. */
-export async function startGateway(backbone: Backbone, over: Partial<Config> = {}) {
+export async function startGateway(
+  backbone: Backbone,
+  over: Partial<Config> = {},
+  leaving = new AbortController().signal,
+) {
   await using ends = new AsyncDisposableStack()
   const bus = ends.use(await backbone.busAs('gateway'))
   const database = ends.use(
@@ -64,7 +68,7 @@ export async function startGateway(backbone: Backbone, over: Partial<Config> = {
   const own = { ...config, sweepAfterMs: 60_000, sweepEveryMs: 50, ...over }
   const provider = identityProviderOf(own, clock)
   const context: Context = {
-    ...{ config: own, clock, log, database, provider },
+    ...{ config: own, clock, log, database, provider, leaving },
     ask: asker(bus, dependencyDeadlineMs),
     publish: (message) => publish(bus, message),
     poke: relay.poke,
@@ -74,7 +78,7 @@ export async function startGateway(backbone: Backbone, over: Partial<Config> = {
   }
   ends.use(runIdentity(context, bus, onFatal))
   const metrics = openHttpMetrics()
-  const anyPort = { host: '127.0.0.1', port: 0 }
+  const anyPort = { host: '127.0.0.1', port: 0, leaving }
   const ops = ends.use(listen(openOperators(context, metrics), anyPort))
   const server = ends.use(listen(await openApp(context, metrics), anyPort))
   const kept = ends.move()

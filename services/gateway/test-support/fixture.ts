@@ -112,6 +112,7 @@ export function contextOf(over: Partial<Context> = {}): Context {
     users: usersInMemory(),
     provider: identityProviderOf(configured, clock),
     verification: { isVerified: async () => false, noteLink: async () => {} },
+    leaving: new AbortController().signal,
     health: { readiness: async () => [], gatherStats: async () => [], figures: async () => ({}) },
     ...over,
   }

@@ -31,7 +31,7 @@ export function openXendit(options: {
   baseUrl: string
   secretKeys: Readonly<Record<ProviderAccount, string>>
   requestsPerMinute: number
-  copies?: number
+  copies?: () => number
   appUrl: string
   log: Log
 }): PaymentProvider {

@@ -34,7 +34,7 @@ export const openXendit = ({
   baseUrl: string
   secretKey: string
   requestsPerMinute: number
-  copies?: number
+  copies?: () => number
   api?: PayoutApi
   log: Log
 }): PayoutProvider => xenditPayouts(openProviderClient({ ...options, account: 'ID' }), api)
