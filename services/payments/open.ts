@@ -130,7 +130,7 @@ export const answerSettlements = (context: Context) =>
           priceSettlement({ drawnMicro, pair, rateMinorPerUsd: BigInt(rate) }),
         )
       },
-      endEarlier: () => endOpenSettlement(context, wallet, cover),
+      endEarlier: () => endOpenSettlement(context, { wallet, quoteId }, cover),
       cover,
       mayStore: async (tx) => ok(await maySettle(tx, wallet, readAt)),
     })
@@ -156,24 +156,40 @@ async function openPayment(
   if (known) return resume(context, known, takenBy)
 
   for (let tries = 0; tries < triesMax; tries++) {
-    const admitted = await request.admit()
-    if ('refused' in admitted) return admitted
-    const quote = await askOr(context, QuoteFind, { quoteId, takenBy }, 'rate_unavailable')
-    if ('refused' in quote) return quote
-    const price = admitted.ok(quote.ok)
-    if ('refused' in price) return price
-    const earlier = await request.endEarlier?.()
-    if (earlier && 'refused' in earlier) return earlier
-    // The earlier checkout may have changed the debt: it is read again.
-    if (earlier?.ok.ended) continue
-
-    const covered = await request.cover(price.ok)
-    if ('refused' in covered) return covered
-    const row = rowFor(context, { ...request, takenBy }, quote.ok, price.ok)
+    const terms = await agree(context, request, takenBy)
+    if ('refused' in terms) {
+      // The same call, come twice, may have been first: what it changed is no reason to refuse.
+      const stored = await database.read((db) => findByQuote(db, quoteId))
+      return stored ? resume(context, stored, takenBy) : terms
+    }
+    if (!terms.ok) continue
+    const row = rowFor(context, { ...request, takenBy }, terms.ok.quote, terms.ok.price)
     const opened = await storeAndOpen(context, row, request)
     if (opened) return opened
   }
   return refuse('provider_unavailable')
+}
+
+/** What is promised, once everything before the quote is taken is in order. Undefined: ask again. */
+async function agree(
+  context: Context,
+  request: PaymentRequest,
+  takenBy: string,
+): Promise<Answer<{ quote: Quote; price: Price } | undefined>> {
+  const { quoteId } = request
+  const admitted = await request.admit()
+  if ('refused' in admitted) return admitted
+  const quote = await askOr(context, QuoteFind, { quoteId, takenBy }, 'rate_unavailable')
+  if ('refused' in quote) return quote
+  const price = admitted.ok(quote.ok)
+  if ('refused' in price) return price
+  const earlier = await request.endEarlier?.()
+  if (earlier && 'refused' in earlier) return earlier
+  // The earlier checkout may have changed the debt: it is read again.
+  if (earlier?.ok.ended) return ok(undefined)
+  const covered = await request.cover(price.ok)
+  if ('refused' in covered) return covered
+  return ok({ quote: quote.ok, price: price.ok })
 }
 
 const fingerprint = (parts: readonly string[]) =>

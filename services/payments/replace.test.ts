@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { waitUntil } from '#test/support/wait'
 import { type Fixture, newWallet, openFixture } from './test-support'
 
 let fixture: Fixture
@@ -32,6 +33,33 @@ describe('opening a second checkout for a debt', () => {
     const { items, inFlight } = (await fixture.activity({ wallet, limit: 10 })).ok!
     expect(items.map(({ status }) => status)).toEqual(['awaiting_payment', 'replaced'])
     expect(inFlight.map(({ id }) => id)).toEqual([second.ok!.paymentId])
+  })
+
+  test('is none when it is the same call, held up until the first was answered: it ends nothing', async () => {
+    const wallet = newWallet()
+    const quoteId = fixture.quote()
+    const first = Promise.withResolvers()
+    fixture.chain.waits = [first.promise]
+    const held = settle(wallet, quoteId)
+    await waitUntil('it being held up', () => fixture.chain.waits.length === 0)
+    const answered = await settle(wallet, quoteId)
+    fixture.chain.drawn = '0' // Even repaid meanwhile, it gets the answer of the first.
+    first.resolve(undefined)
+    expect(await held).toEqual(answered)
+    expect(await sessionOf(answered.ok!.paymentId)).toMatchObject({ status: 'ACTIVE' })
+  })
+
+  test('is none when it is the same call, held up until the first may be paid', async () => {
+    const wallet = newWallet()
+    const quoteId = fixture.quote()
+    const first = Promise.withResolvers()
+    fixture.chain.waits = [first.promise]
+    const held = settle(wallet, quoteId)
+    await waitUntil('it being held up', () => fixture.chain.waits.length === 0)
+    const answered = await settle(wallet, quoteId)
+    first.resolve(undefined)
+    expect(await held).toEqual(answered)
+    expect(await sessionOf(answered.ok!.paymentId)).toMatchObject({ status: 'ACTIVE' })
   })
 
   test('goes on when the first has expired at the provider and nobody told', async () => {

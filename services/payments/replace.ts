@@ -10,17 +10,19 @@ import { fetchCheckout, receiveCheckout } from './receive'
 // paid: that money repays under its own ref, and only what exceeds the debt becomes collateral.
 
 /**
- * Ends the open settlement of a wallet, and says whether there was one. `may` is asked before anything
- * is ended: an open checkout is not given up for one that is refused. Refused
+ * Ends the open settlement of a wallet, and says whether there was one. One of the same quote is this
+ * very call, come twice: it stays. `may` is asked before anything is ended: an open checkout is not
+ * given up for one that is refused. Refused
  * `settlement_on_its_way` when it is paid and not yet repaid, `provider_unavailable` when nobody can
  * say whether it may still be paid.
  */
 export async function endOpenSettlement(
   context: Context,
-  wallet: `0x${string}`,
+  { wallet, quoteId }: { wallet: `0x${string}`; quoteId: string },
   may: () => Promise<Answer<object>>,
 ): Promise<Answer<{ ended: boolean }>> {
-  const unsettled = await context.database.read((db) => findUnsettled(db, wallet))
+  const found = await context.database.read((db) => findUnsettled(db, wallet))
+  const unsettled = found.filter((one) => one.quoteId !== quoteId)
   if (unsettled.some(({ state }) => state === 'paid')) return refuse('settlement_on_its_way')
   const allowed = unsettled.length > 0 ? await may() : ok({})
   if ('refused' in allowed) return allowed

@@ -64,6 +64,8 @@ function openOtherServices(clock: () => number) {
     /** What `chain.treasury` and `payouts.owed` say, in 10⁻⁶ AUSD; null: nobody answers. */
     treasury: { balance: 10n ** 15n, drawable: 10n ** 15n, ordered: 0n } as Holdings | null,
     owed: 0n as bigint | null,
+    /** What the next questions about a wallet wait for, each for one. */
+    waits: [] as Promise<unknown>[],
   }
   const { answer: answerQuote, ...quotes } = openQuotes()
   const answer = (subject: string, request: Record<string, string>): Answer<unknown> => {
@@ -89,8 +91,10 @@ function openOtherServices(clock: () => number) {
     }
     return answerQuote(subject, request)
   }
-  const ask = async <Q extends Question>({ subject }: Q, request: unknown) =>
-    answer(subject, request as Record<string, string>) as ReadAnswerOf<Q>
+  const ask = async <Q extends Question>({ subject }: Q, request: unknown) => {
+    if (subject === 'chain.account') await chain.waits.shift()
+    return answer(subject, request as Record<string, string>) as ReadAnswerOf<Q>
+  }
   return { chain, ...quotes, ask }
 }
 
