@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type Backbone, bootBackbone } from '#infra/local/backbone'
 import { localTerms, type Terms } from '#infra/local/chain'
 import type { Command } from '#infra/local/child'
+import { copyName, missingCopies } from '#infra/local/copies'
 import {
   type Env,
   environments,
@@ -32,6 +33,10 @@ export type StackOptions = {
   /** More variables for a process, over the usual ones. */
   env?: Partial<Record<OwnProcess, Env>>
   services?: readonly ServiceName[]
+  /** Copies of every service; one when left out. */
+  copies?: number
+  /** Where the code of a copy is, counted from 1; this repository when left out. */
+  codeDir?: (copy: number) => string
   /** Whether the job that reconciles the books runs too; nothing waits for it. */
   books?: boolean
   terms?: Partial<Terms>
@@ -52,7 +57,12 @@ export type Stack = AsyncDisposable & {
   readonly rpcProxy: RpcProxy | undefined
   /** Writing this file's name as FAILPOINT_FILE's content kills a process there, once. */
   readonly failpointFile: (name: ServiceName) => string
-  readonly process: (name: ProcessName) => Supervised
+  /** Where each copy of the gateway listens; `info.gateway` is the first. */
+  readonly gateways: readonly string[]
+  /** The first copy, or that one. */
+  readonly process: (name: ProcessName, copy?: number) => Supervised
+  /** Waits until every service has all its copies on the bus. */
+  readonly allCopies: () => Promise<void>
   /** Streams and consumers again: what an operator runs after JetStream lost its store. */
   readonly provision: () => Promise<void>
 }
@@ -104,14 +114,23 @@ async function boot(
     own,
   })
   const places = await place(backbone, ports, options.dir)
+  const gatewayPorts = await portsOfCopies(places, options.copies ?? 1)
   const rpcProxy = options.proxied ? openRpcProxy({ target: places.rpcUrl }) : undefined
   startOwnProcesses(
     processes,
     { ...places, rpcUrl: (rpcProxy?.url ?? places.rpcUrl) + (options.rpcPath ?? '') },
     secrets,
     options,
+    gatewayPorts,
   )
+  const allCopies = async () => {
+    const { services = serviceNames, copies = 1 } = options
+    const bus = { url: backbone.natsUrl, password: secrets.nats.admin }
+    const isThere = async () => (await missingCopies(bus, services, copies)).length === 0
+    await waitUntil('every copy being there', isThere, 60_000)
+  }
   await waitUntil('every service being ready', () => ready(places.opsPort), 60_000)
+  if ((options.copies ?? 1) > 1) await allCopies()
 
   const info = () => describe(processes, places, secrets, backbone, wallets)
   keep.current = () => writeStackFile(options.dir, info())
@@ -124,7 +143,9 @@ async function boot(
     adminUrl: backbone.adminUrl,
     rpcProxy,
     failpointFile: (name) => failpointFile(options.dir, name),
-    process: (name) => processes.get(name),
+    gateways: gatewayPorts.map(({ http }) => `http://127.0.0.1:${http}`),
+    process: (name, copy = 1) => processes.get(copyName(name, copy)),
+    allCopies,
     provision: backbone.provision,
     [Symbol.asyncDispose]: async () => {
       keep.current = () => {}
@@ -152,6 +173,15 @@ async function place(backbone: Backbone, ports: typeof wantedPorts, dir: string)
   }
 }
 
+/** Every copy of the gateway listens on ports of its own. */
+type GatewayPorts = { http: number; ops: number }
+
+async function portsOfCopies(first: Places, copies: number): Promise<GatewayPorts[]> {
+  const ports = [{ http: first.gatewayPort, ops: first.opsPort }]
+  while (ports.length < copies) ports.push({ http: await freePort(), ops: await freePort() })
+  return ports
+}
+
 const failpointFile = (dir: string, name: ServiceName) => join(dir, `failpoint-${name}`)
 
 function startOwnProcesses(
@@ -159,24 +189,31 @@ function startOwnProcesses(
   places: Places,
   secrets: Secrets,
   options: StackOptions,
+  gatewayPorts: readonly GatewayPorts[],
 ) {
   mkdirSync(options.dir, { recursive: true })
   const env = environments(places, secrets)
-  const command = (name: OwnProcess, script: string): Command => ({
-    name,
+  const command = (name: OwnProcess, script: string, copy = 1): Command => ({
+    name: copyName(name, copy),
     bin: process.execPath,
-    args: [join(repositoryDir, script)],
+    args: [join(options.codeDir?.(copy) ?? repositoryDir, script)],
     env: { END_WITH_STDIN: '1', ...env[name], ...options.env?.[name] },
-    logFile: join(options.dir, `logs/${name}.log`),
+    logFile: join(options.dir, `logs/${copyName(name, copy)}.log`),
   })
-  if (!options.own?.PROVIDER_URL) processes.add(command('sandbox', 'infra/sandbox/main.ts'))
-  for (const name of options.services ?? serviceNames) {
-    const service = command(name, `services/${name}/main.ts`)
-    processes.add({
-      ...service,
-      env: { FAILPOINT_FILE: failpointFile(options.dir, name), ...service.env },
-    })
+  const addService = (name: ServiceName, copy: number) => {
+    const service = command(name, `services/${name}/main.ts`, copy)
+    const { http, ops } = gatewayPorts[copy - 1]!
+    const listens = { HTTP_PORT: String(http), OPS_PORT: String(ops) }
+    const own = {
+      FAILPOINT_FILE: failpointFile(options.dir, name),
+      ...service.env,
+      ...(name === 'gateway' ? listens : {}),
+    }
+    processes.add({ ...service, env: own })
   }
+  if (!options.own?.PROVIDER_URL) processes.add(command('sandbox', 'infra/sandbox/main.ts'))
+  for (const name of options.services ?? serviceNames)
+    for (let copy = 1; copy <= gatewayPorts.length; copy++) addService(name, copy)
   if (options.books) processes.add(command('books', 'infra/books/job.ts'))
 }
 

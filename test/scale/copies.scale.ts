@@ -1,0 +1,184 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import type { Static } from 'typebox'
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
+import { pause } from '#shared/deadline'
+import { questions } from '#shared/messages/catalogue'
+import { SendCreate } from '#shared/messages/chain'
+import { SettlementCreate, TopupCreate } from '#shared/messages/payments'
+import { CashoutCreate } from '#shared/messages/payouts'
+import { QuoteTake } from '#shared/messages/pricing'
+import { type Question, type RequestOf, serviceNames } from '#shared/messages/topic'
+import { booksClose } from '../invariants/closing'
+import { query } from '../support/database'
+import { cashoutBody } from '../support/requests'
+import { suspend, waitUntil } from '../support/wait'
+import { kept, type Load, type Promised, startLoad } from './load'
+import { askEveryCopy } from './twice'
+import { expectOnceEach, failuresOf, openWorld, tellOf } from './world'
+
+const world = await openWorld(4)
+afterAll(() => world[Symbol.asyncDispose](), 30_000)
+const { stack } = world
+
+/** Four requests at each step, some of them two or three one after the other. */
+const paceMs = 250
+/** So long the load goes on undisturbed between two steps. */
+const betweenMs = 1_000
+const copies = [1, 2] as const
+/** A request that a dead or frozen gateway has taken is lost: that is its balancer's to know. */
+const behindGateway = serviceNames.filter((name) => name !== 'gateway')
+
+/** All that the suite promised; the end of it counts each once. */
+const promised: Promised[] = []
+
+/** Uses the system while something is done to it. Every request is answered with 200, and every promise is kept. */
+async function underLoad(what: string, work: (load: Load) => Promise<void>): Promise<Load> {
+  const load = startLoad(world, paceMs)
+  await pause(betweenMs)
+  await work(load)
+  await pause(betweenMs)
+  await load.stop()
+  const lastMs = await kept(load.promised, 60_000)
+  console.log(
+    `${what}: ${tellOf(load.seen)}; ${load.promised.length} promises, the last ${lastMs} ms later`,
+  )
+  expect(failuresOf(load.seen)).toEqual([])
+  promised.push(...load.promised)
+  return load
+}
+
+describe('two copies of every service under load', () => {
+  test('are all restarted one after the other: no request fails, none is lost', async () => {
+    await underLoad('rolling restart', async () => {
+      for (const name of serviceNames)
+        for (const copy of copies) {
+          const one = stack.process(name, copy)
+          await one.stop('SIGTERM')
+          one.start()
+          await stack.allCopies()
+          await pause(betweenMs)
+        }
+    })
+  }, 240_000)
+
+  test.each(behindGateway)(
+    'of which one of %s is frozen: every answer comes, in 2 s',
+    async (name) => {
+      const load = await underLoad(`${name} frozen`, async () => {
+        const one = stack.process(name)
+        await suspend(one.pid())
+        try {
+          await pause(3_000)
+        } finally {
+          one.kill('SIGCONT')
+        }
+      })
+      const reads = load.seen.filter(({ path }) => path === '/me' || path === '/quote')
+      expect(Math.max(...reads.map(({ tookMs }) => tookMs))).toBeLessThan(2_000)
+    },
+    90_000,
+  )
+
+  test.each(behindGateway)(
+    'of which one of %s is killed: no request fails',
+    async (name) => {
+      await underLoad(`${name} killed`, async () => {
+        stack.process(name).kill('SIGKILL')
+        await pause(betweenMs)
+        await stack.allCopies()
+      })
+    },
+    90_000,
+  )
+})
+
+describe('the same question, asked of both copies at the same moment, is answered the same and done once', () => {
+  const person = world.people[0]!
+  const { wallet } = person
+  /** What both answered, when it was the same. */
+  const same = async <Q extends Question>(question: Q, request: RequestOf<Q>) => {
+    const answers = await askEveryCopy(stack, question, request)
+    expect(answers).toHaveLength(2)
+    expect(answers[0]).toEqual(answers[1]!)
+    expect(answers[0]).toHaveProperty('ok')
+    return (answers[0] as { ok: Static<Q['answer']> }).ok
+  }
+  const quote = async (): Promise<string> => (await person.quote('USD/IDR')).id
+
+  test('a quote that is taken', async () => {
+    await same(QuoteTake, { quoteId: await quote(), takenBy: 'a' })
+  })
+
+  test('a top-up: one checkout', async () => {
+    const quoteId = await quote()
+    const topup = { wallet, amount: '500000', method: 'qr' as const, quoteId }
+    const { paymentId } = await same(TopupCreate, topup)
+    const { sessions } = await world.outside.book()
+    expect(sessions!.filter((one) => JSON.stringify(one).includes(paymentId))).toHaveLength(1)
+    await world.outside.pay(paymentId, 'QRIS')
+    promised.push({ kind: 'topup', person, id: paymentId, ends: 'credited' })
+  })
+
+  test('a settlement: one checkout', async () => {
+    await kept(promised, 30_000) // What was topped up may be drawn from.
+    await person.draw(1_000_000n)
+    const { paymentId } = await same(SettlementCreate, { wallet, quoteId: await quote() })
+    const { sessions } = await world.outside.book()
+    expect(sessions!.filter((one) => JSON.stringify(one).includes(paymentId))).toHaveLength(1)
+    await world.outside.pay(paymentId, 'BCA_VIRTUAL_ACCOUNT')
+    await person.until('the debt being repaid', (me) => me.drawn === '0')
+  })
+
+  test('a cash-out', async () => {
+    const body = await cashoutBody(stack, person, { ausdMicro: 2_000_000n })
+    const { payoutId } = await same(CashoutCreate, { wallet, ...body })
+    promised.push({ kind: 'cashout', person, id: payoutId, ends: 'paid' })
+  })
+
+  test('a send', async () => {
+    const to = privateKeyToAddress(generatePrivateKey())
+    const authorization = await person.sign({ to, valueMicro: 100_000n })
+    const { sendId } = await same(SendCreate, { wallet, authorization })
+    promised.push({ kind: 'send', person, id: sendId, ends: 'sent' })
+  })
+
+  test('and every question that has an effect is among these', () => {
+    const keyed = questions.filter(({ repeat }) => repeat === 'once by its key')
+    const tried = [QuoteTake, TopupCreate, SettlementCreate, CashoutCreate, SendCreate]
+    expect(new Set(keyed)).toEqual(new Set<Question>(tried))
+  })
+})
+
+describe('the lanes', () => {
+  const holders = async () => {
+    const rows = await query<{ holder: string | null }>(
+      stack,
+      'select holder from chain_relayer.lane where leased_until > now()',
+    )
+    return rows.map(({ holder }) => holder)
+  }
+  const shared = (byCopies: number) =>
+    waitUntil('the lanes being shared', async () => {
+      const held = await holders()
+      return held.length === 2 && new Set(held).size === byCopies
+    })
+
+  test('are one copy each’s, the other’s after a stop and after a kill, and shared again', async () => {
+    const one = stack.process('chain-relayer', 2)
+    await shared(2)
+    await one.stop('SIGTERM')
+    await shared(1)
+    one.start()
+    await shared(2)
+    await one.stop('SIGKILL')
+    await shared(1)
+    one.start()
+    await shared(2)
+  }, 60_000)
+})
+
+test('in the end nothing was done twice, and the books close', async () => {
+  await kept(promised, 30_000)
+  await expectOnceEach(world, promised)
+  await booksClose(stack)
+}, 60_000)

@@ -1,0 +1,27 @@
+import type { Stack } from '#infra/local/stack'
+import { copySubject, findCopies } from '#shared/bus/copies'
+import { openBus } from '#shared/bus/open'
+import { openLog } from '#shared/log'
+import type { AnswerOf, Question, RequestOf } from '#shared/messages/topic'
+
+const deadlineMs = 10_000
+
+/** Asks each copy of the owner the same question at the same moment, as its admin could. */
+export async function askEveryCopy<Q extends Question>(
+  { info }: Stack,
+  question: Q,
+  request: RequestOf<Q>,
+): Promise<AnswerOf<Q>[]> {
+  const { user, password } = info.nats.admin
+  const log = openLog('gateway', 'silent')
+  const onFatal = () => {}
+  await using bus = await openBus({ url: info.nats.url, user, password, name: user, log, onFatal })
+  const { owner, subject } = question
+  const copies = await findCopies(bus, owner, { withinMs: 1_000 })
+  const asked = copies.map(({ copy }) =>
+    bus.nc.request(copySubject(owner, copy, subject), JSON.stringify(request), {
+      timeout: deadlineMs,
+    }),
+  )
+  return (await Promise.all(asked)).map((reply) => reply.json<AnswerOf<Q>>())
+}
