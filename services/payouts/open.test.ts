@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
-import { Unavailable } from '#shared/bus/ask'
+import { type Ask, Unavailable } from '#shared/bus/ask'
 import { AuthorizationCheck } from '#shared/messages/chain'
-import type { RefusalCode } from '#shared/refusals'
+import { type RefusalCode, refuse } from '#shared/refusals'
 import { type Fixture, openFixture } from './test-support'
 
 let fixture: Fixture
@@ -223,4 +223,23 @@ describe('an accepted cash-out', () => {
     expect(await fixture.create(again)).toEqual({ refused: 'authorization_conflict' })
     expect(fixture.quotes.get(again.quoteId)?.takenBy).toBeUndefined()
   })
+})
+
+test('a cash-out that comes twice, held up until the first of it was taken, is answered as the first', async () => {
+  const asked = fixture.request()
+  const isHeld = Promise.withResolvers<void>()
+  const first = Promise.withResolvers<void>()
+  const ask: Ask = async (question, request, deadlineMs) => {
+    if (question.subject === AuthorizationCheck.subject) {
+      isHeld.resolve()
+      await first.promise
+      return refuse('nonce_used')
+    }
+    return fixture.context.ask(question, request, deadlineMs)
+  }
+  const held = fixture.create(asked, { ask })
+  await isHeld.promise
+  const answer = await fixture.create(asked)
+  first.resolve()
+  expect(await held).toEqual(answer)
 })

@@ -34,6 +34,9 @@ export const answerCashouts = (context: Context): Answering =>
     const known = await answerFromRivals(context, asked, takenBy)
     if (known && !('refused' in known && known.refused === 'authorization_conflict')) return known
     const checked = await check(context, asked, takenBy)
+    // The same call, come twice, may have been first: what it changed is no reason to refuse.
+    const first = 'refused' in checked && (await answerFromRivals(context, asked, takenBy))
+    if (first && 'ok' in first) return first
     // What is wrong with the request itself is answered before what is wrong with the wallet.
     if ('refused' in checked && !ofWallet.has(checked.refused)) return checked
     if (known) return known // The authorization already serves another payout.

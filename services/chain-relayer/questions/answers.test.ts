@@ -57,6 +57,29 @@ describe('a send', () => {
     })
   })
 
+  test('come twice, held up until the first of it is final, is answered as the first', async () => {
+    const { context, key, address } = await verifiedWallet()
+    const signed = canonical(
+      await fixture.sign(key, { to: recipient, value: 5n, nonce: newNonce() }),
+    )
+    const isHeld = Promise.withResolvers<void>()
+    const first = Promise.withResolvers<void>()
+    const read: typeof context.database.read = async (work) => {
+      const found = await context.database.read(work)
+      isHeld.resolve()
+      await first.promise
+      return found
+    }
+    const database = Object.assign(Object.create(context.database), { read })
+    const held = createSend({ ...context, database }, address, signed)
+    await isHeld.promise
+    const answer = await createSend(context, address, signed)
+    const { sendId } = (answer as { ok: { sendId: string } }).ok
+    await fixture.finish(context, { kind: 'send', payload: { sendId, authorization: signed } })
+    first.resolve()
+    expect(await held).toEqual(answer)
+  })
+
   test('of the same nonce with other content is a conflict', async () => {
     const { key, address } = await verifiedWallet()
     const nonce = newNonce()

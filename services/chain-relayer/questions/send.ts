@@ -127,14 +127,18 @@ export async function createSend(
   const order = orderOf({ kind: 'send', payload: { sendId, authorization: signed } })
   // Whose authorization it is comes first: nobody learns of the sends of another wallet.
   if (refusalOfWords(words) === 'wallet_not_from') return refuse('wallet_not_from')
-  const finding = database.read((db) => findOperation(db, order.id))
-  const known = await within(finding, readDeadlineMs, 'the database')
+  const find = () => database.read((db) => findOperation(db, order.id))
+  const known = await within(find(), readDeadlineMs, 'the database')
   if (known) return answerAgain(order, known)
   const broken = refusalOfWords(words)
   if (broken) return refuse(broken)
   const facts = await signerFacts(context, signed)
   const refused = refusalOfSend(words, facts)
-  if (refused) return refuse(refused)
+  if (refused) {
+    // The same call, come twice, may have been first: that its nonce is used is no reason to refuse.
+    const meanwhile = await find()
+    return meanwhile ? answerAgain(order, meanwhile) : refuse(refused)
+  }
   return store(context, order, facts.balanceMicro)
 }
 
