@@ -1,4 +1,5 @@
 import type { Ask } from '#shared/bus/ask'
+import type { Copies } from '#shared/bus/copies'
 import type { Published } from '#shared/bus/publish'
 import type { Clock } from '#shared/clock'
 import type { Database } from '#shared/db/open'
@@ -21,6 +22,8 @@ export type Context = {
     payload: unknown
     requestId?: string | null
   }) => Promise<Published>
+  /** The copies of the gateway, among which budgets are divided. */
+  readonly copies: Pick<Copies, 'count'>
   readonly database: Database
   /** Tells the outbox that there is something to send. */
   readonly poke: () => void

@@ -1,4 +1,5 @@
 import { asker } from '#shared/bus/ask'
+import { countCopies } from '#shared/bus/copies'
 import { relayOutbox } from '#shared/bus/outbox-relay'
 import { publish } from '#shared/bus/publish'
 import { serve } from '#shared/bus/serve'
@@ -26,10 +27,11 @@ await runService('gateway', fields, async (config, runtime) => {
   const { log, fatal, signal: leaving } = runtime
   await using bus = await openServiceBus('gateway', config, runtime)
   await using database = openServiceDatabase('gateway', config, runtime)
+  await using copies = await countCopies(bus, 'gateway', log)
   await using relay = relayOutbox({ bus, database, outbox, log })
   const provider = identityProviderOf(config, clock)
   const context: Context = {
-    ...{ config, clock, log, database, provider, leaving },
+    ...{ config, clock, log, database, provider, leaving, copies },
     ask: asker(bus, dependencyDeadlineMs),
     publish: (message) => publish(bus, message),
     poke: relay.poke,

@@ -15,12 +15,13 @@ const lookUpDeadlineMs = 15_000
  * `recorded` can still be lost with the store of its stream, or may never come: what the provider
  * says when it is asked goes through the same decision, so that neither loses a verdict.
  *
- * Those who wait longest come first, at most a round's part of the budget. It ends early when nobody
+ * Those who wait longest come first, at most a round's part of this copy's budget. It ends early when nobody
  * of a batch could be asked about: the provider is down, and the others keep their turn.
  */
 export async function recheckOnce(context: Context, signal?: AbortSignal): Promise<void> {
-  const { config, database, provider, clock } = context
-  const budget = (config.identityRechecksPerMinute * config.sweepEveryMs) / 60_000
+  const { config, copies, database, provider, clock } = context
+  const perMinute = config.identityRechecksPerMinute / copies.count()
+  const budget = (perMinute * config.sweepEveryMs) / 60_000
   let left = Math.max(1, Math.floor(budget))
   while (left > 0 && !signal?.aborted) {
     const rowsMax = Math.min(left, concurrency)

@@ -72,6 +72,7 @@ export async function startGateway(
     ask: asker(bus, dependencyDeadlineMs),
     publish: (message) => publish(bus, message),
     poke: relay.poke,
+    copies: { count: () => 1 },
     users: openUsers(database),
     verification: openVerification({ config: own, clock, database, provider }),
     health: openHealth(bus, database),

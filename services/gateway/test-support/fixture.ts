@@ -113,6 +113,7 @@ export function contextOf(over: Partial<Context> = {}): Context {
     provider: identityProviderOf(configured, clock),
     verification: { isVerified: async () => false, noteLink: async () => {} },
     leaving: new AbortController().signal,
+    copies: { count: () => 1 },
     health: { readiness: async () => [], gatherStats: async () => [], figures: async () => ({}) },
     ...over,
   }
