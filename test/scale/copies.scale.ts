@@ -38,12 +38,12 @@ async function underLoad(what: string, work: (load: Load) => Promise<void>): Pro
   await work(load)
   await pause(betweenMs)
   await load.stop()
+  promised.push(...load.promised)
   const lastMs = await kept(load.promised, 60_000)
   console.log(
     `${what}: ${tellOf(load.seen)}; ${load.promised.length} promises, the last ${lastMs} ms later`,
   )
   expect(failuresOf(load.seen)).toEqual([])
-  promised.push(...load.promised)
   return load
 }
 

@@ -63,7 +63,7 @@ describe('GET /verify/:wallet', () => {
     ['is not there', {}],
     ['lags', { 'indexer.record': refusing('indexer_lags') }],
     ['fails', { 'indexer.record': () => Promise.reject(new Error('x')) }],
-    ['is late', { 'indexer.record': () => Promise.reject(new Overdue('indexer.record', 250)) }],
+    ['is late', { 'indexer.record': () => Promise.reject(new Overdue('indexer.record', 1_200)) }],
   ])('answers everything else when the reader %s', async (_, replies) => {
     const response = await (await fixtureOf({ ...chain, ...replies })).call('GET', path)
     expect([response.status, await response.json()]).toEqual([200, without])

@@ -11,8 +11,8 @@ import { badRequest, okOf } from '../http/failure'
 import { exampleRecord, operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
-/** The history is worth waiting for, but not for long: the contract's own figures come anyway. */
-const indexerDeadlineMs = 250
+/** Long enough that another copy is asked when one is silent; the contract's own figures come anyway. */
+const indexerDeadlineMs = 1_200
 const freshSeconds = 2
 
 const PublicRecord = Type.Object({
