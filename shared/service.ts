@@ -53,7 +53,7 @@ const shutdownMs = 5_000
  * it. `run` opens everything with `await using`, waits for the signal, and closes in reverse.
  */
 export async function runService<F extends Fields>(
-  name: ProcessName,
+  name: string,
   fields: F,
   run: (config: ConfigOf<F>, runtime: Runtime) => Promise<void>,
 ): Promise<void> {
@@ -92,7 +92,7 @@ export async function runService<F extends Fields>(
   process.exit()
 }
 
-function readOrExplain<F extends Fields>(name: ProcessName, fields: F): ConfigOf<F> {
+function readOrExplain<F extends Fields>(name: string, fields: F): ConfigOf<F> {
   try {
     return readConfig(name, fields)
   } catch (error) {

@@ -169,12 +169,16 @@ export const breaks = schema.table(
 )
 
 /** One reconciliation: what it looked at, and what came out. */
-export const runs = schema.table('runs', {
-  id: bigint('id', { mode: 'bigint' }).primaryKey().generatedAlwaysAsIdentity(),
-  startedAt: at('started_at').notNull(),
-  endedAt: at('ended_at').notNull(),
-  /** From the beginning, or from the checkpoint. */
-  whole: boolean('whole').notNull(),
-  items: integer('items').notNull(),
-  open: integer('open').notNull(),
-})
+export const runs = schema.table(
+  'runs',
+  {
+    id: bigint('id', { mode: 'bigint' }).primaryKey().generatedAlwaysAsIdentity(),
+    startedAt: at('started_at').notNull(),
+    endedAt: at('ended_at').notNull(),
+    /** From the beginning, or from the checkpoint. */
+    whole: boolean('whole').notNull(),
+    items: integer('items').notNull(),
+    open: integer('open').notNull(),
+  },
+  (table) => [index('runs_ended').on(table.endedAt)],
+)

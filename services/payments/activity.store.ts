@@ -4,7 +4,7 @@ import type { Db } from '#shared/db/open'
 import { type Cursor, newestFirst } from '#shared/db/paging'
 import { limitedStates } from '#shared/overdue'
 import { limits, type PaymentState } from './payment'
-import { payments } from './payment.store'
+import { isOpen, payments } from './payment.store'
 
 // What people and operators are shown of the table of payments.
 
@@ -54,6 +54,7 @@ export const listInFlight = (db: Db, wallet: `0x${string}`, now: Date) =>
 const awaited = () => {
   const { state, reason, held, holdEndedAt } = payments
   return and(
+    isOpen(payments),
     inArray(state, limitedStates(limits)),
     sql`(${state} not in ('expired', 'replaced') or ${reason} = 'awaiting_rate')`,
     sql`(${state} <> 'repaid' or (${held} and ${holdEndedAt} is null))`,
@@ -86,6 +87,6 @@ export async function countPayments(db: Db) {
       inReview: sql<number>`count(*) filter (where ${state} = 'review')::int`,
     })
     .from(payments)
-    .where(sql`${state} in ('paid', 'revoking', 'awaiting_payment', 'review', 'held', 'repaid')`)
+    .where(isOpen(payments))
   return counts!
 }

@@ -1,4 +1,18 @@
-import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  lte,
+  or,
+  type SQL,
+  type SQLWrapper,
+  sql,
+} from 'drizzle-orm'
 import { boolean, check, index, integer, text, unique, uniqueIndex } from 'drizzle-orm/pg-core'
 import {
   addressColumn,
@@ -16,6 +30,12 @@ import { pairs, providerAccounts } from '#shared/money/pair'
 import { promised } from './cover/promised'
 import { type PaymentState, paymentKinds, paymentStates, reasons } from './payment'
 import { schema } from './schema.store'
+
+type OpenColumns = Record<'state' | 'reason' | 'held' | 'holdEndedAt', SQLWrapper>
+
+/** Something is awaited, or a person; the index is of the same words, and figures look at no other rows. */
+export const isOpen = ({ state, reason, held, holdEndedAt }: OpenColumns): SQL =>
+  sql`(${state} in ('opening', 'awaiting_payment', 'paid', 'held', 'revoking', 'review') or (${state} = 'repaid' and ${held} and ${holdEndedAt} is null) or ${reason} = 'awaiting_rate')`
 
 /** What we promised for a quote, and how far it got. */
 export const payments = schema.table(
@@ -81,6 +101,8 @@ export const payments = schema.table(
     unique('payments_provider_payment').on(table.providerPaymentId),
     index('payments_next_check').on(table.nextCheckAt).where(sql`${table.nextCheckAt} is not null`),
     index('payments_changed').on(table.changedAt),
+    index('payments_open').on(table.state).where(isOpen(table)),
+    index('payments_created').on(table.createdAt),
     index('payments_promised').on(table.id).where(promised(table)),
     index('payments_activity').on(table.wallet, table.createdAt, table.id),
     index('payments_request').on(table.paymentRequestId),

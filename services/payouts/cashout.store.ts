@@ -9,6 +9,7 @@ import {
   notInArray,
   or,
   type SQL,
+  type SQLWrapper,
   sql,
 } from 'drizzle-orm'
 import {
@@ -49,6 +50,10 @@ import {
 import { checkWait } from './decide'
 import type { PayoutApi } from './provider'
 import { schema } from './schema.store'
+
+/** Something is awaited; the index is of the same words. */
+const isOpen = ({ state }: { state: SQLWrapper }): SQL =>
+  sql`${state} in (${quotedList(inFlightStates)})`
 
 /** What we promised for a quote, and how far it got. */
 export const cashouts = schema.table(
@@ -97,9 +102,7 @@ export const cashouts = schema.table(
     unique('payouts_provider_payout').on(table.providerPayoutId),
     index('payouts_next_check').on(table.nextCheckAt).where(sql`${table.nextCheckAt} is not null`),
     index('payouts_changed').on(table.changedAt),
-    index('payouts_open')
-      .on(table.state)
-      .where(sql`${table.state} in ('taking', 'taken', 'paying', 'returning')`),
+    index('payouts_open').on(table.state).where(isOpen(table)),
     index('payouts_activity').on(table.wallet, table.createdAt.desc(), table.id.desc()),
     check('payouts_state', sql`${table.state} in (${quotedList(cashoutStates)})`),
     check('payouts_amounts', sql`${table.ausdMicro} > 0 and ${table.fiatMinor} > 0`),
@@ -269,7 +272,7 @@ export const listInFlight = (database: Database, wallet: `0x${string}`): Promise
     db
       .select()
       .from(cashouts)
-      .where(and(eq(cashouts.wallet, wallet), inArray(cashouts.state, [...inFlightStates])))
+      .where(and(eq(cashouts.wallet, wallet), isOpen(cashouts)))
       .orderBy(...newest.order)
       .limit(inFlightMax),
   )
@@ -277,11 +280,11 @@ export const listInFlight = (database: Database, wallet: `0x${string}`): Promise
 /** What has waited longest in each state in which something is awaited. */
 export const oldestCashouts = (db: Db) => {
   const { id, state, updatedAt: since } = cashouts
-  const awaited = inArray(state, limitedStates(limits))
+  const awaited = and(isOpen(cashouts), inArray(state, limitedStates(limits)))
   return findOldest<CashoutState>(db, { table: cashouts, ...{ state, id, since }, awaited })
 }
 
-/** How many are in each state, and since when the oldest of those in flight waits. */
+/** How many are in each state in which something is awaited, and since when the oldest waits. */
 export async function countStates(database: Database) {
   const rows = await database.read((db) =>
     db
@@ -291,12 +294,12 @@ export async function countStates(database: Database) {
         oldestMs: sql<number>`(extract(epoch from now() - min(${cashouts.createdAt})) * 1000)::float8`,
       })
       .from(cashouts)
+      .where(isOpen(cashouts))
       .groupBy(cashouts.state),
   )
-  const waiting = rows.filter(({ state }) => inFlightStates.includes(state))
   return {
     states: Object.fromEntries(rows.map(({ state, count }) => [state, count])),
-    inFlight: waiting.reduce((sum, { count }) => sum + count, 0),
-    oldestInFlightMs: Math.round(Math.max(0, ...waiting.map(({ oldestMs }) => oldestMs))),
+    inFlight: rows.reduce((sum, { count }) => sum + count, 0),
+    oldestInFlightMs: Math.round(Math.max(0, ...rows.map(({ oldestMs }) => oldestMs))),
   }
 }

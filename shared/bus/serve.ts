@@ -9,6 +9,7 @@ import { answerPresence, copySubject, newQuestionId, questionIdHeader } from '#s
 import type { Bus } from '#shared/bus/open'
 import { Malformed } from '#shared/bus/verdict'
 import { within } from '#shared/deadline'
+import { shareFigures } from '#shared/figures'
 import type { Log } from '#shared/log'
 import type { AnswerOf, Question, ReadRequestOf, ServiceName } from '#shared/messages/topic'
 import { requestIdHeader, withRequestId } from '#shared/request-id'
@@ -52,12 +53,13 @@ const lastAnswersMs = 3_500
  * the answers of those that came.
  */
 export async function serve(options: Served): Promise<AsyncDisposable> {
+  const figures = shareFigures(options.stats)
   const adding = options.bus.nc.services.add({
     name: options.name,
     version: '1.0.0',
     description: options.description,
     metadata: { pid: String(process.pid) },
-    statsHandler: () => options.stats().catch((error: Error) => ({ unavailable: error.message })),
+    statsHandler: () => figures().catch((error: Error) => ({ unavailable: error.message })),
   })
   const service = await within(adding, addDeadlineMs, 'the services API')
   const underWay = new Map<string, Promise<void>>()

@@ -1,5 +1,5 @@
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
-import { jsonb, type PgSchema, primaryKey, text } from 'drizzle-orm/pg-core'
+import { index, jsonb, type PgSchema, primaryKey, text } from 'drizzle-orm/pg-core'
 import { at } from '#shared/db/columns'
 import type { Database, Tx } from '#shared/db/open'
 
@@ -17,7 +17,10 @@ export const deadLetterTable = <S extends string>(schema: PgSchema<S>) =>
       redriveRequestedAt: at('redrive_requested_at'),
       redrivenAt: at('redriven_at'),
     },
-    (table) => [primaryKey({ columns: [table.consumer, table.messageId] })],
+    (table) => [
+      primaryKey({ columns: [table.consumer, table.messageId] }),
+      index('dead_letter_open').on(table.consumer).where(isNull(table.redrivenAt)),
+    ],
   )
 export type DeadLetterTable = ReturnType<typeof deadLetterTable>
 export type DeadLetter = Omit<

@@ -1,9 +1,12 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
-import { integer, type PgSchema, primaryKey, text } from 'drizzle-orm/pg-core'
+import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
+import { index, integer, type PgSchema, primaryKey, text } from 'drizzle-orm/pg-core'
 import { at } from '#shared/db/columns'
 import type { Database, Tx } from '#shared/db/open'
 
-/** One row per message a consumer has received. `doneAt`: its work committed. Rows are kept. */
+/**
+ * One row per message a consumer has received. `doneAt`: its work committed. It stays for longer than
+ * the message can come again; the job of pruning walks the rest from the oldest on.
+ */
 export const inboxTable = <S extends string>(schema: PgSchema<S>) =>
   schema.table(
     'inbox',
@@ -14,7 +17,10 @@ export const inboxTable = <S extends string>(schema: PgSchema<S>) =>
       lastError: text('last_error'),
       doneAt: at('done_at'),
     },
-    (table) => [primaryKey({ columns: [table.consumer, table.messageId] })],
+    (table) => [
+      primaryKey({ columns: [table.consumer, table.messageId] }),
+      index('inbox_done').on(table.consumer, table.doneAt).where(isNotNull(table.doneAt)),
+    ],
   )
 export type InboxTable = ReturnType<typeof inboxTable>
 

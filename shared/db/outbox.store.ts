@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, isNotNull, isNull, sql } from 'drizzle-orm'
 import { bigserial, index, jsonb, type PgSchema, text } from 'drizzle-orm/pg-core'
 import type { Static, TSchema } from 'typebox'
 import { at, fromNow, isOneOf } from '#shared/db/columns'
@@ -21,7 +21,10 @@ export const outboxTable = <S extends string>(schema: PgSchema<S>) =>
       leasedUntil: at('leased_until'),
       publishedAt: at('published_at'),
     },
-    (table) => [index('outbox_unpublished').on(table.position).where(isNull(table.publishedAt))],
+    (table) => [
+      index('outbox_unpublished').on(table.position).where(isNull(table.publishedAt)),
+      index('outbox_published').on(table.publishedAt).where(isNotNull(table.publishedAt)),
+    ],
   )
 export type OutboxTable = ReturnType<typeof outboxTable>
 export type OutboxRow = OutboxTable['$inferSelect']

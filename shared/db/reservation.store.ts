@@ -6,7 +6,7 @@ import type { Db, Tx } from '#shared/db/open'
 /**
  * What is set aside for a promise while its quote is taken, which is asked of another service: no
  * lock of everybody's is held meanwhile, and nobody else counts on the same money. One that is
- * neither used nor released, because its process died, ends by itself. Rows are kept.
+ * neither used nor released, because its process died, ends by itself.
  */
 export const reservationTable = <S extends string>(schema: PgSchema<S>) =>
   schema.table(

@@ -20,6 +20,7 @@ export const spent = schema.table(
   (table) => [
     primaryKey({ columns: [table.signer, table.identity] }),
     index('spent_of_day').on(table.signer, table.spending, table.createdAt),
+    index('spent_created').on(table.createdAt),
   ],
 )
 

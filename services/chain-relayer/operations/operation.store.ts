@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, isNotNull, lte, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, isNotNull, lte, or, type SQLWrapper, sql } from 'drizzle-orm'
 import { index, integer, jsonb, type PgUpdateSetSource, text, unique } from 'drizzle-orm/pg-core'
 import { addressColumn, amountColumn, at, fromNow, isOneOf, timestamps } from '#shared/db/columns'
 import { findOldest } from '#shared/db/oldest.store'
@@ -13,6 +13,9 @@ import {
   racing,
   type Task,
 } from './operation'
+
+/** Under way; the index is of the same words, which a parameter would hide from the planner. */
+const isOpen = ({ state }: { state: SQLWrapper }) => sql`${state} in ('waiting', 'assigned')`
 
 /** One row per order, for ever: what repeats of the same cause are measured against. */
 export const operations = schema.table(
@@ -48,9 +51,7 @@ export const operations = schema.table(
     unique('operation_once').on(table.kind, table.cause),
     // Two payouts must never be paid out of one transfer.
     unique('operation_authorization_once').on(table.kind, table.wallet, table.authorizationNonce),
-    index('operation_open')
-      .on(table.notBefore, table.createdAt)
-      .where(sql`${table.state} in ('waiting', 'assigned')`),
+    index('operation_open').on(table.notBefore, table.createdAt).where(isOpen(table)),
     index('operation_watched').on(table.watchAt).where(sql`${table.watchAt} is not null`),
     index('operation_of_wallet').on(table.wallet, table.kind, table.createdAt, table.id),
     index('operation_out_of_treasury')
@@ -161,8 +162,8 @@ export async function countRepeat(tx: Tx, id: string) {
   return ended
 }
 
-const isWaiting = eq(operations.state, 'waiting')
-const underWay = sql`('waiting', 'assigned')`
+const isWaiting = sql`${operations.state} = 'waiting'`
+
 /** The same table under another name: other operations of this wallet or cause. */
 const other = sql.raw('"chain_relayer"."operation" as "other"')
 
@@ -181,7 +182,7 @@ export async function findDue(db: Db, rowsMax: number): Promise<Operation[]> {
         sql`${operations.notBefore} <= now()`,
         sql`not (${operations.kind} = 'revoke' and exists (select 1 from ${other}
           where other.kind in ('credit', 'repay') and other.cause = ${operations.cause}
-          and other.state in ${underWay}))`,
+          and ${isOpen({ state: sql`other.state` })}))`,
         sql`not (${operations.kind} in ('verify', 'freeze') and exists (select 1 from ${other}
           where other.kind = ${operations.kind} and other.wallet = ${operations.wallet}
           and other.state = 'assigned'))`,
@@ -224,7 +225,7 @@ export async function leavingMicro(
       and(
         eq(operations.wallet, wallet),
         inArray(operations.kind, ['take', 'send']),
-        inArray(operations.state, ['waiting', 'assigned']),
+        isOpen(operations),
         sql`${operations.authorizationNonce} <> ${butNonce}`,
       ),
     )
@@ -366,18 +367,13 @@ export async function endWatch(db: Db, id: string): Promise<boolean> {
 }
 
 /** How many authorizations of failed takes can still be used. */
-export async function countWatched(db: Db): Promise<number> {
-  const rows = await db
-    .select({ watched: sql<number>`count(*)::int` })
-    .from(operations)
-    .where(isNotNull(operations.watchAt))
-  return rows[0]!.watched
-}
+export const countWatched = (db: Db): Promise<number> =>
+  db.$count(operations, isNotNull(operations.watchAt))
 
 /** What has been under way longest, by state; from the order on, as being postponed is no progress. */
 export const oldestOperations = (db: Db) => {
   const { id, state, createdAt: since } = operations
-  const awaited = inArray(state, ['waiting', 'assigned'])
+  const awaited = isOpen(operations)
   return findOldest<OperationState>(db, { table: operations, ...{ state, id, since }, awaited })
 }
 
@@ -391,6 +387,6 @@ export async function countOpen(db: Db) {
         - min(${operations.createdAt})) * 1000)::float8`,
     })
     .from(operations)
-    .where(inArray(operations.state, ['waiting', 'assigned']))
+    .where(isOpen(operations))
   return rows[0]!
 }

@@ -5,6 +5,7 @@ import { countDead } from '#shared/db/dead-letter.store'
 import type { Database } from '#shared/db/open'
 import { outboxLag } from '#shared/db/outbox.store'
 import { within } from '#shared/deadline'
+import { shareFigures } from '#shared/figures'
 import { serviceNames } from '#shared/messages/topic'
 import { agesOf } from '#shared/overdue'
 import { limits } from '../identity/identity'
@@ -103,10 +104,10 @@ async function gatherStats({ nc }: Bus): Promise<ServiceStats[]> {
 export const openHealth = (bus: Bus, database: Database) => ({
   readiness: openReadiness(bus, database),
   gatherStats: () => gatherStats(bus),
-  figures: openFigures(bus, database),
+  figures: shareFigures(openFigures(bus, database)),
 })
 
-/** Its own figures: what waits, what died, who is verified, who is asked about; how full streams are. */
+/** Its own figures: what waits, what died, whose flag is awaited, who is not answered about; how full streams are. */
 const openFigures = (bus: Bus, database: Database) => async () => {
   const [outboxFigures, dead, identities, awaited, rechecks, streams] = await Promise.all([
     outboxLag(database, outbox),

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNotNull, isNull, lt, sql } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
 import { index, integer, text } from 'drizzle-orm/pg-core'
 import { addressColumn, amountColumn, at, timestamps } from '#shared/db/columns'
 import { lockNamed } from '#shared/db/lock'
@@ -30,7 +30,10 @@ export const identities = schema.table(
     sweepAt: at('sweep_at'),
     ...timestamps(),
   },
-  (table) => [index('identities_awaited').on(table.sweepAt)],
+  (table) => [
+    index('identities_awaited').on(table.sweepAt).where(isNotNull(table.sweepAt)),
+    index('identities_failed').on(table.failedAt).where(isNotNull(table.failedAt)),
+  ],
 )
 /** A row as Postgres holds it. */
 export type IdentityRow = typeof identities.$inferSelect
@@ -170,14 +173,14 @@ export const oldestAwaited = (db: Db) => {
   return findOldest<IdentityState>(db, { table: identities, ...{ state, id, since }, awaited })
 }
 
-/** Figures for operators: people per state, and how many orders are awaited. */
+/** Figures for operators: how many orders are awaited, and how many the relayer gave up. */
 export const countIdentities = (database: Database) =>
   database.read((db) =>
     db
       .select({
-        verified: sql<number>`count(*) filter (where ${identities.state} = 'verified')::int`,
         awaited: sql<number>`count(${identities.sweepAt})::int`,
         failed: sql<number>`count(${identities.failedAt})::int`,
       })
-      .from(identities),
+      .from(identities)
+      .where(or(isNotNull(identities.sweepAt), isNotNull(identities.failedAt))),
   )

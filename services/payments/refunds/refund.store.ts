@@ -1,4 +1,4 @@
-import { and, asc, eq, isNotNull, isNull, lte, ne, or, sql } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, lte, ne, or, type SQLWrapper, sql } from 'drizzle-orm'
 import { boolean, check, index, text } from 'drizzle-orm/pg-core'
 import { addressColumn, amountColumn, at, timestamps } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
@@ -96,6 +96,10 @@ export async function sumRefundedBeside(
   return BigInt(rows[0]!.sum)
 }
 
+type LossColumns = Record<'clearedAt' | 'madeGoodMicro' | 'lostMicro', SQLWrapper>
+const isMissing = ({ clearedAt, madeGoodMicro, lostMicro }: LossColumns) =>
+  sql`${clearedAt} is null and ${madeGoodMicro} < ${lostMicro}`
+
 /** AUSD (10⁻⁶) a wallet was given for a payment that was taken back after its hold. */
 export const reversals = schema.table(
   'reversals',
@@ -110,6 +114,7 @@ export const reversals = schema.table(
   },
   (table) => [
     index('reversals_wallet').on(table.wallet),
+    index('reversals_missing').on(table.wallet).where(isMissing(table)),
     check(
       'reversals_amounts',
       sql`${table.lostMicro} > 0 and ${table.madeGoodMicro} >= 0 and ${table.madeGoodMicro} <= ${table.lostMicro}`,
@@ -136,17 +141,12 @@ export async function storeReversal(
   return rows[0]
 }
 
-const isMissing = and(
-  isNull(reversals.clearedAt),
-  sql`${reversals.madeGoodMicro} < ${reversals.lostMicro}`,
-)
-
 /** What nobody has made good or given up, oldest first. */
 export const findMissing = (tx: Db, wallet: `0x${string}`) =>
   tx
     .select()
     .from(reversals)
-    .where(and(eq(reversals.wallet, wallet), isMissing))
+    .where(and(eq(reversals.wallet, wallet), isMissing(reversals)))
     .orderBy(asc(reversals.createdAt), asc(reversals.paymentId))
 
 /** Counts what was made good of one reversal. */
@@ -164,7 +164,7 @@ export const clearMissing = (tx: Tx, wallet: `0x${string}`) =>
   tx
     .update(reversals)
     .set({ clearedAt: sql`now()`, updatedAt: sql`now()` })
-    .where(and(eq(reversals.wallet, wallet), isMissing))
+    .where(and(eq(reversals.wallet, wallet), isMissing(reversals)))
     .returning()
 
 /** What is missing in all (10⁻⁶ AUSD). */
@@ -174,7 +174,7 @@ export async function sumMissing(db: Db): Promise<string> {
       micro: sql<string>`coalesce(sum(${reversals.lostMicro} - ${reversals.madeGoodMicro}), 0)::text`,
     })
     .from(reversals)
-    .where(isMissing)
+    .where(isMissing(reversals))
   return missing!.micro
 }
 
@@ -194,6 +194,7 @@ export const wallets = schema.table(
     ...timestamps(),
   },
   (table) => [
+    index('wallets_frozen').on(table.wallet).where(sql`${table.frozen}`),
     index('wallets_due').on(table.orderAgainAt).where(sql`${table.orderAgainAt} is not null`),
     index('wallets_clearing')
       .on(table.clearRequestedAt)
@@ -250,6 +251,6 @@ export async function countFrozen(db: Db): Promise<number> {
   const [frozen] = await db
     .select({ count: sql<number>`count(*)::int` })
     .from(wallets)
-    .where(eq(wallets.frozen, true))
+    .where(sql`${wallets.frozen}`)
   return frozen!.count
 }

@@ -1,0 +1,1 @@
+CREATE INDEX "runs_ended" ON "books"."runs" USING btree ("ended_at");
