@@ -2,7 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type JetStreamManager, type NatsConnection, type NatsError, nanos } from 'nats'
+import {
+  type JetStreamManager,
+  type NatsConnection,
+  type NatsError,
+  nanos,
+  StoreCompression,
+} from 'nats'
 import pino from 'pino'
 import { waitUntil } from '#infra/local/wait'
 import { provisionNats } from '#infra/nats/provision'
@@ -118,6 +124,19 @@ describe('a stream', () => {
       await manager.streams.update(name, { max_bytes: -1 })
       await provision()
       expect((await manager.streams.info(name)).config.max_bytes).toBeGreaterThan(0)
+    },
+  )
+
+  test.each(['WEBHOOKS', 'COMMANDS', 'EVENTS', 'ADVISORIES'])(
+    '%s is compressed on the disk and ends by age, also one made before',
+    async (name) => {
+      const { compression: s2, max_age: keptNs } = (await manager.streams.info(name)).config
+      expect(keptNs).toBeGreaterThan(0)
+      await manager.streams.update(name, { compression: StoreCompression.None, max_age: 0 })
+      await provision()
+      const { config } = await manager.streams.info(name)
+      expect(config).toMatchObject({ compression: s2!, max_age: keptNs })
+      expect(s2).toBe(StoreCompression.S2)
     },
   )
 

@@ -5,6 +5,7 @@ import {
   nanos,
   RetentionPolicy,
   StorageType,
+  StoreCompression,
   type StreamConfig,
 } from 'nats'
 import { topics } from '#shared/messages/catalogue'
@@ -46,6 +47,7 @@ const mebibytesMax = {
 const kept = {
   retention: RetentionPolicy.Limits,
   storage: StorageType.File,
+  compression: StoreCompression.S2, // JSON that is alike: infra/nats/README.md has what it saves.
   discard: DiscardPolicy.New,
   deny_delete: true,
   deny_purge: true,
