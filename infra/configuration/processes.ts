@@ -2,6 +2,7 @@ import { fields as books } from '#infra/books/config'
 import { fields as deploy } from '#infra/deploy/config'
 import { fields as migrations } from '#infra/migrations/migrate'
 import { fields as provisioning } from '#infra/nats/provision'
+import { fields as pruning } from '#infra/pruning/config'
 import type { Fields } from '#shared/config'
 import { fields as chainRelayer } from '../../services/chain-relayer/config'
 import { fields as gateway } from '../../services/gateway/config'
@@ -19,6 +20,7 @@ export const processes: Readonly<Record<string, Fields>> = {
   'chain-relayer': chainRelayer,
   'indexer-reader': indexerReader,
   books,
+  pruning,
   migrate: migrations,
   provision: provisioning,
   deploy,

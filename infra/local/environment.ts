@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { Deployment } from '#infra/contracts/deploy'
 import { devKey, freshSecret } from '#infra/local/keys'
-import { type DatabaseRole, databaseRoles } from '#infra/migrations/databases'
+import { type LoginRole, loginRoles } from '#infra/migrations/databases'
 import { natsUsers, passwordVariable } from '#infra/nats/server-environment'
 import type { ProcessName, ServiceName } from '#shared/messages/topic'
 
 export type Env = Record<string, string>
 /** A process of the stack that takes an environment. */
-export type OwnProcess = ServiceName | 'sandbox' | 'books'
+export type OwnProcess = ServiceName | 'sandbox' | 'books' | 'pruning'
 
 /** Every secret of one stack, new at each start; what the user's environment sets is kept. */
 export function makeSecrets(own: Readonly<Record<string, string | undefined>>) {
@@ -18,8 +18,8 @@ export function makeSecrets(own: Readonly<Record<string, string | undefined>>) {
       string
     >,
     postgres: or('POSTGRES_PASSWORD'),
-    databaseRoles: Object.fromEntries(databaseRoles.map((role) => [role, freshSecret()])) as Record<
-      DatabaseRole,
+    databaseRoles: Object.fromEntries(loginRoles.map((role) => [role, freshSecret()])) as Record<
+      LoginRole,
       string
     >,
     providerKeys: {
@@ -56,7 +56,7 @@ export type Places = {
   bookPath: string
 }
 
-const databaseUrl = (places: Places, secrets: Secrets, role: DatabaseRole) =>
+const databaseUrl = (places: Places, secrets: Secrets, role: LoginRole) =>
   `postgres://${role}:${secrets.databaseRoles[role]}@${places.database.host}/${places.database.name}`
 
 /** What each process is told. A local stack sweeps sooner than production and allows a load test. */
@@ -172,6 +172,10 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       PROVIDER_MY_SECRET_KEY: secrets.providerKeys.MY,
       PROVIDER_REQUESTS_PER_MINUTE: '60000',
       BOOKS_EVERY_MS: '15000',
+    },
+    pruning: {
+      PUBLIC_SECRETS: 'allowed',
+      DATABASE_URL: databaseUrl(places, secrets, 'pruning'),
     },
     sandbox: {
       ...identity,

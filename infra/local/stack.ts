@@ -39,6 +39,8 @@ export type StackOptions = {
   codeDir?: (copy: number) => string
   /** Whether the job that reconciles the books runs too; nothing waits for it. */
   books?: boolean
+  /** Whether the job that removes old rows runs too; nothing waits for it. */
+  pruning?: boolean
   terms?: Partial<Terms>
   /** The user's own Postgres, NATS or chain, by the usual variable names. */
   own?: Readonly<Record<string, string | undefined>>
@@ -215,6 +217,7 @@ function startOwnProcesses(
   for (const name of options.services ?? serviceNames)
     for (let copy = 1; copy <= gatewayPorts.length; copy++) addService(name, copy)
   if (options.books) processes.add(command('books', 'infra/books/job.ts'))
+  if (options.pruning) processes.add(command('pruning', 'infra/pruning/job.ts'))
 }
 
 const opsOf = (port: number) => `http://127.0.0.1:${port}`

@@ -21,6 +21,7 @@ const stack = await bootStack({
   ports: 'wanted',
   durable: true,
   books: true,
+  pruning: true,
   own: process.env,
   onDeath: ({ name, how, livedMs, restartInMs }) => {
     console.log(

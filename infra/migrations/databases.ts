@@ -16,6 +16,10 @@ export const databaseRoles = [
 ] as const
 export type DatabaseRole = (typeof databaseRoles)[number]
 
+/** Everybody who logs in by a password of their own: these, and the job that removes old rows of them. */
+export const loginRoles = [...databaseRoles, 'pruning'] as const
+export type LoginRole = (typeof loginRoles)[number]
+
 /** The service's folder under services/ and under infra/migrations/. */
 export const serviceOf = (role: DatabaseRole): string => role.replaceAll('_', '-')
 

@@ -76,6 +76,10 @@ export const fields = {
     about: 'password of the job that checks the books',
     secret: true,
   }),
+  DATABASE_PASSWORD_PRUNING: text({
+    about: 'password of the job that removes what nothing asks for any more',
+    secret: true,
+  }),
   DATABASE_PASSWORD_AUDITOR: text({ about: 'empty: the auditor cannot log in', fallback: '' }),
 }
 
@@ -98,6 +102,7 @@ if (import.meta.main) {
           chain_relayer: config.databasePasswordChainRelayer,
           indexer_reader: config.databasePasswordIndexerReader,
           books: config.databasePasswordBooks,
+          pruning: config.databasePasswordPruning,
         },
         auditorPassword: config.databasePasswordAuditor,
       })

@@ -1,18 +1,24 @@
 import type { Sql } from 'postgres'
-import { type DatabaseRole, databaseRoles } from '#infra/migrations/databases'
+import {
+  type DatabaseRole,
+  databaseRoles,
+  type LoginRole,
+  loginRoles,
+} from '#infra/migrations/databases'
+import { rules } from '#infra/pruning/rules'
 
-export type RolePasswords = Readonly<Record<DatabaseRole, string>>
+export type RolePasswords = Readonly<Record<LoginRole, string>>
 
-/** Makes each service's login role and gives it today's password; none can do more than its rows. */
+/** Makes each login role and gives it today's password; none can do more than its rows. */
 export async function ensureRoles(
   sql: Sql,
   passwords: RolePasswords,
   auditorPassword?: string,
 ): Promise<void> {
   const known = await sql<{ rolname: string }[]>`
-    select rolname from pg_roles where rolname in ${sql([...databaseRoles, 'auditor'])}`
+    select rolname from pg_roles where rolname in ${sql([...loginRoles, 'auditor'])}`
   const names = new Set(known.map((row) => row.rolname))
-  for (const role of databaseRoles) await ensureLogin(sql, role, passwords[role], names.has(role))
+  for (const role of loginRoles) await ensureLogin(sql, role, passwords[role], names.has(role))
   if (!names.has('auditor')) await sql`create role auditor nologin`
   if (auditorPassword) await ensureLogin(sql, 'auditor', auditorPassword, true)
 }
@@ -27,10 +33,12 @@ async function ensureLogin(sql: Sql, role: string, password: string, known: bool
 
 /**
  * A role reads and writes the rows of its own schema, and deletes none; the auditor and the job of
- * the books read them all. Granted after every migration, so that new tables need no default privileges.
+ * the books read them all; the job of pruning deletes from the tables that have a rule for it, and reads
+ * besides what its rules name. Granted after every migration, so that new tables need no default
+ * privileges.
  */
 export async function grantRights(sql: Sql): Promise<void> {
-  await sql.unsafe(databaseRoles.map(rightsOf).join('\n'))
+  await sql.unsafe([...databaseRoles.map(rightsOf), pruningRights()].join('\n'))
   // Who took a quote is said once: not even pricing says another afterwards.
   await sql`revoke update on pricing.quotes_taken from pricing`
 }
@@ -41,3 +49,18 @@ const rightsOf = (role: DatabaseRole): string => `
   grant usage on all sequences in schema ${role} to ${role};
   grant select on all tables in schema ${role} to auditor, books;
   alter role ${role} set search_path = ${role};`
+
+/** Taken back first: a rule that is gone leaves no right behind. */
+const pruningRights = (): string =>
+  [
+    ...databaseRoles.flatMap((schema) => [
+      `grant usage on schema ${schema} to pruning;`,
+      `revoke all on all tables in schema ${schema} from pruning;`,
+    ]),
+    ...rules.flatMap(({ table, reads = {} }) => [
+      `grant select, delete on ${table} to pruning;`,
+      ...Object.entries(reads).map(
+        ([other, columns]) => `grant select (${columns.join(', ')}) on ${other} to pruning;`,
+      ),
+    ]),
+  ].join('\n')

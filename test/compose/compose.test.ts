@@ -64,12 +64,12 @@ describe('the compose files', () => {
     expect(services.filter(isOurs).filter(([name]) => !waits(name))).toEqual([])
   })
 
-  test('there are the six services and the job of the books, and in a deployment neither chain nor sandbox', () => {
+  test('there are the six services and the two jobs, and in a deployment neither chain nor sandbox', () => {
     const started = (from: typeof real, profiles: string[]) =>
       Object.keys(activeServices(from, profiles)).sort()
     const common = [
       ...processNames,
-      ...['nats', 'postgres', 'volumes', 'migrate', 'provision', 'settings'],
+      ...['pruning', 'nats', 'postgres', 'volumes', 'migrate', 'provision', 'settings'],
     ]
     expect(started(real, [])).toEqual(common.toSorted())
     expect(localVariables().COMPOSE_FILE).toBe('compose.yaml:compose/local.yaml')
@@ -84,7 +84,7 @@ describe('the compose files', () => {
         .filter(([, { environment }]) => environment && 'PUBLIC_SECRETS' in environment)
         .map(([name]) => name)
     expect(told(real)).toEqual([])
-    const ours = [...processNames, 'settings', 'migrate', 'provision', 'deploy']
+    const ours = [...processNames, 'pruning', 'settings', 'migrate', 'provision', 'deploy']
     expect(told(composition).sort()).toEqual(ours.sort())
   })
 })
@@ -105,7 +105,7 @@ describe('what can be reached', () => {
   test('NATS and Postgres: by the services and the steps that need them, never from outside', () => {
     const on = (network: string) =>
       services.filter(([, { networks }]) => networks?.includes(network)).map(([name]) => name)
-    const inside = ['nats', 'postgres', 'migrate', 'provision', 'nats-box']
+    const inside = ['nats', 'postgres', 'migrate', 'provision', 'nats-box', 'pruning']
     expect(composition.networks.backbone).toEqual({ internal: true })
     expect(on('backbone').sort()).toEqual([...processNames, ...inside].sort())
     expect(on('edge').sort()).toEqual(

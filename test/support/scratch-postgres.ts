@@ -5,13 +5,13 @@ import { startChild } from '#infra/local/child'
 import { freePort } from '#infra/local/ports'
 import { planPostgres, postgresAnswers } from '#infra/local/postgres'
 import { waitUntil } from '#infra/local/wait'
-import { type DatabaseRole, databaseRoles } from '#infra/migrations/databases'
+import { type LoginRole, loginRoles } from '#infra/migrations/databases'
 
 export { migrateAll } from '#infra/migrations/migrate'
 
 export type ScratchPostgres = AsyncDisposable & {
   readonly adminUrl: string
-  readonly passwords: Readonly<Record<DatabaseRole, string>>
+  readonly passwords: Readonly<Record<LoginRole, string>>
   readonly urlAs: (role: string, password: string) => string
 }
 
@@ -22,10 +22,10 @@ export async function startScratchPostgres(): Promise<ScratchPostgres> {
   const plan = planPostgres({ dir, port: await freePort(), password: 'admin', durable: false })
   const child = startChild(plan.command)
   await waitUntil('postgres', () => postgresAnswers(plan.adminUrl), 15_000)
-  const passwords = Object.fromEntries(databaseRoles.map((role) => [role, `it's ${role}`]))
+  const passwords = Object.fromEntries(loginRoles.map((role) => [role, `it's ${role}`]))
   return {
     adminUrl: plan.adminUrl,
-    passwords: passwords as Record<DatabaseRole, string>,
+    passwords: passwords as Record<LoginRole, string>,
     urlAs: (role, password) => {
       const url = new URL(plan.adminUrl)
       url.username = role

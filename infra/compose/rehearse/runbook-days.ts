@@ -147,7 +147,9 @@ export async function restore({ shell }: Deployment): Promise<void> {
     const since = /base-(.*)\.tar/.exec(name)?.[1] ?? ''
     const inShell = (lines: string) => shell(`${operator(name.trim(), since)}\n${lines}`)
     await says(
-      inShell('dc stop gateway pricing payments payouts chain-relayer indexer-reader books'),
+      inShell(
+        'dc stop gateway pricing payments payouts chain-relayer indexer-reader books pruning',
+      ),
     )
     const { text: running } = await inShell('dc ps')
     expecting(!/payments|books/.test(running), `something still writes: ${running}`)

@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import postgres, { type Sql } from 'postgres'
+import { waitUntil } from '#infra/local/wait'
+import { migrateAll } from '#infra/migrations/migrate'
+import { openLog } from '#shared/log'
+import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
+import { prune } from './prune'
+import { openRounds } from './round'
+import { rules } from './rules'
+import { cases, days, done, run } from './test-support-cases'
+
+let server: ScratchPostgres
+let admin: Sql
+let pruner: Sql
+beforeAll(async () => {
+  server = await startScratchPostgres()
+  await migrateAll({ adminUrl: server.adminUrl, passwords: server.passwords })
+  admin = postgres(server.adminUrl, { max: 2, onnotice: () => {} })
+  pruner = postgres(jobUrl(), { max: 3, onnotice: () => {}, connection: { lock_timeout: 300 } })
+})
+afterAll(async () => {
+  await Promise.all([admin?.end({ timeout: 1 }), pruner?.end({ timeout: 1 })])
+  await server?.[Symbol.asyncDispose]()
+})
+const jobUrl = () => server.urlAs('pruning', server.passwords.pruning)
+
+const tables = [
+  ...new Set(rules.flatMap(({ table, reads = {} }) => [table, ...Object.keys(reads)])),
+]
+beforeEach(
+  async () => void (await admin.unsafe(tables.map((name) => `delete from ${name}`).join(';'))),
+)
+
+describe('pruning', () => {
+  test.each(cases)('%s, in %s: stays? %p', async (_, table, stays, ...statements) => {
+    for (const statement of statements) await admin.unsafe(statement)
+    expect((await prune(pruner))!.failed).toEqual({})
+    expect(await admin.unsafe(`select * from ${table}`)).toHaveLength(stays ? 1 : 0)
+  })
+
+  test('goes on behind what is spared, a batch at a time, and counts both', async () => {
+    await admin`insert into payments.inbox (consumer, message_id, done_at)
+      select 'payments', 'm' || n, now() - interval '200 days' + n * interval '1 second' from generate_series(1, 25) n`
+    await admin`insert into payments.dead_letter (consumer, message_id, subject, payload, reason)
+      select 'payments', 'm' || n, 's', '{}', 'r' from generate_series(1, 8) n`
+    const pruned = await prune(pruner, { rowsMax: 5 })
+    expect(pruned).toMatchObject({
+      removed: { 'payments.inbox of payments': 17 },
+      spared: { 'payments.inbox of payments': 8 },
+    })
+    expect((await prune(pruner, { rowsMax: 5 }))!.removed).toEqual({})
+  })
+
+  test('is done by one copy at a time, and again when that one is gone', async () => {
+    const other = await admin.reserve()
+    await other`select pg_advisory_lock(7262116)`
+    expect(await prune(pruner)).toBeUndefined()
+    await other`select pg_advisory_unlock(7262116)`
+    other.release()
+    expect(await prune(pruner)).toBeDefined()
+  })
+
+  test('a table that somebody holds keeps no other from it, and calls a person when it lasts', async () => {
+    await admin.unsafe(done('payments', 'payments', 'm', days(300)))
+    await admin.unsafe(run(false, days(300)))
+    const lines: string[] = []
+    const log = openLog('pruning', 'info', { write: (line: string) => void lines.push(line) })
+    const round = openRounds(pruner, log)
+    await admin.begin(async (tx) => {
+      await tx`lock table payments.inbox in access exclusive mode`
+      for (let times = 0; times < 3; times++) await round()
+    })
+    expect(await admin`select * from books.runs`).toHaveLength(0)
+    const alarms = lines.map((line) => JSON.parse(line)).filter(({ rule }) => rule)
+    expect(alarms.map(({ alarm }) => alarm).filter(Boolean)).toHaveLength(2) // Its two rules.
+    await round()
+    expect(await admin`select * from payments.inbox`).toHaveLength(0)
+  }, 20_000)
+
+  test('that is killed leaves whole batches, and what it began is finished by the next', async () => {
+    await admin`insert into payments.inbox (consumer, message_id, done_at)
+      select 'payments', 'm' || n, now() - interval '200 days' + n * interval '1 second'
+      from generate_series(1, 20000) n`
+    await admin.unsafe(done('payments', 'payments', 'young', days(1)))
+    const count = async () =>
+      (await admin<{ rows: number }[]>`select count(*)::int as rows from payments.inbox`)[0]!.rows
+    const script = `
+      import postgres from 'postgres'
+      import { prune } from '${join(import.meta.dir, 'prune')}'
+      await prune(postgres(process.env.URL), { rowsMax: 200 })`
+    const job = Bun.spawn([process.execPath, '-e', script], {
+      env: { URL: jobUrl(), PATH: process.env.PATH ?? '' },
+      cwd: import.meta.dir,
+    })
+    await waitUntil('some being removed', async () => (await count()) < 20_001, 10_000, 5)
+    job.kill('SIGKILL')
+    await job.exited
+    expect(await count()).toBeGreaterThan(1)
+    expect((await count()) % 200).toBe(1)
+    await waitUntil('the lock being free', () => prune(pruner), 5_000)
+    expect(await count()).toBe(1)
+  }, 30_000)
+})
+
+describe('the role pruning', () => {
+  const all = async () =>
+    (
+      await admin<{ name: string }[]>`
+        select schemaname || '.' || tablename as name from pg_tables
+        where schemaname not in ('pg_catalog', 'information_schema')`
+    ).map(({ name }) => name)
+  const refused = (statement: string) =>
+    expect(pruner.unsafe(statement)).rejects.toThrow(/permission denied/)
+
+  test('security: deletes from the tables that have a rule, and from no other', async () => {
+    const prunable = new Set(rules.map(({ table }) => table))
+    const may = await admin<{ name: string }[]>`
+      select table_schema || '.' || table_name as name from information_schema.role_table_grants
+      where grantee = 'pruning' and privilege_type = 'DELETE'`
+    expect(new Set(may.map(({ name }) => name))).toEqual(prunable)
+    for (const name of (await all()).filter((one) => !prunable.has(one)))
+      await refused(`delete from ${name}`)
+  })
+
+  test('security: writes nothing, empties nothing, and reads no more than its rules do', async () => {
+    const readable = new Set(rules.map(({ table }) => table))
+    for (const name of await all()) {
+      await refused(`truncate ${name}`)
+      if (!readable.has(name)) await refused(`select * from ${name}`)
+      const [column] = await admin<{ name: string }[]>`
+        select column_name as name from information_schema.columns
+        where table_schema || '.' || table_name = ${name} and is_identity = 'NO' limit 1`
+      await refused(`update ${name} set "${column!.name}" = "${column!.name}"`)
+      await refused(`insert into ${name} default values`)
+    }
+  })
+
+  test('security: never gets at the money of the books, of payments, of cash-outs or of operations', async () => {
+    for (const name of [
+      'payments.journal',
+      'payments.payments',
+      'payouts.payouts',
+      'chain_relayer.operation',
+    ])
+      await refused(`delete from ${name}`)
+    await refused('select bank_details from payouts.payouts')
+  })
+})

@@ -1,0 +1,102 @@
+import { consumers, streams } from '#infra/nats/topology'
+import type { ServiceName } from '#shared/messages/topic'
+import type { Rule } from './rule'
+import { subjectEnded } from './subjects'
+
+// A row goes when nothing can ask for it any more, and not because it is old. What each of them guards
+// against, and what stands in for it once it is gone: services/README.md.
+
+/** The schemas that move messages, each with the consumer of its service. */
+export const movers = {
+  gateway: 'gateway',
+  payments: 'payments',
+  payouts: 'payouts',
+  chain_relayer: 'chain-relayer',
+} as const satisfies Readonly<Record<string, ServiceName>>
+export type Mover = keyof typeof movers
+
+const dayNanos = 86_400_000_000_000
+/** A stream that is full or in the hands of an operator may hand out a message late. */
+const marginDays = 7
+
+const maxAgeDays = (stream: string): number =>
+  (streams.find(({ name }) => name === stream)!.max_age ?? 0) / dayNanos
+
+/** The longest that a message waits for this consumer, in any of its streams, and a week. */
+export const inboxDays = (consumer: ServiceName): number =>
+  marginDays +
+  Math.max(
+    ...Object.entries(consumers)
+      .filter(([, plans]) => plans.some(({ durable_name: name }) => name === consumer))
+      .map(([stream]) => maxAgeDays(stream)),
+  )
+
+/** For so long the stream has the message itself; until then a lost store can be filled again. */
+export const outboxDays = Math.max(maxAgeDays('COMMANDS'), maxAgeDays('EVENTS'))
+
+/** The longest window in which the provider's list is read (LIST_WHOLE_MS), and three weeks. */
+export const listDays = 201
+
+const inboxOf = (schema: Mover, consumer: string, keptDays: number) => ({
+  ...{ table: `${schema}.inbox`, of: consumer, which: `t.consumer = '${consumer}'` },
+  ...{ key: { message_id: 'text' }, since: 'done_at', keptDays },
+})
+
+const inbox = (schema: Mover): Rule => ({
+  ...inboxOf(schema, movers[schema], inboxDays(movers[schema])),
+  spared: `exists (select from ${schema}.dead_letter d where d.consumer = t.consumer
+    and d.message_id = t.message_id and d.redriven_at is null)`,
+  reads: { [`${schema}.dead_letter`]: ['consumer', 'message_id', 'redriven_at'] },
+})
+
+/** Rows of the provider's list that were received. Other names than these stay: `books` for ever. */
+const list = (schema: 'payments' | 'payouts'): Rule => inboxOf(schema, `${schema}-list`, listDays)
+
+/** Of a message that was done in the end; an open one is kept, whatever its age. */
+const deadLetter = (schema: Mover): Rule => ({
+  table: `${schema}.dead_letter`,
+  key: { consumer: 'text', message_id: 'text' },
+  ...{ since: 'redriven_at', keptDays: inboxDays(movers[schema]) },
+})
+
+const outbox = (schema: Mover): Rule => ({
+  ...{ table: `${schema}.outbox`, key: { id: 'text' } },
+  ...{ since: 'published_at', keptDays: outboxDays },
+  spared: `not (${subjectEnded[schema].ended})`,
+  reads: subjectEnded[schema].reads,
+})
+
+/** Set aside for half a minute; what is used after its end is set aside anew. */
+const reservations = (schema: 'payments' | 'payouts'): Rule => ({
+  ...{ table: `${schema}.reservations`, key: { quote_id: 'text' }, since: 'until', keptDays: 1 },
+})
+
+/** Rows of a generation of the public record that serves no more; its cursor stays. */
+const generation = (table: string, place: Rule['key']): Rule => ({
+  ...{ table: `indexer_reader.${table}`, key: { generation: 'int', ...place }, keptDays: 1 },
+  which: `t.generation = any(array(select generation from indexer_reader.cursors
+    where state = 'retired' and moved_at < now() - interval '1 day'))`,
+  reads: { 'indexer_reader.cursors': ['generation', 'state', 'moved_at'] },
+})
+
+/** Everything that is ever removed. */
+export const rules: readonly Rule[] = [
+  ...(Object.keys(movers) as Mover[]).flatMap((schema) => [
+    inbox(schema),
+    deadLetter(schema),
+    outbox(schema),
+  ]),
+  ...(['payments', 'payouts'] as const).flatMap((schema) => [list(schema), reservations(schema)]),
+  {
+    table: 'chain_relayer.spent',
+    key: { signer: 'text', identity: 'text' },
+    ...{ since: 'created_at', keptDays: 30 },
+  },
+  generation('events', { block_number: 'bigint', log_index: 'int' }),
+  generation('records', { wallet: 'text' }),
+  generation('cycles', { wallet: 'text', number: 'int' }),
+  {
+    ...{ table: 'books.runs', key: { id: 'bigint' }, since: 'ended_at', keptDays: 30 },
+    spared: 't.whole', // One a day: when everything was last compared is read from them.
+  },
+]

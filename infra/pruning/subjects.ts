@@ -1,0 +1,45 @@
+// When the row is at rest that a message of an outbox is about: nothing awaits it, no loop looks at it
+// again, and so nobody repeats the message. A message whose row is not found is not at rest.
+
+type Subject = { ended: string; reads: Readonly<Record<string, readonly string[]>> }
+
+/** The states of a payment out of which only a person's look can follow; a settlement beside its hold. */
+export const endedPayments = ['credited', 'revoked', 'refunded'] as const
+/** The states of a cash-out that nothing is awaited in; its checks may go on for a while. */
+export const endedCashouts = ['paid', 'failed', 'returned'] as const
+
+const listed = (states: readonly string[]) => states.map((state) => `'${state}'`).join(', ')
+
+export const subjectEnded: Readonly<
+  Record<'gateway' | 'payments' | 'payouts' | 'chain_relayer', Subject>
+> = {
+  gateway: {
+    ended: `exists (select from gateway.identities i where i.wallet = t.payload->>'wallet'
+      and i.sweep_at is null and i.failed_at is null)`,
+    reads: { 'gateway.identities': ['wallet', 'sweep_at', 'failed_at'] },
+  },
+  payments: {
+    // An order names the payment and its part, a fact the payment, a freeze the wallet alone.
+    ended: `case when t.payload ? 'refId' or t.payload ? 'paymentId' then
+      exists (select from payments.payments p
+        where p.id = split_part(coalesce(t.payload->>'refId', t.payload->>'paymentId'), '.', 1)
+        and (p.state in (${listed(endedPayments)})
+          or p.state = 'repaid' and (p.held is not true or p.hold_ended_at is not null)))
+      else exists (select from payments.wallets w where w.wallet = t.payload->>'wallet'
+        and w.order_again_at is null) end`,
+    reads: {
+      'payments.payments': ['id', 'state', 'held', 'hold_ended_at'],
+      'payments.wallets': ['wallet', 'order_again_at'],
+    },
+  },
+  payouts: {
+    ended: `exists (select from payouts.payouts p where p.id = t.payload->>'payoutId'
+      and p.state in (${listed(endedCashouts)}) and p.next_check_at is null)`,
+    reads: { 'payouts.payouts': ['id', 'state', 'next_check_at'] },
+  },
+  chain_relayer: {
+    ended: `exists (select from chain_relayer.operation o where o.id = t.payload->>'operationId'
+      and (o.state = 'settled' or o.state = 'failed' and o.watch_at is null))`,
+    reads: { 'chain_relayer.operation': ['id', 'state', 'watch_at'] },
+  },
+}
