@@ -1,5 +1,6 @@
 import { books } from '#infra/ops/books'
 import { correctPosting } from '#infra/ops/correct'
+import { growth } from '#infra/ops/growth'
 import { reconcile } from '#infra/ops/reconcile'
 import { operatorSecrets } from '#infra/ops/stack'
 import { status } from '#infra/ops/status/status'
@@ -13,6 +14,7 @@ const verbs = new Map<string, Verb>([
   ['reconcile', reconcile],
   ['unexplained', unexplained],
   ['correct', correctPosting],
+  ['growth', growth],
 ])
 
 const usage = (): string =>

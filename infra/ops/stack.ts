@@ -15,7 +15,7 @@ const secretNames = [
     'DATABASE_AUDITOR_URL',
     'DATABASE_BOOKS_URL',
   ],
-  ...['PROVIDER_ID_SECRET_KEY', 'PROVIDER_MY_SECRET_KEY'],
+  ...['PROVIDER_ID_SECRET_KEY', 'PROVIDER_MY_SECRET_KEY', 'NATS_PASSWORD_ADMIN'],
 ]
 
 /** Postgres as the owner of all schemas: DATABASE_ADMIN_URL, or that of the running local stack. */

@@ -49,6 +49,7 @@ export const notRehearsed: Readonly<Record<string, string>> = {
     'a break to explain: test/invariants/breaks.test.ts',
   'bun run ops unexplained accept <item> --reason …':
     'money to accept: test/attacks/promises.test.ts',
+  'bun run ops growth --per-day <payments>': 'without containers: test/bounds/plans.test.ts',
   'bun run ops status': 'without containers: test/attacks/promises.test.ts',
   'ops infra/ops/main.ts correct <posting> --reason "…"':
     'a posting that is wrong: infra/ops/correct.test.ts',
