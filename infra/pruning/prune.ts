@@ -31,6 +31,8 @@ export async function prune(sql: Sql, pace: Pace = {}): Promise<Pruned | undefin
   try {
     const [lock] = await session`select pg_try_advisory_lock(${pruningLock}) as taken`
     if (!lock!.taken) return undefined
+    // The planner takes a batch for most of a small table, and reads all of it; it grows meanwhile.
+    await session`set enable_seqscan = off`
     const pruned = { removed: {}, spared: {}, failed: {} } as {
       [part in keyof Pruned]: Record<string, unknown>
     }
@@ -43,6 +45,7 @@ export async function prune(sql: Sql, pace: Pace = {}): Promise<Pruned | undefin
     }
     return pruned as Pruned
   } finally {
+    await session`reset enable_seqscan`.catch(() => {})
     await session`select pg_advisory_unlock(${pruningLock})`.catch(() => {})
     session.release()
   }

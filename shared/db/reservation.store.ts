@@ -26,7 +26,8 @@ const lifeMs = 30_000
 /** A transaction ends within so long, so what it uses lasts until its row counts. */
 const useMs = 10_000
 
-const now = sql`clock_timestamp()`
+/** When the statement began, and not the transaction, which may have waited for a lock; an index can use it. */
+const now = sql`statement_timestamp()`
 
 /** Sets aside an amount for a quote; the same quote again is the same promise. */
 export const reserve = (

@@ -15,7 +15,7 @@ import {
 } from './operation'
 
 /** Under way; the index is of the same words, which a parameter would hide from the planner. */
-const isOpen = ({ state }: { state: SQLWrapper }) => sql`${state} in ('waiting', 'assigned')`
+export const isOpen = ({ state }: { state: SQLWrapper }) => sql`${state} in ('waiting', 'assigned')`
 
 /** One row per order, for ever: what repeats of the same cause are measured against. */
 export const operations = schema.table(

@@ -1,6 +1,6 @@
 import { and, eq, gt, inArray, or, sql } from 'drizzle-orm'
 import type { Db } from '#shared/db/open'
-import { operations } from './operation.store'
+import { isOpen, operations } from './operation.store'
 
 // What orders take out of the treasury, as the table of operations has it.
 
@@ -30,7 +30,7 @@ export async function orderedMicro(db: Db, blockNumber: bigint): Promise<bigint>
       and(
         inArray(operations.kind, ['credit', 'repay']),
         or(
-          inArray(operations.state, ['waiting', 'assigned']),
+          isOpen(operations),
           and(
             outOfTreasury,
             eq(operations.state, 'settled'),

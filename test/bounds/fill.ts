@@ -1,0 +1,66 @@
+import type { Sql } from 'postgres'
+
+// Rows as they are after a long time: at rest, of many wallets, none of them awaited. Made without
+// triggers, so that nobody takes them for changes of today.
+
+const wallet = `'0x' || lpad(to_hex(n % 20000), 40, '0')`
+const old = `now() - interval '20 days' - n * interval '1 second'`
+const messages = (schema: string, consumer: string) => ({
+  [`${schema}.inbox (consumer, message_id, done_at)`]: `'${consumer}', 'old' || n, ${old}`,
+  [`${schema}.outbox (id, subject, payload, created_at, published_at)`]: `'old' || n, 'old', '{"refId":"old"}', ${old}, ${old}`,
+})
+const journal = (schema: string) => ({
+  [`${schema}.journal (posting, line, event, item, account, asset, amount, booked_at)`]: `'old' || n / 2, n % 2, 'old', 'old' || n / 4, case n % 2 when 0 then 'treasury' else 'capital' end, 'AUSD', 1 - 2 * (n % 2), ${old}`,
+})
+
+/** What is put into each table of row `n`. */
+const rows: Readonly<Record<string, string>> = {
+  ...messages('gateway', 'gateway'),
+  ...messages('payments', 'payments'),
+  ...messages('payouts', 'payouts'),
+  ...messages('chain_relayer', 'chain-relayer'),
+  ...journal('payments'),
+  ...journal('payouts'),
+  ...journal('chain_relayer'),
+  ...journal('books'),
+  'payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd, fiat_minor, ausd_micro, method, quote_id, taken_by, account, checkout_id, checkout_url, expires_at, payment_request_id, provider_payment_id, held, credited_at, created_at, updated_at, changed_at)': `'old' || n, 'topup', case n % 3 when 0 then 'expired' else 'credited' end, ${wallet}, 'USD/IDR', 'IDR', 16250, 50000, 3076923, 'qr', 'old' || n, 't', 'ID', 'ps-' || n, 'u', ${old}, 'pr-' || n, case n % 3 when 0 then null else 'py-' || n end, false, ${old}, ${old}, ${old}, ${old}`,
+  'payments.refunds (id, payment_id, provider_payment_id, refunded_minor, status)': `'old' || n, 'old' || n, 'py-' || n, 1, 'succeeded'`,
+  'payments.reservations (quote_id, amount, until)': `'old' || n, 1, now() - interval '1 hour'`,
+  'payouts.reservations (quote_id, amount, until)': `'old' || n, 1, now() - interval '1 hour'`,
+  'payouts.payouts (id, wallet, state, rate_minor_per_usd, ausd_micro, fiat_minor, quote_id, taken_by, authorizer, authorization_nonce, "authorization", channel_code, bank_details, bank_details_key_id, provider_payout_id, paid_at, created_at, updated_at, changed_at)': `'old' || n, ${wallet}, case n % 9 when 0 then 'returned' else 'paid' end, 1, 1, 1, 'old' || n, 't', ${wallet}, 'old' || n, '{}', 'c', 'b', 'k', 'disb-' || n, ${old}, ${old}, ${old}, ${old}`,
+  'gateway.users (wallet, country)': `'0x' || lpad(to_hex(n), 40, '0'), 'ID'`,
+  'gateway.identities (wallet, state, provider, decided_at, flag_settled_at)': `'0x' || lpad(to_hex(n), 40, '0'), 'verified', 'sumsub', ${old}, ${old}`,
+  'gateway.identity_rechecks (wallet, provider, next_check_at)': `'0x' || lpad(to_hex(n), 40, '0'), 'sumsub', now() + interval '1 day' + n * interval '1 second'`,
+  'chain_relayer.operation (id, kind, cause, wallet, payload, content_hash, authorization_nonce, leaves_micro, state, lane, nonce, tx_hash, block_number, created_at, updated_at)': `'old' || n, (array['credit', 'take', 'send', 'verify'])[n % 4 + 1], 'old' || n, ${wallet}, '{"ausd":"1"}', 'h', case when n % 4 in (1, 2) then 'old' || n end, 1, 'settled', '0xold', n, '0xold' || n, 0, ${old}, ${old}`,
+  'chain_relayer.transaction (lane, nonce, purpose, operation_ids, "to", data, value_wei, outcome, tx_hash, block_number, block_hash)': `'0xold', n, 'op', '["old"]', '0x', '0x', 0, 'ok', '0xold' || n, 0, '0x'`,
+  'chain_relayer.attempt (lane, nonce, attempt, purpose, raw, hash, max_fee_wei, priority_wei, gas)': `'0xold', n, 0, 'call', '0x', '0xold' || n, 1, 1, 1`,
+  'chain_relayer.spent (signer, identity, spending, amount, created_at)': `'0xold', 'old' || n, 'credit', 1, ${old}`,
+  'indexer_reader.events (generation, block_number, log_index, wallet, name, args, tx_hash, at_seconds)': `1, -n, 0, ${wallet}, 'Verified', '{}', '0x', 0`,
+  'indexer_reader.records (generation, wallet, verified, defaulted, score, drawn_micro, repay_count, cycles_opened, cycles_closed, last_block)': `1, '0x' || lpad(to_hex(n), 40, '0'), true, false, 0, 0, 0, 0, 0, 0`,
+  'indexer_reader.cycles (generation, wallet, number, outcome, opened_at_seconds, peak_drawn_micro, total_repaid_micro, open_tx_hash)': `1, '0x' || lpad(to_hex(n), 40, '0'), 1, 'Qualified', 0, 1, 1, '0x'`,
+  'books.chain_moves (tx_hash, log_index, block, moved_at, kind, key, wallet, ausd_micro)': `'0xold' || n, 0, -n, ${old}, 'credit', 'old' || n, ${wallet}, 0`,
+  'books.provider_moves (account, transaction_id, type, status, reference, product_id, currency, amount_minor, created_at, changed_at, read_at)': `'ID', 'old' || n, 'payment', 'succeeded', 'old' || n, 'py-' || n, 'IDR', 0, ${old}, ${old}, ${old}`,
+  'books.names (key, kind, item)': `'old' || n, 'ref', 'old' || n`,
+}
+
+/** The tables that are filled, by `schema.table`. */
+export const filled = Object.keys(rows).map((into) => into.split(' ')[0]!)
+
+/** Asked for by lists, of which the planner takes each for a hundred: a smaller one is read whole. */
+const larger = /^indexer_reader\.(records|cycles)/
+
+/** Puts so many rows into each, and lets the planner know. */
+export async function fillTables(sql: Sql, count: number): Promise<void> {
+  const texts = Object.entries(rows).map(
+    ([into, values]) =>
+      `insert into ${into} select ${values} from generate_series(1, ${larger.test(into) ? 5 * count : count}) n`,
+  )
+  const part = async (own: readonly string[]) => {
+    await sql.begin(async (tx) => {
+      await tx`set local session_replication_role = replica`
+      for (const text of own) await tx.unsafe(text)
+    })
+  }
+  await Promise.all([0, 1].map((half) => part(texts.filter((_, at) => at % 2 === half))))
+  await sql.unsafe('vacuum analyze')
+}

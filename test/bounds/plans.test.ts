@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import postgres, { type Sql } from 'postgres'
+import { outsideOf } from '#infra/demo/outside'
+import { repositoryDir } from '#infra/local/folders'
+import type { Stack } from '#infra/local/stack'
+import { beginFlows, flowsEnding } from '../invariants/workload'
+import { verifiedUser } from '../support/people'
+import { openCheckout } from '../support/requests'
+import { operate, ownStack, quickChecks } from '../support/stack'
+import { waitUntil } from '../support/wait'
+import { filled, fillTables } from './fill'
+import { logPlans, plansIn, type Ran } from './plans'
+
+/** Fewer make an index less worth while, not more: what passes here does with ten million. */
+const rowsEach = 20_000
+/** What a table of services/README.md grows with, if that is few or one for each thing there is. */
+const few = /^(nothing|oddities|faults|refunds|differences|rebuilds|time|reverted|requests)/
+const growing = readFileSync(join(repositoryDir, 'services/README.md'), 'utf8')
+  .split('\n')
+  .flatMap((line) => line.match(/^\| (`[a-z_]+\.[a-z_]+`.*?) \| (.*?) \|/) ?? [])
+  .flatMap((cell, at, cells) => (at % 3 === 1 && !few.test(cells[at + 1]!) ? [cell] : []))
+  .flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name!))
+
+const connection = { application_name: 'suite' }
+
+let stack: Stack
+let admin: Sql
+let ran: Ran[]
+beforeAll(async () => {
+  stack = await ownStack({
+    terms: { holdSeconds: 4, minCycleSeconds: 0 },
+    env: { ...quickChecks, books: { BOOKS_EVERY_MS: '3000' }, pruning: { PRUNE_EVERY_MS: '3000' } },
+    ...{ books: true, pruning: true },
+  })
+  admin = postgres(stack.adminUrl, { max: 2, onnotice: () => {}, connection })
+  const runs = async () => Number((await admin`select count(*) from books.runs`)[0]!.count)
+  await waitUntil('the books knowing what there is', async () => (await runs()) > 0)
+  await fillTables(admin, rowsEach)
+  await logPlans(admin)
+  const person = await verifiedUser(stack, { ausdMicro: 100_000_000n, wei: 10n ** 19n })
+  const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '500000', method: 'qr' })
+  await outsideOf(stack.info).pay(checkout.paymentId, 'QRIS')
+  await person.until('collateral', (me) => me.collateral?.value === checkout.ausd)
+  await flowsEnding(await beginFlows(stack, [person], { count: 11, seed: 7 }), 60_000)
+  const metrics = await (await fetch(`${stack.info.ops.gateway}/metrics`)).text()
+  for (const service of ['gateway', 'payments', 'payouts', 'chain-relayer'])
+    expect(metrics).toContain(`service_figure{service="${service}"`)
+  const before = await runs()
+  await waitUntil('the books comparing all of it', async () => (await runs()) > before + 1)
+  ran = plansIn(join(stack.dir, 'logs/postgres.log'))
+}, 180_000)
+afterAll(async () => {
+  await admin?.end({ timeout: 1 })
+  await stack?.[Symbol.asyncDispose]()
+})
+
+describe(`with ${rowsEach} old rows in every table that grows`, () => {
+  test('every table that grows is filled', () => {
+    expect(growing.length).toBeGreaterThan(20)
+    expect(growing.filter((name) => !filled.includes(name))).toEqual([])
+  })
+
+  test('the command that measures growth names all of them, and the streams', async () => {
+    const { code, said } = await operate(stack, 'main.ts', 'growth', '--per-day', '10000')
+    expect(code).toBe(0)
+    for (const name of [...growing, 'WEBHOOKS', 'KV_rates']) expect(said).toContain(`${name} `)
+    expect(said).toMatch(/^payments\.payments +2\d{4} .* ever /m)
+  })
+
+  test('everybody who works with the rows was heard', () => {
+    const heard = new Set(ran.map(({ by }) => by))
+    for (const name of [
+      'gateway',
+      'payments',
+      'payouts',
+      'chain-relayer',
+      'indexer-reader',
+      'books',
+      'pruning',
+    ])
+      expect(heard).toContain(name)
+    expect(new Set(ran.map(({ text }) => text)).size).toBeGreaterThan(100)
+  })
+
+  test('nothing that was asked reads one of them from end to end', () => {
+    const scans = ran.flatMap(({ by, text, scanned }) =>
+      scanned.filter((table) => growing.includes(table)).map((table) => `${by}, ${table}: ${text}`),
+    )
+    expect([...new Set(scans)]).toEqual([])
+  })
+})

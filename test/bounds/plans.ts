@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs'
+import type { Sql } from 'postgres'
+
+/** A node of a plan as `explain (verbose, format json)` has it. */
+type Node = {
+  'Node Type': string
+  Schema?: string
+  'Relation Name'?: string
+  Plans?: Node[]
+}
+/** One statement as Postgres ran it: whose, its text, and the tables it read from end to end. */
+export type Ran = {
+  readonly by: string
+  readonly text: string
+  readonly scanned: readonly string[]
+}
+
+const settings = {
+  session_preload_libraries: 'auto_explain',
+  log_line_prefix: '%m [%p] <%a> ',
+  'auto_explain.log_min_duration': '0',
+  'auto_explain.log_format': 'json',
+  'auto_explain.log_verbose': 'on',
+  'auto_explain.log_nested_statements': 'on',
+}
+
+/** From now on Postgres logs the plan of every statement of every session but ours. */
+export async function logPlans(sql: Sql): Promise<void> {
+  for (const [name, value] of Object.entries(settings))
+    await sql.unsafe(`alter system set ${name} = '${value}'`)
+  await sql`select pg_reload_conf()`
+  // A library is loaded as a session begins.
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity
+    where backend_type = 'client backend' and application_name <> current_setting('application_name')`
+}
+
+const entry = /^\S+ \S+ UTC \[\d+\] <(.*?)> LOG: {2}duration: .* plan:\n((?:\t.*\n)+)/gm
+
+/** Every statement of the log. */
+export const plansIn = (logFile: string): Ran[] =>
+  [...readFileSync(logFile, 'utf8').matchAll(entry)].map(([, by, plan]) => {
+    const read = JSON.parse(plan!) as { 'Query Text': string; Plan: Node }
+    return { by: by!, text: read['Query Text'].replace(/\s+/g, ' '), scanned: scannedBy(read.Plan) }
+  })
+
+const scannedBy = (node: Node): string[] => [
+  ...(node['Node Type'] === 'Seq Scan' ? [`${node.Schema}.${node['Relation Name']}`] : []),
+  ...(node.Plans ?? []).flatMap(scannedBy),
+]
