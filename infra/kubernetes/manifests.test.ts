@@ -54,7 +54,7 @@ const samples: Readonly<Record<string, string>> = {
 }
 
 describe('each process', () => {
-  test('has its place: the services and the job of the books lastingly, the steps before them once', () => {
+  test('has its place: the services and the two jobs lastingly, the steps before them once', () => {
     expect(workloads.map(nameOf).sort()).toEqual(deployed.toSorted())
     expect(of('Job').map(nameOf)).toEqual(['migrate', 'provision'])
   })
@@ -191,7 +191,7 @@ describe('who speaks to whom', () => {
 
 describe('more than one copy', () => {
   const lasting = of('Deployment').map(nameOf)
-  const alone = ['books']
+  const alone = ['books', 'pruning']
 
   test.each(lasting)('%s outlives the loss of a node', (name) => {
     const budget = byName('PodDisruptionBudget', name)
@@ -221,8 +221,6 @@ describe('more than one copy', () => {
       expect(watched.toSorted()).toEqual(read.toSorted())
       for (const { metadata } of spec.triggers)
         expect(metadata).toMatchObject({ account: 'APP', consumer: name })
-      const copies = ownEnv(byName('Deployment', name)).PROVIDER_COPIES
-      if ('PROVIDER_COPIES' in fieldsOf(name)) expect(copies).toBe(String(spec.maxReplicaCount))
     },
   )
 })
