@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { figureText } from './figure'
+import { type Aim, aimText, figureText } from './figure'
 import { withResults } from './results'
 
 const result = {
@@ -14,6 +14,7 @@ const result = {
       value: 6_074.6,
       unit: 'events/s',
       ratio: { value: 0.28649, to: 'viem loop' },
+      aim: { of: 'ratio', bound: 'at least', limit: 0.8 } as const,
     },
     { bench: 'ponder', name: 'Ponder', value: null, unit: 'events/s', note: 'no npm' },
   ],
@@ -27,8 +28,10 @@ describe('the results in the page', () => {
     expect(written).toStartWith('above\n<!-- results -->\n')
     expect(written).toEndWith('<!-- /results -->\nbelow\n')
     expect(written).not.toContain('old')
-    expect(written).toMatch(/\| reader +\| +6,075 events\/s \| 0\.286 \| viem loop \|/)
-    expect(written).toMatch(/\| Ponder +\| +not available \| +\| +\| no npm +\|/)
+    expect(written).toMatch(
+      /\| reader +\| +6,075 events\/s \| 0\.286 \| viem loop \| ratio ≥ 0\.8, missed \|/,
+    )
+    expect(written).toMatch(/\| Ponder +\| +not available \| +\| +\| +\| no npm +\|/)
   })
 
   test('can be written again', () => {
@@ -51,4 +54,19 @@ test.each([
   [40_728, '40,728'],
 ])('%d is written %s', (value, text) => {
   expect(figureText(value)).toBe(text)
+})
+
+const ratioFrom: Aim = { of: 'ratio', bound: 'at least', limit: 0.2 }
+const valueTo: Aim = { of: 'value', bound: 'at most', limit: 10 }
+
+test.each([
+  ['met exactly', ratioFrom, 3, 0.2, 'ratio ≥ 0.2, met'],
+  ['of the ratio, not of the value', ratioFrom, 3, 0.19, 'ratio ≥ 0.2, missed'],
+  ['met from above', valueTo, 10, undefined, '≤ 10 ms, met'],
+  ['missed from above', valueTo, 10.1, undefined, '≤ 10 ms, missed'],
+  ['of what could not be measured', valueTo, null, undefined, '≤ 10 ms'],
+  ['of none', undefined, 3, undefined, ''],
+] as const)('an aim %s', (_, aim, value, ratio, text) => {
+  const related = ratio === undefined ? {} : { ratio: { value: ratio, to: 'bare' } }
+  expect(aimText({ bench: 'b', name: 'f', unit: 'ms', value, ...related, aim })).toBe(text)
 })

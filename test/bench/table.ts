@@ -1,6 +1,6 @@
-import { type Figure, figureText } from './figure'
+import { aimText, type Figure, figureText } from './figure'
 
-const head = ['bench', 'figure', 'value', 'ratio', 'to', 'note']
+const head = ['bench', 'figure', 'value', 'ratio', 'to', 'aim', 'note']
 
 function cellsOf(figure: Figure): string[] {
   const value = figure.value === null ? 'not available' : figureText(figure.value)
@@ -10,6 +10,7 @@ function cellsOf(figure: Figure): string[] {
     figure.value === null ? value : `${value} ${figure.unit}`.trim(),
     figure.ratio ? figureText(figure.ratio.value) : '',
     figure.ratio?.to ?? '',
+    aimText(figure),
     figure.note ?? '',
   ]
 }

@@ -8,8 +8,8 @@ import { quantile } from '../quantile'
 const bench = 'quote'
 /** The three take turns, so that what else the machine does meets all of them. */
 const rounds = 3
-/** `POST /quote` over the bare handler. */
-const aim = 0.2
+/** `POST /quote` over the bare handler; one NATS request alone leaves 0.33 to 0.36 of it. */
+const aim = { of: 'ratio', bound: 'at least', limit: 0.2 } as const
 
 /** Requests per second of `POST /quote`, and of the least that could answer the same JSON. */
 export async function benchQuote({ info }: Stack, options: Options): Promise<Figure[]> {
@@ -61,7 +61,8 @@ export async function benchQuote({ info }: Stack, options: Options): Promise<Fig
     {
       ...perSecond('POST /quote', seen.ours),
       ...overBare(seen.ours, 'perSecond'),
-      note: `aim: ${aim}; ${overHop} of Elysia with one NATS request`,
+      aim,
+      note: `${overHop} of Elysia with one NATS request`,
     },
     took(50),
     took(99),
