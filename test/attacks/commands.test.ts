@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { repositoryDir } from '#infra/local/folders'
 import { devAccount, devKey } from '#infra/local/keys'
+import { loginRoles } from '#infra/migrations/databases'
 
 // What an operator's command prints goes into a terminal's scrollback, a ticket or the log of a job. Here
 // every endpoint refuses, and repeats in its own words the key that it was given, as vendors' do.
@@ -59,15 +60,6 @@ const wallet = devAccount('treasury').address
 const chain = { RPC_URL: rpcUrl, AUSD_ADDRESS: wallet, CREDIT_LINE_ADDRESS: wallet }
 const operator = { ...chain, TREASURY_ADDRESS: wallet, DEPLOY_BLOCK: '0', GATEWAY_URL: origin }
 const bus = { NATS_URL: `nats://127.0.0.1:${nats.port}`, NATS_PASSWORD: key }
-const passwords = [
-  'GATEWAY',
-  'PRICING',
-  'PAYMENTS',
-  'PAYOUTS',
-  'CHAIN_RELAYER',
-  'INDEXER_READER',
-  'BOOKS',
-]
 
 type Command = readonly [path: string, args: readonly string[], env: Record<string, string>]
 const commands: readonly Command[] = [
@@ -93,7 +85,7 @@ const commands: readonly Command[] = [
     {
       DATABASE_ADMIN_URL: databaseUrl,
       ...Object.fromEntries(
-        passwords.map((name) => [`DATABASE_PASSWORD_${name}`, 'none-of-these']),
+        loginRoles.map((role) => [`DATABASE_PASSWORD_${role.toUpperCase()}`, 'none-of-these']),
       ),
     },
   ],
