@@ -116,7 +116,7 @@ describe('over HTTP', () => {
     const headers = { authorization: await headerOf(freshWallet(), hour()) }
     expect((await get('/me/activity', headers)).status).toBe(503)
   })
-  test('the public record comes within 300 ms of a reader that hangs', async () => {
+  test('the public record comes within 1.5 s of a reader that hangs', async () => {
     const wallet = walletOf(freshWallet())
     expect(await (await get(`/verify/${wallet}`)).json()).toMatchObject({ history, indexer: 'ok' })
     await reader[Symbol.asyncDispose]()
@@ -129,7 +129,7 @@ describe('over HTTP', () => {
       took.push(performance.now() - started)
       expect(record).toMatchObject({ history: null, indexer: 'unavailable', cycles: 3 })
     }
-    expect(Math.min(...took)).toBeLessThan(300) // Best of three: the machine is shared.
+    expect(Math.min(...took)).toBeLessThan(1_500) // Best of three: the machine is shared.
   })
 })
 
