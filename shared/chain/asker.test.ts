@@ -208,12 +208,12 @@ test('calls are counted per block, an eth_call also apart', async () => {
   })
   const { endpoints } = open([endpoint.url])
   const reader = openChainReader({ endpoints, chainId: 10_143 })
-  expect(endpoints.figures().perBlock).toEqual({ requests: null, ethCalls: null })
+  expect(endpoints.figures().perBlock).toEqual({ requests: null, ethCalls: null, overhead: null })
   for (head of [100, 110, 90]) {
     await reader.getBlock({ blockTag: 'finalized' })
     await reader.request({ method: 'eth_call', params: [{}, 'latest'] })
   }
-  expect(endpoints.figures().perBlock).toEqual({ requests: 0.2, ethCalls: 0.1 })
+  expect(endpoints.figures().perBlock).toEqual({ requests: 0.2, ethCalls: 0.1, overhead: 0.2 })
   expect(endpoints.figures().endpoints).toEqual({
     [new URL(endpoint.url).host]: {
       ...{ requests: 6, ethCalls: 3, tooMany: 0, waited: 0, batches: null },

@@ -1,13 +1,21 @@
+/** What was asked of the chain, by how it grows. */
+export type CallCounts<N = number> = {
+  readonly requests: N
+  readonly ethCalls: N
+  /** Of the requests those that neither submit a transaction nor simulate one. */
+  readonly overhead: N
+}
+
 /** Calls for each block of the chain; null: too few blocks were seen. */
-export type CallsPerBlock = { readonly requests: number | null; readonly ethCalls: number | null }
+export type CallsPerBlock = CallCounts<number | null>
 
 export type CallsPerBlockCounter = {
-  readonly count: (requests: number, ethCalls: number) => void
+  readonly count: (calls: CallCounts) => void
   readonly sawHead: (blockNumber: number) => void
   readonly read: () => CallsPerBlock
 }
 
-type Mark = { readonly head: number; readonly requests: number; readonly ethCalls: number }
+type Mark = CallCounts & { readonly head: number }
 
 /** Half a minute of a chain with a block every 0.3 s. */
 const windowBlocks = 100
@@ -17,11 +25,15 @@ const windowBlocks = 100
  * there are so many blocks. A head that goes backwards moves nothing.
  */
 export function openCallsPerBlock(): CallsPerBlockCounter {
-  let total = { requests: 0, ethCalls: 0 }
+  let total: CallCounts = { requests: 0, ethCalls: 0, overhead: 0 }
   let [older, newer, last]: (Mark | undefined)[] = []
   return {
-    count: (requests, ethCalls) => {
-      total = { requests: total.requests + requests, ethCalls: total.ethCalls + ethCalls }
+    count: ({ requests, ethCalls, overhead }) => {
+      total = {
+        requests: total.requests + requests,
+        ethCalls: total.ethCalls + ethCalls,
+        overhead: total.overhead + overhead,
+      }
     },
     sawHead: (head) => {
       if (last && head <= last.head) return
@@ -29,12 +41,14 @@ export function openCallsPerBlock(): CallsPerBlockCounter {
       if (!newer || head >= newer.head + windowBlocks) [older, newer] = [newer ?? last, last]
     },
     read: () => {
-      if (!older || !last || last.head === older.head) return { requests: null, ethCalls: null }
+      if (!older || !last || last.head === older.head)
+        return { requests: null, ethCalls: null, overhead: null }
       const blocks = last.head - older.head
       const perBlock = (calls: number) => Math.round((calls / blocks) * 100) / 100
       return {
         requests: perBlock(last.requests - older.requests),
         ethCalls: perBlock(last.ethCalls - older.ethCalls),
+        overhead: perBlock(last.overhead - older.overhead),
       }
     },
   }

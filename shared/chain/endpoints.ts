@@ -86,7 +86,8 @@ export function openRpcEndpoints(options: {
       endpoint.counts.requests += methods.length
       endpoint.counts.ethCalls += ethCalls
       if (waited) endpoint.counts.waited += methods.length
-      perBlock.count(methods.length, ethCalls)
+      const overhead = calls.filter(isOverhead).length
+      perBlock.count({ requests: methods.length, ethCalls, overhead })
       return endpoint
     },
     close: (endpoint, forMs) => {
@@ -103,6 +104,14 @@ export function openRpcEndpoints(options: {
       endpoints: Object.fromEntries(all.map((one, at) => [nameOf(all, at), figuresOf(one)])),
     }),
   }
+}
+
+/** A call that names who would send it simulates a transaction; what is only read has no sender. */
+function isOverhead({ method, params }: RpcCall): boolean {
+  if (method === 'eth_sendRawTransaction') return false
+  if (method !== 'eth_call') return true
+  const [call] = (params ?? []) as readonly { from?: unknown }[]
+  return call?.from === undefined
 }
 
 function headIn({ method, params }: RpcCall, result: unknown): number | undefined {
