@@ -173,6 +173,18 @@ describe('a read', () => {
     expect(seen).toEqual([true, false, false, true, true])
   })
 
+  test('of the receipts of its block likewise', async () => {
+    proxy.setFaults({ vanishReceiptReads: 1 })
+    await send()
+    await node.mine({ blocks: 1 })
+    const block = numberToHex(await node.getBlockNumber())
+    const seen: number[] = []
+    for (let read = 0; read < 3; read++) {
+      seen.push(((await ask('eth_getBlockReceipts', [block])).result as unknown[]).length)
+    }
+    expect(seen).toEqual([1, 0, 1])
+  })
+
   test('of every head is behind, and what is above does not exist', async () => {
     const latest = Number(await node.getBlockNumber())
     proxy.setFaults({ headLagBlocks: 4 })

@@ -74,7 +74,12 @@ export function distort(
   }
   if (heads && isAbove(reply, heads)) return replyTo(ask, null)
   if (ask.method === 'eth_getTransactionReceipt') {
-    return vanish(String(ask.params?.[0]), reply, faults, reads)
+    return isGone(String(ask.params?.[0]), faults, reads) ? replyTo(ask, null) : reply
+  }
+  if (ask.method === 'eth_getBlockReceipts') {
+    const receipts = reply.result as { transactionHash: string }[]
+    const there = receipts.filter(({ transactionHash }) => !isGone(transactionHash, faults, reads))
+    return replyTo(ask, there)
   }
   if (ask.method === 'eth_getTransactionByHash' && faults.hideUnincluded) {
     const { blockNumber } = reply.result as { blockNumber?: string | null }
@@ -84,10 +89,10 @@ export function distort(
 }
 
 /** Shown once, as from a proposed block; hidden while there is another proposal; then there for good. */
-function vanish(hash: string, reply: Reply, faults: RpcFaults, reads: Reads): Reply {
-  if (faults.vanishReceiptReads === 0) return reply
+function isGone(hash: string, faults: RpcFaults, reads: Reads): boolean {
+  if (faults.vanishReceiptReads === 0) return false
   const seen = countRead(reads, hash)
-  return seen === 0 || seen > faults.vanishReceiptReads ? reply : { ...reply, result: null }
+  return seen > 0 && seen <= faults.vanishReceiptReads
 }
 
 type Log = { blockNumber: string; logIndex: string }
