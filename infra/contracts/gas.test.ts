@@ -1,11 +1,19 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { type Address, numberToHex, parseSignature } from 'viem'
+import { type Address, encodeFunctionData, multicall3Abi, numberToHex, parseSignature } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { transferTypes } from '#shared/chain/erc3009'
-import { gasLimits, manyGasLimit, type OpKind, opGasFloor, opKinds } from '#shared/chain/gas'
+import {
+  bundleGasLimit,
+  gasLimits,
+  manyGasLimit,
+  type OpKind,
+  opGasFloor,
+  opKinds,
+} from '#shared/chain/gas'
 import { actionsOn, ausd } from '#test/support/contract-actions'
-import { actors, openContractsFixture } from '#test/support/contracts'
+import { actors, multicall3Address, openContractsFixture } from '#test/support/contracts'
 import { call, expectCovered, expectTight, gasOn, type Op, op, show } from '#test/support/gas'
 
 // A hold that is over before a term is, and longer than it takes to prepare fifty accounts.
@@ -161,6 +169,31 @@ describe('the fixed gas limit of a relayed operation', () => {
   })
 })
 
+test.each([2, 16])(
+  'the limit of a bundle covers %d transfers to fresh wallets, and is tight',
+  async (count) => {
+    const wallets = Array.from({ length: count }, () => privateKeyToAccount(generatePrivateKey()))
+    for (const { address } of wallets)
+      await fixture.send('admin', 'ausd', 'mint', [address, ausd('100')])
+    const transfers = await Promise.all(
+      wallets.map(async (wallet, index) => ({
+        ...{ target: token, allowFailure: true },
+        callData: await authorization('bytes', wallet, numberToHex(index + 1_000, { size: 20 })),
+      })),
+    )
+    const data = encodeFunctionData({
+      ...{ abi: multicall3Abi, functionName: 'aggregate3', args: [transfers] },
+    })
+    const measured = await measure(relayer, multicall3Address, data)
+    show(`a bundle of ${count}`, measured, bundleGasLimit(count))
+    expectTight(bundleGasLimit(count), measured)
+    const used = await fixture.client.getContractEvents({
+      ...{ abi: ausdAbi, address: token, eventName: 'AuthorizationUsed' },
+    })
+    expect(used).toHaveLength(count)
+  },
+)
+
 describe('many', () => {
   test('wants what the constant says left before each operation', async () => {
     const floor = await fixture.client.readContract({
@@ -216,16 +249,16 @@ describe('many', () => {
   })
 })
 
-async function authorization(overload: 'bytes' | 'vrs') {
+async function authorization(overload: 'bytes' | 'vrs', by = actors.ana, to = nobody) {
   const message = {
-    from: ana,
-    to: nobody,
-    value: 123_456_789n,
+    from: by.address,
+    to,
+    value: 12_345_678n,
     validAfter: 1n,
     validBefore: 2n ** 40n,
     nonce: generatePrivateKey(),
   }
-  const signature = await actors.ana.signTypedData({
+  const signature = await by.signTypedData({
     domain: { name: 'Agora Dollar', version: '1', chainId: 10143, verifyingContract: token },
     types: transferTypes,
     primaryType: 'TransferWithAuthorization',

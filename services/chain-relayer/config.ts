@@ -98,7 +98,10 @@ export const fields = {
     about: 'an operation under way for longer calls a person',
     fallback: '300000',
   }),
-  POLL_MS: durationMs({ about: 'pause between two rounds', fallback: '300' }),
+  POLL_MS: durationMs({
+    about: "pause between two rounds, and between two looks at the chain: a block's time",
+    fallback: '300',
+  }),
   WATCH_MS: durationMs({
     about:
       'how often transfers to the treasury are read, and failed takes of the last hour checked',

@@ -6,6 +6,7 @@ import type { Database } from '#shared/db/open'
 import { type Log, type LogThrottled, openLogThrottled } from '#shared/log'
 import type { ChainAccount } from '#shared/messages/chain'
 import type { Contracts, LookUp } from './chain/authorization'
+import type { Look } from './chain/look'
 import type { Node } from './chain/node'
 import type { Pace } from './chain/pace'
 import type { LaneKey, TreasuryKey } from './keys/keys'
@@ -27,8 +28,10 @@ export type Context = {
   readonly log: Log
   /** For what fails in every round: a line every 10 s. */
   readonly logThrottled: LogThrottled
-  /** Reads a wallet at the newest block; questions that come together share one call. */
+  /** Reads a wallet at the newest block, or gives what was read of it a moment ago. */
   readonly account: (wallet: `0x${string}`) => Promise<Account>
+  /** Resolves when it is time to ask the chain: whoever waits for the same moment shares a call. */
+  readonly gather: () => Promise<void>
   /** The copies of this service, among which the lanes are shared. */
   readonly copies: Pick<Copies, 'count' | 'poke'>
   /** Names this process in the leases; no other process ever has the same name. */
@@ -50,6 +53,7 @@ export type Settings = {
   readonly baseFeeCapWei: bigint
   readonly transfersLagBlocks: bigint
   readonly oldestAlarmMs: number
+  readonly pollMs: number
   readonly rebroadcastAfterMs: number
   readonly bumpAfterMs: number
   readonly batchMax: number
@@ -71,6 +75,12 @@ export type Memory = {
   readonly searchedAt: Map<string, number>
   /** What is searched for in logs, by operation. */
   readonly lookUps: Map<string, LookUp>
+  /** The last look at the chain. */
+  look: Look | undefined
+  /** The newest final block whose receipts were read; undefined: those of the lanes' counts are next. */
+  readTo: bigint | undefined
+  /** When a lane's transactions were last counted at finality, and under which epoch of its lease. */
+  readonly countedAt: Map<string, { readonly epoch: number; readonly at: number }>
   /** How the newest block moves; undefined before the first look. */
   pace: Pace | undefined
 }
@@ -84,6 +94,7 @@ export const newProcess = (
   memory: {
     ...{ sent: new Set(), sound: new Map(), searchedAt: new Map(), lookUps: new Map() },
     ...{ freeSince: new Map(), moreUntil: 0, pace: undefined },
+    ...{ look: undefined, readTo: undefined, countedAt: new Map() },
   },
   logThrottled: openLogThrottled(log, clock),
 })

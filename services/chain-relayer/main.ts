@@ -8,6 +8,7 @@ import { failpoint } from '#shared/failpoint'
 import { aliveUntilStopped, openServiceBus, openServiceDatabase, runService } from '#shared/service'
 import { startAlarms } from './alarms'
 import { awaitChain } from './chain/boot'
+import { openGathering } from './chain/gathering'
 import { openNode, openNodeForQuestions } from './chain/node'
 import { fields } from './config'
 import { type Context, newProcess } from './context'
@@ -18,7 +19,7 @@ import { startLookUps } from './operations/lookups'
 import { reactions } from './operations/order'
 import { startWatching } from './operations/watch'
 import { answersOf, statsOf } from './questions/answers'
-import { accountReader } from './questions/reads'
+import { freshMs, openReads } from './questions/reads'
 import { startRounds } from './rounds'
 import { messaging } from './schema.store'
 
@@ -44,11 +45,11 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   await using outbox = relayOutbox({ bus, database, outbox: messaging.outbox, log })
   const { poke } = outbox
   const contracts = { ausd, creditLine, domain }
+  const own = newProcess(log, clock)
+  const reads = { contracts, clock, settings: config, memory: own.memory }
   const context: Context = {
     ...{ database, node, contracts, treasury, keys, policy, settings: config },
-    ...{ clock, log, copies },
-    ...newProcess(log, clock),
-    account: accountReader(node.reader, contracts),
+    ...{ clock, log, copies, ...own, ...openReads({ ...reads, node }) },
     poke,
     wake: () => rounds.poke(),
   }
@@ -60,8 +61,9 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
 
   const description = `puts commands on chain ${config.chainId}, exactly once`
   const asked = openNodeForQuestions({ endpoints, chainId })
-  const account = accountReader(asked.reader, contracts)
-  const answers = answersOf({ ...context, node: asked, account })
+  const gather = openGathering(freshMs(config), clock)
+  const forQuestions = openReads({ ...reads, node: asked, gather })
+  const answers = answersOf({ ...context, node: asked, ...forQuestions })
   const rows = statsOf(context)
   const stats = async () => ({ ...(await rows()), rpc: endpoints.figures() })
   await using _served = await serve({ bus, name, description, answers, stats, log })

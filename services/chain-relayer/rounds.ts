@@ -5,7 +5,8 @@ import { releaseLanes } from './lanes/lane.store'
 import { holdLanes, withOpen } from './lanes/lease'
 import { isAnyWaiting } from './operations/operation.store'
 import { assignWaiting } from './transactions/assign'
-import { broadcastDue, concludeFinal, renewStuck } from './transactions/finalize'
+import { broadcastDue, renewStuck } from './transactions/broadcast'
+import { concludeFinal } from './transactions/conclude'
 
 /**
  * One round: hold the lanes, conclude what became final, give nonces to what waits, send what is

@@ -30,6 +30,7 @@ import { startAnvil } from '#test/support/anvil'
 import { actorKeys, deployContracts } from '#test/support/contracts'
 import { migrateAll, startScratchPostgres } from '#test/support/scratch-postgres'
 import { inspectChain } from './chain/boot'
+import { openGathering } from './chain/gathering'
 import { openNode } from './chain/node'
 import { type Context, newProcess, type Settings } from './context'
 import { openKeys } from './keys/keys'
@@ -39,7 +40,7 @@ import { lookOnce } from './operations/lookups'
 import { orderOf, type Task } from './operations/operation'
 import { findOperation } from './operations/operation.store'
 import { reactions } from './operations/order'
-import { accountReader } from './questions/reads'
+import { freshMs, openReads } from './questions/reads'
 import { round } from './rounds'
 import { messaging } from './schema.store'
 
@@ -123,11 +124,13 @@ export async function openFixture(laneCount = 1) {
     const policy = { chainId, ausd, creditLine, limits: { ...ample, ...limits } }
     return { policy, ...openKeys(secret, policy) }
   }
+  const own = newProcess(log, systemClock)
+  const reads = { node, contracts, clock: systemClock, settings: fast, memory: own.memory }
   const context: Context = {
     ...{ database, node, contracts, ...signersOf(), settings: fast, clock: systemClock, log },
-    ...newProcess(log, systemClock),
+    ...own,
     copies: { count: () => 1, poke: () => {} },
-    account: accountReader(node.reader, contracts),
+    ...openReads({ ...reads, gather: openGathering(freshMs(fast), systemClock) }),
     poke: () => {},
     wake: () => {},
   }
@@ -193,6 +196,7 @@ const fast: Settings = {
   baseFeeCapWei: 1_000_000_000_000n,
   transfersLagBlocks: 1_000n,
   oldestAlarmMs: 300_000,
+  pollMs: 0,
   rebroadcastAfterMs: 400,
   bumpAfterMs: 700,
   batchMax: 16,

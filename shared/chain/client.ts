@@ -2,8 +2,8 @@ import { createPublicClient, createTransport, defineChain, type PublicClient } f
 import { openAsker } from '#shared/chain/asker'
 import type { RpcEndpoints } from '#shared/chain/endpoints'
 
-/** Multicall3 stands at the same address on the test chain and on the local one. */
-const multicall3 = { address: '0xcA11bde05977b3631167028862bE2a173976CA11' } as const
+/** Multicall3 stands at the same address on every public chain, and on the local one. */
+export const multicall3 = '0xcA11bde05977b3631167028862bE2a173976CA11'
 
 export const chainOf = (chainId: number) =>
   defineChain({
@@ -11,7 +11,7 @@ export const chainOf = (chainId: number) =>
     name: `chain ${chainId}`,
     nativeCurrency: { name: 'MON', symbol: 'MON', decimals: 18 },
     rpcUrls: { default: { http: [] } },
-    contracts: { multicall3 },
+    contracts: { multicall3: { address: multicall3 } },
   })
 
 /**

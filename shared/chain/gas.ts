@@ -69,3 +69,16 @@ export function manyGasLimit(ops: readonly OpKind[]): bigint {
   const missing = opGasFloor - (last ? gasLimits[last] : 0n)
   return missing > 0n ? sum + missing : sum
 }
+
+/**
+ * Each transfer of a bundle: ERC-3009 with an ECDSA signature, called by Multicall3. Measured as the
+ * others are; the transaction itself and the token's code are paid for once.
+ */
+export const bundledTransferGas = 95_000n
+
+/** Once per bundle: the transaction, the token behind its proxy, and what a last call must leave (EIP-150). */
+const bundleBase = 60_000n
+
+/** Gas limit of an `aggregate3` of so many transfers with an authorization, all signed by keys. */
+export const bundleGasLimit = (transfers: number): bigint =>
+  bundleBase + BigInt(transfers) * bundledTransferGas

@@ -1,5 +1,13 @@
-import { type Address, decodeFunctionData, type Hex, isAddressEqual, parseEventLogs } from 'viem'
+import {
+  type Address,
+  decodeFunctionData,
+  type Hex,
+  isAddressEqual,
+  multicall3Abi,
+  parseEventLogs,
+} from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { canonical, type SignedTransfer } from '#shared/chain/erc3009'
 import { opKinds } from '#shared/chain/gas'
@@ -34,6 +42,7 @@ export function deedsOf(words: Words, contracts: Contracts): Deed[] | undefined 
   try {
     if (isAddressEqual(to, contracts.creditLine)) return lineDeeds(data)
     if (isAddressEqual(to, contracts.ausd)) return transferDeeds(data)
+    if (isAddressEqual(to, multicall3)) return bundleDeeds(data, contracts)
   } catch {
     // Words of another contract, or of nobody's.
   }
@@ -95,19 +104,34 @@ function transferDeeds(data: Hex): Deed[] | undefined {
   return [{ does: 'move', authorization }]
 }
 
+/** Transfers that travelled together: calls of the token, and none that would have stopped the others. */
+function bundleDeeds(data: Hex, { ausd }: Contracts): Deed[] | undefined {
+  const call = decodeFunctionData({ abi: multicall3Abi, data })
+  if (call.functionName !== 'aggregate3') return undefined
+  const deeds = call.args[0].map(({ target, allowFailure, callData }) =>
+    allowFailure && isAddressEqual(target, ausd) ? transferDeeds(callData) : undefined,
+  )
+  const known = deeds.flatMap((one) => one ?? [])
+  return known.length === deeds.length ? known : undefined
+}
+
 type Logs = Parameters<typeof parseEventLogs>[0]['logs']
 
 /**
  * Which of its deeds took effect, by their position. Those of a batch succeed or fail alone; what its
- * ref had been applied for before was done by that earlier transaction.
+ * ref had been applied for before was done by that earlier transaction. Of a bundle the token says
+ * which authorizations it used.
  */
 export function doneIn(
   deeds: readonly Deed[],
-  reverted: boolean,
-  logs: Logs,
-  creditLine: Address,
+  { to, reverted, logs }: { to: Address | null; reverted: boolean; logs: Logs },
+  { ausd, creditLine }: Contracts,
 ): boolean[] {
   if (reverted) return deeds.map(() => false)
+  if (to && isAddressEqual(to, multicall3)) {
+    const used = usedIn(logs, ausd)
+    return deeds.map((deed) => deed.does === 'move' && used.has(nameOf(deed.authorization)))
+  }
   const own = logs.filter(({ address }) => isAddressEqual(address, creditLine))
   const eventName = ['OpFailed' as const, 'AlreadyApplied' as const]
   const events = parseEventLogs({ abi: creditLineAbi, eventName, logs: own })
@@ -120,4 +144,13 @@ export function doneIn(
   return deeds.map(
     (deed, position) => !failed.has(position) && !('ref' in deed && applied.has(deed.ref)),
   )
+}
+
+const nameOf = ({ from, nonce }: Pick<SignedTransfer, 'from' | 'nonce'>) =>
+  `${from}:${nonce}`.toLowerCase()
+
+function usedIn(logs: Logs, ausd: Address): Set<string> {
+  const own = logs.filter(({ address }) => isAddressEqual(address, ausd))
+  const events = parseEventLogs({ abi: ausdAbi, eventName: 'AuthorizationUsed', logs: own })
+  return new Set(events.map(({ args }) => nameOf({ from: args.authorizer, nonce: args.nonce })))
 }

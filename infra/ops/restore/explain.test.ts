@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { type Address, encodeFunctionData, type Hex } from 'viem'
+import { type Address, encodeEventTopics, encodeFunctionData, type Hex, multicall3Abi } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { opKinds } from '#shared/chain/gas'
 import { refOf } from '#shared/chain/ref'
@@ -20,6 +21,7 @@ const payoutId = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
 const used: Hex = `0x${'9'.repeat(64)}`
 
 const came = `${used}:3`
+const unused: Hex = `0x${'8'.repeat(64)}`
 
 const names: Names = {
   refs: new Map([...namesOf(topup, 0, ana, 'topup'), ...namesOf(settlement, 0, ana, 'settlement')]),
@@ -51,11 +53,33 @@ const op = (kind: number, id: string, account: Hex) => ({
   ...{ kind, ref: refOf(id), account, amount: 7n, paidAt: 0n },
 })
 
+type Logs = Parameters<typeof doneIn>[1]['logs']
+
+/** Transfers that travel together, each a call of the token unless said otherwise. */
+const bundle = (transfers: readonly Partial<Words>[], allowFailure = true): Partial<Words> => ({
+  to: multicall3,
+  data: encodeFunctionData({
+    abi: multicall3Abi,
+    functionName: 'aggregate3',
+    args: [transfers.map(({ to, data }) => ({ target: to!, allowFailure, callData: data! }))],
+  }),
+})
+
+/** What the token writes when it uses an authorization. */
+const usedLog = (authorizer: Hex, nonce: Hex) =>
+  ({
+    ...{ address: ausd, data: '0x', logIndex: 0, blockNumber: 1n, blockHash: used },
+    ...{ transactionHash: used, transactionIndex: 0, removed: false },
+    topics: encodeEventTopics({
+      ...{ abi: ausdAbi, eventName: 'AuthorizationUsed', args: { authorizer, nonce } },
+    }),
+  }) as unknown as Logs[number]
+
 /** A transaction of the lane as the chain has it. */
-function sent(words: Partial<Words>, reverted = false): LaneTransaction {
+function sent(words: Partial<Words>, reverted = false, logs: Logs = []): LaneTransaction {
   const whole: Words = { from: lane, to: line, data: '0x', valueWei: 0n, ...words }
   const deeds = deedsOf(whole, contracts)
-  const done = doneIn(deeds ?? [], reverted, [], line)
+  const done = doneIn(deeds ?? [], { to: whole.to, reverted, logs }, contracts)
   return {
     ...{ lane, nonce: 7, hash: used, blockNumber: 1n, blockHash: used, reverted },
     ...{ to: whole.to, data: whole.data, valueWei: whole.valueWei, paidWei: 1n },
@@ -105,6 +129,23 @@ describe('what a lane sent', () => {
   test('needs no reason when it reverted', () => {
     for (const words of [call('pause', []), call('topUp', [refOf('x'), ana, 7n, false])])
       expect(explain(sent(words, true), names, treasury).some((one) => one.unexplained)).toBe(false)
+  })
+})
+
+describe('of transfers that travelled together', () => {
+  const [taken, left] = [transfer(ana, treasury, 5n, used), transfer(budi, treasury, 5n, unused)]
+
+  test('those count that the token says it used, and the others need no reason', () => {
+    const transaction = sent(bundle([taken, left]), false, [usedLog(ana, used)])
+    expect(transaction.deeds?.map(({ done }) => done)).toEqual([true, false])
+    expect(explain(transaction, names, treasury).some((one) => one.unexplained)).toBe(false)
+  })
+
+  test.each([
+    ['one stops the others', bundle([taken, left], false)],
+    ['one is none', bundle([taken, call('topUp', [refOf(topup), ana, 7n, false])])],
+  ])('nothing is ours when %s', (_, words) => {
+    expect(sent(words).deeds).toBeUndefined()
   })
 })
 

@@ -101,7 +101,7 @@ async function transactionsIn(
       const receipt = await node.getTransactionReceipt({ hash })
       const reverted = receipt.status !== 'success'
       const deeds = to ? deedsOf({ from, to, data, valueWei }, place) : undefined
-      const done = doneIn(deeds ?? [], reverted, receipt.logs, place.creditLine)
+      const done = doneIn(deeds ?? [], { to, reverted, logs: receipt.logs }, place)
       return {
         ...{ lane, nonce, hash, blockNumber, blockHash: block.hash, data, valueWei, reverted },
         // Monad charges the limit, whatever a receipt leaves out.

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import {
   encodeEventTopics,
   encodeFunctionData,
@@ -12,6 +13,7 @@ import {
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import {
   type AuthorizationTerms,
+  canonical,
   type GivenAuthorization,
   type TokenDomain,
   typedTransfer,
@@ -32,16 +34,29 @@ export const transferDigest = (domain: TokenDomain, terms: AuthorizationTerms): 
 /** Half the order of secp256k1; above it a signature is the mirror image of another one (EIP-2). */
 const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
+/** What was found lately: an authorization is looked at when it comes, and again before it is sent. */
+const foundByKey = new LRUCache<string, boolean>({ max: 10_000 })
+
 /**
- * Whether `signer`'s own key made this signature: 65 bytes, low s, v 27 or 28, as OpenZeppelin's
+ * Whether the signer's own key made this signature: 65 bytes, low s, v 27 or 28, as OpenZeppelin's
  * ECDSA demands. Takes a millisecond and no call to the chain.
  */
-async function signedByKey(signer: string, digest: Hex, signature: string): Promise<boolean> {
+async function signedByKey(domain: TokenDomain, signed: GivenAuthorization): Promise<boolean> {
+  const { from, signature } = signed
   if (!/^0x[0-9a-f]{128}(1b|1c)$/i.test(signature)) return false
   if (BigInt(`0x${signature.slice(66, 130)}`) > halfOrder) return false
+  const words = [domain.chainId, domain.verifyingContract, ...Object.values(canonical(signed))]
+  const asked = words.join(':')
+  const known = foundByKey.get(asked)
+  if (known !== undefined) return known
+  const found = await recoversTo(from, transferDigest(domain, signed), signature as Hex)
+  foundByKey.set(asked, found)
+  return found
+}
+
+async function recoversTo(signer: string, hash: Hex, signature: Hex): Promise<boolean> {
   try {
-    const found = await recoverAddress({ hash: digest, signature: signature as Hex })
-    return found.toLowerCase() === signer.toLowerCase()
+    return (await recoverAddress({ hash, signature })).toLowerCase() === signer.toLowerCase()
   } catch {
     return false
   }
@@ -54,8 +69,7 @@ async function signedByKey(signer: string, digest: Hex, signature: string): Prom
 export const needsContract = async (
   { domain }: Contracts,
   signed: GivenAuthorization,
-): Promise<boolean> =>
-  !(await signedByKey(signed.from, transferDigest(domain, signed), signed.signature))
+): Promise<boolean> => !(await signedByKey(domain, signed))
 
 /** https://eips.ethereum.org/EIPS/eip-1271 */
 const acceptedMagic = '0x1626ba7e'
@@ -94,14 +108,13 @@ export async function acceptedByContract(
 }
 
 /** As the token checks it: the key's own signature first, then the contract, if there is one. */
-export async function isSignedBy(
-  node: Node,
-  signer: Hex,
-  digest: Hex,
-  signature: Hex,
+export async function isSignedByOwner(
+  { node, contracts: { domain } }: Chain,
+  signed: GivenAuthorization,
 ): Promise<boolean> {
-  if (await signedByKey(signer, digest, signature)) return true
-  return acceptedByContract(node, signer, digest, signature)
+  if (await signedByKey(domain, signed)) return true
+  const digest = transferDigest(domain, signed)
+  return acceptedByContract(node, signed.from as Hex, digest, signed.signature as Hex)
 }
 
 type Chain = { readonly node: Node; readonly contracts: Contracts }
@@ -211,7 +224,7 @@ export async function placeOfMove(
   const { blockNumber, blockHash } = receipt
   const { hash } = await node.headAt(blockNumber)
   if (hash !== blockHash) return 'unknown'
-  return hasMoved(receipt.logs, contracts.ausd, terms)
+  return movesIn(receipt.logs, contracts.ausd)(terms)
     ? { txHash, blockNumber, blockHash }
     : undefined
 }
@@ -249,25 +262,35 @@ export async function findMoves(
 
 const same = (left: string, right: string) => left.toLowerCase() === right.toLowerCase()
 
+/** An authorization and the money it is for, as one word. */
+const wordOf = ({
+  from,
+  nonce,
+  to,
+  value,
+}: Omit<AuthorizationTerms, 'validAfter' | 'validBefore'>) =>
+  `${from}:${nonce}:${to}:${BigInt(value)}`.toLowerCase()
+
 /**
- * Whether the log that used this authorization moved exactly this money. The token writes
+ * Tells of an authorization whether these logs show that it moved exactly its money. The token writes
  * `AuthorizationUsed` and then the `Transfer` it stands for: only the very next log of the token
  * counts, or one transfer could be taken for two authorizations of the same transaction.
  */
-function hasMoved(logs: readonly Log[], token: Hex, terms: AuthorizationTerms): boolean {
+export function movesIn(logs: readonly Log[], token: Hex): (terms: AuthorizationTerms) => boolean {
   const own = logs.filter((log) => same(log.address, token))
   const events = parseEventLogs({
     abi: ausdAbi,
     eventName: ['AuthorizationUsed', 'Transfer'],
     logs: [...own],
   })
-  return events.some((event, position) => {
+  const moved = events.flatMap((event, position) => {
     const next = events[position + 1]
-    if (event.eventName !== 'AuthorizationUsed' || next?.eventName !== 'Transfer') return false
-    if (Number(next.logIndex) !== Number(event.logIndex) + 1) return false
-    if (!same(event.args.authorizer, terms.from)) return false
-    if (!same(event.args.nonce, terms.nonce)) return false
+    if (event.eventName !== 'AuthorizationUsed' || next?.eventName !== 'Transfer') return []
+    if (Number(next.logIndex) !== Number(event.logIndex) + 1) return []
+    const { authorizer, nonce } = event.args
     const { from, to, value } = next.args
-    return same(from, terms.from) && same(to, terms.to) && value === BigInt(terms.value)
+    return same(authorizer, from) ? [wordOf({ from, nonce, to, value: String(value) })] : []
   })
+  const words = new Set(moved)
+  return (terms) => words.has(wordOf(terms))
 }

@@ -1,11 +1,24 @@
-import { BaseError, type Hex, numberToHex, type PublicClient } from 'viem'
+import {
+  BaseError,
+  formatTransactionReceipt,
+  type Hex,
+  numberToHex,
+  type PublicClient,
+  type RpcTransactionReceipt,
+} from 'viem'
 import { openAsker } from '#shared/chain/asker'
 import { chainOf, openChainReader } from '#shared/chain/client'
 import type { RpcEndpoints } from '#shared/chain/endpoints'
 import { textOf } from './errors'
 
-export type Head = { readonly number: bigint; readonly hash: Hex; readonly timestamp: bigint }
-export type NewestHead = Head & { readonly baseFeeWei: bigint }
+export type Head = {
+  readonly number: bigint
+  readonly hash: Hex
+  readonly timestamp: bigint
+  readonly baseFeeWei: bigint
+  /** How many transactions are in it. */
+  readonly transactions: number
+}
 /** What a call would do: `reverted` carries the revert data, undefined when there is none. */
 export type CallOutcome = { returned: Hex } | { reverted: Hex | undefined }
 export type CallRequest = {
@@ -25,11 +38,15 @@ export type Node = {
   readonly finalizedHead: () => Promise<Head>
   readonly headAt: (blockNumber: bigint) => Promise<Head>
   /** Transactions of the account mined up to that block. */
-  readonly countAt: (address: Hex, tag: 'latest' | 'finalized') => Promise<number>
+  readonly countAt: (address: Hex, block: bigint | 'latest') => Promise<number>
   /** Undefined: not (or not any more) known to the endpoint, which proves nothing. */
   readonly receiptOf: (hash: Hex) => Promise<Receipt | undefined>
-  /** The newest block, and the fee it asks for. */
-  readonly newestHead: () => Promise<NewestHead>
+  /**
+   * What these senders have in that block. Throws when the endpoint does not have the receipts of all
+   * its transactions, or of another block at that height.
+   */
+  readonly receiptsIn: (block: Head, senders: ReadonlySet<Hex>) => Promise<Receipt[]>
+  readonly newestHead: () => Promise<Head>
   readonly call: (request: CallRequest, block: bigint | 'latest') => Promise<CallOutcome>
   /** Sends stored bytes. The answer is null, or the error text of the last endpoint asked. */
   readonly sendRaw: (raw: Hex, round: number) => Promise<string | null>
@@ -52,20 +69,23 @@ export const openNode = (chain: Chain, timeoutMs = roundTimeoutMs): Node =>
 function open({ endpoints, chainId }: Chain, timeoutMs: number, batches: boolean): Node {
   const reader = openChainReader({ endpoints, chainId, timeoutMs, batches })
   const ask = openAsker({ endpoints, chain: chainOf(chainId), timeoutMs, batches })
-  const head = (block: { number: bigint | null; hash: Hex | null; timestamp: bigint }): Head => {
-    if (block.number === null || block.hash === null) throw new Error('the block is not sealed')
-    return { number: block.number, hash: block.hash, timestamp: block.timestamp }
+  const head = (block: Awaited<ReturnType<typeof reader.getBlock>>): Head => {
+    const { number, hash, timestamp, baseFeePerGas, transactions } = block
+    if (number === null || hash === null) throw new Error('the block is not sealed')
+    const baseFeeWei = baseFeePerGas ?? 0n
+    return { number, hash, timestamp, baseFeeWei, transactions: transactions.length }
   }
   return {
     reader,
     finalizedHead: async () => head(await reader.getBlock({ blockTag: 'finalized' })),
     headAt: async (blockNumber) => head(await reader.getBlock({ blockNumber })),
-    countAt: (address, blockTag) => reader.getTransactionCount({ address, blockTag }),
+    countAt: (address, block) =>
+      reader.getTransactionCount(
+        block === 'latest' ? { address, blockTag: block } : { address, blockNumber: block },
+      ),
     receiptOf: (hash) => receiptOf(reader, hash),
-    newestHead: async () => {
-      const block = await reader.getBlock({ blockTag: 'latest' })
-      return { ...head(block), baseFeeWei: block.baseFeePerGas ?? 0n }
-    },
+    receiptsIn: (block, senders) => receiptsIn(reader, block, senders),
+    newestHead: async () => head(await reader.getBlock({ blockTag: 'latest' })),
     call: (request, block) => call(reader, request, block),
     sendRaw: (raw, round) =>
       ask(
@@ -85,6 +105,21 @@ async function receiptOf(reader: PublicClient, hash: Hex): Promise<Receipt | und
       return undefined
     throw error
   }
+}
+
+async function receiptsIn(
+  reader: PublicClient,
+  { number, hash, transactions }: Head,
+  senders: ReadonlySet<Hex>,
+): Promise<Receipt[]> {
+  if (transactions === 0) return []
+  const asked = { method: 'eth_getBlockReceipts', params: [numberToHex(number)] }
+  const all = (await reader.request(asked as never)) as RpcTransactionReceipt[] | null
+  if (all?.length !== transactions || all.some(({ blockHash }) => blockHash !== hash))
+    throw new Error(`the receipts of block ${number} are not those of its transactions`)
+  return all
+    .filter(({ from }) => senders.has(from.toLowerCase() as Hex))
+    .map((one) => formatTransactionReceipt(one) as Receipt)
 }
 
 async function call(

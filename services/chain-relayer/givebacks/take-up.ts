@@ -5,12 +5,8 @@ import { isUsedAt, nameOf } from '../chain/authorization'
 import type { Context } from '../context'
 import { isAttempt } from '../lanes/lane.store'
 import { orderOf, type PayloadOf } from '../operations/operation'
-import {
-  findOperation,
-  findTakesBy,
-  insertOperation,
-  lockWallet,
-} from '../operations/operation.store'
+import { findOperation, insertOperation } from '../operations/operation.store'
+import { findTakesBy, lockWallet } from '../operations/wallet.store'
 import { readArrival } from './arrival'
 import { type Arrival, type Facts, givebackNonce, refusalOf } from './giveback'
 import { decideRequest, findAsked, type GivebackRequest } from './request.store'

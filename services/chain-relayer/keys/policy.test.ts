@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { type Abi, encodeFunctionData, type Hex } from 'viem'
+import { type Abi, encodeFunctionData, type Hex, multicall3Abi } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { opKinds } from '#shared/chain/gas'
 import { type Policy, PolicyRefused, spendsOfCall, spendsOfTransfer } from './policy'
@@ -23,6 +24,11 @@ const token = (name: string, ...args: unknown[]) => call(ausdAbi, ausd, name, ar
 const coin = (valueWei: bigint, to = wallet) => ({ to, valueWei, data: '0x' as const })
 const op = (kind: number, amount: bigint) => ({ kind, ref, account: wallet, amount, paidAt: 0n })
 const transfer = [wallet, treasury, 10n ** 30n, 0n, 9n, ref] as const
+const move = {
+  ...{ target: ausd, allowFailure: true },
+  callData: token('transferWithAuthorization', ...transfer, ref).data,
+}
+const bundle = (...calls: (typeof move)[]) => call(multicall3Abi, multicall3, 'aggregate3', [calls])
 const topUp = (amount: bigint) => line('topUp', ref, wallet, amount, true)
 
 /** What is spent as `what:amount`, or who says no. */
@@ -63,6 +69,22 @@ const cases = [
     [],
   ],
   ['… in its other form', token('transferWithAuthorization', ...transfer, 27, ref, ref), 'never'],
+  ['several signed transfers', bundle(move, move), []],
+  ['… of which one may stop the others', bundle(move, { ...move, allowFailure: false }), 'never'],
+  [
+    '… and a credit',
+    bundle(move, { ...move, target: creditLine, callData: topUp(1n).data }),
+    'never',
+  ],
+  ['… and a transfer', bundle({ ...move, callData: token('transfer', wallet, 1n).data }), 'never'],
+  ['… and native coin', { ...bundle(move), valueWei: 1n }, 'never'],
+  ['… and bytes behind them', { ...bundle(move), data: `${bundle(move).data}00` as Hex }, 'never'],
+  ['… none at all', bundle(), []],
+  [
+    'another function of Multicall3',
+    call(multicall3Abi, multicall3, 'getCurrentBlockTimestamp', []),
+    'never',
+  ],
   ['a transfer', token('transfer', wallet, 1n), 'never'],
   ['an allowance', token('approve', wallet, 1n), 'never'],
   ['a credit sent to the token', { ...topUp(1n), to: ausd }, 'never'],

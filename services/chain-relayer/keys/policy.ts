@@ -1,5 +1,15 @@
-import { decodeFunctionData, encodeFunctionData, type Hex, keccak256, stringToHex } from 'viem'
+import {
+  type AbiFunction,
+  decodeFunctionData,
+  encodeFunctionData,
+  type Hex,
+  keccak256,
+  multicall3Abi,
+  stringToHex,
+  toFunctionSelector,
+} from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { AuthorizationTerms, TokenDomain } from '#shared/chain/erc3009'
 import { opKinds } from '#shared/chain/gas'
@@ -84,13 +94,15 @@ export type Deed = { readonly to: Hex; readonly data: Hex; readonly valueWei: bi
  */
 export function spendsOfCall(policy: Policy, nonce: number, { to, data, valueWei }: Deed): Spend[] {
   const isOf = (contract: Hex) => to.toLowerCase() === contract.toLowerCase()
-  const isContract = isOf(policy.creditLine) || isOf(policy.ausd)
+  const isContract = isOf(policy.creditLine) || isOf(policy.ausd) || isOf(multicall3)
   if (isContract && valueWei !== 0n) throw never('native coin for a contract')
   const spends = isOf(policy.creditLine)
     ? spendsOnLine(data)
     : isOf(policy.ausd)
       ? spendsOnToken(data)
-      : spendsOnPayment(nonce, to, data, valueWei)
+      : isOf(multicall3)
+        ? spendsOnBundle(policy, data)
+        : spendsOnPayment(nonce, to, data, valueWei)
   return spends.map((spend) => withinMost(policy, spend))
 }
 
@@ -133,6 +145,17 @@ function spendsOnToken(data: Hex): Spend[] {
   if (functionName !== 'transferWithAuthorization' || args?.length !== 7)
     throw never(`${functionName} of the token`)
   return []
+}
+
+/** Several calls of the token, each of which may be signed alone, and none of which stops another. */
+function spendsOnBundle({ ausd }: Policy, data: Hex): Spend[] {
+  const { functionName, args } = decoded(multicall3Abi, data)
+  if (functionName !== 'aggregate3') throw never(`${functionName} of Multicall3`)
+  return args[0].flatMap(({ target, allowFailure, callData }) => {
+    if (target.toLowerCase() !== ausd.toLowerCase()) throw never(`a bundled call of ${target}`)
+    if (!allowFailure) throw never('a bundled call that stops the others')
+    return spendsOnToken(callData)
+  })
 }
 
 function spendsOnLine(data: Hex): Spend[] {
@@ -182,14 +205,30 @@ function asAlone({ kind, ref, account, amount, paidAt }: Op): Hex {
   }
 }
 
+type OurAbi = typeof ausdAbi | typeof creditLineAbi | typeof multicall3Abi
+
+/** The functions of each by their selectors: viem would hash all of them for every call it reads. */
+const functions = new Map<OurAbi, ReadonlyMap<string, AbiFunction>>(
+  [ausdAbi, creditLineAbi, multicall3Abi].map((abi) => [
+    abi,
+    new Map(
+      abi.flatMap((item) =>
+        item.type === 'function' ? [[toFunctionSelector(item), item] as const] : [],
+      ),
+    ),
+  ]),
+)
+
 /**
  * The function and its arguments. Bytes that do not come out again when these are encoded might be
  * read differently by the contract: they are refused.
  */
-function decoded<const abi extends typeof ausdAbi | typeof creditLineAbi>(abi: abi, data: Hex) {
+function decoded<const abi extends OurAbi>(abi: abi, data: Hex) {
   try {
-    const call = decodeFunctionData({ abi, data })
-    if (encodeFunctionData({ abi, ...call } as never) === data.toLowerCase()) return call
+    const item = functions.get(abi)!.get(data.slice(0, 10).toLowerCase())
+    const own = [item] as unknown as abi
+    const call = decodeFunctionData({ abi: own, data })
+    if (encodeFunctionData({ abi: own, ...call } as never) === data.toLowerCase()) return call
   } catch {}
   throw never(`the call ${data.slice(0, 10)}, which our contracts do not have or read otherwise`)
 }

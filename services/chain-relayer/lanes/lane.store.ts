@@ -215,16 +215,18 @@ export async function isAttempt(db: Db, hash: `0x${string}`): Promise<boolean> {
   return rows.length > 0
 }
 
-/** What a send answered; only for the next decision, never a proof of anything. */
-export const noteBroadcast = (db: Db, attempt: Attempt, error: string | null) =>
-  db
-    .update(attempts)
-    .set({
-      broadcasts: sql`${attempts.broadcasts} + 1`,
-      broadcastAt: sql`now()`,
-      lastError: error?.slice(0, 300) ?? null,
-    })
-    .where(eq(attempts.hash, attempt.hash))
+/** What sends answered, null for a yes; only for the next decision, never a proof of anything. */
+export const noteBroadcasts = (
+  db: Db,
+  answers: readonly { hash: `0x${string}`; error: string | null }[],
+) => {
+  const hashes = sql.param(answers.map(({ hash }) => hash))
+  const errors = sql.param(answers.map(({ error }) => error?.slice(0, 300) ?? null))
+  return db.execute(sql`
+    update ${attempts} set broadcasts = broadcasts + 1, broadcast_at = now(), last_error = said.error
+    from unnest(${hashes}::text[], ${errors}::text[]) as said (hash, error)
+    where ${attempts.hash} = said.hash`)
+}
 
 /** Closes a transaction once; false when somebody else did. */
 export async function closeTransaction(

@@ -22,6 +22,10 @@ export type HeldLane = LeasedLane & {
   readonly open: readonly OpenTransaction[]
 }
 
+/** Their addresses, in lower case as in the rows. */
+export const addressesOf = (held: readonly LeasedLane[]): `0x${string}`[] =>
+  held.map(({ lane }) => lane.address)
+
 /**
  * Leases this copy's part of the lanes, and reads what each has under way. While the chain is ahead of one
  * lane, none is sound: most likely the rows are older than the chain, and then what they order may
@@ -46,8 +50,7 @@ export async function withOpen<L extends LeasedLane>(
   { database }: Context,
   held: readonly L[],
 ): Promise<(L & { open: OpenTransaction[] })[]> {
-  const addresses = held.map(({ lane }) => lane.address)
-  const open = await database.read((db) => findOpen(db, addresses))
+  const open = await database.read((db) => findOpen(db, addressesOf(held)))
   return held.map((one) => ({
     ...one,
     open: open.filter((transaction) => transaction.lane === one.lane.address),

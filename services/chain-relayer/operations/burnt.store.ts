@@ -1,12 +1,13 @@
 import { and, eq, gte, inArray, sql } from 'drizzle-orm'
 import { index, integer, primaryKey } from 'drizzle-orm/pg-core'
-import { addressColumn, amountColumn, at, midnightUtc } from '#shared/db/columns'
+import type { Hex } from 'viem'
+import { addressColumn, amountColumn, at, isOneOf, midnightUtc } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
-import { attempts } from '../lanes/lane.store'
+import { attempts, transactions } from '../lanes/lane.store'
 import { schema } from '../schema.store'
 import { operations } from './operation.store'
 
-/** Gas we paid for transfers of a wallet that reverted, finally; one row per transaction. */
+/** Gas we paid for transfers of a wallet that reverted, finally; of a transaction one row per wallet. */
 export const burnt = schema.table(
   'burnt',
   {
@@ -17,48 +18,59 @@ export const burnt = schema.table(
     createdAt: at('created_at').notNull().defaultNow(),
   },
   (table) => [
-    primaryKey({ columns: [table.lane, table.nonce] }),
+    primaryKey({ columns: [table.lane, table.nonce, table.wallet] }),
     index('burnt_of_wallet').on(table.wallet, table.createdAt),
   ],
 )
 
-export const insertBurnt = (tx: Tx, row: typeof burnt.$inferInsert) => tx.insert(burnt).values(row)
+export const insertBurnt = (tx: Tx, rows: readonly (typeof burnt.$inferInsert)[]) =>
+  tx.insert(burnt).values([...rows])
 
-/** What a wallet burnt this day (UTC), in wei. */
-export async function burntToday(db: Db, wallet: `0x${string}`): Promise<bigint> {
-  const [row] = await db
-    .select({ wei: sql<string>`coalesce(sum(${burnt.wei}), 0)::text` })
+/** What each wallet burnt this day (UTC), in wei; those that burnt nothing are left out. */
+export async function burntToday(db: Db, wallets: readonly Hex[]): Promise<Map<Hex, bigint>> {
+  const rows = await db
+    .select({ wallet: burnt.wallet, wei: sql<string>`sum(${burnt.wei})::text` })
     .from(burnt)
-    .where(and(eq(burnt.wallet, wallet), gte(burnt.createdAt, midnightUtc)))
-  return BigInt(row!.wei)
+    .where(and(isOneOf(burnt.wallet, wallets), gte(burnt.createdAt, midnightUtc)))
+    .groupBy(burnt.wallet)
+  return new Map(rows.map(({ wallet, wei }) => [wallet, BigInt(wei)]))
 }
 
-export const isBudgetSpent = async (
-  db: Db,
-  wallet: `0x${string}`,
-  budgetWei: bigint,
-): Promise<boolean> => (await burntToday(db, wallet)) >= budgetWei
+export const isBudgetSpent = async (db: Db, wallet: Hex, budgetWei: bigint): Promise<boolean> =>
+  ((await burntToday(db, [wallet])).get(wallet) ?? 0n) >= budgetWei
 
-/** The most that a wallet's transfers in flight would burn if all of them reverted, in wei. */
-export async function atStakeWei(tx: Tx, wallet: `0x${string}`): Promise<bigint> {
+/**
+ * The most that each wallet's transfers in flight would burn if all of them reverted, in wei; of a
+ * transaction that carries several each its part.
+ */
+export async function atStakeWei(tx: Tx, wallets: readonly Hex[]): Promise<Map<Hex, bigint>> {
   const dearest = tx
-    .select({ wei: sql<string>`max(${attempts.gas} * ${attempts.maxFeeWei})`.as('wei') })
+    .select({
+      wallet: operations.wallet,
+      wei: sql<string>`max(${attempts.gas} * ${attempts.maxFeeWei})
+        / jsonb_array_length(${transactions.operationIds})`.as('wei'),
+    })
     .from(operations)
+    .innerJoin(
+      transactions,
+      and(eq(transactions.lane, operations.lane), eq(transactions.nonce, operations.nonce)),
+    )
     .innerJoin(
       attempts,
       and(eq(attempts.lane, operations.lane), eq(attempts.nonce, operations.nonce)),
     )
     .where(
       and(
-        eq(operations.wallet, wallet),
+        isOneOf(operations.wallet, wallets),
         inArray(operations.kind, ['take', 'send']),
         eq(operations.state, 'assigned'),
       ),
     )
-    .groupBy(operations.id)
+    .groupBy(operations.id, operations.wallet, transactions.operationIds)
     .as('dearest')
-  const [row] = await tx
-    .select({ wei: sql<string>`coalesce(sum(${dearest.wei}), 0)::text` })
+  const rows = await tx
+    .select({ wallet: dearest.wallet, wei: sql<string>`ceil(sum(${dearest.wei}))::text` })
     .from(dearest)
-  return BigInt(row!.wei)
+    .groupBy(dearest.wallet)
+  return new Map(rows.map(({ wallet, wei }) => [wallet, BigInt(wei)]))
 }

@@ -19,7 +19,7 @@ import {
   verify,
 } from '../test-support'
 import { assignWaiting } from '../transactions/assign'
-import { renewStuck } from '../transactions/finalize'
+import { renewStuck } from '../transactions/broadcast'
 import { returnNonce } from '../transactions/transaction'
 import type { Task } from './operation'
 import { operations } from './operation.store'

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, isNotNull, lte, or, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, lte, type SQLWrapper, sql } from 'drizzle-orm'
 import { index, integer, jsonb, type PgUpdateSetSource, text, unique } from 'drizzle-orm/pg-core'
 import { addressColumn, amountColumn, at, fromNow, isOneOf, timestamps } from '#shared/db/columns'
 import { findOldest } from '#shared/db/oldest.store'
@@ -101,20 +101,46 @@ export async function insertOperation(
   return rows.length === 1
 }
 
+/** Several at once, by one statement however many; what has an operation already is left as it is. */
+export async function insertOperations(tx: Tx, orders: readonly Order[]): Promise<void> {
+  if (orders.length === 0) return
+  const rows = orders.map((order) => ({
+    ...order,
+    revision: order.revision?.toString() ?? null,
+    leavesMicro: order.leavesMicro.toString(),
+  }))
+  await tx.execute(sql`
+    insert into ${operations} (id, kind, cause, wallet, payload, content_hash, revision,
+      authorization_nonce, leaves_micro)
+    select given.* from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as given (id text,
+      kind text, cause text, wallet text, payload jsonb, "contentHash" text, revision numeric,
+      "authorizationNonce" text, "leavesMicro" numeric)
+    on conflict do nothing`)
+}
+
 /** The guarded step: nothing moves, and false is returned, when a race was lost. */
-export async function moveOperation(
+export const moveOperation = async (
   tx: Tx,
   id: string,
   to: OperationState,
   set: PgUpdateSetSource<typeof operations>,
+  from?: readonly OperationState[],
+): Promise<boolean> => (await moveOperations(tx, [id], to, set, from)).has(id)
+
+/** The same of several: those that moved. */
+export async function moveOperations(
+  tx: Tx,
+  ids: readonly string[],
+  to: OperationState,
+  set: PgUpdateSetSource<typeof operations>,
   from: readonly OperationState[] = statesBefore(lifecycle, to),
-): Promise<boolean> {
+): Promise<Set<string>> {
   const moved = await tx
     .update(operations)
     .set({ ...set, state: to, updatedAt: sql`now()` })
-    .where(and(eq(operations.id, id), inArray(operations.state, [...from])))
+    .where(and(isOneOf(operations.id, ids), inArray(operations.state, [...from])))
     .returning({ id: operations.id })
-  return moved.length === 1
+  return new Set(moved.map(({ id }) => id))
 }
 
 /**
@@ -210,105 +236,6 @@ export async function newestRevision(
     .from(operations)
     .where(and(eq(operations.kind, kind), eq(operations.wallet, wallet)))
   return BigInt(rows[0]!.newest)
-}
-
-/** AUSD (10⁻⁶) that operations under way will still move out of the wallet, but for one nonce. */
-export async function leavingMicro(
-  db: Db,
-  wallet: `0x${string}`,
-  butNonce: string,
-): Promise<bigint> {
-  const rows = await db
-    .select({ leaving: sql<string>`coalesce(sum(${operations.leavesMicro}), 0)::text` })
-    .from(operations)
-    .where(
-      and(
-        eq(operations.wallet, wallet),
-        inArray(operations.kind, ['take', 'send']),
-        isOpen(operations),
-        sql`${operations.authorizationNonce} <> ${butNonce}`,
-      ),
-    )
-  return BigInt(rows[0]!.leaving)
-}
-
-/** One at a time for a wallet: two at once must not both count on the same AUSD. */
-export const lockWallet = (tx: Tx, wallet: `0x${string}`) =>
-  tx.execute(sql`select pg_advisory_xact_lock(hashtext(${wallet}))`)
-
-/**
- * AUSD (10⁻⁶) that has left the wallet, or will, without the state at that block showing it for
- * sure: by operations that are assigned, and by those that were final in a later block.
- */
-export async function unseenMicro(
-  db: Db,
-  wallet: `0x${string}`,
-  blockNumber: bigint,
-): Promise<bigint> {
-  const rows = await db
-    .select({ unseen: sql<string>`coalesce(sum(${operations.leavesMicro}), 0)::text` })
-    .from(operations)
-    .where(
-      and(
-        eq(operations.wallet, wallet),
-        inArray(operations.kind, ['take', 'send']),
-        or(
-          eq(operations.state, 'assigned'),
-          and(eq(operations.state, 'settled'), gt(operations.blockNumber, blockNumber)),
-        ),
-      ),
-    )
-  return BigInt(rows[0]!.unseen)
-}
-
-/** Whether another kind of operation already uses this authorization. */
-export async function isTaken(db: Db, wallet: `0x${string}`, nonce: string): Promise<boolean> {
-  const rows = await db
-    .select({ id: operations.id })
-    .from(operations)
-    .where(
-      and(
-        eq(operations.wallet, wallet),
-        eq(operations.kind, 'take'),
-        sql`${operations.authorizationNonce} = ${nonce}`,
-      ),
-    )
-    .limit(1)
-  return rows.length > 0
-}
-
-/** The takes by an authorization of a wallet; without one those in a transaction. */
-export const findTakesBy = (
-  db: Db,
-  { wallet, nonce, txHash }: { wallet: `0x${string}`; nonce: string | null; txHash: `0x${string}` },
-): Promise<Extract<Operation, { kind: 'take' }>[]> =>
-  db
-    .select()
-    .from(operations)
-    .where(
-      and(
-        eq(operations.kind, 'take'),
-        eq(operations.wallet, wallet),
-        nonce ? sql`${operations.authorizationNonce} = ${nonce}` : eq(operations.txHash, txHash),
-      ),
-    ) as never
-
-/** Whether the AUSD that this authorization moved goes back, or went. */
-export async function isGivenBack(
-  db: Db,
-  { wallet, authorizationNonce }: Pick<Operation, 'wallet' | 'authorizationNonce'>,
-): Promise<boolean> {
-  const rows = await db
-    .select({ id: operations.id })
-    .from(operations)
-    .where(
-      and(
-        eq(operations.kind, 'giveback'),
-        eq(operations.wallet, wallet),
-        sql`${operations.authorizationNonce} = ${authorizationNonce}`,
-      ),
-    )
-  return rows.length > 0
 }
 
 /** A failed take whose authorization can still be used. */

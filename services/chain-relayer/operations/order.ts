@@ -15,11 +15,11 @@ import {
   countRepeat,
   findOperation,
   insertOperation,
-  isGivenBack,
-  lockWallet,
   moveOperation,
+  moveOperations,
   type Operation,
 } from './operation.store'
+import { isGivenBack, lockWallet } from './wallet.store'
 
 // An order comes in as a command and becomes one operation; what became of it goes out, in the commit
 // that ends the operation, and once more for each repeat of the command.
@@ -80,13 +80,27 @@ type Where = Pick<Place, 'txHash' | 'blockNumber'>
  * Done, finally, and announced in the same commit; without a place when nothing had to be sent.
  * False: it had ended before.
  */
-export async function settle(tx: Tx, operation: Operation, place: Place | null): Promise<boolean> {
+export const settle = async (tx: Tx, operation: Operation, place: Place | null): Promise<boolean> =>
+  (await settleAll(tx, [operation], place)).length === 1
+
+/** The same of several: those that had not ended before. */
+export async function settleAll(
+  tx: Tx,
+  operations: readonly Operation[],
+  place: Place | null,
+): Promise<Operation[]> {
+  if (operations.length === 0) return []
+  const ids = operations.map(({ id }) => id)
   const set = { ...place, reason: null }
-  if (!(await moveOperation(tx, operation.id, 'settled', set, ['waiting', 'assigned'])))
-    return false
-  await bookOperation(tx, operation)
-  await announceSettled(tx, operation, place)
-  return true
+  const moved = await moveOperations(tx, ids, 'settled', set, ['waiting', 'assigned'])
+  const settled = operations.filter(({ id }) => moved.has(id))
+  await Promise.all(
+    settled.flatMap((operation) => [
+      bookOperation(tx, operation),
+      announceSettled(tx, operation, place),
+    ]),
+  )
+  return settled
 }
 
 /**

@@ -1,29 +1,14 @@
+import { LRUCache } from 'lru-cache'
 import type { Static } from 'typebox'
 import { type Hex, multicall3Abi, type PublicClient } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
 import type { ChainHold } from '#shared/messages/chain'
+import { isRecent } from '../chain/look'
+import { multicall3, multicallAbi } from '../chain/multicall'
 import type { Account, Context } from '../context'
 import { blockOfRef } from '../operations/operation.store'
-
-export const multicall3 = '0xcA11bde05977b3631167028862bE2a173976CA11'
-export const multicallAbi = [
-  {
-    type: 'function',
-    name: 'getEthBalance',
-    stateMutability: 'view',
-    inputs: [{ name: 'addr', type: 'address' }],
-    outputs: [{ name: 'balance', type: 'uint256' }],
-  },
-  {
-    type: 'function',
-    name: 'getBlockNumber',
-    stateMutability: 'view',
-    inputs: [],
-    outputs: [{ name: 'blockNumber', type: 'uint256' }],
-  },
-] as const
 
 /** Reads one wallet: all of it, and all wallets asked for within 2 ms, in one call at one block. */
 async function readAccount(
@@ -78,24 +63,56 @@ async function readAccount(
   }
 }
 
-/** Questions about one wallet that come while its call is being gathered share that call. */
-export function accountReader(
-  reader: PublicClient,
-  contracts: { ausd: Hex; creditLine: Hex },
-): Context['account'] {
-  const gathering = new Map<string, Promise<Account>>()
-  return (wallet) => {
-    const known = gathering.get(wallet)
-    if (known) return known
-    const reading = readAccount(reader, contracts, wallet)
-    gathering.set(wallet, reading)
-    // Only until the call is on its way: a later question wants a later block.
-    setTimeout(() => gathering.delete(wallet), shareMs)
-    return reading
-  }
+type Reading = {
+  readonly account: Promise<Account>
+  /** When the chain was asked, unix ms; undefined: not yet. */
+  askedAt: number | undefined
+  /** Undefined: not answered yet. */
+  blockNumber: bigint | undefined
 }
 
-const shareMs = 2
+/** What is remembered is a moment old at most: more wallets are not asked for in one. */
+const accountsMax = 10_000
+
+/** What reading wallets takes, and when: without `gather` at once. */
+type Reads = Pick<Context, 'node' | 'contracts' | 'clock'> & {
+  readonly settings: Pick<Context['settings'], 'pollMs'>
+  readonly memory: Pick<Context['memory'], 'look'>
+  readonly gather?: Context['gather']
+}
+
+/** Half of a block's time: who has seen a block elsewhere finds it here a moment later. */
+export const freshMs = ({ pollMs }: Pick<Context['settings'], 'pollMs'>) => pollMs / 2
+
+/**
+ * Reads wallets, each once a block or twice: an answer is given again for half of a block's time, or
+ * until a newer block was seen. So whoever knows what is final finds it in the answer.
+ */
+export function openReads(reads: Reads): Pick<Context, 'account' | 'gather'> {
+  const { node, contracts, clock, settings, memory, gather = () => Promise.resolve() } = reads
+  const readings = new LRUCache<string, Reading>({ max: accountsMax })
+  const isFresh = ({ askedAt, blockNumber }: Reading) =>
+    (askedAt === undefined || isRecent(askedAt, clock(), freshMs(settings))) &&
+    (blockNumber === undefined || blockNumber >= (memory.look?.newest.number ?? 0n))
+  const account: Context['account'] = (wallet) => {
+    const last = readings.get(wallet)
+    if (last && isFresh(last)) return last.account
+    const read = async () => {
+      await gather()
+      reading.askedAt = clock()
+      const known = await readAccount(node.reader, contracts, wallet)
+      reading.blockNumber = BigInt(known.blockNumber)
+      return known
+    }
+    const reading: Reading = { askedAt: undefined, blockNumber: undefined, account: read() }
+    readings.set(wallet, reading)
+    reading.account.catch(() => {
+      if (readings.get(wallet) === reading) readings.delete(wallet)
+    })
+    return reading.account
+  }
+  return { account, gather }
+}
 
 export type Hold = Static<(typeof ChainHold)['answer']>
 

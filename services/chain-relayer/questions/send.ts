@@ -2,21 +2,17 @@ import type { Hex } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import type { GivenAuthorization } from '#shared/chain/erc3009'
 import { toUnixSeconds } from '#shared/clock'
+import type { Db, Tx } from '#shared/db/open'
 import { within } from '#shared/deadline'
 import { failpoint } from '#shared/failpoint'
 import { type Answer, ok, type RefusalCode, refuse } from '#shared/refusals'
-import { isSignedBy, transferDigest } from '../chain/authorization'
+import { isSignedByOwner } from '../chain/authorization'
 import type { Context } from '../context'
-import { isBudgetSpent } from '../operations/burnt.store'
-import { lapsesSoon, type Order, orderOf, sendIdOf } from '../operations/operation'
-import {
-  findOperation,
-  insertOperation,
-  isTaken,
-  leavingMicro,
-  lockWallet,
-  type Operation,
-} from '../operations/operation.store'
+import { burntToday } from '../operations/burnt.store'
+import { lapsesSoon, type Order, orderOf, sendIdOf, type Task } from '../operations/operation'
+import { findOperations, insertOperations, type Operation } from '../operations/operation.store'
+import { leavingMicro, lockWallets, takenAmong } from '../operations/wallet.store'
+import { together } from './together'
 
 /** What a decision about an authorization needs to know of the chain. */
 export type SignerFacts = {
@@ -81,21 +77,26 @@ export async function signerFacts(
   context: Context,
   signed: GivenAuthorization,
 ): Promise<SignerFacts & { balanceMicro: bigint }> {
-  const { node, contracts, database } = context
+  const { node, contracts } = context
+  const { leavingOf } = sharedBy(context)
   const from = signed.from.toLowerCase() as Hex
-  const digest = transferDigest(contracts.domain, signed)
   const token = { address: contracts.ausd, abi: ausdAbi } as const
+  const gathered = context.gather()
   const [{ verified, frozen }, signatureValid, nonceUsed, balanceMicro, leaving] =
     await Promise.all([
       context.account(from),
-      isSignedBy(node, from, digest, signed.signature as Hex),
-      node.reader.readContract({
-        ...token,
-        functionName: 'authorizationState',
-        args: [from, signed.nonce as Hex],
-      }),
-      node.reader.readContract({ ...token, functionName: 'balanceOf', args: [from] }),
-      database.read((db) => leavingMicro(db, from, signed.nonce)),
+      isSignedByOwner(context, signed),
+      gathered.then(() =>
+        node.reader.readContract({
+          ...token,
+          functionName: 'authorizationState',
+          args: [from, signed.nonce as Hex],
+        }),
+      ),
+      gathered.then(() =>
+        node.reader.readContract({ ...token, functionName: 'balanceOf', args: [from] }),
+      ),
+      gathered.then(() => leavingOf(from)),
     ])
   return {
     verified,
@@ -118,7 +119,8 @@ export async function createSend(
   wallet: string,
   signed: GivenAuthorization,
 ): Promise<Answer<Sent>> {
-  const { database, contracts } = context
+  const { contracts } = context
+  const { gasBudgetWei } = context.settings
   const nowSeconds = BigInt(toUnixSeconds(context.clock()))
   const { ausd: token, creditLine } = contracts
   const places = { token, creditLine, treasury: context.treasury.address }
@@ -127,8 +129,8 @@ export async function createSend(
   const order = orderOf({ kind: 'send', payload: { sendId, authorization: signed } })
   // Whose authorization it is comes first: nobody learns of the sends of another wallet.
   if (refusalOfWords(words) === 'wallet_not_from') return refuse('wallet_not_from')
-  const find = () => database.read((db) => findOperation(db, order.id))
-  const known = await within(find(), readDeadlineMs, 'the database')
+  const { find, store } = sharedBy(context)
+  const known = await within(find(order.id), readDeadlineMs, 'the database')
   if (known) return answerAgain(order, known)
   const broken = refusalOfWords(words)
   if (broken) return refuse(broken)
@@ -136,30 +138,96 @@ export async function createSend(
   const refused = refusalOfSend(words, facts)
   if (refused) {
     // The same call, come twice, may have been first: that its nonce is used is no reason to refuse.
-    const meanwhile = await find()
+    const meanwhile = await find(order.id)
     return meanwhile ? answerAgain(order, meanwhile) : refuse(refused)
   }
-  return store(context, order, facts.balanceMicro)
-}
-
-async function store(context: Context, order: Order, balanceMicro: bigint): Promise<Answer<Sent>> {
-  const { wallet, authorizationNonce, leavesMicro } = order
-  const answer = await context.database.transaction(async (tx) => {
-    await lockWallet(tx, wallet)
-    if (await isTaken(tx, wallet, authorizationNonce!)) return refuse('authorization_conflict')
-    const leaving = await leavingMicro(tx, wallet, authorizationNonce!)
-    if (balanceMicro - leaving < leavesMicro) return refuse('balance_too_low')
-    if (await isBudgetSpent(tx, wallet, context.settings.gasBudgetWei))
-      return refuse('gas_budget_spent')
-    await insertOperation(tx, order)
-    return answerAgain(order, (await findOperation(tx, order.id))!)
-  })
+  const answer = await store({ order, balanceMicro: facts.balanceMicro, gasBudgetWei })
   failpoint('relayer:operation-stored')
   context.wake()
   return answer
 }
 
-function answerAgain(order: Order, known: Operation): Answer<Sent> {
+/** A send that nothing speaks against, and what its wallet holds. */
+type Wanted = {
+  readonly order: Order
+  readonly balanceMicro: bigint
+  readonly gasBudgetWei: bigint
+}
+
+const storedAtOnce = 64
+
+/** What the sends of this process that come at the same moment ask of its database together. */
+function openShared(database: Context['database']) {
+  const read = <I, O>(work: (db: Db, items: readonly I[]) => Promise<(item: I) => O>) =>
+    together(async (items: readonly I[]) => {
+      const answerOf = await database.read((db) => work(db, items))
+      return items.map(answerOf)
+    }, storedAtOnce)
+  return {
+    find: read(async (db, ids: readonly string[]) => {
+      const known = new Map((await findOperations(db, ids)).map((one) => [one.id, one]))
+      return (id) => known.get(id)
+    }),
+    leavingOf: read(async (db, wallets: readonly Hex[]) => {
+      const leaving = await leavingMicro(db, wallets)
+      return (wallet) => leaving.get(wallet) ?? 0n
+    }),
+    store: together(
+      (wanted: readonly Wanted[]) => database.transaction((tx) => storeAll(tx, wanted)),
+      storedAtOnce,
+    ),
+  }
+}
+
+const shared = new WeakMap<Context['database'], ReturnType<typeof openShared>>()
+
+/** The same for all who ask of this database. */
+function sharedBy({ database }: Pick<Context, 'database'>) {
+  const known = shared.get(database) ?? openShared(database)
+  shared.set(database, known)
+  return known
+}
+
+/**
+ * Stores several sends in one transaction, in their order: each counts on no more than those before
+ * it leave of its wallet's AUSD.
+ */
+async function storeAll(tx: Tx, wanted: readonly Wanted[]): Promise<Answer<Sent>[]> {
+  const orders = wanted.map(({ order }) => order)
+  const wallets = [...new Set(orders.map(({ wallet }) => wallet))]
+  await lockWallets(tx, wallets)
+  const [stored, taken, leaving, burnt] = await Promise.all([
+    findOperations(
+      tx,
+      orders.map(({ id }) => id),
+    ),
+    takenAmong(tx, orders),
+    leavingMicro(tx, wallets),
+    burntToday(tx, wallets),
+  ])
+  const known = new Map<string, Known>(stored.map((one) => [one.id, one]))
+  const added: Order[] = []
+  const answers = wanted.map(({ order, balanceMicro, gasBudgetWei }): Answer<Sent> => {
+    const { id, wallet, leavesMicro } = order
+    const before = known.get(id)
+    if (before) return answerAgain(order, before)
+    if (taken.has(id)) return refuse('authorization_conflict')
+    const left = (leaving.get(wallet) ?? 0n) + leavesMicro
+    if (left > balanceMicro) return refuse('balance_too_low')
+    if ((burnt.get(wallet) ?? 0n) >= gasBudgetWei) return refuse('gas_budget_spent')
+    leaving.set(wallet, left)
+    known.set(id, order)
+    added.push(order)
+    return answerAgain(order, order)
+  })
+  // Under the lock of its wallet nobody else stores a send of the same key.
+  await insertOperations(tx, added)
+  return answers
+}
+
+type Known = Pick<Operation, 'contentHash'> & Task
+
+function answerAgain(order: Order, known: Known): Answer<Sent> {
   if (known.contentHash !== order.contentHash || known.kind !== 'send')
     return refuse('authorization_conflict')
   const { sendId, authorization } = known.payload

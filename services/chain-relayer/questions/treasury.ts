@@ -1,9 +1,9 @@
 import type { Static } from 'typebox'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import type { ChainTreasury } from '#shared/messages/chain'
+import { multicall3, multicallAbi } from '../chain/multicall'
 import type { Context } from '../context'
 import { newestSpending, orderedMicro } from '../operations/treasury.store'
-import { multicall3, multicallAbi } from './reads'
 
 export type Treasury = Static<(typeof ChainTreasury)['answer']>
 

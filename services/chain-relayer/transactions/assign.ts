@@ -1,7 +1,9 @@
 import pMap from 'p-map'
+import { bundledTransferGas } from '#shared/chain/gas'
 import { failpoint } from '#shared/failpoint'
+import { lookAt } from '../chain/look'
 import type { Context } from '../context'
-import type { Fees } from '../keys/keys'
+import type { Call, Fees } from '../keys/keys'
 import { PolicyRefused, type Refusal, spendsOfCall } from '../keys/policy'
 import {
   drawNonce,
@@ -9,7 +11,7 @@ import {
   insertTransaction,
   type TransactionPurpose,
 } from '../lanes/lane.store'
-import type { HeldLane } from '../lanes/lease'
+import { addressesOf, type HeldLane } from '../lanes/lease'
 import { type BatchableTask, isBatchable, isRacing } from '../operations/operation'
 import {
   assignOperations,
@@ -18,15 +20,12 @@ import {
   postponeOperation,
 } from '../operations/operation.store'
 import { giveUp } from '../operations/order'
-import { budgetOf, costWei, inFlightWei, isCovered } from './cover'
+import { bundlesOf } from './bundle'
+import { bidRoomWei, bidWei, type Cover, costWei, coverOf, inFlightWei } from './cover'
 import { examine, type Fit, holdRefused, type Terms, unsettledMs } from './examine'
-import { batched, feesFor, lineCall, manyCall } from './transaction'
+import { atLeast, batched, bundleCall, feesFor, isSigned, lineCall, manyCall } from './transaction'
 
-/**
- * Open transactions per lane at most. Monad lets an account bid 10 coins of gas within three
- * blocks: 16 full batches of credits at the least base fee are 6 of them.
- */
-const openMax = 16
+/** More than these are not examined in one round. */
 const dueMax = 256
 
 /** What one transaction will carry: one operation, or several in `many`. */
@@ -37,49 +36,68 @@ type Batch = Fit & {
 
 /** Gives waiting operations a lane and a nonce, signed and stored in one commit each. */
 export async function assignWaiting(context: Context, held: readonly HeldLane[]): Promise<void> {
-  const usable = held.filter(({ sound, open }) => sound && open.length < openMax)
+  const usable = held.filter(({ sound }) => sound)
   if (usable.length === 0) return
-  const due = await context.database.read((db) => findDue(db, dueMax))
+  const { newest, finalized, balancesWei } = await lookAt(context, addressesOf(held))
+  const { baseFeeWei } = finalized
+  const fees = feesFor(baseFeeWei)
+  const bidOf = ({ gas }: Pick<Call, 'gas'>) => bidWei(gas, fees, baseFeeWei)
+  const lanes = usable.map((one) => roomOf(one, balancesWei.get(one.lane.address)!))
+  const rowsMax = roomAmong(lanes, bidOf({ gas: bundledTransferGas }))
+  if (rowsMax === 0) return
+  const due = await context.database.read((db) => findDue(db, rowsMax))
   if (due.length === 0) return
-  const lanes = await Promise.all(usable.map((one) => withRoom(context, one)))
-  const head = await context.node.newestHead()
-  const fees = feesFor(head.baseFeeWei)
-  const freestOf = (costWei: bigint) =>
+  /** The lane with the most room that can pay this, if any can. */
+  const freestFor = (cost: bigint) =>
     lanes
-      .filter(({ roomWei }) => roomWei >= costWei)
-      .sort((left, right) => right.free - left.free)[0]
-  const terms = { from: (freestOf(1n) ?? lanes[0]!).lane.address, fees, head }
-  for (const batch of await batchesOf(context, due, terms)) {
-    if (lanes.every(({ free }) => free === 0)) return
+      .filter(({ roomWei }) => roomWei >= cost)
+      .sort((left, right) => (left.bidRoomWei > right.bidRoomWei ? -1 : 1))[0]
+  const terms = { from: (freestFor(1n) ?? lanes[0]!).lane.address, fees, newest }
+  let given = 0
+  const give = async (batch: Batch) => {
     const cost = costWei(batch.call, fees)
     const only = lanes.find(({ lane }) => lane.address === batch.only)
-    const chosen = only ?? freestOf(cost)
+    const chosen = only ?? freestFor(cost)
     if (!chosen || chosen.roomWei < cost) {
       const fields = { lanes: lanes.map(({ lane }) => lane.address), alarm: true }
       context.logThrottled('room', fields, 'lane is near its reserve, takes nothing new: fund it')
-      continue
+      return
     }
-    if (chosen.free === 0 || !(await assign(context, chosen, batch, fees))) continue
-    chosen.free--
-    chosen.roomWei -= cost
+    const bid = bidOf(batch.call)
+    // What is dearer than all of the room goes alone: the chain has the last word.
+    if (chosen.bidRoomWei < bid && chosen.openCount > 0) return
+    const take = (count: 1 | -1) => {
+      chosen.openCount += count
+      chosen.roomWei -= BigInt(count) * cost
+      chosen.bidRoomWei -= BigInt(count) * bid
+    }
+    take(1)
+    if (await assign(context, chosen, batch, fees)) given += 1
+    else take(-1)
+  }
+  // Of one lane transactions commit one after the other, because each needs the nonce after the last.
+  await pMap(await batchesOf(context, due, terms), give, { concurrency: lanes.length })
+  if (given > 0 && due.length === rowsMax) context.wake() // There may be more, and room for it.
+
+  /** A lane, what more may be taken from it, and what it may bid for gas, both in wei. */
+  function roomOf(one: HeldLane, balanceWei: bigint) {
+    return {
+      ...one,
+      openCount: one.open.length,
+      roomWei: balanceWei - inFlightWei(one.open) - context.settings.laneFloorWei,
+      bidRoomWei: bidRoomWei(balanceWei, one.open, baseFeeWei),
+    }
   }
 }
 
-/** A lane, how many more transactions it may have open, and what they may cost it, in wei. */
-async function withRoom({ node, settings }: Context, held: HeldLane) {
-  const balanceWei = await node.reader.getBalance({ address: held.lane.address })
-  const roomWei = balanceWei - inFlightWei(held.open) - settings.laneFloorWei
-  return { ...held, free: openMax - held.open.length, roomWei }
-}
-
-/** The wallet cannot pay this, or its budget not the gas, beside what it has in flight. */
-class Uncovered extends Error {
-  override name = 'Uncovered'
-}
-
-/** What the wallet's transfers burnt by reverting is all that a day is given for that. */
-class BudgetSpent extends Error {
-  override name = 'BudgetSpent'
+/** How many operations are worth examining: none while every lane bids for all it may. */
+function roomAmong(
+  lanes: readonly { readonly openCount: number; readonly bidRoomWei: bigint }[],
+  leastBidWei: bigint,
+): number {
+  const roomWei = lanes.reduce((sum, lane) => sum + atLeast(lane.bidRoomWei, 0n), 0n)
+  const room = Math.min(dueMax, Number(roomWei / leastBidWei))
+  return room === 0 && lanes.some(({ openCount }) => openCount === 0) ? 1 : room
 }
 
 class LostRace extends Error {
@@ -88,43 +106,39 @@ class LostRace extends Error {
 
 /**
  * The write-ahead step: nonce, signature, transaction and operations in one commit, before anything
- * is sent. Only what is stored here is ever broadcast.
+ * is sent. Only what is stored here is ever broadcast. Of several transfers those are left out that
+ * their wallets could not pay for.
  */
 async function assign(
   context: Context,
   { key, lane }: HeldLane,
-  { operations, purpose, call, funds }: Batch,
+  batch: Batch,
   fees: Fees,
 ): Promise<boolean> {
-  const { gas, ...content } = call
-  const operationIds = operations.map(({ id }) => id)
+  const { operations, purpose, funds } = batch
+  const costEachWei = costWei(batch.call, fees) / BigInt(operations.length)
+  let covers: ReadonlyMap<Operation, Cover> = new Map()
+  let stored: boolean
   try {
-    await context.database.transaction(async (tx) => {
-      if (funds) {
-        const [operation] = operations
-        if (!(await isCovered(tx, operation!, funds))) throw new Uncovered()
-        const budget = await budgetOf(tx, context, operation!, costWei(call, fees))
-        if (budget === 'spent') throw new BudgetSpent()
-        if (budget === 'later') throw new Uncovered()
-      }
+    stored = await context.database.transaction(async (tx) => {
+      if (funds) covers = await coverOf(tx, context, operations, { funds, costEachWei })
+      const going = operations.filter((one) => (covers.get(one) ?? 'room') === 'room')
+      if (going.length === 0) return false
+      const { gas, ...content } = callFor(context, batch, going)
+      const operationIds = going.map(({ id }) => id)
       const nonce = await drawNonce(tx, lane, context.holder)
       if (nonce === undefined) throw new LostRace('the lease of the lane was lost')
       const at = { lane: lane.address, nonce }
-      const signed = await key.sign(tx, { nonce, call, fees })
-      await insertTransaction(tx, { ...at, ...content, purpose, operationIds })
-      await insertAttempt(tx, { ...at, ...signed, ...fees, attempt: 1, purpose: 'call', gas })
-      if (!(await assignOperations(tx, operationIds, at)))
-        throw new LostRace('an operation was taken meanwhile')
+      const signed = await key.sign(tx, { nonce, call: { ...content, gas }, fees })
+      const [assigned] = await Promise.all([
+        assignOperations(tx, operationIds, at),
+        insertTransaction(tx, { ...at, ...content, purpose, operationIds }),
+        insertAttempt(tx, { ...at, ...signed, ...fees, attempt: 1, purpose: 'call', gas }),
+      ])
+      if (!assigned) throw new LostRace('an operation was taken meanwhile')
+      return true
     })
   } catch (error) {
-    if (error instanceof Uncovered) {
-      await context.database.run((db) => postponeOperation(db, operationIds[0]!, unsettledMs, 0))
-      return false
-    }
-    if (error instanceof BudgetSpent) {
-      await giveUp(context, operations[0]!, 'gas_budget_spent', false)
-      return false
-    }
     if (error instanceof PolicyRefused) {
       await holdAll(context, operations, error.refusal)
       return false
@@ -133,8 +147,20 @@ async function assign(
     context.log.info({ lane: lane.address, reason: error.message }, 'assignment given up')
     return false
   }
-  failpoint('relayer:transaction-stored')
-  return true
+  if (stored) failpoint('relayer:transaction-stored')
+  for (const [operation, cover] of covers) await putOff(context, operation, cover)
+  return stored
+}
+
+/** The call of those that go; one that carries fewer than were examined is made anew. */
+const callFor = ({ contracts }: Context, { operations, call }: Batch, going: Operation[]): Call =>
+  going.length === operations.length ? call : bundleCall(going.filter(isSigned), contracts.ausd)
+
+/** The wallet cannot pay this, or its budget not the gas, beside what it has in flight. */
+async function putOff(context: Context, operation: Operation, cover: Cover): Promise<void> {
+  if (cover === 'spent') await giveUp(context, operation, 'gas_budget_spent', false)
+  if (cover === 'later')
+    await context.database.run((db) => postponeOperation(db, operation.id, unsettledMs, 0))
 }
 
 /** Of several in one transaction each is tried alone next: those that are within the limits pass. */
@@ -180,7 +206,11 @@ async function batchesOf(
   const ready = due.filter((operation) => !isRacing(operation.kind) || fits.has(operation))
   const sharing = ready.filter((operation) => mayShare(context, operation))
   const { together, alone: single } = batched(sharing, context.settings.batchMax)
-  const alone = [...single, ...ready.filter((operation) => !sharing.includes(operation))]
+  const bundles = await bundlesOf(context, single, terms)
+  const inBundles = new Set<Operation>(bundles.flatMap(({ operations }) => operations))
+  const alone = [...single, ...ready.filter((operation) => !sharing.includes(operation))].filter(
+    (operation) => !inBundles.has(operation),
+  )
   await examineAll(alone.filter((operation) => !fits.has(operation)))
 
   const several = together.map(
@@ -190,11 +220,17 @@ async function batchesOf(
       call: manyCall(group as BatchableTask[], context.contracts.creditLine),
     }),
   )
+  const transfers = bundles.map(
+    ({ operations, funds }): Batch => ({
+      ...{ operations: [...operations], purpose: 'batch', funds },
+      call: bundleCall(operations, context.contracts.ausd),
+    }),
+  )
   const singles = alone.flatMap((operation): Batch[] => {
     const found = fits.get(operation)
     return found ? [{ operations: [operation], purpose: 'op', ...found }] : []
   })
   // Whatever carries the most urgent operation gets its nonce first.
   const place = ({ operations }: Batch) => Math.min(...operations.map((one) => due.indexOf(one)))
-  return [...several, ...singles].sort((left, right) => place(left) - place(right))
+  return [...several, ...transfers, ...singles].sort((left, right) => place(left) - place(right))
 }

@@ -3,7 +3,7 @@ import { refOf } from '#shared/chain/ref'
 import { toUnixSeconds } from '#shared/clock'
 import { isUsedAt } from '../chain/authorization'
 import { type AfterRevert, afterRevert, doubtsMax, revertOf } from '../chain/errors'
-import type { Head } from '../chain/node'
+import type { Look } from '../chain/look'
 import type { Context } from '../context'
 import { checkOwed } from '../givebacks/take-up'
 import type { Call, Fees } from '../keys/keys'
@@ -18,19 +18,23 @@ import {
 } from '../operations/operation.store'
 import { giveUp, settle } from '../operations/order'
 import { type Funds, fundsFor } from './cover'
-import { callOf, runsForeignCode, transferTerms } from './transaction'
+import { callOf, isSigned, runsForeignCode, transferTerms } from './transaction'
 
 /** What is known of an operation that may be sent. */
 export type Fit = {
   readonly call: Call
-  /** What the wallet of a take or a send holds. */
+  /** What the wallets of takes and sends hold. */
   readonly funds?: Funds | undefined
   /** The lane that must send it; any other one when it is left out. */
   readonly only?: `0x${string}` | undefined
 }
 
 /** How an operation would be sent, and after which block. */
-export type Terms = { readonly from: `0x${string}`; readonly fees: Fees; readonly head: Head }
+export type Terms = {
+  readonly from: `0x${string}`
+  readonly fees: Fees
+  readonly newest: Look['newest']
+}
 
 const waitMs = 15_000
 /** What is searched for is due at once when it is found. */
@@ -48,14 +52,14 @@ export async function examine(
   operation: Operation,
   terms: Terms,
 ): Promise<Fit | undefined> {
-  const { from, head } = terms
+  const { from, newest } = terms
   if (await isNeedless(context, operation)) {
     await context.database.transaction((tx) => settle(tx, operation, null))
     context.log.info({ operationId: operation.id, kind: operation.kind }, 'nothing to send')
     context.poke()
     return undefined
   }
-  if (runsOut(context, operation, head)) {
+  if (runsOut(context, operation, newest)) {
     await lookUp(context, operation)
     return undefined
   }
@@ -81,10 +85,10 @@ export async function examine(
 }
 
 /** Too little is left of its window, by our clock or by the chain's: sending it may cost gas for nothing. */
-function runsOut({ clock }: Context, operation: Operation, head: Head): boolean {
-  if (operation.kind !== 'take' && operation.kind !== 'send') return false
+export function runsOut({ clock }: Context, operation: Operation, newest: Look['newest']): boolean {
+  if (!isSigned(operation)) return false
   const ours = BigInt(toUnixSeconds(clock()))
-  const now = head.timestamp > ours ? head.timestamp : ours
+  const now = newest.timestamp > ours ? newest.timestamp : ours
   return lapsesSoon(operation.payload.authorization, now)
 }
 

@@ -1,11 +1,19 @@
-import { encodeFunctionData, type Hex, type Log, parseEventLogs } from 'viem'
+import {
+  encodeFunctionData,
+  type Hex,
+  type Log,
+  multicall3Abi,
+  parseEventLogs,
+  prepareEncodeFunctionData,
+} from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { AuthorizationTerms, GivenAuthorization } from '#shared/chain/erc3009'
-import { gasLimits, manyGasLimit, type OpKind, opKinds } from '#shared/chain/gas'
+import { bundleGasLimit, gasLimits, manyGasLimit, type OpKind, opKinds } from '#shared/chain/gas'
 import { refOf } from '#shared/chain/ref'
 import { toUnixSeconds } from '#shared/clock'
-import { needsContract } from '../chain/authorization'
+import { movesIn, needsContract } from '../chain/authorization'
 import type { Context } from '../context'
 import { givebackNonce } from '../givebacks/giveback'
 import type { Call, Fees } from '../keys/keys'
@@ -56,8 +64,7 @@ export const runsForeignCode = async (
   { contracts }: Pick<Context, 'contracts'>,
   operation: Operation,
 ): Promise<boolean> =>
-  (operation.kind === 'take' || operation.kind === 'send') &&
-  (await needsContract(contracts, operation.payload.authorization))
+  isSigned(operation) && (await needsContract(contracts, operation.payload.authorization))
 
 async function returnCall(
   context: Context,
@@ -86,7 +93,7 @@ export function transferTerms(
   context: Context,
   operation: Operation,
 ): AuthorizationTerms | undefined {
-  if (operation.kind === 'take' || operation.kind === 'send') return operation.payload.authorization
+  if (isSigned(operation)) return operation.payload.authorization
   if (operation.kind !== 'return' && operation.kind !== 'giveback') return undefined
   const { wallet, ausd } = operation.payload
   const { kind, cause } = operation
@@ -101,11 +108,27 @@ export function transferTerms(
 }
 
 /** Submits a signed transfer; the `bytes` overload takes signatures of keys and of contracts. */
-function transferCall(signed: GivenAuthorization, ausd: Hex, gas: bigint): Call {
+const transferCall = (signed: GivenAuthorization, ausd: Hex, gas: bigint): Call => ({
+  ...{ to: ausd, data: transferData(signed), valueWei: 0n, gas },
+})
+
+/** The overload that takes a signature as bytes, found once: viem would look for it each time. */
+const transfer = ausdAbi.find(
+  (item): item is BytesTransfer =>
+    item.type === 'function' &&
+    item.name === 'transferWithAuthorization' &&
+    item.inputs.length === 7,
+)!
+type BytesTransfer = Extract<
+  (typeof ausdAbi)[number],
+  { name: 'transferWithAuthorization'; inputs: { length: 7 } }
+>
+const prepared = prepareEncodeFunctionData({ abi: [transfer] })
+
+const transferData = (signed: GivenAuthorization): Hex => {
   const { from, to, value, validAfter, validBefore, nonce, signature } = signed
-  const data = encodeFunctionData({
-    abi: ausdAbi,
-    functionName: 'transferWithAuthorization',
+  return encodeFunctionData({
+    ...prepared,
     args: [
       from as Hex,
       to as Hex,
@@ -116,7 +139,31 @@ function transferCall(signed: GivenAuthorization, ausd: Hex, gas: bigint): Call 
       signature as Hex,
     ],
   })
-  return { to: ausd, data, valueWei: 0n, gas }
+}
+
+/** What a wallet signed, for anybody to submit. */
+export type SignedOperation = Operation & { kind: 'take' | 'send' }
+export const isSigned = (operation: Operation): operation is SignedOperation =>
+  operation.kind === 'take' || operation.kind === 'send'
+
+/** The transfer of an operation as Multicall3 calls it: one that reverts stops none of the others. */
+export const bundled = (ausd: Hex, { payload }: SignedOperation) => ({
+  target: ausd,
+  allowFailure: true,
+  callData: transferData(payload.authorization),
+})
+
+/**
+ * Several transfers in one transaction. Whoever submits them, the token moves what was signed. For
+ * plain accounts alone: the code of a contract that signed would run with the gas of all.
+ */
+export function bundleCall(operations: readonly SignedOperation[], ausd: Hex): Call {
+  const data = encodeFunctionData({
+    abi: multicall3Abi,
+    functionName: 'aggregate3',
+    args: [operations.map((operation) => bundled(ausd, operation))],
+  })
+  return { to: multicall3, data, valueWei: 0n, gas: bundleGasLimit(operations.length) }
 }
 
 type Line = Extract<Task, { kind: BatchableTask['kind'] | 'verify' | 'freeze' }>
@@ -193,11 +240,25 @@ export function manyCall(tasks: readonly BatchableTask[], creditLine: Hex): Call
   return { to: creditLine, data, valueWei: 0n, gas: manyGasLimit(tasks.map(opKindOf)) }
 }
 
+/** Says of each operation of a transaction that was mined, and did not revert, whether it was done. */
+export function doneIn(
+  { contracts }: Pick<Context, 'contracts'>,
+  { to }: { readonly to: Hex },
+  logs: readonly Log[],
+): (operation: Operation, position: number) => boolean {
+  if (to.toLowerCase() === multicall3.toLowerCase()) {
+    const hasMoved = movesIn(logs, contracts.ausd)
+    return (operation) => isSigned(operation) && hasMoved(operation.payload.authorization)
+  }
+  const failures = failuresOf(logs, contracts.creditLine)
+  return (_operation, position) => !failures.has(position)
+}
+
 /**
  * The positions in `many` whose operation reverted, with the revert data. All others took effect,
  * now or before (`AlreadyApplied`). Only events of the credit line itself count.
  */
-export function failuresOf(logs: readonly Log[], creditLine: Hex): Map<number, Hex> {
+function failuresOf(logs: readonly Log[], creditLine: Hex): Map<number, Hex> {
   const own = logs.filter((log) => log.address.toLowerCase() === creditLine.toLowerCase())
   const failed = parseEventLogs({ abi: creditLineAbi, eventName: 'OpFailed', logs: [...own] })
   return new Map(failed.map(({ args }) => [Number(args.index), args.reason]))
@@ -276,7 +337,7 @@ function raised(lastWei: bigint, freshWei: bigint, capWei: bigint): bigint {
 }
 
 export const atLeast = (left: bigint, right: bigint) => (left > right ? left : right)
-const atMost = (left: bigint, right: bigint) => (right < left ? right : left)
+export const atMost = (left: bigint, right: bigint) => (right < left ? right : left)
 
 /** A gas limit for another try: half as much again each time, below a block's share. */
 export const raisedGas = (gas: bigint, tries: number): bigint => {

@@ -1,0 +1,26 @@
+import { expect, test } from 'bun:test'
+import { openGathering } from './gathering'
+
+test('who comes first reads at once, who comes after reads together, a while later', async () => {
+  let now = 1_000
+  const gather = openGathering(60, () => now)
+  const startedAt = performance.now()
+  await gather()
+  expect(performance.now() - startedAt).toBeLessThan(40)
+  const [second, third] = [gather(), gather()]
+  expect(second).toBe(third)
+  await second
+  expect(performance.now() - startedAt).toBeGreaterThan(50)
+  now += 60
+  expect(gather()).not.toBe(second)
+})
+
+test('a clock that is put back lets nobody wait for longer', async () => {
+  let now = 1_000_000
+  const gather = openGathering(20, () => now)
+  await gather()
+  now = 0
+  const startedAt = performance.now()
+  await gather()
+  expect(performance.now() - startedAt).toBeLessThan(500)
+})

@@ -1,0 +1,20 @@
+import type { Clock } from '#shared/clock'
+import { pause } from '#shared/deadline'
+
+/**
+ * Resolves when it is time to read: at once, or `everyMs` after those who read last, together with
+ * all who wait by then. So however many read, their calls share one request in that time.
+ */
+export function openGathering(everyMs: number, clock: Clock): () => Promise<void> {
+  let nextAt = 0
+  let waiting: Promise<void> | undefined
+  const wait = async () => {
+    await pause(Math.min(everyMs, Math.max(0, nextAt - clock())))
+    nextAt = clock() + everyMs
+    waiting = undefined
+  }
+  return () => {
+    waiting ??= wait()
+    return waiting
+  }
+}

@@ -1,0 +1,42 @@
+type Waiting<I, O> = {
+  readonly item: I
+  readonly resolve: (done: O) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Does together what is asked for at the same moment: while some are under way the others gather,
+ * and go next, `most` at a time. Where several fail together each is done alone, so that none of
+ * them stops another. `work` answers in the order of what it is given.
+ */
+export function together<I, O>(
+  work: (items: readonly I[]) => Promise<readonly O[]>,
+  most: number,
+): (item: I) => Promise<O> {
+  let waiting: Waiting<I, O>[] = []
+  let isWorking = false
+
+  const doSome = async (some: readonly Waiting<I, O>[]): Promise<void> => {
+    try {
+      const done = await work(some.map(({ item }) => item))
+      for (const [place, { resolve }] of some.entries()) resolve(done[place]!)
+    } catch (error) {
+      if (some.length === 1) return some[0]!.reject(error)
+      for (const one of some) await doSome([one])
+    }
+  }
+  const doAll = async () => {
+    isWorking = true
+    while (waiting.length > 0) {
+      const some = waiting.slice(0, most)
+      waiting = waiting.slice(most)
+      await doSome(some)
+    }
+    isWorking = false
+  }
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject })
+      if (!isWorking) void doAll()
+    })
+}

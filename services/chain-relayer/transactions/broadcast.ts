@@ -1,0 +1,208 @@
+import pMap from 'p-map'
+import { failpoint } from '#shared/failpoint'
+import { afterSend, textOf, verdictOnSend } from '../chain/errors'
+import { lookAt } from '../chain/look'
+import type { Head } from '../chain/node'
+import { paceAfter, stands } from '../chain/pace'
+import type { Context } from '../context'
+import type { Call, Fees } from '../keys/keys'
+import { PolicyRefused } from '../keys/policy'
+import {
+  type Attempt,
+  insertAttempt,
+  noteBroadcasts,
+  type OpenTransaction,
+  stillHeld,
+} from '../lanes/lane.store'
+import { addressesOf, type HeldLane } from '../lanes/lease'
+import { guards } from '../operations/operation'
+import { findOperations, type Operation } from '../operations/operation.store'
+import { costWei, inFlightWei } from './cover'
+import { bumped, isSigned, noopCall, raisedGas } from './transaction'
+
+// Broadcasting sends the stored bytes, any number of times; renewing signs another attempt at the
+// same nonce when no block takes the last one. Neither frees a nonce.
+
+/** A send whose outcome is unknown was most likely lost. */
+const soonMs = 1_000
+/** A node that keeps asking for a higher fee gets one at most this often. */
+const raiseEveryMs = 1_000
+/** More would not help: a person has been called long before. */
+const attemptsMax = 40
+/** A chain that stands for so long calls a person. */
+const haltedMs = 30_000
+/** This long after its window an authorization is sure to revert; a noop is cheaper. */
+const lapsedMs = 30_000
+/** Nodes keep what comes before its turn, so a lane need not wait for each answer. */
+const sendAtOnce = 16
+
+/** Sends whatever is stored and not known to be on its way, lane by lane, in nonce order. */
+export const broadcastDue = (context: Context, held: readonly HeldLane[]): Promise<unknown> =>
+  Promise.all(held.map((lane) => broadcastLane(context, lane)))
+
+async function broadcastLane(context: Context, held: HeldLane): Promise<void> {
+  const due = held.open.filter(({ attempts }) => isDue(context, attempts.at(-1)!))
+  for (let from = 0; from < due.length; from += sendAtOnce) {
+    const answers = await broadcastSome(context, held, due.slice(from, from + sendAtOnce))
+    // The rest of the lane would wait for the same silent endpoint, one deadline after the other.
+    if (answers.some(({ next }) => next === 'send_soon')) return
+  }
+}
+
+async function broadcastSome(context: Context, held: HeldLane, some: readonly OpenTransaction[]) {
+  const { node, database, memory, clock, logThrottled } = context
+  const answered = await pMap(some, async (transaction) => {
+    const attempt = transaction.attempts.at(-1)!
+    const error = await node.sendRaw(attempt.raw, attempt.broadcasts).catch(textOf)
+    failpoint('relayer:broadcast')
+    memory.sent.add(attempt.hash)
+    return { transaction, attempt, error, verdict: verdictOnSend(error) }
+  })
+  await database.run((db) =>
+    noteBroadcasts(
+      db,
+      answered.map(({ attempt: { hash }, error }) => ({ hash, error })),
+    ),
+  )
+  const steps = answered.map((one) => ({ ...one, ...afterSend[one.verdict] }))
+  for (const { transaction, attempt, error: answer, verdict, next, alarm } of steps) {
+    const { lane, nonce, hash } = attempt
+    const fields = { lane, nonce, hash, verdict, alarm }
+    if (verdict !== 'sent')
+      logThrottled(`send:${verdict}`, { ...fields, answer }, 'transaction was not taken')
+    if (clock() - attempt.createdAt.getTime() < raiseEveryMs) continue
+    if (next === 'bump') await raiseFees(context, held, transaction)
+    if (next === 'raise_gas') await raiseGas(context, held, transaction)
+  }
+  return steps
+}
+
+/** Stored by an earlier process, never sent, or silent too long. Sending again never does harm. */
+function isDue(
+  { clock, memory, settings }: Pick<Context, 'clock' | 'memory' | 'settings'>,
+  attempt: Attempt,
+): boolean {
+  if (attempt.broadcastAt === null || !memory.sent.has(attempt.hash)) return true
+  const { next } = afterSend[verdictOnSend(attempt.lastError)]
+  if (next === 'give_way') return false
+  const silentMs = clock() - attempt.broadcastAt.getTime()
+  return silentMs >= (next === 'await' ? settings.rebroadcastAfterMs : soonMs)
+}
+
+/** A lane whose oldest transaction is in no block for too long gets a better one at that nonce. */
+export async function renewStuck(context: Context, held: readonly HeldLane[]): Promise<void> {
+  if (held.every(({ open }) => open.length === 0)) return
+  const { newest: head } = await lookAt(context, addressesOf(held))
+  if (isHalted(context, head)) return
+  for (const lane of held) {
+    const oldest = lane.open[0]
+    const newest = oldest?.attempts.at(-1)
+    if (!oldest || !newest?.broadcastAt) continue
+    if (context.clock() - newest.createdAt.getTime() < context.settings.bumpAfterMs) continue
+    const count = await context.node.countAt(lane.lane.address, 'latest')
+    if (count > oldest.nonce) continue
+    if (givesWay(newest)) await replaceRefused(context, lane, oldest)
+    else if (await hasLapsed(context, oldest)) await fillWithNoop(context, lane, oldest)
+    else await raiseFees(context, lane, oldest)
+  }
+}
+
+/** Signs the same call again at the same nonce with higher fees. */
+const raiseFees = (context: Context, lane: HeldLane, open: OpenTransaction) => {
+  const { purpose, gas } = open.attempts.at(-1)!
+  return renew(context, lane, open, purpose, gas)
+}
+
+/** Signs the same call again at the same nonce with a higher gas limit, and higher fees. */
+const raiseGas = (context: Context, lane: HeldLane, open: OpenTransaction) => {
+  const { purpose, gas } = open.attempts.at(-1)!
+  return renew(context, lane, open, purpose, raisedGas(gas, 1))
+}
+
+/** Every endpoint refuses these bytes, or the last one did: higher fees would not change that. */
+const givesWay = ({ lastError }: Attempt) => afterSend[verdictOnSend(lastError)].next === 'give_way'
+
+/** The rest of the lane does not wait for what nobody takes; a drip does, and a noop is the last word. */
+async function replaceRefused(context: Context, lane: HeldLane, open: OpenTransaction) {
+  if (open.attempts.at(-1)!.purpose === 'noop') return
+  const carried = await context.database.read((db) => findOperations(db, open.operationIds))
+  if (carried.some(({ kind }) => guards[kind] === 'none')) return
+  await fillWithNoop(context, lane, open)
+}
+
+/** Fills the nonce with a noop. Whichever attempt is mined decides; a drip never gets one. */
+const fillWithNoop = (context: Context, lane: HeldLane, open: OpenTransaction) =>
+  renew(context, lane, open, 'noop', noopCall(lane.lane.address).gas)
+
+/** While no block comes, a higher fee brings nothing nearer; all of it is due when one comes. */
+function isHalted(
+  { memory, clock, settings, logThrottled }: Context,
+  head: Pick<Head, 'number'>,
+): boolean {
+  memory.pace = paceAfter(memory.pace, head.number, clock())
+  if (!stands(memory.pace, clock(), settings.bumpAfterMs / 2)) return false
+  const stillMs = clock() - memory.pace.seenAt
+  const fields = { blockNumber: String(head.number), stillMs, alarm: stillMs > haltedMs }
+  logThrottled('halted', fields, 'the newest block stands: no fee is raised')
+  return true
+}
+
+/** Nothing of what it carries can happen any more. */
+async function hasLapsed(context: Context, open: OpenTransaction): Promise<boolean> {
+  const carried = await context.database.read((db) => findOperations(db, open.operationIds))
+  const lapsed = (operation: Operation) =>
+    isSigned(operation) &&
+    Number(operation.payload.authorization.validBefore) * 1_000 + lapsedMs < context.clock()
+  return carried.length > 0 && carried.every(lapsed)
+}
+
+/** Whether the lane can pay this attempt, besides everything else it has in flight. */
+async function canPay(
+  { node, logThrottled }: Context,
+  { lane: { address }, open }: HeldLane,
+  { nonce }: OpenTransaction,
+  cost: bigint,
+): Promise<boolean> {
+  const balanceWei = await node.reader.getBalance({ address })
+  const others = open.filter((one) => one.nonce !== nonce)
+  if (balanceWei - inFlightWei(others) >= cost) return true
+  const fields = { lane: address, nonce, balanceWei: String(balanceWei), alarm: true }
+  logThrottled(`bump:${address}`, fields, 'lane cannot pay a higher fee: fund it')
+  return false
+}
+
+async function renew(
+  context: Context,
+  held: HeldLane,
+  open: OpenTransaction,
+  purpose: Attempt['purpose'],
+  gas: bigint,
+): Promise<void> {
+  const { key, lane } = held
+  const last = open.attempts.at(-1)!
+  if (open.attempts.length >= attemptsMax) return
+  const head = await context.node.newestHead()
+  if (isHalted(context, head)) return
+  const fees: Fees = bumped(last, head.baseFeeWei)
+  const { nonce } = open
+  const original: Call = { to: open.to, data: open.data, valueWei: open.valueWei, gas }
+  const call = purpose === 'noop' ? noopCall(lane.address) : original
+  if (!(await canPay(context, held, open, costWei(call, fees)))) return
+  const attempt = last.attempt + 1
+  const storing = context.database.transaction(async (tx) => {
+    if (!(await stillHeld(tx, lane, context.holder))) return false
+    const at = { lane: lane.address, nonce, attempt }
+    const signed = await key.sign(tx, { nonce, call, fees })
+    await insertAttempt(tx, { ...at, ...signed, ...fees, purpose, gas: call.gas })
+    return true
+  })
+  const stored = await storing.catch((error) => {
+    if (!(error instanceof PolicyRefused)) throw error
+    // The limits were lowered since: what was signed before goes on at the fee it has.
+    const fields = { lane: lane.address, nonce, why: error.message, alarm: true }
+    context.logThrottled('policy:renew', fields, 'policy refused, no higher fee')
+    return false
+  })
+  if (stored)
+    context.log.info({ lane: lane.address, nonce, attempt, purpose }, 'transaction renewed')
+}

@@ -1,0 +1,95 @@
+import pMap from 'p-map'
+import { decodeFunctionResult, encodeFunctionData, type Hex, multicall3Abi } from 'viem'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { bundleGasLimit } from '#shared/chain/gas'
+import { multicall3, multicallAbi } from '../chain/multicall'
+import type { Context } from '../context'
+import type { Operation } from '../operations/operation.store'
+import type { Funds } from './cover'
+import { runsOut, type Terms } from './examine'
+import { bundled, isSigned, runsForeignCode, type SignedOperation } from './transaction'
+
+// Whoever submits an authorization, its transfer happens. So those that plain accounts signed travel
+// together, and are examined together: one call tells of each whether it would go through, and what
+// the wallets hold. One that would not is examined alone, as if there were no others.
+
+/** Transfers that would go through beside each other, and what their wallets hold. */
+export type Bundle = { readonly operations: readonly SignedOperation[]; readonly funds: Funds }
+
+const examineAtOnce = 4
+
+/** The bundles that can be made of what is due. All else that is due is to be examined alone. */
+export async function bundlesOf(
+  context: Context,
+  due: readonly Operation[],
+  terms: Terms,
+): Promise<Bundle[]> {
+  const { batchMax } = context.settings
+  const fit: SignedOperation[] = []
+  for (const operation of due)
+    if (await mayShare(context, operation, terms)) fit.push(operation as SignedOperation)
+  if (batchMax < 2 || fit.length < 2) return []
+  const groups = Array.from({ length: Math.ceil(fit.length / batchMax) }, (_, at) =>
+    fit.slice(at * batchMax, (at + 1) * batchMax),
+  )
+  const bundles = await pMap(groups, (group) => simulate(context, group, terms), {
+    concurrency: examineAtOnce,
+  })
+  return bundles.filter(({ operations }) => operations.length > 0)
+}
+
+/** What failed once goes alone, and so does what code of a user's decides about. */
+const mayShare = async (context: Context, operation: Operation, { newest }: Terms) =>
+  isSigned(operation) &&
+  operation.tries === 0 &&
+  !runsOut(context, operation, newest) &&
+  !(await runsForeignCode(context, operation))
+
+/** More than reading a balance costs, besides what the transfers may use. */
+const readGas = 60_000n
+
+/** What of the group would go through at the newest block; none of it when nobody can say. */
+async function simulate(
+  context: Context,
+  group: readonly SignedOperation[],
+  { from, fees }: Terms,
+): Promise<Bundle> {
+  const { ausd } = context.contracts
+  const wallets = [...new Set(group.map(({ wallet }) => wallet))]
+  const reads = [blockNumberRead, ...wallets.map((wallet) => balanceRead(ausd, wallet))]
+  const calls = [...reads, ...group.map((operation) => bundled(ausd, operation))]
+  const data = encodeFunctionData({ ...aggregate3, args: [calls] })
+  const gas = bundleGasLimit(group.length) + readGas * BigInt(reads.length)
+  const answer = await context.node
+    .call({ from, to: multicall3, data, gas, fees }, 'latest')
+    .catch((error) => {
+      context.logThrottled('bundle', { err: error }, 'transfers could not be examined together')
+      return { reverted: undefined }
+    })
+  if ('reverted' in answer)
+    return { operations: [], funds: { ausdMicro: new Map(), blockNumber: 0n } }
+  const results = decodeFunctionResult({ ...aggregate3, data: answer.returned })
+  const [block, ...balances] = results.slice(0, reads.length).map((one) => BigInt(one.returnData))
+  const outcomes = results.slice(reads.length)
+  return {
+    operations: group.filter((_, position) => outcomes[position]!.success),
+    funds: {
+      ausdMicro: new Map(wallets.map((wallet, position) => [wallet, balances[position]!])),
+      blockNumber: block!,
+    },
+  }
+}
+
+const aggregate3 = { abi: multicall3Abi, functionName: 'aggregate3' } as const
+
+const blockNumberRead = {
+  target: multicall3,
+  allowFailure: false,
+  callData: encodeFunctionData({ abi: multicallAbi, functionName: 'getBlockNumber' }),
+} as const
+
+const balanceRead = (ausd: Hex, wallet: Hex) => ({
+  target: ausd,
+  allowFailure: false,
+  callData: encodeFunctionData({ abi: ausdAbi, functionName: 'balanceOf', args: [wallet] }),
+})
