@@ -8,6 +8,7 @@ export const benchNames = [
   'quote',
   'topup',
   'cost',
+  'sends',
 ] as const
 export type BenchName = (typeof benchNames)[number]
 
@@ -20,6 +21,7 @@ export type Options = {
   readonly connections: number
   readonly topups: number
   readonly topupsPerSecond: number
+  readonly sends: number
   readonly jsonPath: string | undefined
   readonly write: boolean
   readonly note: string | undefined
@@ -32,6 +34,7 @@ export const usage = `bun run bench [${benchNames.join(' | ')} …] [options]
   --connections N   of that load (16)
   --topups N        top-ups (100)
   --rate N          top-ups per second (4)
+  --sends N         sends, by each relayer (4000)
   --json FILE       writes every figure as JSON
   --write           puts the table into test/bench/README.md
   --note TEXT       said beside the table, e.g. what else the machine did`
@@ -49,6 +52,7 @@ export function readOptions(args: readonly string[]): Options {
       connections: text('16'),
       topups: text('100'),
       rate: text('4'),
+      sends: text('4000'),
       json: { type: 'string' },
       note: { type: 'string' },
       write: { type: 'boolean', default: false },
@@ -66,6 +70,7 @@ export function readOptions(args: readonly string[]): Options {
     connections: count('connections', values.connections),
     topups: count('topups', values.topups),
     topupsPerSecond: count('rate', values.rate),
+    sends: count('sends', values.sends),
     jsonPath: values.json,
     write: values.write,
     note: values.note,

@@ -8,6 +8,7 @@ import { machineText, thisMachine } from './machine'
 import { type Options, readOptions, usage } from './options'
 import { benchPonder } from './ponder/ponder'
 import { writeResults } from './results'
+import { benchSends } from './sends/sends'
 import { benchStack } from './stack/stack'
 import { tableOf } from './table'
 
@@ -32,9 +33,16 @@ async function benchReading(options: Options): Promise<Figure[]> {
   return figures
 }
 
+const benchSending = async (options: Options): Promise<Figure[]> =>
+  options.names.includes('sends') ? unlessInterrupted(benchSends(options, say)) : []
+
 async function main(options: Options): Promise<void> {
   const machine = thisMachine()
-  const figures = [...(await benchReading(options)), ...(await benchStack(options, say))]
+  const figures = [
+    ...(await benchReading(options)),
+    ...(await benchStack(options, say)),
+    ...(await benchSending(options)),
+  ]
   const date = new Date().toISOString().slice(0, 10)
   const args = process.argv.slice(2)
   const aside = ['--note', '--json']

@@ -1,0 +1,143 @@
+import { join } from 'node:path'
+import postgres, { type Sql } from 'postgres'
+import {
+  createPublicClient,
+  createTestClient,
+  createWalletClient,
+  type Hex,
+  http,
+  publicActions,
+} from 'viem'
+import {
+  generatePrivateKey,
+  nonceManager,
+  type PrivateKeyAccount,
+  privateKeyToAccount,
+} from 'viem/accounts'
+import { bootBackbone } from '#infra/local/backbone'
+import { localTerms } from '#infra/local/chain'
+import { environments, laneKeys, makeSecrets, type Secrets } from '#infra/local/environment'
+import { repositoryDir } from '#infra/local/folders'
+import { devKey } from '#infra/local/keys'
+import { openProcesses, type Processes } from '#infra/local/processes'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { chainOf } from '#shared/chain/client'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { type SignedTransfer, typedTransfer } from '#shared/chain/erc3009'
+import { toUnixSeconds } from '#shared/clock'
+import { benchDir } from '../bench-dir'
+
+type Backbone = Awaited<ReturnType<typeof bootBackbone>>
+
+/** Postgres, NATS and a chain with verified wallets, without any service yet. */
+export type Ground = AsyncDisposable & {
+  readonly backbone: Backbone
+  readonly processes: Processes
+  readonly secrets: Secrets
+  readonly dir: string
+  readonly sql: Sql
+  /** So many transfers of 1 micro AUSD, of all wallets in turn, signed. */
+  readonly signTransfers: (count: number) => Promise<SignedTransfer[]>
+}
+
+const walletCount = 100
+const anyPorts = { nats: 0, monitor: 0, postgres: 0, chain: 0 }
+
+export async function laySendGround(): Promise<Ground> {
+  await using stack = new AsyncDisposableStack()
+  const dir = stack.use(benchDir()).path
+  const secrets = makeSecrets({})
+  const processes = openProcesses({ onDeath: () => {}, onStart: () => {} })
+  stack.defer(() => processes.end())
+  const backbone = await bootBackbone(processes, {
+    ...{ dir, wantedPorts: anyPorts, durable: true, secrets },
+    ...{ terms: localTerms, wallets: [], own: {} },
+  })
+  const sql = postgres(backbone.adminUrl, { max: 1, onnotice: () => {} })
+  stack.defer(() => sql.end({ timeout: 1 }))
+  const wallets = Array.from({ length: walletCount }, () =>
+    privateKeyToAccount(generatePrivateKey()),
+  )
+  await admit(backbone, wallets)
+  const owned = stack.move()
+  return {
+    ...{ backbone, processes, secrets, dir, sql },
+    signTransfers: (count) => signTransfers(backbone, wallets, count),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+/** Verifies every wallet and gives it AUSD, by the lanes' own keys before a relayer has them. */
+async function admit(
+  { rpcUrl, chainId, deployment: { ausd, creditLine } }: Backbone,
+  wallets: readonly PrivateKeyAccount[],
+): Promise<void> {
+  const setup = { chain: chainOf(chainId), transport: http(rpcUrl), pollingInterval: 100 }
+  const reader = createPublicClient(setup)
+  const actor = (key: Hex) =>
+    createWalletClient({ ...setup, account: privateKeyToAccount(key, { nonceManager }) })
+  const [verifier, admin] = [actor(laneKeys[0]!), actor(devKey('admin'))]
+  const gas = 120_000n
+  const hashes = await Promise.all(
+    wallets.flatMap(({ address }) => [
+      verifier.writeContract({
+        ...{ address: creditLine, abi: creditLineAbi, gas },
+        ...{ functionName: 'setVerified', args: [address, true] },
+      }),
+      admin.writeContract({
+        ...{ address: ausd, abi: ausdAbi, gas },
+        ...{ functionName: 'mint', args: [address, 1_000_000_000n] },
+      }),
+    ]),
+  )
+  for (const hash of hashes) {
+    const { status } = await reader.waitForTransactionReceipt({ hash })
+    if (status !== 'success') throw new Error('a wallet of the bench could not be prepared')
+  }
+  const chain = createTestClient({ ...setup, mode: 'anvil' }).extend(publicActions)
+  for (const key of laneKeys)
+    await chain.setBalance({ address: privateKeyToAccount(key).address, value: 10n ** 23n })
+}
+
+async function signTransfers(
+  { rpcUrl, chainId, deployment: { ausd } }: Backbone,
+  wallets: readonly PrivateKeyAccount[],
+  count: number,
+): Promise<SignedTransfer[]> {
+  const reader = createPublicClient({ chain: chainOf(chainId), transport: http(rpcUrl) })
+  const [, name, version] = await reader.readContract({
+    ...{ address: ausd, abi: ausdAbi, functionName: 'eip712Domain' },
+  })
+  const domain = { name, version, chainId, verifyingContract: ausd }
+  const to = privateKeyToAccount(generatePrivateKey()).address
+  const validBefore = String(toUnixSeconds(Date.now()) + 3_600)
+  return Promise.all(
+    Array.from({ length: count }, async (_, index) => {
+      const wallet = wallets[index % wallets.length]!
+      const terms = {
+        ...{ from: wallet.address, to, value: '1', validAfter: '0', validBefore },
+        nonce: generatePrivateKey(),
+      }
+      return { ...terms, signature: await wallet.signTypedData(typedTransfer(domain, terms)) }
+    }),
+  )
+}
+
+/** Starts the service itself as a process; it is ready when it answers questions. */
+export function startRelayer(
+  { backbone, processes, secrets, dir }: Ground,
+  settings: Readonly<Record<string, string>> = {},
+) {
+  const places = {
+    ...{ gatewayPort: 0, gateway: '', sandbox: '', opsPort: 0, sandboxPort: 0, bookPath: '' },
+    ...backbone,
+  }
+  const env = environments(places, secrets)['chain-relayer']
+  return processes.add({
+    name: 'chain-relayer',
+    bin: process.execPath,
+    args: [join(repositoryDir, 'services/chain-relayer/main.ts')],
+    env: { ...env, END_WITH_STDIN: '1', ...settings },
+    logFile: join(dir, 'logs/chain-relayer.log'),
+  })
+}
