@@ -109,6 +109,22 @@ describe('a send', () => {
     expect(answers.filter((answer) => 'ok' in answer)).toHaveLength(1)
   })
 
+  test('that comes twice at the same moment, among others, is one', async () => {
+    const { key, address } = await verifiedWallet()
+    const signs = async () =>
+      canonical(await fixture.sign(key, { to: recipient, value: 2_000_000n, nonce: newNonce() }))
+    const [twice, other] = [await signs(), await signs()]
+    const asked = [twice, other, twice].map((signed) => createSend(context, address, signed))
+    const [first, second, third] = await Promise.all(asked)
+    expect(first).toMatchObject({ ok: { ausd: '2000000' } })
+    expect(third).toEqual(first)
+    expect(second).not.toEqual(first)
+    const { ok } = (await ask(questions.ChainActivity, { wallet: address, limit: 10 })) as {
+      ok: { inFlight: unknown[] }
+    }
+    expect(ok.inFlight).toHaveLength(2)
+  })
+
   test('of a frozen wallet is refused, and so is its cash-out, until it is frozen no more', async () => {
     const { context, key, address } = await verifiedWallet()
     const decide = async (frozen: boolean, revision: bigint) => {
