@@ -1,5 +1,6 @@
 import { pause } from '#shared/deadline'
 import { idle, type Loop, startLoop } from '#shared/loop'
+import { isRecent } from './chain/look'
 import type { Context } from './context'
 import { releaseLanes } from './lanes/lane.store'
 import { holdLanes, withOpen } from './lanes/lease'
@@ -38,6 +39,7 @@ const idleMs = 1_000
 
 /** Rounds without end, and one at once when poked; disposing lets the last one finish. */
 export function startRounds(context: Context, pollMs: number): Loop {
+  let nextLook: ReturnType<typeof setTimeout> | undefined
   const loop = startLoop({
     name: 'rounds',
     everyMs: pollMs,
@@ -48,6 +50,12 @@ export function startRounds(context: Context, pollMs: number): Loop {
         context.logThrottled('round', { err: error }, 'round failed, comes again'),
       )
       await pause(pauseMinMs, signal)
+      clearTimeout(nextLook)
+      // A round that was poked did with what an earlier one saw; what is final since need not wait longer.
+      const { look } = context.memory
+      const now = context.clock()
+      if (found !== idle && look && isRecent(look.at, now, pollMs))
+        nextLook = setTimeout(() => loop.poke(), look.at + pollMs - now)
       return found
     },
   })
@@ -55,6 +63,7 @@ export function startRounds(context: Context, pollMs: number): Loop {
     poke: loop.poke,
     [Symbol.asyncDispose]: async () => {
       await loop[Symbol.asyncDispose]()
+      clearTimeout(nextLook)
       await releaseLanes(context.database, context.holder).catch(() => {})
     },
   }
