@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type Ask, askOr, Faulted, Unavailable } from '#shared/bus/ask'
+import { type Ask, askOr, Faulted, type Patience, Unavailable } from '#shared/bus/ask'
 import { Overdue } from '#shared/deadline'
 import { QuoteFind } from '#shared/messages/pricing'
 
@@ -21,13 +21,13 @@ describe('a question with a refusal for want of an answer', () => {
   })
 
   test('is answered as the other side answers, a refusal included, within the deadline', async () => {
-    let deadline: number | undefined
-    const ask = (async (_question, _request, deadlineMs) => {
-      deadline = deadlineMs
+    let waited: Patience | undefined
+    const ask = (async (_question, _request, patience) => {
+      waited = patience
       return { refused: 'quote_unknown' }
     }) as Ask
     expect(await find(ask)).toEqual({ refused: 'quote_unknown' })
-    expect(deadline).toBe(1_500)
+    expect(waited).toBe(1_500)
   })
 
   test('does not hide a fault of our own', async () => {

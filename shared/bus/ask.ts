@@ -21,10 +21,16 @@ export class Faulted extends Error {
   override name = 'Faulted'
 }
 
+/**
+ * How long an answer is waited for: ms, or a deadline within which it is given up as soon as, after
+ * `quietMs` without an answer, no copy of the service says that it is there.
+ */
+export type Patience = number | { readonly deadlineMs: number; readonly quietMs: number }
+
 export type Ask = <Q extends Question>(
   question: Q,
   request: RequestOf<Q>,
-  deadlineMs?: number,
+  patience?: Patience,
 ) => Promise<ReadAnswerOf<Q>>
 
 /** A little longer than the answering side allows itself, so that its own fault arrives first. */
@@ -36,9 +42,10 @@ const hangsAfterMs = 1_800
 /** Throws `Unavailable` (not handled), `Overdue` or `Faulted` (unknown whether it was handled). */
 export const asker =
   (bus: Bus, usualDeadlineMs = askDeadlineMs): Ask =>
-  async (question, request, deadlineMs = usualDeadlineMs) => {
+  async (question, request, patience = usualDeadlineMs) => {
+    const deadlineMs = typeof patience === 'number' ? patience : patience.deadlineMs
     if (deadlineMs > hangsAfterMs) await reached(bus, question)
-    const reply = await send(bus, question, request, deadlineMs)
+    const reply = await send(bus, question, request, patience)
     const code = reply.headers?.get('Nats-Service-Error-Code')
     if (code)
       throw new Faulted(`${question.subject} failed: ${reply.headers?.get('Nats-Service-Error')}`)
@@ -81,8 +88,9 @@ async function send(
   bus: Bus,
   question: Question,
   asked: unknown,
-  deadlineMs: number,
+  patience: Patience,
 ): Promise<Msg> {
+  const { deadlineMs } = typeof patience === 'number' ? { deadlineMs: patience } : patience
   const id = newQuestionId()
   const carried = headers()
   carried.set(questionIdHeader, id)
@@ -93,8 +101,8 @@ async function send(
     bus.nc.request(subject, body, { timeout, headers: carried })
   try {
     const first = request(question.subject, deadlineMs)
-    if (!question.repeat || deadlineMs <= quietMs) return await first
-    return await orElsewhere(bus, question, { id, request }, first, deadlineMs)
+    if (!question.repeat || deadlineMs <= usualQuietMs) return await first
+    return await orElsewhere(bus, question, { id, request }, first, patience)
   } catch (error) {
     const { code } = error as NatsError
     if (code === '503') throw new Unavailable(`${question.owner} is not there`, { cause: error })
@@ -104,7 +112,7 @@ async function send(
 }
 
 /** A copy that works answers most questions much sooner. */
-const quietMs = 500
+const usualQuietMs = 500
 /** A copy that lives says so within this; one that is too busy to, counts as frozen. */
 const presenceMs = 150
 
@@ -119,8 +127,12 @@ async function orElsewhere(
   { owner, subject }: Question,
   { id, request }: Sending,
   first: Promise<Msg>,
-  deadlineMs: number,
+  patience: Patience,
 ): Promise<Msg> {
+  const isHasty = typeof patience !== 'number'
+  const { deadlineMs, quietMs } = isHasty
+    ? patience
+    : { deadlineMs: patience, quietMs: usualQuietMs }
   const endsAt = performance.now() + deadlineMs
   const leftMs = () => endsAt - performance.now()
   const answered = Promise.withResolvers<Msg>()
@@ -128,6 +140,7 @@ async function orElsewhere(
   const ended = new AbortController()
   const look = async (): Promise<void> => {
     const copies = await findCopies(bus, owner, { questionId: id, withinMs: presenceMs })
+    if (isHasty && copies.length === 0) answered.reject(new Overdue(subject, deadlineMs - leftMs()))
     const [free] = copies.some(({ isWorking }) => isWorking) ? [] : copies
     if (free && leftMs() > 0 && !ended.signal.aborted) {
       // Whoever is asked now says so when the question is looked for again.

@@ -3,7 +3,7 @@ import { asker, Unavailable } from '#shared/bus/ask'
 import { countCopies } from '#shared/bus/copies'
 import { openBus } from '#shared/bus/open'
 import { answering, serve } from '#shared/bus/serve'
-import { pause } from '#shared/deadline'
+import { Overdue, pause } from '#shared/deadline'
 import { openLog } from '#shared/log'
 import { QuoteFind } from '#shared/messages/pricing'
 import { startScratchServer } from '#test/support/scratch-server'
@@ -87,6 +87,19 @@ describe('a question', () => {
   test('of a service that has no copy left is known to be handled by nobody', async () => {
     await using payments = await open('payments')
     await expect(asker(payments)(QuoteFind, question)).rejects.toThrow(Unavailable)
+  })
+
+  test('of somebody in a hurry is given up when the only copy is frozen, and not while one works on it', async () => {
+    await using payments = await open('payments')
+    const ask = asker(payments)
+    const hurried = () => ask(QuoteFind, question, { deadlineMs: 5_000, quietMs: 80 })
+    const frozen = await openFrozen()
+    const startedAt = performance.now()
+    await expect(hurried()).rejects.toBeInstanceOf(Overdue)
+    expect(performance.now() - startedAt).toBeLessThan(2_000)
+    await frozen[Symbol.asyncDispose]()
+    await using _slow = await openCopy(1_000)
+    expect(await hurried()).toEqual(unknown)
   })
 
   test('that may not be repeated waits for the copy that has it', async () => {

@@ -11,8 +11,11 @@ import { badRequest, okOf } from '../http/failure'
 import { exampleRecord, operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
-/** Long enough that another copy is asked when one is silent; the contract's own figures come anyway. */
-const indexerDeadlineMs = 1_200
+/**
+ * The history is worth waiting for while a reader works on it, or another one can be asked; while none
+ * is there, the contract's own figures come without it.
+ */
+const indexerPatience = { deadlineMs: 1_200, quietMs: 80 }
 const freshSeconds = 2
 
 const PublicRecord = Type.Object({
@@ -85,7 +88,7 @@ async function recordOf(ask: Ask, wallet: `0x${string}`): Promise<Static<typeof 
  * Null when the reader is down, slow or behind: an old history must not pass for the current one.
  */
 async function historyOf(ask: Ask, wallet: `0x${string}`) {
-  const answer = await ask(IndexerRecord, { wallet }, indexerDeadlineMs).catch(() => undefined)
+  const answer = await ask(IndexerRecord, { wallet }, indexerPatience).catch(() => undefined)
   return answer && 'ok' in answer ? answer.ok.history : null
 }
 
