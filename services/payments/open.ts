@@ -241,10 +241,9 @@ async function storeAndOpen(
   const { quoteId, takenBy } = row
   const made = await database.transaction(async (tx) => {
     await lockWallet(tx, row.wallet)
-    // The same call at the same moment was first: it is answered as its repeat, whatever the limits.
-    if (await findByQuote(tx, quoteId)) return undefined
     const may = await mayStore(tx, row)
-    if ('refused' in may) return may
+    // The same call at the same moment was first: it is answered as its repeat, whatever the limits.
+    if ('refused' in may) return (await findByQuote(tx, quoteId)) ? undefined : may
     if (!may.ok) return undefined
     const taken = await askOr(context, QuoteTake, { quoteId, takenBy }, 'rate_unavailable')
     if ('refused' in taken) return taken

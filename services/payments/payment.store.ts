@@ -165,11 +165,18 @@ export const findPayment = (db: Db, id: string) =>
 /** Lets one transaction at a time decide about a wallet's money. */
 export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, `wallet:${wallet}`)
 
-/** The payment as it is now. Its wallet is locked first, everywhere in this order. */
+/**
+ * The payment as it is now. Its wallet is locked first, everywhere in this order: an expression of the
+ * list is worked out before the row is locked, and a row that changed meanwhile is read again.
+ */
 export async function lockPayment(tx: Tx, id: string): Promise<PaymentRow | undefined> {
   const locked = lockOf(sql`'wallet:' || ${payments.wallet}`)
-  await tx.select({ locked }).from(payments).where(eq(payments.id, id))
-  return first(tx.select().from(payments).where(eq(payments.id, id)).for('update'))
+  const rows = await tx
+    .select({ payment: payments, locked })
+    .from(payments)
+    .where(eq(payments.id, id))
+    .for('update')
+  return rows[0]?.payment
 }
 
 /** When our first payment was created: nothing of ours is older. Null: there is none. */

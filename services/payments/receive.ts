@@ -24,6 +24,7 @@ import {
   type PaymentRow,
 } from './payment.store'
 import type { Charge, Checkout, FetchedCharge, FetchedRefund } from './provider'
+import { findBeside } from './refunds/beside.store'
 import {
   type RefundOrigin,
   recordRefund,
@@ -36,8 +37,13 @@ import { recordAnomaly } from './schema.store'
 // The one way money, a refund or the end of a checkout comes in, whether a webhook, a recheck or the
 // provider's list told of it. Everything here was fetched from the provider with our own key.
 
-/** A charge, and the present rate if it came late; null also when there is no rate. */
-export type PricedCharge = FetchedCharge & { readonly presentMinorPerUsd: bigint | null }
+/** What is known of a fetched charge before the transaction, which asks nobody. */
+export type PricedCharge = FetchedCharge & {
+  /** The present rate, if it came late; null also when there is no rate. */
+  readonly presentMinorPerUsd: bigint | null
+  /** The payment of ours that a succeeded charge belongs to, as its row was then. */
+  readonly match?: PaymentRow | undefined
+}
 
 /**
  * Asks for the present rate if the money came late. Before the transaction, which asks nobody: there
@@ -52,11 +58,20 @@ export async function withRate(
   const { status, charge } = fetched
   const unpriced = { ...fetched, presentMinorPerUsd: null }
   if (status !== 'succeeded') return unpriced
-  const payment = await context.database.read((db) => matchPayment(db, { charge, checkout }))
-  if (!payment || !isLate(payment, charge)) return unpriced
-  if (payment.providerPaymentId !== null && !awaitsRate(payment)) return unpriced
-  const rate = await askOr(context, RateFind, { pair: payment.pair }, 'rate_unavailable')
-  return 'refused' in rate ? unpriced : { ...fetched, presentMinorPerUsd: BigInt(rate.ok.rate) }
+  const match = await context.database.read((db) => matchPayment(db, { charge, checkout }))
+  const matched = { ...unpriced, match }
+  if (!match || !isLate(match, charge)) return matched
+  if (match.providerPaymentId !== null && !awaitsRate(match)) return matched
+  const rate = await askOr(context, RateFind, { pair: match.pair }, 'rate_unavailable')
+  return 'refused' in rate ? matched : { ...matched, presentMinorPerUsd: BigInt(rate.ok.rate) }
+}
+
+/** The charge is the one its payment has its money from, and says of it what the row says. */
+export const isCounted = (fetched: PricedCharge | undefined): boolean => {
+  const { match, charge, status } = fetched ?? {}
+  if (!match || !charge || status !== 'succeeded') return false
+  const isFailed = charge.senderVerification === 'failed' && match.reason !== 'sender_unverified'
+  return match.providerPaymentId === charge.paymentId && !awaitsRate(match) && !isFailed
 }
 
 /** A checkout and the charge it led to; undefined for what the provider does not know. */
@@ -149,16 +164,16 @@ type Evidence = { readonly charge: Charge; readonly checkout?: Checkout | undefi
 async function receivePayment(
   tx: Tx,
   context: Context,
-  { charge, presentMinorPerUsd }: PricedCharge,
+  { charge, presentMinorPerUsd, match }: PricedCharge,
   checkout?: Checkout,
 ): Promise<boolean> {
-  const found = await matchPayment(tx, { charge, checkout })
+  const found = match ?? (await matchPayment(tx, { charge, checkout }))
   const payment = found && (await lockPayment(tx, found.id))
   if (!payment) {
     await noteUnmatched(tx, context, charge)
     return false
   }
-  const refundedMinor = await sumRefunded(tx, charge.paymentId)
+  const { refundedMinor, isBooked, isShort } = await findBeside(tx, payment, charge)
   const receipt = decideReceipt({ ...payment, refundedMinor }, charge, presentMinorPerUsd)
   if ('known' in receipt) {
     if (charge.senderVerification === 'failed' && payment.reason !== 'sender_unverified')
@@ -167,7 +182,7 @@ async function receivePayment(
       })
     return false
   }
-  await bookMatched(tx, charge)
+  if (isBooked) await bookMatched(tx, charge)
   if ('overpaid' in receipt) {
     await noteOverpaid(tx, context, payment, charge)
     return false
@@ -177,7 +192,7 @@ async function receivePayment(
     return false
   }
   const held = isHeld(charge.channelKind)
-  const shares = await sharesOf(tx, context, payment, { receipt, held })
+  const shares = await sharesOf(tx, context, payment, { receipt, held, isShort })
   const moved = await takeStep(tx, context, payment, receipt, {
     providerPaymentId: charge.paymentId,
     paymentRequestId: charge.paymentRequestId ?? payment.paymentRequestId,
@@ -228,11 +243,11 @@ async function sharesOf(
   tx: Tx,
   context: Context,
   payment: PaymentRow,
-  { receipt, held }: { receipt: Receipt; held: boolean },
+  { receipt, held, isShort }: { receipt: Receipt; held: boolean; isShort: boolean },
 ) {
   if (!('liveMicro' in receipt)) return {}
   const { liveMicro } = receipt
-  if (payment.kind !== 'topup' || held) return { liveMicro }
+  if (payment.kind !== 'topup' || held || !isShort) return { liveMicro }
   const offsetMicro = await makeGood(tx, context, payment, liveMicro)
   if (offsetMicro === 0n) return { liveMicro }
   return { liveMicro: liveMicro - offsetMicro, offsetMicro, reason: 'made_good' as const }

@@ -1,4 +1,4 @@
-import { type Reaction, reactTo } from '#shared/bus/reaction'
+import { nothingNew, type Reaction, reactTo } from '#shared/bus/reaction'
 import type { Tx } from '#shared/db/open'
 import { failpoint } from '#shared/failpoint'
 import type { Message } from '#shared/messages/topic'
@@ -12,6 +12,7 @@ import {
   callPerson,
   type FetchedCheckout,
   fetchCheckout,
+  isCounted,
   receiveCharge,
   receiveCheckout,
   receiveRefund,
@@ -63,13 +64,21 @@ export const webhookReactions = (context: Context, onPaid: () => void): Reaction
       if (hint.about === 'refund' && !facts.refund && ageMs < insistMs)
         await insistOnOurs(context, account, hint)
       if (facts.fetched) failpoint('payments:payment-found')
-      return { hint, ...facts }
+      return isRepeat(hint, facts) ? nothingNew : { hint, ...facts }
     },
     apply: async (tx, delivery, read) => {
       if (await receive(tx, context, delivery, read)) onPaid()
     },
   }),
 ]
+
+/** The provider tells of a payment more than once, by its checkout and by itself. */
+const isRepeat = (hint: Hint, { fetched, checkout }: Facts): boolean => {
+  if (!isCounted(fetched)) return false
+  if (hint.about === 'payment' || hint.about === 'payment_request') return true
+  const isNoted = fetched?.match?.paymentRequestId !== null && checkout?.status !== 'unknown'
+  return hint.about === 'checkout' && isNoted
+}
 
 /** Asks the provider with the account's own key. Throws when it cannot be asked. */
 async function fetchFacts(

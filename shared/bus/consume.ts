@@ -85,7 +85,10 @@ async function drain(options: Reading, state: State, messages: ConsumerMessages)
 
 async function handleDelivery(options: Reading, message: JsMsg): Promise<void> {
   const messageId = message.headers?.get('Nats-Msg-Id') || `${options.stream}:${message.seq}`
-  const incoming = { subject: message.subject, messageId, payload: payloadOf(message) }
+  const incoming = {
+    ...{ subject: message.subject, messageId, payload: payloadOf(message) },
+    isRedelivered: message.redelivered,
+  }
   const outcome = await withRequestId(message.headers?.get(requestIdHeader), () =>
     handle(options, incoming),
   )

@@ -1,4 +1,4 @@
-import { covers, type Reaction } from '#shared/bus/reaction'
+import { covers, nothingNew, type Reaction } from '#shared/bus/reaction'
 import { Malformed, type Verdict, verdictOn } from '#shared/bus/verdict'
 import { storeDeadLetter } from '#shared/db/dead-letter.store'
 import { claim, countFailure, isDone } from '#shared/db/inbox.store'
@@ -11,7 +11,13 @@ import { readerOf } from '#shared/schema'
 /** Less than half of the consumers' ack_wait, so that a hanging handler ends before a redelivery. */
 const handlerDeadlineMs = 9_500
 
-export type IncomingMessage = { subject: string; messageId: string; payload: unknown }
+export type IncomingMessage = {
+  subject: string
+  messageId: string
+  payload: unknown
+  /** The broker delivered it before, as far as the broker remembers. */
+  isRedelivered?: boolean
+}
 export type HandlingContext = {
   consumer: string
   database: Database
@@ -62,11 +68,17 @@ async function work(context: HandlingContext, message: IncomingMessage): Promise
   const { concerns, find, again } = reaction
   if (concerns && !concerns(value)) return false
   // Asked first only where that may save what takes long: the claim decides.
-  if (find && (await isDone(database, messaging.inbox, consumer, messageId))) {
-    if (again) await database.transaction((tx) => again(tx, value))
-    return true
+  if (find && message.isRedelivered) {
+    if (await isDone(database, messaging.inbox, consumer, messageId)) {
+      if (again) await database.transaction((tx) => again(tx, value))
+      return true
+    }
   }
   const found = await find?.(value)
+  if (found === nothingNew) {
+    await database.run((db) => claimDelivered(db, messaging, consumer, messageId))
+    return false
+  }
   await database.transaction(async (tx) => {
     if (await claimDelivered(tx, messaging, consumer, messageId))
       return reaction.apply(tx, value, found)

@@ -1,6 +1,9 @@
 import type { Tx } from '#shared/db/open'
 import type { Message, Topic } from '#shared/messages/topic'
 
+/** What `find` answers about a message that tells nothing new: it is claimed, and nothing is written. */
+export const nothingNew = Symbol('nothing new')
+
 /**
  * What a service does about a message. `find` asks the outside world and may take long; `apply`
  * writes, in the one transaction that also claims the message, and asks nobody. `again` runs when a
@@ -19,7 +22,7 @@ export const reactTo = <T extends Topic, F = undefined>(
   topic: T,
   steps: {
     concerns?: (message: Message<T>) => boolean
-    find?: (message: Message<T>) => Promise<F>
+    find?: (message: Message<T>) => Promise<F | typeof nothingNew>
     apply: (tx: Tx, message: Message<T>, found: F) => Promise<void>
     again?: (tx: Tx, message: Message<T>) => Promise<void>
   },

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { PgSchema } from 'drizzle-orm/pg-core'
 import { deadLetterTable } from '#shared/db/dead-letter.store'
 import { inboxTable } from '#shared/db/inbox.store'
-import type { Tx } from '#shared/db/open'
+import type { Db } from '#shared/db/open'
 import { outboxTable } from '#shared/db/outbox.store'
 
 /** The three tables every service that moves messages keeps in its own schema. */
@@ -14,17 +14,17 @@ export const messagingTables = <S extends string>(schema: PgSchema<S>) => ({
 export type MessagingTables = ReturnType<typeof messagingTables>
 
 /**
- * Claims a message that was delivered, inside the transaction that does its work: false means that
- * the work is already committed. A dead letter of it is done with as well: it came anew. One
+ * Claims a message that was delivered, inside the transaction that does its work if there is any:
+ * false means that the work is already committed. A dead letter of it is done with as well: it came anew. One
  * arbitrated statement, so two deliveries at once cannot both win.
  */
 export async function claimDelivered(
-  tx: Tx,
+  db: Db,
   { inbox, deadLetters }: Pick<MessagingTables, 'inbox' | 'deadLetters'>,
   consumer: string,
   messageId: string,
 ): Promise<boolean> {
-  const claimed = await tx.execute(sql`
+  const claimed = await db.execute(sql`
     with claimed as (
       insert into ${inbox} as held (consumer, message_id, done_at)
       values (${consumer}, ${messageId}, now())

@@ -1,7 +1,8 @@
-import { and, eq, gt, ne, sql } from 'drizzle-orm'
+import { and, eq, gt, ne, type SQL, sql } from 'drizzle-orm'
 import { index, type PgSchema, text } from 'drizzle-orm/pg-core'
 import { amountColumn, at, fromNow } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
+import { sumWhere } from '#shared/db/sum'
 
 /**
  * What is set aside for a promise while its quote is taken, which is asked of another service: no
@@ -40,18 +41,9 @@ export const reserve = (
     .values({ quoteId, amount, until: fromNow(lifeMs) })
     .onConflictDoUpdate({ target: table.quoteId, set: { amount, until: fromNow(lifeMs) } })
 
-/** What is set aside for other quotes than this one. */
-export async function sumReserved(
-  db: Db,
-  table: ReservationTable,
-  butQuoteId: string,
-): Promise<bigint> {
-  const rows = await db
-    .select({ sum: sql<string>`coalesce(sum(${table.amount}), 0)::text` })
-    .from(table)
-    .where(and(gt(table.until, now), ne(table.quoteId, butQuoteId)))
-  return BigInt(rows[0]!.sum)
-}
+/** What is set aside for other quotes than this one, a part of `sumOf`. */
+export const reserved = (table: ReservationTable, butQuoteId: string): SQL =>
+  sumWhere(table.amount, table, and(gt(table.until, now), ne(table.quoteId, butQuoteId))!)
 
 /**
  * Uses what was set aside, in the transaction that stores the promise. False: it was released or is

@@ -1,9 +1,11 @@
-import { and, gte, sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { text } from 'drizzle-orm/pg-core'
 import { amountColumn, at } from '#shared/db/columns'
 import type { Db } from '#shared/db/open'
+import { reserved } from '#shared/db/reservation.store'
+import { sumOf, sumWhere } from '#shared/db/sum'
 import { payments } from '../payment.store'
-import { schema } from '../schema.store'
+import { reservations, schema } from '../schema.store'
 import { promised } from './promised'
 
 const { ausdMicro, fiatMinor, refundedMinor, offsetMicro, liveMicro } = payments
@@ -22,17 +24,16 @@ const noted = sql`interval '10 seconds'`
  * AUSD (10⁻⁶) that the treasury still has to give for what we promised, as far as what it held at
  * `readAt` may not show it: all that is not on the chain, and all that got there since.
  */
-export async function sumPromised(db: Db, readAt: Date): Promise<bigint> {
-  const since = readAt.toISOString()
-  const [open] = await db
-    .select({ micro: sql<string>`coalesce(sum(${owed}), 0)::text` })
-    .from(payments)
-    .where(promised(payments))
-  const [settled] = await db
-    .select({ micro: sql<string>`coalesce(sum(${liveMicro}), 0)::text` })
-    .from(payments)
-    .where(and(sql`${changedAt} >= ${since}::timestamptz - ${noted}`, gte(creditedAt, readAt)))
-  return BigInt(open!.micro) + BigInt(settled!.micro)
+export const sumPromised = (db: Db, readAt: Date): Promise<bigint> => sumOf(db, promisedBy(readAt))
+
+/** The same, and what is set aside for other quotes than this one: neither counts twice. */
+export const sumTaken = (db: Db, readAt: Date, butQuoteId: string): Promise<bigint> =>
+  sumOf(db, [...promisedBy(readAt), reserved(reservations, butQuoteId)])
+
+function promisedBy(readAt: Date): SQL[] {
+  const since = sql`${readAt.toISOString()}::timestamptz`
+  const settledSince = sql`${changedAt} >= ${since} - ${noted} and ${creditedAt} >= ${since}`
+  return [sumWhere(owed, payments, promised(payments)), sumWhere(liveMicro, payments, settledSince)]
 }
 
 /**

@@ -1,19 +1,19 @@
 import { lockNamed } from '#shared/db/lock'
 import type { Tx } from '#shared/db/open'
-import { release, reserve, sumReserved } from '#shared/db/reservation.store'
+import { release, reserve } from '#shared/db/reservation.store'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import type { Context } from '../context'
 import { reservations } from '../schema.store'
 import { canRepay, freeMicro } from './cover'
-import { sumPromised } from './promise.store'
+import { sumTaken } from './promise.store'
 
 // Before a quote is taken: is what we are about to promise there? A top-up has to be covered beside
 // everything that is promised already; a settlement by the treasury alone.
 
 /**
  * Sets the AUSD of a top-up aside until its row is stored. `limits` are the wallet's own, whose
- * refusals come first. All top-ups of all copies are counted one after the other, for as long as two
- * sums take: of many at once each counts what the one before set aside.
+ * refusals come first. All top-ups of all copies are counted one after the other, for as long as a
+ * sum takes: of many at once each counts what the one before set aside.
  */
 export async function coverTopup(
   { database, treasury }: Context,
@@ -26,10 +26,8 @@ export async function coverTopup(
     if ('refused' in limited) return limited
     if (!known) return refuse('chain_unavailable')
     await lockNamed(tx, 'cover of top-ups')
-    // In this order: what is stored meanwhile counts twice rather than not at all.
-    const reserved = await sumReserved(tx, reservations, quoteId)
-    const promised = await sumPromised(tx, known.readAt)
-    if (freeMicro(known, promised + reserved) < ausdMicro) return refuse('treasury_short')
+    const takenMicro = await sumTaken(tx, known.readAt, quoteId)
+    if (freeMicro(known, takenMicro) < ausdMicro) return refuse('treasury_short')
     await reserve(tx, reservations, { quoteId, amount: ausdMicro })
     return ok({})
   })

@@ -97,7 +97,8 @@ export async function sumRefundedBeside(
 }
 
 type LossColumns = Record<'clearedAt' | 'madeGoodMicro' | 'lostMicro', SQLWrapper>
-const isMissing = ({ clearedAt, madeGoodMicro, lostMicro }: LossColumns) =>
+/** Nobody made it good or gave it up. */
+export const isMissing = ({ clearedAt, madeGoodMicro, lostMicro }: LossColumns) =>
   sql`${clearedAt} is null and ${madeGoodMicro} < ${lostMicro}`
 
 /** AUSD (10⁻⁶) a wallet was given for a payment that was taken back after its hold. */

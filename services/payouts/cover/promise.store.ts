@@ -1,6 +1,9 @@
-import { and, eq, gte, sql } from 'drizzle-orm'
+import { and, eq, gte, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#shared/db/open'
+import { reserved } from '#shared/db/reservation.store'
+import { sumOf, sumWhere } from '#shared/db/sum'
 import { cashouts } from '../cashout.store'
+import { reservations } from '../schema.store'
 
 const { state, ausdMicro, fiatMinor, paidAt, changedAt, updatedAt } = cashouts
 
@@ -8,37 +11,31 @@ const { state, ausdMicro, fiatMinor, paidAt, changedAt, updatedAt } = cashouts
 const changedSince = (at: Date) =>
   sql`${changedAt} >= ${at.toISOString()}::timestamptz - interval '10 seconds'`
 
-const microOf = sql<string>`coalesce(sum(${ausdMicro}), 0)::text`
-const minorOf = sql<string>`coalesce(sum(${fiatMinor}), 0)::text`
-
 /**
  * AUSD (10⁻⁶) of cash-outs that the treasury has, or is about to have, and that is not its own: until
  * the bank was paid or it went back; what went back after `since` included.
  */
-export async function sumOwed(db: Db, since: Date): Promise<bigint> {
-  const [open] = await db
-    .select({ micro: microOf })
-    .from(cashouts)
-    .where(sql`${state} in ('taking', 'taken', 'paying', 'returning')`)
-  const [returned] = await db
-    .select({ micro: microOf })
-    .from(cashouts)
-    .where(and(changedSince(since), eq(state, 'returned'), gte(updatedAt, since)))
-  return BigInt(open!.micro) + BigInt(returned!.micro)
+export function sumOwed(db: Db, since: Date): Promise<bigint> {
+  const isOpen = sql`${state} in ('taking', 'taken', 'paying', 'returning')`
+  const isReturned = and(changedSince(since), eq(state, 'returned'), gte(updatedAt, since))!
+  return sumOf(db, [
+    sumWhere(ausdMicro, cashouts, isOpen),
+    sumWhere(ausdMicro, cashouts, isReturned),
+  ])
 }
 
 /**
  * Rupiah that we promised and that the provider's balance of `readAt` may still contain: what is not
  * paid, and what was paid since.
  */
-export async function sumUnpaid(db: Db, readAt: Date): Promise<bigint> {
-  const [open] = await db
-    .select({ minor: minorOf })
-    .from(cashouts)
-    .where(sql`${state} in ('taking', 'taken', 'paying')`)
-  const [paid] = await db
-    .select({ minor: minorOf })
-    .from(cashouts)
-    .where(and(changedSince(readAt), eq(state, 'paid'), gte(paidAt, readAt)))
-  return BigInt(open!.minor) + BigInt(paid!.minor)
+export const sumUnpaid = (db: Db, readAt: Date): Promise<bigint> => sumOf(db, unpaidBy(readAt))
+
+/** The same, and what is set aside for other quotes than this one: neither counts twice. */
+export const sumTaken = (db: Db, readAt: Date, butQuoteId: string): Promise<bigint> =>
+  sumOf(db, [...unpaidBy(readAt), reserved(reservations, butQuoteId)])
+
+function unpaidBy(readAt: Date): SQL[] {
+  const isOpen = sql`${state} in ('taking', 'taken', 'paying')`
+  const isPaid = and(changedSince(readAt), eq(state, 'paid'), gte(paidAt, readAt))!
+  return [sumWhere(fiatMinor, cashouts, isOpen), sumWhere(fiatMinor, cashouts, isPaid)]
 }

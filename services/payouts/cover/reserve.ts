@@ -1,10 +1,10 @@
 import { lockNamed } from '#shared/db/lock'
-import { release, reserve, sumReserved } from '#shared/db/reservation.store'
+import { release, reserve } from '#shared/db/reservation.store'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import type { Context } from '../context'
 import { reservations } from '../schema.store'
 import type { Balance } from './balance'
-import { sumUnpaid } from './promise.store'
+import { sumTaken } from './promise.store'
 
 type Wanted = { readonly quoteId: string; readonly fiatMinor: bigint }
 
@@ -27,7 +27,7 @@ export async function coverCashout(context: Context, wanted: Wanted): Promise<An
   return newer && (await setAside(context, wanted, newer)) ? ok({}) : refuse('payouts_short')
 }
 
-/** All cash-outs of all copies are counted one after the other, for as long as two sums take. */
+/** All cash-outs of all copies are counted one after the other, for as long as a sum takes. */
 const setAside = (
   { database }: Context,
   { quoteId, fiatMinor }: Wanted,
@@ -35,10 +35,8 @@ const setAside = (
 ): Promise<boolean> =>
   database.transaction(async (tx) => {
     await lockNamed(tx, 'cover of cash-outs')
-    // In this order: what is stored meanwhile counts twice rather than not at all.
-    const reserved = await sumReserved(tx, reservations, quoteId)
-    const unpaid = await sumUnpaid(tx, balance.readAt)
-    if (balance.minor - unpaid - reserved < fiatMinor) return false
+    const takenMinor = await sumTaken(tx, balance.readAt, quoteId)
+    if (balance.minor - takenMinor < fiatMinor) return false
     await reserve(tx, reservations, { quoteId, amount: fiatMinor })
     return true
   })
