@@ -1,5 +1,5 @@
 import type { Tx } from '#shared/db/open'
-import { announce } from '#shared/db/outbox.store'
+import { type Announcement, announceAll, announcement } from '#shared/db/outbox.store'
 import { messageIdFor } from '#shared/ids'
 import { PaymentInReview, PaymentPaid, PaymentSettled } from '#shared/messages/payments'
 import { CreditOrdered, ExtendOrdered, RepayOrdered, RevokeOrdered } from '#shared/messages/relay'
@@ -78,12 +78,8 @@ export async function expire(tx: Tx, context: Context, payment: PaymentRow): Pro
 async function tell(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   const { log } = context
   const { id: paymentId, kind, state, reason } = payment
-  if (state === 'paid') await announceFact(tx, payment, 'paid')
-  const ordered = state === 'revoking' || (state === 'paid' && payment.liveMicro > 0n)
-  if (ordered) await orderEffect(tx, payment)
-  if (state === 'credited' || state === 'repaid') await announceFact(tx, payment, 'settled')
+  await announceAll(tx, outbox, messagesOf(payment))
   if (state === 'review') {
-    await announceFact(tx, payment, 'review')
     log.error({ paymentId, kind, reason, alarm: true }, 'payment needs a person')
     await noteReversal(tx, context, payment)
     return
@@ -91,12 +87,29 @@ async function tell(tx: Tx, context: Context, payment: PaymentRow): Promise<void
   log.info({ paymentId, kind, state }, 'payment moved')
 }
 
+/** What the others are told, and what is ordered, because a payment is in its state now. */
+function messagesOf(payment: PaymentRow): Announcement[] {
+  switch (payment.state) {
+    case 'paid':
+      return [factOf(payment, 'paid'), ...(payment.liveMicro > 0n ? [effectOf(payment)] : [])]
+    case 'revoking':
+      return [effectOf(payment)]
+    case 'credited':
+    case 'repaid':
+      return [factOf(payment, 'settled')]
+    case 'review':
+      return [factOf(payment, 'review')]
+    default:
+      return []
+  }
+}
+
 const facts = { paid: PaymentPaid, settled: PaymentSettled, review: PaymentInReview }
 
 /** Tells the other services what became of a payment. */
-function announceFact(tx: Tx, payment: PaymentRow, fact: keyof typeof facts): Promise<void> {
+function factOf(payment: PaymentRow, fact: keyof typeof facts): Announcement {
   const topic = facts[fact]
-  return announce(tx, outbox, topic, messageIdFor(topic, payment.id), {
+  return announcement(topic, messageIdFor(topic, payment.id), {
     paymentId: payment.id,
     kind: payment.kind,
     wallet: payment.wallet,
@@ -106,8 +119,12 @@ function announceFact(tx: Tx, payment: PaymentRow, fact: keyof typeof facts): Pr
   })
 }
 
-/** Orders what the money is for; the relayer knows the cause of a repeat, and acts once. */
-export function orderEffect(tx: Tx, payment: PaymentRow, repeat = 0): Promise<void> {
+/** Orders again what the money is for. */
+export const orderEffect = (tx: Tx, payment: PaymentRow, repeat: number): Promise<void> =>
+  announceAll(tx, outbox, [effectOf(payment, repeat)])
+
+/** The order of what the money is for; the relayer knows the cause of a repeat, and acts once. */
+function effectOf(payment: PaymentRow, repeat = 0): Announcement {
   const { wallet, kind } = payment
   const refId = refIdOf(payment)
   const ausd = payment.liveMicro.toString()
@@ -115,21 +132,22 @@ export function orderEffect(tx: Tx, payment: PaymentRow, repeat = 0): Promise<vo
   const idOf = (topic: Topic) => messageIdFor(topic, refId, repeat)
   if (payment.state === 'revoking') {
     const id = idOf(RevokeOrdered)
-    return announce(tx, outbox, RevokeOrdered, id, { refId, wallet, of: kind })
+    return announcement(RevokeOrdered, id, { refId, wallet, of: kind })
   }
   if (kind === 'settlement') {
     if (!payment.paidAt) throw new Error(`settlement ${payment.id} is paid and has no time of it`)
     const paidAt = String(Math.floor(payment.paidAt.getTime() / 1_000))
     const id = idOf(RepayOrdered)
-    return announce(tx, outbox, RepayOrdered, id, { refId, wallet, ausd, held, paidAt })
+    return announcement(RepayOrdered, id, { refId, wallet, ausd, held, paidAt })
   }
   const id = idOf(CreditOrdered)
-  return announce(tx, outbox, CreditOrdered, id, { refId, wallet, ausd, held })
+  return announcement(CreditOrdered, id, { refId, wallet, ausd, held })
 }
 
 /** Asks for more time: the hold is about to end (`until`, unix seconds), and the provider is silent. */
 export function orderExtension(tx: Tx, payment: PaymentRow, until: string): Promise<void> {
   const refId = refIdOf(payment)
   const id = messageIdFor(ExtendOrdered, `${refId}:${until}`, String(payment.checks))
-  return announce(tx, outbox, ExtendOrdered, id, { refId, wallet: payment.wallet, until })
+  const extension = { refId, wallet: payment.wallet, until }
+  return announceAll(tx, outbox, [announcement(ExtendOrdered, id, extension)])
 }

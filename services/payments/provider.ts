@@ -100,9 +100,9 @@ export type CancelOutcome = 'closed' | 'completed' | 'unknown'
  * believed, and the objects it names are fetched with our own key.
  */
 export type Hint =
-  | { about: 'checkout'; checkoutId: string }
-  | { about: 'payment'; paymentId: string }
-  | { about: 'payment_request'; paymentRequestId: string }
+  | ({ about: 'checkout'; checkoutId: string } & Named)
+  | ({ about: 'payment'; paymentId: string } & Named)
+  | ({ about: 'payment_request'; paymentRequestId: string } & Named)
   | {
       about: 'refund'
       refundId: string
@@ -111,6 +111,9 @@ export type Hint =
     }
   | { about: 'payout' }
   | { about: 'unknown'; event: string }
+
+/** Our reference as a delivery names it: deliveries of the same are worked on in turn. */
+type Named = { reference?: string }
 
 /**
  * The payment provider as this service needs it. Every look-up answers undefined for "no such

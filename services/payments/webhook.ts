@@ -5,6 +5,7 @@ import type { Message } from '#shared/messages/topic'
 import { PaymentsWebhook } from '#shared/messages/webhooks'
 import { refusesId } from '#shared/provider/problem'
 import type { Context } from './context'
+import { paymentIdFrom } from './payment'
 import { findByCheckout, findByProviderIds } from './payment.store'
 import type { FetchedCharge, FetchedRefund, Hint } from './provider'
 import { findRefunded, noteRefusedLookUp } from './providers/look-up'
@@ -55,6 +56,11 @@ export const webhookReactions = (context: Context, onPaid: () => void): Reaction
   reactTo<typeof PaymentsWebhook, Read>(PaymentsWebhook, {
     // The payouts service reads the same stream.
     concerns: ({ body }) => context.provider.readDelivery(body).about !== 'payout',
+    // Told of a payment by its checkout and by itself, within the same moment.
+    orderOf: ({ body }) => {
+      const hint = context.provider.readDelivery(body)
+      return 'reference' in hint ? paymentIdFrom(hint.reference ?? '') : undefined
+    },
     find: async ({ account, body, receivedAt }) => {
       const hint = context.provider.readDelivery(body)
       const facts = await fetchFacts(context, account, hint).catch((error) =>

@@ -1,3 +1,4 @@
+import { type InTurn, openTurns } from '#shared/bus/in-turn'
 import { covers, nothingNew, type Reaction } from '#shared/bus/reaction'
 import { Malformed, type Verdict, verdictOn } from '#shared/bus/verdict'
 import { storeDeadLetter } from '#shared/db/dead-letter.store'
@@ -62,13 +63,29 @@ export function matchReaction(
 
 /** Whether the message concerned us, and anything may have been written. */
 async function work(context: HandlingContext, message: IncomingMessage): Promise<boolean> {
-  const { database, messaging, consumer } = context
-  const { messageId } = message
   const { reaction, value } = matchReaction(context, message)
-  const { concerns, find, again } = reaction
-  if (concerns && !concerns(value)) return false
+  if (reaction.concerns && !reaction.concerns(value)) return false
+  return inTurnOf(context)(reaction.orderOf?.(value), () =>
+    react(context, message, reaction, value),
+  )
+}
+
+const turns = new WeakMap<Database, InTurn>()
+function inTurnOf({ database }: HandlingContext): InTurn {
+  const inTurn = turns.get(database) ?? openTurns()
+  turns.set(database, inTurn)
+  return inTurn
+}
+
+async function react(
+  { database, messaging, consumer }: HandlingContext,
+  { messageId, isRedelivered }: IncomingMessage,
+  reaction: Reaction,
+  value: unknown,
+): Promise<boolean> {
+  const { find, again } = reaction
   // Asked first only where that may save what takes long: the claim decides.
-  if (find && message.isRedelivered) {
+  if (find && isRedelivered) {
     if (await isDone(database, messaging.inbox, consumer, messageId)) {
       if (again) await database.transaction((tx) => again(tx, value))
       return true

@@ -1,19 +1,24 @@
 import type { Bus } from '#shared/bus/open'
 import { publish } from '#shared/bus/publish'
 import type { Database } from '#shared/db/open'
-import { lease, markPublished, type OutboxTable } from '#shared/db/outbox.store'
+import { type Announced, lease, markPublished, type OutboxTable } from '#shared/db/outbox.store'
 import type { Log } from '#shared/log'
 import { idle, type Loop, startLoop } from '#shared/loop'
 
 /** What could not be sent is tried again so soon. */
 const againMs = 500
-/** A poke only saves the wait; the poll is what guarantees that every row is sent. */
+/** The poll is what guarantees that every row is sent; most were sent right after their commit. */
 const pollMs = 3_000
 const rowsMax = 100
+/** Well within the lease that a row is announced with; many are marked by one statement. */
+const markAfterMs = 200
+
+type Message = Announced['message']
 
 /**
- * Publishes what transactions announced: lease, publish, await the confirmation, mark. Poke it when
- * a transaction with messages committed.
+ * Publishes what transactions announced. What this process committed is published from memory at
+ * once; all else by a poll: lease, publish, await the confirmation, mark. `poke` sends what was
+ * committed without waiting for the end of the turn.
  */
 export function relayOutbox(options: {
   bus: Bus
@@ -22,19 +27,81 @@ export function relayOutbox(options: {
   log: Log
 }): Loop {
   const { bus, database, outbox, log } = options
+  const sent = openMarks(options)
+  const sending = new Set<Promise<void>>()
+  let committed: Message[] = []
+
+  /** Throws when not all could be published; those that were are marked. */
+  const send = async (messages: readonly Message[]): Promise<void> => {
+    const tried = await Promise.allSettled(
+      messages.map((message) => publish(bus, message).then(() => sent.mark(message.id))),
+    )
+    const failed = tried.find((result) => result.status === 'rejected')
+    if (failed) throw failed.reason
+  }
+  const sendCommitted = (): void => {
+    if (committed.length === 0) return
+    const messages = committed
+    committed = []
+    const work = send(messages)
+      .catch((error) => log.warn({ err: error }, 'message could not be sent, comes again'))
+      .finally(() => sending.delete(work))
+    sending.add(work)
+  }
+  database.listen((note) => {
+    const { outbox: of, message } = note as Announced
+    if (of !== outbox) return
+    if (committed.length === 0) setImmediate(sendCommitted)
+    committed.push(message)
+  })
+
   const sendSome = async (): Promise<number> => {
     const rows = await lease(database, outbox, rowsMax)
-    const sent = await Promise.allSettled(rows.map((row) => publish(bus, row).then(() => row.id)))
-    const ids = sent.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
-    if (ids.length > 0) await markPublished(database, outbox, ids)
-    const failed = sent.find((result) => result.status === 'rejected')
-    if (failed) throw failed.reason
+    await send(rows)
     return rows.length
   }
   const work = async (signal: AbortSignal) => {
-    let sent = await sendSome()
-    while (sent === rowsMax && !signal.aborted) sent = await sendSome()
-    return sent === 0 ? idle : undefined
+    let count = await sendSome()
+    while (count === rowsMax && !signal.aborted) count = await sendSome()
+    return count === 0 ? idle : undefined
   }
-  return startLoop({ name: 'outbox', everyMs: againMs, idleMs: pollMs, log, work })
+  const poll = startLoop({ name: 'outbox', everyMs: againMs, idleMs: pollMs, log, work })
+  return {
+    poke: sendCommitted,
+    [Symbol.asyncDispose]: async () => {
+      await poll[Symbol.asyncDispose]()
+      sendCommitted()
+      await Promise.all(sending)
+      await sent.flush()
+    },
+  }
+}
+
+/** Rows are marked only after the broker confirmed: a crash before leaves a duplicate, never a loss. */
+function openMarks({
+  database,
+  outbox,
+  log,
+}: {
+  database: Database
+  outbox: OutboxTable
+  log: Log
+}) {
+  let ids: string[] = []
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const flush = async (): Promise<void> => {
+    clearTimeout(timer)
+    timer = undefined
+    const marked = ids
+    ids = []
+    if (marked.length === 0) return
+    await markPublished(database, outbox, marked).catch((error) =>
+      log.warn({ err: error }, 'what was sent could not be noted, and is sent again'),
+    )
+  }
+  const mark = (id: string): void => {
+    ids.push(id)
+    timer ??= setTimeout(flush, markAfterMs)
+  }
+  return { mark, flush }
 }

@@ -1,6 +1,7 @@
 import { DrizzleQueryError } from 'drizzle-orm/errors'
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import postgres, { type Sql, type TransactionSql } from 'postgres'
+import { type Listener, takeNotes } from '#shared/db/after-commit'
 import { Overdue, within } from '#shared/deadline'
 import type { Log } from '#shared/log'
 
@@ -16,6 +17,8 @@ export type Database = AsyncDisposable & {
   readonly run: <T>(work: (db: PostgresJsDatabase) => PromiseLike<T>) => Promise<T>
   /** One transaction under the deadline. `Overdue` means unknown: it may have committed. */
   readonly transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
+  /** Hears from now on what transactions of this process note for their commit. */
+  readonly listen: (listener: Listener) => void
 }
 
 /** Within the pool's own limits, so that the server gives up before we do. */
@@ -62,6 +65,7 @@ export function openDatabase(options: {
     },
   })
   const db = drizzle(preparing(sql))
+  const listeners = new Set<Listener>()
   let overdue = 0
   let judging = false
   const judge = async () => {
@@ -91,7 +95,18 @@ export function openDatabase(options: {
   return {
     read: (work) => guarded(Promise.resolve(work(db))),
     run: (work) => guarded(Promise.resolve(work(db))),
-    transaction: (work) => guarded(db.transaction(work)),
+    transaction: async (work) => {
+      let tell = () => {}
+      const result = await guarded(
+        db.transaction((tx) => {
+          tell = takeNotes(tx, listeners)
+          return work(tx)
+        }),
+      )
+      tell()
+      return result
+    },
+    listen: (listener) => void listeners.add(listener),
     [Symbol.asyncDispose]: () => sql.end({ timeout: 2 }),
   }
 }

@@ -1,6 +1,7 @@
 import { and, asc, eq, getTableColumns, isNotNull, isNull, sql } from 'drizzle-orm'
 import { bigserial, index, jsonb, type PgSchema, text } from 'drizzle-orm/pg-core'
 import type { Static, TSchema } from 'typebox'
+import { isHeard, noteForCommit } from '#shared/db/after-commit'
 import { at, fromNow, isOneOf } from '#shared/db/columns'
 import type { Database, Tx } from '#shared/db/open'
 import type { Topic } from '#shared/messages/topic'
@@ -29,27 +30,69 @@ export const outboxTable = <S extends string>(schema: PgSchema<S>) =>
 export type OutboxTable = ReturnType<typeof outboxTable>
 export type OutboxRow = OutboxTable['$inferSelect']
 
+/** A message to be sent, of the form of its topic. */
+export type Announcement = {
+  readonly id: string
+  readonly subject: string
+  readonly payload: unknown
+}
+
+/** Throws when the payload does not fit the schema of the topic. */
+export function announcement<S extends TSchema>(
+  topic: Topic<S>,
+  id: string,
+  payload: Static<S>,
+): Announcement {
+  const read = readerOf(topic.schema)(payload)
+  if ('fault' in read) throw new Error(`${topic.subject}: ${read.fault}`)
+  return { id, subject: topic.subject, payload }
+}
+
+/** What a transaction notes of a message: whoever relays the outbox need not look for it. */
+export type Announced = {
+  readonly outbox: OutboxTable
+  readonly message: Announcement & { readonly requestId: string | null }
+}
+
 /**
- * Writes the message beside the state change it announces. The same id again changes nothing: ids
- * come from causes, so a repeat is the same message. Throws when the payload does not fit its schema.
+ * Writes messages beside the state change they announce. The same id again changes nothing: ids come
+ * from causes, so a repeat is the same message.
  */
-export async function announce<S extends TSchema>(
+export async function announceAll(
+  tx: Tx,
+  outbox: OutboxTable,
+  messages: readonly Announcement[],
+): Promise<void> {
+  if (messages.length === 0) return
+  const cause = requestId() ?? null
+  const leasedUntil = isHeard(tx) ? fromNow(ownLeaseMs) : null
+  const added = await tx
+    .insert(outbox)
+    .values(messages.map((message) => ({ ...message, requestId: cause, leasedUntil })))
+    .onConflictDoNothing()
+    .returning({ id: outbox.id })
+  const ids = new Set(added.map(({ id }) => id))
+  for (const message of messages)
+    if (ids.has(message.id))
+      noteForCommit(tx, { outbox, message: { ...message, requestId: cause } } satisfies Announced)
+}
+
+/** Announces one message; throws when the payload does not fit its schema. */
+export const announce = <S extends TSchema>(
   tx: Tx,
   outbox: OutboxTable,
   topic: Topic<S>,
   id: string,
   payload: Static<S>,
-): Promise<void> {
-  const read = readerOf(topic.schema)(payload)
-  if ('fault' in read) throw new Error(`${topic.subject}: ${read.fault}`)
-  await tx
-    .insert(outbox)
-    .values({ id, subject: topic.subject, payload, requestId: requestId() })
-    .onConflictDoNothing()
-}
+): Promise<void> => announceAll(tx, outbox, [announcement(topic, id, payload)])
 
 /** Longer than publishing the rows takes. */
-const leaseMs = 10_000
+const leaseMs = 5_000
+/**
+ * For so long a row is left to the process that announced it, which publishes it from memory as soon as
+ * it has committed; should that end before, somebody else takes the row over.
+ */
+const ownLeaseMs = 3_000
 
 /**
  * Takes the oldest unpublished rows under a lease and commits, so that no lock is held while the

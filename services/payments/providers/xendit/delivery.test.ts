@@ -40,6 +40,11 @@ describe('a delivery of the provider', () => {
       { payment_session_id: '', id: 'ps-1' },
       { about: 'checkout', checkoutId: 'ps-1' },
     ],
+    [
+      'payment.capture',
+      { payment_id: 'py-1', reference_id: 'pay_1' },
+      { about: 'payment', paymentId: 'py-1', reference: 'pay_1' },
+    ],
     ['payout.succeeded', { id: 'disb-1' }, { about: 'payout' }],
     ['v3_payout.reversed', { payout_id: 'po-1' }, { about: 'payout' }],
   ] as const)('%s with %o is about %o', (event, data, hint) => {

@@ -32,7 +32,9 @@ const wordFrom = (event: unknown): string =>
 function hint(about: 'checkout' | 'payment' | 'payment_request', as: string, ...keys: string[]) {
   return (data: Json): Hint | undefined => {
     const id = idAt(data, ...keys)
-    return id === undefined ? undefined : ({ about, [as]: id } as Hint)
+    const reference = idAt(data, 'reference_id')
+    const named = reference === undefined ? {} : { reference }
+    return id === undefined ? undefined : ({ about, [as]: id, ...named } as Hint)
   }
 }
 

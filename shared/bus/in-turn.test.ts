@@ -1,0 +1,32 @@
+import { expect, test } from 'bun:test'
+import { openTurns } from '#shared/bus/in-turn'
+
+test('work of one key goes one after the other, whatever becomes of it, and beside that of others', async () => {
+  const inTurn = openTurns()
+  const said: string[] = []
+  const first = Promise.withResolvers<void>()
+  const begin = (name: string, until?: Promise<void>) => async () => {
+    said.push(`${name} begins`)
+    await until
+    said.push(`${name} ends`)
+  }
+  const works = [
+    inTurn('a', begin('first', first.promise)),
+    inTurn('a', begin('second')),
+    inTurn('b', begin('other')),
+    inTurn(undefined, begin('free')),
+  ]
+  await Promise.all(works.slice(2))
+  expect(said.toSorted()).toEqual([
+    'first begins',
+    'free begins',
+    'free ends',
+    'other begins',
+    'other ends',
+  ])
+  said.length = 0
+  first.reject(new Error('failed'))
+  await expect(works[0]!).rejects.toThrow('failed')
+  await works[1]
+  expect(said).toEqual(['second begins', 'second ends'])
+})
