@@ -1,10 +1,16 @@
+import { is, SQL } from 'drizzle-orm'
 import type { Tx } from '#shared/db/open'
-import { type Announcement, announceAll, announcement } from '#shared/db/outbox.store'
+import {
+  type Announcement,
+  announceAll,
+  announceBeside,
+  announcement,
+} from '#shared/db/outbox.store'
 import { messageIdFor } from '#shared/ids'
 import { PaymentInReview, PaymentPaid, PaymentSettled } from '#shared/messages/payments'
 import { CreditOrdered, ExtendOrdered, RepayOrdered, RevokeOrdered } from '#shared/messages/relay'
 import type { Topic } from '#shared/messages/topic'
-import { bookChange } from './books/book'
+import { bookStep } from './books/book'
 import type { Context } from './context'
 import { nextCheck, type Step } from './decide'
 import { isOnHold, mayBecome, type PaymentState, refIdOf } from './payment'
@@ -28,14 +34,18 @@ export async function takeStep(
   if (!mayBecome(payment, to)) throw new Error(`a ${payment.kind} in ${payment.state} became ${to}`)
   const changed = { ...payment, ...set, state: to, checks: 0 }
   const quiet = { ...changed, onHold: isOnHold(changed), reason: step.reason ?? changed.reason }
+  const after = { ...changed, reason: step.reason ?? changed.reason }
+  const booked = bookStep(payment, after)
+  const told = announceBeside(tx, outbox, messagesOf(after))
   const moved = await movePayment(tx, payment.id, {
     from: [payment.state],
     to,
     nextCheckAt: nextCheck(quiet, context.clock(), context.sweepAfterMs),
     set: { ...set, ...(step.reason ? { reason: step.reason } : {}) },
+    beside: [booked, told?.statement].filter((one) => is(one, SQL)),
   })
   if (!moved) return undefined
-  await bookChange(tx, payment, moved)
+  told?.note()
   await tell(tx, context, moved)
   return moved
 }
@@ -78,7 +88,6 @@ export async function expire(tx: Tx, context: Context, payment: PaymentRow): Pro
 async function tell(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   const { log } = context
   const { id: paymentId, kind, state, reason } = payment
-  await announceAll(tx, outbox, messagesOf(payment))
   if (state === 'review') {
     log.error({ paymentId, kind, reason, alarm: true }, 'payment needs a person')
     await noteReversal(tx, context, payment)

@@ -1,19 +1,28 @@
 import {
   and,
-  asc,
   desc,
   eq,
-  gt,
+  getTableColumns,
   inArray,
   isNotNull,
   isNull,
-  lte,
   or,
   type SQL,
   type SQLWrapper,
   sql,
 } from 'drizzle-orm'
 import { boolean, check, index, integer, text, unique, uniqueIndex } from 'drizzle-orm/pg-core'
+import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
+import {
+  type Beside,
+  built,
+  first,
+  keysOf,
+  perKeys,
+  placeholders,
+  rowReader,
+  withBeside,
+} from '#shared/db/built'
 import {
   addressColumn,
   amountColumn,
@@ -141,26 +150,42 @@ export const payments = schema.table(
 export type PaymentRow = typeof payments.$inferSelect
 export type NewPayment = typeof payments.$inferInsert
 
-const first = async (rows: PromiseLike<PaymentRow[]>) => (await rows)[0]
+const readPayment = rowReader(payments)
+const one = (db: Db, statement: SQL) => first(db, statement, readPayment)
+const { placeholder } = sql
 
 /**
  * Stores what we promise before the provider is asked, leased to who stores it: at no moment does the
  * row look like one that nobody is opening. Undefined when the quote already has its row.
  */
 export const insertPayment = (db: Db, payment: NewPayment, leaseMs: number) =>
-  first(
+  one(db, insertOf(keysOf(payment))({ ...payment, leaseMs }))
+
+const insertOf = perKeys((keys) =>
+  built((db) =>
     db
       .insert(payments)
-      .values({ ...payment, openingUntil: fromNow(leaseMs) })
+      .values({ ...placeholders(keys), openingUntil: fromNow(placeholder('leaseMs')) } as never)
       .onConflictDoNothing()
       .returning(),
-  )
+  ),
+)
 
-export const findByQuote = (db: Db, quoteId: string) =>
-  first(db.select().from(payments).where(eq(payments.quoteId, quoteId)))
+const byQuote = built<{ quoteId: string }>((db) =>
+  db
+    .select()
+    .from(payments)
+    .where(eq(payments.quoteId, placeholder('quoteId'))),
+)
+export const findByQuote = (db: Db, quoteId: string) => one(db, byQuote({ quoteId }))
 
-export const findPayment = (db: Db, id: string) =>
-  first(db.select().from(payments).where(eq(payments.id, id)))
+const byId = built<{ id: string }>((db) =>
+  db
+    .select()
+    .from(payments)
+    .where(eq(payments.id, placeholder('id'))),
+)
+export const findPayment = (db: Db, id: string) => one(db, byId({ id }))
 
 /** Lets one transaction at a time decide about a wallet's money. */
 export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, `wallet:${wallet}`)
@@ -169,15 +194,16 @@ export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, `wallet:${wa
  * The payment as it is now. Its wallet is locked first, everywhere in this order: an expression of the
  * list is worked out before the row is locked, and a row that changed meanwhile is read again.
  */
-export async function lockPayment(tx: Tx, id: string): Promise<PaymentRow | undefined> {
-  const locked = lockOf(sql`'wallet:' || ${payments.wallet}`)
-  const rows = await tx
-    .select({ payment: payments, locked })
+export const lockPayment = (tx: Tx, id: string): Promise<PaymentRow | undefined> =>
+  one(tx, locking({ id }))
+
+const locking = built<{ id: string }>((db) =>
+  db
+    .select({ ...getTableColumns(payments), locked: lockOf(sql`'wallet:' || ${payments.wallet}`) })
     .from(payments)
-    .where(eq(payments.id, id))
-    .for('update')
-  return rows[0]?.payment
-}
+    .where(eq(payments.id, placeholder('id')))
+    .for('update'),
+)
 
 /** When our first payment was created: nothing of ours is older. Null: there is none. */
 export async function firstPaymentAt(db: Db): Promise<Date | null> {
@@ -225,22 +251,24 @@ export async function lastRepaidAt(db: Db, wallet: `0x${string}`): Promise<Date 
 export const findByProviderIds = (
   db: Db,
   ids: { account: PaymentRow['account']; paymentId: string; paymentRequestId: string | null },
-) =>
-  first(
-    db
-      .select()
-      .from(payments)
-      .where(
-        and(
-          eq(payments.account, ids.account),
-          ids.paymentRequestId === null
-            ? eq(payments.providerPaymentId, ids.paymentId)
-            : sql`(${payments.providerPaymentId} = ${ids.paymentId} or ${payments.paymentRequestId} = ${ids.paymentRequestId})`,
-        ),
-      )
-      .orderBy(desc(payments.createdAt))
-      .limit(1),
-  )
+) => one(db, ids.paymentRequestId === null ? byPayment(ids) : byEither(ids))
+
+const newestOf = (db: PostgresJsDatabase, isIt: SQL) =>
+  db
+    .select()
+    .from(payments)
+    .where(and(eq(payments.account, placeholder('account')), isIt))
+    .orderBy(desc(payments.createdAt))
+    .limit(1)
+const byPayment = built((db) =>
+  newestOf(db, eq(payments.providerPaymentId, placeholder('paymentId'))),
+)
+const byEither = built((db) =>
+  newestOf(
+    db,
+    sql`(${payments.providerPaymentId} = ${placeholder('paymentId')} or ${payments.paymentRequestId} = ${placeholder('paymentRequestId')})`,
+  ),
+)
 
 /** Those of these ids of payments at the provider that rows of ours have as theirs. */
 export async function findKnown(
@@ -257,141 +285,70 @@ export async function findKnown(
 }
 
 export const findByCheckout = (db: Db, account: PaymentRow['account'], checkoutId: string) =>
-  first(
-    db
-      .select()
-      .from(payments)
-      .where(and(eq(payments.account, account), eq(payments.checkoutId, checkoutId))),
-  )
+  one(db, byCheckout({ account, checkoutId }))
+
+const byCheckout = built((db) => {
+  const { account, checkoutId } = payments
+  const isIt = and(eq(account, placeholder('account')), eq(checkoutId, placeholder('checkoutId')))
+  return db.select().from(payments).where(isIt)
+})
 
 /** Lets one copy at a time ask for a checkout; undefined while another does, or when one is there. */
 export const leaseOpening = (db: Db, id: string, leaseMs: number) =>
-  first(
-    db
-      .update(payments)
-      .set({ openingUntil: fromNow(leaseMs) })
-      .where(
-        and(
-          eq(payments.id, id),
-          eq(payments.state, 'opening'),
-          or(isNull(payments.openingUntil), sql`${payments.openingUntil} < now()`),
-        ),
-      )
-      .returning(),
-  )
+  db
+    .update(payments)
+    .set({ openingUntil: fromNow(leaseMs) })
+    .where(
+      and(
+        eq(payments.id, id),
+        eq(payments.state, 'opening'),
+        or(isNull(payments.openingUntil), sql`${payments.openingUntil} < now()`),
+      ),
+    )
+    .returning()
+    .then((rows) => rows[0])
 
 /** What a change of a payment may set. */
 export type Change = Partial<Omit<NewPayment, 'id' | 'state'>>
 
 /**
  * The guarded update: from the states it may leave to the next, or undefined when somebody else was
- * first. `checks` starts again at 0.
+ * first. `checks` starts again at 0. What is written `beside` it is written only if it moved.
  */
 export const movePayment = (
   db: Db,
   id: string,
-  step: { from: readonly PaymentState[]; to: PaymentState; nextCheckAt: Date | null; set?: Change },
-) =>
-  first(
+  step: {
+    readonly from: readonly PaymentState[]
+    readonly to: PaymentState
+    readonly nextCheckAt: Date | null
+    readonly set?: Change
+    readonly beside?: readonly Beside[]
+  },
+) => {
+  const { from, to: state, nextCheckAt, set = {}, beside = [] } = step
+  const moving = moveOf(keysOf(set))({ ...set, id, from: [...from], state, nextCheckAt })
+  return one(db, withBeside(moving, beside))
+}
+
+const moveOf = perKeys((keys) =>
+  built((db) =>
     db
       .update(payments)
       .set({
-        ...step.set,
-        ...{ state: step.to, nextCheckAt: step.nextCheckAt, checks: 0, updatedAt: sql`now()` },
+        ...placeholders([...keys, 'state', 'nextCheckAt']),
+        ...{ checks: 0, updatedAt: sql`now()` },
       })
-      .where(and(eq(payments.id, id), inArray(payments.state, [...step.from])))
+      .where(
+        and(
+          eq(payments.id, placeholder('id')),
+          sql`${payments.state} = any(${placeholder('from')})`,
+        ),
+      )
       .returning(),
-  )
+  ),
+)
 
 /** Facts that move nothing: ids learned, amounts counted, the time of the next check. */
 export const notePayment = (db: Db, id: string, set: Change) =>
   db.update(payments).set(set).where(eq(payments.id, id))
-
-/** Longer than one check takes, so that another copy takes over only after a crash. */
-const checkLeaseSeconds = 30
-
-/** What is on hold comes first, because its time runs out; then money that is not on the chain. */
-const urgency = sql<number>`case when ${payments.state} in ('held', 'repaid') then 0
-  when ${payments.state} in ('paid', 'revoking') then 1 else 2 end`
-
-/** A checkout that is over is asked for so much later than planned while the list is read. */
-const listedRestMs = 21_600_000
-
-/**
- * Not paid as far as we know, and of an account whose list of transactions is read: that shows their
- * money, however many there are. By itself such a checkout is asked for when it has ended, and then
- * now and then, in case the list does not show all that it should.
- */
-function leftToList(now: Date, listed: readonly PaymentRow['account'][]) {
-  const { account, state, reason, expiresAt, nextCheckAt: dueAt } = payments
-  const isOpen = and(eq(state, 'awaiting_payment'), gt(expiresAt, now))
-  const rests = gt(dueAt, new Date(now.getTime() - listedRestMs))
-  const isOver = and(inArray(state, ['expired', 'replaced']), rests)
-  const isPriced = sql`${reason} is distinct from 'awaiting_rate'`
-  return and(inArray(account, [...listed]), isPriced, or(isOpen, isOver))!
-}
-
-/** Whether any check is due: one look into an index, where `leaseDue` ranks all that are. */
-export const isAnyDue = async (db: Db, now: Date): Promise<boolean> =>
-  (
-    await db
-      .select({ id: payments.id })
-      .from(payments)
-      .where(lte(payments.nextCheckAt, now))
-      .limit(1)
-  ).length > 0
-
-/**
- * Takes the payments whose check is due, without those that are left to the list of transactions of
- * the accounts in `listed`; copies of the service share them out. Among equally urgent ones each
- * wallet has its turn, however many checkouts one of them keeps open; a wallet's own come in the
- * order in which they became due.
- */
-export async function leaseDue(
-  tx: Tx,
-  now: Date,
-  rowsMax: number,
-  listed: readonly PaymentRow['account'][] = [],
-): Promise<PaymentRow[]> {
-  const { id, wallet, nextCheckAt: dueAt } = payments
-  const isDue = and(
-    lte(dueAt, now),
-    listed.length > 0 ? sql`(${leftToList(now, listed)}) is not true` : undefined,
-  )
-  // Ranked apart: rows cannot be locked in a query with a window.
-  const turn = sql<number>`row_number() over (partition by ${wallet}, ${urgency} order by ${dueAt})`
-  const ranked = tx.$with('ranked').as(
-    tx
-      .select({
-        id: sql<string>`${id}`.as('ranked_id'),
-        urgency: urgency.as('urgency'),
-        turn: turn.as('turn'),
-      })
-      .from(payments)
-      .where(isDue),
-  )
-  const due = await tx
-    .with(ranked)
-    .select({ id })
-    .from(payments)
-    .innerJoin(ranked, eq(id, ranked.id))
-    .where(isDue)
-    .orderBy(asc(ranked.urgency), asc(ranked.turn), asc(dueAt))
-    .limit(rowsMax)
-    .for('update', { skipLocked: true })
-  if (due.length === 0) return []
-  const ids = due.map((row) => row.id)
-  const nextCheckAt = new Date(now.getTime() + checkLeaseSeconds * 1_000)
-  return tx
-    .update(payments)
-    .set({ nextCheckAt, checks: sql`${payments.checks} + 1` })
-    .where(isOneOf(payments.id, ids))
-    .returning()
-}
-
-/** Plans the next check, unless the payment moved meanwhile and has another plan. */
-export const planCheck = (db: Db, { id, state, checks }: PaymentRow, nextCheckAt: Date | null) =>
-  db
-    .update(payments)
-    .set({ nextCheckAt })
-    .where(and(eq(payments.id, id), eq(payments.state, state), eq(payments.checks, checks)))

@@ -1,13 +1,11 @@
-import type { Tx } from '#shared/db/open'
-
 /** Hears what transactions noted, once they have committed. */
 export type Listener = (note: unknown) => void
 
 type Noting = { readonly listeners: ReadonlySet<Listener>; readonly notes: unknown[] }
-const noting = new WeakMap<Tx, Noting>()
+const noting = new WeakMap<object, Noting>()
 
 /** Begins to take notes in a transaction; the answer tells them, and is called after its commit. */
-export function takeNotes(tx: Tx, listeners: ReadonlySet<Listener>): () => void {
+export function takeNotes(tx: object, listeners: ReadonlySet<Listener>): () => void {
   const notes: unknown[] = []
   noting.set(tx, { listeners, notes })
   return () => {
@@ -16,10 +14,11 @@ export function takeNotes(tx: Tx, listeners: ReadonlySet<Listener>): () => void 
 }
 
 /** Whether anybody would hear a note of this transaction. */
-export const isHeard = (tx: Tx): boolean => (noting.get(tx)?.listeners.size ?? 0) > 0
+export const isHeard = (tx: object): boolean => (noting.get(tx)?.listeners.size ?? 0) > 0
 
 /**
  * Notes what is to be told once the transaction has committed. It saves a look at the rows: of a commit
  * whose answer was lost, or a process that died, nobody is told.
  */
-export const noteForCommit = (tx: Tx, note: unknown): void => void noting.get(tx)?.notes.push(note)
+export const noteForCommit = (tx: object, note: unknown): void =>
+  void noting.get(tx)?.notes.push(note)

@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { type AnyPgColumn, customType, timestamp } from 'drizzle-orm/pg-core'
 
 /** A whole amount in the smallest unit its name says; `numeric(78,0)` holds every uint256. */
@@ -32,7 +32,7 @@ export const at = (name: string) =>
  * So many ms from now, where a lease or a wait ends: by the clock of the database, and not from the
  * start of a transaction that waited for a lock.
  */
-export const fromNow = (ms: number | SQL) =>
+export const fromNow = (ms: number | SQLWrapper) =>
   sql`clock_timestamp() + ${ms} * interval '1 millisecond'`
 
 /** When this day began, UTC, by the clock of the database: limits of a day count from here. */

@@ -2,6 +2,7 @@ import { and, asc, eq, getTableColumns, isNotNull, isNull, sql } from 'drizzle-o
 import { bigserial, index, jsonb, type PgSchema, text } from 'drizzle-orm/pg-core'
 import type { Static, TSchema } from 'typebox'
 import { isHeard, noteForCommit } from '#shared/db/after-commit'
+import type { Beside } from '#shared/db/built'
 import { at, fromNow, isOneOf } from '#shared/db/columns'
 import type { Database, Tx } from '#shared/db/open'
 import type { Topic } from '#shared/messages/topic'
@@ -75,6 +76,33 @@ export async function announceAll(
   for (const message of messages)
     if (ids.has(message.id))
       noteForCommit(tx, { outbox, message: { ...message, requestId: cause } } satisfies Announced)
+}
+
+/**
+ * The same in the statement that changes a row, if it does; `note` is called when it did. Undefined when
+ * there is nothing to announce.
+ */
+export function announceBeside(
+  tx: Tx,
+  outbox: OutboxTable,
+  messages: readonly Announcement[],
+): { statement: Beside; note: () => void } | undefined {
+  if (messages.length === 0) return undefined
+  const cause = requestId() ?? null
+  const listOf = (values: readonly string[]) => sql`${sql.param(values)}::text[]`
+  const leasedUntil = isHeard(tx) ? fromNow(ownLeaseMs) : sql`null`
+  const statement = sql`
+    insert into ${outbox} (id, subject, payload, request_id, leased_until)
+    select told.id, told.subject, told.payload::jsonb, ${cause}::text, ${leasedUntil}
+    from moved, unnest(${listOf(messages.map(({ id }) => id))},
+      ${listOf(messages.map(({ subject }) => subject))},
+      ${listOf(messages.map(({ payload }) => JSON.stringify(payload)))}) told(id, subject, payload)
+    on conflict do nothing`
+  const note = () => {
+    for (const message of messages)
+      noteForCommit(tx, { outbox, message: { ...message, requestId: cause } } satisfies Announced)
+  }
+  return { statement, note }
 }
 
 /** Announces one message; throws when the payload does not fit its schema. */

@@ -8,6 +8,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
+import type { Beside } from '#shared/db/built'
 import { amountColumn, at, isOneOf, quotedList } from '#shared/db/columns'
 import { lockNamed } from '#shared/db/lock'
 import type { Tx } from '#shared/db/open'
@@ -66,6 +67,24 @@ export type Posting = {
 export async function book(tx: Tx, journal: JournalTable, posting: Posting): Promise<void> {
   const rows = rowsOf(posting)
   if (rows.length > 0) await tx.insert(journal).values(rows)
+}
+
+/**
+ * The same in the statement that changes a row, if it does. Undefined when nothing moves; throws on
+ * lines that do not come to 0 per asset.
+ */
+export function bookBeside(journal: JournalTable, posting: Posting): Beside | undefined {
+  const rows = rowsOf(posting)
+  if (rows.length === 0) return undefined
+  const { posting: name, event, item } = rows[0]!
+  const listOf = (values: readonly string[]) => sql`${sql.param(values)}::text[]`
+  return sql`
+    insert into ${journal} (posting, line, event, item, account, asset, amount)
+    select ${name}, lines.line - 1, ${event}, ${item}, lines.account, lines.asset,
+      lines.amount::numeric
+    from moved, unnest(${listOf(rows.map(({ account }) => account))},
+      ${listOf(rows.map(({ asset }) => asset))}, ${listOf(rows.map(({ amount }) => String(amount)))})
+      with ordinality lines(account, asset, amount, line)`
 }
 
 function rowsOf({ event, item, lines, reverses }: Posting) {

@@ -1,6 +1,7 @@
+import type { Beside } from '#shared/db/built'
 import type { Tx } from '#shared/db/open'
 import { providerOf } from '#shared/ledger/chart'
-import { book, bookTo, lockItem } from '#shared/ledger/journal.store'
+import { book, bookBeside, bookTo, lockItem } from '#shared/ledger/journal.store'
 import { difference, type Position, position } from '#shared/ledger/position'
 import { countryBy } from '#shared/money/countries'
 import type { ProviderAccount } from '#shared/money/pair'
@@ -11,17 +12,25 @@ import { journal } from '../schema.store'
 import { positionOf } from './position'
 
 /**
- * Books what a change of a payment's row means, in the transaction of the change. Whoever changes
- * money facts of a row calls it: a step of the lifecycle, or a fact that moves no state.
+ * Books what a change of a payment's row means, in the transaction of the change. Whoever notes
+ * money facts of a row that move no state calls it; a step of the lifecycle has `bookStep`.
  */
 export const bookChange = (
   tx: Tx,
   before: PaymentRow,
   after: PaymentRow,
-  event = `${before.state} → ${after.state}`,
+  event: string,
 ): Promise<void> =>
   book(tx, journal, {
     event,
+    item: after.id,
+    lines: difference(positionOf(before), positionOf(after)),
+  })
+
+/** The same in the statement that changes the row. Undefined when no money moves. */
+export const bookStep = (before: PaymentRow, after: PaymentRow): Beside | undefined =>
+  bookBeside(journal, {
+    event: `${before.state} → ${after.state}`,
     item: after.id,
     lines: difference(positionOf(before), positionOf(after)),
   })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { type Fixture, newWallet, openFixture, waitUntil } from './test-support'
+import { type Fixture, newWallet, openFixture, waitUntil } from '../test-support'
 
 let fixture: Fixture
 beforeAll(async () => {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readWindow } from '#shared/provider/listing'
-import { leaseDue, lockPayment } from './payment.store'
+import { lockPayment } from '../payment.store'
+import { type Fixture, newWallet, openFixture, wallet } from '../test-support'
+import { leaseDue } from './check.store'
 import { recheckOnce } from './recheck'
-import { type Fixture, newWallet, openFixture, wallet } from './test-support'
 
 let fixture: Fixture
 beforeAll(async () => {

@@ -1,0 +1,116 @@
+import {
+  getTableColumns,
+  type InferSelectModel,
+  is,
+  Param,
+  Placeholder,
+  type Query,
+  SQL,
+  StringChunk,
+  sql,
+  type Table,
+} from 'drizzle-orm'
+import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
+import type { Db } from '#shared/db/open'
+
+// drizzle-orm builds the text of a statement each time it is used: for a row of forty columns that
+// takes longer than all that happens on the way to Postgres and back. What is used all the time is
+// built once.
+
+/** Builds statements without a database. */
+const builder: PostgresJsDatabase = drizzle.mock()
+
+/**
+ * A statement that is built at its first use, and from then on only gets its values. What differs
+ * from use to use is a `sql.placeholder`; where a column stands beside it, it is written as that
+ * column's type.
+ */
+export function built<Values extends Record<string, unknown>>(
+  build: (db: PostgresJsDatabase) => { toSQL: () => Query },
+): (values: Values) => SQL {
+  let parts: readonly Part[] | undefined
+  return (values) => {
+    parts ??= partsOf(build(builder).toSQL())
+    return new SQL(parts.map((part) => (part instanceof StringChunk ? part : part(values))))
+  }
+}
+
+/** A piece of text, or what a value becomes. */
+type Part = StringChunk | ((values: Record<string, unknown>) => Param)
+
+function partsOf({ sql: text, params }: Query): Part[] {
+  return text
+    .split(/\$(\d+)/)
+    .map((piece, at) =>
+      at % 2 === 0 ? new StringChunk(piece) : writerOf(params[Number(piece) - 1]),
+    )
+}
+
+function writerOf(param: unknown): Part {
+  const isWritten = is(param, Param) && is(param.value, Placeholder)
+  const placeholder = isWritten ? (param.value as Placeholder) : param
+  if (!is(placeholder, Placeholder)) return () => sql.param(param)
+  const { name } = placeholder
+  const write = isWritten ? (value: unknown) => param.encoder.mapToDriverValue(value) : undefined
+  return (values) => {
+    const value = values[name]
+    if (value === undefined) throw new Error(`a statement lacks its ${name}`)
+    return sql.param(value === null || !write ? value : write(value))
+  }
+}
+
+/** The keys of what is to be written: those that have a value. */
+export const keysOf = (set: object): string[] =>
+  Object.entries(set).flatMap(([key, value]) => (value === undefined ? [] : [key]))
+
+/** A placeholder for each of the keys, under its name. */
+export const placeholders = (keys: readonly string[]) =>
+  Object.fromEntries(keys.map((key) => [key, sql.placeholder(key)]))
+
+/** A statement of which there is one for each choice of columns that it writes. */
+export function perKeys<Made>(make: (keys: readonly string[]) => Made) {
+  const known = new Map<string, Made>()
+  return (keys: readonly string[]): Made => {
+    const name = keys.toSorted().join()
+    const made = known.get(name) ?? make(keys)
+    known.set(name, made)
+    return made
+  }
+}
+
+/**
+ * An insert that belongs to a change of a row: `select … from moved, …`, so that it writes nothing when
+ * nothing was changed.
+ */
+export type Beside = SQL
+
+/** A statement that changes a row and answers it, and what is written with it in the same statement. */
+export const withBeside = (moving: SQL, beside: readonly Beside[]): SQL => {
+  if (beside.length === 0) return moving
+  const others = beside.map((one, at) => sql`, beside${sql.raw(String(at))} as (${one})`)
+  return sql`with moved as (${moving})${sql.join(others)} select * from moved`
+}
+
+/** Reads the rows of a table as `db.execute` answers them: by the names of their columns. */
+export function rowReader<T extends Table>(table: T) {
+  const columns = Object.entries(getTableColumns(table)).map(([key, column]) => ({
+    key,
+    name: column.name,
+    read: (value: unknown) => (value === null ? null : column.mapFromDriverValue(value)),
+  }))
+  return (raw: Record<string, unknown>): InferSelectModel<T> => {
+    const row: Record<string, unknown> = {}
+    for (const { key, name, read } of columns) row[key] = read(raw[name])
+    return row as InferSelectModel<T>
+  }
+}
+
+/** Runs a statement of one row at most, of which `read` makes what it answers. */
+export async function first<Row>(
+  db: Db,
+  statement: SQL,
+  read: (raw: Record<string, unknown>) => Row,
+): Promise<Row | undefined> {
+  const [raw] = await db.execute(statement)
+  return raw && read(raw)
+}
