@@ -44,6 +44,7 @@ const publishable: readonly Right[] = [
   ...ofOneCopy.flatMap(({ subject, askers }) => to(askers, subject)),
   ...serviceNames.flatMap((name) => to(seekersOf(name), `copies.${name}`)),
   ...to(['gateway'], '$SRV.PING', '$SRV.STATS'),
+  ...to(['chain-relayer'], '$SRV.PING.chain-relayer'),
   ...streams.flatMap(({ name }) => to(['gateway'], `$JS.API.STREAM.INFO.${name}`)),
   ...durables.flatMap(({ stream, reader }) =>
     to(

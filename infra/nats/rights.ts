@@ -106,7 +106,12 @@ const withoutMessage: Readonly<Record<ProcessName, readonly Grant[]>> = {
   pricing: [rates],
   payments: [],
   payouts: [],
-  'chain-relayer': [],
+  'chain-relayer': [
+    {
+      why: 'It looks for copies of an earlier version, and writes nothing that they would misread.',
+      subjects: ['$SRV.PING.chain-relayer'],
+    },
+  ],
   'indexer-reader': [],
   books: [],
 }

@@ -12,6 +12,9 @@ import type { Pace } from './chain/pace'
 import type { LaneKey, TreasuryKey } from './keys/keys'
 import type { Policy } from './keys/policy'
 
+/** The ability to read bundles, as copies say it of themselves. */
+export const bundles = 'bundles'
+
 /** What the service works with; made in `main.ts`. */
 export type Context = {
   readonly database: Database
@@ -34,6 +37,8 @@ export type Context = {
   readonly gather: () => Promise<void>
   /** The copies of this service, among which the lanes are shared. */
   readonly copies: Pick<Copies, 'count' | 'poke'>
+  /** All copies judge each transfer of a bundle by itself; one of an earlier version would not. */
+  readonly mayBundle: () => boolean
   /** Names this process in the leases; no other process ever has the same name. */
   readonly holder: string
   readonly memory: Memory

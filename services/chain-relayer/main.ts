@@ -1,3 +1,4 @@
+import { watchAbility } from '#shared/bus/abilities'
 import { consume } from '#shared/bus/consume'
 import { countCopies } from '#shared/bus/copies'
 import { relayOutbox } from '#shared/bus/outbox-relay'
@@ -11,7 +12,7 @@ import { awaitChain } from './chain/boot'
 import { openGathering } from './chain/gathering'
 import { openNode, openNodeForQuestions } from './chain/node'
 import { fields } from './config'
-import { type Context, newProcess } from './context'
+import { bundles, type Context, newProcess } from './context'
 import { startGivingBack } from './givebacks/take-up'
 import { openKeys } from './keys/keys'
 import { policyOf } from './keys/policy'
@@ -29,9 +30,8 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   const { log, fatal } = runtime
   const policy = policyOf(config)
   const { keys, treasury } = openKeys({ laneKeys, treasuryKey }, policy)
-  const { ausdAddress: ausd, creditLineAddress: creditLine } = config
+  const { ausdAddress: ausd, creditLineAddress: creditLine, chainId } = config
   await using endpoints = await openServiceEndpoints(config, runtime)
-  const { chainId } = config
   const node = openNode({ endpoints, chainId })
   const expected = { ...config, ausd, creditLine, treasury, lanes: keys }
   const domain = await awaitChain(node, expected, runtime)
@@ -42,15 +42,15 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   const { clock } = time
   await using bus = await openServiceBus(name, config, runtime)
   await using copies = await countCopies(bus, name, log)
+  await using bundling = await watchAbility(bus, name, bundles, { log, clock })
   await using outbox = relayOutbox({ bus, database, outbox: messaging.outbox, log })
-  const { poke } = outbox
   const contracts = { ausd, creditLine, domain }
   const own = newProcess(log, clock)
   const reads = { contracts, clock, settings: config, memory: own.memory }
   const context: Context = {
     ...{ database, node, contracts, treasury, keys, policy, settings: config },
-    ...{ clock, log, copies, ...own, ...openReads({ ...reads, node }) },
-    poke,
+    ...{ clock, log, copies, mayBundle: bundling.allCan, ...own, ...openReads({ ...reads, node }) },
+    poke: outbox.poke,
     wake: () => rounds.poke(),
   }
   await using rounds = startRounds(context, config.pollMs)
@@ -59,18 +59,19 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   await using _watched = startWatching(context, config.watchMs)
   await using _givebacks = startGivingBack(context)
 
-  const description = `puts commands on chain ${config.chainId}, exactly once`
+  const description = `puts commands on chain ${chainId}, exactly once`
   const asked = openNodeForQuestions({ endpoints, chainId })
   const gather = openGathering(freshMs(config), clock)
   const forQuestions = openReads({ ...reads, node: asked, gather })
   const answers = answersOf({ ...context, node: asked, ...forQuestions })
   const rows = statsOf(context)
   const stats = async () => ({ ...(await rows()), rpc: endpoints.figures() })
-  await using _served = await serve({ bus, name, description, answers, stats, log })
+  const abilities = [bundles]
+  await using _served = await serve({ bus, name, description, abilities, answers, stats, log })
   const stored = () => {
     failpoint('relayer:operation-stored')
     context.wake()
-    poke()
+    outbox.poke()
   }
   const handling = { database, messaging, reactions, poke: stored, onFatal: fatal, log }
   await using _consumed = consume({ bus, consumer: name, ...handling })

@@ -130,6 +130,7 @@ export async function openFixture(laneCount = 1) {
     ...{ database, node, contracts, ...signersOf(), settings: fast, clock: systemClock, log },
     ...own,
     copies: { count: () => 1, poke: () => {} },
+    mayBundle: () => true,
     ...openReads({ ...reads, gather: openGathering(freshMs(fast), systemClock) }),
     poke: () => {},
     wake: () => {},

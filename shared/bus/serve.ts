@@ -39,6 +39,8 @@ export type Served = {
   name: ServiceName
   description: string
   answers: readonly Answering[]
+  /** What this version can that an earlier one cannot; shown by `nats micro info`. */
+  abilities?: readonly string[]
   /** Figures from the rows (lag, oldest in flight, dead letters), shown by `nats micro stats`. */
   stats: () => Promise<Record<string, unknown>>
   log: Log
@@ -58,7 +60,7 @@ export async function serve(options: Served): Promise<AsyncDisposable> {
     name: options.name,
     version: '1.0.0',
     description: options.description,
-    metadata: { pid: String(process.pid) },
+    metadata: { pid: String(process.pid), abilities: (options.abilities ?? []).join(' ') },
     statsHandler: () => figures().catch((error: Error) => ({ unavailable: error.message })),
   })
   const service = await within(adding, addDeadlineMs, 'the services API')

@@ -69,8 +69,8 @@ export const proofs: Readonly<Record<string, string>> = {
     'infra/ops/restore/lane-posting.test.ts',
   'services/chain-relayer/books/book.ts: book(tx, journal, {': `${relayer}/books/booked.test.ts`,
   'services/chain-relayer/books/book.ts: return book(tx, journal, { event: kind, item: cause, lines: positionOfDone(operation) })': `${relayer}/givebacks/take-up.test.ts`,
-  'services/chain-relayer/operations/order.ts: await bookOperation(tx, operation)': `${relayer}/givebacks/take-up.test.ts`,
-  'services/chain-relayer/transactions/finalize.ts: await bookTransaction(tx, transaction, concluded, operations)': `${relayer}/books/booked.test.ts`,
+  'services/chain-relayer/operations/order.ts: ...settled.map((operation) => bookOperation(tx, operation)),': `${relayer}/givebacks/take-up.test.ts`,
+  'services/chain-relayer/transactions/conclude.ts: await bookTransaction(tx, transaction, concluded, operations)': `${relayer}/books/booked.test.ts`,
   'infra/ops/correct.ts: const made = await drizzle(sql).transaction((tx) => reverse(tx, journal, { posting, reason }))':
     'infra/ops/correct.test.ts',
   "infra/ops/restore/posting.ts: if (row.provider_payment_id) await bookAs(tx, 'payments', row.provider_payment_id, [])":

@@ -2,7 +2,7 @@ import { type Reaction, reactTo } from '#shared/bus/reaction'
 import { Malformed } from '#shared/bus/verdict'
 import { fromNow } from '#shared/db/columns'
 import type { Tx } from '#shared/db/open'
-import { announce } from '#shared/db/outbox.store'
+import { announce, announceAll, announcement } from '#shared/db/outbox.store'
 import { messageIdFor } from '#shared/ids'
 import * as relay from '#shared/messages/relay'
 import type { Message, Topic } from '#shared/messages/topic'
@@ -94,12 +94,14 @@ export async function settleAll(
   const set = { ...place, reason: null }
   const moved = await moveOperations(tx, ids, 'settled', set, ['waiting', 'assigned'])
   const settled = operations.filter(({ id }) => moved.has(id))
-  await Promise.all(
-    settled.flatMap((operation) => [
-      bookOperation(tx, operation),
-      announceSettled(tx, operation, place),
-    ]),
-  )
+  await Promise.all([
+    ...settled.map((operation) => bookOperation(tx, operation)),
+    announceAll(
+      tx,
+      outbox,
+      settled.map((operation) => settledOf(operation, place)),
+    ),
+  ])
   return settled
 }
 
@@ -140,14 +142,12 @@ export async function giveUp(
   context.poke()
 }
 
-const announceSettled = (
-  tx: Tx,
-  { id, kind, cause, wallet }: Ended,
-  where: Where | null,
-  repeat = 0,
-) => {
+const announceSettled = (tx: Tx, operation: Ended, where: Where | null, repeat = 0) =>
+  announceAll(tx, outbox, [settledOf(operation, where, repeat)])
+
+const settledOf = ({ id, kind, cause, wallet }: Ended, where: Where | null, repeat = 0) => {
   const topic = relay.relaySettled(kind)
-  return announce(tx, outbox, topic, messageIdFor(topic, cause, repeat), {
+  return announcement(topic, messageIdFor(topic, cause, repeat), {
     operationId: id,
     cause,
     wallet,

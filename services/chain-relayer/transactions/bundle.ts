@@ -25,10 +25,11 @@ export async function bundlesOf(
   terms: Terms,
 ): Promise<Bundle[]> {
   const { batchMax } = context.settings
+  if (batchMax < 2 || !context.mayBundle()) return []
   const fit: SignedOperation[] = []
   for (const operation of due)
     if (await mayShare(context, operation, terms)) fit.push(operation as SignedOperation)
-  if (batchMax < 2 || fit.length < 2) return []
+  if (fit.length < 2) return []
   const groups = Array.from({ length: Math.ceil(fit.length / batchMax) }, (_, at) =>
     fit.slice(at * batchMax, (at + 1) * batchMax),
   )

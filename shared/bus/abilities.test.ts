@@ -1,0 +1,47 @@
+import { afterAll, expect, test } from 'bun:test'
+import { watchAbility } from '#shared/bus/abilities'
+import { openBus } from '#shared/bus/open'
+import { serve } from '#shared/bus/serve'
+import { openLog } from '#shared/log'
+import { startScratchServer } from '#test/support/scratch-server'
+
+const server = await startScratchServer()
+afterAll(() => server[Symbol.asyncDispose]())
+const name = 'chain-relayer'
+const log = openLog(name, 'silent')
+const open = () =>
+  openBus({
+    ...{ url: server.url, user: name, password: server.passwords[name], name, log },
+    onFatal: () => {},
+  })
+
+/** A copy of the relayer of a version that can so much. */
+async function openCopy(abilities: readonly string[]) {
+  const bus = await open()
+  const [stats, description] = [async () => ({}), 'one of several']
+  const served = await serve({ bus, name, description, answers: [], stats, log, abilities })
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await served[Symbol.asyncDispose]()
+      await bus[Symbol.asyncDispose]()
+    },
+  }
+}
+
+test('all copies can what each says of itself, and not before the last that does not is long gone', async () => {
+  await using bus = await open()
+  let nowMs = 0
+  const watch = () => watchAbility(bus, name, 'bundles', { log, clock: () => nowMs })
+  await using _new = await openCopy(['bundles', 'more'])
+  await using alone = await watch()
+  expect(alone.allCan()).toBe(true)
+
+  const old = await openCopy([])
+  await using beside = await watch()
+  expect(beside.allCan()).toBe(false)
+  await old[Symbol.asyncDispose]()
+  nowMs = 59_000
+  expect(beside.allCan()).toBe(false)
+  nowMs = 61_000
+  expect(beside.allCan()).toBe(true)
+})
