@@ -36,6 +36,47 @@ describe('a problem that lasts', () => {
   })
 })
 
+describe('a field with the name of a secret', () => {
+  const word = 'hidden-from-everybody'
+  const lineOf = (fields: object) => {
+    const lines: string[] = []
+    openLog('suite', 'info', { write: (line) => void lines.push(line) }).info(fields, 'said')
+    expect(lines).toHaveLength(1)
+    return lines[0]!
+  }
+  const failed = (own: object) => Object.assign(new Error('failed'), own)
+  test.each([
+    ['at the top', { password: word, id: 'kept' }],
+    ['with a dash in its name', { 'x-callback-token': word, id: 'kept' }],
+    ['one deeper', { asked: { accountNumber: word, id: 'kept' } }],
+    ['two deeper', { asked: { bank: { accountHolderName: word, id: 'kept' } } }],
+    ['in a list', { asked: [{ body: word, id: 'kept' }] }],
+    ['in an error', { err: failed({ body: word, id: 'kept' }) }],
+    ['in what an error carries', { err: failed({ request: { body: word, id: 'kept' } }) }],
+    ['whatever it holds', { body: { text: word }, id: 'kept' }],
+  ])('is removed %s', (_, fields) => {
+    const line = lineOf(fields)
+    expect(line).not.toContain(word)
+    expect(line).toContain('[removed]')
+    expect(line).toContain('kept')
+  })
+  test('is left as it is in what was given', () => {
+    const fields = { asked: { password: word } }
+    lineOf(fields)
+    expect(fields.asked.password).toBe(word)
+  })
+  test('takes nothing else away', () => {
+    const at = new Date(0)
+    const kept = { at, list: [1, 'two', null], deep: { flag: true, none: undefined }, big: 1.5 }
+    expect(JSON.parse(lineOf(kept))).toMatchObject(JSON.parse(JSON.stringify(kept)))
+  })
+  test('is looked for no deeper than a log line goes, so that a circle ends', () => {
+    const circle: { self?: unknown; id: string } = { id: 'kept' }
+    circle.self = circle
+    expect(lineOf({ circle })).toContain('kept')
+  })
+})
+
 describe('a secret that an error quotes', () => {
   const key = 'k'.repeat(32)
   const urls = [

@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import pino from 'pino'
 import type { Clock } from '#shared/clock'
-import { redactorOf } from '#shared/redaction'
+import { fieldRemover, redactorOf } from '#shared/redaction'
 import { requestId } from '#shared/request-id'
 
 export type Log = pino.Logger
 
 /** Field names that carry secrets or personal data, wherever in a log object they stand. */
-export const redactedFields = [
+const removedFields = [
   'authorization',
   'signature',
   'password',
@@ -26,10 +26,12 @@ export const redactedFields = [
   'body',
 ] as const
 
-const paths = redactedFields.flatMap((field) => {
-  const key = field.includes('-') ? `["${field}"]` : field
-  const dot = field.includes('-') ? '' : '.'
-  return [key, `*${dot}${key}`, `*.*${dot}${key}`]
+const withoutSecrets = fieldRemover(new Set(removedFields))
+
+/** An error comes as it is, and is cleaned once its serializer has told what is in it. */
+const cleaned = ({ err, ...fields }: Record<string, unknown>) => ({
+  ...(withoutSecrets(fields) as Record<string, unknown>),
+  ...(err === undefined ? {} : { err }),
 })
 
 /**
@@ -48,9 +50,9 @@ export const openLog = (
     level,
     base: { service },
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
+    formatters: { level: (label) => ({ level: label }), log: cleaned },
+    serializers: { err: (error) => withoutSecrets(pino.stdSerializers.err(error)) },
     mixin: () => (requestId() ? { requestId: requestId() } : {}),
-    redact: { paths, censor: '[removed]' },
   }
   return pino(options, { write: (line) => to.write(redact(line)) })
 }
