@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
+import { hashMessage, recoverAddress } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { nowSeconds } from '../test-support/wallets'
-import { parseSession, sessionSecondsMax, signInText } from './session'
+import { judgeSignature, parseSession, sessionSecondsMax, signInText } from './session'
 
 const wallet = `0x${'Ab'.repeat(20)}`
 const signature = `0x${'1b'.repeat(65)}`
@@ -86,5 +88,31 @@ describe('an Authorization header is refused', () => {
     ['with a blank at the end', `${header()} `, notHex],
   ])('%s', (_, text, fault) => {
     expect(parseSession(text, nowSeconds)).toEqual({ fault })
+  })
+})
+
+describe('the signer of a text', () => {
+  test('is recovered as viem recovers it, whichever bit the signature has', async () => {
+    const bits = new Set<string>()
+    for (let turn = 0; turn < 40; turn++) {
+      const account = privateKeyToAccount(generatePrivateKey())
+      const own = account.address.toLowerCase() as `0x${string}`
+      const text = signInText(own, turn)
+      const made = await account.signMessage({ message: text })
+      bits.add(made.slice(-2))
+      expect(await recoverAddress({ hash: hashMessage(text), signature: made })).toBe(
+        account.address,
+      )
+      expect(judgeSignature(own, text, made)).toBe('signed')
+      expect(judgeSignature(own, `${text} `, made)).toBe('foreign')
+      const other = made.endsWith('1b') ? '1c' : '1b'
+      expect(judgeSignature(own, text, `${made.slice(0, -2)}${other}` as never)).toBe('foreign')
+    }
+    expect([...bits].sort()).toEqual(['1b', '1c'])
+  })
+  test('is nobody where an r is no point of the curve', () => {
+    const r = '05'.repeat(32)
+    const made = `0x${r}${'11'.repeat(32)}1b` as const
+    expect(judgeSignature(`0x${'0'.repeat(40)}`, 'text', made)).toBe('foreign')
   })
 })

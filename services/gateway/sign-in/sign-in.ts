@@ -55,7 +55,7 @@ async function prove(
   { wallet, until, signature }: Session,
 ): Promise<number> {
   const text = signInText(wallet, until)
-  const verdict = await judgeSignature(wallet, text, signature)
+  const verdict = judgeSignature(wallet, text, signature)
   if (verdict === 'signed') return ownKeyTtlMs
   if (verdict === 'malformed') return 0
   const leave = places.enter()
