@@ -1,7 +1,8 @@
-import { headers, type Msg, type NatsError } from 'nats'
-import { copySubject, findCopies, newQuestionId, questionIdHeader } from '#shared/bus/copies'
+import { headers, type Msg } from 'nats'
+import { copySubject, findCopies, questionIdHeader } from '#shared/bus/copies'
 import type { Bus } from '#shared/bus/open'
-import { Overdue, pause, within } from '#shared/deadline'
+import { type Asked, NobodyThere, openRequests, type Requests } from '#shared/bus/requests'
+import { Overdue, within } from '#shared/deadline'
 import {
   answerSchema,
   type Question,
@@ -27,6 +28,9 @@ export class Faulted extends Error {
  */
 export type Patience = number | { readonly deadlineMs: number; readonly quietMs: number }
 
+const deadlineOf = (patience: Patience): number =>
+  typeof patience === 'number' ? patience : patience.deadlineMs
+
 export type Ask = <Q extends Question>(
   question: Q,
   request: RequestOf<Q>,
@@ -40,12 +44,12 @@ const askDeadlineMs = 10_000
 const hangsAfterMs = 1_800
 
 /** Throws `Unavailable` (not handled), `Overdue` or `Faulted` (unknown whether it was handled). */
-export const asker =
-  (bus: Bus, usualDeadlineMs = askDeadlineMs): Ask =>
-  async (question, request, patience = usualDeadlineMs) => {
-    const deadlineMs = typeof patience === 'number' ? patience : patience.deadlineMs
+export function asker(bus: Bus, usualDeadlineMs = askDeadlineMs): Ask {
+  const asking = { bus, requests: openRequests(bus) }
+  return async (question, request, patience = usualDeadlineMs) => {
+    const deadlineMs = deadlineOf(patience)
     if (deadlineMs > hangsAfterMs) await reached(bus, question)
-    const reply = await send(bus, question, request, patience)
+    const reply = await send(asking, question, request, patience)
     const code = reply.headers?.get('Nats-Service-Error-Code')
     if (code)
       throw new Faulted(`${question.subject} failed: ${reply.headers?.get('Nats-Service-Error')}`)
@@ -53,6 +57,9 @@ export const asker =
     if ('fault' in read) throw new Faulted(`${question.subject} answered badly: ${read.fault}`)
     return read.value as ReadAnswerOf<typeof question>
   }
+}
+
+type Asking = { readonly bus: Bus; readonly requests: Requests }
 
 /** Asks; when no answer comes in time, or a fault, the answer is the refusal `otherwise`. */
 export async function askOr<Q extends Question>(
@@ -78,37 +85,46 @@ async function reached({ nc }: Bus, { subject }: Question): Promise<void> {
   })
 }
 
-/** A question on its way: what is said, and how one copy or all of them are asked. */
-type Sending = {
-  readonly id: string
-  readonly request: (subject: string, deadlineMs: number) => Promise<Msg>
-}
-
+/** Asks, by one request or by several; nats' own errors are the bus being away. */
 async function send(
-  bus: Bus,
+  { bus, requests }: Asking,
   question: Question,
   asked: unknown,
   patience: Patience,
 ): Promise<Msg> {
-  const { deadlineMs } = typeof patience === 'number' ? { deadlineMs: patience } : patience
-  const id = newQuestionId()
-  const carried = headers()
-  carried.set(questionIdHeader, id)
-  const cause = requestId()
-  if (cause) carried.set(requestIdHeader, cause)
+  const deadlineMs = deadlineOf(patience)
   const body = JSON.stringify(asked)
-  const request = (subject: string, timeout: number) =>
-    bus.nc.request(subject, body, { timeout, headers: carried })
+  const cause = requestId()
+  const first = requests.send(question.subject, body, {
+    headers: cause ? headersOf([requestIdHeader, cause]) : undefined,
+    timeoutMs: deadlineMs,
+  })
   try {
-    const first = request(question.subject, deadlineMs)
-    if (!question.repeat || deadlineMs <= usualQuietMs) return await first
-    return await orElsewhere(bus, question, { id, request }, first, patience)
+    if (!question.repeat || deadlineMs <= usualQuietMs) return await first.answer
+    const again = (subject: string, timeoutMs: number) =>
+      requests.send(subject, body, {
+        headers: headersOf([questionIdHeader, first.id], [requestIdHeader, cause]),
+        timeoutMs,
+      })
+    return await orElsewhere(bus, question, { first, again }, patience)
   } catch (error) {
-    const { code } = error as NatsError
-    if (code === '503') throw new Unavailable(`${question.owner} is not there`, { cause: error })
-    if (code === 'TIMEOUT') throw new Overdue(question.subject, deadlineMs)
+    if (error instanceof NobodyThere)
+      throw new Unavailable(`${question.owner} is not there`, { cause: error })
     throw error
   }
+}
+
+/** A header costs both sides some microseconds: only those that are needed. */
+function headersOf(...pairs: readonly (readonly [string, string | undefined])[]) {
+  const carried = headers()
+  for (const [name, value] of pairs) if (value) carried.set(name, value)
+  return carried
+}
+
+/** A question on its way, and how a copy is asked again. */
+type Sending = {
+  readonly first: Asked
+  readonly again: (subject: string, deadlineMs: number) => Asked
 }
 
 /** A copy that works answers most questions much sooner. */
@@ -125,8 +141,7 @@ const presenceMs = 150
 async function orElsewhere(
   bus: Bus,
   { owner, subject }: Question,
-  { id, request }: Sending,
-  first: Promise<Msg>,
+  { first, again }: Sending,
   patience: Patience,
 ): Promise<Msg> {
   const isHasty = typeof patience !== 'number'
@@ -136,30 +151,30 @@ async function orElsewhere(
   const endsAt = performance.now() + deadlineMs
   const leftMs = () => endsAt - performance.now()
   const answered = Promise.withResolvers<Msg>()
-  first.then(answered.resolve, answered.reject)
-  const ended = new AbortController()
-  const look = async (): Promise<void> => {
-    const copies = await findCopies(bus, owner, { questionId: id, withinMs: presenceMs })
+  first.answer.then(answered.resolve, answered.reject)
+  // A question costs this one timer; nearly all are answered before it fires.
+  let timer: Timer | undefined
+  let ended = false
+  const lookAfter = (restMs: number) => {
+    if (!ended && restMs < leftMs()) timer = setTimeout(() => void lookAgain(restMs), restMs)
+  }
+  const lookAgain = async (restMs: number) => {
+    const copies = await findCopies(bus, owner, { questionId: first.id, withinMs: presenceMs })
     if (isHasty && copies.length === 0) answered.reject(new Overdue(subject, deadlineMs - leftMs()))
     const [free] = copies.some(({ isWorking }) => isWorking) ? [] : copies
-    if (free && leftMs() > 0 && !ended.signal.aborted) {
+    if (free && leftMs() > 0 && !ended) {
       // Whoever is asked now says so when the question is looked for again.
-      const again = request(copySubject(owner, free.copy, subject), leftMs())
-      again.then(answered.resolve, () => {})
+      const other = again(copySubject(owner, free.copy, subject), leftMs())
+      other.answer.then(answered.resolve, () => {})
     }
+    lookAfter(2 * restMs)
   }
-  const lookAgain = async () => {
-    for (let restMs = quietMs; restMs < leftMs(); restMs *= 2) {
-      await pause(restMs, ended.signal)
-      if (ended.signal.aborted) return
-      await look()
-    }
-  }
-  void lookAgain()
+  lookAfter(quietMs)
   try {
     return await answered.promise
   } finally {
-    ended.abort()
+    ended = true
+    clearTimeout(timer)
   }
 }
 

@@ -1,4 +1,4 @@
-import { nuid, RequestStrategy, type Subscription } from 'nats'
+import { RequestStrategy, type Subscription } from 'nats'
 import type { Bus } from '#shared/bus/open'
 import type { Log } from '#shared/log'
 import { type Loop, startLoop } from '#shared/loop'
@@ -8,9 +8,11 @@ import type { ServiceName } from '#shared/messages/topic'
 // copy that is frozen still belongs to the group for as long as the server awaits its ping, so each
 // copy can also be asked beside the group: all of them who is there, and one of them by its name.
 
-/** Under this header a question carries an id of its own, the same wherever it is asked again. */
+/**
+ * The id of a question is where its answer is awaited. Under this header it carries that id where it
+ * is asked again, by a request of its own.
+ */
 export const questionIdHeader = 'question-id'
-export const newQuestionId = (): string => nuid.next()
 
 /** Where every copy of a service hears who is looked for. */
 export const copiesSubject = (service: ServiceName): string => `copies.${service}`

@@ -4,6 +4,8 @@ import { type Log, openLogThrottled } from '#shared/log'
 
 export type Bus = AsyncDisposable & {
   readonly nc: NatsConnection
+  /** Where answers come to this service: nobody else may listen there. */
+  readonly inboxPrefix: string
   /** Names this process among the copies of its service; no other process ever has the same name. */
   readonly copy: string
   readonly js: JetStreamClient
@@ -36,6 +38,7 @@ export async function openBus(options: BusOptions): Promise<Bus> {
   })
   return {
     nc,
+    inboxPrefix: inboxPrefixOf(options.name),
     copy: nuid.next(),
     js: nc.jetstream({ timeout: 3_000 }),
     [Symbol.asyncDispose]: async () => {
@@ -44,6 +47,8 @@ export async function openBus(options: BusOptions): Promise<Bus> {
     },
   }
 }
+
+const inboxPrefixOf = (name: string) => `_INBOX_${name}`
 
 /** Whoever reads the log sees when the bus was away, and since when it is back. */
 async function tellOfBreaks(nc: NatsConnection, log: Log): Promise<void> {
@@ -69,7 +74,7 @@ async function connectFirst(options: BusOptions): Promise<NatsConnection> {
       user: options.user,
       pass: options.password,
       name: options.name,
-      inboxPrefix: `_INBOX_${options.name}`,
+      inboxPrefix: inboxPrefixOf(options.name),
       maxReconnectAttempts: -1,
       // By itself nats 2.29 asks for the address once: a server made anew elsewhere is never found.
       resolve: false,
@@ -78,6 +83,8 @@ async function connectFirst(options: BusOptions): Promise<NatsConnection> {
       pingInterval: 5_000,
       maxPingOut: 2,
       ignoreAuthErrorAbort: true,
+      // By itself nats 2.29 notes for each request where it was made: a trace that nobody reads.
+      noAsyncTraces: true,
     })
     try {
       return await within(connecting, firstConnectMs, 'NATS')

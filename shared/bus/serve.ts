@@ -5,7 +5,7 @@ import {
   ServiceErrorHeader,
   type Subscription,
 } from 'nats'
-import { answerPresence, copySubject, newQuestionId, questionIdHeader } from '#shared/bus/copies'
+import { answerPresence, copySubject, questionIdHeader } from '#shared/bus/copies'
 import type { Bus } from '#shared/bus/open'
 import { Malformed } from '#shared/bus/verdict'
 import { within } from '#shared/deadline'
@@ -71,7 +71,7 @@ export async function serve(options: Served): Promise<AsyncDisposable> {
     // nats 2.29 neither awaits an async handler nor catches its rejection (measured).
     const take = (error: Error | null, message: Msg) => {
       if (error) return options.log.error({ err: error, subject }, 'question could not be received')
-      const id = message.headers?.get(questionIdHeader) || newQuestionId()
+      const id = message.headers?.get(questionIdHeader) || message.reply || ''
       const answered = respond(options, answer, message).finally(() => underWay.delete(id))
       underWay.set(id, answered)
     }
@@ -104,14 +104,12 @@ export async function serve(options: Served): Promise<AsyncDisposable> {
 
 async function respond(options: Served, { question, answer }: Answering, message: Msg) {
   const id = message.headers?.get(requestIdHeader)
-  const carried = headers()
-  if (id) carried.set(requestIdHeader, id)
   try {
     const request: unknown = message.json()
     const work = withRequestId(id, () =>
       within(answer(request), answerDeadlineMs, question.subject),
     )
-    message.respond(JSON.stringify(await work), { headers: carried })
+    message.respond(JSON.stringify(await work))
   } catch (error) {
     if (error instanceof Malformed) return refuseAs(message, 400, error.message)
     options.log.error({ err: error, subject: question.subject, requestId: id }, 'question failed')
