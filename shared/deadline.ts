@@ -7,18 +7,21 @@ export class Overdue extends Error {
 }
 
 /** Waits for `work` at most `deadlineMs`; then throws `Overdue` while the work goes on unobserved. */
-export async function within<T>(work: Promise<T>, deadlineMs: number, what: string): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const alarm = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Overdue(what, deadlineMs)), deadlineMs)
+export const within = <T>(work: Promise<T>, deadlineMs: number, what: string): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Overdue(what, deadlineMs)), deadlineMs)
+    work.then(
+      (value) => {
+        clearTimeout(timer)
+        resolve(value)
+      },
+      // After the deadline nobody hears it: the outcome is what we already called unknown.
+      (error) => {
+        clearTimeout(timer)
+        reject(error)
+      },
+    )
   })
-  try {
-    return await Promise.race([work, alarm])
-  } finally {
-    clearTimeout(timer)
-    work.catch(() => {}) // A late rejection is the outcome we already called unknown.
-  }
-}
 
 /** Resolves after `ms`, or at once when the signal fires. */
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>

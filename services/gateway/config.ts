@@ -92,6 +92,10 @@ export const fields = {
     about: 'signed requests per address, of all wallets together, before a signature is looked at',
     fallback: '1200',
   }),
+  RATE_LIMIT_DELIVERIES_PER_MINUTE: integer({
+    about: "providers' deliveries per address; after an outage they catch up with thousands",
+    fallback: '12000',
+  }),
   PUBLIC_WAITING_MAX: integer({
     about:
       'public requests that wait at once, and sign-ins of contract wallets; more are answered 503',

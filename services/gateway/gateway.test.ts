@@ -117,17 +117,17 @@ describe('over HTTP', () => {
     expect((await get('/me/activity', headers)).status).toBe(503)
   })
   test('the public record comes within 1.5 s of a reader that hangs', async () => {
-    const wallet = walletOf(freshWallet())
-    expect(await (await get(`/verify/${wallet}`)).json()).toMatchObject({ history, indexer: 'ok' })
+    const record = async () => (await get(`/verify/${walletOf(freshWallet())}`)).json()
+    expect(await record()).toMatchObject({ history, indexer: 'ok' })
     await reader[Symbol.asyncDispose]()
     const hang = () => new Promise<never>(() => {})
     await using _ = await answerAs(backbone, 'indexer-reader', [answering(IndexerRecord, hang)])
     const took: number[] = []
     for (let attempt = 0; attempt < 3; attempt++) {
       const started = performance.now()
-      const record = await (await get(`/verify/${wallet}`)).json()
+      const seen = await record()
       took.push(performance.now() - started)
-      expect(record).toMatchObject({ history: null, indexer: 'unavailable', cycles: 3 })
+      expect(seen).toMatchObject({ history: null, indexer: 'unavailable', cycles: 3 })
     }
     expect(Math.min(...took)).toBeLessThan(1_500) // Best of three: the machine is shared.
   })

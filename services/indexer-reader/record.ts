@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import type { Address } from 'viem'
 import { type Answering, answering } from '#shared/bus/serve'
 import { IndexerRecord, type RecordCycle, type RecordHistory } from '#shared/messages/indexer'
+import { batched } from '#shared/reads/reads'
 import { ok, refuse } from '#shared/refusals'
 import type { Context } from './context'
 import { type Cursor, findCursor } from './cursor.store'
@@ -24,30 +25,6 @@ export function answerRecord(context: AnswerContext): Answering {
     const history = historyOf(entry?.record ?? unseen, entry?.cycles ?? [])
     return ok({ history, blockNumber: String(loaded.cursor.blockNumber) })
   })
-}
-
-/**
- * Turns many single reads into few shared ones. Those that come while one runs wait for the next,
- * so that no answer is older than its question.
- */
-export function batched<K, V>(load: (keys: ReadonlySet<K>) => Promise<V>): (key: K) => Promise<V> {
-  let running: Promise<unknown> = Promise.resolve()
-  let next: { keys: Set<K>; read: Promise<V> } | null = null
-  const open = () => {
-    const keys = new Set<K>()
-    const begin = () => {
-      next = null
-      return load(keys)
-    }
-    const read = running.then(begin, begin)
-    running = read
-    return { keys, read }
-  }
-  return (key) => {
-    next ??= open()
-    next.keys.add(key)
-    return next.read
-  }
 }
 
 /**

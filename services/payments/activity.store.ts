@@ -1,54 +1,64 @@
 import { and, eq, gt, inArray, isNotNull, isNull, ne, or, sql } from 'drizzle-orm'
+import { unionAll } from 'drizzle-orm/pg-core'
 import { findOldest } from '#shared/db/oldest.store'
-import type { Db } from '#shared/db/open'
-import { type Cursor, newestFirst } from '#shared/db/paging'
+import type { Database, Db } from '#shared/db/open'
+import { type Cursor, cursorValues, newestFirst } from '#shared/db/paging'
+import { prepared } from '#shared/db/prepared'
 import { limitedStates } from '#shared/overdue'
 import { limits, type PaymentState } from './payment'
-import { isOpen, payments } from './payment.store'
+import { isOpen, type PaymentRow, payments } from './payment.store'
 
 // What people and operators are shown of the table of payments.
 
+const { id, kind, state, reason, pair, fiatMinor, ausdMicro, method, channel } = payments
+const { checkoutUrl, expiresAt, txHash, lateRateMinorPerUsd, createdAt, updatedAt } = payments
+/** What a line of the list is made from. */
+const listed = {
+  ...{ id, kind, state, reason, pair, fiatMinor, ausdMicro, method, channel },
+  ...{ checkoutUrl, expiresAt, txHash, lateRateMinorPerUsd, createdAt, updatedAt },
+}
+export type ListedPayment = Pick<PaymentRow, keyof typeof listed>
+
 /** A row without a checkout and without money is an attempt that failed: nothing to show. */
-const shown = (wallet: `0x${string}`) =>
-  and(
-    eq(payments.wallet, wallet),
-    ne(payments.state, 'opening'),
-    or(isNotNull(payments.checkoutUrl), isNotNull(payments.providerPaymentId)),
-  )
-const newest = newestFirst(payments.createdAt, payments.id)
-
-/** One page of a wallet's payments, newest first. */
-export const listPayments = (
-  db: Db,
-  { wallet, limit, before }: { wallet: `0x${string}`; limit: number; before?: Cursor },
-) =>
-  db
-    .select()
-    .from(payments)
-    .where(and(shown(wallet), newest.after(before)))
-    .orderBy(...newest.order)
-    .limit(limit)
-
+const shown = and(
+  eq(payments.wallet, sql.placeholder('wallet')),
+  ne(state, 'opening'),
+  or(isNotNull(checkoutUrl), isNotNull(payments.providerPaymentId)),
+)
+const inFlight = or(
+  and(eq(state, 'awaiting_payment'), gt(expiresAt, sql.placeholder('now'))),
+  inArray(state, ['paid', 'revoking']),
+  and(eq(state, 'review'), isNull(txHash)),
+  eq(reason, 'awaiting_rate'),
+)
 const inFlightMax = 100
+const newest = newestFirst(createdAt, id)
 
-/** Everything that may still be in flight at `now`, newest first. */
-export const listInFlight = (db: Db, wallet: `0x${string}`, now: Date) =>
-  db
-    .select()
-    .from(payments)
-    .where(
-      and(
-        shown(wallet),
-        or(
-          and(eq(payments.state, 'awaiting_payment'), gt(payments.expiresAt, now)),
-          inArray(payments.state, ['paid', 'revoking']),
-          and(eq(payments.state, 'review'), isNull(payments.txHash)),
-          eq(payments.reason, 'awaiting_rate'),
-        ),
-      ),
-    )
+const activity = prepared((db) => {
+  const rows = (isOfPage: boolean) =>
+    db.select({ ...listed, isOfPage: sql<boolean>`${sql.raw(String(isOfPage))}` }).from(payments)
+  const page = rows(true)
+    .where(and(shown, newest.afterCursor))
+    .orderBy(...newest.order)
+    .limit(sql.placeholder('limit'))
+  const open = rows(false)
+    .where(and(shown, inFlight))
     .orderBy(...newest.order)
     .limit(inFlightMax)
+  return unionAll(page, open).prepare('activity')
+})
+
+/** One page of a wallet's payments, and everything of it that may still be in flight at `now`; newest first. */
+export async function listActivity(
+  database: Database,
+  { wallet, limit, before }: { wallet: `0x${string}`; limit: number; before?: Cursor },
+  now: Date,
+): Promise<{ page: ListedPayment[]; open: ListedPayment[] }> {
+  const values = { wallet, limit, now: now.toISOString(), ...cursorValues(before) }
+  const rows = await database.read((db) => activity(db).execute(values))
+  const of = (isOfPage: boolean) => rows.filter((row) => row.isOfPage === isOfPage)
+  return { page: of(true), open: of(false) }
+}
 
 /** Something is awaited: what rests in its state is left out. */
 const awaited = () => {

@@ -7,11 +7,10 @@ import type { ActivityEntry } from '#shared/messages/activity'
 import { PaymentsActivity } from '#shared/messages/payments'
 import { agesOf } from '#shared/overdue'
 import { ok } from '#shared/refusals'
-import { countPayments, listInFlight, listPayments, oldestPayments } from './activity.store'
+import { countPayments, type ListedPayment, listActivity, oldestPayments } from './activity.store'
 import type { Context } from './context'
 import { coverFigures } from './cover/treasury'
 import { awaitsRate, limits, type Reason } from './payment'
-import type { PaymentRow } from './payment.store'
 import { countFrozen, sumMissing } from './refunds/refund.store'
 import { deadLetters, listings, outbox } from './schema.store'
 
@@ -41,10 +40,7 @@ const paidLate = 'it was paid after the checkout closed, so it counts at the rat
 export const answerActivity = ({ database, clock }: Context) =>
   answering(PaymentsActivity, async (asked) => {
     const nowMs = clock()
-    const [page, open] = await Promise.all([
-      database.read((db) => listPayments(db, asked)),
-      database.read((db) => listInFlight(db, asked.wallet, new Date(nowMs))),
-    ])
+    const { page, open } = await listActivity(database, asked, new Date(nowMs))
     return ok({
       items: page.map((row) => entryOf(row, nowMs)),
       inFlight: open.map((row) => entryOf(row, nowMs)).filter(({ inFlight }) => inFlight),
@@ -52,7 +48,7 @@ export const answerActivity = ({ database, clock }: Context) =>
   })
 
 /** One line of the user's activity. A checkout whose time is up counts as expired at once. */
-function entryOf(payment: PaymentRow, nowMs: number): Static<typeof ActivityEntry> {
+function entryOf(payment: ListedPayment, nowMs: number): Static<typeof ActivityEntry> {
   const { expiresAt, checkoutUrl, reason } = payment
   const payable =
     payment.state === 'awaiting_payment' && expiresAt !== null && expiresAt.getTime() > nowMs
@@ -80,7 +76,7 @@ function entryOf(payment: PaymentRow, nowMs: number): Static<typeof ActivityEntr
 }
 
 /** The money arrived, and its effect is not on the chain. */
-const awaitsChain = ({ state, txHash, reason }: PaymentRow): boolean =>
+const awaitsChain = ({ state, txHash, reason }: ListedPayment): boolean =>
   awaitsRate({ reason }) ||
   state === 'paid' ||
   state === 'revoking' ||

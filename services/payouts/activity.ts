@@ -8,13 +8,7 @@ import { PayoutsActivity, PayoutsOwed } from '#shared/messages/payouts'
 import { agesOf } from '#shared/overdue'
 import { ok } from '#shared/refusals'
 import { inFlightStates, limits, reasonTexts } from './cashout'
-import {
-  type Cashout,
-  countStates,
-  listCashouts,
-  listInFlight,
-  oldestCashouts,
-} from './cashout.store'
+import { type Cashout, countStates, listActivity, oldestCashouts } from './cashout.store'
 import type { Context } from './context'
 import { coverFigures } from './cover/balance'
 import { sumOwed } from './cover/promise.store'
@@ -23,11 +17,8 @@ import { countAnomalies, deadLetters, listings, outbox } from './schema.store'
 /** A page of a wallet's cash-outs, and all that are under way. */
 export const answerActivity = ({ database }: Context): Answering =>
   answering(PayoutsActivity, async (asked) => {
-    const [items, inFlight] = await Promise.all([
-      listCashouts(database, asked),
-      listInFlight(database, asked.wallet),
-    ])
-    return ok({ items: items.map(entryOf), inFlight: inFlight.map(entryOf) })
+    const { page, open } = await listActivity(database, asked)
+    return ok({ items: page.map(entryOf), inFlight: open.map(entryOf) })
   })
 
 /** How much of the treasury's AUSD is owed for cash-outs. */

@@ -20,6 +20,7 @@ import {
   type PgInsertValue,
   type PgUpdateSetSource,
   text,
+  unionAll,
   unique,
 } from 'drizzle-orm/pg-core'
 import {
@@ -35,7 +36,8 @@ import {
 import { lockNamed } from '#shared/db/lock'
 import { findOldest } from '#shared/db/oldest.store'
 import type { Database, Db, Tx } from '#shared/db/open'
-import { type Cursor, newestFirst } from '#shared/db/paging'
+import { type Cursor, cursorValues, newestFirst } from '#shared/db/paging'
+import { prepared } from '#shared/db/prepared'
 import { statesBefore } from '#shared/lifecycle'
 import { limitedStates } from '#shared/overdue'
 import {
@@ -252,30 +254,36 @@ export const endChecks = (db: Db, { id, state }: Cashout) =>
 const inFlightMax = 100
 const newest = newestFirst(cashouts.createdAt, cashouts.id)
 
-/** One page of a wallet's cash-outs, newest first. */
-export const listCashouts = (
+const activity = prepared((db) => {
+  const rows = (isOfPage: boolean) =>
+    db
+      .select({
+        ...getTableColumns(cashouts),
+        isOfPage: sql<boolean>`${sql.raw(String(isOfPage))}`,
+      })
+      .from(cashouts)
+  const mine = eq(cashouts.wallet, sql.placeholder('wallet'))
+  const page = rows(true)
+    .where(and(mine, newest.afterCursor))
+    .orderBy(...newest.order)
+    .limit(sql.placeholder('limit'))
+  const open = rows(false)
+    .where(and(mine, isOpen(cashouts)))
+    .orderBy(...newest.order)
+    .limit(inFlightMax)
+  return unionAll(page, open).prepare('activity')
+})
+
+/** One page of a wallet's cash-outs, and everything of it that is under way, at most 100; newest first. */
+export async function listActivity(
   database: Database,
   { wallet, limit, before }: { wallet: `0x${string}`; limit: number; before?: Cursor },
-): Promise<Cashout[]> =>
-  database.read((db) =>
-    db
-      .select()
-      .from(cashouts)
-      .where(and(eq(cashouts.wallet, wallet), newest.after(before)))
-      .orderBy(...newest.order)
-      .limit(limit),
-  )
-
-/** Everything of a wallet that is under way, newest first, at most 100. */
-export const listInFlight = (database: Database, wallet: `0x${string}`): Promise<Cashout[]> =>
-  database.read((db) =>
-    db
-      .select()
-      .from(cashouts)
-      .where(and(eq(cashouts.wallet, wallet), isOpen(cashouts)))
-      .orderBy(...newest.order)
-      .limit(inFlightMax),
-  )
+): Promise<{ page: Cashout[]; open: Cashout[] }> {
+  const values = { wallet, limit, ...cursorValues(before) }
+  const rows = await database.read((db) => activity(db).execute(values))
+  const of = (isOfPage: boolean) => rows.filter((row) => row.isOfPage === isOfPage)
+  return { page: of(true), open: of(false) }
+}
 
 /** What has waited longest in each state in which something is awaited. */
 export const oldestCashouts = (db: Db) => {

@@ -5,10 +5,13 @@ export const benchNames = [
   'ponder',
   'freshness',
   'verify',
+  'me',
+  'signin',
   'quote',
   'topup',
   'cost',
   'sends',
+  'webhook',
 ] as const
 export type BenchName = (typeof benchNames)[number]
 
@@ -30,7 +33,7 @@ export type Options = {
 export const usage = `bun run bench [${benchNames.join(' | ')} …] [options]
   --events N        events to backfill, at least (200000)
   --samples N       samples of freshness (120)
-  --seconds N       of load on /verify, warm and cold each, and on each server of quote (10)
+  --seconds N       of load on /verify, warm and cold each, on each server of quote, and on the rest (10)
   --connections N   of that load (16)
   --topups N        top-ups (100)
   --rate N          top-ups per second (4)

@@ -11,6 +11,7 @@ import { writeResults } from './results'
 import { benchSends } from './sends/sends'
 import { benchStack } from './stack/stack'
 import { tableOf } from './table'
+import { benchWebhook } from './webhook/webhook'
 
 /** `bun run bench [name …]`: measures this service on this machine; `test/bench/README.md`. */
 const say = (line: string) => console.error(`  ${line}`)
@@ -42,6 +43,7 @@ async function main(options: Options): Promise<void> {
     ...(await benchReading(options)),
     ...(await benchStack(options, say)),
     ...(await benchSending(options)),
+    ...(await unlessInterrupted(benchWebhook(options))),
   ]
   const date = new Date().toISOString().slice(0, 10)
   const args = process.argv.slice(2)

@@ -1,7 +1,8 @@
-import { and, eq, inArray, type SQL } from 'drizzle-orm'
+import { and, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
+import { unionAll } from 'drizzle-orm/pg-core'
 import type { Static } from 'typebox'
-import type { Db } from '#shared/db/open'
-import { newestFirst } from '#shared/db/paging'
+import { cursorValues, newestFirst } from '#shared/db/paging'
+import { prepared } from '#shared/db/prepared'
 import type { ActivityEntry } from '#shared/messages/activity'
 import type { ChainActivity } from '#shared/messages/chain'
 import type { ReadRequestOf } from '#shared/messages/topic'
@@ -53,27 +54,36 @@ const inFlightMax = 100
 /** The cause of a send is its id. */
 const newest = newestFirst(operations.createdAt, operations.cause)
 
+const activity = prepared((db) => {
+  const rows = (isOfPage: boolean) =>
+    db
+      .select({
+        ...getTableColumns(operations),
+        isOfPage: sql<boolean>`${sql.raw(String(isOfPage))}`,
+      })
+      .from(operations)
+  const mine = and(eq(operations.kind, 'send'), eq(operations.wallet, sql.placeholder('wallet')))
+  const page = rows(true)
+    .where(and(mine, newest.afterCursor))
+    .orderBy(...newest.order)
+    .limit(sql.placeholder('limit'))
+  const open = rows(false)
+    .where(and(mine, inArray(operations.state, ['waiting', 'assigned'])))
+    .orderBy(...newest.order)
+    .limit(inFlightMax)
+  return unionAll(page, open).prepare('activity')
+})
+
 /** The sends of a wallet; takes and returns belong to the activity of their payout. */
-export const readActivity = (
+export async function readActivity(
   { database }: Context,
   { wallet, limit, before }: ReadRequestOf<typeof ChainActivity>,
-) =>
-  database.read(async (db) => {
-    const mine = and(eq(operations.kind, 'send'), eq(operations.wallet, wallet))
-    const open = inArray(operations.state, ['waiting', 'assigned'])
-    const [items, inFlight] = await Promise.all([
-      findSends(db, and(mine, newest.after(before)), limit),
-      findSends(db, and(mine, open), inFlightMax),
-    ])
-    return { items, inFlight }
-  })
-
-async function findSends(db: Db, where: SQL | undefined, rowsMax: number): Promise<Entry[]> {
-  const rows = await db
-    .select()
-    .from(operations)
-    .where(where)
-    .orderBy(...newest.order)
-    .limit(rowsMax)
-  return rows.map((row) => entryOf(row as Parameters<typeof entryOf>[0]))
+): Promise<{ items: Entry[]; inFlight: Entry[] }> {
+  const values = { wallet, limit, ...cursorValues(before) }
+  const rows = await database.read((db) => activity(db).execute(values))
+  const of = (isOfPage: boolean) =>
+    rows
+      .filter((row) => row.isOfPage === isOfPage)
+      .map((row) => entryOf(row as Parameters<typeof entryOf>[0]))
+  return { items: of(true), inFlight: of(false) }
 }

@@ -1,65 +1,110 @@
 import { LRUCache } from 'lru-cache'
 import type { Static } from 'typebox'
-import { type Hex, multicall3Abi, type PublicClient } from 'viem'
+import {
+  type Abi,
+  type ContractFunctionReturnType,
+  type Hex,
+  type MulticallParameters,
+  multicall3Abi,
+  type PublicClient,
+} from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
 import type { ChainHold } from '#shared/messages/chain'
+import { batched } from '#shared/reads/reads'
 import { isRecent } from '../chain/look'
 import { multicall3, multicallAbi } from '../chain/multicall'
 import type { Account, Context } from '../context'
 import { blockOfRef } from '../operations/operation.store'
 
-/** Reads one wallet: all of it, and all wallets asked for within 2 ms, in one call at one block. */
-async function readAccount(
+type Contracts = { readonly ausd: Hex; readonly creditLine: Hex }
+
+/** One item each: viem looks a name up among all items of an ABI at every call. */
+const only = <Name extends string>(abi: Abi, name: Name) =>
+  abi.filter((item) => item.type === 'function' && item.name === name)
+const accountOf = { abi: only(creditLineAbi, 'accountOf'), functionName: 'accountOf' } as const
+const balanceOf = { abi: only(ausdAbi, 'balanceOf'), functionName: 'balanceOf' } as const
+
+const ethBalance = {
+  ...{ address: multicall3, abi: multicallAbi },
+  functionName: 'getEthBalance',
+} as const
+const blockNumber = { ...ethBalance, functionName: 'getBlockNumber', args: [] } as const
+
+/** More would have more gas than public endpoints give one call, and more than 16 KiB of call data. */
+const walletsMax = 100
+
+/** Reads wallets: all of each, and all of them, in one call at one block. */
+async function readSome(
   reader: PublicClient,
-  contracts: { ausd: Hex; creditLine: Hex },
-  wallet: Hex,
-): Promise<Account> {
-  const { ausd, creditLine } = contracts
-  const abi = multicallAbi
-  const [line, ausdMicro, nativeWei, blockNumber] = await Promise.all([
-    reader.readContract({
-      address: creditLine,
-      abi: creditLineAbi,
-      functionName: 'accountOf',
-      args: [wallet],
-    }),
-    reader.readContract({
-      address: ausd,
-      abi: ausdAbi,
-      functionName: 'balanceOf',
-      args: [wallet],
-    }),
-    reader.readContract({
-      address: multicall3,
-      abi,
-      functionName: 'getEthBalance',
-      args: [wallet],
-    }),
-    reader.readContract({ address: multicall3, abi, functionName: 'getBlockNumber' }),
+  { ausd, creditLine }: Contracts,
+  wallets: readonly Hex[],
+): Promise<[Hex, Account][]> {
+  const contracts: MulticallParameters['contracts'][number][] = wallets.flatMap((wallet) => [
+    { address: creditLine, ...accountOf, args: [wallet] },
+    { address: ausd, ...balanceOf, args: [wallet] },
+    { ...ethBalance, args: [wallet] },
   ])
-  return {
-    wallet,
-    verified: line.verified,
-    defaulted: line.defaulted,
-    frozen: line.frozen,
-    score: String(line.score),
-    ratioBps: String(line.ratioBps),
-    cycles: Number(line.cycles),
-    collateral: {
-      value: String(line.collateral),
-      shares: String(line.shares),
-      pendingShares: String(line.pendingShares),
-      pendingUntil: timeOrNull(line.pendingUntil),
-    },
-    limit: String(line.limit),
-    drawn: String(line.drawn),
-    encumbered: String(line.encumbered),
-    encumberedUntil: timeOrNull(line.encumberedUntil),
-    available: String(line.available),
-    balance: { ausd: String(ausdMicro), native: String(nativeWei) },
-    blockNumber: String(blockNumber),
+  const [number, ...answers] = (await reader.multicall({
+    ...{ allowFailure: false, batchSize: 0 },
+    contracts: [blockNumber, ...contracts],
+  })) as readonly unknown[]
+  return wallets.map((wallet, at) => {
+    const [line, ausdMicro, nativeWei] = answers.slice(3 * at) as [Line, bigint, bigint]
+    return [wallet, shown(wallet, line, { ausdMicro, nativeWei, block: number as bigint })]
+  })
+}
+
+/** `accountOf` as the contract answers it. */
+type Line = ContractFunctionReturnType<typeof creditLineAbi, 'view', 'accountOf'>
+
+const shown = (
+  wallet: Hex,
+  line: Line,
+  { ausdMicro, nativeWei, block }: { ausdMicro: bigint; nativeWei: bigint; block: bigint },
+): Account => ({
+  wallet,
+  verified: line.verified,
+  defaulted: line.defaulted,
+  frozen: line.frozen,
+  score: String(line.score),
+  ratioBps: String(line.ratioBps),
+  cycles: Number(line.cycles),
+  collateral: {
+    value: String(line.collateral),
+    shares: String(line.shares),
+    pendingShares: String(line.pendingShares),
+    pendingUntil: timeOrNull(line.pendingUntil),
+  },
+  limit: String(line.limit),
+  drawn: String(line.drawn),
+  encumbered: String(line.encumbered),
+  encumberedUntil: timeOrNull(line.encumberedUntil),
+  available: String(line.available),
+  balance: { ausd: String(ausdMicro), native: String(nativeWei) },
+  blockNumber: String(block),
+})
+
+/** So long a question waits for the call before its own, which may hang. */
+const patienceMs = 150
+
+/**
+ * Reads wallets. Questions that come while one call is under way share the next, so that an endpoint
+ * sees one after the other, however many are asked, and no answer is older than its question.
+ */
+function accountReader(reader: PublicClient, contracts: Contracts): Context['account'] {
+  const readAll = batched(async (wallets: ReadonlySet<Hex>) => {
+    const all = [...wallets]
+    const calls: Promise<[Hex, Account][]>[] = []
+    for (let from = 0; from < all.length; from += walletsMax)
+      calls.push(readSome(reader, contracts, all.slice(from, from + walletsMax)))
+    return new Map((await Promise.all(calls)).flat())
+  }, patienceMs)
+  return async (wallet) => {
+    const account = (await readAll(wallet)).get(wallet)
+    if (!account) throw new Error(`${wallet} was not among those that were read`)
+    return account
   }
 }
 
@@ -90,6 +135,7 @@ export const freshMs = ({ pollMs }: Pick<Context['settings'], 'pollMs'>) => poll
  */
 export function openReads(reads: Reads): Pick<Context, 'account' | 'gather'> {
   const { node, contracts, clock, settings, memory, gather = () => Promise.resolve() } = reads
+  const readOne = accountReader(node.reader, contracts)
   const readings = new LRUCache<string, Reading>({ max: accountsMax })
   const isFresh = ({ askedAt, blockNumber }: Reading) =>
     (askedAt === undefined || isRecent(askedAt, clock(), freshMs(settings))) &&
@@ -100,7 +146,7 @@ export function openReads(reads: Reads): Pick<Context, 'account' | 'gather'> {
     const read = async () => {
       await gather()
       reading.askedAt = clock()
-      const known = await readAccount(node.reader, contracts, wallet)
+      const known = await readOne(wallet)
       reading.blockNumber = BigInt(known.blockNumber)
       return known
     }

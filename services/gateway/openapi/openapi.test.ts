@@ -128,6 +128,19 @@ test.each(['/topups', '/cashouts', '/sends'])(
   },
 )
 
+test.each(['/me/activity', '/verify/{wallet}'])(
+  'get %s documents its ETag, and 304 to whoever has it',
+  (path) => {
+    const { parameters, responses } = document.paths[path]!.get!
+    expect(parameters).toContainEqual(
+      expect.objectContaining({ name: 'If-None-Match', in: 'header' }),
+    )
+    expect(responses['200']).toHaveProperty('headers.ETag')
+    expect(responses['304']).toHaveProperty('headers.ETag')
+    expect(responses['304']).not.toHaveProperty('content')
+  },
+)
+
 describe('the page', () => {
   test('and everything it loads come from here', async () => {
     const page = await fixture.call('GET', '/docs')

@@ -10,6 +10,8 @@ export type Operation = {
   parameters?: readonly object[]
   /** Without a schema the answer is not JSON. */
   ok: { description: string; schema?: TSchema; example?: unknown }
+  /** The answer has an ETag, and is 304 to whoever has it already. */
+  tagged?: true
   /** Besides 500, which every operation may answer. */
   errors: readonly (400 | 401 | 403 | 413 | 429 | 503)[]
 }
@@ -18,9 +20,25 @@ const json = (schema: TSchema, example: unknown) => ({
   content: { 'application/json': { schema, example } },
 })
 
+const etagHeader = {
+  description: 'Stands for these very bytes.',
+  schema: { type: 'string', examples: ['"Zk3nT0a7yQm1c5VbXw9uRdZk3nT"'] },
+}
+const ifNoneMatch = {
+  name: 'If-None-Match',
+  in: 'header',
+  description: '`ETag` of the answer that the app already has.',
+  schema: { type: 'string' },
+}
+const unchanged = {
+  description: 'Nothing has changed since the answer that `If-None-Match` names; no body.',
+  headers: { ETag: etagHeader },
+}
+
 /** The hooks of a route: its words in the document, and no parsing by the router. */
 export function operation(words: Operation) {
-  const { summary, description, tag, security, body, parameters, ok, errors } = words
+  const { summary, description, tag, security, body, ok, errors } = words
+  const parameters = [...(words.parameters ?? []), ...(words.tagged ? [ifNoneMatch] : [])]
   const refused = [...errors, 500].map((status) => [
     status,
     { $ref: `#/components/responses/${status}` },
@@ -30,13 +48,15 @@ export function operation(words: Operation) {
     ...(description ? { description } : {}),
     tags: [tag],
     ...(security ? { security: [{ [security]: [] }] } : {}),
-    ...(parameters ? { parameters } : {}),
+    ...(parameters.length > 0 ? { parameters } : {}),
     ...(body ? { requestBody: { required: true, ...json(body.schema, body.example) } } : {}),
     responses: {
       200: {
         description: ok.description,
+        ...(words.tagged ? { headers: { ETag: etagHeader } } : {}),
         ...(ok.schema ? json(ok.schema, ok.example) : {}),
       },
+      ...(words.tagged ? { 304: unchanged } : {}),
       ...Object.fromEntries(refused),
     },
   }

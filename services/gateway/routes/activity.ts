@@ -4,32 +4,42 @@ import { type ActivityAnswer, ActivityEntry } from '#shared/messages/activity'
 import { ChainActivity } from '#shared/messages/chain'
 import { PaymentsActivity } from '#shared/messages/payments'
 import { PayoutsActivity } from '#shared/messages/payouts'
+import { joined } from '#shared/reads/reads'
 import type { Context } from '../context'
+import { inTime } from '../http/deadline'
+import { answerTagged, tagged } from '../http/etag'
 import { badRequest, okOf } from '../http/failure'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
 const limitDefault = 20
 const Entry = Type.Omit(ActivityEntry, ['inFlight'])
-const Page = Type.Object({
+const Activity = Type.Object({
   inFlight: Type.Array(Entry),
   items: Type.Array(Entry),
   nextCursor: Type.Union([Type.String(), Type.Null()]),
 })
 
 /** `GET /me/activity`: all three owners must answer, because a missing part would be a lie. */
-export const activityRoute = ({ ask }: Context, access: Access) =>
-  new Elysia().use(access).get(
+export const activityRoute = ({ ask }: Context, access: Access) => {
+  const read = async ({ wallet, limit, before }: Asked) => {
+    const asked = { wallet, limit: limit + 1, ...(before ? { before } : {}) }
+    const answers = await Promise.all([
+      ask(PaymentsActivity, asked),
+      ask(PayoutsActivity, asked),
+      ask(ChainActivity, asked),
+    ])
+    return tagged(mergeActivity(answers.map(okOf), limit))
+  }
+  // What a wallet has just begun must be in its list: no page is older than the question for it.
+  const page = joined(read, ({ wallet, limit, before }: Asked) =>
+    [wallet, limit, before?.createdAt, before?.id].join(),
+  )
+  return new Elysia().use(access).get(
     '/me/activity',
-    async ({ request, wallet }) => {
-      const { limit, before } = pageOf(new URL(request.url).searchParams)
-      const asked = { wallet, limit: limit + 1, ...(before ? { before } : {}) }
-      const answers = await Promise.all([
-        ask(PaymentsActivity, asked),
-        ask(PayoutsActivity, asked),
-        ask(ChainActivity, asked),
-      ])
-      return mergeActivity(answers.map(okOf), limit)
+    async ({ request, set, wallet }) => {
+      const asked = { wallet, ...pageOf(request.url) }
+      return answerTagged({ request, set }, await inTime(page(asked), 'the activity'))
     },
     {
       signed: true,
@@ -55,15 +65,21 @@ export const activityRoute = ({ ask }: Context, access: Access) =>
         ],
         ok: {
           description: 'One page; `nextCursor` is null on the last.',
-          schema: Page,
+          schema: Activity,
           example: { inFlight: [entry], items: [entry], nextCursor: null },
         },
+        tagged: true,
         errors: [400, 401, 429, 503],
       }),
     },
   )
+}
 
-function pageOf(query: URLSearchParams): { limit: number; before?: Cursor } {
+type Page = { readonly limit: number; readonly before?: Cursor }
+type Asked = Page & { readonly wallet: `0x${string}` }
+
+function pageOf(url: string): Page {
+  const query = new URL(url).searchParams
   const limit = query.get('limit') ?? String(limitDefault)
   if (!/^([1-9][0-9]?|100)$/.test(limit)) throw badRequest('limit must be a number from 1 to 100')
   const text = query.get('cursor')

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { waitUntil } from '#test/support/wait'
 import { account, entryAt } from '../test-support/bodies'
 import { errorOf, fixtureOf, okay, type Replies, refusing } from '../test-support/fixture'
 import { ana, headerOf, nowMs, walletOf } from '../test-support/wallets'
@@ -34,6 +35,17 @@ describe('GET /me', () => {
   })
   test('shows a user who has set no country', async () => {
     expect(await shownOf({})).toMatchObject({ user: { country: null } })
+  })
+  test('shows a country that was just set, also while it is being read', async () => {
+    const fixture = await fixtureOf({ 'chain.account': okay(account) })
+    const countryOf = async () => {
+      const response = await fixture.call('GET', '/me', { headers })
+      return ((await response.json()) as { user: { country: string | null } }).user.country
+    }
+    const before = countryOf()
+    await fixture.call('POST', '/me/country', { body: { country: 'MY' }, headers })
+    expect(await countryOf()).toBe('MY')
+    await before
   })
   test('answers 503 when the chain cannot be read', async () => {
     const fixture = await fixtureOf({ 'chain.account': refusing('chain_unavailable') })
@@ -86,6 +98,39 @@ describe('GET /me/activity', () => {
         asked,
       ]),
     )
+  })
+  test('is 304 without a body to whoever has it, until something happens', async () => {
+    const { fixture, response } = await get()
+    const etag = response.headers.get('etag') ?? ''
+    expect(etag).toMatch(/^"[\w-]+"$/)
+    const having = { headers: { ...headers, 'if-none-match': etag } }
+    const again = await fixture.call('GET', '/me/activity', having)
+    expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag])
+    expect(again.headers.get('cache-control')).toBe('no-store')
+    const changed = { ...replies, 'chain.activity': list(entryAt(10, 's3', { kind: 'send' })) }
+    const later = await (await fixtureOf(changed)).call('GET', '/me/activity', having)
+    expect([later.status, ids(((await later.json()) as Page).items)[0]]).toEqual([200, 's3'])
+  })
+  test('is read once for all who ask while it is read, and anew for who asked later', async () => {
+    let begun: string[] = []
+    const paid = Promise.withResolvers<void>()
+    const slow = async () => {
+      begun = [...begun, `p${begun.length + 1}`]
+      const seen = begun.map((id) => entryAt(9, id))
+      await paid.promise
+      return { ok: { items: seen, inFlight: [] } }
+    }
+    const fixture = await fixtureOf({ ...replies, 'payments.activity': slow })
+    const ask = async () => {
+      const response = await fixture.call('GET', '/me/activity', { headers })
+      return ((await response.json()) as Page).items.filter(({ id }) => id.startsWith('p')).length
+    }
+    const early = ask()
+    await waitUntil('the first reading', () => begun.length === 1)
+    const late = [ask(), ask(), ask()]
+    await new Promise((resolve) => setImmediate(resolve))
+    paid.resolve()
+    expect([await early, ...(await Promise.all(late))]).toEqual([1, 2, 2, 2])
   })
   test.each(Object.keys(replies))(
     'answers 503, not half a list, when %s has no answer',

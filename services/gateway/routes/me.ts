@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import { type Static, Type } from 'typebox'
 import { ChainAccount } from '#shared/messages/chain'
 import { Address, Amount, Timestamp, UnixSeconds } from '#shared/messages/fields'
+import { joined, recent } from '#shared/reads/reads'
 import { readerOf } from '#shared/schema'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
@@ -11,6 +12,9 @@ import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 import { countries } from '../users/country'
 import type { User } from '../users/user.store'
+
+/** A block of the chain lasts several times as long. */
+const accountFreshMs = 50
 
 const until = Type.Union([UnixSeconds, Type.Null()])
 const Me = Type.Object({
@@ -41,13 +45,20 @@ const Me = Type.Object({
 })
 
 /** `GET /me`: the user, as the contract and our own row have them. */
-export const meRoute = ({ ask, users }: Context, access: Access) =>
-  new Elysia().use(access).get(
+export const meRoute = ({ ask, users }: Context, access: Access) => {
+  const account = recent((wallet) => ask(ChainAccount, { wallet }), accountFreshMs)
+  const read = async (wallet: `0x${string}`) => {
+    const [found, user] = await Promise.all([account(wallet), users.find(wallet)])
+    return JSON.stringify(meOf(wallet, okOf(found), user))
+  }
+  // A country that was just set must show: no answer is older than its question.
+  const me = joined(read, (wallet) => wallet)
+  return new Elysia().use(access).get(
     '/me',
-    async ({ wallet }) => {
-      const found = inTime(users.find(wallet), 'the users')
-      const [account, user] = await Promise.all([ask(ChainAccount, { wallet }), found])
-      return meOf(wallet, okOf(account), user)
+    async ({ set, wallet }) => {
+      const body = await inTime(me(wallet), 'the user')
+      set.headers['content-type'] = 'application/json'
+      return body
     },
     {
       signed: true,
@@ -67,6 +78,7 @@ export const meRoute = ({ ask, users }: Context, access: Access) =>
       }),
     },
   )
+}
 
 function meOf(
   wallet: `0x${string}`,

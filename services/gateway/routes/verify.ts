@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { Elysia } from 'elysia'
 import { type Static, Type } from 'typebox'
 import { getAddress } from 'viem'
@@ -6,7 +5,9 @@ import type { Ask } from '#shared/bus/ask'
 import { ChainAccount } from '#shared/messages/chain'
 import { Address, Amount } from '#shared/messages/fields'
 import { IndexerRecord, RecordHistory } from '#shared/messages/indexer'
+import { recent } from '#shared/reads/reads'
 import type { Context } from '../context'
+import { answerTagged, tagged } from '../http/etag'
 import { badRequest, okOf } from '../http/failure'
 import { exampleRecord, operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
@@ -16,7 +17,10 @@ import type { Access } from '../sign-in/access'
  * is there, the contract's own figures come without it.
  */
 const indexerPatience = { deadlineMs: 1_200, quietMs: 80 }
-const freshSeconds = 2
+/** So long whoever was answered may keep it. */
+const maxAgeSeconds = 2
+/** So old it may be when it is answered: all who ask for a wallet meanwhile share one reading. */
+const freshMs = 100
 
 const PublicRecord = Type.Object({
   account: Address,
@@ -30,21 +34,17 @@ const PublicRecord = Type.Object({
 })
 
 /** `GET /verify/:wallet`: the public credit record, without a name or a document. */
-export const verifyRoute = ({ ask }: Context, access: Access) =>
-  new Elysia().use(access).get(
+export const verifyRoute = ({ ask }: Context, access: Access) => {
+  const record = recent(async (wallet) => tagged(await recordOf(ask, wallet)), freshMs)
+  return new Elysia().use(access).get(
     '/verify/:wallet',
     async ({ request, params, set }) => {
       const given = params.wallet
       if (!/^0x[0-9a-fA-F]{40}$/.test(given))
         throw badRequest('wallet must be an address: 0x and 40 hex digits')
-      const wallet = given.toLowerCase() as `0x${string}`
-      const body = JSON.stringify(await recordOf(ask, wallet))
-      const etag = etagOf(body)
-      set.headers.etag = etag
-      set.headers['cache-control'] = `public, max-age=${freshSeconds}`
-      set.headers['content-type'] = 'application/json'
-      if (!noneMatch(request.headers.get('if-none-match'), etag)) return body
-      set.status = 304
+      const found = await record(given.toLowerCase())
+      set.headers['cache-control'] = `public, max-age=${maxAgeSeconds}`
+      return answerTagged({ request, set }, found)
     },
     {
       limited: 'public',
@@ -61,12 +61,14 @@ export const verifyRoute = ({ ask }: Context, access: Access) =>
         tag: 'record',
         parameters: [{ name: 'wallet', in: 'path', required: true, schema: Address }],
         ok: { description: 'The record.', schema: PublicRecord, example: exampleRecord },
+        tagged: true,
         errors: [400, 429, 503],
       }),
     },
   )
+}
 
-async function recordOf(ask: Ask, wallet: `0x${string}`): Promise<Static<typeof PublicRecord>> {
+async function recordOf(ask: Ask, wallet: string): Promise<Static<typeof PublicRecord>> {
   const [answer, history] = await Promise.all([
     ask(ChainAccount, { wallet }),
     historyOf(ask, wallet),
@@ -87,15 +89,7 @@ async function recordOf(ask: Ask, wallet: `0x${string}`): Promise<Static<typeof 
 /**
  * Null when the reader is down, slow or behind: an old history must not pass for the current one.
  */
-async function historyOf(ask: Ask, wallet: `0x${string}`) {
+async function historyOf(ask: Ask, wallet: string) {
   const answer = await ask(IndexerRecord, { wallet }, indexerPatience).catch(() => undefined)
   return answer && 'ok' in answer ? answer.ok.history : null
 }
-
-/** A strong entity tag: the same bytes, the same tag. */
-export const etagOf = (body: string): string =>
-  `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
-
-/** Does If-None-Match name this tag? Compared weakly, as RFC 9110 section 13.1.2 asks. */
-export const noneMatch = (header: string | null, etag: string): boolean =>
-  (header ?? '').split(',').some((part) => ['*', etag].includes(part.trim().replace(/^W\//, '')))

@@ -4,9 +4,6 @@ import { callerOf } from '../http/caller'
 import { openLimiter, openPlaces, takeFrom } from '../http/limit'
 import { openSignIn } from './sign-in'
 
-/** A provider catches up after an outage with thousands of deliveries from few addresses. */
-const deliveriesPerMinute = 12_000
-
 /**
  * Who may use a route, and how often: each route names one of the two, `health` and `docs` neither.
  * Both are checked before the body is read.
@@ -19,7 +16,7 @@ export function openAccess(context: Context) {
   const addresses = {
     public: limiter(config.rateLimitPublicPerMinute),
     /** For the providers' webhooks. */
-    delivery: limiter(deliveriesPerMinute),
+    delivery: limiter(config.rateLimitDeliveriesPerMinute),
     signed: limiter(config.rateLimitSignedPerAddressPerMinute),
   }
   const places = openPlaces(config.publicWaitingMax)

@@ -1,8 +1,10 @@
-import { eq } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { text } from 'drizzle-orm/pg-core'
 import { LRUCache } from 'lru-cache'
 import { addressColumn, at } from '#shared/db/columns'
 import type { Database } from '#shared/db/open'
+import { prepared } from '#shared/db/prepared'
+import { batched } from '#shared/reads/reads'
 import { schema } from '../schema.store'
 
 /** Everybody who ever signed in. */
@@ -23,21 +25,38 @@ export type Users = {
   readonly setCountry: (wallet: `0x${string}`, country: string) => Promise<void>
 }
 
-/** Users in Postgres. Of more than `knownMax` wallets, the oldest are asked about again. */
+const findUsers = prepared((db) =>
+  db
+    .select()
+    .from(users)
+    .where(sql`${users.wallet} = any(${sql.placeholder('wallets')})`)
+    .prepare('users'),
+)
+
+/**
+ * Users in Postgres; those who come at once share a statement. Of more than `knownMax` wallets, the oldest are asked
+ * about again.
+ */
 export function openUsers(database: Database, knownMax = 100_000): Users {
   const known = new LRUCache<string, true>({ max: knownMax })
+  const insertAll = batched((wallets: ReadonlySet<string>) =>
+    database.run((db) =>
+      db.execute(sql`
+        insert into ${users} (wallet) select unnest(${sql.param([...wallets].sort())}::text[])
+        on conflict do nothing`),
+    ),
+  )
+  const findAll = batched(async (wallets: ReadonlySet<`0x${string}`>) => {
+    const rows = await database.read((db) => findUsers(db).execute({ wallets: [...wallets] }))
+    return new Map(rows.map((row) => [row.wallet, row]))
+  })
   return {
     async insert(wallet) {
       if (known.has(wallet)) return
-      await database.run((db) => db.insert(users).values({ wallet }).onConflictDoNothing())
+      await insertAll(wallet)
       known.set(wallet, true)
     },
-    async find(wallet) {
-      const rows = await database.read((db) =>
-        db.select().from(users).where(eq(users.wallet, wallet)),
-      )
-      return rows[0]
-    },
+    find: async (wallet) => (await findAll(wallet)).get(wallet),
     async setCountry(wallet, country) {
       await database.run((db) =>
         db

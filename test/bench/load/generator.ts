@@ -1,10 +1,13 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { quantile } from '../quantile'
+import type { Load } from './load'
 
 /**
  * A process that asks over a fixed number of connections, each as fast as it is answered, and prints
- * what it saw as JSON. `{wallet}` in the URL becomes an address nobody has asked for before; with a
- * `body`, which is JSON, each is a POST.
+ * what it saw as JSON. `{wallet}` in the URL becomes an address nobody has asked for before, `{id}` in
+ * the body something nobody has said before; with a `body`, which is JSON, each is a POST.
  */
 export type Seen = {
   requests: number
@@ -20,30 +23,46 @@ export type Seen = {
 const deadlineMs = 5_000
 const warmUpMs = 1_000
 
-type Load = { url: string; body: string; connections: number; seconds: number }
-
-async function generate({ url, body, connections, seconds }: Load): Promise<Seen> {
+async function generate(load: Load): Promise<Seen> {
   const beganAt = performance.now() + warmUpMs
-  const endsAt = beganAt + seconds * 1_000
+  const endsAt = beganAt + load.seconds * 1_000
   const tookMs: number[] = []
   let errors = 0
   let withoutHistory = 0
-  const post = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body }
-  const init = body === '' ? {} : post
+  const nextRequest = requestsOf(load)
   const ask = async () => {
     while (performance.now() < endsAt) {
+      const next = nextRequest()
+      if (!next) return
       const askedAt = performance.now()
-      const text = await answerOf(url.replace('{wallet}', freshWallet()), init)
+      const text = await answerOf(...next)
       if (askedAt < beganAt) continue
       tookMs.push(performance.now() - askedAt)
       if (text === undefined) errors++
       else if (text.includes('"indexer":"unavailable"')) withoutHistory++
     }
   }
-  await Promise.all(Array.from({ length: connections }, ask))
+  await Promise.all(Array.from({ length: load.connections }, ask))
   const perSecond = (1_000 * tookMs.length) / (performance.now() - beganAt)
   const [p50Ms, p99Ms] = [quantile(tookMs, 0.5), quantile(tookMs, 0.99)]
   return { requests: tookMs.length, perSecond, errors, withoutHistory, p50Ms, p99Ms }
+}
+
+/** Makes the next request; undefined when sessions that serve once are used up. */
+function requestsOf({ url, body = '', headers = {}, sessionsFile, eachOnce }: Load) {
+  const sessions = sessionsFile
+    ? (JSON.parse(readFileSync(sessionsFile, 'utf8')) as string[])
+    : undefined
+  let made = 0
+  return (): [string, RequestInit] | undefined => {
+    if (eachOnce && made === sessions?.length) return undefined
+    const session = sessions?.[made++ % sessions.length]
+    const own: Record<string, string> = { ...headers }
+    if (session) own.Authorization = session
+    if (body !== '') own['Content-Type'] = 'application/json'
+    const post = { method: 'POST', body: body.replace('{id}', () => randomUUID()) }
+    return [url.replace('{wallet}', freshWallet), { headers: own, ...(body === '' ? {} : post) }]
+  }
 }
 
 async function answerOf(url: string, init: RequestInit): Promise<string | undefined> {
@@ -60,10 +79,6 @@ const freshWallet = () =>
   `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(20))).toString('hex')}`
 
 if (import.meta.main) {
-  const text = { type: 'string', default: '' } as const
-  const options = { url: text, body: text, connections: text, seconds: text }
-  const { url, body, connections, seconds } = parseArgs({ options }).values
-  const load = { url, body, connections: Number(connections), seconds: Number(seconds) }
-  const seen = await generate(load)
-  console.log(JSON.stringify(seen))
+  const { values } = parseArgs({ options: { load: { type: 'string', default: '' } } })
+  console.log(JSON.stringify(await generate(JSON.parse(values.load) as Load)))
 }

@@ -1,7 +1,9 @@
+import { parseArgs } from 'node:util'
 import { exampleRecord } from '../../../services/gateway/openapi/operation'
 
-/** The yardstick of every HTTP figure: a bare Bun server that answers a record of the same size. */
-const body = JSON.stringify(exampleRecord)
+/** The yardstick of every HTTP figure: a bare Bun server that answers the same JSON, a record if nothing else is said. */
+const { values } = parseArgs({ options: { body: { type: 'string', default: '' } } })
+const body = values.body || JSON.stringify(exampleRecord)
 const headers = { 'Content-Type': 'application/json' }
 const server = Bun.serve({
   hostname: '127.0.0.1',

@@ -1,24 +1,29 @@
 import { join } from 'node:path'
 import type { Seen } from './generator'
-
-export type Load = { url: string; body?: string; connections: number; seconds: number }
+import type { Load, Publishing } from './load'
 
 /** Runs the generator in a process of its own and answers what it saw. */
-export async function generateLoad({ url, body = '', connections, seconds }: Load): Promise<Seen> {
-  const script = join(import.meta.dir, 'generator.ts')
-  const counts = ['--connections', `${connections}`, '--seconds', `${seconds}`]
-  const flags = ['--url', url, '--body', body, ...counts]
-  const child = Bun.spawn([process.execPath, script, ...flags], {
-    stdout: 'pipe',
-    timeout: (seconds + 30) * 1_000,
-  })
+export const generateLoad = (load: Load): Promise<Seen> =>
+  runChild('generator.ts', load, load.seconds)
+
+/** Messages stored per second by a process that does nothing else. */
+export const publishLoad = (load: Publishing): Promise<{ perSecond: number }> =>
+  runChild('publisher.ts', load, load.seconds)
+
+/** Signatures recovered per second by a process that does nothing else. */
+export const recoverLoad = (seconds: number): Promise<{ perSecond: number }> =>
+  runChild('recoverer.ts', { seconds }, seconds)
+
+async function runChild<T>(script: string, load: unknown, seconds: number): Promise<T> {
+  const command = [process.execPath, join(import.meta.dir, script), '--load', JSON.stringify(load)]
+  const child = Bun.spawn(command, { stdout: 'pipe', timeout: (seconds + 30) * 1_000 })
   const text = await new Response(child.stdout).text()
-  if ((await child.exited) !== 0) throw new Error('the load generator failed')
-  return JSON.parse(text) as Seen
+  if ((await child.exited) !== 0) throw new Error(`${script} failed`)
+  return JSON.parse(text) as T
 }
 
-/** The bare server in a process of its own, until it is disposed. */
-export const startPlainServer = () => startServer('plain-server.ts')
+/** The bare server in a process of its own, until it is disposed; it answers a record, or that body. */
+export const startPlainServer = (body = '') => startServer('plain-server.ts', '--body', body)
 
 type Nats = { url: string; admin: { user: string; password: string } }
 

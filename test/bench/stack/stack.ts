@@ -5,7 +5,9 @@ import { unlessInterrupted } from '../interrupt'
 import type { BenchName, Options } from '../options'
 import { benchCost } from './cost'
 import { benchFreshness } from './freshness'
+import { benchMe } from './me'
 import { benchQuote } from './quote'
+import { benchSignIn } from './signin'
 import { benchTopup } from './topup'
 import { benchVerify } from './verify'
 
@@ -14,6 +16,8 @@ type Bench = (stack: Stack, options: Options) => Promise<Figure[]>
 const benches: ReadonlyMap<BenchName, Bench> = new Map([
   ['freshness', benchFreshness],
   ['verify', benchVerify],
+  ['me', benchMe],
+  ['signin', benchSignIn],
   ['quote', benchQuote],
   ['topup', benchTopup],
   ['cost', benchCost],

@@ -1,6 +1,6 @@
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import type { Stack } from '#infra/local/stack'
-import { against, type Figure } from '../figure'
+import { type Aim, against, type Figure } from '../figure'
 import type { Seen } from '../load/generator'
 import { generateLoad, startPlainServer } from '../load/processes'
 import type { Options } from '../options'
@@ -29,7 +29,7 @@ export async function benchVerify(stack: Stack, options: Options): Promise<Figur
       unit: 'requests/s',
       note: `${connections} connections`,
     },
-    ...figuresOf('warm, same wallet', warm, plain),
+    ...figuresOf('warm, same wallet', warm, plain, { of: 'ratio', bound: 'at least', limit: 0.15 }),
     ...figuresOf('cold, new wallets', cold, plain),
   ]
 }
@@ -39,7 +39,7 @@ async function plainLoad(load: (url: string) => Promise<Seen>): Promise<Seen> {
   return await load(server.url)
 }
 
-function figuresOf(name: string, seen: Seen, plain: Seen): Figure[] {
+function figuresOf(name: string, seen: Seen, plain: Seen, aim?: Aim): Figure[] {
   const counted =
     `${seen.requests} requests, ${seen.errors} errors, ` + `${seen.withoutHistory} without history`
   return [
@@ -49,6 +49,7 @@ function figuresOf(name: string, seen: Seen, plain: Seen): Figure[] {
       value: seen.perSecond,
       unit: 'requests/s',
       ...against(seen.perSecond, plain.perSecond, 'bare server'),
+      ...(aim ? { aim } : {}),
       note: counted,
     },
     {

@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'bun:test'
+import { batched, joined, recent } from '#shared/reads/reads'
+import { waitUntil } from '#test/support/wait'
+
+/** Readings that end when told to. */
+const openReadings = () => {
+  const readings: { of: string[]; end: (value: string) => void; fail: () => void }[] = []
+  const read = (of: readonly string[]) => {
+    const { promise, resolve, reject } = Promise.withResolvers<string>()
+    readings.push({ of: [...of], end: resolve, fail: () => reject(new Error('failed')) })
+    return promise
+  }
+  return { readings, read }
+}
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+describe('reads of many keys', () => {
+  const openBatched = () => {
+    const { readings, read } = openReadings()
+    return { readings, ask: batched<string, string>((keys) => read([...keys])) }
+  }
+  test('of one moment share a reading', async () => {
+    const { readings, ask } = openBatched()
+    const answers = Promise.all([ask('a'), ask('b'), ask('a')])
+    await turn()
+    expect(readings.map(({ of }) => of)).toEqual([['a', 'b']])
+    readings[0]!.end('first')
+    expect(await answers).toEqual(['first', 'first', 'first'])
+  })
+  test('that come during a reading wait for the next one', async () => {
+    const { readings, ask } = openBatched()
+    const early = ask('a')
+    await turn()
+    const late = ask('a')
+    await turn()
+    expect(readings).toHaveLength(1)
+    readings[0]!.end('before')
+    expect(await early).toBe('before')
+    await turn()
+    readings[1]!.end('after')
+    expect(await late).toBe('after')
+  })
+  test('fail with their own reading alone', async () => {
+    const { readings, ask } = openBatched()
+    const early = ask('a')
+    await turn()
+    const late = ask('b')
+    readings[0]!.fail()
+    await expect(early).rejects.toThrow('failed')
+    await turn()
+    readings[1]!.end('fine')
+    expect(await late).toBe('fine')
+  })
+})
+
+test('reads of many keys wait only so long for a reading that hangs', async () => {
+  const { readings, read } = openReadings()
+  const ask = batched<string, string>((keys) => read([...keys]), 10)
+  void ask('a')
+  await turn()
+  const late = ask('b')
+  await waitUntil('the next reading', () => readings.length === 2)
+  readings[1]!.end('fine')
+  expect(await late).toBe('fine')
+})
+
+describe('reads that may be a little old', () => {
+  test('are shared for as long as they are fresh, and then read anew', async () => {
+    const { readings, read } = openReadings()
+    const ask = recent((of: string) => read([of]), 20)
+    const shared = [ask('a'), ask('a'), ask('b')]
+    expect(readings.map(({ of }) => of)).toEqual([['a'], ['b']])
+    readings[0]!.end('first')
+    readings[1]!.end('of b')
+    expect(await Promise.all(shared)).toEqual(['first', 'first', 'of b'])
+    await waitUntil('a new reading', () => {
+      void ask('a')
+      return readings.length === 3
+    })
+  })
+  test('keep no failure', async () => {
+    const { readings, read } = openReadings()
+    const ask = recent((of: string) => read([of]), 60_000)
+    const failed = ask('a')
+    readings[0]!.fail()
+    await expect(failed).rejects.toThrow('failed')
+    void ask('a')
+    expect(readings).toHaveLength(2)
+  })
+})
+
+describe('reads of the same', () => {
+  const openJoined = () => {
+    const { readings, read } = openReadings()
+    return { readings, ask: joined((of: string) => read([of]), String) }
+  }
+  test('begin at once, and wait for no other key', () => {
+    const { readings, ask } = openJoined()
+    void ask('a')
+    void ask('b')
+    expect(readings.map(({ of }) => of)).toEqual([['a'], ['b']])
+  })
+  test('that come during a reading share the next one, which sees what happened meanwhile', async () => {
+    const { readings, ask } = openJoined()
+    const early = ask('a')
+    const late = Promise.all([ask('a'), ask('a')])
+    await turn()
+    expect(readings).toHaveLength(1)
+    readings[0]!.end('before')
+    expect(await early).toBe('before')
+    await turn()
+    expect(readings).toHaveLength(2)
+    readings[1]!.end('after')
+    expect(await late).toEqual(['after', 'after'])
+  })
+  test('after a reading that failed are read anew', async () => {
+    const { readings, ask } = openJoined()
+    const early = ask('a')
+    const late = ask('a')
+    readings[0]!.fail()
+    await expect(early).rejects.toThrow('failed')
+    await turn()
+    readings[1]!.end('fine')
+    expect(await late).toBe('fine')
+  })
+  test('keep nothing once they ended', async () => {
+    const { readings, ask } = openJoined()
+    const first = ask('a')
+    readings[0]!.end('once')
+    await first
+    await turn()
+    void ask('a')
+    expect(readings).toHaveLength(2)
+  })
+})

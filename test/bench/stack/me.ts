@@ -1,0 +1,93 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { outsideOf } from '#infra/demo/outside'
+import { personOf } from '#infra/demo/person'
+import { signIn } from '#infra/demo/session'
+import type { Stack } from '#infra/local/stack'
+import { type Aim, against, type Figure } from '../figure'
+import type { Seen } from '../load/generator'
+import { generateLoad, startPlainServer } from '../load/processes'
+import type { Options } from '../options'
+import { openCheckout, watchCredits } from './customers'
+
+const bench = 'me'
+const people = 64
+/** So many top-ups the one person has, all credited. */
+const topups = 5
+
+const routes = [
+  { path: '/me', aim: { of: 'ratio', bound: 'at least', limit: 0.15 } },
+  { path: '/me/activity', aim: { of: 'ratio', bound: 'at least', limit: 0.08 } },
+] as const satisfies readonly { path: string; aim: Aim }[]
+
+/** Requests per second of what the app polls, signed in already: by one person, then by many. */
+export async function benchMe(stack: Stack, options: Options): Promise<Figure[]> {
+  const { connections } = options
+  const seconds = Math.ceil(options.seconds / 2)
+  const one = await personWithTopups(stack)
+  const many = [one, ...(await Promise.all(Array.from({ length: people - 1 }, newSession)))]
+  const sessionsOf = (name: string, sessions: readonly string[]) => {
+    const path = join(stack.dir, `${name}.json`)
+    writeFileSync(path, JSON.stringify(sessions))
+    return path
+  }
+  const files = { one: sessionsOf('one', [one]), many: sessionsOf('many', many) }
+  const figures: Figure[] = []
+  for (const { path, aim } of routes) {
+    const url = `${stack.info.gateway}${path}`
+    const load = (sessionsFile: string) => generateLoad({ url, sessionsFile, connections, seconds })
+    const bare = await bareLoad(await bodyOf(url, one), { connections, seconds })
+    await load(files.many) // Everybody signs in, and the runtime compiles what it does often.
+    const seen = { one: await load(files.one), many: await load(files.many) }
+    if (seen.one.errors + seen.many.errors > 0)
+      throw new Error(`${seen.one.errors + seen.many.errors} requests of ${path} failed`)
+    figures.push(
+      { ...rate(`bare Bun.serve, JSON of ${path}`, bare), note: `${connections} connections` },
+      { ...rate(`GET ${path}, one person`, seen.one), ...over(seen.one, bare), aim },
+      { ...rate(`GET ${path}, ${people} people`, seen.many), ...over(seen.many, bare) },
+      {
+        ...{ bench, name: `GET ${path}, one person, p50`, value: seen.one.p50Ms, unit: 'ms' },
+        ...against(seen.one.p50Ms, bare.p50Ms, 'bare server'),
+      },
+    )
+  }
+  return figures
+}
+
+const rate = (name: string, seen: Seen) => ({
+  ...{ bench, name, value: seen.perSecond, unit: 'requests/s' },
+})
+const over = (seen: Seen, bare: Seen) => against(seen.perSecond, bare.perSecond, 'bare server')
+
+async function bareLoad(body: string, counts: { connections: number; seconds: number }) {
+  await using server = await startPlainServer(body)
+  return await generateLoad({ url: server.url, ...counts })
+}
+
+async function bodyOf(url: string, session: string): Promise<string> {
+  const answer = await fetch(url, { headers: { Authorization: session } })
+  if (!answer.ok) throw new Error(`${url} answered ${answer.status}`)
+  return answer.text()
+}
+
+const daySeconds = 86_400
+const untilTomorrow = () => Math.floor(Date.now() / 1_000) + daySeconds
+
+/** The Authorization header of somebody new. */
+const newSession = () => signIn(privateKeyToAccount(generatePrivateKey()), untilTomorrow())
+
+async function personWithTopups(stack: Stack): Promise<string> {
+  const key = generatePrivateKey()
+  const person = personOf(stack.info, key)
+  const outside = outsideOf(stack.info)
+  await outside.identity(person.wallet, 'approved')
+  await person.until('verification', (me) => me.verified)
+  await using credits = watchCredits(stack)
+  for (let made = 0; made < topups; made++) {
+    const paymentId = await openCheckout(person)
+    await outside.pay(paymentId, 'QRIS')
+    await credits.creditedAt(paymentId)
+  }
+  return signIn(privateKeyToAccount(key), untilTomorrow())
+}
