@@ -1,5 +1,6 @@
 import { headers, type NatsError } from 'nats'
 import type { Bus } from '#shared/bus/open'
+import { endOfTurn } from '#shared/bus/turn'
 import { requestIdHeader } from '#shared/request-id'
 
 export type Published = 'stored' | 'duplicate'
@@ -21,6 +22,7 @@ export async function publish(
 ): Promise<Published> {
   const carried = headers()
   if (message.requestId) carried.set(requestIdHeader, message.requestId)
+  await endOfTurn()
   try {
     const ack = await bus.js.publish(message.subject, JSON.stringify(message.payload), {
       msgID: message.id,

@@ -1,5 +1,6 @@
 import { createInbox, type Msg, type MsgHdrs } from 'nats'
 import type { Bus } from '#shared/bus/open'
+import { endOfTurn } from '#shared/bus/turn'
 import { Overdue } from '#shared/deadline'
 
 /** Nobody listened: the server said so at once. */
@@ -50,12 +51,15 @@ export function openRequests({ nc, inboxPrefix }: Bus): Requests {
         if (isNobody(message)) reject(new NobodyThere(subject))
         else resolve(message)
       })
-      try {
-        nc.publish(subject, body, { reply: id, ...(headers ? { headers } : {}) })
-      } catch (error) {
-        end()
-        reject(error)
+      const publish = () => {
+        try {
+          nc.publish(subject, body, { reply: id, ...(headers ? { headers } : {}) })
+        } catch (error) {
+          end()
+          reject(error)
+        }
       }
+      void endOfTurn().then(publish)
       return { id, answer: promise }
     },
   }

@@ -7,6 +7,7 @@ import {
 } from 'nats'
 import { answerPresence, copySubject, questionIdHeader } from '#shared/bus/copies'
 import type { Bus } from '#shared/bus/open'
+import { endOfTurn } from '#shared/bus/turn'
 import { Malformed } from '#shared/bus/verdict'
 import { within } from '#shared/deadline'
 import { shareFigures } from '#shared/figures'
@@ -109,7 +110,9 @@ async function respond(options: Served, { question, answer }: Answering, message
     const work = withRequestId(id, () =>
       within(answer(request), answerDeadlineMs, question.subject),
     )
-    message.respond(JSON.stringify(await work))
+    const answered = JSON.stringify(await work)
+    await endOfTurn()
+    message.respond(answered)
   } catch (error) {
     if (error instanceof Malformed) return refuseAs(message, 400, error.message)
     options.log.error({ err: error, subject: question.subject, requestId: id }, 'question failed')

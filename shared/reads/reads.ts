@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { within } from '#shared/deadline'
+import { pause, within } from '#shared/deadline'
 
 /**
  * Turns many single reads into few shared ones. Those that come while one runs wait for the next, so
@@ -32,6 +32,9 @@ export function batched<K, V>(
   }
 }
 
+/** Whoever was just answered asks again within this, and shares the next reading with who waited. */
+const gatherMs = 1
+
 /**
  * Reads once for all who ask the same at once, `keyOf` saying what is the same. Whoever asks while it is
  * read waits for the next reading, so that no answer is older than its question.
@@ -53,11 +56,12 @@ export function joined<A, V>(
   }
   return (asked) => {
     const key = keyOf(asked)
+    const toCome = next.get(key)
+    if (toCome) return toCome
     const before = running.get(key)
     if (!before) return begin(key, asked)
-    const known = next.get(key)
-    if (known) return known
-    const beginNext = () => {
+    const beginNext = async () => {
+      await pause(gatherMs)
       next.delete(key)
       return begin(key, asked)
     }
