@@ -3,7 +3,7 @@ import { openAsker } from '#shared/chain/asker'
 import type { RpcEndpoints } from '#shared/chain/endpoints'
 
 /** Multicall3 stands at the same address on every public chain, and on the local one. */
-export const multicall3 = '0xcA11bde05977b3631167028862bE2a173976CA11'
+export const multicall3 = '0xcA11bde05977b3631167028862bE2a173976CA11' as const
 
 export const chainOf = (chainId: number) =>
   defineChain({

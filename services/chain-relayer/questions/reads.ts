@@ -1,14 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Static } from 'typebox'
-import {
-  type Abi,
-  type ContractFunctionReturnType,
-  type Hex,
-  type MulticallParameters,
-  multicall3Abi,
-  type PublicClient,
-} from 'viem'
-import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { type Hex, multicall3Abi, type PublicClient } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
 import type { ChainHold } from '#shared/messages/chain'
@@ -17,53 +9,25 @@ import { isRecent } from '../chain/look'
 import { multicall3, multicallAbi } from '../chain/multicall'
 import type { Account, Context } from '../context'
 import { blockOfRef } from '../operations/operation.store'
+import { decodeReads, encodeReads, type Read } from './account-call'
 
 type Contracts = { readonly ausd: Hex; readonly creditLine: Hex }
 
-/** One item each: viem looks a name up among all items of an ABI at every call. */
-const only = <Name extends string>(abi: Abi, name: Name) =>
-  abi.filter((item) => item.type === 'function' && item.name === name)
-const accountOf = { abi: only(creditLineAbi, 'accountOf'), functionName: 'accountOf' } as const
-const balanceOf = { abi: only(ausdAbi, 'balanceOf'), functionName: 'balanceOf' } as const
-
-const ethBalance = {
-  ...{ address: multicall3, abi: multicallAbi },
-  functionName: 'getEthBalance',
-} as const
-const blockNumber = { ...ethBalance, functionName: 'getBlockNumber', args: [] } as const
-
 /** More would have more gas than public endpoints give one call, and more than 16 KiB of call data. */
-const walletsMax = 100
+const walletsMax = 80
 
 /** Reads wallets: all of each, and all of them, in one call at one block. */
 async function readSome(
   reader: PublicClient,
-  { ausd, creditLine }: Contracts,
+  contracts: Contracts,
   wallets: readonly Hex[],
 ): Promise<[Hex, Account][]> {
-  const contracts: MulticallParameters['contracts'][number][] = wallets.flatMap((wallet) => [
-    { address: creditLine, ...accountOf, args: [wallet] },
-    { address: ausd, ...balanceOf, args: [wallet] },
-    { ...ethBalance, args: [wallet] },
-  ])
-  const [number, ...answers] = (await reader.multicall({
-    ...{ allowFailure: false, batchSize: 0 },
-    contracts: [blockNumber, ...contracts],
-  })) as readonly unknown[]
-  return wallets.map((wallet, at) => {
-    const [line, ausdMicro, nativeWei] = answers.slice(3 * at) as [Line, bigint, bigint]
-    return [wallet, shown(wallet, line, { ausdMicro, nativeWei, block: number as bigint })]
-  })
+  const { data } = await reader.call({ to: multicall3, data: encodeReads(contracts, wallets) })
+  const { reads, blockNumber } = decodeReads(data, wallets.length)
+  return wallets.map((wallet, at) => [wallet, shown(wallet, reads[at]!, blockNumber)])
 }
 
-/** `accountOf` as the contract answers it. */
-type Line = ContractFunctionReturnType<typeof creditLineAbi, 'view', 'accountOf'>
-
-const shown = (
-  wallet: Hex,
-  line: Line,
-  { ausdMicro, nativeWei, block }: { ausdMicro: bigint; nativeWei: bigint; block: bigint },
-): Account => ({
+const shown = (wallet: Hex, { line, ausdMicro, nativeWei }: Read, block: bigint): Account => ({
   wallet,
   verified: line.verified,
   defaulted: line.defaulted,

@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  type AbiFunction,
+  decodeFunctionData,
+  encodeFunctionData,
+  encodeFunctionResult,
+  getAbiItem,
+  type Hex,
+  multicall3Abi,
+} from 'viem'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { multicall3 } from '../chain/multicall'
+import { decodeReads, encodeReads, type Line } from './account-call'
+import { multicallAbi } from './reads'
+
+const contracts = { ausd: `0x${'a5'.repeat(20)}`, creditLine: `0x${'c1'.repeat(20)}` } as const
+const wallet = (byte: string) => `0x${byte.repeat(20)}` as const
+const accountOf = getAbiItem({ abi: creditLineAbi, name: 'accountOf' }) as AbiFunction
+const fields = (
+  accountOf.outputs[0] as unknown as { components: readonly { name: string; type: string }[] }
+).components
+
+/** A line whose fields are all different; of the largest numbers that there are when `largest`. */
+const lineOf = (seed: number, largest = false): Line =>
+  Object.fromEntries(
+    fields.map(({ name, type }, at) => {
+      if (type === 'bool') return [name, (seed + at) % 2 === 0]
+      const bits = BigInt(type.slice('uint'.length))
+      return [name, largest ? 2n ** bits - 1n : BigInt(seed * 100 + at)]
+    }),
+  ) as unknown as Line
+
+const answerOf = (lines: readonly Line[], blockNumber: bigint): Hex => {
+  const word = (value: bigint) =>
+    encodeFunctionResult({ abi: multicallAbi, functionName: 'getBlockNumber', result: value })
+  const line = (result: Line) =>
+    encodeFunctionResult({ abi: creditLineAbi, functionName: 'accountOf', result })
+  const results = lines.flatMap((one, at) => [line(one), word(BigInt(at) + 7n), word(9n)])
+  return encodeFunctionResult({
+    ...{ abi: multicall3Abi, functionName: 'aggregate3' },
+    result: [...results, word(blockNumber)].map((returnData) => ({ success: true, returnData })),
+  })
+}
+
+describe('the call that reads wallets', () => {
+  test.each([1, 2, 80])('is what viem would say of %d', (count) => {
+    const wallets = Array.from({ length: count }, (_, at) =>
+      wallet((at + 1).toString(16).padStart(2, '0')),
+    )
+    const data = encodeReads(contracts, wallets)
+    const calls = wallets.flatMap((one) => [
+      {
+        target: contracts.creditLine,
+        callData: encodeFunctionData({
+          ...{ abi: creditLineAbi, functionName: 'accountOf' },
+          args: [one],
+        }),
+      },
+      {
+        target: contracts.ausd,
+        callData: encodeFunctionData({ abi: ausdAbi, functionName: 'balanceOf', args: [one] }),
+      },
+      {
+        target: multicall3,
+        callData: encodeFunctionData({
+          ...{ abi: multicallAbi, functionName: 'getEthBalance' },
+          args: [one],
+        }),
+      },
+    ])
+    const last = encodeFunctionData({ abi: multicallAbi, functionName: 'getBlockNumber' })
+    const said = [...calls, { target: multicall3, callData: last }].map((one) => ({
+      ...one,
+      allowFailure: false,
+    }))
+    expect(data).toBe(
+      encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [said] }),
+    )
+    expect(decodeFunctionData({ abi: multicall3Abi, data }).functionName).toBe('aggregate3')
+  })
+})
+
+describe('its answer', () => {
+  test.each([
+    ['of one wallet', [lineOf(1)]],
+    ['of several', [lineOf(1), lineOf(2), lineOf(3)]],
+    ['of the largest numbers', [lineOf(1, true), lineOf(2, true)]],
+  ])('is read field by field: %s', (_, lines) => {
+    const { reads, blockNumber } = decodeReads(answerOf(lines, 77n), lines.length)
+    expect(blockNumber).toBe(77n)
+    for (const [at, read] of reads.entries())
+      expect(read).toEqual({ line: lines[at]!, ausdMicro: BigInt(at) + 7n, nativeWei: 9n })
+  })
+  test.each<[string, Hex | undefined]>([
+    ['that is none', undefined],
+    ['that is empty', '0x'],
+    ['of fewer calls', answerOf([lineOf(1)], 77n)],
+    ['of more calls', answerOf([lineOf(1), lineOf(2), lineOf(3)], 77n)],
+    ['that was cut', answerOf([lineOf(1), lineOf(2)], 77n).slice(0, 900) as Hex],
+  ])('%s is refused', (_, answer) => {
+    expect(() => decodeReads(answer, 2)).toThrow()
+  })
+})
