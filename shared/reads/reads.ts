@@ -32,16 +32,15 @@ export function batched<K, V>(
   }
 }
 
-/** Whoever was just answered asks again within this, and shares the next reading with who waited. */
-const gatherMs = 1
-
 /**
  * Reads once for all who ask the same at once, `keyOf` saying what is the same. Whoever asks while it is
- * read waits for the next reading, so that no answer is older than its question.
+ * read waits for the next reading, so that no answer is older than its question. The next one begins
+ * `gatherMs` later, for a reading so dear that those who were just answered should share it too.
  */
 export function joined<A, V>(
   read: (asked: A) => Promise<V>,
   keyOf: (asked: A) => string,
+  gatherMs = 0,
 ): (asked: A) => Promise<V> {
   const running = new Map<string, Promise<V>>()
   const next = new Map<string, Promise<V>>()
@@ -61,7 +60,7 @@ export function joined<A, V>(
     const before = running.get(key)
     if (!before) return begin(key, asked)
     const beginNext = async () => {
-      await pause(gatherMs)
+      if (gatherMs > 0) await pause(gatherMs)
       next.delete(key)
       return begin(key, asked)
     }

@@ -13,6 +13,8 @@ import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
 const limitDefault = 20
+/** A page is three questions and three statements. */
+const gatherMs = 1
 const Entry = Type.Omit(ActivityEntry, ['inFlight'])
 const Activity = Type.Object({
   inFlight: Type.Array(Entry),
@@ -32,9 +34,9 @@ export const activityRoute = ({ ask }: Context, access: Access) => {
     return tagged(mergeActivity(answers.map(okOf), limit))
   }
   // What a wallet has just begun must be in its list: no page is older than the question for it.
-  const page = joined(read, ({ wallet, limit, before }: Asked) =>
-    [wallet, limit, before?.createdAt, before?.id].join(),
-  )
+  const keyOf = ({ wallet, limit, before }: Asked) =>
+    [wallet, limit, before?.createdAt, before?.id].join()
+  const page = joined(read, keyOf, gatherMs)
   return new Elysia().use(access).get(
     '/me/activity',
     async ({ request, set, wallet }) => {
