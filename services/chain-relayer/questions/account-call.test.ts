@@ -10,9 +10,8 @@ import {
 } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import { multicall3 } from '../chain/multicall'
+import { multicall3, multicallAbi } from '../chain/multicall'
 import { decodeReads, encodeReads, type Line } from './account-call'
-import { multicallAbi } from './reads'
 
 const contracts = { ausd: `0x${'a5'.repeat(20)}`, creditLine: `0x${'c1'.repeat(20)}` } as const
 const wallet = (byte: string) => `0x${byte.repeat(20)}` as const
