@@ -25,28 +25,26 @@ export const events = schema.table(
 )
 
 /**
- * Writes many rows with one parameter: a parameter per value would meet the protocol's limit of
- * 65,535. Answers how many were new; an event that is stored already is left as it is.
+ * Writes many rows as one list for each column: a parameter per value would meet the protocol's limit
+ * of 65,535. An event that is stored already is left as it is.
  */
 export async function addEvents(
   tx: Tx,
   generation: number,
   rows: readonly ChainEvent[],
-): Promise<number> {
-  if (rows.length === 0) return 0
-  const added = await tx.execute<{ added: number }>(sql`
-    with added as (
-      insert into ${events}
-        (generation, block_number, log_index, wallet, name, args, tx_hash, at_seconds)
-      select ${generation}, r."blockNumber", r."logIndex", r.wallet, r.name, r.args, r."txHash",
-        r."atSeconds"
-      from json_to_recordset(${JSON.stringify(rows)}::json) as r (
-        "blockNumber" bigint, "logIndex" int, wallet text, name text, args jsonb, "txHash" text,
-        "atSeconds" bigint)
-      on conflict do nothing
-      returning 1)
-    select count(*)::int as added from added`)
-  return added[0]!.added
+): Promise<void> {
+  if (rows.length === 0) return
+  const list = (pick: (row: ChainEvent) => string | number) => sql.param(rows.map(pick))
+  await tx.execute(sql`
+    insert into ${events}
+      (generation, block_number, log_index, wallet, name, args, tx_hash, at_seconds)
+    select ${generation}, r.*
+    from unnest(
+      ${list((row) => row.blockNumber)}::bigint[], ${list((row) => row.logIndex)}::int[],
+      ${list((row) => row.wallet)}::text[], ${list((row) => row.name)}::text[],
+      ${list((row) => JSON.stringify(row.args))}::jsonb[], ${list((row) => row.txHash)}::text[],
+      ${list((row) => row.atSeconds)}::bigint[]) as r
+    on conflict do nothing`)
 }
 
 /** What is stored of these blocks, in chain order. */

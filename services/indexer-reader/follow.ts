@@ -22,7 +22,8 @@ import { openMemoryBound } from './memory'
 import { evolve, Impossible, whole } from './projection'
 import { type Batch, readBatch, readNext } from './read'
 import { recheck } from './recheck'
-import { loadStandings, saveStandings } from './record.store'
+import { saveStandings } from './record.store'
+import { openRemembered, type Remembered } from './remembered'
 
 /** How soon a generation that `rebuild` asked for is noticed. */
 const noticeMs = 2_000
@@ -42,10 +43,13 @@ export function startFollowing(
     everyMs: noticeMs,
     log,
     work: async (signal) => {
-      const live = await database.read(liveCursors)
+      let live = await database.read(liveCursors)
+      if (live.length === 0) {
+        await beginGeneration(database, origin)
+        live = await database.read(liveCursors)
+      }
       const ours = live.filter((cursor) => isOf(cursor, origin))
-      if (live.length === 0) await beginGeneration(database, origin)
-      else if (ours.length === 0) onForeign(new Error(foreign))
+      if (ours.length === 0) onForeign(new Error(foreign))
       for (const { generation } of ours) {
         if (followed.has(generation)) continue
         log.info({ generation }, 'generation followed')
@@ -85,6 +89,7 @@ async function follow(context: Context, generation: number, signal: AbortSignal)
   const { database, log, pollMs } = context
   let ahead: Ahead | null = null
   let known: Cursor | undefined
+  const remembered = openRemembered()
   const boundMemory = openMemoryBound()
   let impossible = 0
   while (!signal.aborted) {
@@ -101,7 +106,7 @@ async function follow(context: Context, generation: number, signal: AbortSignal)
         continue
       }
       ahead = readAhead(batch)
-      const moved = await write(context, generation, batch, ahead === null)
+      const moved = await write(context, generation, batch, ahead === null, remembered)
       boundMemory(batch.spans.reduce((sum, span) => sum + span.events.length, 0))
       impossible = 0
       if (ahead !== null) continue
@@ -135,10 +140,16 @@ function readAhead({ endpoint, spans, fault, isLast }: Batch): Ahead | null {
   return { after: last.to, batch: readBatch(endpoint, position, last.finalized) }
 }
 
-async function write(context: Context, generation: number, batch: Batch, caughtUp: boolean) {
+async function write(
+  context: Context,
+  generation: number,
+  batch: Batch,
+  caughtUp: boolean,
+  remembered: Remembered,
+) {
   const { endpoint, spans, fault } = batch
   const at = { caughtUp: caughtUp && !fault, nowMs: context.clock() }
-  const moved = await commitSpans(context.database, generation, spans, at)
+  const moved = await commitSpans(context.database, generation, spans, at, remembered)
   noteSuccess(context, endpoint)
   if (fault) noteFault(context, endpoint, fault)
   return moved
@@ -153,6 +164,7 @@ export async function commitSpans(
   generation: number,
   spans: readonly Span[],
   at: { caughtUp: boolean; nowMs: number },
+  remembered: Remembered = openRemembered(),
 ): Promise<Cursor | null> {
   const events = spans.flatMap((span) => span.events)
   const step = {
@@ -168,20 +180,24 @@ export async function commitSpans(
     if (moved && serves(moved)) await database.transaction((tx) => promote(tx, generation))
     return moved
   }
-  return database.transaction(async (tx) => {
+  const written = await database.transaction(async (tx) => {
     const moved = await moveCursor(tx, generation, step)
     if (!moved) return null
-    await addEvents(tx, generation, events)
-    const standings = await loadStandings(tx, generation, walletsOf(events))
+    const before = moved.eventCount - events.length
+    const standings = await remembered.load(tx, generation, walletsOf(events), before)
     for (const event of events) {
       standings.set(event.wallet, evolve(standings.get(event.wallet)!, event))
     }
     for (const standing of standings.values()) whole(standing)
-    await saveStandings(tx, generation, standings)
+    // Sent one after the other without waiting: the next is encoded while the last is written.
+    await Promise.all([addEvents(tx, generation, events), saveStandings(tx, generation, standings)])
     failpoint('indexer-reader:span-written')
     if (serves(moved)) await promote(tx, generation)
-    return moved
+    return { moved, standings }
   })
+  if (!written) return null
+  remembered.keep(written.standings, written.moved.eventCount)
+  return written.moved
 }
 
 /** Either nothing is new, or the endpoint failed. Says how long to wait, in ms. */

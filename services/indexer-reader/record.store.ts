@@ -1,7 +1,7 @@
-import { and, eq, isNull, or, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { bigint, boolean, integer, jsonb, primaryKey, text } from 'drizzle-orm/pg-core'
 import type { Address } from 'viem'
-import { addressColumn, amountColumn } from '#shared/db/columns'
+import { addressColumn, amountColumn, isOneOf } from '#shared/db/columns'
 import type { Database, Db, Tx } from '#shared/db/open'
 import { cursors, type Origin } from './cursor.store'
 import { type Cycle, type HeldRepayment, outcomes, type Standing, unseen } from './projection'
@@ -68,18 +68,20 @@ export async function loadStandings(
 ): Promise<Standings> {
   const standings: Standings = new Map([...wallets].map((wallet) => [wallet, unseen]))
   if (wallets.size === 0) return standings
-  const reversible = sql`${records.held} <> '[]' and ${cycles.number} in (
+  // By its number: what is found by its outcome is looked for among all that ever closed.
+  const open = sql`${records.cyclesClosed} + 1`
+  const reversible = sql`array(
     select (one->>'cycle')::int from jsonb_array_elements(${records.held}) one)`
   const needed = and(
     eq(cycles.generation, records.generation),
     eq(cycles.wallet, records.wallet),
-    or(isNull(cycles.outcome), reversible),
+    sql`${cycles.number} = any(${open} || ${reversible})`,
   )
   const rows = await db
     .select()
     .from(records)
     .leftJoin(cycles, needed)
-    .where(and(eq(records.generation, generation), sql`${records.wallet} in ${oneOf(wallets)}`))
+    .where(and(eq(records.generation, generation), isOneOf(records.wallet, wallets)))
   for (const { records: record, cycles: cycle } of rows) {
     const seen = standings.get(record.wallet)!
     const before: Standing = seen === unseen ? standingOf(record) : seen
@@ -104,6 +106,10 @@ const withCycle = (standing: Standing, cycle: Cycle): Standing =>
 /** Writes the wallets' rows, and the cycles that these standings hold: the ones that may have changed. */
 export async function saveStandings(tx: Tx, generation: number, standings: Standings) {
   if (standings.size === 0) return
+  await Promise.all([saveRecords(tx, generation, standings), saveCycles(tx, generation, standings)])
+}
+
+async function saveRecords(tx: Tx, generation: number, standings: Standings) {
   const rows = [...standings].map(([wallet, { open: _, closed: __, ...standing }]) => ({
     wallet,
     ...standing,
@@ -129,7 +135,6 @@ export async function saveStandings(tx: Tx, generation: number, standings: Stand
       cycles_opened = excluded.cycles_opened, cycles_closed = excluded.cycles_closed,
       verified_at_seconds = excluded.verified_at_seconds,
       first_seen_at_seconds = excluded.first_seen_at_seconds, last_block = excluded.last_block`)
-  await saveCycles(tx, generation, standings)
 }
 
 /** Writes the cycles that the standings hold; all others stay untouched. */
