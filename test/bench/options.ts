@@ -10,6 +10,8 @@ export const benchNames = [
   'quote',
   'topup',
   'cost',
+  'memory',
+  'million',
   'sends',
   'webhook',
 ] as const
@@ -25,6 +27,10 @@ export type Options = {
   readonly topups: number
   readonly topupsPerSecond: number
   readonly sends: number
+  /** Of load while memory is watched. */
+  readonly minutes: number
+  /** Old payments that `million` puts into the tables. */
+  readonly old: number
   readonly jsonPath: string | undefined
   readonly write: boolean
   readonly note: string | undefined
@@ -38,6 +44,8 @@ export const usage = `bun run bench [${benchNames.join(' | ')} …] [options]
   --topups N        top-ups (100)
   --rate N          top-ups per second (4)
   --sends N         sends, by each relayer (4000)
+  --minutes N       of load while memory is watched (2)
+  --old N           old payments in the tables of million (1000000)
   --json FILE       writes every figure as JSON
   --write           puts the table into test/bench/README.md
   --note TEXT       said beside the table, e.g. what else the machine did`
@@ -56,6 +64,8 @@ export function readOptions(args: readonly string[]): Options {
       topups: text('100'),
       rate: text('4'),
       sends: text('4000'),
+      minutes: text('2'),
+      old: text('1000000'),
       json: { type: 'string' },
       note: { type: 'string' },
       write: { type: 'boolean', default: false },
@@ -74,6 +84,8 @@ export function readOptions(args: readonly string[]): Options {
     topups: count('topups', values.topups),
     topupsPerSecond: count('rate', values.rate),
     sends: count('sends', values.sends),
+    minutes: count('minutes', values.minutes),
+    old: count('old', values.old),
     jsonPath: values.json,
     write: values.write,
     note: values.note,

@@ -13,6 +13,10 @@ const journal = (schema: string) => ({
   [`${schema}.journal (posting, line, event, item, account, asset, amount, booked_at)`]: `'old' || n / 2, n % 2, 'old', 'old' || n / 4, case n % 2 when 0 then 'treasury' else 'capital' end, 'AUSD', 1 - 2 * (n % 2), ${old}`,
 })
 
+/** Of any kind; of a send the parts that its wallet's activity shows. */
+const operation = `jsonb_build_object('ausd', '1', 'sendId', 'old' || n,
+  'authorization', jsonb_build_object('value', '1', 'to', ${wallet}))`
+
 /** What is put into each table of row `n`. */
 const rows: Readonly<Record<string, string>> = {
   ...messages('gateway', 'gateway'),
@@ -32,7 +36,7 @@ const rows: Readonly<Record<string, string>> = {
   'gateway.users (wallet, country)': `'0x' || lpad(to_hex(n), 40, '0'), 'ID'`,
   'gateway.identities (wallet, state, provider, decided_at, flag_settled_at)': `'0x' || lpad(to_hex(n), 40, '0'), 'verified', 'sumsub', ${old}, ${old}`,
   'gateway.identity_rechecks (wallet, provider, next_check_at)': `'0x' || lpad(to_hex(n), 40, '0'), 'sumsub', now() + interval '1 day' + n * interval '1 second'`,
-  'chain_relayer.operation (id, kind, cause, wallet, payload, content_hash, authorization_nonce, leaves_micro, state, lane, nonce, tx_hash, block_number, created_at, updated_at)': `'old' || n, (array['credit', 'take', 'send', 'verify'])[n % 4 + 1], 'old' || n, ${wallet}, '{"ausd":"1"}', 'h', case when n % 4 in (1, 2) then 'old' || n end, 1, 'settled', '0xold', n, '0xold' || n, 0, ${old}, ${old}`,
+  'chain_relayer.operation (id, kind, cause, wallet, payload, content_hash, authorization_nonce, leaves_micro, state, lane, nonce, tx_hash, block_number, created_at, updated_at)': `'old' || n, (array['credit', 'take', 'send', 'verify'])[n % 4 + 1], 'old' || n, ${wallet}, ${operation}, 'h', case when n % 4 in (1, 2) then 'old' || n end, 1, 'settled', '0xold', n, '0x' || lpad(to_hex(n), 64, '0'), 0, ${old}, ${old}`,
   'chain_relayer.transaction (lane, nonce, purpose, operation_ids, "to", data, value_wei, outcome, tx_hash, block_number, block_hash)': `'0xold', n, 'op', '["old"]', '0x', '0x', 0, 'ok', '0xold' || n, 0, '0x'`,
   'chain_relayer.attempt (lane, nonce, attempt, purpose, raw, hash, max_fee_wei, priority_wei, gas)': `'0xold', n, 0, 'call', '0x', '0xold' || n, 1, 1, 1`,
   'chain_relayer.spent (signer, identity, spending, amount, created_at)': `'0xold', 'old' || n, 'credit', 1, ${old}`,
@@ -44,18 +48,26 @@ const rows: Readonly<Record<string, string>> = {
   'books.names (key, kind, item)': `'old' || n, 'ref', 'old' || n`,
 }
 
+const tableOf = (into: string) => into.split(' ')[0]!
 /** The tables that are filled, by `schema.table`. */
-export const filled = Object.keys(rows).map((into) => into.split(' ')[0]!)
+export const filled = Object.keys(rows).map(tableOf)
 
 /** Asked for by lists, of which the planner takes each for a hundred: a smaller one is read whole. */
 const larger = /^indexer_reader\.(records|cycles)/
+const largerLeast = 100_000
 
-/** Puts so many rows into each, and lets the planner know. */
-export async function fillTables(sql: Sql, count: number): Promise<void> {
-  const texts = Object.entries(rows).map(
-    ([into, values]) =>
-      `insert into ${into} select ${values} from generate_series(1, ${larger.test(into) ? 5 * count : count}) n`,
-  )
+/** Puts so many rows into each table that is `wanted`, and lets the planner know. */
+export async function fillTables(
+  sql: Sql,
+  count: number,
+  wanted: (table: string) => boolean = () => true,
+): Promise<void> {
+  const texts = Object.entries(rows)
+    .filter(([into]) => wanted(tableOf(into)))
+    .map(([into, values]) => {
+      const last = larger.test(into) ? Math.max(count, largerLeast) : count
+      return `insert into ${into} select ${values} from generate_series(1, ${last}) n`
+    })
   const part = async (own: readonly string[]) => {
     await sql.begin(async (tx) => {
       await tx`set local session_replication_role = replica`

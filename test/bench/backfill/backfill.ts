@@ -23,8 +23,12 @@ export async function benchBackfill(ground: Ground): Promise<{ run: Run; figures
       value: eventsPerSecond,
       unit: 'events/s',
       ...against(eventsPerSecond, ground.loop.eventsPerSecond, 'viem loop'),
+      aim: { of: 'ratio', bound: 'at least', limit: 0.8 },
     },
-    { bench, name: 'indexer-reader, memory max', value: run.peakMb, unit: 'MB' },
+    {
+      ...{ bench, name: 'indexer-reader, memory max', value: run.peakMb, unit: 'MB' },
+      aim: { of: 'value', bound: 'at most', limit: 120 },
+    },
   ]
   return { run, figures }
 }

@@ -6,7 +6,7 @@ import { environments } from '#infra/local/environment'
 import { repositoryDir } from '#infra/local/folders'
 import { waitUntil } from '#infra/local/wait'
 import { migrateAll } from '#infra/migrations/migrate'
-import { peakMemoryMb } from '../process-memory'
+import { peakMemoryMb } from '../memory/process-memory'
 import type { Ground } from './ground'
 import { type Totals, totalsQuery } from './projection'
 

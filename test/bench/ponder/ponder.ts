@@ -7,7 +7,7 @@ import type { Ground } from '../backfill/ground'
 import { type Totals, totalsQuery } from '../backfill/projection'
 import type { Run } from '../backfill/reader'
 import { against, type Figure } from '../figure'
-import { peakMemoryMb } from '../process-memory'
+import { peakMemoryMb } from '../memory/process-memory'
 import { layPonder } from './app'
 
 const deadlineMs = 60 * 60_000

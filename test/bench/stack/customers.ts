@@ -31,15 +31,20 @@ export async function openCheckout(person: Person): Promise<string> {
 export function watchCredits(stack: Stack) {
   const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
   const seen = new Map<string, number>()
+  const awaited = new Set<string>()
   const read = async () => {
     const rows = await sql<{ id: string }[]>`
-      select id from payments.payments where state = 'credited'`
-    for (const { id } of rows) if (!seen.has(id)) seen.set(id, performance.now())
+      select id from payments.payments where id = any(${[...awaited]}) and state = 'credited'`
+    for (const { id } of rows) {
+      awaited.delete(id)
+      seen.set(id, performance.now())
+    }
   }
   let reading: Promise<void> | undefined
   return {
-    creditedAt: (id: string) =>
-      waitUntil(
+    creditedAt: (id: string) => {
+      awaited.add(id)
+      return waitUntil(
         `payment ${id} being credited`,
         async () => {
           reading ??= read().finally(() => {
@@ -50,7 +55,8 @@ export function watchCredits(stack: Stack) {
         },
         60_000,
         20,
-      ),
+      )
+    },
     [Symbol.asyncDispose]: () => sql.end(),
   }
 }

@@ -2,6 +2,8 @@ import { bootStack, type Stack } from '#infra/local/stack'
 import { benchDir } from '../bench-dir'
 import type { Figure } from '../figure'
 import { unlessInterrupted } from '../interrupt'
+import { benchMemory } from '../memory/memory'
+import { benchMillion } from '../million/million'
 import type { BenchName, Options } from '../options'
 import { benchCost } from './cost'
 import { benchFreshness } from './freshness'
@@ -21,6 +23,8 @@ const benches: ReadonlyMap<BenchName, Bench> = new Map([
   ['quote', benchQuote],
   ['topup', benchTopup],
   ['cost', benchCost],
+  ['memory', benchMemory],
+  ['million', benchMillion],
 ])
 
 /** What is measured on a whole stack: free ports, a folder of its own, gone afterwards. */

@@ -1,0 +1,101 @@
+import { outsideOf } from '#infra/demo/outside'
+import type { Stack } from '#infra/local/stack'
+import { pause } from '#shared/deadline'
+import { type ServiceName, serviceNames } from '#shared/messages/topic'
+import { kept, startLoad } from '../../scale/load'
+import { fund } from '../../support/people'
+import { against, type Figure } from '../figure'
+import type { Options } from '../options'
+import { verifiedUsers } from '../stack/customers'
+import { type Held, memoryOf } from './process-memory'
+import { slopeOf } from './slope'
+
+const bench = 'memory'
+const peopleCount = 40
+/** Enough for all that a person does in ten minutes; 10⁻⁶ AUSD. */
+const startMicro = 5_000_000_000n
+/** A piece of the load so often: one of eight moves money, the others are four reads each. */
+const paceMs = 40
+const sampleMs = 1_000
+const restMs = 10_000
+
+/** What each service holds at rest, under load and after it, and how that grows while the load lasts. */
+export async function benchMemory(stack: Stack, options: Options): Promise<Figure[]> {
+  const bare = await bareProcess()
+  const outside = outsideOf(stack.info)
+  const people = await verifiedUsers(stack, peopleCount)
+  for (const { wallet } of people) await fund(stack, wallet, { ausdMicro: startMicro, wei: 0n })
+  await pause(restMs)
+  const rest = sampled(stack, 0)
+
+  const load = startLoad({ stack, outside, people }, paceMs)
+  const startedAt = performance.now()
+  const samples: Sample[] = []
+  const minutesNow = () => (performance.now() - startedAt) / 60_000
+  while (minutesNow() < options.minutes) {
+    await pause(sampleMs)
+    samples.push(sampled(stack, minutesNow()))
+  }
+  await load.stop()
+  const failed = load.seen.filter(({ status }) => status !== 200)
+  if (failed.length > 0)
+    throw new Error(`${failed.length} requests failed, the first: ${JSON.stringify(failed[0])}`)
+  await kept(load.promised, 60_000)
+  await pause(restMs)
+  const after = sampled(stack, minutesNow())
+
+  const requestsPerSecond = load.seen.length / (60 * options.minutes)
+  return [
+    {
+      ...{ bench, name: 'bare Bun process, RSS', value: bare.rssMb, unit: 'MB' },
+      note: `PSS ${mb(bare.pssMb)}; load: ${Math.round(requestsPerSecond)} requests/s`,
+    },
+    ...serviceNames.flatMap((name) => figuresOf(name, { rest, samples, after, bare })),
+  ]
+}
+
+type Sample = { readonly atMinutes: number; readonly held: Readonly<Record<ServiceName, Held>> }
+
+const sampled = (stack: Stack, atMinutes: number): Sample => ({
+  atMinutes,
+  held: Object.fromEntries(
+    serviceNames.map((name) => [name, memoryOf(stack.process(name).pid())]),
+  ) as Sample['held'],
+})
+
+type Seen = { rest: Sample; samples: readonly Sample[]; after: Sample; bare: Held }
+
+function figuresOf(name: ServiceName, { rest, samples, after, bare }: Seen): Figure[] {
+  const most = (of: keyof Held) => Math.max(...samples.map(({ held }) => held[name][of]))
+  const points = samples.map(({ atMinutes, held }) => ({
+    at: atMinutes,
+    value: held[name].rssMb,
+  }))
+  const both = ({ held }: Sample) => `${mb(held[name].rssMb)} (PSS ${mb(held[name].pssMb)})`
+  return [
+    {
+      ...{ bench, name: `${name} at load, RSS at most`, value: most('rssMb'), unit: 'MB' },
+      ...against(most('rssMb'), bare.rssMb, 'bare Bun process'),
+      aim: { of: 'value', bound: 'at most', limit: 120 },
+      note: `PSS ${mb(most('pssMb'))}; at rest ${both(rest)}, after ${both(after)}`,
+    },
+    {
+      ...{ bench, name: `${name} at load, slope of RSS`, value: slopeOf(points), unit: 'MB/min' },
+      note: `over ${mb(samples.at(-1)?.atMinutes ?? 0)} minutes`,
+    },
+  ]
+}
+
+const mb = (value: number) => value.toFixed(value < 10 ? 1 : 0)
+
+/** A process of Bun's that does nothing: what nobody gets below. */
+async function bareProcess(): Promise<Held> {
+  await using child = Bun.spawn(
+    [process.execPath, '-e', 'console.log(1); setInterval(() => {}, 1e6)'],
+    {
+      stdout: 'pipe',
+    },
+  )
+  await child.stdout.getReader().read()
+  return memoryOf(child.pid)
+}

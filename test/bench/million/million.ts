@@ -1,0 +1,110 @@
+import postgres, { type Sql } from 'postgres'
+import type { Person } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { pause } from '#shared/deadline'
+import { fillTables } from '../../bounds/fill'
+import { against, type Figure, figureText } from '../figure'
+import type { Options } from '../options'
+import { quantile } from '../quantile'
+import { benchCost } from '../stack/cost'
+import { verifiedUsers } from '../stack/customers'
+import { benchTopup } from '../stack/topup'
+
+const bench = 'million'
+/** What the services that are measured work with: the books and the public record have jobs of their own. */
+const measured = /^(gateway|payments|payouts|chain_relayer)\./
+/** Rows of the one wallet that has many, in each table that its activity is read from. */
+const manyRows = 10_000
+const readsEach = 300
+const scrapes = 8
+/** Figures are computed once for all who ask within 3 s; each scrape shall be a computation. */
+const scrapeEveryMs = 3_200
+/** The disk and the first questions of everything after the rows were put in. */
+const settleMs = 5_000
+
+/** The same figures with tables as a new system has them, and with those of many payments long past. */
+export async function benchMillion(stack: Stack, options: Options): Promise<Figure[]> {
+  const sql = postgres(stack.adminUrl, { max: 2, onnotice: () => {} })
+  try {
+    const [few, many] = (await verifiedUsers(stack, 2)) as [Person, Person]
+    const empty = await measure(stack, options, { few, many })
+    await fillTables(sql, options.old, (table) => measured.test(table))
+    await giveRows(sql, many)
+    await sql`checkpoint`
+    await pause(settleMs)
+    const full = await measure(stack, options, { few, many })
+    return [...full].map(([name, { value, unit }]): Figure => {
+      const before = empty.get(name)!
+      return {
+        ...{ bench, name: `${name}, tables full`, value, unit },
+        ...against(value, before.value, `the same while empty, ${figureText(before.value)}`),
+        aim: { of: 'ratio', bound: 'at most', limit: 1.2 },
+        ...(name === 'GET /me' ? { note: `${options.old} old payments` } : {}),
+      }
+    })
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
+
+type Measured = ReadonlyMap<string, { readonly value: number; readonly unit: string }>
+
+async function measure(
+  stack: Stack,
+  options: Options,
+  { few, many }: { few: Person; many: Person },
+): Promise<Measured> {
+  const reads = new Map(
+    Object.entries({
+      'GET /me': () => few.get('/me'),
+      'GET /me/activity': () => few.get('/me/activity'),
+      'GET /me/activity, 10,000 rows': () => many.get('/me/activity'),
+    }).map(([name, ask]) => [name, { ask, tookMs: [] as number[] }]),
+  )
+  // In turn: what else the machine does meets all of them.
+  for (let turn = 0; turn < readsEach; turn++)
+    for (const [name, { ask, tookMs }] of reads) tookMs.push(await timed(name, ask))
+  const scrape = () => fetch(`${stack.info.ops.gateway}/metrics`)
+  const scrapesMs: number[] = []
+  for (let turn = 0; turn < scrapes; turn++) {
+    await pause(scrapeEveryMs)
+    scrapesMs.push(await timed('GET /metrics', scrape))
+  }
+  const topup = await benchTopup(stack, options)
+  const cost = await benchCost(stack, options)
+  return new Map([
+    ...[...reads].map(([name, { tookMs }]) => [`${name}, p50`, p50(tookMs)] as const),
+    ['GET /metrics, p50', p50(scrapesMs)],
+    taken(topup, 'paid to credited, p50'),
+    taken(cost, 'a top-up, processor time'),
+    taken(cost, 'a top-up, SQL statements'),
+  ])
+}
+
+const p50 = (tookMs: readonly number[]) => ({ value: quantile(tookMs, 0.5), unit: 'ms' })
+
+const taken = (figures: readonly Figure[], name: string) => {
+  const { value, unit } = figures.find((figure) => figure.name === name)!
+  return [name, { value: value!, unit }] as const
+}
+
+async function timed(name: string, ask: () => Promise<{ status: number }>): Promise<number> {
+  const askedAt = performance.now()
+  const { status } = await ask()
+  const tookMs = performance.now() - askedAt
+  if (status !== 200)
+    throw new Error(`${name} was answered ${status} after ${Math.round(tookMs)} ms`)
+  return tookMs
+}
+
+/** Many of the old rows become this person's: the newest of them. */
+async function giveRows(sql: Sql, { wallet }: Person): Promise<void> {
+  const ids = sql`(select 'old' || n from generate_series(1, ${manyRows}) n)`
+  await sql.begin(async (tx) => {
+    await tx`set local session_replication_role = replica`
+    for (const table of ['payments.payments', 'payouts.payouts', 'chain_relayer.operation'])
+      await tx`update ${tx(table)} set wallet = ${wallet} where id in ${ids}`
+  })
+  for (const table of ['payments.payments', 'payouts.payouts', 'chain_relayer.operation'])
+    await sql`vacuum analyze ${sql(table)}`
+}
