@@ -12,7 +12,7 @@ import { benchTopup } from '../stack/topup'
 
 const bench = 'million'
 /** What the services that are measured work with: the books and the public record have jobs of their own. */
-const measured = /^(gateway|payments|payouts|chain_relayer)\./
+const measured = /^(gateway|pricing|payments|payouts|chain_relayer)\./
 /** Rows of the one wallet that has many, in each table that its activity is read from. */
 const manyRows = 10_000
 const readsEach = 300
