@@ -36,7 +36,6 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   const expected = { ...config, ausd, creditLine, treasury, lanes: keys }
   const domain = await awaitChain(node, expected, runtime)
   if (!domain) return
-
   await using database = openServiceDatabase(name, config, runtime)
   await using time = await openDatabaseClock(database, log)
   const { clock } = time
