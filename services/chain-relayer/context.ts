@@ -31,7 +31,7 @@ export type Context = {
   readonly log: Log
   /** For what fails in every round: a line every 10 s. */
   readonly logThrottled: LogThrottled
-  /** Reads a wallet at the newest block, or gives what was read of it a moment ago. */
+  /** Reads a wallet at the newest block; whoever asks while one is read shares the next call. */
   readonly account: (wallet: `0x${string}`) => Promise<Account>
   /** Resolves when it is time to ask the chain: whoever waits for the same moment shares a call. */
   readonly gather: () => Promise<void>

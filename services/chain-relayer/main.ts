@@ -9,7 +9,7 @@ import { failpoint } from '#shared/failpoint'
 import { aliveUntilStopped, openServiceBus, openServiceDatabase, runService } from '#shared/service'
 import { startAlarms } from './alarms'
 import { awaitChain } from './chain/boot'
-import { openGathering } from './chain/gathering'
+import { gatherMs, openGathering } from './chain/gathering'
 import { openNode, openNodeForQuestions } from './chain/node'
 import { fields } from './config'
 import { bundles, type Context, newProcess } from './context'
@@ -20,7 +20,7 @@ import { startLookUps } from './operations/lookups'
 import { reactions } from './operations/order'
 import { startWatching } from './operations/watch'
 import { answersOf, statsOf } from './questions/answers'
-import { freshMs, openReads } from './questions/reads'
+import { accountReader } from './questions/reads'
 import { startRounds } from './rounds'
 import { messaging } from './schema.store'
 
@@ -41,14 +41,14 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   const { clock } = time
   await using bus = await openServiceBus(name, config, runtime)
   await using copies = await countCopies(bus, name, log)
-  await using bundling = await watchAbility(bus, name, bundles, { log, clock })
+  await using bundling = watchAbility(bus, name, bundles, { log, clock })
   await using outbox = relayOutbox({ bus, database, outbox: messaging.outbox, log })
   const contracts = { ausd, creditLine, domain }
   const own = newProcess(log, clock)
-  const reads = { contracts, clock, settings: config, memory: own.memory }
   const context: Context = {
     ...{ database, node, contracts, treasury, keys, policy, settings: config },
-    ...{ clock, log, copies, mayBundle: bundling.allCan, ...own, ...openReads({ ...reads, node }) },
+    ...{ clock, log, copies, mayBundle: bundling.allCan, ...own },
+    ...{ account: accountReader(node.reader, contracts), gather: async () => {} },
     poke: outbox.poke,
     wake: () => rounds.poke(),
   }
@@ -60,9 +60,9 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
 
   const description = `puts commands on chain ${chainId}, exactly once`
   const asked = openNodeForQuestions({ endpoints, chainId })
-  const gather = openGathering(freshMs(config), clock)
-  const forQuestions = openReads({ ...reads, node: asked, gather })
-  const answers = answersOf({ ...context, node: asked, ...forQuestions })
+  const gather = openGathering(gatherMs(config), clock)
+  const account = accountReader(asked.reader, contracts)
+  const answers = answersOf({ ...context, node: asked, account, gather })
   const rows = statsOf(context)
   const stats = async () => ({ ...(await rows()), rpc: endpoints.figures() })
   const abilities = [bundles]

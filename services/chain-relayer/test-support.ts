@@ -30,7 +30,7 @@ import { startAnvil } from '#test/support/anvil'
 import { actorKeys, deployContracts } from '#test/support/contracts'
 import { migrateAll, startScratchPostgres } from '#test/support/scratch-postgres'
 import { inspectChain } from './chain/boot'
-import { openGathering } from './chain/gathering'
+import { gatherMs, openGathering } from './chain/gathering'
 import { openNode } from './chain/node'
 import { type Context, newProcess, type Settings } from './context'
 import { openKeys } from './keys/keys'
@@ -40,7 +40,7 @@ import { lookOnce } from './operations/lookups'
 import { orderOf, type Task } from './operations/operation'
 import { findOperation } from './operations/operation.store'
 import { reactions } from './operations/order'
-import { freshMs, openReads } from './questions/reads'
+import { accountReader } from './questions/reads'
 import { round } from './rounds'
 import { messaging } from './schema.store'
 
@@ -125,13 +125,13 @@ export async function openFixture(laneCount = 1) {
     return { policy, ...openKeys(secret, policy) }
   }
   const own = newProcess(log, systemClock)
-  const reads = { node, contracts, clock: systemClock, settings: fast, memory: own.memory }
   const context: Context = {
     ...{ database, node, contracts, ...signersOf(), settings: fast, clock: systemClock, log },
     ...own,
     copies: { count: () => 1, poke: () => {} },
     mayBundle: () => true,
-    ...openReads({ ...reads, gather: openGathering(freshMs(fast), systemClock) }),
+    ...{ account: accountReader(node.reader, contracts) },
+    gather: openGathering(gatherMs(fast), systemClock),
     poke: () => {},
     wake: () => {},
   }

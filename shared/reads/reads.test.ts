@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { batched, joined, recent } from '#shared/reads/reads'
+import { batched, joined } from '#shared/reads/reads'
 import { waitUntil } from '#test/support/wait'
 
 /** Readings that end when told to. */
@@ -62,31 +62,6 @@ test('reads of many keys wait only so long for a reading that hangs', async () =
   await waitUntil('the next reading', () => readings.length === 2)
   readings[1]!.end('fine')
   expect(await late).toBe('fine')
-})
-
-describe('reads that may be a little old', () => {
-  test('are shared for as long as they are fresh, and then read anew', async () => {
-    const { readings, read } = openReadings()
-    const ask = recent((of: string) => read([of]), 20)
-    const shared = [ask('a'), ask('a'), ask('b')]
-    expect(readings.map(({ of }) => of)).toEqual([['a'], ['b']])
-    readings[0]!.end('first')
-    readings[1]!.end('of b')
-    expect(await Promise.all(shared)).toEqual(['first', 'first', 'of b'])
-    await waitUntil('a new reading', () => {
-      void ask('a')
-      return readings.length === 3
-    })
-  })
-  test('keep no failure', async () => {
-    const { readings, read } = openReadings()
-    const ask = recent((of: string) => read([of]), 60_000)
-    const failed = ask('a')
-    readings[0]!.fail()
-    await expect(failed).rejects.toThrow('failed')
-    void ask('a')
-    expect(readings).toHaveLength(2)
-  })
 })
 
 describe('reads of the same', () => {

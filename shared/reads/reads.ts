@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import { pause, within } from '#shared/deadline'
 
 /**
@@ -67,29 +66,5 @@ export function joined<A, V>(
     const later = before.then(beginNext, beginNext)
     next.set(key, later)
     return later
-  }
-}
-
-/** Keys of which readings are kept at most: memory stays bounded. */
-const keysMax = 10_000
-
-/**
- * Reads once for all who ask the same within `freshMs`: an answer is older than its question by so much
- * at most. For what is shown, never for what is decided.
- */
-export function recent<V>(
-  read: (key: string) => Promise<V>,
-  freshMs: number,
-): (key: string) => Promise<V> {
-  const known = new LRUCache<string, Promise<V>>({ max: keysMax, ttl: freshMs })
-  return (key) => {
-    const before = known.get(key)
-    if (before) return before
-    const reading = read(key)
-    known.set(key, reading)
-    reading.catch(() => {
-      if (known.peek(key) === reading) known.delete(key)
-    })
-    return reading
   }
 }

@@ -288,6 +288,16 @@ describe('an attacker with many wallets keeps checkouts open, unpaid', () => {
       const latest = () => sql`
         select 1 from payments.listings where "window" = 'latest' and read_at is not null`
       await waitUntil('the list being read', async () => (await latest()).length === 2)
+      // A round that began before may still be looking: one that leases this row came later.
+      await sql`
+        update payments.payments set state = 'expired', checks = 0, expires_at = now() - interval '8 hours',
+          next_check_at = now() - interval '7 hours' where id = ${`pay_unpaid${'1'.padStart(16, '0')}`}`
+      const isLooked = async () =>
+        (
+          await sql`
+        select 1 from payments.payments where state = 'expired' and checks > 0`
+        ).length === 1
+      await waitUntil('a round', isLooked)
       const before = await looks()
       await outside.pay(paymentId, 'QRIS')
       await payer.until('the credit', (me) => me.collateral?.value === ausd, 30_000)

@@ -1,6 +1,9 @@
 import type { Clock } from '#shared/clock'
 import { pause } from '#shared/deadline'
 
+/** Half of a block's time. */
+export const gatherMs = ({ pollMs }: { readonly pollMs: number }): number => pollMs / 2
+
 /**
  * Resolves when it is time to read: at once, or `everyMs` after those who read last, together with
  * all who wait by then. So however many read, their calls share one request in that time.

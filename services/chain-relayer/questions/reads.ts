@@ -1,11 +1,9 @@
-import { LRUCache } from 'lru-cache'
 import type { Static } from 'typebox'
 import { type Hex, multicall3Abi, type PublicClient } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
 import type { ChainHold } from '#shared/messages/chain'
 import { batched } from '#shared/reads/reads'
-import { isRecent } from '../chain/look'
 import { multicall3, multicallAbi } from '../chain/multicall'
 import type { Account, Context } from '../context'
 import { blockOfRef } from '../operations/operation.store'
@@ -57,7 +55,7 @@ const patienceMs = 150
  * Reads wallets. Questions that come while one call is under way share the next, so that an endpoint
  * sees one after the other, however many are asked, and no answer is older than its question.
  */
-function accountReader(reader: PublicClient, contracts: Contracts): Context['account'] {
+export function accountReader(reader: PublicClient, contracts: Contracts) {
   const readAll = batched(async (wallets: ReadonlySet<Hex>) => {
     const all = [...wallets]
     const calls: Promise<[Hex, Account][]>[] = []
@@ -65,63 +63,11 @@ function accountReader(reader: PublicClient, contracts: Contracts): Context['acc
       calls.push(readSome(reader, contracts, all.slice(from, from + walletsMax)))
     return new Map((await Promise.all(calls)).flat())
   }, patienceMs)
-  return async (wallet) => {
+  return async (wallet: Hex): Promise<Account> => {
     const account = (await readAll(wallet)).get(wallet)
     if (!account) throw new Error(`${wallet} was not among those that were read`)
     return account
   }
-}
-
-type Reading = {
-  readonly account: Promise<Account>
-  /** When the chain was asked, unix ms; undefined: not yet. */
-  askedAt: number | undefined
-  /** Undefined: not answered yet. */
-  blockNumber: bigint | undefined
-}
-
-/** What is remembered is a moment old at most: more wallets are not asked for in one. */
-const accountsMax = 10_000
-
-/** What reading wallets takes, and when: without `gather` at once. */
-type Reads = Pick<Context, 'node' | 'contracts' | 'clock'> & {
-  readonly settings: Pick<Context['settings'], 'pollMs'>
-  readonly memory: Pick<Context['memory'], 'look'>
-  readonly gather?: Context['gather']
-}
-
-/** Half of a block's time: who has seen a block elsewhere finds it here a moment later. */
-export const freshMs = ({ pollMs }: Pick<Context['settings'], 'pollMs'>) => pollMs / 2
-
-/**
- * Reads wallets, each once a block or twice: an answer is given again for half of a block's time, or
- * until a newer block was seen. So whoever knows what is final finds it in the answer.
- */
-export function openReads(reads: Reads): Pick<Context, 'account' | 'gather'> {
-  const { node, contracts, clock, settings, memory, gather = () => Promise.resolve() } = reads
-  const readOne = accountReader(node.reader, contracts)
-  const readings = new LRUCache<string, Reading>({ max: accountsMax })
-  const isFresh = ({ askedAt, blockNumber }: Reading) =>
-    (askedAt === undefined || isRecent(askedAt, clock(), freshMs(settings))) &&
-    (blockNumber === undefined || blockNumber >= (memory.look?.newest.number ?? 0n))
-  const account: Context['account'] = (wallet) => {
-    const last = readings.get(wallet)
-    if (last && isFresh(last)) return last.account
-    const read = async () => {
-      await gather()
-      reading.askedAt = clock()
-      const known = await readOne(wallet)
-      reading.blockNumber = BigInt(known.blockNumber)
-      return known
-    }
-    const reading: Reading = { askedAt: undefined, blockNumber: undefined, account: read() }
-    readings.set(wallet, reading)
-    reading.account.catch(() => {
-      if (readings.get(wallet) === reading) readings.delete(wallet)
-    })
-    return reading.account
-  }
-  return { account, gather }
 }
 
 export type Hold = Static<(typeof ChainHold)['answer']>

@@ -84,7 +84,7 @@ export async function signerFacts(
   const gathered = context.gather()
   const [{ verified, frozen }, signatureValid, nonceUsed, balanceMicro, leaving] =
     await Promise.all([
-      context.account(from),
+      gathered.then(() => context.account(from)),
       isSignedByOwner(context, signed),
       gathered.then(() =>
         node.reader.readContract({

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { type Static, Type } from 'typebox'
 import { ChainAccount } from '#shared/messages/chain'
 import { Address, Amount, Timestamp, UnixSeconds } from '#shared/messages/fields'
-import { joined, recent } from '#shared/reads/reads'
+import { joined } from '#shared/reads/reads'
 import { readerOf } from '#shared/schema'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
@@ -12,9 +12,6 @@ import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 import { countries } from '../users/country'
 import type { User } from '../users/user.store'
-
-/** A block of the chain lasts several times as long. */
-const accountFreshMs = 50
 
 const until = Type.Union([UnixSeconds, Type.Null()])
 const Me = Type.Object({
@@ -46,9 +43,8 @@ const Me = Type.Object({
 
 /** `GET /me`: the user, as the contract and our own row have them. */
 export const meRoute = ({ ask, users }: Context, access: Access) => {
-  const account = recent((wallet) => ask(ChainAccount, { wallet }), accountFreshMs)
   const read = async (wallet: `0x${string}`) => {
-    const [found, user] = await Promise.all([account(wallet), users.find(wallet)])
+    const [found, user] = await Promise.all([ask(ChainAccount, { wallet }), users.find(wallet)])
     return JSON.stringify(meOf(wallet, okOf(found), user))
   }
   // A country that was just set must show: no answer is older than its question.

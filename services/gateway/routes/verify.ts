@@ -5,7 +5,7 @@ import type { Ask } from '#shared/bus/ask'
 import { ChainAccount } from '#shared/messages/chain'
 import { Address, Amount } from '#shared/messages/fields'
 import { IndexerRecord, RecordHistory } from '#shared/messages/indexer'
-import { recent } from '#shared/reads/reads'
+import { joined } from '#shared/reads/reads'
 import type { Context } from '../context'
 import { answerTagged, tagged } from '../http/etag'
 import { badRequest, okOf } from '../http/failure'
@@ -19,8 +19,6 @@ import type { Access } from '../sign-in/access'
 const indexerPatience = { deadlineMs: 1_200, quietMs: 80 }
 /** So long whoever was answered may keep it. */
 const maxAgeSeconds = 2
-/** So old it may be when it is answered: all who ask for a wallet meanwhile share one reading. */
-const freshMs = 100
 
 const PublicRecord = Type.Object({
   account: Address,
@@ -35,7 +33,8 @@ const PublicRecord = Type.Object({
 
 /** `GET /verify/:wallet`: the public credit record, without a name or a document. */
 export const verifyRoute = ({ ask }: Context, access: Access) => {
-  const record = recent(async (wallet) => tagged(await recordOf(ask, wallet)), freshMs)
+  const read = async (wallet: string) => tagged(await recordOf(ask, wallet))
+  const record = joined(read, (wallet) => wallet)
   return new Elysia().use(access).get(
     '/verify/:wallet',
     async ({ request, params, set }) => {
