@@ -10,6 +10,7 @@ export const benchNames = [
   'quote',
   'topup',
   'cost',
+  'sustained',
   'memory',
   'million',
   'sends',
@@ -26,6 +27,8 @@ export type Options = {
   readonly connections: number
   readonly topups: number
   readonly topupsPerSecond: number
+  /** Top-ups of `sustained`, at each of its rates. */
+  readonly payments: number
   readonly sends: number
   /** Of load while memory is watched. */
   readonly minutes: number
@@ -43,6 +46,7 @@ export const usage = `bun run bench [${benchNames.join(' | ')} …] [options]
   --connections N   of that load (16)
   --topups N        top-ups (100)
   --rate N          top-ups per second (4)
+  --payments N      top-ups of sustained, at each of its rates (3000)
   --sends N         sends, by each relayer (4000)
   --minutes N       of load while memory is watched (2)
   --old N           old payments in the tables of million (1000000)
@@ -63,6 +67,7 @@ export function readOptions(args: readonly string[]): Options {
       connections: text('16'),
       topups: text('100'),
       rate: text('4'),
+      payments: text('3000'),
       sends: text('4000'),
       minutes: text('2'),
       old: text('1000000'),
@@ -83,6 +88,7 @@ export function readOptions(args: readonly string[]): Options {
     connections: count('connections', values.connections),
     topups: count('topups', values.topups),
     topupsPerSecond: count('rate', values.rate),
+    payments: count('payments', values.payments),
     sends: count('sends', values.sends),
     minutes: count('minutes', values.minutes),
     old: count('old', values.old),

@@ -3,7 +3,7 @@ import { generatePrivateKey } from 'viem/accounts'
 import { outsideOf } from '#infra/demo/outside'
 import { type Person, personOf } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
-import { waitUntil } from '#infra/local/wait'
+import { pause, within } from '#shared/deadline'
 
 /** People who may top up. */
 export async function verifiedUsers(stack: Stack, count: number): Promise<Person[]> {
@@ -27,36 +27,40 @@ export async function openCheckout(person: Person): Promise<string> {
   return reply.body.paymentId
 }
 
-/** Reads the payments' own rows: asking the gateway for each would be load of its own. */
+const lookEveryMs = 20
+
+/** Reads the payments' own rows, for all at once: asking the gateway for each would be load of its own. */
 export function watchCredits(stack: Stack) {
   const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
-  const seen = new Map<string, number>()
-  const awaited = new Set<string>()
-  const read = async () => {
+  const awaited = new Map<string, (at: number) => void>()
+  const ended = new AbortController()
+  const look = async () => {
     const rows = await sql<{ id: string }[]>`
-      select id from payments.payments where id = any(${[...awaited]}) and state = 'credited'`
+      select id from payments.payments
+      where id = any(${[...awaited.keys()]}) and state = 'credited'`
+    const at = performance.now()
     for (const { id } of rows) {
+      awaited.get(id)?.(at)
       awaited.delete(id)
-      seen.set(id, performance.now())
     }
   }
-  let reading: Promise<void> | undefined
+  const looking = (async () => {
+    while (!ended.signal.aborted) {
+      if (awaited.size > 0) await look()
+      await pause(lookEveryMs, ended.signal)
+    }
+  })()
   return {
-    creditedAt: (id: string) => {
-      awaited.add(id)
-      return waitUntil(
-        `payment ${id} being credited`,
-        async () => {
-          reading ??= read().finally(() => {
-            reading = undefined
-          })
-          await reading
-          return seen.get(id)
-        },
-        60_000,
-        20,
-      )
+    /** When it was seen to be credited, by `performance.now()`. */
+    creditedAt: (id: string): Promise<number> => {
+      const { promise, resolve } = Promise.withResolvers<number>()
+      awaited.set(id, resolve)
+      return within(promise, 120_000, `the credit of ${id}`)
     },
-    [Symbol.asyncDispose]: () => sql.end(),
+    [Symbol.asyncDispose]: async () => {
+      ended.abort()
+      await looking
+      await sql.end()
+    },
   }
 }

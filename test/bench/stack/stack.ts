@@ -10,6 +10,7 @@ import { benchFreshness } from './freshness'
 import { benchMe } from './me'
 import { benchQuote } from './quote'
 import { benchSignIn } from './signin'
+import { benchSustained } from './sustained'
 import { benchTopup } from './topup'
 import { benchVerify } from './verify'
 
@@ -23,6 +24,7 @@ const benches: ReadonlyMap<BenchName, Bench> = new Map([
   ['quote', benchQuote],
   ['topup', benchTopup],
   ['cost', benchCost],
+  ['sustained', benchSustained],
   ['memory', benchMemory],
   ['million', benchMillion],
 ])
