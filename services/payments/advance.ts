@@ -1,4 +1,3 @@
-import { is, SQL } from 'drizzle-orm'
 import type { Tx } from '#shared/db/open'
 import {
   type Announcement,
@@ -33,8 +32,8 @@ export async function takeStep(
   const to = step.next
   if (!mayBecome(payment, to)) throw new Error(`a ${payment.kind} in ${payment.state} became ${to}`)
   const changed = { ...payment, ...set, state: to, checks: 0 }
-  const quiet = { ...changed, onHold: isOnHold(changed), reason: step.reason ?? changed.reason }
   const after = { ...changed, reason: step.reason ?? changed.reason }
+  const quiet = { ...after, onHold: isOnHold(after) }
   const booked = bookStep(payment, after)
   const told = announceBeside(tx, outbox, messagesOf(after))
   const moved = await movePayment(tx, payment.id, {
@@ -42,7 +41,7 @@ export async function takeStep(
     to,
     nextCheckAt: nextCheck(quiet, context.clock(), context.sweepAfterMs),
     set: { ...set, ...(step.reason ? { reason: step.reason } : {}) },
-    beside: [booked, told?.statement].filter((one) => is(one, SQL)),
+    beside: [booked, told?.statement],
   })
   if (!moved) return undefined
   told?.note()

@@ -323,7 +323,7 @@ export const movePayment = (
     readonly to: PaymentState
     readonly nextCheckAt: Date | null
     readonly set?: Change
-    readonly beside?: readonly Beside[]
+    readonly beside?: readonly (Beside | undefined)[]
   },
 ) => {
   const { from, to: state, nextCheckAt, set = {}, beside = [] } = step

@@ -85,9 +85,10 @@ export function perKeys<Made>(make: (keys: readonly string[]) => Made) {
 export type Beside = SQL
 
 /** A statement that changes a row and answers it, and what is written with it in the same statement. */
-export const withBeside = (moving: SQL, beside: readonly Beside[]): SQL => {
-  if (beside.length === 0) return moving
-  const others = beside.map((one, at) => sql`, beside${sql.raw(String(at))} as (${one})`)
+export const withBeside = (moving: SQL, beside: readonly (Beside | undefined)[]): SQL => {
+  const written = beside.filter((one) => one !== undefined)
+  if (written.length === 0) return moving
+  const others = written.map((one, at) => sql`, beside${sql.raw(String(at))} as (${one})`)
   return sql`with moved as (${moving})${sql.join(others)} select * from moved`
 }
 

@@ -19,6 +19,9 @@ export const quotedList = (words: readonly string[]): SQL =>
 export const isOneOf = <T>(column: AnyPgColumn & { _: { data: T } }, values: Iterable<T>): SQL =>
   sql`${column} = any(${sql.param([...values])})`
 
+/** Texts as one list, for a statement that reads them by `unnest`. */
+export const textList = (values: readonly string[]): SQL => sql`${sql.param(values)}::text[]`
+
 /** A lower-case 0x address. */
 export const addressColumn = customType<{ data: `0x${string}`; driverData: string }>({
   dataType: () => 'text',

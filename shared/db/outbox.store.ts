@@ -3,7 +3,7 @@ import { bigserial, index, jsonb, type PgSchema, text } from 'drizzle-orm/pg-cor
 import type { Static, TSchema } from 'typebox'
 import { isHeard, noteForCommit } from '#shared/db/after-commit'
 import type { Beside } from '#shared/db/built'
-import { at, fromNow, isOneOf } from '#shared/db/columns'
+import { at, fromNow, isOneOf, textList } from '#shared/db/columns'
 import type { Database, Tx } from '#shared/db/open'
 import type { Topic } from '#shared/messages/topic'
 import { requestId } from '#shared/request-id'
@@ -65,17 +65,18 @@ export async function announceAll(
   messages: readonly Announcement[],
 ): Promise<void> {
   if (messages.length === 0) return
-  const cause = requestId() ?? null
-  const leasedUntil = isHeard(tx) ? fromNow(ownLeaseMs) : null
+  const { caused, leasedUntil } = causedBy(tx, messages)
   const added = await tx
     .insert(outbox)
-    .values(messages.map((message) => ({ ...message, requestId: cause, leasedUntil })))
+    .values(caused.map((message) => ({ ...message, leasedUntil })))
     .onConflictDoNothing()
     .returning({ id: outbox.id })
   const ids = new Set(added.map(({ id }) => id))
-  for (const message of messages)
-    if (ids.has(message.id))
-      noteForCommit(tx, { outbox, message: { ...message, requestId: cause } } satisfies Announced)
+  noteAll(
+    tx,
+    outbox,
+    caused.filter(({ id }) => ids.has(id)),
+  )
 }
 
 /**
@@ -88,21 +89,26 @@ export function announceBeside(
   messages: readonly Announcement[],
 ): { statement: Beside; note: () => void } | undefined {
   if (messages.length === 0) return undefined
-  const cause = requestId() ?? null
-  const listOf = (values: readonly string[]) => sql`${sql.param(values)}::text[]`
-  const leasedUntil = isHeard(tx) ? fromNow(ownLeaseMs) : sql`null`
+  const { caused, cause, leasedUntil } = causedBy(tx, messages)
   const statement = sql`
     insert into ${outbox} (id, subject, payload, request_id, leased_until)
     select told.id, told.subject, told.payload::jsonb, ${cause}::text, ${leasedUntil}
-    from moved, unnest(${listOf(messages.map(({ id }) => id))},
-      ${listOf(messages.map(({ subject }) => subject))},
-      ${listOf(messages.map(({ payload }) => JSON.stringify(payload)))}) told(id, subject, payload)
+    from moved, unnest(${textList(messages.map(({ id }) => id))},
+      ${textList(messages.map(({ subject }) => subject))},
+      ${textList(messages.map(({ payload }) => JSON.stringify(payload)))}) told(id, subject, payload)
     on conflict do nothing`
-  const note = () => {
-    for (const message of messages)
-      noteForCommit(tx, { outbox, message: { ...message, requestId: cause } } satisfies Announced)
-  }
-  return { statement, note }
+  return { statement, note: () => noteAll(tx, outbox, caused) }
+}
+
+/** The request that messages are announced in, and until when they are left to this process. */
+function causedBy(tx: Tx, messages: readonly Announcement[]) {
+  const cause = requestId() ?? null
+  const caused = messages.map((message) => ({ ...message, requestId: cause }))
+  return { caused, cause, leasedUntil: isHeard(tx) ? fromNow(ownLeaseMs) : sql`null` }
+}
+
+function noteAll(tx: Tx, outbox: OutboxTable, messages: readonly Announced['message'][]): void {
+  for (const message of messages) noteForCommit(tx, { outbox, message } satisfies Announced)
 }
 
 /** Announces one message; throws when the payload does not fit its schema. */

@@ -9,7 +9,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import type { Beside } from '#shared/db/built'
-import { amountColumn, at, isOneOf, quotedList } from '#shared/db/columns'
+import { amountColumn, at, isOneOf, quotedList, textList } from '#shared/db/columns'
 import { lockNamed } from '#shared/db/lock'
 import type { Tx } from '#shared/db/open'
 import { type AccountName, type Asset, accountNames, assets } from '#shared/ledger/chart'
@@ -77,13 +77,13 @@ export function bookBeside(journal: JournalTable, posting: Posting): Beside | un
   const rows = rowsOf(posting)
   if (rows.length === 0) return undefined
   const { posting: name, event, item } = rows[0]!
-  const listOf = (values: readonly string[]) => sql`${sql.param(values)}::text[]`
   return sql`
     insert into ${journal} (posting, line, event, item, account, asset, amount)
     select ${name}, lines.line - 1, ${event}, ${item}, lines.account, lines.asset,
       lines.amount::numeric
-    from moved, unnest(${listOf(rows.map(({ account }) => account))},
-      ${listOf(rows.map(({ asset }) => asset))}, ${listOf(rows.map(({ amount }) => String(amount)))})
+    from moved, unnest(${textList(rows.map(({ account }) => account))},
+      ${textList(rows.map(({ asset }) => asset))},
+      ${textList(rows.map(({ amount }) => String(amount)))})
       with ordinality lines(account, asset, amount, line)`
 }
 
