@@ -15,18 +15,21 @@ import { concludeFinal } from './transactions/conclude'
  * anywhere. Answers `idle` when nothing waits and nothing is on its way.
  */
 export async function round(context: Context): Promise<typeof idle | undefined> {
-  const step = async (name: string, work: () => Promise<unknown>) => {
-    await work().catch((error) => {
+  /** Answers whether what is open may be other than before: `work` says of how many it changed that. */
+  const step = async (name: string, work: () => Promise<unknown>): Promise<boolean> => {
+    try {
+      return (await work()) !== 0
+    } catch (error) {
       context.logThrottled(`step:${name}`, { err: error, step: name }, 'step failed, comes again')
-    })
+      return true
+    }
   }
   let held = await holdLanes(context)
   const isQuiet = held.every(({ open }) => open.length === 0)
   if (isQuiet && !(await context.database.read(isAnyWaiting))) return idle
-  await step('receipts', () => concludeFinal(context, held))
-  if (!isQuiet) held = await withOpen(context, held)
-  await step('assign', () => assignWaiting(context, held))
-  held = await withOpen(context, held)
+  if (await step('receipts', () => concludeFinal(context, held)))
+    held = await withOpen(context, held)
+  if (await step('assign', () => assignWaiting(context, held))) held = await withOpen(context, held)
   await step('broadcast', () => broadcastDue(context, held))
   await step('renew', () => renewStuck(context, held))
   return undefined
@@ -35,7 +38,7 @@ export async function round(context: Context): Promise<typeof idle | undefined> 
 /** However often the rounds are poked, the endpoints get this long between two of them. */
 const pauseMinMs = 30
 /** With nothing to do; new orders poke. Well below the lease of a lane, which rounds renew. */
-const idleMs = 1_000
+const idleMs = 2_000
 
 /** Rounds without end, and one at once when poked; disposing lets the last one finish. */
 export function startRounds(context: Context, pollMs: number): Loop {

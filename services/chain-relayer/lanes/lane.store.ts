@@ -1,6 +1,6 @@
 import { and, asc, eq, getTableColumns, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
 import { bigint, index, integer, jsonb, primaryKey, text, unique } from 'drizzle-orm/pg-core'
-import { addressColumn, amountColumn, at, fromNow, timestamps } from '#shared/db/columns'
+import { addressColumn, amountColumn, at, fromNow, isOneOf, timestamps } from '#shared/db/columns'
 import type { Database, Db, Tx } from '#shared/db/open'
 import { schema } from '../schema.store'
 
@@ -79,8 +79,20 @@ export type Attempt = typeof attempts.$inferSelect
 /** A transaction whose outcome is not final, with all its attempts, oldest first. */
 export type OpenTransaction = typeof transactions.$inferSelect & { attempts: Attempt[] }
 
-/** A lane, and whether nobody holds it now. */
-export type KnownLane = Lane & { readonly isFree: boolean }
+/** Long enough for a slow round, short enough that a killed process is soon replaced. */
+const leaseMs = 5_000
+/** So old it is renewed; a round that has nothing to do comes sooner after the last. */
+const renewAfterMs = 1_500
+
+/** A lane as a round finds it. */
+export type KnownLane = Lane & {
+  /** Nobody holds it now. */
+  readonly isFree: boolean
+  /** Its lease need not be renewed yet. */
+  readonly isFresh: boolean
+  /** Some transaction of it is open. */
+  readonly isBusy: boolean
+}
 
 /** Every lane that was ever used here. */
 export const findLanes = (db: Db): Promise<KnownLane[]> =>
@@ -88,6 +100,9 @@ export const findLanes = (db: Db): Promise<KnownLane[]> =>
     .select({
       ...getTableColumns(lanes),
       isFree: sql<boolean>`coalesce(${lanes.leasedUntil} <= now(), true)`,
+      isFresh: sql<boolean>`coalesce(${lanes.leasedUntil} > ${fromNow(leaseMs - renewAfterMs)}, false)`,
+      isBusy: sql<boolean>`exists (select from ${transactions}
+        where ${transactions.lane} = ${lanes.address} and ${transactions.outcome} is null)`,
     })
     .from(lanes)
 
@@ -95,14 +110,16 @@ export const findLanes = (db: Db): Promise<KnownLane[]> =>
 export const insertLane = (database: Database, address: `0x${string}`, nextNonce: number) =>
   database.run((db) => db.insert(lanes).values({ address, nextNonce }).onConflictDoNothing())
 
-/** Takes a lane nobody holds (a new epoch), or holds on to it (the same one). */
-export async function leaseLane(
+/**
+ * Takes those of the lanes that nobody holds (a new epoch), and holds on to the holder's (the same
+ * one). Answers those it has now.
+ */
+export const leaseLanes = (
   database: Database,
-  address: `0x${string}`,
+  addresses: readonly `0x${string}`[],
   holder: string,
-  leaseMs: number,
-): Promise<Lane | undefined> {
-  const rows = await database.run((db) =>
+): Promise<Lane[]> =>
+  database.run((db) =>
     db
       .update(lanes)
       .set({
@@ -113,7 +130,7 @@ export async function leaseLane(
       })
       .where(
         and(
-          eq(lanes.address, address),
+          isOneOf(lanes.address, addresses),
           or(
             eq(lanes.holder, holder),
             isNull(lanes.leasedUntil),
@@ -123,8 +140,6 @@ export async function leaseLane(
       )
       .returning(),
   )
-  return rows[0]
-}
 
 /** Ends leases, all of a holder's or those of some lanes, so that the next process need not wait for them. */
 export const releaseLanes = (

@@ -6,7 +6,7 @@ import {
   insertLane,
   type KnownLane,
   type Lane,
-  leaseLane,
+  leaseLanes,
   noteFault,
   type OpenTransaction,
   releaseLanes,
@@ -14,6 +14,7 @@ import {
 
 /** A lane this process holds, and the key that signs for it. */
 type LeasedLane = { readonly key: LaneKey; readonly lane: Lane }
+type Known = ReadonlyMap<string, KnownLane>
 
 /** The same, with its open transactions. */
 export type HeldLane = LeasedLane & {
@@ -32,16 +33,30 @@ export const addressesOf = (held: readonly LeasedLane[]): `0x${string}`[] =>
  * have been done by any lane. Nothing on the chain refuses a second drip.
  */
 export async function holdLanes(context: Context): Promise<HeldLane[]> {
-  const leased = await withOpen(context, await leaseShare(context))
+  const { database, keys } = context
+  const read = async () =>
+    new Map((await database.read(findLanes)).map((one) => [one.address, one]))
+  const known = await read()
+  const leased = await leaseShare(context, known)
+  const isQuiet = leased.every(({ lane: { address, epoch } }) => {
+    const before = known.get(address)
+    return before && !before.isBusy && before.epoch === epoch
+  })
+  const withTheirs = isQuiet
+    ? leased.map((one) => ({ ...one, open: [] }))
+    : await withOpen(context, leased)
   const checked = await Promise.all(
-    leased.map(async (one) => {
+    withTheirs.map(async (one) => {
       const openNonces = new Set(one.open.map(({ nonce }) => nonce))
       return { ...one, sound: await isSound(context, one.lane, openNonces) }
     }),
   )
-  const own = new Set(context.keys.map(({ address }) => address.toLowerCase()))
-  const known = await context.database.read(findLanes)
-  const isAhead = known.some(({ address, fault }) => fault === 'chain_ahead' && own.has(address))
+  const own = new Set(keys.map(({ address }) => address.toLowerCase()))
+  const hasFault = [...known.values()].some(({ fault }) => fault !== null)
+  if (!hasFault && checked.every(({ sound }) => sound)) return checked
+  const isAhead = [...(await read()).values()].some(
+    ({ address, fault }) => fault === 'chain_ahead' && own.has(address),
+  )
   return isAhead ? checked.map((one) => ({ ...one, sound: false })) : checked
 }
 
@@ -57,8 +72,6 @@ export async function withOpen<L extends LeasedLane>(
   }))
 }
 
-/** Long enough for a slow round, short enough that a killed process is soon replaced. */
-const leaseMs = 5_000
 /** A copy with room for a lane takes it sooner: one that stays free for so long is taken by any. */
 const freeMaxMs = 3_000
 /** So long a copy keeps what it took beyond its share; by then the others may take lanes again. */
@@ -72,9 +85,8 @@ export const shareOf = (lanes: number, copies: number): number => Math.ceil(lane
  * many. A copy that left in order gave its lanes up, a dead one's lapse; either way the others count
  * the copies anew, and share what is free.
  */
-async function leaseShare(context: Context): Promise<LeasedLane[]> {
+async function leaseShare(context: Context, known: Known): Promise<LeasedLane[]> {
   const { database, keys, holder, copies, memory, clock } = context
-  const known = new Map((await database.read(findLanes)).map((lane) => [lane.address, lane]))
   const lanes = keys.map((key) => ({ key, lane: known.get(addressOf(key)) }))
   const isOurs = ({ lane }: { lane: KnownLane | undefined }) => lane?.holder === holder
   const share = shareOf(lanes.length, copies.count())
@@ -87,18 +99,26 @@ async function leaseShare(context: Context): Promise<LeasedLane[]> {
       given.map(({ key }) => addressOf(key)),
     )
 
-  const leased: LeasedLane[] = []
-  const take = async (key: LaneKey) => {
-    const lane = await lease(context, key, known)
-    if (lane) leased.push({ key, lane })
-  }
-  for (const { key } of kept) await take(key)
-  for (const { key, lane } of lanes.filter((one) => !isOurs(one))) {
-    const isFree = lane?.isFree ?? true
-    if (mayTake(context, addressOf(key), { isFree, hasRoom: leased.length < share }))
-      await take(key)
+  const fresh = kept.flatMap(({ key, lane }) => (lane?.isFresh ? [{ key, lane }] : []))
+  const stale = kept.filter(({ lane }) => !lane?.isFresh)
+  const leased = [...fresh, ...(await lease(stale))]
+  for (const one of lanes.filter((lane) => !isOurs(lane))) {
+    const isFree = one.lane?.isFree ?? true
+    if (!mayTake(context, addressOf(one.key), { isFree, hasRoom: leased.length < share })) continue
+    if (!one.lane && !(await openLane(context, one.key))) continue
+    leased.push(...(await lease([one])))
   }
   return leased
+
+  /** By one statement, whatever their number. */
+  async function lease(some: readonly { key: LaneKey }[]): Promise<LeasedLane[]> {
+    if (some.length === 0) return []
+    const addresses = some.map(({ key }) => addressOf(key))
+    const got = await leaseLanes(database, addresses, holder)
+    return some.flatMap(({ key }) =>
+      got.filter(({ address }) => address === addressOf(key)).map((lane) => ({ key, lane })),
+    )
+  }
 }
 
 /** A free lane: within this copy's share at once, beyond it when nobody else takes it for a while. */
@@ -126,20 +146,14 @@ async function giveUp({ database, holder, log }: Context, lanes: readonly `0x${s
 
 const addressOf = ({ address }: LaneKey) => address.toLowerCase() as `0x${string}`
 
-/** A lane that was never used here is opened first. */
-async function lease(
-  { database, holder, node, log }: Context,
-  key: LaneKey,
-  known: ReadonlyMap<string, KnownLane>,
-): Promise<Lane | undefined> {
+/** A lane that was never used here begins at the chain's count. False while that cannot be had. */
+async function openLane({ database, node, log }: Context, key: LaneKey): Promise<boolean> {
   const address = addressOf(key)
-  if (!known.has(address)) {
-    const chainCount = await node.countAt(address, 'latest').catch(() => undefined)
-    if (chainCount === undefined) return undefined
-    await insertLane(database, address, chainCount)
-    log.info({ lane: address, nextNonce: chainCount }, 'lane opened')
-  }
-  return leaseLane(database, address, holder, leaseMs)
+  const chainCount = await node.countAt(address, 'latest').catch(() => undefined)
+  if (chainCount === undefined) return false
+  await insertLane(database, address, chainCount)
+  log.info({ lane: address, nextNonce: chainCount }, 'lane opened')
+  return true
 }
 
 /**

@@ -34,19 +34,22 @@ type Batch = Fit & {
   purpose: TransactionPurpose
 }
 
-/** Gives waiting operations a lane and a nonce, signed and stored in one commit each. */
-export async function assignWaiting(context: Context, held: readonly HeldLane[]): Promise<void> {
+/**
+ * Gives waiting operations a lane and a nonce, signed and stored in one commit each: the number of
+ * transactions that were stored.
+ */
+export async function assignWaiting(context: Context, held: readonly HeldLane[]): Promise<number> {
   const usable = held.filter(({ sound }) => sound)
-  if (usable.length === 0) return
+  if (usable.length === 0) return 0
   const { newest, finalized, balancesWei } = await lookAt(context, addressesOf(held))
   const { baseFeeWei } = finalized
   const fees = feesFor(baseFeeWei)
   const bidOf = ({ gas }: Pick<Call, 'gas'>) => bidWei(gas, fees, baseFeeWei)
   const lanes = usable.map((one) => roomOf(one, balancesWei.get(one.lane.address)!))
   const rowsMax = roomAmong(lanes, bidOf({ gas: bundledTransferGas }))
-  if (rowsMax === 0) return
+  if (rowsMax === 0) return 0
   const due = await context.database.read((db) => findDue(db, rowsMax))
-  if (due.length === 0) return
+  if (due.length === 0) return 0
   /** The lane with the most room that can pay this, if any can. */
   const freestFor = (cost: bigint) =>
     lanes
@@ -78,6 +81,7 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
   // Of one lane transactions commit one after the other, because each needs the nonce after the last.
   await pMap(await batchesOf(context, due, terms), give, { concurrency: lanes.length })
   if (given > 0 && due.length === rowsMax) context.wake() // There may be more, and room for it.
+  return given
 
   /** A lane, what more may be taken from it, and what it may bid for gas, both in wei. */
   function roomOf(one: HeldLane, balanceWei: bigint) {

@@ -41,17 +41,19 @@ const blocksMax = 8
  * receipts of the blocks that became final since say it all, whatever the load. What they do not
  * show is found by counting a lane's transactions and asking for each receipt: what was open before
  * this process read blocks, what an endpoint left out, and what somebody else sent with the key.
+ * Answers how many were looked at one by one; most of them are concluded.
  */
-export async function concludeFinal(context: Context, held: readonly HeldLane[]): Promise<void> {
+export async function concludeFinal(context: Context, held: readonly HeldLane[]): Promise<number> {
   const { memory, clock } = context
   const busy = held.filter(({ open }) => open.length > 0)
   if (busy.length === 0) {
     memory.readTo = undefined
-    return
+    return 0
   }
   const { finalized: head } = await lookAt(context, addressesOf(held))
   const receipts = await receiptsSince(context, busy, head)
   const failures: unknown[] = []
+  let looked = 0
   for (const { lane, open } of busy) {
     const own = receipts?.filter(({ from }) => from.toLowerCase() === lane.address) ?? []
     const found = open.flatMap((transaction) => foundIn(own, transaction))
@@ -61,15 +63,18 @@ export async function concludeFinal(context: Context, held: readonly HeldLane[])
       { concurrency: concludeAtOnce },
     )
     failures.push(...rejectionsOf(tried))
+    looked += found.length
     const counted = memory.countedAt.get(lane.address)
     const isCounted = counted?.epoch === lane.epoch && isRecent(counted.at, clock(), countEveryMs)
     if (receipts && own.length === found.length && isCounted) continue
     const rest = open.filter((one) => found.every(({ transaction }) => transaction !== one))
+    looked += rest.length
     const counting = concludeCounted(context, lane, rest, head)
     failures.push(...(await counting.catch((error) => [error])))
   }
   memory.readTo = head.number
   if (failures.length > 0) throw failures[0]
+  return looked
 }
 
 /**
