@@ -37,12 +37,14 @@ const guardsOf = (schema: DatabaseRole): string => `
     unbalanced text;
     has_reversal boolean;
     one record;
+    -- As an array they are looked up by index, however large the journal was when this was planned.
+    postings text[] := array(select distinct posting from added);
   begin
     select max(posting) filter (where total <> 0), bool_or(reverses)
     into unbalanced, has_reversal
     from (
       select posting, sum(amount) as total, bool_or(reverses is not null) as reverses
-      from ${schema}.journal where posting in (select posting from added)
+      from ${schema}.journal where posting = any (postings)
       group by posting, asset
     ) as sums;
     if unbalanced is not null then
@@ -54,7 +56,7 @@ const guardsOf = (schema: DatabaseRole): string => `
     end if;
     -- Of every line of it: one without it may have been added to a reversal.
     for one in select distinct posting, reverses from ${schema}.journal
-      where posting in (select posting from added)
+      where posting = any (postings)
     loop
       if exists (select 1 from ${schema}.journal
         where posting = one.posting and reverses is distinct from one.reverses)
