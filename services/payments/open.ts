@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { answering } from '#shared/bus/serve'
-import type { Tx } from '#shared/db/open'
+import type { Db, Tx } from '#shared/db/open'
 import { useReservation } from '#shared/db/reservation.store'
 import { pause, within } from '#shared/deadline'
 import { failpoint } from '#shared/failpoint'
@@ -65,8 +65,8 @@ type PaymentRequest = {
 export const answerTopups = (context: Context) =>
   answering(TopupCreate, ({ wallet, amount, method, quoteId }) => {
     const amountMinor = BigInt(amount)
-    const limit = async (tx: Tx, { ausdMicro }: Pick<Price, 'ausdMicro'>) => {
-      const totals = await sumTopups(tx, wallet, new Date(context.clock()))
+    const limit = async (db: Db, { ausdMicro }: Pick<Price, 'ausdMicro'>) => {
+      const totals = await sumTopups(db, wallet, new Date(context.clock()))
       const refused = limitTopup(ausdMicro, totals, context.topupLimits)
       return refused ? refuse(refused) : ok(true)
     }
@@ -87,7 +87,7 @@ export const answerTopups = (context: Context) =>
           priceTopup({ amountMinor, method, pair, rateMinorPerUsd: BigInt(rate) }),
         )
       },
-      cover: (price) => coverTopup(context, { quoteId, ...price }, (tx) => limit(tx, price)),
+      cover: (price) => coverTopup(context, { quoteId, ...price }, (db) => limit(db, price)),
       uncover: () => uncoverTopup(context, quoteId),
       mayStore: async (tx, price) => {
         const limited = await limit(tx, price)

@@ -65,12 +65,10 @@ export async function announceAll(
   messages: readonly Announcement[],
 ): Promise<void> {
   if (messages.length === 0) return
-  const { caused, leasedUntil } = causedBy(tx, messages)
-  const added = await tx
-    .insert(outbox)
-    .values(caused.map((message) => ({ ...message, leasedUntil })))
-    .onConflictDoNothing()
-    .returning({ id: outbox.id })
+  const { caused, told, columns } = causedBy(tx, messages)
+  const added = await tx.execute<{ id: string }>(sql`
+    insert into ${outbox} (id, subject, payload, request_id, leased_until)
+    select ${columns} from ${told} on conflict do nothing returning id`)
   const ids = new Set(added.map(({ id }) => id))
   noteAll(
     tx,
@@ -89,22 +87,23 @@ export function announceBeside(
   messages: readonly Announcement[],
 ): { statement: Beside; note: () => void } | undefined {
   if (messages.length === 0) return undefined
-  const { caused, cause, leasedUntil } = causedBy(tx, messages)
+  const { caused, told, columns } = causedBy(tx, messages)
   const statement = sql`
     insert into ${outbox} (id, subject, payload, request_id, leased_until)
-    select told.id, told.subject, told.payload::jsonb, ${cause}::text, ${leasedUntil}
-    from moved, unnest(${textList(messages.map(({ id }) => id))},
-      ${textList(messages.map(({ subject }) => subject))},
-      ${textList(messages.map(({ payload }) => JSON.stringify(payload)))}) told(id, subject, payload)
-    on conflict do nothing`
+    select ${columns} from moved, ${told} on conflict do nothing`
   return { statement, note: () => noteAll(tx, outbox, caused) }
 }
 
-/** The request that messages are announced in, and until when they are left to this process. */
+/** Messages with the request that they are announced in, and as rows: left to this process, if it listens. */
 function causedBy(tx: Tx, messages: readonly Announcement[]) {
   const cause = requestId() ?? null
   const caused = messages.map((message) => ({ ...message, requestId: cause }))
-  return { caused, cause, leasedUntil: isHeard(tx) ? fromNow(ownLeaseMs) : sql`null` }
+  const told = sql`unnest(${textList(messages.map(({ id }) => id))},
+      ${textList(messages.map(({ subject }) => subject))},
+      ${textList(messages.map(({ payload }) => JSON.stringify(payload)))}) told(id, subject, payload)`
+  const leasedUntil = isHeard(tx) ? fromNow(ownLeaseMs) : sql`null`
+  const columns = sql`told.id, told.subject, told.payload::jsonb, ${cause}::text, ${leasedUntil}`
+  return { caused, told, columns }
 }
 
 function noteAll(tx: Tx, outbox: OutboxTable, messages: readonly Announced['message'][]): void {

@@ -2,7 +2,7 @@ import { and, eq, gt, ne, type SQL, sql } from 'drizzle-orm'
 import { index, type PgSchema, text } from 'drizzle-orm/pg-core'
 import { amountColumn, at, fromNow } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
-import { sumWhere } from '#shared/db/sum'
+import { sumWhere, totalOf } from '#shared/db/sum'
 
 /**
  * What is set aside for a promise while its quote is taken, which is asked of another service: no
@@ -30,20 +30,27 @@ const useMs = 10_000
 /** When the statement began, and not the transaction, which may have waited for a lock; an index can use it. */
 const now = sql`statement_timestamp()`
 
-/** Sets aside an amount for a quote; the same quote again is the same promise. */
-export const reserve = (
+/**
+ * Sets aside an amount for a quote, if what is `taken` already, with what is set aside for other quotes,
+ * comes to `takenMax` at most; the same quote again is the same promise. Everybody who sets something
+ * aside here holds one lock, so that each counts what the one before set aside.
+ */
+export async function reserveWithin(
   tx: Tx,
   table: ReservationTable,
   { quoteId, amount }: { quoteId: string; amount: bigint },
-) =>
-  tx
-    .insert(table)
-    .values({ quoteId, amount, until: fromNow(lifeMs) })
-    .onConflictDoUpdate({ target: table.quoteId, set: { amount, until: fromNow(lifeMs) } })
-
-/** What is set aside for other quotes than this one, a part of `sumOf`. */
-export const reserved = (table: ReservationTable, butQuoteId: string): SQL =>
-  sumWhere(table.amount, table, and(gt(table.until, now), ne(table.quoteId, butQuoteId))!)
+  { taken, takenMax }: { taken: readonly SQL[]; takenMax: bigint },
+): Promise<boolean> {
+  const isAnothers = and(gt(table.until, now), ne(table.quoteId, quoteId))!
+  const total = totalOf([...taken, sumWhere(table.amount, table, isAnothers)])
+  const reserved = await tx.execute(sql`
+    insert into ${table} (quote_id, amount, until)
+    select ${quoteId}::text, ${amount.toString()}::numeric, ${fromNow(lifeMs)}
+    where ${total} <= ${takenMax.toString()}::numeric
+    on conflict (quote_id) do update set amount = excluded.amount, until = excluded.until
+    returning 1`)
+  return reserved.length === 1
+}
 
 /**
  * Uses what was set aside, in the transaction that stores the promise. False: it was released or is

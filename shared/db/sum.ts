@@ -5,9 +5,11 @@ import type { Db } from '#shared/db/open'
 export const sumWhere = (amount: SQLWrapper, from: SQLWrapper, isSo: SQL): SQL =>
   sql`(select coalesce(sum(${amount}), 0) from ${from} where ${isSo})`
 
-/** All parts in one statement, so that what moves from one to another meanwhile counts in one of them. */
+/** All parts in one expression, so that what moves from one to another meanwhile counts in one of them. */
+export const totalOf = (parts: readonly SQL[]): SQL => sql`(${sql.join([...parts], sql` + `)})`
+
+/** The same as a statement. */
 export async function sumOf(db: Db, parts: readonly SQL[]): Promise<bigint> {
-  const all = sql.join([...parts], sql` + `)
-  const [row] = await db.execute<{ sum: string }>(sql`select (${all})::text sum`)
+  const [row] = await db.execute<{ sum: string }>(sql`select ${totalOf(parts)}::text sum`)
   return BigInt(row!.sum)
 }

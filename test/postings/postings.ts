@@ -67,10 +67,10 @@ export const proofs: Readonly<Record<string, string>> = {
     'infra/ops/restore/lane-posting.test.ts',
   'infra/ops/restore/put-back.ts: if (stored.count === 1) await bookTransaction(tx, transaction)':
     'infra/ops/restore/lane-posting.test.ts',
-  'services/chain-relayer/books/book.ts: book(tx, journal, {': `${relayer}/books/booked.test.ts`,
+  'services/chain-relayer/books/book.ts: bookBeside(journal, {': `${relayer}/books/booked.test.ts`,
   'services/chain-relayer/books/book.ts: return book(tx, journal, { event: kind, item: cause, lines: positionOfDone(operation) })': `${relayer}/givebacks/take-up.test.ts`,
   'services/chain-relayer/operations/order.ts: ...settled.map((operation) => bookOperation(tx, operation)),': `${relayer}/givebacks/take-up.test.ts`,
-  'services/chain-relayer/transactions/conclude.ts: await bookTransaction(tx, transaction, concluded, operations)': `${relayer}/books/booked.test.ts`,
+  'services/chain-relayer/transactions/conclude.ts: const booked = bookTransaction(transaction, concluded, operations)': `${relayer}/books/booked.test.ts`,
   'infra/ops/correct.ts: const made = await drizzle(sql).transaction((tx) => reverse(tx, journal, { posting, reason }))':
     'infra/ops/correct.test.ts',
   "infra/ops/restore/posting.ts: if (row.provider_payment_id) await bookAs(tx, 'payments', row.provider_payment_id, [])":

@@ -1,18 +1,18 @@
+import type { Beside } from '#shared/db/built'
 import type { Tx } from '#shared/db/open'
-import { book } from '#shared/ledger/journal.store'
+import { book, bookBeside } from '#shared/ledger/journal.store'
 import type { OpenTransaction } from '../lanes/lane.store'
 import type { Operation } from '../operations/operation.store'
 import { journal } from '../schema.store'
 import { type Concluded, eventOf, positionOf, positionOfDone } from './position'
 
-/** Books what a final transaction cost its lane, in the transaction that concludes it. */
+/** Books what a final transaction cost its lane, in the statement that closes it. */
 export const bookTransaction = (
-  tx: Tx,
   { lane, nonce }: Pick<OpenTransaction, 'lane' | 'nonce'>,
   concluded: Concluded,
   operations: readonly Operation[],
-): Promise<void> =>
-  book(tx, journal, {
+): Beside | undefined =>
+  bookBeside(journal, {
     event: eventOf(
       concluded.outcome,
       operations.map(({ kind }) => kind),

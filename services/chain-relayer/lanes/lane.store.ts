@@ -1,5 +1,6 @@
 import { and, asc, eq, getTableColumns, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
 import { bigint, index, integer, jsonb, primaryKey, text, unique } from 'drizzle-orm/pg-core'
+import { type Beside, built, placeholders, withBeside } from '#shared/db/built'
 import { addressColumn, amountColumn, at, fromNow, isOneOf, timestamps } from '#shared/db/columns'
 import type { Database, Db, Tx } from '#shared/db/open'
 import { schema } from '../schema.store'
@@ -243,27 +244,35 @@ export const noteBroadcasts = (
     where ${attempts.hash} = said.hash`)
 }
 
-/** Closes a transaction once; false when somebody else did. */
+/** Closes a transaction once, with what is written beside it; false when somebody else did. */
 export async function closeTransaction(
   tx: Tx,
-  open: Pick<OpenTransaction, 'lane' | 'nonce'>,
+  { lane, nonce }: Pick<OpenTransaction, 'lane' | 'nonce'>,
   final: {
     outcome: TransactionOutcome
     txHash: `0x${string}`
     blockNumber: bigint
     blockHash: `0x${string}`
   },
+  beside: Beside | undefined,
 ): Promise<boolean> {
-  const closed = await tx
-    .update(transactions)
-    .set({ ...final, updatedAt: sql`now()` })
-    .where(
-      and(
-        eq(transactions.lane, open.lane),
-        eq(transactions.nonce, open.nonce),
-        sql`${transactions.outcome} is null`,
-      ),
-    )
-    .returning({ nonce: transactions.nonce })
+  const closed = await tx.execute(withBeside(closing({ ...final, lane, nonce }), [beside]))
   return closed.length === 1
 }
+
+const closing = built((db) =>
+  db
+    .update(transactions)
+    .set({
+      ...placeholders(['outcome', 'txHash', 'blockNumber', 'blockHash']),
+      updatedAt: sql`now()`,
+    })
+    .where(
+      and(
+        eq(transactions.lane, sql.placeholder('lane')),
+        eq(transactions.nonce, sql.placeholder('nonce')),
+        isNull(transactions.outcome),
+      ),
+    )
+    .returning({ nonce: transactions.nonce }),
+)

@@ -244,9 +244,9 @@ async function close(
   const { outcome, paidWei } = concluded
   failpoint('relayer:final-before-commit')
   const closed = await context.database.transaction(async (tx) => {
-    if (!(await closeTransaction(tx, transaction, { outcome, ...place }))) return undefined
     const operations = await findOperations(tx, transaction.operationIds)
-    await bookTransaction(tx, transaction, concluded, operations)
+    const booked = bookTransaction(transaction, concluded, operations)
+    if (!(await closeTransaction(tx, transaction, { outcome, ...place }, booked))) return undefined
     const judged = operations.map((operation) => {
       const position = transaction.operationIds.indexOf(operation.id)
       return { operation, done: isDone(operation, position) }

@@ -21,6 +21,12 @@ export function freeMicro(treasury: Treasury, promisedMicro: bigint): bigint {
   return least(balanceMicro - owedMicro, drawableMicro) - taken
 }
 
+/** What may be promised at most, all in all, so that so much more is covered; below 0: nothing covers it. */
+export function promisedMax(treasury: Treasury, moreMicro: bigint): bigint {
+  const leftMicro = freeMicro({ ...treasury, orderedMicro: 0n }, 0n) - moreMicro
+  return treasury.orderedMicro > leftMicro ? -1n : leftMicro
+}
+
 /** Whether the treasury can repay a debt at all: a debt must be payable, whatever else was promised. */
 export const canRepay = (
   { balanceMicro, drawableMicro }: Pick<Treasury, 'balanceMicro' | 'drawableMicro'>,

@@ -2,10 +2,9 @@ import { type SQL, sql } from 'drizzle-orm'
 import { text } from 'drizzle-orm/pg-core'
 import { amountColumn, at } from '#shared/db/columns'
 import type { Db } from '#shared/db/open'
-import { reserved } from '#shared/db/reservation.store'
 import { sumOf, sumWhere } from '#shared/db/sum'
 import { payments } from '../payment.store'
-import { reservations, schema } from '../schema.store'
+import { schema } from '../schema.store'
 import { promised } from './promised'
 
 const { ausdMicro, fiatMinor, refundedMinor, offsetMicro, liveMicro } = payments
@@ -26,11 +25,8 @@ const noted = sql`interval '10 seconds'`
  */
 export const sumPromised = (db: Db, readAt: Date): Promise<bigint> => sumOf(db, promisedBy(readAt))
 
-/** The same, and what is set aside for other quotes than this one: neither counts twice. */
-export const sumTaken = (db: Db, readAt: Date, butQuoteId: string): Promise<bigint> =>
-  sumOf(db, [...promisedBy(readAt), reserved(reservations, butQuoteId)])
-
-function promisedBy(readAt: Date): SQL[] {
+/** The same as parts of a sum. */
+export function promisedBy(readAt: Date): SQL[] {
   const since = sql`${readAt.toISOString()}::timestamptz`
   const settledSince = sql`${changedAt} >= ${since} - ${noted} and ${creditedAt} >= ${since}`
   return [sumWhere(owed, payments, promised(payments)), sumWhere(liveMicro, payments, settledSince)]

@@ -1,36 +1,37 @@
 import { lockNamed } from '#shared/db/lock'
-import type { Tx } from '#shared/db/open'
-import { release, reserve } from '#shared/db/reservation.store'
+import type { Db } from '#shared/db/open'
+import { release, reserveWithin } from '#shared/db/reservation.store'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import type { Context } from '../context'
 import { reservations } from '../schema.store'
-import { canRepay, freeMicro } from './cover'
-import { sumTaken } from './promise.store'
+import { canRepay, promisedMax } from './cover'
+import { promisedBy } from './promise.store'
 
 // Before a quote is taken: is what we are about to promise there? A top-up has to be covered beside
 // everything that is promised already; a settlement by the treasury alone.
 
 /**
  * Sets the AUSD of a top-up aside until its row is stored. `limits` are the wallet's own, whose
- * refusals come first. All top-ups of all copies are counted one after the other, for as long as a
+ * refusals come first; they count in the end when the row is stored. All top-ups of all copies are counted one after the other, for as long as a
  * sum takes: of many at once each counts what the one before set aside.
  */
 export async function coverTopup(
   { database, treasury }: Context,
   { quoteId, ausdMicro }: { quoteId: string; ausdMicro: bigint },
-  limits: (tx: Tx) => Promise<Answer<unknown>>,
+  limits: (db: Db) => Promise<Answer<unknown>>,
 ): Promise<Answer<object>> {
   const known = await treasury.current()
-  return database.transaction(async (tx) => {
-    const limited = await limits(tx)
-    if ('refused' in limited) return limited
-    if (!known) return refuse('chain_unavailable')
-    await lockNamed(tx, 'cover of top-ups')
-    const takenMicro = await sumTaken(tx, known.readAt, quoteId)
-    if (freeMicro(known, takenMicro) < ausdMicro) return refuse('treasury_short')
-    await reserve(tx, reservations, { quoteId, amount: ausdMicro })
-    return ok({})
-  })
+  const isReserved =
+    known &&
+    (await database.transaction(async (tx) => {
+      await lockNamed(tx, 'cover of top-ups')
+      const within = { taken: promisedBy(known.readAt), takenMax: promisedMax(known, ausdMicro) }
+      return reserveWithin(tx, reservations, { quoteId, amount: ausdMicro }, within)
+    }))
+  if (isReserved) return ok({})
+  const limited = await database.read(limits)
+  if ('refused' in limited) return limited
+  return refuse(known ? 'treasury_short' : 'chain_unavailable')
 }
 
 /** Nothing was stored for what was set aside. */

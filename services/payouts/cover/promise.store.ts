@@ -1,9 +1,7 @@
 import { and, eq, gte, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#shared/db/open'
-import { reserved } from '#shared/db/reservation.store'
 import { sumOf, sumWhere } from '#shared/db/sum'
 import { cashouts } from '../cashout.store'
-import { reservations } from '../schema.store'
 
 const { state, ausdMicro, fiatMinor, paidAt, changedAt, updatedAt } = cashouts
 
@@ -30,11 +28,8 @@ export function sumOwed(db: Db, since: Date): Promise<bigint> {
  */
 export const sumUnpaid = (db: Db, readAt: Date): Promise<bigint> => sumOf(db, unpaidBy(readAt))
 
-/** The same, and what is set aside for other quotes than this one: neither counts twice. */
-export const sumTaken = (db: Db, readAt: Date, butQuoteId: string): Promise<bigint> =>
-  sumOf(db, [...unpaidBy(readAt), reserved(reservations, butQuoteId)])
-
-function unpaidBy(readAt: Date): SQL[] {
+/** The same as parts of a sum. */
+export function unpaidBy(readAt: Date): SQL[] {
   const isOpen = sql`${state} in ('taking', 'taken', 'paying')`
   const isPaid = and(changedSince(readAt), eq(state, 'paid'), gte(paidAt, readAt))!
   return [sumWhere(fiatMinor, cashouts, isOpen), sumWhere(fiatMinor, cashouts, isPaid)]

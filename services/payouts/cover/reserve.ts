@@ -1,10 +1,10 @@
 import { lockNamed } from '#shared/db/lock'
-import { release, reserve } from '#shared/db/reservation.store'
+import { release, reserveWithin } from '#shared/db/reservation.store'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import type { Context } from '../context'
 import { reservations } from '../schema.store'
 import type { Balance } from './balance'
-import { sumTaken } from './promise.store'
+import { unpaidBy } from './promise.store'
 
 type Wanted = { readonly quoteId: string; readonly fiatMinor: bigint }
 
@@ -35,10 +35,8 @@ const setAside = (
 ): Promise<boolean> =>
   database.transaction(async (tx) => {
     await lockNamed(tx, 'cover of cash-outs')
-    const takenMinor = await sumTaken(tx, balance.readAt, quoteId)
-    if (balance.minor - takenMinor < fiatMinor) return false
-    await reserve(tx, reservations, { quoteId, amount: fiatMinor })
-    return true
+    const within = { taken: unpaidBy(balance.readAt), takenMax: balance.minor - fiatMinor }
+    return reserveWithin(tx, reservations, { quoteId, amount: fiatMinor }, within)
   })
 
 /** Nothing was stored for what was set aside. */
