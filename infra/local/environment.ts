@@ -105,7 +105,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       IDENTITY_ENVIRONMENT: 'sandbox',
       IDENTITY_API_URL: places.sandbox,
       IDENTITY_RECHECK_OPEN_MS: '10000',
-      IDENTITY_RECHECK_MS: '10000',
+      IDENTITY_RECHECK_MS: '60000',
       IDENTITY_RECHECKS_PER_MINUTE: '1200',
       RATE_LIMIT_PUBLIC_PER_MINUTE: '6000000',
       RATE_LIMIT_SIGNED_PER_MINUTE: '6000000',

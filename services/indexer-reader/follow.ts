@@ -20,13 +20,14 @@ import { walletsOf } from './event'
 import { addEvents } from './event.store'
 import { openMemoryBound } from './memory'
 import { evolve, Impossible, whole } from './projection'
+import { openQuiet } from './quiet'
 import { type Batch, readBatch, readNext } from './read'
 import { recheck } from './recheck'
 import { saveStandings } from './record.store'
 import { openRemembered, type Remembered } from './remembered'
 
 /** How soon a generation that `rebuild` asked for is noticed. */
-const noticeMs = 2_000
+const noticeMs = 4_000
 
 /**
  * Follows every live generation until disposed: the one that serves and, while it fills, its
@@ -91,22 +92,38 @@ async function follow(context: Context, generation: number, signal: AbortSignal)
   let known: Cursor | undefined
   const remembered = openRemembered()
   const boundMemory = openMemoryBound()
+  const quiet = openQuiet(context.clock)
   let impossible = 0
   while (!signal.aborted) {
     try {
-      const cursor = known ?? (await cursorOf(database, generation))
+      if (!known) quiet.forget()
+      const cursor: Cursor | undefined = known ?? (await cursorOf(database, generation))
       known = undefined
       if (!cursor) return
       const read: Promise<Batch> =
         ahead?.after === cursor.blockNumber ? ahead.batch : readNext(context, cursor)
       ahead = null
       const batch = await read
-      if (batch.spans.length === 0) {
+      if (batch.spans.length === 0 && !quiet.isDue()) {
+        if (!quiet.isEmpty()) known = cursor
         await pause(await writeNothing(context, cursor, batch), signal)
         continue
       }
-      ahead = readAhead(batch)
-      const moved = await write(context, generation, batch, ahead === null, remembered)
+      ahead = batch.spans.length === 0 ? null : readAhead(batch)
+      if (ahead === null && isQuiet(cursor, batch) && quiet.keep(batch.spans)) {
+        noteSuccess(context, batch.endpoint)
+        known = movedTo(cursor, batch.spans.at(-1)!)
+        await pause(pollMs, signal)
+        continue
+      }
+      const spans = quiet.take(batch.spans)
+      const moved = await write(
+        context,
+        generation,
+        { ...batch, spans },
+        ahead === null,
+        remembered,
+      )
       boundMemory(batch.spans.reduce((sum, span) => sum + span.events.length, 0))
       impossible = 0
       if (ahead !== null) continue
@@ -123,6 +140,15 @@ async function follow(context: Context, generation: number, signal: AbortSignal)
     }
   }
 }
+
+/** Nothing of ours came, and whoever asks is answered from the rows already. */
+const isQuiet = ({ state }: Cursor, { spans, fault }: Batch): boolean =>
+  state === 'serving' && !fault && spans.every(({ events }) => events.length === 0)
+
+const movedTo = (cursor: Cursor, { to, hash, atSeconds }: Span): Cursor => ({
+  ...cursor,
+  ...{ blockNumber: to, blockHash: hash, blockTimeSeconds: atSeconds },
+})
 
 const cursorOf = async (database: Database, generation: number): Promise<Cursor | undefined> =>
   (await database.read(liveCursors)).find((cursor) => cursor.generation === generation)

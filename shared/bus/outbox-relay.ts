@@ -8,7 +8,7 @@ import { idle, type Loop, startLoop } from '#shared/loop'
 /** What could not be sent is tried again so soon. */
 const againMs = 500
 /** The poll is what guarantees that every row is sent; most were sent right after their commit. */
-const pollMs = 3_000
+const pollMs = 5_000
 const rowsMax = 100
 /** Well within the lease that a row is announced with; many are marked by one statement. */
 const markAfterMs = 200

@@ -9,9 +9,11 @@ import {
 } from '#shared/db/dead-letter.store'
 import { claim } from '#shared/db/inbox.store'
 import { within } from '#shared/deadline'
-import { type Loop, startLoop } from '#shared/loop'
+import { idle, type Loop, startLoop } from '#shared/loop'
 
 const everyMs = 2_000
+/** An operator waits for it, and mostly there is none. */
+const idleMs = 5_000
 const deadlineMs = 9_500
 /** So long after it was asked for, a redrive that fails is tried again. */
 const tryMs = 60_000
@@ -23,19 +25,24 @@ const tryMs = 60_000
 export const startRedriving = (context: HandlingContext): Loop =>
   startLoop({
     name: `redriving ${context.consumer}`,
-    everyMs,
+    ...{ everyMs, idleMs },
     log: context.log,
-    work: () => redriveOnce(context),
+    work: async () => ((await redriveOnce(context)) === 0 ? idle : undefined),
   })
 
-/** One round. Copies of a service may run it at once: only one of them does the work of a message. */
-export async function redriveOnce(context: HandlingContext): Promise<void> {
+/**
+ * One round: how many were asked for. Copies of a service may run it at once: only one of them does the
+ * work of a message.
+ */
+export async function redriveOnce(context: HandlingContext): Promise<number> {
   const { database, messaging, consumer } = context
-  for (const redrive of await findRedrives(database, messaging.deadLetters, consumer, tryMs)) {
+  const asked = await findRedrives(database, messaging.deadLetters, consumer, tryMs)
+  for (const redrive of asked) {
     await within(work(context, redrive), deadlineMs, redrive.subject).catch((error) =>
       noteFailure(context, redrive, error),
     )
   }
+  return asked.length
 }
 
 /**

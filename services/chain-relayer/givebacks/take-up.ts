@@ -1,6 +1,6 @@
 import type { Db } from '#shared/db/open'
 import { failpoint } from '#shared/failpoint'
-import { type Loop, startLoop } from '#shared/loop'
+import { idle, type Loop, startLoop } from '#shared/loop'
 import { isUsedAt, nameOf } from '../chain/authorization'
 import type { Context } from '../context'
 import { isAttempt } from '../lanes/lane.store'
@@ -38,14 +38,19 @@ async function isSpent(context: Context, arrival: Arrival): Promise<boolean> {
 
 const rowsMax = 64
 
-/** Decides what operators asked for: each request becomes one operation, or is refused in words. */
-export async function takeUpRequests(context: Context): Promise<void> {
-  for (const request of await context.database.read((db) => findAsked(db, rowsMax)))
+/**
+ * Decides what operators asked for: each request becomes one operation, or is refused in words. Answers
+ * how many there were.
+ */
+export async function takeUpRequests(context: Context): Promise<number> {
+  const asked = await context.database.read((db) => findAsked(db, rowsMax))
+  for (const request of asked)
     await takeUp(context, request).catch((err) => {
       const alarm = context.clock() - request.askedAt.getTime() > context.settings.oldestAlarmMs
       const fields = { transfer: nameOf(request), err, alarm }
       context.logThrottled('giveback', fields, 'what is to be given back could not be read')
     })
+  return asked.length
 }
 
 /**
@@ -109,12 +114,13 @@ export async function checkOwed(
 }
 
 const everyMs = 2_000
+const idleMs = 5_000
 
-/** Decides what operators ask for, every 2 s until disposed. */
+/** Decides what operators ask for, until disposed. */
 export const startGivingBack = (context: Context): Loop =>
   startLoop({
     name: 'givebacks',
-    everyMs,
+    ...{ everyMs, idleMs },
     log: context.log,
-    work: () => takeUpRequests(context),
+    work: async () => ((await takeUpRequests(context)) === 0 ? idle : undefined),
   })

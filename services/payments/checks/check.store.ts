@@ -2,6 +2,7 @@ import { and, asc, eq, gt, inArray, lte, or, sql } from 'drizzle-orm'
 import { isOneOf } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
 import { type PaymentRow, payments } from '../payment.store'
+import { isWalletDue, wallets } from '../refunds/refund.store'
 
 /** Longer than one check takes, so that another copy takes over only after a crash. */
 const checkLeaseSeconds = 30
@@ -27,15 +28,16 @@ function leftToList(now: Date, listed: readonly PaymentRow['account'][]) {
   return and(inArray(account, [...listed]), isPriced, or(isOpen, isOver))!
 }
 
-/** Whether any check is due: one look into an index, where `leaseDue` ranks all that are. */
-export const isAnyDue = async (db: Db, now: Date): Promise<boolean> =>
-  (
-    await db
-      .select({ id: payments.id })
-      .from(payments)
-      .where(lte(payments.nextCheckAt, now))
-      .limit(1)
-  ).length > 0
+/** What is due, by one look into two indexes, where `leaseDue` ranks all that is. */
+export async function isDue(
+  db: Db,
+  now: Date,
+): Promise<{ readonly payments: boolean; readonly wallets: boolean }> {
+  const [due] = await db.execute<{ payments: boolean; wallets: boolean }>(sql`select
+    exists (select from ${payments} where ${lte(payments.nextCheckAt, now)}) payments,
+    exists (select from ${wallets} where ${isWalletDue(now)}) wallets`)
+  return due!
+}
 
 /**
  * Takes the payments whose check is due, without those that are left to the list of transactions of

@@ -1,7 +1,7 @@
 import { findListed } from '#shared/db/listing.store'
 import type { Tx } from '#shared/db/open'
 import { failpoint } from '#shared/failpoint'
-import { startLoop } from '#shared/loop'
+import { idle, startLoop } from '#shared/loop'
 import { expire, orderEffect } from '../advance'
 import type { Context } from '../context'
 import { nextCheck } from '../decide'
@@ -11,12 +11,15 @@ import { noteRefusedLookUp } from '../providers/look-up'
 import { fetchCheckout, receiveCharge, receiveCheckout, withRate } from '../receive'
 import { recheckWallets } from '../refunds/reversal'
 import { listings } from '../schema.store'
-import { isAnyDue, leaseDue, planCheck } from './check.store'
+import { isDue, leaseDue, planCheck } from './check.store'
 import { checkHold } from './hold'
 
 /** Checks under way at once; a round may always begin a few, because holds come first. */
 const runningMax = 400
 const beginMin = 8
+
+/** Where nothing is due, what is due next is looked for so much later at most. */
+const idleMaxMs = 2_000
 
 /** Half of the provider's budget: the other half is for users who open checkouts, and webhooks. */
 const checksPerRound = (requestsPerMinute: number, everyMs: number): number =>
@@ -35,7 +38,7 @@ export function startRechecking(
   const running = new Set<Promise<void>>()
   const loop = startLoop({
     name: 'recheck',
-    everyMs,
+    ...{ everyMs, idleMs: Math.max(everyMs, Math.min(2 * everyMs, idleMaxMs)) },
     log: context.log,
     work: () =>
       recheckOnce(context, checksPerRound(settings.requestsPerMinute(), everyMs), running),
@@ -56,28 +59,30 @@ export async function recheckOnce(
   context: Context,
   checksMax: number,
   running?: Set<Promise<void>>,
-): Promise<void> {
-  const { poke } = context
+): Promise<typeof idle | undefined> {
+  const { database, clock, poke } = context
+  const now = new Date(clock())
+  const due = await database.read((db) => isDue(db, now))
+  if (due.wallets && (await recheckWallets(context))) poke()
+  if (!due.payments) return due.wallets ? undefined : idle
   const room = running ? Math.max(beginMin, runningMax - running.size) : checksMax
   const rowsMax = Math.min(checksMax, room)
-  const checks = (await takeDue(context, rowsMax)).map((payment) =>
-    checkAndPlan(context, payment).then(poke),
-  )
+  const taken = await takeDue(context, now, rowsMax)
+  const checks = taken.map((payment) => checkAndPlan(context, payment).then(poke))
   if (!running) await Promise.all(checks)
   else
     for (const one of checks) {
       running.add(one)
       void one.finally(() => running.delete(one))
     }
-  if (await recheckWallets(context)) poke()
+  return taken.length === 0 ? idle : undefined
 }
 
 async function takeDue(
-  { database, clock, listedWithinMs }: Context,
+  { database, listedWithinMs }: Context,
+  now: Date,
   rowsMax: number,
 ): Promise<PaymentRow[]> {
-  const now = new Date(clock())
-  if (!(await database.read((db) => isAnyDue(db, now)))) return []
   const listed = await findListed(database, listings, 'latest', listedWithinMs)
   return database.transaction((tx) => leaseDue(tx, now, rowsMax, listed))
 }

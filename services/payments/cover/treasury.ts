@@ -3,7 +3,7 @@ import { askOr } from '#shared/bus/ask'
 import type { Clock } from '#shared/clock'
 import type { Database } from '#shared/db/open'
 import { type Log, openLogThrottled } from '#shared/log'
-import { type Loop, startLoop } from '#shared/loop'
+import { idle, type Loop, startLoop } from '#shared/loop'
 import { ChainTreasury } from '#shared/messages/chain'
 import { PayoutsOwed } from '#shared/messages/payouts'
 import { freeMicro, type Treasury } from './cover'
@@ -110,6 +110,8 @@ export async function coverFigures(
 
 /** Soon enough that a chain that answers again is heard at once. */
 const everyMs = 2_000
+/** While it answers; well before what it said is too old for a user who waits. */
+const idleMs = 5_000
 const alarmEveryMs = 30_000
 const alarmAgainMs = 3_600_000
 
@@ -130,10 +132,13 @@ export function watchTreasury(
       call('low', { ...figures, alarm: true }, 'treasury runs short of AUSD')
   }
   const work = async () => {
+    const before = treasury.last()
     await treasury.refresh()
-    if (clock() - lookedAt < alarmEveryMs) return
-    lookedAt = clock()
-    await look()
+    if (clock() - lookedAt >= alarmEveryMs) {
+      lookedAt = clock()
+      await look()
+    }
+    return treasury.last() === before ? undefined : idle
   }
-  return startLoop({ name: 'treasury', everyMs, log, work })
+  return startLoop({ name: 'treasury', everyMs, idleMs, log, work })
 }

@@ -235,13 +235,12 @@ export const confirmFreeze = (tx: Tx, wallet: `0x${string}`, revision: bigint) =
     .where(and(eq(wallets.wallet, wallet), eq(wallets.revision, revision)))
 
 /** Wallets whose order is unanswered for too long, or whose freeze an operator ended. */
+export const isWalletDue = (now: Date) =>
+  or(lte(wallets.orderAgainAt, now), isNotNull(wallets.clearRequestedAt))!
+
+/** The same, those that wait for longest first. */
 export const findDueWallets = (db: Db, now: Date, rowsMax: number): Promise<WalletRow[]> =>
-  db
-    .select()
-    .from(wallets)
-    .where(or(lte(wallets.orderAgainAt, now), isNotNull(wallets.clearRequestedAt)))
-    .orderBy(asc(wallets.updatedAt))
-    .limit(rowsMax)
+  db.select().from(wallets).where(isWalletDue(now)).orderBy(asc(wallets.updatedAt)).limit(rowsMax)
 
 /** Plans when the order of a wallet is sent again. */
 export const planOrder = (tx: Tx, wallet: `0x${string}`, orderAgainAt: Date) =>
