@@ -59,7 +59,23 @@ export type Places = {
 const databaseUrl = (places: Places, secrets: Secrets, role: LoginRole) =>
   `postgres://${role}:${secrets.databaseRoles[role]}@${places.database.host}/${places.database.name}`
 
-/** What each process is told. A local stack sweeps sooner than production and allows a load test. */
+const sweeps: Env = { SWEEP_AFTER_MS: '8000', SWEEP_EVERY_MS: '2000' }
+
+/** What a local stack does sooner than production, because somebody is watching. */
+export const soonerTimes: Partial<Record<OwnProcess, Env>> = {
+  gateway: { IDENTITY_RECHECK_OPEN_MS: '10000', IDENTITY_RECHECK_MS: '60000' },
+  payments: {
+    ...sweeps,
+    HOLD_MARGIN_MS: '5000',
+    LIST_LATEST_EVERY_MS: '5000',
+    LIST_EVERY_MS: '10000',
+    LIST_RECENT_MS: '120000',
+  },
+  payouts: { ...sweeps, LIST_EVERY_MS: '10000' },
+  books: { BOOKS_EVERY_MS: '15000' },
+}
+
+/** What each process is told, besides times. A local stack allows a load test. */
 export function environments(places: Places, secrets: Secrets): Record<OwnProcess, Env> {
   const bus = (service: ProcessName): Env => ({
     // The keys of the chain are public, and so may be what the user's environment sets.
@@ -83,10 +99,6 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
     PROVIDER_KIND: 'sandbox',
     PROVIDER_URL: places.sandbox,
     PROVIDER_ID_SECRET_KEY: secrets.providerKeys.ID,
-  }
-  const sweeps: Env = {
-    SWEEP_AFTER_MS: '8000',
-    SWEEP_EVERY_MS: '2000',
     PROVIDER_REQUESTS_PER_MINUTE: '60000',
   }
   return {
@@ -104,8 +116,6 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       IDENTITY_WEBHOOK_SECRETS: secrets.identity.webhookSecret,
       IDENTITY_ENVIRONMENT: 'sandbox',
       IDENTITY_API_URL: places.sandbox,
-      IDENTITY_RECHECK_OPEN_MS: '10000',
-      IDENTITY_RECHECK_MS: '60000',
       IDENTITY_RECHECKS_PER_MINUTE: '1200',
       RATE_LIMIT_PUBLIC_PER_MINUTE: '6000000',
       RATE_LIMIT_SIGNED_PER_MINUTE: '6000000',
@@ -123,23 +133,16 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
     payments: {
       ...bus('payments'),
       ...provider,
-      ...sweeps,
       DATABASE_URL: databaseUrl(places, secrets, 'payments'),
       PROVIDER_MY_SECRET_KEY: secrets.providerKeys.MY,
-      HOLD_MARGIN_MS: '5000',
-      LIST_LATEST_EVERY_MS: '5000',
-      LIST_EVERY_MS: '10000',
-      LIST_RECENT_MS: '120000',
       APP_URL: `${places.sandbox}/app`,
     },
     payouts: {
       ...bus('payouts'),
       ...provider,
-      ...sweeps,
       DATABASE_URL: databaseUrl(places, secrets, 'payouts'),
       TREASURY_ADDRESS: deployment.treasury,
       BANK_DETAILS_KEYS: secrets.bankDetailsKeys,
-      LIST_EVERY_MS: '10000',
     },
     'chain-relayer': {
       ...bus('chain-relayer'),
@@ -172,7 +175,6 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       PROVIDER_ID_SECRET_KEY: secrets.providerKeys.ID,
       PROVIDER_MY_SECRET_KEY: secrets.providerKeys.MY,
       PROVIDER_REQUESTS_PER_MINUTE: '60000',
-      BOOKS_EVERY_MS: '15000',
     },
     pruning: {
       PUBLIC_SECRETS: 'allowed',

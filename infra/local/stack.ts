@@ -11,6 +11,7 @@ import {
   type OwnProcess,
   type Places,
   type Secrets,
+  soonerTimes,
 } from '#infra/local/environment'
 import { emptyDir, repositoryDir } from '#infra/local/folders'
 import { type DevAccount, devWallets } from '#infra/local/keys'
@@ -30,6 +31,8 @@ export type StackOptions = {
   ports: 'wanted' | 'free'
   /** Whether Postgres survives a power cut; suites do without. */
   durable: boolean
+  /** How often processes look after what is quiet: as a deployment does, or sooner when left out. */
+  times?: 'deployed'
   /** More variables for a process, over the usual ones. */
   env?: Partial<Record<OwnProcess, Env>>
   services?: readonly ServiceName[]
@@ -195,11 +198,12 @@ function startOwnProcesses(
 ) {
   mkdirSync(options.dir, { recursive: true })
   const env = environments(places, secrets)
+  const times = options.times === 'deployed' ? {} : soonerTimes
   const command = (name: OwnProcess, script: string, copy = 1): Command => ({
     name: copyName(name, copy),
     bin: process.execPath,
     args: [join(options.codeDir?.(copy) ?? repositoryDir, script)],
-    env: { END_WITH_STDIN: '1', ...env[name], ...options.env?.[name] },
+    env: { END_WITH_STDIN: '1', ...env[name], ...times[name], ...options.env?.[name] },
     logFile: join(options.dir, `logs/${copyName(name, copy)}.log`),
   })
   const addService = (name: ServiceName, copy: number) => {

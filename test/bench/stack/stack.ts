@@ -35,7 +35,12 @@ export async function benchStack(options: Options, say: (line: string) => void):
   if (wanted.length === 0) return []
   using dir = benchDir()
   say('booting a stack')
-  await using stack = await bootStack({ dir: dir.path, ports: 'free', durable: true })
+  await using stack = await bootStack({
+    dir: dir.path,
+    ports: 'free',
+    durable: true,
+    times: 'deployed',
+  })
   const figures: Figure[] = []
   for (const name of wanted) {
     say(name)
