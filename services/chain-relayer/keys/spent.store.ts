@@ -1,8 +1,9 @@
 import { and, eq, gte, sql } from 'drizzle-orm'
 import { index, primaryKey, text } from 'drizzle-orm/pg-core'
-import { addressColumn, amountColumn, at, midnightUtc } from '#shared/db/columns'
+import { addressColumn, amountColumn, at, midnightUtc, textList } from '#shared/db/columns'
 import { lockNamed } from '#shared/db/lock'
 import type { Tx } from '#shared/db/open'
+import { sumWhere } from '#shared/db/sum'
 import { schema } from '../schema.store'
 import type { Spend, Spending } from './policy'
 
@@ -36,21 +37,21 @@ export async function countSpent(
   spends: readonly Spend[],
 ): Promise<bigint | undefined> {
   await lockNamed(tx, `spent:${signer}:${spending}`)
-  const counted = await tx
-    .insert(spent)
-    .values(spends.map((spend) => ({ ...spend, signer })))
-    .onConflictDoNothing()
-    .returning({ identity: spent.identity })
-  if (counted.length === 0) return undefined
-  const [row] = await tx
-    .select({ sum: sql<string>`coalesce(sum(${spent.amount}), 0)::text` })
-    .from(spent)
-    .where(
-      and(
-        eq(spent.signer, signer),
-        eq(spent.spending, spending),
-        gte(spent.createdAt, midnightUtc),
-      ),
-    )
-  return BigInt(row!.sum)
+  const { amount } = spent
+  const isOfDay = and(
+    eq(spent.signer, signer),
+    eq(spent.spending, spending),
+    gte(spent.createdAt, midnightUtc),
+  )!
+  // The sum does not see what the same statement adds.
+  const [day] = await tx.execute<{ added: number; sum: string }>(sql`
+    with added as (
+      insert into ${spent} (signer, identity, spending, amount)
+      select ${signer}::text, given.identity, ${spending}::text, given.amount::numeric
+      from unnest(${textList(spends.map(({ identity }) => identity))},
+        ${textList(spends.map((spend) => spend.amount.toString()))}) given(identity, amount)
+      on conflict do nothing returning amount)
+    select count(*)::int added, (coalesce(sum(amount), 0) + ${sumWhere(amount, spent, isOfDay)})::text sum
+    from added`)
+  return day!.added === 0 ? undefined : BigInt(day!.sum)
 }

@@ -1,6 +1,15 @@
 import { and, asc, eq, getTableColumns, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
-import { bigint, index, integer, jsonb, primaryKey, text, unique } from 'drizzle-orm/pg-core'
-import { type Beside, built, placeholders, withBeside } from '#shared/db/built'
+import {
+  bigint,
+  index,
+  integer,
+  jsonb,
+  type PgTable,
+  primaryKey,
+  text,
+  unique,
+} from 'drizzle-orm/pg-core'
+import { type Beside, built, keysOf, perKeys, placeholders, withBeside } from '#shared/db/built'
 import { addressColumn, amountColumn, at, fromNow, isOneOf, timestamps } from '#shared/db/columns'
 import type { Database, Db, Tx } from '#shared/db/open'
 import { schema } from '../schema.store'
@@ -216,11 +225,25 @@ export async function findOpen(
   return open
 }
 
-export const insertTransaction = (tx: Tx, transaction: typeof transactions.$inferInsert) =>
-  tx.insert(transactions).values(transaction)
+type NewAttempt = Omit<typeof attempts.$inferInsert, 'createdAt' | 'broadcastAt'>
 
-export const insertAttempt = (tx: Tx, attempt: typeof attempts.$inferInsert) =>
-  tx.insert(attempts).values(attempt)
+/** Stores a transaction with its first attempt. */
+export function insertTransaction(
+  tx: Tx,
+  transaction: typeof transactions.$inferInsert,
+  attempt: NewAttempt,
+) {
+  const stored = addTransaction(keysOf(transaction))(transaction)
+  const signed = addAttempt(keysOf(attempt))(attempt)
+  return tx.execute(sql`with stored as (${stored}) ${signed}`)
+}
+
+const insertInto = (table: PgTable) =>
+  perKeys((keys) => built((db) => db.insert(table).values(placeholders(keys))))
+const addTransaction = insertInto(transactions)
+const addAttempt = insertInto(attempts)
+
+export const insertAttempt = (tx: Tx, attempt: NewAttempt) => tx.insert(attempts).values(attempt)
 
 /** Whether a lane of ours signed this transaction. */
 export async function isAttempt(db: Db, hash: `0x${string}`): Promise<boolean> {

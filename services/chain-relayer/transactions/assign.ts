@@ -5,12 +5,7 @@ import { lookAt } from '../chain/look'
 import type { Context } from '../context'
 import type { Call, Fees } from '../keys/keys'
 import { PolicyRefused, type Refusal, spendsOfCall } from '../keys/policy'
-import {
-  drawNonce,
-  insertAttempt,
-  insertTransaction,
-  type TransactionPurpose,
-} from '../lanes/lane.store'
+import { drawNonce, insertTransaction, type TransactionPurpose } from '../lanes/lane.store'
 import { addressesOf, type HeldLane } from '../lanes/lease'
 import { type BatchableTask, isBatchable, isRacing } from '../operations/operation'
 import {
@@ -136,8 +131,11 @@ async function assign(
       const signed = await key.sign(tx, { nonce, call: { ...content, gas }, fees })
       const [assigned] = await Promise.all([
         assignOperations(tx, operationIds, at),
-        insertTransaction(tx, { ...at, ...content, purpose, operationIds }),
-        insertAttempt(tx, { ...at, ...signed, ...fees, attempt: 1, purpose: 'call', gas }),
+        insertTransaction(
+          tx,
+          { ...at, ...content, purpose, operationIds },
+          { ...at, ...signed, ...fees, attempt: 1, purpose: 'call', gas },
+        ),
       ])
       if (!assigned) throw new LostRace('an operation was taken meanwhile')
       return true
