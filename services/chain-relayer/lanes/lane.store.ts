@@ -9,9 +9,11 @@ import {
   text,
   unique,
 } from 'drizzle-orm/pg-core'
+import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import { type Beside, built, keysOf, perKeys, placeholders, withBeside } from '#shared/db/built'
 import { addressColumn, amountColumn, at, fromNow, isOneOf, timestamps } from '#shared/db/columns'
 import type { Database, Db, Tx } from '#shared/db/open'
+import { prepared } from '#shared/db/prepared'
 import { schema } from '../schema.store'
 
 /** A key that sends. Nonces come from here and from nowhere else: on Monad `pending` is `latest`. */
@@ -105,7 +107,9 @@ export type KnownLane = Lane & {
 }
 
 /** Every lane that was ever used here. */
-export const findLanes = (db: Db): Promise<KnownLane[]> =>
+export const findLanes = (db: PostgresJsDatabase): Promise<KnownLane[]> => known(db).execute()
+
+const known = prepared((db) =>
   db
     .select({
       ...getTableColumns(lanes),
@@ -115,6 +119,8 @@ export const findLanes = (db: Db): Promise<KnownLane[]> =>
         where ${transactions.lane} = ${lanes.address} and ${transactions.outcome} is null)`,
     })
     .from(lanes)
+    .prepare('known'),
+)
 
 /** A lane that was never used here begins at the chain's count. */
 export const insertLane = (database: Database, address: `0x${string}`, nextNonce: number) =>
@@ -160,7 +166,7 @@ export const releaseLanes = (
   database.run((db) =>
     db
       .update(lanes)
-      .set({ leasedUntil: sql`now()`, holder: null })
+      .set({ leasedUntil: null, holder: null })
       .where(
         and(
           eq(lanes.holder, holder),
@@ -202,19 +208,11 @@ export async function stillHeld(tx: Tx, lease: Lease, holder: string): Promise<b
 
 /** The open transactions of the lanes, in nonce order. */
 export async function findOpen(
-  db: Db,
+  db: PostgresJsDatabase,
   lanes: readonly `0x${string}`[],
 ): Promise<OpenTransaction[]> {
   if (lanes.length === 0) return []
-  const rows = await db
-    .select()
-    .from(transactions)
-    .innerJoin(
-      attempts,
-      and(eq(attempts.lane, transactions.lane), eq(attempts.nonce, transactions.nonce)),
-    )
-    .where(and(inArray(transactions.lane, [...lanes]), sql`${transactions.outcome} is null`))
-    .orderBy(asc(transactions.lane), asc(transactions.nonce), asc(attempts.attempt))
+  const rows = await openOf(db).execute({ lanes })
   const open: OpenTransaction[] = []
   for (const row of rows) {
     const last = open.at(-1)
@@ -224,6 +222,24 @@ export async function findOpen(
   }
   return open
 }
+
+const openOf = prepared((db) =>
+  db
+    .select()
+    .from(transactions)
+    .innerJoin(
+      attempts,
+      and(eq(attempts.lane, transactions.lane), eq(attempts.nonce, transactions.nonce)),
+    )
+    .where(
+      and(
+        sql`${transactions.lane} = any(${sql.placeholder('lanes')})`,
+        isNull(transactions.outcome),
+      ),
+    )
+    .orderBy(asc(transactions.lane), asc(transactions.nonce), asc(attempts.attempt))
+    .prepare('open'),
+)
 
 type NewAttempt = Omit<typeof attempts.$inferInsert, 'createdAt' | 'broadcastAt'>
 

@@ -1,8 +1,11 @@
 import { and, asc, eq, inArray, isNotNull, lte, type SQLWrapper, sql } from 'drizzle-orm'
 import { index, integer, jsonb, type PgUpdateSetSource, text, unique } from 'drizzle-orm/pg-core'
+import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
+import { built, placeholders, rowReader } from '#shared/db/built'
 import { addressColumn, amountColumn, at, fromNow, isOneOf, timestamps } from '#shared/db/columns'
 import { findOldest } from '#shared/db/oldest.store'
 import type { Db, Tx } from '#shared/db/open'
+import { prepared } from '#shared/db/prepared'
 import { statesBefore } from '#shared/lifecycle'
 import { schema } from '../schema.store'
 import {
@@ -66,8 +69,15 @@ export async function findOperation(db: Db, id: string): Promise<Operation | und
   return rows[0] as Operation | undefined
 }
 
-export const findOperations = async (db: Db, ids: readonly string[]): Promise<Operation[]> =>
-  (await db.select().from(operations).where(isOneOf(operations.id, ids))) as Operation[]
+const readOperation = rowReader(operations)
+
+export async function findOperations(db: Db, ids: readonly string[]): Promise<Operation[]> {
+  const rows = await db.execute(withIds({ ids: [...ids] }))
+  return rows.map(readOperation) as Operation[]
+}
+
+const isAmong = sql`${operations.id} = any(${sql.placeholder('ids')})`
+const withIds = built((db) => db.select().from(operations).where(isAmong))
 
 /**
  * The final block in which this ref id was credited or repaid, as far as we know; 0: none. A state
@@ -170,13 +180,20 @@ export async function assignOperations(
   ids: readonly string[],
   at: { lane: `0x${string}`; nonce: number },
 ): Promise<boolean> {
-  const assigned = await tx
-    .update(operations)
-    .set({ state: 'assigned', ...at, reason: null, updatedAt: sql`now()` })
-    .where(and(isOneOf(operations.id, ids), eq(operations.state, 'waiting')))
-    .returning({ id: operations.id })
+  const assigned = await tx.execute(assigning({ ids: [...ids], ...at }))
   return assigned.length === ids.length
 }
+
+const assigning = built((db) =>
+  db
+    .update(operations)
+    .set({
+      ...placeholders(['lane', 'nonce']),
+      ...{ state: 'assigned', reason: null, updatedAt: sql`now()` },
+    })
+    .where(and(isAmong, eq(operations.state, 'waiting')))
+    .returning({ id: operations.id }),
+)
 
 /** Counts that the outcome of an ended operation is announced again; undefined: it has not ended. */
 export async function countRepeat(tx: Tx, id: string) {
@@ -198,8 +215,11 @@ const other = sql.raw('"chain_relayer"."operation" as "other"')
  * wallet, then the rest, oldest first. Held back are a revocation while what it revokes is under
  * way, and a verdict on a wallet while another of its kind is: lanes do not keep order.
  */
-export async function findDue(db: Db, rowsMax: number): Promise<Operation[]> {
-  const rows = await db
+export const findDue = async (db: PostgresJsDatabase, rowsMax: number): Promise<Operation[]> =>
+  (await due(db).execute({ rowsMax })) as Operation[]
+
+const due = prepared((db) =>
+  db
     .select()
     .from(operations)
     .where(
@@ -215,9 +235,9 @@ export async function findDue(db: Db, rowsMax: number): Promise<Operation[]> {
       ),
     )
     .orderBy(urgency, asc(operations.createdAt), asc(operations.id))
-    .limit(rowsMax)
-  return rows as Operation[]
-}
+    .limit(sql.placeholder('rowsMax'))
+    .prepare('due'),
+)
 
 /** Whether any operation waits, be it for its time or for another. */
 export const isAnyWaiting = async (db: Db): Promise<boolean> =>
