@@ -14,7 +14,7 @@ import { countStatements, statementsSent, transactionsEnded } from './statements
 
 const bench = 'cost'
 const peopleMax = 40
-const restMs = 10_000
+const restMs = 20_000
 /** So many come before: what is measured is a process that runs, and tables that Postgres has analysed. */
 const warmUpMax = 200
 /** Everything that a top-up passes through, besides the chain and the provider. */
@@ -45,7 +45,7 @@ export async function benchCost(stack: Stack, options: Options): Promise<Figure[
     })
   await topups(Math.min(warmUpMax, options.topups))
   await sql.client`analyze`
-  await pause(restMs / 2)
+  await pause(2 * restMs) // Until each connection has prepared what is asked for at rest.
   const rest = await spent(stack, sql.client, () => pause(restMs))
 
   const load = await spent(stack, sql.client, () => topups(options.topups))

@@ -30,7 +30,7 @@ export async function openCheckout(person: Person): Promise<string> {
 const lookEveryMs = 20
 
 /** Reads the payments' own rows, for all at once: asking the gateway for each would be load of its own. */
-export function watchCredits(stack: Stack) {
+export function watchCredits(stack: Stack, waitMaxMs = 120_000) {
   const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
   const awaited = new Map<string, (at: number) => void>()
   const ended = new AbortController()
@@ -55,7 +55,7 @@ export function watchCredits(stack: Stack) {
     creditedAt: (id: string): Promise<number> => {
       const { promise, resolve } = Promise.withResolvers<number>()
       awaited.set(id, resolve)
-      return within(promise, 120_000, `the credit of ${id}`)
+      return within(promise, waitMaxMs, `the credit of ${id}`)
     },
     [Symbol.asyncDispose]: async () => {
       ended.abort()
