@@ -25,6 +25,7 @@ import {
   type NewPayment,
   notePayment,
   type PaymentRow,
+  walletLock,
 } from './payment.store'
 import { limitTopup, type Method, type Price, priceSettlement, priceTopup } from './price'
 import type { Checkout } from './provider'
@@ -52,7 +53,7 @@ type PaymentRequest = {
   /** Gives back what was set aside, if it is not promised after all. */
   readonly uncover?: () => Promise<unknown>
   /**
-   * Checked under the lock of the wallet, in the transaction that stores the payment, before the
+   * Takes the lock of the wallet and checks, in the transaction that stores the payment, before the
    * quote is taken. False: what the price was made from has changed, so it is made anew.
    */
   readonly mayStore: (tx: Tx, price: Price) => Promise<Answer<boolean>>
@@ -90,9 +91,9 @@ export const answerTopups = (context: Context) =>
       cover: (price) => coverTopup(context, { quoteId, ...price }, (db) => limit(db, price)),
       uncover: () => uncoverTopup(context, quoteId),
       mayStore: async (tx, price) => {
-        const limited = await limit(tx, price)
-        if ('refused' in limited) return limited
-        return ok(await useReservation(tx, reservations, quoteId))
+        const isCovered = await useReservation(tx, reservations, quoteId, walletLock(wallet))
+        if (!isCovered) return ok(false)
+        return limit(tx, price)
       },
     })
   })
@@ -132,7 +133,10 @@ export const answerSettlements = (context: Context) =>
       },
       endEarlier: () => endOpenSettlement(context, { wallet, quoteId }, cover),
       cover,
-      mayStore: async (tx) => ok(await maySettle(tx, wallet, readAt)),
+      mayStore: async (tx) => {
+        await lockWallet(tx, wallet)
+        return ok(await maySettle(tx, wallet, readAt))
+      },
     })
   })
 
@@ -240,7 +244,6 @@ async function storeAndOpen(
   const { database } = context
   const { quoteId, takenBy } = row
   const made = await database.transaction(async (tx) => {
-    await lockWallet(tx, row.wallet)
     const may = await mayStore(tx, row)
     // The same call at the same moment was first: it is answered as its repeat, whatever the limits.
     if ('refused' in may) return (await findByQuote(tx, quoteId)) ? undefined : may

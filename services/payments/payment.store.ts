@@ -188,7 +188,9 @@ const byId = built<{ id: string }>((db) =>
 export const findPayment = (db: Db, id: string) => one(db, byId({ id }))
 
 /** Lets one transaction at a time decide about a wallet's money. */
-export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, `wallet:${wallet}`)
+export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, walletLock(wallet))
+
+export const walletLock = (wallet: string) => `wallet:${wallet}`
 
 /**
  * The payment as it is now. Its wallet is locked first, everywhere in this order: an expression of the

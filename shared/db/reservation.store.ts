@@ -1,6 +1,7 @@
 import { and, eq, gt, ne, type SQL, sql } from 'drizzle-orm'
 import { index, type PgSchema, text } from 'drizzle-orm/pg-core'
 import { amountColumn, at, fromNow } from '#shared/db/columns'
+import { lockOf } from '#shared/db/lock'
 import type { Db, Tx } from '#shared/db/open'
 import { sumWhere, totalOf } from '#shared/db/sum'
 
@@ -53,19 +54,20 @@ export async function reserveWithin(
 }
 
 /**
- * Uses what was set aside, in the transaction that stores the promise. False: it was released or is
- * about to end, and has to be set aside anew.
+ * Uses what was set aside, in the transaction that stores the promise; `lock` names what this transaction
+ * is to hold from then on. False: it was released or is about to end, and has to be set aside anew; then
+ * the lock may not have been taken.
  */
 export async function useReservation(
   tx: Tx,
   table: ReservationTable,
   quoteId: string,
+  lock?: string,
 ): Promise<boolean> {
-  const used = await tx
-    .update(table)
-    .set({ until: now })
-    .where(and(eq(table.quoteId, quoteId), gt(table.until, fromNow(useMs))))
-    .returning({ quoteId: table.quoteId })
+  const isThere = and(eq(table.quoteId, quoteId), gt(table.until, fromNow(useMs)))
+  const used = await tx.execute(sql`
+    update ${table} set until = ${now} ${lock ? sql`from (select ${lockOf(lock)}) locked` : sql``}
+    where ${isThere} returning 1`)
   return used.length === 1
 }
 
