@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { type Fixture, openFixture, wallet } from './test-support'
+import { answerTopups } from './open'
+import { type Fixture, newWallet, openFixture, wallet } from './test-support'
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -107,6 +108,31 @@ describe('the same call again', () => {
     const opened = (await sessions()).filter((session) => session.reference_id === paymentId)
     expect(opened.length).toBe(1)
   })
+})
+
+describe('security: the limits of a person', () => {
+  test.each([
+    ['open checkouts', 10n ** 11n, 'topups_open_too_many'],
+    // Three of Rp 50,000.
+    ['a day', 9_230_769n, 'day_limit_reached'],
+  ] as const)(
+    'hold for %s when twenty top-ups come at once, and the others leave their quotes unused',
+    async (_, dayMicroMax, refused) => {
+      const openMax = refused === 'topups_open_too_many' ? 3 : 100
+      const limits = { openMax, openMicroMax: 10n ** 11n, dayMicroMax }
+      const { answer } = answerTopups({ ...fixture.context, topupLimits: limits })
+      const create = answer as typeof fixture.topup
+      const person = newWallet()
+      const asked = Array.from({ length: 20 }, () => ask(fixture.quote(), { wallet: person }))
+      const answers = await Promise.all(asked.map((one) => create(one)))
+      expect(answers.filter(({ ok }) => ok)).toHaveLength(3)
+      for (const [at, given] of answers.entries()) {
+        if (given.ok) continue
+        expect(given).toEqual({ refused })
+        expect(fixture.quotes.get(asked[at]!.quoteId)!.takenBy).toBeUndefined()
+      }
+    },
+  )
 })
 
 describe('a provider that cannot be relied on', () => {
