@@ -110,7 +110,7 @@ export const payments = schema.table(
     unique('payments_provider_payment').on(table.providerPaymentId),
     index('payments_next_check').on(table.nextCheckAt).where(sql`${table.nextCheckAt} is not null`),
     index('payments_changed').on(table.changedAt),
-    index('payments_open').on(table.state).where(isOpen(table)),
+    index('payments_open_of_wallet').on(table.wallet).where(isOpen(table)),
     index('payments_created').on(table.createdAt),
     index('payments_promised').on(table.id).where(promised(table)),
     index('payments_activity').on(table.wallet, table.createdAt, table.id),

@@ -55,6 +55,7 @@ export const operations = schema.table(
     // Two payouts must never be paid out of one transfer.
     unique('operation_authorization_once').on(table.kind, table.wallet, table.authorizationNonce),
     index('operation_open').on(table.notBefore, table.createdAt).where(isOpen(table)),
+    index('operation_open_of_wallet').on(table.wallet, table.kind).where(isOpen(table)),
     index('operation_watched').on(table.watchAt).where(sql`${table.watchAt} is not null`),
     index('operation_of_wallet').on(table.wallet, table.kind, table.createdAt, table.id),
     index('operation_out_of_treasury')

@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import { unionAll } from 'drizzle-orm/pg-core'
 import type { Static } from 'typebox'
 import { cursorValues, newestFirst } from '#shared/db/paging'
@@ -7,7 +7,7 @@ import type { ActivityEntry } from '#shared/messages/activity'
 import type { ChainActivity } from '#shared/messages/chain'
 import type { ReadRequestOf } from '#shared/messages/topic'
 import type { Context } from '../context'
-import { type Operation, operations } from '../operations/operation.store'
+import { isOpen, type Operation, operations } from '../operations/operation.store'
 
 export type Entry = Static<typeof ActivityEntry>
 
@@ -68,7 +68,7 @@ const activity = prepared((db) => {
     .orderBy(...newest.order)
     .limit(sql.placeholder('limit'))
   const open = rows(false)
-    .where(and(mine, inArray(operations.state, ['waiting', 'assigned'])))
+    .where(and(mine, isOpen(operations)))
     .orderBy(...newest.order)
     .limit(inFlightMax)
   return unionAll(page, open).prepare('activity')
