@@ -11,7 +11,7 @@ const againMs = 500
 const pollMs = 5_000
 const rowsMax = 100
 /** Well within the lease that a row is announced with; many are marked by one statement. */
-const markAfterMs = 200
+const markAfterMs = 500
 
 type Message = Announced['message']
 

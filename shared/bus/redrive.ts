@@ -13,7 +13,7 @@ import { idle, type Loop, startLoop } from '#shared/loop'
 
 const everyMs = 2_000
 /** An operator waits for it, and mostly there is none. */
-const idleMs = 5_000
+const idleMs = 10_000
 const deadlineMs = 9_500
 /** So long after it was asked for, a redrive that fails is tried again. */
 const tryMs = 60_000
