@@ -89,6 +89,12 @@ describe('when JetStream lost everything it ever stored', () => {
     )
     await orderAll('before')
     await waitUntil('the first order', () => done.includes(refOf('before')), 10_000)
+    await waitUntil('it being noted as published', async () => {
+      const [row] = await payments.database.read((db) =>
+        db.select().from(ordering.outbox).where(eq(ordering.outbox.id, 'before')),
+      )
+      return row!.publishedAt !== null
+    })
 
     await nats.stop()
     await orderAll('meanwhile')
