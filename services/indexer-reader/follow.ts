@@ -104,8 +104,9 @@ async function follow(context: Context, generation: number, signal: AbortSignal)
         ahead?.after === cursor.blockNumber ? ahead.batch : readNext(context, cursor)
       ahead = null
       const batch = await read
-      if (batch.spans.length === 0 && !quiet.isDue()) {
-        if (!quiet.isEmpty()) known = cursor
+      if (batch.spans.length === 0 && (batch.fault || !quiet.isDue())) {
+        // After a fault the rows are asked again: they may say that this generation is not read any more.
+        if (!batch.fault && !quiet.isEmpty()) known = cursor
         await pause(await writeNothing(context, cursor, batch), signal)
         continue
       }
