@@ -190,6 +190,7 @@ export const findPayment = (db: Db, id: string) => one(db, byId({ id }))
 /** Lets one transaction at a time decide about a wallet's money. */
 export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, walletLock(wallet))
 
+/** The name of that lock. */
 export const walletLock = (wallet: string) => `wallet:${wallet}`
 
 /**

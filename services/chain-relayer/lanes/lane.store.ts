@@ -93,7 +93,7 @@ export type OpenTransaction = typeof transactions.$inferSelect & { attempts: Att
 
 /** Long enough for a slow round, short enough that a killed process is soon replaced. */
 const leaseMs = 5_000
-/** So old it is renewed; a round that has nothing to do comes sooner after the last. */
+/** So old it is renewed: by each round that has nothing to do, and by some of those that follow closely. */
 const renewAfterMs = 1_500
 
 /** A lane as a round finds it. */

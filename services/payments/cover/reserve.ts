@@ -11,9 +11,10 @@ import { promisedBy } from './promise.store'
 // everything that is promised already; a settlement by the treasury alone.
 
 /**
- * Sets the AUSD of a top-up aside until its row is stored. `limits` are the wallet's own, whose
- * refusals come first; they count in the end when the row is stored. All top-ups of all copies are counted one after the other, for as long as a
- * sum takes: of many at once each counts what the one before set aside.
+ * Sets the AUSD of a top-up aside until its row is stored. All top-ups of all copies are counted one
+ * after the other, for as long as a sum takes: of many at once each counts what the one before set
+ * aside. `limits` are the wallet's own: their refusals come before one for lack of cover, and they
+ * are looked at again, under the wallet's lock, when the row is stored.
  */
 export async function coverTopup(
   { database, treasury }: Context,
