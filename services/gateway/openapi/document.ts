@@ -1,11 +1,21 @@
 import { swagger } from '@elysiajs/swagger'
 import { type AnyElysia, Elysia } from 'elysia'
+import {
+  type ErrorCode,
+  errorCodeHeader,
+  errorCodes,
+  type GeneralCode,
+  generalRefusals,
+  type RefusalCode,
+  refusals,
+} from '#shared/refusals'
 
 type Json = Record<string, unknown>
 
 const about = {
   title: 'Stablecoin top-up, settlement and cash-out service',
   version: '1.0.0',
+  license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
   description: [
     'Money in and money out answer at once; the money lands later. Poll `GET /me` or',
     '`GET /me/activity`. Amounts are strings of digits in the smallest unit: AUSD has 6 decimals,',
@@ -58,18 +68,42 @@ export async function openApiDocument(routes: AnyElysia, publicUrl: string): Pro
     info: about,
     servers: [{ url: publicUrl }],
     tags,
-    paths: inWords(paths),
-    components: { schemas: { Error: errorSchema }, responses: failureResponses, securitySchemes },
+    ...named(inWords(paths) as Json),
   })
 }
+
+/** Every schema with a title becomes a component of that name, and is referred to where it stood. */
+function named(paths: Json) {
+  const schemas: Json = { Error: errorSchema }
+  const walk = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(walk)
+    if (typeof value !== 'object' || value === null) return value
+    const inner = Object.fromEntries(Object.entries(value).map(([key, one]) => [key, walk(one)]))
+    const { title } = inner
+    if (typeof title !== 'string') return inner
+    const known = schemas[title]
+    if (known && JSON.stringify(known) !== JSON.stringify(inner))
+      throw new Error(`two schemas of the interface are called ${title}`)
+    schemas[title] = inner
+    return { $ref: `#/components/schemas/${title}` }
+  }
+  const named = walk(paths)
+  return {
+    paths: named,
+    components: { schemas: byName(schemas), responses: failureResponses, securitySchemes },
+  }
+}
+
+const byName = (schemas: Json): Json =>
+  Object.fromEntries(Object.entries(schemas).sort(([left], [right]) => (left < right ? -1 : 1)))
 
 /** Our schemas' own keyword `says` becomes the `description` that readers of the document know. */
 function inWords(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inWords)
   if (typeof value !== 'object' || value === null) return value
   const { says, ...rest } = value as Json
-  const words =
-    typeof says === 'string' ? { description: says } : says === undefined ? {} : { says }
+  const isText = typeof says === 'string'
+  const words = isText ? { description: says } : says === undefined ? {} : { says }
   return Object.fromEntries(
     Object.entries({ ...words, ...rest }).map(([key, inner]) => [key, inWords(inner)]),
   )
@@ -107,26 +141,56 @@ const retryAfter = {
   'Retry-After': { description: 'Seconds.', schema: { type: 'integer', minimum: 1 } },
 }
 
+/** All words of one status, each with the sentence it stands for where it has but one. */
+const wordsOf = (status: number): ErrorCode[] =>
+  errorCodes.filter((code) => statusOf(code) === status)
+const statusOf = (code: ErrorCode): number =>
+  code in refusals ? refusals[code as RefusalCode].status : generalRefusals[code as GeneralCode]
+
+const errorCodeHeaderOf = (status: number) => ({
+  [errorCodeHeader]: {
+    description: 'The stable word for programs; the sentence of the body may change.',
+    required: true,
+    schema: { type: 'string', enum: wordsOf(status) },
+  },
+})
+
+const examplesOf = (status: number, general: string) =>
+  Object.fromEntries(
+    wordsOf(status).map((code) => {
+      const message = code in refusals ? refusals[code as RefusalCode].message : general
+      return [code, { summary: message, value: { error: message } }]
+    }),
+  )
+
+/** What the server itself refuses, before any of our words. */
+const headersTooLarge = { description: 'The headers are larger than 16 KiB; no body.' }
+
 /** Shared answers of the document, by status. */
-export const failureResponses = Object.fromEntries(
-  failures.map(([status, description, example]) => [
+export const failureResponses = Object.fromEntries([
+  ['431', headersTooLarge],
+  ...failures.map(([status, description, example]) => [
     String(status),
     {
       description,
-      ...(status === 429 || status === 503 ? { headers: retryAfter } : {}),
+      headers: {
+        ...errorCodeHeaderOf(status),
+        ...(status === 429 || status === 503 ? retryAfter : {}),
+      },
       content: {
         'application/json': {
           schema: { $ref: '#/components/schemas/Error' },
-          example: { error: example },
+          examples: examplesOf(status, example),
         },
       },
     },
   ]),
-)
+])
 
 /** The one form of every refusal. */
-export const errorSchema = {
+const errorSchema = {
   type: 'object',
+  description: 'A refusal; the header x-error-code has the word for programs.',
   required: ['error'],
   properties: { error: { type: 'string', description: 'A sentence the app may show.' } },
 }

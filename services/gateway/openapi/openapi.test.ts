@@ -1,11 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import type { TSchema } from 'typebox'
+import { type ErrorCode, errorCodes, generalRefusals, refusals } from '#shared/refusals'
 import { readerOf } from '#shared/schema'
 import { fixtureOf } from '../test-support/fixture'
 
 type Json = Record<string, unknown>
 type Content = Record<string, { schema: TSchema; example: unknown }>
 type Described = { description?: string; content?: Content; $ref?: string }
+type Failure = {
+  headers: Record<string, { schema: { enum: string[] } }>
+  content: Record<string, { examples: Record<string, unknown> }>
+}
 type Op = {
   operationId: string
   summary: string
@@ -32,6 +37,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 const named = operations.map((one) => [one.name, one] as const)
 
 const interfaceRoutes = [
+  'get /config',
   'get /health',
   'get /me',
   'get /me/activity',
@@ -55,11 +61,34 @@ function refsOf(value: unknown): [string, unknown][] {
   const own: [string, unknown][] = $ref ? [[$ref, targetOf($ref)]] : []
   return [...own, ...Object.values(value).flatMap(refsOf)]
 }
+const statusOfCode = (code: ErrorCode): number =>
+  ({ ...generalRefusals, ...Object.fromEntries(refusalStatuses) })[code] ?? 0
+const refusalStatuses = Object.entries(refusals).map(([code, { status }]) => [code, status])
 const targetOf = (ref: string): unknown =>
   ref
     .split('/')
     .slice(1)
     .reduce((at: unknown, key) => (at as Json | undefined)?.[key], document)
+
+/** A schema with everything it refers to in its place, as a validator wants it. */
+function whole(schema: unknown): TSchema {
+  if (Array.isArray(schema)) return schema.map(whole) as never
+  if (typeof schema !== 'object' || schema === null) return schema as never
+  const { $ref } = schema as { $ref?: string }
+  if ($ref) return whole(targetOf($ref))
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, inner]) => [key, whole(inner)]),
+  ) as never
+}
+
+/** Where a body, or a list in one, is described on the spot instead of by name. */
+function nameless(value: unknown, path = ''): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  const { type, enum: words, $ref } = value as { type?: string; enum?: unknown; $ref?: string }
+  const isSchema = path.endsWith('/schema') || path.endsWith('/items')
+  const own = isSchema && !$ref && (type === 'object' || words) ? [path] : []
+  return [...own, ...Object.entries(value).flatMap(([key, one]) => nameless(one, `${path}/${key}`))]
+}
 
 describe('the document', () => {
   test('is OpenAPI 3.1 of version 1.0.0 at the public address', () => {
@@ -80,6 +109,47 @@ describe('the document', () => {
       operations.flatMap(({ op }) => (op.security ?? []).flatMap(Object.keys)),
     )
     expect([...schemes].sort()).toEqual(Object.keys(document.components.securitySchemes!).sort())
+  })
+  test('names every body, and describes every schema that has a name', () => {
+    expect(nameless(document.paths).filter((path) => !path.includes('/webhooks/'))).toEqual([])
+    const { schemas } = document.components
+    const silent = Object.entries(schemas!).filter(([, one]) => typeof one.description !== 'string')
+    expect(silent.map(([name]) => name)).toEqual([])
+  })
+  test.each([
+    'ActivityStatus',
+    'ActivityReason',
+    'ActivityKind',
+    'ChannelKind',
+    'NextAction',
+    'HoldReason',
+    'VerificationStatus',
+  ])('has the closed list %s', (name) => {
+    expect((document.components.schemas![name]!.enum as string[]).length).toBeGreaterThan(0)
+  })
+  test('names the unit of every amount of money', () => {
+    const { schemas } = document.components
+    const amounts = Object.entries(schemas!.Me!.properties as Record<string, { $ref?: string }>)
+    const plain = amounts.filter(([, { $ref }]) => $ref === '#/components/schemas/Amount')
+    expect(plain.map(([name]) => name)).toEqual(['score', 'ratioBps'])
+  })
+  test('tells every refusal with the word that its header says', () => {
+    const responses = document.components.responses as unknown as Record<string, Failure>
+    const { 431: _, ...worded } = responses
+    const told = Object.entries(worded).flatMap(([status, { headers, content }]) => {
+      const words = headers['x-error-code']!.schema.enum
+      expect(Object.keys(content['application/json']!.examples)).toEqual(words)
+      return words.map((word) => [word, Number(status)])
+    })
+    const known = errorCodes.map((code) => [code, statusOfCode(code)])
+    expect(told.sort()).toEqual(known.filter(([, status]) => status !== 404).sort())
+  })
+  test('says of every operation who may call it', () => {
+    for (const { name, op } of operations) expect([name, op.security]).not.toContain(undefined)
+    const open = operations.filter(({ op }) => op.security?.length === 0).map(({ name }) => name)
+    expect(open.sort()).toEqual([
+      ...['get /config', 'get /health', 'get /ready', 'get /verify/{wallet}', 'post /quote'],
+    ])
   })
   test('carries none of our own keywords', () => {
     expect(text).not.toContain('"says"')
@@ -104,14 +174,16 @@ describe.each(named)('%s', (_, { path, method, op }) => {
   })
   test('documents the refusals of its kind', () => {
     const documented = Object.keys(op.responses)
-    if (op.security) expect(documented).toContain('401')
+    if (op.security?.length) expect(documented).toContain('401')
     if (op.requestBody) expect(documented).toEqual(expect.arrayContaining(['400', '413']))
     if (path !== '/health') expect(documented).toContain('503')
   })
   test('has examples that fit their schemas', () => {
     for (const body of [op.requestBody, op.responses['200']])
       for (const { schema, example } of Object.values(body?.content ?? {}))
-        expect(readerOf(schema)(example)).toEqual({ value: example } as never)
+        expect(readerOf(whole(schema))(structuredClone(example))).toEqual({
+          value: example,
+        } as never)
   })
   test('is answered by the app', async () => {
     const at = path.replace('{wallet}', `0x${'0'.repeat(40)}`)
@@ -149,12 +221,16 @@ describe('the page', () => {
     const start = await (await fixture.call('GET', '/docs/start.js')).text()
     for (const part of [html, start]) expect(part).not.toMatch(/(https?:)?\/\/[\w.-]+\.\w+/)
     const loaded = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1]!)
-    expect(loaded).toHaveLength(4)
+    expect(loaded).toHaveLength(5) // One of them leads to the guide.
     for (const path of loaded) {
       const response = await fixture.call('GET', path)
       expect([path, response.status]).toEqual([path, 200])
       expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(50)
     }
+  })
+  test('is where somebody lands who knows the address alone', async () => {
+    const answer = await fixture.call('GET', '/')
+    expect([answer.status, answer.headers.get('location')]).toEqual([302, '/docs'])
   })
   test('may load nothing else, nor run anything inline', async () => {
     const policy = (await fixture.call('GET', '/docs')).headers.get('content-security-policy') ?? ''

@@ -12,7 +12,7 @@ export type Operation = {
   ok: { description: string; schema?: TSchema; example?: unknown }
   /** The answer has an ETag, and is 304 to whoever has it already. */
   tagged?: true
-  /** Besides 500, which every operation may answer. */
+  /** Besides 431 and 500, which every operation may answer. */
   errors: readonly (400 | 401 | 403 | 413 | 429 | 503)[]
 }
 
@@ -39,7 +39,7 @@ const unchanged = {
 export function operation(words: Operation) {
   const { summary, description, tag, security, body, ok, errors } = words
   const parameters = [...(words.parameters ?? []), ...(words.tagged ? [ifNoneMatch] : [])]
-  const refused = [...errors, 500].map((status) => [
+  const refused = [...errors, 431, 500].map((status) => [
     status,
     { $ref: `#/components/responses/${status}` },
   ])
@@ -47,7 +47,7 @@ export function operation(words: Operation) {
     summary,
     ...(description ? { description } : {}),
     tags: [tag],
-    ...(security ? { security: [{ [security]: [] }] } : {}),
+    security: security ? [{ [security]: [] }] : [],
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body ? { requestBody: { required: true, ...json(body.schema, body.example) } } : {}),
     responses: {

@@ -1,0 +1,18 @@
+import { okOf, signTransfer } from 'ausd-credit-client'
+import { domain, terms } from './chain'
+import { account, client } from './setup'
+
+const quote = okOf(await client.quote('USD/IDR'))
+const authorization = await signTransfer(account, domain, {
+  to: terms.treasury,
+  valueMicro: 1_000_000n,
+})
+const bank = { channelCode: 'ID_BCA', accountNumber: '1234567890', accountHolderName: 'Sari Dewi' }
+
+const order = okOf(await client.cashOut({ quoteId: quote.id, authorization, bank }))
+console.log(`Rp ${order.fiat} are on their way`)
+
+const item = await client.waitFor(order.payoutId, {
+  onStatus: ({ status }) => console.log(`cash-out: ${status}`),
+})
+if (item.status === 'returned') console.log(`the AUSD came back: ${item.sentence}`)

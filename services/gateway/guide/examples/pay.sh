@@ -1,0 +1,2 @@
+curl -sS "$SANDBOX/control/sessions/$PAYMENT_ID/pay" -H 'Content-Type: application/json' \
+  -d '{"channel_code":"QRIS"}'

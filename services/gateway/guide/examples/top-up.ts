@@ -1,0 +1,17 @@
+import { okOf } from 'ausd-credit-client'
+import { client } from './setup'
+
+const quote = okOf(await client.quote('USD/IDR'))
+console.log(`Rp ${quote.rate} per dollar, until ${quote.expiresAt}`)
+
+// Should the answer be lost on its way, the client asks again with the same quote: one checkout.
+const checkout = okOf(await client.topUp({ amount: '500000', method: 'qr', quoteId: quote.id }))
+console.log(`pay here: ${checkout.checkoutUrl}`)
+
+const item = await client.waitFor(checkout.paymentId, {
+  onStatus: ({ status }) => console.log(`top-up: ${status}`),
+})
+if (item.status === 'credited') {
+  const { collateral, limit } = okOf(await client.me())
+  console.log(`collateral ${collateral.value}, limit ${limit}`)
+}

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The name that the examples import. */
+export const packageName = 'ausd-credit-client'
+
+const root = join(import.meta.dir, '../../..')
+const entry = 'shared/client/client'
+const transpiler = new Bun.Transpiler({ loader: 'ts', target: 'browser' })
+
+/**
+ * The typed client as a package that npm installs from an address: `shared/client` and what it
+ * imports, as JavaScript to run and as the very source for its types. Nothing of it is written twice,
+ * and no app's developer needs this repository.
+ */
+export async function clientPackage(): Promise<Uint8Array<ArrayBuffer>> {
+  const modules = modulesFrom(entry)
+  const files = [...modules].flatMap(([name, text]) => [
+    [`package/${name}.ts`, text],
+    [`package/${name}.js`, transpiler.transformSync(text)],
+  ])
+  const archive = new Bun.Archive(
+    { ...Object.fromEntries(files), 'package/package.json': manifest() },
+    { compress: 'gzip' },
+  )
+  return archive.bytes()
+}
+
+/** Each module of `shared` that an entry reaches, types included, with its text. */
+function modulesFrom(entry: string): Map<string, string> {
+  const found = new Map<string, string>()
+  const open = [entry]
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    if (found.has(name)) continue
+    const text = readFileSync(join(root, `${name}.ts`), 'utf8')
+    found.set(name, text)
+    open.push(...[...text.matchAll(/ from '#(shared\/[^']+)'/g)].map(([, path]) => path!))
+  }
+  return found
+}
+
+type Manifest = { version: string; dependencies: Record<string, string> }
+
+function manifest(): string {
+  const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
+  const both = (path: string) => ({ types: `${path}.ts`, default: `${path}.js` })
+  const { typebox } = own.dependencies
+  return JSON.stringify({
+    ...{ name: packageName, version: own.version, type: 'module' },
+    exports: both(`./${entry}`),
+    imports: { '#shared/*': both('./shared/*') },
+    dependencies: { typebox },
+    peerDependencies: { viem: '>=2.0.0' },
+  })
+}

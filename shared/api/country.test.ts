@@ -1,0 +1,14 @@
+import { expect, test } from 'bun:test'
+import { countries } from './country'
+
+test('the list is that of ISO 3166-1: 249 different codes of two capitals', () => {
+  expect(countries).toHaveLength(249)
+  expect(new Set(countries).size).toBe(249)
+  for (const code of countries) expect(code).toMatch(/^[A-Z]{2}$/)
+})
+test.each(['ID', 'MY', 'SG', 'GB', 'SS'])('%s is assigned', (code) => {
+  expect(countries).toContain(code)
+})
+test.each(['UK', 'XK', 'EU', 'AN', 'ZZ'])('%s is not', (code) => {
+  expect(countries).not.toContain(code)
+})

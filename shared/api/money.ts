@@ -1,0 +1,71 @@
+import { Type } from 'typebox'
+import { route } from '#shared/api/route'
+import { Method } from '#shared/messages/activity'
+import { SendCreate } from '#shared/messages/chain'
+import { Authorization, Bank, FiatAmount, Uuid } from '#shared/messages/fields'
+import { SettlementCreate, TopupCreate } from '#shared/messages/payments'
+import { CashoutCreate } from '#shared/messages/payouts'
+
+/** Opens a checkout that becomes collateral. */
+export const PostTopup = route({
+  method: 'POST',
+  path: '/topups',
+  access: 'signed',
+  body: Type.Object(
+    {
+      amount: FiatAmount,
+      method: Method,
+      quoteId: Uuid,
+    },
+    {
+      additionalProperties: false,
+      title: 'TopupRequest',
+      description: 'What to charge, in the currency of the quote.',
+    },
+  ),
+  answer: TopupCreate.answer,
+})
+
+/** Opens a checkout for the whole debt. */
+export const PostSettlement = route({
+  method: 'POST',
+  path: '/settlements',
+  access: 'signed',
+  body: Type.Object(
+    { quoteId: Uuid },
+    {
+      additionalProperties: false,
+      title: 'SettlementRequest',
+      description: 'The quote at which the whole debt is charged.',
+    },
+  ),
+  answer: SettlementCreate.answer,
+})
+
+/** Takes AUSD by a signed transfer and pays rupiah to a bank account. */
+export const PostCashout = route({
+  method: 'POST',
+  path: '/cashouts',
+  access: 'signed',
+  body: Type.Object(
+    { quoteId: Uuid, authorization: Authorization, bank: Bank },
+    {
+      additionalProperties: false,
+      title: 'CashoutRequest',
+      description: 'A signed transfer to the treasury, and the account to pay.',
+    },
+  ),
+  answer: CashoutCreate.answer,
+})
+
+/** Relays a signed transfer, once. */
+export const PostSend = route({
+  method: 'POST',
+  path: '/sends',
+  access: 'signed',
+  body: Type.Object(
+    { authorization: Authorization },
+    { additionalProperties: false, title: 'SendRequest', description: 'A signed transfer.' },
+  ),
+  answer: SendCreate.answer,
+})
