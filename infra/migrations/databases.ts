@@ -3,7 +3,8 @@ import { join } from 'node:path'
 
 /**
  * The Postgres roles of those who keep rows; each is also the name of its schema. `books` is the
- * job that reads what all others wrote, and writes down what does not agree.
+ * job that reads what all others wrote, and writes down what does not agree; `ops` is who operates,
+ * who reads likewise and writes down what was asked of the services.
  */
 export const databaseRoles = [
   'gateway',
@@ -13,6 +14,7 @@ export const databaseRoles = [
   'chain_relayer',
   'indexer_reader',
   'books',
+  'ops',
 ] as const
 export type DatabaseRole = (typeof databaseRoles)[number]
 
@@ -25,7 +27,7 @@ export const serviceOf = (role: DatabaseRole): string => role.replaceAll('_', '-
 
 /** Where the tables of a schema are described, from the root of the repository. */
 export const tablesDir = (role: DatabaseRole): string =>
-  role === 'books' ? 'infra/books' : `services/${serviceOf(role)}`
+  role === 'books' || role === 'ops' ? `infra/${role}` : `services/${serviceOf(role)}`
 
 export const migrationsDir = (role: DatabaseRole): string => join(import.meta.dir, serviceOf(role))
 

@@ -7,7 +7,7 @@ let server: ScratchPostgres
 let payments: Sql
 let owner: Sql
 beforeAll(async () => {
-  server = await startScratchPostgres()
+  server = await startScratchPostgres('empty')
   const options = { adminUrl: server.adminUrl, passwords: server.passwords }
   await migrateAll(options)
   await migrateAll(options) // The guards are put there again each time.

@@ -32,12 +32,14 @@ const stampOf = (schema: DatabaseRole, table: string): string => `
     for each row execute function ${schema}.stamp_change();`
 
 const guardsOf = (schema: DatabaseRole): string => `
-  create or replace function ${schema}.journal_balances() returns trigger language plpgsql as $$
+  -- Planned once: left to choose, Postgres makes a plan for each posting, which takes longer than to carry
+  -- it out. And by index, however small the journal was when that was done: the plan stays while it grows.
+  create or replace function ${schema}.journal_balances() returns trigger language plpgsql
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
   declare
     unbalanced text;
     has_reversal boolean;
     one record;
-    -- As an array they are looked up by index, however large the journal was when this was planned.
     postings text[] := array(select distinct posting from added);
   begin
     select max(posting) filter (where total <> 0), bool_or(reverses)

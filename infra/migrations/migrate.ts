@@ -76,6 +76,10 @@ export const fields = {
     about: 'password of the job that checks the books',
     secret: true,
   }),
+  DATABASE_PASSWORD_OPS: text({
+    about: 'password of operators, who read everything and write down what they asked for',
+    secret: true,
+  }),
   DATABASE_PASSWORD_PRUNING: text({
     about: 'password of the job that removes what nothing asks for any more',
     secret: true,
@@ -102,6 +106,7 @@ if (import.meta.main) {
           chain_relayer: config.databasePasswordChainRelayer,
           indexer_reader: config.databasePasswordIndexerReader,
           books: config.databasePasswordBooks,
+          ops: config.databasePasswordOps,
           pruning: config.databasePasswordPruning,
         },
         auditorPassword: config.databasePasswordAuditor,

@@ -14,7 +14,7 @@ const apply = async (name: string) => {
   for (const statement of text.split('--> statement-breakpoint')) await sql.unsafe(statement)
 }
 beforeAll(async () => {
-  server = await startScratchPostgres()
+  server = await startScratchPostgres('empty')
   sql = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
   await apply('0000_initial.sql')
   const rows = [

@@ -32,8 +32,8 @@ async function ensureLogin(sql: Sql, role: string, password: string, known: bool
 }
 
 /**
- * A role reads and writes the rows of its own schema, and deletes none; the auditor and the job of
- * the books read them all; the job of pruning deletes from the tables that have a rule for it, and reads
+ * A role reads and writes the rows of its own schema, and deletes none; the auditor, operators and the
+ * job of the books read them all; the job of pruning deletes from the tables that have a rule for it, and reads
  * besides what its rules name. Granted after every migration, so that new tables need no default
  * privileges.
  */
@@ -41,13 +41,17 @@ export async function grantRights(sql: Sql): Promise<void> {
   await sql.unsafe([...databaseRoles.map(rightsOf), pruningRights()].join('\n'))
   // Who took a quote is said once: not even pricing says another afterwards.
   await sql`revoke update on pricing.quotes_taken from pricing`
+  // What was done, why and by whom is written once: no operator words it otherwise afterwards.
+  await sql`revoke update on all tables in schema ops from ops`
+  // An operator runs the job of the books by hand, and says so: as itself it writes none of its rows.
+  await sql`grant books to ops with inherit false, set true`
 }
 
 const rightsOf = (role: DatabaseRole): string => `
-  grant usage on schema ${role} to ${role}, auditor, books;
+  grant usage on schema ${role} to ${role}, auditor, books, ops;
   grant select, insert, update on all tables in schema ${role} to ${role};
   grant usage on all sequences in schema ${role} to ${role};
-  grant select on all tables in schema ${role} to auditor, books;
+  grant select on all tables in schema ${role} to auditor, books, ops;
   alter role ${role} set search_path = ${role};`
 
 /** Taken back first: a rule that is gone leaves no right behind. */

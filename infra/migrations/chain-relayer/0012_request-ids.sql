@@ -1,0 +1,1 @@
+ALTER TABLE "chain_relayer"."operation" ADD COLUMN "request_id" text;

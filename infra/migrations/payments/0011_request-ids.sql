@@ -1,0 +1,1 @@
+ALTER TABLE "payments"."payments" ADD COLUMN "request_id" text;

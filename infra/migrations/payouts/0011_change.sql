@@ -1,0 +1,1 @@
+ALTER TABLE "payouts"."payouts" ADD COLUMN "request_id" text;
