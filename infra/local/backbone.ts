@@ -1,14 +1,22 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { chainAnswers, layChain, localChainId, planChain, type Terms } from '#infra/local/chain'
+import {
+  chainAnswers,
+  hasContracts,
+  layChain,
+  localChainId,
+  planChain,
+  type Terms,
+} from '#infra/local/chain'
 import { laneKeys, type Places, type Secrets } from '#infra/local/environment'
 import { emptyDir } from '#infra/local/folders'
 import type { DevAccount } from '#infra/local/keys'
 import { natsAnswers, planNats } from '#infra/local/nats'
-import { freePort } from '#infra/local/ports'
-import { planPostgres, postgresAnswers } from '#infra/local/postgres'
+import { type Cluster, planPostgres, postgresAnswers } from '#infra/local/postgres'
 import type { Processes } from '#infra/local/processes'
-import { waitUntil } from '#infra/local/wait'
+import { StartFault } from '#infra/local/start/faults'
+import { chainStatePath, type Kept, readKept } from '#infra/local/start/kept'
+import { noProgress, type Progress } from '#infra/local/start/progress'
 import { migrateAll } from '#infra/migrations/migrate'
 import { provisionNats } from '#infra/nats/provision'
 
@@ -22,56 +30,89 @@ export type Backbone = {
   rpcUrl: string
   chainId: number
   deployment: Places['deployment']
+  postgresHome: string | undefined
 }
+
+/** A port for a part of the stack that nobody uses now. */
+export type ChoosePort<Part> = (part: Part) => Promise<number>
 
 export type BackboneOptions = {
   dir: string
-  wantedPorts: { nats: number; monitor: number; postgres: number; chain: number }
+  choosePort: ChoosePort<'nats' | 'monitor' | 'postgres' | 'chain'>
   durable: boolean
   secrets: Secrets
   terms: Terms
   wallets: readonly DevAccount[]
   /** What the user's environment sets is used instead of what we would start. */
   own: Readonly<Record<string, string | undefined>>
+  /** What an earlier stack left, to go on with. */
+  kept?: Kept | undefined
+  /** What a new Postgres is a copy of, instead of an empty one. */
+  cluster?: Cluster | undefined
+  /** Whether the data stays when a stack ends that was ready. */
+  leaves?: boolean
+  progress?: Progress
+  /** Of the durable consumers, in place of the topology's. */
+  ackWaitMs?: number | undefined
 }
 
-/**
- * Starts what the services run on, all at once, and prepares it: roles, tables, streams, contracts.
- * Making a cluster of Postgres holds this process for seconds, so it comes first: a nats-server that
- * hears nothing for two seconds after its greeting hangs up.
- */
+/** Starts what the services run on, all at once, and prepares it: roles, tables, streams, contracts. */
 export async function bootBackbone(
   processes: Processes,
   options: BackboneOptions,
 ): Promise<Backbone> {
-  const adminUrl = options.own.DATABASE_URL ?? (await startPostgres(processes, options))
-  const [database, bus, chain] = await Promise.all([
-    prepareDatabase(adminUrl, options),
-    bootBus(processes, options),
-    bootChain(processes, options),
-  ])
-  return { ...database, ...bus, ...chain }
+  const { during } = options.progress ?? noProgress
+  const parts = [
+    during('Postgres', bootDatabase(processes, options)),
+    during('NATS', bootBus(processes, options)),
+    during('the chain and its contracts', bootChain(processes, options)),
+  ] as const
+  try {
+    const [database, bus, chain] = await Promise.all(parts)
+    return { ...database, ...bus, ...chain }
+  } catch (error) {
+    // Whoever tries again finds nothing that still begins.
+    await processes.end()
+    await Promise.allSettled(parts)
+    throw error
+  }
 }
 
-async function prepareDatabase(adminUrl: string, options: BackboneOptions) {
-  await waitUntil('Postgres answering', () => postgresAnswers(adminUrl))
-  await migrateAll({ adminUrl, passwords: options.secrets.databaseRoles })
+async function bootDatabase(processes: Processes, options: BackboneOptions) {
+  const { DATABASE_URL } = options.own
+  const { adminUrl, home: postgresHome } = DATABASE_URL
+    ? { adminUrl: DATABASE_URL, home: undefined }
+    : await startPostgres(processes, options)
+  await processes.until('Postgres answering', () => postgresAnswers(adminUrl))
+  const { databaseRoles: passwords, auditor: auditorPassword } = options.secrets
+  await migrateAll({ adminUrl, passwords, auditorPassword })
   const [, host = '', name = 'postgres'] =
     /^\w+:\/\/(?:[^@/]+@)?([^/?]+)\/?(.+)?$/.exec(adminUrl) ?? []
-  return { adminUrl, database: { host, name } }
+  return { adminUrl, database: { host, name }, postgresHome }
 }
 
-async function startPostgres(processes: Processes, options: BackboneOptions): Promise<string> {
-  const port = await freePort(options.wantedPorts.postgres)
-  const plan = planPostgres({
+async function startPostgres(processes: Processes, options: BackboneOptions) {
+  const port = await options.choosePort('postgres')
+  const plan = await planPostgres({
     dir: options.dir,
     port,
     password: options.secrets.postgres,
     durable: options.durable,
+    home: options.kept?.postgresHome,
+    copyOf: options.cluster,
   })
-  processes.add(plan.command)
-  processes.afterwards(() => rmSync(plan.home, { recursive: true, force: true }))
-  return plan.adminUrl
+  const discard = () => {
+    const isLeft = options.leaves && readKept(options.dir)?.postgresHome === plan.home
+    if (!isLeft) rmSync(plan.home, { recursive: true, force: true })
+  }
+  try {
+    processes.add(plan.command)
+  } catch (error) {
+    discard() // Everything was ended while it was made.
+    throw error
+  }
+  processes.afterwards(discard)
+  return plan
 }
 
 async function bootBus(processes: Processes, options: BackboneOptions) {
@@ -82,25 +123,35 @@ async function bootBus(processes: Processes, options: BackboneOptions) {
     provisionNats({
       ...{ url: natsUrl, user: 'admin', password: options.secrets.nats.admin },
       replicas: Number(options.own.NATS_REPLICAS ?? 1),
+      ackWaitMs: options.ackWaitMs,
     })
   await provision()
   return { natsUrl, natsMonitor, provision }
 }
 
 async function startNats(processes: Processes, options: BackboneOptions) {
-  emptyDir(join(options.dir, 'nats'))
-  const port = await freePort(options.wantedPorts.nats)
-  const monitorPort = await freePort(options.wantedPorts.monitor)
+  if (!options.kept) emptyDir(join(options.dir, 'nats'))
+  const port = await options.choosePort('nats')
+  const monitorPort = await options.choosePort('monitor')
   processes.add(planNats({ dir: options.dir, port, monitorPort, passwords: options.secrets.nats }))
   const natsMonitor = `http://127.0.0.1:${monitorPort}`
-  await waitUntil('nats-server being ready', () => natsAnswers(natsMonitor))
+  await processes.until('nats-server being ready', () => natsAnswers(natsMonitor))
   return { natsUrl: `nats://127.0.0.1:${port}`, natsMonitor }
 }
 
 /** A chain of the user's own is taken as it is only if it is an anvil: we deploy to it. */
 async function bootChain(processes: Processes, options: BackboneOptions) {
   const rpcUrl = options.own.RPC_URL ?? (await startChain(processes, options))
-  await waitUntil('the chain answering', () => chainAnswers(rpcUrl))
+  await processes.until('the chain answering', () => chainAnswers(rpcUrl))
+  const { kept } = options
+  if (kept) {
+    if (!(await hasContracts(rpcUrl, kept.deployment)))
+      throw new StartFault(
+        'the contracts of the last run are not on the chain',
+        'start without --keep to begin anew',
+      )
+    return { rpcUrl, chainId: localChainId, deployment: kept.deployment }
+  }
   const deployment = await layChain({
     rpcUrl,
     laneKeys,
@@ -111,7 +162,8 @@ async function bootChain(processes: Processes, options: BackboneOptions) {
 }
 
 async function startChain(processes: Processes, options: BackboneOptions): Promise<string> {
-  const port = await freePort(options.wantedPorts.chain)
-  processes.add(planChain({ dir: options.dir, port }))
+  const port = await options.choosePort('chain')
+  const state = options.kept && chainStatePath(options.dir)
+  processes.add(planChain({ dir: options.dir, port, state }))
   return `http://127.0.0.1:${port}`
 }

@@ -1,12 +1,13 @@
 import { join } from 'node:path'
 import type { StackFile } from '#infra/local/stack-file'
 
-/** What a person sees when the stack is ready: where everything is, and what to try first. */
-export function banner(stack: StackFile, facts: { dir: string; bootMs: number }): string {
+/** What a person sees of a stack: where everything is, and what to try first. */
+export function banner(stack: StackFile, facts: { dir: string; heading: string }): string {
   const { chain, nats } = stack
   const rows: [string, string][] = [
     ['gateway', stack.gateway],
     ['  interface', `${stack.gateway}/docs`],
+    ['  console', `${stack.ops.console}   money in motion, live`],
     ['  operators', `${stack.ops.gateway}   /metrics, /ready`],
     ['sandbox', `${stack.sandbox}   payment and identity providers`],
     ['nats', `${nats.url}   monitor ${nats.monitor}`],
@@ -21,7 +22,7 @@ export function banner(stack: StackFile, facts: { dir: string; bootMs: number })
   const pids = Object.entries(stack.services).map(([name, { pid }]) => `${name} ${pid}`)
   return [
     '',
-    `Ready in ${(facts.bootMs / 1000).toFixed(1)} s`,
+    facts.heading,
     '',
     ...rows.map(([name, value]) => `  ${name.padEnd(14)}${value}`),
     `  ${'services'.padEnd(14)}${pids.join(', ')}`,
@@ -29,8 +30,6 @@ export function banner(stack: StackFile, facts: { dir: string; bootMs: number })
     '  Try:  curl -s -X POST -H "Content-Type: application/json" \\',
     `             -d '{"pair":"USD/IDR"}' ${stack.gateway}/quote`,
     '        bun run demo    the whole story, told as it happens',
-    '',
-    '  Ctrl-C stops everything.',
     '',
   ].join('\n')
 }

@@ -19,22 +19,38 @@ import { chainOf } from '#shared/chain/client'
 
 export const localChainId = 10_143
 
-/** Monad's pace and finality: a block every 0.3 s, `finalized` two blocks behind `latest`. */
-export const planChain = (options: { dir: string; port: number }): Command => ({
+/**
+ * Monad's pace and finality: a block every 0.3 s, `finalized` two blocks behind `latest`. `state` is a
+ * file that a chain was written into: it goes on from there.
+ *
+ * With anvil's own minimum for a priority fee: without it, it suggests a fee cap below the tip that
+ * wallets add to it, once the base fee has decayed.
+ */
+export const planChain = (options: {
+  dir: string
+  port: number
+  state?: string | undefined
+}): Command => ({
   name: 'chain',
-  bin:
-    Bun.which('anvil', {
-      PATH: join(repositoryDir, 'node_modules/@foundry-rs/anvil-linux-amd64/bin'),
-    }) ?? own(),
+  bin: packaged() ?? own(),
   args: [
     ...['--host', '127.0.0.1', '--port', String(options.port), '--chain-id', String(localChainId)],
     ...['--block-time', '0.3', '--slots-in-an-epoch', '1', '--gas-limit', '150000000'],
-    ...['--block-base-fee-per-gas', '100000000000', '--order', 'fifo', '--no-priority-fee'],
-    ...['--accounts', '1', '--prune-history', '500', '--quiet'],
+    ...['--block-base-fee-per-gas', '100000000000', '--order', 'fifo'],
+    ...(options.state ? ['--load-state', options.state] : []),
+    ...['--accounts', '1', '--prune-history', '64', '--quiet'],
   ],
   env: {},
   logFile: join(options.dir, 'logs/chain.log'),
 })
+
+const packaged = () =>
+  Bun.which('anvil', {
+    PATH: join(repositoryDir, 'node_modules/@foundry-rs/anvil-linux-amd64/bin'),
+  })
+
+/** Whether there is an anvil to run, by a package or on the PATH. */
+export const hasAnvil = (): boolean => (packaged() ?? Bun.which('anvil')) !== null
 
 function own(): string {
   const found = Bun.which('anvil')
@@ -63,6 +79,11 @@ const walletAusdMicro = 1_000_000_000n
 /** Less than what a drip tops up to, so that the drip can be seen. */
 const walletWei = parseEther('0.01')
 
+const createClient = (rpcUrl: string) =>
+  createTestClient({ mode: 'anvil', chain: chainOf(localChainId), transport: http(rpcUrl) })
+    .extend(publicActions)
+    .extend(walletActions)
+
 /** Deploys the contracts to a fresh anvil and gives every dev wallet AUSD and a little native coin. */
 export async function layChain(options: {
   rpcUrl: string
@@ -81,13 +102,7 @@ export async function layChain(options: {
     liquidityMicro: 1_000_000_000_000n,
     ...options.terms,
   })
-  const client = createTestClient({
-    mode: 'anvil',
-    chain: chainOf(localChainId),
-    transport: http(options.rpcUrl),
-  })
-    .extend(publicActions)
-    .extend(walletActions)
+  const client = createClient(options.rpcUrl)
   const admin = privateKeyToAccount(devKey('admin'))
   const nonce = await client.getTransactionCount({ address: admin.address })
   const fees = await bid(client)
@@ -122,6 +137,12 @@ export async function layChain(options: {
     await client.mine({ blocks: 1 })
   }
   return deployment
+}
+
+/** Whether the contracts are on the chain, as they are on one that goes on. */
+export async function hasContracts(rpcUrl: string, { creditLine }: Deployment): Promise<boolean> {
+  const code = await createClient(rpcUrl).getCode({ address: creditLine })
+  return code !== undefined && code !== '0x'
 }
 
 /** True when the node answers. */

@@ -9,6 +9,8 @@ export type Command = {
   env: Readonly<Record<string, string>>
   /** Where stdout and stderr go, appended. */
   logFile: string
+  /** The longest rest before it is started again after a death; 5 s when left out. */
+  restMaxMs?: number | undefined
   /** Runs as this user: Postgres refuses to run as root. */
   uid?: number
 }

@@ -9,7 +9,10 @@ export type Env = Record<string, string>
 /** A process of the stack that takes an environment. */
 export type OwnProcess = ServiceName | 'sandbox' | 'books' | 'pruning'
 
-/** Every secret of one stack, new at each start; what the user's environment sets is kept. */
+/**
+ * Every secret of one stack, new at each start that begins anew; what the user's environment sets is
+ * taken from there.
+ */
 export function makeSecrets(own: Readonly<Record<string, string | undefined>>) {
   const or = (name: string, prefix = '') => own[name] || freshSecret(prefix)
   return {
@@ -33,6 +36,8 @@ export function makeSecrets(own: Readonly<Record<string, string | undefined>>) {
       secretKey: or('IDENTITY_SECRET_KEY'),
     },
     quotes: or('QUOTE_SECRETS'),
+    console: or('CONSOLE_TOKEN'),
+    auditor: or('DATABASE_PASSWORD_AUDITOR'),
     bankDetailsKeys: own.BANK_DETAILS_KEYS || `local:${randomBytes(32).toString('base64')}`,
   }
 }
@@ -56,7 +61,8 @@ export type Places = {
   bookPath: string
 }
 
-const databaseUrl = (places: Places, secrets: Secrets, role: LoginRole) =>
+/** Postgres of the stack, as one of those who log in. */
+export const databaseUrlAs = (role: LoginRole, places: Places, secrets: Secrets): string =>
   `postgres://${role}:${secrets.databaseRoles[role]}@${places.database.host}/${places.database.name}`
 
 const sweeps: Env = { SWEEP_AFTER_MS: '8000', SWEEP_EVERY_MS: '2000' }
@@ -105,9 +111,12 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
     gateway: {
       ...bus('gateway'),
       ...identity,
-      DATABASE_URL: databaseUrl(places, secrets, 'gateway'),
+      DATABASE_URL: databaseUrlAs('gateway', places, secrets),
       HTTP_PORT: String(places.gatewayPort),
       OPS_PORT: String(places.opsPort),
+      CONSOLE_TOKEN: secrets.console,
+      NATS_PASSWORD_CONSOLE: secrets.nats.console,
+      CONSOLE_DATABASE_URL: `postgres://auditor:${secrets.auditor}@${places.database.host}/${places.database.name}`,
       LEAVE_MS: '0', // Nothing spreads the requests over copies here.
       PUBLIC_URL: places.gateway,
       PAYMENTS_CALLBACK_TOKENS_ID: secrets.callbackTokens.ID,
@@ -125,7 +134,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
     },
     pricing: {
       ...bus('pricing'),
-      DATABASE_URL: databaseUrl(places, secrets, 'pricing'),
+      DATABASE_URL: databaseUrlAs('pricing', places, secrets),
       PROVIDER_KIND: 'sandbox',
       RATE_SOURCES: 'fixed',
       QUOTE_SECRETS: secrets.quotes,
@@ -133,21 +142,21 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
     payments: {
       ...bus('payments'),
       ...provider,
-      DATABASE_URL: databaseUrl(places, secrets, 'payments'),
+      DATABASE_URL: databaseUrlAs('payments', places, secrets),
       PROVIDER_MY_SECRET_KEY: secrets.providerKeys.MY,
       APP_URL: `${places.sandbox}/app`,
     },
     payouts: {
       ...bus('payouts'),
       ...provider,
-      DATABASE_URL: databaseUrl(places, secrets, 'payouts'),
+      DATABASE_URL: databaseUrlAs('payouts', places, secrets),
       TREASURY_ADDRESS: deployment.treasury,
       BANK_DETAILS_KEYS: secrets.bankDetailsKeys,
     },
     'chain-relayer': {
       ...bus('chain-relayer'),
       ...chain,
-      DATABASE_URL: databaseUrl(places, secrets, 'chain_relayer'),
+      DATABASE_URL: databaseUrlAs('chain_relayer', places, secrets),
       AUSD_ADDRESS: deployment.ausd,
       RPC_ETH_CALLS_PER_SECOND: '100000',
       TREASURY_KEY: devKey('treasury'),
@@ -160,13 +169,13 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
     'indexer-reader': {
       ...bus('indexer-reader'),
       ...chain,
-      DATABASE_URL: databaseUrl(places, secrets, 'indexer_reader'),
+      DATABASE_URL: databaseUrlAs('indexer_reader', places, secrets),
       DEPLOY_BLOCK: String(deployment.deployBlock),
     },
     books: {
       ...bus('books'),
       ...chain,
-      DATABASE_URL: databaseUrl(places, secrets, 'books'),
+      DATABASE_URL: databaseUrlAs('books', places, secrets),
       DATABASE_POOL: '2',
       AUSD_ADDRESS: deployment.ausd,
       TREASURY_ADDRESS: deployment.treasury,
@@ -178,7 +187,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
     },
     pruning: {
       PUBLIC_SECRETS: 'allowed',
-      DATABASE_URL: databaseUrl(places, secrets, 'pruning'),
+      DATABASE_URL: databaseUrlAs('pruning', places, secrets),
     },
     sandbox: {
       ...identity,

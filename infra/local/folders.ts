@@ -1,7 +1,6 @@
 import {
   chmodSync,
   constants,
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -9,6 +8,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs'
+import { cp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
@@ -34,12 +34,12 @@ export function emptyDir(path: string): string {
 }
 
 /** A program folder that nobody can reach is copied once to where they can. */
-export function reachableCopy(source: string, name: string): string {
+export async function reachableCopy(source: string, name: string): Promise<string> {
   if (!asRoot || openToNobody(source)) return source
   const copy = join(tmpdir(), name)
   if (existsSync(copy)) return copy
   const draft = mkdtempSync(`${copy}-`)
-  cpSync(source, draft, { recursive: true, verbatimSymlinks: true })
+  await cp(source, draft, { recursive: true, verbatimSymlinks: true })
   chmodSync(draft, 0o755)
   try {
     renameSync(draft, copy)

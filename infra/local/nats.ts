@@ -29,6 +29,9 @@ export function planNats(options: {
   }
 }
 
+/** Whether there is a nats-server to run, by a package or on the PATH. */
+export const hasNats = (): boolean => existsSync(packaged) || Bun.which('nats-server') !== null
+
 function own(): string {
   const found = Bun.which('nats-server')
   if (found) return found

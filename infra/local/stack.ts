@@ -1,58 +1,39 @@
-import { mkdirSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Backbone, bootBackbone } from '#infra/local/backbone'
-import { localTerms, type Terms } from '#infra/local/chain'
-import type { Command } from '#infra/local/child'
+import { currentBundles } from '#infra/bundle/bundle'
+import { type Backbone, bootBackbone, type ChoosePort } from '#infra/local/backbone'
+import { localTerms } from '#infra/local/chain'
+import { deedsOf } from '#infra/local/controls/deeds'
+import { type Controls, openControls } from '#infra/local/controls/listener'
 import { copyName, missingCopies } from '#infra/local/copies'
 import {
-  type Env,
-  environments,
+  databaseUrlAs,
   makeSecrets,
   type OwnProcess,
   type Places,
   type Secrets,
-  soonerTimes,
 } from '#infra/local/environment'
-import { emptyDir, repositoryDir } from '#infra/local/folders'
+import { emptyDir } from '#infra/local/folders'
 import { type DevAccount, devWallets } from '#infra/local/keys'
-import { freePort } from '#infra/local/ports'
+import { diedOfItsPort, freePort, PortTaken } from '#infra/local/ports'
 import { openProcesses, type Processes } from '#infra/local/processes'
+import { type StackOptions, wantedPorts } from '#infra/local/stack/options'
+import {
+  failpointFile,
+  type GatewayPorts,
+  startOwnProcesses,
+} from '#infra/local/stack/own-processes'
 import { removeStackFile, type StackFile, writeStackFile } from '#infra/local/stack-file'
-import type { Death, Supervised } from '#infra/local/supervisor'
+import { ownFolder } from '#infra/local/start/folder-owner'
+import { discardKept, keepChain, keptToContinue, writeKept } from '#infra/local/start/kept'
+import { noProgress } from '#infra/local/start/progress'
+import type { Supervised } from '#infra/local/supervisor'
 import { waitUntil } from '#infra/local/wait'
 import { openRpcProxy, type RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
 import { type ServiceName, serviceNames } from '#shared/messages/topic'
 
+export type { StackOptions }
 export type ProcessName = OwnProcess | 'postgres' | 'nats-server' | 'chain'
-
-export type StackOptions = {
-  dir: string
-  /** `wanted`: the well-known ports, moved when taken. `free`: any. */
-  ports: 'wanted' | 'free'
-  /** Whether Postgres survives a power cut; suites do without. */
-  durable: boolean
-  /** How often processes look after what is quiet: as a deployment does, or sooner when left out. */
-  times?: 'deployed'
-  /** More variables for a process, over the usual ones. */
-  env?: Partial<Record<OwnProcess, Env>>
-  services?: readonly ServiceName[]
-  /** Copies of every service; one when left out. */
-  copies?: number
-  /** Where the code of a copy is, counted from 1; this repository when left out. */
-  codeDir?: (copy: number) => string
-  /** Whether the job that reconciles the books runs too; nothing waits for it. */
-  books?: boolean
-  /** Whether the job that removes old rows runs too; nothing waits for it. */
-  pruning?: boolean
-  terms?: Partial<Terms>
-  /** The user's own Postgres, NATS or chain, by the usual variable names. */
-  own?: Readonly<Record<string, string | undefined>>
-  /** The services reach the chain through a fault proxy; everybody else stays at the node. */
-  proxied?: boolean
-  /** What services find behind the host of their RPC URL, as a vendor's key: `/v2/<key>`. */
-  rpcPath?: string
-  onDeath?: (death: Death) => void
-}
 
 export type Stack = AsyncDisposable & {
   readonly info: StackFile
@@ -72,30 +53,57 @@ export type Stack = AsyncDisposable & {
   readonly provision: () => Promise<void>
 }
 
-const wantedPorts = {
-  gateway: 3000,
-  ops: 3001,
-  sandbox: 3100,
-  nats: 4222,
-  monitor: 8222,
-  postgres: 5432,
-  chain: 8545,
-}
-const anyPorts = { gateway: 0, ops: 0, sandbox: 0, nats: 0, monitor: 0, postgres: 0, chain: 0 }
+const choosing =
+  ({ ports, choosePort = (_, wanted) => freePort(wanted) }: StackOptions) =>
+  (part: keyof typeof wantedPorts) =>
+    choosePort(part, ports === 'wanted' ? wantedPorts[part] : 0)
 
-/** Boots everything on this machine in `dir` and resolves when every service is ready. */
+/**
+ * Boots everything on this machine in `dir` and resolves when every service is ready. Throws
+ * `FolderTaken`, and changes nothing, when a stack runs there.
+ */
 export async function bootStack(options: StackOptions): Promise<Stack> {
-  emptyDir(join(options.dir, 'logs'))
-  removeStackFile(options.dir)
+  const owned = ownFolder(options.dir)
+  try {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await bootOnce(options, owned)
+      } catch (error) {
+        if (!(error instanceof PortTaken) || attempt === attemptsMax) throw error
+      }
+    }
+  } catch (error) {
+    owned[Symbol.dispose]()
+    throw error
+  }
+}
+
+/** Between being chosen and being bound a port is anybody's. It takes bad luck to lose one twice. */
+const attemptsMax = 4
+
+/** Throws `PortTaken` when a process found its port taken; everything has ended then. */
+async function bootOnce(options: StackOptions, owned: Disposable): Promise<Stack> {
   const keep: { current: () => void } = { current: () => {} }
+  const lost = Promise.withResolvers<never>()
+  let isUp = false
   const processes = openProcesses({
-    onDeath: (death) => options.onDeath?.(death),
+    onDeath: (death) => {
+      if (!isUp && diedOfItsPort(death.logFile)) lost.reject(new PortTaken(death.name))
+      else options.onDeath?.(death)
+    },
     onStart: () => keep.current(),
   })
+  emptyDir(join(options.dir, 'logs'))
+  removeStackFile(options.dir)
+  const booting = boot(processes, options, keep)
   try {
-    return await boot(processes, options, keep)
+    const stack = await Promise.race([lost.promise, booting])
+    processes.afterwards(() => owned[Symbol.dispose]())
+    isUp = true
+    return stack
   } catch (error) {
     await processes.end()
+    await booting.catch(() => {})
     throw error
   }
 }
@@ -105,28 +113,41 @@ async function boot(
   options: StackOptions,
   keep: { current: () => void },
 ): Promise<Stack> {
-  const ports = options.ports === 'wanted' ? wantedPorts : anyPorts
+  const choosePort = choosing(options)
   const own = options.own ?? {}
-  const secrets = makeSecrets(own)
+  const kept =
+    options.data === 'continue' ? keptToContinue(options.dir, own.RPC_URL !== undefined) : undefined
+  if (!kept) discardKept(options.dir)
+  const secrets = { ...makeSecrets(own), ...kept?.secrets }
+  const { during } = options.progress ?? noProgress
   const wallets = devWallets(10)
   const backbone = await bootBackbone(processes, {
     dir: options.dir,
-    wantedPorts: ports,
+    choosePort,
     durable: options.durable,
     secrets,
     terms: { ...localTerms, ...options.terms },
     wallets,
     own,
+    kept,
+    leaves: options.data !== undefined,
+    cluster: options.cluster,
+    ackWaitMs: options.ackWaitMs,
+    ...(options.progress ? { progress: options.progress } : {}),
   })
-  const places = await place(backbone, ports, options.dir)
+  const places = await place(backbone, choosePort, options.dir)
+  // A new world: nothing of an earlier one happened in it.
+  if (!kept) rmSync(places.bookPath, { force: true })
   const gatewayPorts = await portsOfCopies(places, options.copies ?? 1)
+  const controls = options.controls && !own.PROVIDER_URL ? openControls() : undefined
   const rpcProxy = options.proxied ? openRpcProxy({ target: places.rpcUrl }) : undefined
   startOwnProcesses(
     processes,
-    { ...places, rpcUrl: (rpcProxy?.url ?? places.rpcUrl) + (options.rpcPath ?? '') },
+    reached(places, rpcProxy, options),
     secrets,
-    options,
+    controls ? withControls(options, controls) : options,
     gatewayPorts,
+    await during('the services as single files', currentBundles()),
   )
   const allCopies = async () => {
     const { services = serviceNames, copies = 1 } = options
@@ -134,12 +155,21 @@ async function boot(
     const isThere = async () => (await missingCopies(bus, services, copies)).length === 0
     await waitUntil('every copy being there', isThere, 60_000)
   }
-  await waitUntil('every service being ready', () => ready(places.opsPort), 60_000)
+  const areReady = processes.until('every service being ready', () => ready(places.opsPort), 60_000)
+  await during('the services', areReady)
   if ((options.copies ?? 1) > 1) await allCopies()
+  if (options.data) {
+    const { deployment, postgresHome, rpcUrl } = backbone
+    const { postgres, quotes, bankDetailsKeys } = secrets
+    const needed = { postgres, quotes, bankDetailsKeys }
+    writeKept(options.dir, { secrets: needed, deployment, postgresHome })
+    if (!own.RPC_URL) processes.between(() => keepChain(rpcUrl, options.dir).catch(() => {}))
+  }
 
   const info = () => describe(processes, places, secrets, backbone, wallets)
   keep.current = () => writeStackFile(options.dir, info())
   keep.current()
+  controls?.offer(async () => deedsOf(info(), processes.all()))
   return {
     get info() {
       return info()
@@ -157,16 +187,42 @@ async function boot(
       removeStackFile(options.dir)
       await processes.end()
       await rpcProxy?.[Symbol.asyncDispose]()
+      await controls?.[Symbol.asyncDispose]()
     },
   }
 }
 
-async function place(backbone: Backbone, ports: typeof wantedPorts, dir: string): Promise<Places> {
+/** The gateway is told where its buttons are answered. */
+const withControls = (options: StackOptions, { url, token }: Controls): StackOptions => {
+  const told = { SANDBOX_CONTROLS_URL: url, SANDBOX_CONTROLS_TOKEN: token }
+  return { ...options, env: { ...options.env, gateway: { ...told, ...options.env?.gateway } } }
+}
+
+/** The places as the services are told them. */
+function reached(
+  places: Places,
+  rpcProxy: RpcProxy | undefined,
+  { rpcPath = '', wire }: StackOptions,
+): Places {
+  const rpcUrl = (rpcProxy?.url ?? places.rpcUrl) + rpcPath
+  if (!wire) return { ...places, rpcUrl }
+  const { database } = places
+  return {
+    ...{ ...places, rpcUrl },
+    natsUrl: `nats://${wire('nats', new URL(places.natsUrl).host)}`,
+    database: { ...database, host: wire('postgres', database.host) },
+  }
+}
+
+async function place(
+  backbone: Backbone,
+  choosePort: ChoosePort<keyof typeof wantedPorts>,
+  dir: string,
+): Promise<Places> {
   const bookPath = join(dir, 'sandbox.jsonl')
-  rmSync(bookPath, { force: true }) // A new world: nothing of an earlier one happened in it.
-  const gatewayPort = await freePort(ports.gateway)
-  const opsPort = await freePort(ports.ops)
-  const sandboxPort = await freePort(ports.sandbox)
+  const gatewayPort = await choosePort('gateway')
+  const opsPort = await choosePort('ops')
+  const sandboxPort = await choosePort('sandbox')
   return {
     ...backbone,
     gatewayPort,
@@ -178,50 +234,10 @@ async function place(backbone: Backbone, ports: typeof wantedPorts, dir: string)
   }
 }
 
-/** Every copy of the gateway listens on ports of its own. */
-type GatewayPorts = { http: number; ops: number }
-
 async function portsOfCopies(first: Places, copies: number): Promise<GatewayPorts[]> {
   const ports = [{ http: first.gatewayPort, ops: first.opsPort }]
   while (ports.length < copies) ports.push({ http: await freePort(), ops: await freePort() })
   return ports
-}
-
-const failpointFile = (dir: string, name: ServiceName) => join(dir, `failpoint-${name}`)
-
-function startOwnProcesses(
-  processes: Processes,
-  places: Places,
-  secrets: Secrets,
-  options: StackOptions,
-  gatewayPorts: readonly GatewayPorts[],
-) {
-  mkdirSync(options.dir, { recursive: true })
-  const env = environments(places, secrets)
-  const times = options.times === 'deployed' ? {} : soonerTimes
-  const command = (name: OwnProcess, script: string, copy = 1): Command => ({
-    name: copyName(name, copy),
-    bin: process.execPath,
-    args: [join(options.codeDir?.(copy) ?? repositoryDir, script)],
-    env: { END_WITH_STDIN: '1', ...env[name], ...times[name], ...options.env?.[name] },
-    logFile: join(options.dir, `logs/${copyName(name, copy)}.log`),
-  })
-  const addService = (name: ServiceName, copy: number) => {
-    const service = command(name, `services/${name}/main.ts`, copy)
-    const { http, ops } = gatewayPorts[copy - 1]!
-    const listens = { HTTP_PORT: String(http), OPS_PORT: String(ops) }
-    const own = {
-      FAILPOINT_FILE: failpointFile(options.dir, name),
-      ...service.env,
-      ...(name === 'gateway' ? listens : {}),
-    }
-    processes.add({ ...service, env: own })
-  }
-  if (!options.own?.PROVIDER_URL) processes.add(command('sandbox', 'infra/sandbox/main.ts'))
-  for (const name of options.services ?? serviceNames)
-    for (let copy = 1; copy <= gatewayPorts.length; copy++) addService(name, copy)
-  if (options.books) processes.add(command('books', 'infra/books/job.ts'))
-  if (options.pruning) processes.add(command('pruning', 'infra/pruning/job.ts'))
 }
 
 const opsOf = (port: number) => `http://127.0.0.1:${port}`
@@ -241,7 +257,12 @@ function describe(
   const { ausd, creditLine, treasury } = places.deployment
   return {
     gateway: places.gateway,
-    ops: { gateway: opsOf(places.opsPort) },
+    ops: {
+      gateway: opsOf(places.opsPort),
+      console: `${opsOf(places.opsPort)}/#token=${secrets.console}`,
+      databaseUrl: databaseUrlAs('ops', places, secrets),
+      natsPassword: secrets.nats.ops,
+    },
     sandbox: places.sandbox,
     nats: {
       url: places.natsUrl,

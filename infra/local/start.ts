@@ -1,14 +1,31 @@
 import { join } from 'node:path'
 import { processes } from '#infra/configuration/processes'
 import { banner } from '#infra/local/banner'
+import { hasAnvil } from '#infra/local/chain'
+import { startPacing } from '#infra/local/chain/pace'
 import { repositoryDir } from '#infra/local/folders'
+import { hasNats } from '#infra/local/nats'
+import { hasPostgres } from '#infra/local/postgres'
 import { bootStack } from '#infra/local/stack'
+import { adviceOn, assertPrograms, usableDir } from '#infra/local/start/faults'
+import { FolderTaken, isTaken } from '#infra/local/start/folder-owner'
+import { type DataPlan, readKept } from '#infra/local/start/kept'
+import { openProgress } from '#infra/local/start/progress'
+import { describeRunning } from '#infra/local/start/running'
 import { watchStarter } from '#infra/local/starter'
 import { secretsOf } from '#shared/config'
 import { redactorOf, secretWordsOf } from '#shared/redaction'
 
-/** `bun run start`: everything this service needs, on this machine, until Ctrl-C. */
-const dir = process.env.LOCAL_DIR ?? join(repositoryDir, '.local')
+/** `bun run start [--keep]`: everything this service needs, on this machine, until Ctrl-C. */
+const usualDir = join(repositoryDir, '.local')
+const words = process.argv.slice(2)
+const unknown = words.filter((word) => word !== '--keep')
+if (unknown.length > 0) {
+  console.error(`bun run start [--keep]: ${unknown.join(' ')} is unknown`)
+  process.exit(2)
+}
+const data: DataPlan = words.includes('--keep') ? 'continue' : 'leave'
+
 const startedAt = Date.now()
 const stopping = Promise.withResolvers<string>()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -16,28 +33,83 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 watchStarter(() => stopping.resolve('its starter is gone'))
 
-const stack = await bootStack({
-  dir,
-  ports: 'wanted',
-  durable: true,
-  books: true,
-  pruning: true,
-  own: process.env,
-  onDeath: ({ name, how, livedMs, restartInMs }) => {
-    console.log(
-      `  ${name} died (${how}) after ${livedMs} ms, starting it again in ${restartInMs} ms`,
-    )
-    // Its state was in its memory: nothing that the books say would be true of a new one.
-    if (name === 'chain') stopping.resolve('the local chain is gone and cannot be brought back')
-  },
-}).catch((error: Error) => {
+/** What happens to the data of the run before, before it happens. */
+function sayOfData(dir: string): void {
+  const before = readKept(dir)
+  if (data === 'continue' && before) console.log(`Goes on with the data in ${dir}.`)
+  else if (data === 'continue') console.log(`Nothing was kept in ${dir}: it begins anew.`)
+  else if (before)
+    console.log('Begins anew: the data of the run before is discarded. --keep goes on with it.')
+}
+
+/** Each comes with a package on Linux x64, and elsewhere from the user. */
+const programs = () => {
+  const { DATABASE_URL, NATS_URL, RPC_URL } = process.env
+  return [
+    { name: 'postgres', isThere: hasPostgres() || !!DATABASE_URL, insteadOf: 'DATABASE_URL' },
+    { name: 'nats-server', isThere: hasNats() || !!NATS_URL, insteadOf: 'NATS_URL' },
+    { name: 'anvil', isThere: hasAnvil() || !!RPC_URL, insteadOf: 'RPC_URL' },
+  ]
+}
+
+async function boot(dir: string) {
+  using progress = openProgress()
+  return await bootStack({
+    dir,
+    data,
+    progress,
+    ports: 'wanted',
+    durable: true,
+    books: true,
+    pruning: true,
+    controls: true,
+    own: process.env,
+    onDeath: ({ name, how, livedMs, restartInMs }) => {
+      console.log(
+        `  ${name} died (${how}) after ${livedMs} ms, starting it again in ${restartInMs} ms`,
+      )
+      // Its state was in its memory: nothing that the books say would be true of a new one.
+      if (name === 'chain') stopping.resolve('the local chain is gone and cannot be brought back')
+    },
+  })
+}
+
+async function explain(error: Error, dir: string | undefined): Promise<never> {
+  if (error instanceof FolderTaken) {
+    console.log(await describeRunning(error))
+    process.exit(0) // What was asked for is there.
+  }
   const secrets = Object.values(processes).flatMap((fields) => secretsOf(fields))
   const redact = redactorOf(secrets.flatMap(secretWordsOf))
-  console.error(redact(`The stack did not start: ${error.message}`))
-  console.error(`Logs are in ${join(dir, 'logs')}`)
+  console.error(redact(`The stack did not start: ${error.message}.`))
+  const advice = adviceOn(error, dir ?? usualDir)
+  console.error(advice ?? `Logs are in ${join(dir ?? usualDir, 'logs')}`)
   process.exit(1)
-})
-console.log(banner(stack.info, { dir, bootMs: Date.now() - startedAt }))
+}
+
+async function start() {
+  let dir: string | undefined
+  try {
+    dir = usableDir(process.env.LOCAL_DIR, usualDir)
+    if (!isTaken(dir)) sayOfData(dir)
+    assertPrograms(programs())
+    return { dir, stack: await boot(dir) }
+  } catch (error) {
+    return explain(error as Error, dir)
+  }
+}
+
+const { dir, stack } = await start()
+const heading = `Ready in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`
+console.log(banner(stack.info, { dir, heading }))
+console.log(
+  '  Ctrl-C stops everything. Its data stays until the next start; `bun run start --keep`',
+)
+console.log('  goes on with it.\n')
+const pacing = process.env.RPC_URL ? undefined : await startPacing(stack.info.chain.rpcUrl)
 console.log(`\nStopping: ${await stopping.promise}`)
-await stack[Symbol.asyncDispose]()
+await pacing?.[Symbol.asyncDispose]()
+using progress = openProgress()
+const ending = (async () => stack[Symbol.asyncDispose]())()
+await progress.during('services end, and the chain is written down', ending)
 process.exit(0)

@@ -1,7 +1,13 @@
 import { type Child, type Command, startChild } from '#infra/local/child'
 import { pause } from '#shared/deadline'
 
-export type Death = { name: string; how: string; livedMs: number; restartInMs: number }
+export type Death = {
+  name: string
+  how: string
+  livedMs: number
+  restartInMs: number
+  logFile: string
+}
 
 export type Supervised = {
   readonly name: string
@@ -37,8 +43,9 @@ export function supervise(command: Command, watcher: Watcher): Supervised {
       const how = await child.exited
       if (!wanted) return
       const livedMs = Date.now() - startedAt
-      backoffMs = livedMs > recoveredMs ? backoffMinMs : Math.min(backoffMaxMs, backoffMs * 2)
-      watcher.onDeath({ name: command.name, how, livedMs, restartInMs: backoffMs })
+      const { name, logFile, restMaxMs = backoffMaxMs } = command
+      backoffMs = livedMs > recoveredMs ? backoffMinMs : Math.min(restMaxMs, backoffMs * 2)
+      watcher.onDeath({ name, how, livedMs, restartInMs: backoffMs, logFile })
       await pause(backoffMs)
     }
   }

@@ -1,6 +1,11 @@
 import { pause } from '#shared/deadline'
 
-/** Asks every few milliseconds until the answer is good; throws after the deadline. */
+/** Whatever is waited for cannot come any more. */
+export class Hopeless extends Error {
+  override name = 'Hopeless'
+}
+
+/** Asks every few milliseconds until the answer is good; throws after the deadline, or when asking is `Hopeless`. */
 export async function waitUntil<T>(
   what: string,
   ask: () => Promise<T | undefined | false> | T | undefined | false,
@@ -14,6 +19,7 @@ export async function waitUntil<T>(
       const seen = await ask()
       if (seen) return seen
     } catch (error) {
+      if (error instanceof Hopeless) throw error
       last = error
     }
     await pause(everyMs)

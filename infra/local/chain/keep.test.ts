@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { createPublicClient, createWalletClient, type Hex, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { anvil } from 'viem/chains'
+import { dumpState, saveState, withoutEmptyBlocks } from '#infra/local/chain/keep'
 import { repositoryDir } from '#infra/local/folders'
-import { dumpState, saveState, withoutEmptyBlocks } from '#infra/local/keep-chain'
 import { waitUntil } from '#infra/local/wait'
 import { type AnvilProcess, startAnvil } from '#test/support/anvil'
 
@@ -85,7 +85,7 @@ test('blocks in which nothing is are left out when they are old, and nothing els
 
 test('it keeps the chain by itself, and once more when it is told to end', async () => {
   rmSync(file)
-  const keeper = Bun.spawn([process.execPath, 'infra/local/keep-chain.ts'], {
+  const keeper = Bun.spawn([process.execPath, 'infra/local/chain/keep.ts'], {
     cwd: repositoryDir,
     env: { ...process.env, RPC_URLS: running.rpcUrl, CHAIN_STATE_FILE: file },
   })

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Deed } from './deed'
+import { type Controls, openControls } from './listener'
+
+const done: unknown[] = []
+const deeds: Deed[] = [
+  {
+    ...{ name: 'kill', group: 'Processes', title: 'Kill', confirm: 'Really?' },
+    fields: [
+      { name: 'service', label: 'Service', choices: [{ value: 'pricing', label: 'pricing' }] },
+      { name: 'times', label: 'Times', pattern: '[0-9]{1,2}' },
+    ],
+    act: async (given) => {
+      done.push(given)
+      return { said: 'Killed.' }
+    },
+  },
+  {
+    ...{ name: 'pay', group: 'Checkouts', title: 'Pay', confirm: 'Really?', fields: [] },
+    disabled: 'No checkout is open.',
+    act: async () => ({ said: 'Paid.' }),
+  },
+]
+
+let controls: Controls
+beforeAll(() => {
+  controls = openControls()
+  controls.offer(async () => deeds)
+})
+afterAll(() => controls[Symbol.asyncDispose]())
+
+const call = async (path: string, body?: unknown, more: Record<string, string> = {}) => {
+  const headers = { authorization: `Bearer ${controls.token}`, ...more }
+  const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+  const answer = await fetch(`${controls.url}${path}`, { headers, ...init })
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+}
+
+describe('the starter of a stack', () => {
+  test('says what can be done, with the reason why something cannot', async () => {
+    const { status, body } = await call('/deeds')
+    expect(status).toBe(200)
+    expect(body.deeds).toEqual([
+      expect.objectContaining({ name: 'kill' }),
+      expect.objectContaining({ name: 'pay', disabled: 'No checkout is open.' }),
+    ])
+  })
+
+  test('does what it is asked', async () => {
+    const given = { service: 'pricing', times: '3' }
+    expect(await call('/deeds/kill', given)).toEqual({ status: 200, body: { said: 'Killed.' } })
+    expect(done).toEqual([given])
+  })
+
+  test.each([
+    ['a service that is not offered', '/deeds/kill', { service: 'init', times: '3' }, 400],
+    ['a text of another form', '/deeds/kill', { service: 'pricing', times: '3; rm' }, 400],
+    ['a field that is left out', '/deeds/kill', { service: 'pricing' }, 400],
+    ['no body', '/deeds/kill', null, 400],
+    ['what cannot be done now', '/deeds/pay', {}, 409],
+    ['what there is not', '/deeds/other', {}, 404],
+  ] as const)('security: refuses %s', async (_, path, body, status) => {
+    const before = done.length
+    expect((await call(path, body)).status).toBe(status)
+    expect(done).toHaveLength(before)
+  })
+
+  test.each([
+    ['without its token', { authorization: 'Bearer ' }, 401],
+    ['from a page of a browser', { origin: 'http://127.0.0.1:3001' }, 403],
+    ['from a browser', { 'sec-fetch-site': 'cross-site' }, 403],
+  ] as const)('security: refuses whoever comes %s', async (_, headers, status) => {
+    expect((await call('/deeds', undefined, headers)).status).toBe(status)
+  })
+})

@@ -1,0 +1,63 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { type Deed, readGiven, Unfit } from '#infra/local/controls/deed'
+import { freshSecret } from '#infra/local/keys'
+
+/** Where the gateway of a stack on this machine reaches whoever started it. */
+export type Controls = AsyncDisposable & {
+  readonly url: string
+  readonly token: string
+  /** What can be done from now on, worked out anew at each call. */
+  readonly offer: (deeds: () => Promise<readonly Deed[]>) => void
+}
+
+/**
+ * What the console's buttons do, answered by the process that owns all others of the stack: services
+ * neither know nor end each other. It listens on loopback for the gateway alone, which has the token;
+ * a browser is refused whatever it sends, since the gateway is no browser.
+ */
+export function openControls(): Controls {
+  const token = freshSecret()
+  let deeds: (() => Promise<readonly Deed[]>) | undefined
+  const right = digestOf(`Bearer ${token}`)
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    maxRequestBodySize: 16 * 1024,
+    idleTimeout: 60,
+    fetch: async (request) => {
+      const given = digestOf(request.headers.get('authorization') ?? '')
+      if (request.headers.has('origin') || request.headers.has('sec-fetch-site'))
+        return refusal(403, 'not for browsers')
+      if (!timingSafeEqual(right, given)) return refusal(401, 'the token is missing or wrong')
+      if (!deeds) return refusal(503, 'the stack is still starting')
+      return answer(request, await deeds())
+    },
+    error: (error) => refusal(500, error.message),
+  })
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    token,
+    offer: (offered) => {
+      deeds = offered
+    },
+    [Symbol.asyncDispose]: () => server.stop(true),
+  }
+}
+
+const digestOf = (text: string) => createHash('sha256').update(text).digest()
+const refusal = (status: number, error: string) => Response.json({ error }, { status })
+
+async function answer(request: Request, deeds: readonly Deed[]): Promise<Response> {
+  const { pathname } = new URL(request.url)
+  if (request.method === 'GET' && pathname === '/deeds')
+    return Response.json({ deeds: deeds.map(({ act: _, ...shown }) => shown) })
+  const deed = deeds.find(({ name }) => pathname === `/deeds/${name}`)
+  if (request.method !== 'POST' || !deed) return refusal(404, 'there is no such deed')
+  if (deed.disabled) return refusal(409, deed.disabled)
+  try {
+    const given = readGiven(deed, await request.json().catch(() => undefined))
+    return Response.json(await deed.act(given))
+  } catch (error) {
+    return refusal(error instanceof Unfit ? 400 : 502, (error as Error).message)
+  }
+}

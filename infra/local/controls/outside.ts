@@ -1,0 +1,117 @@
+import { outsideOf } from '#infra/demo/outside'
+import type { Deed, Field } from '#infra/local/controls/deed'
+import type { StackFile } from '#infra/local/stack-file'
+
+/** So many checkouts and payments are offered, the newest. */
+const offeredMax = 50
+
+/** What payers, the provider and the network do. */
+export async function deedsOfOutside(stack: StackFile): Promise<Deed[]> {
+  const outside = outsideOf(stack)
+  const book = await outside.book()
+  const open = newest(book.sessions, ({ status }) => status === 'ACTIVE')
+  const paid = newest(book.payments, ({ status }) => status === 'SUCCEEDED')
+  const session = pick('session', 'Checkout', open, ({ reference_id, currency, amount }) => ({
+    value: reference_id,
+    label: `${reference_id}, ${currency} ${amount}`,
+  }))
+  const payment = pick('payment', 'Payment', paid, (one) => ({
+    value: one.payment_id,
+    label: `${one.session_reference_id}, ${one.currency} ${one.request_amount}`,
+  }))
+  const noCheckout = open.length === 0 ? { disabled: 'No checkout is open: top up first.' } : {}
+  const nothingPaid = paid.length === 0 ? { disabled: 'Nothing was paid yet.' } : {}
+  const group = 'Checkouts'
+  const webhooks = 'Webhooks'
+  return [
+    {
+      ...{ group, name: 'pay', title: 'Pay a checkout', ...noCheckout },
+      confirm: 'The payer pays; two webhooks go out, in any order.',
+      fields: [session, channelField],
+      act: async ({ session: id = '', channel }) => {
+        const chosen = channel === 'any' ? {} : { channel_code: channel }
+        await outside.control(`sessions/${id}/pay`, chosen)
+        return { said: 'Paid.', item: id }
+      },
+    },
+    {
+      ...{ group, name: 'fail', title: 'Fail a checkout', ...noCheckout },
+      confirm: 'The payment is declined; the checkout stays open.',
+      fields: [session],
+      act: async ({ session: id = '' }) => {
+        await outside.fail(id)
+        return { said: 'Declined.', item: id }
+      },
+    },
+    {
+      ...{ group, name: 'expire', title: 'Let a checkout expire', ...noCheckout },
+      confirm: 'The checkout ends; money that comes later is still owed.',
+      fields: [session],
+      act: async ({ session: id = '' }) => {
+        await outside.expire(id)
+        return { said: 'Expired.', item: id }
+      },
+    },
+    {
+      ...{ group, name: 'refund', title: 'Refund a payment', ...nothingPaid },
+      confirm: 'The provider gives the money back, as from its dashboard.',
+      fields: [payment],
+      act: async ({ payment: id = '' }) => {
+        await outside.refund(id)
+        return { said: 'Refund begun.' }
+      },
+    },
+    {
+      ...{ group: webhooks, name: 'drop', title: 'Lose webhooks' },
+      confirm: 'From now on webhooks are lost for good; the service asks the provider by itself.',
+      fields: [
+        {
+          ...{ name: 'share', label: 'Share that is lost' },
+          choices: [
+            { value: '1', label: 'all of them' },
+            { value: '0.5', label: 'every second' },
+            { value: '0.2', label: 'every fifth' },
+          ],
+        },
+      ],
+      act: async ({ share }) => {
+        await outside.faults({ webhooks: { drop: Number(share) } })
+        return { said: 'Webhooks are being lost.' }
+      },
+    },
+    {
+      ...{ group: webhooks, name: 'calm', title: 'Lose no more webhooks' },
+      confirm: 'From now on the provider behaves.',
+      fields: [],
+      act: async () => {
+        await outside.calm()
+        return { said: 'Webhooks come again.' }
+      },
+    },
+  ]
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the book is read field by field, as it is served
+type Row = any
+
+const newest = (rows: Row[] | undefined, wanted: (row: Row) => boolean): Row[] =>
+  (rows ?? []).filter(wanted).slice(-offeredMax).reverse()
+
+const pick = (
+  name: string,
+  label: string,
+  rows: Row[],
+  choiceOf: (row: Row) => { value: string; label: string },
+): Field => ({ name, label, choices: rows.map(choiceOf) })
+
+const channelField: Field = {
+  name: 'channel',
+  label: 'Channel',
+  choices: [
+    { value: 'any', label: 'the first that fits' },
+    { value: 'QRIS', label: 'QRIS (not held)' },
+    { value: 'BCA_VIRTUAL_ACCOUNT', label: 'BCA virtual account (not held)' },
+    { value: 'CARDS', label: 'card (held)' },
+    { value: 'OVO', label: 'OVO (held)' },
+  ],
+}

@@ -1,0 +1,131 @@
+import type { Address } from 'viem'
+import { outsideOf } from '#infra/demo/outside'
+import { type Person, personOf, type Reply } from '#infra/demo/person'
+import { ausdText, rupiahText } from '#infra/demo/timeline'
+import { type Deed, type Field, Unfit } from '#infra/local/controls/deed'
+import type { StackFile } from '#infra/local/stack-file'
+
+/** Being one of the wallets that a stack hands out: what its owner would do in the app. */
+export function deedsOfPeople(stack: StackFile): Deed[] {
+  const people = new Map<string, Person>()
+  const personIn = ({ wallet = '' }: Readonly<Record<string, string>>): Person => {
+    const known = people.get(wallet)
+    if (known) return known
+    const account = stack.accounts.find(({ address }) => address.toLowerCase() === wallet)
+    if (!account) throw new Unfit('that wallet is not one of this stack')
+    const person = personOf(stack, account.privateKey)
+    people.set(wallet, person)
+    return person
+  }
+  const group = 'Be a user'
+  const wallet = walletField(stack)
+  return [
+    {
+      ...{ group, name: 'identity', title: 'Decide about an identity' },
+      confirm: 'The identity provider tells its verdict by a signed webhook.',
+      fields: [wallet, choice('verdict', 'Verdict', ['approved', 'rejected', 'retry'])],
+      act: async ({ wallet: whose = '', verdict }) => {
+        await outsideOf(stack).identity(whose, verdict as 'approved')
+        return { said: `The provider says: ${verdict}.`, item: whose }
+      },
+    },
+    {
+      ...{ group, name: 'topup', title: 'Top up' },
+      confirm: 'A rate is locked and a checkout opened.',
+      fields: [
+        wallet,
+        choice('pair', 'Pair', ['USD/IDR', 'USD/MYR']),
+        digits('amount', 'Amount, in rupiah or sen', '500000'),
+        choice('method', 'Method', ['qr', 'bank', 'card']),
+      ],
+      act: async ({ pair, amount, method, ...whose }) => {
+        const person = personIn(whose)
+        const quote = taken(await person.post('/quote', { pair }))
+        const opened = taken(
+          await person.post('/topups', { amount, method, quoteId: quote.id as string }),
+        )
+        const said = `Checkout open for ${ausdText(opened.ausd as string)}: ${opened.checkoutUrl}`
+        return { said, item: opened.paymentId as string }
+      },
+    },
+    {
+      ...{ group, name: 'draw', title: 'Draw' },
+      confirm: 'The wallet borrows, straight from the contract.',
+      fields: [wallet, digits('micro', 'AUSD, in millionths', '5000000')],
+      act: async ({ micro = '0', ...whose }) => {
+        const person = personIn(whose)
+        await person.draw(BigInt(micro))
+        return { said: `${ausdText(micro)} drawn.`, item: person.wallet }
+      },
+    },
+    {
+      ...{ group, name: 'settle', title: 'Settle the debt' },
+      confirm: 'A checkout is opened for the whole debt.',
+      fields: [wallet, choice('pair', 'Pair', ['USD/IDR', 'USD/MYR'])],
+      act: async ({ pair, ...whose }) => {
+        const person = personIn(whose)
+        const quote = taken(await person.post('/quote', { pair }))
+        const opened = taken(await person.post('/settlements', { quoteId: quote.id as string }))
+        const said = `Checkout open for ${ausdText(opened.ausd as string)}: ${opened.checkoutUrl}`
+        return { said, item: opened.paymentId as string }
+      },
+    },
+    {
+      ...{ group, name: 'cashout', title: 'Cash out' },
+      confirm: 'The wallet signs a transfer to the treasury, and a bank is to be paid.',
+      fields: [wallet, digits('micro', 'AUSD, in millionths', '3000000'), bankField],
+      act: async ({ micro = '0', account = '', ...whose }) => {
+        const person = personIn(whose)
+        const quote = taken(await person.post('/quote', { pair: 'USD/IDR' }))
+        const to = stack.chain.treasury as Address
+        const authorization = await person.sign({ to, valueMicro: BigInt(micro) })
+        const bank = {
+          channelCode: 'ID_BCA',
+          accountNumber: account,
+          accountHolderName: 'Sari Dewi',
+        }
+        const body = { quoteId: quote.id as string, authorization, bank }
+        const accepted = taken(await person.post('/cashouts', body))
+        const said = `${ausdText(micro)} become ${rupiahText(accepted.fiat as string)}.`
+        return { said, item: accepted.payoutId as string }
+      },
+    },
+  ]
+}
+
+const walletField = ({ accounts }: StackFile): Field => ({
+  name: 'wallet',
+  label: 'Wallet',
+  choices: accounts.map(({ address }, index) => ({
+    value: address.toLowerCase(),
+    label: `${index + 1}: ${address.toLowerCase()}`,
+  })),
+})
+
+const choice = (name: string, label: string, values: readonly string[]): Field => ({
+  ...{ name, label },
+  choices: values.map((value) => ({ value, label: value })),
+})
+
+const digits = (name: string, label: string, fallback: string): Field => ({
+  ...{ name, label, fallback },
+  pattern: '[0-9]{1,20}',
+})
+
+/** Account numbers by which the provider's test mode decides how a payout ends. */
+const bankField: Field = {
+  name: 'account',
+  label: 'Bank account',
+  choices: [
+    { value: '1234567890', label: '1234567890: is paid' },
+    { value: '999999', label: '999999: the bank refuses' },
+    { value: '131313', label: '131313: stays where it is' },
+    { value: '654321', label: '654321: is sent back after it was paid' },
+  ],
+}
+
+/** What the gateway answered; its refusal is the person's to read. */
+function taken({ status, body }: Reply): Readonly<Record<string, unknown>> {
+  if (status !== 200) throw new Unfit(`The gateway answered ${status}: ${body.error}`)
+  return body
+}

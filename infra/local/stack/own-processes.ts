@@ -1,0 +1,74 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { bundleOf } from '#infra/bundle/bundle'
+import type { Command } from '#infra/local/child'
+import { copyName } from '#infra/local/copies'
+import {
+  environments,
+  type OwnProcess,
+  type Places,
+  type Secrets,
+  soonerTimes,
+} from '#infra/local/environment'
+import { repositoryDir } from '#infra/local/folders'
+import type { Processes } from '#infra/local/processes'
+import type { StackOptions } from '#infra/local/stack/options'
+import { chainStatePath } from '#infra/local/start/kept'
+import { type ServiceName, serviceNames } from '#shared/messages/topic'
+
+/** Every copy of the gateway listens on ports of its own. */
+export type GatewayPorts = { http: number; ops: number }
+
+const ours = (script: string) => join(repositoryDir, script)
+export const failpointFile = (dir: string, name: ServiceName) => join(dir, `failpoint-${name}`)
+
+/** Starts everything of ours in a stack: sandbox, services in all their copies, jobs. Waits for nothing. */
+export function startOwnProcesses(
+  processes: Processes,
+  places: Places,
+  secrets: Secrets,
+  options: StackOptions,
+  gatewayPorts: readonly GatewayPorts[],
+  bundles: string,
+) {
+  mkdirSync(options.dir, { recursive: true })
+  const env = environments(places, secrets)
+  const times = options.times === 'deployed' ? {} : soonerTimes
+  const command = (name: OwnProcess, script: string, copy = 1): Command => ({
+    name: copyName(name, copy),
+    bin: process.execPath,
+    args: [script],
+    env: { END_WITH_STDIN: '1', ...env[name], ...times[name], ...options.env?.[name] },
+    logFile: join(options.dir, `logs/${copyName(name, copy)}.log`),
+    restMaxMs: options.restMaxMs,
+  })
+  const addService = (name: ServiceName, copy: number) => {
+    const elsewhere = options.codeDir?.(copy)
+    const script = elsewhere ? join(elsewhere, `services/${name}/main.ts`) : bundleOf(bundles, name)
+    const service = command(name, script, copy)
+    const { http, ops } = gatewayPorts[copy - 1]!
+    const listens = { HTTP_PORT: String(http), OPS_PORT: String(ops) }
+    const own = {
+      ...(options.times === 'deployed' ? {} : { FAILPOINT_FILE: failpointFile(options.dir, name) }),
+      ...service.env,
+      ...(name === 'gateway' ? listens : {}),
+    }
+    processes.add({ ...service, env: own })
+  }
+  if (!options.own?.PROVIDER_URL) processes.add(command('sandbox', ours('infra/sandbox/main.ts')))
+  for (const name of options.services ?? serviceNames)
+    for (let copy = 1; copy <= gatewayPorts.length; copy++) addService(name, copy)
+  if (options.books) processes.add(command('books', ours('infra/books/job.ts')))
+  if (options.pruning) processes.add(command('pruning', ours('infra/pruning/job.ts')))
+  if (options.data === 'continue' && !options.own?.RPC_URL)
+    processes.add(planChainKeeper(options.dir, places.rpcUrl))
+}
+
+/** What is continued is not to be lost by a kill: the chain is written down every few seconds. */
+const planChainKeeper = (dir: string, rpcUrl: string): Command => ({
+  name: 'chain-keeper',
+  bin: process.execPath,
+  args: [ours('infra/local/chain/keep.ts')],
+  env: { RPC_URLS: rpcUrl, CHAIN_STATE_FILE: chainStatePath(dir) },
+  logFile: join(dir, 'logs/chain-keeper.log'),
+})

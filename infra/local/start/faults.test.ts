@@ -1,0 +1,125 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { waitUntil } from '#infra/local/wait'
+import { adviceOn, assertPrograms, StartFault, usableDir } from './faults'
+import { adviceOnInstall, isOlderBun, triedBun } from './install'
+import { openProgress } from './progress'
+
+const dir = mkdtempSync(join(tmpdir(), 'faults-'))
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+const faultOf = (act: () => unknown): StartFault => {
+  try {
+    act()
+  } catch (error) {
+    if (error instanceof StartFault) return error
+    throw error
+  }
+  throw new Error('there was no fault')
+}
+
+describe('the folder of a stack', () => {
+  test('is the usual one, or the one that was named', () => {
+    expect(usableDir(undefined, join(dir, 'usual'))).toBe(join(dir, 'usual'))
+    expect(usableDir(join(dir, 'named'), '/nowhere')).toBe(join(dir, 'named'))
+  })
+
+  test('may be named from where the command runs', () => {
+    expect(usableDir(relative(process.cwd(), join(dir, 'relative')), '/nowhere')).toBe(
+      join(dir, 'relative'),
+    )
+  })
+
+  test('cannot be a file, nor below one, nor where nobody writes', () => {
+    const file = join(dir, 'file')
+    writeFileSync(file, '')
+    expect(faultOf(() => usableDir(file, dir)).message).toContain('is a file, not a folder')
+    expect(faultOf(() => usableDir(join(file, 'below'), dir)).message).toContain('ENOTDIR')
+    expect(faultOf(() => usableDir('/proc/nowhere', dir)).advice).toContain('LOCAL_DIR=')
+  })
+
+  test('needs room on its disk', () => {
+    mkdirSync(join(dir, 'full'))
+    const { message } = faultOf(() => usableDir(join(dir, 'full'), dir, Number.MAX_SAFE_INTEGER))
+    expect(message).toMatch(/the disk of .* is full: \d+ MB are free/)
+  })
+})
+
+test.each([
+  ['initdb failed (exit 1): could not write: No space left on device', 'make room'],
+  ["'Authorization Violation'", 'infra/nats/nats-server.conf'],
+  ['password authentication failed for user "me"', 'wrong user, password or database'],
+  [
+    'Postgres answering did not happen within 30000 ms: connect ECONNREFUSED',
+    'DATABASE_URL is set',
+  ],
+  ['CONNECTION_REFUSED', 'Nothing listens at NATS_URL'],
+  ['Postgres answering did not happen within 30000 ms', `${dir}/logs`],
+  ['postgres found its port taken by another process', 'takes every port'],
+])('of "%s" a person hears what to do', (message, advice) => {
+  expect(adviceOn(new Error(message), dir)).toContain(advice)
+})
+
+test('programs that no package has are named all at once, with what stands for each', () => {
+  const one = (name: string, isThere: boolean) => ({ name, isThere, insteadOf: `${name}_URL` })
+  assertPrograms([one('postgres', true)])
+  const { message, advice } = faultOf(() =>
+    assertPrograms([one('a', false), one('b', true), one('c', false)]),
+  )
+  expect(message).toContain(`a, c for ${process.platform}-${process.arch}`)
+  expect(advice).toContain('set a_URL, c_URL')
+})
+
+describe('an installation', () => {
+  test.each([
+    ['1.4.4', true],
+    ['1.3.99', true],
+    ['0.9.9', true],
+    [triedBun, false],
+    ['1.4.6-canary.1', false],
+    ['1.10.0', false],
+    ['2.0.0', false],
+  ])('by Bun %s is by an older one: %p', (version, older) => {
+    expect(isOlderBun(version)).toBe(older)
+  })
+
+  test('is by the Bun whose types are installed, and that the README names', async () => {
+    const root = join(import.meta.dir, '../../..')
+    const { devDependencies } = await Bun.file(join(root, 'package.json')).json()
+    expect(devDependencies['bun-types']).toBe(triedBun)
+    expect(await Bun.file(join(root, 'README.md')).text()).toContain(`npx -y bun@${triedBun} run`)
+  })
+
+  test.each([
+    ['error: ConnectionRefused downloading tarball nats@2.29.3', 'https://mine does not answer'],
+    ['error: DNSResolveFailed downloading tarball ox@0.14.45', 'https://mine does not answer'],
+    ['error: GET https://mine/nats - 404', 'https://mine refuses a package, or lacks it'],
+    ['ENOSPC: No space left on device', 'The disk is full'],
+    ['error: lockfile had changes, but lockfile is frozen', 'bun.lock does not fit'],
+    ['EACCES: Permission denied while installing', 'cannot be written to'],
+  ])('that fails by "%s" says what to do', (said, advice) => {
+    expect(adviceOnInstall(said, 'https://mine')).toContain(advice)
+  })
+})
+
+describe('what takes long', () => {
+  test('is named with its time after two seconds, and not before', async () => {
+    const lines: string[] = []
+    let now = 0
+    using progress = openProgress({ write: (text) => lines.push(text) }, () => now)
+    await progress.during('soon over', Promise.resolve())
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const both = [
+      progress.during('Postgres', first.promise),
+      progress.during('NATS', second.promise),
+    ]
+    now = 2_400
+    await waitUntil('a line', () => lines.length > 0)
+    expect(lines).toEqual(['    2 s  Postgres, NATS …\n'])
+    first.resolve()
+    second.resolve()
+    await Promise.all(both)
+  })
+})

@@ -1,0 +1,51 @@
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readStackFile, stackFilePath } from '#infra/local/stack-file'
+import { FolderTaken, isAbandoned, ownFolder } from './folder-owner'
+
+const dir = mkdtempSync(join(tmpdir(), 'owner-'))
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+/** Another process that owns the folder, and has said so. */
+async function elsewhere() {
+  const script = `
+    const { ownFolder } = await import(${JSON.stringify(join(import.meta.dir, 'folder-owner'))})
+    globalThis.owned = ownFolder(${JSON.stringify(dir)})
+    console.log('owned')
+    setInterval(() => {}, 1_000)`
+  const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe' })
+  const { value } = await child.stdout.getReader().read()
+  expect(new TextDecoder().decode(value)).toBe('owned\n')
+  return child
+}
+
+test('a folder has one owner, who is named to the next', () => {
+  const owned = ownFolder(dir)
+  expect(() => ownFolder(dir)).toThrow(FolderTaken)
+  expect(() => ownFolder(dir)).toThrow(`process ${process.pid}`)
+  owned[Symbol.dispose]()
+  ownFolder(dir)[Symbol.dispose]()
+})
+
+test('an owner that is killed owns nothing any more, and its stack counts as gone', async () => {
+  const child = await elsewhere()
+  try {
+    writeFileSync(stackFilePath(dir), '{"gateway":"http://127.0.0.1:1"}')
+    expect(() => ownFolder(dir)).toThrow(`process ${child.pid}`)
+    expect(isAbandoned(dir)).toBe(false)
+    expect(readStackFile(dir).gateway).toBe('http://127.0.0.1:1')
+  } finally {
+    child.kill('SIGKILL')
+    await child.exited
+  }
+  expect(isAbandoned(dir)).toBe(true)
+  expect(() => readStackFile(dir)).toThrow('no stack is running')
+  ownFolder(dir)[Symbol.dispose]()
+})
+
+test('a file that no start of ours wrote is taken as it is', () => {
+  const other = join(dir, 'compose')
+  expect(isAbandoned(other)).toBe(false)
+})

@@ -1,0 +1,75 @@
+import { afterAll, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { outsideOf } from '#infra/demo/outside'
+import { personOf } from '#infra/demo/person'
+import { devAccount } from '#infra/local/keys'
+import { bootStack, type Stack } from '#infra/local/stack'
+import { quickChecks } from '#test/support/stack'
+import { chainStatePath, type DataPlan, discardKept, readKept } from './kept'
+
+const dir = mkdtempSync(join(tmpdir(), 'kept-'))
+afterAll(() => {
+  discardKept(dir)
+  rmSync(dir, { recursive: true, force: true })
+})
+
+const boot = (data: DataPlan) =>
+  bootStack({ dir, data, ports: 'free', durable: false, env: quickChecks })
+
+const { privateKey } = devAccount('somebody who comes back')
+
+/** Pays one top-up, and resolves with the collateral when it is credited. */
+async function topUp(stack: Stack): Promise<bigint> {
+  const person = personOf(stack.info, privateKey)
+  const before = BigInt((await person.me()).collateral.value)
+  const quote = await person.quote('USD/IDR')
+  const body = { amount: '50000', method: 'qr', quoteId: quote.id }
+  const reply = await person.insist('/topups', body)
+  expect(reply.status).toBe(200)
+  await outsideOf(stack.info).pay(reply.body.paymentId, 'QRIS')
+  return person.until('the credit', ({ collateral }) => {
+    const value = BigInt(collateral.value)
+    return value > before && value
+  })
+}
+
+test('data stays for a start that goes on with it, and is discarded by one that begins anew', async () => {
+  let credited = 0n
+  {
+    await using stack = await boot('leave')
+    const person = personOf(stack.info, privateKey)
+    await person.me()
+    await outsideOf(stack.info).identity(person.wallet, 'approved')
+    await person.until('verification', (me) => me.verified)
+    credited = await topUp(stack)
+  }
+  {
+    await using stack = await boot('continue')
+    const me = await personOf(stack.info, privateKey).me()
+    expect(me).toMatchObject({ verified: true, collateral: { value: credited.toString() } })
+    expect(await topUp(stack)).toBeGreaterThan(credited)
+    const { items } = (await personOf(stack.info, privateKey).get('/me/activity')).body
+    expect(items).toHaveLength(2)
+  }
+  {
+    await using stack = await boot('leave')
+    const me = await personOf(stack.info, privateKey).me()
+    expect(me).toMatchObject({ verified: false, collateral: { value: '0' } })
+  }
+  const home = readKept(dir)?.postgresHome
+  expect(existsSync(home!)).toBe(true)
+  // As after a kill: the rows are there, and the chain they speak of is not.
+  rmSync(chainStatePath(dir))
+  await expect(boot('continue')).rejects.toThrow('killed before its chain was written down')
+  expect(existsSync(home!)).toBe(true)
+}, 180_000)
+
+test('nothing stays of a stack that leaves nothing', async () => {
+  {
+    await using _stack = await boot(undefined)
+  }
+  expect(readKept(dir)).toBeUndefined()
+  expect(existsSync(join(dir, 'postgres'))).toBe(false)
+}, 90_000)

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { repositoryDir } from '#infra/local/folders'
+import type { Stack } from '#infra/local/stack'
+import { closeSharedStack, sharedStack } from '#test/support/stack'
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await sharedStack()
+}, 60_000)
+afterAll(closeSharedStack)
+
+/** Runs `bun run start`, behind its installation, and resolves when it ended. */
+async function start(env: Record<string, string>) {
+  const run = Bun.spawn([process.execPath, join(repositoryDir, 'infra/local/start.ts')], {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [said, complaint] = await Promise.all(
+    [run.stdout, run.stderr].map((stream) => new Response(stream).text()),
+  )
+  return { code: await run.exited, said: said!, complaint: complaint! }
+}
+
+test('a second start in the folder of a running stack says what runs, and changes nothing', async () => {
+  const before = stack.info
+  const { code, said } = await start({ LOCAL_DIR: stack.dir })
+  expect(said).toContain('A stack runs here already')
+  expect(said).toContain(`process ${process.pid}`)
+  expect(said).toContain(`${before.gateway}/docs`)
+  expect(code).toBe(0)
+  expect(stack.info).toEqual(before)
+  expect(await (await fetch(`${before.gateway}/health`)).json()).toEqual({ status: 'alive' })
+  const { status } = await fetch(`${before.ops.gateway}/ready`)
+  expect(status).toBe(200)
+})
