@@ -1,21 +1,18 @@
-import { openBooksOf } from '#infra/books/reconcile'
-import { readSheet, type Sheet, type SheetLine } from '#infra/books/sheet'
+import { type OpenItem, readSheet, type Sheet, type SheetLine } from '#infra/books/sheet'
 import { amountText, breakLine } from '#infra/books/text'
-import { booksDatabaseUrl, operatorPlace } from '#infra/ops/place'
-import type { Verb } from '#infra/ops/verb'
+import { reading } from '#infra/ops/verb'
 import { type Asset, assets, chart } from '#shared/ledger/chart'
 
 /** The balance sheet: reads, and changes nothing. */
-export const books: Verb = {
+export const books = reading({
   does: 'where every unit is: the balance sheet, and what is open',
-  run: async (words, say) => {
-    if (words.length > 0) return 2
-    await using opened = openBooksOf(operatorPlace(), booksDatabaseUrl())
-    const sheet = await readSheet(opened.sql)
-    say(sheetText(sheet))
-    return sheet.breaks.some(({ standing }) => standing === 'counts') ? 1 : 0
+  usage: 'books [--json]',
+  read: async (_, { sql }) => {
+    const sheet = await readSheet(sql)
+    const ok = sheet.breaks.every(({ standing }) => standing !== 'counts')
+    return { text: sheetText(sheet), data: sheet, ok }
   },
-}
+})
 
 /** Asset by asset, what each account holds; then what is open; and in the end whether anything is. */
 export function sheetText(sheet: Sheet): string {
@@ -30,10 +27,7 @@ export function sheetText(sheet: Sheet): string {
       '',
     ]),
     ...(items.length > 0 ? ['open, item by item'] : []),
-    ...items.map(
-      ({ item, account, asset, amount }) =>
-        `  ${account.padEnd(12)} ${amountText(amount, asset).padStart(24)} ${asset}  ${item}`,
-    ),
+    ...items.map((one) => `  ${itemLine(one)}`),
     ...(breaks.length > 0 ? ['what does not agree'] : []),
     ...breaks.map((one) => `  ${breakLine(one)}`),
     closed
@@ -41,6 +35,10 @@ export function sheetText(sheet: Sheet): string {
       : `the books are open: ${items.length} items, ${breaks.length} breaks`,
   ].join('\n')
 }
+
+/** Money of an item that is on its way, or waits for somebody. */
+export const itemLine = ({ item, account, asset, amount }: OpenItem): string =>
+  `${account.padEnd(12)} ${amountText(amount, asset).padStart(24)} ${asset}  ${item}`
 
 function assetText(asset: Asset, lines: readonly SheetLine[]): string[] {
   const total = lines.reduce((sum, { balance }) => sum + balance, 0n)

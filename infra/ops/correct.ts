@@ -1,17 +1,11 @@
-import { parseArgs } from 'node:util'
 import { pgSchema } from 'drizzle-orm/pg-core'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import type { Sql } from 'postgres'
 import { type DatabaseRole, databaseRoles } from '#infra/migrations/databases'
+import { type Outcome, perform } from '#infra/ops/deed.store'
 import { operatorDatabaseUrl, withDatabase } from '#infra/ops/stack'
-import type { Verb } from '#infra/ops/verb'
+import { changing } from '#infra/ops/verb'
 import { journalTable, reverse } from '#shared/ledger/journal.store'
-
-const usage = `usage: bun run ops correct <posting> --reason "why it was wrong"
-
-Takes a posting of a journal back by its exact negation, once. Within seconds the service that owns the
-item books it anew, as its row is by then: a row that was corrected by hand is booked by reversing the
-newest posting of its item. Postings: select * from payments.journal where item = '…'`
 
 /** The schema whose journal has a posting; undefined when none has. */
 async function schemaOf(sql: Sql, posting: string): Promise<DatabaseRole | undefined> {
@@ -26,7 +20,11 @@ async function schemaOf(sql: Sql, posting: string): Promise<DatabaseRole | undef
   return undefined
 }
 
-/** Reverses a posting, and tells what was posted. Throws when it was reversed before. */
+/**
+ * Reverses a posting, and tells what was posted. Throws when it was reversed before. Within seconds the
+ * service that owns the item books it anew, as its row is by then: a row that was corrected by hand is
+ * booked by reversing the newest posting of its item.
+ */
 export async function correct(sql: Sql, posting: string, reason: string): Promise<string> {
   const schema = await schemaOf(sql, posting)
   if (!schema) throw new Error(`no journal has a posting ${posting}: nothing was changed`)
@@ -35,19 +33,24 @@ export async function correct(sql: Sql, posting: string, reason: string): Promis
   return `${posting} of ${made!.item} is reversed by ${made!.posting}`
 }
 
-export const correctPosting: Verb = {
+/** The rows are the services', so it is done as the owner of all tables; asked for as any other deed. */
+export const correctPosting = changing({
   does: 'take a posting back by its exact negation',
-  run: async (args, say) => {
-    const options = { reason: { type: 'string' } } as const
-    const told = { args, options, allowPositionals: true, strict: false } as const
-    const { values, positionals } = parseArgs(told)
-    const [posting] = positionals
-    const reason = typeof values.reason === 'string' ? values.reason.trim() : ''
-    if (!posting || positionals.length > 1 || reason === '') {
-      say(usage)
-      return 2
-    }
-    say(await withDatabase(operatorDatabaseUrl(), (sql) => correct(sql, posting, reason)))
-    return 0
+  usage: 'correct <posting> --reason "why it was wrong" [--by <who>]',
+  takes: 1,
+  change: async ({ words: [posting = ''], reason, by }, operator) => {
+    const deed = { verb: 'correct', target: posting, cause: 'it was wrong', reason, by }
+    return [await perform(operator, deed, () => outcomeOf(posting, reason))]
   },
+})
+
+/** That there is no such posting, or that it was reversed before, is an answer. */
+async function outcomeOf(posting: string, reason: string): Promise<Outcome> {
+  try {
+    const work = (sql: Sql) => correct(sql, posting, reason)
+    return { done: await withDatabase(operatorDatabaseUrl(), work) }
+  } catch (error) {
+    if ((error as Error).constructor !== Error) throw error
+    return { refused: (error as Error).message }
+  }
 }

@@ -1,15 +1,9 @@
-import { join } from 'node:path'
-import { connect } from 'nats'
 import type { Sql } from 'postgres'
-import { repositoryDir } from '#infra/local/folders'
-import { readStackFile } from '#infra/local/stack-file'
 import { databaseRoles } from '#infra/migrations/databases'
 import { streams } from '#infra/nats/topology'
-import { auditorDatabaseUrl } from '#infra/ops/place'
-import type { BusPlace } from '#infra/ops/restore/bus'
-import { withDatabase } from '#infra/ops/stack'
-import type { Verb } from '#infra/ops/verb'
+import { reading } from '#infra/ops/verb'
 import { rules } from '#infra/pruning/rules'
+import type { Bus } from '#shared/bus/open'
 
 /** How large a table or stream is now; `keptDays` null: what is in it stays for ever. */
 export type Size = { name: string; rows: number; bytes: number; keptDays: number | null }
@@ -18,25 +12,23 @@ export type Size = { name: string; rows: number; bytes: number; keptDays: number
 export type Growth = Size & { rowsPer1000: number; bytesPer1000: number; bytesInYear: number }
 
 /** Reads sizes alone, and changes nothing. */
-export const growth: Verb = {
+export const growth = reading({
   does: 'how large every table and stream is, for each thousand payments and in a year',
-  run: async (words, say) => {
-    const perDay = words[0] === '--per-day' ? Number(words[1]) : 1_000
-    if (![0, 2].includes(words.length) || !(perDay > 0)) return 2
-    const { payments, tables } = await withDatabase(auditorDatabaseUrl(), readTables)
-    const sizes = [...tables, ...(await readStreamSizes(busPlace()))]
+  usage: 'growth [--per-day <payments>] [--json]',
+  options: { 'per-day': { type: 'string', default: '1000' } },
+  fits: (_, options) => Number(options['per-day']) > 0,
+  read: async ({ options }, { sql, bus }) => {
+    const perDay = Number(options['per-day'])
+    const { payments, tables } = await readTables(sql)
+    const sizes = [...tables, ...(await readStreamSizes(await bus()))]
     const grown = growthOf(sizes, payments, perDay)
-    say(growthText(grown, payments, perDay))
-    return 0
+    return {
+      text: growthText(grown, payments, perDay),
+      data: { payments, perDay, grown },
+      ok: true,
+    }
   },
-}
-
-/** The running local stack; or, with NATS_URL set, what the environment names. */
-function busPlace(env: NodeJS.ProcessEnv = process.env): BusPlace {
-  if (env.NATS_URL) return { url: env.NATS_URL, password: env.NATS_PASSWORD_ADMIN ?? '' }
-  const { nats } = readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local'))
-  return { url: nats.url, password: nats.admin.password }
-}
+})
 
 /** Of every table as Postgres counts them, without a scan, and how many payments and cash-outs there are. */
 export async function readTables(sql: Sql): Promise<{ payments: number; tables: Size[] }> {
@@ -58,22 +50,14 @@ const keptDaysOf = (table: string): number | null => {
 
 const dayNanos = 86_400_000_000_000
 
-async function readStreamSizes({ url, password }: BusPlace): Promise<Size[]> {
-  const nc = await connect({
-    ...{ servers: url.split(','), user: 'admin', pass: password, name: 'operator' },
-    ...{ inboxPrefix: '_INBOX_admin', reconnect: false, timeout: 5_000 },
+async function readStreamSizes({ nc }: Bus): Promise<Size[]> {
+  const manager = await nc.jetstreamManager({ timeout: 10_000, checkAPI: false })
+  const sizes = streams.map(async ({ name, max_age: ageNanos }) => {
+    const { state } = await manager.streams.info(name)
+    const keptDays = ageNanos ? ageNanos / dayNanos : null
+    return { name, rows: state.messages, bytes: state.bytes, keptDays }
   })
-  try {
-    const manager = await nc.jetstreamManager({ timeout: 10_000 })
-    const sizes = streams.map(async ({ name, max_age: ageNanos }) => {
-      const { state } = await manager.streams.info(name)
-      const keptDays = ageNanos ? ageNanos / dayNanos : null
-      return { name, rows: state.messages, bytes: state.bytes, keptDays }
-    })
-    return await Promise.all(sizes)
-  } finally {
-    await nc.close()
-  }
+  return await Promise.all(sizes)
 }
 
 const yearDays = 365

@@ -1,7 +1,6 @@
 import type { Sql } from 'postgres'
 import { type DatabaseRole, serviceOf } from '#infra/migrations/databases'
-import { operatorDatabaseUrl, operatorSecrets, withDatabase } from '#infra/ops/stack'
-import { runCommand } from '#shared/command'
+import { reading } from '#infra/ops/verb'
 
 /** Something that has begun and not ended. `since` is when it began. */
 export type InFlight = {
@@ -47,9 +46,13 @@ const lineOf = ({ service, what, id, state, since }: InFlight): string => {
   return `${String(seconds).padStart(7)} s  ${service}  ${what}  ${state}  ${id}`
 }
 
-if (import.meta.main) {
-  await runCommand(operatorSecrets, async (say) => {
-    const found = await withDatabase(operatorDatabaseUrl(), listInFlight)
-    say(found.length === 0 ? 'nothing is in flight' : found.map(lineOf).join('\n'))
-  })
-}
+/** What has begun and not ended; that there is something is no fault. */
+export const inFlight = reading({
+  does: 'what has begun and not ended, and what is not sent, oldest first',
+  usage: 'in-flight [--json]',
+  read: async (_, { sql }) => {
+    const found = await listInFlight(sql)
+    const text = found.length === 0 ? 'nothing is in flight' : found.map(lineOf).join('\n')
+    return { text, data: { inFlight: found }, ok: true }
+  },
+})

@@ -1,26 +1,41 @@
 import { books } from '#infra/ops/books'
 import { correctPosting } from '#infra/ops/correct'
+import { deadLetters } from '#infra/ops/dead-letters/verb'
+import { deeds } from '#infra/ops/deeds'
 import { growth } from '#infra/ops/growth'
+import { inFlight } from '#infra/ops/in-flight'
+import { pause, resume } from '#infra/ops/pause'
 import { reconcile } from '#infra/ops/reconcile'
+import { review } from '#infra/ops/review'
 import { operatorSecrets } from '#infra/ops/stack'
 import { status } from '#infra/ops/status/status'
+import { trace } from '#infra/ops/trace/verb'
 import { unexplained } from '#infra/ops/unexplained'
 import type { Verb } from '#infra/ops/verb'
+import { wallets } from '#infra/ops/wallets'
 import { runCommand } from '#shared/command'
 
 const verbs = new Map<string, Verb>([
   ['status', status],
+  ['trace', trace],
+  ['in-flight', inFlight],
   ['books', books],
   ['reconcile', reconcile],
+  ['review', review],
+  ['dead-letters', deadLetters],
+  ['wallets', wallets],
   ['unexplained', unexplained],
+  ['pause', pause],
+  ['resume', resume],
   ['correct', correctPosting],
+  ['deeds', deeds],
   ['growth', growth],
 ])
 
 const usage = (): string =>
   [
     'usage: bun run ops <verb>',
-    ...[...verbs].map(([name, { does }]) => `  ${name.padEnd(12)} ${does}`),
+    ...[...verbs].map(([name, { does }]) => `  ${name.padEnd(13)} ${does}`),
   ].join('\n')
 
 if (import.meta.main) {

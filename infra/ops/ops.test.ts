@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
 import { migrateAll } from '#infra/migrations/migrate'
-import { listDeadLetters, requestRedrive } from '#infra/ops/dead-letters'
 import { listInFlight } from '#infra/ops/in-flight'
-import { findGiveback, listUnexplained, requestGiveback } from '#infra/ops/unexplained'
-import { listFrozen, requestClearing } from '#infra/ops/wallets'
+import { listUnexplained } from '#infra/ops/unexplained'
+import { listFrozen } from '#infra/ops/wallets'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 
 let server: ScratchPostgres
@@ -17,34 +16,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await sql.end({ timeout: 1 })
   await server[Symbol.asyncDispose]()
-})
-
-describe('an operator who looks for dead letters', () => {
-  test('sees them oldest first, asks for one again, and not for one that was handled', async () => {
-    await sql`
-      insert into payouts.dead_letter (consumer, message_id, subject, payload, reason, died_at)
-      values ('payouts', 'young', 's', '{}', 'r', now())`
-    await sql`
-      insert into payments.dead_letter
-        (consumer, message_id, subject, payload, reason, died_at, redriven_at)
-      values ('payments', 'old', 's', '{}', 'r', now() - interval '1 hour', null),
-        ('payments', 'handled', 's', '{}', 'r', now(), now())`
-    const deadLetters = await listDeadLetters(sql)
-    expect(deadLetters.map(({ service, messageId }) => [service, messageId])).toEqual([
-      ['payments', 'old'],
-      ['payouts', 'young'],
-    ])
-
-    const one = { service: 'payments', consumer: 'payments' }
-    expect(await requestRedrive(sql, { ...one, messageId: 'old' })).toBe(1)
-    expect(await requestRedrive(sql, { ...one, messageId: 'handled' })).toBe(0)
-    const asked = await sql`
-      select message_id from payments.dead_letter where redrive_requested_at is not null`
-    expect(asked.map((row) => row.message_id)).toEqual(['old'])
-    await expect(
-      requestRedrive(sql, { ...one, service: 'unknown', messageId: 'old' }),
-    ).rejects.toThrow(/no service unknown/)
-  })
 })
 
 describe('an operator who asks what is in flight', () => {
@@ -66,7 +37,7 @@ describe('an operator who asks what is in flight', () => {
 })
 
 describe('an operator who asks for frozen wallets', () => {
-  test('sees what is missing of each, and asks for the end of one with a reason', async () => {
+  test('sees what is missing of each, and none that is free', async () => {
     const [frozen, freed] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`]
     await sql`
       insert into payments.wallets (wallet, frozen, revision)
@@ -77,20 +48,14 @@ describe('an operator who asks for frozen wallets', () => {
     expect(await listFrozen(sql)).toMatchObject([
       { wallet: frozen, missingMicro: '3000000', onChain: true, payments: ['pay_a'] },
     ])
-    expect(await requestClearing(sql, frozen.toUpperCase(), 'ticket 12')).toBe(true)
-    expect(await requestClearing(sql, freed, 'ticket 13')).toBe(false)
-    const asked = await sql`
-      select wallet, clear_reason from payments.wallets where clear_requested_at is not null`
-    expect([...asked]).toEqual([{ wallet: frozen, clear_reason: 'ticket 12' }])
   })
 })
 
 describe('an operator who looks for AUSD that nothing explains', () => {
   const hash = (digit: string) => `0x${digit.repeat(64)}`
   const wallet = `0x${'5'.repeat(40)}`
-  const asked = { logIndex: 3, askedBy: 'sari', reason: 'ticket 12' }
 
-  test('sees what came unasked and is still here, oldest first, and asks for one, once', async () => {
+  test('sees what came unasked and is still here, oldest first', async () => {
     for (const [digit, kind, key] of [
       ['1', 'in', `${wallet}:0x1`],
       ['2', 'in', null],
@@ -121,23 +86,5 @@ describe('an operator who looks for AUSD that nothing explains', () => {
       { name: `${hash('2')}:3`, wallet, ausdMicro: '5000000', state: null },
       { name: `${hash('1')}:3`, wallet, ausdMicro: '5000000', state: null },
     ])
-
-    const txHash = hash('2')
-    expect(await requestGiveback(sql, { ...asked, txHash })).toBe(true)
-    expect(await requestGiveback(sql, { ...asked, txHash, askedBy: 'dewi' })).toBe(false)
-    expect(await findGiveback(sql, { ...asked, txHash })).toMatchObject({
-      ...{ state: 'asked', askedBy: 'sari', reason: 'ticket 12' },
-    })
-  })
-
-  test('asks again for what was refused, and not for what was accepted as capital', async () => {
-    const txHash = hash('2')
-    await sql`
-      update chain_relayer.giveback_request set state = 'refused', refusal = 'r'
-      where tx_hash = ${txHash}`
-    expect(await requestGiveback(sql, { ...asked, txHash })).toBe(true)
-    await expect(requestGiveback(sql, { ...asked, txHash: hash('5') })).rejects.toThrow(
-      /was accepted as capital/,
-    )
   })
 })

@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import type { Address } from 'viem'
 import { repositoryDir } from '#infra/local/folders'
 import { readStackFile, type StackFile } from '#infra/local/stack-file'
+import { operatorAccess } from '#infra/ops/operator'
 import type { ProviderPlace } from '#infra/ops/restore/provider'
-import { operatorDatabaseUrl } from '#infra/ops/stack'
 import { readConfig } from '#shared/config'
 import { integer, text, url } from '#shared/config-fields'
 
@@ -60,16 +60,21 @@ function providerPlace(env: NodeJS.ProcessEnv): ProviderPlace | undefined {
   }
 }
 
-/** The running local stack; or, with RPC_URL set, what the environment names. */
+/** The endpoint that an operator asks: RPC_URL, or the first of the services' own. */
+export const operatorRpcUrl = (env: NodeJS.ProcessEnv): string | undefined =>
+  env.RPC_URL || env.RPC_URLS?.split(',')[0] || undefined
+
+/** The running local stack; or, with RPC_URL or RPC_URLS set, what the environment names. */
 export function operatorPlace(env: NodeJS.ProcessEnv = process.env): Place {
-  if (!env.RPC_URL) return placeOf(readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local')))
+  const rpcUrl = operatorRpcUrl(env)
+  if (!rpcUrl) return placeOf(readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local')))
   const need = (name: string): string => {
     const value = env[name]
     if (!value) throw new Error(`with RPC_URL set, ${name} is needed too`)
     return value
   }
   return {
-    rpcUrl: env.RPC_URL,
+    rpcUrl,
     ausd: need('AUSD_ADDRESS') as Address,
     creditLine: need('CREDIT_LINE_ADDRESS') as Address,
     treasury: need('TREASURY_ADDRESS') as Address,
@@ -81,16 +86,12 @@ export function operatorPlace(env: NodeJS.ProcessEnv = process.env): Place {
   }
 }
 
-/** Postgres as somebody who only reads: DATABASE_AUDITOR_URL, or the operator's own. */
-export const auditorDatabaseUrl = (env: NodeJS.ProcessEnv = process.env): string =>
-  env.DATABASE_AUDITOR_URL ?? operatorDatabaseUrl(env)
-
 /**
  * Postgres as the job of the books: DATABASE_BOOKS_URL, or the operator's own in its role, so that
  * a command reads and writes no more than the job may.
  */
 export const booksDatabaseUrl = (env: NodeJS.ProcessEnv = process.env): string =>
-  env.DATABASE_BOOKS_URL ?? inRoleOfBooks(operatorDatabaseUrl(env))
+  env.DATABASE_BOOKS_URL ?? inRoleOfBooks(operatorAccess(env).databaseUrl)
 
 export const inRoleOfBooks = (url: string): string =>
   `${url}${url.includes('?') ? '&' : '?'}role=books`

@@ -10,10 +10,13 @@ export const operatorSecrets = (env: NodeJS.ProcessEnv = process.env): string[] 
 const secretNames = [
   ...[
     'RPC_URL',
+    'RPC_URLS',
     'DATABASE_ADMIN_URL',
     'DATABASE_ADMIN_PASSWORD',
-    'DATABASE_AUDITOR_URL',
     'DATABASE_BOOKS_URL',
+    'DATABASE_OPS_URL',
+    'DATABASE_PASSWORD_OPS',
+    'NATS_PASSWORD_OPS',
   ],
   ...['PROVIDER_ID_SECRET_KEY', 'PROVIDER_MY_SECRET_KEY', 'NATS_PASSWORD_ADMIN'],
 ]
@@ -25,14 +28,18 @@ export function operatorDatabaseUrl(env: NodeJS.ProcessEnv = process.env): strin
   return readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local')).postgres.url
 }
 
-/** Runs one operator command on one connection and closes it, so that the command ends. */
-export async function withDatabase<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<T> {
-  const sql = postgres(url, {
-    max: 1,
+/** Connections of a command, made when they are used. Whoever opens them closes them. */
+export const openSql = (url: string, max: number): Sql =>
+  postgres(url, {
+    max,
     connect_timeout: 5,
     onnotice: () => {},
     connection: { application_name: 'operator', statement_timeout: 10_000 },
   })
+
+/** Runs one operator command on one connection and closes it, so that the command ends. */
+export async function withDatabase<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const sql = openSql(url, 1)
   try {
     return await work(sql)
   } finally {

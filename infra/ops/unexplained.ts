@@ -1,14 +1,14 @@
-import { userInfo } from 'node:os'
 import { parseArgs } from 'node:util'
 import type { Sql } from 'postgres'
 import { formatUnits } from 'viem'
 import { acceptAsCapital } from '#infra/books/outside/accept'
 import { openBooksOf } from '#infra/books/reconcile'
+import { askOutcome, perform } from '#infra/ops/deed.store'
+import { operatorName } from '#infra/ops/operator'
 import { booksDatabaseUrl, operatorPlace } from '#infra/ops/place'
-import { operatorDatabaseUrl, withDatabase } from '#infra/ops/stack'
-import type { Verb } from '#infra/ops/verb'
-import type { Say } from '#shared/command'
+import { among, changing, type Found, reading, type Verb } from '#infra/ops/verb'
 import { pause } from '#shared/deadline'
+import { GivebackOrder } from '#shared/messages/chain'
 
 // AUSD that reached the treasury without a row of ours, as the job of the books found it. It belongs to
 // its sender: an operator asks for it to go back, and chain-relayer decides, pays once, and says so.
@@ -62,34 +62,19 @@ const acceptance = (sql: Sql, name: ReturnType<Sql>) => sql`
   select 1 from books.journal j where j.item = ${name} and j.account = 'capital'
   having sum(j.amount) <> 0`
 
-export type Giveback = { txHash: string; logIndex: number; askedBy: string; reason: string }
-
-/**
- * Asks chain-relayer to give a transfer back to its sender, which it decides within seconds. False
- * when it was asked for before and was not refused: then that request counts, and nothing is written.
- */
-export async function requestGiveback(sql: Sql, asked: Giveback): Promise<boolean> {
-  const { txHash, logIndex, askedBy, reason } = asked
-  const name = `${txHash}:${logIndex}`
-  const [capital] = await acceptance(sql, sql`${name}`)
-  if (capital) throw new Error(`${name} was accepted as capital: reverse that first`)
-  const stored = await sql`
-    insert into chain_relayer.giveback_request (tx_hash, log_index, asked_by, reason)
-    values (${txHash}, ${logIndex}, ${askedBy}, ${reason})
-    on conflict (tx_hash, log_index) where state <> 'refused' do nothing`
-  return stored.count === 1
-}
+/** The one name of a transfer, in two. */
+type Transfer = { txHash: `0x${string}`; logIndex: number }
 
 /** The newest request for a transfer. */
 export async function findGiveback(
   sql: Sql,
-  { txHash, logIndex }: Pick<Giveback, 'txHash' | 'logIndex'>,
-): Promise<Request> {
+  { txHash, logIndex }: Transfer,
+): Promise<Request | undefined> {
   const rows = await sql<Request[]>`
     select ${requestFields(sql)} from chain_relayer.giveback_request r
     left join chain_relayer.operation o on o.id = r.operation_id
     where r.tx_hash = ${txHash} and r.log_index = ${logIndex} order by r.id desc limit 1`
-  return rows[0]!
+  return rows[0]
 }
 
 /** What became of it, in words. */
@@ -110,19 +95,78 @@ const lineOf = (one: Unexplained): string => {
   return `${String(seconds).padStart(7)} s  ${one.wallet}  ${ausd}  ${one.name}  ${wordsOf(one)}`
 }
 
-const usage = `usage: bun run ops unexplained list
-       bun run ops unexplained return <transaction>:<log> --reason <why> [--by <your name>]
-       bun run ops unexplained accept <item> --reason <why> [--by <your name>]
+const list = reading({
+  does: 'AUSD that came to the treasury and that nothing of ours names: age, sender and sum',
+  usage: 'unexplained list',
+  read: async (_, { sql }): Promise<Found> => {
+    const found = await listUnexplained(sql)
+    const text = found.map(lineOf).join('\n') || 'nothing is unexplained'
+    return { text, data: { unexplained: found }, ok: found.length === 0 }
+  },
+})
 
-\`list\`: AUSD that came to the treasury and that nothing of ours names, with age, sender and sum.
-\`return\`: chain-relayer gives it back to its sender, once, if the final chain and its rows agree.
-\`accept\`: you put it in yourself, or took it out, so it is booked as capital: a transfer with the
-treasury, <transaction>:<log>, or a row of the provider's list, txn_…, as \`reconcile\` names them.`
+const waitMs = 20_000
+const lookMs = 250
+
+const isOpen = ({ state, operation }: Request) =>
+  state === 'asked' || (state === 'ordered' && operation !== 'settled' && operation !== 'failed')
+
+/** Waits a while for what becomes of a request, which chain-relayer decides. */
+async function awaitGiveback(sql: Sql, transfer: Transfer): Promise<Request | undefined> {
+  const endAt = Date.now() + waitMs
+  let request = await findGiveback(sql, transfer)
+  while (request && isOpen(request) && Date.now() < endAt) {
+    await pause(lookMs)
+    request = await findGiveback(sql, transfer)
+  }
+  return request
+}
+
+/** What was refused may be asked for again: that is another deed. */
+async function requestsOf(sql: Sql, { txHash, logIndex }: Transfer): Promise<string> {
+  const [row] = await sql<{ refused: number }[]>`
+    select count(*)::int as refused from chain_relayer.giveback_request
+    where tx_hash = ${txHash} and log_index = ${logIndex} and state = 'refused'`
+  return `request ${row!.refused + 1}`
+}
+
+const nameForm = /^(0x[0-9a-f]{64}):([0-9]{1,9})$/i
+
+const giveBack = changing({
+  does: 'give one back to its sender, once, if the final chain and the rows agree',
+  usage: 'unexplained return <transaction>:<log> --reason <why> [--by <your name>]',
+  takes: 1,
+  fits: ([name = '']) => nameForm.test(name),
+  change: async ({ words: [target = ''], reason, by }, operator) => {
+    const [, hash = '', log = ''] = nameForm.exec(target.toLowerCase())!
+    const transfer = { txHash: hash as `0x${string}`, logIndex: Number(log) }
+    const { sql } = operator
+    const [capital] = await acceptance(sql, sql`${`${hash}:${log}`}`)
+    if (capital) throw new Error(`${target} was accepted as capital: reverse that first`)
+    const cause = await requestsOf(sql, transfer)
+    const deed = { verb: 'unexplained return', target: `${hash}:${log}`, cause, reason, by }
+    const performed = await perform(operator, deed, (id) =>
+      askOutcome(operator, GivebackOrder, { deed: id, by, reason, ...transfer }),
+    )
+    const request = await awaitGiveback(sql, transfer)
+    if (!request || 'refused' in performed) return [performed]
+    const { id } = performed
+    const words = wordsOf(request)
+    return [
+      request.operation === 'settled' ? { ...performed, done: words } : { id, refused: words },
+    ]
+  },
+})
+
+const acceptUsage = `usage: bun run ops unexplained accept <item> --reason <why> [--by <your name>]
+
+You put it in yourself, or took it out, so it is booked as capital: a transfer with the treasury,
+<transaction>:<log>, or a row of the provider's list, txn_…, as \`reconcile\` names them.`
 
 /** What a person said of one item, and why. */
 type Said = { item: string; askedBy: string; reason: string }
 
-/** The words after `return` or `accept`; undefined: told wrongly. */
+/** The words after `accept`; undefined: told wrongly. */
 function saidIn(words: string[]): Said | undefined {
   const options = { reason: { type: 'string' }, by: { type: 'string' } } as const
   const { values, positionals } = parseArgs({
@@ -130,61 +174,28 @@ function saidIn(words: string[]): Said | undefined {
     ...{ allowPositionals: true, strict: false },
   })
   const [item, ...more] = positionals
-  const { reason, by = userInfo().username } = values
-  if (!item || more.length > 0 || typeof reason !== 'string' || typeof by !== 'string')
+  const { reason, by } = values
+  if (!item || more.length > 0 || typeof reason !== 'string' || reason.trim() === '')
     return undefined
-  if (reason.trim() === '' || by.trim() === '') return undefined
-  return { item, askedBy: by, reason }
+  return { item, askedBy: operatorName(by), reason }
 }
 
-function givebackFrom({ item, askedBy, reason }: Said): Giveback | undefined {
-  const [, txHash, logIndex] = /^(0x[0-9a-f]{64}):([0-9]{1,9})$/i.exec(item) ?? []
-  if (!txHash) return undefined
-  return { txHash: txHash.toLowerCase(), logIndex: Number(logIndex), askedBy, reason }
+/** Books it as capital, in the role of the job of the books; the same again changes nothing. */
+const accept: Verb = {
+  does: 'book one as capital: you moved it yourself',
+  run: async (words, say) => {
+    const said = saidIn(words)
+    if (!said) {
+      say(acceptUsage)
+      return 2
+    }
+    await using books = openBooksOf(operatorPlace(), booksDatabaseUrl())
+    await acceptAsCapital(books, said.item, `${said.reason} (${said.askedBy})`)
+    say(`${said.item} is booked as capital`)
+    return 0
+  },
 }
 
-const waitMs = 20_000
-const lookMs = 250
-
-/** Asks, waits a while for what becomes of it, and says it. 0: it is given back. */
-async function giveBack(sql: Sql, asked: Giveback, say: Say): Promise<number> {
-  if (!(await requestGiveback(sql, asked))) say('it was asked for before')
-  const endAt = Date.now() + waitMs
-  const isOpen = ({ state, operation }: Request) =>
-    state === 'asked' || (state === 'ordered' && operation !== 'settled' && operation !== 'failed')
-  let request = await findGiveback(sql, asked)
-  while (isOpen(request) && Date.now() < endAt) {
-    await pause(lookMs)
-    request = await findGiveback(sql, asked)
-  }
-  say(wordsOf(request))
-  return request.operation === 'settled' ? 0 : 1
-}
-
-/** Books it as capital; the same again changes nothing. */
-async function accept({ item, reason, askedBy }: Said, say: Say): Promise<number> {
-  await using books = openBooksOf(operatorPlace(), booksDatabaseUrl())
-  await acceptAsCapital(books, item, `${reason} (${askedBy})`)
-  say(`${item} is booked as capital`)
-  return 0
-}
-
-/** 0: nothing needs a person; 1: something does; 2: told wrongly. */
-export async function run([verb = '', ...words]: string[], say: Say): Promise<number> {
-  const said = verb === 'return' || verb === 'accept' ? saidIn(words) : undefined
-  if (said && verb === 'accept') return accept(said, say)
-  const asked = said && givebackFrom(said)
-  if (asked) return withDatabase(operatorDatabaseUrl(), (sql) => giveBack(sql, asked, say))
-  if (verb !== 'list' || words.length > 0) {
-    say(usage)
-    return 2
-  }
-  const found = await withDatabase(operatorDatabaseUrl(), listUnexplained)
-  say(found.length === 0 ? 'nothing is unexplained' : found.map(lineOf).join('\n'))
-  return found.length === 0 ? 0 : 1
-}
-
-export const unexplained: Verb = {
-  does: 'money that nothing of ours explains: list, return or accept it',
-  run,
-}
+export const unexplained = among('money that nothing of ours explains: list, return, accept', {
+  ...{ list, return: giveBack, accept },
+})

@@ -1,6 +1,8 @@
 import type { Sql } from 'postgres'
-import { operatorDatabaseUrl, operatorSecrets, withDatabase } from '#infra/ops/stack'
-import { runCommand } from '#shared/command'
+import { formatUnits } from 'viem'
+import { askOutcome, perform } from '#infra/ops/deed.store'
+import { among, changing, type Found, reading } from '#infra/ops/verb'
+import { WalletClear } from '#shared/messages/payments'
 
 /** A wallet that is frozen because a payment of its was taken back after the hold. */
 export type FrozenWallet = {
@@ -23,41 +25,47 @@ export const listFrozen = (sql: Sql): Promise<FrozenWallet[]> => sql<FrozenWalle
     and r.made_good_micro < r.lost_micro
   where w.frozen group by w.wallet order by w.updated_at`
 
-/**
- * Asks the payments service to give up what is missing of a wallet and to end its freeze, which it
- * does within seconds. False when the wallet is not frozen.
- */
-export async function requestClearing(sql: Sql, wallet: string, reason: string): Promise<boolean> {
-  const asked = await sql`
-    update payments.wallets set clear_requested_at = now(), clear_reason = ${reason}
-    where wallet = ${wallet.toLowerCase()} and frozen`
-  return asked.count === 1
-}
-
-const usage = `usage: bun infra/ops/wallets.ts list
-       bun infra/ops/wallets.ts clear <wallet> <reason>`
-
-async function run(sql: Sql, [verb, wallet, ...reason]: string[]): Promise<string> {
-  if (verb === 'list') {
-    const frozen = await listFrozen(sql)
-    return frozen.length === 0 ? 'no wallet is frozen' : frozen.map(lineOf).join('\n')
-  }
-  if (verb !== 'clear' || !wallet || reason.length === 0) return usage
-  const asked = await requestClearing(sql, wallet, reason.join(' '))
-  return asked ? `${wallet} will be freed within seconds` : `${wallet} is not frozen`
-}
-
 const lineOf = ({ wallet, missingMicro, since, onChain, payments }: FrozenWallet): string =>
   [
     since.toISOString(),
     wallet,
-    `${missingMicro} micro AUSD missing`,
+    `${formatUnits(BigInt(missingMicro), 6)} AUSD missing`,
     onChain ? 'frozen on chain' : 'order on its way',
     ...payments,
   ].join('  ')
 
-if (import.meta.main) {
-  await runCommand(operatorSecrets, async (say) =>
-    say(await withDatabase(operatorDatabaseUrl(), (sql) => run(sql, process.argv.slice(2)))),
-  )
+const list = reading({
+  ...{ does: 'frozen wallets, the longest first', usage: 'wallets list' },
+  read: async (_, { sql }): Promise<Found> => {
+    const frozen = await listFrozen(sql)
+    const text = frozen.map(lineOf).join('\n') || 'no wallet is frozen'
+    return { text, data: { frozen }, ok: frozen.length === 0 }
+  },
+})
+
+/** Which freeze a clearing answers: one that was lifted since is another deed. */
+async function freezeOf(sql: Sql, wallet: string): Promise<string> {
+  const [row] = await sql<{ frozen: boolean; revision: string }[]>`
+    select frozen, revision::text from payments.wallets where wallet = ${wallet}`
+  return row ? `${row.frozen ? 'frozen' : 'free'} at revision ${row.revision}` : 'never frozen'
 }
+
+const clear = changing({
+  does: 'give up what is missing of a wallet, and end its freeze',
+  usage: 'wallets clear <wallet> --reason <why> [--by <your name>]',
+  takes: 1,
+  fits: ([wallet = '']) => /^0x[0-9a-f]{40}$/i.test(wallet),
+  change: async ({ words: [given = ''], reason, by }, operator) => {
+    const wallet = given.toLowerCase() as `0x${string}`
+    const cause = await freezeOf(operator.sql, wallet)
+    return [
+      await perform(
+        operator,
+        { verb: 'wallets clear', target: wallet, cause, reason, by },
+        (deed) => askOutcome(operator, WalletClear, { deed, by, reason, wallet }),
+      ),
+    ]
+  },
+})
+
+export const wallets = among('frozen wallets: list, clear', { list, clear })

@@ -1,5 +1,5 @@
-import { finalizedBlock, openNode } from '#infra/ops/chain-log'
 import type { Place } from '#infra/ops/place'
+import { finalizedBlock, openNode } from '#infra/ops/record/chain-log'
 import { type BusPlace, readBus } from './bus'
 import { type Explained, explain, type Names, namesWith } from './explain'
 import type { Known } from './known'

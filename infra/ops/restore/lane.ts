@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
-import type { Node } from '#infra/ops/chain-log'
 import type { Place } from '#infra/ops/place'
+import type { Node } from '#infra/ops/record/chain-log'
 import { type Deed, deedsOf, doneIn } from './deeds'
 
 /** A final transaction of a lane, and what it did. */

@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres'
+import { listPaused, type Paused } from '#infra/ops/pause'
 
 /** How much there is in a state, since when, and what it comes to by asset in smallest units. */
 export type InState = {
@@ -19,16 +20,26 @@ export type Rows = {
   outboxes: { service: string; waiting: number; oldestMs: number }[]
   deadLetters: { service: string; count: number }[]
   lanes: { address: `0x${string}`; fault: string | null }[]
+  /** What an operator stopped. */
+  paused: Paused[]
   frozenWallets: number
   books: { endedAt: Date; open: number } | undefined
   breaks: { count: number; oldestMs: number }
+  /** The provider's list of transactions: how long ago it was last read, and how often it failed since. */
+  lists: {
+    service: string
+    account: string
+    window: string
+    ageMs: number | null
+    failures: number
+  }[]
 }
 
 const writers = ['gateway', 'payments', 'payouts', 'chain_relayer'] as const
 
 /** States in which nothing more is expected; one that this table does not know is shown. */
 const over = {
-  payment: ['expired', 'replaced', 'credited', 'repaid', 'revoked', 'refunded'],
+  payment: ['expired', 'replaced', 'credited', 'repaid', 'revoked', 'refunded', 'accepted'],
   payout: ['paid', 'failed', 'returned'],
   operation: ['settled', 'failed'],
 }
@@ -66,11 +77,13 @@ export const readRows = (sql: Sql): Promise<Rows> =>
       select count(*)::int as count from payments.wallets where frozen`
     return {
       ...{ states, books, breaks: breaks!, frozenWallets: frozen!.count },
+      paused: await listPaused(tx),
       promisedMicro: BigInt(promises!.promised),
       owedMicro: BigInt(open!.owed),
       unpaidMinor: BigInt(open!.unpaid),
       outboxes: await Promise.all(writers.map((schema) => outboxOf(tx, schema))),
       deadLetters: await Promise.all(writers.map((schema) => deadLettersOf(tx, schema))),
+      lists: [...(await listsOf(tx, 'payments')), ...(await listsOf(tx, 'payouts'))],
       lanes: await tx<Rows['lanes']>`select address, fault from chain_relayer.lane order by 1`,
     }
   }) as Promise<Rows>
@@ -94,6 +107,11 @@ const operationStates = (tx: Sql) => tx<InState[]>`
   select 'operation' as what, state, count(*)::int as count, ${ageMs(tx, 'created_at')} as "oldestMs",
     jsonb_build_object('AUSD', coalesce(sum((payload ->> 'ausd')::numeric), 0)::text) as sums
   from chain_relayer.operation where state <> all(${over.operation}) group by state order by state`
+
+const listsOf = (tx: Sql, schema: 'payments' | 'payouts') => tx<Rows['lists']>`
+  select ${schema} as service, account, "window", failures,
+    (extract(epoch from now() - read_at) * 1000)::float8 as "ageMs"
+  from ${tx(schema)}.listings order by account, "window"`
 
 async function outboxOf(tx: Sql, schema: (typeof writers)[number]) {
   const [found] = await tx<{ waiting: number; oldestMs: number }[]>`

@@ -1,18 +1,27 @@
 import { describe, expect, test } from 'bun:test'
+import { serviceNames } from '#shared/messages/topic'
+import type { OnBus } from './bus'
 import { ausdOf, type Facts, inWords, needs } from './judge'
 
+const allThere = Object.fromEntries(serviceNames.map((name) => [name, 1]))
+const bus = (more: Partial<OnBus>) => ({
+  bus: { known: { copies: allThere, lags: [], rates: [], ...more } },
+})
 const fine: Facts = {
+  paused: [],
   ...{ states: [], promisedMicro: 0n, owedMicro: 0n, unpaidMinor: 0n, outboxes: [] },
   ...{
     deadLetters: [{ service: 'payments', count: 0 }],
     lanes: [{ address: '0xab', fault: null }],
   },
   ...{ frozenWallets: 0, books: undefined, breaks: { count: 0, oldestMs: 0 } },
+  lists: [],
+  bus: { known: { copies: allThere, lags: [], rates: [{ pair: 'USD/IDR', rate: '16250' }] } },
   treasury: { known: { balanceMicro: 5_000_000n, drawableMicro: 5_000_000n } },
   rupiah: { known: 1_000n },
   coin: new Map([['0xab', { known: 5n }]]),
 }
-const floors = { lowMicro: 1_000_000n, lowMinor: 1_000n, laneWei: 5n }
+const floors = { lowMicro: 1_000_000n, lowMinor: 1_000n, laneWei: 5n, copies: 1 }
 const state = (what: 'payment' | 'payout' | 'operation', name: string, oldestMs: number) => ({
   states: [{ what, state: name, count: 2, oldestMs, sums: {} }],
 })
@@ -31,6 +40,11 @@ describe('a person is needed for', () => {
     ['a treasury nobody can read', { treasury: { unknown: 'silent' } }, /cannot be read: silent/],
     ['free rupiah below the floor', { unpaidMinor: 1n }, /provider runs short: Rp 999/],
     ['a balance nobody can read', { rupiah: { unknown: 'no key' } }, /balance cannot be read: no/],
+    [
+      'a pause',
+      { paused: [{ what: 'payouts', since: new Date(0), by: 'sari', reason: 'ticket 7' }] },
+      /^payouts paused since 1970-01-01T00:00:00.000Z, by sari: ticket 7$/,
+    ],
     ['a payment in review', state('payment', 'review', 0), /2 payments wait for a person/],
     ['a payment that does not move', state('payment', 'paid', 600_001), /paid for too long: 2/],
     ['a cash-out that does not move', state('payout', 'taking', 900_001), /taking for too long/],
@@ -39,12 +53,33 @@ describe('a person is needed for', () => {
     ['an outbox', { outboxes: [{ service: 'x', waiting: 3, oldestMs: 60_001 }] }, /x does not/],
     ['dead letters', { deadLetters: [{ service: 'x', count: 1 }] }, /x gave up on 1/],
     ['a frozen wallet', { frozenWallets: 1 }, /1 wallets are frozen/],
+    ['a service that is silent', bus({ copies: { ...allThere, payouts: 0 } }), /^payouts does not/],
+    ['a bus that is away', { bus: { unknown: 'refused' } }, /the bus cannot be seen: refused/],
+    [
+      'a reader far behind',
+      bus({ lags: [{ reader: 'x', stream: 'EVENTS', waiting: 1_001, underWay: 0 }] }),
+      /x is 1001 messages behind EVENTS/,
+    ],
+    ['a pair without a rate', bus({ rates: [{ pair: 'A/B', unavailable: 'old' }] }), /A\/B: old/],
+    [
+      'a list that is not read',
+      { lists: [{ service: 'x', account: 'ID', window: 'latest', ageMs: 1, failures: 4 }] },
+      /\(x, ID, latest\) failed 4 times/,
+    ],
+    ['books nobody compares', { books: { endedAt: new Date(0), open: 0 } }, /compared \d+ d ago/],
     ['open breaks of the books', { breaks: { count: 2, oldestMs: 7_200_000 } }, /2 open.*2 h old/],
   ] as const)('%s', (_, change, line) => {
     const lines = needs({ ...fine, ...change } as Facts, floors)
     expect(lines).toHaveLength(1)
     expect(lines[0]).toMatch(line)
   })
+})
+
+test('of several copies each that does not answer needs a person', () => {
+  const copies = Object.fromEntries(serviceNames.map((name) => [name, 2]))
+  const one = { ...fine, ...bus({ copies: { ...copies, payments: 1 } }) }
+  expect(needs({ ...fine, ...bus({ copies }) }, { ...floors, copies: 2 })).toEqual([])
+  expect(needs(one, { ...floors, copies: 2 })).toEqual(['1 of 2 copies of payments answer'])
 })
 
 test.each([

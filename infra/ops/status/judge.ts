@@ -1,3 +1,6 @@
+import { pausedText } from '#infra/ops/pause'
+import { serviceNames } from '#shared/messages/topic'
+import type { OnBus } from './bus'
 import type { Rows } from './facts'
 import type { Asked, TreasuryHolds } from './outside'
 
@@ -6,10 +9,11 @@ export type Facts = Rows & {
   treasury: Asked<TreasuryHolds>
   rupiah: Asked<bigint>
   coin: ReadonlyMap<string, Asked<bigint>>
+  bus: Asked<OnBus>
 }
 
-/** Below these a person fills up. */
-export type Floors = { lowMicro: bigint; lowMinor: bigint; laneWei: bigint }
+/** Below these a person is needed: to fill up, or to look after a copy that does not answer. */
+export type Floors = { lowMicro: bigint; lowMinor: bigint; laneWei: bigint; copies: number }
 
 const minute = 60_000
 /** How long anything may be in a state; in a state that is not here, for ever. */
@@ -20,6 +24,7 @@ const statesMaxMs: ReadonlyMap<string, number> = new Map([
   ['payment replaced', 60 * minute],
   ['payment paid', 10 * minute],
   ['payment revoking', 10 * minute],
+  ['payment refunding', 24 * 60 * minute],
   ['payment held', 8 * 24 * 60 * minute],
   ['payout taking', 15 * minute],
   ['payout taken', 10 * minute],
@@ -29,6 +34,12 @@ const statesMaxMs: ReadonlyMap<string, number> = new Map([
   ['operation assigned', 5 * minute],
 ])
 const outboxMaxMs = minute
+/** More than a restart leaves behind. */
+const waitingMax = 1_000
+/** They are compared every minute. */
+const comparedMaxMs = 10 * minute
+/** One reading may fail by itself. */
+const failuresMax = 3
 
 /** AUSD of the treasury that is promised to nobody. */
 export const freeMicroOf = ({ treasury, owedMicro, promisedMicro }: Facts): bigint | undefined => {
@@ -46,6 +57,7 @@ export const freeMinorOf = ({ rupiah, unpaidMinor }: Facts): bigint | undefined 
 
 /** What needs a person, a line each; empty when money is moving. Pure. */
 export const needs = (facts: Facts, floors: Floors): string[] => [
+  ...facts.paused.map(pausedText),
   ...coverNeeds(facts, floors),
   ...facts.states.flatMap(({ what, state, count, oldestMs }) => {
     if (state === 'review') return [`${count} ${what}s wait for a person (review)`]
@@ -63,10 +75,41 @@ export const needs = (facts: Facts, floors: Floors): string[] => [
     .filter(({ count }) => count > 0)
     .map(({ service, count }) => `${service} gave up on ${count} messages (dead letters)`),
   ...(facts.frozenWallets > 0 ? [`${facts.frozenWallets} wallets are frozen`] : []),
+  ...busNeeds(facts.bus, floors),
+  ...facts.lists
+    .filter(({ failures }) => failures > failuresMax)
+    .map(
+      ({ service, account, window, failures }) =>
+        `the provider's list (${service}, ${account}, ${window}) failed ${failures} times in a row`,
+    ),
+  ...(facts.books && Date.now() - facts.books.endedAt.getTime() > comparedMaxMs
+    ? [`the books were compared ${inWords(Date.now() - facts.books.endedAt.getTime())} ago`]
+    : []),
   ...(facts.breaks.count > 0
     ? [`the books have ${facts.breaks.count} open breaks, ${inWords(facts.breaks.oldestMs)} old`]
     : []),
 ]
+
+/** What of the bus needs a person; that it cannot be reached does. */
+export function busNeeds(bus: Facts['bus'], floors: Pick<Floors, 'copies'>): string[] {
+  if ('unknown' in bus) return [`the bus cannot be seen: ${bus.unknown}`]
+  const { copies, lags, rates } = bus.known
+  return [
+    ...serviceNames.flatMap((name) => copyNeeds(name, copies[name] ?? 0, floors.copies)),
+    ...lags
+      .filter(({ waiting }) => waiting > waitingMax)
+      .map(({ reader, stream, waiting }) => `${reader} is ${waiting} messages behind ${stream}`),
+    ...rates.flatMap(({ pair, unavailable }) =>
+      unavailable ? [`there is no rate for ${pair}: ${unavailable}`] : [],
+    ),
+  ]
+}
+
+/** A copy that hangs is dropped by nats-server within seconds: only who knows how many there should be misses it. */
+function copyNeeds(name: string, answering: number, wanted: number): string[] {
+  if (answering === 0) return [`${name} does not answer`]
+  return answering < wanted ? [`${answering} of ${wanted} copies of ${name} answer`] : []
+}
 
 function coverNeeds(facts: Facts, { lowMicro, lowMinor }: Floors): string[] {
   const [micro, minor] = [freeMicroOf(facts), freeMinorOf(facts)]

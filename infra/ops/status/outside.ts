@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
-import { openNode } from '#infra/ops/chain-log'
 import type { Place } from '#infra/ops/place'
+import { openNode } from '#infra/ops/record/chain-log'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 
 /** What was asked of the outside, or why there is no answer: unknown is no zero. */
@@ -43,11 +43,12 @@ export const readRupiah = (access: ProviderAccess | undefined): Promise<Asked<bi
     return minus ? 0n : BigInt(whole)
   })
 
-async function asked<T>(work: () => Promise<T>): Promise<Asked<T>> {
+/** Asks, and keeps why there was no answer. */
+export async function asked<T>(work: () => Promise<T>): Promise<Asked<T>> {
   try {
     return { known: await work() }
   } catch (error) {
     const { shortMessage, message } = error as { shortMessage?: string; message: string }
-    return { unknown: shortMessage ?? message }
+    return { unknown: shortMessage ?? (message || String(error)) }
   }
 }

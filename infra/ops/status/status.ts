@@ -1,38 +1,49 @@
 import { join } from 'node:path'
 import { repositoryDir } from '#infra/local/folders'
 import { readStackFile } from '#infra/local/stack-file'
-import { auditorDatabaseUrl, operatorPlace, type Place } from '#infra/ops/place'
-import { withDatabase } from '#infra/ops/stack'
-import type { Verb } from '#infra/ops/verb'
+import type { Operator } from '#infra/ops/operator'
+import { operatorPlace, operatorRpcUrl, type Place } from '#infra/ops/place'
+import { reading } from '#infra/ops/verb'
 import { fields as relayer } from '../../../services/chain-relayer/config'
 import { fields as payments } from '../../../services/payments/config'
 import { fields as payouts } from '../../../services/payouts/config'
+import { readBus } from './bus'
 import { readRows } from './facts'
-import { ausdOf, type Facts, type Floors, freeMicroOf, freeMinorOf, inWords, needs } from './judge'
-import { type Asked, type ProviderAccess, readCoin, readRupiah, readTreasury } from './outside'
+import {
+  ausdOf,
+  busNeeds,
+  type Facts,
+  type Floors,
+  freeMicroOf,
+  freeMinorOf,
+  inWords,
+  needs,
+} from './judge'
+import {
+  type Asked,
+  asked,
+  type ProviderAccess,
+  readCoin,
+  readRupiah,
+  readTreasury,
+} from './outside'
 
-/** Where and as whom everything is asked. */
-export type Access = {
-  place: Place
-  databaseUrl: string
-  provider: ProviderAccess | undefined
-  floors: Floors
-}
+/** Where everything outside is asked, and below what a person is needed. */
+type Access = { place: Place; provider: ProviderAccess | undefined; floors: Floors }
 
-/** The running local stack; or, with RPC_URL set, what the environment names. */
-export function accessOf(env: NodeJS.ProcessEnv = process.env): Access {
+/** The running local stack; or what the environment names. */
+function accessOf(copies: number, env: NodeJS.ProcessEnv = process.env): Access {
   const set = (name: string, { fallback = '0' }: { fallback?: string }) =>
     BigInt(env[name] || fallback)
   const laneWei =
     set('LANE_FLOOR_WEI', relayer.LANE_FLOOR_WEI) + set('LANE_REFILL_WEI', relayer.LANE_REFILL_WEI)
   return {
     place: operatorPlace(env),
-    databaseUrl: auditorDatabaseUrl(env),
     provider: providerOf(env),
     floors: {
       lowMicro: set('TREASURY_LOW_AUSD', payments.TREASURY_LOW_AUSD) * 1_000_000n,
       lowMinor: set('BALANCE_LOW_IDR', payouts.BALANCE_LOW_IDR),
-      laneWei,
+      ...{ laneWei, copies },
     },
   }
 }
@@ -40,56 +51,74 @@ export function accessOf(env: NodeJS.ProcessEnv = process.env): Access {
 function providerOf(env: NodeJS.ProcessEnv): ProviderAccess | undefined {
   const { PROVIDER_ID_SECRET_KEY: secretKey, PROVIDER_URL: url } = env
   if (secretKey && url) return { url, secretKey }
-  if (env.RPC_URL) return undefined
+  if (operatorRpcUrl(env)) return undefined
   const { sandbox, provider } = readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local'))
   return { url: sandbox, secretKey: provider.ID.secretKey }
 }
 
-/** Reads rows, chain and provider; changes nothing. */
-export async function readFacts({ place, databaseUrl, provider }: Access): Promise<Facts> {
-  const rows = await withDatabase(databaseUrl, readRows)
+/** Reads rows, bus, chain and provider; changes nothing. Throws when the rows cannot be read. */
+async function readFacts({ place, provider }: Access, { sql, bus }: Operator): Promise<Facts> {
+  const [rows, onBus] = await Promise.all([asked(() => readRows(sql)), asked(() => readBus(bus))])
+  if ('unknown' in rows) throw new RowsUnseen(rows.unknown, onBus)
+  const { lanes } = rows.known
   const [treasury, rupiah, ...coins] = await Promise.all([
     readTreasury(place),
     readRupiah(provider),
-    ...rows.lanes.map(({ address }) => readCoin(place, address)),
+    ...lanes.map(({ address }) => readCoin(place, address)),
   ])
-  const coin = new Map(rows.lanes.map(({ address }, at) => [address as string, coins[at]!]))
-  return { ...rows, treasury, rupiah, coin }
+  const coin = new Map(lanes.map(({ address }, at) => [address as string, coins[at]!]))
+  return { ...rows.known, treasury, rupiah, coin, bus: onBus }
 }
 
-/** Says whether money is moving: 0 only when nothing needs a person. */
-export const status: Verb = {
-  does: 'is money moving: what is under way, what is free to promise, what needs a person (--json)',
-  run: async (words, say) => {
-    const access = accessOf()
-    const facts = await readFacts(access)
-    const lines = needs(facts, access.floors)
-    say(words.includes('--json') ? asJson(facts, lines) : asText(facts, lines))
-    return lines.length === 0 ? 0 : 1
+/** Nothing can be said of money; of the bus what was seen. */
+class RowsUnseen extends Error {
+  override name = 'RowsUnseen'
+  constructor(
+    why: string,
+    readonly bus: Facts['bus'],
+  ) {
+    super(`the rows cannot be read: ${why}`)
+  }
+}
+
+/** Says whether money is moving: all is well only when nothing needs a person. */
+export const status = reading({
+  does: 'is money moving: what is under way, what is free to promise, what needs a person',
+  usage: 'status [--copies N] [--json]',
+  options: { copies: { type: 'string', default: '1' } },
+  fits: (_, { copies }) => /^[1-9][0-9]{0,2}$/.test(String(copies)),
+  read: async ({ options }, operator) => {
+    const access = accessOf(Number(options.copies))
+    try {
+      const facts = await readFacts(access, operator)
+      const lines = needs(facts, access.floors)
+      const ok = lines.length === 0
+      return { text: asText(facts, lines), data: dataOf(facts, lines), ok }
+    } catch (error) {
+      if (!(error instanceof RowsUnseen)) throw error
+      const lines = [error.message, ...busNeeds(error.bus, access.floors)]
+      const text = [...busText(error.bus), '', ...needsText(lines)].join('\n')
+      return { text, data: { needs: lines, bus: error.bus }, ok: false }
+    }
   },
-}
+})
 
-const asJson = (facts: Facts, lines: readonly string[]): string =>
-  JSON.stringify(
-    {
-      ok: lines.length === 0,
-      needs: lines,
-      ...facts,
-      coin: Object.fromEntries(facts.coin),
-      freeMicro: freeMicroOf(facts) ?? null,
-      freeMinor: freeMinorOf(facts) ?? null,
-    },
-    (_, value) => (typeof value === 'bigint' ? value.toString() : value),
-    2,
-  )
+const dataOf = (facts: Facts, lines: readonly string[]): object => ({
+  needs: lines,
+  ...facts,
+  coin: Object.fromEntries(facts.coin),
+  freeMicro: freeMicroOf(facts) ?? null,
+  freeMinor: freeMinorOf(facts) ?? null,
+})
 
 const orUnknown = <T>(asked: Asked<T>, write: (known: T) => string): string =>
   'known' in asked ? write(asked.known) : 'unknown'
 
+const row = (name: string, ...cells: string[]) => `${name.padEnd(26)} ${cells.join('  ')}`
+
 function asText(facts: Facts, lines: readonly string[]): string {
   const { treasury, rupiah, owedMicro, promisedMicro, unpaidMinor, coin, books } = facts
   const [micro, minor] = [freeMicroOf(facts), freeMinorOf(facts)]
-  const row = (name: string, ...cells: string[]) => `${name.padEnd(26)} ${cells.join('  ')}`
   return [
     ...facts.states.map(({ what, state, count, oldestMs, sums }) =>
       row(`${what} ${state}`, String(count), inWords(oldestMs), sumsInWords(sums)),
@@ -122,11 +151,41 @@ function asText(facts: Facts, lines: readonly string[]): string {
       books ? `checked ${inWords(Date.now() - books.endedAt.getTime())} ago` : 'never checked',
       `${facts.breaks.count} open`,
     ),
+    ...facts.lists.map(({ service, account, window, ageMs, failures }) =>
+      row(
+        `list ${account} ${window}, ${service}`,
+        ageMs === null ? 'not read yet' : `read ${inWords(ageMs)} ago`,
+        ...(failures > 0 ? [`failed ${failures} times since`] : []),
+      ),
+    ),
+    ...busText(facts.bus),
     '',
-    ...(lines.length === 0
-      ? ['money is moving: nothing needs a person']
-      : ['needs a person:', ...lines.map((line) => `  ${line}`)]),
+    ...needsText(lines),
   ].join('\n')
+}
+
+const needsText = (lines: readonly string[]): string[] =>
+  lines.length === 0
+    ? ['money is moving: nothing needs a person']
+    : ['needs a person:', ...lines.map((line) => `  ${line}`)]
+
+function busText(bus: Facts['bus']): string[] {
+  if ('unknown' in bus) return [row('the bus', 'not seen')]
+  const { copies, lags, rates } = bus.known
+  return [
+    ...rates.map(({ pair, rate, source, ageMs, unavailable }) =>
+      row(pair, unavailable ?? `${rate} by ${source}`, ...(ageMs ? [`${inWords(ageMs)} old`] : [])),
+    ),
+    ...lags.map(({ reader, stream, waiting, underWay }) =>
+      row(`${stream} to ${reader}`, `${waiting} waiting`, `${underWay} under way`),
+    ),
+    row(
+      'answering',
+      Object.entries(copies)
+        .map(([name, count]) => `${name} ${count}`)
+        .join(', '),
+    ),
+  ]
 }
 
 const sumsInWords = (sums: Record<string, string>): string =>

@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
-import { type ChainRecord, recordFromChain } from '#infra/ops/chain-record'
-import { differencesIn, lasting, type Repeats } from '#infra/ops/difference'
 import { operatorPlace, type Place } from '#infra/ops/place'
+import { type ChainRecord, recordFromChain } from '#infra/ops/record/chain-record'
+import { differencesIn, lasting, type Repeats } from '#infra/ops/record/difference'
 import { operatorSecrets } from '#infra/ops/stack'
 import { runCommand } from '#shared/command'
 
@@ -40,7 +40,7 @@ async function servedRecord(gateway: string, wallet: Address): Promise<Record<st
 if (import.meta.main) {
   const wallet = process.argv[2] ?? ''
   if (!/^0x[0-9a-fA-F]{40}$/.test(wallet)) {
-    console.error('usage: bun infra/ops/record-check.ts <wallet>')
+    console.error('usage: bun infra/ops/record/record-check.ts <wallet>')
     process.exit(2)
   }
   await runCommand(operatorSecrets, async (say) => {

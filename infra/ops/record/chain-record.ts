@@ -7,8 +7,8 @@ import {
   parseEventLogs,
   type RpcLog,
 } from 'viem'
-import { finalizedBlock, type Node, openNode, readLogs } from '#infra/ops/chain-log'
 import type { Place } from '#infra/ops/place'
+import { finalizedBlock, type Node, openNode, readLogs } from '#infra/ops/record/chain-log'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 
 const topicOf = (eventName: Parameters<typeof encodeEventTopics>[0]['eventName']): Hex =>

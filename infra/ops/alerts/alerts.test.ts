@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'bun:test'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  absent,
+  alertsDir,
+  findProgram,
+  measuresIn,
+  readQueries,
+  readRules,
+} from '#test/support/telemetry/prometheus'
+
+const rules = readRules()
+const read = (name: string) => readFileSync(join(alertsDir, name), 'utf8')
+
+describe('every alert', () => {
+  test('says what it means and what to run, here and in its line of the README', () => {
+    const rows = new Map(
+      [...read('README.md').matchAll(/^\| `(\w+)` \| (.+) \| `(.+)` \|$/gm)].map((row) => [
+        row[1]!,
+        row[3]!,
+      ]),
+    )
+    expect(rules.length).toBeGreaterThan(20)
+    expect(rows).toEqual(
+      new Map(rules.map(({ alert, annotations }) => [alert, annotations.command])),
+    )
+    for (const { annotations, labels, ...rule } of rules) {
+      expect([rule.alert, annotations.summary]).toEqual([rule.alert, expect.stringMatching(/\w/)])
+      expect(['page', 'ticket']).toContain(labels.severity)
+      expect(rule.for).toMatch(/^\d+[mh]$/)
+      expect(measuresIn(rule.expr).length).toBeGreaterThan(0)
+    }
+  })
+
+  test('is tried with what must call and with what must not', () => {
+    const tried = [...read('rules.test.yaml').matchAll(/- name: (\w+) (calls|is quiet)$/gm)]
+    const wanted = rules.flatMap(({ alert }) => [`${alert} calls`, `${alert} is quiet`])
+    expect(tried.map(([, alert, what]) => `${alert} ${what}`)).toEqual(wanted)
+  })
+})
+
+test('the dashboard has a query in each panel, and no two alike', () => {
+  const queries = readQueries().map(({ expr }) => expr)
+  expect(queries.length).toBeGreaterThan(30)
+  expect(new Set(queries).size).toBe(queries.length)
+})
+
+const promtool = findProgram('promtool')
+const promtoolSays = async (dir: string, ...words: string[]) => {
+  const run = Bun.spawn([promtool!, ...words], { cwd: dir, stdout: 'pipe', stderr: 'pipe' })
+  const [out, err] = await Promise.all(
+    [run.stdout, run.stderr].map((one) => new Response(one).text()),
+  )
+  return { code: await run.exited, said: `${out}${err}` }
+}
+
+describe.skipIf(!promtool)(promtool ? 'promtool' : `promtool (${absent})`, () => {
+  test('takes the rules and the configuration, and every rule calls when it must', async () => {
+    for (const words of [
+      ['check', 'rules', 'rules.yaml'],
+      ['check', 'config', 'prometheus.yaml'],
+      ['test', 'rules', 'rules.test.yaml'],
+    ]) {
+      const { code, said } = await promtoolSays(alertsDir, ...words)
+      expect([words, code === 0 || said]).toEqual([words, true])
+    }
+  })
+
+  test('finds a rule that never calls', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'rules-'))
+    try {
+      cpSync(alertsDir, dir, { recursive: true })
+      const broken = read('rules.yaml').replaceAll(/expr: >-\n +.+\n/g, 'expr: vector(1) > 2\n')
+      writeFileSync(join(dir, 'rules.yaml'), broken)
+      const { code, said } = await promtoolSays(dir, 'test', 'rules', 'rules.test.yaml')
+      expect(code).not.toBe(0)
+      expect(said.match(/name: \w+ calls/g)?.length).toBe(rules.length)
+    } finally {
+      rmSync(dir, { recursive: true, force: true })
+    }
+  })
+})

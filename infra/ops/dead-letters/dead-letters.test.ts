@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import postgres, { type Sql } from 'postgres'
+import type { Stack } from '#infra/local/stack'
+import { query } from '#test/support/database'
+import { operate, sharedStack } from '#test/support/stack'
+import { type DeadLetter, groupsOf, lettersNamed, listDeadLetters } from './letters'
+
+const letter = (messageId: string, more: Partial<DeadLetter> = {}): DeadLetter => ({
+  ...{ service: 'payments', messageId, subject: 'relay.credit.settled', reason: 'r' },
+  ...{ diedAt: new Date('2026-11-22T01:00:00Z'), redriveRequestedAt: null, ...more },
+})
+
+describe('letters are of one group', () => {
+  test('when their errors differ by ids and numbers alone, and their subjects by the delivery', () => {
+    const found = groupsOf([
+      letter('a', {
+        subject: 'webhooks.payments.ID.dlv_a',
+        reason: 'pay_AAAAAAAAAAAAAAAAAAAAAA is 12 short, tx 0xabcdef0123',
+      }),
+      letter('b', {
+        subject: 'webhooks.payments.ID.dlv_b',
+        reason: 'pay_BBBBBBBBBBBBBBBBBBBBBB is 7 short, tx 0x99cdef0123',
+        diedAt: new Date('2026-11-22T02:00:00Z'),
+      }),
+      letter('c', { subject: 'webhooks.payments.ID.dlv_c', reason: 'something else' }),
+    ])
+    expect(found).toMatchObject([
+      {
+        ...{ count: 2, sample: 'a', error: '… is # short, tx …', service: 'payments' },
+        ...{ subject: 'webhooks.payments.ID', firstAt: new Date('2026-11-22T01:00:00Z') },
+        lastAt: new Date('2026-11-22T02:00:00Z'),
+      },
+      { count: 1, sample: 'c' },
+    ])
+  })
+
+  test('of one service: each mends its own', () => {
+    expect(groupsOf([letter('a'), letter('a', { service: 'payouts' })])).toHaveLength(2)
+  })
+
+  test('and are named by message, by group, or all at once', () => {
+    const letters = [letter('a'), letter('b', { reason: 'x' }), letter('c', { reason: 'x' })]
+    const named = (word: string) => lettersNamed(letters, word).map(({ messageId }) => messageId)
+    expect(named('b')).toEqual(['b'])
+    expect(named(groupsOf(letters)[0]!.id)).toEqual(['b', 'c'])
+    expect(named('all')).toEqual(['a', 'b', 'c'])
+    expect(named('d')).toEqual([])
+  })
+})
+
+describe('an operator', () => {
+  let stack: Stack
+  let sql: Sql
+  const ops = (...words: string[]) => operate(stack, 'main.ts', 'dead-letters', ...words)
+  beforeAll(async () => {
+    stack = await sharedStack()
+    sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
+  }, 90_000)
+  afterAll(() => sql?.end({ timeout: 1 }))
+
+  /** As a service leaves it when it gives up. */
+  async function bury(service: string, id: string, subject: string, payload: object) {
+    const schema = service.replaceAll('-', '_')
+    await sql`
+      insert into ${sql(schema)}.inbox (consumer, message_id, attempts, done_at)
+      values (${service}, ${id}, 40, now())`
+    await sql`
+      insert into ${sql(schema)}.dead_letter (consumer, message_id, subject, payload, reason)
+      values (${service}, ${id}, ${subject}, ${sql.json(payload as never)}, 'gave up')`
+  }
+  /** Harmless when it is handled: it only says so in the log. */
+  const failed = (id: string) =>
+    bury('payments', id, 'relay.extend.failed', {
+      ...{ operationId: `op-${id}`, cause: id, reason: 'reverted' },
+      wallet: `0x${'1'.repeat(40)}`,
+    })
+
+  test('is told that there are none', async () => {
+    expect(await ops('list')).toMatchObject({ code: 0, said: 'no dead letters' })
+  })
+
+  test('sees them by what they died of, and what one says without what is private', async () => {
+    await failed('one')
+    await failed('two')
+    const delivery = { account: 'ID', deliveryId: 'd', receivedAt: 'now', body: 'Sari Dewi' }
+    await bury('payouts', 'hook', 'webhooks.payments.ID.d', delivery)
+    const { code, said } = await ops('list', '--json')
+    const { ok, groups } = JSON.parse(said)
+    expect([code, ok]).toEqual([1, false])
+    expect(groups).toMatchObject([
+      { service: 'payments', count: 2, sample: 'one', error: 'gave up' },
+      { service: 'payouts', count: 1, sample: 'hook', subject: 'webhooks.payments.ID' },
+    ])
+    const shown = await ops('show', groups[1].id)
+    expect(shown.said).toContain('after 40 failures: gave up')
+    expect(shown.said).not.toContain('Sari')
+  })
+
+  test('has one handled again, once, and it is written down who asked and why', async () => {
+    const words = ['redrive', 'one', '--reason', 'the node is back', '--by', 'sari']
+    expect(await ops(...words)).toMatchObject({ code: 0, said: 'payments:one was handled' })
+    const left = (await listDeadLetters(sql)).map(({ messageId }) => messageId)
+    expect(left).toEqual(['two', 'hook'])
+    expect(
+      await query(
+        stack,
+        `select verb, reason, asked_by from ops.deeds where target = 'payments:one'`,
+      ),
+    ).toEqual([{ verb: 'dead-letters redrive', reason: 'the node is back', asked_by: 'sari' }])
+    expect(await ops(...words)).toMatchObject({ code: 1 })
+    const noted = await operate(stack, 'main.ts', 'deeds', 'payments:one')
+    expect(noted).toMatchObject({ code: 0 })
+    expect(noted.said).toContain(
+      'sari  dead-letters redrive payments:one  (the node is back)  done: payments:one is handled again',
+    )
+  }, 60_000)
+
+  test('dismisses a group: it ends, nothing of it is done, and its row says why', async () => {
+    const [group] = groupsOf(await listDeadLetters(sql)).filter(({ sample }) => sample === 'hook')
+    const words = ['dismiss', group!.id, '--reason', 'a test of the provider', '--by', 'dewi']
+    expect(await ops(...words)).toMatchObject({ code: 0, said: 'payouts:hook is dismissed' })
+    const [row] = await sql`select reason from payouts.dead_letter where message_id = 'hook'`
+    expect(row!.reason).toBe('dismissed: a test of the provider, was: gave up')
+  })
+
+  test('who gives no reason, or names nothing, changes nothing', async () => {
+    const before = await listDeadLetters(sql)
+    expect((await ops('redrive', 'two')).code).toBe(2)
+    expect((await ops('redrive', 'nobody', '--reason', 'why')).code).toBe(1)
+    expect(await listDeadLetters(sql)).toEqual(before)
+    expect(before).toHaveLength(1)
+    expect((await ops('redrive', 'all', '--reason', 'cleaned up')).code).toBe(0)
+  }, 60_000)
+})

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import postgres, { type Sql } from 'postgres'
+import { migrateAll } from '#infra/migrations/migrate'
+import { type Deed, type Outcome, perform } from '#infra/ops/deed.store'
+import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
+
+let server: ScratchPostgres
+let sql: Sql
+beforeAll(async () => {
+  server = await startScratchPostgres()
+  await migrateAll({ adminUrl: server.adminUrl, passwords: server.passwords })
+  sql = postgres(server.urlAs('ops', server.passwords.ops), { max: 2, onnotice: () => {} })
+}, 60_000)
+afterAll(async () => {
+  await sql?.end({ timeout: 1 })
+  await server?.[Symbol.asyncDispose]()
+})
+
+const deed = (target: string, more: Partial<Deed> = {}): Deed => ({
+  ...{ verb: 'wallets clear', target, cause: 'revision 3', reason: 'ticket 12', by: 'sari' },
+  ...more,
+})
+/** A service that says the same each time, and which deeds it was asked for. */
+function serviceThatSays(outcome: Outcome | Error) {
+  const asked: string[] = []
+  const ask = async (id: string) => {
+    asked.push(id)
+    if (outcome instanceof Error) throw outcome
+    return outcome
+  }
+  return { asked, ask }
+}
+
+test('what was done is done once, however often it is asked for, and says who asked first', async () => {
+  const service = serviceThatSays({ done: 'the freeze is lifted' })
+  expect(await perform({ sql }, deed('a'), service.ask)).toEqual({
+    ...{ id: expect.any(String), done: 'the freeze is lifted' },
+  })
+  const again = await perform({ sql }, deed('a', { by: 'dewi', reason: 'me too' }), service.ask)
+  expect(again).toMatchObject({
+    ...{ done: 'the freeze is lifted', earlier: { by: 'sari', reason: 'ticket 12' } },
+  })
+  expect(service.asked).toHaveLength(1)
+})
+
+test('another target, cause or verb is another deed', async () => {
+  const service = serviceThatSays({ done: 'yes' })
+  for (const other of [deed('b'), deed('b', { cause: '4' }), deed('b', { verb: 'wallets look' })])
+    await perform({ sql }, other, service.ask)
+  expect(new Set(service.asked).size).toBe(3)
+})
+
+test('a lost answer leaves it unknown: the same deed asks again under the same id', async () => {
+  const silent = serviceThatSays(new Error('no answer'))
+  await expect(perform({ sql }, deed('c'), silent.ask)).rejects.toThrow('no answer')
+  const service = serviceThatSays({ done: 'yes' })
+  await perform({ sql }, deed('c'), service.ask)
+  expect(service.asked).toEqual(silent.asked)
+})
+
+test('what was refused may be asked again, and both answers stay written down', async () => {
+  const refused = { refused: 'not frozen' }
+  expect(await perform({ sql }, deed('d'), serviceThatSays(refused).ask)).toMatchObject(refused)
+  await perform({ sql }, deed('d'), serviceThatSays({ done: 'yes' }).ask)
+  const told = await sql`
+    select outcome, said from ops.outcomes o join ops.deeds d on d.id = deed_id
+    where target = 'd' order by o.id`
+  expect([...told]).toEqual([
+    { outcome: 'refused', said: 'not frozen' },
+    { outcome: 'done', said: 'yes' },
+  ])
+})
+
+test('a deed without a reason is not written down, and no service is asked for it', async () => {
+  const service = serviceThatSays({ done: 'yes' })
+  await expect(perform({ sql }, deed('e', { reason: '' }), service.ask)).rejects.toThrow(
+    /deeds_words/,
+  )
+  expect(service.asked).toEqual([])
+})

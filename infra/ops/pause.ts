@@ -1,0 +1,67 @@
+import type { Sql } from 'postgres'
+import { askOutcome, perform } from '#infra/ops/deed.store'
+import { changing, type Verb } from '#infra/ops/verb'
+import { RelayingPause } from '#shared/messages/chain'
+import type { PauseQuestion } from '#shared/messages/deeds'
+import { TopupsPause } from '#shared/messages/payments'
+import { PayoutsPause } from '#shared/messages/payouts'
+
+// What can be stopped for a while, one at a time. What began is not touched: services/README.md says
+// what each of them holds back, and what goes on.
+
+type Stoppable = { readonly schema: string; readonly question: PauseQuestion }
+const stoppable = new Map<string, Stoppable>([
+  ['topups', { schema: 'payments', question: TopupsPause }],
+  ['payouts', { schema: 'payouts', question: PayoutsPause }],
+  ['relaying', { schema: 'chain_relayer', question: RelayingPause }],
+])
+const names = [...stoppable.keys()].join('|')
+
+/** What is paused now, by whom and why. */
+export type Paused = { what: string; since: Date; by: string; reason: string }
+
+/** The longest first; empty: everything goes on. */
+export const listPaused = async (sql: Sql): Promise<Paused[]> => {
+  const found = await Promise.all(
+    [...stoppable.values()].map(
+      ({ schema }) => sql<Paused[]>`
+        select what, since, set_by as by, reason from ${sql(schema)}.pauses
+        where since is not null`,
+    ),
+  )
+  return found.flat().sort((left, right) => left.since.getTime() - right.since.getTime())
+}
+
+/** A pause in one line. */
+export const pausedText = ({ what, since, by, reason }: Paused): string =>
+  `${what} paused since ${since.toISOString()}, by ${by}: ${reason}`
+
+/** Which state it answers: the same call again, before anybody did the opposite, is the same deed. */
+async function causeOf(sql: Sql, { schema }: Stoppable, to: 'paused' | 'running'): Promise<string> {
+  const [row] = await sql<{ revision: number; since: Date | null }[]>`
+    select revision, since from ${sql(schema)}.pauses`
+  const { revision = 0, since = null } = row ?? {}
+  const isSo = (since !== null) === (to === 'paused')
+  return `revision ${isSo ? revision : revision + 1}`
+}
+
+const setting = (verb: string, to: 'paused' | 'running', does: string): Verb =>
+  changing({
+    does,
+    usage: `${verb} ${names} --reason <why> [--by <your name>]`,
+    takes: 1,
+    fits: ([what = '']) => stoppable.has(what),
+    change: async ({ words: [what = ''], reason, by }, operator) => {
+      const one = stoppable.get(what)!
+      const cause = await causeOf(operator.sql, one, to)
+      const deed = { verb, target: what, cause, reason, by }
+      return [
+        await perform(operator, deed, (id) =>
+          askOutcome(operator, one.question, { deed: id, by, reason, to }),
+        ),
+      ]
+    },
+  })
+
+export const pause = setting('pause', 'paused', 'stop what begins anew, one thing at a time')
+export const resume = setting('resume', 'running', 'let it go on')

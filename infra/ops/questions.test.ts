@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { outsideOf } from '#infra/demo/outside'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { verifiedUser } from '#test/support/people'
+import { entryIn, openCheckout } from '#test/support/requests'
+import { operate, ownStack } from '#test/support/stack'
+
+const page = readFileSync(join(import.meta.dir, 'README.md'), 'utf8')
+const chapter = page.split(/^## /m).find((one) => one.startsWith('At night'))!
+/** The questions of the page, each with its command as it stands there. */
+const questions = [...chapter.matchAll(/^\| ([^|]+\?) \| `bun run ops ([^`]+)` \|$/gm)].map(
+  ([, question, words]) => [question!, words!.split(' ')] as const,
+)
+
+/** Runs the verbs of the page one after the other, while services come and go. */
+describe('what an operator asks at night', () => {
+  let stack: Stack
+  let paymentId: string
+  beforeAll(async () => {
+    stack = await ownStack()
+    const person = await verifiedUser(stack)
+    const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
+    paymentId = checkout.paymentId
+    await outsideOf(stack.info).pay(paymentId, 'QRIS')
+    await entryIn(person, paymentId, 'credited')
+  }, 90_000)
+
+  afterAll(() => stack?.[Symbol.asyncDispose]())
+
+  const ask = (words: readonly string[], ...more: string[]) =>
+    operate(stack, 'main.ts', ...words.map((word) => (word === '<id>' ? paymentId : word)), ...more)
+
+  test('are ten questions', () => {
+    expect(questions).toHaveLength(10)
+  })
+
+  test.each(questions)('%s is answered by one command', async (_, words) => {
+    const isSettling = ['reconcile', 'books', 'in-flight'].includes(words[0]!)
+    const answer = await waitUntil('an answer', async () => {
+      const one = await ask(words)
+      return (one.code === 0 || !isSettling) && one
+    })
+    expect(answer).toMatchObject({ code: 0, complaint: '' })
+    expect(answer.said).not.toStartWith('usage')
+  })
+
+  test.each(questions.filter(([, [verb]]) => !['unexplained', 'growth'].includes(verb!)))(
+    '%s is answered for a program too',
+    async (_, words) => {
+      const { code, said } = await ask(words, '--json')
+      expect([code, typeof JSON.parse(said)]).toEqual([0, 'object'])
+    },
+  )
+
+  test('with the right answer: the whole way of a payment, its money in the books, and all well', async () => {
+    expect((await ask(['status'])).said).toEndWith('money is moving: nothing needs a person')
+    const { said } = await ask(['trace', '<id>'])
+    expect(said).toStartWith(`topup ${paymentId}  credited`)
+    expect(said).toContain('payments says relay.credit, done by chain-relayer')
+    expect((await ask(['books'])).said).toMatch(/collateral +-3\.076923/)
+  })
+
+  test('while a service is down, which is named, and all the rest is seen', async () => {
+    await stack.process('payments').stop('SIGKILL')
+    const { code, said } = await ask(['status'])
+    expect(code).toBe(1)
+    expect(said).toContain('  payments does not answer')
+    const trace = await ask(['trace', '<id>'])
+    expect(trace).toMatchObject({ code: 0 })
+    expect(trace.said).toStartWith(`topup ${paymentId}  credited`)
+  }, 30_000)
+
+  test('while the bus is down: rows, chain and provider are seen, and it says what is not', async () => {
+    await stack.process('nats-server').stop('SIGKILL')
+    const { code, said } = await ask(['status'])
+    expect(code).toBe(1)
+    expect(said).toContain('the bus cannot be seen')
+    expect(said).toMatch(/^treasury +[0-9.]+ AUSD$/m)
+    const trace = await ask(['trace', '<id>'])
+    expect(trace.code).toBe(1)
+    expect(trace.said).toContain('not seen:\n  deliveries of webhooks: the bus cannot be reached')
+    expect(trace.said).toContain('chain-relayer attempt')
+  }, 30_000)
+
+  test('while Postgres is down: what cannot be seen is said, and nothing is called well', async () => {
+    await stack.process('postgres').stop('SIGKILL')
+    const { code, said } = await ask(['status'])
+    expect(code).toBe(1)
+    expect(said).toContain('the rows cannot be read')
+    const trace = await ask(['trace', '<id>'])
+    expect(trace.code).toBe(1)
+    expect(trace.said).toContain('not seen:\n  the rows: ')
+  }, 60_000)
+})

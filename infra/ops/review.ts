@@ -1,0 +1,171 @@
+import type { Sql } from 'postgres'
+import { formatUnits } from 'viem'
+import { askOutcome, perform } from '#infra/ops/deed.store'
+import { among, changing, type Found, reading } from '#infra/ops/verb'
+import { ReviewResolve } from '#shared/messages/payments'
+
+// Payments that wait for a person. What each decision means, and when it is refused, is the payments
+// service's own: services/payments/review.
+
+const resolutions = ['credit', 'refund', 'accept'] as const
+type Resolution = (typeof resolutions)[number]
+
+/** A payment that waits for a person, or whose refunds are under way. */
+export type Waiting = {
+  id: string
+  kind: string
+  state: string
+  reason: string | null
+  wallet: string
+  currency: string
+  fiatMinor: string
+  paidMinor: string | null
+  refundedMinor: string
+  overpaidMinor: string
+  overpaidRefundedMinor: string
+  ausdMicro: string
+  liveMicro: string
+  channel: string | null
+  creditedAt: Date | null
+  providerPaymentId: string | null
+  since: Date
+}
+
+const fields = (sql: Sql) => sql`
+  id, kind, state, reason, wallet, currency, fiat_minor::text as "fiatMinor",
+  paid_minor::text as "paidMinor", refunded_minor::text as "refundedMinor",
+  overpaid_minor::text as "overpaidMinor",
+  overpaid_refunded_minor::text as "overpaidRefundedMinor", ausd_micro::text as "ausdMicro",
+  live_micro::text as "liveMicro", channel, credited_at as "creditedAt",
+  provider_payment_id as "providerPaymentId", updated_at as since`
+
+/** Everything that waits, the longest first. */
+export const listReview = (sql: Sql): Promise<Waiting[]> => sql<Waiting[]>`
+  select ${fields(sql)} from payments.payments
+  where state in ('review', 'refunding') order by updated_at`
+
+type Decision = {
+  resolution: Resolution
+  decidedBy: string
+  reason: string
+  decidedAt: Date
+}
+type Order = {
+  reference: string
+  minor: string
+  state: string
+  requests: number
+  refundId: string | null
+  failureCode: string | null
+}
+type Second = { providerPaymentId: string; currency: string | null; minor: string | null }
+
+/** A payment with what was decided about it, and what became of it. */
+export type Reviewed = Waiting & { decisions: Decision[]; orders: Order[]; seconds: Second[] }
+
+/** Undefined: there is no such payment. */
+export async function findReviewed(sql: Sql, id: string): Promise<Reviewed | undefined> {
+  const [payment] = await sql<Waiting[]>`
+    select ${fields(sql)} from payments.payments where id = ${id}`
+  if (!payment) return undefined
+  const decisions = await sql<Decision[]>`
+    select resolution, decided_by as "decidedBy", reason, decided_at as "decidedAt"
+    from payments.resolutions where payment_id = ${id} order by decided_at`
+  const orders = await sql<Order[]>`
+    select reference, minor::text, state, requests, refund_id as "refundId",
+      failure_code as "failureCode"
+    from payments.refund_orders where payment_id = ${id} order by created_at, reference`
+  const seconds = await sql<Second[]>`
+    select object as "providerPaymentId", currency, amount_minor::text as minor
+    from payments.anomalies where payment_id = ${id} and kind = 'paid_twice' order by noticed_at`
+  return { ...payment, decisions, orders, seconds }
+}
+
+const ausd = (micro: string) => `${formatUnits(BigInt(micro), 6)} AUSD`
+
+const lineOf = ({ id, kind, state, reason, wallet, since, ...paid }: Waiting): string => {
+  const { currency, fiatMinor, paidMinor } = paid
+  const asked = `${fiatMinor} ${currency} asked, ${paidMinor ?? 'an unclear sum'} paid`
+  return `${since.toISOString()}  ${id}  ${kind} ${state}, ${reason}  ${asked}  ${wallet}`
+}
+
+/** What is known of a payment, line by line. */
+export function textOf(payment: Reviewed): string {
+  const { ausdMicro, liveMicro, creditedAt, channel, decisions, orders, seconds } = payment
+  const onChain = creditedAt
+    ? `${ausd(liveMicro)} on the chain since ${creditedAt.toISOString()}`
+    : 'nothing is on the chain as far as the row knows'
+  return [
+    lineOf(payment),
+    `  worth ${ausd(ausdMicro)}; ${onChain}`,
+    `  paid by ${channel ?? 'an unknown channel'} as ${payment.providerPaymentId}, ${payment.refundedMinor} went back`,
+    ...seconds.map(
+      ({ providerPaymentId, minor, currency }) =>
+        `  paid once more as ${providerPaymentId}: ${minor ?? 'an unclear sum'} ${currency}`,
+    ),
+    ...decisions.map(
+      ({ resolution, decidedBy, decidedAt, reason }) =>
+        `  ${decidedAt.toISOString()}  ${resolution}, by ${decidedBy}: ${reason}`,
+    ),
+    ...orders.map(
+      ({ reference, minor, state, requests, refundId, failureCode }) =>
+        `  refund ${reference} of ${minor}: ${state}, asked for ${requests} times${
+          refundId ? `, ${refundId}` : ''
+        }${failureCode ? `, ${failureCode}` : ''}`,
+    ),
+  ].join('\n')
+}
+
+const list = reading({
+  ...{ does: 'payments that wait for a person, the longest first', usage: 'review list' },
+  read: async (_, { sql }): Promise<Found> => {
+    const waiting = await listReview(sql)
+    const text = waiting.map(lineOf).join('\n') || 'no payment waits for a person'
+    return { text, data: { waiting }, ok: waiting.every(({ state }) => state !== 'review') }
+  },
+})
+
+const show = reading({
+  ...{
+    does: 'what is known of one, and what was decided',
+    usage: 'review show <payment>',
+    takes: 1,
+  },
+  read: async ({ words: [id = ''] }, { sql }): Promise<Found> => {
+    const payment = await findReviewed(sql, id)
+    if (!payment) return { text: `there is no payment ${id}`, data: {}, ok: false }
+    return { text: textOf(payment), data: { payment }, ok: payment.state !== 'review' }
+  },
+})
+
+const resolve = changing({
+  does: 'decide: what was paid counts, goes back at the provider, or stays as it is',
+  usage: 'review resolve <payment> credit|refund|accept --reason <why> [--by <your name>]',
+  takes: 2,
+  fits: ([, word]) => resolutions.some((one) => one === word),
+  change: async ({ words: [id = '', word], reason, by }, operator) => {
+    const resolution = word as Resolution
+    const payment = await findReviewed(operator.sql, id)
+    if (!payment) throw new Error(`there is no payment ${id}`)
+    // The same decision about the same wait is one deed, also once it has been taken.
+    const times = payment.decisions.length
+    const waits = payment.state === 'review' || times === 0
+    const cause = `${resolution}, decision ${waits ? times + 1 : times}`
+    const deed = { verb: 'review resolve', target: id, cause, reason, by }
+    return [
+      await perform(operator, deed, (deedId) =>
+        askOutcome(operator, ReviewResolve, {
+          deed: deedId,
+          by,
+          reason,
+          paymentId: id,
+          resolution,
+        }),
+      ),
+    ]
+  },
+})
+
+export const review = among('payments that wait for a person: list, show, resolve', {
+  ...{ list, show, resolve },
+})

@@ -1,0 +1,83 @@
+import { RequestStrategy } from 'nats'
+import { consumers } from '#infra/nats/topology'
+import type { Operator } from '#infra/ops/operator'
+import type { Bus } from '#shared/bus/open'
+import { within } from '#shared/deadline'
+import { processNames, serviceNames } from '#shared/messages/topic'
+
+/** How far a reader is behind its stream. */
+export type Lag = {
+  readonly reader: string
+  readonly stream: string
+  /** Not delivered to it yet. */
+  readonly waiting: number
+  /** Delivered, and not done. */
+  readonly underWay: number
+}
+
+/** What pricing says of a pair; a rate that is not there says why. */
+export type Rate = {
+  readonly pair: string
+  readonly rate?: string
+  readonly source?: string
+  readonly ageMs?: number
+  readonly unavailable?: string
+}
+
+/** What the bus tells: who is there, how far everybody is, and what a dollar costs. */
+export type OnBus = {
+  /** How many copies of each answered. */
+  readonly copies: Readonly<Record<string, number>>
+  readonly lags: readonly Lag[]
+  readonly rates: readonly Rate[]
+}
+
+/** Asks all at once; throws when the bus cannot be reached. */
+export async function readBus(open: Operator['bus']): Promise<OnBus> {
+  const bus = await open()
+  const [stats, lags] = await Promise.all([gatherStats(bus), readLags(bus)])
+  const copies = Object.fromEntries(
+    processNames.map((name) => [name, stats.filter((one) => one.name === name).length]),
+  )
+  return { copies, lags, rates: ratesIn(stats) }
+}
+
+type Stats = { name: string; endpoints?: readonly { data?: unknown }[] }
+
+const gatherMs = 2_000
+/** Copies of a service answer together: once every service was heard, so much silence is the end. */
+const quietMs = 200
+
+async function gatherStats({ nc }: Bus): Promise<Stats[]> {
+  const asked = { strategy: RequestStrategy.Timer, maxWait: gatherMs }
+  const replies = (await nc.requestMany('$SRV.STATS', undefined, asked))[Symbol.asyncIterator]()
+  const silent = new Set<string>(serviceNames)
+  const stats: Stats[] = []
+  for (;;) {
+    const patienceMs = silent.size === 0 ? quietMs : gatherMs
+    const reply = await within(replies.next(), patienceMs, 'the next').catch(() => undefined)
+    if (!reply || reply.done) return stats
+    const one = reply.value.json<Stats>()
+    stats.push(one)
+    silent.delete(one.name)
+  }
+}
+
+async function readLags({ nc }: Bus): Promise<Lag[]> {
+  const manager = await nc.jetstreamManager({ timeout: 5_000, checkAPI: false })
+  const readers = Object.entries(consumers).flatMap(([stream, plans]) =>
+    plans.map(async ({ durable_name: reader }): Promise<Lag> => {
+      const info = await manager.consumers.info(stream, reader)
+      return { reader, stream, waiting: info.num_pending, underWay: info.num_ack_pending }
+    }),
+  )
+  return Promise.all(readers)
+}
+
+/** The figures of pricing are the same at each of its endpoints, and of each copy nearly so. */
+function ratesIn(stats: readonly Stats[]): Rate[] {
+  const data = stats.find(({ name }) => name === 'pricing')?.endpoints?.[0]?.data
+  return Object.entries((data ?? {}) as Record<string, Omit<Rate, 'pair'>>)
+    .filter(([pair]) => pair.includes('/'))
+    .map(([pair, figures]) => ({ pair, ...figures }))
+}

@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Outside, outsideOf } from '#infra/demo/outside'
+import type { Person } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { consumers } from '#infra/nats/topology'
+import { accessOf, type Operator, openOperator } from '#infra/ops/operator'
+import { type Place, placeOf } from '#infra/ops/place'
+import { okOf } from '#shared/client/client'
+import type { Item, Trace } from '#shared/trace/entry'
+import { readSubjects } from '#shared/trace/messages'
+import { readTrace } from '#shared/trace/trace'
+import { query } from '#test/support/database'
+import { newUser, verifiedUser } from '#test/support/people'
+import { cashoutBody, entryIn, openCheckout } from '#test/support/requests'
+import { operate, sharedStack } from '#test/support/stack'
+import { atProvider } from './provider'
+
+let stack: Stack
+let outside: Outside
+let person: Person
+let operator: Operator
+let provider: Place['provider']
+
+beforeAll(async () => {
+  stack = await sharedStack()
+  outside = outsideOf(stack.info)
+  operator = openOperator(accessOf(stack.info))
+  provider = placeOf(stack.info).provider
+  person = await verifiedUser(stack)
+}, 90_000)
+afterAll(() => operator?.[Symbol.asyncDispose]())
+
+const traceOf = (id: string) =>
+  readTrace({ ...operator, others: [atProvider(operator.sql, provider)] }, id)
+/** What was seen of it, as `where what`. */
+const seenIn = ({ entries }: Trace) => new Set(entries.map(({ where, what }) => `${where} ${what}`))
+
+describe('a top-up that was paid', () => {
+  let paymentId: string
+  beforeAll(async () => {
+    const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
+    paymentId = checkout.paymentId
+    await outside.pay(paymentId, 'QRIS')
+    await entryIn(person, paymentId, 'credited')
+  }, 60_000)
+
+  test('is seen through every service, from its quote to the chain', async () => {
+    const trace = await traceOf(paymentId)
+    expect(trace.unseen).toEqual([])
+    expect(trace.items).toMatchObject([
+      { kind: 'topup', id: paymentId, state: 'credited', wallet: person.wallet.toLowerCase() },
+    ])
+    const seen = seenIn(trace)
+    for (const one of [
+      'pricing quote',
+      'payments row',
+      'payments paid',
+      'payments booked',
+      'bus message',
+      'chain-relayer order',
+      'chain-relayer lane',
+      'chain-relayer attempt',
+      'chain final',
+      'provider delivery',
+      'provider checkout',
+      'provider payment',
+    ])
+      expect(seen).toContain(one)
+    const said = trace.entries.map(({ says }) => says).join('\n')
+    expect(said).toContain('payments says relay.credit, done by chain-relayer')
+    expect(said).toContain('chain-relayer says relay.credit.settled, done by payments')
+    expect(said).toContain('top-up of Rp 50000 for 3.076923 AUSD, by qr')
+    expect(trace.entries.filter(({ isOdd }) => isOdd)).toEqual([])
+  })
+
+  test('is found by every id that it has anywhere', async () => {
+    const { items, entries } = await traceOf(paymentId)
+    const { quote, checkout, request, payment, transaction } = items[0]!.facts
+    const ofKind = (where: string, what: string) =>
+      entries.find((entry) => entry.where === where && entry.what === what)!.id
+    const ids = [
+      ...[quote, checkout, request, payment, transaction],
+      ...[ofKind('chain-relayer', 'order'), ofKind('chain-relayer', 'attempt')],
+      ...[ofKind('bus', 'message'), ofKind('provider', 'delivery')],
+      `${paymentId}.1`,
+    ]
+    for (const id of ids)
+      expect([id, (await traceOf(id!)).items.map((item) => item.id)]).toEqual([id, [paymentId]])
+  })
+
+  test('names the deeds of operators, and what the books find wrong with it', async () => {
+    const [{ id } = { id: '' }] = await query<{ id: string }>(
+      stack,
+      `insert into ops.deeds (verb, target, cause, reason, asked_by)
+        values ('review resolve', '${paymentId}', '1', 'ticket 12', 'sari') returning id::text`,
+    )
+    await query(
+      stack,
+      `insert into ops.outcomes (deed_id, outcome, said) values ('${id}', 'done', 'accepted')`,
+    )
+    await query(
+      stack,
+      `insert into books.breaks (rule, item, asset, amount, about)
+        values ('payment_chain', '${paymentId}', 'AUSD', 1, 'one more')`,
+    )
+    const { entries } = await traceOf(paymentId)
+    expect(entries.find(({ what }) => what === 'deed')?.says).toBe(
+      'sari asked for review resolve (ticket 12), done: accepted',
+    )
+    expect(entries.find(({ what }) => what === 'break')).toMatchObject({
+      ...{ says: 'payment_chain: one more', isOdd: true },
+    })
+    await query(stack, `update books.breaks set closed_at = now() where item = '${paymentId}'`)
+  })
+})
+
+describe('a cash-out', () => {
+  test('is seen from its quote to the bank, without the account it went to', async () => {
+    const payee = await newUser(stack, { ausdMicro: 20_000_000n })
+    const body = await cashoutBody(stack, payee)
+    const { payoutId } = (await payee.post('/cashouts', body)).body
+    await entryIn(payee, payoutId, 'paid')
+    const trace = await traceOf(payoutId)
+    expect(trace.unseen).toEqual([])
+    expect(trace.items).toMatchObject([{ kind: 'cashout', id: payoutId, state: 'paid' }])
+    for (const one of ['payouts call', 'payouts paid', 'chain-relayer attempt', 'provider payout'])
+      expect(seenIn(trace)).toContain(one)
+    expect(JSON.stringify(trace)).not.toContain(body.bank.accountNumber)
+    expect(JSON.stringify(trace)).not.toContain(body.bank.accountHolderName)
+    const { quote, payout, taken } = trace.items[0]!.facts
+    for (const id of [quote, payout, taken])
+      expect((await traceOf(id!)).items.map((item) => item.id)).toEqual([payoutId])
+  })
+})
+
+test('a send is seen from its order to the chain, and found by its transaction', async () => {
+  const sender = await verifiedUser(stack, { ausdMicro: 5_000_000n })
+  const authorization = await sender.sign({ to: person.wallet, valueMicro: 1_500_000n })
+  const { sendId } = okOf(await sender.api.send({ authorization }))
+  await sender.api.waitFor(sendId, { everyMs: 100 })
+  const trace = await traceOf(sendId)
+  expect(trace.items).toMatchObject([{ kind: 'send', state: 'settled', facts: { cause: sendId } }])
+  expect(seenIn(trace)).toContain('chain-relayer attempt')
+  const { transaction } = trace.items[0]!.facts
+  expect((await traceOf(transaction!)).items).toEqual(trace.items as Item[])
+}, 30_000)
+
+test('a wallet is seen with its newest items, in any case of its letters', async () => {
+  const { items, entries } = await traceOf(person.wallet.toUpperCase().replace('0X', '0x'))
+  expect(items.map(({ kind }) => kind)).toEqual(['wallet', 'topup'])
+  expect(items[0]!.state).toBe('verified')
+  expect(entries.some(({ says }) => says.startsWith('verify '))).toBe(true)
+  const [{ ref } = { ref: '' }] = await query<{ ref: string }>(
+    stack,
+    `select provider_ref as ref from gateway.identities
+      where wallet = '${person.wallet.toLowerCase()}'`,
+  )
+  expect((await traceOf(ref)).items).toEqual(items as Item[])
+})
+
+test('what nobody knows is not found, and that is said', async () => {
+  for (const id of ['nothing', `0x${'0'.repeat(64)}`, 'dlv_0000000000000000000000'])
+    expect(await traceOf(id)).toEqual({ id, items: [], entries: [], unseen: [] })
+  const { code, said } = await operate(stack, 'main.ts', 'trace', 'nothing')
+  expect({ code, said }).toEqual({ code: 1, said: 'nothing here is known by nothing' })
+})
+
+test('what cannot be asked is named, and all the rest is seen', async () => {
+  const { natsPassword: _, ...ops } = stack.info.ops
+  const lame = openOperator(accessOf({ ...stack.info, ops: { ...ops, natsPassword: 'wrong' } }))
+  const [{ id } = { id: '' }] = await query<{ id: string }>(
+    stack,
+    `select id from payments.payments where state = 'credited' limit 1`,
+  )
+  const trace = await readTrace({ ...lame, others: [atProvider(lame.sql, undefined)] }, id)
+  await lame[Symbol.asyncDispose]()
+  expect(trace.unseen.map(({ what }) => what)).toEqual(['deliveries of webhooks', 'the provider'])
+  expect(trace.items).toHaveLength(1)
+  expect(seenIn(trace)).toContain('chain-relayer attempt')
+})
+
+test('which messages are read is told as the consumers say', () => {
+  const { WEBHOOKS: _, ...ours } = consumers
+  const plans = Object.values(ours).flat()
+  const subjects = plans.flatMap((plan) => plan.filter_subjects ?? [])
+  expect([...readSubjects].sort()).toEqual([...new Set(subjects)].sort())
+})
