@@ -20,13 +20,15 @@ const paymentClaims = `
       case when p.credited_at is null then greatest(worth - p.offset_micro, 0) else 0 end as promised,
       p.held is true and p.hold_ended_at is null as may_be_taken,
       case when p.state in ('held', 'credited', 'repaid', 'revoking') then p.live_micro
-        when p.state = 'review' and p.credited_at is not null then p.live_micro
+        when p.state in ('review', 'refunding', 'accepted') and p.credited_at is not null then p.live_micro
         else 0 end as on_chain,
       case p.state when 'paid' then p.live_micro when 'revoking' then 0 end as or_on_chain
     from touched t join payments.payments p on p.id = t.item
     cross join lateral (select
       p.state in ('paid', 'held', 'credited', 'repaid', 'revoking', 'revoked')
-        or (p.state = 'review' and p.provider_payment_id is not null
+        or ((p.state in ('review', 'refunding') or p.state = 'accepted'
+            and (p.credited_at is not null or p.offset_micro > 0 and p.live_micro = 0))
+          and p.provider_payment_id is not null
           and coalesce(p.reason, '') not in ('amount_differs', 'currency_differs',
             'sender_unverified')) as exchanged,
       case when p.provider_payment_id is null or p.reason = 'currency_differs' then 0
@@ -126,7 +128,8 @@ const rowLines = `
       select item, what, 'payments'::text as journal, account, asset, amount from payment_claims c
       cross join lateral (values
         (provider_account, currency, fiat),
-        ('suspense', currency, exchanged_minor - fiat),
+        (case state when 'accepted' then 'capital' else 'suspense' end, currency,
+          exchanged_minor - fiat),
         ('promises', 'AUSD', -promised),
         ('treasury', 'AUSD', -given),
         ('credit_line', 'AUSD', given),

@@ -27,9 +27,12 @@ const signed =
 const refundId = `case m.type when 'chargeback' then 'chargeback:' || m.transaction_id
   else coalesce(m.product_id, m.transaction_id) end`
 
+/** The payment that the reference of a refund of ours names: a number may follow. */
+const orderedFor = "regexp_replace(m.reference, '^ordered-(pay_.{22}).*$', '\\1')"
+
 /** States in which the books may lag behind the outside; the index of their next check finds them. */
 const onTheirWay = {
-  payments: "('opening', 'awaiting_payment', 'paid', 'revoking')",
+  payments: "('opening', 'awaiting_payment', 'paid', 'revoking', 'refunding')",
   payouts: "('taking', 'taken', 'paying', 'returning')",
 } as const
 
@@ -44,7 +47,7 @@ const touched = ({ since, block }: Span) => `
     union select item from lines where booked_at >= ${moment(since)}
     union select coalesce(n.item, ${strayMove})
       from books.chain_moves m left join books.names n on n.key = m.key where m.block > ${block}
-    union select coalesce(r.payment_id, regexp_replace(m.reference, '^ordered-', ''), m.transaction_id)
+    union select coalesce(r.payment_id, ${orderedFor}, m.transaction_id)
       from books.provider_moves m left join payments.refunds r on r.id = ${refundId}
       where m.read_at >= ${moment(since)}
     union select id from payments.payments
@@ -92,6 +95,8 @@ const money = ({ since }: Span) => `
       select t.item, m.* from touched t join books.provider_moves m on m.reference = t.item
       union select t.item, m.* from touched t
         join books.provider_moves m on m.reference = 'ordered-' || t.item
+      union select t.item, m.* from touched t join payments.refund_orders o on o.payment_id = t.item
+        join books.provider_moves m on m.account = o.account and m.reference = o.reference
       union select t.item, m.* from touched t join payments.payments p on p.id = t.item
         join books.provider_moves m on m.product_id = p.provider_payment_id
       union select t.item, m.* from touched t join payments.payments p on p.id = t.item
@@ -113,7 +118,7 @@ const money = ({ since }: Span) => `
         on p.account in ('ID', 'MY') and p.transaction_id = b.item where b.closed_at is null
     ) m
     where not exists (select from payments.payments p
-        where p.id = regexp_replace(m.reference, '^ordered-', ''))
+        where p.id = ${orderedFor})
       and not exists (select from payouts.payouts p where p.id = m.reference)
       and not exists (select from payments.refunds r where r.id = ${refundId})
       and not exists (select from payments.payments p where p.provider_payment_id = m.product_id)

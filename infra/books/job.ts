@@ -2,9 +2,12 @@ import { figuresSubject } from '#infra/nats/rights'
 import type { Bus } from '#shared/bus/open'
 import { databaseUrlOf } from '#shared/db/url'
 import { pause } from '#shared/deadline'
+import type { Log } from '#shared/log'
+import { answerMetrics } from '#shared/metrics/answer'
 import { aliveUntilStopped, openServiceBus, runService } from '#shared/service'
 import { fields } from './config'
 import { openBooks } from './context'
+import { readings } from './readings'
 import { type BooksFigures, watchBooks } from './watch'
 
 /** Whoever starts with it has the machine to itself: nothing waits for the books. */
@@ -34,16 +37,17 @@ await runService('books', fields, async (config, runtime) => {
   await using _loop = loop
   // The books are compared whether or not the bus is there: it only carries the figures.
   const bus = openServiceBus('books', config, runtime)
-  void bus.then((opened) => present(opened, figures))
+  void bus.then((opened) => present(opened, figures, log))
   log.info('books are watched')
   runtime.vitals.push({ name: 'postgres', ask: () => books.sql`select 1` })
   await aliveUntilStopped(config, runtime)
   await Promise.race([bus.then((opened) => opened[Symbol.asyncDispose]()), pause(500)])
 })
 
-/** Registers with the NATS services API, so that the gateway's `/metrics` has the figures. */
-async function present({ nc }: Bus, figures: () => BooksFigures): Promise<void> {
-  const service = await nc.services.add({
+/** Tells the figures to `/metrics`, and registers with the NATS services API as the services do. */
+async function present(bus: Bus, figures: () => BooksFigures, log: Log): Promise<void> {
+  answerMetrics(bus, { service: 'books', log, figures: async () => readings(figures()) })
+  const service = await bus.nc.services.add({
     name: 'books',
     version: '1.0.0',
     description: 'Whether rows, journals, chain and provider agree',

@@ -1,5 +1,5 @@
-import { lasting, type Repeats } from '#infra/ops/difference'
 import { inRoleOfBooks, type Place } from '#infra/ops/place'
+import { lasting, type Repeats } from '#infra/ops/record/difference'
 import { pause } from '#shared/deadline'
 import { openLog } from '#shared/log'
 import { type BooksContext, openBooks } from './context'

@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { openNode } from '#infra/ops/chain-log'
+import { openNode } from '#infra/ops/record/chain-log'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import type { BooksContext } from '../context'
 import { noteBalance } from './balance.store'

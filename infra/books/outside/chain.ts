@@ -1,6 +1,12 @@
 import { type Hex, pad, type RpcLog } from 'viem'
-import { finalizedBlock, type Node, openNode, readLogs, type Span } from '#infra/ops/chain-log'
 import type { Place } from '#infra/ops/place'
+import {
+  finalizedBlock,
+  type Node,
+  openNode,
+  readLogs,
+  type Span,
+} from '#infra/ops/record/chain-log'
 import type { BooksContext } from '../context'
 import { insertMoves, newestMove } from './chain-move.store'
 import { advance, findCheckpoint } from './checkpoint.store'

@@ -70,11 +70,16 @@ describe('the balance of an account', () => {
       )[0]!.sum,
     )
 
+  const laterMillisecond = async () => {
+    const now = Date.now()
+    await waitUntil('a later millisecond', () => Date.now() > now)
+  }
+
   test('as it was when the books began is capital, once; what it is now is noted', async () => {
     await paid('before-the-books', 'ID', 500_000)
+    await laterMillisecond()
     await fixture.admin`update payments.payments set created_at = now() + interval '1 day'`
-    const wait = new Date()
-    await waitUntil('a later millisecond', () => Date.now() > wait.getTime())
+    await laterMillisecond()
     await paid('of-nobody', 'ID', 30_000)
     await Promise.all([read(), read(), read()])
     const opening = (place: string, lines: Record<string, bigint>) => [

@@ -10,6 +10,7 @@ const payments: readonly [state: string, minutes: number, from: string, only?: s
   ['held', 9 * 1_440, 'updated_at'],
   ['repaid', 9 * 1_440, 'updated_at', 'held and hold_ended_at is null'],
   ['revoking', 15, 'updated_at'],
+  ['refunding', 1_500, 'updated_at'],
   // Nobody promised anything more once it is with a person, but what is still promised is owed.
   [
     'review',
@@ -83,7 +84,7 @@ export const waitingRules: readonly Rule[] = [
     says: 'no message was given up on',
     invariant: 9,
     graceMs: atOnceMs,
-    remedy: 'mend what it says, then `bun infra/ops/dead-letters.ts redrive`',
+    remedy: 'mend what it says, then `bun run ops dead-letters redrive`',
     sql: () =>
       everySender(
         (schema) => `
