@@ -15,7 +15,12 @@ export function composeStack(env: NodeJS.ProcessEnv = process.env): StackFile {
   const on = (name: string, port: string) => `http://127.0.0.1:${variables[name] || port}`
   return {
     gateway: on('GATEWAY_PORT', '3000'),
-    ops: { gateway: 'http://gateway:3001' },
+    ops: {
+      gateway: 'http://gateway:3001',
+      console: `http://gateway:3001/#token=${of('CONSOLE_TOKEN')}`,
+      databaseUrl: `postgres://ops:${of('DATABASE_PASSWORD_OPS')}@postgres:5432/postgres`,
+      natsPassword: of('NATS_PASSWORD_OPS'),
+    },
     sandbox: on('SANDBOX_PORT', '3100'),
     nats: {
       url: 'nats://nats:4222',

@@ -1,5 +1,5 @@
 import { passwordVariable } from '#infra/nats/server-environment'
-import { processNames } from '#shared/messages/topic'
+import { busUsers } from '#shared/messages/topic'
 import type { Row } from './rows'
 
 const row = (name: string, about: string, more: Partial<Row> = {}): Row => ({
@@ -32,7 +32,7 @@ export const composeVariables: readonly Row[] = [
   row('POSTGRES_PASSWORD', 'password of the owner of all tables; letters and digits', {
     secret: true,
   }),
-  ...processNames.map((name) =>
+  ...busUsers.map((name) =>
     row(passwordVariable(name), `password of the NATS user ${name}; letters and digits`, {
       secret: true,
     }),

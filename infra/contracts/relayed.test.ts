@@ -128,6 +128,16 @@ describe('a held top-up', () => {
     expect((await fixture.accountOf('ana')).pendingUntil).toBe(0n)
   })
 
+  test('revoked twice takes nothing of another that is held', async () => {
+    await topUp(1, 30_000_000n, true)
+    await topUp(2, 30_000_000n, true)
+    await revoke(1)
+    const { pendingShares } = await fixture.accountOf('ana')
+    expect(pendingShares).toBeGreaterThan(0n)
+    expect(named(await revoke(1))).toEqual(['AlreadyApplied'])
+    expect((await fixture.accountOf('ana')).pendingShares).toBe(pendingShares)
+  })
+
   test('stays used after it was revoked', async () => {
     await topUp(1, 30_000_000n, true)
     await revoke(1)

@@ -1,4 +1,5 @@
 import type { StackFile } from '#infra/local/stack-file'
+import type { Verdict } from '#infra/sandbox/identity/verdict'
 
 /** The world outside the service, as the sandbox's controls move it. */
 export type Outside = ReturnType<typeof outsideOf>
@@ -27,7 +28,7 @@ export function outsideOf(stack: Pick<StackFile, 'sandbox'>) {
     fail: (session: string) => control(`sessions/${session}/fail`),
     expire: (session: string) => control(`sessions/${session}/expire`),
     refund: (payment: string) => control(`payments/${payment}/refund`),
-    identity: (wallet: string, verdict: 'approved' | 'rejected' | 'retry' | 'reset') =>
+    identity: (wallet: string, verdict: Verdict) =>
       control(`identity/${wallet.toLowerCase()}`, { verdict }),
     faults: (faults: unknown) => control('faults', faults),
     calm: () =>

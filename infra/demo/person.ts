@@ -7,8 +7,6 @@ import {
   publicActions,
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { signIn } from '#infra/demo/session'
-import { signTransfer, type TransferTerms } from '#infra/demo/transfer'
 import { bid } from '#infra/local/fees'
 import type { StackFile } from '#infra/local/stack-file'
 import { waitUntil } from '#infra/local/wait'
@@ -16,6 +14,9 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { SignedTransfer } from '#shared/chain/erc3009'
+import { openClient, signTransfer, type TransferTerms } from '#shared/client/client'
+import { tryOnce } from '#shared/client/exchange'
+import { openSession } from '#shared/client/session'
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are read by tests and the demo, field by field
 export type Reply = { status: number; body: any; headers: Headers }
@@ -23,7 +24,6 @@ export type Reply = { status: number; body: any; headers: Headers }
 /** A user of the app: one key, the gateway, and the chain the way a wallet uses it. */
 export type Person = ReturnType<typeof personOf>
 
-const day = 86_400
 /** Each direct action is sent with a fixed gas limit: the chain charges the limit, not what was used. */
 const gas = 400_000n
 
@@ -35,25 +35,28 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
     chain: chainOf(stack.chain.chainId),
     transport: http(stack.chain.rpcUrl),
   }).extend(publicActions)
-  let session: Promise<string> | undefined
+  const place = { baseUrl: stack.gateway }
+  const session = openSession(account)
+  const token = {
+    name: 'Agora Dollar',
+    version: '1',
+    chainId: stack.chain.chainId,
+    verifyingContract: stack.chain.ausd as Address,
+  }
+  /** One try, and its answer as it came: for what a client of the interface would not say. */
   const call = async (
     method: string,
     path: string,
     body?: unknown,
     headers: Record<string, string> = {},
   ): Promise<Reply> => {
-    session ??= signIn(account, Math.floor(Date.now() / 1000) + day)
-    const answer = await fetch(`${stack.gateway}${path}`, {
-      method,
-      headers: {
-        Authorization: await session,
-        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-        ...headers,
-      },
+    const answer = await tryOnce(place, {
+      ...{ method, path },
+      headers: { authorization: await session.header(), ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(15_000),
     })
-    return { status: answer.status, body: await answer.json(), headers: answer.headers }
+    if ('fault' in answer) throw answer.fault
+    return answer
   }
   const get = (path: string) => call('GET', path)
   const post = (path: string, body: unknown) => call('POST', path, body)
@@ -81,9 +84,13 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
   return {
     account,
     wallet: account.address.toLowerCase() as Address,
+    /** The interface as the app uses it. */
+    api: openClient({ ...place, account }),
     call,
     get,
     post,
+    /** What the service knows them by; nobody else may see it. */
+    authorization: () => session.header(),
     /** As an app does: 503 means the same request again in a moment, and it is safe to repeat. */
     insist: (path: string, body: unknown) =>
       waitUntil(`an answer of ${path}`, async () => {
@@ -97,12 +104,7 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
         return reply.status === 200 && reply.body
       }),
     quote: async (pair: 'USD/IDR' | 'USD/MYR') => (await post('/quote', { pair })).body,
-    sign: (terms: Omit<TransferTerms, 'token' | 'chainId'>) =>
-      signTransfer(account, {
-        token: stack.chain.ausd as Address,
-        chainId: stack.chain.chainId,
-        ...terms,
-      }),
+    sign: (terms: TransferTerms) => signTransfer(account, token, terms),
     draw: (micro: bigint) =>
       write(stack.chain.creditLine, creditLineAbi, 'draw', [micro, account.address]),
     /** Puts a signed transfer on the chain without the service, as anybody may. */

@@ -4,6 +4,7 @@ import { personOf } from '#infra/demo/person'
 import * as story from '#infra/demo/story'
 import { openTimeline } from '#infra/demo/timeline'
 import type { StackFile } from '#infra/local/stack-file'
+import { pause } from '#shared/deadline'
 
 /** The whole story of a new person on a running stack, told as it happens. */
 export async function play(stack: StackFile): Promise<void> {
@@ -13,10 +14,12 @@ export async function play(stack: StackFile): Promise<void> {
   await story.identityScene(scene)
   await story.topupScene(scene)
   await story.drawScene(scene)
-  await new Promise((resolve) => setTimeout(resolve, 2_500)) // A cycle closed sooner would be too short to count.
+  // A cycle closed sooner would be too short to count.
+  await line.during('a moment of debt, for the record', pause(2_500))
   await story.settlementScene(scene)
   await story.drawScene(scene, '5. Draw again')
   await story.cashoutScene(scene)
   await story.recordScene(scene)
-  console.log(`\nEvery step above is real: ${stack.gateway}/docs`)
+  console.log('\nEvery step above went through the real services, NATS, Postgres and a chain.')
+  console.log(`Try it yourself: ${stack.gateway}/docs`)
 }

@@ -1,3 +1,5 @@
+import { openProgress } from '#infra/local/start/progress'
+
 /** Tells a story line by line, with the seconds since it began. */
 export type Timeline = ReturnType<typeof openTimeline>
 
@@ -10,6 +12,11 @@ export function openTimeline(now: () => number = Date.now) {
   return {
     chapter: (title: string) => console.log(`\n${bold(title)}`),
     say: (line: string) => console.log(`${dim(clock())}  ${line}`),
+    /** What is waited for is named while that takes longer than a moment. */
+    during: async <T>(what: string, work: Promise<T>): Promise<T> => {
+      using progress = openProgress()
+      return await progress.during(what, work)
+    },
   }
 }
 

@@ -13,7 +13,7 @@ import {
   openDeployFixture,
   spawnRun,
   treasury,
-} from '#test/support/deploy'
+} from '#test/support/deploy/fixture'
 
 const local = { AUSD_ADDRESS: 'deploy', DEPLOY_TEST_FUNDS: 'yes' }
 

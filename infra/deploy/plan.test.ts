@@ -9,7 +9,7 @@ import {
   token,
   treasury,
   wanted,
-} from '#test/support/deploy-facts'
+} from '#test/support/deploy/facts'
 import { realAusd } from './config'
 import type { Facts, LineFacts } from './facts'
 import { type Plan, planFrom } from './plan'

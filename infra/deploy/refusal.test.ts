@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { at, complete, line, token, wanted } from '#test/support/deploy-facts'
+import { at, complete, line, token, wanted } from '#test/support/deploy/facts'
 import type { TokenFacts } from './facts'
 import { planFrom } from './plan'
 import { chainRefusals } from './refusal'

@@ -49,6 +49,7 @@ const samples: Readonly<Record<string, string>> = {
   TREASURY_KEY: devKey('one'),
   LANE_KEYS: [1, 2, 3, 4].map((lane) => devKey(`somebody ${lane}`)).join(','),
   QUOTE_SECRETS: 's'.repeat(32),
+  CONSOLE_TOKEN: 't'.repeat(32),
   BANK_DETAILS_KEYS: `a:${Buffer.alloc(32, 1).toString('base64')}`,
   RPC_URLS: 'https://a.example.org,https://b.example.org',
 }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Grant, rightsOf } from '#infra/nats/rights'
 import { passwordVariable } from '#infra/nats/server-environment'
-import { type ProcessName, processNames } from '#shared/messages/topic'
+import { type BusUser, busUsers } from '#shared/messages/topic'
 
 /** Where nats-server.conf includes the users from. */
 export const usersPath = join(import.meta.dir, 'users.gen.conf')
@@ -13,18 +13,25 @@ export const usersFile = (): string => `\
 # Written by \`bun run permissions\`.
 
 users: [
-  # Provisioning, operations and the NATS CLI. No service knows this password.
+  # Provisioning and the NATS CLI. No service knows this password.
   { user: admin, password: $${passwordVariable('admin')} }
-${processNames.map(userOf).join('')}]
+${busUsers.map(userOf).join('')}]
 `
 
 /** A question is answered once, and no later than its asker waits (`shared/bus/ask.ts`). */
 const replies = '{ max: 1, expires: "12s" }'
 
+/**
+ * The console hears messages whose publishers wait for the word of JetStream that they are stored: it
+ * must not be able to give it.
+ */
+const repliesOf = (user: BusUser) =>
+  user === 'console' ? '' : `      allow_responses: ${replies}\n`
+
 /** An empty list would be no limit to nats-server. */
 const nothing = '{ deny: ">" }'
 
-const userOf = (user: ProcessName): string => {
+const userOf = (user: BusUser): string => {
   const { publish, subscribe } = rightsOf(user)
   return `
   {
@@ -33,8 +40,7 @@ const userOf = (user: ProcessName): string => {
       publish: ${publish.length === 0 ? nothing : `[\n${publish.map(linesOf).join('')}      ]`}
       subscribe: [
 ${subscribe.map(linesOf).join('')}      ]
-      allow_responses: ${replies}
-    }
+${repliesOf(user)}    }
   }
 `
 }

@@ -4,13 +4,13 @@ import { provisionNats } from '#infra/nats/provision'
 import { type Grant, rightsOf } from '#infra/nats/rights'
 import { consumers, streams } from '#infra/nats/topology'
 import { questions, topics } from '#shared/messages/catalogue'
-import { type ProcessName, processNames, serviceNames } from '#shared/messages/topic'
+import { type BusUser, busUsers, processNames, serviceNames } from '#shared/messages/topic'
 import { type ScratchServer, startScratchServer } from '#test/support/scratch-server'
 
 type Right = {
   readonly subject: string
   readonly queue?: string
-  readonly users: readonly ProcessName[]
+  readonly users: readonly BusUser[]
 }
 
 /** A subject as it is tried: wildcards of the catalogue made concrete. */
@@ -25,13 +25,13 @@ const ofOneCopy = questions.flatMap(({ owner, subject, askers, repeat }) =>
   repeat ? [{ owner, askers, subject: `copies.${owner}.copy-1.${subject}` }] : [],
 )
 /** Who looks for the copies of a service: it itself, and those who may ask another copy. */
-const seekersOf = (service: ProcessName): ProcessName[] => [
+const seekersOf = (service: BusUser): BusUser[] => [
   service,
   ...ofOneCopy.flatMap(({ owner, askers }) => (owner === service ? askers : [])),
 ]
 
 const srvVerbs = ['PING', 'INFO', 'STATS']
-const to = (users: readonly ProcessName[], ...subjects: string[]): Right[] =>
+const to = (users: readonly BusUser[], ...subjects: string[]): Right[] =>
   subjects.map((subject) => ({ subject, users }))
 
 /**
@@ -43,19 +43,32 @@ const publishable: readonly Right[] = [
   ...questions.flatMap((question) => to(question.askers, question.subject)),
   ...ofOneCopy.flatMap(({ subject, askers }) => to(askers, subject)),
   ...serviceNames.flatMap((name) => to(seekersOf(name), `copies.${name}`)),
-  ...to(['gateway'], '$SRV.PING', '$SRV.STATS'),
+  ...to(['gateway', 'ops'], '$SRV.PING', '$SRV.STATS'),
+  ...to(['gateway'], 'metrics', '$SRV.PING.payments.instance'),
+  ...serviceNames.flatMap((name) => to([name], `copies-left.${name}`)),
   ...to(['chain-relayer'], '$SRV.PING.chain-relayer'),
-  ...streams.flatMap(({ name }) => to(['gateway'], `$JS.API.STREAM.INFO.${name}`)),
+  ...streams.flatMap(({ name }) =>
+    to(
+      ['gateway', 'ops', ...(name === 'WEBHOOKS' ? (['console'] as const) : [])],
+      `$JS.API.STREAM.INFO.${name}`,
+    ),
+  ),
+  ...durables.flatMap(({ stream, reader }) =>
+    to([reader, 'ops'], `$JS.API.CONSUMER.INFO.${stream}.${reader}`),
+  ),
   ...durables.flatMap(({ stream, reader }) =>
     to(
       [reader],
-      `$JS.API.CONSUMER.INFO.${stream}.${reader}`,
       `$JS.API.CONSUMER.MSG.NEXT.${stream}.${reader}`,
       `$JS.ACK.${stream}.${reader}.1.1.1.1.1`,
     ),
   ),
   ...to(['pricing'], '$KV.rates.key', '$JS.API.STREAM.MSG.GET.KV_rates'),
   ...to(['pricing'], '$JS.API.INFO'),
+  ...to(['ops', 'console'], '$JS.API.STREAM.MSG.GET.WEBHOOKS'),
+  ...[...new Set(durables.map(({ stream }) => stream))].flatMap((stream) =>
+    to(['console'], `$JS.API.CONSUMER.LIST.${stream}`),
+  ),
 ]
 
 /** What no service may say. */
@@ -74,11 +87,11 @@ const unpublishable: readonly string[] = [
     `$JS.API.CONSUMER.DURABLE.CREATE.${stream}.${reader}`,
     `$JS.API.CONSUMER.DELETE.${stream}.${reader}`,
     `$JS.API.CONSUMER.PAUSE.${stream}.${reader}`,
-    `$JS.API.STREAM.MSG.GET.${stream}`,
   ]),
+  ...['COMMANDS', 'EVENTS', 'ADVISORIES'].map((stream) => `$JS.API.STREAM.MSG.GET.${stream}`),
   ...['$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST', '$JS.API.CONSUMER.NAMES.EVENTS'],
   ...['$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.EVENTS.payments', '$SYS.REQ.SERVER.PING'],
-  ...processNames.map((name) => `_INBOX_${name}.reply`),
+  ...busUsers.map((name) => `_INBOX_${name}.reply`),
   '$SRV.INFO',
   ...['webhooks.other.1', 'relay.other', 'payments.other', 'nothing.known'],
 ]
@@ -88,9 +101,12 @@ const subscribable: readonly Right[] = [
   ...questions.map(({ subject, owner }) => ({ subject, queue: 'q', users: [owner] })),
   ...ofOneCopy.flatMap(({ subject, owner }) => to([owner], subject)),
   ...serviceNames.flatMap((name) => to([name], `copies.${name}`)),
+  ...to(['gateway'], 'copies-left.*'),
+  ...topics.flatMap(({ subject }) => to(['console'], subject)),
   { subject: 'books.figures', queue: 'q', users: ['books'] },
-  ...processNames.flatMap((name) => to([name], `_INBOX_${name}.reply`, `_INBOX_${name}.>`)),
+  ...busUsers.flatMap((name) => to([name], `_INBOX_${name}.reply`, `_INBOX_${name}.>`)),
   ...srvVerbs.flatMap((verb) => to(processNames, `$SRV.${verb}`)),
+  ...to(processNames, 'metrics'),
   ...srvVerbs.flatMap((verb) =>
     processNames.flatMap((name) =>
       to([name], `$SRV.${verb}.${name}`, `$SRV.${verb}.${name}.instance`),
@@ -111,7 +127,6 @@ const unsubscribable: readonly string[] = [
     '$SYS.>',
     '$JS.EVENT.ADVISORY.>',
   ],
-  ...topics.map(({ subject }) => subject),
   ...questions.map(({ subject }) => subject), // Outside the queue group, to listen along.
 ]
 
@@ -123,23 +138,23 @@ const subscriptions: Right[] = [
   ...subscribable,
   ...unsubscribable.map((subject) => ({ subject, users: [] })),
 ]
-const allowedTo = (user: ProcessName, tries: readonly Right[], allowed: boolean) =>
+const allowedTo = (user: BusUser, tries: readonly Right[], allowed: boolean) =>
   tries.filter(({ users }) => users.includes(user) === allowed).map(nameOf)
 const nameOf = ({ subject, queue }: { subject: string; queue?: string | undefined }) =>
   queue ? `${subject} (${queue})` : subject
 
 let server: ScratchServer
-const denied = new Map<ProcessName, { publish: Set<string>; subscription: Set<string> }>()
+const denied = new Map<BusUser, { publish: Set<string>; subscription: Set<string> }>()
 
 beforeAll(async () => {
   server = await startScratchServer()
   await provisionNats({ url: server.url, user: 'admin', password: server.passwords.admin })
-  for (const user of processNames) denied.set(user, await tryEverything(user))
+  for (const user of busUsers) denied.set(user, await tryEverything(user))
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
 /** Publishes and subscribes to everything as one user and gathers what the server refused. */
-async function tryEverything(user: ProcessName) {
+async function tryEverything(user: BusUser) {
   const nc = await server.connectAs(user)
   const refused = { publish: new Set<string>(), subscription: new Set<string>() }
   const allArrived = gather(nc, refused)
@@ -171,7 +186,7 @@ async function gather(
   }
 }
 
-describe.each(processNames)('the user %s', (user) => {
+describe.each(busUsers)('the user %s', (user) => {
   test.each(allowedTo(user, publishes, true))('publishes %s', (subject) => {
     expect(denied.get(user)!.publish).not.toContain(subject)
   })
@@ -187,7 +202,7 @@ describe.each(processNames)('the user %s', (user) => {
 })
 
 describe('security: no right is granted besides those tried above', () => {
-  test.each(processNames)('%s', (user) => {
+  test.each(busUsers)('%s', (user) => {
     const { publish, subscribe } = rightsOf(user)
     const beyond = (grants: readonly Grant[], tries: readonly Right[]) => {
       const own = tries.filter(({ users }) => users.includes(user))
@@ -203,7 +218,7 @@ describe('security: no right is granted besides those tried above', () => {
 /** `*` stands for one word, `>` for the rest; a queue group stands behind a blank. */
 function covers(right: string, { subject, queue }: Right): boolean {
   const [pattern = '', group] = right.split(' ')
-  const words = pattern.replace(/[$.]/g, '\\$&').replace('*', '[^.]+').replace('>', '.+')
+  const words = pattern.replace(/[$.]/g, '\\$&').replaceAll('*', '[^.]+').replace('>', '.+')
   return group === queue && new RegExp(`^${words}$`).test(subject)
 }
 
@@ -228,9 +243,31 @@ describe('every question', () => {
   )
 })
 
+test('security: the console cannot tell a publisher that its message is stored', async () => {
+  const publisher = await server.connectAs('payments')
+  const listener = await server.connectAs('console')
+  const refused = { publish: new Set<string>(), subscription: new Set<string>() }
+  const heard = Promise.withResolvers<void>()
+  const { subject } = topics.find(({ publishers }) => publishers.includes('payments'))!
+  listener.subscribe(subject, {
+    callback: (_, message) => {
+      message.respond('{"stream":"FORGED","seq":1}')
+      listener.publish(lastOfAll)
+      heard.resolve()
+    },
+  })
+  await listener.flush()
+  const told = gather(listener, refused)
+  const answer = await publisher.request(subject, '{}', { timeout: 2_000 })
+  await Promise.all([heard.promise, told])
+  expect(answer.string()).not.toContain('FORGED')
+  expect([...refused.publish][0]).toStartWith('_INBOX_payments.')
+  await Promise.all([publisher.close(), listener.close()])
+})
+
 describe('whoever has no password', () => {
-  test.each(processNames)('security: is not let in as %s', async (user) => {
-    const other = processNames.find((name) => name !== user)!
+  test.each(busUsers)('security: is not let in as %s', async (user) => {
+    const other = busUsers.find((name) => name !== user)!
     const passwords = server.passwords
     await expect(server.connectWith(user, passwords[other])).rejects.toThrow(
       /Authorization Violation/,

@@ -1,4 +1,4 @@
-import { connect, type JetStreamManager, type NatsError } from 'nats'
+import { connect, type JetStreamManager, type NatsError, nanos } from 'nats'
 import { type ConsumerPlan, consumers, type StreamPlan, streams } from '#infra/nats/topology'
 import { runCommand } from '#shared/command'
 import { readConfig, secretsOf } from '#shared/config'
@@ -11,6 +11,8 @@ export type Provisioning = {
   password: string
   /** Copies of each stream, at least; one when nobody says. What has more keeps them. */
   replicas?: number
+  /** After so long a message that nobody acknowledged comes again; as the topology says when left out. */
+  ackWaitMs?: number | undefined
 }
 
 /** JetStream's own numbers for "there is none" and for "it is there, but otherwise". */
@@ -38,7 +40,7 @@ export async function provisionNats(options: Provisioning): Promise<void> {
     await Promise.all(streams.map((plan) => ensureStream(manager, plan, replicas)))
     await Promise.all(
       Object.entries(consumers).flatMap(([stream, plans]) =>
-        plans.map((plan) => ensureConsumer(manager, stream, plan)),
+        plans.map((plan) => ensureConsumer(manager, stream, withWait(plan, options.ackWaitMs))),
       ),
     )
   } finally {
@@ -71,6 +73,9 @@ async function ensureStream(
     throw refused(`stream ${plan.name}`, fault)
   }
 }
+
+const withWait = (plan: ConsumerPlan, ackWaitMs: number | undefined): ConsumerPlan =>
+  ackWaitMs === undefined ? plan : { ...plan, ack_wait: nanos(ackWaitMs) }
 
 async function ensureConsumer(
   manager: JetStreamManager,

@@ -1,12 +1,8 @@
 import { consumers, streams } from '#infra/nats/topology'
-import { copiesSubject, copySubject } from '#shared/bus/copies'
+import { copiesSubject, copySubject, leftSubject } from '#shared/bus/copies'
 import { questions, topics } from '#shared/messages/catalogue'
-import {
-  type ProcessName,
-  type Question,
-  type ServiceName,
-  serviceNames,
-} from '#shared/messages/topic'
+import { type BusUser, type Question, type ServiceName, serviceNames } from '#shared/messages/topic'
+import { metricsSubject } from '#shared/metrics/answer'
 
 /** Subjects that their user needs for one thing. `why` stands over them in users.gen.conf. */
 export type Grant = { readonly why: string; readonly subjects: readonly string[] }
@@ -15,25 +11,29 @@ export type Grant = { readonly why: string; readonly subjects: readonly string[]
 export type Rights = { readonly publish: readonly Grant[]; readonly subscribe: readonly Grant[] }
 
 /** Everything that a service needs, worked out from who says, asks, answers and reads what. */
-export const rightsOf = (user: ProcessName): Rights => ({
+export const rightsOf = (user: BusUser): Rights => ({
   publish: [
     ...messagesOf(user),
     ...otherCopiesOf(user),
     ...readingOf(user),
     ...withoutMessage[user],
+    ...leavingOf(user),
   ].filter(isGiven),
   subscribe: [
     inboxOf(user),
+    ...(user === 'gateway' ? [whoLeft] : []),
+    heardBy(user),
     answersOf(user),
     ...copyOf(user),
     ...figuresOf(user),
     presenceOf(user),
+    measuresOf(user),
   ].filter(isGiven),
 })
 
 const isGiven = ({ subjects }: Grant) => subjects.length > 0
 
-function messagesOf(user: ProcessName): Grant[] {
+function messagesOf(user: BusUser): Grant[] {
   const said = topics.filter(({ publishers }) => publishers.some((name) => name === user))
   const asked = questions.filter(({ askers }) => askers.some((name) => name === user))
   return [
@@ -45,7 +45,7 @@ function messagesOf(user: ProcessName): Grant[] {
 const isRepeated = ({ repeat }: Question) => repeat !== undefined
 
 /** What it asks of another copy when one is silent; and how many copies of its own there are. */
-function otherCopiesOf(user: ProcessName): Grant[] {
+function otherCopiesOf(user: BusUser): Grant[] {
   const repeated = questions
     .filter(isRepeated)
     .filter(({ askers }) => askers.some((name) => name === user))
@@ -65,7 +65,7 @@ function otherCopiesOf(user: ProcessName): Grant[] {
 }
 
 /** To fetch from its own consumers and to acknowledge; making and changing them is the admin's. */
-const readingOf = (user: ProcessName): Grant[] =>
+const readingOf = (user: BusUser): Grant[] =>
   Object.entries(consumers)
     .filter(([, plans]) => plans.some((plan) => plan.durable_name === user))
     .map(([stream]) => ({
@@ -92,11 +92,15 @@ const rates: Grant = {
 }
 
 /** What a user publishes besides the messages of the catalogue. */
-const withoutMessage: Readonly<Record<ProcessName, readonly Grant[]>> = {
+const withoutMessage: Readonly<Record<BusUser, readonly Grant[]>> = {
   gateway: [
     {
-      why: 'It gathers the figures of all services for /metrics and /ready.',
-      subjects: ['$SRV.PING', '$SRV.STATS'],
+      why: 'It gathers what all processes measure, for /metrics.',
+      subjects: [metricsSubject],
+    },
+    {
+      why: 'It asks who is there, for /ready, and for their figures, for the console.',
+      subjects: ['$SRV.PING', '$SRV.PING.*.*', '$SRV.STATS'],
     },
     {
       why: 'It says how full each stream is, and calls somebody.',
@@ -114,9 +118,41 @@ const withoutMessage: Readonly<Record<ProcessName, readonly Grant[]>> = {
   ],
   'indexer-reader': [],
   books: [],
+  ops: [
+    { why: 'Who is there, and their figures.', subjects: ['$SRV.PING', '$SRV.STATS'] },
+    {
+      why: 'How full each stream is, and how far each reader is.',
+      subjects: [
+        ...streams.map(({ name }) => `$JS.API.STREAM.INFO.${name}`),
+        ...Object.entries(consumers).flatMap(([stream, plans]) =>
+          plans.map(({ durable_name: reader }) => `$JS.API.CONSUMER.INFO.${stream}.${reader}`),
+        ),
+      ],
+    },
+    {
+      why: 'To look up one delivery. Never $JS.API.DIRECT.GET: see above.',
+      subjects: ['$JS.API.STREAM.MSG.GET.WEBHOOKS'],
+    },
+  ],
+  console: [
+    {
+      why: 'How far each reader is. It asks no service anything.',
+      subjects: Object.keys(consumers).map((stream) => `$JS.API.CONSUMER.LIST.${stream}`),
+    },
+    {
+      why: 'To look for the deliveries about one payment. Never $JS.API.DIRECT.GET: see above.',
+      subjects: ['$JS.API.STREAM.INFO.WEBHOOKS', '$JS.API.STREAM.MSG.GET.WEBHOOKS'],
+    },
+  ],
 }
 
-const inboxOf = (user: ProcessName): Grant => ({
+/** The console shows what moves: it alone hears messages as they are published, beside their readers. */
+const heardBy = (user: BusUser): Grant => ({
+  why: 'Every message, as it is published.',
+  subjects: user === 'console' ? topics.map(({ subject }) => subject) : [],
+})
+
+const inboxOf = (user: BusUser): Grant => ({
   why: 'Its inbox, which nobody else hears.',
   subjects: [`_INBOX_${user}.>`],
 })
@@ -125,7 +161,7 @@ const inboxOf = (user: ProcessName): Grant => ({
 const queue = 'q'
 
 /** Only in the queue group: outside of it a service could listen along unseen. */
-const answersOf = (user: ProcessName): Grant => ({
+const answersOf = (user: BusUser): Grant => ({
   why: 'What it answers.',
   subjects: questions
     .filter(({ owner }) => owner === user)
@@ -133,7 +169,7 @@ const answersOf = (user: ProcessName): Grant => ({
 })
 
 /** What one copy of it hears alone: who is looked for, and what another copy did not answer. */
-function copyOf(user: ProcessName): Grant[] {
+function copyOf(user: BusUser): Grant[] {
   const [self] = serviceNames.filter((name) => name === user)
   if (!self) return []
   const answered = questions.filter(isRepeated).filter(({ owner }) => owner === self)
@@ -142,19 +178,37 @@ function copyOf(user: ProcessName): Grant[] {
   return [{ why, subjects: [copiesSubject(self), ...named] }]
 }
 
+const leavingOf = (user: BusUser): Grant[] =>
+  serviceNames
+    .filter((name) => name === user)
+    .map((self) => ({ why: 'To say that a copy leaves in order.', subjects: [leftSubject(self)] }))
+const whoLeft: Grant = { why: 'To know who is gone without a word.', subjects: [leftSubject('*')] }
+
 /** The services API shows figures of an endpoint alone: the job of the books has this one for that. */
 export const figuresSubject = 'books.figures'
-const figuresOf = (user: ProcessName): Grant[] =>
+const figuresOf = (user: BusUser): Grant[] =>
   user === 'books'
-    ? [{ why: 'Its figures, for /metrics.', subjects: [`${figuresSubject} ${queue}`] }]
+    ? [{ why: 'Its figures, for `nats micro stats`.', subjects: [`${figuresSubject} ${queue}`] }]
     : []
 
-/** Every service registers with the NATS services API, also the gateway, which answers nothing. */
-const presenceOf = (user: ProcessName): Grant => ({
+/** What each process answers about itself alone; whoever operates is no process. */
+const measuresOf = (user: BusUser): Grant => ({
+  why: 'To tell what it measures, for /metrics.',
+  subjects: user === 'ops' || user === 'console' ? [] : [metricsSubject],
+})
+
+/**
+ * Every service registers with the NATS services API, also the gateway, which answers nothing; whoever
+ * operates or listens is no service.
+ */
+const presenceOf = (user: BusUser): Grant => ({
   why: 'To be found by `nats micro`.',
-  subjects: ['PING', 'INFO', 'STATS'].flatMap((verb) => [
-    `$SRV.${verb}`,
-    `$SRV.${verb}.${user}`,
-    `$SRV.${verb}.${user}.*`,
-  ]),
+  subjects:
+    user === 'ops' || user === 'console'
+      ? []
+      : ['PING', 'INFO', 'STATS'].flatMap((verb) => [
+          `$SRV.${verb}`,
+          `$SRV.${verb}.${user}`,
+          `$SRV.${verb}.${user}.*`,
+        ]),
 })

@@ -1,7 +1,7 @@
-import { processNames } from '#shared/messages/topic'
+import { busUsers } from '#shared/messages/topic'
 
-/** Every user of the account APP: the processes under their names, and who provisions. */
-export const natsUsers = [...processNames, 'admin'] as const
+/** Every user of the account APP: the processes under their names, operators, and who provisions. */
+export const natsUsers = [...busUsers, 'admin'] as const
 export type NatsUser = (typeof natsUsers)[number]
 
 /** The variable that carries a user's password into nats-server.conf. */

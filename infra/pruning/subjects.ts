@@ -4,7 +4,7 @@
 type Subject = { ended: string; reads: Readonly<Record<string, readonly string[]>> }
 
 /** The states of a payment out of which only a person's look can follow; a settlement beside its hold. */
-export const endedPayments = ['credited', 'revoked', 'refunded'] as const
+export const endedPayments = ['credited', 'revoked', 'refunded', 'accepted'] as const
 /** The states of a cash-out that nothing is awaited in; its checks may go on for a while. */
 export const endedCashouts = ['paid', 'failed', 'returned'] as const
 

@@ -40,32 +40,55 @@ export type Book = {
 
 /** Opens the book, reading back the journal at `path` if there is one. */
 export function openBook(path: string | null): Book {
-  const shelves: { [K in Kind]: Map<string, Records[K]> } = {
-    sessions: new Map(),
-    requests: new Map(),
-    payments: new Map(),
-    refunds: new Map(),
-    chargebacks: new Map(),
-    payouts: new Map(),
-    ownMoves: new Map(),
-    applicants: new Map(),
-    links: new Map(),
-    webhooks: new Map(),
+  const shelves: { [K in Kind]: Shelf<Records[K]> } = {
+    sessions: openShelf(),
+    requests: openShelf(),
+    payments: openShelf(),
+    refunds: openShelf(),
+    chargebacks: openShelf(),
+    payouts: openShelf(),
+    ownMoves: openShelf(),
+    applicants: openShelf(),
+    links: openShelf(),
+    webhooks: openShelf(),
   }
-  const shelf = <K extends Kind>(kind: K): Map<string, Records[K]> => shelves[kind]
+  const shelf = <K extends Kind>(kind: K): Shelf<Records[K]> => shelves[kind]
   for (const { kind, record } of path ? readJournal(path) : []) {
-    if (Object.hasOwn(shelves, kind)) shelf(kind as Kind).set(record.id, record as Records[Kind])
+    if (Object.hasOwn(shelves, kind)) shelf(kind as Kind).put(record as Records[Kind])
   }
   const journal: Journal = path ? openJournal(path) : noJournal
   return {
     get: (kind, id) => shelf(kind).get(id),
-    all: (kind) => [...shelf(kind).values()],
-    find: (kind, fits) => [...shelf(kind).values()].reverse().find(fits),
+    all: (kind) => shelf(kind).all(),
+    find: (kind, fits) => shelf(kind).findNewest(fits),
     save(kind, record) {
       journal.append({ kind, record })
-      shelf(kind).set(record.id, record)
+      shelf(kind).put(record)
       return record
     },
     close: () => journal.close(),
+  }
+}
+
+/** The records of one kind, in the order in which they came; who is looked for is mostly among the last. */
+type Shelf<R> = {
+  get(id: string): R | undefined
+  all(): R[]
+  findNewest(fits: (record: R) => boolean): R | undefined
+  put(record: R): void
+}
+
+function openShelf<R extends { readonly id: string }>(): Shelf<R> {
+  const places = new Map<string, number>()
+  const records: R[] = []
+  return {
+    get: (id) => records[places.get(id) ?? -1],
+    all: () => [...records],
+    findNewest: (fits) => records.findLast(fits),
+    put(record) {
+      const place = places.get(record.id) ?? records.length
+      places.set(record.id, place)
+      records[place] = record
+    },
   }
 }

@@ -31,6 +31,8 @@ export type Faults = {
     readonly wrongAmount: number
     /** 404 on everything that reads refunds, although they are there. */
     readonly hideRefunds: number
+    /** A refund asked for again under its key counts as another one. */
+    readonly forgetKeys: number
     /** 403 on the list of transactions, as for a key without its permission. */
     readonly forbidList: number
     /** How much later than it happened a row, or a change of it, is in the list of transactions. */
@@ -59,6 +61,7 @@ export const noFaults: Faults = {
     forbidSender: 0,
     wrongAmount: 0,
     hideRefunds: 0,
+    forgetKeys: 0,
     forbidList: 0,
     listDelayMs: 0,
   },
@@ -101,6 +104,7 @@ const checks = new Map<string, Check>([
   ['api.forbidSender', probability],
   ['api.wrongAmount', probability],
   ['api.hideRefunds', probability],
+  ['api.forgetKeys', probability],
   ['api.forbidList', probability],
   ['api.listDelayMs', waitMs],
 ])

@@ -82,6 +82,8 @@ export type Refund = {
   readonly status: 'PENDING' | 'SUCCEEDED' | 'FAILED'
   readonly failureCode: string | null
   readonly metadata: unknown
+  /** Of a refund that was asked for with one: its key, the body, and how often it was repeated. */
+  readonly asked?: { readonly key: string; readonly body: string; readonly replays: number }
   readonly createdAt: string
   readonly updatedAt: string
 }

@@ -53,7 +53,10 @@ export const notRehearsed: Readonly<Record<string, string>> = {
   'bun run ops status': 'without containers: test/attacks/promises.test.ts',
   'ops infra/ops/main.ts correct <posting> --reason "…"':
     'a posting that is wrong: infra/ops/correct.test.ts',
-  'bun infra/ops/dead-letters.ts redrive': 'a dead letter: infra/ops/ops.test.ts',
+  'bun run ops dead-letters redrive <group> --reason …':
+    'a dead letter: infra/ops/dead-letters/dead-letters.test.ts',
+  'oper infra/ops/main.ts pause topups':
+    'it would stop what the rest of the rehearsal does: test/journeys/operator.test.ts',
   'bun infra/ops/restore/main.ts …': 'without containers: test/failures/restore.test.ts',
 }
 

@@ -29,6 +29,7 @@ export function bookBody({ book, publicUrl }: Context): Record<string, unknown[]
     })),
     refunds: book.all('refunds').map((refund) => ({
       account: refund.account,
+      ...(refund.asked ? { idempotency_key: refund.asked.key, replays: refund.asked.replays } : {}),
       ...refundBody(refund),
     })),
     chargebacks: book.all('chargebacks').map((chargeback) => ({

@@ -2,8 +2,9 @@ import { type Account, currencyOf } from '../account'
 import { minorFromMajor } from '../amount'
 import { findChannel } from '../channels/channels'
 import type { Context } from '../context'
-import type { Payment } from '../records'
+import type { Payment, Refund } from '../records'
 import type { Endpoint, ProviderCall } from './door'
+import { canonical } from './payout-request'
 import { Problem } from './problem'
 import { openRefund, planRefund, refundableMinor, refundBody } from './refund'
 import { shapeOf } from './shape'
@@ -24,7 +25,10 @@ export const refundEndpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/refunds', run: list },
 ]
 
-function create(context: Context, { account, body }: ProviderCall) {
+function create(context: Context, { account, headers, body }: ProviderCall) {
+  const key = headers.get('idempotency-key')
+  const known = key ? findByKey(context, account, key) : undefined
+  if (known) return { body: refundBody(replay(context, known, canonical(body))) }
   const shape = shapeOf(body)
   const requestId = shape.text('payment_request_id', { required: true })
   const reason = shape.word('reason', reasons, true)
@@ -46,9 +50,24 @@ function create(context: Context, { account, body }: ProviderCall) {
     reason: reason ?? 'OTHERS',
     referenceId,
     metadata: body.metadata ?? null,
+    ...(key ? { asked: { key, body: canonical(body), replays: 0 } } : {}),
   })
   planRefund(context, refund)
   return { body: refundBody(refund) }
+}
+
+/** The provider's own client sends a key with a refund; its reference does not tell of one. */
+function findByKey({ book, faults, chance }: Context, account: Account, key: string) {
+  if (chance.hits(faults.api.forgetKeys)) return undefined
+  return book.find('refunds', (one) => one.account === account && one.asked?.key === key)
+}
+
+function replay({ book }: Context, known: Refund, body: string): Refund {
+  const asked = known.asked!
+  if (asked.body !== body) {
+    throw new Problem('DUPLICATE_ERROR', 'A refund with this idempotency key already exists')
+  }
+  return book.save('refunds', { ...known, asked: { ...asked, replays: asked.replays + 1 } })
 }
 
 function askedMinor(amount: number | null, payment: Payment): bigint {

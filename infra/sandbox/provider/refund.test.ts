@@ -57,6 +57,26 @@ describe('a refund', () => {
     expect(answer).toMatchObject({ status, json: { error_code } })
   })
 
+  test('is opened once for its key, however often it is asked for', async () => {
+    const payment = await paidBy('DANA')
+    const asked = { payment_request_id: payment.payment_request_id, reason: 'CANCELLATION' }
+    const again = (change = {}) =>
+      fixture.call('ID', '/refunds', { ...asked, ...change }, { 'Idempotency-key': 'r-1' })
+    const { json } = await again()
+    expect(await again()).toMatchObject({ status: 200, json: { id: json.id } })
+    expect(await again({ amount: 1_000 })).toMatchObject({
+      ...{ status: 409, json: { error_code: 'DUPLICATE_ERROR' } },
+    })
+    const { refunds } = (await fixture.book()) as { refunds: { id: string }[] }
+    expect(refunds.filter(({ id }) => id === json.id)).toMatchObject([
+      { idempotency_key: 'r-1', replays: 1 },
+    ])
+    await fixture.control('faults', { api: { forgetKeys: 1 } })
+    const unknown = await again()
+    await fixture.control('faults', {})
+    expect(['REFUND_IN_PROGRESS', 'REFUND_AMOUNT_EXCEEDED']).toContain(unknown.json.error_code)
+  })
+
   test('from the dashboard goes past channel rules, and can fail', async () => {
     const payment = await paidBy('BCA_VIRTUAL_ACCOUNT')
     const path = `payments/${payment.payment_id}/refund`

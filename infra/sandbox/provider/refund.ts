@@ -48,7 +48,7 @@ export const refundableMinor = (book: Book, payment: Payment): bigint =>
 export function openRefund(
   { book }: Context,
   payment: Payment,
-  ask: Pick<Refund, 'amountMinor' | 'reason' | 'referenceId' | 'metadata'>,
+  ask: Pick<Refund, 'amountMinor' | 'reason' | 'referenceId' | 'metadata' | 'asked'>,
 ): Refund {
   const now = nowText()
   return book.save('refunds', {
