@@ -1,11 +1,12 @@
 import { Elysia } from 'elysia'
 import type { Context } from './context'
-import { type HttpMetrics, openHttpMetrics } from './health/metrics'
 import { everyAnswer, openEdge } from './http/edge'
 import { openApiDocument } from './openapi/document'
 import { activityRoute } from './routes/activity'
 import { cashoutsRoute } from './routes/cashouts'
+import { configRoute } from './routes/config'
 import { docsRoutes } from './routes/docs'
+import { guideRoutes } from './routes/guide'
 import { healthRoutes } from './routes/health'
 import { countryRoute, meRoute, verificationRoute } from './routes/me'
 import { quoteRoute } from './routes/quote'
@@ -17,6 +18,7 @@ import { identityWebhookRoute, paymentsWebhookRoute } from './routes/webhooks'
 import { openAccess } from './sign-in/access'
 
 const routes = [
+  configRoute,
   quoteRoute,
   meRoute,
   countryRoute,
@@ -35,15 +37,13 @@ const routes = [
 export type App = (request: Request, socketAddress: string) => Promise<Response>
 
 /** Puts the routes together, with what every request and every answer has. */
-export async function openApp(
-  context: Context,
-  metrics: HttpMetrics = openHttpMetrics(),
-): Promise<App> {
+export async function openApp(context: Context): Promise<App> {
   const access = openAccess(context)
   const served = new Elysia()
   for (const route of routes) served.use(route(context, access))
   served.use(healthRoutes(context))
   const document = await openApiDocument(served, context.config.publicUrl)
-  const router = new Elysia().use(everyAnswer(context)).use(served).use(docsRoutes(document))
-  return openEdge(context, { handle: async (request) => router.fetch(request), metrics })
+  const router = new Elysia().use(everyAnswer(context)).use(served)
+  router.use(docsRoutes(document)).use(guideRoutes(context.config.publicUrl))
+  return openEdge(context, { handle: async (request) => router.fetch(request) })
 }

@@ -11,6 +11,9 @@ import {
 } from '#shared/config-fields'
 import { commonFields, databaseFields } from '#shared/service'
 
+/** Nobody guesses so many. */
+const tokenMin = 20
+
 /** What the gateway is told; the table in README.md is the same list. */
 export const fields = {
   ...commonFields,
@@ -19,8 +22,62 @@ export const fields = {
   HTTP_PORT: integer({ about: 'port to listen on', fallback: '3000' }),
   OPS_HOST: text({ about: 'address that operators reach it on', fallback: '127.0.0.1' }),
   OPS_PORT: integer({
-    about: 'port of `/metrics` and of the details of `/ready`; never to be published',
+    about:
+      'port of the console, of `/metrics` and of the details of `/ready`; never to be published',
     fallback: '3001',
+  }),
+  OPS_HOSTS: listOrNone({
+    about:
+      'names that operators may reach it by, comma-separated, besides addresses and localhost; or none',
+    fallback: 'none',
+  }),
+  CONSOLE_TOKEN: {
+    ...text({
+      about: `whoever has it sees what the console shows; ${tokenMin} characters at least, empty: it is closed`,
+      fallback: '',
+      secret: true,
+    }),
+    parse: (raw: string) => {
+      if (raw !== '' && !new RegExp(`^[A-Za-z0-9_-]{${tokenMin},}$`).test(raw))
+        throw new Error(`must have ${tokenMin} letters and digits at least, - and _ among them`)
+      return raw
+    },
+  },
+  NATS_PASSWORD_CONSOLE: text({
+    about:
+      'password of the NATS user console, by which it hears what moves; empty: it hears nothing',
+    fallback: '',
+    secret: true,
+  }),
+  CONSOLE_DATABASE_URL: text({
+    about:
+      'Postgres for the console, as a role that may only read: auditor; empty: it shows no item',
+    fallback: '',
+    secret: true,
+  }),
+  CONSOLE_DATABASE_PASSWORD: text({
+    about: 'password of that role, when the URL has none',
+    fallback: '',
+    secret: true,
+  }),
+  SANDBOX_CONTROLS_URL: {
+    ...text({
+      about:
+        "where the starter of a stack on this machine answers for the console's buttons; empty, as " +
+        'in every deployment: there are none',
+      fallback: '',
+    }),
+    type: 'URL',
+    parse: (raw: string) => {
+      if (raw !== '' && !/^http:\/\/127\.0\.0\.1:\d{1,5}$/.test(raw))
+        throw new Error('must be http://127.0.0.1:<port>: buttons are for one machine alone')
+      return raw
+    },
+  },
+  SANDBOX_CONTROLS_TOKEN: text({
+    about: 'by which that starter knows the gateway',
+    fallback: '',
+    secret: true,
   }),
   LEAVE_MS: durationMs({
     about:

@@ -5,7 +5,9 @@ import type { Clock } from '#shared/clock'
 import type { Database } from '#shared/db/open'
 import type { Log } from '#shared/log'
 import type { Config } from './config'
-import type { Readiness, ServiceStats } from './health/probes'
+import type { Gathered } from './health/gather'
+import type { Readiness } from './health/probes'
+import type { ServiceStats } from './health/stats'
 import type { IdentityProvider } from './identity/provider'
 import type { Users } from './users/user.store'
 
@@ -40,8 +42,13 @@ export type Context = {
   readonly leaving: AbortSignal
   readonly health: {
     readonly readiness: Readiness
+    /** What each copy of a service says of itself, for the console. */
     readonly gatherStats: () => Promise<readonly ServiceStats[]>
-    /** The gateway's own figures: it answers no questions, so `$SRV.STATS` carries none of them. */
+    /** The gateway's own figures: `$SRV.STATS` carries none of them. */
     readonly figures: () => Promise<Record<string, unknown>>
+    /** What all other processes measure; throws when nobody can be asked. */
+    readonly gatherMetrics: () => Promise<Gathered[]>
+    /** What this process measures, in Prometheus' text format. */
+    readonly ownMetrics: () => Promise<string>
   }
 }

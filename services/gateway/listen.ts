@@ -1,4 +1,5 @@
 import type { App } from './app'
+import { isBodyOver } from './http/body'
 
 /** Bun would answer a body above this on its own, without our `{ error }`; ours is 64 KiB. */
 const serverBodyBytesMax = 1024 * 1024
@@ -12,6 +13,8 @@ const idleSeconds = 75
 /**
  * Serves the app on a port; disposing lets open requests finish. Once it is `leaving`, each answer
  * ends its connection: on one that is kept open the next request might meet the end of the process.
+ * So does the answer to a request whose body is not over: the rest of it, which may have no end, would
+ * be taken in until the connection has been idle for too long.
  */
 export function listen(
   app: App,
@@ -24,7 +27,8 @@ export function listen(
     maxRequestBodySize: serverBodyBytesMax,
     fetch: async (request, self) => {
       const answer = await app(request, self.requestIP(request)?.address ?? 'unknown')
-      if (options.leaving?.aborted) answer.headers.set('connection', 'close')
+      if (options.leaving?.aborted || !(await isBodyOver(request)))
+        answer.headers.set('connection', 'close')
       return answer
     },
     error: () => Response.json({ error: 'something went wrong' }, { status: 500 }),

@@ -9,10 +9,11 @@ import { watchOverdue } from '#shared/overdue'
 import { aliveUntilStopped, openServiceBus, openServiceDatabase, runService } from '#shared/service'
 import { openApp } from './app'
 import { fields } from './config'
+import { runConsole } from './console/run'
 import type { Context } from './context'
-import { openHttpMetrics } from './health/metrics'
 import { openOperators } from './health/operators'
 import { openHealth } from './health/probes'
+import { readings } from './health/readings'
 import { watchStreams } from './health/streams'
 import { dependencyDeadlineMs } from './http/deadline'
 import { limits } from './identity/identity'
@@ -20,7 +21,7 @@ import { oldestAwaited } from './identity/identity.store'
 import { identityProviderOf } from './identity/providers/choose'
 import { openVerification, runIdentity } from './identity/run'
 import { listen } from './listen'
-import { outbox } from './schema.store'
+import { gatewayMessaging as messaging, outbox } from './schema.store'
 import { openUsers } from './users/user.store'
 
 await runService('gateway', fields, async (config, runtime) => {
@@ -30,6 +31,7 @@ await runService('gateway', fields, async (config, runtime) => {
   await using copies = await countCopies(bus, 'gateway', log)
   await using relay = relayOutbox({ bus, database, outbox, log })
   const provider = identityProviderOf(config, clock)
+  const health = openHealth(bus, database, log)
   const context: Context = {
     ...{ config, clock, log, database, provider, leaving, copies },
     ask: asker(bus, dependencyDeadlineMs),
@@ -37,20 +39,19 @@ await runService('gateway', fields, async (config, runtime) => {
     poke: relay.poke,
     users: openUsers(database),
     verification: openVerification({ config, clock, database, provider }),
-    health: openHealth(bus, database),
+    health,
   }
   await using _streams = watchStreams({ bus, log, everyMs: config.streamsEveryMs })
   const read = () => database.read(oldestAwaited)
   await using _overdue = watchOverdue({ log, clock, limits, read })
   await using _identity = runIdentity(context, bus, fatal)
-  const description = 'HTTP interface, sign-in, identity, webhooks in; answers no questions'
-  const stats = context.health.figures
-  const listed = { bus, name: 'gateway', description, answers: [], stats, log } as const
+  const description = 'HTTP interface, sign-in, identity, webhooks in; answers operators alone'
+  const own = { bus, database, messaging, stats: health.figures, readings, log }
+  const listed = { ...own, name: 'gateway', description, answers: [] } as const
   await using _listed = await serve(listed) // So that `nats micro ls` shows the whole system.
-  const metrics = openHttpMetrics()
-  const operators = openOperators(context, metrics)
-  await using ops = listen(operators, { host: config.opsHost, port: config.opsPort })
-  const app = await openApp(context, metrics)
+  await using operators = runConsole(context, openOperators(context))
+  await using ops = listen(operators.app, { host: config.opsHost, port: config.opsPort })
+  const app = await openApp(context)
   await using server = listen(app, { host: config.httpHost, port: config.httpPort, leaving })
   log.info({ port: server.port, opsPort: ops.port }, 'gateway listening')
   await aliveUntilStopped(config, runtime)

@@ -1,46 +1,38 @@
-import { within } from '#shared/deadline'
 import type { App } from '../app'
 import type { Context } from '../context'
-import { figuresIn, type HttpMetrics, sample, serviceLines } from './metrics'
-
-/** A scrape is not to wait for a database that hangs: without its figures it says the rest. */
-const figuresDeadlineMs = 2_000
+import { metricsText } from './metrics'
 
 /**
  * What operators ask, on a listener of its own that nobody outside reaches: `GET /ready` says who
- * does not answer, `GET /metrics` has the figures of all services as Prometheus text 0.0.4. Both
+ * does not answer, also of several copies, `GET /metrics` has what all processes measure as Prometheus text 0.0.4. Both
  * ask every service, so on the public port they would be a lever against all of them. `GET /health`
  * asks nobody: for the probe that decides whether this copy gets requests.
  */
-export function openOperators({ health, leaving, log }: Context, metrics: HttpMetrics): App {
+export function openOperators({ health, leaving }: Pick<Context, 'health' | 'leaving'>): App {
   const ready = async () => {
     if (leaving.aborted)
       return Response.json({ missing: ['this copy: it is stopping'] }, { status: 503 })
-    const missing = await health.readiness()
-    if (missing.length === 0) return Response.json({ status: 'ready' })
-    return Response.json({ missing }, { status: 503 })
+    const { missing, down } = await health.readiness()
+    const details = down.length > 0 ? { down } : {}
+    if (missing.length === 0) return Response.json({ status: 'ready', ...details })
+    return Response.json({ missing, ...details }, { status: 503 })
   }
-  const figures = async () => {
-    // Without NATS nothing is known of the others: that is not the same as none of them running.
-    const gathering = health.gatherStats().catch(() => undefined)
-    const own = within(health.figures(), figuresDeadlineMs, 'the database').catch((error) => {
-      log.warn({ err: error }, 'own figures are missing')
-      return {}
-    })
-    const lines = [
-      ...metrics.lines(),
-      ...serviceLines(await gathering),
-      ...figuresIn(await own).map(([figure, value]) =>
-        sample('service_figure', { service: 'gateway', figure }, value),
+  const metrics = async () => {
+    const [own, others, down] = await Promise.all([
+      health.ownMetrics(),
+      health.gatherMetrics().catch(() => undefined),
+      health.readiness().then(
+        (seen) => seen.down,
+        () => [],
       ),
-    ]
+    ])
     const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
-    return new Response(`${lines.join('\n')}\n`, { headers })
+    return new Response(await metricsText(own, others, down), { headers })
   }
   const answers = new Map([
     ['/health', async () => Response.json({ status: 'alive' })],
     ['/ready', ready],
-    ['/metrics', figures],
+    ['/metrics', metrics],
   ])
   return async (request) => {
     const answer = request.method === 'GET' && answers.get(new URL(request.url).pathname)

@@ -8,8 +8,37 @@ const bodyDeadlineMs = 5_000
 
 const tooLarge = () => new Refused(413, 'the body is larger than 64 KiB')
 
+/** Requests of whose body more may be on its way: nobody reads it any more. */
+const cut = new WeakSet<Request>()
+
 /** The raw body; 413 above the limit, whether the length was announced or the body is chunked. */
 export async function readBytes(request: Request): Promise<Uint8Array> {
+  try {
+    return await readWhole(request)
+  } catch (error) {
+    cut.add(request)
+    throw error
+  }
+}
+
+/**
+ * Whether all of a request's body is there, so that its connection can be kept for the next one. A body
+ * that no route asked for is read first, as far as any is.
+ */
+export async function isBodyOver(request: Request): Promise<boolean> {
+  if (cut.has(request)) return false
+  const { headers, body, bodyUsed } = request
+  if (bodyUsed) return true
+  if (!headers.has('transfer-encoding') && Number(headers.get('content-length') ?? 0) === 0)
+    return true
+  if (!body) return false // Of a GET: the server says nothing of it.
+  return readBytes(request).then(
+    () => true,
+    () => false,
+  )
+}
+
+async function readWhole(request: Request): Promise<Uint8Array> {
   const announced = request.headers.get('content-length')
   if (Number(announced ?? 0) > bodyBytesMax) throw tooLarge()
   if (!request.body) return new Uint8Array()

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { BlockList, isIP } from 'node:net'
+import { type Origin, requestIdOf } from '#shared/tracing/origin'
 
 /** Who is asking, as far as the edge knows; `route` is set by the route that takes the request. */
 export type Caller = {
@@ -61,6 +62,11 @@ function normalised(address: string): string {
 
 const sane = /^[A-Za-z0-9._:-]{8,64}$/
 
-/** The caller's own id when it is sane (it goes into logs and message headers), else a new one. */
-export const requestIdFrom = (header: string | null): string =>
-  header !== null && sane.test(header) ? header : randomUUID()
+/**
+ * The caller's own id when it is sane (it goes into logs and message headers), else one after the
+ * caller's span, else a new one.
+ */
+export function requestIdFrom(header: string | null, span?: Origin): string {
+  if (header !== null && sane.test(header)) return header
+  return span ? requestIdOf(span) : randomUUID()
+}

@@ -1,8 +1,9 @@
 import { Elysia } from 'elysia'
 import { within } from '#shared/deadline'
+import { requestSeconds, timer } from '#shared/metrics/measures'
 import { requestIdHeader, withRequestId } from '#shared/request-id'
+import { inFirstSpan, noteInSpan, spanOf, traceHeader } from '#shared/tracing/spans'
 import type { Context } from '../context'
-import type { HttpMetrics } from '../health/metrics'
 import { addressOf, type Caller, callerOf, introduce, proxiesOf, requestIdFrom } from './caller'
 import { failureHeaders, failureOf } from './failure'
 import { answerHeaders, isPreflight, preflightHeaders } from './headers'
@@ -10,16 +11,27 @@ import { answerHeaders, isPreflight, preflightHeaders } from './headers'
 /** Longer than any question may take: what is still open then hangs. */
 const requestDeadlineMs = 15_000
 
+/** By the template of the route: never by a wallet or an id in its path. */
+const requests = timer({
+  what: 'http_request_duration',
+  help: 'Time to answer a request, by method, route and status.',
+  labels: {
+    method: ['GET', 'POST', 'OPTIONS', 'HEAD'],
+    route: { atMost: 40 },
+    status: { atMost: 40 },
+  },
+  buckets: requestSeconds,
+})
+
 /** What stands behind the edge. */
 type Behind = {
   handle: (request: Request) => Promise<Response>
-  metrics: HttpMetrics
   deadlineMs?: number
 }
 
 /** Around every request: request id, caller, deadline, figures. */
 export function openEdge({ config, log }: Context, behind: Behind) {
-  const { handle, metrics, deadlineMs = requestDeadlineMs } = behind
+  const { handle, deadlineMs = requestDeadlineMs } = behind
   const headersFor = answerHeaders(config)
   const isProxy = proxiesOf(config.trustedProxies)
   const answer = async (request: Request): Promise<Response> => {
@@ -38,18 +50,31 @@ export function openEdge({ config, log }: Context, behind: Behind) {
     const address = addressOf(socketAddress, forwardedFor, isProxy)
     const caller: Caller = { address }
     introduce(request, caller)
-    const id = requestIdFrom(request.headers.get(requestIdHeader))
-    const response = await withRequestId(id, () => answer(request))
-    caller.leave?.()
-    metrics.count({
-      method: request.method,
-      route: caller.route ?? 'none',
-      status: response.status,
-      tookMs: performance.now() - startedMs,
-    })
-    return response
+    const { method } = request
+    const parent = request.headers.get(traceHeader)
+    const id = requestIdFrom(request.headers.get(requestIdHeader), spanOf(parent))
+    const first = { kind: 'server', requestId: id, parent: parent ?? undefined } as const
+    const work = async () => {
+      const response = await answer(request)
+      caller.leave?.()
+      const { status } = response
+      const route = caller.route ?? 'none'
+      const learnt = { 'http.route': route, 'http.response.status_code': status }
+      noteInSpan(learnt, `${method} ${route}`)
+      requests.since(startedMs, { method, route, status: String(status) })
+      if (leavesALine(method, route, status)) {
+        const tookMs = Math.round(performance.now() - startedMs)
+        log.info({ route, status, tookMs }, 'request answered')
+      }
+      return response
+    }
+    return withRequestId(id, () => inFirstSpan(method, first, work))
   }
 }
+
+/** What was taken and may have changed something; a flood of quotes or of refusals is not to fill a disk. */
+const leavesALine = (method: string, route: string, status: number): boolean =>
+  method === 'POST' && status < 400 && route !== '/quote'
 
 /** In every answer of the router, also where no route takes the request: headers and failures. */
 export function everyAnswer({ config, log }: Context) {

@@ -2,7 +2,13 @@ import { NotFoundError } from 'elysia'
 import { NatsError } from 'nats'
 import { Faulted, Unavailable } from '#shared/bus/ask'
 import { Overdue } from '#shared/deadline'
-import { type Answer, type RefusalCode, refusals } from '#shared/refusals'
+import {
+  type Answer,
+  errorCodeHeader,
+  generalCodeOf,
+  type RefusalCode,
+  refusals,
+} from '#shared/refusals'
 
 /** Every status a refusal may have. */
 export type RefusedStatus = 400 | 401 | 403 | 404 | 413 | 429 | 503
@@ -28,13 +34,16 @@ export const signInAgain = (why: string) => new Refused(401, `${why}: sign in ag
 export const badRequest = (message: string) => new Refused(400, message)
 
 /** Another service's refusal in its HTTP form. */
-export const refusedAs = (code: RefusalCode): Refused =>
+export const refusedAs = (code: RefusalCode, since?: string): Refused =>
   new Refused(
     refusals[code].status,
-    refusals[code].message,
-    daily.has(code) ? secondsToMidnight(Date.now()) : undefined,
+    since ? `${refusals[code].message} (paused since ${since})` : refusals[code].message,
+    daily.has(code) ? secondsToMidnight(Date.now()) : since ? pausedSeconds : undefined,
     code,
   )
+
+/** Only a person ends a pause, which takes a while. */
+const pausedSeconds = 60
 
 /** What only the end of the day mends. */
 const daily: ReadonlySet<RefusalCode> = new Set(['day_limit_reached', 'gas_budget_spent'])
@@ -48,7 +57,7 @@ export type Failure = {
   readonly message: string
   readonly retryAfterSeconds?: number
   /** The stable word for programs, where the table of refusals has one. */
-  readonly code?: string
+  readonly code?: RefusalCode
   readonly level: 'quiet' | 'warn' | 'error'
 }
 
@@ -97,25 +106,14 @@ function isDependency(error: unknown): boolean {
   return unreachable.test(String((error as { code?: unknown }).code ?? ''))
 }
 
-/** The words of what no table of refusals names. */
-const codes: ReadonlyMap<number, string> = new Map([
-  [400, 'bad_request'],
-  [401, 'sign_in_again'],
-  [403, 'forbidden'],
-  [404, 'not_found'],
-  [413, 'too_large'],
-  [429, 'too_many_requests'],
-  [503, 'unavailable'],
-])
-
 /** Besides `{ error }`, every failure has its word for programs in `x-error-code`. */
 export const failureHeaders = (failure: Failure): Record<string, string> => ({
-  'x-error-code': failure.code ?? codes.get(failure.status) ?? 'internal',
+  [errorCodeHeader]: failure.code ?? generalCodeOf(failure.status),
   ...(failure.retryAfterSeconds ? { 'retry-after': String(failure.retryAfterSeconds) } : {}),
 })
 
 /** The value of an answer; throws its refusal. */
 export function okOf<T>(answer: Answer<T>): T {
-  if ('refused' in answer) throw refusedAs(answer.refused)
+  if ('refused' in answer) throw refusedAs(answer.refused, answer.since)
   return answer.ok
 }

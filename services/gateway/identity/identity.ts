@@ -1,6 +1,6 @@
 import type { Limits } from '#shared/overdue'
 import type { Config } from '../config'
-import { referenceOf, type Statement, type Undated, type Word } from './provider'
+import { type Progress, referenceOf, type Statement, type Undated, type Word } from './provider'
 
 /** What the newest verdict says of the person behind a wallet. */
 export type IdentityState = Exclude<Word, 'none' | 'approved'> | 'verified'
@@ -107,6 +107,18 @@ function revisionAfter(known: Identity | undefined, { occurredAtMs }: Statement)
   const last = known?.revision ?? -1n
   const own = BigInt(occurredAtMs)
   return own > last ? own : last + 1n
+}
+
+/** Whose progress a statement tells of; undefined when it tells of none, or of nobody we ask about. */
+export function progressIn(
+  statement: Statement,
+  policy: IdentityPolicy,
+): { wallet: `0x${string}`; progress: Progress; progressedAt: Date } | undefined {
+  const wallet = subjectOf(statement)
+  const { progress, occurredAtMs } = statement
+  if (!wallet || !progress) return undefined
+  if (!levelFits(statement, policy) || !environmentFits(statement, policy)) return undefined
+  return { wallet, progress, progressedAt: new Date(occurredAtMs) }
 }
 
 /** How often the provider is asked about a person; all in ms. */

@@ -146,6 +146,22 @@ describe('an identity', () => {
       1,
     )
   })
+  test('withdrawn is not so on the chain because the order before is', async () => {
+    const wallet = walletOf(freshWallet())
+    const at = Date.now() - 10_000
+    await review(wallet, 'GREEN', at)
+    await published(flagOrderId(wallet, BigInt(at)))
+    await review(wallet, 'RED', at + 1)
+    await published(flagOrderId(wallet, BigInt(at + 1)))
+    const handled = async () =>
+      (await backbone.database.read((db) => db.select().from(inbox))).length
+    const before = await handled()
+    await settle(wallet, BigInt(at))
+    await waitUntil('the outcome of the first', async () => (await handled()) > before)
+    expect(await identityOf(wallet)).toMatchObject({ state: 'rejected', flagSettledAt: null })
+    await settle(wallet, BigInt(at + 1))
+    await waitUntil('that of the second', async () => (await identityOf(wallet))?.flagSettledAt)
+  })
   test('whose approval arrives after the later rejection stays rejected', async () => {
     const wallet = walletOf(freshWallet())
     const at = Date.now() - 10_000

@@ -10,6 +10,13 @@ export type Word =
   /** Nothing that moves the verified flag. */
   | 'none'
 
+/** How far a person is, of whom nothing was decided yet. A word we have never seen says nothing. */
+export type Progress =
+  /** It is the person's turn: to begin, to go on, or to begin again. */
+  | 'unfinished'
+  /** All is handed in, and it is the provider's turn. */
+  | 'submitted'
+
 /** An authentic statement of the provider about one person. */
 export type Statement = {
   /** The same statement, sent again, has the same id. */
@@ -22,6 +29,8 @@ export type Statement = {
   /** The verification level or template the statement is about; null when it names none. */
   readonly level: string | null
   readonly word: Word
+  /** Only beside the word `none`. */
+  readonly progress?: Progress
   /** Made in the provider's sandbox: worth nothing in production. Null when it does not say. */
   readonly sandbox: boolean | null
 }

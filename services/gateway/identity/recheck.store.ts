@@ -4,6 +4,7 @@ import { addressColumn, at, isOneOf, timestamps } from '#shared/db/columns'
 import type { Database, Db, Tx } from '#shared/db/open'
 import { schema } from '../schema.store'
 import { identities } from './identity.store'
+import type { Progress } from './provider'
 
 /** One row per wallet the identity provider is asked about: a link was given, or a verdict came. */
 export const rechecks = schema.table(
@@ -14,6 +15,9 @@ export const rechecks = schema.table(
     provider: text('provider').notNull(),
     /** The newest link the person was given; null when a verdict came without one. */
     linkedAt: at('linked_at'),
+    /** How far the provider last said they are, and when that was by its clock; null: it never did. */
+    progress: text('progress').$type<Progress>(),
+    progressedAt: at('progressed_at'),
     /** Not before then is the provider asked; null: no more. */
     nextCheckAt: at('next_check_at'),
     /** When the provider last answered. */
@@ -50,6 +54,24 @@ const note = (db: Db, { wallet, provider, nextCheckAt }: Asked, link: { linkedAt
         nextCheckAt: sql`least(${rechecks.nextCheckAt}, excluded.next_check_at)`,
         updatedAt: sql`now()`,
       },
+    })
+
+type Progressed = Asked & { progress: Progress; progressedAt: Date }
+
+/** Notes how far a person is, unless something newer is known; a row that is there keeps its turn. */
+export const noteProgress = (tx: Tx, { wallet, ...progressed }: Progressed) =>
+  tx
+    .insert(rechecks)
+    .values({ wallet, ...progressed })
+    .onConflictDoUpdate({
+      target: rechecks.wallet,
+      set: {
+        progress: progressed.progress,
+        progressedAt: progressed.progressedAt,
+        updatedAt: sql`now()`,
+      },
+      setWhere: sql`${rechecks.progressedAt} is null
+        or ${rechecks.progressedAt} < excluded.progressed_at`,
     })
 
 /** Longer than asking about one person takes, so that another copy takes over only after a crash. */

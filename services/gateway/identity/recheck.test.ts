@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { eq, sql } from 'drizzle-orm'
 import pino from 'pino'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { repositoryDir } from '#test/support/folders'
 import { openSandboxFixture, type SandboxFixture, testConfig } from '#test/support/sandbox'
 import { waitUntil } from '#test/support/wait'
 import { outbox } from '../schema.store'
@@ -367,7 +366,10 @@ test('whoever had a verdict or signed in before this release is asked about', as
     await tx.insert(identities).values(verdict)
     await tx.insert(users).values({ wallet: user })
   })
-  const file = join(repositoryDir, 'infra/migrations/gateway/0001_identity_rechecks.sql')
+  const file = join(
+    join(import.meta.dir, '../../..'),
+    'infra/migrations/gateway/0001_identity_rechecks.sql',
+  )
   const steps = readFileSync(file, 'utf8').split('--> statement-breakpoint')
   for (const step of steps.filter((text) => text.includes('INSERT INTO')))
     await backbone.database.run((db) => db.execute(sql.raw(step)))

@@ -1,4 +1,5 @@
 import { within } from '#shared/deadline'
+import { failpoint } from '#shared/failpoint'
 import type { Context } from '../context'
 import { nextCheckAt, retryAt, scheduleOf } from './identity'
 import { type Finding, ProviderDown } from './provider'
@@ -40,6 +41,7 @@ async function recheckOne(context: Context, due: Due): Promise<boolean> {
   try {
     const asked = context.provider.lookUp(wallet)
     const finding = await within(asked, lookUpDeadlineMs, 'the identity provider')
+    failpoint('gateway:identity-found')
     await takeFinding(context, due, finding)
     return true
   } catch (error) {

@@ -14,13 +14,14 @@ import {
   type IdentityDecision,
   needsAsking,
   nextCheckAt,
+  progressIn,
   scheduleOf,
   subjectOf,
 } from './identity'
 import { lockIdentity, storeVerdict } from './identity.store'
 import { flagCause, flagOrderId } from './orders'
 import type { Statement } from './provider'
-import { noteVerdict } from './recheck.store'
+import { noteProgress, noteVerdict } from './recheck.store'
 
 /** A delivery of the identity provider moves the person's row and orders the flag on the chain. */
 export const webhookReaction = (context: Context): Reaction =>
@@ -109,10 +110,13 @@ export async function applyStatement(
   const { providerRef } = statement
   const subject = subjectOf(statement)
   const known = subject ? await lockIdentity(tx, subject) : undefined
-  const decision = decideIdentity(known, statement, {
-    level: config.identityLevel,
-    environment: config.identityEnvironment,
-  })
+  const policy = { level: config.identityLevel, environment: config.identityEnvironment }
+  const decision = decideIdentity(known, statement, policy)
+  const progressed = progressIn(statement, policy)
+  if (progressed) {
+    const nextCheckAt = new Date(clock() + config.identityRecheckOpenMs)
+    await noteProgress(tx, { ...progressed, provider, nextCheckAt })
+  }
   if ('ignored' in decision) return decision
   const { wallet, next, flag } = decision
   const verdict = { wallet, next, provider, providerRef, ordered: flag !== null }

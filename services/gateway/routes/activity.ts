@@ -1,6 +1,8 @@
 import { Elysia } from 'elysia'
-import { type Static, Type } from 'typebox'
-import { type ActivityAnswer, ActivityEntry } from '#shared/messages/activity'
+import type { Static } from 'typebox'
+import { GetActivity } from '#shared/api/activity'
+import type { AnswerOf } from '#shared/api/route'
+import type { ActivityAnswer, ActivityEntry } from '#shared/messages/activity'
 import { ChainActivity } from '#shared/messages/chain'
 import { PaymentsActivity } from '#shared/messages/payments'
 import { PayoutsActivity } from '#shared/messages/payouts'
@@ -15,12 +17,6 @@ import type { Access } from '../sign-in/access'
 const limitDefault = 20
 /** A page is three questions and three statements. */
 const gatherMs = 1
-const Entry = Type.Omit(ActivityEntry, ['inFlight'])
-const Activity = Type.Object({
-  inFlight: Type.Array(Entry),
-  items: Type.Array(Entry),
-  nextCursor: Type.Union([Type.String(), Type.Null()]),
-})
 
 /** `GET /me/activity`: all three owners must answer, because a missing part would be a lie. */
 export const activityRoute = ({ ask }: Context, access: Access) => {
@@ -38,7 +34,7 @@ export const activityRoute = ({ ask }: Context, access: Access) => {
     [wallet, limit, before?.createdAt, before?.id].join()
   const page = joined(read, keyOf, gatherMs)
   return new Elysia().use(access).get(
-    '/me/activity',
+    GetActivity.path,
     async ({ request, set, wallet }) => {
       const asked = { wallet, ...pageOf(request.url) }
       return answerTagged({ request, set }, await inTime(page(asked), 'the activity'))
@@ -49,7 +45,11 @@ export const activityRoute = ({ ask }: Context, access: Access) => {
         summary: 'What happened and what is in flight',
         description:
           '`inFlight` is everything not yet onchain or not yet confirmed by the provider; `items` ' +
-          'is one page, newest first.',
+          'is one page, newest first. `nextAction` is what the user does about an item: `pay` at ' +
+          '`checkoutUrl`, `wait`, `contact support`, or null when nothing is to be done. `sentence` ' +
+          'says it to a person and may be worded otherwise at any time; `status`, `reason` and ' +
+          '`channel` are of closed lists. `channelCode` is the word of the provider, which has more ' +
+          'of them than we know.',
         tag: 'account',
         security: 'session',
         parameters: [
@@ -67,7 +67,7 @@ export const activityRoute = ({ ask }: Context, access: Access) => {
         ],
         ok: {
           description: 'One page; `nextCursor` is null on the last.',
-          schema: Activity,
+          schema: GetActivity.answer,
           example: { inFlight: [entry], items: [entry], nextCursor: null },
         },
         tagged: true,
@@ -95,6 +95,8 @@ const entry = {
   id: 'pay_Zk3nT0a7yQm1c5VbXw9uRd',
   kind: 'topup',
   status: 'awaiting_payment',
+  nextAction: 'pay',
+  sentence: 'Pay at the checkout before it closes.',
   pair: 'USD/IDR',
   fiat: '50000',
   ausd: '3076923',
@@ -107,12 +109,8 @@ const entry = {
 
 /** One line of the list as its owner tells it. */
 type Entry = Static<typeof ActivityEntry>
-/** The body of `GET /me/activity`. */
-type ActivityPage = {
-  readonly inFlight: readonly Omit<Entry, 'inFlight'>[]
-  readonly items: readonly Omit<Entry, 'inFlight'>[]
-  readonly nextCursor: string | null
-}
+type ActivityPage = AnswerOf<typeof GetActivity>
+type Item = ActivityPage['items'][number]
 
 /**
  * One page from what the owners answered; each was asked for one entry more than the page holds.
@@ -143,8 +141,19 @@ function newestFirst(left: Cursor, right: Cursor): number {
 }
 
 /** In which list an entry stands says whether it is in flight. */
-function shown({ inFlight: _, ...entry }: Entry): Omit<Entry, 'inFlight'> {
-  return entry
+function shown({ inFlight, ...entry }: Entry): Item {
+  const { sentence, nextAction } = entry
+  // What an owner of this version says is of the closed words; a suite of each holds that.
+  if (sentence !== undefined && nextAction !== undefined)
+    return { ...entry, sentence, nextAction } as Item
+  // An earlier one has its sentence in the place of the reason, and the code in that of the channel.
+  const { reason, channel, ...same } = entry
+  return {
+    ...same,
+    sentence: reason ?? entry.status.replaceAll('_', ' '),
+    nextAction: entry.checkoutUrl ? 'pay' : inFlight ? 'wait' : null,
+    ...(channel ? { channelCode: channel } : {}),
+  } as Item
 }
 
 /** Where a page ended: the next one begins below it, in the order (createdAt, id). */

@@ -1,20 +1,15 @@
 import { Elysia } from 'elysia'
-import { Type } from 'typebox'
-import { Authorization, Bank, Uuid } from '#shared/messages/fields'
+import { PostCashout } from '#shared/api/money'
 import { CashoutCreate } from '#shared/messages/payouts'
 import { readerOf } from '#shared/schema'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
-import { acceptingDeadlineMs } from '../http/deadline'
 import { okOf } from '../http/failure'
+import { place } from '../http/order'
 import { exampleAuthorization, operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
-const Body = Type.Object(
-  { quoteId: Uuid, authorization: Authorization, bank: Bank },
-  { additionalProperties: false },
-)
-const read = readerOf(Body)
+const read = readerOf(PostCashout.body)
 const quoteId = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
 const bank = { channelCode: 'ID_BCA', accountNumber: '1234567890', accountHolderName: 'Sari Dewi' }
 
@@ -23,15 +18,9 @@ export const cashoutsRoute = ({ ask }: Context, access: Access) =>
   new Elysia()
     .use(access)
     .post(
-      '/cashouts',
+      PostCashout.path,
       async ({ request, wallet }) =>
-        okOf(
-          await ask(
-            CashoutCreate,
-            { wallet, ...(await readBody(request, read)) },
-            acceptingDeadlineMs,
-          ),
-        ),
+        okOf(await place(ask, CashoutCreate, { wallet, ...(await readBody(request, read)) })),
       {
         signed: true,
         ...operation({
@@ -42,10 +31,13 @@ export const cashoutsRoute = ({ ask }: Context, access: Access) =>
             'ahead, the payout at least Rp 10,000. A frozen wallet is refused.',
           tag: 'money',
           security: 'session',
-          body: { schema: Body, example: { quoteId, authorization: exampleAuthorization, bank } },
+          body: {
+            schema: PostCashout.body,
+            example: { quoteId, authorization: exampleAuthorization, bank },
+          },
           ok: {
             description: 'What is taken and what is paid.',
-            schema: CashoutCreate.answer,
+            schema: PostCashout.answer,
             example: {
               payoutId: '5e0d2c1b-8a4f-8e3d-9c2b-7a6f5e4d3c2b',
               ausd: '5000000',

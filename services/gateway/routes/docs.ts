@@ -3,9 +3,18 @@ import { Elysia } from 'elysia'
 import { Refused } from '../http/failure'
 import { undocumented } from '../openapi/operation'
 
-/** `GET /openapi.json` and `/docs`: the interface, for programs and for people. */
+/** `GET /openapi.json` and `/docs`: the interface, for programs and for people; `/` leads there. */
 export const docsRoutes = (document: string) =>
   new Elysia()
+    .get(
+      '/',
+      ({ set }) => {
+        set.status = 302 // Not for ever: what stands at `/` may change, and browsers keep a 301.
+        set.headers.location = '/docs'
+        return { see: '/docs' }
+      },
+      undocumented,
+    )
     .get(
       '/openapi.json',
       ({ set }) => {
@@ -55,6 +64,7 @@ const page = `<!doctype html>
 <link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
 </head>
 <body>
+<p style="margin: 1rem 1.25rem; font-family: sans-serif"><a href="/docs/guide">The guide: an app, step by step</a></p>
 <div id="interface"></div>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script src="/docs/start.js"></script>

@@ -5,7 +5,10 @@ import type { Context } from '../context'
 import type { Readiness } from '../health/probes'
 import { operation } from '../openapi/operation'
 
-const Status = Type.Object({ status: Type.String() })
+const Status = Type.Object(
+  { status: Type.Enum(['alive', 'ready']) },
+  { title: 'Health', description: 'That it is so; otherwise it does not answer 200.' },
+)
 const readyForMs = 5_000
 /** Whoever waits for the service to come up, or back, is to hear of it soon. */
 const notReadyForMs = 1_000
@@ -16,7 +19,7 @@ export const healthRoutes = ({ health, clock, leaving }: Context) => {
   return new Elysia()
     .get(
       '/health',
-      () => ({ status: 'alive' }),
+      () => ({ status: 'alive' as const }),
       operation({
         summary: 'Is the process alive?',
         tag: 'operations',
@@ -50,7 +53,7 @@ function openYesOrNo(readiness: Readiness, clock: Clock): () => Promise<boolean>
   let [asked, until] = [Promise.resolve(false), 0]
   const ask = async () => {
     const ready = await readiness().then(
-      (missing) => missing.length === 0,
+      ({ missing }) => missing.length === 0,
       () => false,
     )
     until = clock() + (ready ? readyForMs : notReadyForMs)

@@ -19,8 +19,35 @@ describe('GET /me', () => {
       wallet: walletOf(ana),
       user: { country: 'ID', createdAt: new Date(nowMs).toISOString() },
       pendingUntil: '1795244460',
+      verification: expect.objectContaining({ status: 'approved', nextAction: null }),
+      held: [
+        {
+          ...{ what: 'collateral', reason: 'may_be_taken_back', sentence: expect.any(String) },
+          ...{ ausd: '5', shares: '5000000', until: '1795244460' },
+        },
+        {
+          ...{ what: 'repayment', reason: 'may_be_taken_back', sentence: expect.any(String) },
+          ...{ ausd: '3000000', shares: null, until: '1795244470' },
+        },
+      ],
     })
   })
+  test('holds nothing where nothing is held', async () => {
+    const collateral = { ...account.collateral, ...nothingPending }
+    expect(await shownOf({ collateral, encumbered: '0', encumberedUntil: null })).toMatchObject({
+      held: [],
+    })
+  })
+  test('values what is held also while the relayer is of an earlier version', async () => {
+    const { pendingValue: _, ...collateral } = account.collateral
+    expect(await shownOf({ collateral })).toMatchObject({ collateral: { pendingValue: '5' } })
+  })
+  test('says what to do to somebody who is not verified', async () => {
+    expect(await shownOf({ verified: false, available: '0' })).toMatchObject({
+      ...{ available: '0', verification: { status: 'none', nextAction: 'verify' } },
+    })
+  })
+  const nothingPending = { pendingShares: '0', pendingValue: '0', pendingUntil: null }
   const shownOf = async (over: object) => {
     const fixture = await fixtureOf({ 'chain.account': okay({ ...account, ...over }) })
     return (await (await fixture.call('GET', '/me', { headers })).json()) as object
@@ -84,6 +111,23 @@ describe('GET /me/activity', () => {
     expect(ids(page.inFlight)).toEqual(['p2', 'o1'])
     expect(page.nextCursor).toBeNull()
     expect(page.items[0]).not.toHaveProperty('inFlight')
+  })
+  test("shows what owners of an earlier version say in today's words", async () => {
+    const before = { nextAction: undefined, sentence: undefined }
+    const texted = { ...before, reason: 'the bank refused', channel: 'QRIS' }
+    const { response } = await get('', {
+      ...replies,
+      'payments.activity': list(
+        entryAt(12, 'p4', { ...texted, status: 'paid', inFlight: true }),
+        entryAt(11, 'p3', { ...before, status: 'awaiting_payment', checkoutUrl: 'https://pay' }),
+      ),
+    })
+    const { items } = (await response.json()) as { items: Record<string, unknown>[] }
+    expect(items[0]).toMatchObject({ nextAction: 'wait', sentence: 'the bank refused' })
+    expect([items[0]!.reason, items[0]!.channel, items[0]!.channelCode]).toEqual([
+      ...[undefined, undefined, 'QRIS'],
+    ])
+    expect(items[1]).toMatchObject({ nextAction: 'pay', sentence: 'awaiting payment' })
   })
   test('gives a cursor to where the page ended, and asks the owners from there', async () => {
     const page = (await (await get('?limit=2')).response.json()) as Page

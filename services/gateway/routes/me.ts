@@ -1,45 +1,18 @@
 import { Elysia } from 'elysia'
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import { GetMe, PostCountry, PostVerification } from '#shared/api/account'
+import type { AnswerOf } from '#shared/api/route'
 import { ChainAccount } from '#shared/messages/chain'
-import { Address, Amount, Timestamp, UnixSeconds } from '#shared/messages/fields'
 import { joined } from '#shared/reads/reads'
 import { readerOf } from '#shared/schema'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
 import { inTime } from '../http/deadline'
 import { okOf, Refused } from '../http/failure'
+import { verificationOf } from '../identity/standing'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
-import { countries } from '../users/country'
 import type { User } from '../users/user.store'
-
-const until = Type.Union([UnixSeconds, Type.Null()])
-const Me = Type.Object({
-  wallet: Address,
-  verified: Type.Boolean(),
-  user: Type.Object({
-    country: Type.Union([Type.String(), Type.Null()]),
-    createdAt: Timestamp,
-  }),
-  collateral: Type.Object({
-    value: Amount,
-    shares: Amount,
-    pendingShares: Amount,
-    pendingUntil: until,
-  }),
-  pendingUntil: until,
-  limit: Amount,
-  drawn: Amount,
-  encumbered: Amount,
-  encumberedUntil: until,
-  available: Amount,
-  score: Amount,
-  ratioBps: Amount,
-  cycles: Type.Integer(),
-  defaulted: Type.Boolean(),
-  frozen: Type.Boolean(),
-  balance: Type.Object({ ausd: Amount, native: Amount }),
-})
 
 /** `GET /me`: the user, as the contract and our own row have them. */
 export const meRoute = ({ ask, users }: Context, access: Access) => {
@@ -50,7 +23,7 @@ export const meRoute = ({ ask, users }: Context, access: Access) => {
   // A country that was just set must show: no answer is older than its question.
   const me = joined(read, (wallet) => wallet)
   return new Elysia().use(access).get(
-    '/me',
+    GetMe.path,
     async ({ set, wallet }) => {
       const body = await inTime(me(wallet), 'the user')
       set.headers['content-type'] = 'application/json'
@@ -64,36 +37,45 @@ export const meRoute = ({ ask, users }: Context, access: Access) => {
           'A debt repaid by card or e-wallet is gone at once; the same amount stays in `encumbered` ' +
           'until `encumberedUntil`, because the payment may still be taken back, and frees nothing ' +
           'of the limit. What was paid beyond the debt is in `collateral.pendingShares`. ' +
-          '`available` is what a draw would be given now. `frozen`: a payment was taken back after ' +
+          '`held` says the same of both, item by item, in AUSD too: what is held, why, and until when. ' +
+          '`available` is what a draw would be given now: 0 until the wallet is verified, however much ' +
+          'collateral it has. `verification` says how far that is and what to do about it: `none` and ' +
+          '`started` want `POST /me/verification`, `in_review` waits for the provider, `rejected` says ' +
+          'whether to try again, `approved` is followed by `verified` once the chain has it. `frozen`: a payment was taken back after ' +
           'its hold; no draw, withdrawal, card top-up, cash-out or send until it is made good. ' +
           'Chain times are unix seconds as decimal strings; `balance.native` is in wei.',
         tag: 'account',
         security: 'session',
-        ok: { description: 'The account on the credit line.', schema: Me, example },
+        ok: { description: 'The account on the credit line.', schema: GetMe.answer, example },
         errors: [401, 429, 503],
       }),
     },
   )
 }
 
-function meOf(
-  wallet: `0x${string}`,
-  account: Static<typeof ChainAccount.answer>,
-  user: User | undefined,
-): Static<typeof Me> {
+type Account = Static<typeof ChainAccount.answer>
+type Me = AnswerOf<typeof GetMe>
+
+function meOf(wallet: `0x${string}`, account: Account, user: User | undefined): Me {
+  const { collateral } = account
+  const { pendingShares, pendingUntil } = collateral
+  // A relayer of an earlier version does not say it; a share was never worth less than a millionth.
+  const pendingValue = collateral.pendingValue ?? String(BigInt(pendingShares) / 1_000_000n)
   return {
     wallet,
     verified: account.verified,
+    verification: verificationOf(user?.known ?? null, account.verified),
     user: {
       country: user?.country ?? null,
       createdAt: (user?.createdAt ?? new Date()).toISOString(),
     },
-    collateral: account.collateral,
-    pendingUntil: account.collateral.pendingUntil,
+    collateral: { ...collateral, pendingValue },
+    pendingUntil,
     limit: account.limit,
     drawn: account.drawn,
     encumbered: account.encumbered,
     encumberedUntil: account.encumberedUntil,
+    held: heldOf({ ...account, pendingShares, pendingValue, pendingUntil }),
     available: account.available,
     score: account.score,
     ratioBps: account.ratioBps,
@@ -104,16 +86,51 @@ function meOf(
   }
 }
 
-const example: Static<typeof Me> = {
+type Pending = { pendingShares: string; pendingValue: string; pendingUntil: string | null }
+
+/** What is the user's and frees nothing yet, with the reason why. */
+function heldOf(account: Pending & Pick<Account, 'encumbered' | 'encumberedUntil'>): Me['held'] {
+  const { pendingShares, pendingValue, pendingUntil, encumbered, encumberedUntil } = account
+  const reason = 'may_be_taken_back'
+  const collateral = pendingUntil !== null && {
+    ...{ what: 'collateral' as const, reason: reason as typeof reason },
+    ...{ ausd: pendingValue, shares: pendingShares, until: pendingUntil },
+    sentence:
+      'It was paid in a way that can be taken back, so it counts as collateral when its hold ends.',
+  }
+  const repayment = encumberedUntil !== null && {
+    ...{ what: 'repayment' as const, reason: reason as typeof reason },
+    ...{ ausd: encumbered, shares: null, until: encumberedUntil },
+    sentence:
+      'The debt is repaid in a way that can be taken back, so the same amount of the limit is free ' +
+      'when its hold ends.',
+  }
+  return [collateral, repayment].filter((one) => one !== false)
+}
+
+const example: AnswerOf<typeof GetMe> = {
   wallet: '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211',
   verified: true,
+  verification: {
+    ...{ status: 'approved', nextAction: null, sentence: 'Your identity is verified.' },
+  },
   user: { country: 'ID', createdAt: '2026-11-21T07:00:00.000Z' },
-  collateral: { value: '3076923', shares: '3076923', pendingShares: '0', pendingUntil: null },
-  pendingUntil: null,
+  collateral: {
+    value: '3076923',
+    shares: '3076923000000',
+    pendingShares: '1000000000000',
+    pendingValue: '1000000',
+    pendingUntil: '1795244460',
+  },
+  pendingUntil: '1795244460',
   limit: '2461538',
   drawn: '1000000',
   encumbered: '500000',
   encumberedUntil: '1795244460',
+  held: heldOf({
+    ...{ pendingShares: '1000000000000', pendingValue: '1000000', pendingUntil: '1795244460' },
+    ...{ encumbered: '500000', encumberedUntil: '1795244460' },
+  }),
   available: '961538',
   score: '500',
   ratioBps: '8000',
@@ -123,20 +140,12 @@ const example: Static<typeof Me> = {
   balance: { ausd: '1000000', native: '500000000000000000' },
 }
 
-const Body = Type.Object(
-  {
-    country: Type.Enum(countries as [string, ...string[]], {
-      says: 'must be an ISO 3166-1 alpha-2 code in upper case',
-    }),
-  },
-  { additionalProperties: false },
-)
-const read = readerOf(Body)
+const read = readerOf(PostCountry.body)
 
 /** `POST /me/country`: where the user lives. */
 export const countryRoute = ({ users }: Context, access: Access) =>
   new Elysia().use(access).post(
-    '/me/country',
+    PostCountry.path,
     async ({ request, wallet }) => {
       const { country } = await readBody(request, read)
       await inTime(users.setCountry(wallet, country), 'the users')
@@ -148,10 +157,10 @@ export const countryRoute = ({ users }: Context, access: Access) =>
         summary: 'Set the country where the user lives',
         tag: 'account',
         security: 'session',
-        body: { schema: Body, example: { country: 'MY' } },
+        body: { schema: PostCountry.body, example: { country: 'MY' } },
         ok: {
           description: 'The country as it is now.',
-          schema: Type.Object({ country: Type.String() }),
+          schema: PostCountry.answer,
           example: { country: 'MY' },
         },
         errors: [400, 401, 413, 429, 503],
@@ -159,15 +168,10 @@ export const countryRoute = ({ users }: Context, access: Access) =>
     },
   )
 
-const Link = Type.Object({
-  verified: Type.Boolean(),
-  url: Type.Union([Type.String(), Type.Null()]),
-})
-
 /** `POST /me/verification`: where the person can be verified; null once the verdict is in. */
 export const verificationRoute = ({ provider, verification, log }: Context, access: Access) =>
   new Elysia().use(access).post(
-    '/me/verification',
+    PostVerification.path,
     async ({ wallet }) => {
       const isVerified = inTime(verification.isVerified(wallet), 'the verdicts')
       if (await isVerified) return { verified: true, url: null }
@@ -188,7 +192,7 @@ export const verificationRoute = ({ provider, verification, log }: Context, acce
         security: 'session',
         ok: {
           description: 'The page to open.',
-          schema: Link,
+          schema: PostVerification.answer,
           example: { verified: false, url: 'https://identity.example/link' },
         },
         errors: [401, 429, 503],

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'bun:test'
+import pino from 'pino'
 import { Overdue, pause } from '#shared/deadline'
-import { openHttpMetrics } from '../health/metrics'
+import { metricsOf } from '#shared/metrics/answer'
+import { gauge } from '#shared/metrics/readings'
+import { type Sample, samplesIn, valueIn } from '#test/support/telemetry/metrics'
 import { openEdge } from '../http/edge'
 import { account, history } from '../test-support/bodies'
 import {
@@ -106,7 +109,6 @@ describe('GET /verify/:wallet', () => {
 
 describe('every answer', () => {
   test.each([
-    ['GET', '/', 404],
     ['GET', '/nowhere', 404],
     ['GET', '/quote', 404],
     ['DELETE', '/me', 404],
@@ -170,7 +172,10 @@ describe('GET /ready', () => {
   ] as [string[], number, object, object][])(
     'with %p missing answers %d, and tells operators alone who it is',
     async (missing, status, body, details) => {
-      const fixture = await fixtureOf({}, { health: { ...health, readiness: async () => missing } })
+      const fixture = await fixtureOf(
+        {},
+        { health: { ...health, readiness: async () => ({ missing, down: [] }) } },
+      )
       const response = await fixture.call('GET', '/ready')
       expect([response.status, await response.json()]).toEqual([status, body])
       const told = await fixture.ops('/ready')
@@ -189,7 +194,7 @@ describe('GET /ready', () => {
   test('asks once in 5 s when it was ready, and once in a second when it was not', async () => {
     let now = nowMs
     let rounds = 0
-    const readiness = async () => (++rounds === 1 ? ['nats'] : [])
+    const readiness = async () => ({ missing: ++rounds === 1 ? ['nats'] : [], down: [] })
     const over = { clock: () => now, health: { ...health, readiness } }
     const fixture = await fixtureOf({}, over)
     const statusAt = async (ms: number) => {
@@ -202,46 +207,56 @@ describe('GET /ready', () => {
   })
 })
 
-test('GET /metrics is for operators alone, and says the rest without the database', async () => {
-  const figures = () => Promise.reject(new Error('no Postgres'))
-  const fixture = await fixtureOf(chain, { health: { ...health, figures } })
+test('GET /metrics is for operators alone', async () => {
+  const fixture = await fixtureOf(chain)
   expect((await fixture.call('GET', '/metrics')).status).toBe(404)
-  expect(await (await fixture.ops('/metrics')).text()).toContain('services_asked 1')
+  expect(await (await fixture.ops('/metrics')).text()).toContain('ausd_services_asked 1')
 })
 
 test('GET /metrics says that the services could not be asked, and not that none runs', async () => {
-  const gatherStats = () => Promise.reject(new Error('no NATS'))
-  const fixture = await fixtureOf(chain, { health: { ...health, gatherStats } })
+  const gatherMetrics = () => Promise.reject(new Error('no NATS'))
+  const fixture = await fixtureOf(chain, { health: { ...health, gatherMetrics } })
   const lines = (await (await fixture.ops('/metrics')).text()).split('\n')
-  expect(lines).toContain('services_asked 0')
-  expect(lines.filter((line) => line.includes('service_up'))).toEqual([])
+  expect(lines).toContain('ausd_services_asked 0')
+  expect(lines.filter((line) => line.includes('service_up{'))).toEqual([])
 })
 
-test('GET /metrics counts requests by route, and carries the figures of the services', async () => {
-  const endpoint = {
-    name: 'a',
-    num_requests: 3,
-    num_errors: 1,
-    processing_time: 2e9,
-    data: { outbox: { waiting: 4 } },
-  }
-  const stats = [{ name: 'payments', id: 'one', endpoints: [endpoint] }]
-  const figures = async () => ({ deadLetters: 5 })
-  const gatherStats = async () => stats
-  const fixture = await fixtureOf(chain, { health: { ...health, gatherStats, figures } })
+test('GET /metrics counts requests by route, and carries what all processes measure', async () => {
+  const figures = async () => [gauge('dead_letters', 'Given up on.', 5)]
+  const service = 'gateway' as const
+  const ownMetrics = () =>
+    metricsOf({ service, copy: 'own', figures, log: pino({ level: 'silent' }) })
+  const theirs =
+    '# HELP ausd_dead_letters x\n# TYPE ausd_dead_letters gauge\nausd_dead_letters{service="payments",copy="one"} 4\n'
+  const gatherMetrics = async () => [{ service: 'payments' as const, copy: 'one', text: theirs }]
+  const frozen = { service: 'payments', copy: 'two', state: 'hangs', since: '' } as const
+  const readiness = async () => ({ missing: [], down: [frozen] })
+  const over = { health: { ...health, gatherMetrics, ownMetrics, readiness } }
+  const fixture = await fixtureOf(chain, over)
+  const samples = async () => samplesIn(await (await fixture.ops('/metrics')).text())
+  const route = { method: 'GET', route: '/verify/:wallet', status: '200' }
+  const counted = (among: Sample[]) =>
+    valueIn(among, 'ausd_http_request_duration_seconds_count', route) ?? 0
+  const before = counted(await samples())
   await fixture.call('GET', path)
-  const text = await (await fixture.ops('/metrics')).text()
-  for (const line of [
-    'http_request_duration_seconds_count{method="GET",route="/verify/:wallet",status="200"} 1',
-    'services_asked 1',
-    'service_up{service="payments",instance="one"} 1',
-    'service_up{service="payouts"} 0',
-    'service_requests_total{service="payments",instance="one",endpoint="a"} 3',
-    'service_processing_seconds_total{service="payments",instance="one",endpoint="a"} 2',
-    'service_figure{service="payments",instance="one",figure="outbox_waiting"} 4',
-    'service_figure{service="gateway",figure="deadLetters"} 5',
-  ])
-    expect(text.split('\n')).toContain(line)
+  const after = await samples()
+  expect(counted(after)).toBe(before + 1)
+  const seen = ([name, labels]: [string, Record<string, string>]) => valueIn(after, name, labels)
+  expect(
+    (
+      [
+        ['ausd_services_asked', {}],
+        ['ausd_service_up', { service: 'payments' }],
+        ['ausd_service_up', { service: 'payouts' }],
+        ['ausd_service_copies', { service: 'gateway' }],
+        ['ausd_service_copies_down', { service: 'payments' }],
+        ['ausd_service_copies_down', { service: 'payouts' }],
+        ['ausd_figures_up', { service: 'gateway', copy: 'own' }],
+        ['ausd_dead_letters', { service: 'payments', copy: 'one' }],
+        ['ausd_dead_letters', { service: 'gateway', copy: 'own' }],
+      ] as [string, Record<string, string>][]
+    ).map(seen),
+  ).toEqual([1, 1, 0, 1, 1, 0, 1, 4, 5])
 })
 
 test('a handler that never ends is answered by the deadline', async () => {
@@ -249,7 +264,7 @@ test('a handler that never ends is answered by the deadline', async () => {
     await pause(60_000)
     return new Response()
   }
-  const edge = openEdge(contextOf(), { handle, metrics: openHttpMetrics(), deadlineMs: 20 })
+  const edge = openEdge(contextOf(), { handle, deadlineMs: 20 })
   const headers = { 'x-request-id': 'request-0001' }
   const response = await edge(new Request('http://localhost/x', { headers }), 'a')
   expect([response.status, await errorOf(response)]).toEqual([

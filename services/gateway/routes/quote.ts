@@ -1,6 +1,5 @@
 import { Elysia } from 'elysia'
-import { Type } from 'typebox'
-import { Pair } from '#shared/messages/fields'
+import { PostQuote } from '#shared/api/quotes'
 import { QuoteCreate } from '#shared/messages/pricing'
 import { readerOf } from '#shared/schema'
 import type { Context } from '../context'
@@ -9,15 +8,14 @@ import { okOf } from '../http/failure'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
-const Body = Type.Object({ pair: Pair }, { additionalProperties: false })
-const read = readerOf(Body)
+const read = readerOf(PostQuote.body)
 
 /** `POST /quote`: locks a rate. */
 export const quoteRoute = ({ ask }: Context, access: Access) =>
   new Elysia()
     .use(access)
     .post(
-      '/quote',
+      PostQuote.path,
       async ({ request }) => okOf(await ask(QuoteCreate, await readBody(request, read))),
       {
         limited: 'public',
@@ -25,10 +23,10 @@ export const quoteRoute = ({ ask }: Context, access: Access) =>
           summary: 'Lock an exchange rate for 60 seconds',
           description: 'Every top-up, settlement and cash-out needs a fresh quote.',
           tag: 'quotes',
-          body: { schema: Body, example: { pair: 'USD/IDR' } },
+          body: { schema: PostQuote.body, example: { pair: 'USD/IDR' } },
           ok: {
             description: 'The locked rate: smallest units of the local currency per US dollar.',
-            schema: QuoteCreate.answer,
+            schema: PostQuote.answer,
             example: {
               id: '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b',
               pair: 'USD/IDR',

@@ -1,32 +1,24 @@
 import { Elysia } from 'elysia'
-import { Type } from 'typebox'
+import { PostSend } from '#shared/api/money'
 import { SendCreate } from '#shared/messages/chain'
-import { Authorization } from '#shared/messages/fields'
 import { readerOf } from '#shared/schema'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
-import { acceptingDeadlineMs } from '../http/deadline'
 import { okOf } from '../http/failure'
+import { place } from '../http/order'
 import { exampleAuthorization, operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
-const Body = Type.Object({ authorization: Authorization }, { additionalProperties: false })
-const read = readerOf(Body)
+const read = readerOf(PostSend.body)
 
 /** `POST /sends`: relays a signed transfer, once. */
 export const sendsRoute = ({ ask }: Context, access: Access) =>
   new Elysia()
     .use(access)
     .post(
-      '/sends',
+      PostSend.path,
       async ({ request, wallet }) =>
-        okOf(
-          await ask(
-            SendCreate,
-            { wallet, ...(await readBody(request, read)) },
-            acceptingDeadlineMs,
-          ),
-        ),
+        okOf(await place(ask, SendCreate, { wallet, ...(await readBody(request, read)) })),
       {
         signed: true,
         ...operation({
@@ -36,10 +28,10 @@ export const sendsRoute = ({ ask }: Context, access: Access) =>
             'the request safe to repeat.',
           tag: 'money',
           security: 'session',
-          body: { schema: Body, example: { authorization: exampleAuthorization } },
+          body: { schema: PostSend.body, example: { authorization: exampleAuthorization } },
           ok: {
             description: 'The send, on its way.',
-            schema: SendCreate.answer,
+            schema: PostSend.answer,
             example: {
               sendId: 'snd_Zk3nT0a7yQm1c5VbXw9uRd',
               ausd: '5000000',

@@ -1,32 +1,24 @@
 import { Elysia } from 'elysia'
-import { Type } from 'typebox'
-import { Uuid } from '#shared/messages/fields'
+import { PostSettlement } from '#shared/api/money'
 import { SettlementCreate } from '#shared/messages/payments'
 import { readerOf } from '#shared/schema'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
-import { acceptingDeadlineMs } from '../http/deadline'
 import { okOf } from '../http/failure'
+import { place } from '../http/order'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
-const Body = Type.Object({ quoteId: Uuid }, { additionalProperties: false })
-const read = readerOf(Body)
+const read = readerOf(PostSettlement.body)
 
 /** `POST /settlements`: opens a checkout for the whole debt. */
 export const settlementsRoute = ({ ask }: Context, access: Access) =>
   new Elysia()
     .use(access)
     .post(
-      '/settlements',
+      PostSettlement.path,
       async ({ request, wallet }) =>
-        okOf(
-          await ask(
-            SettlementCreate,
-            { wallet, ...(await readBody(request, read)) },
-            acceptingDeadlineMs,
-          ),
-        ),
+        okOf(await place(ask, SettlementCreate, { wallet, ...(await readBody(request, read)) })),
       {
         signed: true,
         ...operation({
@@ -37,10 +29,13 @@ export const settlementsRoute = ({ ask }: Context, access: Access) =>
             'the hold ends.',
           tag: 'money',
           security: 'session',
-          body: { schema: Body, example: { quoteId: '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b' } },
+          body: {
+            schema: PostSettlement.body,
+            example: { quoteId: '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b' },
+          },
           ok: {
             description: 'The checkout to open.',
-            schema: SettlementCreate.answer,
+            schema: PostSettlement.answer,
             example: {
               paymentId: 'pay_Zk3nT0a7yQm1c5VbXw9uRd',
               checkoutUrl: 'https://checkout.example/session',

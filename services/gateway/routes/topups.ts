@@ -1,39 +1,24 @@
 import { Elysia } from 'elysia'
-import { Type } from 'typebox'
-import { Amount, Uuid } from '#shared/messages/fields'
+import { PostTopup } from '#shared/api/money'
 import { TopupCreate } from '#shared/messages/payments'
 import { readerOf } from '#shared/schema'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
-import { acceptingDeadlineMs } from '../http/deadline'
 import { okOf } from '../http/failure'
+import { place } from '../http/order'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
-const Body = Type.Object(
-  {
-    amount: Amount,
-    method: Type.Enum(['bank', 'card', 'qr'], { says: 'must be bank, card or qr' }),
-    quoteId: Uuid,
-  },
-  { additionalProperties: false },
-)
-const read = readerOf(Body)
+const read = readerOf(PostTopup.body)
 
 /** `POST /topups`: opens a checkout that becomes collateral. */
 export const topupsRoute = ({ ask }: Context, access: Access) =>
   new Elysia()
     .use(access)
     .post(
-      '/topups',
+      PostTopup.path,
       async ({ request, wallet }) =>
-        okOf(
-          await ask(
-            TopupCreate,
-            { wallet, ...(await readBody(request, read)) },
-            acceptingDeadlineMs,
-          ),
-        ),
+        okOf(await place(ask, TopupCreate, { wallet, ...(await readBody(request, read)) })),
       {
         signed: true,
         ...operation({
@@ -45,7 +30,7 @@ export const topupsRoute = ({ ask }: Context, access: Access) =>
           tag: 'money',
           security: 'session',
           body: {
-            schema: Body,
+            schema: PostTopup.body,
             example: {
               amount: '50000',
               method: 'qr',
@@ -54,7 +39,7 @@ export const topupsRoute = ({ ask }: Context, access: Access) =>
           },
           ok: {
             description: 'The checkout to open.',
-            schema: TopupCreate.answer,
+            schema: PostTopup.answer,
             example: {
               paymentId: 'pay_Zk3nT0a7yQm1c5VbXw9uRd',
               checkoutUrl: 'https://checkout.example/session',

@@ -1,10 +1,11 @@
 import { Elysia } from 'elysia'
-import { type Static, Type } from 'typebox'
 import { getAddress } from 'viem'
+import { GetRecord } from '#shared/api/record'
+import type { AnswerOf } from '#shared/api/route'
 import type { Ask } from '#shared/bus/ask'
 import { ChainAccount } from '#shared/messages/chain'
-import { Address, Amount } from '#shared/messages/fields'
-import { IndexerRecord, RecordHistory } from '#shared/messages/indexer'
+import { Address } from '#shared/messages/fields'
+import { IndexerRecord } from '#shared/messages/indexer'
 import { joined } from '#shared/reads/reads'
 import type { Context } from '../context'
 import { answerTagged, tagged } from '../http/etag'
@@ -20,23 +21,12 @@ const indexerPatience = { deadlineMs: 1_200, quietMs: 80 }
 /** So long whoever was answered may keep it. */
 const maxAgeSeconds = 2
 
-const PublicRecord = Type.Object({
-  account: Address,
-  verified: Type.Boolean(),
-  score: Amount,
-  ratioBps: Amount,
-  cycles: Type.Integer(),
-  defaulted: Type.Boolean(),
-  history: Type.Union([RecordHistory, Type.Null()]),
-  indexer: Type.Enum(['ok', 'unavailable']),
-})
-
 /** `GET /verify/:wallet`: the public credit record, without a name or a document. */
 export const verifyRoute = ({ ask }: Context, access: Access) => {
   const read = async (wallet: string) => tagged(await recordOf(ask, wallet))
   const record = joined(read, (wallet) => wallet)
   return new Elysia().use(access).get(
-    '/verify/:wallet',
+    GetRecord.path,
     async ({ request, params, set }) => {
       const given = params.wallet
       if (!/^0x[0-9a-fA-F]{40}$/.test(given))
@@ -59,7 +49,7 @@ export const verifyRoute = ({ ask }: Context, access: Access) => {
           'seconds.',
         tag: 'record',
         parameters: [{ name: 'wallet', in: 'path', required: true, schema: Address }],
-        ok: { description: 'The record.', schema: PublicRecord, example: exampleRecord },
+        ok: { description: 'The record.', schema: GetRecord.answer, example: exampleRecord },
         tagged: true,
         errors: [400, 429, 503],
       }),
@@ -67,7 +57,7 @@ export const verifyRoute = ({ ask }: Context, access: Access) => {
   )
 }
 
-async function recordOf(ask: Ask, wallet: string): Promise<Static<typeof PublicRecord>> {
+async function recordOf(ask: Ask, wallet: string): Promise<AnswerOf<typeof GetRecord>> {
   const [answer, history] = await Promise.all([
     ask(ChainAccount, { wallet }),
     historyOf(ask, wallet),

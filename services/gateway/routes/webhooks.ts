@@ -14,7 +14,10 @@ import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
 /** The answer to a delivery. */
-const Recorded = Type.Object({ status: Type.Enum(['recorded', 'duplicate']) })
+const Recorded = Type.Object(
+  { status: Type.Enum(['recorded', 'duplicate'], { description: 'A replay is a duplicate.' }) },
+  { title: 'Recorded', description: 'The delivery is kept, for good.' },
+)
 const deliveryNameMax = 200
 
 /** `POST /webhooks/payments`: the token is checked before anything of the body is read. */
@@ -49,7 +52,14 @@ export const paymentsWebhookRoute = (context: Context, access: Access) => {
         tag: 'webhooks',
         security: 'callbackToken',
         body: {
-          schema: Type.Object({}, { additionalProperties: true }),
+          schema: Type.Object(
+            {},
+            {
+              additionalProperties: true,
+              title: 'PaymentDelivery',
+              description: 'Payment Sessions, Payment Requests v3, Unified Refunds or Payouts v2.',
+            },
+          ),
           example: { event: 'payment_session.completed', data: { payment_session_id: 'ps-1' } },
         },
         ok: { description: 'Recorded.', schema: Recorded, example: { status: 'recorded' } },
@@ -91,7 +101,14 @@ export const identityWebhookRoute = (context: Context, access: Access) => {
         tag: 'webhooks',
         security: 'identitySignature',
         body: {
-          schema: Type.Object({}, { additionalProperties: true }),
+          schema: Type.Object(
+            {},
+            {
+              additionalProperties: true,
+              title: 'IdentityDelivery',
+              description: 'An event of Sumsub or Persona, as the provider documents it.',
+            },
+          ),
           example: { type: 'applicantReviewed', reviewResult: { reviewAnswer: 'GREEN' } },
         },
         ok: { description: 'Recorded.', schema: Recorded, example: { status: 'recorded' } },

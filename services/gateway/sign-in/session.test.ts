@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { hashMessage, recoverAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { sessionSecondsMax, signInText } from '#shared/api/session'
 import { nowSeconds } from '../test-support/wallets'
-import { judgeSignature, parseSession, sessionSecondsMax, signInText } from './session'
+import { judgeSignature, parseSession } from './session'
 
 const wallet = `0x${'Ab'.repeat(20)}`
 const signature = `0x${'1b'.repeat(65)}`

@@ -1,5 +1,6 @@
 import { recover } from 'tiny-secp256k1'
 import { type Hex, hashMessage, hexToBytes, keccak256 } from 'viem'
+import { sessionSecondsMax } from '#shared/api/session'
 
 /** What an Authorization header claims; nothing of it is proven yet. */
 export type Session = {
@@ -10,8 +11,6 @@ export type Session = {
   readonly signature: Hex
 }
 
-/** How far ahead `until` may lie: 7 days. */
-export const sessionSecondsMax = 7 * 24 * 60 * 60
 /** A contract wallet's signature may have 4096 bytes, which is 8194 characters. */
 const headerLengthMax = 8_400
 
@@ -19,10 +18,6 @@ const walletPattern = /^0x[0-9a-fA-F]{40}$/
 /** Canonical decimal: one text per number, so that one session has one form. */
 const untilPattern = /^[1-9][0-9]{0,11}$/
 const signaturePattern = /^0x([0-9a-fA-F]{2}){65,4096}$/
-
-/** The three lines the wallet signs with personal_sign. */
-export const signInText = (wallet: string, until: number): string =>
-  `Sign in to Service\n${wallet.toLowerCase()}\nuntil ${until}`
 
 /** Reads `Service <wallet>.<until>.<signature>`: shape and time, before any cryptography. */
 export function parseSession(

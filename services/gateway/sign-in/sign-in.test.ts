@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { signInText } from '#shared/api/session'
 import { openLimiter } from '../http/limit'
 import {
   askOf,
@@ -9,7 +10,6 @@ import {
   usersInMemory,
 } from '../test-support/fixture'
 import { ana, budi, headerOf, nowMs, nowSeconds, tomorrow, walletOf } from '../test-support/wallets'
-import { signInText } from './session'
 import { openSignIn } from './sign-in'
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n

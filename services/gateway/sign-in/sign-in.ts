@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { signInText } from '#shared/api/session'
 import type { Ask } from '#shared/bus/ask'
 import { type Clock, toUnixSeconds } from '#shared/clock'
 import { SignatureCheck } from '#shared/messages/chain'
@@ -6,7 +7,7 @@ import type { Context } from '../context'
 import { inTime } from '../http/deadline'
 import { okOf, signInAgain } from '../http/failure'
 import { type Limiter, openPlaces, type Places, takeFrom } from '../http/limit'
-import { judgeSignature, parseSession, type Session, signInText } from './session'
+import { judgeSignature, parseSession, type Session } from './session'
 
 /** The wallet behind an Authorization header; throws a 401 that says what is wrong with it. */
 export type SignIn = (header: string | null, address: string) => Promise<`0x${string}`>

@@ -13,7 +13,6 @@ import { provisionNats, startScratchServer } from '#test/support/scratch-server'
 import { openApp } from '../app'
 import type { Config } from '../config'
 import type { Context } from '../context'
-import { openHttpMetrics } from '../health/metrics'
 import { openOperators } from '../health/operators'
 import { openHealth } from '../health/probes'
 import { dependencyDeadlineMs } from '../http/deadline'
@@ -75,13 +74,12 @@ export async function startGateway(
     copies: { count: () => 1 },
     users: openUsers(database),
     verification: openVerification({ config: own, clock, database, provider }),
-    health: openHealth(bus, database),
+    health: openHealth(bus, database, log),
   }
   ends.use(runIdentity(context, bus, onFatal))
-  const metrics = openHttpMetrics()
   const anyPort = { host: '127.0.0.1', port: 0, leaving }
-  const ops = ends.use(listen(openOperators(context, metrics), anyPort))
-  const server = ends.use(listen(await openApp(context, metrics), anyPort))
+  const ops = ends.use(listen(openOperators(context), anyPort))
+  const server = ends.use(listen(await openApp(context), anyPort))
   const kept = ends.move()
   return {
     url: `http://127.0.0.1:${server.port}`,

@@ -40,7 +40,8 @@ export const account = {
   collateral: {
     value: '10000000',
     shares: '9999999',
-    pendingShares: '5',
+    pendingShares: '5000000',
+    pendingValue: '5',
     pendingUntil: '1795244460',
   },
   limit: '8200000',
@@ -71,6 +72,8 @@ export const entryAt = (minute: number, id: string, more: object = {}) => {
     kind: 'topup',
     status: 'credited',
     inFlight: false,
+    nextAction: null,
+    sentence: 'It is part of your collateral.',
     ausd: '1',
     createdAt: at,
     updatedAt: at,

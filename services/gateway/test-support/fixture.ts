@@ -7,7 +7,6 @@ import type { RefusalCode } from '#shared/refusals'
 import { type App, openApp } from '../app'
 import { type Config, fields } from '../config'
 import type { Context } from '../context'
-import { openHttpMetrics } from '../health/metrics'
 import { openOperators } from '../health/operators'
 import { identityProviderOf } from '../identity/providers/choose'
 import type { User } from '../users/user.store'
@@ -56,8 +55,12 @@ export const config: Config = readConfig('gateway', fields, {
 /** Users in memory, for suites that are about HTTP and not about rows. */
 export function usersInMemory() {
   const rows = new Map<string, User>()
+  const known = {
+    ...{ state: null, decidedAt: null, failedAt: null },
+    ...{ linkedAt: null, progress: null, progressedAt: null },
+  }
   const insert = async (wallet: string) => {
-    if (!rows.has(wallet)) rows.set(wallet, { country: null, createdAt: new Date(nowMs) })
+    if (!rows.has(wallet)) rows.set(wallet, { country: null, createdAt: new Date(nowMs), known })
   }
   return {
     rows,
@@ -114,7 +117,13 @@ export function contextOf(over: Partial<Context> = {}): Context {
     verification: { isVerified: async () => false, noteLink: async () => {} },
     leaving: new AbortController().signal,
     copies: { count: () => 1 },
-    health: { readiness: async () => [], gatherStats: async () => [], figures: async () => ({}) },
+    health: {
+      readiness: async () => ({ missing: [], down: [] }),
+      gatherStats: async () => [],
+      figures: async () => ({}),
+      gatherMetrics: async () => [],
+      ownMetrics: async () => '',
+    },
     ...over,
   }
 }
@@ -128,9 +137,8 @@ export async function fixtureOf(
   const { stored, publish } = streamInMemory()
   const users = usersInMemory()
   const context = contextOf({ ask, publish, users, ...over })
-  const metrics = openHttpMetrics()
-  const operators = openOperators(context, metrics)
-  const app = await openApp(context, metrics)
+  const operators = openOperators(context)
+  const app = await openApp(context)
   const call = (method: string, path: string, init: Call = {}) =>
     app(requestOf(method, path, init), init.from ?? '203.0.113.7')
   const ops = (path: string) => operators(requestOf('GET', path, {}), '127.0.0.1')

@@ -1,5 +1,5 @@
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { signInText } from '../sign-in/session'
+import { signInText } from '#shared/api/session'
 
 /** Fixed keys of nobody. */
 export const ana = privateKeyToAccount(`0x${'a1'.repeat(32)}`)

@@ -1,10 +1,13 @@
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { text } from 'drizzle-orm/pg-core'
 import { LRUCache } from 'lru-cache'
 import { addressColumn, at } from '#shared/db/columns'
 import type { Database } from '#shared/db/open'
 import { prepared } from '#shared/db/prepared'
 import { batched } from '#shared/reads/reads'
+import { identities } from '../identity/identity.store'
+import { rechecks } from '../identity/recheck.store'
+import type { Known } from '../identity/standing'
 import { schema } from '../schema.store'
 
 /** Everybody who ever signed in. */
@@ -14,8 +17,12 @@ export const users = schema.table('users', {
   createdAt: at('created_at').notNull().defaultNow(),
 })
 
-/** Country as ISO 3166-1 alpha-2, null until it is set. */
-export type User = { readonly country: string | null; readonly createdAt: Date }
+/** Country as ISO 3166-1 alpha-2, null until it is set; beside it what is known of the person. */
+export type User = {
+  readonly country: string | null
+  readonly createdAt: Date
+  readonly known: Known
+}
 
 /** What the routes do with users. */
 export type Users = {
@@ -27,8 +34,17 @@ export type Users = {
 
 const findUsers = prepared((db) =>
   db
-    .select()
+    .select({
+      ...{ wallet: users.wallet, country: users.country, createdAt: users.createdAt },
+      known: {
+        ...{ state: sql<Known['state']>`${identities.state}`, decidedAt: identities.decidedAt },
+        ...{ failedAt: identities.failedAt, linkedAt: rechecks.linkedAt },
+        ...{ progress: rechecks.progress, progressedAt: rechecks.progressedAt },
+      },
+    })
     .from(users)
+    .leftJoin(identities, eq(identities.wallet, users.wallet))
+    .leftJoin(rechecks, eq(rechecks.wallet, users.wallet))
     .where(sql`${users.wallet} = any(${sql.placeholder('wallets')})`)
     .prepare('users'),
 )

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { requestSeconds, timer } from '#shared/metrics/measures'
 import { ProviderDown } from '../provider'
 
 const callDeadlineMs = 5_000
@@ -32,7 +33,15 @@ export async function getFromProvider(
   return { status, body: objectOf(text) }
 }
 
+const calls = timer({
+  what: 'identity_call_duration',
+  help: 'Time of a call of the identity provider.',
+  labels: { method: ['GET', 'POST'], outcome: ['answered', 'failed'] },
+  buckets: requestSeconds,
+})
+
 async function call(url: string, { method, headers, body }: Call) {
+  const startedMs = performance.now()
   try {
     const response = await fetch(url, {
       method,
@@ -41,8 +50,11 @@ async function call(url: string, { method, headers, body }: Call) {
       redirect: 'error',
       signal: AbortSignal.timeout(callDeadlineMs),
     })
-    return { status: response.status, text: await response.text() }
+    const text = await response.text()
+    calls.since(startedMs, { method, outcome: 'answered' })
+    return { status: response.status, text }
   } catch (error) {
+    calls.since(startedMs, { method, outcome: 'failed' })
     throw new ProviderDown('the identity provider does not answer', { cause: error })
   }
 }

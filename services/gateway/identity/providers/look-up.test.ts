@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { level, speakers } from '../../test-support/identity-providers'
-import { nowSeconds } from '../../test-support/wallets'
+import { nowMs, nowSeconds } from '../../test-support/wallets'
 import { accessSignature } from './sumsub/client'
 
 const wallet = `0x${'ab'.repeat(20)}` as const
@@ -135,13 +135,13 @@ describe('Sumsub, asked about a person,', () => {
     [
       'a check under way',
       { review: { reviewStatus: 'pending', reviewResult: null } },
-      { word: 'none' },
+      { word: 'none', progress: 'submitted', occurredAtMs: nowMs },
     ],
     ['a check on hold', { review: { reviewStatus: 'onHold' } }, { word: 'none' }],
     [
       'a person sent to another level',
       { review: { reviewStatus: 'init', levelName: 'other', reviewResult: null } },
-      { word: 'none' },
+      { word: 'none', progress: 'unfinished', level: 'other' },
     ],
     ['a status we never saw', { review: { reviewStatus: 'constructor' } }, { word: 'none' }],
     [

@@ -67,6 +67,19 @@ describe('the words of Sumsub', () => {
     expect(read).toMatchObject({ statement: { word, occurredAtMs: nowMs + 123, sandbox: false } })
   })
   test.each([
+    ['applicantCreated', { progress: 'unfinished' }],
+    ['applicantAwaitingUser', { progress: 'unfinished' }],
+    ['applicantPending', { progress: 'submitted' }],
+    ['applicantOnHold', { progress: 'submitted' }],
+    ['applicantAwaitingService', { progress: 'submitted' }],
+    ['applicantReviewed', {}],
+    ['constructor', {}],
+  ])('say how far a person is: %s', (type, said) => {
+    const read = parseSumsub(JSON.stringify({ ...reviewed, type, reviewResult: green }))
+    const { progress } = (read as { statement: { progress?: string } }).statement
+    expect(progress === undefined ? {} : { progress }).toEqual(said)
+  })
+  test.each([
     [true, true],
     [false, false],
     [undefined, null],
@@ -168,6 +181,14 @@ describe('the words of Persona', () => {
     expect(parsePersona(event(name), false)).toMatchObject({
       statement: { word, subjectRef: wallet },
     })
+  })
+  test.each([
+    ['inquiry.started', 'unfinished'],
+    ['inquiry.expired', 'unfinished'],
+    ['inquiry.completed', 'submitted'],
+    ['inquiry.marked-for-review', 'submitted'],
+  ])('%s: it is %s', (name, progress) => {
+    expect(parsePersona(event(name), false)).toMatchObject({ statement: { progress } })
   })
   test.each(['reference-id', 'referenceId', 'reference_id'])(
     'are understood in the inflection of %s',

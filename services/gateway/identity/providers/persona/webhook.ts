@@ -1,4 +1,4 @@
-import { type Reading, referenceOf, type Word } from '../../provider'
+import { type Progress, type Reading, referenceOf, type Word } from '../../provider'
 import { jsonOf, signedByAny, textOf } from '../http'
 
 /**
@@ -11,6 +11,16 @@ const words: ReadonlyMap<string, Word> = new Map([
   ['inquiry.marked-for-review', 'none'],
 ])
 
+/** Whose turn it is. One that failed or expired is over, and the person may begin another. */
+const turns: ReadonlyMap<string, Progress> = new Map([
+  ['inquiry.created', 'unfinished'],
+  ['inquiry.started', 'unfinished'],
+  ['inquiry.failed', 'unfinished'],
+  ['inquiry.expired', 'unfinished'],
+  ['inquiry.completed', 'submitted'],
+  ['inquiry.marked-for-review', 'submitted'],
+])
+
 /**
  * Reads a JSON:API event. Keys come in kebab, camel or snake case, as the webhook's inflection is
  * set; what is not an inquiry (a verification, a report, an account, a workflow's own request) moves
@@ -19,12 +29,14 @@ const words: ReadonlyMap<string, Word> = new Map([
 export function parsePersona(body: string, sandbox: boolean): Reading {
   const { eventId, name, createdAt, inquiryId, referenceId, templateId } = readEvent(body)
   if (!name) return { fault: 'the event has no name' }
+  const progress = turns.get(name)
   const undated = {
     eventId: eventId ?? [inquiryId, name, createdAt, referenceId].join(':'),
     subjectRef: referenceId,
     providerRef: inquiryId,
     level: templateId,
     word: words.get(name) ?? 'none',
+    ...(progress && { progress }),
     sandbox,
   }
   const occurredAtMs = Date.parse(createdAt ?? '')

@@ -2,7 +2,13 @@ import { createHmac } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { type Clock, toUnixSeconds } from '#shared/clock'
 import { readerOf } from '#shared/schema'
-import { type Finding, type IdentityProvider, ProviderDown, type Word } from '../../provider'
+import {
+  type Finding,
+  type IdentityProvider,
+  type Progress,
+  ProviderDown,
+  type Word,
+} from '../../provider'
 import { getFromProvider, hostedLink, postToProvider } from '../http'
 import {
   keptOfSumsub,
@@ -52,7 +58,8 @@ export const sumsub = (options: SumsubOptions): IdentityProvider => ({
     const { status, body } = await getFromProvider(`${options.apiUrl}${path}`, headers)
     if (status === 404) return nobody(body)
     const sandbox = !options.appToken.startsWith('prd:')
-    const found = findingOf(body, { wallet, level: options.level, sandbox })
+    const asked = { wallet, level: options.level, sandbox, nowMs: options.clock() }
+    const found = findingOf(body, asked)
     if ('fault' in found) throw new ProviderDown(`sumsub: ${found.fault}`)
     return found
   },
@@ -106,8 +113,25 @@ const Applicant = Type.Object({
 })
 const readApplicant = readerOf(Applicant)
 
+/** Whose turn it is while nothing is decided, by the status of the review. */
+const turns: ReadonlyMap<string, Progress> = new Map([
+  ['init', 'unfinished'],
+  ['awaitingUser', 'unfinished'],
+  ['pending', 'submitted'],
+  ['prechecked', 'submitted'],
+  ['queued', 'submitted'],
+  ['awaitingService', 'submitted'],
+  ['onHold', 'submitted'],
+])
+
 /** Whose answer is read: `sandbox` is what our own key says, because an applicant does not. */
-type Asked = { readonly wallet: string; readonly level: string; readonly sandbox: boolean }
+type Asked = {
+  readonly wallet: string
+  readonly level: string
+  readonly sandbox: boolean
+  /** When it was asked: how far somebody is counts as of then. */
+  readonly nowMs: number
+}
 
 /** Reads the answer about one applicant; a fault when it is not plainly about this person. */
 function findingOf(answer: unknown, asked: Asked): Finding | { fault: string } {
@@ -127,6 +151,8 @@ function findingOf(answer: unknown, asked: Asked): Finding | { fault: string } {
     sandbox: asked.sandbox,
   }
   const ended = timeOf(review.reviewDate)
+  const progress = word === 'none' && turns.get(review.reviewStatus ?? '')
+  if (progress) return { statement: { ...known, progress, occurredAtMs: asked.nowMs } }
   if (word === 'none') return { statement: { ...known, occurredAtMs: ended?.fromMs ?? 0 } }
   if (word === 'approved') {
     const began = ended ?? timeOf(review.createDate)

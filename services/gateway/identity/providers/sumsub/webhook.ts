@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { asObject } from '#shared/schema'
-import { type Reading, referenceOf, type Word } from '../../provider'
+import { type Progress, type Reading, referenceOf, type Word } from '../../provider'
 import { jsonOf, signedByAny, textOf } from '../http'
 
 /** Sumsub leaves out what it does not know, or writes null: both are the same to us. */
@@ -11,6 +11,16 @@ export const ReviewResult = Type.Object({
   reviewAnswer: maybe(Type.String()),
   reviewRejectType: maybe(Type.String()),
 })
+
+/** Whose turn it is, by the kind of event (docs.sumsub.com, "User verification webhooks"). */
+const turns: ReadonlyMap<string, Progress> = new Map([
+  ['applicantCreated', 'unfinished'],
+  ['applicantAwaitingUser', 'unfinished'],
+  ['applicantPending', 'submitted'],
+  ['applicantPrechecked', 'submitted'],
+  ['applicantAwaitingService', 'submitted'],
+  ['applicantOnHold', 'submitted'],
+])
 
 const takenBack = new Set(['applicantReset', 'applicantDeleted', 'applicantDeactivated'])
 
@@ -24,6 +34,7 @@ export function parseSumsub(body: string): Reading {
   const { type, applicantId, correlationId, externalUserId } = event
   if (!type) return { fault: 'the event has no type' }
   const word = eventWord(event)
+  const progress = word === 'none' ? turns.get(type) : undefined
   const time = timeOf(event.createdAtMs) ?? timeOf(event.createdAt)
   const when = event.createdAtMs ?? event.createdAt
   const names = [applicantId, correlationId, type, when, externalUserId, word]
@@ -33,6 +44,7 @@ export function parseSumsub(body: string): Reading {
     providerRef: applicantId,
     level: event.levelName,
     word,
+    ...(progress && { progress }),
     sandbox: event.sandboxMode,
   }
   if (!time) return { undated }

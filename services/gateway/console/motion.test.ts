@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'bun:test'
+import { topics } from '#shared/messages/catalogue'
+import { TakeOrdered } from '#shared/messages/relay'
+import { identityWebhookSubject, paymentsWebhookSubject } from '#shared/messages/webhooks'
+import { motionOf } from './motion'
+
+const wallet = `0x${'ab'.repeat(20)}`
+const paymentId = `pay_${'x'.repeat(22)}`
+const payoutId = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
+const subjectOf = (ending: string) =>
+  topics.find(({ subject }) => subject.endsWith(ending))?.subject ?? ending
+
+describe('a message is told in a few words', () => {
+  const paid = { paymentId, wallet, kind: 'topup', fiat: '50000', currency: 'IDR', ausd: '3076923' }
+  const out = { payoutId, wallet, fiat: '48750', ausd: '3000000' }
+  const order = { refId: `${paymentId}.2`, wallet, ausd: '3076923', held: true }
+  const outcome = { operationId: 'op', cause: `${paymentId}:99`, wallet }
+  test.each([
+    ['payments.paid', paid, 'in', 'top-up paid', paymentId],
+    ['payments.settled', { ...paid, kind: 'settlement' }, 'in', 'settlement done', paymentId],
+    ['payouts.taken', out, 'out', 'cash-out has its AUSD', payoutId],
+    ['relay.credit', order, 'in', 'credit ordered', paymentId],
+    ['relay.extend.settled', outcome, 'in', 'longer hold is final', paymentId],
+    ['relay.take.failed', { ...outcome, cause: payoutId }, 'out', 'AUSD failed', payoutId],
+    [
+      'relay.verify',
+      { wallet, verified: true, revision: '1' },
+      'people',
+      'flag ordered',
+      undefined,
+    ],
+    ['identity.decided', { wallet, verified: true }, 'people', 'identity approved', undefined],
+  ])('%s', (ending, payload, flow, words, item) => {
+    const motion = motionOf(subjectOf(ending), payload)
+    expect(motion).toMatchObject({ flow, wallet, subject: subjectOf(ending) })
+    expect(motion?.says).toContain(words)
+    expect(motion?.item).toBe(item as string)
+  })
+
+  test('every message of the catalogue is told', () => {
+    const untold = topics.filter(({ subject }) => !motionOf(subject.replace('>', 'ID.1'), {})?.says)
+    expect(untold.map(({ subject }) => subject)).toEqual([])
+  })
+
+  test('amounts stay strings, however large', () => {
+    const fiat = '900719925474099312345'
+    const motion = motionOf(subjectOf('payments.paid'), { ...paid, fiat })
+    expect(motion?.fiat).toEqual({ minor: fiat, currency: 'IDR' })
+  })
+
+  test.each([
+    ['payments.review', paid],
+    ['payouts.returned', out],
+    ['relay.credit.failed', outcome],
+  ])('%s is marked as odd', (ending, payload) => {
+    expect(motionOf(subjectOf(ending), payload)?.odd).toBe(true)
+  })
+
+  test.each([['nobody.knows', {}] as const, [subjectOf('payments.paid'), 'text'] as const])(
+    '%s with %p is left out',
+    (subject, payload) => {
+      expect(motionOf(subject, payload)).toBeUndefined()
+    },
+  )
+})
+
+describe('security: of what is in a message, nothing is shown but what is named', () => {
+  const body = JSON.stringify({
+    event: 'payment.capture',
+    data: {
+      reference_id: `${paymentId}-suffix`,
+      customer: { name: 'Sari Dewi' },
+      iban: '99887766',
+    },
+  })
+  test('a delivery shows its kind and our reference', () => {
+    const subject = paymentsWebhookSubject('ID', 'delivery-1')
+    const motion = motionOf(subject, { account: 'ID', deliveryId: 'delivery-1', body })
+    expect(motion).toEqual({
+      ...{ flow: 'webhook', subject: 'webhooks.payments', odd: false, item: paymentId },
+      says: 'webhook payment.capture from ID',
+    })
+  })
+
+  test('a delivery about a person shows the wallet', () => {
+    const about = JSON.stringify({
+      type: 'applicantReviewed',
+      externalUserId: wallet,
+      name: 'Sari',
+    })
+    const subject = identityWebhookSubject('sumsub', 'delivery-1')
+    const motion = motionOf(subject, { provider: 'sumsub', body: about })
+    expect(motion).toMatchObject({ wallet, says: 'webhook applicantReviewed from sumsub' })
+    expect(JSON.stringify(motion)).not.toContain('Sari')
+  })
+
+  test('a signed transfer shows its sender, and no signature', () => {
+    const signature = `0x${'cd'.repeat(65)}`
+    const authorization = { from: wallet, to: wallet, value: '1', nonce: '0x1', signature }
+    const motion = motionOf(TakeOrdered.subject, { payoutId, authorization })
+    expect(motion).toMatchObject({ wallet, item: payoutId })
+    expect(JSON.stringify(motion)).not.toContain('cdcd')
+  })
+
+  test.each(['not json', '[]', 'null', '{"event":7}'])(
+    'a delivery of %p is told all the same',
+    (raw) => {
+      const subject = paymentsWebhookSubject('MY', 'delivery-1')
+      const motion = motionOf(subject, { account: 'MY', body: raw })
+      expect(motion?.says).toBe('webhook of an unknown kind from MY')
+    },
+  )
+})

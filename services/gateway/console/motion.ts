@@ -1,0 +1,150 @@
+import { topics } from '#shared/messages/catalogue'
+import type { Topic } from '#shared/messages/topic'
+
+/** Which way money moves, or what else a message is about: what a person filters by. */
+export type Flow = 'in' | 'out' | 'chain' | 'people' | 'webhook'
+
+/** One message as the console shows it. Amounts are strings of digits in the smallest unit. */
+export type Motion = {
+  readonly flow: Flow
+  /** The event, the order or the delivery, as it is named on the bus. */
+  readonly subject: string
+  /** In a few words. */
+  readonly says: string
+  /** Whether a person may have to look. */
+  readonly odd: boolean
+  /** An id that a search finds. */
+  readonly item?: string
+  readonly wallet?: string
+  readonly fiat?: { readonly minor: string; readonly currency: string }
+  readonly ausdMicro?: string
+  readonly txHash?: string
+  readonly reason?: string
+}
+
+/**
+ * Reads a message of a stream. Only what is named here is shown: a message may carry a signature, and
+ * a delivery the name of a person and their account.
+ */
+export function motionOf(subject: string, payload: unknown): Motion | undefined {
+  const topic = topics.find((one) => covers(one, subject))
+  if (!topic || typeof payload !== 'object' || payload === null) return undefined
+  const fields = payload as Fields
+  if (topic.stream === 'WEBHOOKS') return deliveryOf(subject, fields)
+  const text = (name: string) => textIn(fields, name)
+  const currency = text('currency') ?? (text('payoutId') ? 'IDR' : undefined)
+  const [item] = [text('paymentId'), text('payoutId'), text('refId'), text('cause')].filter(Boolean)
+  const minor = amountIn(fields, 'fiat')
+  const facts = {
+    item: item && bare(item),
+    wallet: text('wallet') ?? textIn(fieldsIn(fields.authorization), 'from'),
+    fiat: minor && currency ? { minor, currency } : undefined,
+    ausdMicro: amountIn(fields, 'ausd'),
+    txHash: text('txHash'),
+    reason: text('reason'),
+  }
+  return { ...wordsOf(topic, fields), subject, ...given(facts) } as Motion
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const covers = ({ subject }: Topic, said: string): boolean =>
+  subject.endsWith('.>') ? said.startsWith(subject.slice(0, -1)) : said === subject
+
+const textIn = (fields: Fields, name: string): string | undefined =>
+  typeof fields[name] === 'string' && fields[name].length <= 200 ? fields[name] : undefined
+
+const amountIn = (fields: Fields, name: string): string | undefined => {
+  const text = textIn(fields, name)
+  return text !== undefined && /^[0-9]+$/.test(text) ? text : undefined
+}
+
+const given = (facts: Fields): Fields =>
+  Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
+
+/** `pay_….2` is the second remainder of a payment, `wallet:revision` an order about a wallet. */
+const bare = (cause: string): string => cause.replace(/[:.].*$/, '')
+
+const orders: Readonly<Record<string, string>> = {
+  credit: 'credit',
+  repay: 'repayment',
+  revoke: 'taking back',
+  extend: 'longer hold',
+  verify: 'verified flag',
+  freeze: 'freeze',
+  drip: 'native coin',
+  take: 'taking of AUSD',
+  return: 'return of AUSD',
+  giveback: 'giving back',
+  send: 'send',
+}
+const inwards: readonly string[] = ['credit', 'repay', 'revoke', 'extend']
+const outwards: readonly string[] = ['take', 'return', 'giveback', 'send']
+
+type Words = Pick<Motion, 'flow' | 'says' | 'odd'>
+
+function wordsOf(topic: Topic, fields: Fields): Words {
+  const [owner = '', what = '', outcome] = topic.subject.split('.')
+  if (topic.publishers.includes('gateway') && topic.stream === 'EVENTS')
+    return { flow: 'people', says: identityWords(fields), odd: false }
+  if (topic.stream === 'COMMANDS' || outcome !== undefined) {
+    const order = orders[what] ?? what
+    const says = outcome === undefined ? `${order} ordered` : `${order} ${outcomes[outcome]}`
+    return { flow: flowOf(what), says, odd: outcome === 'failed' }
+  }
+  const flow = owner === 'payouts' ? 'out' : 'in'
+  const kind = flow === 'out' ? 'cash-out' : fields.kind === 'settlement' ? 'settlement' : 'top-up'
+  const odd = what === 'review' || what === 'returned'
+  return { flow, says: `${kind} ${events[what] ?? what}`, odd }
+}
+
+const outcomes: Readonly<Record<string, string>> = {
+  settled: 'is final on the chain',
+  failed: 'failed for good',
+}
+const events: Readonly<Record<string, string>> = {
+  paid: 'paid',
+  settled: 'done, finally',
+  review: 'waits for a person',
+  taken: 'has its AUSD',
+  returned: 'went back: the bank refused',
+}
+
+const flowOf = (kind: string): Flow =>
+  inwards.includes(kind) ? 'in' : outwards.includes(kind) ? 'out' : 'people'
+
+const identityWords = ({ verified }: Fields): string =>
+  verified === true ? 'identity approved' : 'identity no longer approved'
+
+/** Of a delivery its kind and our own reference, and nothing else of its body. */
+function deliveryOf(subject: string, delivery: Fields): Motion {
+  const body = parsed(delivery.body)
+  const kind = textIn(body, 'event') ?? textIn(body, 'type') ?? 'of an unknown kind'
+  const reference = textIn(fieldsIn(body.data), 'reference_id')?.match(ourReference)?.[0]
+  const wallet = textIn(body, 'externalUserId')
+    ?.match(/^0x[0-9a-f]{40}$/i)?.[0]
+    .toLowerCase()
+  const from = textIn(delivery, 'account') ?? textIn(delivery, 'provider') ?? 'nobody'
+  const [family = '', source = ''] = subject.split('.')
+  return {
+    flow: 'webhook',
+    subject: `${family}.${source}`,
+    says: `webhook ${kind.slice(0, 60)} from ${from}`,
+    odd: false,
+    ...given({ item: reference ?? wallet, wallet }),
+  }
+}
+
+/** What the provider was given as ours: the id of a payment or of a cash-out. */
+const ourReference = /^(pay_[A-Za-z0-9_-]{22}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})/
+
+const fieldsIn = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null ? (value as Fields) : {}
+
+function parsed(body: unknown): Fields {
+  try {
+    return fieldsIn(JSON.parse(String(body)))
+  } catch {
+    return {}
+  }
+}

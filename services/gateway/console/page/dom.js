@@ -1,0 +1,65 @@
+/**
+ * Makes an element. Text is always set as text: what comes from outside is never read as markup.
+ * A property that is a function listens; `undefined` and `false` leave an attribute out.
+ */
+export function h(name, properties = {}, ...children) {
+  const element = document.createElement(name)
+  for (const [key, value] of Object.entries(properties)) {
+    if (typeof value === 'function') element.addEventListener(key, value)
+    else if (value === true) element.setAttribute(key, '')
+    else if (value !== undefined && value !== false) element.setAttribute(key, String(value))
+  }
+  element.append(...children.flat().filter((child) => child !== undefined && child !== null))
+  return element
+}
+
+/** Puts these in place of everything in there. */
+export const fill = (element, ...children) => {
+  element.replaceChildren(
+    ...children.flat().filter((child) => child !== undefined && child !== null),
+  )
+}
+
+/** A view without rows says why. */
+export const empty = (why, advice) =>
+  h(
+    'div',
+    { class: 'empty' },
+    h('p', {}, why),
+    advice ? h('p', { class: 'quiet' }, advice) : undefined,
+  )
+
+/** An id or a hash: shortened to the eye, whole when it is copied or read out. */
+export function short(id) {
+  if (id.length <= 20) return id
+  return h('span', { title: id }, `${id.slice(0, 10)}…${id.slice(-6)}`)
+}
+
+/** A link to everything that is known of an id. */
+export const itemLink = (id, words) =>
+  h(
+    'a',
+    { class: 'id', href: `#/item/${encodeURIComponent(id)}`, 'aria-label': id },
+    words ?? short(id),
+  )
+
+/** Milliseconds, as a person says them. */
+export function inWords(ms) {
+  if (ms === null || ms === undefined) return '–'
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  if (ms < 120_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`
+  if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`
+  if (ms < 172_800_000) return `${Math.round(ms / 3_600_000)} h`
+  return `${Math.round(ms / 86_400_000)} d`
+}
+
+/** The time of day, with milliseconds when they count. */
+export function timeOf(iso, exact = false) {
+  const at = new Date(iso)
+  const two = (number) => String(number).padStart(2, '0')
+  const clock = `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`
+  return exact ? `${clock}.${String(at.getMilliseconds()).padStart(3, '0')}` : clock
+}
+
+export const timeElement = (iso, exact) =>
+  h('time', { datetime: iso, title: new Date(iso).toLocaleString() }, timeOf(iso, exact))

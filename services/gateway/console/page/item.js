@@ -1,0 +1,224 @@
+import { empty, fill, h, inWords, itemLink, short, timeElement } from '/console/dom.js'
+import { setFilter } from '/console/route.js'
+import { get } from '/console/session.js'
+
+const forms = [
+  ['', 'Timeline'],
+  ['compact', 'Compact'],
+  ['json', 'JSON'],
+]
+
+/** After something moved, what the rows say is asked once it has settled. */
+const settleMs = 400
+
+/** One item through every service, by any id that it has anywhere. */
+export function itemView({ id, filters, isPaused }) {
+  const place = h('div')
+  let seen
+  let later
+  let asking
+
+  const draw = () => {
+    if (!seen) return
+    fill(place, historyOf(seen, filters.get('form') ?? ''))
+  }
+  const load = async () => {
+    asking?.abort()
+    asking = new AbortController()
+    try {
+      seen = await get(`/console/items/${encodeURIComponent(id)}`, asking.signal)
+      draw()
+    } catch (error) {
+      if (error.name === 'AbortError') return
+      fill(place, empty(`This cannot be shown: ${error.message}`))
+    }
+  }
+  const loadLater = () => {
+    if (isPaused()) return
+    clearTimeout(later)
+    later = setTimeout(load, settleMs)
+  }
+  if (id === '')
+    fill(
+      place,
+      empty(
+        'No id was given.',
+        'Any id will do: of a payment, a payout, a quote, a transaction, a wallet, or of the provider.',
+      ),
+    )
+  else if (isPaused()) fill(place, empty('Paused: nothing is asked.', 'Press p to go on.'))
+  else {
+    fill(place, h('p', { class: 'quiet' }, 'Looking'))
+    void load()
+  }
+  return {
+    element: h(
+      'section',
+      { 'aria-labelledby': 'item' },
+      h('h2', { id: 'item' }, h('span', { class: 'id whole' }, id || 'An item')),
+      bar(
+        filters,
+        () => seen,
+        (saved) => {
+          seen = saved
+          draw()
+        },
+      ),
+      place,
+    ),
+    hear: (event, heard) => {
+      if (
+        event === 'motion' &&
+        [heard.item, heard.wallet].some((one) => one && mentions(seen, id, one))
+      )
+        loadLater()
+    },
+    refresh: load,
+    leave: () => {
+      clearTimeout(later)
+      asking?.abort()
+    },
+  }
+}
+
+const mentions = (seen, id, heard) =>
+  heard === id || (seen?.items ?? []).some((item) => item.id === heard)
+
+function bar(filters, seen, open) {
+  const choice = forms.map(([value, name]) =>
+    h(
+      'button',
+      {
+        type: 'button',
+        'aria-pressed': String((filters.get('form') ?? '') === value),
+        click: () => setFilter('form', value),
+      },
+      name,
+    ),
+  )
+  const save = () => {
+    if (!seen()) return
+    const blob = new Blob([JSON.stringify(seen(), null, 2)], { type: 'application/json' })
+    const link = h('a', { href: URL.createObjectURL(blob), download: `${seen().id}.json` })
+    link.click()
+    URL.revokeObjectURL(link.href)
+  }
+  const file = h('input', {
+    id: 'saved',
+    class: 'unseen',
+    type: 'file',
+    accept: 'application/json',
+    change: async ({ target }) => open(JSON.parse(await target.files[0].text())),
+  })
+  return h(
+    'div',
+    { class: 'bar', role: 'group', 'aria-label': 'Form' },
+    h('div', { class: 'choice' }, choice),
+    h('button', { type: 'button', click: save }, 'Save'),
+    file,
+    h('label', { for: 'saved', class: 'button' }, 'Open a saved one'),
+  )
+}
+
+function historyOf(seen, form) {
+  if (form === 'json') return h('pre', { tabindex: 0 }, JSON.stringify(seen, null, 2))
+  const nothing = seen.items.length === 0 && seen.lines.length === 0
+  return [
+    h('p', { class: 'quiet' }, 'as of ', timeElement(seen.asOf, true)),
+    seen.unseen.map(({ what, why }) => h('p', { class: 'warn' }, `Not seen: ${what}: ${why}`)),
+    nothing && seen.unseen.length === 0
+      ? empty(
+          `Nothing here is known by ${seen.id}.`,
+          'It was never taken in here, or it belongs to another stack.',
+        )
+      : undefined,
+    h('div', { class: 'items' }, seen.items.map(cardOf)),
+    seen.lines.length > 0 ? tableOf(seen.lines, form) : undefined,
+  ]
+}
+
+function cardOf({ kind, id, wallet, state, reason, facts }) {
+  const all = { ...(wallet && wallet !== id ? { wallet } : {}), ...facts }
+  const rows = Object.entries(all).map(([name, value]) =>
+    h('div', {}, h('dt', {}, name), h('dd', {}, valueElement(value))),
+  )
+  return h(
+    'section',
+    { class: 'card', 'aria-label': `${kind} ${id}` },
+    h(
+      'h3',
+      {},
+      kind,
+      ' ',
+      h('span', { class: 'state' }, state),
+      reason ? h('span', { class: 'reason' }, ` ${reason}`) : undefined,
+    ),
+    h('p', {}, itemLink(id, id)),
+    h('dl', {}, rows),
+  )
+}
+
+const isId =
+  /^(0x[0-9a-fA-F]{40}|0x[0-9a-fA-F]{64}|pay_[\w-]{22}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|p[a-z]{1,3}-[\w-]{8,60})$/
+const valueElement = (value) =>
+  isId.test(value) ? itemLink(value) : h('span', { class: 'value' }, value)
+
+/** Waits are rows of their own, with a bar as long as their share of the whole. */
+function tableOf(lines, form) {
+  const longest = Math.max(1, ...lines.map(({ wait }) => wait?.ms ?? 0))
+  const shown =
+    form === 'compact'
+      ? lines.filter(({ entry, wait }) => wait || entry.isOdd || !isDetail(entry))
+      : lines
+  return h(
+    'div',
+    { class: 'scroll' },
+    h(
+      'table',
+      { class: 'history' },
+      h('caption', { class: 'unseen' }, 'What happened, oldest first'),
+      h(
+        'thead',
+        {},
+        h(
+          'tr',
+          {},
+          ['Time', 'Where', 'What', 'Says', 'Id'].map((name) => h('th', { scope: 'col' }, name)),
+        ),
+      ),
+      h(
+        'tbody',
+        {},
+        shown.map(({ entry, wait }) => (wait ? waitRow(wait, longest) : entryRow(entry))),
+      ),
+    ),
+  )
+}
+
+const isDetail = ({ what }) => ['booked', 'attempt', 'lane', 'message'].includes(what)
+
+const entryRow = ({ at, where, what, id, says, isOdd }) =>
+  h(
+    'tr',
+    { class: isOdd ? 'odd' : undefined },
+    h('td', {}, at ? timeElement(at, true) : h('span', { class: 'quiet' }, 'now')),
+    h('td', {}, h('span', { class: `where ${where}` }, where)),
+    h('td', {}, what),
+    h('td', { class: 'says' }, isOdd ? h('span', { class: 'warn' }, '! ') : undefined, says),
+    h('td', { class: 'id' }, short(id)),
+  )
+
+function waitRow({ ms, to, reason }, longest) {
+  const mark = h('span', { class: 'mark', 'aria-hidden': 'true' })
+  // Set by script, not by an attribute: the page's policy allows no style in its markup.
+  mark.style.width = `${Math.max(2, Math.round((ms / longest) * 100))}%`
+  const words = to
+    ? `waited ${inWords(ms)} for ${reason}`
+    : `waits for ${reason}, for ${inWords(ms)} so far`
+  return h(
+    'tr',
+    { class: to ? 'wait' : 'wait open' },
+    h('td', {}),
+    h('td', { colspan: 4 }, h('span', { class: 'gauge' }, mark), ' ', words),
+  )
+}

@@ -1,0 +1,204 @@
+import { attentionView } from '/console/attention.js'
+import { fill, h, timeElement } from '/console/dom.js'
+import { itemView } from '/console/item.js'
+import { motionView, remember } from '/console/motion.js'
+import { go, routeNow } from '/console/route.js'
+import { get, keepToken, listen, Refused, takeToken } from '/console/session.js'
+import { stateView } from '/console/state.js'
+
+/** Every view by its name in the address; a view gets what it needs to show itself, and to go on. */
+const views = new Map([
+  ['motion', { name: 'Motion', view: motionView }],
+  ['state', { name: 'State', view: stateView }],
+  ['attention', { name: 'Attention', view: attentionView }],
+  ['item', { name: 'Item', view: itemView }],
+])
+
+const content = document.getElementById('content')
+const status = document.getElementById('status')
+const pauseButton = document.getElementById('pause')
+const find = document.getElementById('find')
+
+/** What was heard last of each kind, so that a view which opens has something to show. */
+const latest = new Map()
+let shown
+let connection
+let paused = false
+let live = false
+
+takeToken()
+
+function show() {
+  const { view, id, filters } = routeNow()
+  const { name, view: open } = views.get(view) ?? views.get('motion')
+  const key = `${view}/${id}`
+  shown?.leave?.()
+  shown = open({ id, filters, latest, isPaused: () => paused })
+  fill(content, shown.element)
+  document.title = `${id || name} · Console`
+  if (shown.key !== key) window.scrollTo(0, 0)
+  for (const link of document.querySelectorAll('#views a')) {
+    if (link.dataset.view === view) link.setAttribute('aria-current', 'page')
+    else link.removeAttribute('aria-current')
+  }
+}
+
+function hear(event, data) {
+  latest.set(event, data)
+  if (event === 'motion' && !remember(data)) return
+  if (event === 'listening') live = true
+  if (live) say('Live')
+  if (event === 'deaf') {
+    live = false
+    say(`Not live: ${data.reason}`, true)
+  }
+  if (event === 'overview') latest.set('asOf', data.asOf)
+  shown?.hear?.(event, data)
+}
+
+function say(words, bad = false) {
+  fill(
+    status,
+    words,
+    ' ',
+    h('span', { class: 'quiet' }, 'as of ', timeElement(new Date().toISOString())),
+  )
+  status.dataset.bad = String(bad)
+}
+
+/** One connection for everything that changes by itself; without it nothing is asked by itself. */
+async function connect() {
+  const here = new AbortController()
+  connection = here
+  while (!here.signal.aborted) {
+    try {
+      live = false
+      say('Connecting')
+      await findSandbox()
+      await listen('/console/live', hear, here.signal)
+      say('Connection lost, connecting again', true)
+    } catch (error) {
+      if (here.signal.aborted) return
+      if (error instanceof Refused && (error.status === 401 || error.status === 403))
+        return askForToken(error)
+      say(`Not connected: ${error.message}`, true)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+  }
+}
+
+/** Without a sandbox there is no view of it: its file is not even served. */
+async function findSandbox() {
+  if (views.has('sandbox')) return
+  const { sandbox } = await get('/console/about')
+  if (!sandbox) return
+  const { sandboxView } = await import('/console/sandbox.js')
+  views.set('sandbox', { name: 'Sandbox', view: sandboxView })
+  drawNavigation()
+  show()
+}
+
+/** Pausing ends the connection, so that nothing at all is asked, here or behind the gateway. */
+function pause() {
+  paused = !paused
+  pauseButton.setAttribute('aria-pressed', String(paused))
+  fill(pauseButton, paused ? 'Go on' : 'Pause')
+  if (paused) {
+    connection?.abort()
+    say('Paused')
+  } else {
+    void connect()
+    shown?.refresh?.()
+  }
+}
+
+function askForToken({ status: code, message }) {
+  say('Closed', true)
+  const field = h('input', { id: 'token', type: 'password', autocomplete: 'off', required: true })
+  const submit = (event) => {
+    event.preventDefault()
+    keepToken(field.value)
+    show()
+    void connect()
+  }
+  const form = h(
+    'form',
+    { submit },
+    h('label', { for: 'token' }, 'Token'),
+    field,
+    h('button', { type: 'submit' }, 'Open'),
+  )
+  fill(
+    content,
+    h(
+      'section',
+      { class: 'empty' },
+      h('h2', {}, 'This console is closed'),
+      h('p', { role: 'alert' }, message),
+      h(
+        'p',
+        { class: 'quiet' },
+        'The address that is printed at the start carries the token behind #. In a deployment it is CONSOLE_TOKEN of the gateway.',
+      ),
+      code === 401 ? form : undefined,
+    ),
+  )
+  field.focus()
+}
+
+function drawNavigation() {
+  const links = listed().map(([view, { name }]) =>
+    h('li', {}, h('a', { href: `#/${view}`, 'data-view': view }, name)),
+  )
+  fill(document.getElementById('views'), h('ul', {}, links))
+}
+
+/** An item is found by its id: it is no place of its own. */
+const listed = () => [...views].filter(([view]) => view !== 'item')
+
+const isTyping = ({ target }) => /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)
+
+function step(by) {
+  const links = [...content.querySelectorAll('[data-row]')]
+  const at = links.indexOf(document.activeElement)
+  const next = links[at === -1 ? 0 : Math.max(0, Math.min(links.length - 1, at + by))]
+  next?.focus()
+}
+
+addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return
+  if (event.key === 'Escape' && isTyping(event)) return event.target.blur()
+  if (isTyping(event)) return
+  const names = listed().map(([name]) => name)
+  const keys = {
+    '/': () => find.focus(),
+    p: pause,
+    j: () => step(1),
+    k: () => step(-1),
+  }
+  const act = keys[event.key] ?? (names[event.key - 1] && (() => go(`/${names[event.key - 1]}`)))
+  if (!act) return
+  event.preventDefault()
+  act()
+})
+
+pauseButton.addEventListener('click', pause)
+find.addEventListener('keydown', (event) => {
+  const id = find.value.trim()
+  if (event.key !== 'Enter' || id === '') return
+  go(`/item/${encodeURIComponent(id)}`)
+  find.value = ''
+  content.focus()
+})
+addEventListener('hashchange', () => {
+  if (location.hash.startsWith('#token=')) {
+    takeToken()
+    connection?.abort()
+    void connect()
+  }
+  show()
+})
+
+drawNavigation()
+show()
+void connect()

@@ -1,0 +1,19 @@
+const currencies = { IDR: ['Rp', 0], MYR: ['RM', 2] }
+
+/** Amounts are strings of digits from end to end: as a `number` a large one would be another one. */
+function withPoint(digits, decimals) {
+  const negative = digits.startsWith('-')
+  const padded = digits.replace('-', '').padStart(decimals + 1, '0')
+  const whole = padded.slice(0, padded.length - decimals).replace(/\B(?=(\d{3})+$)/g, ',')
+  const rest = decimals === 0 ? '' : `.${padded.slice(-decimals)}`
+  return `${negative ? '−' : ''}${whole}${rest}`
+}
+
+/** 3076923 is "3.076923 AUSD". */
+export const ausd = (micro) => `${withPoint(String(micro), 6)} AUSD`
+
+/** 50000 of IDR is "Rp 50,000", 500 of MYR is "RM 5.00". */
+export function fiat({ minor, currency }) {
+  const [sign, decimals] = currencies[currency] ?? [currency, 0]
+  return `${sign} ${withPoint(String(minor), decimals)}`
+}

@@ -1,0 +1,172 @@
+import { empty, fill, h, itemLink, short, timeElement } from '/console/dom.js'
+import { ausd, fiat } from '/console/money.js'
+import { setFilter } from '/console/route.js'
+
+/** So much is kept and shown: a browser stays quick however long the page is open. */
+const keptMax = 5_000
+const shownMax = 200
+
+const flows = [
+  ['', 'All'],
+  ['in', 'Money in'],
+  ['out', 'Money out'],
+  ['people', 'People'],
+  ['webhook', 'Webhooks'],
+]
+
+let kept = []
+let known = new Set()
+const keyOf = ({ number, at }) => `${number} ${at}`
+
+/** Keeps what was heard, newest last. False: it came again after a reconnect, and is there already. */
+export function remember(heard) {
+  if (known.has(keyOf(heard))) return false
+  known.add(keyOf(heard))
+  kept.push(heard)
+  if (kept.length > 2 * keptMax) {
+    kept = kept.slice(-keptMax)
+    known = new Set(kept.map(keyOf))
+  }
+  return true
+}
+
+const textOf = (heard) =>
+  [heard.says, heard.subject, heard.item, heard.wallet, heard.txHash, heard.reason].join(' ')
+
+const matches = (heard, filters) => {
+  const [flow, text] = [filters.get('flow'), filters.get('text')]
+  if (flow && heard.flow !== flow) return false
+  if (filters.get('odd') && !heard.odd) return false
+  return !text || textOf(heard).toLowerCase().includes(text.toLowerCase())
+}
+
+const amountOf = (heard) =>
+  [heard.fiat && fiat(heard.fiat), heard.ausdMicro && ausd(heard.ausdMicro)].filter(Boolean)
+
+function rowOf(heard) {
+  const target = heard.item ?? heard.wallet
+  return h(
+    'tr',
+    { class: heard.odd ? 'odd' : undefined },
+    h('td', {}, timeElement(heard.at, true)),
+    h('td', {}, h('span', { class: `flow ${heard.flow}` }, heard.flow)),
+    h(
+      'td',
+      { class: 'says' },
+      target ? rowLink(target, heard.says) : heard.says,
+      heard.reason ? h('span', { class: 'reason' }, ` ${heard.reason}`) : undefined,
+    ),
+    h(
+      'td',
+      { class: 'number' },
+      amountOf(heard).map((text) => h('span', { class: 'amount' }, text)),
+    ),
+    h('td', {}, heard.item ? itemLink(heard.item) : undefined),
+    h('td', {}, heard.wallet && heard.wallet !== heard.item ? itemLink(heard.wallet) : undefined),
+    h('td', {}, heard.txHash ? h('span', { class: 'id' }, short(heard.txHash)) : undefined),
+  )
+}
+
+const rowLink = (id, words) =>
+  h('a', { href: `#/item/${encodeURIComponent(id)}`, 'data-row': true }, words)
+
+const columns = ['Time', 'Flow', 'What', 'Amount', 'Item', 'Wallet', 'Transaction']
+
+/** Money in motion, newest first, as it happens. */
+export function motionView({ filters, latest, isPaused }) {
+  const body = h('tbody')
+  const table = h(
+    'table',
+    {},
+    h('caption', { class: 'unseen' }, 'Messages of all services, newest first'),
+    h(
+      'thead',
+      {},
+      h(
+        'tr',
+        {},
+        columns.map((name) => h('th', { scope: 'col' }, name)),
+      ),
+    ),
+    body,
+  )
+  const place = h('div', { class: 'scroll' })
+  let waiting = []
+  let isDrawing = false
+
+  const emptyWords = () => {
+    if (kept.length > 0)
+      return empty(`None of the ${kept.length} messages heard fits these filters.`, 'Choose All.')
+    if (isPaused()) return empty('Paused: nothing is heard.', 'Press p to go on.')
+    if (latest.get('deaf') && !latest.get('listening'))
+      return empty(latest.get('deaf').reason, 'What happened can still be found by its id.')
+    return empty(
+      'Nothing has moved since this page was opened.',
+      'Messages show as they are published; what was before is found by its id.',
+    )
+  }
+  const drawAll = () => {
+    const fitting = kept.filter((heard) => matches(heard, filters)).slice(-shownMax)
+    fill(body, fitting.reverse().map(rowOf))
+    fill(place, fitting.length > 0 ? table : emptyWords())
+  }
+  const drawWaiting = () => {
+    isDrawing = false
+    const fitting = waiting.filter((heard) => matches(heard, filters)).slice(-shownMax)
+    waiting = []
+    if (body.childElementCount === 0) return drawAll()
+    body.prepend(...fitting.reverse().map(rowOf))
+    while (body.childElementCount > shownMax) body.lastElementChild.remove()
+  }
+  drawAll()
+  return {
+    element: h('section', { 'aria-labelledby': 'motion' }, heading(), bar(filters), place),
+    hear: (event, heard) => {
+      if (event === 'deaf' || event === 'listening') return drawAll()
+      if (event !== 'motion') return
+      waiting.push(heard)
+      if (waiting.length > keptMax) waiting.shift()
+      if (!isDrawing) requestAnimationFrame(drawWaiting)
+      isDrawing = true
+    },
+    refresh: drawAll,
+  }
+}
+
+const heading = () => h('h2', { id: 'motion' }, 'Money in motion')
+
+function bar(filters) {
+  const choice = flows.map(([value, name]) =>
+    h(
+      'button',
+      {
+        type: 'button',
+        'aria-pressed': String((filters.get('flow') ?? '') === value),
+        click: () => setFilter('flow', value),
+      },
+      name,
+    ),
+  )
+  const text = h('input', {
+    id: 'text',
+    type: 'text',
+    value: filters.get('text') ?? '',
+    autocomplete: 'off',
+    change: ({ target }) => setFilter('text', target.value.trim()),
+  })
+  const odd = h('input', {
+    id: 'odd',
+    type: 'checkbox',
+    checked: filters.get('odd') === '1',
+    change: ({ target }) => setFilter('odd', target.checked ? '1' : ''),
+  })
+  return h(
+    'div',
+    { class: 'bar', role: 'group', 'aria-label': 'Filters' },
+    h('div', { class: 'choice' }, choice),
+    h('label', { for: 'text' }, 'with'),
+    text,
+    odd,
+    h('label', { for: 'odd' }, 'only what may need a person'),
+  )
+}

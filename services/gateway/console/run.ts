@@ -1,0 +1,57 @@
+import { openBus } from '#shared/bus/open'
+import { databaseUrlOf } from '#shared/db/url'
+import type { App } from '../app'
+import type { Context } from '../context'
+import { openConsole } from './console'
+import { openItems } from './items'
+import { openLive } from './live'
+import { openOverview } from './overview'
+import { openSandbox } from './sandbox'
+
+/** The listener of operators with the console before it, and what the console keeps open. */
+export function runConsole(
+  context: Context,
+  operators: App,
+): AsyncDisposable & { readonly app: App } {
+  const { config, clock, log, health, leaving } = context
+  const password = config.natsPasswordConsole
+  const bus = { url: config.natsUrl, user: 'console', password, name: 'console', log }
+  const live =
+    password === ''
+      ? { silent: 'Nothing is heard here: NATS_PASSWORD_CONSOLE is not set.' }
+      : openLive({ open: () => openBus({ ...bus, onFatal: () => {} }), clock, log })
+  const overview = openOverview({
+    ...{ clock, log },
+    gatherStats: health.gatherStats,
+    ownFigures: health.figures,
+    queues: async () => ('silent' in live ? [] : live.queues()),
+  })
+  const { consoleDatabaseUrl: databaseUrl, consoleDatabasePassword: databasePassword } = config
+  const items =
+    databaseUrl === '' || 'silent' in live
+      ? {
+          silent:
+            'No item is shown here: CONSOLE_DATABASE_URL or NATS_PASSWORD_CONSOLE is not set.',
+        }
+      : openItems({
+          ...{ clock, bus: live.bus },
+          databaseUrl: databaseUrlOf({ databaseUrl, databasePassword }),
+        })
+  const { sandboxControlsUrl: url, sandboxControlsToken: token } = config
+  const parts = {
+    token: config.consoleToken,
+    hosts: config.opsHosts,
+    live,
+    ...{ overview, items, log, leaving },
+    ...(url === '' ? {} : { sandbox: openSandbox({ url, token }) }),
+  }
+  const app = openConsole(parts, operators)
+  return {
+    app,
+    [Symbol.asyncDispose]: async () => {
+      await overview[Symbol.asyncDispose]()
+      if (!('silent' in items)) await items[Symbol.asyncDispose]()
+      if (!('silent' in live)) await live[Symbol.asyncDispose]()
+    },
+  }
+}

@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'bun:test'
+import { GetConfig } from '#shared/api/config'
+import { readerOf } from '#shared/schema'
+import { fixtureOf, okay, type Replies, refusing } from '../test-support/fixture'
+import { nowMs } from '../test-support/wallets'
+
+const token = `0x${'a5'.repeat(20)}`
+const replies: Replies = {
+  'pricing.terms': okay({ pairs: ['USD/IDR', 'USD/MYR'], quoteSeconds: 60 }),
+  'payments.terms': okay({
+    currencies: [
+      {
+        ...{ currency: 'MYR', country: 'MY', pair: 'USD/MYR' },
+        topup: { min: '500', max: '100000000', cardMax: '500000' },
+        settlement: { min: '100', max: '100000000' },
+      },
+    ],
+    ...{ methods: ['bank', 'card', 'qr'], checkoutSeconds: 900, heldChannels: ['card'] },
+    topups: { openMax: 100, openAusdMax: '7', dayAusdMax: '8' },
+  }),
+  'payouts.terms': okay({
+    ...{ pair: 'USD/IDR', currency: 'IDR', min: '10000', dayAusdMax: '9' },
+    ...{ validBeforeSecondsMin: 300, banks: [] },
+  }),
+  'chain.terms': okay({
+    chainId: 10143,
+    ausd: {
+      ...{ address: token, decimals: 6 },
+      domain: { name: 'Agora Dollar', version: '1', chainId: 10143, verifyingContract: token },
+    },
+    ...{ creditLine: token, treasury: token, holdSeconds: 60, initialRatioBps: '8000' },
+    cycle: { minSeconds: 1, minDebt: '1', termSeconds: 2, graceSeconds: 3 },
+    sendValidBeforeSecondsMin: 61,
+    gasLimits: {
+      ...{ draw: '400000', repay: '225000', repayWithPermit: '305000' },
+      ...{ repayFromCollateral: '350000', withdrawCollateral: '325000' },
+    },
+  }),
+}
+
+describe('GET /config', () => {
+  test('joins what all owners tell, without a session', async () => {
+    const { call } = await fixtureOf(replies)
+    const response = await call('GET', '/config')
+    const body = await response.json()
+    expect(readerOf(GetConfig.answer)(body)).not.toHaveProperty('fault')
+    expect(body).toMatchObject({
+      ...{
+        pairs: ['USD/IDR', 'USD/MYR'],
+        quote: { seconds: 60 },
+        session: { secondsMax: 604_800 },
+      },
+      ...{ checkout: { seconds: 900 }, hold: { seconds: 60, channels: ['card'] } },
+      ...{ sends: { validBeforeSecondsMin: 61 }, cashouts: { min: '10000', banks: [] } },
+      chain: { chainId: 10143, ausd: { decimals: 6 }, gasLimits: { draw: '400000' } },
+    })
+    expect(response.headers.get('cache-control')).toBe('public, max-age=60')
+  })
+
+  test('asks its owners once a minute, however many ask it', async () => {
+    let now = nowMs
+    const fixture = await fixtureOf(replies, { clock: () => now })
+    const ask = async () => (await fixture.call('GET', '/config')).status
+    expect(await Promise.all([ask(), ask(), ask()])).toEqual([200, 200, 200])
+    await ask()
+    const once = fixture.asked.length
+    now += 59_999
+    await ask()
+    expect(fixture.asked).toHaveLength(once)
+    now += 1
+    await ask()
+    expect(fixture.asked.length).toBe(once + 4)
+  })
+
+  test('is 304 without a body to whoever has it', async () => {
+    const { call } = await fixtureOf(replies)
+    const etag = (await call('GET', '/config')).headers.get('etag') ?? ''
+    const again = await call('GET', '/config', { headers: { 'if-none-match': etag } })
+    expect([again.status, await again.text()]).toEqual([304, ''])
+  })
+
+  test.each(Object.keys(replies))('is 503, not half of it, without %s', async (subject) => {
+    const { call } = await fixtureOf({ ...replies, [subject]: refusing('chain_unavailable') })
+    const response = await call('GET', '/config')
+    expect(response.status).toBe(503)
+    const back = await fixtureOf(replies)
+    expect((await back.call('GET', '/config')).status).toBe(200)
+  })
+})

@@ -1,0 +1,131 @@
+import { Elysia } from 'elysia'
+import { GetConfig } from '#shared/api/config'
+import type { AnswerOf } from '#shared/api/route'
+import { sessionSecondsMax } from '#shared/api/session'
+import type { Ask } from '#shared/bus/ask'
+import { ChainTerms } from '#shared/messages/chain'
+import { PaymentsTerms } from '#shared/messages/payments'
+import { PayoutsTerms } from '#shared/messages/payouts'
+import { PricingTerms } from '#shared/messages/pricing'
+import { joined } from '#shared/reads/reads'
+import type { Context } from '../context'
+import { inTime } from '../http/deadline'
+import { answerTagged, type Tagged, tagged } from '../http/etag'
+import { okOf } from '../http/failure'
+import { operation } from '../openapi/operation'
+import type { Access } from '../sign-in/access'
+
+/** Settings change by a restart of their owner, and the banks hardly ever. */
+const keptMs = 60_000
+const keptSeconds = keptMs / 1_000
+
+/** `GET /config`: what an app has to know, each part from the owner whose rules it tells. */
+export const configRoute = ({ ask, clock }: Context, access: Access) => {
+  let kept: { readonly until: number; readonly answer: Tagged } | undefined
+  const gathered = joined(
+    async () => {
+      const answer = tagged(await gather(ask))
+      kept = { until: clock() + keptMs, answer }
+      return answer
+    },
+    () => '',
+  )
+  return new Elysia().use(access).get(
+    GetConfig.path,
+    async ({ request, set }) => {
+      const isFresh = kept !== undefined && clock() < kept.until
+      const answer = isFresh ? kept!.answer : await inTime(gathered(undefined), 'the owners')
+      set.headers['cache-control'] = `public, max-age=${keptSeconds}`
+      return answerTagged({ request, set }, answer)
+    },
+    {
+      limited: 'public',
+      ...operation({
+        summary: 'What an app has to know before its first request',
+        description:
+          'Where the contracts are and what is signed for them, what may be paid in and cashed out, ' +
+          'in which amounts, to which banks, and how long everything is good. Amounts of AUSD are in ' +
+          '10⁻⁶, of a currency in its smallest unit. `currencies` has the least and the most of one ' +
+          'payment, `topups` what those of a wallet may come to, while they are open and in a day ' +
+          '(UTC). Money through a channel of `hold.channels` frees nothing for `hold.seconds`. ' +
+          '`chain.gasLimits` are for what users send themselves to the credit line. It hardly ever ' +
+          'changes: keep it for a minute, and ask again by its ETag.',
+        tag: 'operations',
+        ok: { description: 'All of it.', schema: GetConfig.answer, example },
+        tagged: true,
+        errors: [429, 503],
+      }),
+    },
+  )
+}
+
+/** All owners must answer: an app that was told half would show half. */
+async function gather(ask: Ask): Promise<AnswerOf<typeof GetConfig>> {
+  const [pricing, payments, payouts, chain] = await Promise.all([
+    ask(PricingTerms, {}).then(okOf),
+    ask(PaymentsTerms, {}).then(okOf),
+    ask(PayoutsTerms, {}).then(okOf),
+    ask(ChainTerms, {}).then(okOf),
+  ])
+  const { chainId, ausd, creditLine, treasury, gasLimits, cycle, initialRatioBps } = chain
+  return {
+    pairs: pricing.pairs,
+    chain: { chainId, ausd, creditLine, treasury, gasLimits },
+    credit: { cycle, initialRatioBps },
+    session: { secondsMax: sessionSecondsMax },
+    quote: { seconds: pricing.quoteSeconds },
+    checkout: { seconds: payments.checkoutSeconds, methods: payments.methods },
+    hold: { seconds: chain.holdSeconds, channels: payments.heldChannels },
+    currencies: payments.currencies,
+    topups: payments.topups,
+    cashouts: payouts,
+    sends: { validBeforeSecondsMin: chain.sendValidBeforeSecondsMin },
+  }
+}
+
+const token = '0xa5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5'
+const example: AnswerOf<typeof GetConfig> = {
+  pairs: ['USD/IDR', 'USD/MYR'],
+  chain: {
+    chainId: 10143,
+    ausd: {
+      address: token,
+      decimals: 6,
+      domain: { name: 'Agora Dollar', version: '1', chainId: 10143, verifyingContract: token },
+    },
+    creditLine: '0xc1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1',
+    treasury: '0x1111111111111111111111111111111111111111',
+    gasLimits: {
+      ...{ draw: '400000', repay: '225000', repayWithPermit: '305000' },
+      ...{ repayFromCollateral: '350000', withdrawCollateral: '325000' },
+    },
+  },
+  credit: {
+    cycle: { minSeconds: 86_400, minDebt: '1000000', termSeconds: 2_592_000, graceSeconds: 86_400 },
+    initialRatioBps: '8000',
+  },
+  session: { secondsMax: sessionSecondsMax },
+  quote: { seconds: 60 },
+  checkout: { seconds: 900, methods: ['bank', 'card', 'qr'] },
+  hold: { seconds: 60, channels: ['card', 'ewallet'] },
+  currencies: [
+    {
+      ...{ currency: 'IDR', country: 'ID', pair: 'USD/IDR' },
+      topup: { min: '10000', max: '50000000000', cardMax: '200000000' },
+      settlement: { min: '1', max: '50000000000' },
+    },
+  ],
+  topups: { openMax: 100, openAusdMax: '100000000000', dayAusdMax: '100000000000' },
+  cashouts: {
+    ...{ pair: 'USD/IDR', currency: 'IDR', min: '10000', dayAusdMax: '100000000000' },
+    validBeforeSecondsMin: 300,
+    banks: [
+      {
+        ...{ code: 'ID_BCA', name: 'Bank Central Asia', min: '10000', max: '1999999999999' },
+        increment: '1',
+        accountNumber: { digitsMin: 6, digitsMax: 20, pattern: '^[0-9]{6,20}$' },
+      },
+    ],
+  },
+  sends: { validBeforeSecondsMin: 60 },
+}
