@@ -9,20 +9,30 @@ import { messageIdFor } from '#shared/ids'
 import { PaymentInReview, PaymentPaid, PaymentSettled } from '#shared/messages/payments'
 import { CreditOrdered, ExtendOrdered, RepayOrdered, RevokeOrdered } from '#shared/messages/relay'
 import type { Topic } from '#shared/messages/topic'
+import { flowSeconds, timer } from '#shared/metrics/measures'
+import { requestId, withRequestId } from '#shared/request-id'
+import { inSpan } from '#shared/tracing/spans'
 import { bookStep } from './books/book'
 import type { Context } from './context'
 import { nextCheck, type Step } from './decide'
-import { isOnHold, mayBecome, type PaymentState, refIdOf } from './payment'
+import { isOnHold, mayBecome, type PaymentState, paymentKinds, refIdOf } from './payment'
 import { type Change, movePayment, type PaymentRow } from './payment.store'
 import { noteReversal } from './refunds/reversal'
 import { outbox } from './schema.store'
 
 /**
  * Takes a decided step: the row, what is ordered and announced because of it, and the log line, in
- * the caller's transaction. Undefined when somebody else was first. Throws on a step the lifecycle
+ * the caller's transaction, under the request that opened the payment. Undefined when somebody else was first. Throws on a step the lifecycle
  * does not have.
  */
-export async function takeStep(
+export const takeStep: typeof takeStepNow = (tx, context, payment, ...step) =>
+  withRequestId(payment.requestId ?? requestId(), () =>
+    inSpan(`${payment.kind} ${step[0].next}`, { attributes: { 'payment.id': payment.id } }, () =>
+      takeStepNow(tx, context, payment, ...step),
+    ),
+  )
+
+async function takeStepNow(
   tx: Tx,
   context: Context,
   payment: PaymentRow,
@@ -45,9 +55,24 @@ export async function takeStep(
   })
   if (!moved) return undefined
   told?.note()
+  timeEffect(payment, moved)
   await tell(tx, context, moved)
   return moved
 }
+
+/** As far as this transaction goes: one that does not commit is timed again when it is repeated. */
+function timeEffect(before: PaymentRow, { kind, held, paidAt, creditedAt }: PaymentRow) {
+  if (before.creditedAt || !creditedAt || !paidAt) return
+  const tookMs = Math.max(0, creditedAt.getTime() - paidAt.getTime())
+  effects.seconds(tookMs / 1_000, { kind, held: held ? 'yes' : 'no' })
+}
+
+const effects = timer({
+  what: 'payment_paid_to_credited',
+  help: 'From the payment, by the time of the provider, to its effect at the final chain.',
+  labels: { kind: paymentKinds, held: ['yes', 'no'] },
+  buckets: flowSeconds,
+})
 
 /** Takes a step unless the decision was to stay. A remainder starts again, under a ref of its own. */
 export async function takeDecided(

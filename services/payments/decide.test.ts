@@ -43,6 +43,12 @@ describe('money that arrives', () => {
     ['again', paid, charge, { known: true }],
     ['again, after the credit', { ...paid, state: 'credited' }, charge, { known: true }],
     ['a second time', paid, { ...charge, paymentId: 'py-2' }, { overpaid: true }],
+    [
+      'a second time, while the first waits for a person',
+      { ...paid, state: 'review' },
+      { ...charge, paymentId: 'py-2' },
+      { overpaid: true },
+    ],
     ['one short', open, { ...charge, paidMinor: 49_999n }, review('amount_differs')],
     ['one over', open, { ...charge, paidMinor: 50_001n }, review('amount_differs')],
     ['in no exact amount', open, { ...charge, paidMinor: null }, review('amount_differs')],

@@ -1,3 +1,4 @@
+import type { ChannelKind } from '#shared/messages/activity'
 import {
   awaitsRate,
   isOnHold,
@@ -8,7 +9,7 @@ import {
   remainderFloor,
 } from './payment'
 import { lateWorthFloor } from './price'
-import type { ChannelKind, Charge } from './provider'
+import type { Charge } from './provider'
 
 /** Money of a bank or a QR code cannot be called back; all other money is held for a while. */
 export const isHeld = (kind: ChannelKind): boolean => kind !== 'bank' && kind !== 'qr'
@@ -65,7 +66,8 @@ export function decideReceipt(
 /** What to do about a payment after a step on the chain, or after a refund. */
 export type Step =
   | { stay: true }
-  | { next: 'held' | 'credited' | 'repaid' | 'revoked' }
+  | { next: 'held' | 'credited' | 'repaid' | 'revoked'; reason?: Reason }
+  | { next: 'refunded'; reason: Reason }
   | { next: 'paid'; reason: Reason; remainderMicro: bigint }
   | { next: 'revoking'; reason: Reason }
   | { next: 'review'; reason: Reason }
@@ -127,7 +129,7 @@ export function decideRefunded(payment: PaymentFacts): Step {
 /** A second payment of the same promise arrived and is already counted in `overpaidMinor`. */
 export function decideOverpaid(payment: PaymentFacts): Step {
   const busy =
-    ['paid', 'held', 'revoking', 'review'].includes(payment.state) ||
+    ['paid', 'held', 'revoking', 'review', 'refunding'].includes(payment.state) ||
     isOnHold(payment) ||
     awaitsRate(payment)
   return busy ? { stay: true } : { next: 'review', reason: 'paid_twice' }
@@ -135,7 +137,7 @@ export function decideOverpaid(payment: PaymentFacts): Step {
 
 /** The chain cannot take it back: never held, its hold is over, or revoking it was given up. */
 const isBeyondRevoking = (payment: PaymentFacts) =>
-  ['credited', 'repaid', 'review'].includes(payment.state) &&
+  ['credited', 'repaid', 'review', 'accepted'].includes(payment.state) &&
   !(payment.state === 'repaid' && isOnHold(payment))
 
 /**
@@ -155,7 +157,8 @@ export function lostMicro(payment: PaymentFacts): bigint {
  * take it back: the changes to the payment, whose refunds now sum up to `refundedMinor`.
  */
 export function waiverOf(payment: PaymentFacts, refundedMinor: bigint) {
-  if (!isBeyondRevoking(payment)) return {}
+  const given = payment.creditedAt !== null || payment.offsetMicro > 0n
+  if (!given || !isBeyondRevoking(payment)) return {}
   const givenUp = remainderFloor(payment) - remainderFloor({ ...payment, refundedMinor })
   return {
     waivedMicro: payment.waivedMicro + givenUp,
@@ -197,6 +200,9 @@ export function nextCheck(quiet: Quiet, nowMs: number, sweepAfterMs: number): Da
     case 'paid':
     case 'revoking':
       return new Date(nowMs + doubling(repeatOrderMaxMs))
+    case 'refunding':
+      // The first time at once: until then the provider has not been asked.
+      return new Date(nowMs + (quiet.checks === 0 ? 0 : doubling(repeatOrderMaxMs)))
     case 'expired':
     case 'replaced': {
       if (awaitsRate(quiet)) return new Date(nowMs + doubling(repeatOrderMaxMs))

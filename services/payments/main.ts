@@ -8,8 +8,8 @@ import { startKeeping } from '#shared/ledger/keeping'
 import { watchOverdue } from '#shared/overdue'
 import { shareOf } from '#shared/provider/rate-limit'
 import { aliveUntilStopped, openServiceBus, openServiceDatabase, runService } from '#shared/service'
-import { answerActivity, readStats } from './activity'
-import { oldestPayments } from './activity.store'
+import { answerActivity } from './activity/activity'
+import { oldestPayments } from './activity/activity.store'
 import { bookedTables } from './books/tables'
 import { startRechecking } from './checks/recheck'
 import { fields, microPerUsd, topupLimitsFrom } from './config'
@@ -18,10 +18,13 @@ import { openTreasury, watchTreasury } from './cover/treasury'
 import { answerSettlements, answerTopups } from './open'
 import { limits } from './payment'
 import { openXendit } from './providers/xendit/client'
+import { figuresOf } from './readings'
 import { relayReactions } from './relay'
+import { answerDeeds } from './review/deeds'
 import { inbox, journal, messaging, outbox } from './schema.store'
+import { answerTerms } from './terms'
 import { startListing } from './transactions'
-import { notePaid, webhookReactions } from './webhook'
+import { webhookReactions } from './webhook'
 
 const name = 'payments'
 const description = 'top-ups and settlements: checkouts, what was paid, what was ordered for it'
@@ -37,7 +40,7 @@ await runService(name, fields, async (config, runtime) => {
   await using bus = await openServiceBus(name, config, runtime)
   await using copies = await countCopies(bus, name, log)
   await using relay = relayOutbox({ bus, database, outbox, log })
-  const { poke, onPaid } = notePaid(relay.poke)
+  const { poke } = relay
   const provider = adapters[config.providerKind]({
     baseUrl: config.providerUrl,
     secretKeys: { ID: config.providerIdSecretKey, MY: config.providerMySecretKey },
@@ -57,7 +60,7 @@ await runService(name, fields, async (config, runtime) => {
     topupLimits: topupLimitsFrom(config),
   }
 
-  const reactions = [...webhookReactions(context, onPaid), ...relayReactions(context)]
+  const reactions = [...webhookReactions(context), ...relayReactions(context)]
   const messages = { bus, consumer: name, database, messaging, log, poke, onFatal }
   await using _messages = consume({ ...messages, reactions })
   const requestsPerMinute = () => shareOf(config.providerRequestsPerMinute, copies.count())
@@ -67,10 +70,10 @@ await runService(name, fields, async (config, runtime) => {
   const lowMicro = config.treasuryLowAusd * microPerUsd
   await using _treasury = watchTreasury({ ...reading, treasury, lowMicro })
   await using _overdue = watchOverdue({ log, clock, limits, read })
-
-  const answers = [answerTopups(context), answerSettlements(context), answerActivity(context)]
-  const stats = () => readStats(context)
-  await using _served = await serve({ bus, name, description, answers, stats, log })
+  const forUsers = [answerTerms, answerTopups, answerSettlements, answerActivity]
+  const answers = [...forUsers.map((answer) => answer(context)), ...answerDeeds(context)]
+  const figures = figuresOf(context)
+  await using _served = await serve({ ...messages, name, description, answers, ...figures })
   log.info('service ready')
   await aliveUntilStopped(config, runtime)
 })

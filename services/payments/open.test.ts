@@ -80,6 +80,17 @@ describe('a top-up', () => {
   })
 })
 
+test.each(['topup', 'settlement'] as const)(
+  'a %s takes its quote: no cash-out has it',
+  async (kind) => {
+    const quoteId = fixture.quote()
+    const asked = { ...ask(quoteId), wallet: newWallet() }
+    fixture.chain.drawn = '3000000'
+    expect(await fixture[kind](asked)).toHaveProperty('ok')
+    expect(fixture.quotes.get(quoteId)!.takenBy).toBeDefined()
+  },
+)
+
 describe('the same call again', () => {
   test('gets the first answer, also with the address in other case and after the quote expired', async () => {
     const quoteId = fixture.quote()
@@ -133,6 +144,40 @@ describe('security: the limits of a person', () => {
       }
     },
   )
+})
+
+describe('while an operator has paused top-ups', () => {
+  const asked = () => ({
+    ...{ wallet: newWallet(), amount: '50000', method: 'qr', quoteId: fixture.quote() },
+  })
+
+  test('none is opened, its quote stays unused, and it is said since when', async () => {
+    const before = asked()
+    const { paymentId } = (await fixture.topup(before)).ok!
+    const [first, second] = await Promise.all([
+      fixture.pause('paused'),
+      fixture.pause('paused', 'dewi'),
+    ])
+    const words = [first.ok!.done!, second.ok!.done!]
+    expect(words.filter((one) => one.endsWith('from now on'))).toHaveLength(1)
+    expect(words.filter((one) => one.includes(', before, by '))).toHaveLength(1)
+    const refused = asked()
+    const since = expect.stringMatching(/^20[0-9-]+T[0-9:]+Z$/)
+    expect(await fixture.topup(refused)).toEqual({ refused: 'topups_paused', since })
+    expect(fixture.quotes.get(refused.quoteId)?.takenBy).toBeUndefined()
+    // What began is not touched: its repeat is answered, and its money counts.
+    expect((await fixture.topup(before)).ok!.paymentId).toBe(paymentId)
+    await fixture.control(`sessions/${paymentId}/pay`, { channel_code: 'QRIS' })
+    await fixture.becomes(paymentId, { state: 'paid' })
+    fixture.chain.drawn = '3000000'
+    const settlement = { wallet: newWallet(), quoteId: fixture.quote() }
+    expect(await fixture.settlement(settlement)).toHaveProperty('ok')
+    expect((await fixture.pause('running')).ok!.done).toMatch(
+      /^topups running since .*from now on$/,
+    )
+    expect((await fixture.pause('running')).ok!.done).toContain('before, by sari (ticket 7)')
+    expect(await fixture.topup(refused)).toHaveProperty('ok')
+  })
 })
 
 describe('a provider that cannot be relied on', () => {

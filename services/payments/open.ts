@@ -11,6 +11,7 @@ import { QuoteFind, QuoteTake } from '#shared/messages/pricing'
 import { money } from '#shared/money/money'
 import { accountFor, type Pair } from '#shared/money/pair'
 import { type Answer, ok, refuse } from '#shared/refusals'
+import { requestId } from '#shared/request-id'
 import { askDeadlineMs, askOr, type Context } from './context'
 import { sumTopups } from './cover/limits.store'
 import { coverSettlement, coverTopup, uncoverTopup } from './cover/reserve'
@@ -61,13 +62,14 @@ type PaymentRequest = {
 
 /**
  * Refused, in this order: not_verified, wallet_frozen (cards), what the quote says, the amount, the
- * limits, what the treasury does not cover.
+ * limits, what the treasury does not cover. A pause is told with the limits.
  */
 export const answerTopups = (context: Context) =>
   answering(TopupCreate, ({ wallet, amount, method, quoteId }) => {
     const amountMinor = BigInt(amount)
     const limit = async (db: Db, { ausdMicro }: Pick<Price, 'ausdMicro'>) => {
-      const totals = await sumTopups(db, wallet, new Date(context.clock()))
+      const { pausedSince, ...totals } = await sumTopups(db, wallet, new Date(context.clock()))
+      if (pausedSince) return refuse('topups_paused', pausedSince)
       const refused = limitTopup(ausdMicro, totals, context.topupLimits)
       return refused ? refuse(refused) : ok(true)
     }
@@ -218,6 +220,7 @@ function rowFor(
     method: request.method,
     quoteId: request.quoteId,
     takenBy: request.takenBy,
+    requestId: requestId() ?? null,
     account: accountFor(price.currency),
     createdAt: new Date(now),
   } as const
@@ -363,6 +366,7 @@ async function storeCheckout(
     return moved
   }
   await provider.cancelCheckout(payment.account, checkoutId)
+  failpoint('payments:checkout-ended')
   return database.read((db) => findByQuote(db, payment.quoteId))
 }
 

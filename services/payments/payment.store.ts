@@ -36,7 +36,6 @@ import {
 import { lockNamed, lockOf } from '#shared/db/lock'
 import type { Db, Tx } from '#shared/db/open'
 import { pairs, providerAccounts } from '#shared/money/pair'
-import { promised } from './cover/promised'
 import { type PaymentState, paymentKinds, paymentStates, reasons } from './payment'
 import { schema } from './schema.store'
 
@@ -44,7 +43,7 @@ type OpenColumns = Record<'state' | 'reason' | 'held' | 'holdEndedAt', SQLWrappe
 
 /** Something is awaited, or a person; the index is of the same words, and figures look at no other rows. */
 export const isOpen = ({ state, reason, held, holdEndedAt }: OpenColumns): SQL =>
-  sql`(${state} in ('opening', 'awaiting_payment', 'paid', 'held', 'revoking', 'review') or (${state} = 'repaid' and ${held} and ${holdEndedAt} is null) or ${reason} = 'awaiting_rate')`
+  sql`(${state} in ('opening', 'awaiting_payment', 'paid', 'held', 'revoking', 'review', 'refunding') or (${state} = 'repaid' and ${held} and ${holdEndedAt} is null) or ${reason} = 'awaiting_rate')`
 
 /** What we promised for a quote, and how far it got. */
 export const payments = schema.table(
@@ -68,6 +67,8 @@ export const payments = schema.table(
     quoteId: text('quote_id').notNull(),
     /** Fingerprint of wallet, purpose and body: who else names this quote is refused. */
     takenBy: text('taken_by').notNull(),
+    /** The request that opened it: all that follows is logged and sent under its id. */
+    requestId: text('request_id'),
     account: text('account', { enum: providerAccounts }).notNull(),
     checkoutId: text('checkout_id'),
     checkoutUrl: text('checkout_url'),
@@ -112,7 +113,7 @@ export const payments = schema.table(
     index('payments_changed').on(table.changedAt),
     index('payments_open_of_wallet').on(table.wallet).where(isOpen(table)),
     index('payments_created').on(table.createdAt),
-    index('payments_promised').on(table.id).where(promised(table)),
+    index('payments_credited').on(table.creditedAt),
     index('payments_activity').on(table.wallet, table.createdAt, table.id),
     index('payments_request').on(table.paymentRequestId),
     // The guard behind the lock of the wallet: two open checkouts could charge one debt twice.

@@ -16,8 +16,10 @@ export type TopupState =
   | 'revoked'
   | 'refunded'
   | 'review'
+  | 'refunding'
+  | 'accepted'
 
-/** `review` waits for a person; nothing leaves it on its own. */
+/** `review` waits for a person; nothing leaves it on its own, but what an operator decides. */
 export const topupLifecycle: Lifecycle<TopupState> = {
   // The provider may have opened a checkout whose answer we never saw, and it may be paid.
   opening: ['awaiting_payment', 'expired', 'paid', 'refunded', 'review'],
@@ -33,7 +35,11 @@ export const topupLifecycle: Lifecycle<TopupState> = {
   revoked: ['review'],
   // Refunded before any credit was ordered.
   refunded: ['review'],
-  review: [],
+  // An operator orders it, gives it back, or leaves it as it is.
+  review: ['paid', 'refunding', 'accepted'],
+  // A second payment that went back leaves the first as it was; a refund that failed, a person.
+  refunding: ['refunded', 'credited', 'revoked', 'review'],
+  accepted: ['review'], // Paid once more.
 }
 
 export type SettlementState =
@@ -47,6 +53,8 @@ export type SettlementState =
   | 'revoked'
   | 'refunded'
   | 'review'
+  | 'refunding'
+  | 'accepted'
 
 /**
  * Like a top-up, but money of a held channel repays at once: the contract keeps its value encumbered
@@ -63,7 +71,9 @@ export const settlementLifecycle: Lifecycle<SettlementState> = {
   revoking: ['revoked', 'paid', 'review'],
   revoked: ['review'],
   refunded: ['review'],
-  review: [],
+  review: ['paid', 'refunding', 'accepted'],
+  refunding: ['refunded', 'repaid', 'revoked', 'review'],
+  accepted: ['review'],
 }
 
 export type PaymentState = TopupState | SettlementState
@@ -93,6 +103,8 @@ export const limits: Limits<PaymentState> = {
   revoked: { rests: 'the money went back, and so did the AUSD' },
   refunded: { rests: 'the money went back, and no AUSD was given' },
   review: { rests: 'a person was called when it came to this' },
+  refunding: { afterMs: 24 * 60 * minuteMs, alarm: 'refund does not end at the provider' },
+  accepted: { rests: 'an operator left it as it is' },
 }
 
 /** May this payment take this step? One table per kind. */
@@ -101,13 +113,14 @@ export function mayBecome({ kind, state }: Pick<PaymentFacts, 'kind' | 'state'>,
   return state in table && canBecome<string>(table as never, state, to)
 }
 
-/** Why a payment is in its state. The texts a user reads are in `activity.ts`. */
+/** Why a payment is in its state. The texts a user reads are in `words.ts`. */
 export const reasons = [
   'awaiting_rate',
   'amount_differs',
   'currency_differs',
   'sender_unverified',
   'paid_twice',
+  'second_refunded',
   'replaced',
   'made_good',
   'refunded_before_credit',
@@ -155,6 +168,14 @@ export type PaymentFacts = {
 export const awaitsRate = ({ reason }: Pick<PaymentFacts, 'reason'>): boolean =>
   reason === 'awaiting_rate'
 
+/**
+ * What its money was for is done: it is on the chain, or all of it made good an earlier loss. What
+ * could not be put on the chain is not.
+ */
+export const wasGiven = ({ creditedAt, offsetMicro, liveMicro }: GivenFacts): boolean =>
+  creditedAt !== null || (offsetMicro > 0n && liveMicro === 0n)
+type GivenFacts = Pick<PaymentFacts, 'creditedAt' | 'offsetMicro' | 'liveMicro'>
+
 /** On the chain, and still revocable there. */
 export const isOnHold = ({ held, creditedAt, holdEndedAt }: HoldFacts): boolean =>
   held === true && creditedAt !== null && holdEndedAt === null
@@ -190,9 +211,13 @@ export function paymentIdFrom(reference: string): string | undefined {
 
 const orderedPrefix = 'ordered-'
 
+/** Our reference on the refund of a payment that we order, the first being 1. */
+export const orderedReference = (id: string, number: number): string =>
+  `${orderedPrefix}${id}_${number}`
+
 /**
- * Did we order this refund ourselves? Then its reference is `ordered-<payment id>`: the loss is ours,
- * and no wallet is frozen for it.
+ * Did we order this refund ourselves? Then its reference is `ordered-<payment id>`, or that and a
+ * number: the loss is ours, and no wallet is frozen for it.
  */
 export const isOrderedByUs = (reference: string | null): boolean =>
   reference?.startsWith(orderedPrefix) === true &&

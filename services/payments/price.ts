@@ -1,10 +1,12 @@
 import { toAusdFloor, toFiatCeil } from '#shared/money/conversion'
-import { countryBy } from '#shared/money/countries'
+import { countries, countryBy } from '#shared/money/countries'
 import { type Fiat, money } from '#shared/money/money'
 import { fiatOf, type Pair } from '#shared/money/pair'
 import { type Answer, ok, type RefusalCode, refuse } from '#shared/refusals'
 
-export type Method = 'bank' | 'card' | 'qr'
+/** What a user may pick; all but `card` show every channel. */
+export const methods = ['bank', 'card', 'qr'] as const
+export type Method = (typeof methods)[number]
 
 /** What is charged (smallest units of the currency), and what it is worth (10⁻⁶ AUSD). */
 export type Price = { currency: Fiat; fiatMinor: bigint; ausdMicro: bigint }
@@ -21,6 +23,15 @@ const channelLimits: Readonly<Record<Fiat, Limits>> = {
   IDR: { leastMinor: 1n, mostMinor: 50_000_000_000n, cardMinor: 200_000_000n },
   MYR: { leastMinor: 100n, mostMinor: 100_000_000n, cardMinor: 500_000n },
 }
+
+/** What may be paid in each currency, as people are told it: smallest units. */
+export const currencyTerms = () =>
+  countries.map(({ country, currency, pair, topupMinMinor }) => {
+    const { leastMinor, mostMinor, cardMinor } = channelLimits[currency]
+    const topup = { min: `${topupMinMinor}`, max: `${mostMinor}`, cardMax: `${cardMinor}` }
+    const settlement = { min: `${leastMinor}`, max: `${mostMinor}` }
+    return { currency, country, pair, topup, settlement }
+  })
 
 /** What a top-up charges (smallest units) and credits (10⁻⁶ AUSD, rounded down). */
 export function priceTopup(asked: {

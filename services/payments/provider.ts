@@ -1,5 +1,7 @@
+import type { ChannelKind } from '#shared/messages/activity'
 import type { Fiat, Money } from '#shared/money/money'
 import type { ProviderAccount } from '#shared/money/pair'
+import type { ProviderRefusal } from '#shared/provider/problem'
 import type { Listed } from '#shared/provider/transactions'
 
 /**
@@ -43,17 +45,6 @@ export type Checkout = {
   readonly paymentId: string | null
 }
 
-/** What kind of money a channel moves, as far as it decides about the hold. */
-export type ChannelKind =
-  | 'bank'
-  | 'qr'
-  | 'card'
-  | 'ewallet'
-  | 'counter'
-  | 'paylater'
-  | 'direct_debit'
-  | 'unknown'
-
 /**
  * Of a merchant of the virtual-asset category, the provider compares who paid with who should have.
  * `pending` is not decided yet; every word that is neither that nor a success is `failed`.
@@ -90,6 +81,17 @@ export type FetchedRefund = {
   readonly reference: string | null
   readonly currency: string
   readonly refundedMinor: bigint | null
+}
+
+/** Money of a charge that is to go back to its payer. The same order always makes the same request. */
+export type RefundOrder = {
+  readonly account: ProviderAccount
+  readonly paymentRequestId: string
+  /** Ours, on the refund and as the key of the request. */
+  readonly reference: string
+  readonly fiat: Money<Fiat>
+  /** The payer paid twice; this is one payment too many. */
+  readonly isSecond: boolean
 }
 
 /** What became of a checkout that was to be ended. `unknown`: it may still be paid. */
@@ -150,8 +152,17 @@ export type PaymentProvider = {
     account: ProviderAccount,
     paymentRequestId: string,
   ) => Promise<FetchedRefund[] | undefined>
+  /**
+   * Asks for a refund. A refusal says that this request did nothing, and nothing of an earlier one;
+   * whatever is thrown leaves it unknown. The provider may forget keys: look it up before a repeat.
+   */
+  readonly createRefund: (
+    order: RefundOrder,
+  ) => Promise<{ ok: FetchedRefund } | { refused: ProviderRefusal }>
   /** Payments, refunds and chargebacks that changed since, whole or not at all. */
   readonly listTransactions: (account: ProviderAccount, updatedFrom: Date) => Promise<Listed[]>
+  /** What kind of money moves through a channel; `unknown` of a code that was never seen. */
+  readonly kindOfChannel: (code: string) => ChannelKind
   /** Reads a delivery leniently; whatever cannot be read is `unknown`, never an error. */
   readonly readDelivery: (body: string) => Hint
 }

@@ -131,6 +131,8 @@ describe('a top-up that is paid', () => {
       'both being counted',
       async () => (await fixture.row(id))?.overpaidMinor === 50_000n,
     )
+    await fixture.list() // Told again: it is the same one.
+    expect((await fixture.row(id))!.overpaidMinor).toBe(50_000n)
     await fixture.settle('credit', id)
     expect(await fixture.row(id)).toMatchObject({ state: 'review', reason: 'paid_twice' })
     expect(await fixture.subjects(id)).toEqual(['payments.paid', 'relay.credit', 'payments.review'])

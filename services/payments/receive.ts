@@ -32,6 +32,7 @@ import {
   sumRefundedBeside,
 } from './refunds/refund.store'
 import { makeGood, noteReversal } from './refunds/reversal'
+import { endRefunding, noteOrdered } from './review/ended'
 import { recordAnomaly } from './schema.store'
 
 // The one way money, a refund or the end of a checkout comes in, whether a webhook, a recheck or the
@@ -320,7 +321,7 @@ export async function receiveRefund(
   const { refundedMinor } = refund
   if (refundedMinor === null) throw new Error(`refund ${refund.refundId} has no exact amount`)
   const origin = refund.origin ?? (isOrderedByUs(refund.reference) ? 'ordered' : 'refund')
-  if (matched) await lockPayment(tx, matched.id)
+  const locked = matched && (await lockPayment(tx, matched.id))
   await recordRefund(tx, {
     id: refund.refundId,
     paymentId: matched?.id ?? '',
@@ -329,6 +330,7 @@ export async function receiveRefund(
     status: refund.status,
     origin,
   })
+  await noteOrdered(tx, context, refund)
   if (!matched) {
     const known = { account: charge.account, object: refund.refundId }
     await recordAnomaly(tx, { kind: 'object_unknown', ...known })
@@ -340,9 +342,11 @@ export async function receiveRefund(
       account: charge.account,
       object: refund.refundId,
     })
-  if (refund.status !== 'succeeded') return
-  if (fetched.status === 'succeeded') await receivePayment(tx, context, fetched)
-  await countRefund(tx, context, matched.id, { charge, origin })
+  if (refund.status === 'succeeded') {
+    if (fetched.status === 'succeeded') await receivePayment(tx, context, fetched)
+    await countRefund(tx, context, matched.id, { charge, origin })
+  }
+  if (locked?.state === 'refunding') await endRefunding(tx, context, matched.id)
 }
 
 async function countRefund(

@@ -1,4 +1,5 @@
 import type { Tx } from '#shared/db/open'
+import { failpoint } from '#shared/failpoint'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import { endedBy, takeStep } from './advance'
 import type { Context } from './context'
@@ -43,6 +44,7 @@ async function end(context: Context, earlier: PaymentRow): Promise<Answer<object
     return replace(context, earlier)
   }
   const outcome = await provider.cancelCheckout(account, checkoutId)
+  failpoint('payments:checkout-ended')
   if (outcome === 'closed') return replace(context, earlier)
   if (outcome === 'unknown') return refuse('provider_unavailable')
   try {
@@ -69,6 +71,7 @@ async function replace(context: Context, earlier: PaymentRow): Promise<Answer<ob
     const ended = endedBy(row, context.clock())
     await takeStep(tx, context, row, { next: 'replaced', reason: 'replaced' }, ended)
   })
+  failpoint('payments:settlement-replaced')
   return ok({})
 }
 

@@ -1,8 +1,9 @@
-import { pgSchema, text } from 'drizzle-orm/pg-core'
+import { index, pgSchema, text } from 'drizzle-orm/pg-core'
 import { amountColumn, at } from '#shared/db/columns'
 import { listingTable } from '#shared/db/listing.store'
 import { messagingTables } from '#shared/db/messaging'
 import type { Db } from '#shared/db/open'
+import { pauseTable } from '#shared/db/pause.store'
 import { reservationTable } from '#shared/db/reservation.store'
 import { journalTable } from '#shared/ledger/journal.store'
 
@@ -14,6 +15,8 @@ export const { inbox, outbox, deadLetters } = messaging
 export const journal = journalTable(schema)
 /** AUSD (10⁻⁶) set aside for top-ups whose quote is being taken. */
 export const reservations = reservationTable(schema)
+/** Since when no top-up is opened. */
+export const pauses = pauseTable(schema)
 /** When the provider's list of transactions was read. */
 export const listings = listingTable(schema)
 
@@ -30,17 +33,21 @@ export const anomalyKinds = [
   'look_up_refused', // By the provider, of what is ours: unknown, whatever it says.
 ] as const
 
-export const anomalies = schema.table('anomalies', {
-  /** Kind and object: the same anomaly is one row, however often it is met. */
-  id: text('id').primaryKey(),
-  kind: text('kind', { enum: anomalyKinds }).notNull(),
-  account: text('account').notNull(),
-  object: text('object').notNull(),
-  paymentId: text('payment_id'),
-  currency: text('currency'),
-  amountMinor: amountColumn('amount_minor'),
-  noticedAt: at('noticed_at').notNull().defaultNow(),
-})
+export const anomalies = schema.table(
+  'anomalies',
+  {
+    /** Kind and object: the same anomaly is one row, however often it is met. */
+    id: text('id').primaryKey(),
+    kind: text('kind', { enum: anomalyKinds }).notNull(),
+    account: text('account').notNull(),
+    object: text('object').notNull(),
+    paymentId: text('payment_id'),
+    currency: text('currency'),
+    amountMinor: amountColumn('amount_minor'),
+    noticedAt: at('noticed_at').notNull().defaultNow(),
+  },
+  (table) => [index('anomalies_payment').on(table.paymentId)],
+)
 type Anomaly = Omit<typeof anomalies.$inferInsert, 'id' | 'noticedAt'>
 
 /** True the first time. */

@@ -12,8 +12,8 @@ import { type Answer, ok } from '#shared/refusals'
 import { openQuotes } from '#test/support/quotes'
 import { openSandbox } from '#test/support/sandbox'
 import { migrateAll, startScratchPostgres } from '#test/support/scratch-postgres'
-import { waitUntil } from '#test/support/wait'
-import { answerActivity } from './activity'
+import { handleUntilDone, waitUntil } from '#test/support/wait'
+import { answerActivity } from './activity/activity'
 import { recheckOnce } from './checks/recheck'
 import type { Context } from './context'
 import { openTreasury } from './cover/treasury'
@@ -22,6 +22,8 @@ import { payments } from './payment.store'
 import { openXendit } from './providers/xendit/client'
 import { findWallet, reversals } from './refunds/refund.store'
 import { relayReactions } from './relay'
+import { answerDeeds } from './review/deeds'
+import { refundOrders } from './review/review.store'
 import { anomalies, messaging, outbox } from './schema.store'
 import { paymentListing } from './transactions'
 import { webhookReactions } from './webhook'
@@ -34,13 +36,16 @@ const txHash = `0x${'ab'.repeat(32)}`
 
 let wallets = 0
 /** A wallet nobody else uses: one that is frozen must not trouble the next test. */
-export const newWallet = (): `0x${string}` => `0x${(++wallets).toString(16).padStart(40, 'a')}`
+export const newWallet = (): `0x${string}` => `0xaa${(++wallets).toString(16).padStart(38, '0')}`
 
 type Answered = {
-  ok?: { paymentId: string; checkoutUrl: string; items: Entry[]; inFlight: Entry[] }
+  ok?: { paymentId: string; checkoutUrl: string; items: Entry[]; inFlight: Entry[] } & Said
   refused?: string
+  since?: string
 }
 type Entry = Record<string, string>
+/** What came of an operator's decision. */
+type Said = { done?: string; refused?: string }
 type Holdings = { balance: bigint; drawable: bigint; ordered: bigint }
 type HoldState = 'none' | 'held' | 'released' | 'revoked'
 
@@ -61,6 +66,8 @@ function openOtherServices(clock: () => number) {
     frozen: false,
     /** What `chain.hold` says; `until` in unix seconds. */
     hold: { state: 'released' as HoldState, until: null as number | null },
+    /** What `chain.ref` says of any ref. */
+    ref: 'unused' as 'unused' | 'ordered' | 'used',
     /** What `chain.treasury` and `payouts.owed` say, in 10⁻⁶ AUSD; null: nobody answers. */
     treasury: { balance: 10n ** 15n, drawable: 10n ** 15n, ordered: 0n } as Holdings | null,
     owed: 0n as bigint | null,
@@ -78,6 +85,7 @@ function openOtherServices(clock: () => number) {
       const blockTime = String(Math.floor(clock() / 1_000))
       return ok({ state, until: until === null ? null : String(until), blockTime })
     }
+    if (subject === 'chain.ref') return ok({ state: chain.ref })
     if (subject === 'chain.treasury') {
       if (!chain.treasury) throw new Unavailable('chain-relayer is not there')
       const { balance, drawable, ordered } = chain.treasury
@@ -127,7 +135,7 @@ export async function openFixture() {
   }
   const reader: HandlingContext = {
     ...{ consumer: 'payments', database, messaging, log, poke: () => {} },
-    reactions: [...webhookReactions(context, () => {}), ...relayReactions(context)],
+    reactions: [...webhookReactions(context), ...relayReactions(context)],
   }
   const deliver = (
     account: 'ID' | 'MY',
@@ -148,7 +156,7 @@ export async function openFixture() {
   }
   /** The relayer tells that an order is final on the chain, or given up. */
   const settle = (kind: RelayKind, cause: string, failed = false, of = wallet) =>
-    handle(reader, {
+    handleUntilDone(reader, {
       subject: `relay.${kind}.${failed ? 'failed' : 'settled'}`,
       messageId: `${kind}:${cause}:${failed}:${crypto.randomUUID()}`,
       payload: {
@@ -157,6 +165,11 @@ export async function openFixture() {
       },
     })
   const answerOf = ({ answer }: Answering) => answer as (request: unknown) => Promise<Answered>
+  const deeds = new Map(answerDeeds(context).map((one) => [one.question.subject, one]))
+  const deed = (subject: string, asked: object) =>
+    answerOf(deeds.get(subject)!)({
+      ...{ deed: crypto.randomUUID(), reason: 'ticket 7', ...asked },
+    })
   const listing = paymentListing(context)
   const row = async (id: string) =>
     (await database.read((db) => db.select().from(payments).where(eq(payments.id, id))))[0]
@@ -173,6 +186,13 @@ export async function openFixture() {
     topup: answerOf(answerTopups(context)),
     settlement: answerOf(answerSettlements(context)),
     activity: answerOf(answerActivity(context)),
+    /** An operator decides about a payment in review. */
+    resolve: (paymentId: string, resolution: string, by = 'sari') =>
+      deed('payments.review.resolve', { paymentId, resolution, by }),
+    /** An operator lifts a freeze. */
+    clear: (of: string, by = 'sari') => deed('payments.wallet.clear', { wallet: of, by }),
+    /** An operator pauses top-ups, or lets them go on. */
+    pause: (to: 'paused' | 'running', by = 'sari') => deed('payments.topups.pause', { to, by }),
     /** One round of rechecks, as if the time had passed in which everything comes due. */
     recheck: async (aheadMs = 2_000) => {
       time.aheadMs += aheadMs
@@ -218,6 +238,14 @@ export async function openFixture() {
         const has = ([key, value]: [string, unknown]) => found?.[key as 'id'] === value
         return found && Object.entries(want).every(has) && found
       }),
+    orderedRefunds: (id: string) =>
+      database.read((db) =>
+        db
+          .select()
+          .from(refundOrders)
+          .where(eq(refundOrders.paymentId, id))
+          .orderBy(refundOrders.reference),
+      ),
     walletRow: (of: `0x${string}`) => database.read((db) => findWallet(db, of)),
     reversals: () => database.read((db) => db.select().from(reversals)),
     anomalies: () => database.read((db) => db.select().from(anomalies)),

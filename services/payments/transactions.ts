@@ -1,4 +1,5 @@
 import type { Tx } from '#shared/db/open'
+import { failpoint } from '#shared/failpoint'
 import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
 import {
   type Listing,
@@ -68,9 +69,10 @@ async function receiveRow(
   if (row.type === 'chargeback' && row.status === 'reversed')
     return noteWon(context, account, row, once)
   if (row.status !== 'succeeded') return
-  if (row.type === 'payment') return receivePaymentRow(context, account, row, once)
-  if (row.type === 'refund') return receiveRefundRow(context, account, row, once)
-  if (row.type === 'chargeback') return receiveChargebackRow(context, account, row, once)
+  if (row.type === 'payment') await receivePaymentRow(context, account, row, once)
+  if (row.type === 'refund') await receiveRefundRow(context, account, row, once)
+  if (row.type === 'chargeback') await receiveChargebackRow(context, account, row, once)
+  failpoint('payments:row-of-list-received')
 }
 
 /** Payments whose money a row of ours has already, as all that a webhook told of. */

@@ -1,6 +1,5 @@
 import { nothingNew, type Reaction, reactTo } from '#shared/bus/reaction'
 import type { Tx } from '#shared/db/open'
-import { failpoint } from '#shared/failpoint'
 import type { Message } from '#shared/messages/topic'
 import { PaymentsWebhook } from '#shared/messages/webhooks'
 import { refusesId } from '#shared/provider/problem'
@@ -30,29 +29,8 @@ type Facts = FetchedCheckout & {
 }
 type Read = Facts & { hint: Hint }
 
-/**
- * The outbox is poked after each commit; after one that made a payment `paid`, a crash suite may
- * want the process to end there.
- */
-export function notePaid(poke: () => void) {
-  let paid = false
-  return {
-    onPaid: () => {
-      paid = true
-    },
-    poke: () => {
-      if (paid) failpoint('payments:paid-committed')
-      paid = false
-      poke()
-    },
-  }
-}
-
-/**
- * A delivery says what to ask for; what the provider answers is what we believe. `onPaid` is called
- * within the transaction that made a payment `paid`.
- */
-export const webhookReactions = (context: Context, onPaid: () => void): Reaction[] => [
+/** A delivery says what to ask for; what the provider answers is what we believe. */
+export const webhookReactions = (context: Context): Reaction[] => [
   reactTo<typeof PaymentsWebhook, Read>(PaymentsWebhook, {
     // The payouts service reads the same stream.
     concerns: ({ body }) => context.provider.readDelivery(body).about !== 'payout',
@@ -69,12 +47,9 @@ export const webhookReactions = (context: Context, onPaid: () => void): Reaction
       const ageMs = context.clock() - Date.parse(receivedAt)
       if (hint.about === 'refund' && !facts.refund && ageMs < insistMs)
         await insistOnOurs(context, account, hint)
-      if (facts.fetched) failpoint('payments:payment-found')
       return isRepeat(hint, facts) ? nothingNew : { hint, ...facts }
     },
-    apply: async (tx, delivery, read) => {
-      if (await receive(tx, context, delivery, read)) onPaid()
-    },
+    apply: (tx, delivery, read) => receive(tx, context, delivery, read),
   }),
 ]
 
@@ -113,33 +88,33 @@ async function fetchFacts(
   }
 }
 
-async function receive(tx: Tx, context: Context, delivery: Delivery, read: Read): Promise<boolean> {
+async function receive(tx: Tx, context: Context, delivery: Delivery, read: Read): Promise<void> {
   const { account } = delivery
   const { hint, fetched, refund, checkout } = read
   switch (hint.about) {
     case 'payout':
-      return false
+      return
     case 'checkout':
-      if (checkout) return receiveCheckout(tx, context, account, read)
-      return noteUnknown(tx, context, delivery, hint.checkoutId)
+      if (!checkout) return noteUnknown(tx, context, delivery, hint.checkoutId)
+      await receiveCheckout(tx, context, account, read)
+      return
     case 'payment':
       if (!fetched) return noteUnknown(tx, context, delivery, hint.paymentId)
-      return receiveCharge(tx, context, fetched)
+      await receiveCharge(tx, context, fetched)
+      return
     case 'payment_request':
-      if (fetched) return receiveCharge(tx, context, fetched)
-      return read.isUnpaid ? false : noteUnknown(tx, context, delivery, hint.paymentRequestId)
+      if (fetched) await receiveCharge(tx, context, fetched)
+      else if (!read.isUnpaid) await noteUnknown(tx, context, delivery, hint.paymentRequestId)
+      return
     case 'refund':
       if (!refund || !fetched) return noteUnknown(tx, context, delivery, hint.refundId)
       // A hold that depends on it asks again and is extended meanwhile; a webhook has no more to say.
-      if (refund.refundedMinor === null)
-        await callPerson(tx, context, 'amount_unknown', { account, object: refund.refundId })
-      else await receiveRefund(tx, context, refund, fetched)
-      return false
+      if (refund.refundedMinor !== null) return receiveRefund(tx, context, refund, fetched)
+      return callPerson(tx, context, 'amount_unknown', { account, object: refund.refundId })
     default: {
       const { event: object } = hint
       await recordAnomaly(tx, { kind: 'event_unknown', account, object })
       context.log.warn({ account, event: object }, 'delivery of an unknown event recorded')
-      return false
     }
   }
 }
@@ -186,7 +161,6 @@ function findOurs({ database }: Context, account: Delivery['account'], hint: Hin
 async function noteUnknown(tx: Tx, { log }: Context, { account }: Delivery, object: string) {
   await recordAnomaly(tx, { kind: 'object_unknown', account, object })
   log.warn({ account, object }, 'delivery names an object the provider does not know')
-  return false
 }
 
 /** A refund may be told of before it is shown, but not for long. */

@@ -44,6 +44,8 @@ const facts: { readonly [state in PaymentState]: Partial<Booked> } = {
   revoked: { ...onChain, ...refunded, liveMicro: 0n },
   refunded: { ...received, ...refunded },
   review: { ...received, paidMinor: 1_000_000n, reason: 'amount_differs' },
+  refunding: { ...received, paidMinor: 1_000_000n, reason: 'amount_differs' },
+  accepted: { ...received, paidMinor: 1_000_000n, reason: 'amount_differs' },
 }
 const row = (kind: PaymentKind, state: PaymentState, more: Partial<Booked> = {}): Booked => ({
   ...{ ...opened, kind, state },
@@ -76,11 +78,21 @@ const silent: Readonly<Record<string, string>> = {
   'revoking → review': stands,
   'revoked → review': counted,
   'refunded → review': counted,
+  'review → refunding': 'nothing has gone back yet',
+  'refunding → refunded': counted,
+  'refunding → credited': counted,
+  'refunding → repaid': counted,
+  'refunding → revoked': counted,
+  'refunding → review': stands,
 }
 /** What the row is before such a step, where it is another than that of its state. */
 const before: Readonly<Record<string, Partial<Booked>>> = {
   'held → revoking': refunded,
   'repaid → revoking': refunded,
+  'refunding → refunded': { ...received, ...refunded, reason: 'amount_differs' },
+  'refunding → credited': { ...onChain, holdEndedAt: someTime, reason: 'paid_twice' },
+  'refunding → repaid': { ...onChain, reason: 'paid_twice' },
+  'refunding → revoked': { ...onChain, ...refunded, liveMicro: 0n, reason: 'paid_twice' },
 }
 /** The row after a step into review that keeps what there was. */
 const kept: Readonly<Record<string, Partial<Booked>>> = {
@@ -91,6 +103,7 @@ const kept: Readonly<Record<string, Partial<Booked>>> = {
   'revoking → review': { ...onChain, ...refunded, reason: 'revoke_failed' },
   'revoked → review': { ...onChain, ...refunded, liveMicro: 0n, reason: 'paid_twice' },
   'refunded → review': { ...received, ...refunded, reason: 'paid_twice' },
+  'accepted → review': { ...received, paidMinor: 1_000_000n, reason: 'amount_differs' },
 }
 
 const edges = (['topup', 'settlement'] as const).flatMap((kind) =>

@@ -1,7 +1,7 @@
 import { providerOf } from '#shared/ledger/chart'
 import { type Line, type Position, position } from '#shared/ledger/position'
 import { keptFloor } from '#shared/ledger/spread'
-import { type PaymentFacts, type Reason, remainderFloor } from '../payment'
+import { type PaymentFacts, type Reason, remainderFloor, wasGiven } from '../payment'
 import type { PaymentRow } from '../payment.store'
 
 // What a payment comes to in the books, from its row alone. Whatever changes the row is booked as the
@@ -22,7 +22,9 @@ const unexchanged: ReadonlySet<Reason | null | undefined> = new Set<Reason>([
 ])
 
 /** Money for which AUSD was promised at a rate; other money is nobody's until a person decides. */
-function isExchanged({ state, reason, providerPaymentId }: Booked): boolean {
+function isExchanged(payment: Booked): boolean {
+  const { state, reason, providerPaymentId } = payment
+  const wasPromised = providerPaymentId !== null && !unexchanged.has(reason)
   switch (state) {
     case 'paid':
     case 'held':
@@ -32,7 +34,11 @@ function isExchanged({ state, reason, providerPaymentId }: Booked): boolean {
     case 'revoked':
       return true
     case 'review':
-      return providerPaymentId !== null && !unexchanged.has(reason)
+    case 'refunding':
+      return wasPromised
+    case 'accepted':
+      // What never got on the chain is not promised any more.
+      return wasPromised && wasGiven(payment)
     default:
       return false
   }
@@ -48,9 +54,12 @@ function fiatLines(payment: Booked): Line[] {
   return [
     { account: providerOf[account], asset: currency, amount: heldMinor },
     { account: 'exchange', asset: currency, amount: -exchangedMinor },
-    { account: 'suspense', asset: currency, amount: exchangedMinor - heldMinor },
+    { account: nobodysOf(payment), asset: currency, amount: exchangedMinor - heldMinor },
   ]
 }
+
+/** Money in which nothing is promised waits for a person, or a person decided to leave it here. */
+const nobodysOf = ({ state }: Booked) => (state === 'accepted' ? 'capital' : 'suspense')
 
 /** What is there of its own payment. Of another currency than promised nothing: no account has it. */
 function ownMinorOf(payment: Booked): bigint {

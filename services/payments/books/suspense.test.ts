@@ -3,7 +3,7 @@ import { eq, sql } from 'drizzle-orm'
 import { lockItem } from '#shared/ledger/journal.store'
 import { position } from '#shared/ledger/position'
 import { notePayment } from '../payment.store'
-import { isRefunded, recordRefund, wallets as walletsTable } from '../refunds/refund.store'
+import { isRefunded, recordRefund } from '../refunds/refund.store'
 import { anomalyKinds, journal } from '../schema.store'
 import { type Fixture, newWallet, openFixture, waitUntil } from '../test-support'
 import { bookUnmatched } from './book'
@@ -199,11 +199,7 @@ describe('a chargeback after the credit', () => {
     await refund(id, { amount: 25_000 })
     await fixture.becomes(id, { state: 'review' })
     expect(await told(item)).toEqual({})
-    const asked = { clearRequestedAt: new Date(), clearReason: 'bank error' }
-    await fixture.database.run((db) =>
-      db.update(walletsTable).set(asked).where(eq(walletsTable.wallet, wallet)),
-    )
-    await fixture.recheck()
+    await fixture.clear(wallet)
     const { lostMicro } = (await fixture.reversals()).find(({ paymentId }) => paymentId === id)!
     expect(await told(item)).toEqual({ 'waived AUSD': lostMicro, 'clawback AUSD': -lostMicro })
     expect((await booked(id))['clawback AUSD']).toBe(lostMicro)

@@ -1,4 +1,5 @@
 import { within } from '#shared/deadline'
+import { failpoint } from '#shared/failpoint'
 import { ChainHold } from '#shared/messages/chain'
 import { receiveListed } from '#shared/provider/listing'
 import { orderExtension, takeDecided } from '../advance'
@@ -48,6 +49,7 @@ export async function checkHold(context: Context, payment: PaymentRow): Promise<
   // A provider that hangs is given up on in time for the last check, and in that for an extension.
   const deadlineMs = last && !ended ? holdMarginMs / 3 : Math.max(500, untilMarginMs)
   const answered = await refundsAsked(context, payment, Math.min(askMaxMs, deadlineMs))
+  failpoint('payments:hold-asked')
   if (ended) {
     if (!answered) return after(sweepAfterMs)
     await mature(context, payment)
@@ -103,8 +105,8 @@ async function receiveRefunds(context: Context, payment: PaymentRow): Promise<vo
   })
 }
 
-const mature = (context: Context, { id, part }: PaymentRow) =>
-  context.database.transaction(async (tx) => {
+async function mature(context: Context, { id, part }: PaymentRow): Promise<void> {
+  await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)
     if (!row || row.part !== part || !isOnHold(row)) return
     if (row.state !== 'held' && row.state !== 'repaid') return
@@ -115,16 +117,20 @@ const mature = (context: Context, { id, part }: PaymentRow) =>
     await bookChange(tx, row, { ...row, ...set }, 'hold ended')
     context.log.info({ paymentId: id, state: row.state }, 'hold ended')
   })
+  failpoint('payments:hold-ended')
+}
 
 /** A check within the margin found nothing: the list finds what comes later, and the wallet is frozen. */
-const noteCleared = (context: Context, { id }: PaymentRow) =>
-  context.database.transaction(async (tx) => {
+async function noteCleared(context: Context, { id }: PaymentRow): Promise<void> {
+  await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)
     if (row && isOnHold(row)) await notePayment(tx, id, { clearedAt: new Date(context.clock()) })
   })
+  failpoint('payments:hold-cleared')
+}
 
-const extend = (context: Context, { id, part }: PaymentRow, until: string) =>
-  context.database.transaction(async (tx) => {
+async function extend(context: Context, { id, part }: PaymentRow, until: string): Promise<void> {
+  await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)
     if (!row || row.part !== part || !isOnHold(row)) return
     await orderExtension(tx, row, until)
@@ -132,3 +138,5 @@ const extend = (context: Context, { id, part }: PaymentRow, until: string) =>
     await notePayment(tx, id, { clearedAt: null })
     context.log.warn({ paymentId: id, until }, 'hold extended: the provider cannot be asked')
   })
+  failpoint('payments:extension-ordered')
+}

@@ -49,8 +49,10 @@ describe('an order nobody answers', () => {
     await fixture.becomes(id, { state: 'paid' })
     await fixture.recheck()
     const orders = (await fixture.orders(id)).filter(({ subject }) => subject === 'relay.credit')
-    expect(orders.length).toBe(2)
-    expect(orders[1]!.payload).toEqual(orders[0]!.payload)
+    // More than once on a machine so slow that the next check comes due meanwhile.
+    expect(orders.length).toBeGreaterThan(1)
+    expect(new Set(orders.map((order) => order.id)).size).toBe(orders.length)
+    for (const { payload } of orders) expect(payload).toEqual(orders[0]!.payload)
   })
 })
 

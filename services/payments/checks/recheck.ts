@@ -10,6 +10,7 @@ import { lockPayment, type PaymentRow } from '../payment.store'
 import { noteRefusedLookUp } from '../providers/look-up'
 import { fetchCheckout, receiveCharge, receiveCheckout, withRate } from '../receive'
 import { recheckWallets } from '../refunds/reversal'
+import { checkRefunds } from '../review/refund'
 import { listings } from '../schema.store'
 import { isDue, leaseDue, planCheck } from './check.store'
 import { checkHold } from './hold'
@@ -116,6 +117,9 @@ async function check(context: Context, payment: PaymentRow): Promise<Date | unde
     case 'revoking':
       await onLocked(context, payment, (tx, row) => orderEffect(tx, row, row.checks))
       context.log.warn({ paymentId: payment.id, state: payment.state }, 'order repeated')
+      return
+    case 'refunding':
+      await checkRefunds(context, payment)
       return
     case 'held':
     case 'repaid':

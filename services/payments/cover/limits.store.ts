@@ -1,16 +1,19 @@
 import { and, eq, gte, inArray, or, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#shared/db/open'
+import { pausedSince } from '#shared/db/pause.store'
 import { payments } from '../payment.store'
+import type { TopupTotals } from '../price'
+import { pauses } from '../schema.store'
 
 /**
- * What a wallet's top-ups come to: those that are open, and those of the day of `now` (UTC) that are
+ * Since when top-ups are paused, null: they are not; and what a wallet's top-ups come to: those that are open, and those of the day of `now` (UTC) that are
  * open or brought money. One that expired unpaid counts no more; late money is no option on a rate.
  */
 export async function sumTopups(
   db: Db,
   wallet: `0x${string}`,
   now: Date,
-): Promise<{ openCount: number; openMicro: bigint; dayMicro: bigint }> {
+): Promise<TopupTotals & { pausedSince: string | null }> {
   const { state, ausdMicro, createdAt, expiresAt, reason } = payments
   const day = new Date(`${now.toISOString().slice(0, 10)}T00:00:00Z`).toISOString()
   const ended = sql`${expiresAt} <= ${now.toISOString()}`
@@ -22,6 +25,7 @@ export async function sumTopups(
     .select({
       openCount: sql<number>`count(*) filter (where ${open})::int`,
       openMicro: sumWhere(open),
+      pausedSince: pausedSince(pauses),
       dayMicro: sumWhere(sql`${createdAt} >= ${day} and (${counts})`),
     })
     .from(payments)
@@ -35,6 +39,6 @@ export async function sumTopups(
         ),
       ),
     )
-  const { openCount, openMicro, dayMicro } = totals!
-  return { openCount, openMicro: BigInt(openMicro), dayMicro: BigInt(dayMicro) }
+  const { openCount, openMicro, dayMicro, pausedSince: since } = totals!
+  return { pausedSince: since, openCount, openMicro: BigInt(openMicro), dayMicro: BigInt(dayMicro) }
 }

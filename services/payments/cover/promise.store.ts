@@ -1,23 +1,24 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { text } from 'drizzle-orm/pg-core'
+import { bigint, text } from 'drizzle-orm/pg-core'
+import { maybeSince } from '#shared/db/clock'
 import { amountColumn, at } from '#shared/db/columns'
 import type { Db } from '#shared/db/open'
 import { sumOf, sumWhere } from '#shared/db/sum'
 import { payments } from '../payment.store'
 import { schema } from '../schema.store'
-import { promised } from './promised'
 
-const { ausdMicro, fiatMinor, refundedMinor, offsetMicro, liveMicro } = payments
-const { creditedAt, changedAt } = payments
+const { liveMicro, creditedAt } = payments
 
 /**
- * What a payment is still worth, less what of it is kept to make good an earlier loss. Most are open
- * checkouts, of which neither happened: there may be thousands, so they are not divided.
+ * What promises came to, as changes of the sum: a trigger on the payments writes one whenever what a
+ * payment is owed changes, in the same transaction, and makes one of many as they come. A sum over the
+ * payments themselves would read every open checkout for each new one.
  */
-const owed = sql`case when ${refundedMinor} = 0 and ${offsetMicro} = 0 then ${ausdMicro} else greatest(0, div(${ausdMicro} * greatest(0, ${fiatMinor} - ${refundedMinor}), ${fiatMinor}) - ${offsetMicro}) end`
-
-/** The row's own note of a change comes after the time of the step; clocks may differ by a second. */
-const noted = sql`interval '10 seconds'`
+export const promiseParts = schema.table('promise_parts', {
+  id: bigint('id', { mode: 'bigint' }).primaryKey().generatedAlwaysAsIdentity(),
+  /** 10⁻⁶ AUSD, more or less than before. */
+  micro: amountColumn('micro').notNull(),
+})
 
 /**
  * AUSD (10⁻⁶) that the treasury still has to give for what we promised, as far as what it held at
@@ -27,9 +28,10 @@ export const sumPromised = (db: Db, readAt: Date): Promise<bigint> => sumOf(db, 
 
 /** The same as parts of a sum. */
 export function promisedBy(readAt: Date): SQL[] {
-  const since = sql`${readAt.toISOString()}::timestamptz`
-  const settledSince = sql`${changedAt} >= ${since} - ${noted} and ${creditedAt} >= ${since}`
-  return [sumWhere(owed, payments, promised(payments)), sumWhere(liveMicro, payments, settledSince)]
+  return [
+    sumWhere(promiseParts.micro, promiseParts, sql`true`),
+    sumWhere(liveMicro, payments, maybeSince(creditedAt, readAt)),
+  ]
 }
 
 /**

@@ -1,6 +1,7 @@
 import { lockNamed } from '#shared/db/lock'
 import type { Db } from '#shared/db/open'
 import { release, reserveWithin } from '#shared/db/reservation.store'
+import { failpoint } from '#shared/failpoint'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import type { Context } from '../context'
 import { reservations } from '../schema.store'
@@ -29,7 +30,10 @@ export async function coverTopup(
       const within = { taken: promisedBy(known.readAt), takenMax: promisedMax(known, ausdMicro) }
       return reserveWithin(tx, reservations, { quoteId, amount: ausdMicro }, within)
     }))
-  if (isReserved) return ok({})
+  if (isReserved) {
+    failpoint('payments:cover-reserved')
+    return ok({})
+  }
   const limited = await database.read(limits)
   if ('refused' in limited) return limited
   return refuse(known ? 'treasury_short' : 'chain_unavailable')

@@ -246,6 +246,19 @@ describe('a frozen wallet', () => {
     expect((await freezes(wallet)).map(({ frozen }) => frozen)).toEqual([true, false])
   })
 
+  test('is freed once by two operators at once, and whoever asks again is told', async () => {
+    const wallet = await frozen()
+    const of = wallet as `0x${string}`
+    const answers = await Promise.all(['sari', 'dewi'].map((by) => fixture.clear(of, by)))
+    const words = answers.map(({ ok }) => ok!.done!)
+    expect(words.filter((one) => one.includes('is free:'))).toHaveLength(1)
+    expect(words.filter((one) => one.includes('is not frozen'))).toHaveLength(1)
+    expect(await fixture.walletRow(of)).toMatchObject({ frozen: false })
+    expect(await missingOf(wallet)).toBe(0n)
+    expect((await freezes(wallet)).map(({ frozen }) => frozen)).toEqual([true, false])
+    expect((await fixture.clear(newWallet())).ok!.refused).toContain('was never frozen')
+  })
+
   test('is ordered again until the chain has it, under the same revision', async () => {
     const wallet = await frozen()
     await fixture.recheck()

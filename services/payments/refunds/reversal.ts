@@ -83,7 +83,7 @@ export async function recheckWallets(context: Context): Promise<boolean> {
       await lockWallet(tx, wallet)
       const row = await findWallet(tx, wallet)
       if (!row) return
-      if (row.clearRequestedAt) return clearWallet(tx, context, row)
+      if (row.clearRequestedAt) return endFreeze(tx, context, row)
       if (!row.orderAgainAt || row.orderAgainAt > now) return
       await planOrder(tx, wallet, new Date(clock() + sweepAfterMs * 4))
       await orderFreeze(tx, row, clock())
@@ -91,7 +91,26 @@ export async function recheckWallets(context: Context): Promise<boolean> {
   return due.length > 0
 }
 
-async function clearWallet(tx: Tx, context: Context, { wallet, clearReason }: WalletRow) {
+/** Gives up what is missing of a wallet and ends its freeze, as an operator asks; once. */
+export async function clearWallet(
+  context: Context,
+  wallet: `0x${string}`,
+  { by, reason }: { by: string; reason: string },
+): Promise<{ done: string } | { refused: string }> {
+  const outcome = await context.database.transaction(async (tx) => {
+    await lockWallet(tx, wallet)
+    const row = await findWallet(tx, wallet)
+    if (!row) return { refused: `${wallet} was never frozen` }
+    const since = row.updatedAt.toISOString()
+    if (!row.frozen) return { done: `${wallet} is not frozen, the last change was at ${since}` }
+    await endFreeze(tx, context, { ...row, clearReason: `${by}: ${reason}` })
+    return { done: `${wallet} is free: the order to the chain is under way` }
+  })
+  context.poke()
+  return outcome
+}
+
+async function endFreeze(tx: Tx, context: Context, { wallet, clearReason }: WalletRow) {
   for (const cleared of await clearMissing(tx, wallet)) await bookGivenUp(tx, cleared)
   await storeAndOrder(tx, context, wallet, false)
   context.log.info({ wallet, reason: clearReason }, 'freeze ended by an operator')

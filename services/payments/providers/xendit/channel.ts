@@ -1,4 +1,4 @@
-import type { ChannelKind } from '../../provider'
+import type { ChannelKind } from '#shared/messages/activity'
 
 const virtualAccountBanks = [
   ...['BCA', 'BNI', 'BRI', 'MANDIRI', 'PERMATA', 'BSI', 'CIMB', 'BJB', 'BNC', 'BSS', 'MUAMALAT'],

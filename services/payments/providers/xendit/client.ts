@@ -9,13 +9,15 @@ import { idFrom } from '#shared/provider/field'
 import { ProviderBusy, ProviderUnknown } from '#shared/provider/problem'
 import { listAllTransactions } from '#shared/provider/transactions'
 import type { CancelOutcome, CheckoutStatus, PaymentProvider } from '../../provider'
+import { channelKind } from './channel'
 import { readDelivery } from './delivery'
-import { chargeFrom, checkoutFrom, refundFrom, sessionRequest } from './mapping'
+import { chargeFrom, checkoutFrom, refundFrom, refundRequest, sessionRequest } from './mapping'
 import {
   WireOpened,
   WirePayment,
   WirePaymentRequest,
   WireRefund,
+  WireRefundMade,
   WireRefunds,
   WireSession,
 } from './wire'
@@ -99,6 +101,14 @@ export function xendit(options: {
       const wire = found(await clients[account].get(path, { schema: WireRefunds }), path)
       return wire?.data.map((one) => refundFrom(one, one.id))
     },
+    createRefund: async (order) => {
+      const { account, reference: idempotencyKey } = order
+      const answer = await clients[account].post('/refunds', {
+        ...{ schema: WireRefundMade, body: refundRequest(order), idempotencyKey },
+      })
+      return 'ok' in answer ? { ok: refundFrom(answer.ok, answer.ok.id) } : answer
+    },
+    kindOfChannel: channelKind,
     listTransactions: (account, updatedFrom) =>
       listAllTransactions(clients[account], {
         types: ['payment', 'refund', 'chargeback'],

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { money } from '#shared/money/money'
 import { parseExact } from '#shared/provider/answer'
 import { readerOf } from '#shared/schema'
-import type { Checkout, CheckoutOrder } from '../../provider'
-import { chargeFrom, checkoutFrom, refundFrom, sessionRequest } from './mapping'
+import type { Checkout, CheckoutOrder, RefundOrder } from '../../provider'
+import { chargeFrom, checkoutFrom, refundFrom, refundRequest, sessionRequest } from './mapping'
 import { WireOpened, WirePayment, WireRefund, WireSession } from './wire'
 
 const read = <T>(reader: (value: unknown) => { value: T } | { fault: string }, text: string): T => {
@@ -172,6 +172,20 @@ test('a refund is read flat, with its amount in the smallest unit', () => {
     ...{ refundId: 'rfd-1', status: 'succeeded', paymentId: 'py-2', paymentRequestId: 'pr-1' },
     ...{ reference: null, currency: 'IDR', refundedMinor: 50_000n },
   })
+})
+
+test('the request for a refund says all of it: payment, reference, amount and why', () => {
+  const order: RefundOrder = {
+    ...{ account: 'MY', paymentRequestId: 'pr-1', reference: 'ordered-pay_1_1' },
+    fiat: money(505n, 'MYR'),
+    isSecond: false,
+  }
+  const asked = {
+    ...{ payment_request_id: 'pr-1', reference_id: 'ordered-pay_1_1' },
+    ...{ amount: 5.05, currency: 'MYR' as const, reason: 'CANCELLATION' },
+  }
+  expect(refundRequest(order)).toEqual(asked)
+  expect(refundRequest({ ...order, isSecond: true })).toEqual({ ...asked, reason: 'DUPLICATE' })
 })
 
 describe('the request for a session', () => {

@@ -9,6 +9,7 @@ import type {
   CheckoutStatus,
   FetchedCharge,
   FetchedRefund,
+  RefundOrder,
   RefundStatus,
 } from '../../provider'
 import { channelKind } from './channel'
@@ -53,6 +54,15 @@ export const sessionRequest = (order: CheckoutOrder, appUrl: string) => ({
   metadata: order.promised,
   success_return_url: appUrl,
   cancel_return_url: appUrl,
+})
+
+/** The body of `POST /refunds`. Its amount is always said: left out, it would be all that was paid. */
+export const refundRequest = ({ paymentRequestId, reference, fiat, isSecond }: RefundOrder) => ({
+  payment_request_id: paymentRequestId,
+  reference_id: reference,
+  amount: toProviderAmount(fiat),
+  currency: fiat.currency,
+  reason: isSecond ? 'DUPLICATE' : 'CANCELLATION',
 })
 
 const wordOf = (value: unknown): string => textFrom(value, 80) ?? ''

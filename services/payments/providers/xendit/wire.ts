@@ -41,8 +41,11 @@ const refund = {
 export const WireRefund = Type.Object({ id: anything, ...refund })
 export type WireRefund = Static<typeof WireRefund>
 
+/** `POST /refunds`: without its id we could not tell it from another. */
+export const WireRefundMade = Type.Object({ id: Id, ...refund })
+
 /**
  * `GET /refunds?payment_request_id=…`: in the provider's SDK, not in its current reference. A row
  * without its id could not be told from another, and a hold may depend on it.
  */
-export const WireRefunds = Type.Object({ data: Type.Array(Type.Object({ id: Id, ...refund })) })
+export const WireRefunds = Type.Object({ data: Type.Array(WireRefundMade) })

@@ -5,17 +5,19 @@ import type { Database, Db } from '#shared/db/open'
 import { type Cursor, cursorValues, newestFirst } from '#shared/db/paging'
 import { prepared } from '#shared/db/prepared'
 import { limitedStates } from '#shared/overdue'
-import { limits, type PaymentState } from './payment'
-import { isOpen, type PaymentRow, payments } from './payment.store'
+import { limits, type PaymentState } from '../payment'
+import { isOpen, type PaymentRow, payments } from '../payment.store'
 
 // What people and operators are shown of the table of payments.
 
 const { id, kind, state, reason, pair, fiatMinor, ausdMicro, method, channel } = payments
 const { checkoutUrl, expiresAt, txHash, lateRateMinorPerUsd, createdAt, updatedAt } = payments
+const { held, creditedAt, holdEndedAt } = payments
 /** What a line of the list is made from. */
 const listed = {
   ...{ id, kind, state, reason, pair, fiatMinor, ausdMicro, method, channel },
   ...{ checkoutUrl, expiresAt, txHash, lateRateMinorPerUsd, createdAt, updatedAt },
+  ...{ held, creditedAt, holdEndedAt },
 }
 export type ListedPayment = Pick<PaymentRow, keyof typeof listed>
 
@@ -30,7 +32,7 @@ const inFlight = and(
   isOpen(payments),
   or(
     and(eq(state, 'awaiting_payment'), gt(expiresAt, sql.placeholder('now'))),
-    inArray(state, ['paid', 'revoking']),
+    inArray(state, ['paid', 'revoking', 'refunding']),
     and(eq(state, 'review'), isNull(txHash)),
     eq(reason, 'awaiting_rate'),
   ),
@@ -99,6 +101,7 @@ export async function countPayments(db: Db) {
       awaitingPayment: sql<number>`count(*) filter (where ${state} = 'awaiting_payment')::int`,
       onHold: sql<number>`count(*) filter (where ${held} and ${creditedAt} is not null and ${holdEndedAt} is null and ${state} in ('held', 'repaid'))::int`,
       inReview: sql<number>`count(*) filter (where ${state} = 'review')::int`,
+      refunding: sql<number>`count(*) filter (where ${state} = 'refunding')::int`,
     })
     .from(payments)
     .where(isOpen(payments))

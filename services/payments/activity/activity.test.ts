@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Fixture, openFixture, waitUntil, wallet } from '../test-support'
 import { readStats } from './activity'
-import { type Fixture, openFixture, waitUntil, wallet } from './test-support'
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -16,7 +16,10 @@ const list = async (request: object) => (await fixture.activity(request)).ok!
 describe('the activity of a wallet', () => {
   test('shows an unpaid checkout with its address until it expires', async () => {
     const { paymentId, checkoutUrl } = await topup()
-    const entry = { id: paymentId, kind: 'topup', status: 'awaiting_payment', checkoutUrl }
+    const entry = {
+      ...{ id: paymentId, kind: 'topup', status: 'awaiting_payment', checkoutUrl },
+      nextAction: 'pay',
+    }
     const before = await list({ wallet, limit: 10 })
     expect(before.inFlight).toContainEqual(expect.objectContaining({ ...entry, inFlight: true }))
     fixture.time.aheadMs = 1_801_000
@@ -25,7 +28,7 @@ describe('the activity of a wallet', () => {
     expect(inFlight).toEqual([])
     expect(items[0]).toMatchObject({ id: paymentId, status: 'expired', inFlight: false })
     expect(items[0]).not.toHaveProperty('checkoutUrl')
-    expect(items[0]!.reason).toBe('the checkout was not paid in time')
+    expect(items[0]).toMatchObject({ reason: 'not_paid_in_time', nextAction: null })
   })
 
   test('shows paid money in flight until it is on the chain', async () => {
@@ -37,7 +40,10 @@ describe('the activity of a wallet', () => {
       const seen = await flying()
       return seen?.status === 'paid' && seen
     })
-    expect(entry).toMatchObject({ channel: 'QRIS', fiat: '50000', ausd: '3076923', method: 'qr' })
+    expect(entry).toMatchObject({
+      ...{ channel: 'qr', channelCode: 'QRIS', nextAction: 'wait' },
+      ...{ fiat: '50000', ausd: '3076923', method: 'qr' },
+    })
     expect(await readStats(fixture.context)).toMatchObject({
       inFlight: 1,
       deadLetters: 0,

@@ -1,0 +1,107 @@
+import { strict as assert } from 'node:assert'
+import { answering } from '#shared/bus/serve'
+import { countDead } from '#shared/db/dead-letter.store'
+import { listingAgeMs } from '#shared/db/listing.store'
+import { outboxLag } from '#shared/db/outbox.store'
+import type { ToldEntry } from '#shared/messages/activity'
+import { PaymentsActivity } from '#shared/messages/payments'
+import { agesOf } from '#shared/overdue'
+import { ok } from '#shared/refusals'
+import type { Context } from '../context'
+import { coverFigures } from '../cover/treasury'
+import { awaitsRate, limits } from '../payment'
+import type { PaymentProvider } from '../provider'
+import { countFrozen, sumMissing } from '../refunds/refund.store'
+import { deadLetters, listings, outbox } from '../schema.store'
+import { countPayments, type ListedPayment, listActivity, oldestPayments } from './activity.store'
+import { wordsFor } from './words'
+
+/** One page of a wallet's payments, newest first, and everything of it that is in flight. */
+export const answerActivity = ({ database, clock, provider }: Context) =>
+  answering(PaymentsActivity, async (asked) => {
+    const as = { nowMs: clock(), kindOfChannel: provider.kindOfChannel }
+    const { page, open } = await listActivity(database, asked, new Date(as.nowMs))
+    return ok({
+      items: page.map((row) => entryOf(row, as)),
+      inFlight: open.map((row) => entryOf(row, as)).filter(({ inFlight }) => inFlight),
+    })
+  })
+
+/** One line of the user's activity. A checkout whose time is up counts as expired at once. */
+function entryOf(
+  payment: ListedPayment,
+  { nowMs, kindOfChannel }: { nowMs: number; kindOfChannel: PaymentProvider['kindOfChannel'] },
+): ToldEntry {
+  const { expiresAt, checkoutUrl, state, channel } = payment
+  // The list leaves out what is still being opened.
+  assert(state !== 'opening')
+  const payable = state === 'awaiting_payment' && expiresAt !== null && expiresAt.getTime() > nowMs
+  const status = state === 'awaiting_payment' && !payable ? 'expired' : state
+  return {
+    id: payment.id,
+    kind: payment.kind,
+    status,
+    inFlight: payable || awaitsEnd(payment),
+    ...wordsFor(payment, status),
+    pair: payment.pair,
+    fiat: payment.fiatMinor.toString(),
+    ausd: payment.ausdMicro.toString(),
+    ...(payment.method ? { method: payment.method } : {}),
+    ...(channel ? { channel: kindOfChannel(channel), channelCode: channel } : {}),
+    ...(payable && checkoutUrl ? { checkoutUrl } : {}),
+    ...(expiresAt ? { expiresAt: expiresAt.toISOString() } : {}),
+    ...(payment.txHash ? { txHash: payment.txHash } : {}),
+    createdAt: payment.createdAt.toISOString(),
+    updatedAt: payment.updatedAt.toISOString(),
+  }
+}
+
+/** The money arrived, and its effect is not on the chain, or not confirmed by the provider. */
+const awaitsEnd = ({ state, txHash, reason }: ListedPayment): boolean =>
+  awaitsRate({ reason }) ||
+  state === 'paid' ||
+  state === 'revoking' ||
+  state === 'refunding' ||
+  (state === 'review' && !txHash && reason !== 'paid_twice')
+
+/** The figures of `nats micro stats`: counts, ages in ms, amounts in 10⁻⁶ AUSD. */
+export async function readStats({ database, treasury, clock }: Context) {
+  const [
+    lag,
+    dead,
+    frozenWallets,
+    missingMicro,
+    listAgeMs,
+    latestListAgeMs,
+    counted,
+    oldest,
+    cover,
+  ] = await Promise.all([
+    outboxLag(database, outbox),
+    countDead(database, deadLetters),
+    database.read(countFrozen),
+    database.read(sumMissing),
+    listingAgeMs(database, listings),
+    listingAgeMs(database, listings, 'latest'),
+    database.read(countPayments),
+    database.read(oldestPayments),
+    coverFigures({ database, clock }, treasury),
+  ])
+  const { oldestInFlightMs, ...counts } = counted
+  return {
+    outboxWaiting: lag.waiting,
+    outboxOldestMs: lag.oldestMs,
+    deadLetters: dead,
+    frozenWallets,
+    missingMicro,
+    /** How long ago the provider's list was last read whole, its last days and minutes; null: not yet. */
+    listAgeMs,
+    latestListAgeMs,
+    ...counts,
+    /** Absent before the treasury was first read. */
+    ...(cover ? { cover } : {}),
+    /** By state, of what is awaited in it. */
+    oldestMs: agesOf(limits, oldest),
+    oldestInFlightMs: oldestInFlightMs === null ? null : Math.round(oldestInFlightMs),
+  }
+}

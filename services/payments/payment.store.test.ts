@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { eq, sql } from 'drizzle-orm'
+import type { Database, Tx } from '#shared/db/open'
+import { announceBeside, announcement } from '#shared/db/outbox.store'
+import { CreditOrdered } from '#shared/messages/relay'
+import { type ScratchDatabase, startScratchDatabase } from '#test/support/scratch-postgres'
+import { waitUntil } from '#test/support/wait'
+import { bookStep } from './books/book'
+import {
+  insertPayment,
+  leaseOpening,
+  lockPayment,
+  movePayment,
+  type NewPayment,
+  notePayment,
+  type PaymentRow,
+} from './payment.store'
+import { journal, outbox } from './schema.store'
+
+let scratch: ScratchDatabase
+let database: Database
+beforeAll(async () => {
+  scratch = await startScratchDatabase('payments')
+  database = scratch.database
+}, 60_000)
+afterAll(() => scratch?.[Symbol.asyncDispose]())
+
+const wallet = `0x${'11'.repeat(20)}` as const
+let made = 0
+/** A top-up whose checkout is being opened, of the same wallet each time. */
+async function opening(): Promise<PaymentRow> {
+  const id = `pay_${String(++made).padStart(22, '0')}`
+  const row = {
+    ...{ id, kind: 'topup', state: 'opening', wallet, pair: 'USD/IDR', currency: 'IDR' },
+    ...{ account: 'ID', rateMinorPerUsd: 16_250n, fiatMinor: 50_000n, ausdMicro: 3_076_923n },
+    ...{ quoteId: id, takenBy: 'sari' },
+  } as NewPayment
+  return (await database.run((db) => insertPayment(db, row, 60_000)))!
+}
+
+/** What a payment becomes when its money came, with what is ordered and booked because of it. */
+function pay(tx: Tx, before: PaymentRow) {
+  const set = {
+    ...{ providerPaymentId: `py-${before.id}`, paidMinor: 50_000n, held: false },
+    liveMicro: 3_076_923n,
+  }
+  const order = { refId: before.id, wallet, ausd: '3076923', held: false }
+  const told = announceBeside(tx, outbox, [announcement(CreditOrdered, before.id, order)])
+  const booked = bookStep(before, { ...before, ...set, state: 'paid' })
+  const step = { from: [before.state], to: 'paid', nextCheckAt: null, set } as const
+  return movePayment(tx, before.id, { ...step, beside: [booked, told?.statement] })
+}
+const countOf = async (id: string) => {
+  const [orders, lines] = await Promise.all([
+    database.read((db) => db.select().from(outbox).where(eq(outbox.id, id))),
+    database.read((db) => db.select().from(journal).where(eq(journal.item, id))),
+  ])
+  return { orders: orders.length, lines: lines.length }
+}
+
+/** How many transactions wait for a lock. */
+async function countWaiting(): Promise<number> {
+  const waiting = await database.read((db) =>
+    db.execute(sql`select from pg_stat_activity where wait_event_type = 'Lock'`),
+  )
+  return waiting.length
+}
+
+describe('a payment', () => {
+  test('that was moved is ordered and booked in the same statement', async () => {
+    const before = await opening()
+    expect(await database.transaction((tx) => pay(tx, before))).toMatchObject({ state: 'paid' })
+    expect(await countOf(before.id)).toMatchObject({ orders: 1, lines: expect.any(Number) })
+    expect((await countOf(before.id)).lines).toBeGreaterThan(1)
+  })
+
+  test('that somebody else moved first stays as it is, and nothing is ordered or booked', async () => {
+    const before = await opening()
+    const ended = { from: ['opening'], to: 'expired', nextCheckAt: null } as const
+    expect(await database.run((db) => movePayment(db, before.id, ended))).toBeDefined()
+    expect(await database.transaction((tx) => pay(tx, before))).toBeUndefined()
+    expect(await countOf(before.id)).toEqual({ orders: 0, lines: 0 })
+  })
+
+  test('has its checkout opened by one copy at a time, and by another when that is gone', async () => {
+    const { id } = await opening()
+    const leases = () =>
+      Promise.all([1, 2].map(() => database.run((db) => leaseOpening(db, id, 60_000))))
+    expect(await leases()).toEqual([undefined, undefined])
+    await database.run((db) => notePayment(db, id, { openingUntil: new Date(0) }))
+    expect((await leases()).filter((one) => one !== undefined)).toHaveLength(1)
+  })
+
+  test('is decided about by one transaction at a time, with all of its wallet', async () => {
+    const [first, second] = [await opening(), await opening()]
+    const order: string[] = []
+    const isLocked = Promise.withResolvers<void>()
+    const decided = database.transaction(async (tx) => {
+      await lockPayment(tx, first.id)
+      isLocked.resolve()
+      await waitUntil('both others', async () => order.length + (await countWaiting()) === 2)
+      order.push('the first')
+    })
+    await isLocked.promise
+    const others = [first, second].map((payment) =>
+      database.transaction(async (tx) => {
+        await lockPayment(tx, payment.id)
+        order.push('another')
+      }),
+    )
+    await Promise.all([decided, ...others])
+    expect(order).toEqual(['the first', 'another', 'another'])
+  })
+})

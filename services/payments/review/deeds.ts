@@ -1,0 +1,17 @@
+import { answerPause } from '#shared/bus/pausing'
+import { type Answering, answering } from '#shared/bus/serve'
+import { TopupsPause, WalletClear } from '#shared/messages/payments'
+import { ok } from '#shared/refusals'
+import type { Context } from '../context'
+import { clearWallet } from '../refunds/reversal'
+import { pauses } from '../schema.store'
+import { answerResolutions } from './resolve'
+
+/** Everything that operators may have done here. */
+export const answerDeeds = (context: Context): Answering[] => [
+  answerResolutions(context),
+  answering(WalletClear, async ({ wallet, by, reason }) =>
+    ok(await clearWallet(context, wallet, { by, reason })),
+  ),
+  answerPause(context, { question: TopupsPause, table: pauses, what: 'topups' }),
+]

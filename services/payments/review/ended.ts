@@ -1,0 +1,29 @@
+import type { Tx } from '#shared/db/open'
+import { takeDecided } from '../advance'
+import type { Context } from '../context'
+import { lockPayment } from '../payment.store'
+import type { FetchedRefund } from '../provider'
+import { decideRefunding } from './resolution'
+import { findOrders, noteOrder } from './review.store'
+
+/** Notes what became of a refund, if it is one that we ordered. */
+export async function noteOrdered(tx: Tx, { log }: Context, refund: FetchedRefund): Promise<void> {
+  const { reference, refundId, status } = refund
+  if (reference === null) return
+  const state = status === 'succeeded' ? status : status === 'dead' ? 'failed' : 'open'
+  const noted = await noteOrder(tx, reference, { state, refundId })
+  if (noted?.state === 'failed')
+    log.error({ paymentId: noted.paymentId, reference, refundId, alarm: true }, 'refund failed')
+}
+
+/** Ends `refunding` once none of its refunds is under way. */
+export async function endRefunding(tx: Tx, context: Context, paymentId: string): Promise<void> {
+  const payment = await lockPayment(tx, paymentId)
+  if (payment?.state !== 'refunding') return
+  const orders = await findOrders(tx, paymentId)
+  const step = decideRefunding(
+    payment,
+    orders.map(({ state }) => state),
+  )
+  await takeDecided(tx, context, payment, step)
+}

@@ -1,0 +1,100 @@
+import type { Tx } from '#shared/db/open'
+import { failpoint } from '#shared/failpoint'
+import { money } from '#shared/money/money'
+import type { ProviderMeaning, ProviderRefusal } from '#shared/provider/problem'
+import type { Context } from '../context'
+import type { PaymentRow } from '../payment.store'
+import type { FetchedCharge, FetchedRefund } from '../provider'
+import { receiveRefund, withRate } from '../receive'
+import { endRefunding } from './ended'
+import { countRequest, findOrders, noteOrder, type RefundOrderRow } from './review.store'
+
+// Refunds that an operator ordered. Each is a row before the provider is asked, and every request is
+// counted before it is made. The provider may not know idempotency keys, so each request comes after a
+// look at what refunds the payment has; one whose answer did not come is looked for until it is shown,
+// and asked for again only when it still is not after a while. What becomes of it comes in as any refund
+// does, by webhook, list or look-up (`receive.ts`).
+
+/** A refund may be there before it is shown, but not for long. */
+const showsWithinMs = 60_000
+
+/** Goes on with the refunds of a payment that are not over. */
+export async function checkRefunds(context: Context, payment: PaymentRow): Promise<void> {
+  const orders = await context.database.read((db) => findOrders(db, payment.id))
+  for (const order of orders) if (order.state === 'open') await carryOn(context, order)
+  await context.database.transaction((tx) => endRefunding(tx, context, payment.id))
+}
+
+async function carryOn(context: Context, order: RefundOrderRow): Promise<void> {
+  const { provider, clock } = context
+  const { account, providerPaymentId, reference, minor, requests, requestedAt } = order
+  const fetched = await provider.findCharge(account, providerPaymentId)
+  if (!fetched) throw new Error(`charge ${providerPaymentId} of ${reference} is not there`)
+  const { paymentRequestId, paidMinor } = fetched.charge
+  if (!paymentRequestId) return giveUp(context, order, 'NO_PAYMENT_REQUEST')
+  const shown = await provider.listRefunds(account, paymentRequestId)
+  const ours = shown?.find((one) => one.reference === reference)
+  if (ours) return learn(context, ours, fetched)
+  const others = shown?.filter(({ status }) => status === 'succeeded') ?? []
+  for (const one of others) await learn(context, one, fetched)
+  const backMinor = others.reduce((sum, one) => sum + (one.refundedMinor ?? 0n), 0n)
+  // Somebody gave it back in the dashboard meanwhile.
+  if (paidMinor !== null && paidMinor - backMinor < minor)
+    return giveUp(context, order, 'REFUNDED_MEANWHILE')
+  const isUnknown = requests > 0 && (!shown || clock() - requestedAt!.getTime() < showsWithinMs)
+  if (!isUnknown) await request(context, order, fetched, paymentRequestId)
+}
+
+async function request(
+  context: Context,
+  order: RefundOrderRow,
+  fetched: FetchedCharge,
+  paymentRequestId: string,
+): Promise<void> {
+  const { account, reference, minor, currency, isSecond } = order
+  failpoint('payments:refund-ordered')
+  if (!(await context.database.run((db) => countRequest(db, order)))) return
+  failpoint('payments:before-refund')
+  const fiat = money(minor, currency)
+  const asked = { account, paymentRequestId, reference, fiat, isSecond }
+  const answer = await context.provider.createRefund(asked)
+  failpoint('payments:refund-answered')
+  if ('ok' in answer) return learn(context, answer.ok, fetched)
+  return refused(context, order, answer.refused)
+}
+
+/** What a refusal means while nobody knows of an earlier request: that one may be why. */
+const ofAnEarlier: readonly ProviderMeaning[] = [
+  'conflict',
+  'state_wrong',
+  'amount_outside_limits',
+  'unknown',
+]
+/** Neither about the payment nor for good. */
+const ofTheMoment: readonly ProviderMeaning[] = ['try_later', 'account_misconfigured']
+
+async function refused(context: Context, order: RefundOrderRow, refusal: ProviderRefusal) {
+  const { meaning, code } = refusal
+  const isRepeat = order.requests > 0
+  if (ofTheMoment.includes(meaning)) return
+  if (!isRepeat || !ofAnEarlier.includes(meaning)) return giveUp(context, order, code)
+  const fields = { paymentId: order.paymentId, reference: order.reference, code, alarm: true }
+  context.log.error(fields, 'refund was refused, and an earlier request is not shown')
+}
+
+/** Receives what the provider says, as from a webhook. */
+async function learn(context: Context, refund: FetchedRefund, fetched: FetchedCharge) {
+  const priced = await withRate(context, fetched)
+  await context.database.transaction((tx) => receiveRefund(tx, context, refund, priced!))
+  failpoint('payments:refund-learned')
+  context.poke()
+}
+
+/** The provider refused for good: nothing went back, and a person has to decide again. */
+const giveUp = (context: Context, order: RefundOrderRow, failureCode: string) =>
+  context.database.transaction(async (tx: Tx) => {
+    const { paymentId, reference } = order
+    if (!(await noteOrder(tx, reference, { state: 'failed', failureCode }))) return
+    context.log.error({ paymentId, reference, failureCode, alarm: true }, 'refund was refused')
+    await endRefunding(tx, context, paymentId)
+  })

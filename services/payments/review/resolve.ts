@@ -1,0 +1,164 @@
+import { answering } from '#shared/bus/serve'
+import type { Tx } from '#shared/db/open'
+import { failpoint } from '#shared/failpoint'
+import { ChainRef } from '#shared/messages/chain'
+import { ReviewResolve } from '#shared/messages/payments'
+import { RateFind } from '#shared/messages/pricing'
+import type { ReadRequestOf } from '#shared/messages/topic'
+import { ok } from '#shared/refusals'
+import { takeStep } from '../advance'
+import { askOr, type Context } from '../context'
+import { isLate } from '../decide'
+import { orderedReference, refIdOf, remainderFloor } from '../payment'
+import { findPayment, lockPayment, type PaymentRow } from '../payment.store'
+import { lateWorthFloor } from '../price'
+import { sumRefunded } from '../refunds/refund.store'
+import { makeGood } from '../refunds/reversal'
+import { acceptanceOf, type Credit, creditOf, ownMinorToRefund } from './resolution'
+import {
+  countOrders,
+  findSeconds,
+  insertOrders,
+  insertResolution,
+  lastResolution,
+  type ResolutionRow,
+} from './review.store'
+
+type Asked = ReadRequestOf<typeof ReviewResolve>
+type Outcome = { done: string } | { refused: string }
+
+/** What an operator decided about a payment that waits for a person: done once, whoever asks again. */
+export const answerResolutions = (context: Context) =>
+  answering(ReviewResolve, async (asked) => ok(await resolve(context, asked)))
+
+async function resolve(context: Context, asked: Asked): Promise<Outcome> {
+  const { database, log, poke } = context
+  const { paymentId, resolution, by } = asked
+  const seen = await database.read((db) => findPayment(db, paymentId))
+  if (!seen) return { refused: `there is no payment ${paymentId}` }
+  const outside = seen.state === 'review' ? await askOutside(context, seen, asked) : {}
+  const outcome = await database.transaction(async (tx): Promise<Outcome> => {
+    const payment = (await lockPayment(tx, paymentId))!
+    if (payment.state !== 'review')
+      return repeated(payment, await lastResolution(tx, paymentId), asked)
+    if (payment.changedAt.getTime() !== seen.changedAt.getTime())
+      return { refused: `${paymentId} changed at this moment: look at it again` }
+    if ('refused' in outside) return outside
+    const done = await deeds[resolution](tx, context, payment, outside)
+    if ('refused' in done) return done
+    const { deed: deedId, reason } = asked
+    await insertResolution(tx, { deedId, paymentId, resolution, decidedBy: by, reason })
+    return done
+  })
+  failpoint('payments:refund-decided')
+  if ('done' in outcome) log.info({ paymentId, resolution, by }, 'payment in review was resolved')
+  poke()
+  return outcome
+}
+
+/** The payment waits no more: because of the same decision, or of another. */
+function repeated(
+  { id, state }: PaymentRow,
+  last: ResolutionRow | undefined,
+  asked: Asked,
+): Outcome {
+  if (!last) return { refused: `${id} is ${state}, and waits for nobody` }
+  const { resolution, decidedBy, decidedAt, reason } = last
+  const told = `${resolution} was decided by ${decidedBy} at ${decidedAt.toISOString()} (${reason}); it is ${state} now`
+  return resolution === asked.resolution ? { done: told } : { refused: told }
+}
+
+/** What others say before the row is locked. */
+type Outside = { readonly presentMinorPerUsd?: bigint }
+
+/**
+ * Is the money of this payment on the chain already, or on its way there? Only what nobody put there
+ * may be credited again, or given back. Of what came late the present rate is asked as well.
+ */
+async function askOutside(
+  context: Context,
+  payment: PaymentRow,
+  { resolution }: Asked,
+): Promise<Outside | { refused: string }> {
+  if (resolution === 'accept') return {}
+  const credit = creditOf(payment)
+  if (resolution === 'credit' && 'not' in credit) return { refused: credit.not }
+  const parts = new Set([payment.part, ...('part' in credit ? [credit.part] : [])])
+  const isOwn = resolution === 'credit' || ownMinorToRefund(payment) !== 0n
+  for (const part of isOwn ? parts : []) {
+    const refId = refIdOf({ id: payment.id, part })
+    const found = await askOr(context, ChainRef, { refId }, 'chain_unavailable')
+    if ('refused' in found) return { refused: 'the chain cannot be asked right now: try again' }
+    if (found.ok.state !== 'unused')
+      return { refused: `its ref ${refId} is ${found.ok.state} on the chain` }
+  }
+  if (resolution !== 'credit' || !isLate(payment, payment)) return {}
+  const rate = await askOr(context, RateFind, { pair: payment.pair }, 'rate_unavailable')
+  if ('refused' in rate) return { refused: 'it came late, and there is no exchange rate now' }
+  return { presentMinorPerUsd: BigInt(rate.ok.rate) }
+}
+
+type Deed = (tx: Tx, context: Context, payment: PaymentRow, outside: Outside) => Promise<Outcome>
+
+const credit: Deed = async (tx, context, payment, { presentMinorPerUsd }) => {
+  const counted = creditOf(payment)
+  if ('not' in counted) return { refused: counted.not }
+  const { rateMinorPerUsd, currency } = payment
+  const price = { ...counted, rateMinorPerUsd, currency }
+  const late = presentMinorPerUsd ? lateWorthFloor(price, presentMinorPerUsd) : undefined
+  const set = { ...counted, ...late, promisedMicro: promisedOf(payment, counted, late) }
+  const freeMicro = remainderFloor({ ...payment, ...set }) - payment.offsetMicro
+  const isSafe = payment.kind === 'topup' && payment.held === false
+  const takenMicro = isSafe ? await makeGood(tx, context, payment, freeMicro) : 0n
+  const liveMicro = freeMicro - takenMicro
+  const moved = await takeStep(
+    ...([tx, context, payment] as const),
+    { next: 'paid', ...(takenMicro > 0n ? { reason: 'made_good' as const } : {}) },
+    {
+      ...{ ...set, liveMicro, offsetMicro: payment.offsetMicro + takenMicro, reason: null },
+      refundAppliedMinor: payment.refundedMinor,
+    },
+  )
+  if (moved?.liveMicro === 0n)
+    await takeStep(tx, context, moved, { next: 'credited', reason: 'made_good' })
+  return { done: `${payment.id} counts: ${liveMicro} micro AUSD are ordered as ${refIdOf(moved!)}` }
+}
+
+const promisedOf = (payment: PaymentRow, counted: Credit, late: object | undefined) =>
+  counted.promisedMicro ?? (late ? (payment.promisedMicro ?? payment.ausdMicro) : null)
+
+const refund: Deed = async (tx, context, payment) => {
+  const { id, account, currency, providerPaymentId } = payment
+  const ownMinor = ownMinorToRefund(payment)
+  if (typeof ownMinor !== 'bigint') return { refused: ownMinor.not }
+  const charges = [{ providerPaymentId: providerPaymentId!, minor: ownMinor, isSecond: false }]
+  for (const second of await findSeconds(tx, id)) {
+    if (second.minor === null || second.currency !== currency)
+      return {
+        refused: `${second.providerPaymentId} is not an exact amount of ${currency}: refund it in the dashboard of the provider, then accept the payment`,
+      }
+    const minor = second.minor - (await sumRefunded(tx, second.providerPaymentId))
+    charges.push({ providerPaymentId: second.providerPaymentId, minor, isSecond: true })
+  }
+  const owed = charges.filter(({ minor }) => minor > 0n)
+  if (owed.length === 0)
+    return { refused: 'nothing of it can go back: what was paid is used, or went back already' }
+  const before = await countOrders(tx, id)
+  const orders = owed.map((charge, at) => ({
+    ...{ ...charge, paymentId: id, account, currency },
+    reference: orderedReference(id, before + at + 1),
+  }))
+  await insertOrders(tx, orders)
+  await takeStep(tx, context, payment, { next: 'refunding' })
+  const words = orders.map(({ minor, reference }) => `${minor} (${currency}) as ${reference}`)
+  return { done: `${id} goes back to who paid it: ${words.join(', ')}` }
+}
+
+const accept: Deed = async (tx, context, payment) => {
+  const refused = acceptanceOf(payment)
+  if (refused) return { refused: refused.not }
+  await takeStep(tx, context, payment, { next: 'accepted' })
+  return { done: `${payment.id} is accepted as it is` }
+}
+
+const deeds: Readonly<Record<Asked['resolution'], Deed>> = { credit, refund, accept }

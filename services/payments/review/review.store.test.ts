@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Database } from '#shared/db/open'
+import { type ScratchDatabase, startScratchDatabase } from '#test/support/scratch-postgres'
+import {
+  countRequest,
+  findOrders,
+  insertOrders,
+  noteOrder,
+  type RefundOrderRow,
+} from './review.store'
+
+let scratch: ScratchDatabase
+let database: Database
+beforeAll(async () => {
+  scratch = await startScratchDatabase('payments')
+  database = scratch.database
+}, 60_000)
+afterAll(() => scratch?.[Symbol.asyncDispose]())
+
+const order = (reference: string) => ({
+  ...{ reference, paymentId: reference, account: 'ID', currency: 'IDR', isSecond: false },
+  ...{ providerPaymentId: `py-${reference}`, minor: 40_000n },
+})
+async function ordered(reference: string): Promise<RefundOrderRow> {
+  await database.transaction((tx) => insertOrders(tx, [order(reference) as never]))
+  return (await database.read((db) => findOrders(db, reference)))[0]!
+}
+
+describe('a refund that we ordered', () => {
+  test('is asked for by one of two copies that count it at once', async () => {
+    const seen = await ordered('counted')
+    const counted = [1, 2].map(() => database.run((db) => countRequest(db, seen)))
+    expect((await Promise.all(counted)).toSorted()).toEqual([false, true])
+    expect(await database.read((db) => findOrders(db, 'counted'))).toMatchObject([{ requests: 1 }])
+  })
+
+  test('that is over stays as it ended, and is not asked for again', async () => {
+    const seen = await ordered('over')
+    const note = (state: RefundOrderRow['state']) =>
+      database.transaction((tx) => noteOrder(tx, 'over', { state, refundId: 'rfd-1' }))
+    expect(await note('succeeded')).toBeDefined()
+    expect(await note('open')).toBeUndefined()
+    expect(await note('failed')).toBeUndefined()
+    expect(await database.run((db) => countRequest(db, seen))).toBe(false)
+    expect(await database.read((db) => findOrders(db, 'over'))).toMatchObject([
+      { state: 'succeeded' },
+    ])
+  })
+})

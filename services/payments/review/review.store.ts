@@ -1,0 +1,146 @@
+import { and, asc, count, eq, ne, sql } from 'drizzle-orm'
+import { boolean, check, index, integer, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { amountColumn, at, quotedList, timestamps } from '#shared/db/columns'
+import type { Db, Tx } from '#shared/db/open'
+import { providerAccounts } from '#shared/money/pair'
+import { anomalies, schema } from '../schema.store'
+import { resolutions as resolutionNames } from './resolution'
+
+/** What operators decided about payments that waited for a person; never changed. */
+export const resolutions = schema.table(
+  'resolutions',
+  {
+    /** Of the operator's deed: the same deed is done once. */
+    deedId: uuid('deed_id').primaryKey(),
+    paymentId: text('payment_id').notNull(),
+    resolution: text('resolution', { enum: resolutionNames }).notNull(),
+    decidedBy: text('decided_by').notNull(),
+    reason: text('reason').notNull(),
+    decidedAt: at('decided_at').notNull().defaultNow(),
+  },
+  (table) => [
+    index('resolutions_payment').on(table.paymentId, table.decidedAt),
+    check('resolutions_name', sql`${table.resolution} in (${quotedList(resolutionNames)})`),
+    check('resolutions_words', sql`${table.decidedBy} <> '' and ${table.reason} <> ''`),
+  ],
+)
+export type ResolutionRow = typeof resolutions.$inferSelect
+
+export const insertResolution = (tx: Tx, row: typeof resolutions.$inferInsert) =>
+  tx.insert(resolutions).values(row)
+
+/** The newest decision about a payment. */
+export async function lastResolution(
+  db: Db,
+  paymentId: string,
+): Promise<ResolutionRow | undefined> {
+  const rows = await db
+    .select()
+    .from(resolutions)
+    .where(eq(resolutions.paymentId, paymentId))
+    .orderBy(sql`${resolutions.decidedAt} desc`)
+    .limit(1)
+  return rows[0]
+}
+
+const orderStates = ['open', 'succeeded', 'failed'] as const
+
+/**
+ * Refunds that we order at the provider. Each is always of all that is left of a charge, so that the
+ * provider itself refuses a second one; it is written down before the provider is asked for it.
+ */
+export const refundOrders = schema.table(
+  'refund_orders',
+  {
+    /** On the refund at the provider, and the key of each request for it. */
+    reference: text('reference').primaryKey(),
+    paymentId: text('payment_id').notNull(),
+    account: text('account', { enum: providerAccounts }).notNull(),
+    currency: text('currency', { enum: ['IDR', 'MYR'] }).notNull(),
+    /** The charge that goes back. */
+    providerPaymentId: text('provider_payment_id').notNull(),
+    minor: amountColumn('minor').notNull(),
+    /** Of a second payment, and not of the payment itself. */
+    isSecond: boolean('is_second').notNull(),
+    state: text('state', { enum: orderStates }).notNull().default('open'),
+    /** How often the provider was asked for it, or may have been; and when last. */
+    requests: integer('requests').notNull().default(0),
+    requestedAt: at('requested_at'),
+    /** The refund at the provider, once it is known. */
+    refundId: text('refund_id'),
+    /** Why it failed, in the provider's word. */
+    failureCode: text('failure_code'),
+    ...timestamps(),
+  },
+  (table) => [
+    index('refund_orders_payment').on(table.paymentId),
+    // The guard behind the lock of the wallet: money goes back once.
+    uniqueIndex('refund_orders_once')
+      .on(table.account, table.providerPaymentId)
+      .where(sql`${table.state} <> 'failed'`),
+    check('refund_orders_state', sql`${table.state} in (${quotedList(orderStates)})`),
+    check('refund_orders_amount', sql`${table.minor} > 0 and ${table.requests} >= 0`),
+  ],
+)
+export type RefundOrderRow = typeof refundOrders.$inferSelect
+
+export const insertOrders = (tx: Tx, rows: readonly (typeof refundOrders.$inferInsert)[]) =>
+  tx.insert(refundOrders).values([...rows])
+
+/** How many refunds were ever ordered for a payment. */
+export async function countOrders(db: Db, paymentId: string): Promise<number> {
+  const rows = await db
+    .select({ count: count() })
+    .from(refundOrders)
+    .where(eq(refundOrders.paymentId, paymentId))
+  return rows[0]!.count
+}
+
+/** The refunds of a payment that count: of one that failed another may have been ordered since. */
+export const findOrders = (db: Db, paymentId: string): Promise<RefundOrderRow[]> =>
+  db
+    .select()
+    .from(refundOrders)
+    .where(and(eq(refundOrders.paymentId, paymentId), ne(refundOrders.state, 'failed')))
+    .orderBy(asc(refundOrders.reference))
+
+/** Counts a request before it is made; false when another copy counted one, or it is over. */
+export async function countRequest(db: Db, { reference, requests }: RefundOrderRow) {
+  const isNext = and(
+    eq(refundOrders.reference, reference),
+    eq(refundOrders.state, 'open'),
+    eq(refundOrders.requests, requests),
+  )
+  const counted = await db
+    .update(refundOrders)
+    .set({ requests: requests + 1, requestedAt: sql`now()`, updatedAt: sql`now()` })
+    .where(isNext)
+    .returning({ reference: refundOrders.reference })
+  return counted.length === 1
+}
+
+/** What is known of a refund by now. One that is over stays as it is; undefined: it was not open. */
+export async function noteOrder(
+  tx: Tx,
+  reference: string,
+  known: { state: RefundOrderRow['state']; refundId?: string; failureCode?: string },
+): Promise<RefundOrderRow | undefined> {
+  const noted = await tx
+    .update(refundOrders)
+    .set({ ...known, updatedAt: sql`now()` })
+    .where(and(eq(refundOrders.reference, reference), eq(refundOrders.state, 'open')))
+    .returning()
+  return noted[0]
+}
+
+/** Payments beside the one that counts, for the same promise: each came once too often. */
+export const findSeconds = (db: Db, paymentId: string) =>
+  db
+    .select({
+      providerPaymentId: anomalies.object,
+      currency: anomalies.currency,
+      minor: anomalies.amountMinor,
+    })
+    .from(anomalies)
+    .where(and(eq(anomalies.paymentId, paymentId), eq(anomalies.kind, 'paid_twice')))
+    .orderBy(asc(anomalies.object))

@@ -1,0 +1,305 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { position } from '#shared/ledger/position'
+import { positionOf } from '../books/position'
+import { journal } from '../schema.store'
+import { type Fixture, newWallet, openFixture } from '../test-support'
+
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await openFixture()
+}, 60_000)
+afterAll(() => fixture?.[Symbol.asyncDispose]())
+afterEach(async () => {
+  fixture.chain.ref = 'unused'
+  await fixture.control('faults', {})
+})
+
+type Refund = Record<'id' | 'reference_id' | 'status' | 'idempotency_key', string> & {
+  amount: number
+  replays: number
+}
+
+async function topup(channel_code: string, amount?: number): Promise<string> {
+  const quoteId = fixture.quote()
+  const asked = { wallet: newWallet(), amount: '50000', method: 'qr', quoteId }
+  const id = (await fixture.topup(asked)).ok!.paymentId
+  const paid = { channel_code, force: true, ...(amount ? { amount } : {}) }
+  await fixture.control(`sessions/${id}/pay`, paid)
+  return id
+}
+/** Paid with less than was asked for: it waits for a person. */
+async function differing(channel_code = 'DANA'): Promise<string> {
+  const id = await topup(channel_code, 40_000)
+  await fixture.becomes(id, { state: 'review', reason: 'amount_differs' })
+  return id
+}
+/** Through two checkouts: the first was opened without an answer. */
+async function paidTwice(): Promise<string> {
+  const quoteId = fixture.quote()
+  const asked = { wallet: newWallet(), amount: '50000', method: 'qr', quoteId }
+  await fixture.control('faults', { api: { errorAfterAccept: 1 } })
+  await fixture.topup(asked)
+  await fixture.control('faults', {})
+  const id = (await fixture.topup(asked)).ok!.paymentId
+  const { sessions } = (await fixture.control('book')) as unknown as {
+    sessions: { reference_id: string; payment_session_id: string }[]
+  }
+  for (const { reference_id: reference, payment_session_id: session } of sessions)
+    if (reference === id) await fixture.control(`sessions/${session}/pay`, { channel_code: 'QRIS' })
+  await fixture.becomes(id, { overpaidMinor: 50_000n })
+  await fixture.settle('credit', id)
+  await fixture.becomes(id, { state: 'review', reason: 'paid_twice' })
+  return id
+}
+
+/** What the provider has of refunds that we ordered for a payment. */
+async function atProvider(id: string): Promise<Refund[]> {
+  const { refunds } = (await fixture.control('book')) as unknown as { refunds: Refund[] }
+  return refunds.filter(({ reference_id: reference }) => reference?.startsWith(`ordered-${id}`))
+}
+const succeed = async (id: string) => {
+  for (const refund of await atProvider(id))
+    if (refund.status === 'PENDING') await fixture.control(`refunds/${refund.id}/succeed`)
+}
+
+/** What the journal says of a payment, and what its row says: the same, at every moment. */
+async function booked(id: string) {
+  const byName = (lines: ReturnType<typeof position>) =>
+    Object.fromEntries(lines.map(({ account, asset, amount }) => [`${account} ${asset}`, amount]))
+  const lines = await fixture.database.read((db) =>
+    db.select().from(journal).where(eq(journal.item, id)),
+  )
+  const told = byName(position(lines))
+  expect(told).toEqual(byName(positionOf((await fixture.row(id))!)))
+  return told
+}
+
+describe('a refund that an operator orders', () => {
+  test('goes back once, and ends by its webhook', async () => {
+    const id = await differing()
+    expect((await fixture.resolve(id, 'refund')).ok).toMatchObject({
+      done: `${id} goes back to who paid it: 40000 (IDR) as ordered-${id}_1`,
+    })
+    await fixture.becomes(id, { state: 'refunding' })
+    expect(await booked(id)).toEqual({ 'provider_id IDR': 40_000n, 'suspense IDR': -40_000n })
+    await fixture.recheck()
+    const key = { reference_id: `ordered-${id}_1`, idempotency_key: `ordered-${id}_1` }
+    expect(await atProvider(id)).toMatchObject([{ ...key, amount: 40_000, status: 'PENDING' }])
+    await succeed(id)
+    await fixture.becomes(id, { state: 'refunded', refundedMinor: 40_000n })
+    expect(await booked(id)).toEqual({})
+    expect(await fixture.orderedRefunds(id)).toMatchObject([{ state: 'succeeded', requests: 1 }])
+    await fixture.recheck(700_000)
+    expect(await atProvider(id)).toMatchObject([{ replays: 0 }])
+  })
+
+  test('ends without any webhook, by a look at the provider', async () => {
+    const id = await differing()
+    await fixture.control('faults', { webhooks: { drop: 1 } })
+    await fixture.resolve(id, 'refund')
+    await fixture.recheck()
+    await succeed(id)
+    await fixture.recheck(700_000)
+    await fixture.becomes(id, { state: 'refunded' })
+  })
+
+  test('is ordered once by two operators at once, and by one who asks again', async () => {
+    const id = await differing()
+    const answers = await Promise.all(
+      ['sari', 'dewi', 'budi'].map((by) => fixture.resolve(id, 'refund', by)),
+    )
+    expect(answers.every(({ ok }) => ok?.done)).toBe(true)
+    expect((await fixture.resolve(id, 'refund')).ok!.done).toMatch(/^refund was decided by /)
+    expect((await fixture.resolve(id, 'credit')).ok!.refused).toMatch(/^refund was decided by /)
+    expect(await fixture.orderedRefunds(id)).toHaveLength(1)
+  })
+
+  test.each([
+    ['answered badly', { errorAfterAccept: 1 }],
+    ['not answered', { timeoutAfterAccept: 1 }],
+  ] as const)(
+    'that was made and %s is found, and not asked for again',
+    async (_, api) => {
+      const id = await differing()
+      await fixture.resolve(id, 'refund')
+      await fixture.control('faults', { api })
+      await fixture.recheck()
+      await fixture.control('faults', {})
+      expect(await fixture.orderedRefunds(id)).toMatchObject([{ state: 'open', requests: 1 }])
+      await fixture.recheck(700_000)
+      expect(await fixture.orderedRefunds(id)).toMatchObject([{ requests: 1 }])
+      expect(await atProvider(id)).toMatchObject([{ replays: 0 }])
+      await succeed(id)
+      await fixture.becomes(id, { state: 'refunded' })
+    },
+    30_000,
+  )
+
+  test('that is unknown is not asked for again while nobody can look', async () => {
+    const id = await differing()
+    await fixture.resolve(id, 'refund')
+    await fixture.control('faults', { api: { errorAfterAccept: 1, hideRefunds: 1 } })
+    for (let round = 0; round < 4; round++) await fixture.recheck(700_000)
+    expect(await fixture.orderedRefunds(id)).toMatchObject([{ state: 'open', requests: 1 }])
+    await fixture.control('faults', {})
+    await succeed(id)
+    await fixture.becomes(id, { state: 'refunded' })
+    expect(await atProvider(id)).toHaveLength(1)
+  })
+
+  test('that was never made is asked for again under the same key, once that is sure', async () => {
+    const id = await differing()
+    await fixture.resolve(id, 'refund')
+    await fixture.control('faults', { api: { errorRate: 1 } })
+    await fixture.recheck()
+    expect(await fixture.orderedRefunds(id)).toMatchObject([{ state: 'open', requests: 0 }])
+    await fixture.control('faults', {})
+    await fixture.recheck(700_000)
+    expect(await atProvider(id)).toMatchObject([{ idempotency_key: `ordered-${id}_1` }])
+  })
+
+  test('that fails goes back to a person, and another one is another order', async () => {
+    const id = await differing()
+    await fixture.resolve(id, 'refund')
+    await fixture.recheck()
+    const [first] = await atProvider(id)
+    await fixture.control(`refunds/${first!.id}/fail`)
+    await fixture.becomes(id, { state: 'review', reason: 'amount_differs' })
+    expect(await booked(id)).toEqual({ 'provider_id IDR': 40_000n, 'suspense IDR': -40_000n })
+    expect((await fixture.resolve(id, 'refund')).ok!.done).toContain(`ordered-${id}_2`)
+    await fixture.recheck()
+    await succeed(id)
+    await fixture.becomes(id, { state: 'refunded' })
+    expect((await fixture.orderedRefunds(id)).map(({ state }) => state)).toEqual([
+      'failed',
+      'succeeded',
+    ])
+  })
+
+  test('that the channel does not know is refused by the provider: nothing went back', async () => {
+    const id = await differing('BCA_VIRTUAL_ACCOUNT')
+    await fixture.resolve(id, 'refund')
+    await fixture.recheck()
+    await fixture.becomes(id, { state: 'review', reason: 'amount_differs', refundedMinor: 0n })
+    const failed = { state: 'failed', failureCode: 'REFUND_NOT_SUPPORTED' }
+    expect(await fixture.orderedRefunds(id)).toMatchObject([failed])
+  })
+
+  test('that somebody made in the dashboard meanwhile is not made again', async () => {
+    const id = await differing()
+    await fixture.control('faults', { webhooks: { drop: 1 } })
+    await fixture.resolve(id, 'refund')
+    await fixture.control(`payments/${id}/refund`)
+    await fixture.recheck()
+    await fixture.becomes(id, { state: 'refunded', refundedMinor: 40_000n })
+    expect(await atProvider(id)).toEqual([])
+  })
+
+  test('of a second payment leaves the first as it was', async () => {
+    const id = await paidTwice()
+    await fixture.resolve(id, 'refund')
+    await fixture.recheck()
+    await succeed(id)
+    const credited = { state: 'credited', reason: 'second_refunded', refundedMinor: 0n }
+    await fixture.becomes(id, { ...credited, overpaidRefundedMinor: 50_000n })
+    expect(await booked(id)).toMatchObject({ 'collateral AUSD': -3_076_923n })
+    expect(await booked(id)).not.toHaveProperty('suspense IDR')
+    expect((await fixture.walletRow((await fixture.row(id))!.wallet))?.frozen ?? false).toBe(false)
+  })
+
+  test('is refused while the chain has what the payment was for', async () => {
+    const id = await topup('QRIS')
+    await fixture.becomes(id, { state: 'paid' })
+    await fixture.settle('credit', id, true)
+    await fixture.becomes(id, { state: 'review', reason: 'credit_failed' })
+    fixture.chain.ref = 'used'
+    expect((await fixture.resolve(id, 'refund')).ok!.refused).toContain('used on the chain')
+    fixture.chain.ref = 'unused'
+    expect((await fixture.resolve(id, 'refund')).ok!.done).toBeDefined()
+    await fixture.recheck()
+    await succeed(id)
+    await fixture.becomes(id, { state: 'refunded' })
+    expect(await booked(id)).toEqual({})
+  })
+})
+
+describe('a payment in review that an operator credits', () => {
+  test('counts for what was paid, at the rate of its quote', async () => {
+    const id = await differing('QRIS')
+    expect((await fixture.resolve(id, 'credit')).ok!.done).toContain('2461538 micro AUSD')
+    await fixture.becomes(id, { state: 'paid', fiatMinor: 40_000n, promisedMicro: 3_076_923n })
+    expect(await booked(id)).toMatchObject({ 'promises AUSD': -2_461_538n })
+    await fixture.settle('credit', id)
+    await fixture.becomes(id, { state: 'credited', reason: null })
+    expect(await booked(id)).toMatchObject({ 'collateral AUSD': -2_461_538n })
+    expect((await fixture.resolve(id, 'credit')).ok!.done).toMatch(/^credit was decided by sari/)
+  })
+
+  test('is ordered under a new ref, once the chain knows nothing of the first', async () => {
+    const id = await topup('QRIS')
+    await fixture.becomes(id, { state: 'paid' })
+    await fixture.settle('credit', id, true)
+    await fixture.becomes(id, { state: 'review', reason: 'credit_failed' })
+    for (const state of ['ordered', 'used'] as const) {
+      fixture.chain.ref = state
+      const { refused } = (await fixture.resolve(id, 'credit')).ok!
+      expect(refused).toBe(`its ref ${id} is ${state} on the chain`)
+    }
+    fixture.chain.ref = 'unused'
+    expect((await fixture.resolve(id, 'credit')).ok!.done).toContain(`${id}.1`)
+    const credits = (await fixture.orders(id)).filter(({ subject }) => subject === 'relay.credit')
+    expect(credits.map(({ payload }) => payload)).toMatchObject([
+      { refId: id, ausd: '3076923' },
+      { refId: `${id}.1`, ausd: '3076923' },
+    ])
+    await fixture.settle('credit', id, true) // Told again: that says nothing of the new one.
+    await fixture.settle('credit', `${id}.1`)
+    await fixture.becomes(id, { state: 'credited' })
+  })
+
+  test('is refused when what it was paid for is done', async () => {
+    const id = await paidTwice()
+    expect((await fixture.resolve(id, 'credit')).ok!.refused).toContain('is done already')
+  })
+})
+
+describe('a payment in review that an operator accepts', () => {
+  test('waits for nobody any more, and its money is ours', async () => {
+    const id = await differing()
+    expect((await fixture.resolve(id, 'accept')).ok!.done).toBeDefined()
+    await fixture.becomes(id, { state: 'accepted' })
+    expect(await booked(id)).toEqual({ 'provider_id IDR': 40_000n, 'capital IDR': -40_000n })
+    expect((await fixture.resolve(id, 'accept')).ok!.done).toContain('was decided by sari')
+  })
+
+  test('is owed nothing that could not be put on the chain', async () => {
+    const id = await topup('QRIS')
+    await fixture.becomes(id, { state: 'paid' })
+    await fixture.settle('credit', id, true)
+    await fixture.becomes(id, { state: 'review' })
+    await fixture.resolve(id, 'accept')
+    expect(await booked(id)).toEqual({ 'provider_id IDR': 50_000n, 'capital IDR': -50_000n })
+  })
+})
+
+test('what waits for nobody is not decided about', async () => {
+  const id = await topup('QRIS')
+  await fixture.becomes(id, { state: 'paid' })
+  expect((await fixture.resolve(id, 'refund')).ok!.refused).toBe(
+    `${id} is paid, and waits for nobody`,
+  )
+  const nobody = (await fixture.resolve('pay_none', 'accept')).ok!
+  expect(nobody.refused).toBe('there is no payment pay_none')
+})
+
+test('of two different decisions at once one is taken', async () => {
+  const id = await differing()
+  const [first, second] = await Promise.all([
+    fixture.resolve(id, 'accept', 'sari'),
+    fixture.resolve(id, 'refund', 'dewi'),
+  ])
+  const words = [first.ok!, second.ok!]
+  expect(words.filter(({ done }) => done)).toHaveLength(1)
+  expect((await fixture.row(id))!.state).not.toBe('review')
+})
