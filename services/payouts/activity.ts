@@ -1,13 +1,12 @@
-import type { Static } from 'typebox'
 import { type Answering, answering } from '#shared/bus/serve'
 import { countDead } from '#shared/db/dead-letter.store'
 import { listingAgeMs } from '#shared/db/listing.store'
 import { outboxLag } from '#shared/db/outbox.store'
-import type { ActivityEntry } from '#shared/messages/activity'
+import type { ToldEntry } from '#shared/messages/activity'
 import { PayoutsActivity, PayoutsOwed } from '#shared/messages/payouts'
 import { agesOf } from '#shared/overdue'
 import { ok } from '#shared/refusals'
-import { inFlightStates, limits, reasonTexts } from './cashout'
+import { inFlightStates, limits, wordsFor } from './cashout'
 import { type Cashout, countStates, listActivity, oldestCashouts } from './cashout.store'
 import type { Context } from './context'
 import { coverFigures } from './cover/balance'
@@ -28,18 +27,20 @@ export const answerOwed = ({ database }: Context): Answering =>
     return ok({ ausd: micro.toString() })
   })
 
-function entryOf(cashout: Cashout): Static<typeof ActivityEntry> {
+function entryOf(cashout: Cashout): ToldEntry {
   const txHash = cashout.returnTxHash ?? cashout.takeTxHash
   return {
     id: cashout.id,
     kind: 'cashout',
     status: cashout.state,
     inFlight: inFlightStates.includes(cashout.state),
-    ...(cashout.reason && { reason: reasonTexts[cashout.reason] }),
+    ...(cashout.reason && { reason: cashout.reason }),
+    ...wordsFor(cashout),
     pair: 'USD/IDR',
     fiat: cashout.fiatMinor.toString(),
     ausd: cashout.ausdMicro.toString(),
-    channel: cashout.channelCode,
+    channel: 'bank',
+    channelCode: cashout.channelCode,
     ...(txHash && { txHash }),
     createdAt: cashout.createdAt.toISOString(),
     updatedAt: cashout.updatedAt.toISOString(),
@@ -47,7 +48,7 @@ function entryOf(cashout: Cashout): Static<typeof ActivityEntry> {
 }
 
 /** The figures of this service, for `nats micro stats payouts`. */
-export async function readStats(context: Context): Promise<Record<string, unknown>> {
+export async function readStats(context: Context) {
   const { database } = context
   const [cashouts, lag, dead, anomalies, listAgeMs, oldest, cover] = await Promise.all([
     countStates(database),

@@ -6,7 +6,7 @@ import { fields } from './config'
 import type { Channel } from './provider'
 
 const limits = { minMinor: 1n, maxMinor: 9n, incrementMinor: 1n }
-const bca: Channel = { code: 'ID_BCA', ...limits, accountDigits: [10, 10] }
+const bca: Channel = { code: 'ID_BCA', name: 'BCA', ...limits, accountDigits: [10, 10] }
 const log = openLog('payouts', 'silent')
 
 function openList() {

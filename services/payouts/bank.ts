@@ -6,6 +6,8 @@ import type { Channel, PayoutProvider } from './provider'
 export type Channels = {
   /** Undefined: not a bank the provider pays. Throws when no list could be fetched so far. */
   readonly find: (code: string) => Promise<Channel | undefined>
+  /** All that the provider pays; throws likewise. */
+  readonly all: () => Promise<readonly Channel[]>
 }
 
 /** How soon a provider that did not answer is asked again. */
@@ -37,16 +39,18 @@ export function openChannels(options: {
       fetching = undefined
     }
   }
+  const listed = async () => {
+    if (!byCode || clock() >= dueAtMs) {
+      fetching ??= refresh()
+      if (byCode)
+        fetching.catch(() => {}) // The old list is used in the meantime.
+      else await fetching
+    }
+    return byCode
+  }
   return {
-    find: async (code) => {
-      if (!byCode || clock() >= dueAtMs) {
-        fetching ??= refresh()
-        if (byCode)
-          fetching.catch(() => {}) // The old list is used in the meantime.
-        else await fetching
-      }
-      return byCode?.get(code)
-    },
+    find: async (code) => (await listed())?.get(code),
+    all: async () => [...((await listed())?.values() ?? [])],
   }
 }
 

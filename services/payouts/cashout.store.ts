@@ -37,6 +37,7 @@ import { lockNamed } from '#shared/db/lock'
 import { findOldest } from '#shared/db/oldest.store'
 import type { Database, Db, Tx } from '#shared/db/open'
 import { type Cursor, cursorValues, newestFirst } from '#shared/db/paging'
+import { pausedSince } from '#shared/db/pause.store'
 import { prepared } from '#shared/db/prepared'
 import { statesBefore } from '#shared/lifecycle'
 import { limitedStates } from '#shared/overdue'
@@ -51,7 +52,7 @@ import {
 } from './cashout'
 import { checkWait } from './decide'
 import type { PayoutApi } from './provider'
-import { schema } from './schema.store'
+import { pauses, schema } from './schema.store'
 
 /** Something is awaited; the index is of the same words. */
 const isOpen = ({ state }: { state: SQLWrapper }): SQL =>
@@ -73,6 +74,8 @@ export const cashouts = schema.table(
     quoteId: text('quote_id').notNull(),
     /** Fingerprint of wallet, purpose and body: anybody else who names this quote is refused. */
     takenBy: text('taken_by').notNull(),
+    /** The request that asked for it: whatever becomes of it is logged and told under this id. */
+    requestId: text('request_id'),
     authorizer: addressColumn('authorizer').notNull(),
     authorizationNonce: text('authorization_nonce').notNull(),
     authorization: jsonb('authorization').$type<CashoutRequest['authorization']>().notNull(),
@@ -153,10 +156,16 @@ export async function insertCashout(tx: Tx, cashout: NewCashout): Promise<Cashou
 /** Lets one transaction at a time count and store the cash-outs of a wallet. */
 export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, `wallet:${wallet}`)
 
-/** What a wallet's cash-outs of this day (UTC) come to: 10⁻⁶ AUSD. Money that came back counts no more. */
-export async function sumToday(tx: Tx, wallet: `0x${string}`): Promise<bigint> {
+/**
+ * What a wallet's cash-outs of this day (UTC) come to: 10⁻⁶ AUSD. Money that came back counts no more.
+ * And since when cash-outs are paused; null: they are not.
+ */
+export async function sumToday(tx: Tx, wallet: `0x${string}`) {
   const [row] = await tx
-    .select({ micro: sql<string>`coalesce(sum(${cashouts.ausdMicro}), 0)::text` })
+    .select({
+      micro: sql<string>`coalesce(sum(${cashouts.ausdMicro}), 0)::text`,
+      pausedSince: pausedSince(pauses),
+    })
     .from(cashouts)
     .where(
       and(
@@ -165,7 +174,7 @@ export async function sumToday(tx: Tx, wallet: `0x${string}`): Promise<bigint> {
         notInArray(cashouts.state, ['failed', 'returned']),
       ),
     )
-  return BigInt(row!.micro)
+  return { micro: BigInt(row!.micro), pausedSince: row!.pausedSince }
 }
 
 /** Reads a row and holds it until the transaction ends. */

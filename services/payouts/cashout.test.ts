@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { cashoutStates, lifecycle, takeReasonFrom } from './cashout'
+import { activityStatuses } from '#shared/messages/activity'
+import { cashoutStates, inFlightStates, lifecycle, takeReasonFrom, wordsFor } from './cashout'
 
 describe('the lifecycle of a cash-out', () => {
   test('ends where nothing is owed any more, and nowhere else', () => {
@@ -24,4 +25,16 @@ test.each([
   ['toString', 'take_failed'],
 ])('the relayer says %s of a take: %s', (word, reason) => {
   expect(takeReasonFrom(word)).toBe(reason as never)
+})
+
+describe('what a user is told', () => {
+  test.each(cashoutStates.map((state) => [state]))('of one that is %s', (state) => {
+    const waits = inFlightStates.includes(state)
+    expect(wordsFor({ state, reason: null })).toMatchObject({ nextAction: waits ? 'wait' : null })
+    const { sentence } = wordsFor({ state, reason: 'bank_refused' })
+    expect(sentence).toMatch(/^The bank did not accept the transfer\. [A-Z].*\.$/)
+  })
+  test('has a closed word for each state', () => {
+    expect(activityStatuses.cashout).toEqual([...cashoutStates])
+  })
 })

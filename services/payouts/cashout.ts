@@ -1,4 +1,5 @@
 import type { Lifecycle } from '#shared/lifecycle'
+import type { ActivityReason, NextAction } from '#shared/messages/activity'
 import type { CashoutCreate } from '#shared/messages/payouts'
 import type { ReadRequestOf } from '#shared/messages/topic'
 import type { Limits } from '#shared/overdue'
@@ -45,24 +46,42 @@ export const limits: Limits<CashoutState> = {
 export const inFlightStates: readonly CashoutState[] = ['taking', 'taken', 'paying', 'returning']
 
 /** Why a cash-out did not reach the bank, as its user reads it. */
-export const reasonTexts = {
-  authorization_expired: 'the signed transfer expired before it was executed; nothing was taken',
-  authorization_used: 'the signed transfer was already used or cancelled; nothing was taken',
-  balance_too_low: 'the wallet no longer held enough AUSD; nothing was taken',
-  account_frozen: 'the issuer of AUSD has frozen this wallet; nothing was taken',
-  take_failed: 'the AUSD could not be moved; nothing was taken',
-  taken_late: 'the transfer arrived after the cash-out had failed; your AUSD is returned',
-  account_unknown: 'the bank does not know this account; your AUSD is returned',
-  name_differs: 'the bank has this account under another name; your AUSD is returned',
-  account_limit: 'this account cannot receive as much; your AUSD is returned',
-  bank_unavailable: 'the bank could not be reached; your AUSD is returned',
-  bank_refused: 'the bank did not accept the transfer; your AUSD is returned',
-  bank_reversed: 'the bank sent the transfer back; your AUSD is returned',
-  cancelled: 'the transfer was cancelled; your AUSD is returned',
-  compliance: 'the transfer was not approved; your AUSD is returned',
-  provider_refused: 'the transfer could not be ordered; your AUSD is returned',
-} as const
+const reasonTexts = {
+  authorization_expired: 'The signed transfer expired before it was executed.',
+  authorization_used: 'The signed transfer was already used or cancelled.',
+  balance_too_low: 'The wallet no longer held enough AUSD.',
+  account_frozen: 'The issuer of AUSD has frozen this wallet.',
+  take_failed: 'The AUSD could not be moved.',
+  taken_late: 'The transfer arrived after the cash-out had failed.',
+  account_unknown: 'The bank does not know this account.',
+  name_differs: 'The bank has this account under another name.',
+  account_limit: 'This account cannot receive as much.',
+  bank_unavailable: 'The bank could not be reached.',
+  bank_refused: 'The bank did not accept the transfer.',
+  bank_reversed: 'The bank sent the transfer back.',
+  cancelled: 'The transfer was cancelled.',
+  compliance: 'The transfer was not approved.',
+  provider_refused: 'The transfer could not be ordered.',
+} as const satisfies Partial<Record<ActivityReason, string>>
 export type Reason = keyof typeof reasonTexts
+
+/** How it stands in each state, and what there is to do. */
+const standing: Readonly<Record<CashoutState, Words>> = {
+  taking: { sentence: 'Your AUSD is being taken.', nextAction: 'wait' },
+  taken: { sentence: 'Your AUSD was taken; the bank is paid next.', nextAction: 'wait' },
+  paying: { sentence: 'The transfer to the bank is under way.', nextAction: 'wait' },
+  paid: { sentence: 'The bank was paid.', nextAction: null },
+  failed: { sentence: 'Nothing was taken.', nextAction: null },
+  returning: { sentence: 'Your AUSD is on its way back to you.', nextAction: 'wait' },
+  returned: { sentence: 'Your AUSD is back in your wallet.', nextAction: null },
+}
+type Words = { readonly sentence: string; readonly nextAction: NextAction | null }
+
+/** What its user reads about a cash-out. */
+export function wordsFor({ state, reason }: { state: CashoutState; reason: Reason | null }): Words {
+  const { sentence, nextAction } = standing[state]
+  return { sentence: reason ? `${reasonTexts[reason]} ${sentence}` : sentence, nextAction }
+}
 
 /** The relayer's reasons for a take that failed for good. */
 const takeReasons: ReadonlyMap<string, Reason> = new Map([

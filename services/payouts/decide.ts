@@ -7,7 +7,8 @@ import type { CashoutRequest, CashoutState, Reason } from './cashout'
 import type { Channel, Evidence, PayoutStatus } from './provider'
 
 /** More than any bank transfer, and still exact as the provider's JSON number. */
-const payoutMaxMinor = 999_999_999_999_999n
+/** More is no amount of the provider's. */
+export const payoutMaxMinor = 999_999_999_999_999n
 
 /** The rupiah that a quote makes of an amount of AUSD, or why it cannot. Rounded down. */
 export function priceFloor(
@@ -35,10 +36,16 @@ export function checkBank(
   if (fiatMinor < channel.minMinor) return 'payout_below_bank_minimum'
   if (fiatMinor > channel.maxMinor || fiatMinor > payoutMaxMinor) return 'payout_above_maximum'
   if (fiatMinor % channel.incrementMinor !== 0n) return 'payout_not_in_increment'
-  const [min, max] = channel.accountDigits
+  const [min, max] = accountDigits(channel, lengths)
   const { length } = bank.accountNumber
-  return lengths === 'strict' && (length < min || length > max) ? 'bank_account_format' : undefined
+  return length < min || length > max ? 'bank_account_format' : undefined
 }
+
+/** So few and so many digits an account number of the bank has. */
+export const accountDigits = (
+  { accountDigits: [min, max] }: Channel,
+  lengths: AccountLengths,
+): readonly [min: number, max: number] => (lengths === 'strict' ? [min, max] : [6, 20])
 
 /** What the decisions need to know of a cash-out. */
 export type CashoutFacts = {
@@ -148,9 +155,12 @@ function onceReturning(cashout: CashoutFacts, { status }: Evidence): Step {
  * has, the ones that failed prove nothing.
  */
 export function decisive(found: readonly Evidence[]): readonly Evidence[] {
-  const alive = found.filter(({ status }) => status !== 'refused' && status !== 'reversed')
+  const alive = found.filter((one) => !hasFailed(one))
   return alive.length > 0 ? alive : found
 }
+
+export const hasFailed = ({ status }: Evidence): boolean =>
+  status === 'refused' || status === 'reversed'
 
 /** With these the provider refuses the very order it was given; only they prove something. */
 const refusesOrder: ReadonlySet<ProviderMeaning> = new Set([

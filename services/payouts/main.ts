@@ -7,7 +7,7 @@ import { openDatabaseClock } from '#shared/db/clock'
 import { startKeeping } from '#shared/ledger/keeping'
 import { watchOverdue } from '#shared/overdue'
 import { aliveUntilStopped, openServiceBus, openServiceDatabase, runService } from '#shared/service'
-import { answerActivity, answerOwed, readStats } from './activity'
+import { answerActivity, answerOwed } from './activity'
 import { openChannels, openDetailsSafe } from './bank'
 import { bookedTables } from './books/tables'
 import { limits } from './cashout'
@@ -15,19 +15,20 @@ import { oldestCashouts } from './cashout.store'
 import { fields } from './config'
 import type { Context } from './context'
 import { openBalance, watchBalance } from './cover/balance'
-import { answerCashouts } from './open'
+import { answerCashouts, answerPayoutsPause } from './open'
 import { openXendit } from './providers/xendit/client'
+import { figuresOf } from './readings'
 import { startRechecking } from './recheck'
 import { relayReactions } from './relay'
 import { inbox, journal, messaging, outbox } from './schema.store'
+import { answerTerms } from './terms'
 import { startListing } from './transactions'
-import { openBoundaries, webhookReactions } from './webhook'
+import { webhookReactions } from './webhook'
 
 const name = 'payouts'
 const description = 'cash-outs: what was taken, what the bank was paid, what went back'
 /** By PROVIDER_KIND. The sandbox speaks the wire format of the real one. */
 const adapters = { xendit: openXendit, sandbox: openXendit } as const
-
 await runService(name, fields, async (config, runtime) => {
   const { log, fatal: onFatal } = runtime
   await using database = openServiceDatabase(name, config, runtime)
@@ -55,25 +56,22 @@ await runService(name, fields, async (config, runtime) => {
     sweepAfterMs: config.sweepAfterMs,
     reversalWatchMs: config.reversalWatchMs,
   }
-
   await using recheck = startRechecking(context, config)
   await using _listing = startListing(context, config)
   await using _balance = watchBalance({ ...reading, balance }, config)
   const read = () => database.read(oldestCashouts)
   await using _overdue = watchOverdue({ log, clock, limits, read })
-  const boundaries = openBoundaries()
   const poke = () => {
     relay.poke()
     recheck.poke()
-    boundaries.pass()
   }
   const messages = { bus, consumer: name, database, messaging, log, poke, onFatal }
-  const reactions = [...webhookReactions(context, boundaries.reached), ...relayReactions(context)]
+  const reactions = [...webhookReactions(context), ...relayReactions(context)]
   await using _messages = consume({ ...messages, reactions })
-
-  const answers = [answerCashouts, answerActivity, answerOwed].map((answer) => answer(context))
-  const stats = () => readStats(context)
-  await using _served = await serve({ bus, name, description, answers, stats, log })
+  const all = [answerTerms, answerCashouts, answerActivity, answerOwed, answerPayoutsPause]
+  const answers = all.map((answer) => answer(context))
+  const figures = figuresOf(context)
+  await using _served = await serve({ ...messages, name, description, answers, ...figures })
   log.info('payouts ready')
   await aliveUntilStopped(config, runtime)
 })

@@ -95,6 +95,22 @@ describe('a cash-out is refused for the first rule it breaks, in this order', ()
     },
   )
 
+  test('while cash-outs are paused, with the time since when; what was accepted goes on', async () => {
+    const before = fixture.request()
+    const accepted = await fixture.create(before)
+    expect((await fixture.pause('paused')).ok.done).toMatch(/^payouts paused since .*from now on$/)
+    expect((await fixture.pause('paused')).ok.done).toContain(', before, by sari (ticket 7)')
+    const asked = fixture.request()
+    const rows = (await fixture.rows()).length
+    const since = expect.stringMatching(/^20[0-9-]+T[0-9:]+Z$/)
+    expect(await fixture.create(asked)).toEqual({ refused: 'cashouts_paused', since })
+    expect(fixture.quotes.get(asked.quoteId)?.takenBy).toBeUndefined()
+    expect(await fixture.rows()).toHaveLength(rows)
+    expect(await fixture.create(before)).toEqual(accepted)
+    await fixture.pause('running')
+    expect(await fixture.create(asked)).toHaveProperty('ok')
+  })
+
   test('a frozen wallet that sends an authorization twice hears that first', async () => {
     const asked = fixture.request()
     await fixture.create(asked)
@@ -131,7 +147,8 @@ describe('a cash-out is refused for the first rule it breaks, in this order', ()
   })
 
   test('a list of banks that never came', async () => {
-    const channels = { find: () => Promise.reject(new Error('no list')) }
+    const noList = () => Promise.reject(new Error('no list'))
+    const channels = { find: noList, all: noList }
     expect(await fixture.create(fixture.request(), { channels })).toEqual({
       refused: 'provider_unavailable',
     })
@@ -155,7 +172,7 @@ describe('an accepted cash-out', () => {
     const quoteId = fixture.quote('USD/IDR', '16250')
     const asked = fixture.request({
       quoteId,
-      authorization: { value: '1000001', validBefore: inSeconds(300) },
+      authorization: { value: '1000001', validBefore: inSeconds(310) },
       bank: { accountHolderName: '  Sari Dewi ' },
     })
     const { ok } = await fixture.create(asked)
@@ -223,6 +240,27 @@ describe('an accepted cash-out', () => {
     expect(await fixture.create(again)).toEqual({ refused: 'authorization_conflict' })
     expect(fixture.quotes.get(again.quoteId)?.takenBy).toBeUndefined()
   })
+})
+
+test('an accepted cash-out takes its quote: no top-up has it', async () => {
+  const asked = fixture.request()
+  expect(await fixture.create(asked)).toHaveProperty('ok')
+  expect(fixture.quotes.get(asked.quoteId)!.takenBy).toBeDefined()
+})
+
+test('security: of ten at once, with a limit of two a day, two are accepted', async () => {
+  const person = `0x${'7'.repeat(40)}`
+  const asked = Array.from({ length: 10 }, () =>
+    fixture.request({ wallet: person, authorization: { from: person } }),
+  )
+  const limit = { dayMicroMax: 10_000_000n }
+  const answers = await Promise.all(asked.map((one) => fixture.create(one, limit)))
+  expect(answers.filter(({ ok }) => ok)).toHaveLength(2)
+  for (const [at, { ok, refused }] of answers.entries()) {
+    if (ok) continue
+    expect(refused).toBe('day_limit_reached')
+    expect(fixture.quotes.get(asked[at]!.quoteId)!.takenBy).toBeUndefined()
+  }
 })
 
 test('a cash-out that comes twice, held up until the first of it was taken, is answered as the first', async () => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Faulted, Unavailable } from '#shared/bus/ask'
+import { answerPause } from '#shared/bus/pausing'
 import { type Answering, answering } from '#shared/bus/serve'
 import { canonical } from '#shared/chain/erc3009'
 import { toUnixSeconds } from '#shared/clock'
@@ -9,17 +10,18 @@ import { Overdue, within } from '#shared/deadline'
 import { failpoint } from '#shared/failpoint'
 import { uuidFor } from '#shared/ids'
 import { AuthorizationCheck } from '#shared/messages/chain'
-import { CashoutCreate } from '#shared/messages/payouts'
+import { CashoutCreate, PayoutsPause } from '#shared/messages/payouts'
 import { QuoteFind, QuoteTake } from '#shared/messages/pricing'
 import type { AnswerOf } from '#shared/messages/topic'
-import { ok, type RefusalCode, refuse } from '#shared/refusals'
+import { ok, type Refusal, type RefusalCode, refuse } from '#shared/refusals'
+import { requestId } from '#shared/request-id'
 import { orderTake } from './advance'
 import type { CashoutRequest } from './cashout'
 import { type Cashout, findRivals, insertCashout, lockWallet, sumToday } from './cashout.store'
 import type { Context } from './context'
 import { coverCashout, uncoverCashout } from './cover/reserve'
 import { checkBank, priceFloor } from './decide'
-import { reservations } from './schema.store'
+import { pauses, reservations } from './schema.store'
 
 type CreateAnswer = AnswerOf<typeof CashoutCreate>
 
@@ -47,6 +49,10 @@ export const answerCashouts = (context: Context): Answering =>
     return store(context, asked, { ...checked, takenBy })
   })
 
+/** Lets an operator pause and resume what begins here. */
+export const answerPayoutsPause = (context: Context): Answering =>
+  answerPause(context, { question: PayoutsPause, table: pauses, what: 'payouts' })
+
 /** Nothing in the request mends these: they are answered after all that could. */
 const ofWallet: ReadonlySet<RefusalCode> = new Set(['wallet_frozen', 'gas_budget_spent'])
 
@@ -72,7 +78,7 @@ async function check(
   context: Context,
   asked: CashoutRequest,
   takenBy: string,
-): Promise<Terms | { refused: RefusalCode }> {
+): Promise<Terms | Refusal> {
   const nowSeconds = BigInt(toUnixSeconds(context.clock()))
   const refused = checkAuthorization(asked, { treasury: context.treasury, nowSeconds })
   if (refused) return refuse(refused)
@@ -83,10 +89,10 @@ async function check(
   const bank = await checkChannel(context, asked, price.fiatMinor)
   if (bank) return refuse(bank)
   const chain = await checkOnChain(context, asked)
-  if (chain && !ofWallet.has(chain)) return refuse(chain)
+  if (chain && !ofWallet.has(chain.refused)) return chain
   if (BigInt(asked.authorization.value) > context.dayMicroMax)
     return refuse('amount_above_day_limit')
-  if (chain) return refuse(chain)
+  if (chain) return chain
   return { ...price, rate: BigInt(quote.ok.rate), spreadBps: quote.ok.spreadBps }
 }
 
@@ -102,10 +108,10 @@ async function checkChannel(context: Context, asked: CashoutRequest, fiatMinor: 
 async function checkOnChain({ ask }: Context, { authorization }: CashoutRequest) {
   try {
     const answer = await ask(AuthorizationCheck, { authorization }, askMs)
-    return 'refused' in answer ? answer.refused : undefined
+    return 'refused' in answer ? answer : undefined
   } catch (error) {
     const unclear = [Unavailable, Faulted, Overdue].some((kind) => error instanceof kind)
-    if (unclear) return 'chain_unavailable'
+    if (unclear) return refuse('chain_unavailable')
     throw error
   }
 }
@@ -133,6 +139,7 @@ async function store(
     fiatMinor: terms.fiatMinor,
     quoteId,
     takenBy: terms.takenBy,
+    requestId: requestId() ?? null,
     authorizer: authorization.from,
     authorizationNonce: authorization.nonce,
     authorization,
@@ -146,12 +153,14 @@ async function store(
     await lockWallet(tx, row.wallet)
     const rivals = await findRivals(tx, quoteId, row.authorizer, row.authorizationNonce)
     if (rivals.length > 0) return 'known'
-    if ((await sumToday(tx, row.wallet)) + row.ausdMicro > context.dayMicroMax)
-      return refuse('day_limit_reached')
+    const today = await sumToday(tx, row.wallet)
+    if (today.pausedSince) return refuse('cashouts_paused', today.pausedSince)
+    if (today.micro + row.ausdMicro > context.dayMicroMax) return refuse('day_limit_reached')
     // The same call at the same moment was refused and gave it back.
     if (!(await useReservation(tx, reservations, quoteId))) return refuse('provider_unavailable')
     const taken = await context.ask(QuoteTake, { quoteId, takenBy }, askMs)
     if ('refused' in taken) return taken
+    failpoint('payouts:quote-taken')
     const cashout = await insertCashout(tx, row)
     if (!cashout) return 'known'
     await orderTake(tx, cashout)
@@ -195,7 +204,8 @@ function fingerprintOf({ wallet, quoteId, authorization: a, bank: b }: CashoutRe
 }
 
 /** An authorization must still be valid this long, for the way to the chain. */
-const windowMinSeconds = 300n
+/** How far ahead the end of a signed transfer must be. */
+export const windowMinSeconds = 300n
 
 /** The first rule the authorization breaks, in the order in which they are checked. */
 function checkAuthorization(

@@ -44,7 +44,9 @@ describe('a cash-out that is taken', () => {
   })
 
   test('and sent back by the bank after it was paid goes back to the user', async () => {
-    const id = await fixture.taken({ bank: { accountNumber: '654321' } })
+    const id = await fixture.taken()
+    const { providerPayoutId } = await fixture.until(id, 'paid')
+    await fixture.control(`payouts/${providerPayoutId}/reverse`, {})
     const row = await fixture.until(id, 'returning')
     expect(row).toMatchObject({ reason: 'bank_reversed', providerStatus: 'REVERSED' })
     expect(await fixture.sent(id)).toContain('payouts.paid')
@@ -107,7 +109,7 @@ describe('an unclear answer of the provider', () => {
 
 describe('an order that the provider does not accept', () => {
   const limits = { minMinor: 1n, maxMinor: 10n ** 12n, incrementMinor: 1n }
-  const anyBank: Channel = { code: 'any', ...limits, accountDigits: [1, 20] }
+  const anyBank: Channel = { code: 'any', name: 'Any', ...limits, accountDigits: [1, 20] }
   const order = (id: string, change: object = {}) => ({
     reference_id: id,
     channel_code: 'ID_BCA',
@@ -119,7 +121,8 @@ describe('an order that the provider does not accept', () => {
 
   test('goes back when it is refused at once and the provider knows no such payout', async () => {
     const asked = fixture.request({ bank: { channelCode: 'ID_NOWHERE' } })
-    const { ok } = await fixture.create(asked, { channels: { find: async () => anyBank } })
+    const channels = { find: async () => anyBank, all: async () => [anyBank] }
+    const { ok } = await fixture.create(asked, { channels })
     await fixture.relayed('take', ok!.payoutId)
     const row = await fixture.until(ok!.payoutId, 'returning')
     expect(row).toMatchObject({ reason: 'provider_refused', attempts: 1 })

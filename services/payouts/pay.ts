@@ -13,7 +13,7 @@ import {
 import type { Context } from './context'
 import { aboutOf, believeRefusal, decisive } from './decide'
 import type { Evidence, PayoutOrder } from './provider'
-import { receiveEvidence } from './receive'
+import { decisiveOf, receiveEvidence } from './receive'
 import { type AnomalyKind, recordAnomaly } from './schema.store'
 
 /**
@@ -38,14 +38,19 @@ export async function payLate(context: Context, cashout: Cashout): Promise<void>
 }
 
 /** Undefined when another copy was first. */
-const startPaying = ({ database, sweepAfterMs }: Context, { id }: Cashout) =>
-  database.run((db) => moveCashout(db, id, 'paying', { nextCheckAt: fromNow(sweepAfterMs) }))
+async function startPaying({ database, sweepAfterMs }: Context, { id }: Cashout) {
+  const nextCheckAt = fromNow(sweepAfterMs)
+  const started = await database.run((db) => moveCashout(db, id, 'paying', { nextCheckAt }))
+  if (started) failpoint('payouts:paying-stored')
+  return started
+}
 
 /** Looks up what is known first: a key may be forgotten in time, a reference is not. */
 export async function payAgain(context: Context, cashout: Cashout): Promise<void> {
   const { provider } = context
   if (cashout.providerPayoutId !== null) {
     const evidence = await provider.find(cashout.providerPayoutId)
+    failpoint('payouts:payout-found')
     if (evidence) return learn(context, evidence)
     return callPerson(context, cashout, 'payout_lost', cashout.providerPayoutId)
   }
@@ -56,6 +61,7 @@ export async function payAgain(context: Context, cashout: Cashout): Promise<void
 async function lookUp(context: Context, cashout: Cashout): Promise<boolean> {
   const api = apiOf(cashout, context.provider.api)
   const found = await context.provider.findByReference(cashout.id, api)
+  failpoint('payouts:payout-looked-up')
   for (const evidence of decisive(found)) await learn(context, evidence)
   return found.length > 0
 }
@@ -90,7 +96,7 @@ async function attempt(context: Context, before: Cashout): Promise<void> {
   failpoint('payouts:provider-answered')
   if ('refused' in answer) return refused(context, counted, answer.refused)
   if (answer.ok.referenceId !== before.id) throw new Error('the provider answered another payout')
-  return learn(context, answer.ok)
+  for (const evidence of await decisiveOf(context, [answer.ok])) await learn(context, evidence)
 }
 
 async function refused(

@@ -50,6 +50,7 @@ export type PayoutOrder = {
 /** A bank that can be paid, with the provider's limits for one transfer. */
 export type Channel = {
   readonly code: string
+  readonly name: string
   readonly minMinor: bigint
   readonly maxMinor: bigint
   readonly incrementMinor: bigint

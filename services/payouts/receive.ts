@@ -2,11 +2,14 @@ import { sql } from 'drizzle-orm'
 import { fromNow } from '#shared/db/columns'
 import type { Tx } from '#shared/db/open'
 import { PayoutPaid } from '#shared/messages/payouts'
+import { flowSeconds, timer } from '#shared/metrics/measures'
+import { requestId, withRequestId } from '#shared/request-id'
+import { inSpan } from '#shared/tracing/spans'
 import { announceFact, startReturn, takeStep } from './advance'
 import { bookFitting, bookOdd } from './books/book'
-import { type Cashout, lockCashout, noteCashout } from './cashout.store'
+import { apiOf, type Cashout, findCashout, lockCashout, noteCashout } from './cashout.store'
 import type { Context } from './context'
-import { receivePayoutStatus, type Step } from './decide'
+import { decisive, hasFailed, receivePayoutStatus, type Step } from './decide'
 import type { Evidence, PayoutStatus } from './provider'
 import { type AnomalyKind, recordAnomaly } from './schema.store'
 
@@ -21,6 +24,38 @@ export async function receiveEvidence(tx: Tx, context: Context, evidence: Eviden
     await bookOdd(tx, evidence)
     return { stay: true }
   }
+  const words = { attributes: { 'payout.id': cashout.id } }
+  return withRequestId(cashout.requestId ?? requestId(), () =>
+    inSpan(`cashout ${evidence.status} at the bank`, words, () =>
+      receiveOfKnown(tx, context, cashout, evidence),
+    ),
+  )
+}
+
+/**
+ * Of payouts that were named those that decide. When all failed, and ours is not known yet, another
+ * one of our reference may still reach the bank: then the provider is asked for all of them.
+ */
+export async function decisiveOf(
+  { database, provider }: Context,
+  named: readonly Evidence[],
+): Promise<readonly Evidence[]> {
+  const [first] = named
+  if (!first || !named.every(hasFailed)) return decisive(named)
+  const own = await database.read((db) => findCashout(db, first.referenceId))
+  // Whatever its state: it may be paid by the time the evidence is received.
+  if (own?.providerPayoutId !== null) return named
+  const found = await provider.findByReference(own.id, apiOf(own, provider.api))
+  const isNamed = (one: Evidence) => named.some(({ payoutId }) => payoutId === one.payoutId)
+  return decisive([...named, ...found.filter((one) => !isNamed(one))])
+}
+
+async function receiveOfKnown(
+  tx: Tx,
+  context: Context,
+  cashout: Cashout,
+  evidence: Evidence,
+): Promise<Step> {
   const { providerStatus } = cashout
   const lastStatus = providerStatus === null ? null : context.provider.statusOf(providerStatus)
   const step = receivePayoutStatus({ ...cashout, lastStatus }, evidence)
@@ -51,8 +86,16 @@ async function becomePaid(tx: Tx, { sweepAfterMs, log }: Context, before: Cashou
   const paid = await takeStep(tx, before, 'paid', change)
   if (!paid) return
   await announceFact(tx, PayoutPaid, paid)
+  payments.seconds((paid.paidAt!.getTime() - paid.createdAt.getTime()) / 1_000, {})
   log.info({ payoutId: id }, 'payout paid')
 }
+
+const payments = timer({
+  what: 'cashout_created_to_paid',
+  help: 'From the cash-out to the bank being paid, as the provider says.',
+  labels: {},
+  buckets: flowSeconds,
+})
 
 /** A final status is not overwritten by an older answer. */
 const newer = ({ state }: Cashout, last: PayoutStatus | null, { status, word }: Evidence) =>

@@ -1,5 +1,7 @@
 import type { Tx } from '#shared/db/open'
 import { type Loop, startLoop } from '#shared/loop'
+import { withRequestId } from '#shared/request-id'
+import { inSpan } from '#shared/tracing/spans'
 import { repeatReturn, repeatTake } from './advance'
 import { type Cashout, type DueCashout, endChecks, leaseDue } from './cashout.store'
 import type { Context } from './context'
@@ -20,7 +22,7 @@ export function startRechecking(context: Context, settings: { sweepEveryMs: numb
     if (free === 0) return false
     const due = await context.database.run((db) => leaseDue(db, free, context.sweepAfterMs))
     for (const cashout of due) {
-      const work = checkOrLog(context, cashout).finally(() => {
+      const work = underItsRequest(context, cashout).finally(() => {
         working.delete(work)
         if (working.size === workingMax - 1) loop.poke()
       })
@@ -45,6 +47,13 @@ export function startRechecking(context: Context, settings: { sweepEveryMs: numb
     },
   }
 }
+
+const underItsRequest = (context: Context, cashout: DueCashout): Promise<void> =>
+  withRequestId(cashout.requestId ?? undefined, () =>
+    inSpan(`cashout ${cashout.state} checked`, { attributes: { 'payout.id': cashout.id } }, () =>
+      checkOrLog(context, cashout),
+    ),
+  )
 
 async function checkOrLog(context: Context, cashout: DueCashout): Promise<void> {
   const { id, state, checks } = cashout

@@ -12,18 +12,17 @@ describe('the chain', () => {
   test.each([
     [
       'authorization_expired',
-      'the signed transfer expired before it was executed; nothing was taken',
+      'authorization_expired',
+      'The signed transfer expired before it was executed. Nothing was taken.',
     ],
-    ['never seen before', 'the AUSD could not be moved; nothing was taken'],
-  ])('says that a take failed (%s), and a person reads why', async (word, reason) => {
+    ['never seen before', 'take_failed', 'The AUSD could not be moved. Nothing was taken.'],
+  ])('says that a take failed (%s), and a person reads why', async (word, reason, sentence) => {
     const { ok } = await fixture.create(fixture.request())
     await fixture.relayed('take', ok!.payoutId, word)
     const answer = (await fixture.activity({ wallet, limit: 1 })) as { ok: { items: object[] } }
     expect(answer.ok.items[0]).toMatchObject({
-      id: ok!.payoutId,
-      status: 'failed',
-      inFlight: false,
-      reason,
+      ...{ id: ok!.payoutId, status: 'failed', inFlight: false },
+      ...{ reason, sentence },
     })
     expect(await fixture.transfers(ok!.payoutId)).toEqual([])
   })
@@ -70,7 +69,9 @@ describe('AUSD that arrives after the cash-out had failed', () => {
     expect(ok.items[0]).toMatchObject({
       id,
       status: 'returned',
-      reason: 'the transfer arrived after the cash-out had failed; your AUSD is returned',
+      reason: 'taken_late',
+      sentence:
+        'The transfer arrived after the cash-out had failed. Your AUSD is back in your wallet.',
     })
     const told = ['payouts.returned', 'payouts.taken', 'relay.return', 'relay.take']
     expect(await fixture.sent(id)).toEqual(told)

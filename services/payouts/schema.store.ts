@@ -4,6 +4,7 @@ import { at } from '#shared/db/columns'
 import { listingTable } from '#shared/db/listing.store'
 import { messagingTables } from '#shared/db/messaging'
 import type { Database, Db } from '#shared/db/open'
+import { pauseTable } from '#shared/db/pause.store'
 import { reservationTable } from '#shared/db/reservation.store'
 import { journalTable } from '#shared/ledger/journal.store'
 
@@ -15,6 +16,8 @@ export const { inbox, outbox, deadLetters } = messaging
 export const journal = journalTable(schema)
 /** Rupiah set aside for cash-outs whose quote is being taken. */
 export const reservations = reservationTable(schema)
+/** Since when no cash-out is accepted. */
+export const pauses = pauseTable(schema)
 /** When the provider's list of transactions was read. */
 export const listings = listingTable(schema)
 

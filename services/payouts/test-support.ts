@@ -11,13 +11,13 @@ import { type Answer, ok, type RefusalCode, refuse } from '#shared/refusals'
 import { openQuotes } from '#test/support/quotes'
 import { openSandbox, testConfig } from '#test/support/sandbox'
 import { migrateAll, startScratchPostgres } from '#test/support/scratch-postgres'
-import { waitUntil } from '#test/support/wait'
+import { handleUntilDone, waitUntil } from '#test/support/wait'
 import { answerActivity } from './activity'
 import { openChannels, openDetailsSafe } from './bank'
 import { cashouts } from './cashout.store'
 import type { Context } from './context'
 import { openBalance } from './cover/balance'
-import { answerCashouts } from './open'
+import { answerCashouts, answerPayoutsPause } from './open'
 import type { PayoutApi } from './provider'
 import { openXendit } from './providers/xendit/client'
 import { startRechecking } from './recheck'
@@ -122,7 +122,7 @@ export async function openFixture(
     poke: () => {},
   }
   const recheck = startRechecking(context, { sweepEveryMs: 20 })
-  const reactions = [...webhookReactions(context, () => {}), ...relayReactions(context)]
+  const reactions = [...webhookReactions(context), ...relayReactions(context)]
   const reader: HandlingContext = {
     ...{ consumer: 'payouts', database, messaging, reactions, log, poke: recheck.poke },
   }
@@ -157,12 +157,18 @@ export async function openFixture(
     answerCashouts({ ...context, ...other }).answer(structuredClone(asked)) as Promise<{
       ok?: { payoutId: string; ausd: string; fiat: string }
       refused?: RefusalCode
+      since?: string
     }>
+  /** An operator pauses cash-outs, or lets them go on. */
+  const pause = (to: 'paused' | 'running') =>
+    answerPayoutsPause(context).answer({
+      ...{ deed: crypto.randomUUID(), by: 'sari', reason: 'ticket 7', to },
+    }) as Promise<{ ok: { done: string } }>
   const row = async (id: string) =>
     (await database.read((db) => db.select().from(cashouts).where(eq(cashouts.id, id))))[0]!
   /** What the relayer reports of a take or a return: success, or the reason why it failed. */
   const relayed = (kind: 'take' | 'return', cause: string, reason?: string) =>
-    handle(reader, {
+    handleUntilDone(reader, {
       subject: `relay.${kind}.${reason ? 'failed' : 'settled'}`,
       messageId: `${kind}:${cause}:${crypto.randomUUID()}`,
       payload: {
@@ -183,7 +189,7 @@ export async function openFixture(
   }
   return {
     ...others,
-    ...{ context, database, create, request, row, relayed, deliver, control, providerBy },
+    ...{ context, database, create, pause, request, row, relayed, deliver, control, providerBy },
     /** What happens to calls of the provider until the work is done. */
     detoured: async <T>(by: Detour, work: () => Promise<T>): Promise<T> => {
       outside.detour.by = by
@@ -241,7 +247,8 @@ export async function openFixture(
       return messages.filter((message) => message.subject === subject).map((message) => message.id)
     },
     transfers: async (id: string) => {
-      const { payouts } = (await control('book')) as { payouts: { reference_id: string }[] }
+      type Transfer = { reference_id: string; id: string; status: string }
+      const { payouts } = (await control('book')) as { payouts: Transfer[] }
       return payouts.filter((payout) => payout.reference_id === id)
     },
     /** Calls the sandbox as the provider, with our key. */

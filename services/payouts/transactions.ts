@@ -11,9 +11,8 @@ import type { Listed, ListedStatus } from '#shared/provider/transactions'
 import { bookListed } from './books/book'
 import { apiOf, type Cashout, findCashout, findPaidAs } from './cashout.store'
 import type { Context } from './context'
-import { decisive } from './decide'
 import type { Evidence, PayoutStatus } from './provider'
-import { receiveEvidence } from './receive'
+import { decisiveOf, receiveEvidence } from './receive'
 import { inbox, listings, recordAnomaly } from './schema.store'
 
 // A payout whose webhook was lost, a bank that sends money back weeks later, a payout that nobody
@@ -40,10 +39,11 @@ async function receiveRow(context: Context, row: Listed, once: Once): Promise<vo
   if (found.length === 0) return once((tx) => noteUnmatched(tx, context, row))
   if (!found.some(({ status }) => hasComeAsFar(row.status, status)))
     throw new ProviderUnknown(`the list and the payout differ: ${row.status}, ${found[0]!.word}`)
+  const deciding = await decisiveOf(context, found)
   await once(async (tx) => {
-    for (const evidence of decisive(found)) await receiveEvidence(tx, context, evidence)
+    for (const evidence of deciding) await receiveEvidence(tx, context, evidence)
   })
-  failpoint('payouts:status-committed')
+  failpoint('payouts:row-of-list-received')
 }
 
 /** Our cash-out that a row is about: by the provider's id of it, else by our reference on it. */

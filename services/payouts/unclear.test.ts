@@ -128,15 +128,16 @@ describe('of two payouts with one reference', () => {
     ...{ reference_id: id, channel_code: 'ID_BCA', amount: 81_250, currency: 'IDR' },
     channel_properties: { account_number, account_holder_name: 'Sari Dewi' },
   })
+  const failure = (payoutId: string) =>
+    JSON.stringify({ event: 'payout.failed', data: { id: payoutId } })
+
   test('the one that may still reach the bank is followed, not the one that failed', async () => {
     const { ok } = await fixture.create(fixture.request())
     const id = ok!.payoutId
     await fixture.provide('/v2/payouts', order(id, '141414'), { 'Idempotency-key': 'another' })
     await fixture.provide('/v2/payouts', order(id, '999999'), { 'Idempotency-key': id })
     await waitUntil('one that failed', async () =>
-      ((await fixture.transfers(id)) as { status?: string }[]).some(
-        ({ status }) => status === 'FAILED',
-      ),
+      (await fixture.transfers(id)).some(({ status }) => status === 'FAILED'),
     )
     await fixture.relayed('take', id)
     await waitUntil('a payout', async () => (await fixture.row(id)).providerPayoutId !== null)
@@ -145,6 +146,41 @@ describe('of two payouts with one reference', () => {
     await fixture.control(`payouts/${(await fixture.row(id)).providerPayoutId}/succeed`, {})
     await fixture.until(id, 'paid')
   })
+
+  test.each([
+    [
+      'a delivery',
+      (quiet: Fixture, payoutId: string) => quiet.deliver('ID', failure(payoutId), 'f'),
+    ],
+    ['the list', (quiet: Fixture) => quiet.list()],
+  ])(
+    '%s that names the one that failed gives nothing back before the other is known',
+    async (_, tell) => {
+      await using quiet = await openFixture({ sweepAfterMs: 60_000, webhooks: false })
+      const { ok } = await quiet.create(quiet.request())
+      const id = ok!.payoutId
+      await quiet.provide('/v2/payouts', order(id, '141414'), { 'Idempotency-key': 'another' })
+      await quiet.provide('/v2/payouts', order(id, '999999'), { 'Idempotency-key': id })
+      const failed = await waitUntil('one that failed', async () =>
+        (await quiet.transfers(id)).find(({ status }) => status === 'FAILED'),
+      )
+      await quiet.detoured(
+        orders(() => says(500, 'SERVER_ERROR')),
+        async () => {
+          await quiet.relayed('take', id)
+          await waitUntil('an attempt', async () => (await quiet.row(id)).attempts > 0)
+          await tell(quiet, failed.id)
+        },
+      )
+      const { state, providerPayoutId } = await quiet.row(id)
+      expect({ state, isOther: providerPayoutId !== failed.id }).toEqual({
+        state: 'paying',
+        isOther: true,
+      })
+      expect(await quiet.sent(id)).not.toContain('relay.return')
+    },
+    20_000,
+  )
 })
 
 describe('an attempt', () => {
@@ -161,6 +197,18 @@ describe('an attempt', () => {
     )
     await fixture.until(id, 'paid')
     expect(await beginAttempt(fixture.context, id)).toBeUndefined()
+  })
+
+  test('is committed before the provider hears of it', async () => {
+    const counted: number[] = []
+    const detour: Detour = async (call) => {
+      const id = call.headers.get('idempotency-key')
+      if (id) counted.push((await fixture.row(id)).attempts)
+      return undefined
+    }
+    await fixture.detoured(detour, async () => fixture.until(await fixture.taken(), 'paid'))
+    expect(counted).not.toBeEmpty()
+    expect(counted).not.toContain(0)
   })
 
   test('whose refusal comes while a later one is under way gives nothing back', async () => {

@@ -1,24 +1,17 @@
 import { type Reaction, reactTo } from '#shared/bus/reaction'
-import { failpoint } from '#shared/failpoint'
 import { PaymentsWebhook } from '#shared/messages/webhooks'
 import { refusesId } from '#shared/provider/problem'
 import { findPaidAs } from './cashout.store'
 import type { Context } from './context'
 import { noteRefusal } from './pay'
 import type { Evidence } from './provider'
-import { receiveEvidence } from './receive'
+import { decisiveOf, receiveEvidence } from './receive'
 import { type Anomaly, recordAnomaly } from './schema.store'
 
-type Found = { evidence: Evidence } | { anomaly: Anomaly } | undefined
+type Found = { evidence: readonly Evidence[] } | { anomaly: Anomaly } | undefined
 
-/**
- * Deliveries about payouts; all others are read by the service they concern. `reached` names a
- * failpoint that is passed once the transaction under way has committed.
- */
-export const webhookReactions = (
-  context: Context,
-  reached: (boundary: string) => void,
-): Reaction[] => [
+/** Deliveries about payouts; all others are read by the service they concern. */
+export const webhookReactions = (context: Context): Reaction[] => [
   reactTo(PaymentsWebhook, {
     concerns: ({ body }) => context.provider.readDelivery(body).about !== 'other',
     find: async ({ account, deliveryId, body }): Promise<Found> => {
@@ -33,7 +26,7 @@ export const webhookReactions = (
       const evidence = await context.provider
         .find(hint.payoutId)
         .catch((error) => noSuchPayout(context, hint.payoutId, error))
-      if (evidence) return { evidence }
+      if (evidence) return { evidence: await decisiveOf(context, [evidence]) }
       return { anomaly: { kind: 'payout_unknown', object: hint.payoutId, says: 'not found' } }
     },
     apply: async (tx, _, found: Found) => {
@@ -44,9 +37,7 @@ export const webhookReactions = (
           context.log.warn({ anomaly }, 'payout delivery does not fit')
         return
       }
-      const step = await receiveEvidence(tx, context, found.evidence)
-      reached('payouts:status-committed')
-      if ('next' in step && step.next === 'returning') reached('payouts:return-ordered')
+      for (const evidence of found.evidence) await receiveEvidence(tx, context, evidence)
     },
   }),
 ]
@@ -62,17 +53,4 @@ async function noSuchPayout(context: Context, payoutId: string, error: unknown) 
   if (own) await noteRefusal(context, own, error)
   if (own || !refusesId(error)) throw error
   return undefined
-}
-
-/** Failpoints of steps that somebody else commits: named during the work, passed after the commit. */
-export function openBoundaries() {
-  const named = new Set<string>()
-  return {
-    reached: (boundary: string) => void named.add(boundary),
-    /** Called after each commit. */
-    pass: () => {
-      for (const boundary of named) failpoint(boundary)
-      named.clear()
-    },
-  }
 }

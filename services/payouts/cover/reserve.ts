@@ -1,5 +1,6 @@
 import { lockNamed } from '#shared/db/lock'
 import { release, reserveWithin } from '#shared/db/reservation.store'
+import { failpoint } from '#shared/failpoint'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import type { Context } from '../context'
 import { reservations } from '../schema.store'
@@ -28,16 +29,19 @@ export async function coverCashout(context: Context, wanted: Wanted): Promise<An
 }
 
 /** All cash-outs of all copies are counted one after the other, for as long as a sum takes. */
-const setAside = (
+async function setAside(
   { database }: Context,
   { quoteId, fiatMinor }: Wanted,
   balance: Balance,
-): Promise<boolean> =>
-  database.transaction(async (tx) => {
+): Promise<boolean> {
+  const isSetAside = await database.transaction(async (tx) => {
     await lockNamed(tx, 'cover of cash-outs')
     const within = { taken: unpaidBy(balance.readAt), takenMax: balance.minor - fiatMinor }
     return reserveWithin(tx, reservations, { quoteId, amount: fiatMinor }, within)
   })
+  if (isSetAside) failpoint('payouts:cover-reserved')
+  return isSetAside
+}
 
 /** Nothing was stored for what was set aside. */
 export const uncoverCashout = ({ database }: Context, quoteId: string) =>

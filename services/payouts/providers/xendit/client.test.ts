@@ -226,7 +226,7 @@ test('the list of banks leaves out wallets, other currencies and rows it cannot 
   expect(await provider.listChannels()).toEqual([
     {
       ...{ code: 'ID_BSI', minMinor: 10_000n, maxMinor: 1_999_999_999_999n, incrementMinor: 1n },
-      accountDigits: [6, 20],
+      ...{ name: 'Bank Syariah Indonesia', accountDigits: [6, 20] },
     },
   ])
 })

@@ -32,6 +32,7 @@ export const XenditPayoutList = Type.Union([
 export const XenditChannelList = Type.Array(Type.Unknown())
 const XenditChannel = Type.Object({
   channel_code: Type.String({ maxLength: 80 }),
+  channel_name: Type.Optional(Type.String({ maxLength: 200 })),
   channel_category: Type.Literal('BANK'),
   currency: Type.Literal('IDR'),
   amount_limits: Type.Object({
@@ -120,5 +121,6 @@ export const channelsFrom = (rows: readonly unknown[]): Channel[] =>
     if (min === undefined || max === undefined || !increment) return []
     const code = read.value.channel_code
     const limits = { minMinor: min, maxMinor: max, incrementMinor: increment }
-    return [{ code, ...limits, accountDigits: digitsOf(code) }]
+    const name = read.value.channel_name ?? code
+    return [{ code, name, ...limits, accountDigits: digitsOf(code) }]
   })
