@@ -19,7 +19,8 @@ import { policyOf } from './keys/policy'
 import { startLookUps } from './operations/lookups'
 import { reactions } from './operations/order'
 import { startWatching } from './operations/watch'
-import { answersOf, statsOf } from './questions/answers'
+import { answersOf } from './questions/answers'
+import { figuresOf } from './questions/readings'
 import { accountReader } from './questions/reads'
 import { startRounds } from './rounds'
 import { messaging } from './schema.store'
@@ -63,17 +64,15 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   const gather = openGathering(gatherMs(config), clock)
   const account = accountReader(asked.reader, contracts)
   const answers = answersOf({ ...context, node: asked, account, gather })
-  const rows = statsOf(context)
-  const stats = async () => ({ ...(await rows()), rpc: endpoints.figures() })
-  const abilities = [bundles]
-  await using _served = await serve({ bus, name, description, abilities, answers, stats, log })
+  const told = { description, abilities: [bundles], ...figuresOf(context, endpoints) }
   const stored = () => {
-    failpoint('relayer:operation-stored')
+    failpoint('chain-relayer:operation-stored')
     context.wake()
     outbox.poke()
   }
-  const handling = { database, messaging, reactions, poke: stored, onFatal: fatal, log }
-  await using _consumed = consume({ bus, consumer: name, ...handling })
+  const handling = { bus, database, messaging, reactions, poke: stored, onFatal: fatal, log }
+  await using _served = await serve({ ...handling, name, answers, ...told })
+  await using _consumed = consume({ consumer: name, ...handling })
   log.info({ lanes: keys.length }, 'service ready')
   await aliveUntilStopped(config, runtime)
 })

@@ -11,6 +11,7 @@ import {
   recoverAddress,
 } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { encoderOf } from '#shared/chain/encoder'
 import {
   type AuthorizationTerms,
   canonical,
@@ -134,17 +135,15 @@ export const chunkBlocks = 100n
 /** Some nine days of Monad's blocks. */
 const chunksMax = 20_000
 
+const encodeToken = encoderOf(ausdAbi)
+
 /** `authorizationState` at that very block: used or cancelled. */
 export async function isUsedAt(
   { node, contracts }: Chain,
   terms: Pick<AuthorizationTerms, 'from' | 'nonce'>,
   head: Head,
 ): Promise<boolean> {
-  const data = encodeFunctionData({
-    abi: ausdAbi,
-    functionName: 'authorizationState',
-    args: [terms.from as Hex, terms.nonce as Hex],
-  })
+  const data = encodeToken('authorizationState', [terms.from as Hex, terms.nonce as Hex])
   const answer = await node.call({ to: contracts.ausd, data, gas: 100_000n }, head.number)
   if ('reverted' in answer) throw new Error('authorizationState cannot be read')
   return BigInt(answer.returned) === 1n

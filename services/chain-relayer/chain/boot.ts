@@ -12,8 +12,9 @@ import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { TokenDomain } from '#shared/chain/erc3009'
 import { versionFault } from '#shared/chain/line-version'
+import { systemClock } from '#shared/clock'
 import { pause } from '#shared/deadline'
-import type { Log } from '#shared/log'
+import { type Log, openLogThrottled } from '#shared/log'
 import { textOf } from './errors'
 import type { Node } from './node'
 
@@ -165,6 +166,8 @@ async function inspectLine(node: Node, expected: Expected): Promise<string[]> {
 }
 
 const retryMs = 1_000
+/** That it does not answer is said so often. */
+const sayEveryMs = 60_000
 
 /**
  * Asks until the chain answers: an endpoint that is down is no reason to end and begin again.
@@ -175,6 +178,7 @@ export async function awaitChain(
   expected: Expected,
   { log, signal, fatal }: { log: Log; signal: AbortSignal; fatal: () => void },
 ): Promise<TokenDomain | undefined> {
+  const warn = openLogThrottled(log, systemClock, sayEveryMs)
   while (!signal.aborted) {
     try {
       return await inspectChain(node, expected)
@@ -184,7 +188,7 @@ export async function awaitChain(
         fatal()
         return undefined
       }
-      log.warn({ reason: textOf(error) }, 'chain does not answer, asking again')
+      warn('chain', { reason: textOf(error) }, 'chain does not answer, asking again')
       await pause(retryMs, signal)
     }
   }

@@ -1,4 +1,4 @@
-import { BaseError, decodeErrorResult, type Hex } from 'viem'
+import { BaseError, decodeAbiParameters, type Hex, toFunctionSelector } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 
@@ -43,7 +43,17 @@ const errorNames = new Map<string, Revert>([
   ['AccessControlUnauthorizedAccount', 'role_missing'],
 ])
 
-const abi = [...ausdAbi, ...creditLineAbi] as const
+type ErrorItem = Extract<(typeof ausdAbi | typeof creditLineAbi)[number], { type: 'error' }>
+
+/** The errors by their selectors: viem would hash one after the other until it finds the right one. */
+const errors = new Map<string, ErrorItem>(
+  [...ausdAbi, ...creditLineAbi].flatMap((item) =>
+    item.type === 'error' ? [[selectorOf(item), item] as const] : [],
+  ),
+)
+function selectorOf({ name, inputs }: ErrorItem): Hex {
+  return toFunctionSelector(`${name}(${inputs.map(({ type }) => type).join()})`)
+}
 
 /**
  * Reads revert data; data we do not know, and none at all (out of gas), are `unknown`. `ours` are the
@@ -52,9 +62,12 @@ const abi = [...ausdAbi, ...creditLineAbi] as const
 export function revertOf(data: Hex | undefined, ours: readonly Hex[]): Revert {
   if (!data || data === '0x') return 'unknown'
   try {
-    const error = decodeErrorResult({ abi, data })
-    if (error.errorName === 'AccountIsFrozen' && isOneOf(ours, error.args[0])) return 'ours_frozen'
-    return errorNames.get(error.errorName) ?? 'unknown'
+    const error = errors.get(data.slice(0, 10).toLowerCase())
+    if (!error) return 'unknown'
+    const { name, inputs } = error
+    const args = inputs.length === 0 ? [] : decodeAbiParameters(inputs, `0x${data.slice(10)}`)
+    if (name === 'AccountIsFrozen' && isOneOf(ours, args[0] as Hex)) return 'ours_frozen'
+    return errorNames.get(name) ?? 'unknown'
   } catch {
     return 'unknown'
   }

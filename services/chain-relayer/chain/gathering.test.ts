@@ -2,11 +2,11 @@ import { expect, test } from 'bun:test'
 import { openGathering } from './gathering'
 
 test('who comes first reads at once, who comes after reads together, a while later', async () => {
+  await openGathering(2 ** 30, () => 1_000)() // Ends: nobody waits who comes first.
   let now = 1_000
   const gather = openGathering(60, () => now)
   const startedAt = performance.now()
   await gather()
-  expect(performance.now() - startedAt).toBeLessThan(40)
   const [second, third] = [gather(), gather()]
   expect(second).toBe(third)
   await second
@@ -20,7 +20,5 @@ test('a clock that is put back lets nobody wait for longer', async () => {
   const gather = openGathering(20, () => now)
   await gather()
   now = 0
-  const startedAt = performance.now()
-  await gather()
-  expect(performance.now() - startedAt).toBeLessThan(500)
+  await gather() // Ends, and not after the quarter of an hour that the clock lost.
 })

@@ -1,4 +1,4 @@
-import { and, asc, eq, sql } from 'drizzle-orm'
+import { and, asc, eq, ne, sql } from 'drizzle-orm'
 import { bigint, check, index, integer, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { at } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
@@ -40,6 +40,18 @@ export const requests = schema.table(
   ],
 )
 export type GivebackRequest = typeof requests.$inferSelect
+
+/** Notes a request; the one that counts for this transfer already, when there is one. */
+export async function noteRequest(
+  tx: Tx,
+  asked: Pick<GivebackRequest, 'txHash' | 'logIndex' | 'askedBy' | 'reason'>,
+): Promise<GivebackRequest | undefined> {
+  const noted = await tx.insert(requests).values(asked).onConflictDoNothing().returning()
+  if (noted.length > 0) return undefined
+  const { txHash, logIndex, state } = requests
+  const isThis = and(eq(txHash, asked.txHash), eq(logIndex, asked.logIndex), ne(state, 'refused'))
+  return (await tx.select().from(requests).where(isThis))[0]
+}
 
 /** Requests that nobody has decided, oldest first. */
 export const findAsked = (db: Db, rowsMax: number): Promise<GivebackRequest[]> =>

@@ -1,6 +1,9 @@
+import { type Answering, answering } from '#shared/bus/serve'
 import type { Db } from '#shared/db/open'
 import { failpoint } from '#shared/failpoint'
 import { idle, type Loop, startLoop } from '#shared/loop'
+import { GivebackOrder } from '#shared/messages/chain'
+import { ok } from '#shared/refusals'
 import { isUsedAt, nameOf } from '../chain/authorization'
 import type { Context } from '../context'
 import { isAttempt } from '../lanes/lane.store'
@@ -9,7 +12,7 @@ import { findOperation, insertOperation } from '../operations/operation.store'
 import { findTakesBy, lockWallet } from '../operations/wallet.store'
 import { readArrival } from './arrival'
 import { type Arrival, type Facts, givebackNonce, refusalOf } from './giveback'
-import { decideRequest, findAsked, type GivebackRequest } from './request.store'
+import { decideRequest, findAsked, type GivebackRequest, noteRequest } from './request.store'
 
 const orderFor = ({ txHash, logIndex, wallet, ausdMicro, nonce }: Arrival) =>
   orderOf({
@@ -35,6 +38,18 @@ async function isSpent(context: Context, arrival: Arrival): Promise<boolean> {
   const terms = { from, nonce: givebackNonce(nameOf(arrival)) }
   return isUsedAt(context, terms, await context.node.finalizedHead())
 }
+
+/** Takes down what an operator asks to be given back, once; deciding it follows. */
+export const answerGivebacks = (context: Context): Answering =>
+  answering(GivebackOrder, async ({ txHash, logIndex, by: askedBy, reason }) => {
+    const asked = { txHash, logIndex, askedBy, reason }
+    const known = await context.database.transaction((tx) => noteRequest(tx, asked))
+    if (!known) return ok({ done: `${nameOf(asked)} is to be given back: it is being decided` })
+    const at = known.askedAt.toISOString()
+    return ok({
+      done: `${nameOf(asked)} was asked for at ${at}, by ${known.askedBy}: ${known.state}`,
+    })
+  })
 
 const rowsMax = 64
 
@@ -76,7 +91,7 @@ async function takeUp(context: Context, request: GivebackRequest): Promise<void>
   })
   if (decided === undefined) return
   if (decided !== 'ordered') return refuse(context, request, decided.refusal)
-  failpoint('relayer:operation-stored')
+  failpoint('chain-relayer:operation-stored')
   const { wallet, ausdMicro } = arrival
   const fields = { transfer: order.cause, wallet, ausdMicro: String(ausdMicro) }
   context.log.info({ ...fields, operationId: order.id, by: request.askedBy }, 'giveback ordered')

@@ -1,7 +1,8 @@
 import {
   type AbiFunction,
-  decodeFunctionData,
-  encodeFunctionData,
+  type DecodeFunctionDataReturnType,
+  decodeAbiParameters,
+  encodeAbiParameters,
   type Hex,
   keccak256,
   multicall3Abi,
@@ -11,6 +12,7 @@ import {
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { encoderOf } from '#shared/chain/encoder'
 import type { AuthorizationTerms, TokenDomain } from '#shared/chain/erc3009'
 import { opKinds } from '#shared/chain/gas'
 
@@ -182,28 +184,29 @@ type Op = { kind: number; ref: Hex; account: Hex; amount: bigint; paidAt: bigint
 
 /** The call that does alone what this element of `many` does: it counts alike, packed or not. */
 function asAlone({ kind, ref, account, amount, paidAt }: Op): Hex {
-  const abi = creditLineAbi
   switch (kind) {
     case opKinds.topUp:
     case opKinds.heldTopUp: {
       const args = [ref, account, amount, kind === opKinds.heldTopUp] as const
-      return encodeFunctionData({ abi, functionName: 'topUp', args })
+      return encodeLine('topUp', args)
     }
     case opKinds.repayFor:
     case opKinds.heldRepayFor: {
       const args = [ref, account, amount, kind === opKinds.heldRepayFor, paidAt] as const
-      return encodeFunctionData({ abi, functionName: 'repayFor', args })
+      return encodeLine('repayFor', args)
     }
     case opKinds.revokeTopUp:
-      return encodeFunctionData({ abi, functionName: 'revokeTopUp', args: [ref] })
+      return encodeLine('revokeTopUp', [ref])
     case opKinds.revokeRepayment:
-      return encodeFunctionData({ abi, functionName: 'revokeRepayment', args: [ref] })
+      return encodeLine('revokeRepayment', [ref])
     case opKinds.extendHold:
-      return encodeFunctionData({ abi, functionName: 'extendHold', args: [ref] })
+      return encodeLine('extendHold', [ref])
     default:
       throw never(`an operation of kind ${kind} in many`)
   }
 }
+
+const encodeLine = encoderOf(creditLineAbi)
 
 type OurAbi = typeof ausdAbi | typeof creditLineAbi | typeof multicall3Abi
 
@@ -223,12 +226,16 @@ const functions = new Map<OurAbi, ReadonlyMap<string, AbiFunction>>(
  * The function and its arguments. Bytes that do not come out again when these are encoded might be
  * read differently by the contract: they are refused.
  */
-function decoded<const abi extends OurAbi>(abi: abi, data: Hex) {
+function decoded<const abi extends OurAbi>(abi: abi, data: Hex): DecodeFunctionDataReturnType<abi> {
+  const selector = data.slice(0, 10).toLowerCase()
+  const item = functions.get(abi)!.get(selector)
   try {
-    const item = functions.get(abi)!.get(data.slice(0, 10).toLowerCase())
-    const own = [item] as unknown as abi
-    const call = decodeFunctionData({ abi: own, data })
-    if (encodeFunctionData({ abi: own, ...call } as never) === data.toLowerCase()) return call
+    if (item) {
+      const { inputs, name: functionName } = item
+      const args = inputs.length === 0 ? [] : decodeAbiParameters(inputs, `0x${data.slice(10)}`)
+      const encoded = selector + encodeAbiParameters(inputs, args).slice(2)
+      if (encoded === data.toLowerCase()) return { functionName, args } as never
+    }
   } catch {}
   throw never(`the call ${data.slice(0, 10)}, which our contracts do not have or read otherwise`)
 }

@@ -1,9 +1,8 @@
-import { and, eq, gte, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { index, primaryKey, text } from 'drizzle-orm/pg-core'
 import { addressColumn, amountColumn, at, midnightUtc, textList } from '#shared/db/columns'
 import { lockNamed } from '#shared/db/lock'
 import type { Tx } from '#shared/db/open'
-import { sumWhere } from '#shared/db/sum'
 import { schema } from '../schema.store'
 import type { Spend, Spending } from './policy'
 
@@ -20,9 +19,21 @@ export const spent = schema.table(
   },
   (table) => [
     primaryKey({ columns: [table.signer, table.identity] }),
-    index('spent_of_day').on(table.signer, table.spending, table.createdAt),
     index('spent_created').on(table.createdAt),
   ],
+)
+
+/** What all that comes to on a day: a sum over the rows of a day would grow with it. */
+export const spentDays = schema.table(
+  'spent_days',
+  {
+    signer: addressColumn('signer').notNull(),
+    spending: text('spending').$type<Spending>().notNull(),
+    /** When the day began, UTC. */
+    day: at('day').notNull(),
+    total: amountColumn('total').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.signer, table.spending, table.day] })],
 )
 
 /**
@@ -37,21 +48,17 @@ export async function countSpent(
   spends: readonly Spend[],
 ): Promise<bigint | undefined> {
   await lockNamed(tx, `spent:${signer}:${spending}`)
-  const { amount } = spent
-  const isOfDay = and(
-    eq(spent.signer, signer),
-    eq(spent.spending, spending),
-    gte(spent.createdAt, midnightUtc),
-  )!
-  // The sum does not see what the same statement adds.
-  const [day] = await tx.execute<{ added: number; sum: string }>(sql`
+  const [day] = await tx.execute<{ added: number; total: string }>(sql`
     with added as (
       insert into ${spent} (signer, identity, spending, amount)
       select ${signer}::text, given.identity, ${spending}::text, given.amount::numeric
       from unnest(${textList(spends.map(({ identity }) => identity))},
         ${textList(spends.map((spend) => spend.amount.toString()))}) given(identity, amount)
-      on conflict do nothing returning amount)
-    select count(*)::int added, (coalesce(sum(amount), 0) + ${sumWhere(amount, spent, isOfDay)})::text sum
-    from added`)
-  return day!.added === 0 ? undefined : BigInt(day!.sum)
+      on conflict do nothing returning amount),
+    more as (select count(*)::int as added, coalesce(sum(amount), 0) as amount from added)
+    insert into ${spentDays} as days (signer, spending, day, total)
+    select ${signer}::text, ${spending}::text, ${midnightUtc}, amount from more
+    on conflict (signer, spending, day) do update set total = days.total + excluded.total
+    returning (select added from more) added, total::text`)
+  return day!.added === 0 ? undefined : BigInt(day!.total)
 }

@@ -175,9 +175,6 @@ export const releaseLanes = (
       ),
   )
 
-export const noteFault = (database: Database, address: `0x${string}`, fault: string | null) =>
-  database.run((db) => db.update(lanes).set({ fault }).where(eq(lanes.address, address)))
-
 const held = (lease: Lease, holder: string) =>
   and(
     eq(lanes.address, lease.address),
@@ -185,6 +182,23 @@ const held = (lease: Lease, holder: string) =>
     eq(lanes.epoch, lease.epoch),
     gt(lanes.leasedUntil, sql`now()`),
   )
+
+/**
+ * Notes what is wrong with a lane, or that nothing is. False when it was found about rows that are not
+ * these any more: the lease was lost meanwhile, or a nonce was given out.
+ */
+export async function noteFault(
+  database: Database,
+  lane: Lease & { readonly nextNonce: number },
+  holder: string,
+  fault: string | null,
+): Promise<boolean> {
+  const isSame = and(held(lane, holder), eq(lanes.nextNonce, lane.nextNonce))
+  const noted = await database.run((db) =>
+    db.update(lanes).set({ fault }).where(isSame).returning({ address: lanes.address }),
+  )
+  return noted.length === 1
+}
 
 /** Gives out the next nonce; undefined when the lease was lost. Never given back. */
 export async function drawNonce(tx: Tx, lease: Lease, holder: string): Promise<number | undefined> {

@@ -6,7 +6,7 @@ import { type Context, newProcess } from '../context'
 import type { Task } from '../operations/operation'
 import { round } from '../rounds'
 import { newRefId, openFixture, until } from '../test-support'
-import { lanes, releaseLanes } from './lane.store'
+import { type Lane, lanes, noteFault, releaseLanes } from './lane.store'
 import { holdLanes, laneFault } from './lease'
 
 const fixture = await openFixture(2)
@@ -126,6 +126,29 @@ describe('two processes', () => {
     const taken = await holdLanes(second)
     expect(taken.map(({ sound }) => sound)).toEqual([true, true])
     expect(await holdLanes(first)).toEqual([])
+  })
+
+  test('of which one stood still: what it finds about a lane that the other holds by now is not noted', async () => {
+    const first = { ...(await fixture.begin()), ...newProcess(fixture.context.log, Date.now) }
+    const { lane: before } = (await holdLanes(first))[0]!
+    await releaseLanes(fixture.database, first.holder)
+    const second = { ...first, ...newProcess(first.log, first.clock) }
+    const own = (await holdLanes(second)).find(({ lane }) => lane.address === before.address)!
+    const note = (lane: Lane, holder: string) =>
+      noteFault(fixture.database, lane, holder, 'chain_ahead')
+    expect(await note(before, first.holder)).toBe(false)
+    expect(await note({ ...own.lane, nextNonce: own.lane.nextNonce - 1 }, second.holder)).toBe(
+      false,
+    )
+    // And one that was noted is looked at again, although the lane was sound under this lease.
+    expect(await note(own.lane, second.holder)).toBe(true)
+    const after = (await holdLanes(second)).find(({ lane }) => lane.address === before.address)!
+    expect(after.sound).toBe(true)
+    const [row] = await fixture.database.read((db) =>
+      db.select().from(lanes).where(eq(lanes.address, before.address)),
+    )
+    expect(row!.fault).toBeNull()
+    await releaseLanes(fixture.database, second.holder)
   })
 
   test('working at once credit each order once', async () => {

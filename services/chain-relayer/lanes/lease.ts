@@ -165,17 +165,18 @@ async function isSound(
   lane: Lane,
   openNonces: ReadonlySet<number>,
 ): Promise<boolean> {
-  const { database, memory, node } = context
+  const { database, memory, node, holder } = context
   const { epoch, nextNonce } = memory.sound.get(lane.address) ?? { epoch: -1, nextNonce: 0 }
   // A nonce that goes back: the rows were restored from a backup under this very process.
-  if (epoch === lane.epoch && nextNonce <= lane.nextNonce) {
+  if (epoch === lane.epoch && nextNonce <= lane.nextNonce && lane.fault === null) {
     memory.sound.set(lane.address, lane)
     return true
   }
   const chainCount = await node.countAt(lane.address, 'latest').catch(() => undefined)
   if (chainCount === undefined) return false
   const fault = laneFault({ nextNonce: lane.nextNonce, chainCount, openNonces })
-  if (fault !== lane.fault) await noteFault(database, lane.address, fault)
+  // A copy that stood still may have compared what another holds by now: that one finds its own.
+  if (fault !== lane.fault && !(await noteFault(database, lane, holder, fault))) return false
   if (fault === null) {
     memory.sound.set(lane.address, lane)
     return true

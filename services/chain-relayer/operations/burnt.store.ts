@@ -1,10 +1,11 @@
 import { and, eq, gte, inArray, sql } from 'drizzle-orm'
 import { index, integer, primaryKey } from 'drizzle-orm/pg-core'
 import type { Hex } from 'viem'
-import { addressColumn, amountColumn, at, isOneOf, midnightUtc } from '#shared/db/columns'
+import { addressColumn, amountColumn, at, isOneOf, midnightUtc, textList } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
+import { pausedSince } from '#shared/db/pause.store'
 import { attempts, transactions } from '../lanes/lane.store'
-import { schema } from '../schema.store'
+import { pauses, schema } from '../schema.store'
 import { operations } from './operation.store'
 
 /** Gas we paid for transfers of a wallet that reverted, finally; of a transaction one row per wallet. */
@@ -26,18 +27,22 @@ export const burnt = schema.table(
 export const insertBurnt = (tx: Tx, rows: readonly (typeof burnt.$inferInsert)[]) =>
   tx.insert(burnt).values([...rows])
 
-/** What each wallet burnt this day (UTC), in wei; those that burnt nothing are left out. */
-export async function burntToday(db: Db, wallets: readonly Hex[]): Promise<Map<Hex, bigint>> {
-  const rows = await db
-    .select({ wallet: burnt.wallet, wei: sql<string>`sum(${burnt.wei})::text` })
-    .from(burnt)
-    .where(and(isOneOf(burnt.wallet, wallets), gte(burnt.createdAt, midnightUtc)))
-    .groupBy(burnt.wallet)
-  return new Map(rows.map(({ wallet, wei }) => [wallet, BigInt(wei)]))
+/** What wallets burnt, and since when relaying is paused; null: it is not. */
+export type Burnt = {
+  readonly weiOf: (wallet: Hex) => bigint
+  readonly pausedSince: string | null
 }
 
-export const isBudgetSpent = async (db: Db, wallet: Hex, budgetWei: bigint): Promise<boolean> =>
-  ((await burntToday(db, [wallet])).get(wallet) ?? 0n) >= budgetWei
+/** What each wallet burnt this day (UTC), in wei; and whether anything new is taken on at all. */
+export async function burntToday(db: Db, wallets: readonly Hex[]): Promise<Burnt> {
+  const own = and(eq(burnt.wallet, sql`asked.wallet`), gte(burnt.createdAt, midnightUtc))
+  const rows = await db.execute<{ wallet: Hex; wei: string; since: string | null }>(sql`
+    select asked.wallet, coalesce(sum(${burnt.wei}), 0)::text wei, ${pausedSince(pauses)} since
+    from unnest(${textList(wallets)}) asked(wallet) left join ${burnt} on ${own}
+    group by asked.wallet`)
+  const byWallet = new Map(rows.map(({ wallet, wei }) => [wallet, BigInt(wei)]))
+  return { weiOf: (wallet) => byWallet.get(wallet) ?? 0n, pausedSince: rows[0]?.since ?? null }
+}
 
 /**
  * The most that each wallet's transfers in flight would burn if all of them reverted, in wei; of a

@@ -185,6 +185,25 @@ describe('what is ordered of a hold', () => {
   })
 })
 
+describe('a ref', () => {
+  const askRef = answersOf(fixture.context).find(({ question }) => question === questions.ChainRef)!
+  const stateOf = async (refId: string) =>
+    ((await askRef.answer({ refId })) as { ok?: { state: string }; refused?: string }) ?? {}
+
+  test.each([true, false])('is unused, ordered, then used for ever (held: %p)', async (held) => {
+    const task = credit(somebody, held)
+    const { refId } = task.payload
+    expect(await stateOf(refId)).toEqual({ ok: { state: 'unused' } })
+    const context = await fixture.begin()
+    await fixture.command(task)
+    expect(await stateOf(refId)).toEqual({ ok: { state: 'ordered' } })
+    const { blockNumber } = await fixture.finish(context, task)
+    expect(await stateOf(refId)).toEqual({ ok: { state: 'used' } })
+    fixture.endpoint.intercept = lagging(blockNumber! - 1n)
+    expect(await stateOf(refId)).toEqual({ refused: 'chain_unavailable' })
+  })
+})
+
 describe('the hold of a ref', () => {
   test('is none before anything, held, released by time alone, and told with the chain clock', async () => {
     const refId = newRefId()

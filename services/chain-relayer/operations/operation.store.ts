@@ -5,10 +5,13 @@ import { built, placeholders, rowReader } from '#shared/db/built'
 import { addressColumn, amountColumn, at, fromNow, isOneOf, timestamps } from '#shared/db/columns'
 import { findOldest } from '#shared/db/oldest.store'
 import type { Db, Tx } from '#shared/db/open'
+import { isPaused } from '#shared/db/pause.store'
 import { prepared } from '#shared/db/prepared'
 import { statesBefore } from '#shared/lifecycle'
-import { schema } from '../schema.store'
+import { requestId } from '#shared/request-id'
+import { pauses, schema } from '../schema.store'
 import {
+  goesOn,
   type Kind,
   lifecycle,
   type OperationState,
@@ -30,6 +33,8 @@ export const operations = schema.table(
     wallet: addressColumn('wallet').notNull(),
     payload: jsonb('payload').$type<Task['payload']>().notNull(),
     contentHash: text('content_hash').notNull(),
+    /** The request that it was ordered because of: its end is logged and told under this id. */
+    requestId: text('request_id'),
     revision: amountColumn('revision'),
     authorizationNonce: text('authorization_nonce').$type<`0x${string}`>(),
     leavesMicro: amountColumn('leaves_micro').notNull(),
@@ -98,6 +103,18 @@ export async function blockOfRef(db: Db, refId: string): Promise<bigint> {
   return BigInt(rows[0]!.block)
 }
 
+/** The same, and whether an order under a ref id is still open. */
+export async function ordersOfRef(db: Db, refId: string) {
+  const rows = await db
+    .select({
+      block: sql<string>`coalesce(max(${operations.blockNumber}), 0)::text`,
+      isOpen: sql<boolean>`coalesce(bool_or(${operations.state} in ('waiting', 'assigned')), false)`,
+    })
+    .from(operations)
+    .where(and(inArray(operations.kind, ['credit', 'repay']), eq(operations.cause, refId)))
+  return { block: BigInt(rows[0]!.block), isOpen: rows[0]!.isOpen }
+}
+
 /** False: this order, or another out of the same authorization, has an operation already. */
 export async function insertOperation(
   tx: Tx,
@@ -106,7 +123,7 @@ export async function insertOperation(
 ): Promise<boolean> {
   const rows = await tx
     .insert(operations)
-    .values({ ...order, ...as })
+    .values({ requestId: requestId() ?? null, ...order, ...as })
     .onConflictDoNothing()
     .returning({ id: operations.id })
   return rows.length === 1
@@ -122,10 +139,10 @@ export async function insertOperations(tx: Tx, orders: readonly Order[]): Promis
   }))
   await tx.execute(sql`
     insert into ${operations} (id, kind, cause, wallet, payload, content_hash, revision,
-      authorization_nonce, leaves_micro)
+      authorization_nonce, leaves_micro, request_id)
     select given.* from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as given (id text,
       kind text, cause text, wallet text, payload jsonb, "contentHash" text, revision numeric,
-      "authorizationNonce" text, "leavesMicro" numeric)
+      "authorizationNonce" text, "leavesMicro" numeric, "requestId" text)
     on conflict do nothing`)
 }
 
@@ -214,7 +231,8 @@ const other = sql.raw('"chain_relayer"."operation" as "other"')
 /**
  * Waiting operations whose time has come: what races the end of a hold first, then what stops a
  * wallet, then the rest, oldest first. Held back are a revocation while what it revokes is under
- * way, and a verdict on a wallet while another of its kind is: lanes do not keep order.
+ * way, and a verdict on a wallet while another of its kind is: lanes do not keep order. While relaying
+ * is paused, only what protects money goes on.
  */
 export const findDue = async (db: PostgresJsDatabase, rowsMax: number): Promise<Operation[]> =>
   (await due(db).execute({ rowsMax })) as Operation[]
@@ -233,6 +251,9 @@ const due = prepared((db) =>
         sql`not (${operations.kind} in ('verify', 'freeze') and exists (select 1 from ${other}
           where other.kind = ${operations.kind} and other.wallet = ${operations.wallet}
           and other.state = 'assigned'))`,
+        sql`(${inArray(operations.kind, [...goesOn])}
+          or (${operations.kind} = 'verify' and ${operations.payload}->>'verified' = 'false')
+          or not ${isPaused(pauses)})`,
       ),
     )
     .orderBy(urgency, asc(operations.createdAt), asc(operations.id))

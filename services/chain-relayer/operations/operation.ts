@@ -99,6 +99,20 @@ export const isBatchable = (kind: Kind): boolean => (batchable as readonly Kind[
 export const racing = ['revoke', 'extend'] as const satisfies readonly Kind[]
 export const isRacing = (kind: Kind): boolean => (racing as readonly Kind[]).includes(kind)
 
+/**
+ * What goes on while relaying is paused: what takes money back in time or keeps it from leaving
+ * (revocations, extensions, freezes, verifications withdrawn), what gives back what is a user's
+ * (returns, givebacks), and repayments, whose debt would fall due meanwhile. Everything else waits.
+ */
+export const goesOn = [
+  'revoke',
+  'extend',
+  'freeze',
+  'return',
+  'giveback',
+  'repay',
+] as const satisfies readonly Kind[]
+
 /** Whose AUSD moves: a treasury that is short is a matter of time, a user's is a refusal. */
 export const payerOf = (kind: Kind): 'treasury' | 'user' =>
   kind === 'take' || kind === 'send' ? 'user' : 'treasury'
@@ -106,7 +120,8 @@ export const payerOf = (kind: Kind): 'treasury' | 'user' =>
 /** Whether the wallet itself can make it revert, by its balance or its code, as often as it likes. */
 export const isUpToWallet = (kind: Kind): boolean => payerOf(kind) === 'user' || kind === 'drip'
 
-const leftMinSeconds = 60n
+/** How far ahead the end of a transfer that is relayed must be. */
+export const leftMinSeconds = 60n
 
 /** Whether so little time is left that the transfer may lapse on its way into a block. */
 export const lapsesSoon = (
@@ -122,6 +137,8 @@ export type Order = Task & {
   readonly wallet: `0x${string}`
   /** The same cause with another hash is a contradiction, never a repeat. */
   readonly contentHash: string
+  /** The request that it is because of, where many are stored together. */
+  readonly requestId?: string | null
   /** Orders what was decided of one wallet: verified or not, frozen or not. */
   readonly revision: bigint | null
   readonly authorizationNonce: `0x${string}` | null

@@ -2,7 +2,7 @@ import { type Reaction, reactTo } from '#shared/bus/reaction'
 import { Malformed } from '#shared/bus/verdict'
 import { fromNow } from '#shared/db/columns'
 import type { Tx } from '#shared/db/open'
-import { announce, announceAll, announcement } from '#shared/db/outbox.store'
+import { announceAll, announcement } from '#shared/db/outbox.store'
 import { messageIdFor } from '#shared/ids'
 import * as relay from '#shared/messages/relay'
 import type { Message, Topic } from '#shared/messages/topic'
@@ -73,7 +73,9 @@ async function recognise(tx: Tx, order: Order, known: Operation): Promise<void> 
   await repeatOutcome(tx, known)
 }
 
-type Ended = Pick<Operation, 'id' | 'kind' | 'cause' | 'wallet'>
+type Ended = Pick<Operation, 'id' | 'kind' | 'cause' | 'wallet'> & {
+  readonly requestId?: string | null
+}
 type Where = Pick<Place, 'txHash' | 'blockNumber'>
 
 /**
@@ -145,27 +147,33 @@ export async function giveUp(
 const announceSettled = (tx: Tx, operation: Ended, where: Where | null, repeat = 0) =>
   announceAll(tx, outbox, [settledOf(operation, where, repeat)])
 
-const settledOf = ({ id, kind, cause, wallet }: Ended, where: Where | null, repeat = 0) => {
+const settledOf = (
+  { id, kind, cause, wallet, requestId = null }: Ended,
+  where: Where | null,
+  repeat = 0,
+) => {
   const topic = relay.relaySettled(kind)
-  return announcement(topic, messageIdFor(topic, cause, repeat), {
+  const message = announcement(topic, messageIdFor(topic, cause, repeat), {
     operationId: id,
     cause,
     wallet,
     txHash: where?.txHash ?? null,
     blockNumber: where ? String(where.blockNumber) : null,
   })
+  return { ...message, requestId }
 }
 
 /** Announces a failure; also of an order that never became an operation of its own. */
 const announceFailure = (
   tx: Tx,
-  { id, kind, cause, wallet }: Ended,
+  { id, kind, cause, wallet, requestId = null }: Ended,
   reason: string,
   repeat = 0,
 ) => {
   const topic = relay.relayFailed(kind)
   const payload = { operationId: id, cause, wallet, reason }
-  return announce(tx, outbox, topic, messageIdFor(topic, cause, repeat), payload)
+  const message = announcement(topic, messageIdFor(topic, cause, repeat), payload)
+  return announceAll(tx, outbox, [{ ...message, requestId }])
 }
 
 /** Announces the outcome again, for somebody who repeats a command because they missed it. */

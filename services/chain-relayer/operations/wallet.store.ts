@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, or, sql } from 'drizzle-orm'
+import { and, eq, gt, inArray, not, or, sql } from 'drizzle-orm'
 import type { Hex } from 'viem'
 import { isOneOf } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
@@ -16,8 +16,12 @@ export const lockWallets = (tx: Tx, wallets: readonly Hex[]) =>
     select distinct hashtext(wallet) as word from unnest(${sql.param([...wallets])}::text[]) as wallet
     order by word) as words`)
 
-/** AUSD (10⁻⁶) that operations under way will still move out of each wallet. */
-export async function leavingMicro(db: Db, wallets: readonly Hex[]): Promise<Map<Hex, bigint>> {
+/** AUSD (10⁻⁶) that operations under way, without some of them, will still move out of each wallet. */
+export async function leavingMicro(
+  db: Db,
+  wallets: readonly Hex[],
+  without: readonly string[] = [],
+): Promise<Map<Hex, bigint>> {
   const rows = await db
     .select({
       wallet: operations.wallet,
@@ -29,11 +33,35 @@ export async function leavingMicro(db: Db, wallets: readonly Hex[]): Promise<Map
         isOneOf(operations.wallet, wallets),
         inArray(operations.kind, ['take', 'send']),
         isOpen(operations),
+        without.length > 0 ? not(isOneOf(operations.id, without)) : undefined,
       ),
     )
     .groupBy(operations.wallet)
   return new Map(rows.map(({ wallet, leaving }) => [wallet, BigInt(leaving)]))
 }
+
+/** Which transfers of a wallet are under way, the oldest first, and by which authorization each. */
+export const findLeaving = (
+  db: Db,
+  wallet: Hex,
+  countMax: number,
+): Promise<{ id: string; nonce: Hex | null; leavesMicro: bigint }[]> =>
+  db
+    .select({
+      id: operations.id,
+      nonce: operations.authorizationNonce,
+      leavesMicro: operations.leavesMicro,
+    })
+    .from(operations)
+    .where(
+      and(
+        eq(operations.wallet, wallet),
+        inArray(operations.kind, ['take', 'send']),
+        isOpen(operations),
+      ),
+    )
+    .orderBy(operations.createdAt)
+    .limit(countMax)
 
 /**
  * AUSD (10⁻⁶) that has left each wallet, or will, without the state at that block showing it for

@@ -36,9 +36,10 @@ const answerOf = (lines: readonly Line[], blockNumber: bigint): Hex => {
   const line = (result: Line) =>
     encodeFunctionResult({ abi: creditLineAbi, functionName: 'accountOf', result })
   const results = lines.flatMap((one, at) => [line(one), word(BigInt(at) + 7n), word(9n)])
+  results.push(word(blockNumber), word(31n), word(41n))
   return encodeFunctionResult({
     ...{ abi: multicall3Abi, functionName: 'aggregate3' },
-    result: [...results, word(blockNumber)].map((returnData) => ({ success: true, returnData })),
+    result: results.map((returnData) => ({ success: true, returnData })),
   })
 }
 
@@ -68,11 +69,13 @@ describe('the call that reads wallets', () => {
         }),
       },
     ])
-    const last = encodeFunctionData({ abi: multicallAbi, functionName: 'getBlockNumber' })
-    const said = [...calls, { target: multicall3, callData: last }].map((one) => ({
-      ...one,
-      allowFailure: false,
-    }))
+    const block = encodeFunctionData({ abi: multicallAbi, functionName: 'getBlockNumber' })
+    calls.push({ target: multicall3, callData: block })
+    for (const functionName of ['totalCollateral', 'totalShares'] as const) {
+      const callData = encodeFunctionData({ abi: creditLineAbi, functionName })
+      calls.push({ target: contracts.creditLine, callData })
+    }
+    const said = calls.map((one) => ({ ...one, allowFailure: false }))
     expect(data).toBe(
       encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [said] }),
     )
@@ -86,8 +89,9 @@ describe('its answer', () => {
     ['of several', [lineOf(1), lineOf(2), lineOf(3)]],
     ['of the largest numbers', [lineOf(1, true), lineOf(2, true)]],
   ])('is read field by field: %s', (_, lines) => {
-    const { reads, blockNumber } = decodeReads(answerOf(lines, 77n), lines.length)
+    const { reads, blockNumber, pool } = decodeReads(answerOf(lines, 77n), lines.length)
     expect(blockNumber).toBe(77n)
+    expect(pool).toEqual({ collateralMicro: 31n, shares: 41n })
     for (const [at, read] of reads.entries())
       expect(read).toEqual({ line: lines[at]!, ausdMicro: BigInt(at) + 7n, nativeWei: 9n })
   })

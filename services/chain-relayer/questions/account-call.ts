@@ -18,6 +18,8 @@ import { multicall3 } from '../chain/multicall'
 export type Line = ContractFunctionReturnType<typeof creditLineAbi, 'view', 'accountOf'>
 /** What is read of a wallet. */
 export type Read = { readonly line: Line; readonly ausdMicro: bigint; readonly nativeWei: bigint }
+/** The collateral of all accounts, which says what a share is worth. */
+export type Pool = { readonly collateralMicro: bigint; readonly shares: bigint }
 
 const accountOf = getAbiItem({ abi: creditLineAbi, name: 'accountOf' }) as AbiFunction
 /** Its one output is a struct of whole numbers and flags: one word each, in this order. */
@@ -33,16 +35,18 @@ const selectors = {
   balanceOf: toFunctionSelector(getAbiItem({ abi: ausdAbi, name: 'balanceOf' })).slice(2),
   ethBalance: toFunctionSelector('getEthBalance(address)').slice(2),
   blockNumber: toFunctionSelector('getBlockNumber()').slice(2),
+  totalCollateral: toFunctionSelector('totalCollateral()').slice(2),
+  totalShares: toFunctionSelector('totalShares()').slice(2),
 }
 
 const word = (value: number) => value.toString(16).padStart(64, '0')
 const wordOf = (address: Hex) => address.slice(2).toLowerCase().padStart(64, '0')
 const wordBytes = 32
-/** Of a call with one argument: target, no failure allowed, where its data is, their length, the data. */
-const callBytes = 6 * wordBytes
 const callsPerWallet = 3
+/** Of all wallets together, after their own: the number of the block, and the pool. */
+const callsTogether = 3
 
-/** The data of `aggregate3`: three calls for each wallet, then the number of the block. */
+/** The data of `aggregate3`: three calls for each wallet, then those of all together. */
 export function encodeReads(
   { ausd, creditLine }: { readonly ausd: Hex; readonly creditLine: Hex },
   wallets: readonly Hex[],
@@ -61,15 +65,23 @@ export function encodeReads(
     withWallet(ausd, selectors.balanceOf, wallet),
     withWallet(multicall3, selectors.ethBalance, wallet),
   ])
-  calls.push(call(multicall3, selectors.blockNumber, wordBytes - 4))
-  const offsets = calls.map((_, at) => word(calls.length * wordBytes + at * callBytes))
+  const plain = (target: Hex, selector: string) => call(target, selector, wordBytes - 4)
+  calls.push(plain(multicall3, selectors.blockNumber))
+  calls.push(plain(creditLine, selectors.totalCollateral), plain(creditLine, selectors.totalShares))
+  let next = calls.length * wordBytes
+  const offsets = calls.map((one) => {
+    const offset = next
+    next += one.length / 2
+    return word(offset)
+  })
   const head = selectors.aggregate3 + word(wordBytes) + word(calls.length)
   return `0x${head}${offsets.join('')}${calls.join('')}`
 }
 
 /** What `aggregate3` answered to `encodeReads`; throws when it is of another form. */
 export function decodeReads(answer: Hex | undefined, wallets: number) {
-  const results = wallets * callsPerWallet + 1
+  const own = wallets * callsPerWallet
+  const results = own + callsTogether
   const words = (at: number, count = 1) => answer!.slice(2 + 64 * at, 2 + 64 * (at + count))
   const numberAt = (at: number) => Number(`0x${words(at)}`)
   if (!answer || answer.length < 2 + 64 * 2 || numberAt(1) !== results)
@@ -97,5 +109,6 @@ export function decodeReads(answer: Hex | undefined, wallets: number) {
       nativeWei: uint(dataOf(first + 2, 1)),
     }
   })
-  return { reads, blockNumber: uint(dataOf(results - 1, 1)) }
+  const pool = { collateralMicro: uint(dataOf(own + 1, 1)), shares: uint(dataOf(own + 2, 1)) }
+  return { reads, blockNumber: uint(dataOf(own, 1)), pool }
 }

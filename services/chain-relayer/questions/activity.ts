@@ -1,28 +1,36 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import { unionAll } from 'drizzle-orm/pg-core'
-import type { Static } from 'typebox'
 import { cursorValues, newestFirst } from '#shared/db/paging'
 import { prepared } from '#shared/db/prepared'
-import type { ActivityEntry } from '#shared/messages/activity'
+import type { ActivityReason, ToldEntry } from '#shared/messages/activity'
 import type { ChainActivity } from '#shared/messages/chain'
 import type { ReadRequestOf } from '#shared/messages/topic'
 import type { Context } from '../context'
 import { isOpen, type Operation, operations } from '../operations/operation.store'
 
-export type Entry = Static<typeof ActivityEntry>
-
 /** Why a send failed, in words of the person who signed it. */
-const reasons = new Map<string, string>([
-  ['balance_too_low', 'the wallet no longer held enough AUSD'],
-  ['authorization_expired', 'the authorization expired before it could be relayed'],
-  ['authorization_cancelled', 'the authorization was cancelled'],
-  ['authorization_used_elsewhere', 'the authorization was used for another transfer'],
-  ['signature_invalid', 'the token did not accept the signature'],
-  ['account_frozen', 'the issuer of AUSD has frozen the wallet or its recipient'],
-  ['gas_budget_spent', 'too many transfers of this wallet failed on the chain that day'],
-  ['content_refused', 'the token does not accept this recipient'],
-])
-const otherwise = 'the token refused the transfer'
+const reasonTexts = {
+  balance_too_low: 'The wallet no longer held enough AUSD.',
+  authorization_expired: 'The authorization expired before it could be relayed.',
+  authorization_cancelled: 'The authorization was cancelled.',
+  authorization_used_elsewhere: 'The authorization was used for another transfer.',
+  signature_invalid: 'The token did not accept the signature.',
+  account_frozen: 'The issuer of AUSD has frozen the wallet or its recipient.',
+  gas_budget_spent: 'Too many transfers of this wallet failed on the chain that day.',
+  content_refused: 'The token does not accept this recipient.',
+  transfer_refused: 'The token refused the transfer.',
+} as const satisfies Partial<Record<ActivityReason, string>>
+type Reason = keyof typeof reasonTexts
+
+/** One of these words, whatever the operation failed for. */
+const reasonFrom = (word: string | null): Reason =>
+  word !== null && Object.hasOwn(reasonTexts, word) ? (word as Reason) : 'transfer_refused'
+
+const standing = {
+  sending: { sentence: 'The transfer is on its way to the chain.', nextAction: 'wait' },
+  sent: { sentence: 'The transfer is on the chain, for good.', nextAction: null },
+  failed: { sentence: 'Nothing was sent.', nextAction: null },
+} as const
 
 const statuses = {
   waiting: 'sending',
@@ -32,15 +40,19 @@ const statuses = {
 } as const
 
 /** A send as its wallet's activity shows it. */
-export function entryOf(operation: Operation & { kind: 'send' }): Entry {
+export function entryOf(operation: Operation & { kind: 'send' }): ToldEntry {
   const { authorization, sendId } = operation.payload
   const status = statuses[operation.state]
+  const { sentence, nextAction } = standing[status]
+  const reason = status === 'failed' ? reasonFrom(operation.reason) : undefined
   return {
     id: sendId,
     kind: 'send',
     status,
     inFlight: status === 'sending',
-    ...(status === 'failed' && { reason: reasons.get(operation.reason ?? '') ?? otherwise }),
+    ...(reason && { reason }),
+    sentence: reason ? `${reasonTexts[reason]} ${sentence}` : sentence,
+    nextAction,
     ausd: authorization.value,
     to: authorization.to,
     ...(operation.txHash && { txHash: operation.txHash }),
@@ -78,7 +90,7 @@ const activity = prepared((db) => {
 export async function readActivity(
   { database }: Context,
   { wallet, limit, before }: ReadRequestOf<typeof ChainActivity>,
-): Promise<{ items: Entry[]; inFlight: Entry[] }> {
+): Promise<{ items: ToldEntry[]; inFlight: ToldEntry[] }> {
   const values = { wallet, limit, ...cursorValues(before) }
   const rows = await database.read((db) => activity(db).execute(values))
   const of = (isOfPage: boolean) =>

@@ -5,6 +5,7 @@ import { canonical } from '#shared/chain/erc3009'
 import * as questions from '#shared/messages/chain'
 import type { Question } from '#shared/messages/topic'
 import {
+  actorKeys,
   actors,
   ownedWalletAbi,
   ownedWalletBytecode,
@@ -13,7 +14,16 @@ import {
 } from '#test/support/contracts'
 import { transferDigest } from '../chain/authorization'
 import type { Task } from '../operations/operation'
-import { freeze, newNonce, newWallet, openFixture, recipient, take, verify } from '../test-support'
+import {
+  freeze,
+  newNonce,
+  newWallet,
+  openFixture,
+  recipient,
+  take,
+  transferData,
+  verify,
+} from '../test-support'
 import { answersOf } from './answers'
 import { createSend } from './send'
 
@@ -97,6 +107,20 @@ describe('a send', () => {
     await createSend(context, address, canonical(await signs(6_000_000n)))
     const second = canonical(await signs(6_000_000n))
     expect(await createSend(context, address, second)).toEqual({ refused: 'balance_too_low' })
+  })
+
+  test('of all that is left is accepted before those that were mined are final', async () => {
+    const { key, address } = await verifiedWallet()
+    const signs = async (value: bigint) =>
+      canonical(await fixture.sign(key, { to: recipient, value, nonce: newNonce() }))
+    const first = await signs(6_000_000n)
+    await createSend(context, address, first)
+    // Nobody has noted it as settled: to our rows it is still to leave the wallet.
+    await fixture.submit(actorKeys.admin, contracts.ausd, transferData(first))
+    const rest = await createSend(context, address, await signs(4_000_000n))
+    expect(rest).toMatchObject({ ok: { ausd: '4000000' } })
+    const more = await createSend(context, address, await signs(1n))
+    expect(more).toEqual({ refused: 'balance_too_low' })
   })
 
   test('and another at the same moment cannot both count on the same AUSD', async () => {

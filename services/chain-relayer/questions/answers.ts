@@ -1,4 +1,5 @@
 import { BaseError, type Hex, hashMessage } from 'viem'
+import { answerPause } from '#shared/bus/pausing'
 import { type Answering, answering } from '#shared/bus/serve'
 import { canonical } from '#shared/chain/erc3009'
 import { countDead } from '#shared/db/dead-letter.store'
@@ -8,21 +9,27 @@ import { agesOf } from '#shared/overdue'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import { acceptedByContract } from '../chain/authorization'
 import type { Context } from '../context'
+import { answerGivebacks } from '../givebacks/take-up'
 import { findLanes } from '../lanes/lane.store'
-import { isBudgetSpent } from '../operations/burnt.store'
+import { burntToday } from '../operations/burnt.store'
 import { limitsOf } from '../operations/operation'
 import { countOpen, countWatched, oldestOperations } from '../operations/operation.store'
-import { deadLetters, outbox } from '../schema.store'
+import { deadLetters, outbox, pauses } from '../schema.store'
 import { readActivity } from './activity'
-import { readHold } from './reads'
+import { readHold, readRef } from './reads'
 import { createSend, refusalOfSigner, signerFacts } from './send'
+import { termsReader } from './terms'
 import { treasuryReader } from './treasury'
 
 /** Every question this service answers. */
 export const answersOf = (
   context: Context,
   readTreasury = treasuryReader(context),
+  readTerms = termsReader(context),
 ): Answering[] => [
+  answering(questions.ChainTerms, () =>
+    unlessUnreadable(context, async () => ok(await readTerms())),
+  ),
   answering(questions.ChainAccount, ({ wallet }) =>
     unlessUnreadable(context, async () => ok(await context.account(wallet))),
   ),
@@ -30,6 +37,12 @@ export const answersOf = (
     unlessUnreadable(context, async () => {
       const hold = await readHold(context, refId)
       return hold ? ok(hold) : refuse('chain_unavailable')
+    }),
+  ),
+  answering(questions.ChainRef, ({ refId }) =>
+    unlessUnreadable(context, async () => {
+      const state = await readRef(context, refId)
+      return state ? ok({ state }) : refuse('chain_unavailable')
     }),
   ),
   answering(questions.ChainTreasury, () =>
@@ -44,10 +57,10 @@ export const answersOf = (
       const refused = refusalOfSigner(await signerFacts(context, signed), signed)
       if (refused) return refuse(refused)
       const { database, settings } = context
-      const isSpent = await database.read((db) =>
-        isBudgetSpent(db, signed.from, settings.gasBudgetWei),
-      )
-      return isSpent ? refuse('gas_budget_spent') : ok({})
+      const from = signed.from.toLowerCase() as Hex
+      const today = await database.read((db) => burntToday(db, [from]))
+      if (today.pausedSince) return refuse('relaying_paused', today.pausedSince)
+      return today.weiOf(from) >= settings.gasBudgetWei ? refuse('gas_budget_spent') : ok({})
     }),
   ),
   answering(questions.SignatureCheck, ({ wallet, text, signature }) =>
@@ -61,6 +74,11 @@ export const answersOf = (
   answering(questions.SendCreate, ({ wallet, authorization }) =>
     unlessUnreadable(context, () => createSend(context, wallet, canonical(authorization))),
   ),
+  answerPause(context, {
+    ...{ question: questions.RelayingPause, table: pauses, what: 'relaying' },
+    changed: context.wake,
+  }),
+  answerGivebacks(context),
   answering(questions.ChainActivity, async (asked) => ok(await readActivity(context, asked))),
 ]
 

@@ -6,8 +6,8 @@ import type { ChainHold } from '#shared/messages/chain'
 import { batched } from '#shared/reads/reads'
 import { multicall3, multicallAbi } from '../chain/multicall'
 import type { Account, Context } from '../context'
-import { blockOfRef } from '../operations/operation.store'
-import { decodeReads, encodeReads, type Read } from './account-call'
+import { blockOfRef, ordersOfRef } from '../operations/operation.store'
+import { decodeReads, encodeReads, type Pool, type Read } from './account-call'
 
 type Contracts = { readonly ausd: Hex; readonly creditLine: Hex }
 
@@ -21,11 +21,22 @@ async function readSome(
   wallets: readonly Hex[],
 ): Promise<[Hex, Account][]> {
   const { data } = await reader.call({ to: multicall3, data: encodeReads(contracts, wallets) })
-  const { reads, blockNumber } = decodeReads(data, wallets.length)
-  return wallets.map((wallet, at) => [wallet, shown(wallet, reads[at]!, blockNumber)])
+  const { reads, ...all } = decodeReads(data, wallets.length)
+  return wallets.map((wallet, at) => [wallet, shown(wallet, reads[at]!, all)])
 }
 
-const shown = (wallet: Hex, { line, ausdMicro, nativeWei }: Read, block: bigint): Account => ({
+/**
+ * 10⁻⁶ AUSD that shares are worth, rounded down, as `ausdOfSharesFloor` of the contract has it: with
+ * the virtual shares and the virtual unit of its pool.
+ */
+export const ausdOfSharesFloor = (shares: bigint, pool: Pool): bigint =>
+  (shares * (pool.collateralMicro + 1n)) / (pool.shares + 1_000_000n)
+
+const shown = (
+  wallet: Hex,
+  { line, ausdMicro, nativeWei }: Read,
+  { pool, blockNumber }: { pool: Pool; blockNumber: bigint },
+): Account => ({
   wallet,
   verified: line.verified,
   defaulted: line.defaulted,
@@ -37,6 +48,7 @@ const shown = (wallet: Hex, { line, ausdMicro, nativeWei }: Read, block: bigint)
     value: String(line.collateral),
     shares: String(line.shares),
     pendingShares: String(line.pendingShares),
+    pendingValue: String(ausdOfSharesFloor(line.pendingShares, pool)),
     pendingUntil: timeOrNull(line.pendingUntil),
   },
   limit: String(line.limit),
@@ -45,7 +57,7 @@ const shown = (wallet: Hex, { line, ausdMicro, nativeWei }: Read, block: bigint)
   encumberedUntil: timeOrNull(line.encumberedUntil),
   available: String(line.available),
   balance: { ausd: String(ausdMicro), native: String(nativeWei) },
-  blockNumber: String(block),
+  blockNumber: String(blockNumber),
 })
 
 /** So long a question waits for the call before its own, which may hang. */
@@ -97,6 +109,31 @@ export async function readHold(
   // Another contract than the one we know: no answer is better than a guess.
   if (!state) throw new Error(`holdOf answered the state ${number}, which has no name here`)
   return { state, until: timeOrNull(until), blockTime: String(blockTime) }
+}
+
+const zero = `0x${'0'.repeat(64)}`
+
+/**
+ * What there is under a ref id: by the chain's newest block, or by an order of ours that is not final.
+ * Undefined: the endpoint lags behind what was put there.
+ */
+export async function readRef(
+  { node, contracts, database }: Context,
+  refId: string,
+): Promise<'unused' | 'ordered' | 'used' | undefined> {
+  // Read first: an order that ends meanwhile is on the chain by then.
+  const { block, isOpen } = await database.read((db) => ordersOfRef(db, refId))
+  const line = { address: contracts.creditLine, abi: creditLineAbi } as const
+  const [content, blockNumber] = await node.reader.multicall({
+    allowFailure: false,
+    contracts: [
+      { ...line, functionName: 'refUsed', args: [refOf(refId)] },
+      { address: multicall3, abi: multicallAbi, functionName: 'getBlockNumber' },
+    ],
+  })
+  if (content !== zero) return 'used'
+  if (isOpen) return 'ordered'
+  return blockNumber < block ? undefined : 'unused'
 }
 
 /** The contract says 0 where no time is meant. */

@@ -6,12 +6,15 @@ import type { Db, Tx } from '#shared/db/open'
 import { within } from '#shared/deadline'
 import { failpoint } from '#shared/failpoint'
 import { type Answer, ok, type RefusalCode, refuse } from '#shared/refusals'
+import { requestId } from '#shared/request-id'
 import { isSignedByOwner } from '../chain/authorization'
+import { multicall3 } from '../chain/multicall'
 import type { Context } from '../context'
 import { burntToday } from '../operations/burnt.store'
 import { lapsesSoon, type Order, orderOf, sendIdOf, type Task } from '../operations/operation'
 import { findOperations, insertOperations, type Operation } from '../operations/operation.store'
-import { leavingMicro, lockWallets, takenAmong } from '../operations/wallet.store'
+import { findLeaving, leavingMicro, lockWallets, takenAmong } from '../operations/wallet.store'
+import { atMost } from '../transactions/transaction'
 import { together } from './together'
 
 /** What a decision about an authorization needs to know of the chain. */
@@ -22,6 +25,13 @@ export type SignerFacts = {
   readonly nonceUsed: boolean
   /** AUSD the wallet holds, less what operations in flight will still move; 10⁻⁶. */
   readonly freeMicro: bigint
+}
+
+/** What a wallet holds, as one block shows it. */
+type Holding = {
+  readonly balanceMicro: bigint
+  /** Operations in flight, by their ids, whose AUSD have left that balance already. */
+  readonly goneIds: readonly string[]
 }
 
 const zero = `0x${'0'.repeat(40)}`
@@ -76,7 +86,7 @@ export const refusalOfSend = (words: Words, facts: SignerFacts): RefusalCode | u
 export async function signerFacts(
   context: Context,
   signed: GivenAuthorization,
-): Promise<SignerFacts & { balanceMicro: bigint }> {
+): Promise<SignerFacts & Holding> {
   const { node, contracts } = context
   const { leavingOf } = sharedBy(context)
   const from = signed.from.toLowerCase() as Hex
@@ -98,14 +108,43 @@ export async function signerFacts(
       ),
       gathered.then(() => leavingOf(from)),
     ])
-  return {
-    verified,
-    frozen,
-    signatureValid,
-    nonceUsed,
-    balanceMicro,
-    freeMicro: balanceMicro - leaving,
-  }
+  const facts = { verified, frozen, signatureValid, nonceUsed }
+  const freeMicro = balanceMicro - leaving
+  const isEnough = freeMicro >= BigInt(signed.value) || leaving === 0n
+  if (isEnough) return { ...facts, balanceMicro, goneIds: [], freeMicro }
+  return { ...facts, ...(await holdingOf(context, from)) }
+}
+
+/** A wallet with more in flight waits until some of it is final. */
+const inFlightMax = 50
+
+/**
+ * What was mined has left the balance, and is in flight until it is final: counted twice, it would
+ * refuse AUSD that the wallet has. So balance and authorizations are read at one block. Only for a
+ * wallet that would be refused.
+ */
+async function holdingOf(
+  { database, node, contracts }: Context,
+  from: Hex,
+): Promise<Holding & { freeMicro: bigint }> {
+  const leaving = await database.read((db) => findLeaving(db, from, inFlightMax))
+  const token = { address: contracts.ausd, abi: ausdAbi } as const
+  const [balanceMicro, ...used] = (await node.reader.multicall({
+    allowFailure: false,
+    batchSize: 0, // One call, so that all of it is of one block.
+    multicallAddress: multicall3,
+    contracts: [
+      { ...token, functionName: 'balanceOf', args: [from] },
+      ...leaving.map(({ nonce }) => ({
+        ...token,
+        functionName: 'authorizationState',
+        args: [from, nonce],
+      })),
+    ] as never,
+  })) as readonly [bigint, ...boolean[]]
+  const goneIds = leaving.filter((_, at) => used[at]).map(({ id }) => id)
+  const still = await database.read((db) => leavingMicro(db, [from], goneIds))
+  return { balanceMicro, goneIds, freeMicro: balanceMicro - (still.get(from) ?? 0n) }
 }
 
 /** The first read finds a database that hangs, before anything is stored. */
@@ -126,7 +165,8 @@ export async function createSend(
   const places = { token, creditLine, treasury: context.treasury.address }
   const words = { wallet, ...places, nowSeconds, signed }
   const sendId = sendIdOf(signed)
-  const order = orderOf({ kind: 'send', payload: { sendId, authorization: signed } })
+  const sent = orderOf({ kind: 'send', payload: { sendId, authorization: signed } })
+  const order = { ...sent, requestId: requestId() ?? null }
   // Whose authorization it is comes first: nobody learns of the sends of another wallet.
   if (refusalOfWords(words) === 'wallet_not_from') return refuse('wallet_not_from')
   const { find, store } = sharedBy(context)
@@ -141,16 +181,16 @@ export async function createSend(
     const meanwhile = await find(order.id)
     return meanwhile ? answerAgain(order, meanwhile) : refuse(refused)
   }
-  const answer = await store({ order, balanceMicro: facts.balanceMicro, gasBudgetWei })
-  failpoint('relayer:operation-stored')
+  const { balanceMicro, goneIds } = facts
+  const answer = await store({ order, balanceMicro, goneIds, gasBudgetWei })
+  failpoint('chain-relayer:operation-stored')
   context.wake()
   return answer
 }
 
 /** A send that nothing speaks against, and what its wallet holds. */
-type Wanted = {
+type Wanted = Holding & {
   readonly order: Order
-  readonly balanceMicro: bigint
   readonly gasBudgetWei: bigint
 }
 
@@ -202,19 +242,28 @@ async function storeAll(tx: Tx, wanted: readonly Wanted[]): Promise<Answer<Sent>
       orders.map(({ id }) => id),
     ),
     takenAmong(tx, orders),
-    leavingMicro(tx, wallets),
+    leavingMicro(
+      tx,
+      wallets,
+      wanted.flatMap(({ goneIds }) => goneIds),
+    ),
     burntToday(tx, wallets),
   ])
+  // Of readings of the same wallet the least: it is the one that shows all that has gone.
+  const heldMicro = new Map<Hex, bigint>()
+  for (const { order, balanceMicro } of wanted)
+    heldMicro.set(order.wallet, atMost(heldMicro.get(order.wallet) ?? balanceMicro, balanceMicro))
   const known = new Map<string, Known>(stored.map((one) => [one.id, one]))
   const added: Order[] = []
-  const answers = wanted.map(({ order, balanceMicro, gasBudgetWei }): Answer<Sent> => {
+  const answers = wanted.map(({ order, gasBudgetWei }): Answer<Sent> => {
     const { id, wallet, leavesMicro } = order
     const before = known.get(id)
     if (before) return answerAgain(order, before)
     if (taken.has(id)) return refuse('authorization_conflict')
     const left = (leaving.get(wallet) ?? 0n) + leavesMicro
-    if (left > balanceMicro) return refuse('balance_too_low')
-    if ((burnt.get(wallet) ?? 0n) >= gasBudgetWei) return refuse('gas_budget_spent')
+    if (left > (heldMicro.get(wallet) ?? 0n)) return refuse('balance_too_low')
+    if (burnt.pausedSince) return refuse('relaying_paused', burnt.pausedSince)
+    if (burnt.weiOf(wallet) >= gasBudgetWei) return refuse('gas_budget_spent')
     leaving.set(wallet, left)
     known.set(id, order)
     added.push(order)

@@ -138,6 +138,7 @@ async function assign(
         ),
       ])
       if (!assigned) throw new LostRace('an operation was taken meanwhile')
+      failpoint('chain-relayer:transaction-signed')
       return true
     })
   } catch (error) {
@@ -149,7 +150,7 @@ async function assign(
     context.log.info({ lane: lane.address, reason: error.message }, 'assignment given up')
     return false
   }
-  if (stored) failpoint('relayer:transaction-stored')
+  if (stored) failpoint('chain-relayer:transaction-stored')
   for (const [operation, cover] of covers) await putOff(context, operation, cover)
   return stored
 }

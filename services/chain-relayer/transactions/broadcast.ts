@@ -54,7 +54,7 @@ async function broadcastSome(context: Context, held: HeldLane, some: readonly Op
   const answered = await pMap(some, async (transaction) => {
     const attempt = transaction.attempts.at(-1)!
     const error = await node.sendRaw(attempt.raw, attempt.broadcasts).catch(textOf)
-    failpoint('relayer:broadcast')
+    failpoint('chain-relayer:broadcast')
     memory.sent.add(attempt.hash)
     return { transaction, attempt, error, verdict: verdictOnSend(error) }
   })
@@ -64,6 +64,7 @@ async function broadcastSome(context: Context, held: HeldLane, some: readonly Op
       answered.map(({ attempt: { hash }, error }) => ({ hash, error })),
     ),
   )
+  failpoint('chain-relayer:broadcast-noted')
   const steps = answered.map((one) => ({ ...one, ...afterSend[one.verdict] }))
   for (const { transaction, attempt, error: answer, verdict, next, alarm } of steps) {
     const { lane, nonce, hash } = attempt
@@ -203,6 +204,7 @@ async function renew(
     context.logThrottled('policy:renew', fields, 'policy refused, no higher fee')
     return false
   })
-  if (stored)
-    context.log.info({ lane: lane.address, nonce, attempt, purpose }, 'transaction renewed')
+  if (!stored) return
+  failpoint('chain-relayer:attempt-stored')
+  context.log.info({ lane: lane.address, nonce, attempt, purpose }, 'transaction renewed')
 }

@@ -2,6 +2,9 @@ import { pMapSettled } from 'p-map'
 import { fromNow } from '#shared/db/columns'
 import type { Tx } from '#shared/db/open'
 import { failpoint } from '#shared/failpoint'
+import { flowSeconds, timer } from '#shared/metrics/measures'
+import { withRequestId } from '#shared/request-id'
+import { spanSince } from '#shared/tracing/spans'
 import { bookTransaction } from '../books/book'
 import type { Concluded } from '../books/position'
 import type { Place } from '../chain/authorization'
@@ -242,7 +245,7 @@ async function close(
   isDone: ReturnType<typeof doneIn> = () => false,
 ): Promise<void> {
   const { outcome, paidWei } = concluded
-  failpoint('relayer:final-before-commit')
+  failpoint('chain-relayer:final-before-commit')
   const closed = await context.database.transaction(async (tx) => {
     const operations = await findOperations(tx, transaction.operationIds)
     const booked = bookTransaction(transaction, concluded, operations)
@@ -267,13 +270,17 @@ async function close(
     ended.push(...done.map((operation) => ({ operation, end: 'settled' as const })))
     return { ended, spentBy }
   })
-  failpoint('relayer:final')
+  failpoint('chain-relayer:final')
   for (const { hash } of transaction.attempts) context.memory.sent.delete(hash)
   if (!closed) return
   context.poke()
   for (const spent of closed.spentBy)
     context.log.error({ ...spent, alarm: true }, 'wallet burnt its budget of gas')
-  for (const { operation, end } of closed.ended) report(context, operation, end, place.txHash)
+  const sentAt = transaction.attempts[0]!.createdAt
+  for (const { operation, end } of closed.ended)
+    withRequestId(operation.requestId ?? undefined, () =>
+      report(context, operation, end, { txHash: place.txHash, sentAt }),
+    )
 }
 
 function outcomeOf(attempt: Attempt, receipt: Receipt): TransactionOutcome {
@@ -305,8 +312,25 @@ async function endUndone(
   return 'waiting'
 }
 
+const operations = timer({
+  what: 'operation_final',
+  help: 'From an order, or a send, to its end at the final chain.',
+  labels: { kind: { atMost: 15 }, outcome: ['settled', 'failed'] },
+  buckets: flowSeconds,
+})
+
 /** What a wallet can make revert calls nobody, until its budget of gas is burnt. */
-function report(context: Context, { id, kind }: Operation, end: Ending, txHash: string) {
+function report(
+  context: Context,
+  operation: Operation,
+  end: Ending,
+  { txHash, sentAt }: { txHash: string; sentAt: Date },
+) {
+  const { id, kind, createdAt } = operation
+  spanSince(`${kind} from order to final`, createdAt.getTime(), { 'operation.id': id, end })
+  spanSince('transaction from first attempt to final', sentAt.getTime(), { 'tx.hash': txHash })
+  const tookMs = Math.max(0, context.clock() - createdAt.getTime())
+  if (end !== 'waiting') operations.seconds(tookMs / 1_000, { kind, outcome: end })
   const fields = { operationId: id, kind, txHash }
   if (end === 'settled') context.log.info(fields, 'operation settled')
   else if (end === 'waiting') context.log.warn(fields, 'operation reverted, examined again')

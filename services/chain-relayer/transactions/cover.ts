@@ -74,7 +74,7 @@ export async function coverOf(
     const staked = atStake.get(wallet) ?? 0n
     const wei = {
       budget: settings.gasBudgetWei,
-      burnt: burnt.get(wallet) ?? 0n,
+      burnt: burnt.weiOf(wallet),
       atStake: staked,
       cost,
     }
@@ -118,7 +118,7 @@ export async function noteBurnt(
   }))
   await insertBurnt(tx, rows)
   return rows.flatMap(({ wallet, wei: added }) => {
-    const before = burnt.get(wallet) ?? 0n
+    const before = burnt.weiOf(wallet)
     const isLast = before < settings.gasBudgetWei && before + added >= settings.gasBudgetWei
     return isLast ? [{ wallet, burntWei: String(before + added) }] : []
   })

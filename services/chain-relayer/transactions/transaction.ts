@@ -9,6 +9,7 @@ import {
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { encoderOf } from '#shared/chain/encoder'
 import type { AuthorizationTerms, GivenAuthorization } from '#shared/chain/erc3009'
 import { bundleGasLimit, gasLimits, manyGasLimit, type OpKind, opKinds } from '#shared/chain/gas'
 import { refOf } from '#shared/chain/ref'
@@ -181,32 +182,33 @@ const lineGas = (task: Line): keyof typeof gasLimits => {
   return task.kind === 'freeze' ? 'setFrozen' : opKindOf(task)
 }
 
+const encodeLine = encoderOf(creditLineAbi)
+
 function lineData(task: Line): Hex {
-  const abi = creditLineAbi
   if (task.kind === 'verify') {
     const args = [task.payload.wallet as Hex, task.payload.verified] as const
-    return encodeFunctionData({ abi, functionName: 'setVerified', args })
+    return encodeLine('setVerified', args)
   }
   if (task.kind === 'freeze') {
     const args = [task.payload.wallet as Hex, task.payload.frozen] as const
-    return encodeFunctionData({ abi, functionName: 'setFrozen', args })
+    return encodeLine('setFrozen', args)
   }
   const { ref, account, amount, paidAt } = opOf(task)
   switch (task.kind) {
     case 'credit': {
       const args = [ref, account, amount, task.payload.held] as const
-      return encodeFunctionData({ abi, functionName: 'topUp', args })
+      return encodeLine('topUp', args)
     }
     case 'repay': {
       const args = [ref, account, amount, task.payload.held, paidAt] as const
-      return encodeFunctionData({ abi, functionName: 'repayFor', args })
+      return encodeLine('repayFor', args)
     }
     case 'revoke': {
       const functionName = task.payload.of === 'topup' ? 'revokeTopUp' : 'revokeRepayment'
-      return encodeFunctionData({ abi, functionName, args: [ref] })
+      return encodeLine(functionName, [ref])
     }
     case 'extend':
-      return encodeFunctionData({ abi, functionName: 'extendHold', args: [ref] })
+      return encodeLine('extendHold', [ref])
   }
 }
 
@@ -232,11 +234,7 @@ export function batched<O extends { readonly kind: Kind; readonly tries: number 
 
 /** Several operations in one transaction; one that reverts does not touch the others. */
 export function manyCall(tasks: readonly BatchableTask[], creditLine: Hex): Call {
-  const data = encodeFunctionData({
-    abi: creditLineAbi,
-    functionName: 'many',
-    args: [tasks.map(opOf)],
-  })
+  const data = encodeLine('many', [tasks.map(opOf)])
   return { to: creditLine, data, valueWei: 0n, gas: manyGasLimit(tasks.map(opKindOf)) }
 }
 
@@ -260,6 +258,7 @@ export function doneIn(
  */
 function failuresOf(logs: readonly Log[], creditLine: Hex): Map<number, Hex> {
   const own = logs.filter((log) => log.address.toLowerCase() === creditLine.toLowerCase())
+  if (own.length === 0) return new Map() // viem would hash every event of the contract first.
   const failed = parseEventLogs({ abi: creditLineAbi, eventName: 'OpFailed', logs: [...own] })
   return new Map(failed.map(({ args }) => [Number(args.index), args.reason]))
 }

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import type { Database } from '#shared/db/open'
+import { type ScratchDatabase, startScratchDatabase } from '#test/support/scratch-postgres'
+import {
+  closeTransaction,
+  drawNonce,
+  insertLane,
+  insertTransaction,
+  type Lease,
+  lanes,
+  leaseLanes,
+} from './lane.store'
+
+let scratch: ScratchDatabase
+let database: Database
+beforeAll(async () => {
+  scratch = await startScratchDatabase('chain-relayer')
+  database = scratch.database
+}, 60_000)
+afterAll(() => scratch?.[Symbol.asyncDispose]())
+
+let made = 0
+async function newLane(): Promise<`0x${string}`> {
+  const address = `0x${(++made).toString(16).padStart(40, '0')}` as const
+  await insertLane(database, address, 7)
+  return address
+}
+async function lease(address: `0x${string}`, holder: string): Promise<Lease> {
+  return (await leaseLanes(database, [address], holder))[0]!
+}
+const setLane = (address: `0x${string}`, set: Partial<typeof lanes.$inferInsert>) =>
+  database.run((db) => db.update(lanes).set(set).where(eq(lanes.address, address)))
+const draw = (held: Lease, holder: string) =>
+  database.transaction((tx) => drawNonce(tx, held, holder))
+
+describe('the nonces of a lane', () => {
+  test('are all different, however many are drawn at once', async () => {
+    const held = await lease(await newLane(), 'first')
+    const drawn = await Promise.all(Array.from({ length: 8 }, () => draw(held, 'first')))
+    expect(new Set(drawn)).toEqual(new Set([7, 8, 9, 10, 11, 12, 13, 14]))
+  })
+
+  // One thing is wrong in each, so that no other could be what refuses.
+  test.each<[string, (address: `0x${string}`, held: Lease) => Promise<[Lease, string]>]>([
+    ['another holder', async (_, held) => [held, 'second']],
+    ['an epoch before', async (_, held) => [{ ...held, epoch: held.epoch - 1 }, 'first']],
+    [
+      'a lease that is over',
+      async (address, held) => {
+        await setLane(address, { leasedUntil: new Date(Date.now() - 60_000) })
+        return [held, 'first']
+      },
+    ],
+    [
+      'a lane with a fault',
+      async (address, held) => {
+        await setLane(address, { fault: 'chain_ahead' })
+        return [held, 'first']
+      },
+    ],
+  ])('draws none: %s', async (_, spoil) => {
+    const address = await newLane()
+    const held = await lease(address, 'first')
+    expect(await draw(held, 'first')).toBe(7)
+    expect(await draw(...(await spoil(address, held)))).toBeUndefined()
+  })
+})
+
+describe('the lease of a lane', () => {
+  test('is held by one of two that want it at once', async () => {
+    const address = await newLane()
+    const leased = await Promise.all(
+      ['first', 'second'].map((holder) => leaseLanes(database, [address], holder)),
+    )
+    expect(leased.flat()).toHaveLength(1)
+    const [held] = leased.flat()
+    const other = held!.holder === 'first' ? 'second' : 'first'
+    expect(await leaseLanes(database, [address], other)).toEqual([])
+  })
+
+  test('is another for each new holder, and the same while it is renewed', async () => {
+    const address = await newLane()
+    const { epoch } = await lease(address, 'first')
+    expect(await lease(address, 'first')).toMatchObject({ epoch })
+    await setLane(address, { leasedUntil: null })
+    expect((await lease(address, 'second')).epoch).toBeGreaterThan(epoch)
+  })
+})
+
+describe('a transaction', () => {
+  test('ends once, with what is written beside it', async () => {
+    const lane = await newLane()
+    const at = { lane, nonce: 7 }
+    const hash = `0x${lane.slice(2).padStart(64, '0')}` as const
+    const call = { to: lane, data: '0x', valueWei: 0n, operationIds: [] } as const
+    const fees = { maxFeeWei: 1n, priorityWei: 1n, gas: 1n }
+    await database.transaction((tx) =>
+      insertTransaction(
+        tx,
+        { ...at, ...call, operationIds: [], purpose: 'op' },
+        { ...at, ...fees, attempt: 1, purpose: 'call', raw: '0x', hash },
+      ),
+    )
+    const place = { txHash: hash, blockNumber: 1n, blockHash: hash }
+    const close = (outcome: 'ok' | 'reverted') =>
+      database.transaction((tx) => closeTransaction(tx, at, { outcome, ...place }, undefined))
+    expect(await close('ok')).toBe(true)
+    expect(await close('reverted')).toBe(false)
+  })
+})

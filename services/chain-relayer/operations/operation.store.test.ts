@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import type { Database } from '#shared/db/open'
+import { type ScratchDatabase, startScratchDatabase } from '#test/support/scratch-postgres'
+import { outbox } from '../schema.store'
+import { newRefId } from '../test-support'
+import { orderOf } from './operation'
+import {
+  assignOperations,
+  findOperation,
+  insertOperation,
+  type Operation,
+  postponeOperation,
+} from './operation.store'
+import { fail, settle } from './order'
+
+let scratch: ScratchDatabase
+let database: Database
+beforeAll(async () => {
+  scratch = await startScratchDatabase('chain-relayer')
+  database = scratch.database
+}, 60_000)
+afterAll(() => scratch?.[Symbol.asyncDispose]())
+
+const wallet = `0x${'11'.repeat(20)}` as const
+const find = async (id: string): Promise<Operation> =>
+  (await database.read((db) => findOperation(db, id)))!
+async function waiting(): Promise<Operation> {
+  const payload = { refId: newRefId(), wallet, ausd: '1000000', held: false }
+  const order = orderOf({ kind: 'credit', payload })
+  await database.transaction((tx) => insertOperation(tx, order))
+  return find(order.id)
+}
+const assign = (id: string, nonce: number) =>
+  database.transaction((tx) => assignOperations(tx, [id], { lane: wallet, nonce }))
+
+describe('an operation', () => {
+  test('is given one nonce, by one of two that have it at once', async () => {
+    const { id } = await waiting()
+    const assigned = await Promise.all([1, 2].map((nonce) => assign(id, nonce)))
+    expect(assigned.toSorted()).toEqual([false, true])
+    expect(await find(id)).toMatchObject({ state: 'assigned', nonce: assigned[0] ? 1 : 2 })
+  })
+
+  test('that has its nonce is not postponed any more', async () => {
+    const { id } = await waiting()
+    await assign(id, 1)
+    await database.run((db) => postponeOperation(db, id, 60_000, 1, 'policy_refused'))
+    expect(await find(id)).toMatchObject({ state: 'assigned', tries: 0, reason: null })
+  })
+
+  test('ends once, and what it became is told once', async () => {
+    const operation = await waiting()
+    const ends = [
+      () => database.transaction((tx) => settle(tx, operation, null)),
+      () => database.transaction((tx) => fail(tx, operation, 'reverted')),
+    ]
+    const ended = [await ends[0]!(), await ends[0]!(), await ends[1]!()]
+    expect(ended).toEqual([true, false, false])
+    expect(await find(operation.id)).toMatchObject({ state: 'settled', reason: null })
+    const cause = sql`${outbox.payload} ->> 'cause'`
+    const told = await database.read((db) =>
+      db.select().from(outbox).where(sql`${cause} = ${operation.cause}`),
+    )
+    expect(told).toHaveLength(1)
+  })
+})

@@ -1,0 +1,103 @@
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import type { Hex } from 'viem'
+import { canonical } from '#shared/chain/erc3009'
+import { toUnixSeconds } from '#shared/clock'
+import * as questions from '#shared/messages/chain'
+import type { Question } from '#shared/messages/topic'
+import { answersOf } from '../questions/answers'
+import { createSend } from '../questions/send'
+import { round } from '../rounds'
+import {
+  freeze,
+  newNonce,
+  newRefId,
+  newWallet,
+  openFixture,
+  recipient,
+  take,
+  until,
+  verify,
+} from '../test-support'
+import { goesOn, type Task } from './operation'
+
+const fixture = await openFixture()
+afterAll(fixture.close)
+await fixture.mint(fixture.treasury.address, 10_000_000_000n)
+
+const ask = (question: Question, request: object) =>
+  answersOf(fixture.context)
+    .find((one) => one.question === question)!
+    .answer(request) as Promise<{ ok?: { done: string }; refused?: string; since?: string }>
+const pause = (to: 'paused' | 'running') =>
+  ask(questions.RelayingPause, {
+    ...{ deed: crypto.randomUUID(), by: 'sari', reason: 'ticket 7', to },
+  })
+afterEach(() => pause('running'))
+
+const somebody: Hex = `0x${'c0'.repeat(20)}`
+const ausd = '1000000'
+const paidAt = String(toUnixSeconds(Date.now()))
+const credit = (refId = newRefId(), held = false) =>
+  ({ kind: 'credit', payload: { refId, wallet: somebody, ausd, held } }) as const
+const repay = () =>
+  ({
+    kind: 'repay',
+    payload: { refId: newRefId(), wallet: somebody, ausd, held: false, paidAt },
+  }) as const
+const revoke = (refId: string) =>
+  ({ kind: 'revoke', payload: { refId, wallet: somebody, of: 'topup' } }) as const
+
+describe('while relaying is paused', () => {
+  test('what protects money goes on, and all else waits until it is resumed', async () => {
+    const context = await fixture.begin()
+    const held = credit(newRefId(), true)
+    await fixture.command(held)
+    await fixture.finish(context, held)
+    const { key } = await newWallet(fixture)
+    const to = fixture.treasury.address
+    const signed = await fixture.sign(key, { to, value: 4_000_000n, nonce: newNonce() })
+    expect((await pause('paused')).ok!.done).toMatch(/^relaying paused since .*from now on$/)
+    expect((await pause('paused')).ok!.done).toContain(', before, by sari (ticket 7)')
+
+    const waiting: Task[] = [credit(), take(signed), verify(somebody, true, 1n)]
+    const going: Task[] = [revoke(held.payload.refId), freeze(somebody, true, 1n), repay()]
+    for (const task of [...waiting, ...going]) await fixture.command(task)
+    for (const task of going) expect((await fixture.finish(context, task)).state).toBe('settled')
+    for (const task of waiting)
+      expect(await fixture.operationOf(task)).toMatchObject({ state: 'waiting', nonce: null })
+
+    await pause('running')
+    for (const task of waiting) expect((await fixture.finish(context, task)).state).toBe('settled')
+    expect(goesOn.some((kind) => waiting.some((task) => task.kind === kind))).toBe(false)
+  })
+
+  test('what has its nonce is not touched', async () => {
+    const context = await fixture.begin()
+    const task = credit()
+    await fixture.command(task)
+    await until(async () => {
+      await round(context)
+      return (await fixture.operationOf(task)).nonce !== null
+    }, 'a nonce')
+    await pause('paused')
+    expect((await fixture.finish(context, task)).state).toBe('settled')
+  })
+
+  test('a send and a cash-out are refused, with the time since when', async () => {
+    const context = await fixture.begin()
+    const { key, address } = await newWallet(fixture)
+    const verified = verify(address, true, 1n)
+    await fixture.command(verified)
+    await fixture.finish(context, verified)
+    const signed = await fixture.sign(key, { to: recipient, value: 5n, nonce: newNonce() })
+    await pause('paused')
+    const refused = {
+      refused: 'relaying_paused',
+      since: expect.stringMatching(/^20[0-9-]+T[0-9:]+Z$/),
+    }
+    expect(await createSend(context, address, canonical(signed))).toEqual(refused as never)
+    expect(await ask(questions.AuthorizationCheck, { authorization: signed })).toEqual(refused)
+    await pause('running')
+    expect(await createSend(context, address, canonical(signed))).toHaveProperty('ok')
+  })
+})

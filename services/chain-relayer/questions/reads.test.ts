@@ -1,0 +1,52 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import type { PublicClient } from 'viem'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { actionsOn, ausd } from '#test/support/contract-actions'
+import { actors, openContractsFixture } from '#test/support/contracts'
+import { accountReader } from './reads'
+
+const fixture = await openContractsFixture()
+afterAll(fixture.close)
+const { client, deployment } = fixture
+const { act } = actionsOn(fixture)
+const account = accountReader(client as unknown as PublicClient, deployment)
+
+const worthOf = async (shares: string) =>
+  String(
+    await client.readContract({
+      address: deployment.creditLine,
+      abi: creditLineAbi,
+      functionName: 'ausdOfSharesFloor',
+      args: [BigInt(shares)],
+    }),
+  )
+
+describe('what is held of the collateral', () => {
+  test('is told in AUSD as the contract values it, whatever a share costs', async () => {
+    await act('topUp', 1, ausd('7'))
+    await act('topUp', 2, ausd('3.000001'), true)
+    const { collateral } = await account(actors.ana.address)
+    expect(collateral).toMatchObject({ value: '7000000', pendingValue: '3000001' })
+    // Yield that does not go into the shares evenly: both sides have something to round.
+    await fixture.send('admin', 'creditLine', 'addYield', [1_234_567n])
+    const grown = (await account(actors.ana.address)).collateral
+    expect(grown.pendingShares).toBe(collateral.pendingShares)
+    expect(BigInt(grown.pendingValue!)).toBeGreaterThan(3_000_001n)
+    expect(grown.pendingValue).toBe(await worthOf(grown.pendingShares))
+    expect(grown.value).toBe(await worthOf(grown.shares))
+  })
+
+  test('is nothing once its hold has ended', async () => {
+    await fixture.warp(61)
+    expect((await account(actors.ana.address)).collateral).toMatchObject({
+      ...{ pendingShares: '0', pendingValue: '0', pendingUntil: null },
+    })
+  })
+})
+
+test('nothing is available to a wallet that is not verified, whatever collateral it has', async () => {
+  await act('topUp', 3, ausd('10'), false, 'citra')
+  const { verified, collateral, limit, available } = await account(actors.citra.address)
+  expect({ verified, available }).toEqual({ verified: false, available: '0' })
+  expect([collateral.value, limit].map(BigInt).every((micro) => micro > 0n)).toBe(true)
+})

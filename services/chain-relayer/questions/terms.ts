@@ -1,0 +1,63 @@
+import type { Static } from 'typebox'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { userGasLimits } from '#shared/chain/gas'
+import type { ChainTerms } from '#shared/messages/chain'
+import type { Context } from '../context'
+import { leftMinSeconds } from '../operations/operation'
+
+type Terms = Static<(typeof ChainTerms)['answer']>
+
+/** Reads what people are told of the contracts, once: the contracts fix it for good. */
+export function termsReader(context: Pick<Context, 'node' | 'contracts' | 'treasury'>) {
+  let known: Promise<Terms> | undefined
+  return (): Promise<Terms> => {
+    known ??= readTerms(context).catch((error) => {
+      known = undefined // It is asked again for whoever comes next.
+      throw error
+    })
+    return known
+  }
+}
+
+async function readTerms({
+  node,
+  contracts,
+  treasury,
+}: Pick<Context, 'node' | 'contracts' | 'treasury'>): Promise<Terms> {
+  const { domain, ausd, creditLine } = contracts
+  const line = { address: creditLine, abi: creditLineAbi } as const
+  const [decimals, hold, minCycle, minDebt, term, grace, ratio] = await node.reader.multicall({
+    allowFailure: false,
+    contracts: [
+      { address: ausd, abi: ausdAbi, functionName: 'decimals' },
+      { ...line, functionName: 'holdSeconds' },
+      { ...line, functionName: 'minCycleSeconds' },
+      { ...line, functionName: 'minDebt' },
+      { ...line, functionName: 'termSeconds' },
+      { ...line, functionName: 'graceSeconds' },
+      { ...line, functionName: 'initialRatioBps' },
+    ],
+  })
+  return {
+    chainId: domain.chainId,
+    ausd: { address: ausd, decimals, domain },
+    ...{ creditLine, treasury: treasury.address },
+    holdSeconds: Number(hold),
+    cycle: {
+      minSeconds: Number(minCycle),
+      minDebt: minDebt.toString(),
+      termSeconds: Number(term),
+      graceSeconds: Number(grace),
+    },
+    initialRatioBps: ratio.toString(),
+    sendValidBeforeSecondsMin: Number(leftMinSeconds),
+    gasLimits: {
+      draw: userGasLimits.draw.toString(),
+      repay: userGasLimits.repay.toString(),
+      repayWithPermit: userGasLimits.repayWithPermit.toString(),
+      repayFromCollateral: userGasLimits.repayFromCollateral.toString(),
+      withdrawCollateral: userGasLimits.withdrawCollateral.toString(),
+    },
+  }
+}

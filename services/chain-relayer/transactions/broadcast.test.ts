@@ -1,0 +1,33 @@
+import { afterAll, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { type Hex, keccak256 } from 'viem'
+import { actors } from '#test/support/contracts'
+import { attempts } from '../lanes/lane.store'
+import type { Task } from '../operations/operation'
+import { newRefId, openFixture } from '../test-support'
+
+const fixture = await openFixture()
+afterAll(fixture.close)
+
+test('a transaction is sent when its bytes are stored, and not before', async () => {
+  const context = await fixture.begin()
+  const wallet = actors.ana.address.toLowerCase() as `0x${string}`
+  const payload = { refId: newRefId(), wallet, ausd: '1000000', held: false }
+  const task: Task = { kind: 'credit', payload }
+  const storedWhenSent: boolean[] = []
+  const isStored = async (raw: Hex) => {
+    const its = eq(attempts.hash, keccak256(raw))
+    return (await fixture.database.read((db) => db.select().from(attempts).where(its))).length > 0
+  }
+  fixture.endpoint.intercept = (method, forward, [raw]) => {
+    if (method !== 'eth_sendRawTransaction') return undefined
+    return isStored(raw as Hex).then((stored) => {
+      storedWhenSent.push(stored)
+      return forward()
+    })
+  }
+  await fixture.command(task)
+  await fixture.finish(context, task)
+  expect(storedWhenSent.length).toBeGreaterThan(0)
+  expect(storedWhenSent).not.toContain(false)
+})
