@@ -80,7 +80,7 @@ export function noteFault(context: Context, endpoint: Endpoint, fault: unknown):
   noteEndpoint(figures, endpoint)
   // An endpoint that is away fails several times a second: one line for each new message.
   if (figures.lastError !== message)
-    log.warn({ endpoint: endpoint.host, fault: message }, 'endpoint failed')
+    log.warn({ endpoint: endpoint.host, err: fault }, 'endpoint failed')
   figures.lastError = message
 }
 

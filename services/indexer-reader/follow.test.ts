@@ -263,6 +263,28 @@ describe('a reader that was stopped', () => {
   })
 })
 
+describe('while blocks wait to be noted', () => {
+  test('an endpoint that fails makes the reader ask its rows again: it may have been replaced', async () => {
+    // Time stands still: what waits is never due, so nothing else makes it ask.
+    const now = Date.now()
+    let reads = 0
+    const { database } = store
+    const read: typeof database.read = (work) => {
+      reads++
+      return database.read(work)
+    }
+    await untilRecordsAgree(start({}, { clock: () => now, database: { ...database, read } }))
+    const noted = (await cursor())!.blockNumber
+    await chain.mine(3)
+    await waitUntil('blocks being read', () => running.context.figures.finalized! > noted)
+    expect((await cursor())!.blockNumber).toBe(noted)
+    proxies[0].setFaults({ disconnectRate: 1 })
+    await waitUntil('the fault', () => running.context.figures.lastError)
+    const before = reads
+    await waitUntil('the rows being asked', () => reads > before + 5, 3_000)
+  })
+})
+
 describe('another chain', () => {
   test.each([
     ['by its id', { chainId: 1 }],

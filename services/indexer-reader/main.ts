@@ -6,6 +6,7 @@ import { awaitChain, type ChainIdentity } from './chain/identity'
 import { fields } from './config'
 import { openContext } from './context'
 import { startFollowing } from './follow'
+import { readings } from './readings'
 import { answerRecord, readStats } from './record'
 
 await runService('indexer-reader', fields, async (config, runtime) => {
@@ -35,6 +36,7 @@ await runService('indexer-reader', fields, async (config, runtime) => {
     description: 'The credit history of wallets, from finalized events',
     answers: [answerRecord(context)],
     stats: () => readStats(context),
+    readings,
     log,
   })
   log.info('service ready')

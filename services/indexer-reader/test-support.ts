@@ -12,7 +12,7 @@ import {
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { openRpcEndpoints, type RpcEndpoints } from '#shared/chain/endpoints'
-import { systemClock } from '#shared/clock'
+import { type Clock, systemClock } from '#shared/clock'
 import { type Database, openDatabase } from '#shared/db/open'
 import { openLog } from '#shared/log'
 import { startAnvil } from '#test/support/anvil'
@@ -201,6 +201,7 @@ export function startReader(options: {
   genesisHash?: string
   chainId?: number
   isShortened?: boolean
+  clock?: Clock
 }): { context: Context; stop: () => Promise<void>; ended: Promise<void> } {
   const { deployment } = options.chain
   const context = openContext({
@@ -216,7 +217,7 @@ export function startReader(options: {
     isShortened: options.isShortened ?? false,
     pollMs: 20,
     lagMaxMs: 15_000,
-    clock: systemClock,
+    clock: options.clock ?? systemClock,
     log: testLog,
   })
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>()

@@ -1,7 +1,7 @@
 import { type Answering, answering } from '#shared/bus/serve'
 import { failpoint } from '#shared/failpoint'
-import { QuoteCreate, QuoteFind, QuoteTake, RateFind } from '#shared/messages/pricing'
-import type { Pair } from '#shared/money/pair'
+import { PricingTerms, QuoteCreate, QuoteFind, QuoteTake, RateFind } from '#shared/messages/pricing'
+import { type Pair, pairs } from '#shared/money/pair'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import type { Context } from './context'
 import type { RateVerdict } from './decide'
@@ -20,6 +20,9 @@ export function answerQuotes(
   { rateOf, mint }: { rateOf: (pair: Pair) => RateVerdict; mint: Mint['mint'] },
 ): Answering[] {
   return [
+    answering(PricingTerms, async () =>
+      ok({ pairs: [...pairs], quoteSeconds: Math.floor(context.quoteTtlMs / 1_000) }),
+    ),
     answering(QuoteCreate, async ({ pair }) => {
       const verdict = rateOf(pair)
       if ('unavailable' in verdict) return refuse('rate_unavailable')

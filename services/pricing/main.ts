@@ -8,6 +8,7 @@ import { openMint } from './mint'
 import { openRateStore } from './rate.store'
 import { openRateBoard } from './rate-board'
 import { sourcesFrom } from './rate-sources/sources'
+import { readings } from './readings'
 
 const name = 'pricing'
 const description = 'locks exchange rates'
@@ -32,8 +33,8 @@ await runService(name, fields, async (config, runtime) => {
   await using board = await openRateBoard(context)
   await using quotes = await openMint(context)
   const answers = answerQuotes(context, { rateOf: board.rateOf, mint: quotes.mint })
-  const stats = async () => board.figures()
-  await using _served = await serve({ bus, name, description, answers, stats, log })
+  const told = { stats: async () => board.figures(), readings }
+  await using _served = await serve({ bus, name, description, answers, ...told, log })
   log.info({ sources: config.rateSources }, 'pricing ready')
   await aliveUntilStopped(config, runtime)
 })

@@ -87,12 +87,14 @@ describe('the number of a copy', () => {
   test('is its own while its holder may still use it, and then no id is made twice', async () => {
     const stopped = Date.now()
     // It stands still after this, and its clock with it: it never renews.
-    await using frozen = await open(() => stopped, { leaseMs: 400, renewEveryMs: 3_600_000 })
+    await using frozen = await open(() => stopped, { leaseMs: 3_000, renewEveryMs: 3_600_000 })
     const before = some(frozen, 50)
     const [held] = await heldNow()
     await occupyOthers()
-    await using next = await open(() => stopped)
+    let now = stopped
+    await using next = await open(() => now)
     expect(next.mint(rate)).toBeUndefined()
+    now += 3_000
     await waitUntil('the number', async () => next.mint(rate), 10_000)
     expect((await heldNow()).map(({ number }) => number)).toContain(held!.number)
     const after = [...some(frozen, 50), ...some(next, 50)]

@@ -10,7 +10,7 @@ export type RateBoard = AsyncDisposable & {
   /** Decided anew at every call: a rate that has grown too old is refused. */
   readonly rateOf: (pair: Pair) => RateVerdict
   readonly poll: () => Promise<void>
-  readonly figures: () => Record<string, unknown>
+  readonly figures: () => Readonly<Record<string, RateFigure>>
 }
 
 /** Opens the board: remembers what was last seen, asks once, then again and again with jitter. */
@@ -137,6 +137,8 @@ const same = (before: Sighting | undefined, now: Sighting): boolean =>
   before?.source === now.source &&
   before.localE8PerUsd === now.localE8PerUsd &&
   (now.source === operatorSource || before.asOfMs === now.asOfMs)
+
+export type RateFigure = ReturnType<typeof figureOf>
 
 function figureOf(verdict: RateVerdict, nowMs: number) {
   if ('unavailable' in verdict) return verdict

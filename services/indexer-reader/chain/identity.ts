@@ -2,8 +2,9 @@ import { type Address, encodeFunctionData } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { RpcEndpoints } from '#shared/chain/endpoints'
 import { versionFault } from '#shared/chain/line-version'
+import { systemClock } from '#shared/clock'
 import { pause } from '#shared/deadline'
-import type { Log } from '#shared/log'
+import { type Log, openLogThrottled } from '#shared/log'
 import { type Rpc, RpcFault, rpcBatch } from './rpc'
 
 /** `genesisHash` may be `unchecked`: then the first endpoint asked decides. */
@@ -43,6 +44,8 @@ export async function identify(rpc: Rpc, identity: ChainIdentity): Promise<strin
 }
 
 const retryMs = 1_000
+/** That it does not answer is said so often. */
+const sayEveryMs = 60_000
 
 /**
  * Asks every endpoint which chain it is, and which version of the contract is there, until one
@@ -54,6 +57,7 @@ export async function awaitChain(
   identity: ChainIdentity,
   { log, signal, fatal }: { log: Log; signal: AbortSignal; fatal: () => void },
 ): Promise<boolean> {
+  const warn = openLogThrottled(log, systemClock, sayEveryMs)
   while (!signal.aborted) {
     const answers = await Promise.allSettled(
       endpoints.all.map((endpoint) => whyUnreadable({ endpoint, endpoints }, identity)),
@@ -66,7 +70,7 @@ export async function awaitChain(
     }
     const away = answers.filter((one) => one.status === 'rejected')
     if (away.length < answers.length) return true
-    log.warn({ reason: away[0]?.reason.message }, 'chain does not answer, asking again')
+    warn('chain', { reason: away[0]?.reason.message }, 'chain does not answer, asking again')
     await pause(retryMs, signal)
   }
   return false

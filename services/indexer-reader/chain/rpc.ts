@@ -1,4 +1,5 @@
 import type { RpcCall, RpcEndpoint, RpcEndpoints } from '#shared/chain/endpoints'
+import { rpcCalls } from '#shared/chain/rpc-calls'
 import { isTooOften } from '#shared/chain/too-often'
 import { BudgetSpent } from '#shared/chain/turns'
 import { systemClock } from '#shared/clock'
@@ -50,10 +51,20 @@ export async function rpcBatch(
     throw error instanceof BudgetSpent ? new RpcFault('busy', error.message) : error
   })
   const signal = AbortSignal.timeout(deadlineMs)
+  const startedMs = performance.now()
+  const tell = (outcome: 'ok' | 'failed') => {
+    const method = calls[0]?.method ?? 'none'
+    rpcCalls.since(startedMs, { endpoint: endpoint.host, method, outcome })
+  }
   const asks = calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call }))
-  const answers = endpoint.takesBatches
-    ? await ask(rpc, asks, signal)
-    : (await Promise.all(asks.map((one) => ask(rpc, one, signal)))).flat()
+  const asking = endpoint.takesBatches
+    ? ask(rpc, asks, signal)
+    : Promise.all(asks.map((one) => ask(rpc, one, signal))).then((all) => all.flat())
+  const answers = await asking.catch((error) => {
+    tell('failed')
+    throw error
+  })
+  tell('ok')
   const byId = new Map(answers.map((answer) => [answer.id, answer]))
   return calls.map((call, id) => {
     const answer = byId.get(id)
@@ -68,7 +79,13 @@ export async function rpcBatch(
 /** Asks one call, or a batch. */
 async function ask(rpc: Rpc, asked: object | object[], signal: AbortSignal): Promise<RpcAnswer[]> {
   const { url } = rpc.endpoint
-  const { status, headers, text } = await post(url, JSON.stringify(asked), signal)
+  const { status, headers, text } = await post(url, JSON.stringify(asked), signal).catch(
+    (error) => {
+      rpc.endpoints.lost(rpc.endpoint, error)
+      throw error
+    },
+  )
+  rpc.endpoints.answered(rpc.endpoint)
   if (status === 429) rpc.endpoints.close(rpc.endpoint, retryAfterMs(headers, systemClock()))
   const answer = parse(status, text)
   if (Array.isArray(answer)) return answer

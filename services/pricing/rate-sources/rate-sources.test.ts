@@ -1,5 +1,4 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { pause } from '#shared/deadline'
 import { bnmSource } from './bnm'
 import { fixedSource } from './fixed'
 import { frankfurterSource } from './frankfurter'
@@ -101,17 +100,11 @@ describe.each(names)('%s is refused', (name) => {
     answer = () =>
       new Response(
         new ReadableStream({
-          async start(controller) {
-            controller.enqueue(new TextEncoder().encode('{'))
-            await pause(deadlineMs * 3)
-            controller.close()
-          },
+          start: (controller) => controller.enqueue(new TextEncoder().encode('{')), // And no end.
         }),
         { headers: { 'Content-Type': 'application/json' } },
       )
-    const startedAt = Date.now()
     await expect(sources[name]()).rejects.toThrow()
-    expect(Date.now() - startedAt).toBeLessThan(deadlineMs * 2.5)
   })
 })
 
