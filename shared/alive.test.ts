@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'bun:test'
+import { afterAll, afterEach, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +9,7 @@ import { openLog } from '#shared/log'
 const dir = mkdtempSync(join(tmpdir(), 'alive-'))
 const file = join(dir, 'alive')
 afterEach(() => rmSync(file, { force: true }))
+afterAll(() => rmSync(dir, { recursive: true }))
 const log = openLog('gateway', 'fatal')
 
 test('a process of which everything answers writes its file at once, and takes it away in the end', async () => {

@@ -58,6 +58,10 @@ export const integer = (words: Words) =>
     return value
   })
 
+/** A whole number from 0 to 100. */
+export const percent = (words: Words) =>
+  field('percent', words, (raw) => Number(mustMatch(/^(?:100|[1-9]?[0-9])$/, '0 to 100')(raw)))
+
 /** A duration in milliseconds. */
 export const durationMs = (words: Words) => ({ ...integer(words), type: 'milliseconds' })
 

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'bun:test'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { localVariables } from '#infra/compose/composition'
@@ -27,6 +27,9 @@ const fields = {
 }
 const good = { DATABASE_URL: 'postgres://h/d', LANE_KEY: `0x${'1'.repeat(64)}` }
 
+const dir = mkdtempSync(join(tmpdir(), 'config-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+
 describe('configuration', () => {
   test('is read whole, with the defaults of what is not set', () => {
     expect(readConfig('payments', fields, good)).toEqual({
@@ -48,7 +51,7 @@ describe('configuration', () => {
   })
 
   test('takes a value from the file that NAME_FILE names, and refuses both at once', () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'config-')), 'key')
+    const file = join(dir, 'key')
     writeFileSync(file, `${good.LANE_KEY}\n`)
     const fromFile = { DATABASE_URL: good.DATABASE_URL, LANE_KEY_FILE: file }
     expect(readConfig('payments', fields, fromFile).laneKey).toBe(good.LANE_KEY as `0x${string}`)

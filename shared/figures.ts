@@ -5,7 +5,8 @@ const freshMs = 3_000
 /** Whoever has them read anew waits so long for that, and then gets the last ones. */
 const waitMs = 500
 
-type Figures = Record<string, unknown>
+/** Figures, and how long ago they were read. */
+export type Shared<F> = F & { readonly readMsAgo: number }
 
 /**
  * Figures that are read once for all who ask for them within some seconds: NATS asks for those of a
@@ -13,11 +14,11 @@ type Figures = Record<string, unknown>
  * missing from `/metrics` as if it were down. A reading that takes long shows in the age of the
  * figures before it, `readMsAgo`; one that fails is thrown to everybody until the next.
  */
-export function shareFigures(
-  read: () => Promise<Figures>,
+export function shareFigures<F extends object>(
+  read: () => Promise<F>,
   clock: () => number = () => performance.now(),
-): () => Promise<Figures> {
-  let last: { figures: Figures; readAt: number } | { fault: unknown; readAt: number } | undefined
+): () => Promise<Shared<F>> {
+  let last: { figures: F; readAt: number } | { fault: unknown; readAt: number } | undefined
   let reading: Promise<void> | undefined
   const readAnew = async () => {
     const found = await read().then(

@@ -1,8 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import pino from 'pino'
 import type { Clock } from '#shared/clock'
+import { isExcused } from '#shared/outages/excuses'
 import { fieldRemover, redactorOf } from '#shared/redaction'
 import { requestId } from '#shared/request-id'
+import { traceId } from '#shared/tracing/spans'
 
 export type Log = pino.Logger
 
@@ -52,10 +54,34 @@ export const openLog = (
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }), log: cleaned },
     serializers: { err: (error) => withoutSecrets(pino.stdSerializers.err(error)) },
-    mixin: () => (requestId() ? { requestId: requestId() } : {}),
+    hooks: { logMethod: withExcuses },
+    mixin: ofRequest,
   }
   return pino(options, { write: (line) => to.write(redact(line)) })
 }
+
+/** What a line is because of; pino adds the fields to an object of its own for each line. */
+function ofRequest() {
+  const id = requestId()
+  const trace = traceId()
+  return { ...(id ? { requestId: id } : {}), ...(trace ? { traceId: trace } : {}) }
+}
+
+/** A warning about an error that has an excuse is for debugging; one that calls a person stays. */
+const withExcuses: NonNullable<pino.LoggerOptions['hooks']>['logMethod'] = function (
+  this: Log,
+  args,
+  method,
+  level,
+) {
+  const [fields] = args as [unknown]
+  const { err, alarm } = (typeof fields === 'object' && fields ? fields : {}) as Line
+  const isNoNews = (level === 40 || level === 50) && err && !alarm && isExcused(this, err)
+  if (isNoNews) this.debug(...(args as [object, string]))
+  else method.apply(this, args)
+}
+
+type Line = { readonly err?: unknown; readonly alarm?: boolean }
 
 /** Logs a lasting problem once in a while, by its key; `alarm` among the fields calls a person. */
 export type LogThrottled = (key: string, fields: Record<string, unknown>, message: string) => void

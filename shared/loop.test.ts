@@ -14,6 +14,7 @@ function openRounds(everyMs: number) {
   const failures: string[] = []
   const log = Object.assign(Object.create(openLog('loop', 'silent')), {
     warn: ({ err, loop }: { err: Error; loop: string }) => failures.push(`${loop}: ${err.message}`),
+    info: ({ loop }: { loop: string }, said: string) => failures.push(`${loop}: ${said}`),
   })
   const work = async () => {
     const round = rounds[count++]!
@@ -36,6 +37,21 @@ describe('a loop', () => {
     await began(2)
     rounds[2]!.end.resolve()
     for (const round of rounds) round.end.resolve()
+    await loop[Symbol.asyncDispose]()
+  })
+
+  test('says once that the same failure lasts, at once that it is another, and that it is over', async () => {
+    const { loop, rounds, failures, began } = openRounds(1)
+    for (const [round, word] of ['no', 'no', 'never'].entries()) {
+      await began(round)
+      rounds[round]!.end.reject(new Error(word))
+    }
+    await began(3)
+    expect(failures).toEqual(['rounds: no', 'rounds: never'])
+    rounds[3]!.end.resolve()
+    await began(4)
+    expect(failures.slice(2)).toEqual(['rounds: round works again'])
+    rounds[4]!.end.resolve()
     await loop[Symbol.asyncDispose]()
   })
 

@@ -107,15 +107,56 @@ export const refusals = {
     status: 503,
     message: 'so much rupiah cannot be paid out right now, try a smaller amount or try later',
   },
+  topups_paused: {
+    status: 503,
+    message: 'no top-up can be opened for the moment, try again later with a new quote',
+  },
+  cashouts_paused: {
+    status: 503,
+    message: 'no cash-out can be accepted for the moment, try again later with a new quote',
+  },
+  relaying_paused: {
+    status: 503,
+    message: 'no transfer can be put on the chain for the moment, try again later',
+  },
   chain_unavailable: { status: 503, message: 'the chain cannot be read right now, try again' },
   indexer_lags: { status: 503, message: 'the record is behind the chain right now' },
 } as const satisfies Record<string, { status: 400 | 403 | 429 | 503; message: string }>
 
+/** The words of a no that is about the request, its sender or the service, and no rule of the table. */
+export const generalRefusals = {
+  bad_request: 400,
+  sign_in_again: 401,
+  forbidden: 403,
+  not_found: 404,
+  too_large: 413,
+  too_many_requests: 429,
+  internal: 500,
+  unavailable: 503,
+} as const
+
 export type RefusalCode = keyof typeof refusals
 export const refusalCodes = Object.keys(refusals) as RefusalCode[]
 
+export type GeneralCode = keyof typeof generalRefusals
+/** Every word that `x-error-code` of an answer may say. */
+export type ErrorCode = RefusalCode | GeneralCode
+export const errorCodes = [...refusalCodes, ...Object.keys(generalRefusals)] as ErrorCode[]
+
+const generalCodes = new Map<number, GeneralCode>(
+  Object.entries(generalRefusals).map(([code, status]) => [status, code as GeneralCode]),
+)
+/** The word of a status for which no rule has one. */
+export const generalCodeOf = (status: number): GeneralCode =>
+  generalCodes.get(status) ?? (status < 500 ? 'bad_request' : 'internal')
+/** Names the rule, or what else was wrong, for programs. */
+export const errorCodeHeader = 'x-error-code'
+
 /** An answer is a value or a refusal from the closed table; faults are thrown, never answered. */
-export type Answer<T> = { ok: T } | { refused: RefusalCode }
+export type Answer<T> = { ok: T } | Refusal
+/** `since`: when an operator began to refuse it, in ISO 8601. */
+export type Refusal = { refused: RefusalCode; since?: string }
 
 export const ok = <T>(value: T): Answer<T> => ({ ok: value })
-export const refuse = (refused: RefusalCode): { refused: RefusalCode } => ({ refused })
+export const refuse = (refused: RefusalCode, since?: string): Refusal =>
+  since === undefined ? { refused } : { refused, since }

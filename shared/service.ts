@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { startBeating, type Vital } from '#shared/alive'
 import { type BusOptions, openBus } from '#shared/bus/open'
 import { type ConfigOf, type Fields, readConfig, secretsOf } from '#shared/config'
-import { databaseUrl, integer, natsServers, oneOf, text } from '#shared/config-fields'
+import { databaseUrl, integer, natsServers, oneOf, percent, text } from '#shared/config-fields'
 import { openDatabase } from '#shared/db/open'
 import { databaseUrlOf } from '#shared/db/url'
 import { type Log, openLog } from '#shared/log'
@@ -17,6 +17,15 @@ export const commonFields = {
   }),
   NATS_URL: natsServers({ about: 'where nats-server listens, e.g. nats://127.0.0.1:4222' }),
   NATS_PASSWORD: text({ about: 'password of the NATS user named like the service', secret: true }),
+  TRACES_URL: text({
+    about:
+      'collector of OpenTelemetry that spans are sent to, e.g. http://127.0.0.1:4318/v1/traces; empty: none are made',
+    fallback: '',
+  }),
+  TRACES_SHARE: percent({
+    about: 'how many of all traces are kept; every service keeps the same ones',
+    fallback: '100',
+  }),
   ALIVE_FILE: text({
     about: 'written every 5 s while it lives and what it needs answers; empty: not at all',
     fallback: '',
@@ -82,6 +91,7 @@ export async function runService<F extends Fields>(
   endWithParent(() => end('parent gone', 0))
   try {
     const fatal = () => end('fatal', 1)
+    await using _traces = await openTraces(name, config, log)
     await run(config, { log, signal: stop.signal, fatal, vitals: [] })
   } catch (error) {
     // Never left to the runtime, which prints an error whole.
@@ -90,6 +100,17 @@ export async function runService<F extends Fields>(
   }
   log.info('service stopped')
   process.exit()
+}
+
+/** What makes spans is loaded only where they are sent somewhere: it takes memory and a moment. */
+async function openTraces(
+  service: string,
+  { tracesUrl: url = '', tracesShare: share = 100 }: { tracesUrl?: string; tracesShare?: number },
+  log: Log,
+): Promise<AsyncDisposable | undefined> {
+  if (url === '') return undefined
+  const { startTracing } = await import('#shared/tracing/export')
+  return startTracing({ url, share, service, log })
 }
 
 function readOrExplain<F extends Fields>(name: string, fields: F): ConfigOf<F> {

@@ -9,9 +9,11 @@ import {
   type ReadAnswerOf,
   type RequestOf,
 } from '#shared/messages/topic'
+import { quickSeconds, timer } from '#shared/metrics/measures'
 import { type RefusalCode, refuse } from '#shared/refusals'
 import { requestId, requestIdHeader } from '#shared/request-id'
 import { readerOf } from '#shared/schema'
+import { carriedTrace, inSpan, traceHeader } from '#shared/tracing/spans'
 
 /** Nobody answers this question now: it was not handled. */
 export class Unavailable extends Error {
@@ -47,19 +49,54 @@ const hangsAfterMs = 1_800
 export function asker(bus: Bus, usualDeadlineMs = askDeadlineMs): Ask {
   const asking = { bus, requests: openRequests(bus) }
   return async (question, request, patience = usualDeadlineMs) => {
-    const deadlineMs = deadlineOf(patience)
-    if (deadlineMs > hangsAfterMs) await reached(bus, question)
-    const reply = await send(asking, question, request, patience)
-    const code = reply.headers?.get('Nats-Service-Error-Code')
-    if (code)
-      throw new Faulted(`${question.subject} failed: ${reply.headers?.get('Nats-Service-Error')}`)
-    const read = schemaOf(question)(reply.json())
-    if ('fault' in read) throw new Faulted(`${question.subject} answered badly: ${read.fault}`)
-    return read.value as ReadAnswerOf<typeof question>
+    const startedMs = performance.now()
+    const tell = (outcome: Outcome) =>
+      questions.since(startedMs, { question: question.subject, outcome })
+    try {
+      const answer = await inSpan(`ask ${question.subject}`, { kind: 'client' }, () =>
+        askOnce(asking, question, request, patience),
+      )
+      tell('refused' in answer ? 'refused' : 'answered')
+      return answer
+    } catch (error) {
+      tell(outcomeOf(error))
+      throw error
+    }
   }
 }
 
 type Asking = { readonly bus: Bus; readonly requests: Requests }
+
+async function askOnce<Q extends Question>(
+  asking: Asking,
+  question: Q,
+  request: RequestOf<Q>,
+  patience: Patience,
+): Promise<ReadAnswerOf<Q>> {
+  if (deadlineOf(patience) > hangsAfterMs) await reached(asking.bus, question)
+  const reply = await send(asking, question, request, patience)
+  const code = reply.headers?.get('Nats-Service-Error-Code')
+  if (code)
+    throw new Faulted(`${question.subject} failed: ${reply.headers?.get('Nats-Service-Error')}`)
+  const read = schemaOf(question)(reply.json())
+  if ('fault' in read) throw new Faulted(`${question.subject} answered badly: ${read.fault}`)
+  return read.value as ReadAnswerOf<Q>
+}
+
+const outcomes = ['answered', 'refused', 'unavailable', 'overdue', 'failed'] as const
+type Outcome = (typeof outcomes)[number]
+
+const questions = timer({
+  what: 'question_duration',
+  help: 'Time until a question over NATS was answered, at the side that asks.',
+  labels: { question: { atMost: 40 }, outcome: outcomes },
+  buckets: quickSeconds,
+})
+
+function outcomeOf(error: unknown): Outcome {
+  if (error instanceof Unavailable) return 'unavailable'
+  return error instanceof Overdue ? 'overdue' : 'failed'
+}
 
 /** Asks; when no answer comes in time, or a fault, the answer is the refusal `otherwise`. */
 export async function askOr<Q extends Question>(
@@ -95,15 +132,19 @@ async function send(
   const deadlineMs = deadlineOf(patience)
   const body = JSON.stringify(asked)
   const cause = requestId()
+  const carried = [
+    [requestIdHeader, cause],
+    [traceHeader, carriedTrace()],
+  ] as const
   const first = requests.send(question.subject, body, {
-    headers: cause ? headersOf([requestIdHeader, cause]) : undefined,
+    headers: cause ? headersOf(...carried) : undefined,
     timeoutMs: deadlineMs,
   })
   try {
     if (!question.repeat || deadlineMs <= usualQuietMs) return await first.answer
     const again = (subject: string, timeoutMs: number) =>
       requests.send(subject, body, {
-        headers: headersOf([questionIdHeader, first.id], [requestIdHeader, cause]),
+        headers: headersOf([questionIdHeader, first.id], ...carried),
         timeoutMs,
       })
     return await orElsewhere(bus, question, { first, again }, patience)

@@ -1,10 +1,11 @@
 import type { ConsumerMessages, JsMsg } from 'nats'
-import { type HandlingContext, handle } from '#shared/bus/handling'
+import { type HandlingContext, handle, topicOf } from '#shared/bus/handling'
 import type { Bus } from '#shared/bus/open'
 import { startRedriving } from '#shared/bus/redrive'
 import { startLoop } from '#shared/loop'
 import type { Topic } from '#shared/messages/topic'
 import { requestIdHeader, withRequestId } from '#shared/request-id'
+import { inSpan, traceHeader } from '#shared/tracing/spans'
 
 /** Prefetching more than is worked on gets waiting messages redelivered (measured). */
 const concurrency = 8
@@ -89,8 +90,14 @@ async function handleDelivery(options: Reading, message: JsMsg): Promise<void> {
     ...{ subject: message.subject, messageId, payload: payloadOf(message) },
     isRedelivered: message.redelivered,
   }
+  const parent = message.headers?.get(traceHeader)
+  const words = {
+    kind: 'consumer',
+    parent,
+    attributes: { 'messaging.message.id': messageId },
+  } as const
   const outcome = await withRequestId(message.headers?.get(requestIdHeader), () =>
-    handle(options, incoming),
+    inSpan(`handle ${topicOf(options, incoming)}`, words, () => handle(options, incoming)),
   )
   if (outcome === 'done') message.ack()
   else message.nak(outcome.retryInMs)

@@ -20,6 +20,9 @@ export const copiesSubject = (service: ServiceName): string => `copies.${service
 export const copySubject = (service: ServiceName, copy: string, question: string): string =>
   `copies.${service}.${copy}.${question}`
 
+/** Where a copy of the service says, as it leaves in order, which one it was. `*` for any service. */
+export const leftSubject = (service: string): string => `copies-left.${service}`
+
 /** What a copy says of itself: its name, and whether it works on the question that was named. */
 export type Presence = { readonly copy: string; readonly isWorking: boolean }
 

@@ -6,7 +6,9 @@ import { claim, countFailure, isDone } from '#shared/db/inbox.store'
 import { claimDelivered, type MessagingTables } from '#shared/db/messaging'
 import type { Database } from '#shared/db/open'
 import { within } from '#shared/deadline'
+import { failpoint } from '#shared/failpoint'
 import type { Log } from '#shared/log'
+import { quickSeconds, timer } from '#shared/metrics/measures'
 import { readerOf } from '#shared/schema'
 
 /** Less than half of the consumers' ack_wait, so that a hanging handler ends before a redelivery. */
@@ -34,20 +36,39 @@ export async function handle(
   context: HandlingContext,
   message: IncomingMessage,
 ): Promise<'done' | { retryInMs: number }> {
+  const startedMs = performance.now()
+  const tell = (outcome: 'done' | 'retried' | 'given_up') =>
+    messages.since(startedMs, { topic: topicOf(context, message), outcome })
   try {
     const worked = await within(work(context, message), handlerDeadlineMs, message.subject)
     if (worked) context.poke()
+    tell('done')
     return 'done'
   } catch (error) {
-    return judge(context, message, error).catch((fault) => {
+    const judged = await judge(context, message, error).catch((fault) => {
       context.log.error(
         { err: fault, messageId: message.messageId },
         'failure could not be recorded',
       )
       return { retryInMs: 5_000 }
     })
+    tell(judged === 'done' ? 'given_up' : 'retried')
+    return judged
   }
 }
+
+const messages = timer({
+  what: 'message_duration',
+  help: 'Time to handle a message of a stream, by its topic and what became of it.',
+  labels: { topic: { atMost: 40 }, outcome: ['done', 'retried', 'given_up'] },
+  buckets: quickSeconds,
+})
+
+/** The topic and not the subject, which names a delivery. */
+export const topicOf = (
+  { reactions }: Pick<HandlingContext, 'reactions'>,
+  { subject }: Pick<IncomingMessage, 'subject'>,
+): string => reactions.find(({ topic }) => covers(topic, subject))?.topic.subject ?? 'unknown'
 
 /** What is done about a message, and the message as its schema reads it. Throws `Malformed`. */
 export function matchReaction(
@@ -92,15 +113,17 @@ async function react(
     }
   }
   const found = await find?.(value)
+  if (find) failpoint(`${consumer}:found:${reaction.topic.subject}`)
   if (found === nothingNew) {
     await database.run((db) => claimDelivered(db, messaging, consumer, messageId))
     return false
   }
-  await database.transaction(async (tx) => {
-    if (await claimDelivered(tx, messaging, consumer, messageId))
-      return reaction.apply(tx, value, found)
-    await again?.(tx, value)
+  const isNew = await database.transaction(async (tx) => {
+    const claimed = await claimDelivered(tx, messaging, consumer, messageId)
+    await (claimed ? reaction.apply(tx, value, found) : again?.(tx, value))
+    return claimed
   })
+  if (isNew) failpoint(`${consumer}:took:${reaction.topic.subject}`)
   return true
 }
 

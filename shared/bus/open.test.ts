@@ -80,3 +80,24 @@ test('a first connection on which nobody speaks is given up, and made anew', asy
   await bus.nc.flush()
   expect(bus.nc.isClosed()).toBe(false)
 }, 15_000)
+
+test('a server that is lost is told once, and that it is back', async () => {
+  const gone = await startScratchServer()
+  const lines: { msg: string; level: string }[] = []
+  const log = openLog('gateway', 'info', { write: (line) => void lines.push(JSON.parse(line)) })
+  const as = { user: 'gateway', password: gone.passwords.gateway, name: 'gateway' }
+  await using bus = await openBus({ ...as, url: gone.url, log, onFatal: () => {} })
+  let attempts = 0
+  void (async () => {
+    for await (const { type } of bus.nc.status()) if (type === 'reconnecting') attempts += 1
+  })()
+  await gone.stop()
+  await waitUntil('a few attempts', () => attempts > 3)
+  const failure = await bus.nc.request('nobody.there', '', { timeout: 50 }).catch((error) => error)
+  log.warn({ err: failure }, 'a call failed')
+  await gone.start()
+  const told = () => lines.map(({ msg }) => msg)
+  await waitUntil('the return', () => told().includes('nats is back'))
+  expect(told()).toEqual(['bus connected', 'nats lost', 'nats is back'])
+  await gone[Symbol.asyncDispose]()
+}, 30_000)

@@ -1,9 +1,12 @@
-import { connect, Events, type JetStreamClient, type NatsConnection, nuid } from 'nats'
-import { pause, within } from '#shared/deadline'
-import { type Log, openLogThrottled } from '#shared/log'
+import { connect, DebugEvents, Events, type JetStreamClient, type NatsConnection, nuid } from 'nats'
+import { Overdue, pause, within } from '#shared/deadline'
+import type { Log } from '#shared/log'
+import { type Outage, openOutage } from '#shared/outages/outage'
 
 export type Bus = AsyncDisposable & {
   readonly nc: NatsConnection
+  /** The service, or whoever else connected. */
+  readonly name: string
   /** Where answers come to this service: nobody else may listen there. */
   readonly inboxPrefix: string
   /** Names this process among the copies of its service; no other process ever has the same name. */
@@ -27,9 +30,10 @@ export type BusOptions = {
  * hanging without an error (measured), so reconnecting never ends and a closed connection is fatal.
  */
 export async function openBus(options: BusOptions): Promise<Bus> {
-  const nc = await connectFirst(options)
+  const outage = openOutage({ name: 'nats', log: options.log, ofIt: isOfTheBus })
+  const nc = await connectFirst(options, outage)
   options.log.info({ server: nc.getServer() }, 'bus connected')
-  void tellOfBreaks(nc, options.log)
+  void tellOfBreaks(nc, outage)
   let closing = false
   void nc.closed().then((error) => {
     if (closing) return
@@ -38,6 +42,7 @@ export async function openBus(options: BusOptions): Promise<Bus> {
   })
   return {
     nc,
+    name: options.name,
     inboxPrefix: inboxPrefixOf(options.name),
     copy: nuid.next(),
     js: nc.jetstream({ timeout: 3_000 }),
@@ -50,11 +55,15 @@ export async function openBus(options: BusOptions): Promise<Bus> {
 
 const inboxPrefixOf = (name: string) => `_INBOX_${name}`
 
+/** How calls fail that need the bus. */
+const busErrors: ReadonlySet<string> = new Set(['NatsError', 'NobodyThere', 'Unavailable'])
+const isOfTheBus = (error: Error) => busErrors.has(error.name) || error instanceof Overdue
+
 /** Whoever reads the log sees when the bus was away, and since when it is back. */
-async function tellOfBreaks(nc: NatsConnection, log: Log): Promise<void> {
+async function tellOfBreaks(nc: NatsConnection, outage: Outage): Promise<void> {
   for await (const { type } of nc.status()) {
-    if (type === Events.Disconnect) log.warn('bus lost')
-    if (type === Events.Reconnect) log.info({ server: nc.getServer() }, 'bus connected again')
+    if (type === Events.Disconnect || type === DebugEvents.Reconnecting) outage.failed()
+    if (type === Events.Reconnect) outage.back()
   }
 }
 
@@ -66,8 +75,7 @@ const againMs = 250
  * The first connection, made again until one stands, and said so meanwhile. By itself nats 2.29 waits
  * 20 s on a connection on which the server says nothing, and tells nobody (measured).
  */
-async function connectFirst(options: BusOptions): Promise<NatsConnection> {
-  const warn = openLogThrottled(options.log, Date.now)
+async function connectFirst(options: BusOptions, outage: Outage): Promise<NatsConnection> {
   for (;;) {
     const connecting = connect({
       servers: options.url.split(','),
@@ -87,10 +95,12 @@ async function connectFirst(options: BusOptions): Promise<NatsConnection> {
       noAsyncTraces: true,
     })
     try {
-      return await within(connecting, firstConnectMs, 'NATS')
+      const nc = await within(connecting, firstConnectMs, 'NATS')
+      outage.back()
+      return nc
     } catch (error) {
       void connecting.then((late) => late.close()).catch(() => {})
-      warn('bus', { err: error }, 'the bus does not answer, asking again')
+      outage.failed(error)
       await pause(againMs)
     }
   }

@@ -2,6 +2,7 @@ import type { Bus } from '#shared/bus/open'
 import { publish } from '#shared/bus/publish'
 import type { Database } from '#shared/db/open'
 import { type Announced, lease, markPublished, type OutboxTable } from '#shared/db/outbox.store'
+import { failpoint } from '#shared/failpoint'
 import type { Log } from '#shared/log'
 import { idle, type Loop, startLoop } from '#shared/loop'
 
@@ -34,7 +35,11 @@ export function relayOutbox(options: {
   /** Throws when not all could be published; those that were are marked. */
   const send = async (messages: readonly Message[]): Promise<void> => {
     const tried = await Promise.allSettled(
-      messages.map((message) => publish(bus, message).then(() => sent.mark(message.id))),
+      messages.map(async (message) => {
+        const published = await publish(bus, message)
+        if (published === 'stored') failpoint(`${bus.name}:published:${message.subject}`)
+        sent.mark(message.id)
+      }),
     )
     const failed = tried.find((result) => result.status === 'rejected')
     if (failed) throw failed.reason

@@ -1,7 +1,9 @@
 import { headers, type NatsError } from 'nats'
 import type { Bus } from '#shared/bus/open'
 import { endOfTurn } from '#shared/bus/turn'
-import { requestIdHeader } from '#shared/request-id'
+import { quickSeconds, timer } from '#shared/metrics/measures'
+import { requestIdHeader, withRequestId } from '#shared/request-id'
+import { carriedTrace, inSpan, traceHeader } from '#shared/tracing/spans'
 
 export type Published = 'stored' | 'duplicate'
 
@@ -16,12 +18,25 @@ const takenSubject = 'maximum messages per subject exceeded'
  * Publishes and awaits the confirmation. `duplicate` when the id or the subject was seen before.
  * Throws when the outcome is unknown or refused; sending again under the same id is always safe.
  */
-export async function publish(
-  bus: Bus,
-  message: { subject: string; id: string; payload: unknown; requestId?: string | null },
-): Promise<Published> {
+export function publish(bus: Bus, message: Outgoing): Promise<Published> {
+  const words = { kind: 'producer', attributes: { 'messaging.message.id': message.id } } as const
+  return withRequestId(message.requestId ?? undefined, () =>
+    inSpan(`publish ${familyOf(message.subject)}`, words, () => publishNow(bus, message)),
+  )
+}
+
+type Outgoing = { subject: string; id: string; payload: unknown; requestId?: string | null }
+
+/** What follows may name one delivery. */
+const familyOf = (subject: string): string => subject.split('.', 3).join('.')
+
+async function publishNow(bus: Bus, message: Outgoing): Promise<Published> {
   const carried = headers()
   if (message.requestId) carried.set(requestIdHeader, message.requestId)
+  const trace = carriedTrace()
+  if (trace) carried.set(traceHeader, trace)
+  const startedMs = performance.now()
+  const tell = (outcome: Published | 'failed') => publications.since(startedMs, { outcome })
   await endOfTurn()
   try {
     const ack = await bus.js.publish(message.subject, JSON.stringify(message.payload), {
@@ -29,10 +44,21 @@ export async function publish(
       headers: carried,
       timeout: 3_000,
     })
-    return ack.duplicate ? 'duplicate' : 'stored'
+    const published = ack.duplicate ? 'duplicate' : 'stored'
+    tell(published)
+    return published
   } catch (error) {
     const refusal = (error as NatsError).api_error
-    if (refusal?.err_code === notStored && refusal.description === takenSubject) return 'duplicate'
+    const isThere = refusal?.err_code === notStored && refusal.description === takenSubject
+    tell(isThere ? 'duplicate' : 'failed')
+    if (isThere) return 'duplicate'
     throw error
   }
 }
+
+const publications = timer({
+  what: 'publish_duration',
+  help: 'Time until JetStream confirmed a message, or did not.',
+  labels: { outcome: ['stored', 'duplicate', 'failed'] },
+  buckets: quickSeconds,
+})

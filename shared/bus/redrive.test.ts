@@ -27,7 +27,7 @@ let applied: string[]
 let fault: Error | undefined
 
 beforeAll(async () => {
-  server = await startScratchPostgres()
+  server = await startScratchPostgres('empty')
   await migrateAll({ adminUrl: server.adminUrl, passwords: server.passwords })
   sql = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
   const url = server.urlAs('payments', server.passwords.payments)

@@ -2,14 +2,19 @@ import { type HandlingContext, type IncomingMessage, matchReaction } from '#shar
 import { nothingNew } from '#shared/bus/reaction'
 import { Malformed } from '#shared/bus/verdict'
 import {
+  askRedrive,
   buryAgain,
   claimRedrive,
+  dismiss,
   findRedrives,
   type RequestedRedrive,
 } from '#shared/db/dead-letter.store'
 import { claim } from '#shared/db/inbox.store'
 import { within } from '#shared/deadline'
 import { idle, type Loop, startLoop } from '#shared/loop'
+import type { DeadLetterDecision, Reader } from '#shared/messages/dead-letters'
+import type { AnswerOf, ReadRequestOf } from '#shared/messages/topic'
+import { ok } from '#shared/refusals'
 
 const everyMs = 2_000
 /** An operator waits for it, and mostly there is none. */
@@ -44,6 +49,27 @@ export async function redriveOnce(context: HandlingContext): Promise<number> {
   }
   return asked.length
 }
+
+/**
+ * Ends what a service gave up on, as an operator decides. What is to be handled again is so within
+ * seconds, by the loop; that it is asked for means the same however often it is.
+ */
+export const decideDeadLetter =
+  (
+    consumer: Reader,
+    { database, messaging, log }: Omit<HandlingContext, 'reactions' | 'poke' | 'consumer'>,
+  ) =>
+  async (asked: ReadRequestOf<DeadLetterDecision>): Promise<AnswerOf<DeadLetterDecision>> => {
+    const { decision, messageId, diedAt, reason, deed } = asked
+    const death = { consumer, messageId, diedAt: new Date(diedAt) }
+    const done =
+      decision === 'redrive'
+        ? await askRedrive(database, messaging.deadLetters, death)
+        : await dismiss(database, messaging.deadLetters, { ...death, reason })
+    log.info({ messageId, decision, deed, done }, 'dead letter decided')
+    if (done) return ok({ done: decision === 'redrive' ? 'is handled again' : 'is dismissed' })
+    return ok({ refused: 'is not open, is being handled again, or was given up on again' })
+  }
 
 /**
  * The inbox says of a dead letter that it is done, so that a redelivery changes nothing: its own row

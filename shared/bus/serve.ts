@@ -5,16 +5,23 @@ import {
   ServiceErrorHeader,
   type Subscription,
 } from 'nats'
-import { answerPresence, copySubject, questionIdHeader } from '#shared/bus/copies'
+import { answerPresence, copySubject, leftSubject, questionIdHeader } from '#shared/bus/copies'
+import type { HandlingContext } from '#shared/bus/handling'
 import type { Bus } from '#shared/bus/open'
+import { decideDeadLetter } from '#shared/bus/redrive'
 import { endOfTurn } from '#shared/bus/turn'
 import { Malformed } from '#shared/bus/verdict'
 import { within } from '#shared/deadline'
 import { shareFigures } from '#shared/figures'
 import type { Log } from '#shared/log'
+import { deadLetterDecisions } from '#shared/messages/dead-letters'
 import type { AnswerOf, Question, ReadRequestOf, ServiceName } from '#shared/messages/topic'
+import { answerMetrics, readingsFrom } from '#shared/metrics/answer'
+import { quickSeconds, timer } from '#shared/metrics/measures'
+import type { Reading } from '#shared/metrics/readings'
 import { requestIdHeader, withRequestId } from '#shared/request-id'
 import { readerOf } from '#shared/schema'
+import { inSpan, traceHeader } from '#shared/tracing/spans'
 
 export type Answering = { question: Question; answer: (request: unknown) => Promise<unknown> }
 
@@ -35,7 +42,7 @@ const answerDeadlineMs = 9_000
 /** A service that cannot be listed ends, and is started again. */
 const addDeadlineMs = 10_000
 
-export type Served = {
+export type Served<F extends object = Record<string, unknown>> = {
   bus: Bus
   name: ServiceName
   description: string
@@ -43,8 +50,26 @@ export type Served = {
   /** What this version can that an earlier one cannot; shown by `nats micro info`. */
   abilities?: readonly string[]
   /** Figures from the rows (lag, oldest in flight, dead letters), shown by `nats micro stats`. */
-  stats: () => Promise<Record<string, unknown>>
+  stats: () => Promise<F>
+  /** The same as `/metrics` shows them. */
+  readings?: (figures: F) => readonly Reading[]
   log: Log
+} & Partial<Keeping>
+
+/** Where it keeps the messages it gave up on, which operators decide about. */
+type Keeping = Pick<HandlingContext, 'database' | 'messaging'>
+
+/** Of every service that reads messages: what becomes of those it gave up on. */
+function answersToOperators({
+  name,
+  database,
+  messaging,
+  log,
+}: Pick<Served, 'name' | 'database' | 'messaging' | 'log'>): Answering[] {
+  if (!database || !messaging || !Object.hasOwn(deadLetterDecisions, name)) return []
+  const reader = name as keyof typeof deadLetterDecisions
+  const decide = decideDeadLetter(reader, { database, messaging, log })
+  return [answering(deadLetterDecisions[reader], decide)]
 }
 
 /** A stop in order may take five seconds, closing what is open included. */
@@ -55,7 +80,7 @@ const lastAnswersMs = 3_500
  * each can be asked by its name (`copies.ts`). Disposing it takes no more questions, and waits for
  * the answers of those that came.
  */
-export async function serve(options: Served): Promise<AsyncDisposable> {
+export async function serve<F extends object>(options: Served<F>): Promise<AsyncDisposable> {
   const figures = shareFigures(options.stats)
   const adding = options.bus.nc.services.add({
     name: options.name,
@@ -65,9 +90,12 @@ export async function serve(options: Served): Promise<AsyncDisposable> {
     statsHandler: () => figures().catch((error: Error) => ({ unavailable: error.message })),
   })
   const service = await within(adding, addDeadlineMs, 'the services API')
+  const { bus, name, log, readings = () => [] } = options
+  const read = readingsFrom(figures, readings)
+  const told = answerMetrics(bus, { service: name, log, figures: read })
   const underWay = new Map<string, Promise<void>>()
   const ofThisCopy: Subscription[] = []
-  for (const answer of options.answers) {
+  for (const answer of [...options.answers, ...answersToOperators(options)]) {
     const { subject } = answer.question
     // nats 2.29 neither awaits an async handler nor catches its rejection (measured).
     const take = (error: Error | null, message: Msg) => {
@@ -89,7 +117,8 @@ export async function serve(options: Served): Promise<AsyncDisposable> {
     // What had reached this copy before it was left out comes first.
     await Promise.all([service.stop(), ...ofThisCopy.map((subscription) => subscription.drain())])
     await Promise.all(underWay.values())
-    await presence.drain()
+    await Promise.all([presence.drain(), told.drain()])
+    options.bus.nc.publish(leftSubject(options.name), service.info().id)
     await options.bus.nc.flush()
   }
   return {
@@ -103,22 +132,44 @@ export async function serve(options: Served): Promise<AsyncDisposable> {
   }
 }
 
-async function respond(options: Served, { question, answer }: Answering, message: Msg) {
+async function respond(
+  { log }: Pick<Served, 'log'>,
+  { question, answer }: Answering,
+  message: Msg,
+) {
+  const { subject } = question
+  const startedMs = performance.now()
+  const tell = (outcome: Outcome) => answers.since(startedMs, { question: subject, outcome })
   const id = message.headers?.get(requestIdHeader)
   try {
     const request: unknown = message.json()
-    const work = withRequestId(id, () =>
-      within(answer(request), answerDeadlineMs, question.subject),
-    )
-    const answered = JSON.stringify(await work)
+    const words = { kind: 'server', parent: message.headers?.get(traceHeader) } as const
+    const work = () => within(answer(request), answerDeadlineMs, subject)
+    const answered = await withRequestId(id, () => inSpan(`answer ${subject}`, words, work))
+    const text = JSON.stringify(answered)
+    tell(isRefusal(answered) ? 'refused' : 'answered')
     await endOfTurn()
-    message.respond(answered)
+    message.respond(text)
   } catch (error) {
+    tell(error instanceof Malformed ? 'malformed' : 'failed')
     if (error instanceof Malformed) return refuseAs(message, 400, error.message)
-    options.log.error({ err: error, subject: question.subject, requestId: id }, 'question failed')
+    log.error({ err: error, subject, requestId: id }, 'question failed')
     refuseAs(message, 500, 'failed')
   }
 }
+
+const outcomes = ['answered', 'refused', 'malformed', 'failed'] as const
+type Outcome = (typeof outcomes)[number]
+
+const answers = timer({
+  what: 'answer_duration',
+  help: 'Time to answer a question over NATS, at the side that answers.',
+  labels: { question: { atMost: 40 }, outcome: outcomes },
+  buckets: quickSeconds,
+})
+
+const isRefusal = (answered: unknown): boolean =>
+  typeof answered === 'object' && answered !== null && 'refused' in answered
 
 /** As the services API says that a question failed. */
 function refuseAs(message: Msg, code: number, why: string): void {

@@ -5,6 +5,7 @@ import { chainOf, openChainReader } from '#shared/chain/client'
 import { openRpcEndpoints } from '#shared/chain/endpoints'
 import { isTooOften } from '#shared/chain/too-often'
 import { openLog } from '#shared/log'
+import { waitUntil } from '#test/support/wait'
 
 type Call = { id: number; method: string }
 type Reply = (asked: Call | Call[], times: number) => Response
@@ -82,6 +83,25 @@ describe('the next endpoint is asked when one', () => {
     for (let times = 0; times < 5; times++) expect(await ask(chainId)).toBe('0x279f')
     expect([silent.asked.length, second.asked.length]).toEqual([1, 5])
   })
+})
+
+test('an endpoint that is lost is told once, and that it is back', async () => {
+  const lines: { msg: string; endpoint: string }[] = []
+  const told = () => lines.map(({ msg }) => msg)
+  const telling = openLog('test', 'info', { write: (line) => void lines.push(JSON.parse(line)) })
+  const away: Reply = () => new Response('bad gateway', { status: 502 })
+  const endpoint = serve(away)
+  const endpoints = openRpcEndpoints({ rpcUrls: [endpoint.url], log: telling })
+  const how = { timeoutMs: 2_000, batches: true }
+  const ask = openAsker({ endpoints, chain: chainOf(10_143), ...how })
+  for (let times = 0; times < 5; times++) await ask(chainId).catch(() => {})
+  expect(lines).toMatchObject([{ msg: 'rpc endpoint lost', endpoint: new URL(endpoint.url).host }])
+  endpoint.reply = good
+  await waitUntil('the return being told', async () => {
+    await ask(chainId)
+    return told().length > 1
+  })
+  expect(told()).toEqual(['rpc endpoint lost', 'rpc endpoint is back'])
 })
 
 describe('an endpoint that is asked too often', () => {

@@ -9,11 +9,13 @@ import {
 } from 'viem'
 import { batchMax } from '#shared/chain/batches'
 import type { RpcCall, RpcEndpoint, RpcEndpoints } from '#shared/chain/endpoints'
+import { rpcCalls } from '#shared/chain/rpc-calls'
 import { isTooOften } from '#shared/chain/too-often'
 import { BudgetSpent } from '#shared/chain/turns'
 import { type Clock, systemClock } from '#shared/clock'
 import { Overdue, within } from '#shared/deadline'
 import { retryAfterMs } from '#shared/provider/answer'
+import { inSpan } from '#shared/tracing/spans'
 
 /** Asks one thing of whichever endpoint's turn it is. Throws what viem throws. */
 export type Asker = (call: RpcCall, how?: How) => Promise<unknown>
@@ -56,7 +58,7 @@ export function openAsker(options: AskerOptions): Asker {
   const ways = new Map(endpoints.all.map((one) => [one, openWays(one, options)]))
   const deadlineMs = timeoutMs * endpoints.all.length
 
-  return async (call, { first, isAnswer = shouldThrow } = {}) => {
+  const ask: Asker = async (call, { first, isAnswer = shouldThrow } = {}) => {
     const until = clock() + deadlineMs
     const failed = new Set<RpcEndpoint>()
     let last: unknown
@@ -67,12 +69,18 @@ export function openAsker(options: AskerOptions): Asker {
         throw last ?? spent
       })
       const shared = endpoint.takesBatches
+      const startedMs = performance.now()
+      const tell = (outcome: 'ok' | 'failed') =>
+        rpcCalls.since(startedMs, { endpoint: endpoint.host, method: call.method, outcome })
       try {
         const ask = ways.get(endpoint)!(call)
         const result = await beforeEnd(ask, call, endpoint, { leftMs: until - clock(), timeoutMs })
+        tell('ok')
         endpoints.note(call, result)
+        endpoints.answered(endpoint)
         return result
       } catch (error) {
+        tell(isAnswer(error as Error) ? 'ok' : 'failed')
         last = error
         const closedMs = closedForMs(error)
         if (closedMs !== undefined) endpoints.close(endpoint, closedMs)
@@ -80,11 +88,14 @@ export function openAsker(options: AskerOptions): Asker {
         else if (shared && isNoBatch(error)) endpoint.takesBatches = undefined
         else {
           failed.add(endpoint)
-          if (isAway(error)) endpoints.shun(endpoint)
+          if (!isAway(error)) continue
+          endpoints.shun(endpoint)
+          endpoints.lost(endpoint, error)
         }
       }
     }
   }
+  return (call, how) => inSpan(`chain ${call.method}`, { kind: 'client' }, () => ask(call, how))
 }
 
 async function turnAmong(

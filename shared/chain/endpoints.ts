@@ -1,6 +1,8 @@
 import { type CallsPerBlock, openCallsPerBlock } from '#shared/chain/calls-per-block'
 import { ethCallsIn, openTurns, type RpcBudget } from '#shared/chain/turns'
 import { type Clock, systemClock } from '#shared/clock'
+import type { Log } from '#shared/log'
+import { type Outage, openOutage } from '#shared/outages/outage'
 
 export type RpcCall = { readonly method: string; readonly params?: unknown }
 
@@ -32,6 +34,9 @@ export type RpcEndpoints = {
   readonly close: (endpoint: RpcEndpoint, forMs: number) => void
   /** It did not answer: others are asked first for a while. */
   readonly shun: (endpoint: RpcEndpoint) => void
+  /** It cannot be reached, or answers again: told once. */
+  readonly lost: (endpoint: RpcEndpoint, error: unknown) => void
+  readonly answered: (endpoint: RpcEndpoint) => void
   /** Reads the heads out of what is answered anyway: calls are counted per block. */
   readonly note: (call: RpcCall, result: unknown) => void
   readonly figures: () => RpcFigures
@@ -57,8 +62,10 @@ export function openRpcEndpoints(options: {
   rpcUrls: readonly string[]
   budget?: RpcBudget
   clock?: Clock
+  /** Hears when an endpoint is lost, and when it is back. */
+  log?: Log
 }): RpcEndpoints {
-  const { rpcUrls, budget = unlimited, clock = systemClock } = options
+  const { rpcUrls, budget = unlimited, clock = systemClock, log } = options
   const turns = openTurns(budget, clock)
   const perBlock = openCallsPerBlock()
   const shunnedUntil = new Map<RpcEndpoint, number>()
@@ -70,6 +77,7 @@ export function openRpcEndpoints(options: {
       counts: { requests: 0, ethCalls: 0, tooMany: 0, waited: 0 },
     }),
   )
+  const outages = new Map(log ? all.map((one, at) => [one, outageOf(nameOf(all, at), log)]) : [])
   const isShunned = (one: RpcEndpoint) => (shunnedUntil.get(one) ?? 0) > clock()
   return {
     all,
@@ -95,6 +103,8 @@ export function openRpcEndpoints(options: {
       turns.close(endpoint.url, Math.max(forMs, closedMinMs))
     },
     shun: (endpoint) => void shunnedUntil.set(endpoint, clock() + shunnedMs),
+    lost: (endpoint, error) => outages.get(endpoint)?.failed(error),
+    answered: (endpoint) => outages.get(endpoint)?.works(),
     note: (call, result) => {
       const head = headIn(call, result)
       if (head !== undefined) perBlock.sawHead(head)
@@ -105,6 +115,15 @@ export function openRpcEndpoints(options: {
     }),
   }
 }
+
+/** How calls fail that no endpoint answers: by viem, and where an endpoint is asked by hand. */
+const awayErrors: ReadonlySet<string> = new Set(['HttpRequestError', 'TimeoutError', 'RpcFault'])
+
+const outageOf = (endpoint: string, log: Log): Outage =>
+  openOutage({
+    ...{ name: 'rpc endpoint', log, fields: { endpoint } },
+    ofIt: (error) => awayErrors.has(error.name),
+  })
 
 /** A call that names who would send it simulates a transaction; what is only read has no sender. */
 function isOverhead({ method, params }: RpcCall): boolean {

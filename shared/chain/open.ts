@@ -14,6 +14,7 @@ export async function openServiceEndpoints(
   const { rpcUrls, rpcRequestsPerSecond, rpcEthCallsPerSecond } = config
   const endpoints = openRpcEndpoints({
     rpcUrls,
+    log,
     budget: { requestsPerSecond: rpcRequestsPerSecond, ethCallsPerSecond: rpcEthCallsPerSecond },
   })
   const [only, another] = endpoints.all

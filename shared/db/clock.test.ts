@@ -10,7 +10,7 @@ let server: ScratchPostgres
 let admin: Sql
 let database: Database
 beforeAll(async () => {
-  server = await startScratchPostgres()
+  server = await startScratchPostgres('empty')
   admin = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
   database = openDatabase({ url: server.adminUrl, name: 'suite', log, onFatal: () => {} })
 }, 60_000)

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { Clock } from '#shared/clock'
 import type { Database } from '#shared/db/open'
 import type { Log } from '#shared/log'
@@ -7,6 +7,14 @@ import { startLoop } from '#shared/loop'
 const everyMs = 10_000
 /** An answer that took longer says too little about when it was given. */
 const tookMaxMs = 1_000
+
+/**
+ * Whether the time in `column` may be at `readAt` or later, which a copy's clock told: that may be
+ * ahead of the database's, or of another copy's, by the time an answer may take. What may have come
+ * since counts as if it had.
+ */
+export const maybeSince = (column: SQLWrapper, readAt: Date): SQL =>
+  sql`${column} >= ${new Date(readAt.getTime() - tookMaxMs).toISOString()}::timestamptz`
 
 /** The clock that a service tells the time by, until it is disposed. */
 export type DatabaseClock = AsyncDisposable & { readonly clock: Clock }

@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import { index, jsonb, type PgSchema, primaryKey, text } from 'drizzle-orm/pg-core'
 import { at } from '#shared/db/columns'
 import type { Database, Tx } from '#shared/db/open'
@@ -15,6 +15,7 @@ export const deadLetterTable = <S extends string>(schema: PgSchema<S>) =>
       reason: text('reason').notNull(),
       diedAt: at('died_at').notNull().defaultNow(),
       redriveRequestedAt: at('redrive_requested_at'),
+      /** When it ended: it was handled again, or an operator dismissed it, which `reason` says. */
       redrivenAt: at('redriven_at'),
     },
     (table) => [
@@ -42,6 +43,68 @@ export const storeDeadLetter = (tx: Tx, deadLetters: DeadLetterTable, deadLetter
         diedAt: sql`now()`,
       },
     })
+
+/** One time that a message was given up on. */
+export type Death = { readonly consumer: string; readonly messageId: string; readonly diedAt: Date }
+
+const isDeath = (deadLetters: DeadLetterTable, { consumer, messageId, diedAt }: Death) =>
+  and(
+    eq(deadLetters.consumer, consumer),
+    eq(deadLetters.messageId, messageId),
+    eq(deadLetters.diedAt, diedAt),
+  )
+
+/** Has it handled again; true also when that was asked for before, and even done. */
+export async function askRedrive(
+  database: Database,
+  deadLetters: DeadLetterTable,
+  death: Death,
+): Promise<boolean> {
+  const asked = await database.run((db) =>
+    db
+      .update(deadLetters)
+      .set({ redriveRequestedAt: sql`coalesce(${deadLetters.redriveRequestedAt}, now())` })
+      .where(
+        and(
+          isDeath(deadLetters, death),
+          or(isNull(deadLetters.redrivenAt), isNotNull(deadLetters.redriveRequestedAt)),
+        ),
+      )
+      .returning({ messageId: deadLetters.messageId }),
+  )
+  return asked.length === 1
+}
+
+/**
+ * Ends it without handling it; not while it is to be handled again. True also when it was dismissed
+ * before: whoever did not hear the answer asks again. The first reason stays.
+ */
+export async function dismiss(
+  database: Database,
+  deadLetters: DeadLetterTable,
+  { reason, ...death }: Death & { reason: string },
+): Promise<boolean> {
+  const { redrivenAt, redriveRequestedAt } = deadLetters
+  const before = sql`${deadLetters.reason} like 'dismissed: %'`
+  const why = sql`left('dismissed: ' || ${reason} || ', was: ' || ${deadLetters.reason}, 1000)`
+  const dismissed = await database.run((db) =>
+    db
+      .update(deadLetters)
+      .set({
+        redrivenAt: sql`coalesce(${redrivenAt}, now())`,
+        reason: sql`case when ${redrivenAt} is null then ${why} else ${deadLetters.reason} end`,
+      })
+      .where(
+        and(
+          isDeath(deadLetters, death),
+          isNull(redriveRequestedAt),
+          or(isNull(redrivenAt), before),
+        ),
+      )
+      .returning({ messageId: deadLetters.messageId }),
+  )
+  return dismissed.length === 1
+}
 
 /** Dead letters that were not redriven. More than none is an alarm. */
 export async function countDead(database: Database, deadLetters: DeadLetterTable): Promise<number> {
@@ -115,7 +178,7 @@ export async function claimRedrive(
   return won.length === 1
 }
 
-/** A redrive failed for good: it has to be asked for anew. False when another copy was faster. */
+/** A redrive failed for good: it is dead anew, and has to be asked for anew. False when another copy was faster. */
 export async function buryAgain(
   database: Database,
   deadLetters: DeadLetterTable,
@@ -125,7 +188,7 @@ export async function buryAgain(
   const buried = await database.run((db) =>
     db
       .update(deadLetters)
-      .set({ redriveRequestedAt: null, reason: reason.slice(0, 500) })
+      .set({ redriveRequestedAt: null, reason: reason.slice(0, 500), diedAt: sql`now()` })
       .where(
         and(
           eq(deadLetters.consumer, consumer),

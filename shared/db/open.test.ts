@@ -5,7 +5,7 @@ import { pgTable, text } from 'drizzle-orm/pg-core'
 import postgres, { type Sql } from 'postgres'
 import { isOneOf } from '#shared/db/columns'
 import { type Database, type Db, openDatabase } from '#shared/db/open'
-import { openLog } from '#shared/log'
+import { type Log, openLog } from '#shared/log'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 import { waitUntil } from '#test/support/wait'
 
@@ -14,7 +14,7 @@ let admin: Sql
 const log = openLog('payments', 'silent')
 
 beforeAll(async () => {
-  server = await startScratchPostgres()
+  server = await startScratchPostgres('empty')
   admin = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
   await admin`create table kept (word text)`
 }, 60_000)
@@ -23,7 +23,7 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-function open(options: { url?: string; max?: number; callDeadlineMs?: number } = {}) {
+function open(options: { url?: string; max?: number; callDeadlineMs?: number; log?: Log } = {}) {
   const fatal = { count: 0 }
   const onFatal = () => void fatal.count++
   const database = openDatabase({ url: server.adminUrl, name: 'suite', log, onFatal, ...options })
@@ -113,13 +113,21 @@ describe('after an outage', () => {
     await postgresBehind.close()
     const url = new URL(server.adminUrl)
     url.port = String(port)
-    const { database, fatal } = open({ url: url.toString() })
+    const lines: { msg: string }[] = []
+    const telling = openLog('suite', 'info', { write: (line) => void lines.push(JSON.parse(line)) })
+    const told = () => lines.map(({ msg }) => msg)
+    const { database, fatal } = open({ url: url.toString(), log: telling })
     for (let round = 0; round < 2; round++)
       await Promise.all(Array.from({ length: 8 }, () => outcomeOf(one(database))))
     await postgresBehind.listen(port)
     const calls = Array.from({ length: 8 }, () => outcomeOf(one(database)))
     expect(await Promise.all(calls)).toEqual(calls.map(() => 'answered'))
     expect(fatal.count).toBe(0)
+    await waitUntil('the return being told', async () => {
+      await one(database)
+      return told().includes('postgres is back')
+    })
+    expect(told()).toEqual(['postgres lost', 'postgres is back'])
     await database[Symbol.asyncDispose]()
     await postgresBehind.close()
   }, 60_000)

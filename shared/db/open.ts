@@ -4,6 +4,9 @@ import postgres, { type Sql, type TransactionSql } from 'postgres'
 import { type Listener, takeNotes } from '#shared/db/after-commit'
 import { Overdue, within } from '#shared/deadline'
 import type { Log } from '#shared/log'
+import { quickSeconds, timer } from '#shared/metrics/measures'
+import { openOutage } from '#shared/outages/outage'
+import { inSpan } from '#shared/tracing/spans'
 
 /** Statements run inside one transaction; handed to everything that must commit together. */
 export type Tx = Parameters<Parameters<PostgresJsDatabase['transaction']>[0]>[0]
@@ -21,6 +24,9 @@ export type Database = AsyncDisposable & {
   readonly listen: (listener: Listener) => void
 }
 
+/** What a call under its deadline is named after. */
+const asked = 'the database'
+
 /** Within the pool's own limits, so that the server gives up before we do. */
 const callDeadlineMs = 8_000
 /**
@@ -33,6 +39,18 @@ const overdueMax = 5
  * take: after an outage calls would go unanswered though Postgres is there.
  */
 const reconnectSeconds = 0.5
+
+const words = { kind: 'client', attributes: { 'db.system.name': 'postgresql' } } as const
+
+const callKinds = ['read', 'write', 'transaction'] as const
+type CallKind = (typeof callKinds)[number]
+
+const calls = timer({
+  what: 'database_call_duration',
+  help: 'Time of a call of Postgres, the wait for a connection included; a transaction is one call.',
+  labels: { kind: callKinds, outcome: ['done', 'failed', 'overdue'] },
+  buckets: quickSeconds,
+})
 
 /**
  * Opens Postgres. postgres.js 3.4.9 has no client-side query timeout, and a black-holed connection
@@ -66,6 +84,7 @@ export function openDatabase(options: {
   })
   const db = drizzle(preparing(sql))
   const listeners = new Set<Listener>()
+  const outage = openOutage({ name: 'postgres', log: options.log, ofIt: isAway })
   let overdue = 0
   let judging = false
   const judge = async () => {
@@ -80,24 +99,31 @@ export function openDatabase(options: {
     options.log.fatal({ overdue }, 'database stopped answering')
     options.onFatal()
   }
-  const guarded = async <T>(work: Promise<T>): Promise<T> => {
+  const guarded = <T>(kind: CallKind, work: () => PromiseLike<T>): Promise<T> =>
+    inSpan(`postgres ${kind}`, words, () => call(kind, work))
+  const call = async <T>(kind: CallKind, work: () => PromiseLike<T>): Promise<T> => {
+    const startedMs = performance.now()
     try {
-      const value = await within(work, deadlineMs, 'the database')
+      const value = await within(Promise.resolve(work()), deadlineMs, asked)
       overdue = 0
+      outage.works()
+      calls.since(startedMs, { kind, outcome: 'done' })
       return value
     } catch (thrown) {
       const error = withoutValues(thrown)
+      if (isAway(error)) outage.failed(error)
+      calls.since(startedMs, { kind, outcome: error instanceof Overdue ? 'overdue' : 'failed' })
       overdue = error instanceof Overdue ? overdue + 1 : 0
       if (overdue >= overdueMax) void judge()
       throw error
     }
   }
   return {
-    read: (work) => guarded(Promise.resolve(work(db))),
-    run: (work) => guarded(Promise.resolve(work(db))),
+    read: (work) => guarded('read', () => work(db)),
+    run: (work) => guarded('write', () => work(db)),
     transaction: async (work) => {
       let tell = () => {}
-      const result = await guarded(
+      const result = await guarded('transaction', () =>
         db.transaction((tx) => {
           tell = takeNotes(tx, listeners)
           return work(tx)
@@ -154,6 +180,19 @@ export class DatabaseRefused extends Error {
     super(message)
   }
 }
+
+/** How postgres.js says that there is no connection; then, how Postgres says that it comes or goes. */
+const awayCodes: ReadonlySet<string> = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE'],
+  ...['CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED', 'CONNECT_TIMEOUT'],
+  ...['57P01', '57P02', '57P03'],
+])
+
+/** Whether Postgres could not be asked, or did not answer. */
+const isAway = (error: unknown): boolean =>
+  error instanceof Overdue
+    ? error.message.startsWith(asked)
+    : awayCodes.has(String((error as { code?: unknown }).code))
 
 /** drizzle writes a failed statement's values into its message. They may be personal: removed. */
 function withoutValues(error: unknown): unknown {

@@ -36,6 +36,8 @@ export type Announcement = {
   readonly id: string
   readonly subject: string
   readonly payload: unknown
+  /** The request that it is because of, if not the one that is being worked on. */
+  readonly requestId?: string | null
 }
 
 /** Throws when the payload does not fit the schema of the topic. */
@@ -97,12 +99,16 @@ export function announceBeside(
 /** Messages with the request that they are announced in, and as rows: left to this process, if it listens. */
 function causedBy(tx: Tx, messages: readonly Announcement[]) {
   const cause = requestId() ?? null
-  const caused = messages.map((message) => ({ ...message, requestId: cause }))
+  const caused = messages.map((message) => ({
+    ...message,
+    requestId: message.requestId ?? cause,
+  }))
   const told = sql`unnest(${textList(messages.map(({ id }) => id))},
       ${textList(messages.map(({ subject }) => subject))},
-      ${textList(messages.map(({ payload }) => JSON.stringify(payload)))}) told(id, subject, payload)`
+      ${textList(messages.map(({ payload }) => JSON.stringify(payload)))},
+      ${textList(caused.map((message) => message.requestId ?? ''))}) told(id, subject, payload, request_id)`
   const leasedUntil = isHeard(tx) ? fromNow(ownLeaseMs) : sql`null`
-  const columns = sql`told.id, told.subject, told.payload::jsonb, ${cause}::text, ${leasedUntil}`
+  const columns = sql`told.id, told.subject, told.payload::jsonb, nullif(told.request_id, ''), ${leasedUntil}`
   return { caused, told, columns }
 }
 

@@ -1,4 +1,5 @@
 import * as chain from '#shared/messages/chain'
+import { deadLetterDecisions } from '#shared/messages/dead-letters'
 import { IdentityDecided } from '#shared/messages/identity'
 import { IndexerRecord } from '#shared/messages/indexer'
 import * as payments from '#shared/messages/payments'
@@ -33,22 +34,34 @@ export const topics: readonly Topic[] = [
 
 /** Every question there is. */
 export const questions: readonly Question[] = [
+  pricing.PricingTerms,
   pricing.QuoteCreate,
   pricing.QuoteFind,
   pricing.QuoteTake,
   pricing.RateFind,
+  payments.PaymentsTerms,
   payments.TopupCreate,
   payments.SettlementCreate,
   payments.PaymentsActivity,
+  payments.ReviewResolve,
+  payments.TopupsPause,
+  payments.WalletClear,
+  payouts.PayoutsTerms,
   payouts.CashoutCreate,
   payouts.PayoutsActivity,
   payouts.PayoutsOwed,
+  payouts.PayoutsPause,
+  chain.ChainTerms,
   chain.ChainAccount,
   chain.ChainHold,
+  chain.ChainRef,
   chain.ChainTreasury,
   chain.AuthorizationCheck,
   chain.SignatureCheck,
   chain.SendCreate,
   chain.ChainActivity,
+  chain.RelayingPause,
+  chain.GivebackOrder,
   IndexerRecord,
+  ...Object.values(deadLetterDecisions),
 ]

@@ -1,6 +1,15 @@
 import { Type } from 'typebox'
 import { ActivityAnswer, ActivityRequest } from '#shared/messages/activity'
-import { Address, Amount, Authorization, Timestamp, UnixSeconds } from '#shared/messages/fields'
+import { DeedOutcome, deedFields, pauseQuestion } from '#shared/messages/deeds'
+import {
+  Address,
+  Amount,
+  AusdAmount,
+  Authorization,
+  Hash,
+  Timestamp,
+  UnixSeconds,
+} from '#shared/messages/fields'
 import { question } from '#shared/messages/topic'
 
 /** A wallet as the contract has it, at the newest block. Refused: chain_unavailable. */
@@ -18,6 +27,8 @@ export const ChainAccount = question('chain.account', 'chain-relayer', ['gateway
       value: Amount,
       shares: Amount,
       pendingShares: Amount,
+      /** What those are worth now, in 10⁻⁶ AUSD; a relayer of before does not say it. */
+      pendingValue: Type.Optional(Amount),
       pendingUntil: Type.Union([UnixSeconds, Type.Null()]),
     }),
     limit: Amount,
@@ -34,6 +45,65 @@ export const ChainAccount = question('chain.account', 'chain-relayer', ['gateway
 })
 
 /**
+ * Where the contracts are, and what the credit line holds people to. Fixed for good, but for the node's
+ * own address, which is nobody's business. Refused: chain_unavailable.
+ */
+export const ChainTerms = question('chain.terms', 'chain-relayer', ['gateway'], {
+  request: Type.Object({}),
+  answer: Type.Object({
+    chainId: Type.Integer(),
+    ausd: Type.Object({
+      address: Address,
+      decimals: Type.Integer(),
+      /** For EIP-712. */
+      domain: Type.Object(
+        {
+          name: Type.String(),
+          version: Type.String(),
+          chainId: Type.Integer(),
+          verifyingContract: Address,
+        },
+        { title: 'TokenDomain', description: 'What transfers of AUSD are signed for (EIP-712).' },
+      ),
+    }),
+    creditLine: Address,
+    treasury: Address,
+    holdSeconds: Type.Integer(),
+    cycle: Type.Object(
+      {
+        minSeconds: Type.Integer(),
+        minDebt: AusdAmount,
+        termSeconds: Type.Integer(),
+        graceSeconds: Type.Integer(),
+      },
+      {
+        title: 'CycleTerms',
+        description:
+          'A cycle counts when its debt times its seconds reaches `minDebt` times `minSeconds`. It is ' +
+          'to be closed within `termSeconds`, and ends in default after `graceSeconds` more.',
+      },
+    ),
+    initialRatioBps: Amount,
+    sendValidBeforeSecondsMin: Type.Integer(),
+    /** For what users send themselves, by function of the credit line. */
+    gasLimits: Type.Object(
+      {
+        draw: Amount,
+        repay: Amount,
+        repayWithPermit: Amount,
+        repayFromCollateral: Amount,
+        withdrawCollateral: Amount,
+      },
+      {
+        title: 'GasLimits',
+        description: 'Gas that covers each function, whatever the history of the account.',
+      },
+    ),
+  }),
+  repeat: 'changes nothing',
+})
+
+/**
  * The hold of a payment at the newest block: of a held top-up, or a held repayment. `released`: it
  * ended by time, and what was held is the wallet's for good. `none`: nothing was ever held under
  * this ref id. `until` and `blockTime` are the chain's clock. Refused: chain_unavailable.
@@ -45,6 +115,16 @@ export const ChainHold = question('chain.hold', 'chain-relayer', ['payments'], {
     until: Type.Union([UnixSeconds, Type.Null()]),
     blockTime: UnixSeconds,
   }),
+  repeat: 'changes nothing',
+})
+
+/**
+ * Whether anything was ever put on the chain under a ref id, at the newest block, or is on its way
+ * there. Refused: chain_unavailable.
+ */
+export const ChainRef = question('chain.ref', 'chain-relayer', ['payments'], {
+  request: Type.Object({ refId: Type.String() }),
+  answer: Type.Object({ state: Type.Enum(['unused', 'ordered', 'used']) }),
   repeat: 'changes nothing',
 })
 
@@ -70,7 +150,7 @@ export const ChainTreasury = question('chain.treasury', 'chain-relayer', ['payme
  * Would the token accept this authorization now? Checks signature (ECDSA, then ERC-1271), balance
  * and nonce, that the wallet is not frozen on the credit line, and what its reverts burnt today.
  * Refused: wallet_frozen, signature_invalid, balance_too_low, nonce_used, gas_budget_spent,
- * chain_unavailable.
+ * relaying_paused, chain_unavailable.
  */
 export const AuthorizationCheck = question(
   'chain.authorization.check',
@@ -90,10 +170,17 @@ export const SignatureCheck = question('chain.signature.check', 'chain-relayer',
   repeat: 'changes nothing',
 })
 
-/** Relays a signed transfer, once. Refused also: not_verified, wallet_frozen, gas_budget_spent. */
+/** Relays a signed transfer, once. Refused also: not_verified, wallet_frozen, gas_budget_spent, relaying_paused. */
 export const SendCreate = question('chain.send.create', 'chain-relayer', ['gateway'], {
   request: Type.Object({ wallet: Address, authorization: Authorization }),
-  answer: Type.Object({ sendId: Type.String(), ausd: Amount, to: Address }),
+  answer: Type.Object(
+    {
+      sendId: Type.String({ description: 'The id of the item in the activity.' }),
+      ausd: AusdAmount,
+      to: Address,
+    },
+    { title: 'SendResult', description: 'A transfer that is on its way.' },
+  ),
   repeat: 'once by its key',
 })
 
@@ -101,4 +188,20 @@ export const ChainActivity = question('chain.activity', 'chain-relayer', ['gatew
   request: ActivityRequest,
   answer: ActivityAnswer,
   repeat: 'changes nothing',
+})
+
+/**
+ * While it is paused, only what protects money gets a nonce (`goesOn` of the relayer), and sends and
+ * cash-outs are refused.
+ */
+export const RelayingPause = pauseQuestion('chain.relaying.pause', 'chain-relayer')
+
+/**
+ * Gives AUSD that came to the treasury and that nothing of ours explains back to its sender. It is
+ * taken down, and decided within seconds: `chain_relayer.giveback_request` says what came of it.
+ */
+export const GivebackOrder = question('chain.giveback.order', 'chain-relayer', ['ops'], {
+  request: Type.Object({ ...deedFields, txHash: Hash, logIndex: Type.Integer({ minimum: 0 }) }),
+  answer: DeedOutcome,
+  repeat: 'once by its key',
 })

@@ -1,15 +1,51 @@
 import { Type } from 'typebox'
 import { amountDigitsMax } from '#shared/money/money'
 
-/** Fields of the interface specification; `says` is what a person reads when one is malformed. */
-export const Amount = Type.String({
+const digits = {
   pattern: `^[0-9]{1,${amountDigitsMax}}$`,
   says: `must be a string of 1 to ${amountDigitsMax} digits, in the smallest unit`,
+}
+// Fields of the interface specification. `says` is what a person reads when one is malformed; one with a
+// `title` has a name of its own in the document of the interface.
+
+/** A whole number of no unit of money: a score, a ratio, a block. */
+export const Amount = Type.String({
+  ...digits,
+  title: 'Amount',
+  description: 'A whole number as a string of digits, never a float.',
   examples: ['1000000'],
+})
+export const AusdAmount = Type.String({
+  ...digits,
+  title: 'AusdAmount',
+  description: 'AUSD in its smallest unit, 10⁻⁶: one AUSD is "1000000".',
+  examples: ['1000000'],
+})
+export const FiatAmount = Type.String({
+  ...digits,
+  title: 'FiatAmount',
+  description:
+    'Local currency in its smallest unit: whole rupiah for IDR ("50000" is Rp 50,000), sen for MYR ' +
+    '("500" is RM 5.00).',
+  examples: ['50000'],
+})
+export const ShareAmount = Type.String({
+  ...digits,
+  title: 'ShareAmount',
+  description: 'Shares of the collateral pool, whose price in AUSD only rises.',
+  examples: ['1000000000000'],
+})
+export const WeiAmount = Type.String({
+  ...digits,
+  title: 'WeiAmount',
+  description: "The chain's native coin in wei, 10⁻¹⁸.",
+  examples: ['500000000000000000'],
 })
 /** Written in any case; read in lower case, so that one address is one string everywhere. */
 export const Address = Type.Decode(
   Type.String({
+    title: 'Address',
+    description: 'A wallet or contract: 0x and 40 hex digits, in any case.',
     pattern: '^0x[0-9a-fA-F]{40}$',
     says: 'must be an address: 0x and 40 hex digits',
     examples: ['0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211'],
@@ -19,6 +55,8 @@ export const Address = Type.Decode(
 /** Read in lower case. */
 export const Hash = Type.Decode(
   Type.String({
+    title: 'Hash',
+    description: '32 bytes: 0x and 64 hex digits.',
     pattern: '^0x[0-9a-fA-F]{64}$',
     says: 'must be 32 bytes: 0x and 64 hex digits',
   }),
@@ -27,6 +65,8 @@ export const Hash = Type.Decode(
 /** Read in lower case. */
 export const Uuid = Type.Decode(
   Type.String({
+    title: 'Uuid',
+    description: 'A UUID.',
     pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
     says: 'must be a uuid',
     examples: ['7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'],
@@ -35,13 +75,21 @@ export const Uuid = Type.Decode(
 )
 /** Unix seconds as a decimal string; 20 digits hold every uint64. */
 export const UnixSeconds = Type.String({
+  title: 'UnixSeconds',
+  description: 'Unix time in seconds, as a string of digits.',
   pattern: '^[0-9]{1,20}$',
   says: 'must be unix seconds as a string of digits',
   examples: ['1790000000'],
 })
 /** ISO 8601 in UTC, milliseconds. */
-export const Timestamp = Type.String({ examples: ['2026-11-21T07:00:00.000Z'] })
+export const Timestamp = Type.String({
+  title: 'Timestamp',
+  description: 'ISO 8601 in UTC, with milliseconds.',
+  examples: ['2026-11-21T07:00:00.000Z'],
+})
 export const Pair = Type.Enum(['USD/IDR', 'USD/MYR'], {
+  title: 'Pair',
+  description: 'What a quote is for; it picks the currency that is charged or paid out.',
   says: 'must be USD/IDR or USD/MYR',
   examples: ['USD/IDR'],
 })
@@ -51,7 +99,7 @@ export const Authorization = Type.Object(
   {
     from: Address,
     to: Address,
-    value: Amount,
+    value: AusdAmount,
     validAfter: UnixSeconds,
     validBefore: UnixSeconds,
     nonce: Hash,
@@ -63,7 +111,13 @@ export const Authorization = Type.Object(
       (written) => written.toLowerCase() as `0x${string}`,
     ),
   },
-  { additionalProperties: false, says: 'must be an object' },
+  {
+    additionalProperties: false,
+    title: 'Authorization',
+    description:
+      'A signed ERC-3009 TransferWithAuthorization of AUSD; `GET /config` has the domain it is signed for.',
+    says: 'must be an object',
+  },
 )
 
 export const Bank = Type.Object(
@@ -84,5 +138,10 @@ export const Bank = Type.Object(
       examples: ['Sari Dewi'],
     }),
   },
-  { additionalProperties: false, says: 'must be an object' },
+  {
+    additionalProperties: false,
+    title: 'Bank',
+    description: 'A bank account in Indonesia; `GET /config` lists the banks.',
+    says: 'must be an object',
+  },
 )

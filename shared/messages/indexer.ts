@@ -1,32 +1,46 @@
 import { Type } from 'typebox'
-import { Address, Amount, Hash, UnixSeconds } from '#shared/messages/fields'
+import { Address, Amount, AusdAmount, Hash, UnixSeconds } from '#shared/messages/fields'
 import { question } from '#shared/messages/topic'
 
 const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
 /** A closed cycle, or the open one: what has not happened yet is null. */
-export const RecordCycle = Type.Object({
-  number: Type.Integer(),
-  outcome: orNull(Type.Enum(['Qualified', 'Short', 'Late', 'Defaulted', 'Reversed'])),
-  openedAt: UnixSeconds,
-  closedAt: orNull(UnixSeconds),
-  peakDrawn: Amount,
-  totalRepaid: Amount,
-  scoreAfter: orNull(Amount),
-  openTxHash: Hash,
-  closeTxHash: orNull(Hash),
-})
+export const RecordCycle = Type.Object(
+  {
+    number: Type.Integer(),
+    outcome: orNull(
+      Type.Enum(['Qualified', 'Short', 'Late', 'Defaulted', 'Reversed'], {
+        title: 'CycleOutcome',
+        description: 'How it ended.',
+      }),
+    ),
+    openedAt: UnixSeconds,
+    closedAt: orNull(UnixSeconds),
+    peakDrawn: AusdAmount,
+    totalRepaid: AusdAmount,
+    scoreAfter: orNull(Amount),
+    openTxHash: Hash,
+    closeTxHash: orNull(Hash),
+  },
+  { title: 'RecordCycle', description: 'A cycle; of the open one, what has not happened is null.' },
+)
 
-export const RecordHistory = Type.Object({
-  score: Amount,
-  cycleCount: Type.Integer(),
-  repayCount: Type.Integer(),
-  cyclesOpened: Type.Integer(),
-  defaulted: Type.Boolean(),
-  verifiedAt: orNull(UnixSeconds),
-  firstSeenAt: orNull(UnixSeconds),
-  cycles: Type.Array(RecordCycle),
-})
+export const RecordHistory = Type.Object(
+  {
+    score: Amount,
+    cycleCount: Type.Integer(),
+    repayCount: Type.Integer(),
+    cyclesOpened: Type.Integer(),
+    defaulted: Type.Boolean(),
+    verifiedAt: orNull(UnixSeconds),
+    firstSeenAt: orNull(UnixSeconds),
+    cycles: Type.Array(RecordCycle),
+  },
+  {
+    title: 'RecordHistory',
+    description: 'The history of a wallet, from final events of the chain.',
+  },
+)
 
 /** The history of a wallet from finalized events. Refused: indexer_lags. */
 export const IndexerRecord = question('indexer.record', 'indexer-reader', ['gateway'], {

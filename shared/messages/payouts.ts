@@ -1,6 +1,17 @@
 import { Type } from 'typebox'
 import { ActivityAnswer, ActivityRequest } from '#shared/messages/activity'
-import { Address, Amount, Authorization, Bank, Timestamp, Uuid } from '#shared/messages/fields'
+import { pauseQuestion } from '#shared/messages/deeds'
+import {
+  Address,
+  Amount,
+  AusdAmount,
+  Authorization,
+  Bank,
+  FiatAmount,
+  Pair,
+  Timestamp,
+  Uuid,
+} from '#shared/messages/fields'
 import { event, question } from '#shared/messages/topic'
 
 /** Checks everything, stores the cash-out and answers at once; taking and paying follow. */
@@ -11,8 +22,51 @@ export const CashoutCreate = question('payouts.cashout.create', 'payouts', ['gat
     authorization: Authorization,
     bank: Bank,
   }),
-  answer: Type.Object({ payoutId: Uuid, ausd: Amount, fiat: Amount }),
+  answer: Type.Object(
+    { payoutId: Uuid, ausd: AusdAmount, fiat: FiatAmount },
+    { title: 'CashoutResult', description: 'What is taken, and what the bank is to be paid.' },
+  ),
   repeat: 'once by its key',
+})
+
+/** A bank that can be paid: amounts in rupiah of one transfer, and what its account numbers look like. */
+export const BankTerms = Type.Object(
+  {
+    code: Type.String({ description: 'The `channelCode` of a cash-out.' }),
+    name: Type.String({ description: 'As the provider calls it.' }),
+    min: FiatAmount,
+    max: FiatAmount,
+    increment: FiatAmount,
+    accountNumber: Type.Object(
+      {
+        digitsMin: Type.Integer(),
+        digitsMax: Type.Integer(),
+        pattern: Type.String({ description: 'The same rule as a regular expression.' }),
+      },
+      { title: 'AccountNumberRule', description: 'What its account numbers look like.' },
+    ),
+  },
+  {
+    title: 'BankTerms',
+    description:
+      'A bank that can be paid: the least and the most rupiah of one transfer, and what every amount ' +
+      'is a multiple of.',
+  },
+)
+/** What may be cashed out, and to which banks. Refused: provider_unavailable. */
+export const PayoutsTerms = question('payouts.terms', 'payouts', ['gateway'], {
+  request: Type.Object({}),
+  answer: Type.Object({
+    pair: Pair,
+    currency: Type.Enum(['IDR']),
+    min: FiatAmount,
+    dayAusdMax: AusdAmount,
+    validBeforeSecondsMin: Type.Integer({
+      description: 'How far ahead `validBefore` must be, in seconds.',
+    }),
+    banks: Type.Array(BankTerms),
+  }),
+  repeat: 'changes nothing',
 })
 
 export const PayoutsActivity = question('payouts.activity', 'payouts', ['gateway'], {
@@ -30,6 +84,9 @@ export const PayoutsOwed = question('payouts.owed', 'payouts', ['payments'], {
   answer: Type.Object({ ausd: Amount }),
   repeat: 'changes nothing',
 })
+
+/** New cash-outs are refused while they are paused. */
+export const PayoutsPause = pauseQuestion('payouts.pause', 'payouts')
 
 const Fact = Type.Object({ payoutId: Uuid, wallet: Address, fiat: Amount, ausd: Amount })
 /** The AUSD is in the treasury, finally. */

@@ -1,8 +1,14 @@
 import { Type } from 'typebox'
-import { Amount, Pair, Timestamp, Uuid } from '#shared/messages/fields'
+import { Amount, FiatAmount, Pair, Timestamp, Uuid } from '#shared/messages/fields'
 import { question } from '#shared/messages/topic'
 
-const Locked = Type.Object({ id: Uuid, pair: Pair, rate: Amount, expiresAt: Timestamp })
+const Locked = Type.Object(
+  { id: Uuid, pair: Pair, rate: FiatAmount, expiresAt: Timestamp },
+  {
+    title: 'Quote',
+    description: 'A locked rate: smallest units of the local currency for one US dollar.',
+  },
+)
 /** Beside the rate the spread in it: whole basis points of the rate before. */
 const Found = Type.Object({ ...Locked.properties, spreadBps: Type.Integer({ minimum: 0 }) })
 
@@ -10,6 +16,13 @@ const Found = Type.Object({ ...Locked.properties, spreadBps: Type.Integer({ mini
 export const QuoteCreate = question('pricing.quote.create', 'pricing', ['gateway'], {
   request: Type.Object({ pair: Pair }),
   answer: Locked,
+  repeat: 'changes nothing',
+})
+
+/** What a quote can be asked for, and how long it is good. */
+export const PricingTerms = question('pricing.terms', 'pricing', ['gateway'], {
+  request: Type.Object({}),
+  answer: Type.Object({ pairs: Type.Array(Pair), quoteSeconds: Type.Integer() }),
   repeat: 'changes nothing',
 })
 

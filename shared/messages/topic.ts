@@ -16,6 +16,10 @@ export type ServiceName = (typeof serviceNames)[number]
 export const processNames = [...serviceNames, 'books'] as const
 export type ProcessName = (typeof processNames)[number]
 
+/** Whoever logs in at the bus: the processes, the person who operates, and the console, which listens. */
+export const busUsers = [...processNames, 'ops', 'console'] as const
+export type BusUser = (typeof busUsers)[number]
+
 /** A message in a stream. `owner` alone publishes an event; `relay` commands name who may order. */
 export type Topic<S extends TSchema = TSchema> = {
   readonly subject: string
@@ -26,13 +30,16 @@ export type Topic<S extends TSchema = TSchema> = {
 /** A message as it is read: addresses in lower case. */
 export type Message<T extends Topic> = StaticDecode<T['schema']>
 
+/** Who may ask a question: services, and who operates. */
+export type Asker = ServiceName | 'ops'
+
 /** A question over request/reply, answered by `owner` through the NATS services API. */
 export type Question<Q extends TSchema = TSchema, A extends TSchema = TSchema> = {
   readonly subject: string
   readonly request: Q
   readonly answer: A
   readonly owner: ServiceName
-  readonly askers: readonly ServiceName[]
+  readonly askers: readonly Asker[]
   /** Without it, a question is asked of one copy of its owner alone. */
   readonly repeat?: Repeat
 }
@@ -70,7 +77,7 @@ export const event = <S extends TSchema>(
 export const question = <Q extends TSchema, A extends TSchema>(
   subject: string,
   owner: ServiceName,
-  askers: readonly ServiceName[],
+  askers: readonly Asker[],
   terms: { request: Q; answer: A; repeat?: Repeat },
 ): Question<Q, A> => ({ subject, owner, askers, ...terms })
 
@@ -78,5 +85,8 @@ export const question = <Q extends TSchema, A extends TSchema>(
 export const answerSchema = (answer: TSchema) =>
   Type.Union([
     Type.Object({ ok: answer }),
-    Type.Object({ refused: Type.Enum(refusalCodes as [string, ...string[]]) }),
+    Type.Object({
+      refused: Type.Enum(refusalCodes as [string, ...string[]]),
+      since: Type.Optional(Type.String()),
+    }),
   ])

@@ -2,6 +2,7 @@ import type { Static, TSchema } from 'typebox'
 import { type Clock, systemClock } from '#shared/clock'
 import { pause, within } from '#shared/deadline'
 import type { Log } from '#shared/log'
+import { requestSeconds, timer } from '#shared/metrics/measures'
 import type { ProviderAccount } from '#shared/money/pair'
 import {
   endpointOf,
@@ -14,6 +15,7 @@ import {
 import { ProviderBusy, type ProviderRefusal, ProviderUnknown } from '#shared/provider/problem'
 import { openRateLimit, type RateLimit } from '#shared/provider/rate-limit'
 import { readerOf } from '#shared/schema'
+import { inSpan, noteInSpan } from '#shared/tracing/spans'
 
 /** What the provider said. Everything that is neither is thrown: `ProviderUnknown`, `ProviderBusy`. */
 export type ProviderAnswer<T> = { ok: T } | { refused: ProviderRefusal }
@@ -153,7 +155,37 @@ function noted(call: Call, { log, account }: Means, answer: ProviderAnswer<unkno
   return answer
 }
 
+const calls = timer({
+  what: 'provider_call_duration',
+  help: 'Time of one attempt to call the payment provider, by endpoint; busy: it said 429.',
+  labels: {
+    account: ['ID', 'MY'],
+    endpoint: { atMost: 20 },
+    outcome: ['ok', 'refused', 'busy', 'unknown'],
+  },
+  buckets: requestSeconds,
+})
+
+const wordOf = (outcome: Outcome) => {
+  if ('ok' in outcome) return 'ok'
+  if ('refused' in outcome) return 'refused'
+  return 'busyForMs' in outcome ? 'busy' : 'unknown'
+}
+
 async function attemptOnce(call: Call, means: Means): Promise<Outcome> {
+  const startedMs = performance.now()
+  const { account } = means
+  const words = { kind: 'client', attributes: { account } } as const
+  const outcome = await inSpan(`provider ${call.endpoint}`, words, async () => {
+    const ended = await exchangeInTime(call, means)
+    noteInSpan({ outcome: wordOf(ended) })
+    return ended
+  })
+  calls.since(startedMs, { account, endpoint: call.endpoint, outcome: wordOf(outcome) })
+  return outcome
+}
+
+async function exchangeInTime(call: Call, means: Means): Promise<Outcome> {
   const leftMs = Math.max(1, call.endsAt - means.clock())
   const deadlineMs = call.method === 'GET' ? Math.min(leftMs, readingDeadlineMs) : leftMs
   try {

@@ -1,0 +1,28 @@
+import { type Answering, answering } from '#shared/bus/serve'
+import type { Database } from '#shared/db/open'
+import { type PauseTable, setPause } from '#shared/db/pause.store'
+import type { Log } from '#shared/log'
+import type { PauseQuestion } from '#shared/messages/deeds'
+import { ok } from '#shared/refusals'
+
+/** Answers an operator who pauses or resumes what this service does; `changed` is called after it. */
+export const answerPause = (
+  { database, log }: { database: Database; log: Log },
+  {
+    question,
+    table,
+    what,
+    changed,
+  }: {
+    question: PauseQuestion
+    table: PauseTable
+    what: string
+    changed?: () => void
+  },
+): Answering =>
+  answering(question, async ({ by, reason, to }) => {
+    const outcome = await database.run((db) => setPause(db, table, { what, by, reason, to }))
+    log.warn({ what, to, by, reason }, 'operator paused or resumed')
+    changed?.()
+    return ok(outcome)
+  })

@@ -1,0 +1,33 @@
+import { expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const dir = mkdtempSync(join(tmpdir(), 'failpoint-'))
+const file = join(dir, 'failpoints')
+
+/** A process that passes these boundaries; true when it lived to the end. */
+async function lives(...boundaries: string[]): Promise<boolean> {
+  const code = `import { failpoint } from '${join(import.meta.dir, 'failpoint')}'
+    for (const name of ${JSON.stringify(boundaries)}) failpoint(name)`
+  const env = { FAILPOINT_FILE: file, PATH: process.env.PATH ?? '' }
+  return (await Bun.spawn([process.execPath, '-e', code], { env }).exited) === 0
+}
+
+test('who passes the first boundary of the file dies there, then who passes the second', async () => {
+  writeFileSync(file, 'a\nb\n')
+  expect(await lives('b', 'c')).toBe(true)
+  expect(await lives('c', 'a', 'b')).toBe(false)
+  expect(readFileSync(file, 'utf8')).toBe('b\n')
+  expect(await lives('a')).toBe(true)
+  expect(await lives('b')).toBe(false)
+  expect(existsSync(file)).toBe(false)
+  expect(await lives('a', 'b')).toBe(true)
+})
+
+test('all that are passed can be noted instead', async () => {
+  writeFileSync(file, 'passed:\n')
+  expect(await lives('a', 'b', 'a')).toBe(true)
+  expect(readFileSync(file, 'utf8')).toBe('passed:\na\nb\na\n')
+  rmSync(dir, { recursive: true })
+})

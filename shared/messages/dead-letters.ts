@@ -1,0 +1,29 @@
+import { Type } from 'typebox'
+import { DeedOutcome, deedFields } from '#shared/messages/deeds'
+import { Timestamp } from '#shared/messages/fields'
+import { type Question, question, type ServiceName } from '#shared/messages/topic'
+
+/** Ends a message that its reader gave up on: it is handled again, or left as it is for good. */
+const deciding = (subject: string, owner: ServiceName) =>
+  question(subject, owner, ['ops'], {
+    request: Type.Object({
+      ...deedFields,
+      decision: Type.Enum(['redrive', 'dismiss']),
+      messageId: Type.String(),
+      /** When it was given up on: one that was given up on again since is another. */
+      diedAt: Timestamp,
+    }),
+    answer: DeedOutcome,
+    repeat: 'once by its key',
+  })
+
+/** By the service that gave up; those that are not here read no messages. */
+export const deadLetterDecisions = {
+  gateway: deciding('gateway.dead-letter.decide', 'gateway'),
+  payments: deciding('payments.dead-letter.decide', 'payments'),
+  payouts: deciding('payouts.dead-letter.decide', 'payouts'),
+  'chain-relayer': deciding('chain.dead-letter.decide', 'chain-relayer'),
+} as const satisfies Partial<Record<ServiceName, Question>>
+export type DeadLetterDecision = ReturnType<typeof deciding>
+/** A service that reads messages. */
+export type Reader = keyof typeof deadLetterDecisions

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'bun:test'
+import { openLog } from '#shared/log'
+import { openOutage } from '#shared/outages/outage'
+
+class Away extends Error {
+  override name = 'Away'
+}
+
+function open(level = 'info') {
+  const lines: { level: string; msg: string; reason?: string; awayMs?: number }[] = []
+  const log = openLog('suite', level, { write: (line) => void lines.push(JSON.parse(line)) })
+  let now = 1_000_000
+  const outage = openOutage({
+    ...{ name: 'postgres', log, clock: () => now },
+    ofIt: (error) => error instanceof Away,
+  })
+  const told = () => lines.map(({ msg }) => msg)
+  return { log, outage, lines, told, pass: (ms: number) => (now += ms) }
+}
+
+describe('an outage', () => {
+  test('is told once when it begins, once a minute while it lasts, once when it ends', () => {
+    const { outage, lines, told, pass } = open()
+    outage.works()
+    for (let second = 0; second < 150; second++) {
+      outage.failed(new Away('refused\nselect 1'))
+      pass(1_000)
+    }
+    expect(told()).toEqual(['postgres lost', 'postgres still away', 'postgres still away'])
+    expect(lines[0]).toMatchObject({ level: 'warn', reason: 'refused' })
+    outage.works()
+    outage.works()
+    expect(told().slice(3)).toEqual(['postgres is back'])
+    expect(lines[3]).toMatchObject({ level: 'info', awayMs: 150_000, failures: 150 })
+  })
+
+  test('is not over because of an answer that was under way when it began', () => {
+    const { outage, told, pass } = open()
+    outage.failed(new Away())
+    pass(5)
+    outage.works()
+    expect(told()).toEqual(['postgres lost'])
+    outage.back() // Whoever knows says so at once.
+    expect(told()).toEqual(['postgres lost', 'postgres is back'])
+  })
+
+  test('that comes and goes is told every ten seconds at most, each with its end', () => {
+    const { outage, told, pass } = open()
+    for (let second = 0; second < 21; second++) {
+      outage.failed(new Away())
+      pass(500)
+      outage.back()
+      pass(500)
+    }
+    const once = ['postgres lost', 'postgres is back']
+    expect(told()).toEqual([...once, ...once, ...once])
+  })
+})
+
+describe('a failure that only says again what is lost', () => {
+  test('is for debugging until a little after it is back, other failures are told', () => {
+    const { log, outage, told, pass } = open()
+    const wrapped = new Error('the round failed', { cause: new Away() })
+    const fail = () => {
+      log.warn({ err: new Away() }, 'directly')
+      log.error({ err: wrapped }, 'as a cause')
+      log.warn({ err: new Error('other') }, 'other')
+    }
+    fail()
+    expect(told().splice(0)).toEqual(['directly', 'as a cause', 'other'])
+    outage.failed(new Away())
+    fail()
+    outage.back()
+    fail()
+    expect(told().slice(3)).toEqual(['postgres lost', 'other', 'postgres is back', 'other'])
+    pass(2_001)
+    fail()
+    expect(told().slice(7)).toEqual(['directly', 'as a cause', 'other'])
+  })
+
+  test('is told when it calls a person, or ends the process', () => {
+    const { log, outage, told } = open()
+    outage.failed(new Away())
+    log.error({ err: new Away(), alarm: true }, 'somebody is called')
+    log.fatal({ err: new Away() }, 'the process ends')
+    expect(told()).toEqual(['postgres lost', 'somebody is called', 'the process ends'])
+  })
+
+  test('is in the log of whoever looks for it', () => {
+    const { log, outage, lines } = open('debug')
+    outage.failed(new Away())
+    log.warn({ err: new Away() }, 'directly')
+    expect(lines.at(-1)).toMatchObject({ level: 'debug', msg: 'directly' })
+  })
+})

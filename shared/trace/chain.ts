@@ -1,0 +1,157 @@
+import type { Sql } from 'postgres'
+import { relayKinds } from '#shared/messages/relay'
+import type { Entry, Item, Part, Roots } from '#shared/trace/entry'
+import { factsOf, money, sentence } from '#shared/trace/words'
+
+type Operation = {
+  id: string
+  kind: string
+  cause: string
+  wallet: string
+  ausd: string | null
+  state: string
+  lane: string | null
+  nonce: number | null
+  tries: number
+  txHash: string | null
+  blockNumber: string | null
+  reason: string | null
+  createdAt: Date
+  updatedAt: Date
+}
+
+/** The names an order of these has: the id, or the id and the number of a remainder, and a time. */
+const causes = (sql: Sql, { payments, cashouts }: Roots) => sql`
+  kind = any(${[...relayKinds]}) and (cause = any(${[...payments, ...cashouts]})
+    or cause ~ any(${payments.map((id) => `^${id}[.:]`)}))`
+
+/** Orders to the relayer for these, and of no others. */
+export const findOperations = (sql: Sql, roots: Roots) => sql<Operation[]>`
+  select id, kind, cause, wallet, payload ->> 'ausd' as ausd, state, lane, nonce, tries,
+    tx_hash as "txHash", block_number::text as "blockNumber", reason,
+    created_at as "createdAt", updated_at as "updatedAt"
+  from chain_relayer.operation
+  where id = any(${[...roots.operations]}) or ${causes(sql, roots)} order by created_at`
+
+/** What the relayer was ordered to do, what carried it, and every signed form of that. */
+export async function readOperations(sql: Sql, roots: Roots): Promise<Part> {
+  if (isEmpty(roots)) return {}
+  const operations = await findOperations(sql, roots)
+  const carried = operations.filter(({ lane }) => lane !== null)
+  const lanes = carried.map(({ lane }) => lane!)
+  const nonces = carried.map(({ nonce }) => nonce!)
+  return {
+    items: operations.filter(({ id }) => roots.operations.includes(id)).map(itemOf),
+    entries: [
+      ...operations.flatMap(entriesOf),
+      ...(await transactionsOf(sql, lanes, nonces)),
+      ...(await attemptsOf(sql, lanes, nonces)),
+    ],
+  }
+}
+
+const isEmpty = ({ payments, cashouts, operations }: Roots) =>
+  payments.length + cashouts.length + operations.length === 0
+
+const itemOf = (one: Operation): Item => ({
+  ...{ kind: one.kind, id: one.id, wallet: one.wallet, state: one.state, reason: one.reason },
+  createdAt: one.createdAt,
+  facts: factsOf({
+    cause: one.cause,
+    of: one.ausd && money(one.ausd, 'AUSD'),
+    transaction: one.txHash,
+    block: one.blockNumber,
+  }),
+})
+
+function entriesOf(one: Operation): Entry[] {
+  const entry = (at: Date, what: string, says: string, isOdd = false): Entry => ({
+    ...{ at, where: 'chain-relayer', what, id: one.id, says, isOdd },
+  })
+  const of = one.ausd && money(one.ausd, 'AUSD')
+  return [
+    entry(one.createdAt, 'order', sentence(`${one.kind} ${one.cause}`, of)),
+    entry(
+      one.updatedAt,
+      'state',
+      sentence(
+        `${one.kind} ${one.state}`,
+        one.reason,
+        one.tries > 0 && `put off ${one.tries} times`,
+        one.txHash && `in ${one.txHash}`,
+        one.blockNumber && `block ${one.blockNumber}`,
+      ),
+      one.state === 'failed' || one.tries > 0,
+    ),
+  ]
+}
+
+/** Of lanes and nonces, which belong together by their places. */
+const placesOf = (sql: Sql, lanes: readonly string[], nonces: readonly number[]) => sql`
+  select * from unnest(${[...lanes]}::text[], ${[...nonces]}::int[])`
+
+async function transactionsOf(sql: Sql, lanes: readonly string[], nonces: readonly number[]) {
+  const rows = await sql<
+    {
+      lane: string
+      nonce: number
+      purpose: string
+      carries: number
+      outcome: string | null
+      createdAt: Date
+      updatedAt: Date
+    }[]
+  >`
+    select lane, nonce, purpose, jsonb_array_length(operation_ids) as carries, outcome,
+      created_at as "createdAt", updated_at as "updatedAt"
+    from chain_relayer.transaction where (lane, nonce) in (${placesOf(sql, lanes, nonces)})`
+  return rows.flatMap(
+    ({ lane, nonce, purpose, carries, outcome, createdAt, updatedAt }): Entry[] => {
+      const id = `${lane}:${nonce}`
+      const together = carries > 1 && `together with ${carries - 1} others`
+      return [
+        {
+          ...{ at: createdAt, where: 'chain-relayer', what: 'lane', id },
+          says: sentence(`nonce ${nonce}`, purpose, together),
+        },
+        {
+          ...{ at: updatedAt, where: 'chain', what: 'final', id },
+          says: outcome ?? 'not final yet',
+          isOdd: outcome !== null && outcome !== 'ok',
+        },
+      ]
+    },
+  )
+}
+
+async function attemptsOf(sql: Sql, lanes: readonly string[], nonces: readonly number[]) {
+  const rows = await sql<
+    {
+      hash: string
+      attempt: number
+      purpose: string
+      fee: string
+      broadcasts: number
+      error: string | null
+      createdAt: Date
+      broadcastAt: Date | null
+    }[]
+  >`
+    select hash, attempt, purpose, max_fee_wei::text as fee, broadcasts, last_error as error,
+      created_at as "createdAt", broadcast_at as "broadcastAt"
+    from chain_relayer.attempt where (lane, nonce) in (${placesOf(sql, lanes, nonces)})`
+  return rows.map(
+    (row): Entry => ({
+      ...{ at: row.broadcastAt ?? row.createdAt, where: 'chain-relayer', what: 'attempt' },
+      id: row.hash,
+      says: sentence(
+        `number ${row.attempt}`,
+        row.purpose === 'noop' && 'only uses the nonce up',
+        row.broadcastAt ? `sent, ${row.broadcasts} in all` : 'signed, not sent yet',
+        `at most ${row.fee} wei a gas`,
+        row.error,
+      ),
+      isOdd: row.error !== null || row.purpose === 'noop',
+    }),
+  )
+}

@@ -1,0 +1,167 @@
+import { type JetStreamManager, NatsError, type StoredMsg } from 'nats'
+import pMap from 'p-map'
+import type { Sql } from 'postgres'
+import type { Bus } from '#shared/bus/open'
+import { paymentsWebhookSubject } from '#shared/messages/webhooks'
+import { providerAccounts } from '#shared/money/pair'
+import type { Entry, Part, Roots } from '#shared/trace/entry'
+import { deadAmong, handledAmong, handlingIn } from '#shared/trace/messages'
+import { sentence } from '#shared/trace/words'
+
+// The stream keeps what the providers said, raw. A delivery names a payment in its body alone, so what
+// came while an item was under way is looked through. Of a body nothing is shown but its event.
+
+const stream = 'WEBHOOKS'
+/** So many deliveries are looked through; beyond, it is said that there are more. */
+const lookedThroughMax = 3_000
+const atOnce = 32
+const deadlineMs = 5_000
+
+type Delivery = { deliveryId: string; receivedAt: string; body: string; account: string }
+
+/** Connects when it is first called; throws when the bus cannot be reached. */
+export type OpenBus = () => Promise<Bus>
+
+const managerOf = async (bus: OpenBus): Promise<JetStreamManager> =>
+  (await bus()).nc.jetstreamManager({ timeout: deadlineMs, checkAPI: false })
+
+/** The ids of ours that a delivery names; none when there is no such delivery. */
+export async function findDelivery(bus: OpenBus, id: string): Promise<string[]> {
+  const manager = await managerOf(bus)
+  const found = await Promise.all(
+    providerAccounts.map((account) =>
+      messageAt(manager, { last_by_subj: paymentsWebhookSubject(account, id) }),
+    ),
+  )
+  return found.flatMap((message) => (message ? namedIn(message.json<Delivery>().body) : []))
+}
+
+const namedIn = (body: string): string[] => [
+  ...new Set(
+    body.match(/pay_[\w-]{22}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|p[syr]-[\w-]{8,60}/g) ?? [],
+  ),
+]
+
+async function messageAt(
+  manager: JetStreamManager,
+  query: { seq: number } | { last_by_subj: string },
+): Promise<StoredMsg | undefined> {
+  try {
+    return await manager.streams.getMessage(stream, query as { seq: number })
+  } catch (error) {
+    if (error instanceof NatsError && error.api_error?.code === 404) return undefined
+    throw error
+  }
+}
+
+/** Deliveries that name one of these, and what each reader made of them. */
+export async function readDeliveries(sql: Sql, bus: OpenBus, roots: Roots): Promise<Part> {
+  const spans = await spansOf(sql, roots)
+  if (spans.length === 0) return {}
+  const manager = await managerOf(bus)
+  const names = [...new Set(spans.flatMap((span) => span.names))]
+  const found = new Map<string, Delivery>()
+  let unseen: string | undefined
+  for (const window of merged(spans)) {
+    const looked = await lookThrough(manager, window, names)
+    for (const delivery of looked.found) found.set(delivery.deliveryId, delivery)
+    if (!looked.isWhole)
+      unseen = `more than ${lookedThroughMax} came between ${window.from.toISOString()} and ${window.to.toISOString()}`
+  }
+  const ids = [...found.keys()]
+  const handled = await handledAmong(sql, ids)
+  const entries = [...found.values()].map((one) => entryOf(one, handled.get(one.deliveryId) ?? []))
+  return { entries: [...entries, ...(await deadAmong(sql, ids))], unseen }
+}
+
+const entryOf = (
+  { deliveryId, receivedAt, body }: Delivery,
+  handled: Parameters<typeof handlingIn>[0],
+): Entry => ({
+  ...{ at: new Date(receivedAt), where: 'provider', what: 'delivery', id: deliveryId },
+  says: sentence(eventIn(body), handlingIn(handled) || 'nobody has handled it'),
+  isOdd: handled.length === 0 || handled.some(({ attempts }) => attempts > 0),
+})
+
+/** What came within a window and has one of these names in it; from its beginning on, if it is too much. */
+async function lookThrough(
+  manager: JetStreamManager,
+  { from, to }: Window,
+  names: readonly string[],
+) {
+  const { state } = await manager.streams.info(stream)
+  const first = await firstSince(manager, state.first_seq, state.last_seq, from.getTime())
+  const last = Math.min(state.last_seq, first + lookedThroughMax - 1)
+  const found: Delivery[] = []
+  let reached = from.getTime()
+  await pMap(
+    Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first + at),
+    async (seq) => {
+      const message = reached > to.getTime() ? undefined : await messageAt(manager, { seq })
+      if (!message) return
+      reached = Math.max(reached, message.time.getTime())
+      const text = message.string()
+      if (names.some((name) => text.includes(name))) found.push(JSON.parse(text) as Delivery)
+    },
+    { concurrency: atOnce },
+  )
+  return { found, isWhole: last === state.last_seq || reached > to.getTime() }
+}
+
+/** How the provider calls what happened. */
+function eventIn(body: string): string {
+  const [, event] = /"event"\s*:\s*"([\w.]{1,80})"/.exec(body) ?? []
+  const [, status] = /"status"\s*:\s*"([A-Z_]{1,40})"/.exec(body) ?? []
+  return sentence(event ?? 'an event without a name', status)
+}
+
+type Window = { from: Date; to: Date }
+type Span = Window & { names: string[] }
+
+/**
+ * When deliveries about these may have come: while they were paid, when their rows changed last, and
+ * when something went back; and the ids by which a delivery would name them.
+ */
+const spansOf = (sql: Sql, { payments, cashouts }: Roots): Promise<Span[]> => sql<Span[]>`
+  with known as (
+    select id, created_at, greatest(created_at, expires_at, paid_at) as until, updated_at,
+      array_remove(array[id, checkout_id, payment_request_id, provider_payment_id], null) as names,
+      provider_payment_id
+    from payments.payments where id = any(${[...payments]})
+    union all select id, created_at, greatest(created_at, attempted_at, paid_at), updated_at,
+      array_remove(array[id, provider_payout_id], null), null
+    from payouts.payouts where id = any(${[...cashouts]})
+  )
+  select created_at as "from", until + interval '1 hour' as "to", names from known
+  union all select updated_at - interval '10 minutes', updated_at + interval '10 minutes', names
+  from known
+  union all select r.created_at - interval '10 minutes', r.updated_at + interval '10 minutes', names
+  from known join payments.refunds r on r.provider_payment_id = known.provider_payment_id`
+
+/** Windows that overlap are one. */
+function merged(spans: readonly Window[]): Window[] {
+  const windows: Window[] = []
+  for (const { from, to } of spans.toSorted((left, right) => +left.from - +right.from)) {
+    const last = windows.at(-1)
+    if (!last || from > last.to) windows.push({ from, to })
+    else if (to > last.to) last.to = to
+  }
+  return windows
+}
+
+/** The first message that came at this moment or later, by halving. */
+async function firstSince(
+  manager: JetStreamManager,
+  first: number,
+  last: number,
+  sinceMs: number,
+): Promise<number> {
+  let [low, high] = [first, last + 1]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const message = await messageAt(manager, { seq: middle })
+    if (!message || message.time.getTime() < sinceMs) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -1,0 +1,106 @@
+import type { Sql } from 'postgres'
+import { findDelivery, type OpenBus } from '#shared/trace/deliveries'
+import type { Roots } from '#shared/trace/entry'
+
+type Found = { kind: 'payment' | 'cashout' | 'operation'; id: string }
+
+const isWallet = (id: string) => /^0x[0-9a-fA-F]{40}$/.test(id)
+const isHash = (id: string) => /^0x[0-9a-fA-F]{64}$/.test(id)
+const isUuid = (id: string) => /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/.test(id)
+
+/**
+ * The rows that know this id: of a payment, a cash-out, a quote, a transaction, a wallet, anything of
+ * the provider, an operation, a message or a delivery.
+ */
+export async function findRoots(sql: Sql, bus: OpenBus, asked: string): Promise<Roots> {
+  const id = isHash(asked) || isWallet(asked) || isUuid(asked) ? asked.toLowerCase() : asked
+  if (isWallet(id)) return { ...rootsOf([], id), wallets: [id] }
+  const found = isHash(id) ? await byTransaction(sql, id) : await byId(sql, id)
+  if (found.length > 0) return rootsOf(found, id)
+  const named = id.startsWith('dlv_') ? await findDelivery(bus, id) : await idsInMessage(sql, id)
+  const further = (await Promise.all(named.map((one) => byId(sql, one)))).flat()
+  const wallets = further.length > 0 ? [] : await byApplicant(sql, id)
+  return { ...rootsOf(further, id), wallets }
+}
+
+function rootsOf(found: readonly Found[], id: string): Roots {
+  const idsOf = (kind: Found['kind']) => [
+    ...new Set(found.flatMap((one) => (one.kind === kind ? one.id : []))),
+  ]
+  return {
+    payments: idsOf('payment'),
+    cashouts: idsOf('cashout'),
+    operations: idsOf('operation'),
+    wallets: [],
+    others: [id],
+  }
+}
+
+/** A person, by what the identity provider calls them: looked for last, as no index has it. */
+async function byApplicant(sql: Sql, id: string): Promise<string[]> {
+  const found = await sql<{ wallet: string }[]>`
+    select wallet from gateway.identities where provider_ref = ${id}`
+  return found.map(({ wallet }) => wallet)
+}
+
+/** Each of these columns has an index, or its table is small. */
+const byId = async (sql: Sql, asked: string): Promise<Found[]> => {
+  // The ref of a remainder is the payment's id and a number; an extension has its time behind that.
+  const id = /^pay_[\w-]{22}/.exec(asked)?.[0] ?? asked
+  return sql<Found[]>`
+    select 'payment' as kind, id from payments.payments
+    where id = ${id} or quote_id = ${id} or checkout_id = ${id} or payment_request_id = ${id}
+      or provider_payment_id = ${id}
+    union select 'payment', payment_id from payments.refunds
+    where (id = ${id} or provider_payment_id = ${id}) and payment_id <> ''
+    union select 'payment', payment_id from payments.anomalies
+    where object = ${id} and payment_id is not null
+    union select 'cashout', id from payouts.payouts
+    where id = ${id} or quote_id = ${id} or provider_payout_id = ${id}
+    union select case when left(reference, 4) = 'pay_' then 'payment' else 'cashout' end, reference
+    from books.provider_moves
+    where (product_id = ${id} or account in ('ID', 'MY') and transaction_id = ${id})
+      and reference is not null
+    union select ${ofOperation(sql)} from chain_relayer.operation o
+    where id = ${id} or kind in ('send', 'giveback') and cause = ${id}`
+}
+
+/** What an operation is for: the payment or the cash-out of its cause, or itself. */
+const ofOperation = (sql: Sql) => sql`
+  case when o.cause ~ '^pay_' then 'payment' when o.kind in ('take', 'return') then 'cashout'
+    else 'operation' end,
+  case when o.cause ~ '^pay_' then substring(o.cause from '^pay_[A-Za-z0-9_-]{22}')
+    when o.kind in ('take', 'return') then o.cause else o.id end`
+
+/** By the hash of a transaction that we signed, or that the books read; or by a ref of the contract. */
+const byTransaction = (sql: Sql, hash: string): Promise<Found[]> => sql<Found[]>`
+  select kind, id from (
+    select ${ofOperation(sql)} from chain_relayer.attempt a
+    join chain_relayer.transaction t on t.lane = a.lane and t.nonce = a.nonce
+    join chain_relayer.operation o on t.operation_ids ? o.id
+    where a.hash = ${hash}
+    union select case when left(n.item, 4) = 'pay_' then 'payment' else 'cashout' end, n.item
+    from books.names n
+    where n.key = ${hash}
+      or n.key in (select key from books.chain_moves where tx_hash = ${hash} and key is not null)
+    union select 'operation', operation_id from chain_relayer.giveback_request
+    where tx_hash = ${hash} and operation_id is not null
+  ) found (kind, id)`
+
+const senders = ['gateway', 'payments', 'payouts', 'chain_relayer'] as const
+
+/** What a message of ours is about, by its id: the ids that its payload names. */
+async function idsInMessage(sql: Sql, id: string): Promise<string[]> {
+  if (!id.startsWith('msg_')) return []
+  const found = await Promise.all(
+    senders.map(
+      (schema) => sql<{ payload: Record<string, unknown> }[]>`
+        select payload from ${sql(schema)}.outbox where id = ${id}`,
+    ),
+  )
+  const names = ['paymentId', 'payoutId', 'refId', 'operationId'] as const
+  return found
+    .flat()
+    .flatMap(({ payload }) => names.flatMap((name) => payload[name] ?? []))
+    .map(String)
+}

@@ -1,0 +1,67 @@
+import { context, DiagLogLevel, diag, propagation, trace } from '@opentelemetry/api'
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
+import { W3CTraceContextPropagator } from '@opentelemetry/core'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { resourceFromAttributes } from '@opentelemetry/resources'
+import {
+  BatchSpanProcessor,
+  RandomIdGenerator,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace'
+import { systemClock } from '#shared/clock'
+import { within } from '#shared/deadline'
+import { type Log, openLogThrottled } from '#shared/log'
+import { givenIds, setTracing } from '#shared/tracing/spans'
+
+/** A collector that does not answer costs memory for so long, and no more: older spans are dropped. */
+const sendDeadlineMs = 5_000
+const sendEveryMs = 1_000
+/** A stop in order does not wait longer for the last spans. */
+const lastSpansMs = 1_000
+
+/**
+ * Sends spans to a collector, as JSON over HTTP (OTLP), until disposed. `share` of all traces, in percent,
+ * by the id of the trace alone: every service keeps or drops the same ones.
+ */
+export function startTracing(options: {
+  url: string
+  share: number
+  service: string
+  log: Log
+}): AsyncDisposable {
+  const { url, share, service, log } = options
+  const random = new RandomIdGenerator()
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({ 'service.name': service }),
+    sampler: new TraceIdRatioBasedSampler(share / 100),
+    idGenerator: {
+      generateTraceId: () => givenIds()?.traceId ?? random.generateTraceId(),
+      generateSpanId: () => givenIds()?.spanId ?? random.generateSpanId(),
+    },
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: new OTLPTraceExporter({ url, timeoutMillis: sendDeadlineMs }),
+        scheduledDelayMillis: sendEveryMs,
+        exportTimeoutMillis: sendDeadlineMs,
+      }),
+    ],
+  })
+  const say = openLogThrottled(log, systemClock, 60_000)
+  const warn = () => say('traces', {}, 'traces could not be sent, and were dropped')
+  const quiet = () => {}
+  diag.setLogger(
+    { error: warn, warn, info: quiet, debug: quiet, verbose: quiet },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  )
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator())
+  trace.setGlobalTracerProvider(provider)
+  setTracing(true)
+  return {
+    [Symbol.asyncDispose]: async () => {
+      setTracing(false)
+      await within(provider.shutdown(), lastSpansMs, 'the collector').catch(warn)
+    },
+  }
+}

@@ -1,0 +1,153 @@
+import {
+  type Attributes,
+  type Context,
+  context,
+  createContextKey,
+  type Link,
+  propagation,
+  ROOT_CONTEXT,
+  type SpanContext,
+  SpanKind,
+  type SpanOptions,
+  SpanStatusCode,
+  TraceFlags,
+  trace,
+} from '@opentelemetry/api'
+import { type Origin, originOf } from '#shared/tracing/origin'
+
+/** The header of W3C Trace Context, in HTTP and in messages. */
+export const traceHeader = 'traceparent'
+
+/** What a span says besides its name. Nothing personal and no secret belongs in here. */
+export type SpanWords = {
+  readonly kind?: 'server' | 'client' | 'producer' | 'consumer'
+  /** The `traceparent` of whoever asked; without one the span is within the one that is open here. */
+  readonly parent?: string | undefined
+  readonly attributes?: Attributes
+}
+
+const kinds = {
+  server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
+  producer: SpanKind.PRODUCER,
+  consumer: SpanKind.CONSUMER,
+} as const
+
+const tracer = trace.getTracer('ausd-credit-backend')
+/** The span of another trace, because of which this trace goes on here. */
+const cause = createContextKey('cause')
+
+let isOn = false
+/** Told by whoever starts to export; until then every function here only does the work. */
+export const setTracing = (on: boolean): void => {
+  isOn = on
+}
+
+/** Ids that the span which is being started must have, because they follow from its request. */
+let given: Origin | undefined
+export const givenIds = (): Origin | undefined => given
+
+/** A span around the work, if it is part of a trace: what nobody asked for makes none. */
+export function inSpan<T>(name: string, words: SpanWords, work: () => Promise<T>): Promise<T> {
+  if (!isOn) return work()
+  const within = words.parent ? extracted(words.parent) : context.active()
+  if (!trace.getSpanContext(within)) return work()
+  return run(name, words, within, work)
+}
+
+/**
+ * The first span of a request, with the ids that follow from the request's own; within the caller's
+ * span, if the request names one.
+ */
+export function inFirstSpan<T>(
+  name: string,
+  words: SpanWords & { readonly requestId: string },
+  work: () => Promise<T>,
+): Promise<T> {
+  if (!isOn) return work()
+  const origin = originOf(words.requestId)
+  const within = words.parent ? extracted(words.parent) : ROOT_CONTEXT
+  const callers = trace.getSpanContext(within)
+  const isOfCaller = callers?.traceId === origin.traceId
+  given = origin
+  const links = callers && !isOfCaller ? [{ context: callers }] : []
+  return run(name, words, isOfCaller ? within : ROOT_CONTEXT, work, links)
+}
+
+async function run<T>(
+  name: string,
+  { kind, attributes = {} }: SpanWords,
+  within: Context,
+  work: () => Promise<T>,
+  links: readonly Link[] = linksOf(within),
+): Promise<T> {
+  const options: SpanOptions = { attributes, links: [...links] }
+  if (kind) options.kind = kinds[kind]
+  const span = tracer.startSpan(name, options, within)
+  given = undefined
+  try {
+    return await context.with(trace.setSpan(within.deleteValue(cause), span), work)
+  } catch (error) {
+    // Its name alone: what libraries write into messages may be personal.
+    span.setAttribute('error.type', error instanceof Error ? error.name : typeof error)
+    span.setStatus({ code: SpanStatusCode.ERROR })
+    throw error
+  } finally {
+    span.end()
+  }
+}
+
+const linksOf = (within: Context): Link[] => {
+  const because = within.getValue(cause) as SpanContext | undefined
+  return because ? [{ context: because }] : []
+}
+
+/**
+ * Goes on with the trace of a request. What is being done is another's (a webhook brings a payment on
+ * its way): the next span is of the request's trace and has a link to the other.
+ */
+export function underTraceOf<T>(requestId: string, work: () => T): T {
+  if (!isOn) return work()
+  const origin = originOf(requestId)
+  const before = trace.getSpanContext(context.active())
+  if (before?.traceId === origin.traceId) return work()
+  const first = { ...origin, traceFlags: TraceFlags.SAMPLED, isRemote: true }
+  const there = trace.setSpanContext(ROOT_CONTEXT, first)
+  return context.with(before ? there.setValue(cause, before) : there, work)
+}
+
+/** What the open span learnt meanwhile; a new name too, if it was not known before. */
+export function noteInSpan(attributes: Attributes, name?: string): void {
+  if (!isOn) return
+  const span = trace.getActiveSpan()
+  span?.setAttributes(attributes)
+  if (name) span?.updateName(name)
+}
+
+/** A span of what took place since `fromMs` (unix ms) in several steps, between restarts perhaps. */
+export function spanSince(name: string, fromMs: number, attributes: Attributes): void {
+  if (!isOn) return
+  const within = context.active()
+  if (!trace.getSpanContext(within)) return
+  const startTime = new Date(fromMs)
+  tracer.startSpan(name, { startTime, attributes, links: linksOf(within) }, within).end()
+}
+
+/** The `traceparent` that a message or a question takes with it; undefined outside of a trace. */
+export function carriedTrace(): string | undefined {
+  if (!isOn) return undefined
+  const carrier: Record<string, string> = {}
+  propagation.inject(context.active(), carrier)
+  return carrier[traceHeader]
+}
+
+/** For log lines. */
+export const traceId = (): string | undefined =>
+  isOn ? trace.getSpanContext(context.active())?.traceId : undefined
+
+/** The span that a `traceparent` names; undefined if it is none. */
+export const spanOf = (parent: string | null): Origin | undefined =>
+  isOn && parent !== null ? trace.getSpanContext(extracted(parent)) : undefined
+
+const extracted = (parent: string): Context =>
+  propagation.extract(ROOT_CONTEXT, { [traceHeader]: parent })
