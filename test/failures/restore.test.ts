@@ -13,7 +13,7 @@ import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { listInFlight } from '#infra/ops/in-flight'
 import { placeOf } from '#infra/ops/place'
-import { checkRecord } from '#infra/ops/record-check'
+import { checkRecord } from '#infra/ops/record/record-check'
 import { withDatabase } from '#infra/ops/stack'
 import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
@@ -170,7 +170,7 @@ async function expectAllBack(was: Before, hour: LostHour, native: bigint[]) {
       () => entryNow(person, paymentId, state),
       75_000,
     )
-    expect(await effectsOf(paymentId)).toEqual([txHash])
+    expect(await effectsOf(paymentId)).toEqual([txHash!])
   }
   for (const id of [was.settled, was.paying, was.taking, hour.paid])
     await entryIn(was.eka, id, 'paid')

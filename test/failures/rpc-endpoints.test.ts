@@ -10,6 +10,7 @@ import { type AnvilProcess, startAnvil } from '../support/anvil'
 import { beginPaths, expectOnceEach, pathsCostMicro, pathsEnding } from '../support/money-paths'
 import { verifiedUser } from '../support/people'
 import { ownStack, quickChecks } from '../support/stack'
+import { scrape, valueIn } from '../support/telemetry/metrics'
 import { servesTruth } from '../support/verify'
 
 /** What a public endpoint of the test chain allows one caller, and a little for uneven delivery. */
@@ -62,20 +63,7 @@ async function throughEverything(stack: Stack, count: number) {
   return people
 }
 
-/** What the gateway's metrics say of a service's endpoints, by the name of the figure. */
-async function rpcFigures(stack: Stack, service: string): Promise<Map<string, number>> {
-  const text = await (await fetch(`${stack.info.ops.gateway}/metrics`)).text()
-  const form = new RegExp(`service="${service}".*figure="rpc_([^"]+)"} (.+)$`)
-  return new Map(
-    text.split('\n').flatMap((line) => {
-      const [, name, value] = form.exec(line) ?? []
-      return name === undefined ? [] : [[name, Number(value)] as const]
-    }),
-  )
-}
-
-const figureOf = ({ url }: RpcProxy, name: string) =>
-  `endpoints_${new URL(url).host.replace(/\W/g, '_')}_${name}`
+const hostOf = ({ url }: RpcProxy) => new URL(url).host
 
 describe('at one public endpoint that counts requests and refuses batches', () => {
   let opened: Opened
@@ -94,14 +82,16 @@ describe('at one public endpoint that counts requests and refuses batches', () =
     'the metrics say how often %s asks it, for each block and in all',
     async (service) => {
       const { stack, endpoints } = opened
-      const figures = await waitUntil('calls per block', async () => {
-        const read = await rpcFigures(stack, service)
-        return read.has('perBlock_requests') && read
+      const perBlock = { service, of: 'eth_calls' }
+      const samples = await waitUntil('calls per block', async () => {
+        const read = await scrape(stack)
+        return valueIn(read, 'ausd_rpc_per_block', perBlock) !== undefined && read
       })
-      expect(figures.get('perBlock_ethCalls')).toBeGreaterThanOrEqual(0)
-      expect(figures.get(figureOf(endpoints[0]!, 'requests'))).toBeGreaterThan(0)
-      expect(figures.get(figureOf(endpoints[0]!, 'tooMany'))).toBe(0)
-      expect(figures.get(figureOf(endpoints[0]!, 'batches'))).toBe(0)
+      expect(valueIn(samples, 'ausd_rpc_per_block', perBlock)).toBeGreaterThanOrEqual(0)
+      const one = { service, endpoint: hostOf(endpoints[0]!) }
+      expect(valueIn(samples, 'ausd_rpc_requests_total', one)).toBeGreaterThan(0)
+      expect(valueIn(samples, 'ausd_rpc_refused_as_too_many_total', one)).toBe(0)
+      expect(valueIn(samples, 'ausd_rpc_takes_batches', one)).toBe(0)
     },
   )
 })
@@ -124,9 +114,11 @@ describe('with one endpoint that never answers, one that is used up, and one tha
   test('the metrics say which one is used up, and who takes batches', async () => {
     const { stack, endpoints } = opened
     const [silent, used, lagging] = endpoints as [RpcProxy, RpcProxy, RpcProxy]
-    const figures = await rpcFigures(stack, 'chain-relayer')
-    expect(figures.get(figureOf(used, 'tooMany'))).toBeGreaterThan(0)
-    expect(figures.get(figureOf(lagging, 'batches'))).toBe(1)
-    expect(figures.has(figureOf(silent, 'batches'))).toBe(false)
+    const samples = await scrape(stack)
+    const shown = (name: string, proxy: RpcProxy) =>
+      valueIn(samples, name, { service: 'chain-relayer', endpoint: hostOf(proxy) })
+    expect(shown('ausd_rpc_refused_as_too_many_total', used)).toBeGreaterThan(0)
+    expect(shown('ausd_rpc_takes_batches', lagging)).toBe(1)
+    expect(shown('ausd_rpc_takes_batches', silent)).toBeUndefined()
   })
 })

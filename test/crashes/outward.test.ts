@@ -1,0 +1,72 @@
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Glob } from 'bun'
+import { repositoryDir } from '#infra/local/folders'
+import { serviceNames } from '#shared/messages/topic'
+import { boundariesOf } from '../failures/failpoints'
+import { meanings, ofNoMoney } from './boundaries'
+import { paths } from './paths'
+import { unpassed } from './report'
+
+/**
+ * Every call by which a service changes something outside of itself and of its own rows, and the
+ * boundaries before and after it. Who adds one names its boundaries here, and they are killed at.
+ */
+const outward: readonly (readonly [file: string, call: string, before: string, after: string])[] = [
+  ['services/payments/open.ts', 'provider.openCheckout(', 'row-stored', 'checkout-opened'],
+  ['services/payments/open.ts', 'provider.cancelCheckout(', 'checkout-opened', 'checkout-ended'],
+  ['services/payments/open.ts', 'askOr(context, QuoteTake', 'cover-reserved', 'quote-taken'],
+  ['services/payments/replace.ts', 'provider.cancelCheckout(', 'order-read', 'checkout-ended'],
+  [
+    'services/payments/review/refund.ts',
+    'provider.createRefund(',
+    'before-refund',
+    'refund-answered',
+  ],
+  ['services/payouts/open.ts', 'ask(QuoteTake', 'cover-reserved', 'quote-taken'],
+  ['services/payouts/pay.ts', 'provider.create(', 'before-provider', 'provider-answered'],
+  [
+    'services/chain-relayer/transactions/broadcast.ts',
+    'node.sendRaw(',
+    'transaction-stored',
+    'broadcast',
+  ],
+  ['services/gateway/routes/webhooks.ts', '= publish({', 'delivery-verified', 'delivery-recorded'],
+  ['services/gateway/http/order.ts', 'ask(question, order', 'order-read', 'order-answered'],
+  ['shared/bus/outbox-relay.ts', 'await publish(bus,', 'took', 'published'],
+]
+
+const acts =
+  /provider\.(?:openCheckout|cancelCheckout|createRefund|create)\(|node\.sendRaw\(|(?:ask|askOr)\((?:context, )?QuoteTake|(?:await |= )publish\((?:bus,|\{)|ask\(question, order/g
+
+const sources = ['services/**/*.ts', 'shared/bus/*.ts']
+  .flatMap((glob) => [...new Glob(glob).scanSync(repositoryDir)])
+  .filter((path) => !/\.test\.ts$|test-support/.test(path))
+
+test('every call that changes something outside has its boundaries', () => {
+  const found = sources.flatMap((path) =>
+    [...readFileSync(join(repositoryDir, path), 'utf8').matchAll(acts)].map(
+      ([call]) => `${path}: ${call}`,
+    ),
+  )
+  expect(found.sort()).toEqual(outward.map(([path, call]) => `${path}: ${call}`).sort())
+})
+
+const all = [...new Set(paths.flatMap(({ boundaries }) => boundaries))]
+
+test.each(outward)(
+  '%s, %s: is between %s and %s, which some path passes',
+  (_, __, before, after) => {
+    const isPassed = (name: string) => all.some((boundary) => boundary.split(':')[1] === name)
+    expect([before, after].filter((name) => !isPassed(name))).toEqual([])
+  },
+)
+
+test('every boundary that the code names is explained, and is on a path', () => {
+  const named = serviceNames.flatMap(boundariesOf)
+  expect(named.filter((name) => !(name in meanings))).toEqual([])
+  expect(Object.keys(meanings).filter((name) => !named.includes(name))).toEqual([])
+  expect(unpassed(paths)).toEqual([])
+  expect(all.filter((name) => ofNoMoney.has(name))).toEqual([])
+})

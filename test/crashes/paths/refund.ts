@@ -1,0 +1,128 @@
+import { waitUntil } from '#infra/local/wait'
+import { askOutcome, perform } from '#infra/ops/deed.store'
+import { accessOf, openOperator } from '#infra/ops/operator'
+import { ReviewResolve } from '#shared/messages/payments'
+import { timesOf } from '../../support/ledger'
+import { delivered, onChain, relayed, toppedUp } from '../boundaries'
+import {
+  insist,
+  type Path,
+  patienceMs,
+  paymentIn,
+  quoteOf,
+  rowOf,
+  same,
+  settledUser,
+} from '../path'
+import type { World } from '../world'
+import { paidTopup } from './topup'
+
+/** Top-ups by card that are refunded within their hold: revoked once. */
+const withinHold: Path['begin'] = async (world) => {
+  const person = await settledUser(world)
+  return async () => {
+    const quoteId = await quoteOf(person)
+    return async () => {
+      const way = { method: 'card', channel: 'CARDS' } as const
+      const { paymentId } = await paidTopup(world, person, way, quoteId)
+      await paymentIn(world, paymentId, 'held')
+      await world.outside.refund(paymentId)
+      await paymentIn(world, paymentId, 'revoked')
+      same('revocations', await timesOf(world.stack, 'TopUpRevoked', paymentId), 1)
+    }
+  }
+}
+
+/** Top-ups that are refunded after they were credited: each wallet is frozen. */
+const afterwards: Path['begin'] = async (world) => async () => {
+  const { sql, outside } = world
+  const person = await settledUser(world)
+  const way = { method: 'qr', channel: 'QRIS' } as const
+  const { paymentId, ausd } = await paidTopup(world, person, way, await quoteOf(person))
+  await paymentIn(world, paymentId, 'credited')
+  return async () => {
+    await outside.refund(paymentId)
+    await paymentIn(world, paymentId, 'review')
+    await rowOf(
+      `${person.wallet} being frozen`,
+      () => sql`
+        select id from chain_relayer.operation
+        where kind = 'freeze' and wallet = ${person.wallet} and state = 'settled'`,
+    )
+    const lost = await sql`
+      select lost_micro::text as lost from payments.reversals where payment_id = ${paymentId}`
+    same('reversals', lost.length, 1)
+    same('what was lost', lost[0]!.lost, ausd)
+  }
+}
+
+/** Top-ups that were paid with too little, and that an operator gives back. */
+const ordered: Path['begin'] = async (world) => {
+  const { stack, sql, outside } = world
+  const operator = openOperator(accessOf(stack.info))
+  world.closing(operator)
+  const person = await settledUser(world)
+  const giveBack = (paymentId: string) => {
+    const by = { by: 'sari', reason: 'ticket 7' }
+    const deed = { verb: 'review resolve', target: paymentId, cause: 'refund, 1', ...by }
+    const asked = { paymentId, resolution: 'refund' as const, ...by }
+    return perform(operator, deed, (id) =>
+      askOutcome(operator, ReviewResolve, { deed: id, ...asked }),
+    ).catch(() => undefined)
+  }
+  return async () => {
+    const quoteId = await quoteOf(person)
+    const body = { amount: '50000', method: 'qr', quoteId }
+    const { paymentId } = await insist(person, '/topups', body)
+    await outside.control(`sessions/${paymentId}/pay`, { channel_code: 'DANA', amount: 40_000 })
+    await paymentIn(world, paymentId, 'review')
+    return async () => {
+      await waitUntil('a decision', () => giveBack(paymentId), patienceMs, 100)
+      const isOver = async () => {
+        await minutePasses(world, paymentId)
+        const state = await sql`select state from payments.payments where id = ${paymentId}`
+        return state[0]!.state === 'refunded'
+      }
+      await waitUntil('the refund', isOver, patienceMs, 500)
+      const { refunds = [] } = await outside.book()
+      const ours = refunds.filter(({ reference_id: of }) => of === `ordered-${paymentId}_1`)
+      same('refunds', ours.length, 1)
+      same('requests that repeated it', ours[0]!.replays, 0)
+    }
+  }
+}
+
+/** As if the minute had passed in which a refund may be there and not be shown. */
+const minutePasses = ({ sql }: World, id: string) => sql`
+  with asked as (
+    update payments.refund_orders set requested_at = requested_at - interval '1 minute'
+    where payment_id = ${id} and requested_at > now() - interval '50 seconds'
+  ) update payments.payments set next_check_at = now() where id = ${id} and state = 'refunding'`
+
+export const refundPaths: readonly Path[] = [
+  {
+    ...{ kind: 'refund', name: 'refund within the hold', isSlow: true },
+    terms: { holdSeconds: 30 }, // Longer than anybody is dead: afterwards the wallet would be frozen.
+    boundaries: [
+      ...[...toppedUp, ...delivered('payments')],
+      ...[...relayed('payments', 'credit', onChain), ...relayed('payments', 'revoke')],
+    ],
+    begin: withinHold,
+  },
+  {
+    ...{ kind: 'refund', name: 'refund after the credit', isSlow: true },
+    boundaries: [
+      ...[...delivered('payments'), 'payments:published:payments.review'],
+      ...relayed('payments', 'freeze', onChain),
+    ],
+    begin: afterwards,
+  },
+  {
+    ...{ kind: 'refund', name: 'refund that an operator orders' },
+    boundaries: [
+      ...['payments:refund-decided', 'payments:refund-ordered', 'payments:before-refund'],
+      ...['payments:refund-answered', 'payments:refund-learned', ...delivered('payments')],
+    ],
+    begin: ordered,
+  },
+]

@@ -1,0 +1,79 @@
+import { waitUntil } from '#infra/local/wait'
+import { timesOf } from '../../support/ledger'
+import { checkedOut, delivered, heldToTheEnd, repaid } from '../boundaries'
+import {
+  insist,
+  type Path,
+  patienceMs,
+  paymentIn,
+  quoteOf,
+  rowOf,
+  same,
+  settledUser,
+} from '../path'
+
+const drawnMicro = 2_000_000n
+
+/** Settlements of a debt, repaid once; by a channel that is held, to the end of the hold. */
+const settlements =
+  (channel: string, replaces = false): Path['begin'] =>
+  async (world) => {
+    const { stack, outside, sql } = world
+    const person = await settledUser(world, { wei: 10n ** 20n })
+    const topup = await insist(person, '/topups', {
+      ...{ amount: '5000000', method: 'qr', quoteId: await quoteOf(person) },
+    })
+    await outside.pay(topup.paymentId, 'QRIS')
+    await paymentIn(world, topup.paymentId, 'credited')
+    return async () => {
+      await person.draw(drawnMicro)
+      const owed = async () => (await person.me()).drawn === String(drawnMicro)
+      await waitUntil('the debt being final', owed, patienceMs, 100)
+      const earlier = replaces
+        ? await insist(person, '/settlements', { quoteId: await quoteOf(person) })
+        : undefined
+      const quoteId = await quoteOf(person)
+      return async () => {
+        const { paymentId } = await insist(person, '/settlements', { quoteId })
+        await outside.pay(paymentId, channel)
+        await rowOf(
+          `${paymentId} being repaid`,
+          () => sql`
+            select id from payments.payments where id = ${paymentId} and state = 'repaid'
+            and (not held or hold_ended_at is not null)`,
+        )
+        same('repayments', await timesOf(stack, 'Repaid', paymentId), 1)
+        if (earlier) await paymentIn(world, earlier.paymentId, 'replaced')
+      }
+    }
+  }
+
+const byBank = 'BCA_VIRTUAL_ACCOUNT'
+const paid = [...delivered('payments'), ...repaid]
+const told = [...checkedOut(), ...paid]
+
+export const settlementPaths: readonly Path[] = [
+  {
+    ...{ kind: 'settlement', name: 'settlement by bank', inPairs: 'all' },
+    boundaries: told,
+    begin: settlements(byBank),
+  },
+  {
+    ...{
+      kind: 'settlement',
+      name: 'settlement by card, held',
+      inPairs: heldToTheEnd,
+      isSlow: true,
+    },
+    boundaries: [...told, ...heldToTheEnd],
+    begin: settlements('CARDS'),
+  },
+  {
+    ...{ kind: 'settlement', name: 'settlement that replaces one' },
+    boundaries: [
+      ...checkedOut(['payments:checkout-ended', 'payments:settlement-replaced']),
+      ...paid,
+    ],
+    begin: settlements(byBank, true),
+  },
+]

@@ -1,0 +1,84 @@
+import type { Person } from '#infra/demo/person'
+import { waitUntil } from '#infra/local/wait'
+import { creditsOf } from '../../support/ledger'
+import { credited, delivered, heldToTheEnd, relayed, toppedUp } from '../boundaries'
+import { insist, type Path, paymentIn, quoteOf, rowOf, same, settledUser, unheard } from '../path'
+import { otherLists, type World } from '../world'
+
+type Way = { readonly method: 'qr' | 'card'; readonly channel: string }
+const atOnce: Way = { method: 'qr', channel: 'QRIS' }
+const byCard: Way = { method: 'card', channel: 'CARDS' }
+
+/** Opens a top-up as the app does, and pays it. */
+export async function paidTopup(
+  { outside }: World,
+  person: Person,
+  { method, channel }: Way,
+  quoteId: string,
+): Promise<{ paymentId: string; ausd: string }> {
+  const topup = await insist(person, '/topups', { amount: '50000', method, quoteId })
+  await outside.pay(topup.paymentId, channel)
+  return topup
+}
+
+/** Top-ups that are credited once; `meanwhile` is done once the payment is made. */
+const topups =
+  (way: Way, meanwhile?: (world: World, paymentId: string) => Promise<void>): Path['begin'] =>
+  async (world) => {
+    const person = await settledUser(world)
+    return async () => {
+      const quoteId = await quoteOf(person)
+      return async () => {
+        const { paymentId, ausd } = await paidTopup(world, person, way, quoteId)
+        await meanwhile?.(world, paymentId)
+        await paymentIn(world, paymentId, 'credited')
+        const credits = await creditsOf(world.stack, paymentId)
+        same('credits', credits.length, 1)
+        same('what was credited', credits[0]!.ausdMicro, BigInt(ausd))
+      }
+    }
+  }
+
+/**
+ * The provider is silent while the hold ends, until the hold is extended; or for a while, because
+ * whoever would have extended it was dead: then the hold is over, and waits for the provider.
+ */
+async function silence({ outside, sql }: World, paymentId: string): Promise<void> {
+  const held = () => sql`
+    select id from payments.payments where id = ${paymentId} and state = 'held'`
+  const extended = () => sql`
+    select id from chain_relayer.operation
+    where kind = 'extend' and cause like ${`${paymentId}%`} and state = 'settled'`
+  await rowOf('the hold', held)
+  await outside.faults({ api: { errorRate: 1 } })
+  await waitUntil('the extension', async () => (await extended()).length > 0, 15_000).catch(
+    () => {},
+  )
+  await outside.calm()
+}
+
+const told = [...toppedUp, ...delivered('payments'), ...credited]
+
+export const topupPaths: readonly Path[] = [
+  { kind: 'topup', name: 'top-up by QR', boundaries: told, begin: topups(atOnce) },
+  {
+    ...{ kind: 'topup', name: 'top-up by card, held', isSlow: true },
+    boundaries: [...told, ...heldToTheEnd],
+    begin: topups(byCard),
+  },
+  {
+    ...{ kind: 'topup', name: 'top-up whose hold is extended', isSlow: true },
+    boundaries: ['payments:extension-ordered', ...relayed('payments', 'extend'), ...heldToTheEnd],
+    begin: topups(byCard, silence),
+  },
+  {
+    ...{ kind: 'topup', name: 'top-up whose webhooks are lost' },
+    boundaries: [...toppedUp, 'payments:row-of-list-received', ...credited],
+    begin: unheard(topups(atOnce)),
+  },
+  {
+    ...{ kind: 'topup', name: 'top-up that is asked for', terms: otherLists, isSlow: true },
+    boundaries: [...toppedUp, 'payments:payment-found', 'payments:paid-committed', ...credited],
+    begin: unheard(topups(atOnce)),
+  },
+]

@@ -1,0 +1,35 @@
+import { tryAll } from './crashes'
+import { type Options, readOptions, usage } from './options'
+import { paths } from './paths'
+import { planOf } from './plan'
+import { lineOf, listOf, summaryOf, unpassed } from './report'
+
+/** `bun run crashes`: kills at every boundary of every path; `test/crashes/README.md`. */
+if (process.argv.includes('--help')) {
+  console.log(usage)
+  process.exit(0)
+}
+if (process.argv.includes('--list')) {
+  console.log(listOf(paths))
+  process.exit(0)
+}
+let options: Options
+try {
+  options = readOptions(process.argv.slice(2))
+} catch (error) {
+  console.error(`${(error as Error).message}\n\n${usage}`)
+  process.exit(2)
+}
+const startedMs = performance.now()
+const trials = planOf(paths, options)
+let count = 0
+const { tried, faults } = await tryAll(trials, options.stacks, (one) => {
+  count += 1
+  console.log(`${String(count).padStart(5)}/${trials.length} ${lineOf(one)}`)
+})
+const strange = unpassed(paths).map((name) => `no path passes ${name}`)
+const failed = tried.filter(({ fault }) => fault !== null).map(lineOf)
+console.log(`\n${summaryOf(tried, (performance.now() - startedMs) / 1_000)}`)
+console.log(JSON.stringify(options))
+for (const one of [...failed, ...faults, ...strange]) console.log(one)
+process.exit(failed.length + faults.length + strange.length > 0 ? 1 : 0)

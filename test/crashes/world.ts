@@ -1,0 +1,102 @@
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres, { type Sql } from 'postgres'
+import { type Outside, outsideOf } from '#infra/demo/outside'
+import type { Env } from '#infra/local/environment'
+import type { Stack } from '#infra/local/stack'
+import { passedBoundaries } from '#shared/failpoint'
+import { serviceNames } from '#shared/messages/topic'
+import { ownStack, quickChecks } from '../support/stack'
+
+/** A stack whose services die where they are told to, one after the other. */
+export type World = AsyncDisposable & {
+  readonly stack: Stack
+  readonly outside: Outside
+  /** Reads the rows of all services. */
+  readonly sql: Sql
+  /** From now on whoever passes the first of these is killed there, then the second, and so on. */
+  readonly arm: (boundaries: readonly string[]) => void
+  /** Nobody is killed any more. */
+  readonly disarm: () => void
+  /** Those where nobody was killed so far. */
+  readonly left: () => string[]
+  /** Closes something of a path together with the world. */
+  readonly closing: (what: AsyncDisposable) => void
+  /** Every boundary that is passed while `work` runs, each once, in order. */
+  readonly passedIn: (work: () => Promise<unknown>) => Promise<string[]>
+}
+
+/** What differs from path to path: the rest is the same for all. */
+export type Terms = Readonly<Partial<Record<'payments' | 'payouts', Env>>> & {
+  readonly holdSeconds?: number
+}
+
+/** A hold shorter than a suite's patience, with time for a kill before its last check. */
+const usualHoldSeconds = 5
+
+const quickEnv = {
+  ...{
+    gateway: { IDENTITY_RECHECK_OPEN_MS: '1000' },
+    pricing: {},
+    'chain-relayer': {},
+    'indexer-reader': {},
+  },
+  payments: { ...quickChecks.payments, HOLD_MARGIN_MS: '2000', SWEEP_AFTER_MS: '1500' },
+  payouts: { ...quickChecks.payouts, SWEEP_AFTER_MS: '1500' },
+  sandbox: { ...quickChecks.sandbox, PAYOUT_SETTLE_MS: '300' },
+}
+
+/** Payments asks for its checkouts one by one, and payouts reads the list sooner than it asks. */
+export const otherLists: Terms = {
+  payments: { LIST_LATEST_EVERY_MS: '0', LIST_EVERY_MS: '3600000' },
+  payouts: { LIST_EVERY_MS: '300', SWEEP_AFTER_MS: '5000' },
+}
+
+export async function openWorld(terms: Terms = {}): Promise<World> {
+  const dir = mkdtempSync(join(tmpdir(), 'failpoints-'))
+  const file = join(dir, 'failpoints')
+  const envOf = (name: keyof typeof quickEnv) => ({
+    ...quickEnv[name],
+    ...(name === 'payments' || name === 'payouts' ? terms[name] : {}),
+  })
+  const armed = (name: (typeof serviceNames)[number]) =>
+    [name, { ...envOf(name), FAILPOINT_FILE: file }] as const
+  const stack = await ownStack({
+    terms: { holdSeconds: terms.holdSeconds ?? usualHoldSeconds, minCycleSeconds: 0 },
+    env: { ...Object.fromEntries(serviceNames.map(armed)), sandbox: envOf('sandbox') },
+    restMaxMs: 100,
+    ackWaitMs: 4_000,
+    proxied: true,
+  })
+  const sql = postgres(stack.adminUrl, { max: 2, onnotice: () => {} })
+  const ends: AsyncDisposable[] = []
+  const left = () => (existsSync(file) ? linesOf(file) : [])
+  return {
+    ...{ stack, sql, left, outside: outsideOf(stack.info) },
+    closing: (what) => void ends.push(what),
+    arm: (boundaries) => writeWhole(file, boundaries),
+    disarm: () => rmSync(file, { force: true }),
+    passedIn: async (work) => {
+      writeWhole(file, [passedBoundaries])
+      await work()
+      const [, ...passed] = left()
+      rmSync(file)
+      return [...new Set(passed)]
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const end of ends) await end[Symbol.asyncDispose]()
+      await sql.end({ timeout: 1 })
+      await stack[Symbol.asyncDispose]()
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+const linesOf = (file: string): string[] => readFileSync(file, 'utf8').trim().split('\n')
+
+/** Processes read it at any moment: they see all of it or nothing. */
+function writeWhole(file: string, lines: readonly string[]): void {
+  writeFileSync(`${file}.draft`, `${lines.join('\n')}\n`)
+  renameSync(`${file}.draft`, file)
+}

@@ -1,0 +1,3 @@
+import { diesEverywhere, endsWithClosedBooks } from '../crashes/suite'
+
+endsWithClosedBooks(diesEverywhere('topup', 'settlement', 'refund', 'send', 'drip'))
