@@ -1,0 +1,153 @@
+import { encodeErrorResult, type Hex, toFunctionSelector } from 'viem'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { multicall3 } from '#shared/chain/client'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+
+// What call data says, read word by word: every argument of ours is one word of 32 bytes.
+
+/** What a transaction does to a contract. */
+export type Op =
+  | {
+      readonly kind: 'credit' | 'repay'
+      readonly ref: Hex
+      readonly wallet: Hex
+      readonly amount: bigint
+      readonly held: boolean
+    }
+  | { readonly kind: 'revoke' | 'extend'; readonly ref: Hex }
+  | { readonly kind: 'verified' | 'frozen'; readonly wallet: Hex; readonly value: boolean }
+  | { readonly kind: 'transfer' | 'cancel'; readonly terms: Transfer }
+  | { readonly kind: 'native'; readonly to: Hex; readonly wei: bigint }
+
+export type Transfer = {
+  readonly from: Hex
+  readonly to: Hex
+  readonly value: bigint
+  readonly validAfter: bigint
+  readonly validBefore: bigint
+  readonly nonce: Hex
+}
+
+/** Why a contract refuses, by the name of its error. */
+export type Refusal =
+  | 'RefConflict'
+  | 'NotHeld'
+  | 'HoldNotExtendable'
+  | 'UsedOrCanceledAuthorization'
+  | 'ExpiredAuthorization'
+  | 'InvalidAuthorization'
+  | 'ERC20InsufficientBalance'
+  | 'out of gas'
+
+const abi = [...ausdAbi, ...creditLineAbi] as const
+const zero = `0x${'0'.repeat(64)}` as const
+const dataOf = new Map<Refusal, Hex>([
+  ['RefConflict', encodeErrorResult({ abi, errorName: 'RefConflict', args: [zero] })],
+  ['NotHeld', encodeErrorResult({ abi, errorName: 'NotHeld', args: [zero] })],
+  ['HoldNotExtendable', encodeErrorResult({ abi, errorName: 'HoldNotExtendable', args: [zero] })],
+  ['ExpiredAuthorization', encodeErrorResult({ abi, errorName: 'ExpiredAuthorization' })],
+  ['InvalidAuthorization', encodeErrorResult({ abi, errorName: 'InvalidAuthorization' })],
+  [
+    'UsedOrCanceledAuthorization',
+    encodeErrorResult({ abi, errorName: 'UsedOrCanceledAuthorization' } as never),
+  ],
+  [
+    'ERC20InsufficientBalance',
+    encodeErrorResult({
+      ...{ abi, errorName: 'ERC20InsufficientBalance' },
+      args: [`0x${'0'.repeat(40)}`, 0n, 0n],
+    } as never),
+  ],
+])
+
+/** What a node answers of a call that is refused so; undefined: it says nothing, as when gas runs out. */
+export const revertData = (refusal: Refusal): Hex | undefined => dataOf.get(refusal)
+
+const selectorOf = (name: string, inputs?: number): string => {
+  const item = abi.find(
+    (one) =>
+      one.type === 'function' &&
+      one.name === name &&
+      (inputs === undefined || one.inputs.length === inputs),
+  )
+  return toFunctionSelector(item as never)
+}
+const selectors = {
+  many: selectorOf('many'),
+  topUp: selectorOf('topUp'),
+  repayFor: selectorOf('repayFor'),
+  revokeTopUp: selectorOf('revokeTopUp'),
+  revokeRepayment: selectorOf('revokeRepayment'),
+  extendHold: selectorOf('extendHold'),
+  setVerified: selectorOf('setVerified'),
+  setFrozen: selectorOf('setFrozen'),
+  transfer: selectorOf('transferWithAuthorization', 7),
+  authorizationState: selectorOf('authorizationState'),
+}
+
+const wordAt = (data: Hex, at: number): string => data.slice(10 + 64 * at, 74 + 64 * at)
+const hexAt = (data: Hex, at: number): Hex => `0x${wordAt(data, at)}`
+const addressAt = (data: Hex, at: number): Hex => `0x${wordAt(data, at).slice(24)}`
+const numberAt = (data: Hex, at: number): bigint => BigInt(`0x${wordAt(data, at)}`)
+
+/** By `Op.kind` of the contract. */
+const kindsOfMany = [
+  { kind: 'credit', held: false },
+  { kind: 'credit', held: true },
+  { kind: 'repay', held: false },
+  { kind: 'revoke', held: false },
+  { kind: 'repay', held: true },
+  { kind: 'revoke', held: false },
+  { kind: 'extend', held: false },
+] as const
+
+/** What a call does, one operation after the other; several only of `many`. */
+export function opsOf(to: Hex, data: Hex, wei: bigint): Op[] {
+  if (data === '0x') return wei === 0n ? [] : [{ kind: 'native', to, wei }]
+  if (to.toLowerCase() === multicall3.toLowerCase()) throw new Error('bundles are not read here')
+  const ref = hexAt(data, 0)
+  switch (data.slice(0, 10)) {
+    case selectors.many:
+      return Array.from({ length: Number(numberAt(data, 1)) }, (_, at) =>
+        opInMany(data, 2 + 5 * at),
+      )
+    case selectors.topUp:
+    case selectors.repayFor: {
+      const kind = data.startsWith(selectors.topUp) ? 'credit' : 'repay'
+      const held = numberAt(data, 3) === 1n
+      return [{ kind, ref, wallet: addressAt(data, 1), amount: numberAt(data, 2), held }]
+    }
+    case selectors.revokeTopUp:
+    case selectors.revokeRepayment:
+      return [{ kind: 'revoke', ref }]
+    case selectors.extendHold:
+      return [{ kind: 'extend', ref }]
+    case selectors.setVerified:
+    case selectors.setFrozen: {
+      const kind = data.startsWith(selectors.setVerified) ? 'verified' : 'frozen'
+      return [{ kind, wallet: addressAt(data, 0), value: numberAt(data, 1) === 1n }]
+    }
+    case selectors.transfer:
+      return [{ kind: 'transfer', terms: transferOf(data) }]
+    default:
+      throw new Error(`the chain of the simulation has no ${data.slice(0, 10)}`)
+  }
+}
+
+function opInMany(data: Hex, from: number): Op {
+  const { kind, held } = kindsOfMany[Number(numberAt(data, from))]!
+  const ref = hexAt(data, from + 1)
+  if (kind === 'revoke' || kind === 'extend') return { kind, ref }
+  return { kind, ref, wallet: addressAt(data, from + 2), amount: numberAt(data, from + 3), held }
+}
+
+const transferOf = (data: Hex): Transfer => ({
+  ...{ from: addressAt(data, 0), to: addressAt(data, 1), value: numberAt(data, 2) },
+  ...{ validAfter: numberAt(data, 3), validBefore: numberAt(data, 4), nonce: hexAt(data, 5) },
+})
+
+/** Whose authorization a call asks the state of; undefined for another call. */
+export const askedState = (data: Hex): { from: Hex; nonce: Hex } | undefined =>
+  data.startsWith(selectors.authorizationState)
+    ? { from: addressAt(data, 0), nonce: hexAt(data, 1) }
+    : undefined

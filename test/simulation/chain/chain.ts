@@ -1,0 +1,246 @@
+import type { Hex } from 'viem'
+import type { Head, Receipt } from '../../../services/chain-relayer/chain/node'
+import type { Call, Fees } from '../../../services/chain-relayer/keys/keys'
+import { chance, oneOf } from '../world/choices'
+import type { World } from '../world/world'
+import { type Op, opsOf, type Refusal } from './calls'
+import { Contract } from './contract'
+import { logsOf } from './logs'
+
+/** A transaction as a key signed it; its bytes name it. */
+export type Signed = Call &
+  Fees & {
+    readonly lane: Hex
+    readonly nonce: number
+    readonly hash: Hex
+    readonly raw: Hex
+    readonly ops: readonly Op[]
+  }
+
+type Mined = {
+  readonly signed: Signed
+  readonly isReverted: boolean
+  readonly failed: ReadonlyMap<number, Refusal>
+}
+export type Block = {
+  readonly number: bigint
+  readonly hash: Hex
+  readonly timestamp: bigint
+  readonly mined: readonly Mined[]
+}
+
+const blockMs = 1_000
+export const baseFeeWei = 100_000_000_000n
+
+const digest = (text: string): Hex => {
+  const part = (seed: bigint) => Bun.hash.wyhash(text, seed).toString(16).padStart(16, '0')
+  return `0x${part(1n)}${part(2n)}${part(3n)}${part(4n)}`
+}
+
+/** Blocks, of which the newest may be replaced; what is two below the newest is final. */
+export class Chain {
+  readonly contract: Contract
+  readonly blocks: Block[] = []
+  readonly #signed = new Map<Hex, Signed>()
+  readonly #pool = new Map<Hex, Signed>()
+  readonly #minedIn = new Map<Hex, bigint>()
+  /** By lane, how many nonces are used; what a replaced block used is given back. */
+  readonly #counts = new Map<string, { block: bigint; nonce: number }[]>()
+  #forks = 0
+  /** What somebody else puts into the next block. */
+  readonly #foreign: Op[] = []
+
+  constructor(
+    private readonly world: World,
+    treasury: Hex,
+  ) {
+    this.contract = new Contract(treasury)
+    for (let number = 0; number < 3; number++) this.#seal([])
+    this.#plan()
+  }
+
+  #plan(): void {
+    this.world.after(blockMs, undefined, () => {
+      this.#mine()
+      this.#plan()
+    })
+  }
+
+  get latest(): Block {
+    return this.blocks.at(-1)!
+  }
+  get finalized(): Block {
+    return this.blocks.at(-3)!
+  }
+  at(number: bigint): Block {
+    const block = this.blocks[Number(number)]
+    if (!block) throw new Error(`there is no block ${number}`)
+    return block
+  }
+
+  head({ number, hash, timestamp, mined }: Block): Head {
+    return { number, hash, timestamp, baseFeeWei, transactions: mined.length }
+  }
+
+  /** Signs: the same fields give the same bytes. */
+  sign(lane: Hex, fields: { nonce: number; call: Call; fees: Fees }): Signed {
+    const { nonce, call, fees } = fields
+    const words = [lane, nonce, call.to, call.data, call.valueWei, call.gas]
+    const hash = digest([...words, fees.maxFeeWei, fees.priorityWei].join(':'))
+    const known = this.#signed.get(hash)
+    if (known) return known
+    const ops = opsOf(call.to, call.data, call.valueWei)
+    const signed = { ...call, ...fees, lane, nonce, hash, raw: hash, ops }
+    this.#signed.set(hash, signed)
+    return signed
+  }
+
+  /** Native coin of an address: lanes have more than they need, a wallet what it was given. */
+  nativeWeiOf(address: Hex): bigint {
+    if (this.#counts.has(address.toLowerCase()) || address.startsWith('0x1a')) return 10n ** 24n
+    const given = this.contract.drips.about(address)
+    return given.reduce((sum, { wei }) => sum + wei, 0n)
+  }
+
+  countAt(lane: Hex, block: bigint): number {
+    const used = this.#counts.get(lane.toLowerCase())
+    return (used?.findLast((one) => one.block <= block)?.nonce ?? -1) + 1
+  }
+
+  /** Takes a transaction in; answers null, or the words of a node. */
+  send(raw: Hex): string | null {
+    const signed = this.#signed.get(raw)
+    if (!signed) return 'could not decode the transaction'
+    const { lane, nonce, hash, maxFeeWei } = signed
+    if (nonce < this.countAt(lane, this.latest.number)) return 'nonce too low'
+    const rival = this.#pool.values().find((one) => one.lane === lane && one.nonce === nonce)
+    if (rival?.hash === hash) return 'already known'
+    if (rival && rival.maxFeeWei >= maxFeeWei) return 'replacement transaction underpriced'
+    const drawn = this.world.isCalm ? 0 : oneOf(this.world.choices, 1_000)
+    if (drawn > 985) return 'transaction fee too low: underpriced'
+    if (rival) this.#pool.delete(rival.hash)
+    // Taken, and then lost by the node that took it.
+    if (drawn > 960) this.world.saw('a node lost a transaction that it had taken')
+    else this.#pool.set(hash, signed)
+    return null
+  }
+
+  /** Somebody else puts something on the chain. */
+  foreign(op: Op): void {
+    this.#foreign.push(op)
+  }
+
+  #mine(): void {
+    const { world } = this
+    if (!world.isCalm && this.blocks.length > 6 && chance(world.choices, 12)) this.#replace()
+    const mined: Mined[] = []
+    const waiting = [...this.#pool.values()].sort(
+      (left, right) => left.nonce - right.nonce || (left.hash < right.hash ? -1 : 1),
+    )
+    const number = this.latest.number + 1n
+    const time = this.#time()
+    for (const signed of waiting) {
+      const { lane, nonce, hash } = signed
+      if (nonce < this.countAt(lane, number)) this.#pool.delete(hash)
+      if (nonce !== this.countAt(lane, number)) continue
+      if (!world.isCalm && chance(world.choices, 120)) continue
+      this.#pool.delete(hash)
+      mined.push(this.#execute(signed, number, time))
+      const used = this.#counts.get(lane)
+      if (used) used.push({ block: number, nonce })
+      else this.#counts.set(lane, [{ block: number, nonce }])
+    }
+    for (const op of this.#foreign.splice(0)) {
+      const txHash = digest(`foreign ${number} ${this.#forks}`)
+      this.contract.apply(op, { block: number, time, txHash })
+    }
+    this.#seal(mined)
+  }
+
+  #execute(signed: Signed, block: bigint, time: bigint): Mined {
+    const { world } = this
+    const failed = new Map<number, Refusal>()
+    const at = { block, time, txHash: signed.hash }
+    const runsOut = !world.isCalm && chance(world.choices, 12)
+    if (runsOut && signed.ops.length > 0) {
+      world.saw('a transaction reverted without a reason')
+      return { signed, isReverted: true, failed }
+    }
+    for (const [position, op] of signed.ops.entries()) {
+      const refusal =
+        !world.isCalm && signed.ops.length > 1 && chance(world.choices, 8)
+          ? ('out of gas' as const)
+          : this.contract.apply(op, at)
+      if (refusal) failed.set(position, refusal)
+    }
+    if (signed.ops.length > 1) {
+      world.saw('several operations shared a transaction')
+      if (failed.size > 0) world.saw('one operation of several reverted')
+      return { signed, isReverted: false, failed }
+    }
+    if (failed.size > 0) world.saw('a transaction reverted for what had happened meanwhile')
+    return { signed, isReverted: failed.size > 0, failed: new Map() }
+  }
+
+  #time(): bigint {
+    const now = BigInt(Math.floor(this.world.now / 1_000))
+    const last = this.blocks.at(-1)?.timestamp ?? 0n
+    return now > last ? now : last
+  }
+
+  #seal(mined: readonly Mined[]): void {
+    const number = BigInt(this.blocks.length)
+    const hash = digest(`block ${number} ${this.#forks}`)
+    this.blocks.push({ number, hash, timestamp: this.#time(), mined })
+    for (const { signed } of mined) this.#minedIn.set(signed.hash, number)
+  }
+
+  /** The newest blocks were not the last word: what was in them is on its way again, or lost. */
+  #replace(): void {
+    const { world } = this
+    const count = 1 + oneOf(world.choices, 2)
+    this.#forks += 1
+    let isSeen = false
+    for (let gone = 0; gone < count; gone++) {
+      const block = this.blocks.pop()!
+      for (const { signed } of block.mined) {
+        isSeen = true
+        this.#minedIn.delete(signed.hash)
+        if (!chance(world.choices, 200)) this.#pool.set(signed.hash, signed)
+      }
+    }
+    const { number } = this.latest
+    this.contract.forgetAbove(number)
+    for (const [lane, used] of this.#counts)
+      this.#counts.set(
+        lane,
+        used.filter(({ block }) => block <= number),
+      )
+    world.tell(`the last ${count} blocks are replaced`)
+    if (isSeen) world.saw('a block with transactions of ours was replaced')
+    for (let again = 0; again < count; again++) this.#seal([])
+  }
+
+  receiptOf(hash: Hex): Receipt | undefined {
+    const number = this.#minedIn.get(hash)
+    if (number === undefined) return undefined
+    const block = this.at(number)
+    const mined = block.mined.find(({ signed }) => signed.hash === hash)
+    return mined && receiptOf(block, mined)
+  }
+
+  receiptsIn(number: bigint, senders: ReadonlySet<Hex>): Receipt[] {
+    const block = this.at(number)
+    return block.mined
+      .filter(({ signed }) => senders.has(signed.lane))
+      .map((mined) => receiptOf(block, mined))
+  }
+}
+
+const receiptOf = ({ number, hash }: Block, { signed, isReverted, failed }: Mined): Receipt =>
+  ({
+    ...{ transactionHash: signed.hash, blockNumber: number, blockHash: hash, from: signed.lane },
+    ...{ status: isReverted ? 'reverted' : 'success', gasUsed: signed.gas },
+    effectiveGasPrice: baseFeeWei,
+    logs: isReverted ? [] : logsOf(signed, failed),
+  }) as unknown as Receipt

@@ -1,0 +1,44 @@
+import { encodeAbiParameters, encodeEventTopics, type Hex, numberToHex, pad } from 'viem'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { type Op, type Refusal, revertData, type Transfer } from './calls'
+
+/** Where the contracts are. */
+export const ausd: Hex = '0x00000000000000000000000000000000000a05d0'
+export const creditLine: Hex = '0x0000000000000000000000000000000000c4ed17'
+
+const [usedTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'AuthorizationUsed' })
+const [transferTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'Transfer' })
+const [cancelledTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'AuthorizationCanceled' })
+const [failedTopic] = encodeEventTopics({ abi: creditLineAbi, eventName: 'OpFailed' })
+
+/** What the contracts write of a transaction that was mined: as much of it as anybody here reads. */
+export function logsOf(
+  { ops }: { readonly ops: readonly Op[] },
+  failed: ReadonlyMap<number, Refusal>,
+): object[] {
+  const moved = ops.flatMap((op) => (op.kind === 'transfer' ? movedLogs(op.terms) : []))
+  return [...moved, ...[...failed].map(([position, refusal]) => failedLog(position, refusal))]
+}
+
+const failedLog = (position: number, refusal: Refusal): object => ({
+  address: creditLine,
+  topics: [failedTopic!, numberToHex(position, { size: 32 }), `0x${'0'.repeat(64)}`],
+  data: encodeAbiParameters([{ type: 'bytes' }], [revertData(refusal) ?? '0x']),
+})
+
+/** The two that the token writes of a transfer with an authorization. */
+export function movedLogs({ from, to, value, nonce }: Transfer): object[] {
+  const own = { address: ausd }
+  return [
+    { ...own, topics: [usedTopic!, pad(from), nonce], data: '0x', logIndex: 0 },
+    {
+      ...{ ...own, topics: [transferTopic!, pad(from), pad(to)], logIndex: 1 },
+      data: numberToHex(value, { size: 32 }),
+    },
+  ]
+}
+
+/** The first topic of the log that tells what became of an authorization. */
+export const topicOfUse = ({ isCancelled }: { readonly isCancelled: boolean }): Hex =>
+  isCancelled ? cancelledTopic! : usedTopic!

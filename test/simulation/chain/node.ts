@@ -1,0 +1,117 @@
+import type { Hex } from 'viem'
+import type { Node } from '../../../services/chain-relayer/chain/node'
+import { callingChain } from '../world/faults'
+import type { Process, World } from '../world/world'
+import { askedState, opsOf, revertData } from './calls'
+import type { Chain } from './chain'
+import { movedLogs, topicOfUse } from './logs'
+
+const yes: Hex = `0x${'1'.padStart(64, '0')}`
+const no: Hex = `0x${'0'.padStart(64, '0')}`
+const nativeWei = 10n ** 24n
+
+/** The chain as one process asks it. */
+export function nodeOf(world: World, chain: Chain, process: Process): Node {
+  const ask = <T>(what: string, effect: () => T) => world.leave(process, callingChain, what, effect)
+  const { contract } = chain
+  const numberOf = (block: bigint | 'latest') => (block === 'latest' ? chain.latest.number : block)
+
+  const call: Node['call'] = ({ to, data, value }, block) =>
+    ask('simulates a call', () => {
+      const { number, timestamp } = chain.at(numberOf(block))
+      const asked = askedState(data)
+      if (asked) return { returned: contract.useAt(asked, number) ? yes : no }
+      for (const op of opsOf(to, data, value ?? 0n)) {
+        const refusal = contract.refusalOf(op, number, timestamp)
+        if (refusal) return { reverted: revertData(refusal) }
+      }
+      return { returned: '0x' as Hex }
+    })
+
+  /** Of the reader what rounds, look-ups and the watch ask for. */
+  const reader = {
+    getBalance: ({ address }: { address: Hex }) =>
+      ask('asks for a balance', () => chain.nativeWeiOf(address)),
+    getTransactionCount: ({ address, blockNumber }: { address: Hex; blockNumber: bigint }) =>
+      ask('counts transactions', () => chain.countAt(address, blockNumber)),
+    readContract: (asked: { functionName: string; args?: readonly Hex[]; blockNumber?: bigint }) =>
+      ask(`asks for ${asked.functionName}`, () => {
+        if (asked.functionName === 'getBlockNumber') return chain.latest.number
+        if (asked.functionName === 'getCurrentBlockTimestamp') return chain.latest.timestamp
+        if (asked.functionName === 'getEthBalance') return nativeWei
+        if (asked.functionName !== 'holdOf') throw new Error(`no ${asked.functionName} here`)
+        const block = asked.blockNumber ?? chain.latest.number
+        const applied = contract.appliedAt(asked.args![0]!, block)
+        return [0n, 0n, 0n, applied ? contract.untilOf(applied, block) : 0n, 1]
+      }),
+    multicall: ({ contracts, blockNumber }: Multicall) =>
+      ask('asks for authorizations', () =>
+        contracts.map(({ args: [from, nonce] }) => {
+          const use = contract.useAt({ from: from.toLowerCase() as Hex, nonce }, blockNumber)
+          return { status: 'success', result: use !== undefined }
+        }),
+      ),
+    getContractEvents: ({ args, fromBlock, toBlock }: Events) =>
+      ask('reads transfers', () =>
+        contract.used
+          .about(args.to.toLowerCase())
+          .filter(({ isCancelled, to }) => !isCancelled && to === args.to.toLowerCase())
+          .filter(({ block }) => block >= fromBlock && block <= toBlock)
+          .map(({ from, value, txHash }) => ({ args: { from, value }, transactionHash: txHash })),
+      ),
+    request: ({ params: [{ fromBlock, toBlock, topics }] }: Logs) =>
+      ask('searches logs', () => {
+        const [, from, nonce] = topics
+        const owner = `0x${from!.slice(26)}`
+        return contract.used
+          .about(owner)
+          .filter((use) => use.from === owner && use.nonce === nonce)
+          .filter(({ block }) => block >= BigInt(fromBlock) && block <= BigInt(toBlock))
+          .map((use) => ({
+            topics: [topicOfUse(use)],
+            transactionHash: use.txHash,
+          }))
+      }),
+    getBlock: () => ask('reads a block', () => ({ baseFeePerGas: 100_000_000_000n })),
+  }
+
+  const receiptOf = (hash: Hex) => {
+    const own = chain.receiptOf(hash)
+    if (own) return own
+    const foreign = contract.used.about(hash).filter(({ isCancelled }) => !isCancelled)
+    if (foreign.length === 0) return undefined
+    const { block } = foreign[0]!
+    const { number: blockNumber, hash: blockHash } = chain.at(block)
+    const place = { transactionHash: hash, blockNumber, blockHash, status: 'success' }
+    return { ...place, logs: foreign.flatMap(movedLogs) } as never
+  }
+
+  return {
+    reader: reader as never,
+    call,
+    finalizedHead: () => ask('asks what is final', () => chain.head(chain.finalized)),
+    newestHead: () => ask('asks what is newest', () => chain.head(chain.latest)),
+    headAt: (number) => ask(`asks for block ${number}`, () => chain.head(chain.at(number))),
+    countAt: (address, block) =>
+      ask('counts transactions', () => chain.countAt(address, numberOf(block))),
+    receiptOf: (hash) => ask('asks for a receipt', () => receiptOf(hash)),
+    receiptsIn: ({ number, hash }, senders) =>
+      ask('asks for receipts', () => {
+        if (chain.at(number).hash !== hash) throw new Error('the block is another one')
+        return chain.receiptsIn(number, senders)
+      }),
+    sendRaw: (raw) =>
+      ask('sends a transaction', () => chain.send(raw)).catch((error: Error) => error.message),
+  }
+}
+
+type Multicall = {
+  readonly contracts: readonly { readonly args: readonly [Hex, Hex] }[]
+  readonly blockNumber: bigint
+}
+type Events = { readonly args: { to: Hex }; readonly fromBlock: bigint; readonly toBlock: bigint }
+type Logs = {
+  readonly params: readonly [
+    { readonly fromBlock: Hex; readonly toBlock: Hex; readonly topics: readonly Hex[] },
+  ]
+}

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { plugin } from 'bun'
+
+// The simulation runs the services' own verbs, decisions and loops. What they reach the world through
+// is put in its place here, before any of them is loaded: their rows, timers, publishing, figures, and a hash.
+
+const root = join(import.meta.dir, '..', '..')
+
+/** What stands in for a module, as far as it exports something of the same name. */
+const standIns: Readonly<Record<string, string>> = {
+  'services/payments/payment.store.ts': 'rows/payments.ts',
+  'services/payments/checks/check.store.ts': 'rows/payments.ts',
+  'services/payments/cover/limits.store.ts': 'rows/payments.ts',
+  'services/payments/refunds/refund.store.ts': 'rows/refunds.ts',
+  'services/payments/refunds/beside.store.ts': 'rows/refunds.ts',
+  'services/payments/schema.store.ts': 'rows/refunds.ts',
+  'services/payments/review/review.store.ts': 'rows/review.ts',
+  'services/payouts/cashout.store.ts': 'rows/cashouts.ts',
+  'services/payouts/schema.store.ts': 'rows/cashouts.ts',
+  'services/chain-relayer/operations/operation.store.ts': 'rows/operations.ts',
+  'services/chain-relayer/operations/wallet.store.ts': 'rows/operations.ts',
+  'services/chain-relayer/operations/burnt.store.ts': 'rows/operations.ts',
+  'services/chain-relayer/operations/cursor.store.ts': 'rows/operations.ts',
+  'services/chain-relayer/lanes/lane.store.ts': 'rows/lanes.ts',
+  'shared/db/inbox.store.ts': 'rows/messaging.ts',
+  'shared/db/outbox.store.ts': 'rows/messaging.ts',
+  'shared/db/dead-letter.store.ts': 'rows/messaging.ts',
+  'shared/db/messaging.ts': 'rows/messaging.ts',
+  'shared/db/listing.store.ts': 'rows/listings.ts',
+  'shared/db/reservation.store.ts': 'rows/listings.ts',
+  'shared/db/lock.ts': 'rows/listings.ts',
+  'shared/db/columns.ts': 'rows/listings.ts',
+  'shared/ledger/journal.store.ts': 'rows/journal.ts',
+  'shared/loop.ts': 'world/loops.ts',
+  'shared/bus/publish.ts': 'world/loops.ts',
+  'shared/metrics/measures.ts': 'world/measures.ts',
+  'shared/chain/ref.ts': 'world/refs.ts',
+}
+
+const exported = /^export (?:const|async function|function) (\w+)/gm
+const namesIn = (path: string) =>
+  new Set([...readFileSync(path, 'utf8').matchAll(exported)].map(([, name]) => name!))
+
+/** Which names of a module are put in its place, and from where. */
+export const replaced = Object.entries(standIns).map(([path, standIn]) => {
+  const own = namesIn(join(root, path))
+  const from = join(import.meta.dir, standIn)
+  return { path: join(root, path), from, names: [...namesIn(from)].filter((name) => own.has(name)) }
+})
+
+plugin({
+  name: 'simulation',
+  setup: (build) => {
+    for (const { path, from, names } of replaced) {
+      const filter = new RegExp(`${path.replaceAll(/[.+]/g, '\\$&')}$`)
+      build.onLoad({ filter }, () => ({
+        contents: [
+          `export * from ${JSON.stringify(`${path}?own`)}`,
+          `export { ${names.join(', ')} } from ${JSON.stringify(from)}`,
+        ].join('\n'),
+        loader: 'ts',
+      }))
+    }
+  },
+})

@@ -1,0 +1,57 @@
+import type { World } from './worker'
+
+/** With fewer flows a rare sight may be missing by chance. */
+const sightsFrom = 15_000
+const progressEveryMs = 30_000
+
+export const count = (many: number): string => Math.round(many).toLocaleString('en')
+
+/**
+ * Adds up what came of the worlds of a run, each of so many flows, and tells it: while it lasts, and
+ * in the end.
+ */
+export function openReport(run: { worlds: number; flows: number; seed: number; isOnce: boolean }) {
+  const seen = new Map<string, number>()
+  const began = performance.now()
+  let [worlds, steps, cpuMs, digest, toldAt] = [0, 0, 0, 0, began]
+  const seconds = () => count((performance.now() - began) / 1_000)
+  return {
+    add: (world: World): void => {
+      worlds += 1
+      steps += world.steps
+      cpuMs += world.cpuMs
+      // Of all worlds, in whatever order they end.
+      digest = (digest + Math.imul(world.digest, 2 * world.world + 1)) >>> 0
+      for (const [sight, times] of world.sights) seen.set(sight, (seen.get(sight) ?? 0) + times)
+      if (performance.now() - toldAt < progressEveryMs) return
+      toldAt = performance.now()
+      console.log(
+        `${count(worlds * run.flows)} of ${count(run.worlds * run.flows)} flows, ${seconds()} s`,
+      )
+    },
+    /** Tells all of it. False: something never happened that must have, in so many flows. */
+    end: async (): Promise<boolean> => {
+      const { missingAmong } = await import('./sights')
+      const flows = worlds * run.flows
+      const name = digest.toString(16).padStart(8, '0')
+      console.log(
+        `${count(flows)} flows of seed ${run.seed} in ${count(worlds)} worlds, ${count(steps)} steps: ${name}`,
+      )
+      console.log(run.isOnce ? 'each once' : 'each twice, the same both times')
+      console.log(
+        `${count((flows * 1_000) / cpuMs)} flows a second of processor time; ${seconds()} s in all`,
+      )
+      const sights = [...seen].sort(([left], [right]) => (left < right ? -1 : 1))
+      for (const [sight, times] of sights) console.log(`  ${count(times).padStart(11)}  ${sight}`)
+      const missing = missingAmong(seen)
+      const isEnough = flows >= sightsFrom
+      if (missing.length > 0)
+        console.log(
+          `\nnever happened${isEnough ? '' : ' (too few flows to tell)'}:\n  ${missing.join('\n  ')}`,
+        )
+      if (missing.length > 0 && isEnough) return false
+      console.log('\nnothing lost, nothing doubled, all of it explained')
+      return true
+    },
+  }
+}

@@ -1,0 +1,140 @@
+import { is, SQL, StringChunk } from 'drizzle-orm'
+import { statesBefore } from '#shared/lifecycle'
+import { type CashoutState, lifecycle } from '../../../services/payouts/cashout'
+import type { Cashout } from '../../../services/payouts/cashout.store'
+import { checkWait } from '../../../services/payouts/decide'
+import { type Rows, rowsOf } from './rows'
+import { dueBy, FromNow, nothing, type StandIn } from './table'
+
+// Stands in for the store of cash-outs.
+
+type Cashouts = typeof import('../../../services/payouts/cashout.store')
+type Schema = typeof import('../../../services/payouts/schema.store')
+type Db = Parameters<Cashouts['findRivals']>[0]
+
+const defaults = {
+  ...{ spreadBps: 0, providerPayoutId: null, providerStatus: null, failureCode: null },
+  ...{ reason: null, takeTxHash: null, returnTxHash: null, attempts: 0, attemptedAt: null },
+  ...{ payoutApi: null, paidAt: null, nextCheckAt: null, checks: 0 },
+}
+
+/** Values as the database makes them: its own time, where a query says so. */
+export function written(rows: Rows, changes: object): object {
+  const values: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(changes))
+    if (value !== undefined) values[key] = asWritten(rows, value)
+  return values
+}
+
+function asWritten(rows: Rows, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value
+  if (value instanceof FromNow) return new Date(rows.clock() + value.ms)
+  if (!is(value, SQL)) return value
+  const [chunk] = value.queryChunks
+  if (is(chunk, StringChunk) && chunk.value.join('') === 'now()') return rows.now()
+  throw new Error('the simulation does not know this expression of a query')
+}
+
+function store(rows: Rows, row: Cashout): Cashout {
+  const { id, providerPayoutId } = row
+  const same = providerPayoutId === null ? [] : rows.cashouts.by('payout', providerPayoutId)
+  if (same.some((other) => other.id !== id))
+    throw new Error(`${row.id} breaks payouts_provider_payout`)
+  return rows.cashouts.set(row.id, row)
+}
+
+export const findCashout: StandIn<Cashouts['findCashout']> = async (db, id) =>
+  rowsOf(db).cashouts.get(id)
+
+export const findPaidAs: StandIn<Cashouts['findPaidAs']> = async (db, providerPayoutId) =>
+  rowsOf(db).cashouts.by('payout', providerPayoutId)[0]
+
+export const findRivals = async (db: Db, quoteId: string, authorizer: string, nonce: string) => {
+  const { cashouts } = rowsOf(db)
+  const ofQuote = cashouts.by('quote', quoteId)
+  const ofAuthorization = cashouts.by('authorization', `${authorizer} ${nonce}`)
+  return [...new Set([...ofQuote, ...ofAuthorization])]
+}
+
+export const insertCashout: StandIn<Cashouts['insertCashout']> = async (tx, cashout) => {
+  const rows = rowsOf(tx)
+  const given = written(rows, cashout) as Cashout
+  const rivals = await findRivals(tx, given.quoteId, given.authorizer, given.authorizationNonce)
+  if (rivals.length > 0 || rows.cashouts.has(given.id)) return undefined
+  const now = rows.now()
+  const times = { createdAt: now, updatedAt: now, changedAt: now }
+  return store(rows, { ...defaults, ...times, ...given })
+}
+
+export const lockWallet: StandIn<Cashouts['lockWallet']> = async () => nothing
+
+export const sumToday: StandIn<Cashouts['sumToday']> = async (tx, wallet) => ({
+  micro: rowsOf(tx)
+    .cashouts.by('wallet', wallet)
+    .filter(({ state }) => !['failed', 'returned'].includes(state))
+    .reduce((sum, { ausdMicro }) => sum + ausdMicro, 0n),
+  pausedSince: null,
+})
+
+export const lockCashout: StandIn<Cashouts['lockCashout']> = async (tx, id) =>
+  rowsOf(tx).cashouts.get(id)
+
+export const moveCashout = async (
+  db: Db,
+  id: string,
+  next: CashoutState,
+  changes: object,
+): Promise<Cashout | undefined> => {
+  const rows = rowsOf(db)
+  const row = rows.cashouts.get(id)
+  if (!row || !statesBefore(lifecycle, next).includes(row.state)) {
+    rows.saw('a guarded update lost a race')
+    return undefined
+  }
+  rows.saw(`cash-out: ${row.state} → ${next}`)
+  if (next === 'paid' && !rows.told.has(id))
+    rows.saw('a check found a payout that no delivery had told')
+  const now = rows.now()
+  const changed = { ...row, ...written(rows, changes), state: next, checks: 0 }
+  return store(rows, { ...changed, updatedAt: now, changedAt: now })
+}
+
+export const noteCashout = async (db: Db, id: string, changes: object): Promise<never> => {
+  const rows = rowsOf(db)
+  const row = rows.cashouts.get(id)
+  if (row) store(rows, { ...row, ...written(rows, changes), changedAt: rows.now() })
+  return nothing
+}
+
+export const countAttempt: StandIn<Cashouts['countAttempt']> = async (tx, before, api) => {
+  const rows = rowsOf(tx)
+  const { id, attempts, payoutApi } = before
+  const kept = attempts === 0 ? api : (payoutApi ?? 'v2')
+  const change = { attempts: attempts + 1, attemptedAt: rows.now(), payoutApi: kept }
+  return rows.cashouts.update(id, change)!
+}
+
+export const leaseDue: StandIn<Cashouts['leaseDue']> = async (db, rowsMax, waitMs) => {
+  const rows = rowsOf(db)
+  const leasedAt = rows.now()
+  const { doublingsMax, maxMs, failedMaxMs } = checkWait
+  return dueBy(rows.cashouts, 'due', leasedAt, ({ nextCheckAt }) => nextCheckAt)
+    .sort((left, right) => left.nextCheckAt!.getTime() - right.nextCheckAt!.getTime())
+    .slice(0, rowsMax)
+    .map((row) => {
+      const most = row.state === 'failed' ? failedMaxMs : maxMs
+      const wait = Math.min(waitMs * 2 ** Math.min(row.checks, doublingsMax), most)
+      const nextCheckAt = new Date(leasedAt.getTime() + wait)
+      const leased = rows.cashouts.set(row.id, { ...row, nextCheckAt, checks: row.checks + 1 })
+      return { ...leased, leasedAt }
+    })
+}
+
+export const endChecks: StandIn<Cashouts['endChecks']> = async (db, { id, state }) => {
+  const { cashouts } = rowsOf(db)
+  if (cashouts.get(id)?.state === state) cashouts.update(id, { nextCheckAt: null })
+  return nothing
+}
+
+export const recordAnomaly: StandIn<Schema['recordAnomaly']> = async (db, { kind, object }) =>
+  rowsOf(db).anomalies.insert(`payouts ${kind} ${object}`, { kind, object })

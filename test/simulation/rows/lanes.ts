@@ -1,0 +1,176 @@
+import type {
+  Attempt,
+  Lane,
+  OpenTransaction,
+} from '../../../services/chain-relayer/lanes/lane.store'
+import { writeBeside } from './messaging'
+import { type Rows, rowsOf, type TransactionRow } from './rows'
+import { nothing, type StandIn } from './table'
+
+// Stands in for the store of lanes, their transactions and attempts.
+
+type Lanes = typeof import('../../../services/chain-relayer/lanes/lane.store')
+type Db = Parameters<Lanes['findOpen']>[0]
+type Tx = Parameters<Lanes['drawNonce']>[0]
+
+const leaseMs = 5_000
+const renewAfterMs = 1_500
+
+const isOpen = ({ outcome }: TransactionRow) => outcome === null
+
+export const findLanes: StandIn<Lanes['findLanes']> = async (db) => {
+  const rows = rowsOf(db)
+  const now = rows.clock()
+  return rows.lanes
+    .where(() => true)
+    .map((lane) => {
+      const until = lane.leasedUntil?.getTime() ?? Number.NEGATIVE_INFINITY
+      return {
+        ...lane,
+        isFree: until <= now,
+        isFresh: until > now + leaseMs - renewAfterMs,
+        isBusy: rows.transactions.by('open', lane.address).length > 0,
+      }
+    })
+}
+
+export const insertLane: StandIn<Lanes['insertLane']> = (database, address, nextNonce) =>
+  database.run(async (db) => {
+    const rows = rowsOf(db)
+    const now = rows.now()
+    const lease = { holder: null, epoch: 0, leasedUntil: null, fault: null }
+    rows.lanes.insert(address, { address, nextNonce, ...lease, createdAt: now, updatedAt: now })
+    return nothing
+  })
+
+export const leaseLanes: StandIn<Lanes['leaseLanes']> = (database, addresses, holder) =>
+  database.run(async (db) => {
+    const rows = rowsOf(db)
+    const now = rows.clock()
+    return rows.lanes
+      .where(
+        (lane) =>
+          addresses.includes(lane.address) &&
+          (lane.holder === holder ||
+            lane.leasedUntil === null ||
+            lane.leasedUntil.getTime() <= now),
+      )
+      .map((lane) => {
+        if (lane.holder !== null && lane.holder !== holder) rows.saw('a lane went to another copy')
+        const epoch = lane.epoch + (lane.holder === holder ? 0 : 1)
+        const leasedUntil = new Date(now + leaseMs)
+        return rows.lanes.set(lane.address, { ...lane, holder, epoch, leasedUntil })
+      })
+  })
+
+export const releaseLanes: StandIn<Lanes['releaseLanes']> = (database, holder, addresses) =>
+  database.run(async (db) => {
+    const { lanes } = rowsOf(db)
+    for (const lane of lanes.where((one) => one.holder === holder))
+      if (!addresses || addresses.includes(lane.address))
+        lanes.set(lane.address, { ...lane, leasedUntil: null, holder: null })
+    return nothing
+  })
+
+export const noteFault: StandIn<Lanes['noteFault']> = (database, lane, holder, fault) =>
+  database.run(async (db) => {
+    const rows = rowsOf(db)
+    const isSame = heldLane(rows, lane, holder)?.nextNonce === lane.nextNonce
+    if (isSame) rows.lanes.update(lane.address, { fault })
+    return isSame
+  })
+
+type Lease = Pick<Lane, 'address' | 'epoch'>
+
+function heldLane(rows: Rows, { address, epoch }: Lease, holder: string): Lane | undefined {
+  const lane = rows.lanes.get(address)
+  const isHeld =
+    lane?.holder === holder &&
+    lane.epoch === epoch &&
+    lane.leasedUntil !== null &&
+    lane.leasedUntil.getTime() > rows.clock()
+  return isHeld ? lane : undefined
+}
+
+export const drawNonce = async (
+  tx: Tx,
+  lease: Lease,
+  holder: string,
+): Promise<number | undefined> => {
+  const rows = rowsOf(tx)
+  const lane = heldLane(rows, lease, holder)
+  if (!lane) rows.saw('a lease was lost in mid-assignment')
+  if (!lane || lane.fault !== null) return undefined
+  rows.lanes.set(lane.address, { ...lane, nextNonce: lane.nextNonce + 1 })
+  return lane.nextNonce
+}
+
+export const stillHeld = async (tx: Tx, lease: Lease, holder: string): Promise<boolean> =>
+  heldLane(rowsOf(tx), lease, holder) !== undefined
+
+export const findOpen = async (db: Db, lanes: readonly string[]): Promise<OpenTransaction[]> => {
+  const rows = rowsOf(db)
+  const open = lanes.flatMap((lane) => rows.transactions.by('open', lane))
+  return open
+    .sort((left, right) => left.nonce - right.nonce)
+    .map((one) => ({
+      ...one,
+      attempts: rows.attempts
+        .by('nonce', `${one.lane} ${one.nonce}`)
+        .sort((left, right) => left.attempt - right.attempt),
+    }))
+}
+
+function storeAttempt(rows: Rows, given: object): void {
+  const unsent = { broadcasts: 0, broadcastAt: null, lastError: null }
+  const attempt = { createdAt: rows.now(), ...unsent, ...given } as Attempt
+  if (attempt.attempt > 1) rows.saw('a nonce was signed again with a higher fee')
+  if (attempt.purpose === 'noop') rows.saw('a nonce was filled with a noop')
+  if (!rows.attempts.insert(attempt.hash, attempt))
+    throw new Error(`${attempt.hash} breaks attempt_hash`)
+}
+
+export const insertTransaction = async (
+  tx: Tx,
+  transaction: object,
+  attempt: object,
+): Promise<never> => {
+  const rows = rowsOf(tx)
+  const now = rows.now()
+  const open = { outcome: null, txHash: null, blockNumber: null, blockHash: null }
+  const row = { ...open, createdAt: now, updatedAt: now, ...transaction } as TransactionRow
+  if (!rows.transactions.insert(`${row.lane} ${row.nonce}`, row))
+    throw new Error(`${row.lane} gave out nonce ${row.nonce} twice`)
+  storeAttempt(rows, attempt)
+  return nothing
+}
+
+export const insertAttempt = async (tx: Tx, attempt: object): Promise<never> => {
+  storeAttempt(rowsOf(tx), attempt)
+  return nothing
+}
+
+export const noteBroadcasts: StandIn<Lanes['noteBroadcasts']> = async (db, answers) => {
+  const rows = rowsOf(db)
+  for (const { hash, error } of answers) {
+    const attempt = rows.attempts.get(hash)
+    if (!attempt) continue
+    const broadcasts = attempt.broadcasts + 1
+    rows.attempts.set(hash, { ...attempt, broadcasts, broadcastAt: rows.now(), lastError: error })
+  }
+  return nothing
+}
+
+export const closeTransaction: StandIn<Lanes['closeTransaction']> = async (
+  tx,
+  { lane, nonce },
+  final,
+  beside,
+) => {
+  const rows = rowsOf(tx)
+  const row = rows.transactions.get(`${lane} ${nonce}`)
+  if (!row || !isOpen(row)) return false
+  rows.transactions.set(`${lane} ${nonce}`, { ...row, ...final, updatedAt: rows.now() })
+  writeBeside(rows, [beside])
+  return true
+}

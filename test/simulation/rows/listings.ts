@@ -1,0 +1,73 @@
+import { type InboxRow, type ListingRow, rowsOf } from './rows'
+import { FromNow, nothing, type StandIn } from './table'
+
+// Stands in for when the provider's list was read, what is set aside, and locks by name.
+
+type Listings = typeof import('#shared/db/listing.store')
+type Reservations = typeof import('#shared/db/reservation.store')
+type Lock = typeof import('#shared/db/lock')
+
+const keyOf = ({ account, window }: { account: string; window: string }) => `${account} ${window}`
+
+export const leaseListing: StandIn<Listings['leaseListing']> = (database, table, key, leaseMs) =>
+  database.run(async (db) => {
+    const rows = rowsOf(db)
+    const listings = rows.of<ListingRow>(table)
+    const now = rows.clock()
+    const known = listings.get(keyOf(key))
+    if (known && known.dueAt > now) return undefined
+    listings.set(keyOf(key), { dueAt: now + leaseMs, readAt: known?.readAt ?? null })
+    return { beganAt: new Date(now), readAt: known?.readAt ?? null }
+  })
+
+export const noteWhole: StandIn<Listings['noteWhole']> = (database, table, key, noted) =>
+  database.run(async (db) => {
+    const { beganAt, everyMs } = noted
+    const row = { readAt: beganAt, dueAt: beganAt.getTime() + everyMs }
+    rowsOf(db).of<ListingRow>(table).set(keyOf(key), row)
+    return nothing
+  })
+
+const retryMs = 60_000
+
+export const noteFailed: StandIn<Listings['noteFailed']> = (database, table, key, everyMs) =>
+  database.run(async (db) => {
+    const rows = rowsOf(db)
+    const dueAt = rows.clock() + Math.min(everyMs, retryMs)
+    rows.of<ListingRow>(table).update(keyOf(key), { dueAt })
+    return 1
+  })
+
+export const giveBackListing: StandIn<Listings['giveBackListing']> = (database, table, key) =>
+  database.run(async (db) => {
+    const rows = rowsOf(db)
+    rows.of<ListingRow>(table).update(keyOf(key), { dueAt: rows.clock() })
+    return nothing
+  })
+
+export const findListed: StandIn<Listings['findListed']> = (database, table, window, withinMs) =>
+  database.read(async (db) => {
+    const rows = rowsOf(db)
+    const since = rows.clock() - withinMs
+    const accounts = ['ID', 'MY'] as const
+    return accounts.filter((account) => {
+      const readAt = rows.of<ListingRow>(table).get(keyOf({ account, window }))?.readAt
+      return !!readAt && readAt.getTime() > since
+    })
+  })
+
+export const findDone: StandIn<Listings['findDone']> = (database, inbox, consumer, ids) =>
+  database.read(async (db) => {
+    const table = rowsOf(db).of<InboxRow>(inbox)
+    return new Set(ids.filter((id) => table.get(`${consumer} ${id}`)?.done))
+  })
+
+/** There is always enough to promise out of: cover is sums, which belong to the real Postgres. */
+export const reserveWithin: StandIn<Reservations['reserveWithin']> = async () => true
+export const useReservation: StandIn<Reservations['useReservation']> = async () => true
+export const release: StandIn<Reservations['release']> = async () => nothing
+
+export const lockNamed: StandIn<Lock['lockNamed']> = async () => nothing
+
+/** Where a lease or a wait ends: worked out when it is written. */
+export const fromNow = (ms: number): unknown => new FromNow(ms)

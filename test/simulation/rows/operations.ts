@@ -1,0 +1,254 @@
+import { statesBefore } from '#shared/lifecycle'
+import {
+  lifecycle,
+  type OperationState,
+  type Order,
+  racing,
+} from '../../../services/chain-relayer/operations/operation'
+import type { Operation, Watched } from '../../../services/chain-relayer/operations/operation.store'
+import { written } from './cashouts'
+import { type Rows, rowsOf } from './rows'
+import { dueBy, nothing, type StandIn } from './table'
+
+// Stands in for the store of operations, and for what is summed up of them by wallet.
+
+type Operations = typeof import('../../../services/chain-relayer/operations/operation.store')
+type Wallets = typeof import('../../../services/chain-relayer/operations/wallet.store')
+type Burnt = typeof import('../../../services/chain-relayer/operations/burnt.store')
+type Db = Parameters<Operations['findOperation']>[0]
+
+const greater = (left: bigint, right: bigint): bigint => {
+  if (left > right) return left
+  return right
+}
+
+const defaults = {
+  ...{ state: 'waiting', lane: null, nonce: null, tries: 0, txHash: null, blockNumber: null },
+  ...{ blockHash: null, reason: null, watchAt: null, repeats: 0 },
+}
+
+export const findOperation: StandIn<Operations['findOperation']> = async (db, id) =>
+  rowsOf(db).operations.get(id)
+
+export const findOperations: StandIn<Operations['findOperations']> = async (db, ids) =>
+  ids.flatMap((id) => rowsOf(db).operations.get(id) ?? [])
+
+export const blockOfRef: StandIn<Operations['blockOfRef']> = async (db, refId) => {
+  const blocks = rowsOf(db)
+    .operations.by('cause', refId)
+    .filter(({ kind, state }) => isMoney(kind) && state === 'settled')
+    .map(({ blockNumber }) => blockNumber ?? 0n)
+  return blocks.reduce(greater, 0n)
+}
+const isMoney = (kind: string) => kind === 'credit' || kind === 'repay'
+
+export async function insertOperation(
+  tx: Db,
+  order: Order,
+  as?: { state: 'failed'; reason: string },
+): Promise<boolean> {
+  const rows = rowsOf(tx)
+  const { kind, wallet, authorizationNonce: nonce } = order
+  const isSame = (other: Operation) => other.kind === kind
+  const ofAuthorization =
+    nonce === null
+      ? []
+      : rows.operations.by('wallet', wallet).filter((one) => one.authorizationNonce === nonce)
+  if (rows.operations.by('cause', order.cause).some(isSame) || ofAuthorization.some(isSame)) {
+    rows.saw('an order came again')
+    return false
+  }
+  const now = rows.now()
+  const times = { notBefore: now, createdAt: now, updatedAt: now }
+  rows.operations.set(order.id, { ...defaults, ...times, ...order, ...as } as Operation)
+  return true
+}
+
+export async function moveOperations(
+  tx: Db,
+  ids: readonly string[],
+  to: OperationState,
+  set: object,
+  from: readonly OperationState[] = statesBefore(lifecycle, to),
+): Promise<Set<string>> {
+  const rows = rowsOf(tx)
+  const moved = ids.filter((id) => {
+    const row = rows.operations.get(id)
+    if (!row || !from.includes(row.state)) return false
+    rows.saw(`operation: ${row.state} → ${to}`)
+    if (to === 'settled' && row.kind === 'extend') rows.saw('a hold was extended')
+    const changed = { ...row, ...written(rows, set), state: to, updatedAt: rows.now() }
+    rows.operations.set(id, changed as Operation)
+    return true
+  })
+  return new Set(moved)
+}
+
+export const moveOperation = async (
+  tx: Db,
+  id: string,
+  to: OperationState,
+  set: object,
+  from?: readonly OperationState[],
+): Promise<boolean> => (await moveOperations(tx, [id], to, set, from)).has(id)
+
+export const postponeOperation = async (
+  db: Db,
+  id: string,
+  waitMs: number,
+  failedTries: 0 | 1,
+  reason: string | null = null,
+): Promise<never> => {
+  const rows = rowsOf(db)
+  const row = rows.operations.get(id)
+  if (row?.state === 'waiting') {
+    const notBefore = new Date(rows.clock() + waitMs)
+    rows.operations.set(id, { ...row, reason, notBefore, tries: row.tries + failedTries })
+  }
+  return nothing
+}
+
+export const assignOperations: StandIn<Operations['assignOperations']> = async (tx, ids, at) => {
+  const rows = rowsOf(tx)
+  const { operations } = rows
+  let assigned = 0
+  for (const id of ids) {
+    const row = operations.get(id)
+    if (row?.state !== 'waiting') continue
+    rows.saw('operation: waiting → assigned')
+    operations.set(id, { ...row, ...at, state: 'assigned', reason: null })
+    assigned += 1
+  }
+  return assigned === ids.length
+}
+
+export const countRepeat: StandIn<Operations['countRepeat']> = async (tx, id) => {
+  const { operations } = rowsOf(tx)
+  const row = operations.get(id)
+  if (!row || (row.state !== 'settled' && row.state !== 'failed')) return undefined
+  rowsOf(tx).saw('an outcome was announced again')
+  return operations.set(id, { ...row, repeats: row.repeats + 1 }) as never
+}
+
+const isOpen = ({ state }: Operation) => state === 'waiting' || state === 'assigned'
+
+/** A revocation waits for what it revokes, a verdict for another of its kind; see the store. */
+function isHeldBack(rows: Rows, row: Operation): boolean {
+  if (row.kind === 'revoke')
+    return rows.operations
+      .by('cause', row.cause)
+      .some((other) => isMoney(other.kind) && isOpen(other))
+  if (row.kind !== 'verify' && row.kind !== 'freeze') return false
+  return rows.operations
+    .by('wallet', row.wallet)
+    .some(({ kind, state }) => kind === row.kind && state === 'assigned')
+}
+
+const urgencyOf = ({ kind }: Operation) =>
+  (racing as readonly string[]).includes(kind) ? 0 : kind === 'freeze' ? 1 : 2
+
+export const findDue: StandIn<Operations['findDue']> = async (db, rowsMax) => {
+  const rows = rowsOf(db)
+  const now = rows.now()
+  return rows.operations
+    .by('state', 'waiting')
+    .filter((row) => row.notBefore <= now && !isHeldBack(rows, row))
+    .sort((left, right) => urgencyOf(left) - urgencyOf(right))
+    .slice(0, rowsMax)
+}
+
+export const isAnyWaiting: StandIn<Operations['isAnyWaiting']> = async (db) =>
+  rowsOf(db).operations.by('state', 'waiting').length > 0
+
+export const newestRevision: StandIn<Operations['newestRevision']> = async (db, of) =>
+  rowsOf(db)
+    .operations.by('wallet', of.wallet)
+    .filter(({ kind }) => kind === of.kind)
+    .reduce((most, { revision }) => ((revision ?? 0n) > most ? revision! : most), 0n)
+
+export const takeWatched: StandIn<Operations['takeWatched']> = async (tx, rowsMax, watchMs) => {
+  const rows = rowsOf(tx)
+  const now = rows.now()
+  const watchAt = new Date(now.getTime() + watchMs)
+  return dueBy(rows.operations, 'watched', now, (row) => row.watchAt)
+    .slice(0, rowsMax)
+    .map((row) => rows.operations.set(row.id, { ...row, watchAt }) as Watched)
+}
+
+export const findFailedTakes: StandIn<Operations['findFailedTakes']> = async (db, wallets) =>
+  ofWallets(rowsOf(db), wallets).filter(
+    ({ kind, state, authorizationNonce }) =>
+      kind === 'take' && state === 'failed' && authorizationNonce !== null,
+  ) as Watched[]
+
+export const endWatch: StandIn<Operations['endWatch']> = async (db, id) => {
+  const { operations } = rowsOf(db)
+  if (!operations.get(id)?.watchAt) return false
+  operations.update(id, { watchAt: null } as Partial<Operation>)
+  return true
+}
+
+export const lockWallets: StandIn<Wallets['lockWallets']> = async () => nothing
+
+const ofWallets = ({ operations }: Rows, wallets: readonly string[]): Operation[] =>
+  [...new Set(wallets)].flatMap((wallet) => operations.by('wallet', wallet))
+
+const ofUsers = (row: Operation) => row.kind === 'take' || row.kind === 'send'
+
+export const unseenMicro: StandIn<Wallets['unseenMicro']> = async (db, wallets, block) => {
+  const sums = new Map<`0x${string}`, bigint>()
+  for (const row of ofWallets(rowsOf(db), wallets)) {
+    if (!ofUsers(row)) continue
+    const isLater = row.state === 'settled' && (row.blockNumber ?? 0n) > block
+    if (row.state !== 'assigned' && !isLater) continue
+    sums.set(row.wallet, (sums.get(row.wallet) ?? 0n) + row.leavesMicro)
+  }
+  return sums
+}
+
+export const isGivenBack: StandIn<Wallets['isGivenBack']> = async () => false
+
+export const lockWallet: StandIn<Wallets['lockWallet']> = async () => nothing
+
+export const insertBurnt: StandIn<Burnt['insertBurnt']> = async (tx, burnt) => {
+  const rows = rowsOf(tx)
+  for (const { lane, nonce, wallet, wei } of burnt)
+    rows.burnt.insert(`${lane} ${nonce} ${wallet}`, { wallet, wei })
+  return nothing
+}
+
+export const burntToday: StandIn<Burnt['burntToday']> = async (db, wallets) => {
+  const sums = new Map<`0x${string}`, bigint>()
+  for (const name of wallets)
+    for (const { wei } of rowsOf(db).burnt.by('wallet', name))
+      sums.set(name, (sums.get(name) ?? 0n) + wei)
+  return { weiOf: (wallet) => sums.get(wallet) ?? 0n, pausedSince: null }
+}
+
+export const atStakeWei: StandIn<Burnt['atStakeWei']> = async (tx, wallets) => {
+  const rows = rowsOf(tx)
+  const sums = new Map<`0x${string}`, bigint>()
+  for (const row of ofWallets(rows, wallets)) {
+    if (!ofUsers(row) || row.state !== 'assigned') continue
+    const costs = rows.attempts
+      .by('nonce', `${row.lane} ${row.nonce}`)
+      .map(({ gas, maxFeeWei }) => gas * maxFeeWei)
+    const dearest = costs.reduce(greater, 0n)
+    const carried = rows.transactions.get(`${row.lane} ${row.nonce}`)?.operationIds.length ?? 1
+    sums.set(row.wallet, (sums.get(row.wallet) ?? 0n) + dearest / BigInt(carried))
+  }
+  return sums
+}
+
+type Cursors = typeof import('../../../services/chain-relayer/operations/cursor.store')
+
+export const findCursor: StandIn<Cursors['findCursor']> = async (db) =>
+  rowsOf(db).of<bigint>(cursor).get('next')
+
+export const advanceCursor: StandIn<Cursors['advanceCursor']> = async (db, nextBlock) => {
+  const table = rowsOf(db).of<bigint>(cursor)
+  const next = table.get('next')
+  if (next === undefined || next < nextBlock) table.set('next', nextBlock)
+  return nothing
+}
+const cursor = {}

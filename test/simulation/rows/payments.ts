@@ -1,0 +1,235 @@
+import type { NewPayment, PaymentRow } from '../../../services/payments/payment.store'
+import { writeBeside } from './messaging'
+import { type Rows, rowsOf } from './rows'
+import { dueBy, nothing, type StandIn } from './table'
+
+// Stands in for the store of payments and that of their checks.
+
+type Payments = typeof import('../../../services/payments/payment.store')
+type Checks = typeof import('../../../services/payments/checks/check.store')
+type Limits = typeof import('../../../services/payments/cover/limits.store')
+
+/** What the table puts where a new row says nothing. */
+const defaults = {
+  ...{ method: null, spreadBps: 0, lateRateMinorPerUsd: null, promisedMicro: null },
+  ...{ checkoutId: null, checkoutUrl: null, expiresAt: null, openingUntil: null },
+  ...{ paymentRequestId: null, providerPaymentId: null, channel: null, held: null },
+  ...{ paidMinor: null, paidAt: null, part: 0, liveMicro: 0n, offsetMicro: 0n, waivedMicro: 0n },
+  ...{ creditedAt: null, clearedAt: null, holdEndedAt: null, refundedMinor: 0n },
+  ...{ refundAppliedMinor: 0n, overpaidMinor: 0n, overpaidRefundedMinor: 0n, wonMinor: 0n },
+  ...{ reason: null, txHash: null, nextCheckAt: null, checks: 0 },
+}
+
+/** A payment breaks a rule that the table holds: of unique ids, or of what a state needs. */
+class Constraint extends Error {
+  override name = 'Constraint'
+}
+
+const openStates = ['opening', 'awaiting_payment']
+const needNoEvidence = ['opening', 'awaiting_payment', 'expired', 'replaced', 'review']
+
+function check(rows: Rows, row: PaymentRow): void {
+  const refuse = (rule: string) => {
+    throw new Constraint(`${row.id} breaks ${rule}`)
+  }
+  const isUnique = (name: 'checkout' | 'charge', text: string | null) =>
+    text === null || rows.payments.by(name, text).every(({ id }) => id === row.id)
+  if (!isUnique('checkout', row.checkoutId)) refuse('payments_checkout')
+  if (!isUnique('charge', row.providerPaymentId)) refuse('payments_provider_payment')
+  if (row.liveMicro + row.offsetMicro > row.ausdMicro) refuse('payments_shares')
+  if (row.liveMicro < 0n || row.offsetMicro < 0n || row.waivedMicro < 0n) refuse('payments_shares')
+  if (row.refundedMinor < 0n || row.overpaidMinor < 0n) refuse('payments_back')
+  if (row.state === 'awaiting_payment' && row.checkoutUrl === null) refuse('payments_awaiting')
+  if (!needNoEvidence.includes(row.state) && row.providerPaymentId === null)
+    refuse('payments_evidence')
+}
+
+function store(rows: Rows, row: PaymentRow): PaymentRow {
+  check(rows, row)
+  return rows.payments.set(row.id, row)
+}
+
+export const insertPayment: StandIn<Payments['insertPayment']> = async (db, payment, leaseMs) => {
+  const rows = rowsOf(db)
+  const now = rows.now()
+  const given = payment as NewPayment & { id: string }
+  const isRival = ({ kind, state }: PaymentRow) =>
+    kind === 'settlement' && openStates.includes(state)
+  const hasRival =
+    rows.payments.by('quote', given.quoteId).length > 0 ||
+    (given.kind === 'settlement' && rows.payments.by('wallet', given.wallet).some(isRival))
+  if (hasRival || rows.payments.has(given.id)) return undefined
+  const openingUntil = new Date(now.getTime() + leaseMs)
+  const times = { createdAt: now, updatedAt: now, changedAt: now }
+  return store(rows, { ...defaults, ...times, ...given, openingUntil } as PaymentRow)
+}
+
+export const findByQuote: StandIn<Payments['findByQuote']> = async (db, quoteId) =>
+  rowsOf(db).payments.by('quote', quoteId)[0]
+
+export const findPayment: StandIn<Payments['findPayment']> = async (db, id) =>
+  rowsOf(db).payments.get(id)
+
+export const lockWallet: StandIn<Payments['lockWallet']> = async () => nothing
+
+export const lockPayment: StandIn<Payments['lockPayment']> = async (tx, id) =>
+  rowsOf(tx).payments.get(id)
+
+export const firstPaymentAt: StandIn<Payments['firstPaymentAt']> = async (db) => {
+  const [first] = rowsOf(db).payments.values()
+  return first?.createdAt ?? null
+}
+
+const unsettled = ['opening', 'awaiting_payment', 'paid']
+
+export const findUnsettled = async (db: Parameters<Payments['findUnsettled']>[0], wallet: string) =>
+  rowsOf(db)
+    .payments.by('wallet', wallet)
+    .filter(({ kind, state }) => kind === 'settlement' && unsettled.includes(state))
+
+export const lastRepaidAt: StandIn<Payments['lastRepaidAt']> = async (db, wallet) => {
+  const times = rowsOf(db)
+    .payments.by('wallet', wallet)
+    .filter(({ kind }) => kind === 'settlement')
+    .flatMap(({ creditedAt }) => creditedAt?.getTime() ?? [])
+  return times.length === 0 ? null : new Date(Math.max(...times))
+}
+
+export const findByProviderIds: StandIn<Payments['findByProviderIds']> = async (db, ids) => {
+  const { payments } = rowsOf(db)
+  const { account, paymentId, paymentRequestId } = ids
+  const ofCharge = payments.by('charge', paymentId)
+  const ofRequest = paymentRequestId === null ? [] : payments.by('request', paymentRequestId)
+  return [...ofCharge, ...ofRequest]
+    .filter((row) => row.account === account)
+    .sort((left, right) => left.createdAt.getTime() - right.createdAt.getTime())
+    .at(-1)
+}
+
+export const findKnown: StandIn<Payments['findKnown']> = async (db, account, ids) => {
+  const { payments } = rowsOf(db)
+  const isKnown = (id: string) => payments.by('charge', id).some((row) => row.account === account)
+  return new Set(ids.filter(isKnown))
+}
+
+export const findByCheckout: StandIn<Payments['findByCheckout']> = async (
+  db,
+  account,
+  checkoutId,
+) =>
+  rowsOf(db)
+    .payments.by('checkout', checkoutId)
+    .find((row) => row.account === account)
+
+export const leaseOpening = async (
+  db: Parameters<Payments['leaseOpening']>[0],
+  id: string,
+  leaseMs: number,
+): Promise<PaymentRow | undefined> => {
+  const rows = rowsOf(db)
+  const row = rows.payments.get(id)
+  const isLeased = row?.openingUntil && row.openingUntil.getTime() >= rows.clock()
+  if (row?.state !== 'opening' || isLeased) return undefined
+  return rows.payments.update(id, { openingUntil: new Date(rows.clock() + leaseMs) })
+}
+
+export const movePayment: StandIn<Payments['movePayment']> = async (db, id, step) => {
+  const rows = rowsOf(db)
+  const { from, to: state, nextCheckAt, set = {}, beside = [] } = step
+  const row = rows.payments.get(id)
+  if (!row || !from.includes(row.state)) {
+    rows.saw('a guarded update lost a race')
+    return undefined
+  }
+  rows.saw(`${row.kind === 'topup' ? 'top-up' : row.kind}: ${row.state} → ${state}`)
+  if (state === 'refunded') rows.saw('a refund was known before its payment was credited')
+  if (set.lateRateMinorPerUsd) rows.saw('late money was worth less')
+  if (set.offsetMicro) rows.saw('a loss was made good')
+  if (state === 'paid' && row.providerPaymentId === null && !rows.told.has(id))
+    rows.saw('a check found what no delivery had told')
+  const now = rows.now()
+  const given: Record<string, unknown> = { state, nextCheckAt, checks: 0 }
+  for (const [key, value] of Object.entries(set)) if (value !== undefined) given[key] = value
+  const moved = store(rows, { ...row, ...given, updatedAt: now, changedAt: now } as PaymentRow)
+  writeBeside(rows, beside)
+  return moved
+}
+
+export const notePayment: StandIn<Payments['notePayment']> = async (db, id, set) => {
+  const rows = rowsOf(db)
+  const row = rows.payments.get(id)
+  if (row) store(rows, { ...row, ...set, changedAt: rows.now() } as PaymentRow)
+  return nothing
+}
+
+const checkLeaseMs = 30_000
+const listedRestMs = 21_600_000
+
+/** Left to the provider's list of transactions; see `checks/check.store.ts`. */
+function isLeftToList(row: PaymentRow, now: Date, listed: readonly string[]): boolean {
+  if (!listed.includes(row.account) || row.reason === 'awaiting_rate') return false
+  if (row.state === 'awaiting_payment') return row.expiresAt !== null && row.expiresAt > now
+  if (row.state !== 'expired' && row.state !== 'replaced') return false
+  return row.nextCheckAt !== null && row.nextCheckAt.getTime() > now.getTime() - listedRestMs
+}
+
+const dueAt = (rows: Rows, now: Date): PaymentRow[] =>
+  dueBy(rows.payments, 'due', now, ({ nextCheckAt }) => nextCheckAt)
+
+export const isDue: StandIn<Checks['isDue']> = async (db, now) => {
+  const rows = rowsOf(db)
+  const isWalletDue = ({ orderAgainAt, clearRequestedAt }: WalletTimes) =>
+    (orderAgainAt !== null && orderAgainAt <= now) || clearRequestedAt !== null
+  return {
+    payments: dueAt(rows, now).length > 0,
+    wallets: rows.wallets.by('open', 'open').some(isWalletDue),
+  }
+}
+type WalletTimes = { readonly orderAgainAt: Date | null; readonly clearRequestedAt: Date | null }
+
+const urgencyOf = ({ state }: PaymentRow): number => {
+  if (state === 'held' || state === 'repaid') return 0
+  return state === 'paid' || state === 'revoking' ? 1 : 2
+}
+
+export const leaseDue: StandIn<Checks['leaseDue']> = async (tx, now, rowsMax, listed = []) => {
+  const rows = rowsOf(tx)
+  const nextCheckAt = new Date(now.getTime() + checkLeaseMs)
+  return dueAt(rows, now)
+    .filter((row) => !isLeftToList(row, now, listed))
+    .sort(
+      (left, right) =>
+        urgencyOf(left) - urgencyOf(right) ||
+        left.nextCheckAt!.getTime() - right.nextCheckAt!.getTime(),
+    )
+    .slice(0, rowsMax)
+    .map((row) => rows.payments.set(row.id, { ...row, nextCheckAt, checks: row.checks + 1 }))
+}
+
+export const planCheck: StandIn<Checks['planCheck']> = async (db, leased, nextCheckAt) => {
+  const rows = rowsOf(db)
+  const row = rows.payments.get(leased.id)
+  if (row?.state === leased.state && row.checks === leased.checks)
+    rows.payments.set(row.id, { ...row, nextCheckAt })
+  return nothing
+}
+
+export const sumTopups: StandIn<Limits['sumTopups']> = async (db, wallet, now) => {
+  const own = rowsOf(db)
+    .payments.by('wallet', wallet)
+    .filter(({ kind }) => kind === 'topup')
+  const open = own.filter(
+    ({ state, expiresAt }) =>
+      state === 'opening' || (state === 'awaiting_payment' && !(expiresAt && expiresAt <= now)),
+  )
+  const day = now.toISOString().slice(0, 10)
+  const ofDay = own.filter(
+    ({ state, reason, createdAt }) =>
+      createdAt.toISOString().startsWith(day) &&
+      (!['expired', 'refunded'].includes(state) || reason === 'awaiting_rate'),
+  )
+  const sum = (some: readonly PaymentRow[]) =>
+    some.reduce((total, { ausdMicro }) => total + ausdMicro, 0n)
+  const totals = { openCount: open.length, openMicro: sum(open), dayMicro: sum(ofDay) }
+  return { pausedSince: null, ...totals }
+}

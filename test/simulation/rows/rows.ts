@@ -1,0 +1,173 @@
+import type { Db } from '#shared/db/open'
+import type { Attempt, Lane } from '../../../services/chain-relayer/lanes/lane.store'
+import type { Operation } from '../../../services/chain-relayer/operations/operation.store'
+import type { PaymentRow } from '../../../services/payments/payment.store'
+import type { Reversal, WalletRow } from '../../../services/payments/refunds/refund.store'
+import type { Cashout } from '../../../services/payouts/cashout.store'
+import { dueIn, type Indices, Table } from './table'
+
+export type RefundRow = {
+  readonly id: string
+  readonly paymentId: string
+  readonly providerPaymentId: string
+  readonly refundedMinor: bigint
+  readonly status: string
+  readonly origin: string
+}
+type LaneStore = typeof import('../../../services/chain-relayer/lanes/lane.store')
+export type TransactionRow = LaneStore['transactions']['$inferSelect']
+export type BurntRow = { readonly wallet: string; readonly wei: bigint }
+export type InboxRow = { readonly attempts: number; readonly done: boolean }
+export type OutboxRow = {
+  readonly id: string
+  readonly subject: string
+  readonly payload: unknown
+  readonly leasedUntil: number
+  readonly isPublished: boolean
+}
+export type DeadLetterRow = {
+  readonly consumer: string
+  readonly messageId: string
+  readonly subject: string
+  readonly payload: unknown
+  readonly reason: string
+  readonly redriveRequestedAt: string | null
+  readonly isRedriven: boolean
+}
+export type ListingRow = { readonly dueAt: number; readonly readAt: Date | null }
+
+// By what each table is looked through, as its own indices in Postgres let it.
+
+const some = (text: string | null): string | undefined => text ?? undefined
+
+const ofPayments = {
+  quote: ({ quoteId }: PaymentRow) => quoteId,
+  wallet: ({ wallet }: PaymentRow) => wallet,
+  checkout: ({ checkoutId }: PaymentRow) => some(checkoutId),
+  charge: ({ providerPaymentId }: PaymentRow) => some(providerPaymentId),
+  request: ({ paymentRequestId }: PaymentRow) => some(paymentRequestId),
+  due: ({ nextCheckAt }: PaymentRow) => dueIn(nextCheckAt),
+}
+const ofRefunds = {
+  charge: ({ providerPaymentId }: RefundRow) => providerPaymentId,
+  payment: ({ paymentId }: RefundRow) => paymentId,
+}
+const ofReversals = { wallet: ({ wallet }: Reversal) => wallet }
+const ofWallets = {
+  open: ({ orderAgainAt, clearRequestedAt }: WalletRow) =>
+    orderAgainAt === null && clearRequestedAt === null ? undefined : 'open',
+}
+const ofCashouts = {
+  quote: ({ quoteId }: Cashout) => quoteId,
+  wallet: ({ wallet }: Cashout) => wallet,
+  authorization: ({ authorizer, authorizationNonce }: Cashout) =>
+    `${authorizer} ${authorizationNonce}`,
+  payout: ({ providerPayoutId }: Cashout) => some(providerPayoutId),
+  due: ({ nextCheckAt }: Cashout) => dueIn(nextCheckAt),
+}
+const ofOperations = {
+  state: ({ state }: Operation) => state,
+  cause: ({ cause }: Operation) => cause,
+  wallet: ({ wallet }: Operation) => wallet,
+  watched: ({ watchAt }: Operation) => dueIn(watchAt),
+}
+const ofTransactions = {
+  open: ({ lane, outcome }: TransactionRow) => (outcome === null ? lane : undefined),
+}
+const ofAttempts = { nonce: ({ lane, nonce }: Attempt) => `${lane} ${nonce}` }
+const ofBurnt = { wallet: ({ wallet }: BurntRow) => wallet }
+const ofOutbox = {
+  left: ({ isPublished }: OutboxRow) => (isPublished ? undefined : 'left'),
+}
+
+const none: readonly never[] = []
+type AnyTable = Table<unknown, string>
+
+/**
+ * All rows of all services: one Postgres. Transactions run one after the other, whole or not at all;
+ * what two of them do to each other within Postgres is proven on the real one.
+ */
+export class Rows {
+  /** What the transaction under way takes back if it fails; undefined outside of one. */
+  undo: (() => void)[] | undefined
+  /** What it notes for its commit, if the process that runs it listens. */
+  notes: unknown[] | undefined
+  #tables: AnyTable[] = []
+
+  readonly payments = this.#table<PaymentRow, keyof typeof ofPayments>(ofPayments)
+  readonly refunds = this.#table<RefundRow, keyof typeof ofRefunds>(ofRefunds)
+  readonly reversals = this.#table<Reversal, keyof typeof ofReversals>(ofReversals)
+  readonly wallets = this.#table<WalletRow, keyof typeof ofWallets>(ofWallets)
+  readonly cashouts = this.#table<Cashout, keyof typeof ofCashouts>(ofCashouts)
+  readonly operations = this.#table<Operation, keyof typeof ofOperations>(ofOperations)
+  readonly lanes = this.#table<Lane>({})
+  readonly transactions = this.#table<TransactionRow, keyof typeof ofTransactions>(ofTransactions)
+  readonly attempts = this.#table<Attempt, keyof typeof ofAttempts>(ofAttempts)
+  readonly burnt = this.#table<BurntRow, keyof typeof ofBurnt>(ofBurnt)
+  readonly anomalies = this.#table<{ readonly kind: string; readonly object: string }>({})
+  #named = new Map<object, AnyTable>()
+
+  constructor(
+    readonly clock: () => number,
+    /** Told what happened, of which a run wants to have seen everything. */
+    readonly saw: (sight: string) => void = () => {},
+  ) {}
+
+  #table<Row, Name extends string = never>(indices: Indices<Row, Name>): Table<Row, Name> {
+    const table = new Table<Row, Name>(this, indices)
+    this.#tables.push(table as unknown as AnyTable)
+    return table
+  }
+
+  /** What deliveries of the provider told of: our references, and its payouts. */
+  readonly told = new Set<string>()
+
+  /** Statements that a verb made and that nothing here stands in for, by where they were made. */
+  readonly unknown = new Set<string>()
+  readonly select = () => this.#refuse()
+  readonly insert = () => this.#refuse()
+  readonly update = () => this.#refuse()
+  readonly delete = () => this.#refuse()
+  readonly execute = () => this.#refuse()
+
+  #refuse(): never {
+    const error = new Error('the simulation has nothing that stands in for this statement')
+    const [, , , place = ''] = error.stack?.split('\n') ?? []
+    this.unknown.add(place.trim())
+    throw error
+  }
+
+  /** The rows of a table that several services have: their inbox, dead letters, journal. */
+  of<Row>(table: object): Table<Row> {
+    return this.#of<Row, never>(table, {})
+  }
+
+  /** The messages that a service announced. */
+  outbox(table: object): Table<OutboxRow, keyof typeof ofOutbox> {
+    return this.#of(table, ofOutbox)
+  }
+
+  #of<Row, Name extends string>(table: object, indices: Indices<Row, Name>): Table<Row, Name> {
+    let known = this.#named.get(table)
+    if (!known) {
+      known = this.#table(indices) as unknown as AnyTable
+      this.#named.set(table, known)
+    }
+    return known as unknown as Table<Row, Name>
+  }
+
+  now(): Date {
+    return new Date(this.clock())
+  }
+
+  /** What is stored in all tables. */
+  snapshot(): (readonly [string, unknown][])[] {
+    return this.#tables.map((table) => table.entries())
+  }
+  load(snapshot: readonly (readonly [string, unknown][])[]): void {
+    for (const [at, table] of this.#tables.entries()) table.load(snapshot[at] ?? none)
+  }
+}
+
+/** The rows behind the database, or the transaction, that a verb passes on. */
+export const rowsOf = (handle: Db): Rows => handle as unknown as Rows

@@ -1,0 +1,135 @@
+import * as relayer from '../../services/chain-relayer/schema.store'
+import * as payments from '../../services/payments/schema.store'
+import * as payouts from '../../services/payouts/schema.store'
+import { Chain } from './chain/chain'
+import { bookIn } from './rows/refunds'
+import { audit, type Finding } from './world/audit'
+import { PayoutsProvider } from './world/bank'
+import { Broker } from './world/broker'
+import { type Choices, oneOf } from './world/choices'
+import { enter } from './world/loops'
+import { People } from './world/people'
+import { Pricing } from './world/pricing'
+import { PaymentsProvider, webhooks } from './world/provider'
+import { forgetRefs } from './world/refs'
+import { startRelayer } from './world/relayer'
+import {
+  type Copy,
+  consumersOf,
+  type Surroundings,
+  startPayments,
+  startPayouts,
+} from './world/services'
+import { treasury, type Wallet } from './world/wallets'
+import { beginsAt, type Process, World } from './world/world'
+
+/** What came of a world. */
+export type Outcome = {
+  readonly findings: readonly Finding[]
+  readonly digest: number
+  readonly steps: number
+  readonly endedAfterMs: number
+}
+
+/** Flows begin within so long: as many a second in a small world as in a large one. */
+const beginMs = (flows: number) => Math.max(25_000, flows * 625)
+/** So long after the last things go wrong; after that everything must come to its end. */
+const calmAfterMs = 55_000
+const endsAfterMs = 3_600_000
+const lookEveryMs = 4_000
+const quietLooks = 5
+
+const resting = ['credited', 'revoked', 'refunded', 'review', 'expired', 'replaced']
+
+/** What is still under way, in words; undefined: nothing. */
+function underWay({ world, broker }: Surroundings, people: People): string | undefined {
+  const { rows } = world
+  if (people.pending > 0) return 'people'
+  if (broker.waiting > 0) return `${broker.waiting} messages`
+  const payment = rows.payments.find(
+    ({ state, reason, held, holdEndedAt }) =>
+      reason === 'awaiting_rate' ||
+      !(resting.includes(state) || (state === 'repaid' && !(held && holdEndedAt === null))),
+  )
+  if (payment) return `${payment.kind} ${payment.id} in ${payment.state}`
+  const cashout = rows.cashouts.find(({ state }) => !['paid', 'failed', 'returned'].includes(state))
+  if (cashout) return `cash-out ${cashout.id} in ${cashout.state}`
+  const operation = rows.operations.find(({ state }) => state === 'waiting' || state === 'assigned')
+  if (operation) return `${operation.kind} ${operation.id} in ${operation.state}`
+  const wallet = rows.wallets.find(({ orderAgainAt }) => orderAgainAt !== null)
+  if (wallet) return `freeze of ${wallet.wallet}`
+  for (const { outbox } of [payments, payouts, relayer.messaging])
+    if (rows.outbox(outbox).by('left', 'left').length > 0) return 'an outbox'
+  return undefined
+}
+
+/** Lets a world with so many flows go on until everything in it has come to its end. */
+export function runWorld(options: {
+  readonly choices: Choices
+  readonly flows: number
+  readonly wallets: readonly Wallet[]
+  readonly saw: (sight: string) => void
+  readonly story?: (line: string) => void
+}): Outcome {
+  const { choices, flows, wallets, saw, story } = options
+  forgetRefs()
+  const copies = new Map<string, Copy[]>()
+  const starts: Record<string, (process: Process) => Copy> = {
+    payments: (process) => startPayments(around, process),
+    payouts: (process) => startPayouts(around, process),
+    'chain-relayer': (process) =>
+      startRelayer(around, process, () => Math.max(1, copies.get('chain-relayer')!.length)),
+  }
+  const start = (service: string, name: string) => {
+    const process: Process = { service, name, isAlive: true, frozenUntil: 0 }
+    world.current = process
+    copies.set(service, [...(copies.get(service) ?? []), starts[service]!(process)])
+    world.current = undefined
+    world.tell(`${name} starts`)
+  }
+  let restarts = 0
+  const onCrash = (gone: Process) => {
+    saw('a process was killed')
+    const { service } = gone
+    broker.forget(gone)
+    copies.set(
+      service,
+      copies.get(service)!.filter(({ process }) => process !== gone),
+    )
+    restarts += 1
+    const name = `${service} ${restarts + 2}`
+    world.after(300 + oneOf(choices, 2_500), undefined, () => start(service, name))
+  }
+  const world = new World(choices, story, saw, onCrash)
+  world.calmFrom = beginsAt + beginMs(flows) + calmAfterMs
+  enter(world)
+  bookIn(payments.journal)
+  const broker = new Broker(world, consumersOf)
+  const send = webhooks(world, (message) => void broker.publish(message))
+  const around: Surroundings = {
+    ...{ world, broker, chain: new Chain(world, treasury), pricing: new Pricing(world) },
+    ...{ provider: new PaymentsProvider(world, send), bank: new PayoutsProvider(world, send) },
+    drawn: new Map(),
+  }
+  for (const { address, authorizations } of wallets)
+    around.chain.contract.funds.set(address, BigInt(authorizations[0]!.value) * 2n)
+  for (const service of Object.keys(starts))
+    for (const copy of [1, 2]) start(service, `${service} ${copy}`)
+  const people = new People(around, wallets, beginMs(flows), (service) => copies.get(service) ?? [])
+  for (let flow = 0; flow < flows; flow++) people.begin(flow)
+
+  let quiet = 0
+  let isOver = false
+  const look = () => {
+    const isQuiet = world.isCalm && underWay(around, people) === undefined
+    quiet = isQuiet ? quiet + 1 : 0
+    isOver = quiet >= quietLooks || world.now > beginsAt + endsAfterMs
+    if (!isOver) world.after(lookEveryMs, undefined, look)
+  }
+  look()
+  while (!isOver && world.step());
+  const left = underWay(around, people)
+  const findings = [...(left ? [`it does not come to an end: ${left}`] : []), ...audit(around)]
+  const endedAfterMs = world.now - beginsAt
+  return { findings, digest: world.digest, steps: world.steps, endedAfterMs }
+}

@@ -1,0 +1,93 @@
+import type { Lifecycle } from '#shared/lifecycle'
+import { lifecycle as operationLifecycle } from '../../services/chain-relayer/operations/operation'
+import { settlementLifecycle, topupLifecycle } from '../../services/payments/payment'
+import { lifecycle as cashoutLifecycle } from '../../services/payouts/cashout'
+import { faultSights } from './world/faults'
+
+// What must have happened in a run that passes: a simulation that never meets what it is for proves
+// nothing. Every fault of everything that leaves a process is among it, and every step of every
+// lifecycle, but for those below.
+
+const edges = (name: string, lifecycle: Lifecycle<string>): string[] =>
+  Object.entries(lifecycle).flatMap(([from, next]) => next.map((to) => `${name}: ${from} → ${to}`))
+
+/** An operator takes these steps, and there is none here; `review.test.ts` of payments has them. */
+const ofOperators = ['review', 'refunding', 'accepted']
+
+/** Steps that are too rare to wait for, and why. */
+const rare: Readonly<Record<string, string>> = {
+  'settlement: opening → refunded': 'paid without an address, and refunded before anybody is told',
+  'settlement: opening → review': 'paid without an address, and the wrong amount',
+  'settlement: opening → replaced': 'a second one, while the first has no checkout for ten minutes',
+  'settlement: opening → expired': 'nobody asks again for ten minutes',
+  'settlement: opening → paid': 'paid without an address',
+  'top-up: opening → expired': 'nobody asks again for ten minutes',
+  'top-up: opening → refunded': 'paid without an address, and refunded before anybody is told',
+  'top-up: opening → review': 'paid without an address, and the wrong amount',
+  'settlement: replaced → refunded': 'paid after another was opened, and refunded at once',
+  'settlement: expired → refunded': 'paid late, and refunded at once',
+  'top-up: expired → refunded': 'paid late, and refunded at once',
+  'settlement: revoked → review': 'paid again long after it was refunded',
+  'top-up: revoked → review': 'paid again long after it was refunded',
+  'settlement: refunded → review': 'paid again after it was refunded',
+  'top-up: refunded → review': 'paid again after it was refunded',
+}
+
+const moments = [
+  'a process was killed',
+  'a process was killed between the commit and the acknowledgement',
+  'a process stood still and went on',
+  'a message was delivered again',
+  'a message was delivered again after its work was committed',
+  'a message was published again after the broker had forgotten it',
+  'an acknowledgement was lost',
+  'a commit was not answered',
+  'a guarded update lost a race',
+  'a delivery of the provider came twice',
+  'a delivery of the provider never came',
+  'a refund was known before its payment was credited',
+  'a loss was made good',
+  'a hold was extended',
+  'late money waited for a rate',
+  'late money was worth less',
+  'a second settlement was opened while one was open',
+  'an order to pay came in after its sender had given up on the answer',
+  'a lease was lost in mid-assignment',
+  'a nonce was signed again with a higher fee',
+  'several operations shared a transaction',
+  'one operation of several reverted',
+  'a transaction reverted without a reason',
+  'a transaction reverted for what had happened meanwhile',
+  'a block with transactions of ours was replaced',
+  'a node lost a transaction that it had taken',
+  'a transfer was done by somebody else',
+  'what a killed process had sent out arrived all the same',
+  'a message was published twice, and stored once',
+  'a check found what no delivery had told',
+  'a check found a payout that no delivery had told',
+  'an order came again',
+  'an outcome was announced again',
+  'a lane went to another copy',
+  'a person asked twice at once',
+  'a checkout was paid twice',
+  'a checkout was paid that had ended',
+  'a checkout was paid with another amount',
+  'a payment was charged back',
+  'a part of a payment went back',
+] as const
+
+/** Everything that must have happened. */
+export const wanted: readonly string[] = [
+  ...moments,
+  ...faultSights,
+  ...edges('top-up', topupLifecycle),
+  ...edges('settlement', settlementLifecycle),
+  ...edges('cash-out', cashoutLifecycle),
+  ...edges('operation', operationLifecycle),
+].filter(
+  (sight) => !(sight in rare) && !ofOperators.some((state) => sight.includes(`: ${state} →`)),
+)
+
+/** What of it did not. */
+export const missingAmong = (seen: ReadonlyMap<string, number>): string[] =>
+  wanted.filter((sight) => !seen.has(sight))

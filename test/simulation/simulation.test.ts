@@ -1,0 +1,40 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+
+/** Runs the command in a process of its own: it puts parts of the services in their place. */
+async function simulate(...args: string[]) {
+  const run = Bun.spawn([process.execPath, join(import.meta.dir, 'simulate.ts'), ...args], {
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, error] = await Promise.all([
+    new Response(run.stdout).text(),
+    new Response(run.stderr).text(),
+  ])
+  return { code: await run.exited, out: `${out}${error}` }
+}
+
+/** All that a run says but for how long it took. */
+const withoutTimes = (out: string): string[] =>
+  out.split('\n').filter((line) => !/ s$|processor time/.test(line))
+
+test('in many flows nothing is lost or doubled, over however many processes they are spread', async () => {
+  const args = ['--flows', '640', '--seed', '1', '--once']
+  const spread = await simulate(...args, '--workers', '2')
+  expect(spread.out).toContain('nothing lost, nothing doubled, all of it explained')
+  expect(spread.code).toBe(0)
+  const alone = await simulate(...args, '--workers', '1')
+  expect(withoutTimes(alone.out)).toEqual(withoutTimes(spread.out))
+}, 600_000)
+
+test('the same seed goes the same way twice', async () => {
+  const { code, out } = await simulate('--flows', '160', '--seed', '2', '--workers', '1')
+  expect(out).toContain('each twice, the same both times')
+  expect(code).toBe(0)
+}, 300_000)
+
+test('every interleaving of a payment and of a cash-out ends well', async () => {
+  const { code, out } = await simulate('--walk', 'short', '--workers', '1')
+  expect(out).toContain('every state was visited, and from each an end can be reached')
+  expect(code).toBe(0)
+}, 300_000)

@@ -1,0 +1,300 @@
+import { drainMicrotasks } from 'bun:jsc'
+import { handle } from '#shared/bus/handling'
+import { idFor, messageIdFor } from '#shared/ids'
+import { difference, unbalanced } from '#shared/ledger/position'
+import * as relay from '#shared/messages/relay'
+import { ok } from '#shared/refusals'
+import { positionOf } from '../../../services/payments/books/position'
+import { checkHold } from '../../../services/payments/checks/hold'
+import { isOnHold } from '../../../services/payments/payment'
+import { insertPayment, type PaymentRow } from '../../../services/payments/payment.store'
+import type { Hint } from '../../../services/payments/provider'
+import { relayReactions } from '../../../services/payments/relay'
+import { journal, messaging, outbox } from '../../../services/payments/schema.store'
+import { webhookReactions } from '../../../services/payments/webhook'
+import { bookedOf } from '../rows/journal'
+import { bookIn } from '../rows/refunds'
+import type { OutboxRow } from '../rows/rows'
+import { acknowledgeUnseen, type Common, commonSteps, incoming, post, type Step } from './messages'
+import type { Model } from './search'
+import { keyOf, type Moment, noLog, type Reach, Stage } from './stage'
+
+const wallet = `0x${'ab'.repeat(20)}` as const
+const id = idFor('payment', 'the one payment')
+const chargeId = 'py-1'
+const fiatMinor = 160_000n
+const ausdMicro = 9_846_153n
+
+/** Outside of payments: provider and chain, and what may still happen there. */
+type Outside = Common & {
+  isPaid: boolean
+  isClosed: boolean
+  refundedMinor: bigint
+  /** Orders that the relayer has, by message, and what it did about each. */
+  orders: { id: string; subject: string; refId: string; ausd: bigint; isDone: boolean }[]
+  live: { refId: string; ausd: bigint; isRevoked: boolean }[]
+  hold: 'none' | 'held' | 'released'
+  checks: number
+}
+
+/** Which payment is walked through. */
+export type Terms = {
+  readonly channel: 'qr' | 'card'
+  /** What is refunded, in the smallest unit; 0: nothing. */
+  readonly refundMinor: bigint
+  readonly crashes: number
+  readonly overtakes: number
+  /** Every delivery comes so often. */
+  readonly times: number
+}
+
+const resting = ['credited', 'revoked', 'refunded', 'review', 'expired']
+
+/** One top-up: every order of its deliveries, refund, outcomes, two copies and a crash anywhere. */
+export function paymentModel(terms: Terms): Model<Moment<Outside>> {
+  const stage = new Stage<Outside>((outside) => ({
+    ...outside,
+    left: { ...outside.left },
+    messages: [...outside.messages],
+    orders: [...outside.orders],
+    live: [...outside.live],
+  }))
+  bookIn(journal)
+  stage.rows.outbox(outbox)
+  for (const table of [...Object.values(messaging), journal]) stage.rows.of(table)
+
+  const contextOf = (reach: Reach) => {
+    const state = () => stage.outside
+    const charge = () => ({
+      status: 'succeeded' as const,
+      charge: {
+        ...{ account: 'ID' as const, paymentId: chargeId, paymentRequestId: 'pr-1', reference: id },
+        ...{ currency: 'IDR', paidMinor: fiatMinor, channel: terms.channel.toUpperCase() },
+        ...{ channelKind: terms.channel, paidAt: stage.rows.now() },
+      },
+    })
+    const refund = () => ({
+      ...{ refundId: 'rfd-1', status: 'succeeded' as const, paymentId: chargeId },
+      ...{ paymentRequestId: 'pr-1', reference: null, currency: 'IDR' },
+      refundedMinor: state().refundedMinor,
+    })
+    /** What the provider knows of the payment does not change any more. */
+    const isFixed = () => state().isPaid && (terms.refundMinor === 0n || state().refundedMinor > 0n)
+    const look = <T>(answer: () => T) => reach(answer, isFixed())
+    const provider = {
+      readDelivery: (body: string) => JSON.parse(body) as Hint,
+      findCheckout: () =>
+        look(() => ({
+          ...{ checkoutId: 'ps-1', reference: id, checkoutUrl: 'https://pay', expiresAt: null },
+          status: state().isPaid ? 'completed' : state().isClosed ? 'closed' : 'open',
+          paymentRequestId: state().isPaid ? 'pr-1' : null,
+          paymentId: state().isPaid ? chargeId : null,
+        })),
+      findCharge: () => look(() => (state().isPaid ? charge() : undefined)),
+      findChargeOfRequest: () => look(() => (state().isPaid ? charge() : null)),
+      findRefund: () => look(() => (state().refundedMinor > 0n ? refund() : undefined)),
+      listRefunds: () => look(() => (state().refundedMinor > 0n ? [refund()] : [])),
+    }
+    const hold = () => {
+      const seconds = Math.floor(stage.nowMs / 1_000)
+      const released = { state: 'released', until: String(seconds) }
+      const held = { state: 'held', until: String(seconds + 1) }
+      const said = state().hold === 'released' ? released : held
+      return ok({ ...said, blockTime: String(seconds) })
+    }
+    return {
+      ...{ database: stage.database(reach), provider, log: noLog, poke: () => {} },
+      ...{ clock: () => stage.nowMs, ask: () => reach(hold), treasury: undefined },
+      ...{ checkoutTtlMs: 900_000, sweepAfterMs: 5_000, listedWithinMs: 0, holdMarginMs: 5_000 },
+      topupLimits: { openMax: 9, openMicroMax: 10n ** 12n, dayMicroMax: 10n ** 12n },
+    } as unknown as Parameters<typeof relayReactions>[0]
+  }
+
+  const row = () => stage.rows.payments.get(id)!
+
+  const advance = (at: number) => {
+    const { about } = stage.tasks[at]!
+    stage.advance(at, (reach) => {
+      const context = contextOf(reach)
+      if (about === 'hold') {
+        const seen = reach(() => row())
+        return seen.then((payment) => checkHold(context, payment)).then(() => 'done')
+      }
+      const reactions = [...webhookReactions(context), ...relayReactions(context)]
+      const { database, log, poke } = context
+      const posted = stage.outside.messages.find((one) => one.id === about)!
+      const handling = { consumer: 'payments', database, messaging, reactions, log, poke }
+      return handle(handling, incoming(posted))
+    })
+  }
+
+  const tell = (hint: object, name: string) => {
+    for (let time = 1; time <= terms.times; time++) {
+      const body = JSON.stringify(hint)
+      const receivedAt = new Date(stage.nowMs).toISOString()
+      const deliveryId = `${name} ${time}`
+      const payload = { account: 'ID', deliveryId, receivedAt, body }
+      const twin = time > 1 ? `${name} ${time - 1}` : undefined
+      post(
+        stage.outside,
+        { id: deliveryId, subject: `webhooks.payments.ID.${name}`, twin },
+        payload,
+      )
+    }
+  }
+
+  /** The relayer does an order, in its turn for the ref, and says what came of it. */
+  const carryOut = (place: number) => {
+    const { outside } = stage
+    const order = outside.orders[place]!
+    const kind = order.subject === relay.RevokeOrdered.subject ? 'revoke' : 'credit'
+    const live = outside.live.find(({ refId }) => refId === order.refId)
+    let topic: { subject: string } = relay.relaySettled(kind)
+    if (kind === 'credit' && !live) {
+      outside.live.push({ refId: order.refId, ausd: order.ausd, isRevoked: false })
+      if (terms.channel === 'card') outside.hold = 'held'
+    }
+    if (kind === 'revoke' && live && !live.isRevoked) {
+      if (outside.hold === 'held')
+        outside.live = outside.live.map((one) => (one === live ? { ...one, isRevoked: true } : one))
+      else topic = relay.relayFailed(kind)
+    }
+    outside.orders[place] = { ...order, isDone: true }
+    const payload = {
+      ...{ operationId: 'op', cause: order.refId, wallet, reason: 'not_held' },
+      ...{ txHash: `0x${'11'.repeat(32)}`, blockNumber: '7' },
+    }
+    post(outside, { id: messageIdFor(topic, order.refId), subject: topic.subject }, payload)
+  }
+
+  const isNoted = (moment: Moment<Outside>) => (messageId: string) => {
+    stage.load(moment)
+    return stage.rows.of(messaging.inbox).has(`payments ${messageId}`)
+  }
+
+  // What is announced is published at once: it is done on the chain when it pleases, which says all
+  // that a late publication could, and nothing else looks at the outbox.
+  stage.settle = () => {
+    acknowledgeUnseen(stage)
+    for (const { id: messageId, subject, payload } of ordersIn(stage)) {
+      stage.rows.outbox(outbox).update(messageId, { isPublished: true })
+      const { refId, ausd = '0' } = payload as { refId: string; ausd?: string }
+      const order = { id: messageId, subject, refId, ausd: BigInt(ausd), isDone: false }
+      stage.outside.orders.push(order)
+      stage.outside.orders.sort((left, right) => (left.id < right.id ? -1 : 1))
+    }
+  }
+
+  const stepsFrom = (moment: Moment<Outside>): Step<Outside>[] => {
+    const found = commonSteps(stage, moment, advance, isNoted(moment))
+    const take = (step: string, act: () => void) => {
+      stage.load(moment)
+      act()
+      found.push({ step, to: stage.save() })
+    }
+    const { outside } = moment
+    if (!outside.isPaid) {
+      take('the person pays', () => {
+        stage.outside.isPaid = true
+        tell({ about: 'payment', paymentId: chargeId, reference: id }, 'payment')
+        tell({ about: 'checkout', checkoutId: 'ps-1', reference: id }, 'checkout')
+      })
+    } else if (outside.refundedMinor === 0n && terms.refundMinor > 0n)
+      take('the money is refunded', () => {
+        stage.outside.refundedMinor = terms.refundMinor
+        const refund = { refundId: 'rfd-1', paymentId: chargeId, paymentRequestId: 'pr-1' }
+        tell({ about: 'refund', ...refund }, 'refund')
+      })
+    stage.load(moment)
+    for (const [place, order] of outside.orders.entries()) {
+      const isRevoke = order.subject === relay.RevokeOrdered.subject
+      const isHeldBack = isRevoke && !outside.live.some(({ refId }) => refId === order.refId)
+      if (!order.isDone && !isHeldBack)
+        take(`${order.subject} is done on the chain`, () => carryOut(place))
+    }
+    if (outside.hold === 'held')
+      take('the hold ends', () => {
+        stage.outside.hold = 'released'
+      })
+    stage.load(moment)
+    const isChecked = moment.tasks.some(({ about }) => about === 'hold')
+    if (isOnHold(row()) && !isChecked)
+      for (const copy of [0, 1])
+        if (copy === 0 || moment.tasks.length > 0)
+          take(`copy ${copy} checks the hold`, () => {
+            stage.tasks.push({ copy, about: 'hold', said: [] })
+          })
+    return found
+  }
+
+  return {
+    start: begin(stage, terms),
+    keyOf,
+    stepsFrom,
+    wrongIn: (moment) => {
+      stage.load(moment)
+      return wrongIn(stage, row(), moment.tasks.length === 0 && isOver(moment))
+    },
+    isEnd: (moment) => {
+      stage.load(moment)
+      const { state } = row()
+      return isOver(moment) && moment.tasks.length === 0 && resting.includes(state)
+    },
+  }
+
+  /** Nothing is on its way. */
+  function isOver({ outside }: Moment<Outside>): boolean {
+    const isQuiet = outside.isPaid && outside.messages.every(({ isDone }) => isDone)
+    return isQuiet && ordersIn(stage).length === 0 && outside.orders.every(({ isDone }) => isDone)
+  }
+}
+
+const followed: readonly string[] = [relay.CreditOrdered.subject, relay.RevokeOrdered.subject]
+
+/** What is to be published and changes anything: nobody here reads `payments.*`, or freezes. */
+const ordersIn = (stage: Stage<Outside>): OutboxRow[] =>
+  stage.rows
+    .outbox(outbox)
+    .where(({ isPublished, subject }) => !isPublished && followed.includes(subject))
+
+function begin(stage: Stage<Outside>, { crashes, overtakes }: Terms): Moment<Outside> {
+  stage.outside = {
+    ...{ messages: [], left: { crashes, overtakes, doubles: 0 }, orders: [], live: [] },
+    ...{ isPaid: false, isClosed: false, refundedMinor: 0n, hold: 'none', checks: 0 },
+  }
+  const expiresAt = new Date(stage.nowMs + 900_000)
+  const payment = {
+    ...{ id, kind: 'topup', state: 'awaiting_payment', wallet, pair: 'USD/IDR', currency: 'IDR' },
+    ...{ rateMinorPerUsd: 16_250n, fiatMinor, ausdMicro, method: 'qr', quoteId: 'q', takenBy: 't' },
+    ...{ account: 'ID', checkoutId: 'ps-1', checkoutUrl: 'https://pay', expiresAt },
+  } as const
+  void insertPayment(stage.rows as never, payment as never, 0)
+  drainMicrotasks()
+  return stage.save()
+}
+
+/** What may not be at any moment, and what not once everything has come to its end. */
+function wrongIn(stage: Stage<Outside>, row: PaymentRow, isOver: boolean): string | undefined {
+  const { live, refundedMinor, messages } = stage.outside
+  const there = live.filter(({ isRevoked }) => !isRevoked)
+  const onChain = there.reduce((sum, { ausd }) => sum + ausd, 0n)
+  if (there.length > 1) return `credited ${there.length} times`
+  if (onChain > row.ausdMicro) return `credited ${onChain}, which is more than was paid`
+  const said = bookedOf(stage.rows, journal, row.id)
+  if (unbalanced(said).length > 0) return 'the books do not balance'
+  if (difference(said, positionOf(row)).length > 0)
+    return 'the books say another thing than the row'
+  if (stage.rows.unknown.size > 0) return `nothing stands in for ${[...stage.rows.unknown][0]}`
+  if (!isOver || !messages.every(({ isDone }) => isDone)) return undefined
+  if (!resting.includes(row.state) && row.state !== 'held') return `it stays ${row.state}`
+  const left =
+    refundedMinor >= row.fiatMinor
+      ? 0n
+      : (row.ausdMicro * (row.fiatMinor - refundedMinor)) / row.fiatMinor
+  const isBooked = row.state === 'review' && stage.rows.reversals.has(row.id)
+  if (onChain > left && !isBooked && row.state !== 'held')
+    return `refunded and credited (${row.state})`
+  if (onChain < left && row.state !== 'review')
+    return `${onChain} credited of ${left} (${row.state})`
+  return undefined
+}

@@ -1,0 +1,208 @@
+import type { Hex } from 'viem'
+import { difference } from '#shared/ledger/position'
+import { messaging } from '../../../services/chain-relayer/schema.store'
+import { positionOf as positionOfPayment } from '../../../services/payments/books/position'
+import { refIdOf } from '../../../services/payments/payment'
+import type { PaymentRow } from '../../../services/payments/payment.store'
+import {
+  journal as paymentsJournal,
+  outbox as paymentsOutbox,
+} from '../../../services/payments/schema.store'
+import { positionOf as positionOfCashout } from '../../../services/payouts/books/position'
+import type { Cashout } from '../../../services/payouts/cashout.store'
+import {
+  journal as payoutsJournal,
+  outbox as payoutsOutbox,
+} from '../../../services/payouts/schema.store'
+import { bookedOf, totalsOf } from '../rows/journal'
+import type { Payment } from './provider'
+import { refOf } from './refs'
+import { laneAddresses } from './relayer'
+import type { Surroundings } from './services'
+import { treasury } from './wallets'
+
+const outboxes = [paymentsOutbox, payoutsOutbox, messaging.outbox]
+
+/** Something that must not be, in words. */
+export type Finding = string
+
+/** What the provider, the bank and the chain say in the end, held against the rows and the books. */
+export function audit(around: Surroundings): Finding[] {
+  const findings: Finding[] = [...around.world.rows.unknown].map(
+    (place) => `a statement has nothing that stands in for it in test/simulation/rows: ${place}`,
+  )
+  const { rows } = around.world
+  for (const row of rows.payments.values()) findings.push(...auditPayment(around, row))
+  for (const row of rows.cashouts.values()) findings.push(...auditCashout(around, row))
+  findings.push(...auditMoney(around), ...auditSums(around), ...auditRelayer(around))
+  findings.push(...auditMessages(around))
+  return findings
+}
+
+const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((all, one) => all + one, 0n)
+
+function refundedOf({ provider }: Surroundings, { paymentId }: Payment): bigint {
+  return sum(provider.refundsOf(paymentId).map(({ refundedMinor }) => refundedMinor ?? 0n))
+}
+
+/** What is applied on the chain for a payment, part by part, and was not taken back. */
+function liveParts({ chain }: Surroundings, row: PaymentRow): bigint[] {
+  const { contract, latest } = chain
+  return Array.from({ length: row.part + 1 }, (_, part) => refOf(refIdOf({ id: row.id, part })))
+    .filter((ref) => !contract.isRevokedAt(ref, latest.number))
+    .flatMap((ref) => contract.appliedAt(ref, latest.number)?.amount ?? [])
+}
+
+function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
+  const found: Finding[] = []
+  const say = (what: string) => void found.push(`${row.kind} ${row.id} (${row.state}): ${what}`)
+  const { provider, world } = around
+  const charges = provider.paymentsOf(row.id)
+  const own = charges.find(({ paymentId }) => paymentId === row.providerPaymentId)
+  const live = liveParts(around, row)
+  if (live.length > 1) say(`is on the chain ${live.length} times`)
+  const onChain = sum(live)
+  const worth = own ? worthOf(row, own.paidMinor ?? 0n, refundedOf(around, own)) : 0n
+  const isReversed = world.rows.reversals.has(row.id)
+  if (onChain + row.offsetMicro > worth && !isReversed && row.waivedMicro === 0n)
+    say(`gave ${onChain + row.offsetMicro} for what is worth ${worth}`)
+  if (charges.length > 0 && !own && row.state !== 'review') say('was paid, and does not know it')
+  const isThere = ['credited', 'repaid', 'held'].includes(row.state)
+  if (isThere && onChain !== row.liveMicro) say(`has ${onChain} on the chain, not ${row.liveMicro}`)
+  if (isThere && onChain + row.offsetMicro < worth)
+    say(`gave ${onChain + row.offsetMicro} for what is worth ${worth}`)
+  if (['revoked', 'refunded', 'expired', 'replaced'].includes(row.state) && onChain > 0n)
+    say(`has ${onChain} on the chain`)
+  if (own && refundedOf(around, own) !== row.refundedMinor)
+    say(`counts refunds of ${row.refundedMinor}, the provider ${refundedOf(around, own)}`)
+  const others = charges.filter((one) => one !== own && own)
+  const second = sum(others.map(({ paidMinor }) => paidMinor ?? 0n))
+  if (second !== row.overpaidMinor)
+    say(`was overpaid by ${second}, and counts ${row.overpaidMinor}`)
+  const said = bookedOf(world.rows, paymentsJournal, row.id)
+  if (difference(said, positionOfPayment(row)).length > 0) say('is not in the books as its row is')
+  return found
+}
+
+/** 10⁻⁶ AUSD that the money which stayed is worth at the rate of the row: worked out anew here. */
+function worthOf(row: PaymentRow, paidMinor: bigint, refundedMinor: bigint): bigint {
+  if (paidMinor !== row.fiatMinor || refundedMinor >= row.fiatMinor) return 0n
+  const rate = row.lateRateMinorPerUsd ?? row.rateMinorPerUsd
+  const whole = row.kind === 'topup' ? (row.fiatMinor * 1_000_000n) / rate : row.ausdMicro
+  return (whole * (row.fiatMinor - refundedMinor)) / row.fiatMinor
+}
+
+function auditCashout(around: Surroundings, row: Cashout): Finding[] {
+  const found: Finding[] = []
+  const say = (what: string) => void found.push(`cash-out ${row.id} (${row.state}): ${what}`)
+  const { bank, chain, world } = around
+  const payouts = bank.payoutsOf(row.id)
+  const paid = payouts.filter(({ status }) => status === 'succeeded' || status === 'pending')
+  if (payouts.length > 1) say(`the bank was asked ${payouts.length} times`)
+  const { contract, latest } = chain
+  const nonce = row.authorizationNonce as Hex
+  const use = contract.useAt({ from: row.authorizer as Hex, nonce }, latest.number)
+  const isTaken = use !== undefined && !use.isCancelled && use.to === treasury
+  const back = contract.useAt({ from: treasury, nonce: refOf(`return:${row.id}`) }, latest.number)
+  if (paid.length > 0 && row.state !== 'paid') say('the bank has paid')
+  if (paid.length === 0 && row.state === 'paid') say('the bank has not paid')
+  if (paid.length > 0 && !isTaken) say('was paid for AUSD that was not taken')
+  if (paid.length > 0 && back) say('was paid, and its AUSD given back')
+  if (back && back.value !== row.ausdMicro) say(`gave back ${back.value} of ${row.ausdMicro}`)
+  if (row.state === 'returned' && !(back && isTaken)) say('was not given back')
+  if (row.state === 'failed' && isTaken) say('its AUSD was taken and nobody noticed')
+  const said = bookedOf(world.rows, payoutsJournal, row.id)
+  if (difference(said, positionOfCashout(row)).length > 0) say('is not in the books as its row is')
+  return found
+}
+
+/** Every charge is somebody's, or in the list of oddities. */
+function auditMoney({ provider, world }: Surroundings): Finding[] {
+  const { payments, anomalies } = world.rows
+  const known = new Set([...payments.values()].map(({ providerPaymentId }) => providerPaymentId))
+  const odd = new Set([...anomalies.values()].map(({ object }) => object))
+  return [...provider.payments.keys()]
+    .filter((id) => !known.has(id) && !odd.has(id))
+    .map((id) => `money ${id} is nobody's`)
+}
+
+/** What is noted as published was really stored by the broker. */
+function auditMessages({ broker, world }: Surroundings): Finding[] {
+  return outboxes.flatMap((outbox) =>
+    world.rows
+      .outbox(outbox)
+      .where(({ id, isPublished }) => isPublished && !broker.has(id))
+      .map(({ subject }) => `a ${subject} is noted as published and never was`),
+  )
+}
+
+/** To the last unit: what is at the provider and in the treasury is what the books say. */
+function auditSums({ provider, bank, chain, world }: Surroundings): Finding[] {
+  const found: Finding[] = []
+  const ofPayments = totalsOf(world.rows, paymentsJournal)
+  const ofPayouts = totalsOf(world.rows, payoutsJournal)
+  const booked = (name: string) => (ofPayments.get(name) ?? 0n) + (ofPayouts.get(name) ?? 0n)
+  for (const [currency, account] of [
+    ['IDR', 'provider_id'],
+    ['MYR', 'provider_my'],
+  ] as const) {
+    const came = [...provider.payments.values()].filter((one) => one.currency === currency)
+    const went = [...provider.refunds.values()].filter((one) => one.currency === currency)
+    const paidOut = [...bank.payouts.values()].filter(({ status }) => status === 'succeeded')
+    const there =
+      sum(came.map(({ paidMinor }) => paidMinor ?? 0n)) -
+      sum(went.map(({ refundedMinor }) => refundedMinor ?? 0n)) -
+      (currency === 'IDR' ? sum(paidOut.map(({ amountMinor }) => amountMinor)) : 0n)
+    const name = `${account} ${currency}`
+    if (booked(name) !== there) found.push(`the books have ${booked(name)} ${name}, not ${there}`)
+  }
+  const { contract, latest } = chain
+  const gave = contract.applied.all.filter(({ ref }) => !contract.isRevokedAt(ref, latest.number))
+  const takers = new Set([...world.rows.cashouts.values()].map((row) => row.authorizationNonce))
+  const moved = contract.used.all.filter(({ isCancelled }) => !isCancelled)
+  const taken = moved.filter(({ to, nonce }) => to === treasury && takers.has(nonce))
+  const back = moved.filter(({ from }) => from === treasury)
+  const there =
+    sum(taken.map(({ value }) => value)) -
+    sum(back.map(({ value }) => value)) -
+    sum(gave.map(({ amount }) => amount))
+  const said = booked('treasury AUSD')
+  if (said !== there) found.push(`the books have ${said} AUSD in the treasury, not ${there}`)
+  return found
+}
+
+function auditRelayer({ chain, world }: Surroundings): Finding[] {
+  const found: Finding[] = []
+  const { contract, latest } = chain
+  const given = new Set<string>()
+  for (const { wallet } of contract.drips.all) {
+    if (given.has(wallet)) found.push(`${wallet} was given native coin twice`)
+    given.add(wallet)
+  }
+  for (const { address, nextNonce, fault } of world.rows.lanes.values()) {
+    const count = chain.countAt(address, latest.number)
+    if (count !== nextNonce)
+      found.push(`lane ${address} gave out ${nextNonce} nonces, ${count} used`)
+    if (fault) found.push(`lane ${address} is blocked: ${fault}`)
+  }
+  if (world.rows.lanes.size > laneAddresses.length) found.push('there are too many lanes')
+  for (const operation of world.rows.operations.values()) {
+    const { kind, cause, state, id } = operation
+    if (kind !== 'credit' && kind !== 'repay') continue
+    const isApplied = contract.appliedAt(refOf(cause), latest.number) !== undefined
+    if (isApplied !== (state === 'settled'))
+      found.push(`${kind} ${id} is ${state} and ${isApplied}`)
+  }
+  for (const { kind, wallet, state } of world.rows.operations.values()) {
+    if (kind !== 'verify' && kind !== 'freeze') continue
+    const orders = world.rows.operations
+      .by('wallet', wallet)
+      .filter((other) => other.kind === kind)
+      .sort((left, right) => Number((right.revision ?? 0n) - (left.revision ?? 0n)))
+    const newest = orders[0]!.payload as { verified?: boolean; frozen?: boolean }
+    const wanted = newest.verified ?? newest.frozen
+    const flag = contract.flagOf(kind === 'verify' ? 'verified' : 'frozen', wallet)
+    if (state === 'settled' && flag !== wanted) found.push(`${wallet}: ${kind} is ${flag}`)
+  }
+  return found
+}

@@ -1,0 +1,159 @@
+import type { IncomingMessage } from '#shared/bus/handling'
+import { chance, oneOf } from './choices'
+import { acknowledging } from './faults'
+import type { Process, World } from './world'
+
+/** As JetStream is set up: a message without an answer comes again after so long. */
+const ackWaitMs = 20_000
+const inFlightMax = 8
+
+type Waiting = {
+  readonly message: Omit<IncomingMessage, 'isRedelivered'>
+  /** The payload as it travels: each reader gets its own. */
+  readonly text: string
+  deliveries: number
+  isDone: boolean
+  /** Who was given it, and has not answered. */
+  readonly workers: Process[]
+  /** Until when it is left to them. */
+  heldUntil: number
+}
+
+/** What works on the messages of a consumer: a copy of its service. */
+export type Reader = {
+  readonly process: Process
+  readonly handle: (message: IncomingMessage) => Promise<'done' | { retryInMs: number }>
+}
+
+/**
+ * Streams and their durable consumers: at least once, in no order that could be relied on. A message
+ * that was published is delivered until it is acknowledged, and again if the acknowledgement is lost.
+ */
+export class Broker {
+  #stored = new Set<string>()
+  #queues = new Map<string, Waiting[]>()
+  #readers = new Map<string, Reader[]>()
+  #working = new Map<Process, number>()
+  waiting = 0
+
+  constructor(
+    private readonly world: World,
+    /** Which consumers a subject is for. */
+    private readonly consumersOf: (subject: string) => readonly string[],
+  ) {}
+
+  read(consumer: string, reader: Reader): void {
+    this.#readers.set(consumer, [...(this.#readers.get(consumer) ?? []), reader])
+    this.#wake(consumer)
+  }
+
+  /** Stores a message once by its id, as long as the broker remembers it. */
+  publish(message: { id: string; subject: string; payload: unknown }): 'stored' | 'duplicate' {
+    const { world } = this
+    const { id: messageId, subject, payload } = message
+    if (this.#stored.has(messageId)) {
+      if (world.isCalm || !chance(world.choices, 150)) {
+        world.saw('a message was published twice, and stored once')
+        return 'duplicate'
+      }
+      world.saw('a message was published again after the broker had forgotten it')
+    }
+    this.#stored.add(messageId)
+    const text = JSON.stringify(payload)
+    for (const consumer of this.consumersOf(subject)) {
+      const waiting = {
+        ...{ message: { subject, messageId, payload: undefined }, text },
+        ...{ deliveries: 0, isDone: false, workers: [], heldUntil: 0 },
+      }
+      this.#queueOf(consumer).push(waiting)
+      this.waiting += 1
+      this.#plan(consumer, waiting, oneOf(world.choices, 12))
+    }
+    return 'stored'
+  }
+
+  /** Whether a message ever came in. */
+  has(messageId: string): boolean {
+    return this.#stored.has(messageId)
+  }
+
+  #queueOf(consumer: string): Waiting[] {
+    const queue = this.#queues.get(consumer) ?? []
+    this.#queues.set(consumer, queue)
+    return queue
+  }
+
+  #plan(consumer: string, waiting: Waiting, ms: number): void {
+    this.world.after(ms, undefined, () => this.#deliver(consumer, waiting))
+  }
+
+  #wake(consumer: string): void {
+    for (const waiting of this.#queueOf(consumer))
+      if (waiting.heldUntil <= this.world.now) this.#plan(consumer, waiting, 1)
+  }
+
+  #deliver(consumer: string, waiting: Waiting): void {
+    const { world } = this
+    if (waiting.isDone || waiting.heldUntil > world.now) return
+    const all = this.#readers.get(consumer) ?? []
+    const readers = all.filter(
+      ({ process }) => process.isAlive && (this.#working.get(process) ?? 0) < inFlightMax,
+    )
+    const reader = readers[oneOf(world.choices, readers.length)]
+    if (!reader) {
+      this.#plan(consumer, waiting, 200)
+      return
+    }
+    const { process } = reader
+    const isRedelivered = waiting.deliveries > 0
+    waiting.deliveries += 1
+    waiting.heldUntil = world.now + ackWaitMs
+    this.#plan(consumer, waiting, ackWaitMs)
+    this.#working.set(process, (this.#working.get(process) ?? 0) + 1)
+    if (isRedelivered) world.saw('a message was delivered again')
+    if (waiting.workers.some((one) => one !== process && one.isAlive))
+      world.saw('two copies worked on the same message at once')
+    waiting.workers.push(process)
+    if (world.story)
+      world.tell(
+        `${process.name} is given ${waiting.message.subject}${isRedelivered ? ' again' : ''}`,
+      )
+    const payload = JSON.parse(waiting.text)
+    world.current = process
+    void reader.handle({ ...waiting.message, payload, isRedelivered }).then((outcome) => {
+      this.#working.set(process, (this.#working.get(process) ?? 1) - 1)
+      waiting.workers.splice(waiting.workers.indexOf(process), 1)
+      return outcome === 'done'
+        ? this.#acknowledge(process, consumer, waiting)
+        : this.#again(consumer, waiting, outcome.retryInMs)
+    })
+  }
+
+  #acknowledge(process: Process, consumer: string, waiting: Waiting): Promise<void> {
+    return this.world
+      .leave(process, acknowledging, 'acknowledges', () => {
+        if (waiting.isDone) return
+        waiting.isDone = true
+        this.waiting -= 1
+        const queue = this.#queueOf(consumer)
+        queue.splice(queue.indexOf(waiting), 1)
+      })
+      .catch(() => this.world.saw('an acknowledgement was lost'))
+  }
+
+  #again(consumer: string, waiting: Waiting, ms: number): void {
+    if (waiting.isDone) return
+    waiting.heldUntil = this.world.now + ms
+    this.#plan(consumer, waiting, ms)
+  }
+
+  /** Takes a copy that has ended off the list of readers. */
+  forget(process: Process): void {
+    this.#working.delete(process)
+    for (const [consumer, readers] of this.#readers)
+      this.#readers.set(
+        consumer,
+        readers.filter((one) => one.process !== process),
+      )
+  }
+}

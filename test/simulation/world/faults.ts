@@ -1,0 +1,124 @@
+import { Unavailable } from '#shared/bus/ask'
+import { DatabaseRefused } from '#shared/db/open'
+import { Overdue } from '#shared/deadline'
+import { ProviderBusy, ProviderUnknown } from '#shared/provider/problem'
+import { choiceMax } from './choices'
+
+/** What may go wrong with something that leaves a process. */
+export type Fault =
+  | 'none'
+  | 'refused'
+  | 'busy'
+  | 'not done, no answer'
+  | 'done, no answer'
+  | 'crash before'
+  | 'crash after'
+  | 'freeze'
+
+/** What leaves a process: how often it fails in which way, of 65,536, and what the process hears. */
+export type Effect = {
+  readonly number: number
+  readonly name: string
+  /** Told in a story also when all goes well. */
+  readonly isTold: boolean
+  /** Answers mostly within so many milliseconds. */
+  readonly usualMs: number
+  readonly shares: readonly (readonly [Fault, number])[]
+  /** What the process hears instead of an answer, and whether it was done all the same. */
+  readonly refusalOf: (fault: Fault, what: string) => Refusal | undefined
+}
+type Refusal = { readonly error: Error; readonly isDone: boolean }
+
+const ends: Effect['shares'] = [
+  ['crash before', 24],
+  ['crash after', 24],
+  ['freeze', 24],
+]
+
+const unheard =
+  (make: (what: string) => Error): Effect['refusalOf'] =>
+  (fault, what) => {
+    if (fault === 'not done, no answer') return { error: make(what), isDone: false }
+    if (fault === 'done, no answer') return { error: make(what), isDone: true }
+    if (fault === 'busy') return { error: new ProviderBusy(what, 1_000), isDone: false }
+    if (fault === 'refused') return { error: new DatabaseRefused('deadlock'), isDone: false }
+    return undefined
+  }
+
+/** Nothing is changed by reading, so it can only fail. */
+export const reading: Effect = {
+  name: 'reading rows',
+  ...{ number: 1, isTold: false, usualMs: 4 },
+  shares: [['not done, no answer', 60], ...ends],
+  refusalOf: unheard((what) => new Overdue(what, 8_000)),
+}
+export const writing: Effect = {
+  name: 'writing rows',
+  ...{ number: 2, isTold: false, usualMs: 8 },
+  shares: [['refused', 130], ['not done, no answer', 60], ['done, no answer', 130], ...ends],
+  refusalOf: unheard((what) => new Overdue(what, 8_000)),
+}
+export const asking: Effect = {
+  name: 'a question',
+  ...{ number: 3, isTold: false, usualMs: 10 },
+  shares: [['not done, no answer', 130], ['done, no answer', 130], ...ends],
+  refusalOf: (fault, what) =>
+    fault === 'not done, no answer'
+      ? { error: new Unavailable(what), isDone: false }
+      : unheard((asked) => new Overdue(asked, 1_500))(fault, what),
+}
+export const callingProvider: Effect = {
+  name: 'a call of the provider',
+  ...{ number: 4, isTold: true, usualMs: 120 },
+  shares: [['busy', 200], ['not done, no answer', 650], ['done, no answer', 650], ...ends],
+  refusalOf: unheard((what) => new ProviderUnknown(what)),
+}
+export const publishing: Effect = {
+  name: 'publishing',
+  ...{ number: 5, isTold: false, usualMs: 6 },
+  shares: [['not done, no answer', 330], ['done, no answer', 330], ...ends],
+  refusalOf: unheard((what) => new Error(what)),
+}
+export const callingChain: Effect = {
+  name: 'a call of the chain',
+  ...{ number: 6, isTold: false, usualMs: 30 },
+  shares: [['not done, no answer', 330], ['done, no answer', 330], ...ends],
+  refusalOf: unheard((what) => new Error(`${what}: no endpoint answers`)),
+}
+export const acknowledging: Effect = {
+  name: 'an acknowledgement',
+  ...{ number: 7, isTold: false, usualMs: 3 },
+  shares: [['not done, no answer', 400], ...ends],
+  refusalOf: unheard((what) => new Error(what)),
+}
+
+/** Everything that leaves a process. */
+const effects = [
+  ...[reading, writing, asking, callingProvider, publishing, callingChain, acknowledging],
+]
+
+/** How a run calls it that something went wrong. */
+export const sightOf = ({ name }: Effect, fault: Fault): string => `${name}: ${fault}`
+
+/** Everything that can go wrong with what leaves a process. */
+export const faultSights: readonly string[] = effects.flatMap((effect) =>
+  effect.shares.map(([fault]) => sightOf(effect, fault)),
+)
+
+/** The fault that a number stands for; the highest are the faults, all others none. */
+export function faultOf({ shares }: Effect, drawn: number): Fault {
+  let least = choiceMax
+  for (const [fault, share] of shares) {
+    least -= share
+    if (drawn >= least) return fault
+  }
+  return 'none'
+}
+
+/** How long an answer takes: mostly little, sometimes seconds, and what the number says exactly. */
+export function latencyOf({ usualMs }: Effect, drawn: number, isCalm: boolean): number {
+  const share = drawn & 0xff
+  const usual = 1 + Math.floor(((drawn >> 8) * usualMs) / 256)
+  if (isCalm || share < 245) return usual
+  return share < 254 ? usual + 200 : usual + 1_000 * (share - 252) * 4
+}

@@ -1,0 +1,96 @@
+import type { idle as Idle, Loop } from '#shared/loop'
+import type { Process, World } from './world'
+
+// Stands in for loops, publishing, and the timers of the runtime: all by the clock of the world.
+
+let world: World | undefined
+
+/** From now on timers are set in this world. */
+export function enter(next: World): void {
+  world = next
+  globalThis.setTimeout = ((run: () => void, ms = 0) => next.after(ms, next.current, run)) as never
+  globalThis.clearTimeout = ((entry: never) => next.cancel(entry)) as never
+  globalThis.setImmediate = ((run: () => void) => next.after(0, next.current, run)) as never
+}
+
+const never = new AbortController().signal
+
+export const idle: typeof Idle = 'idle'
+
+/** Rounds that follow each other more closely would only find nothing more often. */
+const leastMs = 1_000
+
+/** As `shared/loop.ts`, and ended with its process. */
+export function startLoop(options: {
+  everyMs: number
+  idleMs?: number
+  work: (signal: AbortSignal) => Promise<unknown>
+}): Loop {
+  const { work } = options
+  if (!world) {
+    lastWork = work
+    return { poke: () => {}, [Symbol.asyncDispose]: async () => {} }
+  }
+  const everyMs = Math.max(leastMs, options.everyMs)
+  const idleMs = Math.max(everyMs, options.idleMs ?? 0)
+  const here = world
+  const process = here.current
+  let isRunning = false
+  let isPoked = false
+  let next: ReturnType<World['after']> | undefined
+  const plan = (ms: number) => {
+    next = here.after(ms, process, round)
+  }
+  const rest = (ms: number) => {
+    isRunning = false
+    plan(isPoked ? 0 : ms)
+    isPoked = false
+  }
+  function round(): void {
+    isRunning = true
+    work(never).then(
+      (found) => rest(found === idle ? idleMs : everyMs),
+      () => rest(everyMs),
+    )
+  }
+  plan(0)
+  return {
+    poke: () => {
+      if (isRunning) {
+        isPoked = true
+        return
+      }
+      here.cancel(next)
+      plan(0)
+    },
+    [Symbol.asyncDispose]: async () => {},
+  }
+}
+
+let lastWork: ((signal: AbortSignal) => Promise<unknown>) | undefined
+
+/** Where there is no world: one round of the loop that was opened last, and no second one after it. */
+export async function lastRound(): Promise<void> {
+  let rounds = 0
+  const once = {
+    get aborted() {
+      return rounds++ > 0
+    },
+  }
+  await lastWork!(once as AbortSignal)
+}
+
+/** What a process publishes through. */
+export type SimulatedBus = {
+  readonly publish: (message: {
+    readonly id: string
+    readonly subject: string
+    readonly payload: unknown
+  }) => Promise<'stored' | 'duplicate'>
+  readonly process: Process
+}
+
+export const publish = (
+  bus: unknown,
+  message: Parameters<SimulatedBus['publish']>[0],
+): Promise<'stored' | 'duplicate'> => (bus as SimulatedBus).publish(message)

@@ -1,0 +1,244 @@
+import { idFor, messageIdFor, uuidFor } from '#shared/ids'
+import { SettlementCreate, TopupCreate } from '#shared/messages/payments'
+import { CashoutCreate } from '#shared/messages/payouts'
+import { DripOrdered, VerifyOrdered } from '#shared/messages/relay'
+import type { Question } from '#shared/messages/topic'
+import type { Transfer } from '../chain/calls'
+import type { Fate } from './bank'
+import { chance, oneOf, pick } from './choices'
+import type { Payment, Session } from './provider'
+import type { Copy, Surroundings } from './services'
+import type { Authorization, Wallet } from './wallets'
+
+/** What people do, one flow after the other; all that is left to chance is drawn when it is begun. */
+export class People {
+  /** What they still have in mind. */
+  pending = 0
+
+  constructor(
+    private readonly around: Surroundings,
+    private readonly wallets: readonly Wallet[],
+    /** They begin within so long. */
+    private readonly beginMs: number,
+    private readonly copiesOf: (service: string) => readonly Copy[],
+  ) {}
+
+  /** Begins a flow: 0 is nobody, then from the usual to the rare. */
+  begin(flow: number): void {
+    const { choices } = this.around.world
+    const wallet = this.wallets[flow % this.wallets.length]!
+    const startMs = oneOf(choices, this.beginMs)
+    const kind = oneOf(choices, 100)
+    if (kind < 1) return
+    this.#later(startMs, () => {
+      if (kind < 52) this.#topup(wallet)
+      else if (kind < 65) this.#settlement(wallet)
+      else if (kind < 92) this.#cashout(wallet, Math.floor(flow / this.wallets.length))
+      else this.#identity(wallet)
+    })
+  }
+
+  #later(ms: number, act: () => void): void {
+    this.pending += 1
+    this.around.world.after(ms, undefined, () => {
+      this.pending -= 1
+      act()
+    })
+  }
+
+  /** Asks a service until it answers; a click too many is one call more at the same moment. */
+  #ask(
+    question: Question,
+    request: object,
+    onAnswer: (answer: { ok?: Record<string, string>; refused?: string }) => void,
+  ): void {
+    const { world } = this.around
+    let isAnswered = false
+    const tell = (answer: { ok?: Record<string, string>; refused?: string }) => {
+      if (isAnswered) return
+      const isUnclear = !answer.ok && answer.refused?.endsWith('_unavailable')
+      if (isUnclear) return
+      isAnswered = true
+      this.#later(1, () => onAnswer(answer))
+    }
+    const call = () => {
+      const copies = this.copiesOf(question.owner).filter(({ process }) => process.isAlive)
+      const copy = copies[oneOf(world.choices, copies.length)]
+      const answering = copy?.answers.find((one) => one.question.subject === question.subject)
+      if (!copy || !answering) return
+      world.current = copy.process
+      void answering.answer({ ...request }).then(
+        (answer) => tell(answer as never),
+        () => {},
+      )
+    }
+    const attempt = (tries: number) => {
+      if (isAnswered || tries > 5) return
+      call()
+      if (tries === 0 && chance(world.choices, 60)) {
+        world.saw('a person asked twice at once')
+        call()
+      }
+      this.#later(9_000, () => attempt(tries + 1))
+    }
+    attempt(0)
+  }
+
+  #topup(wallet: Wallet): void {
+    const { world, pricing } = this.around
+    const pair = pick(world.choices, ['USD/IDR', 'USD/IDR', 'USD/MYR'])
+    const method = pick(world.choices, ['qr', 'bank', 'card'] as const)
+    const amount = pair === 'USD/MYR' ? '5000' : '160000'
+    const quoteId = pricing.quote(pair)
+    const request = { wallet: wallet.address, amount, method, quoteId }
+    let isOpen = false
+    this.#ask(TopupCreate, request, ({ ok }) => {
+      isOpen = true
+      if (ok) this.#visit(ok.paymentId!, method)
+    })
+    // The checkout is there, its answer was lost, and somebody pays in it all the same.
+    this.#later(1_200, () => {
+      if (!isOpen) this.#visit(idFor('payment', quoteId), method)
+    })
+  }
+
+  #settlement(wallet: Wallet): void {
+    const { world, pricing, drawn } = this.around
+    drawn.set(wallet.address, (drawn.get(wallet.address) ?? 0n) + 4_000_000n)
+    const open = (again: boolean) => {
+      const request = { wallet: wallet.address, quoteId: pricing.quote('USD/IDR') }
+      this.#ask(SettlementCreate, request, ({ ok }) => {
+        if (!ok) return
+        this.#visit(ok.paymentId!, pick(world.choices, ['qr', 'card'] as const))
+        if (again && chance(world.choices, 250)) {
+          world.saw('a second settlement was opened while one was open')
+          this.#later(oneOf(world.choices, 6_000), () => open(false))
+        }
+      })
+    }
+    open(true)
+  }
+
+  /** Somebody has the address of a checkout: they pay in it, or not, or more than once. */
+  #visit(paymentId: string, method: 'qr' | 'bank' | 'card'): void {
+    const { world, provider } = this.around
+    const { choices } = world
+    const session = provider.sessionOf(paymentId)
+    if (!session) return
+    const whim = oneOf(choices, 100)
+    const channel = pick(choices, [method, method, method, 'ewallet', 'unknown'] as const)
+    const inTimeMs = oneOf(choices, 15_000)
+    const pay = (after: number, more: { amountMinor?: bigint } = {}) =>
+      this.#later(after, () => this.#regret(provider.pay(session, channel, more), session))
+    const wrong = { amountMinor: session.amountMinor - 7n }
+    if (whim < 66) pay(inTimeMs)
+    else if (whim < 76) {
+      const isWrong = whim === 75
+      pay(41_000 + oneOf(choices, 15_000), isWrong ? wrong : {})
+      if (whim < 70) this.#rateMoves(session)
+    } else if (whim < 84) {
+      pay(inTimeMs)
+      pay(inTimeMs + pick(choices, [0, 20_000, 45_000]) + oneOf(choices, 3_000))
+    } else if (whim < 88) pay(inTimeMs, wrong)
+    // All others never pay.
+  }
+
+  #rateMoves({ currency }: Session): void {
+    const { world, pricing } = this.around
+    const [pair, rate] = currency === 'IDR' ? ['USD/IDR', '16900'] : ['USD/MYR', '440']
+    this.#later(20_000, () => {
+      pricing.rates.set(pair!, rate!)
+      world.tell(`a dollar costs ${rate} of ${currency} now`)
+    })
+  }
+
+  /** What was paid goes back in some cases: at once, in the hold or after it, in one part or two. */
+  #regret(payment: Payment, { amountMinor }: Session): void {
+    const { world, provider } = this.around
+    const { choices } = world
+    const whim = oneOf(choices, 100)
+    if (whim < 70) return
+    const isChargeback = whim >= 96
+    const rests = [0, 1, 2_000, 12_000, 25_000, 31_000, 60_000]
+    const rest = pick(choices, rests)
+    const ms = rest < 2 ? rest : rest + oneOf(choices, 4_000)
+    const parts = whim < 84 ? [amountMinor] : [amountMinor / 3n, amountMinor / 5n]
+    for (const [place, part] of parts.entries())
+      this.#later(ms + place * 9_000, () => {
+        if (part <= (payment.paidMinor ?? 0n)) provider.refund(payment, part, isChargeback)
+      })
+  }
+
+  #cashout(wallet: Wallet, place: number): void {
+    const { world, pricing, bank } = this.around
+    const { choices } = world
+    const authorization = wallet.authorizations[place]
+    if (!authorization) return
+    const quoteId = pricing.quote('USD/IDR')
+    const fate = pick<Fate>(choices, [
+      ...(['pays', 'pays', 'pays', 'pays', 'fails', 'reverses', 'refuses', 'is moody'] as const),
+    ])
+    bank.fates.set(uuidFor('payout', quoteId), fate)
+    const destination = { channelCode: 'ID_BCA', accountNumber: '12345678' }
+    const request = {
+      ...{ wallet: wallet.address, quoteId, authorization },
+      bank: { ...destination, accountHolderName: 'Sari Dewi' },
+    }
+    this.#ask(CashoutCreate, request, () => {})
+    this.#elsewhere(authorization)
+  }
+
+  /** What the owner of an authorization does besides: uses it, cancels it, or spends the money. */
+  #elsewhere(authorization: Authorization): void {
+    const { world, chain } = this.around
+    const { choices } = world
+    const whim = oneOf(choices, 100)
+    const terms = termsOf(authorization)
+    const ms = oneOf(choices, 12_000)
+    const act = (after: number, op: Parameters<typeof chain.foreign>[0]) =>
+      this.#later(after, () => chain.foreign(op))
+    if (whim < 76) return
+    if (whim < 83) act(ms, { kind: 'transfer', terms })
+    else if (whim < 87) act(ms, { kind: 'cancel', terms })
+    else {
+      // Gone before it is taken; in some cases it comes back, and somebody else submits the transfer.
+      const elsewhere = `0x${'e1'.repeat(20)}` as const
+      const moved = { ...terms, to: elsewhere, nonce: `0x${'00'.repeat(31)}${nextByte()}` as const }
+      act(ms, { kind: 'transfer', terms: { ...moved, validAfter: 0n } })
+      if (whim < 93) return
+      const back = { ...moved, from: elsewhere, to: terms.from, nonce: terms.nonce }
+      act(ms + 30_000, { kind: 'transfer', terms: back })
+      act(ms + 34_000, { kind: 'transfer', terms })
+    }
+    function nextByte(): string {
+      return (whim % 256).toString(16).padStart(2, '0')
+    }
+  }
+
+  /** A verdict of the identity provider, as the gateway orders it; sometimes taken back later. */
+  #identity({ address: wallet }: Wallet): void {
+    const { world, broker } = this.around
+    const order = (verified: boolean, revision: string, repeat: number) => {
+      const id = messageIdFor(VerifyOrdered, `${wallet}:${revision}`, repeat)
+      const payload = { wallet, verified, revision }
+      broker.publish({ id, subject: VerifyOrdered.subject, payload })
+    }
+    const drip = (repeat: number) => {
+      const id = messageIdFor(DripOrdered, wallet, repeat)
+      broker.publish({ id, subject: DripOrdered.subject, payload: { wallet } })
+    }
+    order(true, '1', 0)
+    drip(0)
+    this.#later(3_000, () => drip(1))
+    if (chance(world.choices, 400))
+      this.#later(oneOf(world.choices, 5_000), () => order(false, '2', 0))
+    this.#later(6_000, () => order(true, '1', 1))
+  }
+}
+
+export const termsOf = (authorization: Authorization): Transfer => ({
+  ...{ from: authorization.from, to: authorization.to, value: BigInt(authorization.value) },
+  validAfter: BigInt(authorization.validAfter),
+  validBefore: BigInt(authorization.validBefore),
+  nonce: authorization.nonce,
+})

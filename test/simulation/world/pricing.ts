@@ -1,0 +1,50 @@
+import { type Answer, ok, refuse } from '#shared/refusals'
+import { chance } from './choices'
+import type { World } from './world'
+
+type Quote = { pair: string; rate: string; takenBy: string | undefined; until: number }
+
+/** Quotes as pricing keeps its promises: one taker each, for a minute unless it was taken. */
+export class Pricing {
+  readonly #quotes = new Map<string, Quote>()
+  #count = 0
+  /** What a dollar costs now, by pair. */
+  readonly rates = new Map([
+    ['USD/IDR', '16250'],
+    ['USD/MYR', '421'],
+  ])
+
+  constructor(private readonly world: World) {}
+
+  quote(pair: string): string {
+    this.#count += 1
+    const id = `00000000-0000-8000-8000-${this.#count.toString(16).padStart(12, '0')}`
+    const rate = this.rates.get(pair)!
+    this.#quotes.set(id, { pair, rate, takenBy: undefined, until: this.world.now + 60_000 })
+    return id
+  }
+
+  find(quoteId: string, takenBy: string): Answer<unknown> {
+    const quote = this.#quotes.get(quoteId)
+    if (!quote) return refuse('quote_unknown')
+    if (quote.takenBy !== undefined && quote.takenBy !== takenBy) return refuse('quote_used')
+    if (quote.takenBy === undefined && quote.until < this.world.now) return refuse('quote_expired')
+    const { pair, rate } = quote
+    return ok({ id: quoteId, pair, rate, spreadBps: 0, expiresAt: '' })
+  }
+
+  take(quoteId: string, takenBy: string): Answer<unknown> {
+    const found = this.find(quoteId, takenBy)
+    if ('ok' in found) this.#quotes.get(quoteId)!.takenBy = takenBy
+    return found
+  }
+
+  present(pair: string): Answer<unknown> {
+    const { world } = this
+    if (!world.isCalm && chance(world.choices, 200)) {
+      world.saw('late money waited for a rate')
+      return refuse('rate_unavailable')
+    }
+    return ok({ pair, rate: this.rates.get(pair)! })
+  }
+}

@@ -1,0 +1,267 @@
+import type { ChannelKind } from '#shared/messages/activity'
+import type { ProviderAccount } from '#shared/money/pair'
+import type { Listed } from '#shared/provider/transactions'
+import type {
+  Charge,
+  Checkout,
+  FetchedCharge,
+  FetchedRefund,
+  Hint,
+  PaymentProvider,
+} from '../../../services/payments/provider'
+import { oneOf } from './choices'
+import { callingProvider } from './faults'
+import { List } from './list'
+import type { Process, World } from './world'
+
+export type Session = {
+  readonly id: string
+  readonly reference: string
+  readonly account: ProviderAccount
+  readonly currency: 'IDR' | 'MYR'
+  readonly amountMinor: bigint
+  readonly expiresAt: Date
+  readonly requestId: string
+  status: 'open' | 'completed' | 'closed'
+  paymentId: string | null
+}
+export type Payment = Charge & { readonly session: Session }
+export type Refund = FetchedRefund & { readonly payment: Payment; readonly isChargeback: boolean }
+
+/**
+ * The payment provider: its checkouts, what was paid in them and what went back. It keeps its own
+ * book, which nothing of ours writes.
+ */
+export class PaymentsProvider {
+  readonly sessions = new Map<string, Session>()
+  readonly payments = new Map<string, Payment>()
+  readonly refunds = new Map<string, Refund>()
+  readonly #sessions = new Map<string, Session>()
+  readonly #payments = new Map<string, Payment[]>()
+  readonly #refunds = new Map<string, Refund[]>()
+  readonly #listed = new List()
+  #count = 0
+
+  constructor(
+    private readonly world: World,
+    /** Sends a delivery to the gateway, which is about a payment of ours. */
+    private readonly send: (account: ProviderAccount, about: string, hint: Hint) => void,
+  ) {}
+
+  #id(prefix: string): string {
+    this.#count += 1
+    return `${prefix}-${this.#count}`
+  }
+
+  open(order: Parameters<PaymentProvider['openCheckout']>[0]): Session {
+    const session: Session = {
+      ...{ id: this.#id('ps'), reference: order.reference, account: order.account },
+      ...{ currency: order.fiat.currency, amountMinor: order.fiat.minor },
+      ...{ expiresAt: order.expiresAt, requestId: this.#id('pr') },
+      ...{ status: 'open', paymentId: null },
+    }
+    this.sessions.set(session.id, session)
+    if (!this.#sessions.has(session.reference)) this.#sessions.set(session.reference, session)
+    this.world.after(order.expiresAt.getTime() - this.world.now, undefined, () => {
+      if (session.status !== 'open') return
+      session.status = 'closed'
+      const { account, reference } = session
+      this.send(account, reference, { about: 'checkout', checkoutId: session.id })
+    })
+    return session
+  }
+
+  /** The first checkout of a reference. */
+  sessionOf(reference: string): Session | undefined {
+    return this.#sessions.get(reference)
+  }
+
+  /** What was paid for a reference, or by a payment request, the newest last. */
+  paymentsOf(name: string): readonly Payment[] {
+    return this.#payments.get(name) ?? []
+  }
+
+  /** What went back of a payment, or of a payment request, the newest last. */
+  refundsOf(name: string): readonly Refund[] {
+    return this.#refunds.get(name) ?? []
+  }
+
+  /** Somebody pays in a checkout, be it over by then: a code that was shown stays payable. */
+  pay(session: Session, channel: ChannelKind, more: { amountMinor?: bigint } = {}): Payment {
+    // A second payment for the same reference stands on a payment request of its own.
+    const isFirst = session.paymentId === null
+    if (!isFirst) this.world.saw('a checkout was paid twice')
+    if (session.status === 'closed') this.world.saw('a checkout was paid that had ended')
+    if (more.amountMinor) this.world.saw('a checkout was paid with another amount')
+    const payment: Payment = {
+      ...{ session, account: session.account, paymentId: this.#id('py') },
+      paymentRequestId: isFirst ? session.requestId : this.#id('pr'),
+      reference: session.reference,
+      ...{ currency: session.currency, paidMinor: more.amountMinor ?? session.amountMinor },
+      ...{ channel: channel.toUpperCase(), channelKind: channel, paidAt: new Date(this.world.now) },
+    }
+    this.payments.set(payment.paymentId, payment)
+    for (const name of [payment.reference, payment.paymentRequestId])
+      if (name !== null) noteIn(this.#payments, name, payment)
+    if (session.status === 'open') session.status = 'completed'
+    session.paymentId ??= payment.paymentId
+    this.world.tell(`${payment.reference} is paid by ${channel}: ${payment.paymentId}`)
+    const { paymentId } = payment
+    const { reference } = session
+    this.#list({ type: 'payment', status: 'succeeded', productId: paymentId }, payment)
+    const hints: Hint[] = [
+      { about: 'payment', paymentId, reference },
+      { about: 'checkout', checkoutId: session.id, reference },
+    ]
+    for (const hint of hints) this.send(session.account, reference, hint)
+    return payment
+  }
+
+  /** Money goes back to its payer: refunded, or taken back by their bank. */
+  refund(payment: Payment, amountMinor: bigint, isChargeback: boolean): Refund {
+    const refund: Refund = {
+      ...{ payment, isChargeback, refundId: this.#id('rfd'), status: 'succeeded' },
+      ...{ paymentId: payment.paymentId, paymentRequestId: payment.paymentRequestId },
+      ...{ reference: null, currency: payment.currency, refundedMinor: amountMinor },
+    }
+    this.refunds.set(refund.refundId, refund)
+    for (const name of [refund.paymentId, refund.paymentRequestId])
+      noteIn(this.#refunds, name!, refund)
+    const type = isChargeback ? 'chargeback' : 'refund'
+    if (isChargeback) this.world.saw('a payment was charged back')
+    if (amountMinor < (payment.paidMinor ?? 0n)) this.world.saw('a part of a payment went back')
+    this.world.tell(`${payment.paymentId} of ${payment.reference}: ${type} of ${amountMinor}`)
+    this.#list({ type, status: 'succeeded', productId: refund.refundId, amountMinor }, payment)
+    const { refundId, paymentId, paymentRequestId } = refund
+    if (!isChargeback)
+      this.send(payment.account, payment.reference, {
+        ...{ about: 'refund', refundId, paymentId, paymentRequestId },
+      })
+    return refund
+  }
+
+  #list(row: Partial<Listed>, payment: Payment): void {
+    const now = new Date(this.world.now)
+    const { paymentRequestId, reference, channel, currency, paidMinor: amountMinor } = payment
+    this.#listed.push({
+      ...{ transactionId: this.#id('txn'), type: 'payment', status: 'succeeded', productId: null },
+      ...{ paymentRequestId, reference, channel, currency, amountMinor, cashflow: 'in' },
+      ...{ feeMinor: 0n, created: now, updated: now, ...row },
+    })
+  }
+
+  /** The interface of the provider as one process of payments calls it. */
+  as(process: Process): PaymentProvider {
+    const call = <T>(what: string, effect: () => T) =>
+      this.world.leave(process, callingProvider, what, effect)
+    const chargeOf = (payment: Payment | undefined): FetchedCharge | undefined =>
+      payment && { status: 'succeeded', charge: plain(payment) }
+    return {
+      openCheckout: (order) =>
+        call(`opens a checkout for ${order.reference}`, () => shown(this.open(order))),
+      cancelCheckout: (_, checkoutId) =>
+        call(`cancels ${checkoutId}`, () => {
+          const session = this.sessions.get(checkoutId)
+          if (!session) return 'unknown' as const
+          if (session.status === 'open') session.status = 'closed'
+          return session.status === 'completed' ? ('completed' as const) : ('closed' as const)
+        }).catch(() => 'unknown' as const),
+      findCheckout: (_, checkoutId) =>
+        call(`asks for ${checkoutId}`, () => {
+          const session = this.sessions.get(checkoutId)
+          return session && shown(session)
+        }),
+      findCharge: (_, paymentId) =>
+        call(`asks for ${paymentId}`, () => chargeOf(this.payments.get(paymentId))),
+      findChargeOfRequest: (_, requestId) =>
+        call(`asks for ${requestId}`, () => {
+          return chargeOf(this.paymentsOf(requestId).at(-1)) ?? null
+        }),
+      findRefund: (_, refundId) =>
+        call(`asks for ${refundId}`, () => {
+          const refund = this.refunds.get(refundId)
+          if (!refund || refund.isChargeback) return undefined
+          return plainRefund(refund)
+        }),
+      listRefunds: (_, requestId) =>
+        call(`asks for the refunds of ${requestId}`, () =>
+          this.refundsOf(requestId)
+            .filter(({ isChargeback }) => !isChargeback)
+            .map(plainRefund),
+        ),
+      createRefund: () => Promise.reject(new Error('no operator orders refunds here')),
+      kindOfChannel: () => 'unknown',
+      listTransactions: (account, updatedFrom) =>
+        call('reads the list', () =>
+          this.#listed.since(updatedFrom).filter((row) => this.#accountOf(row) === account),
+        ),
+      readDelivery: (body) => JSON.parse(body) as Hint,
+    }
+  }
+
+  #accountOf({ currency }: Listed): ProviderAccount {
+    return currency === 'MYR' ? 'MY' : 'ID'
+  }
+}
+
+function noteIn<Value>(found: Map<string, Value[]>, name: string, value: Value): void {
+  const known = found.get(name)
+  if (known) known.push(value)
+  else found.set(name, [value])
+}
+
+const shown = (session: Session): Checkout => ({
+  ...{ checkoutId: session.id, reference: session.reference, status: session.status },
+  ...{ checkoutUrl: `https://pay/${session.id}`, expiresAt: session.expiresAt },
+  paymentRequestId: session.status === 'open' ? null : session.requestId,
+  paymentId: session.paymentId,
+})
+
+const plain = ({ session: _, ...charge }: Payment): Charge => charge
+const plainRefund = ({ payment: _, isChargeback: __, ...refund }: Refund): FetchedRefund => refund
+
+/** Deliveries of the provider: each comes once, twice or late, and again until it is taken in. */
+export function webhooks(
+  world: World,
+  publish: (message: { id: string; subject: string; payload: unknown }) => void,
+): (account: ProviderAccount, about: string, hint: object) => void {
+  let count = 0
+  const deliver = (
+    account: ProviderAccount,
+    about: string,
+    body: string,
+    deliveryId: string,
+    tries: number,
+  ) => {
+    const drawn = world.choices.draw()
+    if (!world.isCalm && drawn > 65_000 && tries < 20) {
+      world.tell(`delivery ${deliveryId} is not taken in, and comes again`)
+      world.after(2_000 * (tries + 1), undefined, () =>
+        deliver(account, about, body, deliveryId, tries + 1),
+      )
+      // Half of them were stored, and only their answer was lost.
+      if (drawn % 2 === 0) return
+    }
+    const receivedAt = new Date(world.now).toISOString()
+    const payload = { account, deliveryId, receivedAt, body }
+    world.rows.told.add(about)
+    publish({ id: deliveryId, subject: `webhooks.payments.${account}.${deliveryId}`, payload })
+  }
+  return (account, about, hint) => {
+    const body = JSON.stringify(hint)
+    const share = oneOf(world.choices, 100)
+    if (share > 96 && !world.isCalm) {
+      world.saw('a delivery of the provider never came')
+      return
+    }
+    const times = share > 88 ? 2 : 1
+    for (let sent = 0; sent < times; sent++) {
+      count += 1
+      const deliveryId = `dlv-${count}`
+      world.after(5 + oneOf(world.choices, 400), undefined, () =>
+        deliver(account, about, body, deliveryId, 0),
+      )
+    }
+    if (times > 1) world.saw('a delivery of the provider came twice')
+  }
+}

@@ -1,0 +1,222 @@
+import { handle, type IncomingMessage } from '#shared/bus/handling'
+import { relayOutbox } from '#shared/bus/outbox-relay'
+import type { Answering } from '#shared/bus/serve'
+import type { Log } from '#shared/log'
+import { type Answer, ok, refuse } from '#shared/refusals'
+import { startRechecking } from '../../../services/payments/checks/recheck'
+import { answerSettlements, answerTopups } from '../../../services/payments/open'
+import { relayReactions } from '../../../services/payments/relay'
+import * as payments from '../../../services/payments/schema.store'
+import { startListing } from '../../../services/payments/transactions'
+import { webhookReactions } from '../../../services/payments/webhook'
+import { answerCashouts } from '../../../services/payouts/open'
+import { startRechecking as startPaying } from '../../../services/payouts/recheck'
+import { relayReactions as payoutReactions } from '../../../services/payouts/relay'
+import * as payouts from '../../../services/payouts/schema.store'
+import { startListing as startListingPayouts } from '../../../services/payouts/transactions'
+import { webhookReactions as payoutWebhooks } from '../../../services/payouts/webhook'
+import type { Chain } from '../chain/chain'
+import { bank, type PayoutsProvider } from './bank'
+import type { Broker } from './broker'
+import { databaseOf } from './database'
+import { asking, publishing } from './faults'
+import type { SimulatedBus } from './loops'
+import type { Pricing } from './pricing'
+import type { PaymentsProvider } from './provider'
+import { refOf } from './refs'
+import { treasury } from './wallets'
+import type { Process, World } from './world'
+
+/** What everybody in a world shares. */
+export type Surroundings = {
+  readonly world: World
+  readonly broker: Broker
+  readonly chain: Chain
+  readonly pricing: Pricing
+  readonly provider: PaymentsProvider
+  readonly bank: PayoutsProvider
+  /** 10⁻⁶ AUSD that a wallet drew. */
+  readonly drawn: Map<string, bigint>
+}
+
+/** A copy of a service: what it answers. */
+export type Copy = { readonly process: Process; readonly answers: readonly Answering[] }
+
+const logOf = ({ world }: Surroundings, process: Process): Log => {
+  const write = (fields: { err?: Error }, message: string) => {
+    if (message === 'done by a transaction of somebody else')
+      world.saw('a transfer was done by somebody else')
+    if (world.story) world.tell(`${process.name} logs: ${message}${causeOf(fields)}`)
+  }
+  return { trace: write, debug: () => {}, info: write, warn: write, error: write } as never
+}
+
+/** What every service works with. */
+export function commonOf(around: Surroundings, process: Process) {
+  const { world, broker } = around
+  const database = databaseOf(world, process)
+  const bus: SimulatedBus = {
+    process,
+    publish: (message) =>
+      world.leave(process, publishing, `publishes ${message.subject}`, () =>
+        broker.publish(message),
+      ),
+  }
+  const clock = () => Math.floor(world.now) // Whole milliseconds, as the database's clock is told.
+  return { database, bus: bus as never, log: logOf(around, process), clock }
+}
+
+/** Questions to pricing and the relayer. Within a transaction they are answered at once. */
+function askerOf(around: Surroundings, process: Process) {
+  const { world } = around
+  return async (question: { subject: string }, request: Record<string, string>) => {
+    const answer = () => answerOf(around, question.subject, request)
+    if (world.rows.undo) return answer() as never
+    return world.leave(process, asking, `asks ${question.subject}`, answer) as never
+  }
+}
+
+function answerOf(
+  around: Surroundings,
+  subject: string,
+  request: Record<string, string>,
+): Answer<unknown> {
+  const { chain, pricing } = around
+  switch (subject) {
+    case 'pricing.quote.find':
+      return pricing.find(request.quoteId!, request.takenBy!)
+    case 'pricing.quote.take':
+      return pricing.take(request.quoteId!, request.takenBy!)
+    case 'pricing.rate.find':
+      return pricing.present(request.pair!)
+    case 'chain.account': {
+      const wallet = request.wallet as `0x${string}`
+      const frozen = chain.contract.flagOf('frozen', wallet)
+      return ok({ wallet, verified: true, frozen, drawn: String(owedBy(around, wallet)) })
+    }
+    case 'chain.hold':
+      return ok(holdOf(chain, request.refId!))
+    case 'chain.authorization.check':
+      return checkAuthorization(chain, request.authorization as never)
+    default:
+      throw new Error(`nobody answers ${subject} here`)
+  }
+}
+
+/** What a wallet drew, less what was repaid for it. */
+export function owedBy({ chain, drawn }: Surroundings, wallet: string): bigint {
+  const { contract } = chain
+  const repaid = contract.applied
+    .about(wallet)
+    .filter(({ kind }) => kind === 'repay')
+    .filter(({ ref }) => !contract.isRevokedAt(ref, chain.latest.number))
+    .reduce((sum, { amount }) => sum + amount, 0n)
+  const owed = (drawn.get(wallet) ?? 0n) - repaid
+  return owed > 0n ? owed : 0n
+}
+
+function holdOf({ contract, latest }: Chain, refId: string) {
+  const blockTime = String(latest.timestamp)
+  const applied = contract.applied.about(refOf(refId))[0]
+  if (!applied?.held) return { state: 'none', until: null, blockTime }
+  const until = contract.untilOf(applied, latest.number)
+  if (contract.isRevokedAt(applied.ref, latest.number))
+    return { state: 'revoked', until: null, blockTime }
+  const state = latest.timestamp >= until ? 'released' : 'held'
+  return { state, until: String(until), blockTime }
+}
+
+function checkAuthorization(
+  { contract, latest }: Chain,
+  { from, nonce, value }: { from: `0x${string}`; nonce: `0x${string}`; value: string },
+): Answer<unknown> {
+  if (contract.useAt({ from, nonce }, latest.number)) return refuse('nonce_used')
+  if (contract.balanceAt(from, latest.number) < BigInt(value)) return refuse('balance_too_low')
+  return ok({})
+}
+
+const sweepAfterMs = 6_000
+const listing = {
+  ...{ listLatestEveryMs: 7_000, listLatestMs: 60_000, listEveryMs: 15_000 },
+  ...{ listRecentMs: 3_600_000, listWholeEveryMs: 120_000, listWholeMs: 86_400_000 },
+}
+
+const covered = { refresh: async () => {}, last: () => undefined }
+const treasuryReading = {
+  ...covered,
+  current: async () => ({
+    ...{ balanceMicro: 10n ** 18n, drawableMicro: 10n ** 18n, orderedMicro: 0n, owedMicro: 0n },
+    readAt: new Date(0),
+  }),
+}
+
+/** Starts a copy of payments, wired as its `main.ts` wires it. */
+export function startPayments(around: Surroundings, process: Process): Copy {
+  const { provider, broker } = around
+  const common = commonOf(around, process)
+  const { database, bus, log, clock } = common
+  const relay = relayOutbox({ bus, database, outbox: payments.outbox, log })
+  const context = {
+    ...{ database, log, clock, poke: relay.poke, treasury: treasuryReading },
+    ...{ provider: provider.as(process), ask: askerOf(around, process) },
+    ...{ checkoutTtlMs: 40_000, sweepAfterMs, listedWithinMs: 30_000, holdMarginMs: 8_000 },
+    topupLimits: { openMax: 100, openMicroMax: 10n ** 15n, dayMicroMax: 10n ** 15n },
+  }
+  const reactions = [...webhookReactions(context), ...relayReactions(context)]
+  const { messaging } = payments
+  const handling = { consumer: 'payments', database, messaging, reactions, log, poke: relay.poke }
+  startRechecking(context, { sweepEveryMs: 2_000, requestsPerMinute: () => 60_000 })
+  startListing(context, listing)
+  broker.read('payments', { process, handle: (message) => handle(handling, message) })
+  return { process, answers: [answerTopups(context), answerSettlements(context)] }
+}
+
+/** Starts a copy of payouts. */
+export function startPayouts(around: Surroundings, process: Process): Copy {
+  const { broker } = around
+  const { database, bus, log, clock } = commonOf(around, process)
+  const relay = relayOutbox({ bus, database, outbox: payouts.outbox, log })
+  const readable = {
+    seal: (details: object) => ({ keyId: 'key', box: JSON.stringify(details) }),
+    open: ({ box }: { box: string }) => JSON.parse(box),
+  }
+  const known = { minor: 10n ** 15n, readAt: new Date(0) }
+  const channels = { find: async () => bank, all: async () => [bank] }
+  const context = {
+    ...{ database, log, clock, poke: relay.poke, ask: askerOf(around, process) },
+    ...{ provider: around.bank.as(process), channels },
+    balance: { refresh: async () => {}, last: () => known, current: async () => known },
+    ...{ safe: readable, treasury, accountLengths: 'lenient' as const },
+    ...{ dayMicroMax: 10n ** 15n, sweepAfterMs, reversalWatchMs: 600_000 },
+  }
+  const rechecking = startPaying(context, { sweepEveryMs: 2_000 })
+  startListingPayouts(context, listing)
+  const poke = () => {
+    relay.poke()
+    rechecking.poke()
+  }
+  const reactions = [...payoutWebhooks(context), ...payoutReactions(context)]
+  const { messaging } = payouts
+  const handling = { consumer: 'payouts', database, messaging, reactions, log, poke }
+  broker.read('payouts', {
+    process,
+    handle: (message: IncomingMessage) => handle(handling, message),
+  })
+  return { process, answers: [answerCashouts(context)] }
+}
+
+/** Who hears of an outcome of the relayer. */
+const hears: Readonly<Record<string, readonly string[]>> = {
+  ...{ credit: ['payments'], repay: ['payments'], revoke: ['payments'], extend: ['payments'] },
+  ...{ freeze: ['payments'], take: ['payouts'], return: ['payouts'] },
+}
+
+/** The consumers of a subject. */
+export function consumersOf(subject: string): readonly string[] {
+  const [family, kind = '', outcome] = subject.split('.')
+  if (family === 'webhooks') return ['payments', 'payouts']
+  if (family !== 'relay') return []
+  return outcome === undefined ? ['chain-relayer'] : (hears[kind] ?? [])
+}
+
+const causeOf = ({ err }: { readonly err?: Error }): string => (err ? `: ${err.message}` : '')
