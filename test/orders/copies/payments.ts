@@ -1,0 +1,196 @@
+import { asc, eq, sql } from 'drizzle-orm'
+import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
+import type { Ask } from '#shared/bus/ask'
+import { type HandlingContext, handle } from '#shared/bus/handling'
+import { difference, position } from '#shared/ledger/position'
+import { openLog } from '#shared/log'
+import type { Question } from '#shared/messages/topic'
+import { paymentsWebhookSubject } from '#shared/messages/webhooks'
+import { ok } from '#shared/refusals'
+import { positionOf } from '../../../services/payments/books/position'
+import type { Context } from '../../../services/payments/context'
+import type { Treasury } from '../../../services/payments/cover/cover'
+import { insertPayment, movePayment, payments } from '../../../services/payments/payment.store'
+import type { Checkout, FetchedCharge, FetchedRefund } from '../../../services/payments/provider'
+import { openXendit } from '../../../services/payments/providers/xendit/client'
+import { relayReactions } from '../../../services/payments/relay'
+import { journal, messaging, outbox } from '../../../services/payments/schema.store'
+import { webhookReactions } from '../../../services/payments/webhook'
+import type { Side } from '../side'
+
+const log = openLog('payments', process.env.SUITE_LOG ?? 'silent')
+
+/** What the provider knows, and says to whoever asks. */
+export type Book = {
+  readonly checkouts: Map<string, Checkout>
+  readonly charges: Map<string, FetchedCharge>
+  readonly refunds: Map<string, FetchedRefund>
+}
+export const openBook = (): Book => ({
+  checkouts: new Map(),
+  charges: new Map(),
+  refunds: new Map(),
+})
+
+/** Reads deliveries as the service does, and has nowhere to call. */
+const xendit = openXendit({
+  ...{ baseUrl: 'http://127.0.0.1:9', secretKeys: { ID: 'id', MY: 'my' }, log },
+  ...{ requestsPerMinute: 60_000, appUrl: 'https://app.example' },
+})
+
+export const fiatMinor = 50_000n
+export const ausdMicro = 3_076_923n
+
+/** A copy of payments: its own verbs, on the session's connection. */
+export function openPayments(
+  side: Side,
+  book: Book,
+  over: { ask?: Ask; treasury?: Treasury; dayMicroMax?: bigint } = {},
+) {
+  const treasury = over.treasury ?? {
+    ...{ balanceMicro: 10n ** 15n, drawableMicro: 10n ** 15n, orderedMicro: 0n, owedMicro: 0n },
+    readAt: new Date(),
+  }
+  const context: Context = {
+    database: side.database('payments'),
+    provider: {
+      ...xendit,
+      findCheckout: async (_, id) => book.checkouts.get(id),
+      findCharge: async (_, id) => book.charges.get(id),
+      findChargeOfRequest: async (_, id) =>
+        [...book.charges.values()].findLast(({ charge }) => charge.paymentRequestId === id) ?? null,
+      findRefund: async (_, id) => book.refunds.get(id),
+      openCheckout: async ({ reference, expiresAt }) => {
+        await side.outside('a checkout is opened at the provider')
+        const checkout: Checkout = {
+          ...{ checkoutId: `ps-${reference}-${side.name}`, reference, status: 'open', expiresAt },
+          ...{ checkoutUrl: 'https://pay.example', paymentRequestId: null, paymentId: null },
+        }
+        book.checkouts.set(checkout.checkoutId, checkout)
+        return checkout
+      },
+      cancelCheckout: async (_, id) => {
+        await side.outside('a checkout is ended at the provider')
+        const known = book.checkouts.get(id)
+        if (known?.status === 'completed') return 'completed'
+        if (known) book.checkouts.set(id, { ...known, status: 'closed' })
+        return 'closed'
+      },
+    },
+    ask: over.ask ?? openAsk(),
+    treasury: {
+      refresh: async () => {},
+      current: async () => treasury,
+      last: () => treasury,
+    },
+    ...{ log, clock: Date.now, poke: () => {}, checkoutTtlMs: 900_000, sweepAfterMs: 30_000 },
+    ...{ listedWithinMs: 60_000, holdMarginMs: 5_000 },
+    topupLimits: {
+      ...{ openMax: 100, openMicroMax: 10n ** 12n },
+      dayMicroMax: over.dayMicroMax ?? 10n ** 12n,
+    },
+  }
+  const reader: HandlingContext = {
+    ...{ consumer: 'payments', database: context.database, messaging, log, poke: () => {} },
+    reactions: [...webhookReactions(context), ...relayReactions(context)],
+  }
+  return {
+    context,
+    /** A webhook of the provider, as the stream hands it over. */
+    deliver: (event: string, data: object, messageId: string) =>
+      handle(reader, {
+        ...{ subject: paymentsWebhookSubject('ID', messageId), messageId },
+        payload: {
+          ...{ account: 'ID', deliveryId: messageId, receivedAt: new Date().toISOString() },
+          body: JSON.stringify({ event, data }),
+        },
+      }),
+    /** What the chain made of an order. */
+    told: (kind: 'credit' | 'revoke', cause: string, wallet: string) =>
+      handle(reader, {
+        ...{ subject: `relay.${kind}.settled`, messageId: `${kind}:${cause}:${side.name}` },
+        payload: {
+          ...{ operationId: 'op_1', cause, wallet, reason: 'none', blockNumber: '7' },
+          txHash: `0x${'ab'.repeat(32)}`,
+        },
+      }),
+  }
+}
+
+/** Other services answer well. */
+export function openAsk(answers: Readonly<Record<string, (request: never) => unknown>> = {}): Ask {
+  const known: Record<string, (request: never) => unknown> = {
+    'chain.account': ({ wallet }: { wallet: string }) =>
+      ok({ wallet, verified: true, drawn: '1000000', frozen: false }),
+    'pricing.quote.find': ({ quoteId: id }: { quoteId: string }) =>
+      ok({ id, pair: 'USD/IDR', rate: '16250', spreadBps: 0, expiresAt: '' }),
+    'pricing.quote.take': ({ quoteId: id }: { quoteId: string }) =>
+      ok({ id, pair: 'USD/IDR', rate: '16250', spreadBps: 0, expiresAt: '' }),
+    ...answers,
+  }
+  return (async ({ subject }: Question, request: unknown) =>
+    known[subject]!(request as never)) as unknown as Ask
+}
+
+let made = 0
+/** A number that no other row has: what an order leaves behind is in no other's way. */
+export const newNumber = (): number => ++made
+export const walletOf = (number: number): `0x${string}` =>
+  `0x${number.toString(16).padStart(40, '0')}`
+
+/** A top-up whose payer has its checkout, and the names of everything about it. */
+export async function newTopup(db: PostgresJsDatabase, book: Book) {
+  const number = newNumber()
+  const id = `pay_${String(number).padStart(22, '0')}`
+  const names = {
+    ...{ id, wallet: walletOf(number), checkoutId: `ps-${number}`, chargeId: `py-${number}` },
+    ...{ requestId: `pr-${number}`, refundId: `rfd-${number}` },
+  }
+  const { wallet, checkoutId, requestId: paymentRequestId, chargeId: paymentId } = names
+  const expiresAt = new Date(Date.now() + 900_000)
+  await insertPayment(
+    db,
+    {
+      ...{ id, kind: 'topup', state: 'opening', wallet, pair: 'USD/IDR', currency: 'IDR' },
+      ...{ rateMinorPerUsd: 16_250n, fiatMinor, ausdMicro, method: 'qr', quoteId: `quote ${id}` },
+      ...{ takenBy: 'somebody', account: 'ID' },
+    },
+    7_000,
+  )
+  await movePayment(db, id, {
+    ...{ from: ['opening'], to: 'awaiting_payment', nextCheckAt: null },
+    set: { checkoutId, checkoutUrl: 'https://pay.example', expiresAt, paymentRequestId },
+  })
+  book.checkouts.set(checkoutId, {
+    ...{ checkoutId, reference: id, status: 'completed', checkoutUrl: null, expiresAt },
+    ...{ paymentRequestId, paymentId },
+  })
+  return names
+}
+export type Topup = Awaited<ReturnType<typeof newTopup>>
+
+/** Money that came for a top-up, as the provider shows it. */
+export const chargeOf = (
+  { id, requestId }: Topup,
+  paymentId: string,
+  channelKind: 'qr' | 'card' = 'qr',
+): FetchedCharge => ({
+  status: 'succeeded',
+  charge: {
+    ...{ account: 'ID', paymentId, paymentRequestId: requestId, reference: id, currency: 'IDR' },
+    ...{ paidMinor: fiatMinor, channel: channelKind, channelKind, paidAt: new Date() },
+  },
+})
+
+/** A payment as it stands: its row, what was said of it or its wallet, and what its books lack. */
+export async function lookAt(db: PostgresJsDatabase, id: string) {
+  const [row] = await db.select().from(payments).where(eq(payments.id, id))
+  const said = await db
+    .select({ subject: outbox.subject })
+    .from(outbox)
+    .where(sql`${outbox.payload} ->> 'wallet' = ${row!.wallet}`)
+    .orderBy(asc(outbox.position))
+  const booked = await db.select().from(journal).where(eq(journal.item, id))
+  const missing = difference(position(booked), positionOf(row!))
+  return { row: row!, subjects: said.map(({ subject }) => subject), missing }
+}

@@ -1,0 +1,178 @@
+import { asc, eq, sql } from 'drizzle-orm'
+import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
+import type { Ask } from '#shared/bus/ask'
+import { type HandlingContext, handle } from '#shared/bus/handling'
+import { difference, position } from '#shared/ledger/position'
+import { openLog } from '#shared/log'
+import { paymentsWebhookSubject } from '#shared/messages/webhooks'
+import type { ProviderMeaning } from '#shared/provider/problem'
+import { openDetailsSafe } from '../../../services/payouts/bank'
+import { positionOf } from '../../../services/payouts/books/position'
+import type { CashoutRequest, CashoutState } from '../../../services/payouts/cashout'
+import { type Cashout, cashouts } from '../../../services/payouts/cashout.store'
+import type { Context } from '../../../services/payouts/context'
+import type { Balance } from '../../../services/payouts/cover/balance'
+import { answerCashouts } from '../../../services/payouts/open'
+import type { Evidence, PayoutStatus } from '../../../services/payouts/provider'
+import { openXendit } from '../../../services/payouts/providers/xendit/client'
+import { relayReactions } from '../../../services/payouts/relay'
+import { anomalies, journal, messaging, outbox } from '../../../services/payouts/schema.store'
+import { webhookReactions } from '../../../services/payouts/webhook'
+import type { Side } from '../side'
+import { newNumber, openAsk, walletOf } from './payments'
+
+const log = openLog('payouts', process.env.SUITE_LOG ?? 'silent')
+const treasury = '0x00000000000000000000000000000000000000aa'
+const safe = openDetailsSafe([{ id: 'a', key: Buffer.alloc(32, 1) }])
+export const ausdMicro = 5_000_000n
+export const fiatMinor = 81_250n
+
+/** What the bank has: every transfer that the provider took on. */
+export type Bank = {
+  /** By our reference. */
+  readonly accepted: Map<string, Evidence[]>
+  /** What a copy's order is refused for; otherwise it is taken on. */
+  refusing: Partial<Record<string, ProviderMeaning>>
+  /** What look-ups by the provider's id say to each copy. */
+  readonly says: Map<string, Evidence>
+}
+export const openBank = (): Bank => ({ accepted: new Map(), refusing: {}, says: new Map() })
+
+const words: Readonly<Record<PayoutStatus, string>> = {
+  ...{ pending: 'ACCEPTED', succeeded: 'SUCCEEDED', refused: 'FAILED', reversed: 'REVERSED' },
+  unknown: 'UNKNOWN',
+}
+/** What the provider says of the payout with our reference. */
+export const evidenceOf = (referenceId: string, status: PayoutStatus, name = ''): Evidence => ({
+  ...{ payoutId: `disb-${referenceId}${name}`, referenceId, status, failureCode: null },
+  word: words[status],
+  ...{ reason: null, amountMinor: fiatMinor, currency: 'IDR' },
+})
+
+/** Reads deliveries as the service does, and has nowhere to call. */
+const xendit = openXendit({
+  ...{ baseUrl: 'http://127.0.0.1:9', secretKey: 'id', requestsPerMinute: 60_000, log, api: 'v2' },
+})
+
+/** A copy of payouts: its own verbs, on the session's connection. */
+export function openPayouts(
+  side: Side,
+  bank: Bank,
+  over: { ask?: Ask; balance?: Balance; dayMicroMax?: bigint } = {},
+) {
+  const balance: Balance = over.balance ?? { minor: 10n ** 15n, readAt: new Date() }
+  const context: Context = {
+    database: side.database('payouts'),
+    ask: over.ask ?? openAsk({ 'chain.authorization.check': () => ({ ok: {} }) }),
+    provider: {
+      ...xendit,
+      create: async ({ id }) => {
+        await side.outside('the bank is ordered to pay')
+        const meaning = bank.refusing[side.name]
+        if (meaning) return { refused: { code: meaning.toUpperCase(), meaning } }
+        const evidence = evidenceOf(id, 'pending')
+        bank.accepted.set(id, [...(bank.accepted.get(id) ?? []), evidence])
+        return { ok: evidence }
+      },
+      find: async (id) => bank.says.get(`${side.name} ${id}`) ?? bank.says.get(id),
+      findByReference: async (id) => {
+        await side.outside('the provider is asked what it has')
+        return (bank.accepted.get(id) ?? []).slice(0, 1)
+      },
+    },
+    channels: {
+      find: async (code) => ({
+        ...{ code, name: 'BCA', minMinor: 10_000n, maxMinor: 10n ** 12n, incrementMinor: 1n },
+        accountDigits: [6, 20],
+      }),
+      all: async () => [],
+    },
+    balance: { refresh: async () => {}, current: async () => balance, last: () => balance },
+    ...{ safe, treasury, accountLengths: 'lenient', dayMicroMax: over.dayMicroMax ?? 10n ** 12n },
+    ...{ sweepAfterMs: 30_000, reversalWatchMs: 60_000, clock: Date.now, log, poke: () => {} },
+  }
+  const reader: HandlingContext = {
+    ...{ consumer: 'payouts', database: context.database, messaging, log, poke: () => {} },
+    reactions: [...webhookReactions(context), ...relayReactions(context)],
+  }
+  return {
+    context,
+    create: (request: CashoutRequest) =>
+      answerCashouts(context).answer(request) as Promise<{ ok?: object; refused?: string }>,
+    /** A webhook about a payout of the provider's. */
+    deliver: (payoutId: string, messageId: string) =>
+      handle(reader, {
+        ...{ subject: paymentsWebhookSubject('ID', messageId), messageId },
+        payload: {
+          ...{ account: 'ID', deliveryId: messageId, receivedAt: new Date().toISOString() },
+          body: JSON.stringify({ event: 'payout.succeeded', data: { id: payoutId } }),
+        },
+      }),
+    /** What the chain made of an order. */
+    told: (word: 'take.settled' | 'take.failed' | 'return.settled', cause: string) =>
+      handle(reader, {
+        ...{ subject: `relay.${word}`, messageId: `${word}:${cause}:${side.name}` },
+        payload: {
+          ...{ operationId: 'op_1', cause, wallet: treasury, txHash: `0x${'ab'.repeat(32)}` },
+          ...{ blockNumber: '7', reason: 'authorization_expired' },
+        },
+      }),
+  }
+}
+
+/** What a person signs and asks for. */
+export function requestOf(quoteId: string, number = newNumber(), of = number): CashoutRequest {
+  const wallet = walletOf(of)
+  return {
+    ...{ wallet, quoteId },
+    authorization: {
+      ...{ from: wallet, to: treasury, value: `${ausdMicro}`, validAfter: '0' },
+      validBefore: String(Math.floor(Date.now() / 1_000) + 3_600),
+      ...{ nonce: `0x${number.toString(16).padStart(64, '0')}`, signature: `0x${'12'.repeat(65)}` },
+    },
+    bank: {
+      ...{ channelCode: 'ID_BCA', accountNumber: '1234567890', accountHolderName: 'Sari Dewi' },
+    },
+  }
+}
+
+/** A cash-out in a state of its life, booked as one that came there. */
+export async function newCashout(db: PostgresJsDatabase, state: CashoutState): Promise<Cashout> {
+  const number = newNumber()
+  const id = crypto.randomUUID()
+  const { wallet, authorization, bank } = requestOf(`quote ${id}`, number)
+  const sealed = safe.seal(bank, id)
+  const [row] = await db
+    .insert(cashouts)
+    .values({
+      ...{ id, state, rateMinorPerUsd: 16_250n, ausdMicro, fiatMinor, quoteId: `quote ${id}` },
+      ...{ wallet: wallet as `0x${string}`, authorizer: wallet as `0x${string}` },
+      ...{ takenBy: 'somebody', authorizationNonce: authorization.nonce, authorization },
+      ...{ channelCode: bank.channelCode, bankDetails: sealed.box, bankDetailsKeyId: 'a' },
+    })
+    .returning()
+  const lines = positionOf(row!)
+  if (lines.length > 0)
+    await db
+      .insert(journal)
+      .values(lines.map((one, line) => ({ ...one, line, posting: id, event: 'begun', item: id })))
+  return row!
+}
+
+/** A cash-out as it stands: its row, what was said of it, what people are called for, its books. */
+export async function lookAtCashout(db: PostgresJsDatabase, id: string) {
+  const [row] = await db.select().from(cashouts).where(eq(cashouts.id, id))
+  const said = await db
+    .select({ subject: outbox.subject })
+    .from(outbox)
+    .where(sql`${outbox.payload} ->> 'payoutId' = ${id}`)
+    .orderBy(asc(outbox.position))
+  const booked = await db.select().from(journal).where(eq(journal.item, id))
+  const called = await db.select().from(anomalies).where(eq(anomalies.payoutId, id))
+  return {
+    row: row!,
+    subjects: said.map(({ subject }) => subject),
+    called: called.map(({ kind }) => kind),
+    missing: difference(position(booked), positionOf(row!)),
+  }
+}

@@ -1,0 +1,34 @@
+import { openLog } from '#shared/log'
+import { answerQuotes } from '../../../services/pricing/lock'
+import { mintQuoteId } from '../../../services/pricing/quote-id'
+import type { Side } from '../side'
+
+const log = openLog('pricing', process.env.SUITE_LOG ?? 'silent')
+const secret = 'the secret that the quotes of suites have'
+const ttlMs = 60_000
+let minted = 0
+
+/** A quote as pricing makes it: its id is all there is of it. */
+export function newQuote(): string {
+  const lock = {
+    ...({ pair: 'USD/IDR', minorPerUsd: 16_250n, spreadBps: 0n } as const),
+    expiresAtMs: Date.now() + ttlMs + minted,
+  }
+  return mintQuoteId(secret, lock, { copy: 1, count: minted++ % 16 })
+}
+
+/** A copy of pricing, as other services ask it, on the session's connection. */
+export function openPricing(side: Side): Record<string, (request: never) => Promise<unknown>> {
+  const context = {
+    ...{ database: side.database('pricing'), quoteSecrets: [secret], quoteTtlMs: ttlMs, log },
+    clock: Date.now,
+  } as unknown as Parameters<typeof answerQuotes>[0]
+  const nobody = { rateOf: () => ({ unavailable: [] }) as never, mint: () => undefined }
+  const answers = answerQuotes(context, nobody)
+  return Object.fromEntries(
+    answers.map(({ question, answer }) => [
+      question.subject,
+      answer as (r: never) => Promise<unknown>,
+    ]),
+  )
+}

@@ -1,0 +1,102 @@
+import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
+import { type Hex, keccak256, toBytes } from 'viem'
+import { type HandlingContext, handle } from '#shared/bus/handling'
+import { openLog } from '#shared/log'
+import { type Context, newProcess } from '../../../services/chain-relayer/context'
+import { openKeys } from '../../../services/chain-relayer/keys/keys'
+import type { Policy } from '../../../services/chain-relayer/keys/policy'
+import { type Lane, lanes } from '../../../services/chain-relayer/lanes/lane.store'
+import type { HeldLane } from '../../../services/chain-relayer/lanes/lease'
+import { orderOf } from '../../../services/chain-relayer/operations/operation'
+import { insertOperations } from '../../../services/chain-relayer/operations/operation.store'
+import { reactions } from '../../../services/chain-relayer/operations/order'
+import { messaging } from '../../../services/chain-relayer/schema.store'
+import { assignWaiting } from '../../../services/chain-relayer/transactions/assign'
+import type { Side } from '../side'
+import { newNumber, walletOf } from './payments'
+
+const log = openLog('chain-relayer', process.env.SUITE_LOG ?? 'silent')
+const ausd = '0xa05d000000000000000000000000000000000001'
+const creditLine = '0xc11e000000000000000000000000000000000002'
+const most = { most: 10n ** 24n, day: 10n ** 30n }
+const policy: Policy = {
+  ...{ chainId: 10143, ausd, creditLine },
+  limits: { credit: most, repay: most, return: most, drip: most },
+}
+const keyOf = (name: string): Hex => keccak256(toBytes(name))
+const coin = 10n ** 18n
+
+/** A chain on which nothing happens, and whose lanes have coins enough. */
+const node = {
+  finalizedHead: async () => ({ ...block, number: 7n }),
+  reader: {
+    readContract: async ({ functionName }: { functionName: string }) =>
+      ({ getBlockNumber: 9n, getCurrentBlockTimestamp: 1_700_000_000n })[functionName] ??
+      100n * coin,
+  },
+}
+const block = { hash: `0x${'11'.repeat(32)}`, timestamp: 1_700_000_000n, baseFeeWei: 10n ** 9n }
+
+/** A copy of the relayer: its own verbs, on the session's connection. */
+export function openRelayer(side: Side) {
+  const secret = { laneKeys: [keyOf('left'), keyOf('right')], treasuryKey: keyOf('treasury') }
+  const database = side.database('chain_relayer')
+  const context = {
+    ...{ database, node, log, clock: Date.now, poke: () => {}, wake: () => {} },
+    ...{ contracts: { ausd, creditLine }, policy, mayBundle: () => true },
+    ...openKeys(secret, policy),
+    ...newProcess(log, Date.now),
+    settings: {
+      ...{ chainId: 10143, dripWei: coin, dripBelowWei: coin, laneFloorWei: 0n, laneRefillWei: 0n },
+      ...{ gasBudgetWei: coin, baseFeeCapWei: 10n ** 15n, transfersLagBlocks: 0n, batchMax: 16 },
+      ...{ oldestAlarmMs: 600_000, pollMs: 0, rebroadcastAfterMs: 4_000, bumpAfterMs: 6_000 },
+    },
+  } as unknown as Context
+  const reader: HandlingContext = {
+    ...{ consumer: 'chain-relayer', database, messaging, reactions, log, poke: () => {} },
+  }
+  const heldLane = (lane: Lane, place: number): HeldLane => ({
+    ...{ key: context.keys[place]!, lane, sound: true, open: [] },
+  })
+  return {
+    context,
+    /** Assigns what waits, by lanes of which this copy believes that it holds them. */
+    assign: (lane: Lane, place: number) => assignWaiting(context, [heldLane(lane, place)]),
+    /** An order of payments, as the stream hands it over. */
+    order: (refId: string, wallet: string, messageId: string) =>
+      handle(reader, {
+        ...{ subject: 'relay.credit', messageId },
+        payload: { refId, wallet, ausd: '3076923', held: false },
+      }),
+  }
+}
+export type Relayer = ReturnType<typeof openRelayer>
+
+/** A lane of this copy, unless it is somebody else's: its lease begins now. */
+export async function newLane(
+  db: PostgresJsDatabase,
+  { context }: Relayer,
+  place: number,
+): Promise<Lane> {
+  const address = context.keys[place]!.address.toLowerCase() as Hex
+  const leasedUntil = new Date(Date.now() + 60_000)
+  const own = { holder: context.holder, epoch: 1, leasedUntil, fault: null }
+  const [lane] = await db
+    .insert(lanes)
+    .values({ address, nextNonce: 0, ...own })
+    .onConflictDoUpdate({ target: lanes.address, set: own })
+    .returning()
+  return lane!
+}
+
+/** Two credits that wait. */
+export async function newOperations(db: PostgresJsDatabase): Promise<string[]> {
+  const orders = [0, 1].map(() => {
+    const number = newNumber()
+    const refId = `pay_${String(number).padStart(22, 'r')}`
+    const payload = { refId, wallet: walletOf(number), ausd: '3076923', held: false }
+    return orderOf({ kind: 'credit', payload } as never)
+  })
+  await insertOperations(db as never, orders)
+  return orders.map(({ id }) => id)
+}

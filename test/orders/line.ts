@@ -1,0 +1,211 @@
+import { connect, type Socket } from 'node:net'
+import {
+  openCutter,
+  processOfKeyData,
+  readParse,
+  readyOutside,
+  simpleQuery,
+  statementOfBind,
+  statusOfReady,
+  textOfQuery,
+  type WireMessage,
+} from './wire'
+
+/** A statement as it is about to be sent to Postgres. */
+export type Statement = {
+  readonly text: string
+  /** The how-manieth transaction of its connection in this order it belongs to, from 1 on; 0: to none. */
+  readonly transaction: number
+}
+
+/**
+ * One connection of a client to Postgres, seen statement by statement: each waits until it is let go.
+ * What only prepares a statement passes. One that writes outside of a transaction is made two: what it
+ * does, and its commit, so that others come in between as they do on a busy server.
+ */
+export type Line = {
+  /** Its process at the server, as the server's own tables name it. */
+  readonly pid: () => number
+  /** The statement that waits to be let go, if one does. */
+  readonly waiting: () => Statement | undefined
+  /** A statement was let go, and its answer is not there yet. */
+  readonly isRunning: () => boolean
+  /** A transaction is open on it. */
+  readonly isInside: () => boolean
+  readonly letGo: () => void
+  readonly end: () => void
+}
+
+type LineOptions = {
+  readonly client: Socket
+  readonly server: { readonly host: string; readonly port: number }
+  /** Which order is run: transactions are counted from its beginning. */
+  readonly order: () => number
+  /** Whether this statement has to wait; one that has not is a part of the step before it. */
+  readonly mustWait: (statement: Statement) => boolean
+  /** What is prepared in the place of a text. */
+  readonly edit: (text: string) => string
+  /** Called whenever a statement comes to wait, or its answer is there. */
+  readonly changed: () => void
+}
+
+type Unit = { readonly bytes: Buffer; readonly text: string | undefined }
+
+const isReading = (text: string): boolean => /^\s*select\b/i.test(text) && !/for update/i.test(text)
+const commit = 'commit'
+
+export function openLine(options: LineOptions): Line {
+  const { client, server: at, mustWait, edit, changed } = options
+  const server = connect(at.port, at.host)
+  const cutClient = openCutter({ startsBare: true })
+  const cutServer = openCutter({ startsBare: false })
+  const texts = new Map<string, string>()
+  const units: Unit[] = []
+  let gathered: Buffer[] = []
+  let gatheredText: string | undefined
+  let pid = 0
+  let transactions = 0
+  let order = options.order()
+  let status = 'I'
+  let running: Unit | undefined
+  let waiting: Statement | undefined
+  /** Answers of a statement outside of a transaction, until its commit is there. */
+  let held: Buffer[] | undefined
+  /** So many answers to statements of our own are still to come. */
+  let own = 0
+  /** For the client, sent together: each small write would wait for the word that the last arrived. */
+  let answers: Buffer[] = []
+
+  function statementOf(text: string): Statement {
+    if (order !== options.order()) transactions = 0
+    order = options.order()
+    if (text.startsWith('begin')) return { text, transaction: transactions + 1 }
+    return { text, transaction: status === 'I' ? 0 : transactions }
+  }
+
+  function pump(): void {
+    while (!running && !waiting && !held && units.length > 0) {
+      const next = units[0]!
+      if (next.text === undefined) {
+        server.write(units.shift()!.bytes)
+        continue
+      }
+      const statement = statementOf(next.text)
+      if (mustWait(statement)) {
+        waiting = statement
+        changed()
+        return
+      }
+      send()
+    }
+  }
+
+  function send(): void {
+    running = units.shift()!
+    const text = running.text!
+    if (text.startsWith('begin')) transactions++
+    else if (status === 'I' && !isReading(text) && waiting) {
+      held = []
+      own = 1
+      server.write(simpleQuery('begin'))
+    }
+    waiting = undefined
+    server.write(running.bytes)
+  }
+
+  function letGo(): void {
+    if (waiting?.text !== commit || !held) {
+      send()
+      return
+    }
+    waiting = undefined
+    running = { bytes: Buffer.alloc(0), text: commit }
+    own = 1
+    server.write(simpleQuery(commit))
+  }
+
+  function fromClient(message: WireMessage): void {
+    const { letter, bytes } = message
+    let sent = bytes
+    if (letter === 'P') {
+      const { name, text, edited } = readParse(message)
+      const other = edit(text)
+      texts.set(name, other)
+      if (other !== text) sent = edited(other)
+    }
+    if (letter === 'B') gatheredText = texts.get(statementOfBind(message))
+    if (letter === 'Q') gatheredText = textOfQuery(message).trim()
+    gathered.push(sent)
+    if (!['S', 'Q', 'H', 'p', '', 'X'].includes(letter)) return
+    units.push({ bytes: Buffer.concat(gathered), text: gatheredText })
+    gathered = []
+    gatheredText = undefined
+    pump()
+  }
+
+  function fromServer(message: WireMessage): void {
+    const { letter, bytes } = message
+    if (letter === 'K') pid = processOfKeyData(message)
+    if (own > 0) {
+      if (letter === 'E') throw new Error(`a ${running?.text} of our own failed: ${bytes}`)
+      if (letter !== 'Z') return
+      own--
+      if (running?.text !== commit) return // Our begin: the statement's own answer follows.
+      answers.push(...held!, readyOutside)
+      held = undefined
+      done('I')
+      return
+    }
+    if (letter === 'Z') ready(message)
+    else if (held) held.push(bytes)
+    else answers.push(bytes)
+  }
+
+  function ready(message: WireMessage): void {
+    const now = statusOfReady(message)
+    if (!held) {
+      answers.push(message.bytes)
+      if (running) done(now)
+      else status = now
+      return
+    }
+    if (now === 'E') {
+      own = 1
+      running = { bytes: Buffer.alloc(0), text: commit } // Which rolls a failed transaction back.
+      server.write(simpleQuery(commit))
+      return
+    }
+    running = undefined
+    waiting = { text: commit, transaction: 0 }
+    changed()
+  }
+
+  function done(now: string): void {
+    status = now
+    running = undefined
+    pump()
+    changed()
+  }
+
+  client.on('data', (arrived) => cutClient(arrived as Buffer).forEach(fromClient))
+  server.on('data', (arrived) => {
+    cutServer(arrived as Buffer).forEach(fromServer)
+    if (answers.length > 0) client.write(Buffer.concat(answers))
+    answers = []
+  })
+  server.on('connect', () => server.setNoDelay(true))
+  const end = () => {
+    client.destroy()
+    server.destroy()
+  }
+  client.setNoDelay(true)
+  for (const socket of [client, server]) socket.on('close', end).on('error', end)
+  return {
+    pid: () => pid,
+    waiting: () => waiting,
+    isRunning: () => running !== undefined,
+    isInside: () => status === 'T' || held !== undefined,
+    letGo,
+    end,
+  }
+}

@@ -1,0 +1,147 @@
+import type { Sql } from 'postgres'
+import { pause } from '#shared/deadline'
+import type { Line } from './line'
+import type { Rules, Side } from './side'
+
+/** Decides who of those that can takes the next step: an index below the count. */
+export type Choose = (count: number) => number
+
+/** One step of an order: a statement of a session, and whether it first had to wait for a lock. */
+export type Step = { readonly side: 0 | 1; readonly text: string; waited: boolean }
+/** What came of a session's work: its value, or what it threw. */
+export type Result = { readonly value: unknown } | { readonly error: unknown }
+export type Order = { readonly steps: readonly Step[]; readonly results: readonly Result[] }
+export type Works = readonly [() => Promise<unknown>, () => Promise<unknown>]
+
+export type Ground = {
+  readonly sides: readonly [Side, Side]
+  readonly rules: Rules
+  /** A connection that sees who waits for whom. */
+  readonly watch: Sql
+}
+
+/** Nothing takes so long, but a deadlock that Postgres does not end. */
+const orderMaxMs = 20_000
+/** Most statements are answered sooner; the wait doubles up to the greatest. */
+const lookAfterMs = { least: 2, most: 32 }
+
+/**
+ * Runs the work of both sessions at once, one statement after the other: `choose` says whose is next.
+ * A session whose statement waits for a lock of the other stays out until it has got it, which the
+ * server's own tables say. So each order is one that may happen, and the same choices make the same.
+ */
+export async function runOrder(ground: Ground, works: Works, choose: Choose): Promise<Order> {
+  const { rules } = ground
+  const steps: Step[] = []
+  const sessions = [0, 1].map((side) => openSession(ground, side as 0 | 1))
+  const givesUpAt = Date.now() + orderMaxMs
+  rules.isOn = true
+  rules.order++
+  const check = () => {
+    if (Date.now() > givesUpAt) throw new Error(`an order does not go on:\n${told(steps)}`)
+  }
+  const ended: Promise<void>[] = []
+  try {
+    for (const [at, work] of works.entries()) {
+      const { end } = sessions[at]!
+      ended.push(
+        work().then(
+          (value) => end({ value }),
+          (error: unknown) => end({ error }),
+        ),
+      )
+      // What waits for no turn happens before the other begins.
+      await settled(ground, sessions.slice(0, at + 1), check)
+    }
+    for (;;) {
+      await settled(ground, sessions, check)
+      const ready = sessions.filter((one) => one.state() === 'ready')
+      if (ready.length === 0) break
+      steps.push(ready[choose(ready.length)]!.letGo())
+    }
+  } finally {
+    rules.isOn = false
+  }
+  await Promise.all(ended)
+  return { steps, results: sessions.map((one) => one.result()!) }
+}
+
+/** `busy`: it works, and will come to its next statement, or to its end, by itself. */
+type State = 'busy' | 'ready' | 'blocked' | 'ended'
+
+function openSession({ sides, rules, watch }: Ground, side: 0 | 1) {
+  const own = sides[side]
+  const other = sides[1 - side]!
+  let result: Result | undefined
+  let last: Step | undefined
+  /** The other's connection whose lock it waits for. */
+  let blocker: Line | undefined
+  const running = () => [...own.lines].find((line) => line.isRunning())
+  const waiting = () => [...own.lines].find((line) => line.waiting())
+  return {
+    state: (): State => {
+      if (running()) return blocker ? 'blocked' : 'busy'
+      if (waiting()) return 'ready'
+      return result ? 'ended' : 'busy'
+    },
+    result: () => result,
+    end: (what: Result) => {
+      result = what
+      rules.changed()
+    },
+    letGo: (): Step => {
+      const line = waiting()!
+      last = { side, text: line.waiting()!.text, waited: false }
+      line.letGo()
+      return last
+    },
+    /** It is looked at anew, if what held it up may have ended; `always`: in any case. */
+    lookAgain: (always: boolean) => {
+      if (always || !(blocker?.isInside() || blocker?.isRunning())) blocker = undefined
+    },
+    /** Looks whether it waits for a lock of the other. */
+    look: async () => {
+      const line = running()
+      if (!line) return
+      const [row] = await watch<{ pids: number[] }[]>`select pg_blocking_pids(${line.pid()}) pids`
+      const pids = row?.pids ?? []
+      blocker = line.isRunning()
+        ? [...other.lines].find((one) => pids.includes(one.pid()))
+        : undefined
+      if (blocker && last) last.waited = true
+    },
+  }
+}
+type Session = ReturnType<typeof openSession>
+
+/** Until each session has ended, stands before its next statement, or waits for the other's lock. */
+async function settled(
+  { rules }: Ground,
+  sessions: readonly Session[],
+  check: () => void,
+): Promise<void> {
+  for (let waitMs = lookAfterMs.least; ; ) {
+    check()
+    for (const one of sessions) one.lookAgain(false)
+    const states = sessions.map((one) => one.state())
+    const isDone = states.every((state) => state === 'ended')
+    if (isDone || (states.includes('ready') && !states.includes('busy'))) return
+    // Each waits for the other: Postgres ends that, and whom it refuses goes on.
+    if (!states.includes('busy')) for (const one of sessions) one.lookAgain(true)
+    const change = Promise.withResolvers<'change'>()
+    rules.changed = () => change.resolve('change')
+    const came = await Promise.race([change.promise, pause(waitMs)])
+    if (came === 'change') continue
+    waitMs = Math.min(2 * waitMs, lookAfterMs.most)
+    for (const one of sessions) if (one.state() === 'busy') await one.look()
+  }
+}
+
+/** An order as a person reads it. */
+export const told = (steps: readonly Step[]): string =>
+  steps
+    .map(({ side, text, waited }) => {
+      const short = text.replace(/\s+/g, ' ').trim()
+      return `  ${'AB'[side]}  ${short.slice(0, 110)}${waited ? '  … waits for the other' : ''}`
+    })
+    .join('\n')

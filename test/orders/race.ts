@@ -1,0 +1,165 @@
+import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
+import postgres from 'postgres'
+import type { ScratchPostgres } from '#test/support/scratch-postgres'
+import { oneOf, seeded } from '../simulation/world/choices'
+import type { Statement } from './line'
+import {
+  type Choose,
+  type Ground,
+  type Order,
+  type Result,
+  runOrder,
+  told,
+  type Works,
+} from './order'
+import { openSide, type Rules, type Side } from './side'
+
+/** Two sessions that want the same at the same moment. */
+export type Race = {
+  readonly name: string
+  /** The statements that wait for their turn; all, unless it is said. Others belong to the step before. */
+  readonly turns?: (statement: Statement) => boolean
+  /** Its orders are too many, or have no end: so many by chance, unless it is said. */
+  readonly chance?: number
+  /** Opens what the sessions work with; what it answers makes new rows for one order. */
+  readonly open: (stage: Stage) => Promise<() => Promise<Try>>
+  readonly guards: readonly Guard[]
+}
+
+/** What forbids the wrong orders; without it at least one of them goes wrong. */
+export type Guard = {
+  readonly name: string
+  /** A statement without it. */
+  readonly without: (text: string) => string
+  /** What removes the part of it that the tables themselves are. */
+  readonly drop?: string | undefined
+}
+
+export type Stage = {
+  readonly sides: readonly [Side, Side]
+  /** Rows are made and looked at here, as the administrator, past all turns. */
+  readonly db: PostgresJsDatabase
+}
+
+/** One order's own rows, what is done to them, and what has to be so afterwards. */
+export type Try = {
+  readonly works: Works
+  readonly judge: (results: readonly Result[]) => Promise<Verdict>
+}
+/** What came of an order, in few words, and what of it must not be. */
+export type Verdict = { readonly outcome: string; readonly wrong: readonly string[] }
+
+export type Report = {
+  readonly orders: number
+  /** Statements of each session, in the order in which it had most. */
+  readonly statements: readonly [number, number]
+  /** In so many of the orders somebody waited for a lock. */
+  readonly waited: number
+  readonly outcomes: ReadonlyMap<string, number>
+  /** Each with the order that led to it. */
+  readonly wrong: readonly string[]
+  /** There is no other order. */
+  readonly isWhole: boolean
+}
+
+type Extent = {
+  /** So many orders by chance, from the same seed each time; undefined: all of them. */
+  readonly sample?: number | undefined
+  /** Of so many that are run one after the other no more follow. */
+  readonly most?: number | undefined
+  readonly guard?: Guard
+  /** Whether the first that goes wrong is enough. */
+  readonly untilWrong?: boolean
+}
+
+/** Runs the orders of a race, each with rows of its own. */
+export async function runRace(
+  server: ScratchPostgres,
+  race: Race,
+  { sample, most = Number.POSITIVE_INFINITY, guard, untilWrong = false }: Extent = {},
+): Promise<Report> {
+  let edits = 0
+  const edit = (text: string) => {
+    const edited = guard?.without(text) ?? text
+    if (edited !== text) edits++
+    return edited
+  }
+  const rules: Rules = {
+    ...{ isOn: false, order: 0, turns: race.turns ?? (() => true), edit, changed: () => {} },
+  }
+  await using ends = new AsyncDisposableStack()
+  const [left, right] = [await openSide('A', server, rules), await openSide('B', server, rules)]
+  for (const side of [left, right]) ends.use(side)
+  const open = () => postgres(server.adminUrl, { max: 1, onnotice: () => {} })
+  const [sql, watch] = [open(), open()]
+  for (const one of [sql, watch]) ends.defer(() => one.end({ timeout: 2 }))
+  const ground: Ground = { sides: [left, right], rules, watch }
+  if (guard?.drop) await sql.unsafe(guard.drop)
+  const next = await race.open({ sides: [left, right], db: drizzle(sql) })
+  for (const side of [left, right]) await side.connect()
+  const tally = openTally()
+  const choices = sample === undefined ? everyOrder() : someOrders(sample)
+  let isWhole = sample === undefined
+  for (const choose of choices) {
+    isWhole &&= tally.report().orders < most
+    if (!isWhole && sample === undefined) break
+    const { works, judge } = await next()
+    const order = await runOrder(ground, works, choose)
+    tally.count(order, await judge(order.results))
+    if (untilWrong && tally.report().wrong.length > 0) break
+  }
+  if (guard && edits === 0 && !guard.drop)
+    throw new Error(`${race.name}: no statement has "${guard.name}"`)
+  return { ...tally.report(), isWhole }
+}
+
+/** Depth first: the first choice everywhere, then from the end on the next one, until there is none. */
+function* everyOrder(): Generator<Choose> {
+  let path: { chosen: number; count: number }[] = []
+  do {
+    let at = 0
+    yield (count) => {
+      const step = path[at] ?? { chosen: 0, count }
+      if (step.count !== count) throw new Error('the same choices made another order')
+      path[at++] = step
+      return step.chosen
+    }
+    path = path.slice(0, at)
+    while (path.length > 0 && path.at(-1)!.chosen + 1 === path.at(-1)!.count) path.pop()
+    const last = path.at(-1)
+    if (last) last.chosen++
+  } while (path.length > 0)
+}
+
+function* someOrders(many: number): Generator<Choose> {
+  const choices = seeded(1)
+  for (let order = 0; order < many; order++) yield (count) => oneOf(choices, count)
+}
+
+function openTally() {
+  const outcomes = new Map<string, number>()
+  const wrong: string[] = []
+  const statements: [number, number] = [0, 0]
+  let orders = 0
+  let waited = 0
+  return {
+    count: ({ steps }: Order, verdict: Verdict) => {
+      orders++
+      if (steps.some((step) => step.waited)) waited++
+      for (const side of [0, 1] as const) {
+        const many = steps.filter((step) => step.side === side).length
+        if (many > statements[side]) statements[side] = many
+      }
+      outcomes.set(verdict.outcome, (outcomes.get(verdict.outcome) ?? 0) + 1)
+      if (verdict.wrong.length > 0) wrong.push(`${verdict.wrong.join('; ')}\n${told(steps)}`)
+    },
+    report: (): Omit<Report, 'isWhole'> => ({ orders, statements, waited, outcomes, wrong }),
+  }
+}
+
+/** So many orders two sessions have that never wait for each other. */
+export function ordersOf([left, right]: readonly [number, number]): bigint {
+  let orders = 1n
+  for (let at = 1; at <= right; at++) orders = (orders * BigInt(left + at)) / BigInt(at)
+  return orders
+}

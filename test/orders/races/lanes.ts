@@ -1,0 +1,173 @@
+import { eq, inArray, sql } from 'drizzle-orm'
+import {
+  type Lane,
+  lanes,
+  leaseLanes,
+  transactions,
+} from '../../../services/chain-relayer/lanes/lane.store'
+import { operations } from '../../../services/chain-relayer/operations/operation.store'
+import { newNumber, walletOf } from '../copies/payments'
+import { newLane, newOperations, openRelayer, type Relayer } from '../copies/relayer'
+import { epochs, leases, onceByCause, waiting } from '../guards'
+import type { Result } from '../order'
+import type { Guard, Race, Stage } from '../race'
+
+// Lanes, nonces and operations between two copies of the relayer.
+
+const said = (result: Result): string =>
+  'error' in result ? `threw ${result.error}` : JSON.stringify(result.value)
+
+/** What must be true of nonces and operations, whoever assigned them. */
+async function assignments({ db }: Stage, ids: readonly string[]): Promise<string[]> {
+  const carried = await db
+    .select({ lane: transactions.lane, nonce: transactions.nonce, ids: transactions.operationIds })
+    .from(transactions)
+    .where(sql`${transactions.operationIds} ?| ${sql.param([...ids])}::text[]`)
+  const rows = await db
+    .select()
+    .from(operations)
+    .where(inArray(operations.id, [...ids]))
+  const gaps = await db
+    .select({ lane: lanes.address })
+    .from(lanes)
+    .where(
+      sql`${lanes.nextNonce} <> (select count(*) from ${transactions} where ${transactions.lane} = ${lanes.address})`,
+    )
+  return [
+    ...ids.flatMap((id) => {
+      const many = carried.filter((one) => one.ids.includes(id)).length
+      return many === 1 ? [] : [`an operation is carried by ${many} transactions`]
+    }),
+    ...rows.flatMap(({ state, lane, nonce }) =>
+      carried.some((one) => one.lane === lane && one.nonce === nonce)
+        ? []
+        : [`an operation is ${state} and stands under another nonce`],
+    ),
+    ...gaps.map(({ lane }) => `a nonce of ${lane} has no transaction`),
+  ]
+}
+
+/** `noted`: the lane's transactions when it was taken over. */
+type Ground = { readonly stage: Stage; noted?: number }
+type Assign = (relayer: Relayer, lane: Lane, ground: Ground) => Promise<unknown>
+
+const transactionsOf = ({ db }: Stage, { address }: Pick<Lane, 'address'>) =>
+  db.$count(transactions, eq(transactions.lane, address))
+
+/** Two copies of which each assigns what waits. */
+function assigning(options: {
+  name: string
+  places: readonly [number, number]
+  works: readonly [Assign, Assign]
+  guards: readonly Guard[]
+}): Race {
+  const { name, places, works, guards } = options
+  return {
+    ...{ name, guards },
+    open: async (stage) => {
+      const copies = stage.sides.map(openRelayer)
+      return async () => {
+        const ids = await newOperations(stage.db)
+        const held: Lane[] = []
+        for (const at of [1, 0]) held[at] = await newLane(stage.db, copies[at]!, places[at]!)
+        const ground: Ground = { stage }
+        const work = (at: 0 | 1) => () => works[at](copies[at]!, held[at]!, ground)
+        return {
+          works: [work(0), work(1)],
+          judge: async (results) => {
+            const outcome = `${results.map(said).join(' | ')} transactions`
+            const wrong = await assignments(stage, ids)
+            const given = results.map(said).map(Number)
+            if (given[0]! + given[1]! !== 1) wrong.push(`${outcome} were stored`)
+            const { noted } = ground
+            if (
+              noted !== undefined &&
+              (await transactionsOf(stage, held[1]!)) !== noted + given[1]!
+            )
+              wrong.push('the holder before stored a transaction after its lane was taken over')
+            return { outcome, wrong }
+          },
+        }
+      }
+    },
+  }
+}
+
+/** Its holder stood still until the lease had ended. */
+const takesOver: Assign = async ({ assign, context }, { address }, ground) => {
+  await context.database.run((db) =>
+    db.update(lanes).set({ leasedUntil: sql`now()` }).where(eq(lanes.address, address)),
+  )
+  const [lane] = await leaseLanes(context.database, [address], context.holder)
+  ground.noted = await transactionsOf(ground.stage, { address })
+  return lane ? assign(lane, 0) : 0
+}
+
+const oneLane: Race = {
+  name: 'two copies take one free lane',
+  open: async (stage) => {
+    const copies = stage.sides.map(openRelayer)
+    return async () => {
+      const { address, epoch } = await newLane(stage.db, copies[0]!, 0)
+      await stage.db.update(lanes).set({ holder: null, leasedUntil: null })
+      const work = (at: 0 | 1) => async () => {
+        const { database, holder } = copies[at]!.context
+        return (await leaseLanes(database, [address], holder)).length
+      }
+      return {
+        works: [work(0), work(1)],
+        judge: async (results) => {
+          const [row] = await stage.db.select().from(lanes).where(eq(lanes.address, address))
+          const outcome = results.map(said).join(' | ')
+          const isOne = ['0 | 1', '1 | 0'].includes(outcome) && row!.epoch === epoch + 1
+          return { outcome, wrong: isOne ? [] : [`${outcome} have it, epoch ${row!.epoch}`] }
+        },
+      }
+    }
+  },
+  guards: [leases],
+}
+
+const oneOrder: Race = {
+  name: 'one order of a credit, come as two messages',
+  open: async (stage) => {
+    const copies = stage.sides.map(openRelayer)
+    return async () => {
+      const number = newNumber()
+      const refId = `pay_${String(number).padStart(22, 'o')}`
+      const work = (at: 0 | 1) => () =>
+        copies[at]!.order(refId, walletOf(number), `order ${number} ${at}`)
+      return {
+        works: [work(0), work(1)],
+        judge: async (results) => {
+          const rows = await stage.db.select().from(operations).where(eq(operations.cause, refId))
+          await stage.db
+            .update(operations)
+            .set({ state: 'settled' })
+            .where(eq(operations.cause, refId))
+          const outcome = `${results.map(said).join(' | ')}, operations: ${rows.length}`
+          const isOne = outcome === '"done" | "done", operations: 1'
+          return { outcome, wrong: isOne ? [] : [outcome] }
+        },
+      }
+    }
+  },
+  guards: [onceByCause],
+}
+
+export const laneRaces: readonly Race[] = [
+  oneLane,
+  oneOrder,
+  assigning({
+    name: 'two copies assign the same operations, each to a lane of its own',
+    places: [0, 1],
+    works: [({ assign }, lane) => assign(lane, 0), ({ assign }, lane) => assign(lane, 1)],
+    guards: [waiting],
+  }),
+  assigning({
+    name: 'a copy assigns operations while another takes its lane over',
+    places: [0, 0],
+    works: [({ assign }, lane) => assign(lane, 0), takesOver],
+    guards: [epochs],
+  }),
+]

@@ -1,0 +1,275 @@
+import { eq, inArray } from 'drizzle-orm'
+import { sumPromised } from '../../../services/payments/cover/promise.store'
+import { answerSettlements, answerTopups } from '../../../services/payments/open'
+import { payments } from '../../../services/payments/payment.store'
+import type { CashoutRequest } from '../../../services/payouts/cashout'
+import { cashouts } from '../../../services/payouts/cashout.store'
+import { sumUnpaid } from '../../../services/payouts/cover/promise.store'
+import { ausdMicro, newNumber, openAsk, openBook, openPayments, walletOf } from '../copies/payments'
+import {
+  openBank,
+  openPayouts,
+  ausdMicro as outMicro,
+  fiatMinor as outMinor,
+  requestOf,
+} from '../copies/payouts'
+import { newQuote, openPricing } from '../copies/pricing'
+import { authorizations, locks, openSettlements, takings, together } from '../guards'
+import type { Result } from '../order'
+import type { Guard, Race, Stage, Verdict } from '../race'
+
+// Two requests at the same moment, of which one at most may be promised.
+
+type Answer = { ok?: object; refused?: string }
+const answerOf = (result: Result): Answer =>
+  'error' in result ? { refused: `threw ${result.error}` } : (result.value as Answer)
+const wordOf = (result: Result): string => answerOf(result).refused ?? 'ok'
+
+/** One is promised and stored, the other is told why not. */
+function oneOf(results: readonly Result[], rows: readonly unknown[], why: string) {
+  const words = results.map(wordOf)
+  const outcome = words.join(' | ')
+  const isRight = words.toSorted().join() === ['ok', why].toSorted().join() && rows.length === 1
+  return { outcome, wrong: isRight ? [] : [`${outcome}, ${rows.length} rows`] }
+}
+
+const topupsOf = ({ db }: Stage, asked: readonly Asked[]) =>
+  db
+    .select()
+    .from(payments)
+    .where(
+      inArray(
+        payments.quoteId,
+        asked.map(({ quoteId }) => quoteId),
+      ),
+    )
+
+/** Two top-ups at once. */
+function twoTopups(options: {
+  name: string
+  turns: Race['turns']
+  chance?: number
+  over: (stage: Stage) => Promise<Parameters<typeof openPayments>[2]>
+  /** The quotes and wallets of both. */
+  requests: () => readonly [Asked, Asked]
+  judge: (stage: Stage, requests: readonly Asked[], results: readonly Result[]) => Promise<Verdict>
+  guards: readonly Guard[]
+}): Race {
+  const { name, turns, chance, over, requests, judge, guards } = options
+  return {
+    ...{ name, turns, guards, ...(chance ? { chance } : {}) },
+    open: async (stage) => {
+      const terms = await over(stage)
+      const copies = stage.sides.map((side) => openPayments(side, openBook(), terms))
+      return async () => {
+        const asked = requests()
+        const work = (at: 0 | 1) => () =>
+          answerTopups(copies[at]!.context).answer(asked[at] as never)
+        return {
+          works: [work(0), work(1)],
+          judge: (results) => judge(stage, asked, results),
+        }
+      }
+    },
+  }
+}
+type Asked = { wallet: `0x${string}`; amount: string; method: 'qr'; quoteId: string }
+const asking = (wallet: `0x${string}`, quoteId: string = crypto.randomUUID()): Asked => ({
+  ...{ wallet, amount: '50000', method: 'qr', quoteId },
+})
+
+const topups: readonly Race[] = [
+  twoTopups({
+    name: 'two top-ups of one wallet, and its day has room for one',
+    // The second transaction counts and stores; the first sets AUSD of the treasury aside.
+    turns: ({ transaction }) => transaction === 2,
+    over: async () => ({ dayMicroMax: ausdMicro + 1n }),
+    requests: () => {
+      const wallet = walletOf(newNumber())
+      return [asking(wallet), asking(wallet)]
+    },
+    judge: async (stage, asked, results) =>
+      oneOf(results, await topupsOf(stage, asked), 'day_limit_reached'),
+    guards: [locks],
+  }),
+  twoTopups({
+    name: 'two top-ups, and the treasury covers one',
+    turns: ({ transaction }) => transaction === 1,
+    over: async (stage) => {
+      await expireAll(stage)
+      const readAt = new Date()
+      const drawableMicro = (await sumPromised(stage.db, readAt)) + ausdMicro + 1n
+      const treasury = { drawableMicro, orderedMicro: 0n, owedMicro: 0n, readAt }
+      return { treasury: { ...treasury, balanceMicro: drawableMicro } }
+    },
+    requests: () => [asking(walletOf(newNumber())), asking(walletOf(newNumber()))],
+    judge: async (stage, asked, results) => {
+      const verdict = oneOf(results, await topupsOf(stage, asked), 'treasury_short')
+      await expireAll(stage)
+      return verdict
+    },
+    guards: [locks],
+  }),
+  twoTopups({
+    name: 'one top-up, asked for twice',
+    // Who finds the other opening the checkout looks again and again: as often as there is time.
+    chance: 300,
+    turns: ({ transaction }) => transaction !== 1,
+    over: async () => ({ dayMicroMax: ausdMicro + 1n }),
+    requests: () => {
+      const asked = asking(walletOf(newNumber()))
+      return [asked, asked]
+    },
+    judge: async (stage, asked, results) => {
+      const rows = await topupsOf(stage, asked)
+      const outcome = results.map(wordOf).join(' | ')
+      const answers = new Set(results.map((result) => JSON.stringify(answerOf(result).ok)))
+      const isSame = answers.size === 1 && rows.length === 1
+      return { outcome, wrong: isSame ? [] : [`${outcome}, ${rows.length} rows`] }
+    },
+    guards: [],
+  }),
+]
+
+/** So that the next order begins with as much. */
+const expireAll = ({ db }: Stage) =>
+  db.update(payments).set({ state: 'expired' }).where(eq(payments.state, 'awaiting_payment'))
+
+/** Two cash-outs at once. */
+function twoCashouts(options: {
+  name: string
+  turns: Race['turns']
+  over: (stage: Stage) => Promise<Parameters<typeof openPayouts>[2]>
+  requests: () => readonly [CashoutRequest, CashoutRequest]
+  why: string
+  guards: readonly Guard[]
+}): Race {
+  const { name, turns, over, requests, why, guards } = options
+  return {
+    ...{ name, turns, guards },
+    open: async (stage) => {
+      const terms = await over(stage)
+      const copies = stage.sides.map((side) => openPayouts(side, openBank(), terms))
+      return async () => {
+        const asked = requests()
+        return {
+          works: [() => copies[0]!.create(asked[0]), () => copies[1]!.create(asked[1])],
+          judge: async (results) => {
+            const quotes = asked.map(({ quoteId }) => quoteId)
+            const isTheirs = inArray(cashouts.quoteId, quotes)
+            const rows = await stage.db.select().from(cashouts).where(isTheirs)
+            await stage.db.update(cashouts).set({ state: 'failed' }).where(isTheirs)
+            return oneOf(results, rows, why)
+          },
+        }
+      }
+    },
+  }
+}
+
+const cashoutRaces: readonly Race[] = [
+  twoCashouts({
+    name: 'two cash-outs of one wallet, and its day has room for one',
+    turns: ({ transaction }) => transaction === 2,
+    over: async () => ({ dayMicroMax: outMicro + 1n }),
+    requests: () => {
+      const wallet = newNumber()
+      const request = () => requestOf(crypto.randomUUID(), newNumber(), wallet)
+      return [request(), request()]
+    },
+    why: 'day_limit_reached',
+    guards: [locks],
+  }),
+  twoCashouts({
+    name: 'two cash-outs, and the balance covers one',
+    turns: ({ transaction }) => transaction === 1,
+    over: async ({ db }) => {
+      const readAt = new Date()
+      return { balance: { minor: (await sumUnpaid(db, readAt)) + outMinor + 1n, readAt } }
+    },
+    requests: () => [requestOf(crypto.randomUUID()), requestOf(crypto.randomUUID())],
+    why: 'payouts_short',
+    guards: [locks],
+  }),
+  twoCashouts({
+    name: 'two cash-outs with one signed transfer',
+    turns: ({ transaction }) => transaction === 2,
+    over: async () => ({}),
+    requests: () => {
+      const number = newNumber()
+      return [requestOf(crypto.randomUUID(), number), requestOf(crypto.randomUUID(), number)]
+    },
+    why: 'authorization_conflict',
+    guards: [together(locks, authorizations)],
+  }),
+]
+
+/** One quote, for a top-up and for a cash-out: each service asks a copy of pricing. */
+const oneQuote: Race = {
+  name: 'one quote, taken by a top-up and by a cash-out',
+  chance: 500,
+  turns: ({ transaction, text }) =>
+    transaction === 2 || /quotes_taken/.test(text) || text === 'commit',
+  open: async (stage) => {
+    const [left, right] = stage.sides
+    const top = openPayments(left, openBook(), { ask: openAsk(openPricing(left)) })
+    const authorized = { 'chain.authorization.check': () => ({ ok: {} }) }
+    const out = openPayouts(right, openBank(), {
+      ask: openAsk({ ...openPricing(right), ...authorized }),
+    })
+    return async () => {
+      const quoteId = newQuote()
+      const asked = asking(walletOf(newNumber()), quoteId)
+      return {
+        works: [
+          () => answerTopups(top.context).answer(asked as never),
+          () => out.create(requestOf(quoteId)),
+        ],
+        judge: async (results) => {
+          const rows = [
+            ...(await topupsOf(stage, [asked])),
+            ...(await stage.db.select().from(cashouts).where(eq(cashouts.quoteId, quoteId))),
+          ]
+          return oneOf(results, rows, 'quote_used')
+        },
+      }
+    }
+  },
+  guards: [takings],
+}
+
+/** A settlement charges the whole debt: two open checkouts could charge it twice. */
+const settlements: Race = {
+  name: 'two settlements of one debt',
+  chance: 500,
+  turns: ({ transaction, text }) => transaction > 0 || !text.startsWith('select'),
+  open: async (stage) => {
+    const book = openBook()
+    const copies = stage.sides.map((side) => openPayments(side, book))
+    return async () => {
+      const wallet = walletOf(newNumber())
+      const work = (at: 0 | 1) => () => {
+        const request = { wallet, quoteId: crypto.randomUUID() }
+        return answerSettlements(copies[at]!.context).answer(request as never)
+      }
+      return {
+        works: [work(0), work(1)],
+        judge: async (results) => {
+          const rows = await stage.db.select().from(payments).where(eq(payments.wallet, wallet))
+          const mayBePaid = rows.filter(
+            ({ checkoutId }) => checkoutId && book.checkouts.get(checkoutId)?.status === 'open',
+          )
+          const open = rows.filter(({ state }) => ['opening', 'awaiting_payment'].includes(state))
+          const words = results.map(wordOf)
+          const outcome = `${words.join(' | ')}; open: ${open.length}`
+          const strange = words.filter((word) => !['ok', 'provider_unavailable'].includes(word))
+          const isRight = open.length <= 1 && mayBePaid.length <= 1 && strange.length === 0
+          return { outcome, wrong: isRight ? [] : [`${outcome}, payable: ${mayBePaid.length}`] }
+        },
+      }
+    }
+  },
+  guards: [together(locks, openSettlements)],
+}
+
+export const opened: readonly Race[] = [...topups, settlements, ...cashoutRaces, oneQuote]

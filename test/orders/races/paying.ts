@@ -1,0 +1,143 @@
+import type { CashoutState } from '../../../services/payouts/cashout'
+import type { Cashout } from '../../../services/payouts/cashout.store'
+import { payAgain, payTaken } from '../../../services/payouts/pay'
+import {
+  type Bank,
+  evidenceOf,
+  lookAtCashout,
+  newCashout,
+  openBank,
+  openPayouts,
+} from '../copies/payouts'
+import { locks, states, together } from '../guards'
+import type { Result } from '../order'
+import type { Guard, Race } from '../race'
+
+// One cash-out in the hands of two copies of payouts, from the taken AUSD to the bank or back.
+
+type Copy = ReturnType<typeof openPayouts>
+type Work = (copy: Copy, cashout: Cashout) => Promise<unknown>
+type Seen = Awaited<ReturnType<typeof lookAtCashout>>
+
+const failures = (results: readonly Result[]): string[] =>
+  results.flatMap((result, at) => {
+    if ('error' in result) return [`${'AB'[at]} failed: ${result.error}`]
+    return result.value === undefined || result.value === 'done' ? [] : [`${'AB'[at]} comes again`]
+  })
+
+/** Two works on one cash-out, and how it may end: its state, and what was said of it. */
+function paying(options: {
+  name: string
+  from: CashoutState
+  before?: (bank: Bank, cashout: Cashout) => void
+  works: readonly [Work, Work]
+  ends: readonly string[]
+  also?: (seen: Seen, bank: Bank) => readonly (string | false)[]
+  guards: readonly Guard[]
+}): Race {
+  const { name, from, before, works, ends, also = () => [], guards } = options
+  return {
+    ...{ name, guards },
+    open: async ({ sides, db }) => {
+      const bank = openBank()
+      const copies = sides.map((side) => openPayouts(side, bank))
+      return async () => {
+        const cashout = await newCashout(db, from)
+        before?.(bank, cashout)
+        return {
+          works: [() => works[0](copies[0]!, cashout), () => works[1](copies[1]!, cashout)],
+          judge: async (results) => {
+            const seen = await lookAtCashout(db, cashout.id)
+            const { row, subjects, called, missing } = seen
+            const asks = called.map((kind) => `a person: ${kind}`)
+            const outcome = [row.state, ...subjects.toSorted(), ...asks].join(', ')
+            const wrong = [...failures(results), ...also(seen, bank).filter((it) => it !== false)]
+            if (!ends.includes(outcome)) wrong.push(`it ended as ${outcome}`)
+            if (missing.length > 0) wrong.push('the books say something else than the row')
+            return { outcome, wrong }
+          },
+        }
+      }
+    },
+  }
+}
+
+const transfers = (bank: Bank, { row }: Seen) => bank.accepted.get(row.id)?.length ?? 0
+
+/** Each copy was told something else by the provider: one asked a moment earlier. */
+const says =
+  (left: 'succeeded', right: 'reversed' | 'refused') =>
+  ({ says: said }: Bank, { id }: Cashout) => {
+    said.set(`A disb-${id}`, evidenceOf(id, left))
+    said.set(`B disb-${id}`, evidenceOf(id, right))
+  }
+const hears: Work = (copy, { id }) => copy.deliver(`disb-${id}`, `${id} ${crypto.randomUUID()}`)
+
+export const payingRaces: readonly Race[] = [
+  paying({
+    name: 'the taken AUSD is final, told twice',
+    from: 'taking',
+    works: [
+      ({ told }, { id }) => told('take.settled', id),
+      ({ told }, { id }) => told('take.settled', id),
+    ],
+    ends: ['taken, payouts.taken'],
+    guards: [together(locks, states)],
+  }),
+  paying({
+    name: 'a take that failed, and that came late after all',
+    from: 'taking',
+    works: [
+      ({ told }, { id }) => told('take.failed', id),
+      ({ told }, { id }) => told('take.settled', id),
+    ],
+    ends: ['taken, payouts.taken', 'returning, payouts.taken, relay.return'],
+    guards: [locks, states],
+  }),
+  paying({
+    name: 'the pay order of one cash-out, by two copies',
+    from: 'taken',
+    works: [
+      ({ context }, cashout) => payTaken(context, cashout),
+      ({ context }, cashout) => payTaken(context, cashout),
+    ],
+    ends: ['paying'],
+    also: (seen, bank) => [transfers(bank, seen) !== 1 && `${transfers(bank, seen)} orders to pay`],
+    guards: [states],
+  }),
+  paying({
+    name: 'the bank refuses one order, and another is under way',
+    from: 'paying',
+    before: (bank) => {
+      bank.refusing = { A: 'destination_wrong' }
+    },
+    works: [
+      ({ context }, cashout) => payAgain(context, cashout),
+      ({ context }, cashout) => payAgain(context, cashout),
+    ],
+    ends: ['paying', 'returning, relay.return'],
+    also: (seen, bank) => [
+      seen.row.state === 'returning' && transfers(bank, seen) > 0 && 'paid, and given back',
+    ],
+    guards: [locks],
+  }),
+  paying({
+    name: 'the bank paid, and sent it back',
+    from: 'paying',
+    before: says('succeeded', 'reversed'),
+    works: [hears, hears],
+    ends: ['returning, payouts.paid, relay.return', 'returning, relay.return'],
+    guards: [locks],
+  }),
+  paying({
+    name: 'the provider says paid to one copy, and failed to the other',
+    from: 'paying',
+    before: says('succeeded', 'refused'),
+    works: [hears, hears],
+    ends: [
+      'paid, payouts.paid, a person: payout_differs',
+      'returning, relay.return, a person: paid_and_returned',
+    ],
+    guards: [locks],
+  }),
+]

@@ -1,0 +1,15 @@
+import type { Race } from '../race'
+import { laneRaces } from './lanes'
+import { opened } from './opened'
+import { payingRaces } from './paying'
+import { received } from './received'
+import { takingRaces } from './taking'
+
+/** All of them. */
+export const races: readonly Race[] = [
+  ...received,
+  ...opened,
+  ...payingRaces,
+  ...laneRaces,
+  ...takingRaces,
+]

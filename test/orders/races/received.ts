@@ -1,0 +1,194 @@
+import {
+  type Book,
+  chargeOf,
+  fiatMinor,
+  lookAt,
+  newTopup,
+  openBook,
+  openPayments,
+  type Topup,
+} from '../copies/payments'
+import { inbox, locks, states, together } from '../guards'
+import type { Result } from '../order'
+import type { Guard, Race, Stage, Verdict } from '../race'
+
+// Money, refunds and outcomes of one top-up, told to two copies of payments at the same moment.
+
+type Copy = ReturnType<typeof openPayments>
+type Telling = (copy: Copy, topup: Topup) => Promise<unknown>
+type Ground = { readonly stage: Stage; readonly book: Book; readonly copies: readonly Copy[] }
+type Seen = Awaited<ReturnType<typeof lookAt>>
+
+/** Everything that was told has to be done with at once: a lost race is no reason to fail. */
+const failures = (results: readonly Result[]): string[] =>
+  results.flatMap((result, at) => {
+    if ('error' in result) return [`${'AB'[at]} failed: ${result.error}`]
+    return result.value === 'done' ? [] : [`${'AB'[at]} has to be told again`]
+  })
+
+const sorted = (words: readonly string[]): string => words.toSorted().join(', ')
+
+/** Two tellings of one top-up, what is so before, and what has to be so afterwards. */
+function telling(options: {
+  name: string
+  before: (ground: Ground, topup: Topup) => Promise<unknown>
+  tell: readonly [Telling, Telling]
+  /** How it may end: its state and why, and all that may then have been said of it. */
+  ends: Readonly<Record<string, readonly string[]>>
+  /** What may have been said besides. */
+  besides?: readonly string[]
+  also?: (row: Seen['row']) => readonly (string | false)[]
+  guards: readonly Guard[]
+}): Race {
+  const { name, guards, before, tell, ends, besides = [], also = () => [] } = options
+  const judge = ({ row, subjects, missing }: Seen, results: readonly Result[]): Verdict => {
+    const outcome = row.reason ? `${row.state}, ${row.reason}` : row.state
+    const wrong = [...failures(results), ...also(row).filter((fault) => fault !== false)]
+    const may = ends[outcome]
+    if (!may) wrong.push(`it ended as ${outcome}`)
+    else if (sorted(may) !== sorted(subjects.filter((word) => !besides.includes(word))))
+      wrong.push(`${outcome}: said ${sorted(subjects)}`)
+    if (missing.length > 0) wrong.push('the books say something else than the row')
+    return { outcome, wrong }
+  }
+  return {
+    name,
+    guards,
+    open: async (stage) => {
+      const book = openBook()
+      const copies = stage.sides.map((side) => openPayments(side, book))
+      return async () => {
+        const topup = await newTopup(stage.db, book)
+        await before({ stage, book, copies }, topup)
+        return {
+          works: [() => tell[0](copies[0]!, topup), () => tell[1](copies[1]!, topup)],
+          judge: async (results) => judge(await lookAt(stage.db, topup.id), results),
+        }
+      }
+    },
+  }
+}
+
+const captured: Telling = ({ deliver }, { chargeId }) =>
+  deliver('payment.capture', { payment_id: chargeId }, `captured ${chargeId}`)
+const completed: Telling = ({ deliver }, { checkoutId }) =>
+  deliver('payment_session.completed', { payment_session_id: checkoutId }, `of ${checkoutId}`)
+const second: Telling = ({ deliver }, { chargeId }) =>
+  deliver('payment.capture', { payment_id: `${chargeId}-2` }, `captured ${chargeId}-2`)
+const ended: Telling = ({ deliver }, { checkoutId }) =>
+  deliver('payment_session.expired', { payment_session_id: `${checkoutId}` }, `end ${checkoutId}`)
+const credited: Telling = ({ told }, { id, wallet }) => told('credit', id, wallet)
+const refunded: (part?: string) => Telling =
+  (part = '') =>
+  ({ deliver }, { refundId }) =>
+    deliver('refund.succeeded', { id: refundId + part }, `refund ${refundId}${part}`)
+
+/** The provider has the money. */
+const comes =
+  (kind: 'qr' | 'card' = 'qr') =>
+  async ({ book }: Ground, topup: Topup) =>
+    void book.charges.set(topup.chargeId, chargeOf(topup, topup.chargeId, kind))
+
+/** … and we know it. */
+const isPaid =
+  (kind: 'qr' | 'card') =>
+  async (ground: Ground, topup: Topup): Promise<void> => {
+    await comes(kind)(ground, topup)
+    await captured(ground.copies[0]!, topup)
+  }
+
+/** … and it went back. */
+function goesBack({ book }: Ground, { refundId, chargeId, requestId }: Topup, parts = ['']) {
+  for (const part of parts)
+    book.refunds.set(refundId + part, {
+      ...{ refundId: refundId + part, status: 'succeeded', paymentId: chargeId },
+      ...{ paymentRequestId: requestId, reference: null, currency: 'IDR' },
+      refundedMinor: fiatMinor / BigInt(parts.length),
+    })
+}
+
+const credit = ['payments.paid', 'relay.credit']
+export const received: readonly Race[] = [
+  telling({
+    name: 'one webhook of a payment, delivered to two copies',
+    before: comes(),
+    tell: [captured, captured],
+    ends: { paid: credit },
+    guards: [together(locks, states, inbox)],
+  }),
+  telling({
+    name: 'two webhooks of one payment: of its checkout, and of itself',
+    before: comes(),
+    tell: [completed, captured],
+    ends: { paid: credit },
+    guards: [together(locks, states, inbox)],
+  }),
+  telling({
+    name: 'two payments for one promise',
+    before: async (ground, topup) => {
+      await comes()(ground, topup)
+      ground.book.charges.set(`${topup.chargeId}-2`, chargeOf(topup, `${topup.chargeId}-2`))
+    },
+    tell: [captured, second],
+    ends: { paid: credit },
+    also: ({ overpaidMinor }) => [overpaidMinor !== fiatMinor && 'the second is not counted once'],
+    guards: [locks],
+  }),
+  telling({
+    name: 'money comes as its checkout ends',
+    before: async (ground, topup) => {
+      await comes()(ground, topup)
+      const known = ground.book.checkouts.get(topup.checkoutId)!
+      const closed = {
+        ...known,
+        status: 'closed',
+        paymentId: null,
+        paymentRequestId: null,
+      } as const
+      ground.book.checkouts.set(topup.checkoutId, closed)
+    },
+    tell: [captured, ended],
+    ends: { paid: credit },
+    guards: [states],
+  }),
+  telling({
+    name: 'the credit is final, told twice',
+    before: isPaid('qr'),
+    tell: [credited, credited],
+    ends: { credited: [...credit, 'payments.settled'] },
+    guards: [together(locks, states)],
+  }),
+  telling({
+    name: 'credit against refund, of money that is never held',
+    before: async (ground, topup) => {
+      await isPaid('qr')(ground, topup)
+      goesBack(ground, topup)
+    },
+    tell: [credited, refunded()],
+    ends: { 'review, refunded_after_credit': [...credit, 'payments.review', 'relay.freeze'] },
+    besides: ['payments.settled'], // If it was credited before the refund came.
+    guards: [locks],
+  }),
+  telling({
+    name: 'credit against refund, of money that is held',
+    before: async (ground, topup) => {
+      await isPaid('card')(ground, topup)
+      goesBack(ground, topup)
+    },
+    tell: [credited, refunded()],
+    ends: { 'revoking, refunded_during_hold': [...credit, 'relay.revoke'] },
+    guards: [locks],
+  }),
+  telling({
+    name: 'two refunds of one payment, each a half',
+    before: async (ground, topup) => {
+      await isPaid('card')(ground, topup)
+      await credited(ground.copies[0]!, topup)
+      goesBack(ground, topup, ['-1', '-2'])
+    },
+    tell: [refunded('-1'), refunded('-2')],
+    ends: { 'revoking, refunded_during_hold': [...credit, 'relay.revoke'] },
+    also: ({ refundedMinor }) => [refundedMinor !== fiatMinor && 'not both are counted, once each'],
+    guards: [locks],
+  }),
+]

@@ -1,0 +1,107 @@
+import { inArray, isNull, sql } from 'drizzle-orm'
+import { lease, markPublished } from '#shared/db/outbox.store'
+import { outbox } from '../../../services/payments/schema.store'
+import { cashouts, leaseDue } from '../../../services/payouts/cashout.store'
+import { leaseCopy, copies as numbers, seedCopies } from '../../../services/pricing/copy.store'
+import { newNumber } from '../copies/payments'
+import { newCashout } from '../copies/payouts'
+import { skips } from '../guards'
+import type { Result } from '../order'
+import type { Race } from '../race'
+
+// Rows that copies share out among themselves: each is taken by one.
+
+/** What both took, in few words, and what was taken twice or by nobody. */
+function shared(results: readonly Result[], wanted: readonly string[]) {
+  const taken = results.map((result) => ('value' in result ? (result.value as string[]) : []))
+  const failed = results.flatMap((result) => ('error' in result ? [`threw ${result.error}`] : []))
+  const counts = wanted.map((id) => taken.flat().filter((one) => one === id).length)
+  return {
+    outcome: taken.map(({ length }) => length).join(' | '),
+    wrong: [...failed, ...counts.flatMap((many) => (many === 1 ? [] : [`taken ${many} times`]))],
+  }
+}
+
+const publishers: Race = {
+  name: 'two copies publish the outbox',
+  open: async ({ sides, db }) => {
+    const databases = sides.map((side) => side.database('payments'))
+    const work = (at: 0 | 1) => async () => {
+      const rows = await lease(databases[at]!, outbox, 100)
+      const ids = rows.map(({ id }) => id)
+      if (ids.length === 0) return ids
+      await sides[at]!.outside('what was taken is published')
+      await markPublished(databases[at]!, outbox, ids)
+      return ids
+    }
+    return async () => {
+      await db.update(outbox).set({ publishedAt: sql`now()` }).where(isNull(outbox.publishedAt))
+      const ids = [1, 2, 3].map(() => `message ${newNumber()}`)
+      await db.insert(outbox).values(ids.map((id) => ({ id, subject: 'none', payload: {} })))
+      return {
+        works: [work(0), work(1)],
+        judge: async (results) => {
+          const left = await db
+            .select({ id: outbox.id })
+            .from(outbox)
+            .where(sql`${inArray(outbox.id, ids)} and ${outbox.publishedAt} is null`)
+          const verdict = shared(results, ids)
+          return left.length === 0
+            ? verdict
+            : { ...verdict, wrong: [...verdict.wrong, `${left.length} rows are not marked`] }
+        },
+      }
+    }
+  },
+  guards: [skips],
+}
+
+const due: Race = {
+  name: 'two copies take the cash-outs whose check is due',
+  open: async ({ sides, db }) => {
+    const databases = sides.map((side) => side.database('payouts'))
+    const work = (at: 0 | 1) => async () =>
+      (await databases[at]!.run((own) => leaseDue(own, 100, 30_000))).map(({ id }) => id)
+    return async () => {
+      await db.update(cashouts).set({ nextCheckAt: null })
+      const rows = [await newCashout(db, 'taken'), await newCashout(db, 'paying')]
+      const ids = rows.map(({ id }) => id)
+      await db.update(cashouts).set({ nextCheckAt: sql`now()` }).where(inArray(cashouts.id, ids))
+      return {
+        works: [work(0), work(1)],
+        judge: async (results) => shared(results, ids),
+      }
+    }
+  },
+  guards: [skips],
+}
+
+const copyNumbers: Race = {
+  name: 'two copies of pricing take a number for their quotes',
+  open: async ({ sides, db }) => {
+    const databases = sides.map((side) => side.database('pricing'))
+    await seedCopies(databases[0]!)
+    const work = (at: 0 | 1) => async () => {
+      const terms = { ttlMs: 60_000, leaseMs: 30_000 }
+      const copy = await leaseCopy(databases[at]!, `${newNumber()}`, terms)
+      return copy?.number
+    }
+    return async () => {
+      await db.update(numbers).set({ endsUntil: new Date(0), holder: null })
+      return {
+        works: [work(0), work(1)],
+        judge: async (results) => {
+          const [left, right] = results.map((result) => ('value' in result ? result.value : result))
+          const isWrong = left === right || left === undefined || right === undefined
+          return {
+            outcome: isWrong ? `${left} | ${right}` : 'two numbers',
+            wrong: isWrong ? [`${left} | ${right}`] : [],
+          }
+        },
+      }
+    }
+  },
+  guards: [skips],
+}
+
+export const takingRaces: readonly Race[] = [publishers, due, copyNumbers]

@@ -1,0 +1,29 @@
+import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
+import { type Guard, ordersOf, type Race, type Report, runRace } from './race'
+
+/** What `bun run orders` prints of a race. */
+export function linesOf({ name }: Race, report: Report): string[] {
+  const { orders, statements, waited, outcomes, wrong, isWhole } = report
+  const count = (many: number | bigint) => many.toLocaleString('en')
+  const extent = isWhole ? 'all' : 'not all,'
+  return [
+    `\n${name}`,
+    `  ${statements.join(' and ')} statements: ${extent} ${count(orders)} orders (without locks ${count(ordersOf(statements))}), in ${count(waited)} of them one waits for the other`,
+    ...[...outcomes].map(([outcome, many]) => `  ${count(many).padStart(8)}  ${outcome}`),
+    ...(wrong.length === 0 ? [] : [`  WRONG in ${count(wrong.length)}: ${wrong[0]}`]),
+  ]
+}
+
+/** What goes wrong first without a guard; undefined: nothing in the orders that were run. */
+export async function withoutGuard(
+  server: ScratchPostgres,
+  race: Race,
+  guard: Guard,
+  sample: number,
+): Promise<string | undefined> {
+  const extent = { sample, guard, untilWrong: true }
+  if (!guard.drop) return (await runRace(server, race, extent)).wrong[0]
+  // What is dropped would be missing for the others.
+  await using own = await startScratchPostgres()
+  return (await runRace(own, race, extent)).wrong[0]
+}

@@ -1,0 +1,59 @@
+import { parseArgs } from 'node:util'
+import { startScratchPostgres } from '#test/support/scratch-postgres'
+import { runRace } from './race'
+import { races } from './races/races'
+import { linesOf, withoutGuard } from './report'
+
+const usage = `bun run orders [words of a name] [--most N] [--sample N] [--guards]
+  --most N     of each race the first N orders at most (all)
+  --sample N   N orders of each by chance, the same each time
+  --guards     instead, take each guard away and show the first order that goes wrong`
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    most: { type: 'string' },
+    sample: { type: 'string' },
+    guards: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+const wanted = races.filter(({ name }) => name.includes(positionals.join(' ')))
+const numberOf = (text: string | undefined) => (text === undefined ? undefined : Number(text))
+const isBroken = values.help ? false : await run()
+if (values.help) console.log(usage)
+process.exitCode = isBroken ? 1 : 0
+
+/** Whether an order went wrong, or without a guard none did. */
+async function run(): Promise<boolean> {
+  await using server = await startScratchPostgres()
+  return await (values.guards ? runWithoutGuards(server) : runAll(server))
+}
+
+async function runAll(server: Parameters<typeof runRace>[0]): Promise<boolean> {
+  const sums = { orders: 0, wrong: 0 }
+  for (const race of wanted) {
+    const report = await runRace(server, race, {
+      sample: numberOf(values.sample) ?? race.chance,
+      most: numberOf(values.most),
+    })
+    for (const line of linesOf(race, report)) console.log(line)
+    sums.orders += report.orders
+    sums.wrong += report.wrong.length
+  }
+  console.log(
+    `\n${wanted.length} races, ${sums.orders.toLocaleString('en')} orders, ${sums.wrong} wrong`,
+  )
+  return sums.wrong > 0
+}
+
+async function runWithoutGuards(server: Parameters<typeof runRace>[0]): Promise<boolean> {
+  let silent = 0
+  for (const race of wanted)
+    for (const guard of race.guards) {
+      const wrong = await withoutGuard(server, race, guard, Number(values.sample ?? 500))
+      if (!wrong) silent++
+      console.log(`\n${race.name}\n  without ${guard.name}: ${wrong ?? 'nothing goes wrong'}`)
+    }
+  return silent > 0
+}

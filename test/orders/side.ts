@@ -1,0 +1,96 @@
+import { createServer, type Socket } from 'node:net'
+import { type Database, openDatabase } from '#shared/db/open'
+import { openLog } from '#shared/log'
+import type { ScratchPostgres } from '#test/support/scratch-postgres'
+import { type Line, openLine, type Statement } from './line'
+
+/** One of the two sessions: all its connections to Postgres go through here. */
+export type Side = AsyncDisposable & {
+  readonly name: string
+  /** The database as a service opens it, under its role; by one connection. */
+  readonly database: (role: Role) => Database
+  /** A step outside of Postgres, such as a call of the provider: it waits for its turn like a statement. */
+  readonly outside: (what: string) => Promise<void>
+  /** Connects them, so that nothing of it is a step of an order. */
+  readonly connect: () => Promise<void>
+  readonly lines: ReadonlySet<Line>
+}
+export type Role = 'payments' | 'payouts' | 'pricing' | 'chain_relayer'
+
+/** What both sessions go by. */
+export type Rules = {
+  /** Set while an order is run: outside of it nothing waits. */
+  isOn: boolean
+  /** Counts the orders. */
+  order: number
+  readonly turns: (statement: Statement) => boolean
+  readonly edit: (text: string) => string
+  /** Called whenever a session comes to wait, or goes on by itself. */
+  changed: () => void
+}
+
+const log = openLog('orders', process.env.SUITE_LOG ?? 'silent')
+
+/** Opens a session. */
+export async function openSide(
+  name: string,
+  postgres: ScratchPostgres,
+  rules: Rules,
+): Promise<Side> {
+  const { hostname: host, port } = new URL(postgres.adminUrl)
+  const lines = new Set<Line>()
+  const server = createServer((client: Socket) => {
+    const line = openLine({
+      ...{ client, server: { host, port: Number(port) }, edit: rules.edit },
+      order: () => rules.order,
+      mustWait: (statement) => rules.isOn && rules.turns(statement),
+      changed: () => rules.changed(),
+    })
+    lines.add(line)
+    client.on('close', () => lines.delete(line))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const own = (server.address() as { port: number }).port
+  await using ends = new AsyncDisposableStack()
+  ends.defer(() => {
+    for (const line of lines) line.end()
+    server.close()
+  })
+  const kept = ends.move()
+  const databases: Database[] = []
+  return {
+    name,
+    lines,
+    database: (role) => {
+      const url = new URL(postgres.urlAs(role, postgres.passwords[role]))
+      url.port = String(own)
+      const options = { url: url.toString(), name: `${role} ${name}`, log, max: 1 }
+      const database = kept.use(openDatabase({ ...options, onFatal: () => {} }))
+      databases.push(database)
+      return database
+    },
+    connect: async () => {
+      for (const database of databases) await database.read((db) => db.execute('select 1'))
+    },
+    outside: async (what) => {
+      const statement = { text: what, transaction: 0 }
+      if (!rules.isOn || !rules.turns(statement)) return
+      const turn = Promise.withResolvers<void>()
+      const letGo = () => {
+        lines.delete(line)
+        turn.resolve()
+      }
+      const line = lineOfCall(statement, letGo)
+      lines.add(line)
+      rules.changed()
+      await turn.promise
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
+}
+
+/** A call that waits for its turn, as one of the session's lines. */
+const lineOfCall = (statement: Statement, letGo: () => void): Line => ({
+  ...{ pid: () => 0, isRunning: () => false, isInside: () => false, end: () => {} },
+  ...{ waiting: () => statement, letGo },
+})

@@ -1,0 +1,68 @@
+// Messages of PostgreSQL's protocol, version 3: a letter, the length of the rest, the rest. The first
+// of a client has no letter.
+
+/** A whole message with its letter; a client's first has none. */
+export type WireMessage = { readonly letter: string; readonly bytes: Buffer }
+
+/** Cuts what arrives into whole messages, however it was cut on the way. */
+export function openCutter(options: { startsBare: boolean }) {
+  let rest: Buffer = Buffer.alloc(0)
+  let isBare = options.startsBare
+  return (arrived: Buffer): WireMessage[] => {
+    rest = rest.length === 0 ? arrived : Buffer.concat([rest, arrived])
+    const messages: WireMessage[] = []
+    for (;;) {
+      const head = isBare ? 0 : 1
+      if (rest.length < head + 4) return messages
+      const length = head + rest.readUInt32BE(head)
+      if (rest.length < length) return messages
+      const letter = isBare ? '' : String.fromCharCode(rest[0]!)
+      messages.push({ letter, bytes: rest.subarray(0, length) })
+      rest = rest.subarray(length)
+      isBare = false
+    }
+  }
+}
+
+/** A statement by itself, without parameters. */
+export const simpleQuery = (text: string): Buffer => withLetter('Q', Buffer.from(`${text}\0`))
+
+function withLetter(letter: string, body: Buffer): Buffer {
+  const head = Buffer.alloc(5)
+  head.write(letter)
+  head.writeUInt32BE(body.length + 4, 1)
+  return Buffer.concat([head, body])
+}
+
+const textFrom = (bytes: Buffer, from: number): { text: string; end: number } => {
+  const end = bytes.indexOf(0, from)
+  return { text: bytes.toString('utf8', from, end), end: end + 1 }
+}
+
+/** The text of a simple query. */
+export const textOfQuery = ({ bytes }: WireMessage): string => textFrom(bytes, 5).text
+
+/** The name that a statement is prepared under, and its text; `edited`: the same with another text. */
+export function readParse({ bytes }: WireMessage) {
+  const name = textFrom(bytes, 5)
+  const text = textFrom(bytes, name.end)
+  const edited = (other: string): Buffer =>
+    withLetter(
+      'P',
+      Buffer.concat([Buffer.from(`${name.text}\0${other}\0`), bytes.subarray(text.end)]),
+    )
+  return { name: name.text, text: text.text, edited }
+}
+
+/** The name of the prepared statement that is given its values. */
+export const statementOfBind = ({ bytes }: WireMessage): string =>
+  textFrom(bytes, textFrom(bytes, 5).end).text
+
+/** The process of the server that works for this connection. */
+export const processOfKeyData = ({ bytes }: WireMessage): number => bytes.readInt32BE(5)
+
+/** How the connection stands after a statement: `I` in no transaction, `T` in one, `E` in a failed one. */
+export const statusOfReady = ({ bytes }: WireMessage): string => String.fromCharCode(bytes[5]!)
+
+/** The server's word that it waits for the next statement, outside of any transaction. */
+export const readyOutside: Buffer = Buffer.from('Z\0\0\0\x05I')
