@@ -1,0 +1,92 @@
+import type { Copy } from './copy'
+import type { NamedTest } from './guard'
+
+/** What became of a test: it passed, it failed by what it expects, or something else went wrong. */
+export type Verdict =
+  | { readonly is: 'green' }
+  | { readonly is: 'red'; readonly by: string }
+  | { readonly is: 'broken'; readonly why: string }
+
+/** How long one test may take, and the whole run of it: a guard may be missed by a deadline. */
+const testMs = 40_000
+const runMs = 180_000
+
+/** Runs tests of one file by their titles, and judges them. */
+export async function tryTests(
+  { dir, tmp }: Copy,
+  file: string,
+  tests: readonly NamedTest[],
+): Promise<Verdict> {
+  const patterns = tests.map(patternOf)
+  const words = ['test', `./${file}`, '-t', patterns.map((one) => `(${one})`).join('|')]
+  const run = Bun.spawn([process.execPath, ...words, '--timeout', String(testMs)], {
+    ...{ cwd: dir, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
+    env: { ...process.env, TMPDIR: tmp, NO_COLOR: '1' },
+  })
+  const timer = setTimeout(() => run.kill(), runMs)
+  const said = await Promise.all([run.stdout, run.stderr].map((one) => new Response(one).text()))
+  await run.exited
+  clearTimeout(timer)
+  return judge(said.join('\n'), patterns)
+}
+
+/** As an expression for the end of a test's name, of which the describing words come before. A value may have lines. */
+export function patternOf({ name, row }: NamedTest): string {
+  const [first = '', ...others] = name.split(/%[spodifj#]/)
+  const words = rowOf({ row })
+  const rest = others.map((text, at) => `${escaped(words[at], '[\\s\\S]*')}${escaped(text)}`)
+  return `${escaped(first)}${rest.join('')}$`
+}
+
+/** The words that stand for the first places of a title. */
+export const rowOf = ({ row = [] }: Pick<NamedTest, 'row'>): readonly string[] =>
+  typeof row === 'string' ? [row] : row
+
+const escaped = (text: string | undefined, otherwise = ''): string =>
+  text?.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&') ?? otherwise
+
+/**
+ * Judges what `bun test` said. A test counts as failed by what is expected in it alone: by an assertion,
+ * or by a deadline within which something did not come. A suite that could not begin says nothing.
+ */
+export function judge(said: string, patterns: readonly string[]): Verdict {
+  const blocks = blocksOf(said)
+  const named = (name: string) => patterns.some((one) => new RegExp(one).test(name))
+  const failed = blocks.filter(({ word }) => word === 'fail')
+  const other = failed.find(({ name }) => !named(name))
+  if (other || /Unhandled error between tests/.test(said))
+    return { is: 'broken', why: firstFault(other?.text ?? said) }
+  const red = failed.find(({ text }) => isExpected(text))
+  if (red) return { is: 'red', by: `${red.name}: ${firstFault(red.text)}` }
+  if (failed[0]) return { is: 'broken', why: firstFault(failed[0].text) }
+  const passed = blocks.filter(({ word }) => word === 'pass').map(({ name }) => name)
+  const isWhole = patterns.every((one) => passed.some((name) => new RegExp(one).test(name)))
+  return isWhole ? { is: 'green' } : { is: 'broken', why: firstFault(said) }
+}
+
+type Block = { readonly word: string; readonly name: string; readonly text: string }
+
+/** Each test with what was said of it: an error comes before its name, an exceeded time after. */
+function blocksOf(said: string): Block[] {
+  const lines = said.split('\n')
+  const blocks: Block[] = []
+  let from = 0
+  for (const [at, line] of lines.entries()) {
+    const [, word, name] = /^\((pass|fail)\) (.*?)(?: \[[\d.]+m?s\])?$/.exec(line) ?? []
+    if (!word || !name) continue
+    const after = lines[at + 1]?.startsWith('  ^') ? [lines[at + 1]] : []
+    blocks.push({ word, name, text: [...lines.slice(from, at), ...after].join('\n') })
+    from = at + 1
+  }
+  return blocks
+}
+
+const isExpected = (text: string): boolean =>
+  /^error: (?:expect\(|Received value must)|did not happen within \d+ ms|this test timed out after|Expected promise/m.test(
+    text,
+  )
+
+const firstFault = (text: string): string =>
+  /^(?:error|\w*Error): .*$|this test timed out after .*|did not happen within \d.*/m.exec(
+    text,
+  )?.[0] ?? text.trim().split('\n').slice(-3).join(' ')

@@ -1,0 +1,255 @@
+import { edit, type Guard } from '../guard'
+
+const at = (path: string) => `services/chain-relayer/${path}`
+const kinds = at('operations/kinds.test.ts')
+const rounds = at('rounds.test.ts')
+const answers = at('questions/answers.test.ts')
+
+/** What is believed of the chain, and of whoever signed. */
+const evidence: readonly Guard[] = [
+  {
+    guard: 'an outcome is told when its block is final',
+    kind: 'finality',
+    edits: [
+      edit(
+        at('transactions/conclude.ts'),
+        'if (!receipt || receipt.blockNumber > head.number) continue',
+        'if (!receipt) continue',
+      ),
+    ],
+    also: [
+      edit(
+        at('transactions/conclude.ts'),
+        'const mined = open.filter(({ nonce }) => nonce < count)',
+        'const mined = open.filter(() => count >= 0)',
+      ),
+      edit(
+        at('transactions/conclude.ts'),
+        'const receipts = await receiptsSince(context, busy, head)',
+        'const receipts = busy.length < 0 ? await receiptsSince(context, busy, head) : undefined',
+      ),
+    ],
+    test: { file: rounds, name: 'is announced only once its block is final' },
+  },
+  {
+    guard: 'a receipt counts while its block is the one it was',
+    kind: 'finality',
+    edits: [
+      edit(
+        at('transactions/conclude.ts'),
+        'if (block.hash === receipt.blockHash) return { attempt, receipt }',
+        'if (block.hash) return { attempt, receipt }',
+      ),
+    ],
+    test: {
+      file: at('transactions/conclude.test.ts'),
+      name: 'is not what a receipt says whose block is another by now',
+    },
+  },
+  {
+    guard: 'the use of an authorization is the transfer that comes right after it',
+    kind: 'evidence',
+    edits: [
+      edit(
+        at('chain/authorization.ts'),
+        'return movesIn(receipt.logs, contracts.ausd)(terms)',
+        'return receipt.logs.length > 0 || movesIn([], contracts.ausd)(terms)',
+      ),
+    ],
+    test: { file: kinds, name: 'security: a nonce used for another transfer is not a take' },
+  },
+  {
+    guard: 'an endpoint that lags behind does not say what the treasury holds',
+    kind: 'evidence',
+    edits: [edit(at('questions/treasury.ts'), 'if (blockNumber < spentAt) return undefined', '')],
+    test: {
+      file: at('questions/treasury.test.ts'),
+      name: 'security: an endpoint that lags behind a credit we know to be final is not believed',
+    },
+  },
+  {
+    guard: 'the service signs on the chain that it is configured for',
+    kind: 'evidence',
+    edits: [edit(at('chain/boot.ts'), 'if (chainId !== expected.chainId)', 'if (chainId < 0)')],
+    test: {
+      file: at('chain/boot.test.ts'),
+      name: 'refuses to start on %s and says what to do',
+      row: 'another chain id',
+    },
+  },
+  {
+    guard: 'a send is signed by its wallet',
+    kind: 'signature',
+    edits: [
+      edit(at('questions/send.ts'), "if (!facts.signatureValid) return 'signature_invalid'", ''),
+    ],
+    test: {
+      file: answers,
+      name: 'security: signed by another key, or mirrored to a high s, is refused',
+    },
+  },
+  {
+    guard: 'whoever is not verified sends nothing',
+    kind: 'rights',
+    edits: [
+      edit(
+        at('questions/send.ts'),
+        "(facts.verified ? refusalOfSigner(facts, words.signed) : 'not_verified')",
+        'refusalOfSigner(facts, words.signed)',
+      ),
+    ],
+    test: { file: answers, name: 'of an unverified wallet is refused' },
+  },
+  {
+    guard: 'a frozen wallet sends nothing, and cashes nothing out',
+    kind: 'rights',
+    edits: [edit(at('questions/send.ts'), "if (facts.frozen) return 'wallet_frozen'", '')],
+    test: {
+      file: answers,
+      name: 'of a frozen wallet is refused, and so is its cash-out, until it is frozen no more',
+    },
+  },
+  {
+    guard: 'no send goes where it would be lost, or mistaken for money that came in',
+    kind: 'decision',
+    edits: [
+      edit(
+        at('questions/send.ts'),
+        "['to_treasury', ({ signed, treasury }) => same(signed.to, treasury)],",
+        '',
+      ),
+    ],
+    test: {
+      file: at('questions/send.test.ts'),
+      name: 'is refused with %s alone',
+      row: 'to_treasury',
+    },
+  },
+  {
+    guard: 'a nonce of a wallet is one send',
+    kind: 'authorization',
+    edits: [
+      edit(
+        at('questions/send.ts'),
+        "if (known.contentHash !== order.contentHash || known.kind !== 'send')",
+        "if (known.kind !== 'send')",
+      ),
+    ],
+    test: { file: answers, name: 'of the same nonce with other content is a conflict' },
+  },
+  {
+    guard: 'sends of a wallet count on its AUSD one after the other',
+    kind: 'lock',
+    edits: [
+      edit(
+        at('questions/send.ts'),
+        "if (left > (heldMicro.get(wallet) ?? 0n)) return refuse('balance_too_low')",
+        'void heldMicro',
+      ),
+    ],
+    test: {
+      file: answers,
+      name: 'and another at the same moment cannot both count on the same AUSD',
+    },
+  },
+]
+
+/** What our keys sign, and how much of it. */
+const keys: readonly Guard[] = [
+  {
+    guard: 'a transfer gets a nonce while its wallet can pay it beside what is in flight',
+    kind: 'cover',
+    edits: [
+      edit(
+        at('transactions/cover.ts'),
+        "const cover = isPaid ? budgetFor(wei) : 'later'",
+        'const cover = isPaid ? budgetFor(wei) : budgetFor(wei)',
+      ),
+    ],
+    test: {
+      file: at('transactions/bundle.test.ts'),
+      name: 'security: over one balance get a nonce only as far as it goes',
+    },
+  },
+  {
+    guard: 'a wallet burns no more gas than its budget of a day',
+    kind: 'cover',
+    edits: [edit(at('transactions/cover.ts'), "if (wei.burnt >= wei.budget) return 'spent'", '')],
+    test: { file: at('transactions/cover.test.ts'), name: '%s', row: 'when nothing is left' },
+  },
+  {
+    guard: 'a lane takes nothing new near its reserve',
+    kind: 'cover',
+    edits: [
+      edit(
+        at('transactions/assign.ts'),
+        'inFlightWei(one.open) - context.settings.laneFloorWei,',
+        'inFlightWei(one.open),',
+      ),
+    ],
+    test: { file: rounds, name: 'security: takes nothing new near its reserve' },
+  },
+  {
+    guard: 'a key signs no more in one operation than its limit',
+    kind: 'rights',
+    edits: [
+      edit(
+        at('keys/policy.ts'),
+        'if (spend.amount <= most) return spend',
+        'if (spend.amount <= most || most >= 0n) return spend',
+      ),
+    ],
+    test: {
+      file: at('keys/keys.test.ts'),
+      name: 'of one operation nothing is signed, a person is waited for, and others pass',
+    },
+  },
+  {
+    guard: 'a key signs no more in a day than its limit',
+    kind: 'rights',
+    edits: [
+      edit(
+        at('keys/keys.ts'),
+        'if (day !== undefined && day > limits[spending].day)',
+        'if (day === -1n)',
+      ),
+    ],
+    test: { file: at('keys/keys.test.ts'), name: 'of returns the treasury signs nothing' },
+  },
+  {
+    guard: 'a lane calls our contracts alone, and of them what it is for',
+    kind: 'rights',
+    edits: [edit(at('keys/policy.ts'), `if (data !== '0x') throw never(\`a call of \${to}\`)`, '')],
+    test: { file: at('keys/policy.test.ts'), name: '%s: %#' },
+  },
+  {
+    guard: 'the treasury signs transfers of AUSD, on our chain, from itself',
+    kind: 'rights',
+    edits: [
+      edit(
+        at('keys/policy.ts'),
+        `if (domain.chainId !== policy.chainId) throw never(\`a transfer on the chain \${domain.chainId}\`)`,
+        '',
+      ),
+    ],
+    test: { file: at('keys/policy.test.ts'), name: '%s: %#', row: 'on another chain' },
+  },
+  {
+    guard: 'what is signed again with a higher fee counts once',
+    kind: 'key',
+    edits: [
+      edit(
+        at('keys/spent.store.ts'),
+        `select \${signer}::text, given.identity, \${spending}`,
+        `select \${signer}::text, given.identity || gen_random_uuid(), \${spending}`,
+      ),
+    ],
+    test: {
+      file: at('keys/keys.test.ts'),
+      name: 'a transaction that is signed again with a higher fee counts once',
+    },
+  },
+]
+
+/** What keeps AUSD from moving out of the wrong hands, or on a wrong word. */
+export const chainGuards: readonly Guard[] = [...evidence, ...keys]

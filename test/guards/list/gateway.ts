@@ -1,0 +1,196 @@
+import { edit, type Guard } from '../guard'
+
+const at = (path: string) => `services/gateway/${path}`
+const webhooks = at('routes/webhooks.ts')
+const identity = { source: at('identity/identity.ts'), test: at('identity/identity.test.ts') }
+const refusedDelivery = { file: at('routes/webhooks.test.ts'), name: 'refuses a delivery %s' }
+
+/** Who may say what: deliveries, people, and what makes somebody verified. */
+export const gatewayGuards: readonly Guard[] = [
+  {
+    guard: 'a delivery has a token that we gave the provider',
+    kind: 'rights',
+    edits: [
+      edit(
+        webhooks,
+        'timingSafeEqual(token.digest, given)',
+        'timingSafeEqual(token.digest, token.digest) && given',
+      ),
+    ],
+    test: { ...refusedDelivery, row: 'with a wrong token' },
+  },
+  {
+    guard: 'a token is of one account',
+    kind: 'rights',
+    edits: [
+      edit(
+        webhooks,
+        "if (shared) throw new Error('a callback token must belong to one account only')",
+        'void shared',
+      ),
+    ],
+    test: {
+      file: at('routes/webhooks.test.ts'),
+      name: 'security: a token for both accounts stops the start',
+    },
+  },
+  {
+    guard: 'a delivery is stored once, under the name that its sender gave it',
+    kind: 'key',
+    edits: [
+      edit(
+        webhooks,
+        `name ? \`\${source}:\${name}\` :`,
+        `name ? \`\${source}:\${crypto.randomUUID()}\` :`,
+      ),
+    ],
+    test: {
+      file: at('routes/webhooks.test.ts'),
+      name: 'records a delivery once, whatever becomes of its token meanwhile',
+    },
+  },
+  {
+    guard: 'a delivery that could not be stored is asked for again',
+    kind: 'outbox',
+    edits: [
+      edit(
+        webhooks,
+        "throw new Refused(503, 'the delivery cannot be recorded right now, send it again', 5)",
+        "return 'stored' as const",
+      ),
+    ],
+    test: {
+      file: at('routes/webhooks.test.ts'),
+      name: 'answers 503 when it cannot be recorded, so that the provider sends it again',
+    },
+  },
+  {
+    guard: 'a delivery about a person is signed by the identity provider',
+    kind: 'signature',
+    edits: [
+      edit(
+        at('identity/providers/sumsub/webhook.ts'),
+        "if (!signedByAny(secrets, algorithm, [body], digest)) return { reason: 'the digest is wrong' }",
+        'void [signedByAny, secrets, body]',
+      ),
+    ],
+    test: { file: at('identity/provider.test.ts'), name: 'security: %s is refused' },
+  },
+  {
+    guard: 'a session is signed by the key of its wallet',
+    kind: 'signature',
+    edits: [
+      edit(
+        at('sign-in/session.ts'),
+        "addressOf(key) === wallet ? 'signed' : 'foreign'",
+        "addressOf(key) ? 'signed' : 'foreign'",
+      ),
+    ],
+    test: { file: at('sign-in/sign-in.test.ts'), name: '%s', row: 'signed by another key' },
+  },
+  {
+    guard: 'a session has one signature, and not its twin',
+    kind: 'signature',
+    edits: [edit(at('sign-in/session.ts'), '|| s > halfOrder', '')],
+    test: {
+      file: at('sign-in/sign-in.test.ts'),
+      name: '%s',
+      row: 'with the high-s twin of its signature',
+    },
+  },
+  {
+    guard: 'a session ends',
+    kind: 'rights',
+    edits: [
+      edit(
+        at('sign-in/session.ts'),
+        "if (Number(until) <= nowSeconds) return { fault: 'the session has expired' }",
+        '',
+      ),
+    ],
+    test: { file: at('sign-in/session.test.ts'), name: '%s', row: 'when it expired long ago' },
+  },
+  {
+    guard: 'a session that is remembered opens for its own signature alone',
+    kind: 'signature',
+    edits: [
+      edit(
+        at('sign-in/sign-in.ts'),
+        'if (proven.peek(key) === session.signature)',
+        'if (proven.peek(key))',
+      ),
+    ],
+    test: {
+      file: at('sign-in/sign-in.test.ts'),
+      name: 'with any other signature, also when wallet and until were proven before',
+    },
+  },
+  {
+    guard: 'an approval is of our level',
+    kind: 'decision',
+    edits: [
+      edit(
+        identity.source,
+        "level === policy.level || (level === null && word !== 'approved')",
+        'policy.level !== word',
+      ),
+    ],
+    test: { file: identity.test, name: '%s', row: 'when it approves another level' },
+  },
+  {
+    guard: 'an approval of the sandbox approves nobody in production',
+    kind: 'decision',
+    edits: [
+      edit(
+        identity.source,
+        "if (!environmentFits(statement, policy)) return { ignored: 'other environment' }",
+        'void environmentFits',
+      ),
+    ],
+    test: {
+      file: at('identity/provider.test.ts'),
+      name: 'security: from the sandbox approves nobody in production',
+    },
+  },
+  {
+    guard: 'the newest verdict counts, whatever comes later',
+    kind: 'decision',
+    edits: [
+      edit(
+        identity.source,
+        "if (known && !isNewer(known, statement)) return { ignored: 'older than the verdict we have' }",
+        'void isNewer',
+      ),
+    ],
+    test: { file: identity.test, name: 'any order of the same verdicts ends in the same state' },
+  },
+  {
+    guard: 'a wallet is given its coin once',
+    kind: 'guarded update',
+    edits: [
+      edit(
+        at('identity/identity.store.ts'),
+        'and(eq(identities.wallet, wallet), isNull(identities.dripOrderedAt))',
+        'eq(identities.wallet, wallet)',
+      ),
+      edit(
+        at('identity/orders.ts'),
+        'messageIdFor(DripOrdered, wallet)',
+        'messageIdFor(DripOrdered, crypto.randomUUID())',
+      ),
+    ],
+    test: {
+      file: at('identity/orders.test.ts'),
+      name: 'withdrawn and approved again is ordered each time, but dripped once',
+    },
+  },
+  {
+    guard: 'an outcome of the chain is of the newest order',
+    kind: 'guarded update',
+    edits: [edit(at('identity/identity.store.ts'), '    eq(identities.revision, revision),\n', '')],
+    test: {
+      file: at('identity/orders.test.ts'),
+      name: 'withdrawn is not so on the chain because the order before is',
+    },
+  },
+]

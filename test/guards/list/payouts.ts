@@ -1,0 +1,322 @@
+import { edit, type Guard } from '../guard'
+
+const at = (path: string) => `services/payouts/${path}`
+
+/** What is paid: once, after the AUSD is there, and back only on the provider's word. */
+export const payoutGuards: readonly Guard[] = [
+  {
+    guard: 'a cash-out moves from a state that leads there, or not at all',
+    kind: 'guarded update',
+    edits: [
+      edit(
+        at('cashout.store.ts'),
+        '.where(and(eq(cashouts.id, id), inArray(cashouts.state, statesBefore(lifecycle, next))))',
+        '.where(eq(cashouts.id, id))',
+      ),
+    ],
+    test: {
+      file: at('cashout.store.test.ts'),
+      name: 'moves once, however many ask for it, and never back',
+    },
+  },
+  {
+    guard: 'a cash-out is decided about by one transaction at a time',
+    kind: 'lock',
+    edits: [
+      edit(
+        at('cashout.store.ts'),
+        ".where(eq(cashouts.id, id)).for('update'))[0]",
+        '.where(eq(cashouts.id, id)))[0]',
+      ),
+    ],
+    test: {
+      file: at('cashout.store.test.ts'),
+      name: 'is decided about by one transaction at a time',
+    },
+  },
+  {
+    guard: 'what had failed is given back when it comes late, and never paid',
+    kind: 'decision',
+    edits: [
+      edit(
+        at('decide.ts'),
+        "return { next: 'returning', reason: 'taken_late' }",
+        'return { stay: true }',
+      ),
+    ],
+    test: {
+      file: at('relay.test.ts'),
+      name: 'goes back once, is never paid to the bank, and a person reads why',
+    },
+  },
+  {
+    guard: 'an attempt is counted while it may be paid, and not when it is over',
+    kind: 'guarded update',
+    edits: [
+      edit(
+        at('pay.ts'),
+        "if (before?.state !== 'paying') return undefined",
+        'if (!before) return undefined',
+      ),
+    ],
+    test: {
+      file: at('unclear.test.ts'),
+      name: 'is counted with the time since the one before, also by another copy',
+    },
+  },
+  {
+    guard: 'an attempt is committed before the provider is asked',
+    kind: 'outbox',
+    edits: [
+      edit(
+        at('pay.ts'),
+        `  const counted = await beginAttempt(context, before.id)
+  if (!counted) return
+  failpoint('payouts:before-provider')
+  const answer = await context.provider.create(order, apiOf(counted.cashout, context.provider.api))
+`,
+        `  const answer = await context.provider.create(order, apiOf(before, context.provider.api))
+  const counted = await beginAttempt(context, before.id)
+  if (!counted) return
+`,
+      ),
+    ],
+    test: {
+      file: at('unclear.test.ts'),
+      name: 'is committed before the provider hears of it',
+    },
+  },
+  {
+    guard: 'a payout has one key for ever',
+    kind: 'key',
+    edits: [
+      edit(
+        at('providers/xendit/client.ts'),
+        'const asked = { body: bodyOf(order), idempotencyKey: order.id }',
+        'const asked = { body: bodyOf(order), idempotencyKey: crypto.randomUUID() }',
+      ),
+    ],
+    also: [
+      edit(at('pay.ts'), 'if (!(await lookUp(context, cashout))) await attempt', 'await attempt'),
+    ],
+    test: {
+      file: at('pay.test.ts'),
+      name: '(%s) is left by evidence alone, with one transfer',
+      row: 'time-outs after it accepted',
+    },
+  },
+  {
+    guard: 'a payout by the other interface has one key for ever, too',
+    kind: 'key',
+    edits: [
+      edit(
+        at('providers/xendit/client.ts'),
+        'const asked = { body: bodyOfV3(order), idempotencyKey: order.id, apiVersion }',
+        'const asked = { body: bodyOfV3(order), idempotencyKey: crypto.randomUUID(), apiVersion }',
+      ),
+    ],
+    also: [
+      edit(at('pay.ts'), 'if (!(await lookUp(context, cashout))) await attempt', 'await attempt'),
+    ],
+    test: {
+      file: at('versions.test.ts'),
+      name: 'are ordered once however often the answer is lost',
+    },
+  },
+  {
+    guard: 'a payout is looked for before it is asked for again',
+    kind: 'look-up',
+    edits: [
+      edit(at('pay.ts'), 'if (!(await lookUp(context, cashout))) await attempt', 'await attempt'),
+    ],
+    test: {
+      file: at('recheck.test.ts'),
+      name: 'is not paid again, although the provider has forgotten its key',
+    },
+  },
+  {
+    guard: 'a payout stays with the interface of its first attempt',
+    kind: 'key',
+    edits: [
+      edit(
+        at('cashout.store.ts'),
+        "attempts === 0 ? forNew : (payoutApi ?? 'v2')",
+        'attempts < 0 ? (payoutApi ?? forNew) : forNew',
+      ),
+    ],
+    test: {
+      file: at('versions.test.ts'),
+      name: 'from %s to %s: it stays with its own and is paid once',
+    },
+  },
+  {
+    guard: 'that a reference has no payouts is said in one way alone',
+    kind: 'evidence',
+    edits: [
+      edit(
+        at('providers/xendit/client.ts'),
+        'if (own.length === 0 && !saysNone)',
+        'if (saysNone === null)',
+      ),
+    ],
+    test: {
+      file: at('unclear.test.ts'),
+      name: '%s',
+      row: 'an empty array',
+    },
+  },
+  {
+    guard: 'only a refusal of this very order is believed',
+    kind: 'evidence',
+    edits: [
+      edit(
+        at('decide.ts'),
+        "if (aboutOf(meaning) !== 'order' || found > 0) return false",
+        'if (found > 0) return false',
+      ),
+    ],
+    test: { file: at('decide.test.ts'), name: '%s: %p' },
+  },
+  {
+    guard: 'a refusal proves nothing right after an attempt of unknown outcome',
+    kind: 'evidence',
+    edits: [
+      edit(
+        at('decide.ts'),
+        'return attempts === 1 || sincePreviousMs >= conclusiveAfterMs',
+        'return attempts + sincePreviousMs > 0',
+      ),
+    ],
+    test: { file: at('decide.test.ts'), name: '%s: %p', row: 'soon after an unclear attempt' },
+  },
+  {
+    guard: 'nothing goes back while a later attempt may be accepted',
+    kind: 'guarded update',
+    edits: [
+      edit(
+        at('pay.ts'),
+        'current?.attempts === attempts && startReturn',
+        'current !== undefined && attempts > 0 && startReturn',
+      ),
+    ],
+    test: {
+      file: at('unclear.test.ts'),
+      name: 'whose refusal comes while a later one is under way gives nothing back',
+    },
+  },
+  {
+    guard: 'of two payouts the one that may still reach the bank decides',
+    kind: 'evidence',
+    edits: [
+      edit(
+        at('decide.ts'),
+        'return alive.length > 0 ? alive : found',
+        'return alive.length < 0 ? alive : found.toSorted((a, b) => Number(hasFailed(b)) - Number(hasFailed(a)))',
+      ),
+    ],
+    test: {
+      file: at('unclear.test.ts'),
+      name: 'the one that may still reach the bank is followed, not the one that failed',
+    },
+  },
+  {
+    guard: 'a failed payout that is named gives nothing back before its reference is looked up',
+    kind: 'evidence',
+    edits: [
+      edit(
+        at('receive.ts'),
+        'if (own?.providerPayoutId !== null) return named',
+        'if (own !== null) return named',
+      ),
+    ],
+    test: {
+      file: at('unclear.test.ts'),
+      name: '%s that names the one that failed gives nothing back before the other is known',
+      row: 'a delivery',
+    },
+  },
+  {
+    guard: 'a payout of another amount is no success',
+    kind: 'evidence',
+    edits: [
+      edit(
+        at('decide.ts'),
+        "if (evidence.amountMinor !== cashout.fiatMinor || evidence.currency !== 'IDR')\n    return { odd: 'payout_differs' }",
+        '',
+      ),
+    ],
+    test: { file: at('decide.test.ts'), name: 'about %s is never success', row: 'another amount' },
+  },
+  {
+    guard: 'a second payout of a cash-out is no success',
+    kind: 'evidence',
+    edits: [
+      edit(
+        at('decide.ts'),
+        "if (cashout.providerPayoutId !== null && cashout.providerPayoutId !== evidence.payoutId)\n    return { odd: 'paid_twice' }",
+        '',
+      ),
+    ],
+    test: { file: at('decide.test.ts'), name: 'about %s is never success', row: 'a second payout' },
+  },
+  {
+    guard: 'a word that nobody has seen is no success',
+    kind: 'evidence',
+    edits: [
+      edit(
+        at('decide.ts'),
+        `    case 'unknown':
+      return { odd: 'status_unknown' }
+  }
+}
+
+function whilePaid`,
+        `    case 'unknown':
+      return { next: 'paid' }
+  }
+}
+
+function whilePaid`,
+      ),
+    ],
+    test: {
+      file: at('decide.test.ts'),
+      name: 'while %s: %s means %p',
+      row: ['paying', 'A_NEW_WORD'],
+    },
+  },
+  {
+    guard: 'a delivery is a hint: the payout that it names is fetched',
+    kind: 'evidence',
+    edits: [
+      edit(
+        at('webhook.ts'),
+        'const evidence = await context.provider\n        .find(hint.payoutId)',
+        `const { data } = JSON.parse(body)
+      const told = { payoutId: hint.payoutId, referenceId: data.reference_id, status: context.provider.statusOf(data.status), word: data.status, failureCode: null, reason: null, amountMinor: BigInt(data.amount ?? 0), currency: 'IDR' }
+      const evidence = await Promise.resolve(told)`,
+      ),
+    ],
+    test: { file: at('pay.test.ts'), name: 'are hints: one that lies changes nothing' },
+  },
+  {
+    guard: 'sealed details of a bank open for their own payout alone',
+    kind: 'key',
+    edits: [
+      edit(
+        at('bank.ts'),
+        '.setAAD(Buffer.from(payoutId))\n  const text',
+        '.setAAD(Buffer.from(""))\n  const text',
+      ),
+      edit(
+        at('bank.ts'),
+        'opening.setAAD(Buffer.from(payoutId))',
+        'opening.setAAD(Buffer.from(""))',
+      ),
+    ],
+    test: {
+      file: at('bank.test.ts'),
+      name: 'security: a box moved to another payout does not open',
+    },
+  },
+]

@@ -1,0 +1,135 @@
+import { edit, type Guard } from '../guard'
+
+const at = (path: string) => `services/pricing/${path}`
+const decide = at('decide.ts')
+const noRate = (row: string) => ({ file: at('decide.test.ts'), name: '%s', row })
+
+/** What keeps a rate from being promised twice, for too long, or for nothing. */
+export const pricingGuards: readonly Guard[] = [
+  {
+    guard: 'a quote that we did not make is none',
+    kind: 'quote',
+    edits: [
+      edit(
+        at('quote-id.ts'),
+        'if (!secrets.some((secret) => same(proof, proofOf(secret, said, layout)))) return undefined',
+        'void [secrets, same, proof, proofOf]',
+      ),
+    ],
+    test: {
+      file: at('quote-id.test.ts'),
+      name: 'security: a forger changes any digit, and it proves nothing',
+    },
+  },
+  {
+    guard: 'a quote is taken once',
+    kind: 'quote',
+    edits: [edit(at('taking.store.ts'), 'return won.length === 1', 'return won.length < 2')],
+    test: {
+      file: at('lock.test.ts'),
+      name: 'serves a top-up or a cash-out, never both, nor one of them twice',
+    },
+  },
+  {
+    guard: 'a quote is taken before its end, by the clock of the database',
+    kind: 'quote',
+    edits: [
+      edit(at('taking.store.ts'), `    where clock_timestamp() < \${expiresAt}::timestamptz\n`, ''),
+    ],
+    test: {
+      file: at('lock.test.ts'),
+      name: 'is by the clock of the database, while those of the copies are %s',
+      row: 'right',
+    },
+  },
+  {
+    guard: 'a quote that somebody took is used, for everybody else',
+    kind: 'quote',
+    edits: [edit(at('quote.ts'), "if (takenBy !== null) return refuse('quote_used')", '')],
+    test: { file: at('quote.test.ts'), name: 'that is %s answers its taker as the table says' },
+  },
+  {
+    guard: 'a quote that ended is ended',
+    kind: 'quote',
+    edits: [
+      edit(at('quote.ts'), "if (nowMs >= quote.expiresAtMs) return refuse('quote_expired')", ''),
+    ],
+    test: {
+      file: at('quote.test.ts'),
+      name: 'that is %s answers its taker as the table says',
+      row: 'expired and free',
+    },
+  },
+  {
+    guard: 'a copy makes quotes with the ends that were given to it',
+    kind: 'quote',
+    edits: [edit(at('mint.ts'), 'next.endMs >= copy.endsUntilMs || ', '')],
+    test: {
+      file: at('mint.test.ts'),
+      name: 'is no use to a copy that was away for longer than its lease',
+    },
+  },
+  {
+    guard: 'the number of a copy is given to another when its ends have passed',
+    kind: 'quote',
+    edits: [
+      edit(
+        at('copy.store.ts'),
+        `where ends_until <= \${fromNow(ttlMs)}`,
+        `where ends_until <= \${fromNow(ttlMs)} + interval '1 day'`,
+      ),
+    ],
+    test: {
+      file: at('mint.test.ts'),
+      name: 'is its own while its holder may still use it, and then no id is made twice',
+    },
+  },
+  {
+    guard: 'the number of a copy is renewed by its holder alone',
+    kind: 'guarded update',
+    edits: [
+      edit(
+        at('copy.store.ts'),
+        'and(eq(copies.number, number), eq(copies.holder, holder))',
+        `and(eq(copies.number, number), sql\`\${holder}::text is not null\`)`,
+      ),
+    ],
+    test: { file: at('mint.test.ts'), name: 'is replaced by another when somebody else has it' },
+  },
+  {
+    guard: 'a rate is within its band',
+    kind: 'decision',
+    edits: [
+      edit(
+        decide,
+        'return minorPerUsd >= band.min && minorPerUsd <= band.max',
+        'return minorPerUsd > 0n',
+      ),
+    ],
+    test: noRate('outside the band'),
+  },
+  {
+    guard: 'a rate is not too old',
+    kind: 'decision',
+    edits: [edit(decide, "ageOf(sighting, guards, nowMs) !== 'stale'", 'nowMs > 0')],
+    test: { file: at('decide.test.ts'), name: 'of %s at %s: spread %p' },
+  },
+  {
+    guard: 'a rate is not far from what other sources say',
+    kind: 'decision',
+    edits: [
+      edit(
+        decide,
+        'if (deviationBps !== null && deviationBps > guards.deviationWidenMaxBps)',
+        'if (deviationBps === -1n)',
+      ),
+    ],
+    test: noRate('more than 3% from another source'),
+  },
+  {
+    guard: 'a rate that jumped waits for a person',
+    kind: 'decision',
+    edits: [edit(decide, 'if (jumped(known, reference, guards))', 'if (jumped === undefined)')],
+    test: { file: at('decide.test.ts'), name: 'to %s with a release for %s: used is %p' },
+  },
+]

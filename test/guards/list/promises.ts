@@ -1,0 +1,284 @@
+import { edit, type Guard, withoutIndex } from '../guard'
+
+const payments = (path: string) => `services/payments/${path}`
+const payouts = (path: string) => `services/payouts/${path}`
+
+/** Promises: one for a quote, and no more than there is. */
+const topups: readonly Guard[] = [
+  {
+    guard: 'a quote that made a payment answers nobody else',
+    kind: 'quote',
+    edits: [
+      edit(payments('open.ts'), "if (payment.takenBy !== takenBy) return refuse('quote_used')", ''),
+    ],
+    test: { file: payments('open.test.ts'), name: 'security: with %s is refused' },
+  },
+  {
+    guard: 'a payment takes its quote before its row is there',
+    kind: 'quote',
+    edits: [
+      edit(
+        payments('open.ts'),
+        "askOr(context, QuoteTake, { quoteId, takenBy }, 'rate_unavailable')",
+        "askOr(context, QuoteFind, { quoteId, takenBy }, 'rate_unavailable')",
+      ),
+    ],
+    test: {
+      file: payments('open.test.ts'),
+      name: 'a %s takes its quote: no cash-out has it',
+    },
+  },
+  {
+    guard: 'one copy at a time opens the checkout of a payment',
+    kind: 'guarded update',
+    edits: [
+      edit(
+        payments('payment.store.ts'),
+        `or(isNull(payments.openingUntil), sql\`\${payments.openingUntil} < now()\`),`,
+        '',
+      ),
+    ],
+    test: {
+      file: payments('payment.store.test.ts'),
+      name: 'has its checkout opened by one copy at a time, and by another when that is gone',
+    },
+  },
+  {
+    guard: 'whoever is not verified opens no top-up',
+    kind: 'rights',
+    edits: [
+      edit(payments('open.ts'), "if (!account.ok.verified) return refuse('not_verified')", ''),
+    ],
+    test: {
+      file: payments('open.test.ts'),
+      name: 'of %s is refused with %s, writes nothing and leaves the quote',
+    },
+  },
+  {
+    guard: 'a frozen wallet pays by no card',
+    kind: 'rights',
+    edits: [
+      edit(
+        payments('open.ts'),
+        "if (method === 'card' && (await isFrozen(context, account.ok)))",
+        'if (0)',
+      ),
+    ],
+    test: {
+      file: payments('refunds/reversal.test.ts'),
+      name: 'is refused cards and nothing else, and its quote stays unused',
+    },
+  },
+  {
+    guard: 'top-ups are set aside one after the other, in all copies',
+    kind: 'lock',
+    edits: [edit(payments('cover/reserve.ts'), "await lockNamed(tx, 'cover of top-ups')", '')],
+    test: {
+      file: payments('cover/reserve.test.ts'),
+      name: 'of forty, with cover for ten, ten are opened',
+    },
+  },
+  {
+    guard: 'no top-up is promised that the treasury does not cover',
+    kind: 'cover',
+    edits: [
+      edit(
+        'shared/db/reservation.store.ts',
+        `where \${total} <= \${takenMax.toString()}::numeric`,
+        `where \${total} <= \${takenMax.toString()}::numeric + 1e30`,
+      ),
+    ],
+    test: {
+      file: payments('cover/reserve.test.ts'),
+      name: 'is refused, and the same quote serves as soon as the treasury is filled',
+    },
+  },
+  {
+    guard: 'what cash-outs are owed is not promised to top-ups',
+    kind: 'cover',
+    edits: [edit(payments('cover/cover.ts'), 'balanceMicro - owedMicro', 'balanceMicro')],
+    test: { file: payments('cover/reserve.test.ts'), name: 'that may go back is not free' },
+  },
+  {
+    guard: 'a treasury that was read too long ago covers nothing',
+    kind: 'cover',
+    edits: [edit(payments('cover/treasury.ts'), 'return youngerThan(readingMaxMs)', 'return last')],
+    test: {
+      file: payments('cover/reserve.test.ts'),
+      name: 'serves by its last reading for a while, then no top-up is opened, and a debt stays payable',
+    },
+  },
+  {
+    guard: "a wallet's top-ups are counted under its lock",
+    kind: 'lock',
+    edits: [
+      edit(
+        payments('open.ts'),
+        'useReservation(tx, reservations, quoteId, walletLock(wallet))',
+        'useReservation(tx, reservations, quoteId)',
+      ),
+    ],
+    test: {
+      file: payments('open.test.ts'),
+      name: 'hold for %s when twenty top-ups come at once, and the others leave their quotes unused',
+    },
+  },
+  {
+    guard: 'a settlement is stored only while no other of its debt is open, or on its way',
+    kind: 'lock',
+    edits: [
+      edit(
+        payments('replace.ts'),
+        'if ((await findUnsettled(tx, wallet)).length > 0) return false',
+        '',
+      ),
+    ],
+    also: [withoutIndex('payments.payments_open_settlement')],
+    test: {
+      file: payments('replace.test.ts'),
+      name: 'ten times at once leaves one open checkout, here and at the provider',
+    },
+  },
+  {
+    guard: 'an earlier checkout ends at the provider before another is opened for its debt',
+    kind: 'decision',
+    edits: [
+      edit(
+        payments('replace.ts'),
+        'const outcome = await provider.cancelCheckout(account, checkoutId)',
+        "const outcome = provider ? 'closed' : await context.provider.cancelCheckout(account, checkoutId)",
+      ),
+    ],
+    test: {
+      file: payments('replace.test.ts'),
+      name: 'ends the first at the provider, and the first call still gets its first answer',
+    },
+  },
+]
+
+/** What is promised: to the right address, out of rupiah that are there, once for a quote. */
+const cashouts: readonly Guard[] = [
+  {
+    guard: 'a cash-out is a transfer to the treasury, and to nobody else',
+    kind: 'authorization',
+    edits: [
+      edit(
+        payouts('open.ts'),
+        "if (authorization.to !== known.treasury) return 'to_not_treasury'",
+        '',
+      ),
+    ],
+    test: { file: payouts('open.test.ts'), name: '%p: %s' },
+  },
+  {
+    guard: 'a cash-out is asked for by whoever signed its transfer',
+    kind: 'authorization',
+    edits: [
+      edit(payouts('open.ts'), "if (authorization.from !== wallet) return 'wallet_not_from'", ''),
+    ],
+    test: { file: payouts('open.test.ts'), name: '%p: %s' },
+  },
+  {
+    guard: 'what the chain says against a signed transfer is a refusal',
+    kind: 'authorization',
+    edits: [
+      edit(payouts('open.ts'), 'if (chain && !ofWallet.has(chain.refused)) return chain', ''),
+    ],
+    also: [
+      edit(payouts('open.ts'), 'if (chain) return chain\n  return { ...price', 'return { ...price'),
+    ],
+    test: { file: payouts('open.test.ts'), name: 'and for what the chain says: %s' },
+  },
+  {
+    guard: 'a frozen wallet cashes nothing out',
+    kind: 'rights',
+    edits: [
+      edit(payouts('open.ts'), 'if (chain) return chain\n  return { ...price', 'return { ...price'),
+    ],
+    test: {
+      file: payouts('open.test.ts'),
+      name: '%i %s, after everything that is answered 400; the quote stays unused',
+    },
+  },
+  {
+    guard: 'a quote that made a cash-out answers nobody else',
+    kind: 'quote',
+    edits: [
+      edit(
+        payouts('open.ts'),
+        "same.takenBy === takenBy ? ok(answerOf(same)) : refuse('quote_used')",
+        'ok(answerOf(same))',
+      ),
+    ],
+    test: { file: payouts('open.test.ts'), name: 'keeps its quote from %s' },
+  },
+  {
+    guard: 'a cash-out takes its quote before its row is there',
+    kind: 'quote',
+    edits: [
+      edit(
+        payouts('open.ts'),
+        'context.ask(QuoteTake, { quoteId, takenBy }, askMs)',
+        'context.ask(QuoteFind, { quoteId, takenBy }, askMs)',
+      ),
+    ],
+    test: {
+      file: payouts('open.test.ts'),
+      name: 'an accepted cash-out takes its quote: no top-up has it',
+    },
+  },
+  {
+    guard: 'a signed transfer pays one cash-out',
+    kind: 'authorization',
+    edits: [
+      edit(
+        payouts('cashout.store.ts'),
+        `        and(
+          eq(cashouts.authorizer, authorizer as \`0x\${string}\`),
+          eq(cashouts.authorizationNonce, nonce),
+        ),
+`,
+        `        sql\`\${authorizer}::text = \${nonce}::text\`,\n`,
+      ),
+      edit(
+        payouts('cashout.store.ts'),
+        'const made = await tx.insert(cashouts).values(cashout).onConflictDoNothing().returning()',
+        'const made = await tx.insert(cashouts).values({ ...cashout, authorizationNonce: crypto.randomUUID() }).onConflictDoNothing().returning()',
+      ),
+    ],
+    test: {
+      file: payouts('open.test.ts'),
+      name: 'keeps its authorization from a second quote, which stays free',
+    },
+  },
+  {
+    guard: "a wallet's cash-outs of a day are counted under its lock",
+    kind: 'lock',
+    edits: [edit(payouts('open.ts'), 'await lockWallet(tx, row.wallet)', 'void lockWallet')],
+    test: {
+      file: payouts('open.test.ts'),
+      name: 'security: of ten at once, with a limit of two a day, two are accepted',
+    },
+  },
+  {
+    guard: 'rupiah are set aside one after the other, in all copies',
+    kind: 'lock',
+    edits: [edit(payouts('cover/reserve.ts'), "await lockNamed(tx, 'cover of cash-outs')", '')],
+    test: {
+      file: payouts('cover/cover.test.ts'),
+      name: 'security: of forty cash-outs at once, with cover for ten, ten are accepted',
+    },
+  },
+  {
+    guard: "no cash-out is promised that the provider's balance does not cover",
+    kind: 'cover',
+    edits: [edit(payouts('cover/reserve.ts'), 'balance.minor - fiatMinor', 'balance.minor * 10n')],
+    test: {
+      file: payouts('cover/cover.test.ts'),
+      name: 'is refused, and the same quote serves as soon as there is enough',
+    },
+  },
+]
+
+/** What keeps more from being promised than there is, and a quote from serving twice. */
+export const promiseGuards: readonly Guard[] = [...topups, ...cashouts]

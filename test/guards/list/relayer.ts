@@ -1,0 +1,362 @@
+import { edit, type Guard, withoutIndex } from '../guard'
+
+const at = (path: string) => `services/chain-relayer/${path}`
+const lanes = { store: at('lanes/lane.store.ts'), test: at('lanes/lane.store.test.ts') }
+const orders = { source: at('operations/order.ts'), store: at('operations/operation.store.ts') }
+const kinds = at('operations/kinds.test.ts')
+const steps = at('operations/operation.store.test.ts')
+
+/** An order acts once, whoever repeats it. */
+const once: readonly Guard[] = [
+  {
+    guard: 'an order of other content than before is no repeat',
+    kind: 'key',
+    edits: [
+      edit(
+        orders.source,
+        'if (known.contentHash !== order.contentHash)\n    throw',
+        'if (known === undefined)\n    throw',
+      ),
+    ],
+    test: {
+      file: at('rounds.test.ts'),
+      name: 'security: ordered again with another amount goes to the dead letters, not to the chain',
+    },
+  },
+  {
+    guard: 'a cause is one operation for ever',
+    kind: 'key',
+    edits: [
+      edit(
+        at('operations/operation.ts'),
+        `idFor('operation', \`\${kind}:\${cause}\`)`,
+        `idFor('operation', \`\${kind}:\${cause}:\${crypto.randomUUID()}\`)`,
+      ),
+    ],
+    also: [withoutIndex('chain_relayer.operation_once')],
+    test: {
+      file: at('operations/operation.test.ts'),
+      name: 'has the same id and content however its addresses are spelled',
+    },
+  },
+  {
+    guard: 'a signed transfer is of one payout',
+    kind: 'authorization',
+    edits: [withoutIndex('chain_relayer.operation_authorization_once')],
+    test: {
+      file: kinds,
+      name: 'security: a second payout out of the same authorization fails at once',
+    },
+  },
+  {
+    guard: 'a take that shares its transfer with another never counts late',
+    kind: 'authorization',
+    edits: [
+      edit(
+        at('operations/operation.ts'),
+        "failed.kind === 'take' && failed.authorizationNonce !== null &&",
+        "failed.kind === 'take' &&",
+      ),
+    ],
+    test: {
+      file: at('operations/operation.test.ts'),
+      name: 'security: that shares its authorization with another payout never counts late',
+    },
+  },
+  {
+    guard: 'an operation ends once',
+    kind: 'guarded update',
+    edits: [
+      edit(
+        orders.store,
+        '.where(and(isOneOf(operations.id, ids), inArray(operations.state, [...from])))',
+        '.where(and(isOneOf(operations.id, ids), from ? undefined : undefined))',
+      ),
+    ],
+    test: { file: steps, name: 'ends once, and what it became is told once' },
+  },
+  {
+    guard: 'an operation gets a nonce while it waits, and not twice',
+    kind: 'guarded update',
+    edits: [
+      edit(
+        orders.store,
+        "    .where(and(isAmong, eq(operations.state, 'waiting')))\n    .returning({ id: operations.id }),\n)",
+        '    .where(isAmong)\n    .returning({ id: operations.id }),\n)',
+      ),
+    ],
+    test: { file: steps, name: 'is given one nonce, by one of two that have it at once' },
+  },
+  {
+    guard: 'a postponed operation waits still',
+    kind: 'guarded update',
+    edits: [
+      edit(
+        orders.store,
+        ".where(and(eq(operations.id, id), eq(operations.state, 'waiting')))",
+        '.where(eq(operations.id, id))',
+      ),
+    ],
+    test: { file: steps, name: 'that has its nonce is not postponed any more' },
+  },
+  {
+    guard: 'what goes back to its sender pays no bank besides',
+    kind: 'decision',
+    edits: [
+      edit(
+        orders.source,
+        "order.kind === 'take' && (await isGivenBack(tx, order))",
+        'isGivenBack === undefined',
+      ),
+    ],
+    test: {
+      file: at('givebacks/cashouts.test.ts'),
+      name: 'and one that comes later fails, and pays no bank',
+    },
+  },
+  {
+    guard: 'a take waits for a giveback of its wallet that is being stored',
+    kind: 'lock',
+    edits: [
+      edit(
+        orders.source,
+        "if (order.kind === 'take') await lockWallet(tx, order.wallet)",
+        'void lockWallet',
+      ),
+    ],
+    test: {
+      file: at('givebacks/cashouts.test.ts'),
+      name: 'and one that comes while the giveback is stored fails',
+    },
+  },
+  {
+    guard: 'a giveback waits for a take of its wallet that is being stored',
+    kind: 'lock',
+    edits: [
+      edit(at('givebacks/take-up.ts'), 'await lockWallet(tx, arrival.wallet)', 'void lockWallet'),
+    ],
+    test: { file: at('givebacks/cashouts.test.ts'), name: 'when it is ordered at the same moment' },
+  },
+  {
+    guard: 'what a cash-out took does not go back',
+    kind: 'decision',
+    edits: [
+      edit(
+        at('givebacks/giveback.ts'),
+        'if (take) return `',
+        'if (take && ausdMicro < 0n) return `',
+      ),
+    ],
+    test: {
+      file: at('givebacks/cashouts.test.ts'),
+      name: 'once it took it, nor while its order is under way',
+    },
+  },
+  {
+    guard: 'what the token says was given back is not given back again',
+    kind: 'evidence',
+    edits: [
+      edit(
+        at('givebacks/giveback.ts'),
+        "if (isSpent) return 'the token says that it was given back before'",
+        'void isSpent',
+      ),
+    ],
+    test: {
+      file: at('givebacks/giveback.test.ts'),
+      name: '%s',
+      row: 'and went back before the rows were put back',
+    },
+  },
+  {
+    guard: 'a return has one nonce, so that the token refuses a second',
+    kind: 'key',
+    edits: [
+      edit(
+        at('transactions/transaction.ts'),
+        `refOf(\`return:\${payoutId}\`)`,
+        `refOf(\`return:\${payoutId}:\${crypto.randomUUID()}\`)`,
+      ),
+    ],
+    test: {
+      file: kinds,
+      name: 'that a lost database already made is recognised, not made again',
+    },
+  },
+  {
+    guard: 'of two verdicts on a wallet the newest counts',
+    kind: 'decision',
+    edits: [
+      edit(
+        at('transactions/examine.ts'),
+        "if (operation.kind === 'verify' || operation.kind === 'freeze')",
+        'if (database === null)',
+      ),
+    ],
+    test: {
+      file: kinds,
+      name: 'to freeze it that come in the wrong order end with the newest',
+    },
+  },
+  {
+    guard: 'what is ordered of a hold waits until its money is on the chain',
+    kind: 'decision',
+    edits: [
+      edit(
+        orders.store,
+        `sql\`not (\${operations.kind} = 'revoke' and`,
+        `sql\`not (\${operations.kind} = 'nothing' and`,
+      ),
+    ],
+    test: {
+      file: at('operations/holds.test.ts'),
+      name: 'for its %s to be on the chain is the revocation of it',
+      row: 'topup',
+    },
+  },
+]
+
+/** A nonce is given out once, by whoever holds its lane, and stored before it is sent. */
+const nonces: readonly Guard[] = [
+  {
+    guard: 'a nonce is drawn by the holder of its lane',
+    kind: 'lane',
+    edits: [
+      edit(
+        lanes.store,
+        '    eq(lanes.holder, holder),\n    eq(lanes.epoch, lease.epoch),\n',
+        '    eq(lanes.epoch, lease.epoch),\n',
+      ),
+    ],
+    test: { file: lanes.test, name: 'draws none: %s', row: 'another holder' },
+  },
+  {
+    guard: 'a nonce is drawn under the newest epoch of its lane',
+    kind: 'lane',
+    edits: [edit(lanes.store, '    eq(lanes.epoch, lease.epoch),\n', '')],
+    test: { file: lanes.test, name: 'draws none: %s', row: 'an epoch before' },
+  },
+  {
+    guard: 'a nonce is drawn before the lease is over',
+    kind: 'lane',
+    edits: [edit(lanes.store, '    gt(lanes.leasedUntil, sql`now()`),\n', '')],
+    test: { file: lanes.test, name: 'draws none: %s', row: 'a lease that is over' },
+  },
+  {
+    guard: 'a lane with a fault gives out no nonce',
+    kind: 'lane',
+    edits: [
+      edit(
+        lanes.store,
+        '.where(and(held(lease, holder), isNull(lanes.fault)))',
+        '.where(held(lease, holder))',
+      ),
+    ],
+    test: { file: lanes.test, name: 'draws none: %s', row: 'a lane with a fault' },
+  },
+  {
+    guard: 'a new holder of a lane has a new epoch',
+    kind: 'lane',
+    edits: [edit(lanes.store, 'then 0 else 1 end', 'then 0 else 0 end')],
+    test: {
+      file: lanes.test,
+      name: 'is another for each new holder, and the same while it is renewed',
+    },
+  },
+  {
+    guard: 'a lane that somebody holds is leased to nobody else',
+    kind: 'lane',
+    edits: [
+      edit(
+        lanes.store,
+        '            lte(lanes.leasedUntil, sql`now()`),\n          ),\n        ),\n      )\n      .returning(),',
+        '            sql`true`,\n          ),\n        ),\n      )\n      .returning(),',
+      ),
+    ],
+    test: { file: lanes.test, name: 'is held by one of two that want it at once' },
+  },
+  {
+    guard: 'a nonce is given out once, and never again',
+    kind: 'lane',
+    edits: [
+      edit(
+        lanes.store,
+        `.set({ nextNonce: sql\`\${lanes.nextNonce} + 1\`, updatedAt: sql\`now()\` })`,
+        '.set({ updatedAt: sql`now()` })',
+      ),
+    ],
+    test: { file: lanes.test, name: 'are all different, however many are drawn at once' },
+  },
+  {
+    guard: 'a lane whose chain knows more than its rows gives out no nonce',
+    kind: 'lane',
+    edits: [
+      edit(at('lanes/lease.ts'), "if (lane.chainCount > lane.nextNonce) return 'chain_ahead'", ''),
+    ],
+    test: {
+      file: at('lanes/lanes.test.ts'),
+      name: '%s: next %d, chain %d, open %p -> %p',
+      row: 'whose key sent something we never stored',
+    },
+  },
+  {
+    guard: 'while one lane is older than the chain, none gives out a nonce',
+    kind: 'lane',
+    edits: [
+      edit(
+        at('lanes/lease.ts'),
+        'return isAhead ? checked.map((one) => ({ ...one, sound: false })) : checked',
+        'return isAhead ? checked : checked',
+      ),
+    ],
+    test: {
+      file: at('lanes/lanes.test.ts'),
+      name: 'stop every lane, not only the one that sent something since: nothing refuses a second drip',
+    },
+  },
+  {
+    guard: 'a fault is noted by the holder of its lane',
+    kind: 'lane',
+    edits: [
+      edit(
+        lanes.store,
+        'and(held(lane, holder), eq(lanes.nextNonce, lane.nextNonce))',
+        'eq(lanes.address, lane.address)',
+      ),
+    ],
+    test: {
+      file: at('lanes/lanes.test.ts'),
+      name: 'of which one stood still: what it finds about a lane that the other holds by now is not noted',
+    },
+  },
+  {
+    guard: 'a transaction is stored before it is sent',
+    kind: 'lane',
+    edits: [
+      edit(
+        at('transactions/assign.ts'),
+        'const signed = await key.sign(tx, { nonce, call: { ...content, gas }, fees })',
+        'const signed = await key.sign(tx, { nonce, call: { ...content, gas }, fees })\n      await context.node.sendRaw(signed.raw, 0)',
+      ),
+    ],
+    test: {
+      file: at('transactions/broadcast.test.ts'),
+      name: 'a transaction is sent when its bytes are stored, and not before',
+    },
+  },
+  {
+    guard: 'a transaction ends once',
+    kind: 'guarded update',
+    edits: [
+      edit(
+        lanes.store,
+        "        eq(transactions.nonce, sql.placeholder('nonce')),\n        isNull(transactions.outcome),\n",
+        "        eq(transactions.nonce, sql.placeholder('nonce')),\n",
+      ),
+    ],
+    test: { file: lanes.test, name: 'ends once, with what is written beside it' },
+  },
+]
+
+/** What keeps AUSD from moving twice. */
+export const relayerGuards: readonly Guard[] = [...once, ...nonces]

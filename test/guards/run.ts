@@ -1,0 +1,101 @@
+import { type Copy, openCopy, takeOut } from './copy'
+import type { Guard } from './guard'
+import { rowOf, tryTests, type Verdict } from './judge'
+import { guards } from './list/all'
+import { type Options, readOptions, usage } from './options'
+
+/** `bun run guards`: takes each guard away and wants its test to fail; `test/guards/README.md`. */
+if (process.argv.includes('--help')) {
+  console.log(usage)
+  process.exit(0)
+}
+let options: Options
+try {
+  options = readOptions(process.argv.slice(2))
+} catch (error) {
+  console.error(`${(error as Error).message}\n\n${usage}`)
+  process.exit(2)
+}
+
+const { only } = options
+const wordsOf = ({ guard, kind, index = '', test }: Guard) =>
+  `${kind} ${guard} ${index} ${test.file} ${test.name}`.toLowerCase()
+const chosen = guards.filter((one) => !only || wordsOf(one).includes(only.toLowerCase()))
+if (chosen.length === 0) {
+  console.error(`no guard has the word ${only}`)
+  process.exit(2)
+}
+const startedMs = Date.now()
+const secondsSince = (ms: number) => ((Date.now() - ms) / 1_000).toFixed(1).padStart(6)
+{
+  using first = openCopy()
+  using second = openCopy()
+  const copies = [first, second]
+  const failing = await failingWithAll(copies)
+  const tried = chosen.filter(({ test }) => !failing.has(test.file))
+  process.exitCode = (await areMissed(copies, tried)) && failing.size === 0 ? 0 : 1
+}
+console.log(`${secondsSince(startedMs).trim()} s`)
+
+/** Does the same with every one, on two copies at once: most of the time each waits for a suite to begin. */
+async function withEach<One>(
+  copies: readonly Copy[],
+  all: Iterable<One>,
+  act: (copy: Copy, one: One) => Promise<void>,
+): Promise<void> {
+  const waiting = [...all]
+  const work = async (copy: Copy) => {
+    for (let one = waiting.shift(); one; one = waiting.shift()) await act(copy, one)
+  }
+  await Promise.all(copies.map(work))
+}
+
+/** The files of which a test fails with every guard in its place: of their guards they can say nothing. */
+async function failingWithAll(copies: readonly Copy[]): Promise<ReadonlySet<string>> {
+  const byFile = Map.groupBy(chosen, ({ test }) => test.file)
+  const failing = new Set<string>()
+  await withEach(copies, byFile, async (copy, [file, its]) => {
+    const tests = its.map(({ test }) => test)
+    const verdict = await tryTests(copy, file, tests)
+    if (verdict.is === 'green') return
+    failing.add(file)
+    console.log(`${file} fails with every guard in its place: ${told(verdict)}`)
+  })
+  if (failing.size === 0)
+    console.log(`${secondsSince(startedMs)} s  every test passes while nothing is taken away`)
+  return failing
+}
+
+/** Without a guard, its test fails. */
+async function areMissed(copies: readonly Copy[], tried: readonly Guard[]): Promise<boolean> {
+  const kept: string[] = []
+  await withEach(copies, tried, async (copy, one) => {
+    const fromMs = Date.now()
+    const verdict = await withoutIt(copy, one)
+    const isMissed = verdict.is === 'red'
+    const { file, name, row } = one.test
+    const words = rowOf({ row }).map((word) => ` (${word})`)
+    const word = isMissed ? 'missed' : 'NOT MISSED'
+    console.log(`${secondsSince(fromMs)} s  ${word}  ${one.kind}: ${one.guard}`)
+    console.log(`          ${file}: ${name}${words.join('')}`)
+    if (!isMissed) kept.push(`${one.guard}: ${told(verdict)}`)
+  })
+  const { length } = tried
+  console.log(`${length - kept.length} of ${length} guards are missed when they are gone`)
+  for (const line of kept) console.log(`  ${line}`)
+  return kept.length === 0
+}
+
+async function withoutIt(copy: Copy, guard: Guard): Promise<Verdict> {
+  try {
+    using _gone = await takeOut(copy, guard)
+    return await tryTests(copy, guard.test.file, [guard.test])
+  } catch (error) {
+    return { is: 'broken', why: (error as Error).message }
+  }
+}
+
+function told(verdict: Verdict): string {
+  if (verdict.is === 'green') return 'its test passes without it'
+  return verdict.is === 'red' ? verdict.by : `the run says nothing: ${verdict.why}`
+}
