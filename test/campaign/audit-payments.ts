@@ -1,0 +1,160 @@
+import { type ChainFacts, chainRef, type UnderRef } from './chain-facts'
+import type { Book, Entry, Evidence, Ledger } from './evidence'
+import type { PaymentDeed } from './record'
+
+/** What amounts come to. */
+export const sum = (amounts: readonly bigint[]) => amounts.reduce((total, one) => total + one, 0n)
+/** A whole number of the provider's, which are numbers of JSON. */
+export const minorOf = (amount: unknown): bigint => BigInt(Math.round(Number(amount)))
+
+/** The parts of a payment that was begun anew after some of it went back. */
+const partsMax = 5
+const refsOf = (id: string) => [
+  chainRef(id),
+  ...Array.from({ length: partsMax }, (_, index) => chainRef(`${id}.${index + 1}`)),
+]
+
+/** What the provider holds of a payment, in the smallest unit of its currency (sen or rupiah). */
+function moneyOf(id: string, { payments = [], refunds = [], chargebacks = [] }: Book) {
+  const own = payments.filter(
+    (one) => one.session_reference_id === id && one.status === 'SUCCEEDED',
+  )
+  const inCurrency = (amount: unknown, currency: string) =>
+    currency === 'MYR' ? minorOf(Number(amount) * 100) : minorOf(amount)
+  const captured = own.flatMap((one) =>
+    (one.captures ?? []).map((capture: { capture_amount: number }) =>
+      inCurrency(capture.capture_amount, one.currency),
+    ),
+  )
+  const ids = new Set(own.map((one) => one.payment_id))
+  const back = [
+    ...refunds.filter((one) => one.status === 'SUCCEEDED' && ids.has(one.payment_id)),
+    ...chargebacks.filter(
+      (one) => !['FAILED', 'VOIDED'].includes(one.status) && ids.has(one.payment_id),
+    ),
+  ].map((one) => inCurrency(one.amount, one.currency))
+  return { capturedMinor: sum(captured), backMinor: sum(back) }
+}
+
+/** Each payment that brought money has the effect it should, and each loss is made good or freezes its wallet. */
+export function auditPayments({ deeds, book, chain, entries }: Evidence, ledger: Ledger): void {
+  const promised = new Map(
+    deeds
+      .filter((one): one is PaymentDeed => one.kind === 'topup' || one.kind === 'settlement')
+      .flatMap((one) => (one.answer ? [[one.answer.id, one] as const] : [])),
+  )
+  const states = new Map(entries.map((one) => [one.id, one]))
+  const known = new Set<string>()
+  const losses: Losses = new Map()
+  for (const id of new Set((book.sessions ?? []).map((one) => one.reference_id as string))) {
+    const parts = refsOf(id).map(chain.underRef)
+    for (const ref of refsOf(id)) known.add(ref)
+    for (const part of parts) auditPart(id, part, ledger)
+    const money = moneyOf(id, book)
+    if (money.capturedMinor === 0n && parts.every(isEmpty)) continue
+    ledger.count('payments with money')
+    const netMicro = sum(parts.map(netOf))
+    const state = states.get(id)
+    const owner = state?.wallet
+    for (const account of new Set(parts.flatMap((part) => [...part.accounts])))
+      if (account !== owner) ledger.find(`${id} of ${owner} went to ${account}`)
+    const deed = promised.get(id)
+    judgePayment({ id, ...money, netMicro, state, deed, losses }, ledger)
+  }
+  judgeLosses(losses, chain, ledger)
+  for (const ref of chain.refs)
+    if (!known.has(ref) && BigInt(ref) !== 0n)
+      ledger.find(`the contract knows the ref ${ref}, and the provider no payment of it`)
+}
+
+const isEmpty = ({ added, repaid }: UnderRef) => added.length + repaid.length === 0
+const netOf = ({ added, repaid, revoked }: UnderRef) => sum(added) + sum(repaid) - sum(revoked)
+
+function auditPart(id: string, { added, repaid, revoked }: UnderRef, ledger: Ledger): void {
+  if (added.length > 1) ledger.find(`${id} was added ${added.length} times`)
+  if (repaid.length > 1) ledger.find(`${id} repaid ${repaid.length} times`)
+  if (sum(revoked) > sum(added) + sum(repaid)) ledger.find(`of ${id} more was revoked than came`)
+}
+
+type Judged = {
+  id: string
+  capturedMinor: bigint
+  backMinor: bigint
+  netMicro: bigint
+  state: Entry | undefined
+  deed: PaymentDeed | undefined
+  losses: Losses
+}
+
+function judgePayment(judged: Judged, ledger: Ledger): void {
+  const { id, capturedMinor, backMinor, netMicro, state, deed } = judged
+  const words = `${id} (${state?.status}; ${[...(deed?.after ?? [])].join(', ')})`
+  if (!state) ledger.find(`${id} was paid and is in nobody's activity`)
+  else if (capturedMinor === 0n) ledger.find(`${words} has ${netMicro} and was never paid`)
+  else if (backMinor >= capturedMinor) judgeTakenBack(words, { ...judged, state }, ledger)
+  else if (deed?.answer && capturedMinor !== deed.answer.fiatMinor)
+    judgeWrongAmount(words, { ...judged, state }, ledger)
+  else judgeArrived(words, { ...judged, state }, ledger)
+}
+
+type Shown = Judged & { state: Entry }
+
+function judgeTakenBack(words: string, { id, netMicro, losses, state }: Shown, ledger: Ledger) {
+  ledger.count('payments that went back')
+  if (netMicro !== 0n) lossOf(losses, state.wallet).lost.push({ id, words, micro: netMicro })
+}
+
+function judgeWrongAmount(words: string, judged: Shown, ledger: Ledger): void {
+  const { id, netMicro, state, capturedMinor, deed } = judged
+  if (netMicro !== 0n) ledger.find(`${words} was paid wrongly and has ${netMicro}`)
+  else if (state.status !== 'review') ledger.find(`${words} was paid wrongly: nobody is told`)
+  else ledger.wait(id, `${words} brought ${capturedMinor}, asked was ${deed?.answer?.fiatMinor}`)
+}
+
+function judgeArrived(
+  words: string,
+  { netMicro, losses, state, deed }: Shown,
+  ledger: Ledger,
+): void {
+  if (!['credited', 'repaid'].includes(state.status))
+    return void ledger.find(`${words} was paid and its money did not arrive`)
+  ledger.count('payments that arrived')
+  const promisedMicro = deed?.answer?.ausdMicro
+  if (promisedMicro === undefined) return
+  const keptMicro = promisedMicro - netMicro
+  if (keptMicro < 0n) ledger.find(`${words} has ${netMicro}, promised was ${promisedMicro}`)
+  if (keptMicro <= 0n) return
+  const kept = { words: `${words} has ${netMicro} of ${promisedMicro}`, micro: keptMicro }
+  // A checkout that was paid late is credited at the worse of two rates: it may be that as well.
+  lossOf(losses, state.wallet)[deed?.after.has('expired first') ? 'late' : 'kept'].push(kept)
+}
+
+/** By wallet: what went back after it was credited, and what was kept of later payments to make that good. */
+type Losses = Map<string, Loss>
+type Loss = {
+  lost: { id: string; words: string; micro: bigint }[]
+  kept: { words: string; micro: bigint }[]
+  late: { words: string; micro: bigint }[]
+}
+
+function lossOf(losses: Losses, wallet: string): Loss {
+  const known = losses.get(wallet) ?? { lost: [], kept: [], late: [] }
+  losses.set(wallet, known)
+  return known
+}
+
+/** No more was kept than was lost, and a wallet that still lacks some is frozen. */
+function judgeLosses(losses: Losses, chain: ChainFacts, ledger: Ledger): void {
+  const total = (all: readonly { micro: bigint }[]) => sum(all.map(({ micro }) => micro))
+  for (const [wallet, { lost, kept, late }] of losses) {
+    const lackMicro = total(lost) - total(kept)
+    const words = [...lost, ...kept].map((one) => one.words).join('; ')
+    if (lackMicro < 0n) ledger.find(`of ${wallet} ${-lackMicro} too much was kept: ${words}`)
+    else if (lackMicro > total(late) && !chain.frozen.has(wallet))
+      ledger.find(`${lackMicro} of ${wallet} went back and stayed, and it is not frozen: ${words}`)
+    else if (lackMicro > 0n)
+      for (const { id, words: own } of lost)
+        ledger.wait(id, `${own} went back after its hold: the wallet is frozen`)
+    else if (lost.length > 0) ledger.count('losses made good')
+  }
+}

@@ -1,0 +1,192 @@
+import { describe, expect, test } from 'bun:test'
+import type { Address, Hex } from 'viem'
+import { audit } from './audit'
+import { type ChainFacts, chainRef, type Transfer, type UnderRef } from './chain-facts'
+import type { Evidence } from './evidence'
+import type { Deed } from './record'
+
+const ana = '0x00000000000000000000000000000000000000a1' as Address
+const budi = '0x00000000000000000000000000000000000000b2' as Address
+const treasury = '0x00000000000000000000000000000000000000ee' as Address
+const line = '0x00000000000000000000000000000000000000cc'
+const friend = '0x00000000000000000000000000000000000000f1' as Address
+const nobody = '0x0000000000000000000000000000000000000000'
+const hash = (digit: number): Hex => `0x${String(digit).repeat(64)}`
+const [takeNonce, sendNonce] = [hash(7), hash(8)]
+
+/** The world as plain values, to be spoilt in one place. */
+type World = {
+  deeds: Deed[]
+  entries: { id: string; kind: string; status: string; wallet: Address }[]
+  captured: number
+  back: { status: string; amount: number }[]
+  payouts: { reference_id: string; status: string; amount: number }[]
+  refs: Map<Hex, UnderRef>
+  transfers: Transfer[]
+  uses: Map<string, Hex[]>
+  said: Map<Hex, { name: string; amountMicro: bigint; ref?: Hex }[]>
+  frozen: Set<string>
+  treasuryMicro: bigint
+}
+
+/** A top-up of 3 AUSD, a cash-out of 2 and a send of 1: each as it should be. */
+function honest(): World {
+  const ref = chainRef('pay_1')
+  const added: UnderRef = { added: [3n], repaid: [], revoked: [], accounts: new Set([ana]) }
+  return {
+    deeds: [
+      {
+        ...{ kind: 'topup', wallet: ana, after: new Set(['paid']) },
+        answer: { id: 'pay_1', ausdMicro: 3n, fiatMinor: 50_000n },
+      },
+      {
+        ...{ kind: 'cashout', wallet: ana, nonce: takeNonce, valueMicro: 2n },
+        answer: { id: 'out_1', ausdMicro: 2n, fiatMinor: 32_000n },
+      },
+      {
+        ...{ kind: 'send', wallet: ana, to: friend, nonce: sendNonce, valueMicro: 1n },
+        answer: { id: 'snd_1' },
+      },
+    ],
+    entries: [
+      { id: 'pay_1', kind: 'topup', status: 'credited', wallet: ana },
+      { id: 'out_1', kind: 'cashout', status: 'paid', wallet: ana },
+      { id: 'snd_1', kind: 'send', status: 'sent', wallet: ana },
+    ],
+    captured: 50_000,
+    back: [],
+    payouts: [{ reference_id: 'out_1', status: 'SUCCEEDED', amount: 32_000 }],
+    refs: new Map([[ref, added]]),
+    transfers: [
+      { from: nobody, to: treasury, valueMicro: 100n, hash: hash(1) },
+      { from: treasury, to: line, valueMicro: 3n, hash: hash(2) },
+      { from: ana, to: treasury, valueMicro: 2n, hash: hash(3) },
+      { from: ana, to: friend, valueMicro: 1n, hash: hash(4) },
+    ],
+    uses: new Map([
+      [`${ana} ${takeNonce}`, [hash(3)]],
+      [`${ana} ${sendNonce}`, [hash(4)]],
+    ]),
+    said: new Map([[hash(2), [{ name: 'CollateralAdded', amountMicro: 3n, ref }]]]),
+    frozen: new Set(),
+    treasuryMicro: 99n,
+  }
+}
+
+function evidenceOf(world: World): Evidence {
+  const none: UnderRef = { added: [], repaid: [], revoked: [], accounts: new Set() }
+  const chain: ChainFacts = {
+    underRef: (ref) => world.refs.get(ref) ?? none,
+    refs: new Set(world.refs.keys()),
+    transfers: world.transfers,
+    uses: (authorizer, nonce) => world.uses.get(`${authorizer} ${nonce}`) ?? [],
+    frozen: world.frozen,
+    treasuryMicro: world.treasuryMicro,
+    inTransaction: (one) => world.said.get(one) ?? [],
+  }
+  const payment = {
+    ...{ payment_id: 'py-1', session_reference_id: 'pay_1', status: 'SUCCEEDED', currency: 'IDR' },
+    captures: world.captured > 0 ? [{ capture_amount: world.captured }] : [],
+  }
+  const refunds = world.back.map((one) => ({ ...one, payment_id: 'py-1', currency: 'IDR' }))
+  const book = { sessions: [{ reference_id: 'pay_1' }], payments: [payment], refunds }
+  return {
+    ...{ chain, treasury, deeds: world.deeds, entries: world.entries },
+    book: { ...book, payouts: world.payouts, chargebacks: [] },
+  }
+}
+
+const foundIn = (spoil: (world: World) => void) => {
+  const world = honest()
+  spoil(world)
+  return audit(evidenceOf(world))
+}
+const entry = (world: World, id: string) => world.entries.find((one) => one.id === id)!
+const underPay = (world: World, change: Partial<UnderRef>) => {
+  const ref = chainRef('pay_1')
+  world.refs.set(ref, { ...world.refs.get(ref)!, ...change })
+}
+
+test('an honest world has nothing to say, and every unit of its treasury belongs to an item', () => {
+  const { findings, waiting, treasuryMovedMicro, treasuryExplainedMicro } = foundIn(() => {})
+  expect({ findings, waiting }).toEqual({ findings: [], waiting: [] })
+  expect(treasuryExplainedMicro).toBe(treasuryMovedMicro)
+})
+
+describe('the audit finds', () => {
+  const spoilt: [string, (world: World) => void, RegExp][] = [
+    ['a credit made twice', (w) => underPay(w, { added: [3n, 3n] }), /added 2 times/],
+    ['a credit of another amount', (w) => underPay(w, { added: [4n] }), /has 4, promised was 3/],
+    ['money that did not arrive', (w) => w.refs.clear(), /3 too much was kept/],
+    ['a credit for somebody else', (w) => underPay(w, { accounts: new Set([budi]) }), /went to/],
+    ['a credit that nobody paid', (w) => void Object.assign(w, { captured: 0 }), /was never paid/],
+    [
+      'a ref that no payment has',
+      (w) => w.refs.set(hash(9), { added: [1n], repaid: [], revoked: [], accounts: new Set() }),
+      /knows the ref/,
+    ],
+    [
+      'a refund after which the wallet is not frozen',
+      (w) => void w.back.push({ status: 'SUCCEEDED', amount: 50_000 }),
+      /not frozen/,
+    ],
+    [
+      'a payment without an end',
+      (w) => void Object.assign(entry(w, 'pay_1'), { status: 'paid' }),
+      /did not arrive/,
+    ],
+    ['a payout told twice', (w) => void w.payouts.push(w.payouts[0]!), /2 times/],
+    [
+      'a payout nobody asked for',
+      (w) => void Object.assign(w.payouts[0]!, { reference_id: 'x' }),
+      /nobody's activity/,
+    ],
+    [
+      'a payout of another amount',
+      (w) => void Object.assign(w.payouts[0]!, { amount: 1 }),
+      /promised was 32000/,
+    ],
+    [
+      'a cash-out that was paid and given back',
+      (w) => w.uses.set(`${treasury} ${chainRef('return:out_1')}`, [hash(5)]),
+      /was paid and given back/,
+    ],
+    [
+      'a failed cash-out whose AUSD was taken',
+      (w) => {
+        entry(w, 'out_1').status = 'failed'
+        w.payouts = []
+      },
+      /does not know of it/,
+    ],
+    ['a send that did not move', (w) => void w.transfers.pop(), /is called sent and is not/],
+    ['a send that moved twice', (w) => void w.transfers.push(w.transfers[3]!), /moved 2 times/],
+    ['an accepted request that is in no list', (w) => void w.entries.pop(), /is not in the list/],
+    [
+      'AUSD that left the treasury for nothing',
+      (w) => {
+        w.transfers.push({ from: treasury, to: line, valueMicro: 5n, hash: hash(6) })
+        w.treasuryMicro -= 5n
+      },
+      /belong to nothing/,
+    ],
+    [
+      'a treasury that holds less than it should',
+      (w) => void Object.assign(w, { treasuryMicro: 98n }),
+      /its transfers make/,
+    ],
+  ]
+  test.each(spoilt)('%s', (_, spoil, words) => {
+    const { findings } = foundIn(spoil)
+    expect(findings.some((one) => words.test(one)) || findings).toBe(true)
+  })
+})
+
+test('money that went back after its hold waits for a person while the wallet is frozen', () => {
+  const { findings, waiting } = foundIn((world) => {
+    world.back.push({ status: 'SUCCEEDED', amount: 50_000 })
+    world.frozen.add(ana)
+  })
+  expect(findings).toEqual([])
+  expect(waiting.map(({ id }) => id)).toEqual(['pay_1'])
+})

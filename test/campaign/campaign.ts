@@ -1,0 +1,181 @@
+import type { Address } from 'viem'
+import { checkBooks } from '#infra/books/reconcile'
+import type { Person } from '#infra/demo/person'
+import { waitUntil } from '#infra/local/wait'
+import { placeOf } from '#infra/ops/place'
+import { type Chance, openChance } from '#infra/sandbox/chance'
+import { pause } from '#shared/deadline'
+import { serviceNames } from '#shared/messages/topic'
+import { boundariesOf } from '../failures/failpoints'
+import { checkedOut } from '../scale/older'
+import { audit } from './audit'
+import { readChain } from './chain-facts'
+import type { Entry } from './evidence'
+import { faultsWith } from './faults'
+import { live, type Scene, takeBackAfterHold } from './flows'
+import { findLeaks } from './leaks'
+import type { Options } from './options'
+import { openRecord } from './record'
+import type { Report } from './report'
+import { makeTrouble } from './trouble'
+import { openWorld, type World } from './world'
+
+/** After the last fault so long may pass until nothing is on its way. */
+const quietMaxMs = 240_000
+/** Each so often somebody comes who takes their money back after the hold. */
+const lateTakerEveryMs = 12_000
+/** In an upgrade the older copies go one by one, this far into the campaign. */
+const upgradeAt = 0.4
+
+/** Runs a whole campaign: people, faults, quiet, audit. Throws only when it cannot be run at all. */
+export async function runCampaign(options: Options, say: (line: string) => void): Promise<Report> {
+  const { seed, minutes, people: count } = options
+  using older = options.upgradeFrom ? checkedOut(options.upgradeFrom) : undefined
+  await using world = await openWorld(options, older?.dir ?? null)
+  const record = openRecord()
+  const stop = new AbortController()
+  const treasury = world.stack.info.chain.treasury as Address
+  const everybody: Person[] = []
+  const join = async (index: number) => {
+    const { person, isContract } = await world.newPerson(index)
+    everybody.push(person)
+    await person.until('verification', (me) => me.verified, 90_000)
+    const scene: Scene = {
+      ...{ person, record, treasury },
+      outside: world.outside,
+      chance: chanceOf(seed, index),
+      signal: stop.signal,
+    }
+    return { scene, isContract }
+  }
+  const first = []
+  for (let index = 0; index < count; index++) first.push(await join(index))
+  say(`${count} people are verified`)
+
+  const living = first.map(({ scene, isContract }) => live(scene, isContract))
+  living.push(lateTakers(join, count, stop.signal))
+  const trouble = makeTrouble(world, faultsWith(failpoints()), chanceOf(seed, -1), stop.signal)
+  const upgrade = options.upgradeFrom ? replaceOlder(world, minutes, stop.signal) : undefined
+  const ending = setTimeout(() => stop.abort(), minutes * 60_000)
+  await pause(minutes * 60_000, stop.signal)
+  clearTimeout(ending)
+  stop.abort()
+  const happened = await trouble
+  await upgrade
+  say(`${happened.length} faults are over; waiting for quiet`)
+  const quietFrom = performance.now()
+  await heal(world)
+  await Promise.all(living)
+  const { entries, last } = await quietly(everybody)
+  const quietMs = performance.now() - quietFrom
+  const { chain } = world.stack.info
+  const place = {
+    rpcUrl: chain.rpcUrl,
+    ausd: chain.ausd as Address,
+    creditLine: chain.creditLine as Address,
+    treasury,
+  }
+  const verdict = audit({
+    ...{ entries, treasury, deeds: record.deeds },
+    book: await world.outside.book(),
+    chain: await readChain(place),
+  })
+  const isMeant = (words: string) => verdict.waiting.some(({ id }) => words.includes(id))
+  const found = await checkBooks(placeOf(world.stack.info), world.stack.adminUrl)
+  const breaks = found.filter((words) => !isMeant(words))
+  const leaks = await findLeaks(world.stack, everybody, record.errors)
+  return { options, record, happened, verdict, quietMs, last, breaks, leaks }
+}
+
+const failpoints = () => new Map(serviceNames.map((name) => [name, boundariesOf(name)] as const))
+
+function chanceOf(seed: number, index: number): Chance {
+  const chance = openChance()
+  // Neighbouring seeds must not make neighbouring choices: the multiplier spreads them.
+  chance.reseed(Math.imul(seed + 1, 0x9e3779b1) + Math.imul(index + 2, 0x85ebca6b))
+  return chance
+}
+
+/** New people, one after the other, each of whom takes their money back once its hold is over. */
+async function lateTakers(
+  join: (index: number) => Promise<{ scene: Scene }>,
+  from: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const all: Promise<void>[] = []
+  for (let index = from; !signal.aborted; index++) {
+    await pause(lateTakerEveryMs, signal)
+    if (signal.aborted) break
+    // Contract wallets live elsewhere: here each index but theirs.
+    const how = index % 2 === 0 ? 'refunded' : 'charged back'
+    all.push(
+      join(index).then(
+        ({ scene }) => takeBackAfterHold(scene, how),
+        () => {}, // Nobody can be verified while so much is down: the next one comes.
+      ),
+    )
+  }
+  await Promise.all(all)
+}
+
+/** The older copy of each service is stopped, in order; the newer one serves on alone. */
+async function replaceOlder({ stack }: World, minutes: number, signal: AbortSignal) {
+  await pause(minutes * 60_000 * upgradeAt, signal)
+  for (const name of serviceNames) {
+    await stack.process(name, 1).stop('SIGTERM')
+    await pause(1_000, signal)
+  }
+}
+
+/** Every fault ends, whatever the loop left. */
+async function heal({ stack, wires, outside }: World): Promise<void> {
+  stack.rpcProxy!.setFaults({})
+  for (const wire of Object.values(wires)) {
+    wire.open()
+    wire.slow(0)
+  }
+  await waitUntil('the sandbox being calm', () => outside.faults({}), 60_000)
+}
+
+/** Where an item may be when nothing is on its way: the audit says whether it should be. */
+const resting = new Set([
+  ...['credited', 'repaid', 'replaced', 'expired', 'revoked', 'refunded', 'review', 'accepted'],
+  ...['awaiting_payment', 'paid', 'returned', 'failed', 'sent'],
+])
+/** Of a payment `paid` is not the end. */
+const isOpen = ({ kind, status }: Entry) =>
+  !resting.has(status) || (kind !== 'cashout' && status === 'paid')
+
+/** So many of those that ended last are named. */
+const lastMax = 5
+
+/** Waits until nobody has anything on its way; answers what everybody's list says then, and what came last. */
+async function quietly(everybody: readonly Person[]) {
+  const startedAt = performance.now()
+  const open = new Map<string, { words: string; afterMs: number }>()
+  let entries: Entry[] = []
+  const look = async () => {
+    entries = (await Promise.all(everybody.map(entriesOf))).flat()
+    const afterMs = performance.now() - startedAt
+    for (const { id, kind, status } of entries.filter(isOpen))
+      open.set(id, { words: `${kind} ${id} was ${status}`, afterMs })
+    return !entries.some(isOpen)
+  }
+  // The audit names each that has no end.
+  await waitUntil('quiet', look, quietMaxMs, 1_000).catch(() => {})
+  const last = [...open.values()].sort((left, right) => right.afterMs - left.afterMs)
+  return { entries, last: last.slice(0, lastMax) }
+}
+
+async function entriesOf(person: Person): Promise<Entry[]> {
+  const entries: Entry[] = []
+  for (let cursor = ''; ; ) {
+    const path = `/me/activity?limit=100${cursor && `&cursor=${cursor}`}`
+    const { status, body } = await person.get(path)
+    if (status !== 200) throw new Error(`/me/activity answers ${status}`)
+    const { wallet } = person
+    for (const { id, kind, status } of body.items) entries.push({ id, kind, status, wallet })
+    if (!body.nextCursor) return entries
+    cursor = body.nextCursor
+  }
+}

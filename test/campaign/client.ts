@@ -1,0 +1,38 @@
+import type { Person } from '#infra/demo/person'
+import { pause } from '#shared/deadline'
+import type { Record } from './record'
+
+/** An app repeats what may be repeated for about as long as a person waits. */
+const patienceMs = 45_000
+const betweenMs = 300
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are read field by field, as an app reads them
+export type Answered = { ok: any } | { refused: string }
+
+/**
+ * Asks as an app does: the same request again while nobody answers or a dependency is away. A refusal is
+ * an answer. Null when patience ended: whether it was done is then not known, and the audit allows both.
+ */
+export async function ask(
+  record: Record,
+  person: Person,
+  path: string,
+  body?: unknown,
+): Promise<Answered | null> {
+  const givesUpAt = performance.now() + patienceMs
+  while (performance.now() < givesUpAt) {
+    const reply = await (body === undefined ? person.get(path) : person.post(path, body)).catch(
+      () => undefined,
+    )
+    if (reply?.status === 200) {
+      record.count('200')
+      return { ok: reply.body }
+    }
+    const word = reply?.headers.get('x-error-code') ?? 'no answer'
+    record.count(word)
+    if (reply) record.errors.add(JSON.stringify(reply.body))
+    if (reply && reply.status < 500 && reply.status !== 429) return { refused: word }
+    await pause(betweenMs)
+  }
+  return null
+}

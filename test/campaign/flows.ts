@@ -1,0 +1,260 @@
+import type { Address } from 'viem'
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
+import type { Outside } from '#infra/demo/outside'
+import type { Person } from '#infra/demo/person'
+import type { Chance } from '#infra/sandbox/chance'
+import type { SignedTransfer } from '#shared/chain/erc3009'
+import { pause } from '#shared/deadline'
+import { ask } from './client'
+import type { CashoutDeed, PaymentDeed, Record, SendDeed } from './record'
+
+/** What a person does in, by whom it is written down, and how long they go on. */
+export type Scene = {
+  readonly person: Person
+  readonly outside: Outside
+  readonly record: Record
+  readonly chance: Chance
+  readonly treasury: Address
+  readonly signal: AbortSignal
+}
+type Flow = (scene: Scene) => Promise<void>
+type Pair = 'USD/IDR' | 'USD/MYR'
+
+const outsidePatience = 20
+
+/** A person at a bank or a provider's own page tries again; what is refused there is refused. */
+async function atProvider(work: () => Promise<unknown>, signal: AbortSignal): Promise<boolean> {
+  for (let tries = 0; tries < outsidePatience; tries++) {
+    try {
+      await work()
+      return true
+    } catch (error) {
+      if (/answered 4\d\d/.test((error as Error).message)) return false
+      await pause(500, signal)
+    }
+  }
+  return false
+}
+
+const quoteOf = async ({ record, person }: Scene, pair: Pair): Promise<string | undefined> => {
+  const answered = await ask(record, person, '/quote', { pair })
+  return answered && 'ok' in answered ? answered.ok.id : undefined
+}
+
+async function checkout(
+  scene: Scene,
+  kind: 'topup' | 'settlement',
+  pair: Pair,
+  method: 'qr' | 'card' = 'qr',
+): Promise<PaymentDeed | undefined> {
+  const { record, person, chance } = scene
+  const quoteId = await quoteOf(scene, pair)
+  if (!quoteId) return undefined
+  const amount = pair === 'USD/IDR' ? 20_000 + chance.belowMs(200) * 500 : 800 + chance.belowMs(900)
+  const { wallet } = person
+  const deed = record.note<PaymentDeed>({ kind, wallet, answer: null, after: new Set() })
+  const body = kind === 'topup' ? { amount: String(amount), method, quoteId } : { quoteId }
+  const answered = await ask(record, person, kind === 'topup' ? '/topups' : '/settlements', body)
+  if (!answered || 'refused' in answered) return undefined
+  const { paymentId, ausd, fiat } = answered.ok
+  deed.answer = { id: paymentId, ausdMicro: BigInt(ausd), fiatMinor: BigInt(fiat) }
+  return deed
+}
+
+async function pay(scene: Scene, deed: PaymentDeed, channel: string) {
+  const { id } = deed.answer!
+  deed.after.add('paid')
+  return atProvider(() => scene.outside.pay(id, channel), scene.signal)
+}
+
+const topup =
+  (pair: Pair, channel: string): Flow =>
+  async (scene) => {
+    const deed = await checkout(scene, 'topup', pair, channel === 'CARDS' ? 'card' : 'qr')
+    if (deed) await pay(scene, deed, channel)
+  }
+
+const declined: Flow = async (scene) => {
+  const deed = await checkout(scene, 'topup', 'USD/IDR')
+  if (!deed) return
+  deed.after.add('declined')
+  const { outside, signal } = scene
+  await atProvider(() => outside.fail(deed.answer!.id), signal)
+  await atProvider(() => outside.expire(deed.answer!.id), signal)
+}
+
+const paidLate: Flow = async (scene) => {
+  const deed = await checkout(scene, 'topup', 'USD/IDR')
+  if (!deed) return
+  deed.after.add('expired first')
+  await atProvider(() => scene.outside.expire(deed.answer!.id), scene.signal)
+  await pay(scene, deed, 'QRIS')
+}
+
+/** Money by card that goes back within the hold, by the merchant's hand or the card network's. */
+const takenBack =
+  (kind: 'topup' | 'settlement', how: 'refunded' | 'charged back'): Flow =>
+  async (scene) => {
+    if (kind === 'settlement' && !(await borrow(scene))) return
+    const deed = await checkout(scene, kind, 'USD/IDR', 'card')
+    if (!deed || !(await pay(scene, deed, 'CARDS'))) return
+    await pause(scene.chance.belowMs(4_000), scene.signal)
+    await takeBack(scene, deed, how)
+  }
+
+async function takeBack(
+  { outside, signal }: Scene,
+  deed: PaymentDeed,
+  how: 'refunded' | 'charged back',
+) {
+  const { id } = deed.answer!
+  deed.after.add(how)
+  const word = how === 'refunded' ? 'refund' : 'chargeback'
+  await atProvider(() => outside.control(`payments/${id}/${word}`), signal)
+}
+
+/** Draws some of what the collateral allows, by the person's own transaction. */
+async function borrow({ person, chance }: Scene): Promise<boolean> {
+  const amountMicro = 200_000n + BigInt(chance.belowMs(300_000))
+  return person.draw(amountMicro).then(
+    () => true,
+    () => false, // Nothing to borrow against yet, or the chain stands still: another time.
+  )
+}
+
+const settlement =
+  (channel: string): Flow =>
+  async (scene) => {
+    await borrow(scene)
+    const deed = await checkout(scene, 'settlement', 'USD/IDR')
+    if (deed) await pay(scene, deed, channel)
+  }
+
+/** The sandbox's banks refuse the first of these account numbers, and give back what the second got. */
+const refusedAccount = '999999'
+const reversedAccount = '654321'
+
+const bankOf = (accountNumber: string) => ({
+  ...{ channelCode: 'ID_BCA', accountHolderName: 'Sari Dewi' },
+  accountNumber,
+})
+const goodAccount = '1234567890'
+
+/** Asks for a cash-out of what is signed, and writes down what was said. */
+async function askCashout(
+  { record, person }: Scene,
+  quoteId: string,
+  authorization: SignedTransfer,
+  accountNumber = goodAccount,
+): Promise<CashoutDeed> {
+  const { nonce, value } = authorization
+  const deed = record.note<CashoutDeed>({
+    ...{ kind: 'cashout', wallet: person.wallet, nonce, valueMicro: BigInt(value) },
+    answer: null,
+  })
+  const body = { quoteId, authorization, bank: bankOf(accountNumber) }
+  const answered = await ask(record, person, '/cashouts', body)
+  if (answered && 'ok' in answered) {
+    const { payoutId: id, ausd, fiat } = answered.ok
+    deed.answer = { id, ausdMicro: BigInt(ausd), fiatMinor: BigInt(fiat) }
+  }
+  return deed
+}
+
+const cashout =
+  (accountNumber: string, isReversed = false): Flow =>
+  async (scene) => {
+    const { person, chance, treasury, outside, signal } = scene
+    const valueMicro = 1_500_000n + BigInt(chance.belowMs(900_000))
+    const quoteId = await quoteOf(scene, 'USD/IDR')
+    if (!quoteId) return
+    const authorization = await person.sign({ to: treasury, valueMicro })
+    const { answer } = await askCashout(scene, quoteId, authorization, accountNumber)
+    if (!answer || !isReversed) return
+    await pause(4_000, signal)
+    await atProvider(() => outside.control(`payouts/${answer.id}/reverse`), signal)
+  }
+
+const send: Flow = async (scene) => {
+  const { person, record, chance } = scene
+  const to = privateKeyToAddress(generatePrivateKey())
+  const valueMicro = 50_000n + BigInt(chance.belowMs(200_000))
+  const authorization = await person.sign({ to, valueMicro })
+  const { nonce } = authorization
+  const { wallet } = person
+  const deed = record.note<SendDeed>({ kind: 'send', wallet, to, nonce, valueMicro, answer: null })
+  const answered = await ask(record, person, '/sends', { authorization })
+  if (answered && 'ok' in answered) deed.answer = { id: answered.ok.sendId }
+}
+
+/** The same authorization in two requests at once, under two quotes: one of them may be taken. */
+const twice: Flow = async (scene) => {
+  const { person, treasury } = scene
+  const quotes = await Promise.all([quoteOf(scene, 'USD/IDR'), quoteOf(scene, 'USD/IDR')])
+  const authorization = await person.sign({ to: treasury, valueMicro: 1_700_000n })
+  await Promise.all(quotes.map((quoteId) => quoteId && askCashout(scene, quoteId, authorization)))
+}
+
+/** What a person with a key of their own does, each as often as it stands here. */
+const kinds: readonly Flow[] = [
+  topup('USD/IDR', 'QRIS'),
+  topup('USD/IDR', 'QRIS'),
+  topup('USD/MYR', 'MAYB2U_FPX'),
+  topup('USD/IDR', 'BCA_VIRTUAL_ACCOUNT'),
+  topup('USD/IDR', 'CARDS'),
+  takenBack('topup', 'refunded'),
+  takenBack('topup', 'charged back'),
+  takenBack('settlement', 'refunded'),
+  declined,
+  paidLate,
+  settlement('BCA_VIRTUAL_ACCOUNT'),
+  settlement('CARDS'),
+  cashout(goodAccount),
+  cashout(goodAccount),
+  cashout(goodAccount, true),
+  cashout(refusedAccount),
+  cashout(reversedAccount),
+  send,
+  send,
+  twice,
+]
+
+/** A contract wallet signs, and sends no transactions: it cannot draw. */
+const contractKinds: readonly Flow[] = [
+  topup('USD/IDR', 'QRIS'),
+  cashout(goodAccount),
+  cashout(refusedAccount),
+  send,
+]
+
+/** One thing after the other, until the signal; a step that fails on this side is left, as a person leaves it. */
+export async function live(scene: Scene, isContract: boolean): Promise<void> {
+  const { chance, signal, record } = scene
+  const own = isContract ? contractKinds : kinds
+  while (!signal.aborted) {
+    await own[chance.belowMs(own.length)]!(scene).catch((error: Error) =>
+      record.count(`left: ${error.message.split('\n')[0]!.slice(0, 60)}`),
+    )
+    await pause(chance.belowMs(1_500), signal)
+  }
+}
+
+/**
+ * Somebody who pays by card, waits until the hold is over, and then takes the money back: their wallet is
+ * frozen afterwards, so each does it once.
+ */
+export async function takeBackAfterHold(
+  scene: Scene,
+  how: 'refunded' | 'charged back',
+): Promise<void> {
+  const deed = await checkout(scene, 'topup', 'USD/IDR', 'card')
+  if (!deed || !(await pay(scene, deed, 'CARDS'))) return
+  const { record, person, signal } = scene
+  while (!signal.aborted) {
+    const me = await ask(record, person, '/me')
+    const { collateral } = me && 'ok' in me ? me.ok : { collateral: undefined }
+    if (collateral && collateral.value !== '0' && collateral.pendingShares === '0') break
+    await pause(1_000, signal)
+  }
+  if (!signal.aborted) await takeBack(scene, deed, how)
+}

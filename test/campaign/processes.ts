@@ -1,0 +1,29 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** The processes whose parent is `pid`, by `/proc`. */
+function childrenOf(pid: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => parentOf(name) === pid)
+    .map(Number)
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    const [, parent] = /\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1')) ?? []
+    return Number(parent)
+  } catch {
+    return undefined // It ended while we looked.
+  }
+}
+
+/** Stops or continues a process and those it started: Postgres serves each connection by one of its own. */
+export function signalAll(pid: number, signal: 'SIGSTOP' | 'SIGCONT'): void {
+  for (const one of [pid, ...childrenOf(pid)]) {
+    try {
+      process.kill(one, signal)
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import { quantile } from '../bench/quantile'
+import type { Verdict } from './evidence'
+import type { Leaks } from './leaks'
+import type { Options } from './options'
+import type { Record } from './record'
+import type { Happened } from './trouble'
+
+export type Report = {
+  readonly options: Options
+  readonly record: Record
+  readonly happened: readonly Happened[]
+  readonly verdict: Verdict
+  /** From the end of the last fault until nothing was on its way, in ms. */
+  readonly quietMs: number
+  /** What ended last, and how long after the last fault, in ms. */
+  readonly last: readonly { readonly words: string; readonly afterMs: number }[]
+  /** What the service's own books say does not agree, besides what waits for a person. */
+  readonly breaks: readonly string[]
+  /** Secrets and personal data in what the service told. */
+  readonly leaks: Leaks
+}
+
+const linesMax = 40
+
+/** The whole report as text: what was done, what went wrong, what came of it. */
+export function reportText(report: Report): string {
+  const { options, record, happened, verdict, quietMs, last, breaks, leaks } = report
+  const kinds = Map.groupBy(happened, ({ kind }) => kind)
+  const recoveries = (kind: string) =>
+    (kinds.get(kind as Happened['kind']) ?? []).flatMap(({ recoveredMs }) =>
+      recoveredMs === null ? [] : [recoveredMs],
+    )
+  const row = (cells: readonly (string | number)[]) => `  ${cells.join('  ')}`
+  const faults = [...kinds].map(([kind, all]) => {
+    const tookMs = recoveries(kind)
+    const recovered =
+      tookMs.length === 0
+        ? ''
+        : `ready again p50 ${quantile(tookMs, 0.5)} ms, p99 ${quantile(tookMs, 0.99)} ms`
+    return row([kind.padEnd(9), String(all.length).padStart(5), recovered])
+  })
+  const all = (words: readonly string[]) => [
+    ...words.slice(0, linesMax).map((one) => row([one])),
+    ...(words.length > linesMax ? [row([`and ${words.length - linesMax} more`])] : []),
+  ]
+  const { minutes, people, seed, upgradeFrom } = options
+  return [
+    `seed ${seed}, ${minutes} min, ${people} people${upgradeFrom ? `, upgraded from ${upgradeFrom}` : ''}`,
+    `${record.deeds.length} flows begun`,
+    ...Object.entries(verdict.counted).map(([what, count]) => row([what.padEnd(26), count])),
+    'answers',
+    ...[...record.answers]
+      .sort(([, left], [, right]) => right - left)
+      .map(([answer, count]) => row([answer.padEnd(26), count])),
+    `${happened.length} faults`,
+    ...faults,
+    `nothing on its way ${(quietMs / 1_000).toFixed(1)} s after the last fault`,
+    ...last.map(({ words, afterMs }) => row([`${(afterMs / 1_000).toFixed(1)} s`, words])),
+    `treasury: ${verdict.treasuryMovedMicro} moved, ${verdict.treasuryExplainedMicro} belong to an item (10⁻⁶ AUSD)`,
+    `${verdict.waiting.length} wait for a person`,
+    ...all(verdict.waiting.map(({ words }) => words)),
+    `the service's own books: ${breaks.length === 0 ? 'they balance' : ''}`,
+    ...all(breaks),
+    `searched for ${leaks.searched.secrets} secrets and names: ${searchedText(leaks)}`,
+    ...all(leaks.found),
+    `${verdict.findings.length} lost, doubled or unexplained`,
+    ...all(verdict.findings),
+  ].join('\n')
+}
+
+const searchedText = ({ searched, found }: Leaks): string =>
+  [
+    ...Object.entries(searched)
+      .filter(([kind]) => kind !== 'secrets')
+      .map(([kind, characters]) => `${kind} ${characters} characters`),
+    `${found.length} found`,
+  ].join(', ')

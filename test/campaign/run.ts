@@ -1,0 +1,20 @@
+import { runCampaign } from './campaign'
+import { type Options, readOptions, usage } from './options'
+import { reportText } from './report'
+
+/** `bun run campaign`: faults for some minutes, then quiet and an audit; `test/campaign/README.md`. */
+if (process.argv.includes('--help')) {
+  console.log(usage)
+  process.exit(0)
+}
+let options: Options
+try {
+  options = readOptions(process.argv.slice(2))
+} catch (error) {
+  console.error(`${(error as Error).message}\n\n${usage}`)
+  process.exit(2)
+}
+const report = await runCampaign(options, (line) => console.error(`  ${line}`))
+console.log(reportText(report))
+const { verdict, breaks, leaks } = report
+process.exit(verdict.findings.length + breaks.length + leaks.found.length > 0 ? 1 : 0)

@@ -1,0 +1,73 @@
+import { waitUntil } from '#infra/local/wait'
+import type { Chance } from '#infra/sandbox/chance'
+import { pause } from '#shared/deadline'
+import type { Fault } from './faults'
+import type { World } from './world'
+
+/** One fault as it happened; times in ms of the campaign. */
+export type Happened = {
+  readonly name: string
+  readonly kind: Fault['kind']
+  readonly atMs: number
+  readonly lastedMs: number
+  /** From its end until everything was ready again; null: it is not asked, or more came before. */
+  recoveredMs: number | null
+}
+
+/** Between the beginnings of two faults; they overlap. */
+const everyMs = [150, 1_200] as const
+const recoveryMaxMs = 60_000
+
+/**
+ * Makes things go wrong until the signal, in an order of the seed, several at a time but never two of one
+ * target. Resolves when the last has ended.
+ */
+export async function makeTrouble(
+  world: World,
+  faults: readonly Fault[],
+  chance: Chance,
+  signal: AbortSignal,
+): Promise<Happened[]> {
+  const startedAt = performance.now()
+  const now = () => Math.round(performance.now() - startedAt)
+  const busy = new Set<string>()
+  const running = new Set<Promise<void>>()
+  const happened: Happened[] = []
+  const between = ([min, max]: readonly [number, number]) => min + chance.belowMs(max - min + 1)
+
+  const run = async (fault: Fault, lastsMs: number) => {
+    const atMs = now()
+    const end = await fault.begin(world, chance)
+    try {
+      await pause(lastsMs, signal)
+    } finally {
+      await end()
+    }
+    const one: Happened = {
+      ...{ name: fault.name, kind: fault.kind, atMs, lastedMs: now() - atMs },
+      recoveredMs: null,
+    }
+    happened.push(one)
+    if (!fault.isOver) return
+    const endedAt = now()
+    await waitUntil(`recovery from "${fault.name}"`, () => fault.isOver!(world), recoveryMaxMs, 100)
+    one.recoveredMs = now() - endedAt
+  }
+  while (!signal.aborted) {
+    const fault = faults[chance.belowMs(faults.length)]!
+    const lastsMs = between(fault.lastsMs)
+    if (!busy.has(fault.target)) {
+      busy.add(fault.target)
+      const work = run(fault, lastsMs)
+        .catch((error: Error) => console.error(`  ${fault.name}: ${error.message}`))
+        .finally(() => {
+          busy.delete(fault.target)
+          running.delete(work)
+        })
+      running.add(work)
+    }
+    await pause(between(everyMs), signal)
+  }
+  await Promise.all(running)
+  return happened
+}

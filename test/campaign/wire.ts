@@ -1,0 +1,111 @@
+import { pause } from '#shared/deadline'
+
+/** A piece of network between the services and one of their dependencies, and what is wrong with it. */
+export type Wire = AsyncDisposable & {
+  readonly host: string
+  /** Each piece of data, in either direction, arrives so much later; 0 ends it. */
+  readonly slow: (delayMs: number) => void
+  /** Ends every connection without a farewell, as a router does that is switched off. */
+  readonly cut: () => void
+  /** Nothing passes and nothing is refused, until it is opened again. */
+  readonly close: () => void
+  readonly open: () => void
+}
+
+type End = { write(data: Uint8Array): number; terminate(): void }
+/** One direction of a connection: what waits to be written, in order. */
+type Way = {
+  to: End | undefined
+  waiting: { data: Uint8Array; dueAt: number }[]
+  isMoving: boolean
+}
+type Connection = { ends: End[]; there: Way; back: Way; isOver: boolean }
+
+const lookEveryMs = 5
+
+/** Opens a listener on loopback that passes every connection on to a host and port. */
+export function openWire(target: { hostname: string; port: number }): Wire {
+  const connections = new Set<Connection>()
+  let delayMs = 0
+  let isClosed = false
+
+  const over = (connection: Connection) => {
+    if (connection.isOver) return
+    connection.isOver = true
+    connections.delete(connection)
+    for (const end of connection.ends) end.terminate()
+  }
+  const move = async (connection: Connection, way: Way) => {
+    if (way.isMoving) return
+    way.isMoving = true
+    while (!connection.isOver && way.waiting.length > 0) {
+      const [next] = way.waiting as [Way['waiting'][number]]
+      if (isClosed || !way.to || next.dueAt > performance.now()) {
+        await pause(lookEveryMs)
+        continue
+      }
+      const written = way.to.write(next.data)
+      if (written < next.data.length) next.data = next.data.subarray(Math.max(0, written))
+      else way.waiting.shift()
+      if (written <= 0) await pause(lookEveryMs)
+    }
+    way.isMoving = false
+  }
+  const pass = (connection: Connection, way: Way, data: Uint8Array) => {
+    // The socket's own buffer is used again once this returns.
+    way.waiting.push({ data: data.slice(), dueAt: performance.now() + delayMs })
+    void move(connection, way)
+  }
+
+  const server = Bun.listen<{ connection: Connection }>({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      open: async (socket) => {
+        const connection: Connection = {
+          ends: [socket],
+          there: { to: undefined, waiting: [], isMoving: false },
+          back: { to: socket, waiting: [], isMoving: false },
+          isOver: false,
+        }
+        socket.data = { connection }
+        connections.add(connection)
+        await Bun.connect({
+          ...target,
+          socket: {
+            open: (far) => {
+              connection.ends.push(far)
+              connection.there.to = far
+              if (connection.isOver) far.terminate()
+            },
+            data: (_, data) => pass(connection, connection.back, data),
+            close: () => over(connection),
+            error: () => over(connection),
+          },
+        }).catch(() => over(connection))
+      },
+      data: ({ data: { connection } }, data) => pass(connection, connection.there, data),
+      close: ({ data }) => over(data.connection),
+      error: ({ data }) => over(data.connection),
+    },
+  })
+  return {
+    host: `127.0.0.1:${server.port}`,
+    slow: (ms) => {
+      delayMs = ms
+    },
+    cut: () => {
+      for (const connection of [...connections]) over(connection)
+    },
+    close: () => {
+      isClosed = true
+    },
+    open: () => {
+      isClosed = false
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const connection of [...connections]) over(connection)
+      server.stop(true)
+    },
+  }
+}
