@@ -1,0 +1,65 @@
+import type { TSchema } from 'typebox'
+import { Compile } from 'typebox/schema'
+
+/** A piece of JSON Schema, with every `$ref` in it replaced by what it names. */
+export type Schema = Readonly<Record<string, unknown>>
+
+/** One thing that may be asked, as the document of the interface describes it. */
+export type Operation = {
+  readonly method: string
+  /** With `{name}` where a parameter stands. */
+  readonly path: string
+  readonly security: string | undefined
+  readonly body: Schema | undefined
+  readonly parameters: readonly Parameter[]
+  /** Whether an answer of a status is as described; undefined: no such answer is described. */
+  readonly fits: (status: number) => ((value: unknown) => boolean) | undefined
+}
+export type Parameter = {
+  readonly name: string
+  readonly in: 'path' | 'query' | 'header'
+  readonly required: boolean
+  readonly schema: Schema
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is read field by field
+type Json = any
+
+/** Reads the served document: nothing else tells the fuzzer what there is. */
+export async function readOperations(baseUrl: string): Promise<Operation[]> {
+  const answer = await fetch(`${baseUrl}/openapi.json`, { signal: AbortSignal.timeout(10_000) })
+  const document = await answer.json()
+  const whole = (value: Json): Json => {
+    if (Array.isArray(value)) return value.map(whole)
+    if (typeof value !== 'object' || value === null) return value
+    if (typeof value.$ref === 'string') return whole(targetOf(document, value.$ref))
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, whole(inner)]))
+  }
+  return Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
+    Object.entries<Json>(methods)
+      .filter(([method]) => ['get', 'post', 'put', 'patch', 'delete'].includes(method))
+      .map(([method, operation]) => operationOf(method, path, whole(operation))),
+  )
+}
+
+const targetOf = (document: Json, ref: string): Json =>
+  ref
+    .split('/')
+    .slice(1)
+    .reduce((value, name) => value?.[name.replaceAll('~1', '/').replaceAll('~0', '~')], document)
+
+function operationOf(method: string, path: string, operation: Json): Operation {
+  const fits = new Map<number, (value: unknown) => boolean>()
+  for (const [status, described] of Object.entries<Json>(operation.responses)) {
+    const schema = described.content?.['application/json']?.schema
+    const compiled = schema ? Compile(schema as TSchema) : undefined
+    fits.set(Number(status), (value) => compiled?.Check(value) ?? true)
+  }
+  const [security] = Object.keys(operation.security?.[0] ?? {})
+  return {
+    ...{ method: method.toUpperCase(), path, security },
+    body: operation.requestBody?.content['application/json'].schema,
+    parameters: operation.parameters ?? [],
+    fits: (status) => fits.get(status),
+  }
+}

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Person } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { expectNothingWritten } from '../support/database'
+import { verifiedUser } from '../support/people'
+import { ownStack } from '../support/stack'
+import { readOperations } from './document'
+import { fuzz } from './fuzz'
+
+const seed = Number(process.env.FUZZ_SEED ?? 20_261_122)
+let stack: Stack
+let person: Person
+beforeAll(async () => {
+  stack = await ownStack()
+  person = await verifiedUser(stack)
+}, 90_000)
+afterAll(() => stack?.[Symbol.asyncDispose]())
+
+test('an answer that is not as described would be found', async () => {
+  const operations = await readOperations(stack.info.gateway)
+  const quote = operations.find(({ method, path }) => method === 'POST' && path === '/quote')!
+  const answer = await (await person.post('/quote', { pair: 'USD/IDR' })).body
+  expect(quote.fits(200)!(answer)).toBe(true)
+  expect(quote.fits(200)!({ ...answer, rate: 16_250 })).toBe(false)
+  expect(quote.fits(200)!({})).toBe(false)
+  expect(quote.fits(418)).toBeUndefined()
+})
+
+test(`security: of 1,500 requests made from the document none is answered with a fault, and every answer is as described (seed ${seed})`, async () => {
+  const { findings, statuses, asked } = await fuzz(stack, person, { requests: 1_500, seed })
+  console.log(
+    [...statuses]
+      .sort()
+      .map(([what, count]) => `${what}: ${count}`)
+      .join(', '),
+  )
+  expect(asked).toBe(1_500)
+  expect(findings).toEqual([])
+}, 180_000)
+
+test(
+  'security: what is refused writes no payment, no cash-out and no message',
+  () =>
+    expectNothingWritten(stack, async () => {
+      // Deliveries are recorded, whatever they say: they are not among what is asked here.
+      const { findings } = await fuzz(stack, person, {
+        ...{ requests: 400, seed: seed + 1, without: '/webhooks' },
+      })
+      expect(findings).toEqual([])
+    }),
+  120_000,
+)

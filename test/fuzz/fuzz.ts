@@ -1,0 +1,172 @@
+import fc from 'fast-check'
+import type { Person } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { signIn } from '#shared/client/client'
+import { type Operation, readOperations } from './document'
+import { hostileBodies, hostileHeaders, hostilePaths, spoiltOf, validOf } from './values'
+
+/** What the fuzzer sends, in the three moods of its name. */
+type Ask = {
+  readonly mood: 'valid' | 'spoilt' | 'hostile'
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Uint8Array | undefined
+  readonly operation: Operation | undefined
+}
+
+export type FuzzReport = {
+  readonly asked: number
+  /** Answers by mood and status. */
+  readonly statuses: ReadonlyMap<string, number>
+  /** What should not have been, each with what repeats it. */
+  readonly findings: readonly string[]
+}
+
+const deadlineMs = 15_000
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD']
+
+/** Sends so many requests, made from the served document and a seed, and judges every answer. */
+export async function fuzz(
+  { info }: Pick<Stack, 'info'>,
+  person: Person,
+  options: {
+    readonly requests: number
+    readonly seed: number
+    /** Leaves out what begins so. */
+    readonly without?: string
+  },
+): Promise<FuzzReport> {
+  const all = await readOperations(info.gateway)
+  const { without } = options
+  const operations = all.filter(({ path }) => !without || !path.startsWith(without))
+  const session = await signIn(person.account, Math.floor(Date.now() / 1000) + 3_600)
+  const credentials: Record<string, Readonly<Record<string, string>>> = {
+    session: { authorization: session },
+    callbackToken: { 'x-callback-token': info.webhooks.payments.ID },
+    identitySignature: { 'x-payload-digest': '00', 'x-payload-digest-alg': 'HMAC_SHA256_HEX' },
+  }
+  const asks = fc.sample(asksOf(operations, credentials), {
+    numRuns: options.requests,
+    seed: options.seed,
+  })
+  const statuses = new Map<string, number>()
+  const findings: string[] = []
+  for (const ask of asks) {
+    const said = await send(info.gateway, ask)
+    const key = `${ask.mood} ${said.status}`
+    statuses.set(key, (statuses.get(key) ?? 0) + 1)
+    const wrong = wrongWith(ask, said)
+    if (wrong) findings.push(`${wrong}: ${wordsOf(ask)}`)
+  }
+  return { asked: asks.length, statuses, findings }
+}
+
+function asksOf(
+  operations: readonly Operation[],
+  credentials: Record<string, Readonly<Record<string, string>>>,
+): fc.Arbitrary<Ask> {
+  const operation = fc.constantFrom(...operations)
+  const headersOf = ({ security, body }: Operation) => ({
+    ...(security ? credentials[security] : {}),
+    ...(body ? { 'content-type': 'application/json' } : {}),
+  })
+  const described = (mood: 'valid' | 'spoilt') =>
+    operation.chain((one) => {
+      const body = one.body
+        ? (mood === 'valid' ? validOf(one.body) : spoiltOf(one.body)).map((value) =>
+            JSON.stringify(value),
+          )
+        : fc.constant(undefined)
+      return fc.tuple(body, pathOf(one)).map(
+        ([text, path]): Ask => ({
+          ...{ mood, method: one.method, path, headers: headersOf(one), body: text },
+          operation: one,
+        }),
+      )
+    })
+  const hostile = fc
+    .tuple(
+      operation,
+      fc.constantFrom(...methods),
+      fc.option(fc.constantFrom(...hostilePaths)),
+      fc.option(fc.constantFrom(...hostileHeaders)),
+      fc.option(fc.constantFrom(...hostileBodies)),
+      fc.boolean(),
+    )
+    .map(([one, method, path, headers, body, isOwnMethod]): Ask => {
+      const asked = isOwnMethod ? one.method : method
+      const hasBody = asked !== 'GET' && asked !== 'HEAD'
+      return {
+        mood: 'hostile',
+        method: asked,
+        path: path ?? one.path.replace(/\{\w+\}/g, 'x'),
+        headers: { ...headersOf(one), ...headers },
+        body: hasBody ? (body ?? '{}') : undefined,
+        operation: undefined,
+      }
+    })
+  return fc.oneof(described('valid'), described('spoilt'), hostile)
+}
+
+/** The path with its parameters, each a value its schema allows. */
+function pathOf({ path, parameters }: Operation): fc.Arbitrary<string> {
+  const named = parameters.filter((one) => one.in === 'path' || one.in === 'query')
+  const values = Object.fromEntries(named.map((one) => [one.name, validOf(one.schema)]))
+  const required = named.filter((one) => one.in === 'path').map(({ name }) => name)
+  return fc.record(values, { requiredKeys: required }).map((given: Record<string, unknown>) => {
+    const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(given[name])))
+    const query = named
+      .filter((one) => one.in === 'query' && given[one.name] !== undefined)
+      .map(({ name }) => [name, String(given[name])])
+    return query.length > 0 ? `${filled}?${new URLSearchParams(query)}` : filled
+  })
+}
+
+type Said = { readonly status: number; readonly code: string | null; readonly text: string }
+
+async function send(gateway: string, { method, path, headers, body }: Ask): Promise<Said> {
+  try {
+    const answer = await fetch(`${gateway}${path}`, {
+      ...{ method, headers, redirect: 'manual', signal: AbortSignal.timeout(deadlineMs) },
+      ...(body === undefined ? {} : { body: body as string }),
+    })
+    const { status } = answer
+    return { status, code: answer.headers.get('x-error-code'), text: await answer.text() }
+  } catch (error) {
+    // Bun itself refuses to send some of what is hostile; what the server cut is not our answer either.
+    return { status: 0, code: null, text: (error as Error).message }
+  }
+}
+
+/** Statuses that the server gives before a route is chosen. */
+const unrouted = new Set([302, 304, 400, 401, 404, 405, 413, 414, 429, 431])
+
+function wrongWith({ mood, method, operation }: Ask, { status, code, text }: Said) {
+  if (status === 0) return mood === 'hostile' ? undefined : `nobody answered (${text})`
+  // A dependency that is away is said with its word; here none is.
+  if (status >= 500) return `answered ${status} ${code}: ${text.slice(0, 120)}`
+  if (status >= 400) {
+    const body = parsed(text)
+    const isRefusal = typeof body?.error === 'string' && Object.keys(body).length === 1
+    if (method !== 'HEAD' && !isRefusal && status !== 431 && status !== 414)
+      return `a refusal ${status} that is not { error }: ${text.slice(0, 120)}`
+    if (method !== 'HEAD' && isRefusal && code === null) return `a refusal ${status} without a word`
+  }
+  if (!operation) return undefined
+  const fits = operation.fits(status)
+  if (!fits) return unrouted.has(status) && status !== 400 ? undefined : `answered ${status}`
+  if (!fits(parsed(text))) return `an answer ${status} unlike its schema: ${text.slice(0, 200)}`
+  return undefined
+}
+
+function parsed(text: string) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const wordsOf = ({ mood, method, path, body }: Ask) =>
+  `${mood} ${method} ${path.slice(0, 120)} ${String(body ?? '').slice(0, 300)}`
