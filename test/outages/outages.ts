@@ -1,0 +1,141 @@
+import type { Outside } from '#infra/demo/outside'
+import type { Person } from '#infra/demo/person'
+import { personOf } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { noFaults } from '#infra/sandbox/faults'
+import { pause } from '#shared/deadline'
+import { verifiedUser } from '../support/people'
+import { cashoutBody, entryNow, openCheckout } from '../support/requests'
+
+/** What the service cannot do without, and how it is taken away and given back. */
+export type Dependency = {
+  readonly name: 'nats' | 'postgres' | 'chain' | 'provider'
+  readonly how: string
+  readonly take: (world: World) => Promise<void>
+  readonly giveBack: (world: World) => Promise<void>
+}
+
+export type World = { readonly stack: Stack; readonly outside: Outside }
+
+const killed = (process: 'nats-server' | 'postgres') => ({
+  how: 'killed, and started again',
+  take: ({ stack }: World) => stack.process(process).stop('SIGKILL'),
+  giveBack: async ({ stack }: World) => void stack.process(process).start(),
+})
+
+export const dependencies: readonly Dependency[] = [
+  { name: 'nats', ...killed('nats-server') },
+  { name: 'postgres', ...killed('postgres') },
+  {
+    name: 'chain',
+    how: 'the endpoint cuts every connection',
+    take: async ({ stack }) => stack.rpcProxy!.setFaults({ disconnectRate: 1 }),
+    giveBack: async ({ stack }) => stack.rpcProxy!.setFaults({}),
+  },
+  {
+    name: 'provider',
+    how: '500 to everything, and no webhook',
+    take: ({ outside }) => set(outside, { api: { errorRate: 1 }, webhooks: { drop: 1 } }),
+    giveBack: ({ outside }) => set(outside, { api: noFaults.api, webhooks: noFaults.webhooks }),
+  },
+]
+
+const set = async (outside: Outside, faults: object) => void (await outside.faults(faults))
+
+/** How one outage was got over; times in ms from its end. */
+export type Recovery = {
+  readonly name: Dependency['name']
+  /** Until a request that needs it was answered again. */
+  readonly answersMs: number
+  /** Of each payment and cash-out that was under way, until its end, in order; 0: it came in the meantime. */
+  readonly endsMs: readonly number[]
+}
+
+const topUpMinor = '520000'
+const takenMicro = 2_000_000n
+const has = { ausdMicro: 20_000_000n, wei: 10n ** 19n }
+/** So long may pass until the last has its end. */
+const endsMaxMs = 300_000
+const lookEveryMs = 500
+
+type Item = { readonly person: Person; readonly id: string; readonly end: 'credited' | 'paid' }
+
+/**
+ * Takes a dependency away for a while from a service that people use: checkouts that are paid meanwhile,
+ * one after the other, and cash-outs that had just been accepted. Throws when one has no end.
+ */
+export async function outage(
+  world: World,
+  { name, take, giveBack }: Dependency,
+  terms: { people: number; seconds: number },
+): Promise<Recovery> {
+  const { stack, outside } = world
+  const people = await Promise.all(
+    Array.from({ length: terms.people }, () => verifiedUser(stack, has)),
+  )
+  const [payers, takers] = [
+    people.filter((_, index) => index % 3 < 2),
+    people.filter((_, index) => index % 3 === 2),
+  ]
+  const payments = await Promise.all(payers.map(checkout))
+  const cashouts = await Promise.all(takers.map((person) => cashOut(stack, person)))
+  await take(world)
+  const startedAt = performance.now()
+  const everyMs = (terms.seconds * 1_000) / (payments.length + 1)
+  for (const { id } of payments) {
+    await pause(everyMs)
+    await waitUntil('the payer being through', () => paid(outside, id))
+  }
+  await pause(terms.seconds * 1_000 - (performance.now() - startedAt))
+  await giveBack(world)
+  const endedAt = performance.now()
+  const since = () => Math.round(performance.now() - endedAt)
+  const answersMs = answersAgain(world, name).then(since)
+  const endsMs = await Promise.all(
+    [...payments, ...cashouts].map(({ person, id, end }) =>
+      waitUntil(`${id} being ${end}`, () => hasEnd(person, id, end), endsMaxMs, lookEveryMs).then(
+        since,
+      ),
+    ),
+  )
+  return {
+    ...{ name, answersMs: await answersMs },
+    endsMs: endsMs.sort((left, right) => left - right),
+  }
+}
+
+async function checkout(person: Person): Promise<Item> {
+  const terms = { pair: 'USD/IDR', amount: topUpMinor, method: 'qr' } as const
+  const { paymentId } = await openCheckout(person, terms)
+  return { person, id: paymentId, end: 'credited' }
+}
+
+async function cashOut(stack: Stack, person: Person): Promise<Item> {
+  const body = await cashoutBody(stack, person, { ausdMicro: takenMicro })
+  const { payoutId } = (await person.insist('/cashouts', body)).body
+  return { person, id: payoutId, end: 'paid' }
+}
+
+const paid = (outside: Outside, id: string) =>
+  outside.pay(id, 'QRIS').then(
+    () => true,
+    // The provider had done it, and was asked again.
+    (error: Error) => /answered 409/.test(error.message),
+  )
+
+const hasEnd = (person: Person, id: string, end: Item['end']) =>
+  entryNow(person, id, end).then(Boolean, () => false)
+
+/** The question of each dependency that needs it, asked as an app asks again. */
+function answersAgain({ stack }: World, name: Dependency['name']): Promise<true> {
+  const path = name === 'provider' ? '/ready' : '/me'
+  const key = `0x${'5'.repeat(64)}` as const
+  const person = personOf(stack.info, key)
+  const asked = () =>
+    person.get(path).then(
+      ({ status }) => status === 200,
+      () => false,
+    )
+  return waitUntil(`${path} being answered`, asked, endsMaxMs, 50).then(() => true as const)
+}
