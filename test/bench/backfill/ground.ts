@@ -27,7 +27,12 @@ export async function layGround(events: number, say: (line: string) => void): Pr
   const dir = stack.use(benchDir()).path
   const secrets = makeSecrets({})
 
-  const database = planPostgres({ dir, port: await freePort(), password: 'bench', durable: true })
+  const database = await planPostgres({
+    dir,
+    port: await freePort(),
+    password: 'bench',
+    durable: true,
+  })
   const server = startChild(database.command)
   stack.defer(() => server.end('SIGINT'))
   await waitUntil('Postgres answering', () => postgresAnswers(database.adminUrl))

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import postgres from 'postgres'
+import { bundleOf, currentBundles } from '#infra/bundle/bundle'
 import { localChainId } from '#infra/local/chain'
 import { startChild } from '#infra/local/child'
 import { environments } from '#infra/local/environment'
-import { repositoryDir } from '#infra/local/folders'
 import { waitUntil } from '#infra/local/wait'
 import { migrateAll } from '#infra/migrations/migrate'
 import { peakMemoryMb } from '../memory/process-memory'
@@ -24,11 +24,12 @@ export async function runReader(ground: Ground): Promise<Run> {
   const adminUrl = await ground.freshDatabase('reader')
   await migrateAll({ adminUrl, passwords: ground.secrets.databaseRoles })
   const sql = postgres(adminUrl, { max: 1, onnotice: () => {} })
+  const bundles = await currentBundles()
   const startedAt = performance.now()
   const child = startChild({
     name: 'indexer-reader',
     bin: process.execPath,
-    args: [join(repositoryDir, 'services/indexer-reader/main.ts')],
+    args: [bundleOf(bundles, 'indexer-reader')],
     env: environmentOf(ground, adminUrl),
     logFile: join(ground.dir, 'logs/indexer-reader.log'),
   })

@@ -13,8 +13,11 @@ import { benchTopup } from '../stack/topup'
 const bench = 'million'
 /** What the services that are measured work with: the books and the public record have jobs of their own. */
 const measured = /^(gateway|pricing|payments|payouts|chain_relayer)\./
-/** Rows of the one wallet that has many, in each table that its activity is read from. */
+/** What a wallet's activity is read from. */
+const activityTables = ['payments.payments', 'payouts.payouts', 'chain_relayer.operation']
+/** Rows of the one wallet that has many, in each of them; and before: more than its page shows. */
 const manyRows = 10_000
+const someRows = 100
 const readsEach = 300
 const scrapes = 8
 /** Figures are computed once for all who ask within 3 s; each scrape shall be a computation. */
@@ -27,9 +30,12 @@ export async function benchMillion(stack: Stack, options: Options): Promise<Figu
   const sql = postgres(stack.adminUrl, { max: 2, onnotice: () => {} })
   try {
     const [few, many] = (await verifiedUsers(stack, 2)) as [Person, Person]
+    await fillTables(sql, someRows, (table) => activityTables.includes(table))
+    await giveRows(sql, many, someRows)
     const empty = await measure(stack, options, { few, many })
+    for (const table of activityTables) await sql`delete from ${sql(table)} where id like 'old%'`
     await fillTables(sql, options.old, (table) => measured.test(table))
-    await giveRows(sql, many)
+    await giveRows(sql, many, manyRows)
     await sql`checkpoint`
     await pause(settleMs)
     const full = await measure(stack, options, { few, many })
@@ -97,14 +103,13 @@ async function timed(name: string, ask: () => Promise<{ status: number }>): Prom
   return tookMs
 }
 
-/** Many of the old rows become this person's: the newest of them. */
-async function giveRows(sql: Sql, { wallet }: Person): Promise<void> {
-  const ids = sql`(select 'old' || n from generate_series(1, ${manyRows}) n)`
+/** So many of the old rows become this person's: the newest of them. */
+async function giveRows(sql: Sql, { wallet }: Person, count: number): Promise<void> {
+  const ids = sql`(select 'old' || n from generate_series(1, ${count}) n)`
   await sql.begin(async (tx) => {
     await tx`set local session_replication_role = replica`
-    for (const table of ['payments.payments', 'payouts.payouts', 'chain_relayer.operation'])
+    for (const table of activityTables)
       await tx`update ${tx(table)} set wallet = ${wallet} where id in ${ids}`
   })
-  for (const table of ['payments.payments', 'payouts.payouts', 'chain_relayer.operation'])
-    await sql`vacuum analyze ${sql(table)}`
+  for (const table of activityTables) await sql`vacuum analyze ${sql(table)}`
 }

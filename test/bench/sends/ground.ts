@@ -14,11 +14,12 @@ import {
   type PrivateKeyAccount,
   privateKeyToAccount,
 } from 'viem/accounts'
+import { bundleOf, currentBundles } from '#infra/bundle/bundle'
 import { bootBackbone } from '#infra/local/backbone'
 import { localTerms } from '#infra/local/chain'
 import { environments, laneKeys, makeSecrets, type Secrets } from '#infra/local/environment'
-import { repositoryDir } from '#infra/local/folders'
 import { devKey } from '#infra/local/keys'
+import { freePort } from '#infra/local/ports'
 import { openProcesses, type Processes } from '#infra/local/processes'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
@@ -41,7 +42,6 @@ export type Ground = AsyncDisposable & {
 }
 
 const walletCount = 100
-const anyPorts = { nats: 0, monitor: 0, postgres: 0, chain: 0 }
 
 export async function laySendGround(): Promise<Ground> {
   await using stack = new AsyncDisposableStack()
@@ -50,7 +50,7 @@ export async function laySendGround(): Promise<Ground> {
   const processes = openProcesses({ onDeath: () => {}, onStart: () => {} })
   stack.defer(() => processes.end())
   const backbone = await bootBackbone(processes, {
-    ...{ dir, wantedPorts: anyPorts, durable: true, secrets },
+    ...{ dir, choosePort: () => freePort(), durable: true, secrets },
     ...{ terms: localTerms, wallets: [], own: {} },
   })
   const sql = postgres(backbone.adminUrl, { max: 1, onnotice: () => {} })
@@ -124,7 +124,7 @@ async function signTransfers(
 }
 
 /** Starts the service itself as a process; it is ready when it answers questions. */
-export function startRelayer(
+export async function startRelayer(
   { backbone, processes, secrets, dir }: Ground,
   settings: Readonly<Record<string, string>> = {},
 ) {
@@ -136,7 +136,7 @@ export function startRelayer(
   return processes.add({
     name: 'chain-relayer',
     bin: process.execPath,
-    args: [join(repositoryDir, 'services/chain-relayer/main.ts')],
+    args: [bundleOf(await currentBundles(), 'chain-relayer')],
     env: { ...env, END_WITH_STDIN: '1', ...settings },
     logFile: join(dir, 'logs/chain-relayer.log'),
   })

@@ -83,7 +83,7 @@ async function relayerRun(
   count: number,
   settings: Readonly<Record<string, string>> = {},
 ) {
-  const relayer = startRelayer(ground, settings)
+  const relayer = await startRelayer(ground, settings)
   await waitUntil('the relayer answering', () => statsOf(nc).catch(() => undefined), 30_000)
   await sendAll(ground, nc, await ground.signTransfers(warmUps))
   const transfers = await ground.signTransfers(count)

@@ -3,6 +3,7 @@ import { generatePrivateKey } from 'viem/accounts'
 import { outsideOf } from '#infra/demo/outside'
 import { type Person, personOf } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
+import { okOf } from '#shared/client/client'
 import { pause, within } from '#shared/deadline'
 
 /** People who may top up. */
@@ -20,24 +21,34 @@ export async function verifiedUsers(stack: Stack, count: number): Promise<Person
 
 /** A checkout of Rp 500,000 by QRIS: its payment id. */
 export async function openCheckout(person: Person): Promise<string> {
-  const quote = await person.quote('USD/IDR')
-  const body = { amount: '500000', method: 'qr', quoteId: quote.id }
-  const reply = await person.post('/topups', body)
-  if (reply.status !== 200) throw new Error(`a top-up was refused: ${reply.body.error}`)
-  return reply.body.paymentId
+  const quote = okOf(await person.api.quote('USD/IDR'))
+  const body = { amount: '500000', method: 'qr', quoteId: quote.id } as const
+  return okOf(await person.api.topUp(body)).paymentId
 }
 
 const lookEveryMs = 20
+const lookAtAllEveryMs = 1_000
+/** A row is there this soon after the time it has as its own, or is found when all are looked at. */
+const recentMs = 500
 
-/** Reads the payments' own rows, for all at once: asking the gateway for each would be load of its own. */
+/**
+ * Reads the payments' own rows, for all at once: asking the gateway for each would be load of its own.
+ * What was just credited is found by its time, so a look costs the same however many are awaited.
+ */
 export function watchCredits(stack: Stack, waitMaxMs = 120_000) {
   const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
   const awaited = new Map<string, (at: number) => void>()
   const ended = new AbortController()
-  const look = async () => {
-    const rows = await sql<{ id: string }[]>`
-      select id from payments.payments
-      where id = any(${[...awaited.keys()]}) and state = 'credited'`
+  const readCredited = (isWhole: boolean) =>
+    isWhole
+      ? sql<{ id: string }[]>`
+          select id from payments.payments
+          where id = any(${[...awaited.keys()]}) and state = 'credited'`
+      : sql<{ id: string }[]>`
+          select id from payments.payments
+          where credited_at > ${new Date(Date.now() - recentMs)} and state = 'credited'`
+  const look = async (isWhole: boolean) => {
+    const rows = await readCredited(isWhole)
     const at = performance.now()
     for (const { id } of rows) {
       awaited.get(id)?.(at)
@@ -45,8 +56,11 @@ export function watchCredits(stack: Stack, waitMaxMs = 120_000) {
     }
   }
   const looking = (async () => {
+    let wholeAt = performance.now()
     while (!ended.signal.aborted) {
-      if (awaited.size > 0) await look()
+      const isWhole = performance.now() - wholeAt > lookAtAllEveryMs
+      if (isWhole) wholeAt = performance.now()
+      if (awaited.size > 0) await look(isWhole)
       await pause(lookEveryMs, ended.signal)
     }
   })()

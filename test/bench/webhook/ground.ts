@@ -1,8 +1,8 @@
 import { join } from 'node:path'
+import { bundleOf, currentBundles } from '#infra/bundle/bundle'
 import { localChainId } from '#infra/local/chain'
 import { startChild } from '#infra/local/child'
 import { environments, makeSecrets, type Secrets } from '#infra/local/environment'
-import { repositoryDir } from '#infra/local/folders'
 import { natsAnswers, planNats } from '#infra/local/nats'
 import { freePort } from '#infra/local/ports'
 import { planPostgres, postgresAnswers } from '#infra/local/postgres'
@@ -22,7 +22,12 @@ export async function layGround(): Promise<Ground> {
   await using stack = new AsyncDisposableStack()
   const dir = stack.use(benchDir()).path
   const secrets = makeSecrets({})
-  const database = planPostgres({ dir, port: await freePort(), password: 'bench', durable: true })
+  const database = await planPostgres({
+    dir,
+    port: await freePort(),
+    password: 'bench',
+    durable: true,
+  })
   const server = startChild(database.command)
   stack.defer(() => server.end('SIGINT'))
   const [port, monitorPort] = [await freePort(), await freePort()]
@@ -50,7 +55,7 @@ export async function layGround(): Promise<Ground> {
   const child = startChild({
     name: 'gateway',
     bin: process.execPath,
-    args: [join(repositoryDir, 'services/gateway/main.ts')],
+    args: [bundleOf(await currentBundles(), 'gateway')],
     env: { ...environments(places, secrets).gateway, END_WITH_STDIN: '1' },
     logFile: join(dir, 'logs/gateway.log'),
   })
