@@ -1,10 +1,16 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { Static } from 'typebox'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
+import { okOf } from '#shared/client/client'
 import { pause } from '#shared/deadline'
 import { questions } from '#shared/messages/catalogue'
-import { SendCreate } from '#shared/messages/chain'
-import { SettlementCreate, TopupCreate } from '#shared/messages/payments'
+import { GivebackOrder, SendCreate } from '#shared/messages/chain'
+import {
+  ReviewResolve,
+  SettlementCreate,
+  TopupCreate,
+  WalletClear,
+} from '#shared/messages/payments'
 import { CashoutCreate } from '#shared/messages/payouts'
 import { QuoteTake } from '#shared/messages/pricing'
 import { type Question, type RequestOf, serviceNames } from '#shared/messages/topic'
@@ -12,6 +18,7 @@ import { booksClose } from '../invariants/closing'
 import { query } from '../support/database'
 import { cashoutBody } from '../support/requests'
 import { suspend, waitUntil } from '../support/wait'
+import { decisions, deedOf, deeds, giveUpOne, outcomeOf, pauses } from './deeds'
 import { kept, type Load, type Promised, startLoad } from './load'
 import { askEveryCopy } from './twice'
 import { expectOnceEach, failuresOf, openWorld, tellOf } from './world'
@@ -145,7 +152,55 @@ describe('the same question, asked of both copies at the same moment, is answere
   test('and every question that has an effect is among these', () => {
     const keyed = questions.filter(({ repeat }) => repeat === 'once by its key')
     const tried = [QuoteTake, TopupCreate, SettlementCreate, CashoutCreate, SendCreate]
-    expect(new Set(keyed)).toEqual(new Set<Question>(tried))
+    expect(new Set(keyed)).toEqual(new Set<Question>([...tried, ...deeds]))
+  })
+})
+
+describe('what an operator has both copies do at the same moment is done once', () => {
+  test.each(pauses)('a pause, and its end (%p)', async (question) => {
+    for (const to of ['paused', 'running'] as const)
+      expect(await outcomeOf(stack, question, { ...deedOf(), to })).toBe('done')
+  })
+
+  test.each(decisions)('what %s gave up on is left as it is', async (service, question) => {
+    const death = await giveUpOne(stack, service)
+    const dismiss = { ...deedOf(), decision: 'dismiss' as const, ...death }
+    expect(await outcomeOf(stack, question, dismiss)).toBe('done')
+    const again = { ...dismiss, decision: 'redrive' as const }
+    expect(await outcomeOf(stack, question, again)).toBe('refused')
+  })
+
+  test('a payment in review goes back at the provider', async () => {
+    const person = world.people[1]!
+    const { id: quoteId } = await person.quote('USD/IDR')
+    const { paymentId } = okOf(await person.api.topUp({ amount: '500000', method: 'qr', quoteId }))
+    await world.outside.control(`sessions/${paymentId}/pay`, {
+      channel_code: 'QRIS',
+      amount: 400_000,
+    })
+    const stateIs = (state: string) =>
+      waitUntil(`the payment being ${state}`, async () => {
+        const [row] = await query<{ state: string }>(
+          stack,
+          `select state from payments.payments where id = '${paymentId}'`,
+        )
+        return row!.state === state
+      })
+    await stateIs('review')
+    const resolve = { ...deedOf(), paymentId, resolution: 'refund' as const }
+    expect(await outcomeOf(stack, ReviewResolve, resolve)).toBe('done')
+    await stateIs('refunded')
+    const { refunds = [] } = await world.outside.book()
+    expect(refunds).toHaveLength(1)
+    expect(refunds[0]).toMatchObject({ amount: 400_000, status: 'SUCCEEDED' })
+  })
+
+  test('a freeze that there is not, and a transfer that there is not', async () => {
+    const { wallet } = world.people[1]!
+    expect(await outcomeOf(stack, WalletClear, { ...deedOf(), wallet })).toBe('refused')
+    const transfer = { txHash: `0x${'5'.repeat(64)}` as const, logIndex: 0 }
+    expect(await outcomeOf(stack, GivebackOrder, { ...deedOf(), ...transfer })).toBe('done')
+    expect(await query(stack, 'select tx_hash from chain_relayer.giveback_request')).toHaveLength(1)
   })
 })
 

@@ -1,23 +1,20 @@
 import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { repositoryDir } from '#infra/local/folders'
 import { pause } from '#shared/deadline'
 import { serviceNames } from '#shared/messages/topic'
 import { booksClose } from '../invariants/closing'
 import { kept, startLoad } from './load'
+import { checkedOut } from './older'
 import { expectOnceEach, failuresOf, openWorld, tellOf } from './world'
 
 /** What runs before the upgrade: a commit, by any name that git knows. */
 const from = process.env.UPGRADE_FROM ?? 'HEAD^'
 const older = checkedOut(from)
-afterAll(() => rmSync(older, { recursive: true, force: true }))
+afterAll(() => older[Symbol.dispose]())
 
 // The schema, the catalogue and the contract are this commit's: first they are expanded, then the
 // services follow. The first copy of each service is the older one.
 const world = await openWorld(4, {
-  codeDir: (copy) => (copy === 1 ? older : repositoryDir),
+  codeDir: (copy) => (copy === 1 ? older.dir : undefined),
 })
 afterAll(() => world[Symbol.asyncDispose](), 30_000)
 const { stack } = world
@@ -41,15 +38,3 @@ test(`services of ${from} and of this commit work side by side, until the older 
   await expectOnceEach(world, load.promised)
   await booksClose(stack)
 }, 120_000)
-
-/** The files of a commit in a folder of their own, with the packages that are installed here. */
-function checkedOut(commit: string): string {
-  const dir = mkdtempSync(join(tmpdir(), 'older-'))
-  const unpack = 'git archive "$1" | tar -x -C "$2"'
-  const { exitCode, stderr } = Bun.spawnSync(['bash', '-ec', unpack, 'bash', commit, dir], {
-    cwd: repositoryDir,
-  })
-  if (exitCode !== 0) throw new Error(`${commit} cannot be checked out: ${stderr}`)
-  symlinkSync(join(repositoryDir, 'node_modules'), join(dir, 'node_modules'))
-  return dir
-}

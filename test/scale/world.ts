@@ -20,19 +20,36 @@ export type World = AsyncDisposable & {
 /** Enough for all that a person does in a suite; 10⁻⁶ AUSD. */
 const startMicro = 500_000_000n
 
+/**
+ * A stack with two copies of every service, and one address for all of the gateway's: `info` names that
+ * one. More of `env` goes over what suites tell each process.
+ */
+export async function openCopies(options: Partial<StackOptions> = {}) {
+  const balancer = openBalancer()
+  const env = {
+    ...quickChecks,
+    gateway: { LEAVE_MS: '1500' },
+    ...options.env,
+    sandbox: { ...(options.env?.sandbox ?? quickChecks.sandbox), GATEWAY_URL: balancer.url },
+  }
+  const stack = await ownStack({ copies: 2, ...options, env })
+  balancer.spread(stack.gateways)
+  return {
+    stack,
+    info: { ...stack.info, gateway: balancer.url },
+    [Symbol.asyncDispose]: async () => {
+      await stack[Symbol.asyncDispose]()
+      await balancer[Symbol.asyncDispose]()
+    },
+  }
+}
+
 export async function openWorld(
   peopleMax: number,
   options: Partial<StackOptions> = {},
 ): Promise<World> {
-  const balancer = openBalancer()
-  const env = {
-    ...quickChecks,
-    sandbox: { ...quickChecks.sandbox, GATEWAY_URL: balancer.url },
-    gateway: { LEAVE_MS: '1500' },
-  }
-  const stack = await ownStack({ copies: 2, env, ...options })
-  balancer.spread(stack.gateways)
-  const info = { ...stack.info, gateway: balancer.url }
+  const copies = await openCopies(options)
+  const { stack, info } = copies
   const outside = outsideOf(info)
   const people: Person[] = []
   for (let index = 0; index < peopleMax; index++) {
@@ -44,10 +61,7 @@ export async function openWorld(
   for (const person of people) await person.until('verification', (me) => me.verified, 60_000)
   return {
     ...{ stack, outside, people },
-    [Symbol.asyncDispose]: async () => {
-      await stack[Symbol.asyncDispose]()
-      await balancer[Symbol.asyncDispose]()
-    },
+    [Symbol.asyncDispose]: () => copies[Symbol.asyncDispose](),
   }
 }
 

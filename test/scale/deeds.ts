@@ -1,0 +1,45 @@
+import { expect } from 'bun:test'
+import type { Stack } from '#infra/local/stack'
+import { GivebackOrder, RelayingPause } from '#shared/messages/chain'
+import { deadLetterDecisions } from '#shared/messages/dead-letters'
+import { ReviewResolve, TopupsPause, WalletClear } from '#shared/messages/payments'
+import { PayoutsPause } from '#shared/messages/payouts'
+import type { Question, RequestOf } from '#shared/messages/topic'
+import { query } from '../support/database'
+import { askEveryCopy } from './twice'
+
+/** What operators have done, by a question each: the same deed is done once, whoever is asked. */
+export const pauses = [TopupsPause, PayoutsPause, RelayingPause] as const
+export const decisions = Object.entries(deadLetterDecisions)
+export const deeds: readonly Question[] = [
+  ...pauses,
+  ...Object.values(deadLetterDecisions),
+  ...[ReviewResolve, WalletClear, GivebackOrder],
+]
+
+/** A deed as it was written down. */
+export const deedOf = () => ({ deed: crypto.randomUUID(), by: 'sari', reason: 'two copies' })
+
+/** Has every copy do the same deed at the same moment: `done` or `refused`, the same of each. */
+export async function outcomeOf<Q extends Question>(
+  stack: Stack,
+  question: Q,
+  request: RequestOf<Q>,
+): Promise<string> {
+  const answers = (await askEveryCopy(stack, question, request)) as unknown as { ok: object }[]
+  expect(answers).toHaveLength(2)
+  const outcomes = new Set(answers.flatMap(({ ok }) => Object.keys(ok)))
+  expect(outcomes.size).toBe(1)
+  return [...outcomes][0]!
+}
+
+/** A message that the service gave up on: its id, and when that was. */
+export async function giveUpOne(stack: Stack, service: string) {
+  const messageId = `given-up-${crypto.randomUUID()}`
+  const [row] = await query<{ diedAt: Date }>(
+    stack,
+    `insert into ${service.replace('-', '_')}.dead_letter (consumer, message_id, subject, payload, reason)
+     values ('${service}', '${messageId}', 'old', '{}', 'a suite') returning died_at as "diedAt"`,
+  )
+  return { messageId, diedAt: row!.diedAt.toISOString() }
+}
