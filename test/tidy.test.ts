@@ -54,6 +54,21 @@ describe('every file', () => {
   })
 })
 
+describe('every page', () => {
+  const pages = [...new Glob('services/**/page/*.{js,css,html}').scanSync(root)]
+
+  test('fits on a few screens, as every other file', () => {
+    expect(pages.length).toBeGreaterThan(5)
+    expect(pages.filter((path) => linesOf(path) > 400)).toEqual([])
+  })
+
+  test('makes no markup of a text, and has nothing inline that its policy would have to allow', () => {
+    const forbidden =
+      /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|<style|style="|\son\w+="/
+    expect(offences(pages, forbidden)).toEqual([])
+  })
+})
+
 describe('every document', () => {
   test('names only files that there are', () => {
     const named = /`((?:services|shared|infra|test)\/[\w./-]+\.\w+)`/g
@@ -121,9 +136,13 @@ describe('imports point one way: test -> infra -> services -> shared', () => {
 
 describe('in services and shared', () => {
   const readers = ['shared/config.ts', 'shared/service.ts', 'shared/failpoint.ts']
+  /** Programs of an app's developer, who has an environment of their own. */
+  const isExample = (path: string) => path.startsWith('services/gateway/guide/examples/')
 
   test('the environment is read in one place', () => {
-    const paths = [...inServices, ...inShared].filter((path) => !readers.includes(path))
+    const paths = [...inServices, ...inShared].filter(
+      (path) => !readers.includes(path) && !isExample(path),
+    )
     expect(offences(paths, /process\.env|Bun\.env/)).toEqual([])
   })
 

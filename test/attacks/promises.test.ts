@@ -17,6 +17,7 @@ import { ausdOf } from '../support/ledger'
 import { fund, verifiedUser } from '../support/people'
 import { cashoutBody, entryIn } from '../support/requests'
 import { operate, ownStack, quickChecks } from '../support/stack'
+import { scrape, valueIn } from '../support/telemetry/metrics'
 
 let stack: Stack
 let outside: Outside
@@ -37,21 +38,16 @@ const topupMicro = 3_200_000n
 const payoutMicro = 5_000_000n
 const payoutMinor = 81_250
 
-/** A figure of a service, as `/metrics` shows it. */
-async function figure(service: string, name: string): Promise<number> {
-  const text = await (await fetch(`${stack.info.ops.gateway}/metrics`)).text()
-  const form = new RegExp(`service="${service}".*figure="cover_${name}"} (.+)$`, 'm')
-  return Number(form.exec(text)?.[1])
-}
-const seen = (service: string, name: string, value: number) =>
-  waitUntil(`${name} being ${value}`, async () => (await figure(service, name)) === value)
+/** Waits until `/metrics` shows so much. */
+const seen = (name: string, value: number) =>
+  waitUntil(`${name} being ${value}`, async () => valueIn(await scrape(stack), name) === value)
 
 /** Lets the treasury hold exactly so much, by its own key or out of nothing. */
 async function treasuryHas(micro: bigint) {
   const has = await ausdOf(stack, treasury)
   if (has < micro) await fund(stack, treasury, { ausdMicro: micro - has })
   if (has > micro) await sendAway(has - micro)
-  await seen('payments', 'treasuryMicro', Number(micro))
+  await seen('ausd_treasury_balance_micro', Number(micro))
 }
 
 async function sendAway(micro: bigint) {
@@ -120,7 +116,7 @@ describe('somebody wants more AUSD than there is', () => {
 
   test('and opens forty top-ups at once, with cover for ten', async () => {
     const people = await Promise.all(Array.from({ length: 4 }, () => verifiedUser(stack)))
-    await seen('payments', 'promisedMicro', 0)
+    await seen('ausd_treasury_promised_micro', 0)
     await treasuryHas(10n * topupMicro + 1n)
     const calls = people.flatMap((person) => Array.from({ length: 10 }, () => topup(person)))
     const replies = await Promise.all(calls)
@@ -134,18 +130,18 @@ describe('somebody wants more AUSD than there is', () => {
 
   test('and takes the AUSD of a cash-out for it that the bank has not paid', async () => {
     const person = await verifiedUser(stack, { ausdMicro: payoutMicro })
-    await seen('payments', 'promisedMicro', 0)
+    await seen('ausd_treasury_promised_micro', 0)
     await treasuryHas(1_000_000n)
     // The bank keeps this one waiting.
     const body = await cashoutBody(stack, person, { accountNumber: '141414' })
     const { payoutId } = (await person.post('/cashouts', body)).body
     await entryIn(person, payoutId, 'paying')
-    await seen('payments', 'owedToCashoutsMicro', Number(payoutMicro))
-    await seen('payments', 'treasuryMicro', Number(payoutMicro + 1_000_000n))
+    await seen('ausd_treasury_owed_micro', Number(payoutMicro))
+    await seen('ausd_treasury_balance_micro', Number(payoutMicro + 1_000_000n))
     expect(said(await topup(person))).toEqual(short)
     await outside.control(`payouts/${payoutId}/succeed`)
     await entryIn(person, payoutId, 'paid')
-    await seen('payments', 'owedToCashoutsMicro', 0)
+    await seen('ausd_treasury_owed_micro', 0)
     expect((await topup(person)).status).toBe(200)
   })
 })
@@ -159,7 +155,7 @@ test('a debt is payable whatever is promised to others, until the treasury canno
   await person.draw(4_000_000n)
   await person.until('the debt', (me) => me.drawn === '4000000')
 
-  await seen('payments', 'promisedMicro', Number(topupMicro))
+  await seen('ausd_treasury_promised_micro', Number(topupMicro))
   await treasuryHas(4_000_000n - 1n)
   const quoteId = (await person.quote('USD/IDR')).id
   expect(said(await person.post('/settlements', { quoteId }))).toEqual({
@@ -184,7 +180,7 @@ describe('somebody wants more rupiah than there are', () => {
   }
   const has = async (rupiah: number) => {
     await outside.control('balance', { amount: rupiah })
-    await seen('payouts', 'balanceMinor', rupiah)
+    await seen('ausd_provider_balance_minor', rupiah)
   }
 
   test('and is told in words before anything is taken; the same request serves later', async () => {
@@ -199,7 +195,7 @@ describe('somebody wants more rupiah than there are', () => {
     const accepted = await person.post('/cashouts', body)
     expect(accepted.status).toBe(200)
     await entryIn(person, accepted.body.payoutId, 'paid')
-    await seen('payouts', 'balanceMinor', 0)
+    await seen('ausd_provider_balance_minor', 0)
   })
 
   test('and asks for forty cash-outs at once, with cover for ten', async () => {
@@ -207,7 +203,7 @@ describe('somebody wants more rupiah than there are', () => {
     const people = await Promise.all(
       Array.from({ length: 4 }, () => verifiedUser(stack, { ausdMicro: micro })),
     )
-    await seen('payouts', 'unpaidMinor', 0)
+    await seen('ausd_provider_unpaid_minor', 0)
     await has(10 * payoutMinor + 1)
     const calls = people.flatMap((person) => Array.from({ length: 10 }, () => cashout(person)))
     const replies = await Promise.all(calls)
@@ -215,8 +211,8 @@ describe('somebody wants more rupiah than there are', () => {
     expect(accepted).toHaveLength(10)
     for (const reply of replies) if (reply.status !== 200) expect(said(reply)).toEqual(tooFew)
     // The provider pays every one of them, and has nothing else left.
-    await seen('payouts', 'unpaidMinor', 0)
-    await seen('payouts', 'balanceMinor', 1)
+    await seen('ausd_provider_unpaid_minor', 0)
+    await seen('ausd_provider_balance_minor', 1)
     const { payouts } = await outside.book()
     expect(payouts!.filter(({ status }) => status === 'FAILED')).toEqual([])
   }, 60_000)

@@ -105,8 +105,10 @@ describe('somebody pays a code after its checkout ended', () => {
     const ending = async () => ({ value: await collateralOf(person), ...(await books.close()) })
     // Rp 1,625,000 at Rp 16,900, not at 16,250.
     await becomes(ending, { value: '96153846', ...explained })
-    const reason = 'it was paid after the checkout closed, so it counts at the rate of that time'
-    expect(entry).toMatchObject({ ausd: '96153846', reason })
+    expect(entry).toMatchObject({ ausd: '96153846', reason: 'paid_late', nextAction: null })
+    expect(entry.sentence).toMatch(
+      /^It was paid after the checkout closed, so it counts at the rate/,
+    )
   })
 
   test('after the rate had moved his way, for more than was promised', async () => {
@@ -165,12 +167,19 @@ describe('somebody pays a code after its checkout ended', () => {
     await outside.pay(id, channel)
     const waiting = async () => {
       const { items, inFlight } = (await person.get('/me/activity')).body
-      const { status, reason } = items.find((item: { id: string }) => item.id === id)
-      return { status, reason, inFlight: inFlight?.length, collateral: await collateralOf(person) }
+      const { status, reason, nextAction } = items.find((item: { id: string }) => item.id === id)
+      return {
+        status,
+        reason,
+        nextAction,
+        inFlight: inFlight?.length,
+        collateral: await collateralOf(person),
+      }
     }
-    const reason = 'the payment came after the checkout closed and waits for an exchange rate'
+    const reason = 'awaiting_rate'
     await becomes(async () => (await waiting()).reason, reason)
     expect(await waiting()).toMatchObject({ status: 'expired', reason, collateral: '0' })
+    expect((await waiting()).nextAction).toBe('wait')
     await moves(person, 16_900)
     await entryIn(person, id, 'credited')
     expect(await collateralOf(person)).toBe('96153846')
@@ -204,9 +213,9 @@ describe('somebody whose money is honest', () => {
 describe('somebody takes the rate for more than one wallet may', () => {
   const usd = (dollars: number) => String(dollars * 16_250)
   const topup = async (person: Person, dollars: number, quoteId?: string) =>
-    person.post('/topups', {
+    person.insist('/topups', {
       ...{ amount: usd(dollars), method: 'bank' },
-      quoteId: quoteId ?? (await person.quote('USD/IDR')).id,
+      quoteId: quoteId ?? (await person.insist('/quote', { pair: 'USD/IDR' })).body.id,
     })
   const tally = (replies: readonly Reply[]) =>
     Object.fromEntries(
@@ -264,7 +273,7 @@ describe('somebody takes the rate for more than one wallet may', () => {
     const bodies = await Promise.all(
       Array.from({ length: 40 }, () => cashoutBody(stack, person, { ausdMicro: 4_000_000_000n })),
     )
-    const replies = await Promise.all(bodies.map((body) => person.post('/cashouts', body)))
+    const replies = await Promise.all(bodies.map((body) => person.insist('/cashouts', body)))
     expect(tally(replies)).toEqual({ ok: 25, [dayOver]: 15 })
     const large = await cashoutBody(stack, person, { ausdMicro: 100_000_000_001n })
     const whole = '400 amount is more than the limit of a whole day'

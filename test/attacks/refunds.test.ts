@@ -20,12 +20,15 @@ import {
   withdrawCollateral,
 } from './fixture'
 
-const holdSeconds = 12
+// Long enough to come to a hold, to refund it and only then to be checked a last time; and after that
+// check, to extend it: on a machine with four suites on two cores as well.
+const holdSeconds = 20
+const env = { ...watchful, payments: { ...watchful.payments, HOLD_MARGIN_MS: '8000' } }
 let stack: Stack
 let outside: Outside
 
 beforeAll(async () => {
-  stack = await ownStack({ env: watchful, terms: { holdSeconds } })
+  stack = await ownStack({ env, terms: { holdSeconds } })
   outside = outsideOf(stack.info)
 }, 90_000)
 afterEach(() => outside.control('faults', {}))

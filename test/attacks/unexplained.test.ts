@@ -37,7 +37,7 @@ const treasury = () => stack.info.chain.treasury.toLowerCase() as Address
 async function ops(...words: string[]) {
   const child = Bun.spawn([process.execPath, 'infra/ops/main.ts', 'unexplained', ...words], {
     cwd: repositoryDir,
-    env: { PATH: process.env.PATH ?? '', DATABASE_ADMIN_URL: stack.adminUrl },
+    env: { PATH: process.env.PATH ?? '', LOCAL_DIR: stack.dir },
     stdout: 'pipe',
     stderr: 'pipe',
   })
@@ -48,6 +48,10 @@ async function ops(...words: string[]) {
 }
 const giveBack = (name: string, by = 'sari') =>
   ops('return', name, '--reason', 'ticket 12', '--by', by)
+
+/** Asks until somebody answers, as one does while the relayer is not there. */
+const giveBackInTheEnd = (name: string, by = 'sari') =>
+  waitUntil('an answer', async () => (await giveBack(name, by)).code === 0, 60_000)
 
 /** `<transaction>:<log>` of the transfer to somebody in a transaction. */
 async function transferTo(to: Address, hash: Hex): Promise<string> {
@@ -127,28 +131,28 @@ describe('a signed cash-out that somebody puts on the chain before it is asked f
     expect(first.told).toMatch(/^asked for by sari \(ticket 12\), given back in 0x[0-9a-f]{64}\n$/)
     expect(first.code).toBe(0)
     const again = await giveBack(victim.name, 'dewi')
-    expect(again.told).toMatch(/^it was asked for before\nasked for by sari .*, given back in 0x/)
+    expect(again.told).toMatch(/^asked for by sari .*, given back in 0x\w+ \(before: by sari, /)
     expect((await ops('list')).told).not.toContain(victim.name)
     await isBack(victim.person)
     expect(await between(victim.person)).toEqual(once)
     expect(await journalOf(victim.name)).toEqual(booked)
     expect(await books.close()).toEqual(explained)
     expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
-  }, 60_000)
+  }, 120_000)
 
   test.each([
-    'relayer:operation-stored',
-    'relayer:transaction-stored',
-    'relayer:broadcast',
-    'relayer:final-before-commit',
-    'relayer:final',
+    'chain-relayer:operation-stored',
+    'chain-relayer:transaction-stored',
+    'chain-relayer:broadcast',
+    'chain-relayer:final-before-commit',
+    'chain-relayer:final',
   ])(
     'goes back once when two ask at once and the relayer dies at %s',
     async (boundary) => {
       const { person, name } = await robbed()
       const file = stack.failpointFile('chain-relayer')
       writeFileSync(file, boundary)
-      const answers = Promise.all([giveBack(name), giveBack(name, 'dewi')])
+      const answers = Promise.all([giveBackInTheEnd(name), giveBackInTheEnd(name, 'dewi')])
       await isBack(person)
       await answers
       await waitUntil('the end being in the books', async () => (await journalOf(name)).length > 0)
@@ -165,7 +169,7 @@ describe('a signed cash-out that somebody puts on the chain before it is asked f
     const relayer = stack.process('chain-relayer')
     await using _copy = await anotherRelayer()
     await relayer.stop('SIGKILL')
-    const answers = victims.map(({ name }) => giveBack(name))
+    const answers = victims.map(({ name }) => giveBackInTheEnd(name))
     relayer.start()
     for (const { person } of victims) await isBack(person)
     await Promise.all(answers)
@@ -218,7 +222,7 @@ describe('security: who asks the treasury for AUSD that is not owed', () => {
     expect(code).toBe(1)
     expect(told).toContain(`refused: it was taken for cash-out ${reply.body.payoutId}`)
     expect(await between(person)).toEqual([['came', lostMicro]])
-  }, 60_000)
+  }, 120_000)
 
   test('gets none for a transfer to somebody else, nor for one that there is not', async () => {
     const before = await ausdOf(stack, treasury())
@@ -232,7 +236,7 @@ describe('security: who asks the treasury for AUSD that is not owed', () => {
       expect(told).toContain('refused: no final block has this transfer of AUSD to the treasury')
     }
     expect(await ausdOf(stack, treasury())).toBe(before)
-  }, 60_000)
+  }, 120_000)
 
   test.each([
     ['no reason', ['return', `0x${'12'.repeat(32)}:0`]],
@@ -245,7 +249,7 @@ describe('security: who asks the treasury for AUSD that is not owed', () => {
     const before = await count()
     const { code, told } = await ops(...words)
     expect(code).toBe(2)
-    expect(told).toStartWith('usage: ')
+    expect(told).toMatch(/^(usage:|one of:)/)
     expect(await count()).toEqual(before)
   })
 })

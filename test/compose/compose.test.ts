@@ -84,7 +84,7 @@ describe('the compose files', () => {
         .filter(([, { environment }]) => environment && 'PUBLIC_SECRETS' in environment)
         .map(([name]) => name)
     expect(told(real)).toEqual([])
-    const ours = [...processNames, 'pruning', 'settings', 'migrate', 'provision', 'deploy']
+    const ours = [...processNames, 'pruning', 'settings', 'migrate', 'provision', 'deploy', 'ops']
     expect(told(composition).sort()).toEqual(ours.sort())
   })
 })
@@ -105,11 +105,11 @@ describe('what can be reached', () => {
   test('NATS and Postgres: by the services and the steps that need them, never from outside', () => {
     const on = (network: string) =>
       services.filter(([, { networks }]) => networks?.includes(network)).map(([name]) => name)
-    const inside = ['nats', 'postgres', 'migrate', 'provision', 'nats-box', 'pruning']
+    const inside = ['nats', 'postgres', 'migrate', 'provision', 'nats-box', 'pruning', 'ops']
     expect(composition.networks.backbone).toEqual({ internal: true })
     expect(on('backbone').sort()).toEqual([...processNames, ...inside].sort())
     expect(on('edge').sort()).toEqual(
-      [...processNames, 'anvil', 'chain-keeper', 'deploy', 'sandbox'].sort(),
+      [...processNames, 'anvil', 'chain-keeper', 'deploy', 'ops', 'sandbox'].sort(),
     )
   })
 })

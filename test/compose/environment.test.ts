@@ -174,7 +174,7 @@ describe('secrets from files', () => {
   function secretsIn(variables: readonly string[]): string {
     const dir = mkdtempSync(join(tmpdir(), 'secrets-'))
     for (const variable of variables)
-      writeFileSync(join(dir, variable.toLowerCase()), `${filledIn[variable]}\n`)
+      writeFileSync(join(dir, variable.toLowerCase()), `${filledIn[variable] ?? ''}\n`)
     return dir
   }
   const withFiles = merged(composition, overlay)

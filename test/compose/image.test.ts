@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Glob } from 'bun'
 import { localStack } from '#infra/compose/composition'
 import { repositoryDir } from '#infra/local/folders'
+import { serviceNames } from '#shared/messages/topic'
 import { loads, reachedFrom } from '../imports'
 import { copiesOf, isSent, ourStages, readDockerfile, readIgnore } from './dockerfile'
 
@@ -19,10 +20,11 @@ const programs = [
   ...new Set(
     Object.values(localStack().services)
       .flatMap(({ command, healthcheck }) => [...(command ?? []), ...(healthcheck?.test ?? [])])
+      .map((word) => word.replace(/^bundles\/(.+)\.js$/, 'services/$1/main.ts'))
       .filter((word) => word.endsWith('.ts')),
   ),
   // What the runbook has an operator run in it.
-  ...['infra/ops/dead-letters.ts', 'infra/ops/in-flight.ts', 'infra/ops/restore/main.ts'],
+  ...['infra/ops/main.ts', 'infra/ops/wallets.ts', 'infra/ops/restore/main.ts'],
   'services/indexer-reader/rebuild.ts',
 ]
 
@@ -57,6 +59,14 @@ describe('the image', () => {
   test('installs exactly what bun.lock names, without scripts and without tools', () => {
     const runs = stages[0]!.instructions.filter(({ word }) => word === 'RUN')
     expect(runs[0]!.rest).toBe('bun install --production --frozen-lockfile --ignore-scripts')
+  })
+
+  test('bundles the services when their sources and packages are there, where compose runs them', () => {
+    const { instructions } = image
+    const at = instructions.findIndex(({ rest }) => rest === 'bun infra/bundle/bundle.ts bundles')
+    expect(at).toBeGreaterThan(instructions.findLastIndex(({ word }) => word === 'COPY'))
+    const commands = serviceNames.map((name) => localStack().services[name]!.command)
+    expect(commands).toEqual(serviceNames.map((name) => ['bun', `bundles/${name}.js`]))
   })
 
   test.each(programs)('holds every file that %s loads, and every package', (program) => {

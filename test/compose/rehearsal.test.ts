@@ -104,7 +104,7 @@ describe('a stack on this machine, its containers run as processes with the same
 
   test('the session of the runbook signs a person in', async () => {
     const script = `import { privateKeyToAccount } from 'viem/accounts'
-      import { signIn } from './infra/demo/session'
+      import { signIn } from './shared/client/session'
       const until = Math.floor(Date.now() / 1000) + 3600
       console.log(await signIn(privateKeyToAccount(process.env.WALLET_KEY), until))`
     const words = [process.execPath, '-e', script]
@@ -117,11 +117,12 @@ describe('a stack on this machine, its containers run as processes with the same
   })
 
   test.each([
-    ['migrate', 'infra/ops/in-flight.ts'],
-    ['migrate', 'infra/ops/dead-letters.ts list'],
+    ['migrate', 'infra/ops/wallets.ts list'],
+    ['ops', 'infra/ops/main.ts status'],
     ['indexer-reader', 'services/indexer-reader/rebuild.ts'],
   ])('an operator runs in %s: bun %s', async (name, words) => {
-    expect(await rehearsal.exec(name, ['bun', ...words.split(' ')])).toBe('exit 0')
+    const how = await rehearsal.exec(name, ['bun', ...words.split(' ')])
+    expect(how === 'exit 0' || logOf(name)).toBe(true)
   })
 
   test.each(['payments', 'gateway', 'sandbox'])('%s is unhealthy once it is gone', async (name) => {

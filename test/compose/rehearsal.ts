@@ -68,10 +68,11 @@ function moved(value: string, { moves, wholes }: Places): string {
   return wholes.get(value) ?? value.replaceAll(found, (name) => moves.get(name)!)
 }
 
-/** The folder /app of the image: what the Dockerfile copies of what is sent to its builder. */
+/** The folder /app of the image: what the Dockerfile copies of what is sent to its builder, and what Bun makes of it there. */
 function layImage(app: string) {
   mkdirSync(app)
-  for (const { sources } of copiesOf(ourStages().at(-1)!)) {
+  const image = ourStages().at(-1)!
+  for (const { sources } of copiesOf(image)) {
     for (const source of sources.map((path) => path.replace(/^\.\//, ''))) {
       cpSync(join(repositoryDir, source), join(app, source), {
         recursive: true,
@@ -80,6 +81,11 @@ function layImage(app: string) {
     }
   }
   symlinkSync(join(repositoryDir, 'node_modules'), join(app, 'node_modules'))
+  for (const { word, rest } of image.instructions) {
+    if (word !== 'RUN' || !rest.startsWith('bun ')) continue
+    const run = Bun.spawnSync([process.execPath, ...rest.split(' ').slice(1)], { cwd: app })
+    if (run.exitCode !== 0) throw new Error(`RUN ${rest} failed: ${run.stderr}`)
+  }
 }
 
 /** The programs of the images, as this machine has them. */
@@ -100,7 +106,7 @@ export async function rehearse(): Promise<Rehearsal> {
   const places = await placesIn(dir)
   const { ports } = places
   const programs = programsHere(dir)
-  const postgresPlan = planPostgres({
+  const postgresPlan = await planPostgres({
     dir,
     port: ports.postgres!,
     password: variables.POSTGRES_PASSWORD!,
@@ -120,7 +126,7 @@ export async function rehearse(): Promise<Rehearsal> {
     return {
       name,
       bin: programs.get(program) ?? program,
-      args: args.map((word) => (word.endsWith('.ts') ? join(dir, 'app', word) : word)),
+      args: args.map((word) => (/\.[jt]s$/.test(word) ? join(dir, 'app', word) : word)),
       env: Object.fromEntries(env.map(([key, value]) => [key, moved(own(value), places)])),
       logFile: join(dir, `logs/${name}.log`),
     }

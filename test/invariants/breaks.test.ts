@@ -20,6 +20,7 @@ import { query } from '../support/database'
 import { fund, verifiedUser } from '../support/people'
 import { entryIn, openCheckout } from '../support/requests'
 import { operate, ownStack, quickChecks } from '../support/stack'
+import { scrape, valueIn } from '../support/telemetry/metrics'
 
 let stack: Stack
 let person: Person
@@ -113,9 +114,9 @@ describe('is named by the next reconciliation, and closed when it is mended:', (
     await named(new RegExp(`row_journal ${paid} 5 AUSD`))
     const log = () => readFileSync(join(stack.dir, 'logs/books.log'), 'utf8')
     await waitUntil('an alarm', () => /"rule":"row_journal".*"alarm":true/.test(log()), 30_000)
-    const metrics = async () => (await fetch(`${stack.info.ops.gateway}/metrics`)).text()
-    const figure = /service_figure\{service="books".*figure="breaks_beyondGrace"\} 1/
-    await waitUntil('the figures', async () => figure.test(await metrics()), 20_000)
+    const shown = async () =>
+      valueIn(await scrape(stack), 'ausd_books_breaks', { standing: 'beyond_grace' })
+    await waitUntil('the figures', async () => (await shown()) === 1, 20_000)
     await post('reversed', '-')
     expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
   }, 90_000)

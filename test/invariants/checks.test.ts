@@ -8,7 +8,7 @@ import { bid } from '#infra/local/fees'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { placeOf } from '#infra/ops/place'
-import { checkRecord } from '#infra/ops/record-check'
+import { checkRecord } from '#infra/ops/record/record-check'
 import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
@@ -33,7 +33,7 @@ beforeAll(async () => {
 }, 90_000)
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
-const record = () => operate(stack, 'record-check.ts', person.wallet)
+const record = () => operate(stack, 'record/record-check.ts', person.wallet)
 const books = () => operate(stack, 'main.ts', 'reconcile')
 const hasty = { checksMax: 2, betweenMs: 50 }
 const check = () => checkBooks(placeOf(stack.info), stack.adminUrl, hasty)

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
+import { okOf } from '#shared/client/client'
 import { ausdOf } from '../support/ledger'
 import { newUser } from '../support/people'
 import { cashoutBody, entryIn } from '../support/requests'
@@ -22,16 +23,17 @@ const payoutsOf = async (payoutId: string) =>
 describe('a cash-out', () => {
   test('answers at once, is in flight until the provider confirms, and ends paid', async () => {
     const person = await newUser(stack, has)
-    const reply = await person.post('/cashouts', await cashoutBody(stack, person))
-    expect(reply).toMatchObject({ status: 200, body: { ausd: '5000000', fiat: '81250' } })
-    const { inFlight } = (await person.get('/me/activity')).body
-    expect(inFlight[0]).toMatchObject({ id: reply.body.payoutId, kind: 'cashout' })
-    await entryIn(person, reply.body.payoutId, 'paid')
+    const order = okOf(await person.api.cashOut(await cashoutBody(stack, person)))
+    expect(order).toMatchObject({ ausd: '5000000', fiat: '81250' })
+    const { inFlight } = okOf(await person.api.activity())
+    expect(inFlight[0]).toMatchObject({ id: order.payoutId, kind: 'cashout' })
+    const item = await person.api.waitFor(order.payoutId, { everyMs: 100 })
+    expect(item.status).toBe('paid')
     expect(await ausdOf(stack, person.wallet)).toBe(15_000_000n)
-    expect(await payoutsOf(reply.body.payoutId)).toMatchObject([
+    expect(await payoutsOf(order.payoutId)).toMatchObject([
       { amount: 81_250, status: 'SUCCEEDED', channel_code: 'ID_BCA' },
     ])
-    expect((await person.get('/me/activity')).body.inFlight).toEqual([])
+    expect(okOf(await person.api.activity()).inFlight).toEqual([])
   })
 
   test.each([
@@ -40,48 +42,42 @@ describe('a cash-out', () => {
     ['the transfer is reversed after it succeeded', '654321'],
   ])('gives the AUSD back, once, when %s', async (_, accountNumber) => {
     const person = await newUser(stack, has)
-    const reply = await person.post(
-      '/cashouts',
-      await cashoutBody(stack, person, { accountNumber }),
-    )
-    expect(reply.status).toBe(200)
-    const entry = await entryIn(person, reply.body.payoutId, 'returned')
-    expect(entry.reason).toBeString()
+    const body = await cashoutBody(stack, person, { accountNumber })
+    const { payoutId } = okOf(await person.api.cashOut(body))
+    const entry = await entryIn(person, payoutId, 'returned')
+    expect(entry).toMatchObject({ reason: expect.any(String), nextAction: null, channel: 'bank' })
     expect(await ausdOf(stack, person.wallet)).toBe(20_000_000n)
-    expect(await payoutsOf(reply.body.payoutId)).toHaveLength(1)
+    expect(await payoutsOf(payoutId)).toHaveLength(1)
   })
 
   test('gives the AUSD back when the transfer was cancelled at the provider', async () => {
     const person = await newUser(stack, has)
-    const reply = await person.post(
-      '/cashouts',
-      await cashoutBody(stack, person, { accountNumber: '131313' }),
-    )
+    const body = await cashoutBody(stack, person, { accountNumber: '131313' })
+    const { payoutId } = okOf(await person.api.cashOut(body))
     const payout = await waitUntil(
       'the payout reaching the provider',
-      async () => (await payoutsOf(reply.body.payoutId))[0],
+      async () => (await payoutsOf(payoutId))[0],
     )
     const { secretKey } = stack.info.provider.ID
     await fetch(`${stack.info.sandbox}/v2/payouts/${payout.id}/cancel`, {
       method: 'POST',
       headers: { Authorization: `Basic ${btoa(`${secretKey}:`)}` },
     })
-    await entryIn(person, reply.body.payoutId, 'returned')
+    await entryIn(person, payoutId, 'returned')
     expect(await ausdOf(stack, person.wallet)).toBe(20_000_000n)
   })
 
   test('is the same cash-out when the same request comes again, and refused when it differs', async () => {
     const person = await newUser(stack, has)
     const body = await cashoutBody(stack, person)
-    const first = await person.post('/cashouts', body)
-    expect((await person.post('/cashouts', body)).body).toEqual(first.body)
+    const first = okOf(await person.api.cashOut(body))
+    expect(okOf(await person.api.cashOut(body))).toEqual(first)
     const other = { ...body, bank: { ...body.bank, accountNumber: '9876543210' } }
-    expect(await person.post('/cashouts', other)).toMatchObject({
-      status: 400,
-      body: { error: 'this quote was already used' },
+    expect(await person.api.cashOut(other)).toMatchObject({
+      refused: { status: 400, code: 'quote_used', message: 'this quote was already used' },
     })
-    await entryIn(person, first.body.payoutId, 'paid')
-    expect(await payoutsOf(first.body.payoutId)).toHaveLength(1)
+    await entryIn(person, first.payoutId, 'paid')
+    expect(await payoutsOf(first.payoutId)).toHaveLength(1)
   })
 
   test('whose authorization somebody else put on the chain first counts as taken', async () => {

@@ -1,22 +1,8 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import {
-  createWalletClient,
-  encodeAbiParameters,
-  type Hex,
-  http,
-  keccak256,
-  type LocalAccount,
-  publicActions,
-  toHex,
-} from 'viem'
-import { generatePrivateKey, privateKeyToAccount, toAccount } from 'viem/accounts'
-import { ownedWalletAbi, ownedWalletBytecode } from '#infra/contracts/artifacts.gen'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { type Person, personOf } from '#infra/demo/person'
-import { bid } from '#infra/local/fees'
-import { devKey } from '#infra/local/keys'
 import type { Stack } from '#infra/local/stack'
-import { waitUntil } from '#infra/local/wait'
-import { chainOf } from '#shared/chain/client'
+import { openContractWallets } from '../support/contract-wallets'
 import { ausdOf } from '../support/ledger'
 import { fund } from '../support/people'
 import { cashoutBody, entryIn } from '../support/requests'
@@ -26,46 +12,17 @@ let stack: Stack
 let person: Person
 let impostor: Person
 
-/** The owner's signature as the contract wants it: wrapped, and longer than 65 bytes. */
-const wrapped = (signature: Hex): Hex =>
-  encodeAbiParameters(
-    [{ type: 'bytes32' }, { type: 'bytes' }],
-    [keccak256(toHex('OwnedWallet')), signature],
-  )
-
-const walletOf = (address: Hex, owner: LocalAccount): LocalAccount =>
-  toAccount({
-    address,
-    signMessage: async (message) => wrapped(await owner.signMessage(message)),
-    signTypedData: async (data) => wrapped(await owner.signTypedData(data as never)),
-    signTransaction: () => Promise.reject(new Error('a contract sends no transactions')),
-  })
-
-async function deployWallet(owner: LocalAccount): Promise<Hex> {
-  const { rpcUrl, chainId } = stack.info.chain
-  const account = privateKeyToAccount(devKey('admin'))
-  const chain = createWalletClient({ account, chain: chainOf(chainId), transport: http(rpcUrl) })
-  const reader = chain.extend(publicActions)
-  const hash = await chain.deployContract({
-    abi: ownedWalletAbi,
-    bytecode: ownedWalletBytecode,
-    args: [owner.address],
-    gas: 1_000_000n,
-    ...(await bid(reader)),
-  })
-  const receipt = await waitUntil('the wallet being deployed', () =>
-    reader.getTransactionReceipt({ hash }).catch(() => undefined),
-  )
-  return receipt.contractAddress!
-}
-
 beforeAll(async () => {
   stack = await sharedStack()
   const owner = privateKeyToAccount(generatePrivateKey())
-  const address = await deployWallet(owner)
+  const wallets = openContractWallets(stack)
+  const address = await wallets.deploy(owner.address)
   await fund(stack, address, { ausdMicro: 20_000_000n, wei: 0n })
-  person = personOf(stack.info, walletOf(address, owner))
-  impostor = personOf(stack.info, walletOf(address, privateKeyToAccount(generatePrivateKey())))
+  person = personOf(stack.info, wallets.signerOf(address, owner))
+  impostor = personOf(
+    stack.info,
+    wallets.signerOf(address, privateKeyToAccount(generatePrivateKey())),
+  )
 }, 90_000)
 
 describe('a contract wallet (ERC-1271)', () => {

@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
+import { okOf } from '#shared/client/client'
 import { ausdOf } from '../support/ledger'
 import { newUser, verifiedUser } from '../support/people'
-import { entryIn } from '../support/requests'
 import { sharedStack } from '../support/stack'
 
 let stack: Stack
@@ -21,12 +21,15 @@ describe('a send', () => {
   test('is relayed once, answered at once, and listed until it is final', async () => {
     const to = anybody()
     const authorization = await person.sign({ to, valueMicro: 1_500_000n })
-    const reply = await person.post('/sends', { authorization })
-    expect(reply).toMatchObject({ status: 200, body: { ausd: '1500000' } })
-    expect(reply.body.to.toLowerCase()).toBe(to.toLowerCase())
-    expect((await person.post('/sends', { authorization })).body).toEqual(reply.body)
-    const entry = await entryIn(person, reply.body.sendId, 'sent')
-    expect(entry.txHash).toMatch(/^0x[0-9a-f]{64}$/)
+    const order = okOf(await person.api.send({ authorization }))
+    expect(order).toMatchObject({ ausd: '1500000' })
+    expect(order.to.toLowerCase()).toBe(to.toLowerCase())
+    expect(okOf(await person.api.send({ authorization }))).toEqual(order)
+    const item = await person.api.waitFor(order.sendId, { everyMs: 100 })
+    expect(item).toMatchObject({
+      status: 'sent',
+      txHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+    })
     expect(await ausdOf(stack, to)).toBe(1_500_000n)
   })
 

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
+import { okOf } from '#shared/client/client'
 import { verifiedUser } from '../support/people'
 import { entryIn, openCheckout } from '../support/requests'
 import { sharedStack } from '../support/stack'
@@ -23,8 +24,8 @@ async function borrower(): Promise<Person> {
   return person
 }
 
-const settle = async (person: Person, pair: 'USD/IDR' | 'USD/MYR' = 'USD/IDR') =>
-  person.post('/settlements', { quoteId: (await person.quote(pair)).id })
+const settle = async ({ api }: Person, pair: 'USD/IDR' | 'USD/MYR' = 'USD/IDR') =>
+  api.settle({ quoteId: okOf(await api.quote(pair)).id })
 
 describe('a settlement', () => {
   test.each([
@@ -35,35 +36,37 @@ describe('a settlement', () => {
     async (pair, fiat, channel) => {
       const person = await borrower()
       await person.draw(10_000_001n)
-      const reply = await settle(person, pair)
-      expect(reply.body).toMatchObject({ fiat, ausd: '10000001' })
-      await outside.pay(reply.body.paymentId, channel)
-      const me = await person.until('the repayment', (seen) => seen.drawn === '0' && seen)
-      expect(me).toMatchObject({ cycles: 1, score: '10', defaulted: false })
+      const checkout = okOf(await settle(person, pair))
+      expect(checkout).toMatchObject({ fiat, ausd: '10000001' })
+      await outside.pay(checkout.paymentId, channel)
+      const item = await person.api.waitFor(checkout.paymentId, { everyMs: 100 })
+      expect(item).toMatchObject({ kind: 'settlement', status: 'repaid' })
+      const me = okOf(await person.api.me())
+      expect(me).toMatchObject({ drawn: '0', cycles: 1, score: '10', defaulted: false })
     },
   )
 
   test('is refused when nothing is owed', async () => {
     const person = await verifiedUser(stack)
-    expect(await settle(person)).toMatchObject({ status: 400, body: { error: 'nothing is owed' } })
+    const refused = { status: 400, code: 'nothing_owed', message: 'nothing is owed' }
+    expect(await settle(person)).toMatchObject({ refused })
   })
 
   test('of a debt below what any channel charges says how to repay directly', async () => {
     const person = await borrower()
     await person.draw(100n)
     const reply = await settle(person, 'USD/MYR')
-    expect(reply.status).toBe(400)
-    expect(reply.body.error).toMatch(/too small for any payment channel/)
+    expect(reply).toMatchObject({ refused: { status: 400, code: 'debt_too_small' } })
     expect((await person.me()).drawn).toBe('100')
   })
 
   test('paid after the user repaid part of it puts the excess into collateral', async () => {
     const person = await borrower()
     await person.draw(10_000_000n)
-    const reply = await settle(person)
+    const checkout = okOf(await settle(person))
     const before = BigInt((await person.me()).collateral.value)
     await person.repay(4_000_000n)
-    await outside.pay(reply.body.paymentId, 'QRIS')
+    await outside.pay(checkout.paymentId, 'QRIS')
     const me = await person.until('the repayment', (seen) => seen.drawn === '0' && seen)
     expect(BigInt(me.collateral.value) - before).toBe(4_000_000n)
   })
@@ -71,9 +74,9 @@ describe('a settlement', () => {
   test('paid after the user drew more repays what was paid', async () => {
     const person = await borrower()
     await person.draw(5_000_000n)
-    const reply = await settle(person)
+    const checkout = okOf(await settle(person))
     await person.draw(3_000_000n)
-    await outside.pay(reply.body.paymentId, 'QRIS')
+    await outside.pay(checkout.paymentId, 'QRIS')
     const me = await person.until('the repayment', (seen) => seen.drawn === '3000000' && seen)
     expect(me.cycles).toBe(0)
   })
@@ -82,13 +85,13 @@ describe('a settlement', () => {
     const person = await borrower()
     await person.draw(5_000_000n)
     const free = BigInt((await person.me()).available)
-    const reply = await settle(person)
-    await outside.pay(reply.body.paymentId, 'CARDS')
+    const checkout = okOf(await settle(person))
+    await outside.pay(checkout.paymentId, 'CARDS')
     const me = await person.until('the repayment', (seen) => seen.drawn === '0' && seen)
     expect(me).toMatchObject({ cycles: 1, encumbered: '5000000', available: String(free) })
     expect(me.collateral.pendingShares).toBe('0')
     expect(Number(me.encumberedUntil)).toBeGreaterThan(Date.now() / 1_000)
-    await entryIn(person, reply.body.paymentId, 'repaid')
+    await entryIn(person, checkout.paymentId, 'repaid')
     const after = await person.until(
       'the end of the hold',
       (seen) => seen.encumbered === '0' && seen,
@@ -124,8 +127,8 @@ describe('a refund', () => {
     await person.until('the credit', (me) => me.collateral.value === checkout.ausd)
     await outside.refund(checkout.paymentId)
     await person.until('the review', async () => {
-      const { items } = (await person.get('/me/activity')).body
-      return items[0].status === 'review'
+      const { items } = okOf(await person.api.activity())
+      return items[0]?.status === 'review'
     })
     expect((await person.me()).collateral.value).toBe(checkout.ausd)
   })

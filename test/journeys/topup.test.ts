@@ -3,6 +3,7 @@ import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
+import { okOf } from '#shared/client/client'
 import { creditsOf } from '../support/ledger'
 import { newUser, verifiedUser } from '../support/people'
 import { openCheckout } from '../support/requests'
@@ -97,14 +98,13 @@ describe('a paid top-up', () => {
 
 describe('a quote', () => {
   test('opens one checkout: the same request again gets the same answer, any other is refused', async () => {
-    const quote = await person.quote('USD/IDR')
-    const body = { amount: '50000', method: 'qr', quoteId: quote.id }
-    const first = await person.post('/topups', body)
-    expect(first.status).toBe(200)
-    expect((await person.post('/topups', body)).body).toEqual(first.body)
-    const used = { status: 400, body: { error: 'this quote was already used' } }
-    expect(await person.post('/topups', { ...body, amount: '60000' })).toMatchObject(used)
-    expect(await (await verifiedUser(stack)).post('/topups', body)).toMatchObject(used)
+    const quote = okOf(await person.api.quote('USD/IDR'))
+    const body = { amount: '50000', method: 'qr', quoteId: quote.id } as const
+    const first = okOf(await person.api.topUp(body))
+    expect(okOf(await person.api.topUp(body))).toEqual(first)
+    const used = { refused: { status: 400, message: 'this quote was already used' } }
+    expect(await person.api.topUp({ ...body, amount: '60000' })).toMatchObject(used)
+    expect(await (await verifiedUser(stack)).api.topUp(body)).toMatchObject(used)
   })
 
   test('is paid late: the payment still counts, at the locked rate', async () => {
@@ -112,8 +112,8 @@ describe('a quote', () => {
     const checkout = await openCheckout(late, { pair: 'USD/IDR', amount: '50000', method: 'bank' })
     await outside.expire(checkout.paymentId)
     await waitUntil('the checkout leaving', async () => {
-      const activity = (await late.get('/me/activity')).body
-      return activity.items.some((item: { status: string }) => item.status === 'expired')
+      const { items } = okOf(await late.api.activity())
+      return items.some(({ status }) => status === 'expired')
     })
     await outside.control(`sessions/${checkout.paymentId}/pay`, {
       channel_code: 'BCA_VIRTUAL_ACCOUNT',

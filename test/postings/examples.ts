@@ -31,6 +31,13 @@ const paid = { ...received, state: 'paid', held: false } as const
 const byCard = { ...paid, held: true } as const
 const onChain = { creditedAt: time }
 const refunded = { refundedMinor: paidMinor }
+/** Somebody paid Rp 1,000,000 of what was asked for. */
+const partMinor = 1_000_000n
+const partMicro = 61_538_461n
+const inReview: [string, Partial<Payment>] = [
+  'awaiting_payment → review',
+  { state: 'review', reason: 'amount_differs', providerPaymentId: 'py-1', paidMinor: partMinor },
+]
 
 /** The steps of one payment: what each changes in its row. */
 function payment(first: Partial<Payment>, changes: readonly [string, Partial<Payment>][]): Step[] {
@@ -129,6 +136,33 @@ export const examples: readonly Example[] = [
       ['paid → review', { state: 'review', reason: 'paid_twice', ...onChain }],
       ['second payment refunded', { overpaidRefundedMinor: paidMinor }],
     ]),
+  },
+  {
+    title: 'Rp 1,000,000 paid instead of Rp 1,625,000, which an operator gives back',
+    steps: payment({}, [
+      inReview,
+      ['review → refunding', { state: 'refunding' }],
+      ['refund counted', { refundedMinor: partMinor }],
+      ['refunding → refunded', { state: 'refunded', reason: 'refunded_before_credit' }],
+    ]),
+  },
+  {
+    title: 'the same, which an operator credits',
+    steps: payment({}, [
+      inReview,
+      [
+        'review → paid',
+        {
+          ...{ state: 'paid', reason: null, held: false, fiatMinor: partMinor },
+          ...{ ausdMicro: partMicro, liveMicro: partMicro },
+        },
+      ],
+      ['paid → credited', { state: 'credited', ...onChain }],
+    ]),
+  },
+  {
+    title: 'the same, which an operator accepts',
+    steps: payment({}, [inReview, ['review → accepted', { state: 'accepted' }]]),
   },
   {
     title: 'a cash-out of 100 AUSD, paid',

@@ -1,3 +1,4 @@
+import { expect } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
@@ -24,6 +25,21 @@ export async function rowCounts(stack: Stack): Promise<Record<string, number>> {
     return Object.fromEntries(counts.sort())
   } finally {
     await sql.end({ timeout: 2 })
+  }
+}
+
+/**
+ * Does what must write nothing, and expects that it does not. Services also write by themselves, so it is
+ * done again until nobody else wrote meanwhile: what writes itself never passes.
+ */
+export async function expectNothingWritten(stack: Stack, act: () => Promise<void>): Promise<void> {
+  const givesUpAt = Date.now() + 20_000
+  for (;;) {
+    const before = await rowCounts(stack)
+    await act()
+    const after = await rowCounts(stack)
+    if (Bun.deepEquals(after, before)) return
+    if (Date.now() > givesUpAt) expect(after).toEqual(before)
   }
 }
 

@@ -7,7 +7,8 @@ import { refOf } from '#shared/chain/ref'
 
 export type Credit = { wallet: string; ausdMicro: bigint; held: boolean }
 
-const readerOf = (stack: Stack) =>
+/** Reads the chain of a stack. */
+export const readerOf = (stack: Stack) =>
   openChainReader({
     endpoints: openRpcEndpoints({ rpcUrls: [stack.info.chain.rpcUrl] }),
     chainId: stack.info.chain.chainId,
@@ -71,4 +72,20 @@ export async function transfersOf(stack: Stack, wallet: Address): Promise<Move[]
       ausdMicro: log.args.value,
       txHash: log.transactionHash,
     }))
+}
+
+/** How often the contract told of this about a payment. */
+export async function timesOf(
+  stack: Stack,
+  eventName: 'Repaid' | 'TopUpRevoked',
+  paymentId: string,
+): Promise<number> {
+  const logs = await readerOf(stack).getContractEvents({
+    address: stack.info.chain.creditLine as Address,
+    abi: creditLineAbi,
+    eventName,
+    args: { ref: refOf(paymentId) },
+    fromBlock: 0n,
+  })
+  return logs.length
 }

@@ -2,6 +2,7 @@ import type { Address } from 'viem'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
+import { okOf } from '#shared/client/client'
 
 export const bank = {
   channelCode: 'ID_BCA',
@@ -33,9 +34,9 @@ export const entryIn = (person: Person, id: string, ...statuses: string[]) =>
 
 /** The same, if it is in such a state now. */
 export async function entryNow(person: Person, id: string, ...statuses: string[]) {
-  const { items } = (await person.get('/me/activity')).body
-  const entry = items?.find((item: { id: string }) => item.id === id)
-  return statuses.includes(entry?.status) ? entry : undefined
+  const { items } = okOf(await person.api.activity())
+  const entry = items.find((item) => item.id === id)
+  return entry && statuses.includes(entry.status) ? entry : undefined
 }
 
 export type Checkout = { paymentId: string; checkoutUrl: string; fiat: string; ausd: string }
@@ -45,13 +46,7 @@ export async function openCheckout(
   person: Person,
   terms: { pair: 'USD/IDR' | 'USD/MYR'; amount: string; method: 'bank' | 'card' | 'qr' },
 ): Promise<Checkout> {
-  const quote = await person.quote(terms.pair)
-  const reply = await person.post('/topups', {
-    amount: terms.amount,
-    method: terms.method,
-    quoteId: quote.id,
-  })
-  if (reply.status !== 200)
-    throw new Error(`the top-up was refused: ${reply.status} ${JSON.stringify(reply.body)}`)
-  return reply.body
+  const { pair, ...asked } = terms
+  const quote = okOf(await person.api.quote(pair))
+  return okOf(await person.api.topUp({ ...asked, quoteId: quote.id }))
 }

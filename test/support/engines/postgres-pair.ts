@@ -52,7 +52,7 @@ export async function startPostgresPair(options: { durable: boolean }): Promise<
   const dir = mkdtempSync(join(tmpdir(), 'postgres-pair-'))
   mkdirSync(join(dir, 'logs'))
   const ports = [await freePort(), await freePort()] as const
-  const plan = planPostgres({ dir, port: ports[0], password, ...options })
+  const plan = await planPostgres({ dir, port: ports[0], password, ...options })
   let primary: Machine = {
     ...{ port: ports[0], adminUrl: plan.adminUrl, home: plan.home },
     child: startChild(plan.command),

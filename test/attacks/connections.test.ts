@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { connect, type Socket } from 'node:net'
+import type { Person } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { pause } from '#shared/deadline'
+import { expectNothingWritten } from '../support/database'
+import { newUser } from '../support/people'
+import { sharedStack } from '../support/stack'
+import { waitUntil } from '../support/wait'
+
+let stack: Stack
+let person: Person
+beforeAll(async () => {
+  stack = await sharedStack()
+  person = await newUser(stack)
+  expect((await person.get('/me')).status).toBe(200)
+}, 90_000)
+
+const sockets = new Set<Socket>()
+afterAll(() => {
+  for (const socket of sockets) socket.destroy()
+})
+
+/** What came of a connection: all that was said on it, and after how many ms the gateway ended it. */
+type Seen = { said: string; endedMs: number | undefined; sentBytes: number }
+
+/** Opens a connection, says `first`, then `more` again and again, and watches until it is ended. */
+function open(
+  first: string,
+  { more, everyMs = 100, endsItself = false }: Saying = {},
+): { seen: Seen; ended: Promise<void>; close: () => void } {
+  const { hostname, port } = new URL(stack.info.gateway)
+  const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true })
+  const openedAt = performance.now()
+  const seen: Seen = { said: '', endedMs: undefined, sentBytes: 0 }
+  const ended = Promise.withResolvers<void>()
+  sockets.add(socket)
+  const say = (text: string) => {
+    seen.sentBytes += text.length
+    socket.write(text)
+  }
+  const talking = more === undefined ? undefined : setInterval(() => say(more), everyMs)
+  const end = () => {
+    clearInterval(talking)
+    seen.endedMs ??= performance.now() - openedAt
+    socket.destroy()
+    sockets.delete(socket)
+    ended.resolve()
+  }
+  socket.on('connect', () => {
+    say(first)
+    if (endsItself) socket.end()
+  })
+  socket.on('data', (data) => {
+    if (seen.said.length < 1_000_000) seen.said += data
+  })
+  socket.on('end', end).on('close', end).on('error', end)
+  return { seen, ended: ended.promise, close: end }
+}
+type Saying = { more?: string; everyMs?: number; endsItself?: boolean }
+
+const post = (headers: string, body = '') =>
+  `POST /quote HTTP/1.1\r\nHost: gateway\r\nContent-Type: application/json\r\n${headers}\r\n${body}`
+const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: gateway\r\n${headers}`
+const chunk = `2000\r\n${'a'.repeat(0x2000)}\r\n`
+/** How often an answer with this status begins in what was said. */
+const answers = (said: string, status: number) => said.split(`HTTP/1.1 ${status} `).length - 1
+
+/** Seconds: for the headers Bun takes 12 itself, a body has 5; the rest is for a busy machine. */
+const boundMs = 25_000
+
+describe('a bad connection is answered, or ended, and costs nobody else anything', () => {
+  type Case = readonly [what: string, first: string, saying: Saying, statuses: readonly number[]]
+  const cases: readonly Case[] = [
+    ['says nothing', '', {}, []],
+    ['says its headers a byte at a time', get('/config', 'x: '), { more: 'y' }, []],
+    [
+      'says headers without end',
+      get('/config'),
+      { more: `x: ${'y'.repeat(90)}\r\n`, everyMs: 10 },
+      [431],
+    ],
+    ['has a header of 200 KB', get('/config', `x: ${'y'.repeat(200_000)}\r\n\r\n`), {}, [431]],
+    ['has 2,000 headers', get('/config', `${'x: y\r\n'.repeat(2_000)}\r\n`), {}, [431]],
+    ['has a path of 100 KB', get(`/${'y'.repeat(100_000)}`, '\r\n'), {}, [431]],
+    ['says its body a byte at a time', post('Content-Length: 1000\r\n'), { more: 'a' }, [400]],
+    ['never says the rest of its body', post('Content-Length: 1000\r\n', '{'), {}, [400]],
+    ['ends within its body', post('Content-Length: 1000\r\n', '{'), { endsItself: true }, []],
+    ['ends within its headers', get('/config', 'x: y'), { endsItself: true }, []],
+    [
+      'says small chunks without end',
+      post('Transfer-Encoding: chunked\r\n'),
+      { more: '1\r\na\r\n' },
+      [400],
+    ],
+    [
+      'says big chunks without end',
+      post('Transfer-Encoding: chunked\r\n'),
+      { more: chunk, everyMs: 10 },
+      [413],
+    ],
+    [
+      'has a chunk of 280 TB',
+      post('Transfer-Encoding: chunked\r\n', 'ffffffffffff\r\n'),
+      { more: chunk, everyMs: 10 },
+      [413],
+    ],
+    [
+      'has a chunk whose size goes on for ever',
+      post('Transfer-Encoding: chunked\r\n', '1;'),
+      { more: 'x'.repeat(9_000), everyMs: 10 },
+      [413],
+    ],
+    ['says more than 64 KiB', post('Content-Length: 100000\r\n'), { more: 'a'.repeat(900) }, [413]],
+    [
+      'says more than the server takes',
+      post('Content-Length: 9000000\r\n'),
+      { more: 'a'.repeat(900) },
+      [413],
+    ],
+    [
+      'says a body that nobody asked for, without end',
+      `POST /nowhere HTTP/1.1\r\nHost: gateway\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      { more: chunk, everyMs: 10 },
+      [404],
+    ],
+    [
+      'says a body of a GET, without end',
+      get('/config', 'Transfer-Encoding: chunked\r\n\r\n'),
+      { more: chunk, everyMs: 10 },
+      [200],
+    ],
+    ['has two lengths', post('Content-Length: 5\r\nContent-Length: 6\r\n', '{}    '), {}, [400]],
+    [
+      'has a length and chunks',
+      post('Content-Length: 5\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n'),
+      {},
+      [400],
+    ],
+    ['has a length that is none', post('Content-Length: 5x\r\n', '{}   '), {}, [400]],
+    ['says no HTTP', '\x16\x03\x01\x02\x00\x01\x00', {}, [400]],
+  ] // prettier-ignore
+
+  test('each of them, all at once', async () => {
+    const all: { what: string; statuses: readonly number[]; seen: Seen }[] = []
+    const others: number[] = []
+    await expectNothingWritten(stack, async () => {
+      all.length = 0
+      const opened = cases.map(([what, first, saying, statuses]) => {
+        const connection = open(first, saying)
+        all.push({ what, statuses, seen: connection.seen })
+        return connection
+      })
+      const allEnded = Promise.all(opened.map(({ ended }) => ended)).then(() => true)
+      const givesUp = pause(boundMs).then(() => true)
+      let isOver = false
+      void Promise.race([allEnded, givesUp]).then(() => {
+        isOver = true
+      })
+      while (!isOver) {
+        others.push(
+          (await person.get('/me')).status,
+          (await fetch(`${stack.info.gateway}/config`)).status,
+        )
+        await pause(250)
+      }
+      for (const { close } of opened) close()
+    })
+    const wrong = all.flatMap(({ what, statuses, seen: { said, endedMs } }) => [
+      ...(endedMs === undefined || endedMs > boundMs - 1_000
+        ? [`one that ${what} stays open`]
+        : []),
+      ...(statuses.some((status) => answers(said, status) !== 1) ||
+      (statuses.length === 0 && said !== '')
+        ? [`one that ${what} is answered: ${said.slice(0, 80)}`]
+        : []),
+    ])
+    expect(wrong).toEqual([])
+    expect(new Set(others)).toEqual(new Set([200]))
+  }, 70_000)
+})
+
+describe('a good connection', () => {
+  test('may ask many things before it hears the first answer', async () => {
+    const connection = open(
+      `${get('/config', '\r\n').repeat(20)}${get('/nowhere', 'Connection: close\r\n\r\n')}`,
+    )
+    await connection.ended
+    const { said } = connection.seen
+    expect([answers(said, 200), answers(said, 404)]).toEqual([20, 1])
+    expect(said.trimEnd().endsWith('{"error":"not found"}')).toBe(true)
+  }, 30_000)
+
+  test('may end its own half, and is still answered', async () => {
+    const connection = open(get('/nowhere', '\r\n'), { endsItself: true })
+    await connection.ended
+    expect(answers(connection.seen.said, 404)).toBe(1)
+  }, 30_000)
+
+  test('that is refused before its body is read goes on, if the body is there', async () => {
+    const refused = `POST /nowhere HTTP/1.1\r\nHost: gateway\r\nContent-Length: 2\r\n\r\n{}`
+    const connection = open(refused.repeat(3))
+    await waitUntil('three answers', () => answers(connection.seen.said, 404) === 3)
+    expect(connection.seen.said).not.toMatch(/connection: close/i)
+    connection.close()
+  }, 30_000)
+})

@@ -1,0 +1,90 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import type { Person } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { newUser } from '../support/people'
+import { sharedStack } from '../support/stack'
+import { waitUntil } from '../support/wait'
+
+let stack: Stack
+let person: Person
+beforeAll(async () => {
+  stack = await sharedStack()
+  person = await newUser(stack)
+}, 90_000)
+
+const wanted = 10_000
+/** Of a process besides them: what it has open anyway. */
+const othersMax = 1_000
+/** What so many connections may leave behind. */
+const keptMaxMb = 64
+
+/** Bun raises its own limit to what the system allows a process at most. */
+function filesMax(pid: number | 'self'): number {
+  const [, max] = /^Max open files\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, 'utf8')) ?? []
+  return Number(max)
+}
+const filesOf = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length
+function memoryMb(pid: number): number {
+  const [, kb] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Number(kb) / 1024
+}
+
+/** Connections of which every second one says half a request, and then nothing more. */
+function openIdle() {
+  const { hostname, port } = new URL(stack.info.gateway)
+  const open = new Set<{ end: () => void }>()
+  const openOne = async (says: string): Promise<void> => {
+    const socket = await Bun.connect({
+      ...{ hostname, port: Number(port) },
+      socket: {
+        data: () => {},
+        close: (ended) => void open.delete(ended),
+      },
+    })
+    if (says) socket.write(says)
+    if (socket.readyState > 0) open.add(socket)
+  }
+  return {
+    count: () => open.size,
+    /** Opens what is missing; some may have been ended meanwhile. */
+    fillUpTo: async (count: number) => {
+      for (;;) {
+        const missing = Math.min(500, count - open.size)
+        if (missing <= 0) return
+        const says = (at: number) => (at % 2 === 0 ? '' : 'GET /config HTTP/1.1\r\nHo')
+        await Promise.all(Array.from({ length: missing }, (_, at) => openOne(says(at))))
+      }
+    },
+    endAll: () => {
+      for (const socket of open) socket.end()
+    },
+  }
+}
+
+test('10,000 connections that say nothing: everybody else is answered, and nothing is left of them', async () => {
+  const gateway = stack.process('gateway').pid()
+  const room = Math.min(filesMax('self'), filesMax(gateway)) - othersMax
+  const count = Math.min(wanted, room)
+  if (count < wanted) console.log(`only ${count} connections: the system allows no more open files`)
+  const before = { files: filesOf(gateway), memoryMb: memoryMb(gateway) }
+  const idle = openIdle()
+  try {
+    await idle.fillUpTo(count)
+    expect(filesOf(gateway)).toBeGreaterThan(count * 0.9)
+    const statuses = new Set<number>()
+    for (let asked = 0; asked < 5; asked++) {
+      statuses.add((await person.get('/me')).status)
+      statuses.add((await fetch(`${stack.info.gateway}/config`)).status)
+    }
+    expect(statuses).toEqual(new Set([200]))
+    await waitUntil('the gateway having ended all of them', () => idle.count() === 0, 40_000)
+  } finally {
+    idle.endAll()
+  }
+  await waitUntil('their files being closed', () => filesOf(gateway) < before.files + 100)
+  await waitUntil(
+    `their memory being given back, ${before.memoryMb.toFixed()} MB before`,
+    () => memoryMb(gateway) < before.memoryMb + keptMaxMb,
+  )
+}, 120_000)

@@ -1,0 +1,217 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Locator, Page } from 'playwright-core'
+import { outsideOf } from '#infra/demo/outside'
+import type { Stack } from '#infra/local/stack'
+import { query } from '#test/support/database'
+import { ownStack, quickChecks } from '#test/support/stack'
+import { waitUntil } from '#test/support/wait'
+import { browserPath, noBrowser, type Opened, openBrowser } from './browser'
+import { faultsOf } from './page-faults'
+
+// Opened as a person does: the address that the stack prints, in a real browser. What is pressed is real too.
+
+const found = browserPath()
+if (!found) console.warn(noBrowser)
+const withBrowser = test.if(found !== undefined)
+
+let stack: Stack
+let browser: Opened
+let page: Page
+beforeAll(async () => {
+  if (!found) return
+  stack = await ownStack({ controls: true, env: quickChecks })
+  browser = await openBrowser(found)
+  page = await browser.open(stack.info.ops.console)
+}, 60_000)
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await stack?.[Symbol.asyncDispose]()
+})
+
+const textOf = async (place: Locator) => (await place.textContent()) ?? ''
+const view = (name: string) => page.getByRole('link', { name, exact: true }).click()
+const status = () => textOf(page.locator('#status'))
+const live = () => waitUntil('the page being live', async () => (await status()).startsWith('Live'))
+
+/** Presses a button of the sandbox, says yes, and answers what came of it. */
+async function press(deed: string, choose: Record<string, string> = {}): Promise<string> {
+  await view('Motion')
+  await view('Sandbox') // Offered anew: what can be chosen has changed.
+  const form = page.getByRole('form', { name: deed, exact: true })
+  for (const [label, value] of Object.entries(choose))
+    await form.getByLabel(label).selectOption({ value })
+  await form.getByRole('button', { name: 'Do it', exact: true }).click()
+  await form.getByRole('button', { name: 'Yes, do it' }).click()
+  const outcome = form.locator('.outcome')
+  return waitUntil('what came of it', async () => (await textOf(outcome)).trim())
+}
+
+withBrowser('the token leaves the address at once and opens the console', async () => {
+  await live()
+  expect(page.url()).toBe(`${stack.info.ops.gateway}/`)
+  expect(await page.getByText('Nothing has moved since this page was opened.').count()).toBe(1)
+})
+
+withBrowser('money is seen moving, and followed from the checkout to the chain', async () => {
+  expect(await press('Decide about an identity', { Verdict: 'approved' })).toStartWith(
+    'The provider says: approved.',
+  )
+  await view('Motion')
+  await page.getByText('native coin is final on the chain').waitFor()
+
+  expect(await press('Top up')).toStartWith('Checkout open for 30.769230 AUSD')
+  expect(await press('Pay a checkout', { Channel: 'QRIS' })).toStartWith('Paid.')
+  await view('Motion')
+  await page.getByText('top-up done, finally').waitFor()
+  const row = page.getByRole('row', { name: /top-up paid/ })
+  expect(await textOf(row)).toContain('Rp 500,000')
+})
+
+withBrowser(
+  'one payment is a timeline through every service, with what was waited for',
+  async () => {
+    await page.getByRole('link', { name: 'top-up done, finally' }).click()
+    const card = page.locator('section.card').first()
+    await waitUntil('the credit', async () => (await textOf(card)).includes('credited'))
+    const history = textOf(page.locator('table.history'))
+    for (const part of ['pricing', 'payments', 'chain-relayer', 'chain', 'provider', 'bus'])
+      expect(await history).toContain(part)
+    expect(await history).toMatch(/waited [\d.]+ m?s for the payer/)
+    expect(await textOf(page.locator('main'))).not.toContain('Not seen')
+
+    const id = await textOf(page.locator('h2'))
+    await page.keyboard.press('/')
+    await page.keyboard.type(stack.info.accounts[0]!.address)
+    await page.keyboard.press('Enter')
+    await page.getByRole('region', { name: /^wallet / }).waitFor()
+    await page.getByRole('link', { name: id }).first().click()
+    await page.getByRole('button', { name: 'JSON' }).click()
+    expect(page.url()).toEndWith('?form=json')
+    expect(JSON.parse(await textOf(page.locator('pre')))).toMatchObject({ id, unseen: [] })
+  },
+)
+
+withBrowser('what nobody knows is said to be unknown', async () => {
+  await page.getByLabel('Find').fill('pay_that_nobody_knows')
+  await page.getByLabel('Find').press('Enter')
+  await page.getByText('Nothing here is known by pay_that_nobody_knows.').waitFor()
+})
+
+withBrowser('what waits for a person is listed, and dead letters are grouped', async () => {
+  await view('Attention')
+  await page.getByText('Nothing waits for a person.').waitFor()
+  await page.getByText('No service gave up on a message.').waitFor()
+  await query(stack, `update payments.payments set state = 'review', reason = 'amount_differs'`)
+  await query(
+    stack,
+    `insert into payments.dead_letter (consumer, message_id, subject, payload, reason)
+     select 'payments', 'msg_' || n, 'relay.credit.settled', '{}', 'no payment ' || n || ' here'
+     from generate_series(1, 3) n`,
+  )
+  await view('Motion')
+  await view('Attention')
+  await page.getByRole('link', { name: 'topup, amount_differs' }).waitFor()
+  await page.getByRole('heading', { name: '3 × relay.credit.settled' }).waitFor()
+  expect(await page.getByRole('button', { name: 'Redrive the group' }).isDisabled()).toBe(true)
+  await query(stack, `update payments.payments set state = 'credited', reason = null`)
+  await query(stack, 'delete from payments.dead_letter')
+})
+
+withBrowser('the list can be walked and filtered, and the address says by what', async () => {
+  await view('Motion')
+  await page.locator('h1').click()
+  await page.keyboard.press('p') // So that no row comes in between.
+  await page.keyboard.press('j')
+  await page.keyboard.press('j')
+  const rows = page.locator('[data-row]')
+  const focused = page.locator('[data-row]:focus')
+  expect(await textOf(focused)).toBe(await textOf(rows.nth(1)))
+
+  await page.getByRole('button', { name: 'Webhooks' }).click()
+  expect(page.url()).toEndWith('#/motion?flow=webhook')
+  const flows = await page.locator('tbody .flow').allTextContents()
+  expect([...new Set(flows)]).toEqual(['webhook'])
+  await page.getByLabel('with').fill('nothing like that')
+  await page.keyboard.press('Enter')
+  await page.getByText(/^None of the \d+ messages heard fits these filters/).waitFor()
+  await view('State')
+  expect(page.url()).toEndWith('#/state')
+  await page.keyboard.press('p')
+  await live()
+})
+
+withBrowser('the state tells of queues, rates and lanes', async () => {
+  const card = (name: string) => page.getByRole('region', { name, exact: true })
+  await waitUntil('the queues', async () => (await textOf(card('Queues'))).includes('COMMANDS'))
+  expect(await textOf(card('Rates'))).toContain('16250')
+  expect(await textOf(card('What needs a person'))).toContain('Nothing')
+})
+
+withBrowser('paused, nothing at all is asked', async () => {
+  await page.keyboard.press('p')
+  expect(await status()).toStartWith('Paused')
+  const asked: string[] = []
+  // The icon is the browser's own affair.
+  page.on('request', (request) => request.url().endsWith('.svg') || asked.push(request.url()))
+  await view('Motion')
+  await view('Sandbox')
+  await page.getByText('Paused: nothing is asked.').waitFor()
+  await outsideOf(stack.info).identity(stack.info.accounts[1]!.address, 'approved')
+  await waitUntil('the verdict', async () => {
+    const { identities } = await outsideOf(stack.info).book()
+    return identities?.length === 2
+  })
+  expect(asked).toEqual([])
+  await page.keyboard.press('p')
+  await live()
+})
+
+withBrowser('a killed service is started again, and the page says so', async () => {
+  const before = stack.process('pricing').pid()
+  expect(await press('Kill a service', { Service: 'pricing' })).toContain('pricing was killed')
+  await waitUntil('another process', () => ![before, -1].includes(stack.process('pricing').pid()))
+})
+
+withBrowser('the page outlives the gateway that served it', async () => {
+  const before = stack.process('gateway').pid()
+  await press('Kill a service', { Service: 'gateway' })
+  await waitUntil('another process', () => ![before, -1].includes(stack.process('gateway').pid()))
+  await waitUntil('its answer', async () => (await fetch(`${stack.info.ops.gateway}/health`)).ok)
+  await live()
+})
+
+withBrowser('whoever has no token sees nothing, and is told why', async () => {
+  const stranger = await browser.open(`${stack.info.ops.gateway}/#/state`)
+  await stranger.getByRole('heading', { name: 'This console is closed' }).waitFor()
+  await stranger.getByLabel('Token').fill('not-the-token')
+  await stranger.getByRole('button', { name: 'Open' }).click()
+  await stranger.getByText('This needs the token of the console.').waitFor()
+  expect(await stranger.getByRole('link', { name: 'Sandbox' }).count()).toBe(0)
+  await stranger.context().close()
+})
+
+describe('for everybody to read', () => {
+  for (const dark of [false, true])
+    withBrowser(`in ${dark ? 'the dark' : 'the light'}: labels, names and contrast`, async () => {
+      const shown = await browser.open(stack.info.ops.console, { dark })
+      for (const path of ['motion', 'state', 'attention', 'sandbox']) {
+        await shown.evaluate((to) => {
+          location.hash = `#/${to}`
+        }, path)
+        await shown.locator('h2').waitFor()
+        await shown
+          .locator(path === 'sandbox' ? 'form.card' : 'h2')
+          .first()
+          .waitFor()
+        expect([path, await faultsOf(shown)]).toEqual([path, []])
+      }
+      await shown.context().close()
+    })
+})
+
+withBrowser('no page threw, and none tried what its policy forbids', () => {
+  // A browser writes down each answer that is no success: the stranger's, and while there was no gateway.
+  const expected = /401|ERR_(CONNECTION|INCOMPLETE|EMPTY)|50[23]/
+  const others = browser.complaints.filter((words) => !expected.test(words))
+  expect(others).toEqual([])
+})

@@ -1,0 +1,160 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { type TSchema, Type } from 'typebox'
+import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
+import { outsideOf } from '#infra/demo/outside'
+import type { Person } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { GetMe, PostCountry, PostVerification } from '#shared/api/account'
+import { GetActivity } from '#shared/api/activity'
+import { PostCashout, PostSend, PostSettlement, PostTopup } from '#shared/api/money'
+import { PostQuote } from '#shared/api/quotes'
+import { GetRecord } from '#shared/api/record'
+import type { Route } from '#shared/api/route'
+import { type Client, okOf, openClient } from '#shared/client/client'
+import { readerOf } from '#shared/schema'
+import { ausdOf, creditsOf } from '../support/ledger'
+import { verifiedUser } from '../support/people'
+import { bank } from '../support/requests'
+import { sharedStack } from '../support/stack'
+
+const routes: readonly Route[] = [
+  ...[PostQuote, GetMe, PostCountry, PostVerification, GetActivity, GetRecord],
+  ...[PostTopup, PostSettlement, PostCashout, PostSend],
+]
+const routeOf = (method: string, path: string) =>
+  routes.find(
+    (route) =>
+      route.method === method && new RegExp(`^${route.path.replace(/:\w+/, '[^/]+')}$`).test(path),
+  )
+
+/** The same form, without a field that is not in it. */
+const closed = (schema: TSchema): TSchema =>
+  Type.Object(propertiesOf(schema), { additionalProperties: false })
+const propertiesOf = (schema: TSchema) =>
+  (schema as unknown as { properties: Record<string, TSchema> }).properties
+
+/**
+ * The network as a phone has it: the first answer to every new request is lost on its way, after the
+ * service did what was asked. What does arrive must be of the form that its route describes.
+ */
+function lossyNetwork() {
+  const seen = new Set<string>()
+  const misfits: string[] = []
+  return {
+    misfits,
+    asked: seen,
+    fetch: async (url: string, init: RequestInit) => {
+      const answer = await fetch(url, init)
+      const { pathname } = new URL(url)
+      const name = `${init.method} ${pathname} ${init.body ?? ''}`
+      const route = routeOf(init.method ?? 'GET', pathname)
+      if (!route) misfits.push(`${name}: no route describes it`)
+      else if (answer.ok) {
+        const read = readerOf(closed(route.answer))(await answer.clone().json())
+        if ('fault' in read) misfits.push(`${name}: ${read.fault}`)
+      }
+      if (seen.has(name)) return answer
+      seen.add(name)
+      throw new Error('the connection was lost')
+    },
+  }
+}
+
+let stack: Stack
+let person: Person
+const network = lossyNetwork()
+let api: Client
+
+beforeAll(async () => {
+  stack = await sharedStack()
+  person = await verifiedUser(stack, { ausdMicro: 20_000_000n, wei: 10n ** 18n })
+  api = openClient({
+    ...{ baseUrl: stack.info.gateway, account: person.account, fetch: network.fetch },
+  })
+}, 90_000)
+
+const quick = { everyMs: 100 }
+
+describe('over a network that loses the first answer to everything', () => {
+  test('one top-up is opened, paid and credited', async () => {
+    const quote = okOf(await api.quote('USD/IDR'))
+    const asked = { amount: '500000', method: 'qr', quoteId: quote.id } as const
+    const checkout = okOf(await api.topUp(asked))
+    await outsideOf(stack.info).pay(checkout.paymentId, 'QRIS')
+    const item = await api.waitFor(checkout.paymentId, quick)
+    expect(item).toMatchObject({ kind: 'topup', status: 'credited' })
+    expect(await creditsOf(stack, checkout.paymentId)).toHaveLength(1)
+    expect(okOf(await api.activity()).items).toHaveLength(1)
+  })
+
+  test('one settlement repays what was drawn', async () => {
+    await person.draw(10_000_000n)
+    const quote = okOf(await api.quote('USD/IDR'))
+    const checkout = okOf(await api.settle({ quoteId: quote.id }))
+    await outsideOf(stack.info).pay(checkout.paymentId, 'QRIS')
+    expect(await api.waitFor(checkout.paymentId, quick)).toMatchObject({ status: 'repaid' })
+    expect(okOf(await api.me()).drawn).toBe('0')
+  })
+
+  test('one cash-out and one send leave the wallet, each once', async () => {
+    const before = await ausdOf(stack, person.account.address)
+    const treasury = stack.info.chain.treasury as `0x${string}`
+    const quote = okOf(await api.quote('USD/IDR'))
+    const authorization = await person.sign({ to: treasury, valueMicro: 5_000_000n })
+    const order = okOf(await api.cashOut({ quoteId: quote.id, authorization, bank }))
+    expect(await api.waitFor(order.payoutId, quick)).toMatchObject({ status: 'paid' })
+    const to = privateKeyToAddress(generatePrivateKey())
+    const signed = await person.sign({ to, valueMicro: 1_000_000n })
+    const send = okOf(await api.send({ authorization: signed }))
+    expect(await api.waitFor(send.sendId, quick)).toMatchObject({ status: 'sent' })
+    expect(before - (await ausdOf(stack, person.account.address))).toBe(6_000_000n)
+  })
+
+  test('country, verification and the record are told', async () => {
+    expect(okOf(await api.setCountry('MY'))).toEqual({ country: 'MY' })
+    expect(okOf(await api.me()).user.country).toBe('MY')
+    expect(okOf(await api.verification())).toEqual({ verified: true, url: null })
+    expect(okOf(await api.record(person.wallet))).toMatchObject({ verified: true, cycles: 1 })
+  })
+
+  test('every answer was of the form that its route describes, and every route was asked', () => {
+    expect(network.misfits).toEqual([])
+    const asked = new Set(
+      [...network.asked].map((name) => {
+        const [method, path] = name.split(' ') as [string, string]
+        return routeOf(method, path)
+      }),
+    )
+    expect(asked.size).toBe(routes.length)
+  })
+})
+
+describe('a no', () => {
+  test('is one of the closed list, with the sentence and the id of its request', async () => {
+    const quoteId = crypto.randomUUID()
+    const refusedBy = openClient({ baseUrl: stack.info.gateway, account: person.account })
+    const answer = await refusedBy.topUp({ amount: '50000', method: 'qr', quoteId })
+    expect(answer).toEqual({
+      refused: {
+        ...{ code: 'quote_unknown', status: 400 },
+        message: 'this quote is not known, ask for a new one',
+        requestId: expect.stringMatching(/./),
+      },
+    })
+  })
+
+  test('security: a session of another wallet is refused after one more signature', async () => {
+    let signed = 0
+    const stranger = privateKeyToAccount(generatePrivateKey())
+    const account = {
+      ...person.account,
+      signMessage: (given: { message: string }) => {
+        signed++
+        return stranger.signMessage(given)
+      },
+    }
+    const impostor = openClient({ baseUrl: stack.info.gateway, account })
+    expect(await impostor.me()).toMatchObject({ refused: { code: 'sign_in_again', status: 401 } })
+    expect(signed).toBe(2)
+  })
+})

@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { generatePrivateKey } from 'viem/accounts'
+import { outsideOf } from '#infra/demo/outside'
+import { type Person, personOf } from '#infra/demo/person'
+import { repositoryDir } from '#infra/local/folders'
+import type { Stack } from '#infra/local/stack'
+import { okOf } from '#shared/client/client'
+import { browserPath, noBrowser, openBrowser } from '../console/browser'
+import { ownStack } from '../support/stack'
+import { waitUntil } from '../support/wait'
+
+let stack: Stack
+let person: Person
+/** What the person of the guide has: the examples, a shell with `bun`, and an environment. */
+let folder: string
+let env: Record<string, string>
+
+const examplesDir = join(repositoryDir, 'services/gateway/guide/examples')
+
+beforeAll(async () => {
+  stack = await ownStack({ terms: { holdSeconds: 4, minCycleSeconds: 0 } })
+  const { gateway, sandbox, chain, webhooks } = stack.info
+  const key = generatePrivateKey()
+  person = personOf(stack.info, key)
+  folder = mkdtempSync(join(tmpdir(), 'guide-'))
+  symlinkSync(process.execPath, join(folder, 'bun'))
+  env = {
+    ...{ PATH: `${folder}:${process.env.PATH}`, HOME: folder },
+    ...{ BASE_URL: gateway, PRIVATE_KEY: key, SANDBOX: sandbox, WALLET: person.wallet },
+    ...{ RPC_URL: chain.rpcUrl, WEBHOOK_TOKEN: webhooks.payments.ID },
+  }
+}, 90_000)
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true })
+  await stack?.[Symbol.asyncDispose]()
+})
+
+const runMs = 50_000
+
+/** Runs a file of the guide as its reader does; answers what it said. */
+async function run(name: string, words: string[] = [], more: Record<string, string> = {}) {
+  const program = name.endsWith('.sh')
+    ? ['bash', '-eu', '-o', 'pipefail', join(examplesDir, name)]
+    : [process.execPath, join(examplesDir, name), ...words]
+  const child = Bun.spawn(program, {
+    ...{ cwd: name.endsWith('.sh') ? copyOfExamples() : folder },
+    ...{ env: { ...env, ...more }, stdout: 'pipe', stderr: 'pipe', timeout: runMs },
+  })
+  const [said, complaint] = await Promise.all(
+    [child.stdout, child.stderr].map((stream) => new Response(stream).text()),
+  )
+  if ((await child.exited) !== 0) throw new Error(`${name} failed: ${complaint}${said}`)
+  return said!
+}
+
+let copied: string | undefined
+/** Beside the shell's steps lie the programs they call; what they write stays out of the repository. */
+function copyOfExamples(): string {
+  if (copied) return copied
+  copied = join(folder, 'examples')
+  cpSync(examplesDir, copied, { recursive: true })
+  const packages = join(folder, 'node_modules')
+  symlinkSync(join(repositoryDir, 'node_modules'), packages)
+  cpSync(join(repositoryDir, 'tsconfig.json'), join(folder, 'tsconfig.json'))
+  symlinkSync(join(repositoryDir, 'shared'), join(folder, 'shared'))
+  cpSync(join(repositoryDir, 'package.json'), join(folder, 'package.json'))
+  return copied
+}
+
+/** The newest checkout that waits to be paid is paid. */
+async function payNewest() {
+  const open = await waitUntil('an open checkout', async () => {
+    const { inFlight } = okOf(await person.api.activity())
+    return inFlight.find(({ status }) => status === 'awaiting_payment')
+  })
+  await run('pay.sh', [], { PAYMENT_ID: open.id })
+  return open.id
+}
+
+const session = async () => ({ SESSION: (await run('session.ts')).trim() })
+const jsonIn = (text: string) => JSON.parse(text.slice(text.indexOf('{')))
+
+describe('whoever follows the guide', () => {
+  test('signs in and is verified', async () => {
+    expect(await run('sign-in.ts')).toContain('not verified yet')
+    const said = await run('sign-in.sh')
+    expect(said).toContain('"verified":false')
+    expect(said).toContain('{"country":"ID"}')
+    expect(said).toMatch(/"url":"http/)
+    await run('approve.sh')
+    await person.until('verification', (me) => me.verified && BigInt(me.balance.native) > 0n)
+    expect(await run('sign-in.ts')).toContain('is verified')
+  }, 60_000)
+
+  test('tops up in TypeScript, and waits', async () => {
+    const [said] = await Promise.all([run('top-up.ts'), payNewest()])
+    expect(said).toContain('pay here: http')
+    expect(said).toContain('top-up: awaiting_payment')
+    expect(said).toMatch(/top-up: credited\ncollateral 30769230, limit [1-9]/)
+  }, 60_000)
+
+  test('tops up with curl, and waits', async () => {
+    const { paymentId } = jsonIn(await run('top-up.sh', [], await session()))
+    expect(await run('wait.sh', [], await session())).toContain(paymentId)
+    await run('pay.sh', [], { PAYMENT_ID: paymentId })
+    expect(await run('wait.ts', [paymentId])).toStartWith('topup credited: ')
+  }, 60_000)
+
+  test('draws from the contract', async () => {
+    expect(await run('draw.ts')).toMatch(/^up to [1-9][0-9]* can be drawn\ndraw: success\n$/)
+    await person.until('the draw', (me) => me.drawn === '3000000')
+  }, 60_000)
+
+  test('cashes out and sends in TypeScript', async () => {
+    const said = await run('cash-out.ts')
+    expect(said).toContain('Rp 16250 are on their way')
+    expect(said).toContain('cash-out: paid')
+    expect(await run('send.ts')).toMatch(/^send: sent, 0x[0-9a-f]{64}\n$/)
+  }, 60_000)
+
+  test('cashes out and sends with curl', async () => {
+    const signedIn = await session()
+    const { payoutId } = jsonIn(await run('cash-out.sh', [], signedIn))
+    const { sendId } = jsonIn(await run('send.sh', [], signedIn))
+    expect(await run('wait.ts', [payoutId])).toStartWith('cashout paid: ')
+    expect(await run('wait.ts', [sendId])).toStartWith('send sent: ')
+  }, 60_000)
+
+  test('settles the debt, after which nothing is owed', async () => {
+    const [said] = await Promise.all([run('settle.ts'), payNewest()])
+    expect(said).toContain('settlement: repaid, owed now: 0')
+    expect(await run('settle.ts')).toBe('nothing is owed\n')
+    const refused = await run('settle.sh', [], await session())
+    expect(refused).toMatch(/^x-error-code: nothing_owed\r$/im)
+    expect(refused).toContain('{"error":"nothing is owed"}')
+  }, 60_000)
+
+  test('shows the record, once the reader has seen the closed cycle', async () => {
+    await waitUntil('the cycle in the record', async () => {
+      const record = okOf(await person.api.record(person.wallet))
+      return record.history?.cycleCount === 1
+    })
+    expect(await run('record.ts')).toMatch(/1 closed cycles\ncycle 1: Qualified\n/)
+    expect(jsonIn(await run('record.sh'))).toMatchObject({ cycles: 1, outcomes: ['Qualified'] })
+  }, 60_000)
+
+  test('plays the provider: a delivery is recorded once, and moves nothing', async () => {
+    expect(await run('webhook.sh')).toBe('{"status":"recorded"}{"status":"duplicate"}')
+    const { payments } = await outsideOf(stack.info).book()
+    expect(payments!.filter(({ status }) => status === 'SUCCEEDED')).toHaveLength(3)
+  }, 60_000)
+})
+
+describe('the pages, in a browser', () => {
+  const found = browserPath()
+  if (!found) console.warn(noBrowser)
+  const names = ['', '/sign-in', '/cash-out', '/wait', '/errors']
+
+  test.if(found !== undefined)(
+    'fit a phone and a desk, in light and dark',
+    async () => {
+      await using browser = await openBrowser(found!)
+      for (const dark of [false, true])
+        for (const name of names) {
+          const page = await browser.open(`${stack.info.gateway}/docs/guide${name}`, { dark })
+          const colours = await page.evaluate(() => {
+            const { color, backgroundColor } = getComputedStyle(document.body)
+            return [color, backgroundColor].map((one) => Number(/\d+/.exec(one)?.[0]))
+          })
+          expect(colours[0]! > colours[1]!).toBe(dark)
+          for (const width of [360, 1280]) {
+            await page.setViewportSize({ width, height: 740 })
+            const wide = await page.evaluate(() => document.documentElement.scrollWidth)
+            expect(`${name} ${wide}`).toBe(`${name} ${width}`)
+          }
+          await page.close()
+        }
+      expect(browser.complaints).toEqual([])
+    },
+    60_000,
+  )
+})

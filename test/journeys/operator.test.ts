@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import postgres, { type Sql } from 'postgres'
+import { type Outside, outsideOf } from '#infra/demo/outside'
+import type { Person } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { booksClose } from '../invariants/closing'
+import { verifiedUser } from '../support/people'
+import { cashoutBody, entryIn } from '../support/requests'
+import { operate, ownStack } from '../support/stack'
+
+// What an operator types, as a process of its own, and what a user then sees.
+
+let stack: Stack
+let outside: Outside
+let sql: Sql
+let person: Person
+beforeAll(async () => {
+  stack = await ownStack()
+  outside = outsideOf(stack.info)
+  sql = postgres(stack.info.ops.databaseUrl, { max: 1, onnotice: () => {} })
+  person = await verifiedUser(stack, { ausdMicro: 50_000_000n, wei: 10n ** 17n })
+}, 90_000)
+afterAll(async () => {
+  await sql?.end({ timeout: 1 })
+  await stack?.[Symbol.asyncDispose]()
+})
+
+const because = ['--reason', 'ticket 12', '--by', 'sari']
+const ops = (...words: string[]) => operate(stack, 'main.ts', ...words)
+const topup = async (amount = '50000') => {
+  const quote = await person.post('/quote', { pair: 'USD/IDR' })
+  return person.post('/topups', { amount, method: 'qr', quoteId: quote.body.id })
+}
+const send = async () => {
+  const to = `0x${'77'.repeat(20)}` as const
+  const authorization = await person.sign({ to, valueMicro: 1_000_000n })
+  return person.post('/sends', { authorization })
+}
+const asked = {
+  topups: topup,
+  payouts: async () => person.post('/cashouts', await cashoutBody(stack, person)),
+  relaying: send,
+} as const
+const words = { topups: 'topups_paused', payouts: 'cashouts_paused', relaying: 'relaying_paused' }
+
+describe('while an operator has paused', () => {
+  test.each(['topups', 'payouts', 'relaying'] as const)(
+    '%s, a user is told since when, also after a restart; the same call again changes nothing',
+    async (what) => {
+      const first = await ops('pause', what, ...because)
+      expect([first.code, first.complaint]).toEqual([0, ''])
+      expect(first.said).toMatch(new RegExp(`^${what} paused since 20.*, from now on$`))
+      const again = await ops('pause', what, '--reason', 'me too', '--by', 'dewi')
+      expect(again.code).toBe(0)
+      expect(again.said).toBe(`${first.said} (before: by sari, ${again.said.split('sari, ')[1]}`)
+      const owner = { topups: 'payments', payouts: 'payouts', relaying: 'chain-relayer' } as const
+      await stack.process(owner[what]).stop('SIGKILL')
+      stack.process(owner[what]).start()
+      const refused = await waitUntil('the refusal', async () => {
+        const reply = await asked[what]()
+        return reply.headers.get('x-error-code') === words[what] && reply
+      })
+      expect(refused.status).toBe(503)
+      expect(refused.headers.get('retry-after')).toBe('60')
+      expect(refused.body.error).toMatch(/\(paused since 20[0-9-]+T[0-9:]+Z\)$/)
+      const others = (Object.keys(asked) as (keyof typeof asked)[]).filter(
+        (other) => other !== what && !(what === 'relaying' && other === 'payouts'),
+      )
+      for (const other of others) expect((await asked[other]()).status).toBe(200)
+
+      expect((await ops('resume', what, ...because)).said).toMatch(/ running since .*from now on$/)
+      expect((await ops('resume', what, ...because)).said).toContain('(before: by sari, ')
+      expect((await asked[what]()).status).toBe(200)
+      const deeds = await sql`
+        select verb, asked_by, reason, outcome from ops.deeds d
+        left join ops.outcomes o on o.deed_id = d.id where target = ${what} order by asked_at`
+      expect([...deeds]).toEqual([
+        { verb: 'pause', asked_by: 'sari', reason: 'ticket 12', outcome: 'done' },
+        { verb: 'resume', asked_by: 'sari', reason: 'ticket 12', outcome: 'done' },
+      ])
+    },
+    60_000,
+  )
+
+  test('something that there is not, nothing happens', async () => {
+    for (const wrong of [
+      ['pause', 'everything', ...because],
+      ['pause', 'payouts'],
+    ]) {
+      const { code, said } = await ops(...wrong)
+      expect(code).toBe(2)
+      expect(said).toStartWith('usage: ')
+    }
+    expect((await sql`select 1 from ops.deeds where target = 'everything'`).length).toBe(0)
+  })
+})
+
+describe('a payment in review', () => {
+  test('is listed, shown, and given back once by two operators at once', async () => {
+    const { paymentId: id } = (await topup()).body
+    await outside.control(`sessions/${id}/pay`, { channel_code: 'DANA', amount: 40_000 })
+    const listed = await waitUntil('the list', async () => {
+      const { code, said } = await ops('review', 'list')
+      return code === 1 && said
+    })
+    expect(listed).toContain(`${id}  topup review, amount_differs  50000 IDR asked, 40000 paid`)
+    const both = await Promise.all(
+      ['sari', 'dewi'].map((by) =>
+        ops('review', 'resolve', id, 'refund', '--reason', 'ticket 13', '--by', by),
+      ),
+    )
+    for (const { code, said } of both) {
+      expect(code).toBe(0)
+      expect(said).toMatch(/goes back to who paid it|refund was decided by/)
+    }
+    await waitUntil('the money being back', async () => {
+      const { said } = await ops('review', 'show', id)
+      return said.includes(`${id}  topup refunded`) && said.includes(': succeeded, asked for 1')
+    })
+    const late = await ops('review', 'resolve', id, 'credit', ...because)
+    expect(late.code).toBe(1)
+    expect(late.said).toContain('refused: refund was decided by')
+    expect(await ops('review', 'list')).toMatchObject({
+      ...{ code: 0, said: 'no payment waits for a person' },
+    })
+    const { refunds } = await outside.book()
+    expect(refunds!.filter(({ reference_id: of }) => of?.startsWith(`ordered-${id}`))).toHaveLength(
+      1,
+    )
+  }, 60_000)
+})
+
+describe('what was paid of another amount', () => {
+  test.each([
+    ['credit', 'credited'],
+    ['accept', 'accepted'],
+  ] as const)('by the word %s becomes %s', async (word, status) => {
+    const { paymentId: id } = (await topup()).body
+    await outside.control(`sessions/${id}/pay`, { channel_code: 'QRIS', amount: 40_000 })
+    const decided = await waitUntil('the decision', async () => {
+      const answer = await ops('review', 'resolve', id, word, ...because)
+      return answer.code === 0 && answer
+    })
+    expect(decided.complaint).toBe('')
+    expect(await entryIn(person, id, status)).toMatchObject({
+      fiat: word === 'credit' ? '40000' : '50000',
+    })
+    const again = await ops('review', 'resolve', id, word, '--reason', 'me too', '--by', 'dewi')
+    expect(again).toMatchObject({ code: 0, complaint: '' })
+    expect(again.said).toContain('(before: by sari, ')
+  })
+})
+
+test('no wallet is frozen, and none of them can be freed', async () => {
+  expect(await ops('wallets', 'list')).toMatchObject({ code: 0, said: 'no wallet is frozen' })
+  const { code, said } = await ops('wallets', 'clear', person.wallet, ...because)
+  expect(code).toBe(1)
+  expect(said).toContain('was never frozen')
+})
+
+test('in the end the books say where every unit is', () => booksClose(stack), 60_000)

@@ -1,0 +1,51 @@
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { outsideOf } from '#infra/demo/outside'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { query } from '../support/database'
+import { verifiedUser } from '../support/people'
+import { entryIn } from '../support/requests'
+import { sharedStack } from '../support/stack'
+
+/** What a service logged under a request. */
+const linesOf = ({ dir }: Stack, service: string, requestId: string): string[] =>
+  readFileSync(join(dir, `logs/${service}.log`), 'utf8')
+    .split('\n')
+    .filter((line) => line.includes(`"requestId":"${requestId}"`))
+    .map((line) => (JSON.parse(line) as { msg: string }).msg)
+
+test('a top-up is logged and sent under its request by every service, also after the webhook', async () => {
+  const stack = await sharedStack()
+  const person = await verifiedUser(stack)
+  const { id: quoteId } = await person.quote('USD/IDR')
+  const reply = await person.post('/topups', { quoteId, amount: '50000', method: 'qr' })
+  const requestId = reply.headers.get('x-request-id')!
+  expect([reply.status, requestId]).toEqual([200, expect.stringMatching(/^[\w-]{8,}$/)])
+  await outsideOf(stack.info).pay(reply.body.paymentId, 'QRIS')
+  await entryIn(person, reply.body.paymentId, 'credited')
+
+  const said = {
+    gateway: ['request answered'],
+    pricing: ['quote taken'],
+    payments: ['checkout opened', 'payment moved', 'payment moved'],
+    'chain-relayer': ['operation settled'],
+  }
+  await waitUntil('the last line', () => linesOf(stack, 'chain-relayer', requestId).length > 0)
+  const services = Object.keys(said)
+  const logged = services.map((service) => [service, linesOf(stack, service, requestId)])
+  expect(Object.fromEntries(logged)).toEqual(said)
+
+  const sent = await query<{ subject: string }>(
+    stack,
+    `select subject from payments.outbox where request_id = '${requestId}'
+      union all select subject from chain_relayer.outbox where request_id = '${requestId}'`,
+  )
+  expect(sent.map(({ subject }) => subject).sort()).toEqual([
+    'payments.paid',
+    'payments.settled',
+    'relay.credit',
+    'relay.credit.settled',
+  ])
+}, 90_000)

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { outsideOf } from '#infra/demo/outside'
+import type { Person } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { serviceNames } from '#shared/messages/topic'
+import { originOf } from '#shared/tracing/origin'
+import { verifiedUser } from '../support/people'
+import { cashoutBody, entryIn } from '../support/requests'
+import { ownStack } from '../support/stack'
+import { openCollector, type Span } from '../support/telemetry/collector'
+
+const collector = openCollector()
+let stack: Stack
+let person: Person
+beforeAll(async () => {
+  const env = Object.fromEntries(serviceNames.map((name) => [name, { TRACES_URL: collector.url }]))
+  stack = await ownStack({ env })
+  person = await verifiedUser(stack, { ausdMicro: 10_000_000n })
+}, 120_000)
+afterAll(async () => {
+  await stack?.[Symbol.asyncDispose]()
+  await collector[Symbol.asyncDispose]()
+})
+
+/** Tops up with these headers until it is credited; the id of its request. */
+async function topUp(headers: Record<string, string> = {}) {
+  const { id: quoteId } = await person.quote('USD/IDR')
+  const body = { quoteId, amount: '50000', method: 'qr' }
+  const reply = await person.call('POST', '/topups', body, headers)
+  expect(reply.status).toBe(200)
+  await outsideOf(stack.info).pay(reply.body.paymentId, 'QRIS')
+  await entryIn(person, reply.body.paymentId, 'credited')
+  return reply.headers.get('x-request-id')!
+}
+
+const way = [
+  ['gateway', 'POST /topups'],
+  ['gateway', 'ask payments.topup.create'],
+  ['payments', 'answer payments.topup.create'],
+  ['pricing', 'answer pricing.quote.take'],
+  ['payments', 'postgres transaction'],
+  ['payments', 'provider POST /sessions'],
+  ['payments', 'topup paid'],
+  ['payments', 'publish relay.credit'],
+  ['chain-relayer', 'handle relay.credit'],
+  ['chain-relayer', 'transaction from first attempt to final'],
+  ['chain-relayer', 'publish relay.credit.settled'],
+  ['payments', 'handle relay.credit.settled'],
+  ['payments', 'topup credited'],
+] as const
+const names = way.map(([, name]) => name)
+
+describe("one top-up is one trace, which is its caller's", () => {
+  const callers = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' }
+  let spans: Span[]
+  const spanOf = (name: string) => spans.find((span) => span.name === name)!
+  beforeAll(async () => {
+    await topUp({ traceparent: `00-${callers.traceId}-${callers.spanId}-01` })
+    spans = await collector.whole(callers.traceId, names)
+  }, 60_000)
+
+  test.each(way)('%s: %s', (service, name) => {
+    expect(spans.some((span) => span.service === service && span.name === name)).toBe(true)
+  })
+
+  test('each span hangs on another of it, and the first one on the span of the caller', () => {
+    const ids = new Set(spans.map(({ spanId }) => spanId))
+    const hanging = spans.filter(({ parentSpanId = '' }) => !ids.has(parentSpanId))
+    expect(hanging.map(({ name, parentSpanId }) => [name, parentSpanId])).toEqual([
+      ['POST /topups', callers.spanId],
+    ])
+  })
+
+  test('what a webhook brought about names the trace of that webhook', async () => {
+    const [link] = spanOf('topup paid').links ?? []
+    const delivery = await collector.whole(link!.traceId, ['POST /webhooks/payments'])
+    expect(delivery.map(({ name }) => name)).toContain('handle webhooks.payments.>')
+    expect(link!.traceId).not.toBe(callers.traceId)
+  })
+
+  test('security: no span says a wallet, a signature, or what a payer is called', () => {
+    const said = JSON.stringify(collector.spans).toLowerCase()
+    for (const word of [person.wallet, 'bearer', 'signature', 'xnd_'])
+      expect(said).not.toContain(word.toLowerCase())
+  })
+})
+
+test('a top-up whose caller makes no spans has a trace of its own, named by its request', async () => {
+  const { traceId } = originOf(await topUp())
+  const spans = await collector.whole(traceId, names)
+  const first = spans.filter(({ parentSpanId }) => !parentSpanId)
+  expect(first.map(({ name }) => name)).toEqual(['POST /topups'])
+})
+
+test('a cash-out goes on in its trace after the chain and after the bank', async () => {
+  const reply = await person.post('/cashouts', await cashoutBody(stack, person))
+  await entryIn(person, reply.body.payoutId, 'paid')
+  const { traceId } = originOf(reply.headers.get('x-request-id')!)
+  await collector.whole(traceId, [
+    'POST /cashouts',
+    'answer chain.authorization.check',
+    'take from order to final',
+    'handle relay.take.settled',
+    'cashout taken checked',
+    'provider POST /v2/payouts',
+    'cashout succeeded at the bank',
+    'publish payouts.paid',
+  ])
+})
+
+test('lines of the log name the trace', async () => {
+  const requestId = await topUp()
+  const lines = readFileSync(join(stack.dir, 'logs/payments.log'), 'utf8').split('\n')
+  const own = lines.filter((line) => line.includes(`"requestId":"${requestId}"`))
+  expect(own.length).toBeGreaterThan(0)
+  for (const line of own) expect(line).toContain(`"traceId":"${originOf(requestId).traceId}"`)
+})

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Child, startChild } from '#infra/local/child'
+import { repositoryDir } from '#infra/local/folders'
+import {
+  type Cluster,
+  type PostgresPlan,
+  planPostgres,
+  postgresAnswers,
+} from '#infra/local/postgres'
+import { waitUntil } from '#infra/local/wait'
+import { type LoginRole, loginRoles } from '#infra/migrations/databases'
+import { migrateAll } from '#infra/migrations/migrate'
+import { answering, freePort, onFreePorts } from './free-ports'
+
+/** Of the superuser of every suite's Postgres. */
+const password = 'admin'
+
+/** What the roles of a suite's own Postgres log in with; a stack gives them others. */
+export const passwords = Object.fromEntries(
+  loginRoles.map((role) => [role, `it's ${role}`]),
+) as Record<LoginRole, string>
+
+/** Runs a Postgres in a folder, on a free port, until its child is ended. */
+export async function runPostgres(
+  dir: string,
+  copyOf?: Cluster,
+): Promise<PostgresPlan & { child: Child }> {
+  mkdirSync(join(dir, 'logs'), { recursive: true })
+  const port = await freePort()
+  const plan = await planPostgres({ dir, port, password, durable: false, copyOf })
+  const child = startChild(plan.command)
+  const isThere = waitUntil('postgres', () => postgresAnswers(plan.adminUrl), 30_000)
+  await answering({ ...plan.command, child }, isThere)
+  return { ...plan, child }
+}
+
+let known: Promise<Cluster> | undefined
+
+/**
+ * A cluster with all tables, that suites copy: to make one and to migrate it costs a second and a half
+ * of processor time, and a whole run opens 160 of them. Made once for each state of the migrations;
+ * what migrates a copy again finds nothing to do.
+ */
+export function migratedCluster(): Promise<Cluster> {
+  known ??= findOrMake().catch((error) => {
+    known = undefined // The next suite tries again.
+    throw error
+  })
+  return known
+}
+
+async function findOrMake(): Promise<Cluster> {
+  // Of each user their own: a cluster is readable by its owner alone.
+  const home = join(tmpdir(), `suite-postgres-${process.getuid?.() ?? 0}-${stateOfMigrations()}`)
+  const cluster = { dataDir: join(home, 'data'), password }
+  if (existsSync(home)) return cluster
+  const draft = mkdtempSync(`${home}-`)
+  await onFreePorts(() => make(draft))
+  try {
+    renameSync(join(draft, 'postgres'), home)
+  } catch {
+    // Another suite made it first.
+  }
+  rmSync(draft, { recursive: true, force: true })
+  return cluster
+}
+
+async function make(dir: string): Promise<void> {
+  const { adminUrl, child } = await runPostgres(dir)
+  try {
+    await migrateAll({ adminUrl, passwords })
+  } finally {
+    await child.end('SIGINT') // In order: a copy has nothing to recover.
+  }
+}
+
+/** Changes with any file that migrates, and with the package of Postgres. */
+function stateOfMigrations(): string {
+  const hash = createHash('sha256')
+  const dir = join(repositoryDir, 'infra/migrations')
+  for (const name of (readdirSync(dir, { recursive: true }) as string[]).toSorted())
+    if (/\.(?:sql|ts|json)$/.test(name)) hash.update(name).update(readFileSync(join(dir, name)))
+  hash.update(readFileSync(join(repositoryDir, 'bun.lock')))
+  return hash.digest('hex').slice(0, 16)
+}

@@ -1,1 +1,0 @@
-export { repositoryDir } from '#infra/local/folders'
