@@ -76,8 +76,11 @@ export const localTerms: Terms = {
 }
 
 const walletAusdMicro = 1_000_000_000n
-/** Less than what a drip tops up to, so that the drip can be seen. */
-const walletWei = parseEther('0.01')
+/**
+ * Less than what a drip tops up to, so that the drip can be seen, and enough for two of the user's own
+ * calls (400,000 gas at twice the base fee) while that is still the 100 gwei a fresh chain opens with.
+ */
+export const walletWei = parseEther('0.2')
 
 const createClient = (rpcUrl: string) =>
   createTestClient({ mode: 'anvil', chain: chainOf(localChainId), transport: http(rpcUrl) })

@@ -1,7 +1,8 @@
-import { createTestClient, type Hex, http, parseEther, publicActions, walletActions } from 'viem'
+import { createTestClient, type Hex, http, publicActions, walletActions } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { outsideOf } from '#infra/demo/outside'
 import { type Person, personOf } from '#infra/demo/person'
+import { walletWei } from '#infra/local/chain'
 import { bid } from '#infra/local/fees'
 import { devKey } from '#infra/local/keys'
 import type { Stack } from '#infra/local/stack'
@@ -33,8 +34,7 @@ export async function fund(stack: Stack, wallet: Hex, has: { ausdMicro?: bigint;
   })
     .extend(publicActions)
     .extend(walletActions)
-  if (has.wei !== 0n)
-    await client.setBalance({ address: wallet, value: has.wei ?? parseEther('0.01') })
+  if (has.wei !== 0n) await client.setBalance({ address: wallet, value: has.wei ?? walletWei })
   if (!has.ausdMicro) return
   const account = privateKeyToAccount(devKey('admin'))
   const mint = {
