@@ -93,6 +93,15 @@ describe.each(databaseRoles.filter(hasMigrations))('the role %s', (role) => {
   })
 })
 
+test('an index that goes downwards begins where a list read newest first does: `desc` has nulls first', async () => {
+  // pg_index.indoption, a word for each column: bit 0 is `desc`, bit 1 `nulls first`. One that is `desc nulls
+  // last`, as drizzle-kit makes it of `.desc()`, is no order that any `order by … desc` can be read in.
+  const wrong = await admin()`select indexrelid::regclass::text as name from pg_index
+    where indrelid::regclass::text !~ '^(pg_|information_schema)'
+      and exists (select 1 from unnest(indoption::int[]) as word where word & 3 = 1)`
+  expect(wrong.map(({ name }) => name)).toEqual([])
+})
+
 test('security: who took a quote is never changed, not even by pricing', async () => {
   const taking = "('7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b', 'me', now())"
   await run('pricing', `insert into quotes_taken (id, taken_by, expires_at) values ${taking}`)

@@ -108,7 +108,7 @@ export const cashouts = schema.table(
     index('payouts_next_check').on(table.nextCheckAt).where(sql`${table.nextCheckAt} is not null`),
     index('payouts_changed').on(table.changedAt),
     index('payouts_open_of_wallet').on(table.wallet).where(isOpen(table)),
-    index('payouts_activity').on(table.wallet, table.createdAt.desc(), table.id.desc()),
+    index('payouts_activity').on(table.wallet, table.createdAt, table.id),
     check('payouts_state', sql`${table.state} in (${quotedList(cashoutStates)})`),
     check('payouts_amounts', sql`${table.ausdMicro} > 0 and ${table.fiatMinor} > 0`),
     check('payouts_attempted', sql`${table.attempts} = 0 or ${table.attemptedAt} is not null`),
