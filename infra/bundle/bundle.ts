@@ -82,8 +82,9 @@ export async function currentBundles(): Promise<string> {
   return dir
 }
 
+/** Of the sources and of where they are: a bundle names its folders, so it serves no other copy. */
 function stateOfSources(): string {
-  const hash = createHash('sha256')
+  const hash = createHash('sha256').update(repositoryDir)
   const update = (path: string) => hash.update(path).update(readFileSync(join(repositoryDir, path)))
   for (const folder of ['services', 'shared', 'infra/bundle'])
     for (const name of (
