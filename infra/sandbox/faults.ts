@@ -22,6 +22,8 @@ export type Faults = {
     readonly errorAfterAccept: number
     /** Everything is done, then no answer for a minute (writes only). */
     readonly timeoutAfterAccept: number
+    /** 500 at once, and a few seconds later it is done all the same (writes only). */
+    readonly acceptLater: number
     readonly delayMs: number
     /** 429; at a rate of 1 with nothing left of the budget, below it with calls left. */
     readonly rateLimitRate: number
@@ -33,6 +35,8 @@ export type Faults = {
     readonly hideRefunds: number
     /** A refund asked for again under its key counts as another one. */
     readonly forgetKeys: number
+    /** `CHANNEL_CODE_NOT_SUPPORTED` to a new payout: the bank is not served for a while. */
+    readonly closedChannels: number
     /** 403 on the list of transactions, as for a key without its permission. */
     readonly forbidList: number
     /** How much later than it happened a row, or a change of it, is in the list of transactions. */
@@ -56,12 +60,14 @@ export const noFaults: Faults = {
     errorRate: 0,
     errorAfterAccept: 0,
     timeoutAfterAccept: 0,
+    acceptLater: 0,
     delayMs: 0,
     rateLimitRate: 0,
     forbidSender: 0,
     wrongAmount: 0,
     hideRefunds: 0,
     forgetKeys: 0,
+    closedChannels: 0,
     forbidList: 0,
     listDelayMs: 0,
   },
@@ -99,12 +105,14 @@ const checks = new Map<string, Check>([
   ['api.errorRate', probability],
   ['api.errorAfterAccept', probability],
   ['api.timeoutAfterAccept', probability],
+  ['api.acceptLater', probability],
   ['api.delayMs', waitMs],
   ['api.rateLimitRate', probability],
   ['api.forbidSender', probability],
   ['api.wrongAmount', probability],
   ['api.hideRefunds', probability],
   ['api.forgetKeys', probability],
+  ['api.closedChannels', probability],
   ['api.forbidList', probability],
   ['api.listDelayMs', waitMs],
 ])

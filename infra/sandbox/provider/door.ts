@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Account, accounts } from '../account'
 import type { Config } from '../config'
 import type { Context } from '../context'
+import { noFaults } from '../faults'
 import { hasForm } from '../ids'
 import { type Call, isObject, type JsonObject, param, type Route } from '../route'
 import { Problem } from './problem'
@@ -29,6 +30,8 @@ export type Endpoint = {
 
 // Longer than any client should wait.
 const silenceMs = 60_000
+// Late enough that a client has asked again, and looked in vain.
+const laterMs = 4_000
 
 /** Puts endpoints behind the provider's door: key, limits, and the faults in force. */
 export function behindDoor(context: Context, endpoints: readonly Endpoint[]): Route[] {
@@ -50,7 +53,12 @@ export function behindDoor(context: Context, endpoints: readonly Endpoint[]): Ro
         if (budget.exceeded || chance.hits(rateLimitRate)) throw tooMany()
         if (chance.hits(faults.api.forbidSender)) throw forbidden()
         if (chance.hits(faults.api.errorRate)) throw serverError()
-        const answer = run(context, await callOf(request, account))
+        const call = await callOf(request, account)
+        if (method === 'POST' && chance.hits(faults.api.acceptLater)) {
+          setTimeout(() => doLate(run, context, call), laterMs).unref()
+          throw serverError()
+        }
+        const answer = run(context, call)
         if (method === 'POST') await failAfterAccept(context, request.signal)
         return Response.json(answer.body, { status: answer.status ?? 200, headers })
       } catch (error) {
@@ -59,6 +67,15 @@ export function behindDoor(context: Context, endpoints: readonly Endpoint[]): Ro
       }
     },
   }))
+}
+
+/** What came in is done, whatever is refused by then; nobody is told any more what came of it. */
+function doLate(run: Endpoint['run'], context: Context, call: ProviderCall): void {
+  try {
+    run({ ...context, faults: noFaults }, call)
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+  }
 }
 
 async function failAfterAccept({ chance, faults }: Context, gone: AbortSignal): Promise<void> {

@@ -42,8 +42,15 @@ function create(context: Context, { account, headers, body }: ProviderCall): Pro
     (p) => p.account === account && p.version === undefined && p.idempotencyKey === key,
   )
   if (known) return replay(context, known, canonical(body))
+  refuseClosed(context)
   const payout = openPayout(context, payoutFromRequest(account, key, body, nowText()))
   return { body: payoutBody(payout) }
+}
+
+/** A bank that is not served for a while, if the faults in force say so. */
+export function refuseClosed({ chance, faults }: Context): void {
+  if (chance.hits(faults.api.closedChannels))
+    throw new Problem('CHANNEL_CODE_NOT_SUPPORTED', 'The channel code is not supported')
 }
 
 function replay(context: Context, known: Payout, asked: string): ProviderAnswer {

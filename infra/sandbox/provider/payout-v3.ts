@@ -6,6 +6,7 @@ import { newId } from '../ids'
 import type { Payout } from '../records'
 import type { Endpoint, ProviderAnswer, ProviderCall } from './door'
 import { openPayout, payoutV3Body } from './payout'
+import { refuseClosed } from './payout-endpoints'
 import { canonical } from './payout-request'
 import { Problem } from './problem'
 import { shapeOf } from './shape'
@@ -40,6 +41,7 @@ function create(context: Context, call: ProviderCall): ProviderAnswer {
     const replayed = context.book.save('payouts', { ...known, replays: known.replays + 1 })
     return { body: payoutV3Body(replayed) }
   }
+  refuseClosed(context)
   const payout = openPayout(context, payoutFrom(call, key))
   return { body: payoutV3Body(payout) }
 }

@@ -73,6 +73,30 @@ describe('a payout', () => {
     expect(told.json.event).toBe(`payout.${status.toLowerCase()}`)
   })
 
+  test('that is answered 500 may be made a while later all the same', async () => {
+    const body = payoutBody()
+    await fixture.control('faults', { api: { acceptLater: 1 } })
+    const { status } = await create(body)
+    await fixture.control('faults', { api: {} })
+    expect(status).toBe(500)
+    const ours = async () =>
+      (await fixture.get('ID', `/v2/payouts?reference_id=${body.reference_id}`)).json.data
+    expect(await ours()).toEqual([])
+    await waitUntil('it being made', async () => (await ours()).length === 1, 10_000, 20)
+  })
+
+  test('to a bank that is not served for a while is refused, unless it was made before', async () => {
+    const body = payoutBody()
+    const key = crypto.randomUUID()
+    await create(body, key)
+    await fixture.control('faults', { api: { closedChannels: 1 } })
+    expect(await create(body, key)).toMatchObject({ status: 200 })
+    expect(await create(payoutBody())).toMatchObject({
+      ...{ status: 400, json: { error_code: 'CHANNEL_CODE_NOT_SUPPORTED' } },
+    })
+    await fixture.control('faults', { api: {} })
+  })
+
   test('to the account that stays accepted waits for a cancel; others can not be cancelled', async () => {
     const waiting = await create(payoutBody('131313'))
     const moving = await create(payoutBody())

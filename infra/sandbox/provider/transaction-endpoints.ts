@@ -91,16 +91,17 @@ function list(context: Context, { account, query }: ProviderCall): ProviderAnswe
   const before = rowAt(all, query, 'before_id')
   if (before) {
     const newer = rows.filter((row) => newestFirst(row, before) < 0)
-    return pageOf(newer.slice(-limit), newer.length > limit, query, 'before_id')
+    return pageOf(context, newer.slice(-limit), newer.length > limit, query, 'before_id')
   }
   const after = rowAt(all, query, 'after_id')
   const older = after ? rows.filter((row) => newestFirst(row, after) > 0) : rows
-  return pageOf(older.slice(0, limit), older.length > limit, query, 'after_id')
+  return pageOf(context, older.slice(0, limit), older.length > limit, query, 'after_id')
 }
 
 type Cursor = 'after_id' | 'before_id'
 
 function pageOf(
+  context: Context,
   rows: readonly Transaction[],
   hasMore: boolean,
   query: URLSearchParams,
@@ -110,7 +111,9 @@ function pageOf(
   const edge = direction === 'after_id' ? rows.at(-1) : rows[0]
   if (edge) onward.set(direction, edge.id)
   const links = hasMore ? [{ href: `/transactions?${onward}`, rel: 'next', method: 'GET' }] : []
-  return { body: { has_more: hasMore, data: rows.map(transactionBody), links } }
+  return {
+    body: { has_more: hasMore, data: rows.map((row) => transactionBody(context, row)), links },
+  }
 }
 
 /** Documented as "ordered by created", no more. Rows of one millisecond keep an order, too. */

@@ -4,7 +4,7 @@ import { banks } from '../channels/bank'
 import type { ChannelType } from '../channels/channel'
 import { findChannel } from '../channels/channels'
 import type { Context } from '../context'
-import { type Fee, feeOf } from '../fee'
+import { feeOf } from '../fee'
 import type { Chargeback, OwnMove, Payment, Payout, Refund, TransactionStatus } from '../records'
 
 /** The kinds of channel a row may name. */
@@ -27,23 +27,17 @@ export type Transaction = {
   readonly referenceId: string
   readonly accountIdentifier: string | null
   readonly amountMinor: bigint
-  readonly fee: Fee
   readonly productData: Record<string, unknown> | null
   readonly createdAt: string
   readonly updatedAt: string
 }
 
-/** A row before anybody asks what it cost. */
-type Moved = Omit<Transaction, 'fee'>
-
 /** Every row of an account that can be seen by now, in no order. */
 export function transactionsOf(context: Context, account: Account): Transaction[] {
-  const { faults, tariffs } = context
-  const { listDelayMs } = faults.api
+  const { listDelayMs } = context.faults.api
   const rows = movedOf(context, account)
   const seenMs = Date.now() - listDelayMs
-  const seen = listDelayMs === 0 ? rows : rows.flatMap((row) => asSeenAt(row, seenMs))
-  return seen.map((row) => ({ ...row, fee: feeOf(tariffs, row) }))
+  return listDelayMs === 0 ? rows : rows.flatMap((row) => asSeenAt(row, seenMs))
 }
 
 /** What was kept of everything that began by a moment, in minor units. */
@@ -57,28 +51,38 @@ export function keptMinor(context: Context, account: Account, byMs: number): big
     .reduce((sum, { feeMinor, taxMinor }) => sum + feeMinor + taxMinor, 0n)
 }
 
-function movedOf({ book }: Context, account: Account): Moved[] {
+function movedOf({ book }: Context, account: Account): Transaction[] {
   const own = (record: { account: Account }) => record.account === account
   const paid = (payment: Payment) => own(payment) && payment.status === 'SUCCEEDED'
   const referenceOf = ({ paymentId }: Refund) => book.get('payments', paymentId)?.referenceId ?? ''
   return [
-    ...book.all('payments').filter(paid).map(fromPayment),
+    ...book.all('payments').filter(paid).map(once(fromPayment)),
     ...book
       .all('refunds')
       .filter(own)
-      .map((refund) => fromRefund(refund, referenceOf(refund))),
-    ...book.all('chargebacks').filter(own).map(fromChargeback),
-    ...book.all('payouts').filter(own).map(fromPayout),
-    ...book.all('ownMoves').filter(own).map(fromOwnMove),
+      .map(once((refund) => fromRefund(refund, referenceOf(refund)))),
+    ...book.all('chargebacks').filter(own).map(once(fromChargeback)),
+    ...book.all('payouts').filter(own).map(once(fromPayout)),
+    ...book.all('ownMoves').filter(own).map(once(fromOwnMove)),
   ]
 }
 
-/** A row on the wire, as in the reference's samples. */
-export function transactionBody(row: Transaction): Record<string, unknown> {
+/** Records are never changed, only replaced: what a row is made of one is made once. */
+const made = new WeakMap<object, Transaction>()
+const once =
+  <R extends object>(make: (record: R) => Transaction) =>
+  (record: R): Transaction => {
+    const row = made.get(record) ?? make(record)
+    made.set(record, row)
+    return row
+  }
+
+/** A row on the wire, as in the reference's samples, with what it cost. */
+export function transactionBody({ tariffs }: Context, row: Transaction): Record<string, unknown> {
   const currency = currencyOf[row.account]
   const amount = majorFromMinor(row.amountMinor, currency)
   const comesIn = row.type === 'PAYMENT' || row.type === 'TOPUP'
-  const { feeMinor, taxMinor, status } = row.fee
+  const { feeMinor, taxMinor, status } = feeOf(tariffs, row)
   const kept = status === 'COMPLETED' ? feeMinor + taxMinor : 0n
   const settlesAt = new Date(Date.parse(row.createdAt) + dayMs).toISOString()
   return {
@@ -113,7 +117,7 @@ export function transactionBody(row: Transaction): Record<string, unknown> {
 
 const dayMs = 86_400_000
 
-const fromPayment = (payment: Payment): Moved => ({
+const fromPayment = (payment: Payment): Transaction => ({
   ...commonOf(payment),
   type: 'PAYMENT',
   status: 'SUCCESS',
@@ -124,7 +128,7 @@ const fromPayment = (payment: Payment): Moved => ({
   createdAt: payment.capturedAt ?? payment.createdAt,
 })
 
-const fromRefund = (refund: Refund, referenceOfPayment: string): Moved => ({
+const fromRefund = (refund: Refund, referenceOfPayment: string): Transaction => ({
   ...commonOf(refund),
   type: 'REFUND',
   status: refundStatuses[refund.status],
@@ -133,7 +137,7 @@ const fromRefund = (refund: Refund, referenceOfPayment: string): Moved => ({
   amountMinor: refund.amountMinor,
 })
 
-const fromChargeback = (chargeback: Chargeback): Moved => ({
+const fromChargeback = (chargeback: Chargeback): Transaction => ({
   ...commonOf(chargeback),
   type: 'CHARGEBACK',
   status: chargeback.status,
@@ -142,7 +146,7 @@ const fromChargeback = (chargeback: Chargeback): Moved => ({
   amountMinor: chargeback.amountMinor,
 })
 
-const fromPayout = (payout: Payout): Moved => ({
+const fromPayout = (payout: Payout): Transaction => ({
   ...commonOf(payout),
   type: 'DISBURSEMENT',
   status: payoutStatuses[payout.status],
@@ -153,7 +157,7 @@ const fromPayout = (payout: Payout): Moved => ({
   amountMinor: payout.amountMinor,
 })
 
-const fromOwnMove = (move: OwnMove): Moved => ({
+const fromOwnMove = (move: OwnMove): Transaction => ({
   ...commonOf(move),
   type: move.amountMinor > 0n ? 'TOPUP' : 'WITHDRAWAL',
   status: 'SUCCESS',
@@ -209,7 +213,7 @@ function channelOf({ account, channelCode }: { account: Account; channelCode: st
 }
 
 /** What a list that lags behind shows of a row: nothing yet, how it stood before, or all. */
-function asSeenAt(row: Moved, seenMs: number): Moved[] {
+function asSeenAt(row: Transaction, seenMs: number): Transaction[] {
   if (Date.parse(row.createdAt) > seenMs) return []
   if (Date.parse(row.updatedAt) <= seenMs) return [row]
   const status = row.status === 'REVERSED' ? 'SUCCESS' : 'PENDING'
