@@ -27,6 +27,14 @@ export type Person = ReturnType<typeof personOf>
 /** Each direct action is sent with a fixed gas limit: the chain charges the limit, not what was used. */
 const gas = 400_000n
 
+/** What a wallet signs to take a signed transfer back: https://eips.ethereum.org/EIPS/eip-3009 */
+const cancelTypes = {
+  CancelAuthorization: [
+    { name: 'authorizer', type: 'address' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+} as const
+
 /** `signer` is a private key, or an account that signs in its own way, as a contract wallet's does. */
 export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
   const account = typeof signer === 'string' ? privateKeyToAccount(signer) : signer
@@ -118,6 +126,15 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
         transfer.nonce,
         transfer.signature,
       ]),
+    /** Takes a signed transfer back on the chain; reverts when it was used before. */
+    cancel: async ({ nonce }: SignedTransfer) => {
+      const signature = await account.signTypedData({
+        ...{ domain: token, types: cancelTypes, primaryType: 'CancelAuthorization' },
+        message: { authorizer: account.address, nonce },
+      })
+      const args = [account.address, nonce, signature] as const
+      return write(stack.chain.ausd, ausdAbi, 'cancelAuthorization', args)
+    },
     repay: async (micro: bigint) => {
       await write(stack.chain.ausd, ausdAbi, 'approve', [stack.chain.creditLine, micro])
       return write(stack.chain.creditLine, creditLineAbi, 'repay', [micro])

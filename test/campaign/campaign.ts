@@ -20,10 +20,14 @@ import type { Report } from './report'
 import { makeTrouble } from './trouble'
 import { openWorld, type World } from './world'
 
-/** After the last fault so long may pass until nothing is on its way. */
-const quietMaxMs = 240_000
 /** Each so often somebody comes who takes their money back after the hold. */
 const lateTakerEveryMs = 12_000
+/**
+ * Up to so long somebody rests between two things: with more people the longer, so that all of them
+ * together begin some ten things a second, which two cores carry while half of it is down.
+ */
+const restLeastMs = 1_500
+const restOfEachMs = 200
 /** In an upgrade the older copies go one by one, this far into the campaign. */
 const upgradeAt = 0.4
 
@@ -52,9 +56,14 @@ export async function runCampaign(options: Options, say: (line: string) => void)
   for (let index = 0; index < count; index++) first.push(await join(index))
   say(`${count} people are verified`)
 
-  const living = first.map(({ scene, isContract }) => live(scene, isContract))
+  const restMs = Math.max(restLeastMs, count * restOfEachMs)
+  const living = first.map(({ scene, isContract }) => live(scene, isContract, restMs))
   living.push(lateTakers(join, count, stop.signal))
-  const trouble = makeTrouble(world, faultsWith(failpoints()), chanceOf(seed, -1), stop.signal)
+  const faults = faultsWith(failpoints()).filter(
+    ({ name }) => options.faults.length === 0 || options.faults.some((one) => name.includes(one)),
+  )
+  if (faults.length === 0) throw new Error('no fault has these words in its name')
+  const trouble = makeTrouble(world, faults, chanceOf(seed, -1), stop.signal)
   const upgrade = options.upgradeFrom ? replaceOlder(world, minutes, stop.signal) : undefined
   const ending = setTimeout(() => stop.abort(), minutes * 60_000)
   await pause(minutes * 60_000, stop.signal)
@@ -66,7 +75,7 @@ export async function runCampaign(options: Options, say: (line: string) => void)
   const quietFrom = performance.now()
   await heal(world)
   await Promise.all(living)
-  const { entries, last } = await quietly(everybody)
+  const { entries, last } = await quietly(everybody, options.quietSeconds * 1_000)
   const quietMs = performance.now() - quietFrom
   const { chain } = world.stack.info
   const place = {
@@ -149,20 +158,31 @@ const isOpen = ({ kind, status }: Entry) =>
 /** So many of those that ended last are named. */
 const lastMax = 5
 
-/** Waits until nobody has anything on its way; answers what everybody's list says then, and what came last. */
-async function quietly(everybody: readonly Person[]) {
+/**
+ * Waits until nobody has anything on its way; answers what everybody's list says then, and what came
+ * last. Only whoever had something on its way is asked again, and in the end everybody once more.
+ */
+async function quietly(everybody: readonly Person[], quietMaxMs: number) {
   const startedAt = performance.now()
   const open = new Map<string, { words: string; afterMs: number }>()
-  let entries: Entry[] = []
+  let waiting = everybody
   const look = async () => {
-    entries = (await Promise.all(everybody.map(entriesOf))).flat()
-    const afterMs = performance.now() - startedAt
-    for (const { id, kind, status } of entries.filter(isOpen))
-      open.set(id, { words: `${kind} ${id} was ${status}`, afterMs })
-    return !entries.some(isOpen)
+    const still: Person[] = []
+    for (const person of waiting) {
+      const own = (await entriesOf(person)).filter(isOpen)
+      const afterMs = performance.now() - startedAt
+      for (const { id, kind, status } of own)
+        open.set(id, { words: `${kind} ${id} was ${status}`, afterMs })
+      if (own.length > 0) still.push(person)
+    }
+    waiting = still
+    return waiting.length === 0
   }
   // The audit names each that has no end.
   await waitUntil('quiet', look, quietMaxMs, 1_000).catch(() => {})
+  const entries: Entry[] = []
+  for (const person of everybody)
+    entries.push(...(await waitUntil("somebody's list", () => entriesOf(person))))
   const last = [...open.values()].sort((left, right) => right.afterMs - left.afterMs)
   return { entries, last: last.slice(0, lastMax) }
 }

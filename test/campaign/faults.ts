@@ -141,6 +141,12 @@ const providerFaults = [
   provider('provider', 'the provider does it and never answers', {
     api: { timeoutAfterAccept: 0.4 },
   }),
+  provider(
+    'provider',
+    'orders come in after a 500, and banks are not served',
+    { api: { acceptLater: 0.5, closedChannels: 0.8 } },
+    [6_000, 12_000],
+  ),
   provider('provider', 'the provider is slow', { api: { delayMs: 1_200 } }),
   provider('provider', 'the provider has had enough', { api: { rateLimitRate: 0.6 } }),
   provider('provider', 'the provider refuses our address', { api: { forbidSender: 1 } }),

@@ -195,6 +195,19 @@ const twice: Flow = async (scene) => {
   await Promise.all(quotes.map((quoteId) => quoteId && askCashout(scene, quoteId, authorization)))
 }
 
+/** A cash-out whose transfer its owner takes back: before the relayer has sent it, or too late. */
+const cancelled: Flow = async (scene) => {
+  const { person, treasury, chance, signal } = scene
+  const quoteId = await quoteOf(scene, 'USD/IDR')
+  if (!quoteId) return
+  const valueMicro = 1_500_000n + BigInt(chance.belowMs(900_000))
+  const authorization = await person.sign({ to: treasury, valueMicro })
+  const asked = askCashout(scene, quoteId, authorization)
+  await pause(chance.belowMs(600), signal)
+  await person.cancel(authorization).catch(() => {}) // It was used before.
+  await asked
+}
+
 /** What a person with a key of their own does, each as often as it stands here. */
 const kinds: readonly Flow[] = [
   topup('USD/IDR', 'QRIS'),
@@ -217,6 +230,7 @@ const kinds: readonly Flow[] = [
   send,
   send,
   twice,
+  cancelled,
 ]
 
 /** A contract wallet signs, and sends no transactions: it cannot draw. */
@@ -227,15 +241,18 @@ const contractKinds: readonly Flow[] = [
   send,
 ]
 
-/** One thing after the other, until the signal; a step that fails on this side is left, as a person leaves it. */
-export async function live(scene: Scene, isContract: boolean): Promise<void> {
+/**
+ * One thing after the other, until the signal, with up to `restMs` between two; a step that fails on this
+ * side is left, as a person leaves it.
+ */
+export async function live(scene: Scene, isContract: boolean, restMs: number): Promise<void> {
   const { chance, signal, record } = scene
   const own = isContract ? contractKinds : kinds
   while (!signal.aborted) {
     await own[chance.belowMs(own.length)]!(scene).catch((error: Error) =>
       record.count(`left: ${error.message.split('\n')[0]!.slice(0, 60)}`),
     )
-    await pause(chance.belowMs(1_500), signal)
+    await pause(chance.belowMs(restMs), signal)
   }
 }
 

@@ -6,15 +6,22 @@ export type Options = {
   readonly people: number
   /** A commit whose services are the first copies, until they are stopped one by one; null: none. */
   readonly upgradeFrom: string | null
+  /** Only faults with one of these words in their names; empty: all. */
+  readonly faults: readonly string[]
+  /** So long after the last fault everything must have come to its end. */
+  readonly quietSeconds: number
 }
 
 export const usage = `bun run campaign [--seed N] [--minutes M] [--people P] [--upgrade-from COMMIT]
+                 [--faults WORDS] [--quiet SECONDS]
 
   --seed           which faults, in which order, and who does what (1)
   --minutes        how long there are faults; quiet and the audit follow (1)
   --people         users at the same time (24)
   --upgrade-from   services of this commit run beside this one's and are replaced in mid-flow;
                    without it every tenth seed upgrades from HEAD^
+  --faults         only those with these words in their names, or these: "killed,is cut"
+  --quiet          how long after the last fault all may take to come to its end (240)
 
 The exit code is the verdict: 0 when nothing was lost, doubled or left unexplained.`
 
@@ -24,7 +31,8 @@ export function readOptions(words: readonly string[]): Options {
   for (let at = 0; at < words.length; at += 2) {
     const name = words[at]!
     const value = words[at + 1]
-    if (!/^--(seed|minutes|people|upgrade-from)$/.test(name)) throw new Error(`${name} is unknown`)
+    if (!/^--(seed|minutes|people|upgrade-from|faults|quiet)$/.test(name))
+      throw new Error(`${name} is unknown`)
     if (value === undefined) throw new Error(`${name} wants a value`)
     said.set(name, value)
   }
@@ -39,5 +47,7 @@ export function readOptions(words: readonly string[]): Options {
     minutes: number('--minutes', 1, 0.1),
     people: number('--people', 24, 1),
     upgradeFrom: said.get('--upgrade-from') ?? (seed % 10 === 0 && seed > 0 ? 'HEAD^' : null),
+    faults: (said.get('--faults') ?? '').split(',').filter((words) => words !== ''),
+    quietSeconds: number('--quiet', 240, 1),
   }
 }

@@ -1,32 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { type Copy, copySources } from '../support/canary'
 
-const root = join(import.meta.dir, '..', '..')
-let copy: string
-
-/** The sources once more, to put a defect into. */
+let copy: Copy
 beforeAll(() => {
-  copy = mkdtempSync(join(tmpdir(), 'canary-'))
-  for (const part of ['services', 'shared', 'test/simulation', 'package.json', 'tsconfig.json'])
-    cpSync(join(root, part), join(copy, part), { recursive: true })
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+  copy = copySources()
 })
-afterAll(() => rmSync(copy, { recursive: true, force: true }))
-
-function apply(...patch: string[]) {
-  const { exitCode, stderr } = Bun.spawnSync(['git', 'apply', ...patch], { cwd: copy })
-  expect(stderr.toString()).toBe('')
-  expect(exitCode).toBe(0)
-}
-
-async function simulate(...args: string[]) {
-  const command = [process.execPath, 'test/simulation/simulate.ts', ...args]
-  const run = Bun.spawn(command, { cwd: copy, stdout: 'pipe', stderr: 'inherit' })
-  const out = await new Response(run.stdout).text()
-  return { code: await run.exited, out }
-}
+afterAll(() => copy?.[Symbol.dispose]())
 
 const random = ['--flows', '4000', '--once']
 const orderTwice = ['--walk', 'one refused']
@@ -43,10 +22,9 @@ test.each([
 ] as const)(
   'the canary in %s is found: %s',
   async (name, _, args, finding) => {
-    const patch = join(root, 'test/simulation/canaries', `${name}.patch`)
-    apply(patch)
-    const { code, out } = await simulate(...args)
-    apply('--reverse', patch)
+    copy.apply(name)
+    const { code, out } = await copy.run('test/simulation/simulate.ts', ...args)
+    copy.takeBack(name)
     expect(out).toContain(finding)
     // A story: what happened, one step after the other.
     expect(out).toContain(

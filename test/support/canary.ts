@@ -1,0 +1,45 @@
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { repositoryDir } from '#infra/local/folders'
+
+/** The defects of `test/simulation/canaries`, by the names of their patches. */
+export const canaries = ['outbox', 'relayer', 'payouts'] as const
+export type Canary = (typeof canaries)[number]
+
+/** The sources once more, to put defects into. */
+export type Copy = Disposable & {
+  readonly dir: string
+  /** Puts a defect in. Throws when the patch does not fit the sources any more. */
+  readonly apply: (canary: Canary) => void
+  readonly takeBack: (canary: Canary) => void
+  /** Runs a script of the copy: what it said, and its exit code. */
+  readonly run: (...words: string[]) => Promise<{ code: number; out: string }>
+}
+
+const folders = ['services', 'shared', 'infra', 'test']
+const files = ['package.json', 'bun.lock', 'bunfig.toml', 'tsconfig.json']
+
+export function copySources(): Copy {
+  const dir = mkdtempSync(join(tmpdir(), 'canary-'))
+  for (const part of [...folders, ...files])
+    cpSync(join(repositoryDir, part), join(dir, part), { recursive: true })
+  symlinkSync(join(repositoryDir, 'node_modules'), join(dir, 'node_modules'))
+  const patch = (canary: Canary, ...options: string[]) => {
+    const file = join(repositoryDir, 'test/simulation/canaries', `${canary}.patch`)
+    const { success, stderr } = Bun.spawnSync(['git', 'apply', ...options, file], { cwd: dir })
+    if (!success) throw new Error(`the canary in ${canary} does not fit: ${stderr}`)
+  }
+  return {
+    dir,
+    apply: (canary) => patch(canary),
+    takeBack: (canary) => patch(canary, '--reverse'),
+    run: async (...words) => {
+      const command = [process.execPath, ...words]
+      const run = Bun.spawn(command, { cwd: dir, stdout: 'pipe', stderr: 'inherit' })
+      const out = await new Response(run.stdout).text()
+      return { code: await run.exited, out }
+    },
+    [Symbol.dispose]: () => rmSync(dir, { recursive: true, force: true }),
+  }
+}
