@@ -2,7 +2,8 @@ import { expect, test } from 'bun:test'
 import { canaries, copySources } from '../support/canary'
 
 // A campaign that finds nothing is the first thing to doubt: on a copy of the sources with three defects
-// in it, it finds each. Of the faults only those that meet them, so that half a minute is enough, or it is tried once more.
+// in it, it finds each. Of the faults only those that meet them, so that half a minute is enough, or it
+// is tried once more.
 const faults = ['the way to nats', 'nats-server', 'orders come in', 'swallows'].join()
 const words = ['--minutes', '0.6', '--people', '14', '--quiet', '45', '--faults', faults]
 

@@ -1,0 +1,133 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import type { Address } from 'viem'
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
+import type { Person } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import type { SignedTransfer } from '#shared/chain/erc3009'
+import { okOf } from '#shared/client/client'
+import { ausdOf } from '../support/ledger'
+import { newUser, verifiedUser } from '../support/people'
+import { bank, entryIn } from '../support/requests'
+import { sharedStack } from '../support/stack'
+
+// Everything of Ana's that has a name somebody could repeat, tried by everybody who is not her.
+
+type Answer = { readonly status: number; readonly body: unknown }
+type Stranger = 'somebody else' | 'somebody nobody verified' | 'nobody'
+const strangers: readonly Stranger[] = ['somebody else', 'somebody nobody verified', 'nobody']
+
+let stack: Stack
+let ana: Person
+let others: Record<Exclude<Stranger, 'nobody'>, Person>
+/** What is hers: its quote was taken by a top-up; a send, a cash-out, and two transfers not yet used. */
+let hers: {
+  readonly quoteId: string
+  readonly topup: { readonly amount: string; readonly method: 'qr'; readonly quoteId: string }
+  readonly ids: readonly string[]
+  readonly cursor: string
+  readonly toFriend: SignedTransfer
+  readonly toTreasury: SignedTransfer
+}
+const friend = privateKeyToAddress(generatePrivateKey())
+
+beforeAll(async () => {
+  stack = await sharedStack()
+  const rich = { ausdMicro: 20_000_000n }
+  const [first, second, newcomer] = await Promise.all([
+    verifiedUser(stack, rich),
+    verifiedUser(stack, rich),
+    newUser(stack, rich),
+  ])
+  ana = first
+  others = { 'somebody else': second, 'somebody nobody verified': newcomer }
+  const quoteId = okOf(await ana.api.quote('USD/IDR')).id
+  const topup = { amount: '50000', method: 'qr', quoteId } as const
+  const { paymentId } = okOf(await ana.api.topUp(topup))
+  const treasury = stack.info.chain.treasury as Address
+  const send = { authorization: await ana.sign({ to: friend, valueMicro: 1_000_000n }) }
+  const { sendId } = okOf(await ana.api.send(send))
+  await entryIn(ana, sendId, 'sent')
+  const { nextCursor } = (await ana.get('/me/activity?limit=1')).body
+  hers = {
+    ...{ quoteId, topup, ids: [paymentId, sendId], cursor: nextCursor },
+    toFriend: await ana.sign({ to: friend, valueMicro: 2_000_000n }),
+    toTreasury: await ana.sign({ to: treasury, valueMicro: 3_000_000n }),
+  }
+}, 90_000)
+
+/** A request as a stranger makes it. */
+async function as(who: Stranger, method: 'GET' | 'POST', path: string, body?: unknown) {
+  if (who !== 'nobody') return others[who].call(method, path, body)
+  const headers = { 'content-type': 'application/json' }
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+  const answer = await fetch(stack.info.gateway + path, { method, headers, ...sent })
+  return { status: answer.status, body: await answer.json() }
+}
+
+/** A transfer of the stranger's own; nobody signs whatever they like. */
+const ownTransfer = async (who: Stranger) => {
+  const signer = who === 'nobody' ? others['somebody else'] : others[who]
+  return signer.sign({ to: stack.info.chain.treasury as Address, valueMicro: 3_000_000n })
+}
+const freshQuote = async () => (await ana.quote('USD/IDR')).id
+
+const used = 'this quote was already used'
+const notTheirs = 'authorization.from must be your wallet'
+const deeds: readonly (readonly [string, string, (who: Stranger) => Promise<Answer>])[] = [
+  ['her quote, for a top-up', used, (who) => as(who, 'POST', '/topups', hers.topup)],
+  [
+    'her quote, for a settlement',
+    used,
+    (who) => as(who, 'POST', '/settlements', { quoteId: hers.quoteId }),
+  ],
+  [
+    'her quote, for a cash-out',
+    used,
+    async (who) => {
+      const authorization = await ownTransfer(who)
+      return as(who, 'POST', '/cashouts', { quoteId: hers.quoteId, authorization, bank })
+    },
+  ],
+  [
+    'her transfer, as a send',
+    notTheirs,
+    (who) => as(who, 'POST', '/sends', { authorization: hers.toFriend }),
+  ],
+  [
+    'her transfer, for a cash-out to their own bank',
+    notTheirs,
+    async (who) => {
+      const body = { quoteId: await freshQuote(), authorization: hers.toTreasury, bank }
+      return as(who, 'POST', '/cashouts', body)
+    },
+  ],
+]
+
+describe.each(strangers)('%s', (who) => {
+  test.each(deeds)('with %s: %s', async (_, error, tryIt) => {
+    const { status, body } = await tryIt(who)
+    const missing = 'the Authorization header is missing: sign in again'
+    const answer = who === 'nobody' ? [401, { error: missing }] : [400, { error }]
+    expect([status, body]).toEqual(answer)
+  })
+
+  test('with her place in her list: sees nothing of hers', async () => {
+    for (const path of ['/me', '/me/activity', `/me/activity?cursor=${hers.cursor}`]) {
+      const { status, body } = await as(who, 'GET', path)
+      expect(status).toBe(who === 'nobody' ? 401 : 200)
+      for (const one of [...hers.ids, ana.wallet.slice(2)])
+        expect(JSON.stringify(body).toLowerCase()).not.toContain(one.toLowerCase())
+    }
+  })
+})
+
+test('and all of it is still hers: her call has its first answer, her transfers are unused', async () => {
+  const again = okOf(await ana.api.topUp(hers.topup))
+  expect(hers.ids).toContain(again.paymentId)
+  const { items } = okOf(await ana.api.activity())
+  expect(items.map(({ id }) => id).sort()).toEqual([...hers.ids].sort())
+  const { sendId } = okOf(await ana.api.send({ authorization: hers.toFriend }))
+  await entryIn(ana, sendId, 'sent')
+  expect(await ausdOf(stack, friend)).toBe(3_000_000n)
+  expect(await ausdOf(stack, ana.account.address)).toBe(17_000_000n)
+})
