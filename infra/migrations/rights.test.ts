@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import postgres, { type Sql } from 'postgres'
+import { databaseRoles, loginRoles } from '#infra/migrations/databases'
+import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
+
+// Every role, every table, every verb: what Postgres says, against what is written here, which is not
+// taken from where the rights are granted.
+
+let server: ScratchPostgres
+let sql: Sql
+beforeAll(async () => {
+  server = await startScratchPostgres()
+  sql = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
+}, 60_000)
+afterAll(async () => {
+  await sql?.end({ timeout: 1 })
+  await server?.[Symbol.asyncDispose]()
+})
+
+const verbs = ['select', 'insert', 'update', 'delete', 'truncate', 'references', 'trigger']
+const readers = ['auditor', 'books', 'ops']
+const movers = ['gateway', 'payments', 'payouts', 'chain_relayer']
+const keepers = ['payments', 'payouts', 'chain_relayer', 'books']
+/** Written once, and never otherwise afterwards: journals, what became of a quote, what operators did. */
+const isWrittenOnce = (schema: string, table: string) =>
+  schema === 'ops' ||
+  table === 'pricing.quotes_taken' ||
+  keepers.some((keeper) => table === `${keeper}.journal`)
+/** What nobody can ask for any more, once it is old enough: the job of pruning deletes it. */
+const pruned = new Set([
+  ...movers.flatMap((one) => [`${one}.inbox`, `${one}.outbox`, `${one}.dead_letter`]),
+  ...['payments.reservations', 'payouts.reservations'],
+  ...['chain_relayer.spent', 'chain_relayer.spent_days', 'books.runs'],
+  ...['indexer_reader.events', 'indexer_reader.records', 'indexer_reader.cycles'],
+])
+
+function expected(role: string, table: string): string[] {
+  const schema = table.split('.')[0]!
+  if (schema === 'migrations') return []
+  if (role === 'pruning') return pruned.has(table) ? ['select', 'delete'] : []
+  if (role === schema && isWrittenOnce(schema, table)) return ['select', 'insert']
+  if (role === schema) return ['select', 'insert', 'update']
+  return readers.includes(role) ? ['select'] : []
+}
+
+test('security: each role may do with each table what it is there for, and no more', async () => {
+  const tables = await sql<{ name: string }[]>`
+    select schemaname || '.' || tablename as name from pg_tables
+    where schemaname <> 'information_schema' and schemaname not like 'pg\\_%'`
+  expect(new Set(tables.map(({ name }) => name.split('.')[0]))).toEqual(
+    new Set([...databaseRoles, 'migrations']),
+  )
+  const wrong: string[] = []
+  for (const role of [...loginRoles, 'auditor'])
+    for (const { name } of tables) {
+      const granted = await sql<{ verb: string }[]>`
+        select verb from unnest(${verbs}::text[]) as verb
+        where has_table_privilege(${role}, ${name}, verb)`
+      const may = granted.map(({ verb }) => verb)
+      const should = expected(role, name)
+      if (may.join() !== should.join()) wrong.push(`${role}, ${name}: ${may.join()}, not ${should}`)
+    }
+  expect(wrong).toEqual([])
+})
