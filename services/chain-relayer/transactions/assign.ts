@@ -34,7 +34,7 @@ type Batch = Fit & {
  * transactions that were stored.
  */
 export async function assignWaiting(context: Context, held: readonly HeldLane[]): Promise<number> {
-  const usable = held.filter(({ sound }) => sound)
+  const usable = held.filter((lane) => lane.sound && !isStuck(context, lane))
   if (usable.length === 0) return 0
   const { newest, finalized, balancesWei } = await lookAt(context, addressesOf(held))
   const { baseFeeWei } = finalized
@@ -52,10 +52,12 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
       .sort((left, right) => (left.bidRoomWei > right.bidRoomWei ? -1 : 1))[0]
   const terms = { from: (freestFor(1n) ?? lanes[0]!).lane.address, fees, newest }
   let given = 0
+  const lost = new Set<string>()
   const give = async (batch: Batch) => {
     const cost = costWei(batch.call, fees)
     const only = lanes.find(({ lane }) => lane.address === batch.only)
     const chosen = only ?? freestFor(cost)
+    if (chosen && lost.has(chosen.lane.address)) return
     if (!chosen || chosen.roomWei < cost) {
       const fields = { lanes: lanes.map(({ lane }) => lane.address), alarm: true }
       context.logThrottled('room', fields, 'lane is near its reserve, takes nothing new: fund it')
@@ -70,7 +72,9 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
       chosen.bidRoomWei -= BigInt(count) * bid
     }
     take(1)
-    if (await assign(context, chosen, batch, fees)) given += 1
+    const outcome = await assign(context, chosen, batch, fees)
+    if (outcome === 'lane lost') lost.add(chosen.lane.address)
+    if (outcome === 'stored') given += 1
     else take(-1)
   }
   // Of one lane transactions commit one after the other, because each needs the nonce after the last.
@@ -89,6 +93,13 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
   }
 }
 
+/**
+ * No block takes its oldest transaction. Whatever it got now would wait behind that one, and another
+ * lane, or this one later, puts it on the chain sooner.
+ */
+const isStuck = ({ clock, settings }: Context, { open: [oldest] }: HeldLane): boolean =>
+  oldest !== undefined && clock() - oldest.createdAt.getTime() > settings.bumpAfterMs
+
 /** How many operations are worth examining: none while every lane bids for all it may. */
 function roomAmong(
   lanes: readonly { readonly openCount: number; readonly bidRoomWei: bigint }[],
@@ -102,6 +113,10 @@ function roomAmong(
 class LostRace extends Error {
   override name = 'LostRace'
 }
+class LostLane extends LostRace {}
+
+/** What came of giving a batch a nonce. Of a lane that is lost nothing more needs to be tried. */
+type Assigned = 'stored' | 'nothing stored' | 'lane lost'
 
 /**
  * The write-ahead step: nonce, signature, transaction and operations in one commit, before anything
@@ -113,7 +128,7 @@ async function assign(
   { key, lane }: HeldLane,
   batch: Batch,
   fees: Fees,
-): Promise<boolean> {
+): Promise<Assigned> {
   const { operations, purpose, funds } = batch
   const costEachWei = costWei(batch.call, fees) / BigInt(operations.length)
   let covers: ReadonlyMap<Operation, Cover> = new Map()
@@ -126,7 +141,7 @@ async function assign(
       const { gas, ...content } = callFor(context, batch, going)
       const operationIds = going.map(({ id }) => id)
       const nonce = await drawNonce(tx, lane, context.holder)
-      if (nonce === undefined) throw new LostRace('the lease of the lane was lost')
+      if (nonce === undefined) throw new LostLane('the lease of the lane was lost')
       const at = { lane: lane.address, nonce }
       const signed = await key.sign(tx, { nonce, call: { ...content, gas }, fees })
       const [assigned] = await Promise.all([
@@ -144,15 +159,15 @@ async function assign(
   } catch (error) {
     if (error instanceof PolicyRefused) {
       await holdAll(context, operations, error.refusal)
-      return false
+      return 'nothing stored'
     }
     if (!(error instanceof LostRace)) throw error
     context.log.info({ lane: lane.address, reason: error.message }, 'assignment given up')
-    return false
+    return error instanceof LostLane ? 'lane lost' : 'nothing stored'
   }
   if (stored) failpoint('chain-relayer:transaction-stored')
   for (const [operation, cover] of covers) await putOff(context, operation, cover)
-  return stored
+  return stored ? 'stored' : 'nothing stored'
 }
 
 /** The call of those that go; one that carries fewer than were examined is made anew. */

@@ -35,13 +35,20 @@ const haltedMs = 30_000
 const lapsedMs = 30_000
 /** Nodes keep what comes before its turn, so a lane need not wait for each answer. */
 const sendAtOnce = 16
+/**
+ * Of a lane in one round; the rest comes in the next. A copy that takes over a lane with a thousand of them
+ * would lose its lease before it had sent all, and so would the next one, without end.
+ */
+const sendsMax = 64
 
 /** Sends whatever is stored and not known to be on its way, lane by lane, in nonce order. */
 export const broadcastDue = (context: Context, held: readonly HeldLane[]): Promise<unknown> =>
   Promise.all(held.map((lane) => broadcastLane(context, lane)))
 
 async function broadcastLane(context: Context, held: HeldLane): Promise<void> {
-  const due = held.open.filter(({ attempts }) => isDue(context, attempts.at(-1)!))
+  const all = held.open.filter(({ attempts }) => isDue(context, attempts.at(-1)!))
+  const due = all.slice(0, sendsMax)
+  if (due.length < all.length) context.wake()
   for (let from = 0; from < due.length; from += sendAtOnce) {
     const answers = await broadcastSome(context, held, due.slice(from, from + sendAtOnce))
     // The rest of the lane would wait for the same silent endpoint, one deadline after the other.

@@ -1,0 +1,81 @@
+import { afterAll, afterEach, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { type Hex, keccak256 } from 'viem'
+import { actors } from '#test/support/contracts'
+import type { Task } from '../operations/operation'
+import { operations } from '../operations/operation.store'
+import { round } from '../rounds'
+import { newRefId, openFixture, until } from '../test-support'
+
+// A nonce that no block takes holds up all that comes after it on its lane.
+
+const fixture = await openFixture()
+afterAll(fixture.close)
+afterEach(() => {
+  fixture.endpoint.intercept = undefined
+})
+
+const wallet = actors.ana.address.toLowerCase() as `0x${string}`
+const credit = (): Task => ({
+  kind: 'credit',
+  payload: { refId: newRefId(), wallet, ausd: '1000', held: false },
+})
+const stateOf = async (task: Task) =>
+  (
+    await fixture.database.read((db) =>
+      db
+        .select()
+        .from(operations)
+        .where(eq(operations.cause, causeOf(task))),
+    )
+  )[0]!.state
+const causeOf = ({ payload }: Task) => (payload as { refId: string }).refId
+
+/** The endpoint says that it has taken what is sent, and has not. Counts what it was sent. */
+function swallow(): Hex[] {
+  const sent: Hex[] = []
+  fixture.endpoint.intercept = (method, _, [raw]) => {
+    if (method !== 'eth_sendRawTransaction') return undefined
+    sent.push(raw as Hex)
+    return Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: keccak256(raw as Hex) }))
+  }
+  return sent
+}
+
+test('a lane whose oldest transaction no block takes gets nothing more until one does', async () => {
+  const context = await fixture.begin({ bumpAfterMs: 60_000 })
+  swallow()
+  const [first, second] = [credit(), credit()]
+  await fixture.command(first)
+  await until(async () => {
+    await round(context)
+    return (await stateOf(first)) === 'assigned'
+  }, 'the first having a nonce')
+  await fixture.command(second)
+  await round({ ...context, clock: () => context.clock() + 120_000 })
+  expect(await stateOf(second)).toBe('waiting')
+  fixture.endpoint.intercept = undefined
+  expect((await fixture.finish(context, first)).state).toBe('settled')
+  expect((await fixture.finish(context, second)).state).toBe('settled')
+})
+
+test('who takes over a lane with much under way sends a part of it in each round, the oldest first', async () => {
+  const before = await fixture.begin({ batchMax: 1, bumpAfterMs: 60_000 })
+  const sentBefore = swallow()
+  const tasks = Array.from({ length: 80 }, credit)
+  for (const task of tasks) await fixture.command(task)
+  await until(async () => {
+    await round(before)
+    return new Set(sentBefore).size === tasks.length
+  }, 'all being sent once')
+  const order = [...new Set(sentBefore)]
+
+  const next = await fixture.begin({ batchMax: 1, bumpAfterMs: 60_000 })
+  const sent = swallow()
+  await round(next)
+  const inFirst = sent.length
+  expect(inFirst).toBeLessThan(tasks.length)
+  await round(next)
+  expect(new Set(sent)).toEqual(new Set(order))
+  expect(sent.slice(0, inFirst).toSorted()).toEqual(order.slice(0, inFirst).toSorted())
+})
