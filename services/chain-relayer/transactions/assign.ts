@@ -34,7 +34,9 @@ type Batch = Fit & {
  * transactions that were stored.
  */
 export async function assignWaiting(context: Context, held: readonly HeldLane[]): Promise<number> {
-  const usable = held.filter((lane) => lane.sound && !isStuck(context, lane))
+  const sound = held.filter((lane) => lane.sound)
+  const areStuck = await Promise.all(sound.map((lane) => isStuck(context, lane)))
+  const usable = sound.filter((_, at) => !areStuck[at])
   if (usable.length === 0) return 0
   const { newest, finalized, balancesWei } = await lookAt(context, addressesOf(held))
   const { baseFeeWei } = finalized
@@ -94,11 +96,17 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
 }
 
 /**
- * No block takes its oldest transaction. Whatever it got now would wait behind that one, and another
- * lane, or this one later, puts it on the chain sooner.
+ * No block takes its oldest transaction, as far as anybody can say. Whatever it got now would wait behind
+ * that one, and another lane, or this one later, puts it on the chain sooner.
  */
-const isStuck = ({ clock, settings }: Context, { open: [oldest] }: HeldLane): boolean =>
-  oldest !== undefined && clock() - oldest.createdAt.getTime() > settings.bumpAfterMs
+async function isStuck(
+  { clock, settings, node }: Context,
+  { lane: { address }, open: [oldest] }: HeldLane,
+): Promise<boolean> {
+  if (!oldest || clock() - oldest.createdAt.getTime() <= settings.bumpAfterMs) return false
+  const count = await node.countAt(address, 'latest').catch(() => 0)
+  return count <= oldest.nonce
+}
 
 /** How many operations are worth examining: none while every lane bids for all it may. */
 function roomAmong(
