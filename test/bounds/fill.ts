@@ -56,34 +56,24 @@ export const filled = Object.keys(rows).map(tableOf)
 const larger = /^indexer_reader\.(records|cycles)/
 const largerLeast = 100_000
 
-/**
- * Puts so many rows into each table that is `wanted`, and lets the planner know. Indexes that no key
- * needs are made anew afterwards: for millions of rows that is quicker than to keep them in order.
- */
+/** Puts so many rows into each table that is `wanted`, and lets the planner know. */
 export async function fillTables(
   sql: Sql,
   count: number,
   wanted: (table: string) => boolean = () => true,
 ): Promise<void> {
-  const open = Object.entries(rows).filter(([into]) => wanted(tableOf(into)))
-  const fillOne = async ([into, values]: [string, string]) => {
-    const table = tableOf(into)
-    const last = larger.test(table) ? Math.max(count, largerLeast) : count
-    const indexes = await sql<{ name: string; text: string }[]>`
-      select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as text from pg_index
-      where indrelid = ${table}::regclass
-        and not exists (select 1 from pg_constraint where conindid = indexrelid)`
+  const texts = Object.entries(rows)
+    .filter(([into]) => wanted(tableOf(into)))
+    .map(([into, values]) => {
+      const last = larger.test(into) ? Math.max(count, largerLeast) : count
+      return `insert into ${into} select ${values} from generate_series(1, ${last}) n`
+    })
+  const part = async (own: readonly string[]) => {
     await sql.begin(async (tx) => {
       await tx`set local session_replication_role = replica`
-      await tx`set local maintenance_work_mem = '512MB'`
-      for (const { name } of indexes) await tx.unsafe(`drop index ${name}`)
-      await tx.unsafe(`insert into ${into} select ${values} from generate_series(1, ${last}) n`)
-      for (const { text } of indexes) await tx.unsafe(text)
+      for (const text of own) await tx.unsafe(text)
     })
-    await sql.unsafe(`vacuum analyze ${table}`)
   }
-  const inTurn = async () => {
-    for (let next = open.shift(); next; next = open.shift()) await fillOne(next)
-  }
-  await Promise.all([inTurn(), inTurn()])
+  await Promise.all([0, 1].map((half) => part(texts.filter((_, at) => at % 2 === half))))
+  await sql.unsafe('vacuum analyze')
 }
