@@ -10,7 +10,7 @@ import {
   toBytes,
 } from 'viem'
 import { ownedWalletAbi, ownedWalletBytecode } from '#infra/contracts/artifacts.gen'
-import { authorizationFields } from '#shared/chain/erc3009'
+import { authorizationFields, cancelTypes } from '#shared/chain/erc3009'
 import { actors, openContractsFixture, refOf } from '#test/support/contracts'
 
 const fixture = await openContractsFixture()
@@ -29,10 +29,7 @@ const domain = {
 const types = {
   TransferWithAuthorization: authorizationFields,
   ReceiveWithAuthorization: authorizationFields,
-  CancelAuthorization: [
-    { name: 'authorizer', type: 'address' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
+  ...cancelTypes,
 } as const
 const secpOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 

@@ -13,7 +13,7 @@ import { waitUntil } from '#infra/local/wait'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import type { SignedTransfer } from '#shared/chain/erc3009'
+import { type SignedTransfer, typedCancel } from '#shared/chain/erc3009'
 import { openClient, signTransfer, type TransferTerms } from '#shared/client/client'
 import { tryOnce } from '#shared/client/exchange'
 import { openSession } from '#shared/client/session'
@@ -26,14 +26,6 @@ export type Person = ReturnType<typeof personOf>
 
 /** Each direct action is sent with a fixed gas limit: the chain charges the limit, not what was used. */
 const gas = 400_000n
-
-/** What a wallet signs to take a signed transfer back: https://eips.ethereum.org/EIPS/eip-3009 */
-const cancelTypes = {
-  CancelAuthorization: [
-    { name: 'authorizer', type: 'address' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const
 
 /** `signer` is a private key, or an account that signs in its own way, as a contract wallet's does. */
 export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
@@ -128,10 +120,8 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
       ]),
     /** Takes a signed transfer back on the chain; reverts when it was used before. */
     cancel: async ({ nonce }: SignedTransfer) => {
-      const signature = await account.signTypedData({
-        ...{ domain: token, types: cancelTypes, primaryType: 'CancelAuthorization' },
-        message: { authorizer: account.address, nonce },
-      })
+      const what = { authorizer: account.address, nonce }
+      const signature = await account.signTypedData(typedCancel(token, what))
       const args = [account.address, nonce, signature] as const
       return write(stack.chain.ausd, ausdAbi, 'cancelAuthorization', args)
     },

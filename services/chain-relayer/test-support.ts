@@ -17,6 +17,7 @@ import {
   type GivenAuthorization,
   type SignedTransfer,
   type TokenDomain,
+  typedCancel,
   typedTransfer,
 } from '#shared/chain/erc3009'
 import { systemClock, toUnixSeconds } from '#shared/clock'
@@ -323,17 +324,7 @@ export const transferData = (signed: GivenAuthorization) =>
 export async function cancelData(key: Hex, nonce: string, domain: TokenDomain): Promise<Hex> {
   const account = privateKeyToAccount(key)
   const message = { authorizer: account.address, nonce: nonce as Hex }
-  const signature = await account.signTypedData({
-    domain,
-    types: {
-      CancelAuthorization: [
-        { name: 'authorizer', type: 'address' },
-        { name: 'nonce', type: 'bytes32' },
-      ],
-    },
-    primaryType: 'CancelAuthorization',
-    message,
-  })
+  const signature = await account.signTypedData(typedCancel(domain, message))
   const args = [message.authorizer, message.nonce, signature] as const
   return encodeFunctionData({ abi: ausdAbi, functionName: 'cancelAuthorization', args })
 }

@@ -71,3 +71,17 @@ export const typedTransfer = (domain: TokenDomain, terms: AuthorizationTerms) =>
       nonce: terms.nonce as Hex,
     },
   }) as const
+
+/** The fields by which a wallet takes an authorization back, by name and EIP-712 type. */
+export const cancelTypes = {
+  CancelAuthorization: [
+    { name: 'authorizer', type: 'address' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+} as const
+
+/** What a wallet signs to take an authorization back: the argument of viem's typed-data functions. */
+export const typedCancel = (
+  domain: TokenDomain,
+  message: { readonly authorizer: Address; readonly nonce: Hex },
+) => ({ domain, types: cancelTypes, primaryType: 'CancelAuthorization', message }) as const
