@@ -76,7 +76,9 @@ describe.skipIf(!promtool)(promtool ? 'promtool' : `promtool (${absent})`, () =>
       writeFileSync(join(dir, 'rules.yaml'), broken)
       const { code, said } = await promtoolSays(dir, 'test', 'rules', 'rules.test.yaml')
       expect(code).not.toBe(0)
-      expect(said.match(/name: \w+ calls/g)?.length).toBe(rules.length)
+      // Not every promtool prints the test's name; the expression that was not met names its rule.
+      const silent = new Set(said.match(/(?<=alertname=\\?")\w+/g))
+      expect([...silent].sort()).toEqual(rules.map(({ alert }) => alert).sort())
     } finally {
       rmSync(dir, { recursive: true, force: true })
     }
