@@ -78,6 +78,12 @@ export class Table<Row, Name extends string = never> {
     const row = this.#all().get(key)
     return row && this.set(key, { ...row, ...change })
   }
+  /** Gives each of two keys what the other had, outside of a transaction. */
+  swap(one: string, other: string): void {
+    const [first, second] = [this.#all().get(one), this.#all().get(other)]
+    this.#put(one, first, second)
+    this.#put(other, second, first)
+  }
   /** All of it; the same list as long as nothing is written. */
   entries(): readonly [string, Row][] {
     this.#loaded ??= [...this.#rows]

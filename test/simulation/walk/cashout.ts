@@ -15,7 +15,16 @@ import { webhookReactions } from '../../../services/payouts/webhook'
 import { bookedOf } from '../rows/journal'
 import type { OutboxRow } from '../rows/rows'
 import { lastRound } from '../world/loops'
-import { acknowledgeUnseen, type Common, commonSteps, incoming, post, type Step } from './messages'
+import {
+  acknowledgeUnseen,
+  type Common,
+  commonSteps,
+  forgetCopies,
+  incoming,
+  nameTwins,
+  post,
+  type Step,
+} from './messages'
 import type { Model } from './search'
 import { keyOf, type Moment, noLog, type Reach, Stage } from './stage'
 
@@ -44,7 +53,8 @@ export type Terms = {
   readonly faults: number
   /** Orders that the bank refuses. */
   readonly refusals: number
-  readonly times: number
+  /** Of every webhook two are delivered. */
+  readonly isTwice: boolean
   /** The bank may send back what it has paid. */
   readonly reverses: boolean
 }
@@ -123,7 +133,8 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
     }) as unknown as Parameters<typeof relayReactions>[0]
 
   const advance = (at: number) => {
-    const { about } = stage.tasks[at]!
+    const task = stage.tasks[at]!
+    const { about } = task
     stage.advance(at, (reach) => {
       const context = contextOf(reach)
       if (about === 'sweep') {
@@ -136,12 +147,12 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
       const { database, log, poke } = context
       const posted = stage.outside.messages.find((one) => one.id === about)!
       const handling = { consumer: 'payouts', database, messaging, reactions, log, poke }
-      return handle(handling, incoming(posted))
+      return handle(handling, incoming(posted, task))
     })
   }
 
   const tell = (status: PayoutStatus) => {
-    for (let time = 1; time <= terms.times; time++) {
+    for (let time = 1; time <= (terms.isTwice ? 2 : 1); time++) {
       const deliveryId = `${status} ${time}`
       const body = JSON.stringify({ about: 'payout', payoutId: 'disb-1' })
       const receivedAt = new Date(stage.nowMs).toISOString()
@@ -178,6 +189,8 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
   // Published at once, as in the walk of a payment, and for the same reason.
   stage.settle = () => {
     acknowledgeUnseen(stage)
+    forgetCopies(stage)
+    nameTwins(stage, stage.rows.of(messaging.inbox), 'payouts')
     for (const { id: messageId, subject } of ordersIn(stage)) {
       stage.rows.outbox(outbox).update(messageId, { isPublished: true })
       const { orders } = stage.outside

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from '#shared/bus/handling'
+import type { Table } from '../rows/table'
 import type { Moment, Stage, Task } from './stage'
 
 /** A message that its consumer has not yet acknowledged, or has. */
@@ -7,7 +8,7 @@ export type Posted = {
   readonly subject: string
   readonly text: string
   readonly isDone: boolean
-  /** It was delivered before, as far as the broker knows. */
+  /** It was delivered before. */
   readonly isRedelivered: boolean
   /** Another one that says the same. */
   readonly twin?: string | undefined
@@ -20,8 +21,12 @@ export type Common = {
 }
 export type Step<Outside> = { readonly step: string; readonly to: Moment<Outside> }
 
-export const incoming = ({ id, subject, text, isRedelivered }: Posted): IncomingMessage => ({
-  ...{ messageId: id, subject, payload: JSON.parse(text), isRedelivered },
+/** A message as the copy has it that works on it: what the broker said then is not said anew. */
+export const incoming = (
+  { id, subject, text }: Posted,
+  { isAgain = false }: Task,
+): IncomingMessage => ({
+  ...{ messageId: id, subject, payload: JSON.parse(text), isRedelivered: isAgain },
 })
 
 /** Puts a message into its stream, once by its id. */
@@ -61,6 +66,55 @@ function acknowledge<Outside extends Common>(stage: Stage<Outside>, at: number):
 }
 
 /**
+ * Which copy works on what matters to nothing but a copy that dies. When none dies any more, all of it
+ * is the first copy's, and the other has only what the first works on too.
+ */
+export function forgetCopies<Outside extends Common>(stage: Stage<Outside>): void {
+  if (stage.outside.left.crashes > 0) return
+  const seen = new Map<string, number>()
+  stage.tasks = stage.tasks.map((task) => {
+    const copy = seen.get(task.about) ?? 0
+    seen.set(task.about, copy + 1)
+    return copy === task.copy ? task : { ...task, copy }
+  })
+}
+
+/**
+ * Two webhooks that say the same can be told apart by their names alone. The first is always the one
+ * with which more has happened; in the other case they change their names.
+ */
+export function nameTwins<Outside extends Common>(
+  stage: Stage<Outside>,
+  inbox: Table<unknown>,
+  consumer: string,
+): void {
+  const { messages } = stage.outside
+  const keyed = (id: string) => `${consumer} ${id}`
+  const progressOf = ({ id, isDone, isRedelivered }: Posted): string => {
+    const tasks = stage.tasks.filter(({ about }) => about === id)
+    const working = tasks.map(({ copy, said, outcome }) => `${said.length}${outcome}${copy}`)
+    return `${isDone} ${isRedelivered} ${JSON.stringify(inbox.get(keyed(id)))} ${working}`
+  }
+  for (const [place, second] of messages.entries()) {
+    const before = messages.findIndex(({ id }) => id === second.twin)
+    const first = messages[before]
+    if (!first || progressOf(first) >= progressOf(second)) continue
+    const { isDone, isRedelivered } = first
+    messages[before] = { ...first, isDone: second.isDone, isRedelivered: second.isRedelivered }
+    messages[place] = { ...second, isDone, isRedelivered }
+    inbox.swap(keyed(first.id), keyed(second.id))
+    const renamed = new Map([
+      [first.id, second.id],
+      [second.id, first.id],
+    ])
+    stage.tasks = stage.tasks.map((task) => {
+      const about = renamed.get(task.about)
+      return about ? { ...task, about } : task
+    })
+  }
+}
+
+/**
  * What brokers and processes do by themselves, whatever the services are about: deliver, in any order
  * and to any copy, and again while somebody works on it; answer a task; acknowledge; end a copy.
  */
@@ -75,9 +129,6 @@ export function commonSteps<Outside extends Common>(
   const take = (step: string, act: () => void) => {
     stage.load(moment)
     act()
-    stage.tasks.sort((left, right) =>
-      `${left.about} ${left.copy}` < `${right.about} ${right.copy}` ? -1 : 1,
-    )
     found.push({ step, to: stage.save() })
   }
   const { messages, left } = moment.outside
@@ -93,14 +144,16 @@ export function commonSteps<Outside extends Common>(
     if (holders.length > 0 && left.overtakes === 0) continue
     for (const copy of copies) {
       if (holders.some((task) => task.copy === copy)) continue
-      // With nothing under way one copy is as good as the other.
-      if (copy === 1 && moment.tasks.length === 0) continue
+      // One copy is as good as the other with nothing under way, and when none dies any more.
+      const isAny = moment.tasks.length === 0 || (left.crashes === 0 && holders.length === 0)
+      if (copy === 1 && isAny) continue
       const again = holders.length > 0 ? ', while the other works on it' : ''
       take(`copy ${copy} is given ${id}${again}`, () => {
         if (holders.length > 0) stage.outside.left.overtakes -= 1
         const posted = stage.outside.messages[place]!
-        stage.outside.messages[place] = { ...posted, isRedelivered: holders.length > 0 }
-        stage.tasks.push({ copy, about: id, said: [] })
+        const isAgain = posted.isRedelivered
+        stage.outside.messages[place] = { ...posted, isRedelivered: true }
+        stage.tasks.push({ copy, about: id, isAgain, said: [] })
       })
     }
   }

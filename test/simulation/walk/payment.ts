@@ -15,7 +15,16 @@ import { webhookReactions } from '../../../services/payments/webhook'
 import { bookedOf } from '../rows/journal'
 import { bookIn } from '../rows/refunds'
 import type { OutboxRow } from '../rows/rows'
-import { acknowledgeUnseen, type Common, commonSteps, incoming, post, type Step } from './messages'
+import {
+  acknowledgeUnseen,
+  type Common,
+  commonSteps,
+  forgetCopies,
+  incoming,
+  nameTwins,
+  post,
+  type Step,
+} from './messages'
 import type { Model } from './search'
 import { keyOf, type Moment, noLog, type Reach, Stage } from './stage'
 
@@ -44,8 +53,8 @@ export type Terms = {
   readonly refundMinor: bigint
   readonly crashes: number
   readonly overtakes: number
-  /** Every delivery comes so often. */
-  readonly times: number
+  /** Of every webhook two are delivered. */
+  readonly isTwice: boolean
 }
 
 const resting = ['credited', 'revoked', 'refunded', 'review', 'expired']
@@ -113,7 +122,8 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
   const row = () => stage.rows.payments.get(id)!
 
   const advance = (at: number) => {
-    const { about } = stage.tasks[at]!
+    const task = stage.tasks[at]!
+    const { about } = task
     stage.advance(at, (reach) => {
       const context = contextOf(reach)
       if (about === 'hold') {
@@ -124,12 +134,12 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
       const { database, log, poke } = context
       const posted = stage.outside.messages.find((one) => one.id === about)!
       const handling = { consumer: 'payments', database, messaging, reactions, log, poke }
-      return handle(handling, incoming(posted))
+      return handle(handling, incoming(posted, task))
     })
   }
 
   const tell = (hint: object, name: string) => {
-    for (let time = 1; time <= terms.times; time++) {
+    for (let time = 1; time <= (terms.isTwice ? 2 : 1); time++) {
       const body = JSON.stringify(hint)
       const receivedAt = new Date(stage.nowMs).toISOString()
       const deliveryId = `${name} ${time}`
@@ -176,6 +186,8 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
   // that a late publication could, and nothing else looks at the outbox.
   stage.settle = () => {
     acknowledgeUnseen(stage)
+    forgetCopies(stage)
+    nameTwins(stage, stage.rows.of(messaging.inbox), 'payments')
     for (const { id: messageId, subject, payload } of ordersIn(stage)) {
       stage.rows.outbox(outbox).update(messageId, { isPublished: true })
       const { refId, ausd = '0' } = payload as { refId: string; ausd?: string }

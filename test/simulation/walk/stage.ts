@@ -10,6 +10,8 @@ type Said = { readonly value: unknown } | { readonly error: Error }
 export type Task = {
   readonly copy: number
   readonly about: string
+  /** What it is about had been delivered before, when this copy was given it. */
+  readonly isAgain?: boolean
   readonly said: readonly Said[]
   /** What it came to; undefined while it waits for an answer. */
   readonly outcome?: 'done' | 'again'
@@ -58,6 +60,9 @@ export class Stage<Outside> {
   /** One copy is as good as the other: the first that works on something is the first. */
   save(): Moment<Outside> {
     this.settle()
+    this.tasks.sort((left, right) =>
+      `${left.about} ${left.copy}` < `${right.about} ${right.copy}` ? -1 : 1,
+    )
     const names = [...new Set(this.tasks.map(({ copy }) => copy))]
     const tasks = this.tasks.map((task) => {
       const copy = names.indexOf(task.copy)
@@ -180,8 +185,8 @@ function textOfTable(entries: readonly [string, unknown][]): string {
 export function keyOf<Outside extends object>({ rows, outside, tasks }: Moment<Outside>): string {
   const tables = rows.map(textOfTable)
   const working = tasks.map(
-    ({ copy, about, said, outcome }) =>
-      `${copy} ${about} ${outcome} ${said.map((one) => textOf(one)).join()}`,
+    ({ copy, about, isAgain, said, outcome }) =>
+      `${copy} ${about} ${isAgain} ${outcome} ${said.map((one) => textOf(one)).join()}`,
   )
   const around = Object.values(outside).map((value) =>
     Array.isArray(value) ? value.map(textOf).join() : textOf(value),

@@ -8,36 +8,57 @@ const statesMax = 3_000_000
 const whole = 160_000n
 const part = 60_000n
 
-const plain = { crashes: 0, overtakes: 0, times: 1 }
-const noFaults = { ...plain, faults: 0, refusals: 0, reverses: false }
+const calm = { crashes: 0, overtakes: 0, isTwice: false }
+const paidByQr = { ...calm, channel: 'qr', refundMinor: 0n } as const
+const refunded = { ...paidByQr, refundMinor: whole }
+const taken = { ...calm, faults: 0, refusals: 0, reverses: false }
+const unclear = { ...taken, faults: 1, refusals: 1 }
 
 type Named<Terms> = readonly (readonly [name: string, size: 'short' | 'long', terms: Terms])[]
 
 const ofPayments: Named<PaymentTerms> = [
-  ['paid by QR', 'short', { ...plain, channel: 'qr', refundMinor: 0n }],
-  ['paid by QR, refunded', 'short', { ...plain, channel: 'qr', refundMinor: whole }],
-  ['paid by card, refunded in part', 'long', { ...plain, channel: 'card', refundMinor: part }],
+  ['paid by QR', 'short', paidByQr],
+  ['paid by QR, every webhook twice', 'short', { ...paidByQr, isTwice: true }],
+  ['paid by QR, refunded', 'short', refunded],
+  ['paid by card, refunded in part', 'long', { ...paidByQr, channel: 'card', refundMinor: part }],
+  ['paid by QR, refunded, a crash', 'long', { ...refunded, crashes: 1 }],
+  ['paid by QR, refunded, every webhook twice', 'long', { ...refunded, isTwice: true }],
+  ['paid by QR, refunded, a message overtaken', 'long', { ...refunded, overtakes: 1 }],
+  ['paid by QR, a message overtaken, a crash', 'long', { ...paidByQr, overtakes: 1, crashes: 1 }],
+  ['paid by QR, every webhook twice, a crash', 'long', { ...paidByQr, isTwice: true, crashes: 1 }],
   [
-    'paid by QR, refunded, a crash',
+    'paid by QR, every webhook twice, a message overtaken',
     'long',
-    { ...plain, channel: 'qr', refundMinor: whole, crashes: 1 },
+    { ...paidByQr, isTwice: true, overtakes: 1 },
   ],
   [
-    'paid by QR, every delivery twice and overtaken, a crash',
+    'paid by QR, refunded, every webhook twice, a crash',
     'long',
-    { channel: 'qr', refundMinor: 0n, crashes: 1, overtakes: 1, times: 2 },
+    { ...refunded, isTwice: true, crashes: 1 },
+  ],
+  [
+    'paid by QR, every webhook twice, a message overtaken, a crash',
+    'long',
+    { ...paidByQr, isTwice: true, overtakes: 1, crashes: 1 },
   ],
 ]
 
 const ofCashouts: Named<CashoutTerms> = [
-  ['taken and paid', 'short', noFaults],
-  ['an order is not answered, and one refused', 'long', { ...noFaults, faults: 1, refusals: 1 }],
-  ['taken and paid, and sent back', 'long', { ...noFaults, reverses: true }],
-  ['a crash', 'long', { ...noFaults, crashes: 1 }],
+  ['taken and paid', 'short', taken],
+  ['an order is not answered, and one refused', 'long', unclear],
+  ['taken and paid, and sent back', 'long', { ...taken, reverses: true }],
+  ['a crash', 'long', { ...taken, crashes: 1 }],
+  ['every webhook twice, a message overtaken', 'long', { ...taken, isTwice: true, overtakes: 1 }],
+  ['every webhook twice, a crash', 'long', { ...taken, isTwice: true, crashes: 1 }],
   [
     'a crash, where an order is not answered, and another refused',
     'long',
-    { ...noFaults, faults: 1, refusals: 1, crashes: 1 },
+    { ...unclear, crashes: 1 },
+  ],
+  [
+    'every webhook twice, a crash, where an order is not answered, and another refused',
+    'long',
+    { ...unclear, isTwice: true, crashes: 1 },
   ],
 ]
 
