@@ -12,9 +12,11 @@ test('after a minute of kills, pauses, cut wires and lies nothing is lost, doubl
   console.log(reportText(report))
   expect(report.verdict.findings).toEqual([])
   expect(report.breaks).toEqual([])
+  expect(report.announced.missing).toEqual([])
   expect(report.leaks.found).toEqual([])
   // A minute in which nothing went wrong, or nobody did anything, proves nothing.
   const kinds = new Set(report.happened.map(({ kind }) => kind))
   expect([...kinds].sort()).toEqual(['chain', 'kill', 'network', 'pause', 'provider', 'webhooks'])
   expect(report.verdict.counted['payments that arrived']).toBeGreaterThan(3)
+  expect(report.announced.noted).toBeGreaterThan(20)
 }, 420_000)

@@ -14,6 +14,7 @@ import type { Entry } from './evidence'
 import { faultsWith } from './faults'
 import { live, type Scene, takeBackAfterHold } from './flows'
 import { findLeaks } from './leaks'
+import { announcedIn, notedAsPublished, storedMessages } from './messages'
 import type { Options } from './options'
 import { openRecord } from './record'
 import type { Report } from './report'
@@ -92,8 +93,11 @@ export async function runCampaign(options: Options, say: (line: string) => void)
   const isMeant = (words: string) => verdict.waiting.some(({ id }) => words.includes(id))
   const found = await checkBooks(placeOf(world.stack.info), world.stack.adminUrl)
   const breaks = found.filter((words) => !isMeant(words))
-  const leaks = await findLeaks(world.stack, everybody, record.errors)
-  return { options, record, happened, verdict, quietMs, last, breaks, leaks }
+  const noted = await notedAsPublished(world.stack)
+  const stored = await storedMessages(world.stack)
+  const leaks = await findLeaks(world.stack, everybody, stored, record.errors)
+  const announced = announcedIn(noted, stored)
+  return { options, record, happened, verdict, quietMs, last, breaks, announced, leaks }
 }
 
 const failpoints = () => new Map(serviceNames.map((name) => [name, boundariesOf(name)] as const))

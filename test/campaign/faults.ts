@@ -102,7 +102,8 @@ const wireFaults = (['nats', 'postgres'] as const).flatMap((to) => [
     wires[to].cut()
     return () => {}
   }),
-  wireFault(to, 'lets nothing pass', [500, 4_000], ({ wires }) => {
+  // Up to longer than a publication waits for its confirmation.
+  wireFault(to, 'lets nothing pass', [500, 6_000], ({ wires }) => {
     wires[to].close()
     return () => wires[to].open()
   }),

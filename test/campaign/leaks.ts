@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { connect, type NatsConnection } from 'nats'
 import postgres from 'postgres'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { serviceNames } from '#shared/messages/topic'
+import type { Stored } from './messages'
 
 /** Something that must not be told, and what it is called where it is found. */
 export type Secret = { readonly name: string; readonly text: string; readonly isPersonal?: boolean }
@@ -76,36 +76,6 @@ async function metricsOf({ info }: Stack): Promise<Told[]> {
   return [{ where: 'metrics', text: await answer.text() }]
 }
 
-/** Every message that is still stored, with subject and headers. */
-async function messagesOf({ info }: Stack): Promise<Told[]> {
-  const { url, admin } = info.nats
-  const nc = await connect({ servers: url, user: admin.user, pass: admin.password })
-  try {
-    const manager = await nc.jetstreamManager()
-    const streams = await manager.streams.list().next()
-    return (
-      await Promise.all(streams.map(({ config, state }) => storedIn(nc, config.name, state)))
-    ).flat()
-  } finally {
-    await nc.close()
-  }
-}
-
-type State = { first_seq: number; last_seq: number; messages: number }
-
-async function storedIn(nc: NatsConnection, stream: string, state: State): Promise<Told[]> {
-  if (state.messages === 0) return []
-  const consumer = await nc.jetstream().consumers.get(stream)
-  const told: Told[] = []
-  for await (const message of await consumer.consume()) {
-    const headers = [...(message.headers ?? [])].flat(2).join(' ')
-    const text = `${message.subject} ${headers} ${new TextDecoder().decode(message.data)}`
-    told.push({ where: `message ${stream}`, text })
-    if (message.info.pending === 0) break
-  }
-  return told
-}
-
 /** What was given up on, with why. */
 async function deadLettersOf({ adminUrl }: Stack): Promise<Told[]> {
   const sql = postgres(adminUrl, { max: 1, onnotice: () => {} })
@@ -126,19 +96,20 @@ async function deadLettersOf({ adminUrl }: Stack): Promise<Told[]> {
 const isRaw = ({ where }: Told) => where === 'message WEBHOOKS'
 
 /**
- * Looks through all that a stack told while people used it: logs, metrics, messages, what was given up on,
- * and `errors`, the bodies of its refusals. Must be asked while it runs.
+ * Looks through all that a stack told while people used it: logs, metrics, what was given up on, the
+ * messages that are stored, and `errors`, the bodies of its refusals. Must be asked while it runs.
  */
 export async function findLeaks(
   stack: Stack,
   people: readonly Person[],
+  stored: readonly Stored[],
   errors: ReadonlySet<string>,
 ): Promise<Leaks> {
   const secrets = [...secretsOf(stack), ...(await personalOf(people))]
   const told = [
     ...logsOf(stack),
     ...(await metricsOf(stack)),
-    ...(await messagesOf(stack)),
+    ...stored.map(({ stream, text }) => ({ where: `message ${stream}`, text })),
     ...(await deadLettersOf(stack)),
     ...[...errors].map((text) => ({ where: 'error', text })),
   ]

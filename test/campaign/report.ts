@@ -1,6 +1,7 @@
 import { quantile } from '../bench/quantile'
 import type { Verdict } from './evidence'
 import type { Leaks } from './leaks'
+import type { Announced } from './messages'
 import type { Options } from './options'
 import type { Record } from './record'
 import type { Happened } from './trouble'
@@ -16,6 +17,8 @@ export type Report = {
   readonly last: readonly { readonly words: string; readonly afterMs: number }[]
   /** What the service's own books say does not agree, besides what waits for a person. */
   readonly breaks: readonly string[]
+  /** What was noted as published and is in no stream. */
+  readonly announced: Announced
   /** Secrets and personal data in what the service told. */
   readonly leaks: Leaks
 }
@@ -24,7 +27,7 @@ const linesMax = 40
 
 /** The whole report as text: what was done, what went wrong, what came of it. */
 export function reportText(report: Report): string {
-  const { options, record, happened, verdict, quietMs, last, breaks, leaks } = report
+  const { options, record, happened, verdict, quietMs, last, breaks, announced, leaks } = report
   const kinds = Map.groupBy(happened, ({ kind }) => kind)
   const recoveries = (kind: string) =>
     (kinds.get(kind as Happened['kind']) ?? []).flatMap(({ recoveredMs }) =>
@@ -61,12 +64,18 @@ export function reportText(report: Report): string {
     ...all(verdict.waiting.map(({ words }) => words)),
     `the service's own books: ${breaks.length === 0 ? 'they balance' : ''}`,
     ...all(breaks),
+    `${announced.noted} messages noted as published, ${announced.missing.length} of them in no stream`,
+    ...all(announced.missing),
     `searched for ${leaks.searched.secrets} secrets and names: ${searchedText(leaks)}`,
     ...all(leaks.found),
     `${verdict.findings.length} lost, doubled or unexplained`,
     ...all(verdict.findings),
   ].join('\n')
 }
+
+/** Whether anything is lost, doubled, unexplained, or was told to whom it does not concern. */
+export const isClean = ({ verdict, breaks, announced, leaks }: Report): boolean =>
+  [verdict.findings, breaks, announced.missing, leaks.found].every(({ length }) => length === 0)
 
 const searchedText = ({ searched, found }: Leaks): string =>
   [

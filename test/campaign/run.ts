@@ -1,6 +1,6 @@
 import { runCampaign } from './campaign'
 import { type Options, readOptions, usage } from './options'
-import { reportText } from './report'
+import { isClean, reportText } from './report'
 
 /** `bun run campaign`: faults for some minutes, then quiet and an audit; `test/campaign/README.md`. */
 if (process.argv.includes('--help')) {
@@ -16,5 +16,4 @@ try {
 }
 const report = await runCampaign(options, (line) => console.error(`  ${line}`))
 console.log(reportText(report))
-const { verdict, breaks, leaks } = report
-process.exit(verdict.findings.length + breaks.length + leaks.found.length > 0 ? 1 : 0)
+process.exit(isClean(report) ? 0 : 1)

@@ -1,0 +1,75 @@
+import { connect, type NatsConnection } from 'nats'
+import postgres from 'postgres'
+import type { Stack } from '#infra/local/stack'
+
+/** A message as a stream keeps it. */
+export type Stored = {
+  readonly stream: string
+  /** What the broker knows it by: the header `Nats-Msg-Id`. */
+  readonly id: string
+  readonly subject: string
+  /** Subject, headers and body. */
+  readonly text: string
+}
+/** A row of a service's outbox that says its message was published. */
+export type Noted = { readonly schema: string; readonly id: string; readonly subject: string }
+/** What was noted as published, and of that what no stream has, each in a sentence. */
+export type Announced = { readonly noted: number; readonly missing: readonly string[] }
+
+/** Every message that is still stored. The streams of a campaign are younger than what they keep. */
+export async function storedMessages({ info }: Stack): Promise<Stored[]> {
+  const { url, admin } = info.nats
+  const nc = await connect({ servers: url, user: admin.user, pass: admin.password })
+  try {
+    const manager = await nc.jetstreamManager()
+    const streams = await manager.streams.list().next()
+    return (
+      await Promise.all(
+        streams.map(({ config, state }) => storedIn(nc, config.name, state.messages)),
+      )
+    ).flat()
+  } finally {
+    await nc.close()
+  }
+}
+
+async function storedIn(nc: NatsConnection, stream: string, count: number): Promise<Stored[]> {
+  if (count === 0) return []
+  const consumer = await nc.jetstream().consumers.get(stream)
+  const stored: Stored[] = []
+  for await (const { subject, headers, data, info } of await consumer.consume()) {
+    const said = [...(headers ?? [])].flat(2).join(' ')
+    const text = `${subject} ${said} ${new TextDecoder().decode(data)}`
+    stored.push({ stream, id: headers?.get('Nats-Msg-Id') ?? '', subject, text })
+    if (info.pending === 0) break
+  }
+  return stored
+}
+
+/** What every service noted as published, from whichever tables are called `outbox`. */
+export async function notedAsPublished({ adminUrl }: Stack): Promise<Noted[]> {
+  const sql = postgres(adminUrl, { max: 1, onnotice: () => {} })
+  try {
+    const tables = await sql<{ schema: string }[]>`
+      select table_schema as schema from information_schema.tables where table_name = 'outbox'`
+    const rows = await Promise.all(
+      tables.map(
+        ({ schema }) => sql<Noted[]>`
+          select ${schema} as schema, id, subject from ${sql(schema)}.outbox
+          where published_at is not null`,
+      ),
+    )
+    return rows.flat()
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
+
+/** Whoever notes a message as published has it from the broker: then it is stored. Pure. */
+export function announcedIn(noted: readonly Noted[], stored: readonly Stored[]): Announced {
+  const ids = new Set(stored.map(({ id }) => id))
+  const missing = noted
+    .filter(({ id }) => !ids.has(id))
+    .map(({ schema, id, subject }) => `${schema} noted ${subject} ${id}, which no stream has`)
+  return { noted: noted.length, missing }
+}
