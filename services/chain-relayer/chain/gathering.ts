@@ -1,8 +1,8 @@
 import type { Clock } from '#shared/clock'
 import { pause } from '#shared/deadline'
 
-/** Two thirds of a block's time: three requests in two blocks. */
-export const gatherMs = ({ pollMs }: { readonly pollMs: number }): number => (pollMs * 2) / 3
+/** Four fifths of a block's time: five requests in four blocks. */
+export const gatherMs = ({ pollMs }: { readonly pollMs: number }): number => (pollMs * 4) / 5
 
 /**
  * Resolves when it is time to read: at once, or `everyMs` after those who read last, together with

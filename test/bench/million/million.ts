@@ -8,6 +8,7 @@ import type { Options } from '../options'
 import { quantile } from '../quantile'
 import { benchCost } from '../stack/cost'
 import { verifiedUsers } from '../stack/customers'
+import { countStatements } from '../stack/statements'
 import { benchTopup } from '../stack/topup'
 
 const bench = 'million'
@@ -32,6 +33,8 @@ export async function benchMillion(stack: Stack, options: Options): Promise<Figu
     const [few, many] = (await verifiedUsers(stack, 2)) as [Person, Person]
     await fillTables(sql, someRows, (table) => activityTables.includes(table))
     await giveRows(sql, many, someRows)
+    // What counts statements costs some time itself: it counts from before the first read on.
+    await countStatements(stack, sql)
     const empty = await measure(stack, options, { few, many })
     for (const table of activityTables) await sql`delete from ${sql(table)} where id like 'old%'`
     await fillTables(sql, options.old, (table) => measured.test(table))
@@ -45,7 +48,9 @@ export async function benchMillion(stack: Stack, options: Options): Promise<Figu
         ...{ bench, name: `${name}, tables full`, value, unit },
         ...against(value, before.value, `the same while empty, ${figureText(before.value)}`),
         aim: { of: 'ratio', bound: 'at most', limit: 1.2 },
-        ...(name === 'GET /me' ? { note: `${options.old} old payments` } : {}),
+        ...(name === 'GET /me, p50'
+          ? { note: `${options.old.toLocaleString('en')} old payments` }
+          : {}),
       }
     })
   } finally {

@@ -3,8 +3,11 @@ import { postgresAnswers } from '#infra/local/postgres'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 
-/** Loads `pg_stat_statements`, for which Postgres has to start anew, and waits for the services. */
+/** Loads `pg_stat_statements`, for which Postgres has to start anew, and waits for the services; once. */
 export async function countStatements(stack: Stack, sql: Sql): Promise<void> {
+  const [loaded] = await sql<{ libraries: string }[]>`
+    select current_setting('shared_preload_libraries') as libraries`
+  if (loaded!.libraries.includes('pg_stat_statements')) return
   await sql`alter system set shared_preload_libraries = 'pg_stat_statements'`
   const server = stack.process('postgres')
   await server.stop('SIGINT')
