@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { outsideOf } from '#infra/demo/outside'
 import type { Stack } from '#infra/local/stack'
+import { pause } from '#shared/deadline'
 import { query } from '#test/support/database'
 import { ownStack, quickChecks } from '#test/support/stack'
 import { waitUntil } from '#test/support/wait'
@@ -27,6 +28,9 @@ afterAll(async () => {
   await browser?.[Symbol.asyncDispose]()
   await stack?.[Symbol.asyncDispose]()
 })
+
+/** What a payer takes at least before they pay: long enough for a timeline to tell of it. */
+const payerMs = 500
 
 const textOf = async (place: Locator) => (await place.textContent()) ?? ''
 const view = (name: string) => page.getByRole('link', { name, exact: true }).click()
@@ -60,6 +64,7 @@ withBrowser('money is seen moving, and followed from the checkout to the chain',
   await page.getByText('native coin is final on the chain').waitFor()
 
   expect(await press('Top up')).toStartWith('Checkout open for 30.769230 AUSD')
+  await pause(payerMs)
   expect(await press('Pay a checkout', { Channel: 'QRIS' })).toStartWith('Paid.')
   await view('Motion')
   await page.getByText('top-up done, finally').waitFor()
