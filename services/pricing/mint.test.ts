@@ -94,9 +94,11 @@ describe('the number of a copy', () => {
     let now = stopped
     await using next = await open(() => now)
     expect(next.mint(rate)).toBeUndefined()
+    const { number, holder } = held!
+    expect(await heldNow()).toContainEqual(expect.objectContaining({ number, holder }))
     now += 3_000
     await waitUntil('the number', async () => next.mint(rate), 10_000)
-    expect((await heldNow()).map(({ number }) => number)).toContain(held!.number)
+    expect((await heldNow()).map(({ number }) => number)).toContain(number)
     const after = [...some(frozen, 50), ...some(next, 50)]
     expect(new Set([...before, ...after].map(({ id }) => id)).size).toBe(150)
   })
