@@ -9,6 +9,7 @@ import { repositoryDir } from '#infra/local/folders'
 import type { Stack } from '#infra/local/stack'
 import { okOf } from '#shared/client/client'
 import { browserPath, noBrowser, openBrowser } from '../console/browser'
+import { fund } from '../support/people'
 import { ownStack } from '../support/stack'
 import { waitUntil } from '../support/wait'
 
@@ -112,6 +113,11 @@ describe('whoever follows the guide', () => {
   test('draws from the contract', async () => {
     expect(await run('draw.ts')).toMatch(/^up to [1-9][0-9]* can be drawn\ndraw: success\n$/)
     await person.until('the draw', (me) => me.drawn === '3000000')
+  }, 60_000)
+
+  test('repays a part from AUSD of its own', async () => {
+    await fund(stack, person.wallet, { ausdMicro: 1_000_000n })
+    expect(await run('repay.ts')).toBe('repay: success, owed now: 2000000\n')
   }, 60_000)
 
   test('cashes out and sends in TypeScript', async () => {

@@ -73,8 +73,8 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   bank_unknown: 'Take `channelCode` from the banks of `GET /config`.',
   bank_account_format: 'Let the person look at the number: its length is not that of this bank.',
   signature_invalid:
-    'Sign the EIP-712 domain of `GET /config` (name, version, chain, contract), with the very values that ' +
-    'are sent. A wallet that signs with another key than `from` gets this as well.',
+    'Sign `TransferWithAuthorization` (not `Receive…`) in the EIP-712 domain of `GET /config`, with the very ' +
+    'values that are sent, as [the cash-out](cash-out.md) shows. A wallet that signs with another key than `from` gets this as well.',
   balance_too_low:
     'The wallet holds less, or what it has is already on its way: wait for what is in flight.',
   nonce_used:

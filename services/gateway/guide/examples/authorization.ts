@@ -1,7 +1,36 @@
-import { signTransfer } from 'ausd-credit-client'
+import { toHex } from 'viem'
 import { domain } from './chain'
 import { account } from './setup'
 
+// What `signTransfer` of the client does, written out: an authorization of ERC-3009, and the JSON that requests carry.
 const [to, value = '0'] = process.argv.slice(2)
-const terms = { to: to as `0x${string}`, valueMicro: BigInt(value) }
-console.log(JSON.stringify(await signTransfer(account, domain, terms)))
+const now = Math.floor(Date.now() / 1000)
+const terms = {
+  from: account.address,
+  to: to as `0x${string}`,
+  value, // 10⁻⁶ AUSD
+  validAfter: String(now - 60), // Nobody's clock is quite right.
+  validBefore: String(now + 3_600),
+  nonce: toHex(crypto.getRandomValues(new Uint8Array(32))),
+}
+const signature = await account.signTypedData({
+  domain,
+  primaryType: 'TransferWithAuthorization',
+  types: {
+    TransferWithAuthorization: [
+      { name: 'from', type: 'address' },
+      { name: 'to', type: 'address' },
+      { name: 'value', type: 'uint256' },
+      { name: 'validAfter', type: 'uint256' },
+      { name: 'validBefore', type: 'uint256' },
+      { name: 'nonce', type: 'bytes32' },
+    ],
+  },
+  message: {
+    ...terms,
+    value: BigInt(terms.value),
+    validAfter: BigInt(terms.validAfter),
+    validBefore: BigInt(terms.validBefore),
+  },
+})
+console.log(JSON.stringify({ ...terms, signature }))

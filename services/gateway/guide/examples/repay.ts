@@ -1,0 +1,30 @@
+import { creditLineAbi, okOf } from 'ausd-credit-client'
+import { erc20Abi } from 'viem'
+import { chain, fees, terms } from './chain'
+import { account, client } from './setup'
+
+const amount = 1_000_000n // More than is owed is not taken.
+const common = { account, chain: null }
+
+// The line takes what it is allowed to. This costs the same every time: what viem estimates is enough.
+const approved = await chain.writeContract({
+  ...common,
+  ...(await fees()),
+  address: terms.ausd.address,
+  abi: erc20Abi,
+  functionName: 'approve',
+  args: [terms.creditLine, amount],
+})
+await chain.waitForTransactionReceipt({ hash: approved })
+
+const repay = {
+  address: terms.creditLine,
+  abi: creditLineAbi,
+  functionName: 'repay',
+  args: [amount],
+} as const
+await chain.simulateContract({ account, ...repay })
+const gas = BigInt(terms.gasLimits.repay)
+const hash = await chain.writeContract({ ...common, ...repay, gas, ...(await fees()) })
+const { status } = await chain.waitForTransactionReceipt({ hash })
+console.log(`repay: ${status}, owed now: ${okOf(await client.me()).drawn}`)
