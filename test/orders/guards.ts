@@ -71,6 +71,21 @@ export const waiting: Guard = {
       : text,
 }
 
+/** Of two verdicts on a wallet one is assigned, and not while another one is. */
+export const verdicts: Guard = {
+  name: 'the look for another verdict that is under way',
+  without: (text) =>
+    text.startsWith('update "chain_relayer"."operation" set')
+      ? text.replace(/other\.state = 'assigned'/, 'false')
+      : text,
+}
+
+/** Two verdicts that are assigned at once see each other. */
+export const walletLocks: Guard = {
+  name: 'the lock of the wallet',
+  without: (text) => text.replace('pg_advisory_xact_lock(word)', 'word'),
+}
+
 /** A lane is taken when its lease has ended. */
 export const leases: Guard = {
   name: 'the end of the lease before',

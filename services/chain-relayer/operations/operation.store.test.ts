@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { Database } from '#shared/db/open'
+import { openLog } from '#shared/log'
 import { type ScratchDatabase, startScratchDatabase } from '#test/support/scratch-postgres'
+import type { Context } from '../context'
 import { outbox } from '../schema.store'
 import { newRefId } from '../test-support'
-import { orderOf } from './operation'
+import { orderOf, type Task } from './operation'
 import {
   assignOperations,
   findOperation,
@@ -12,7 +14,7 @@ import {
   type Operation,
   postponeOperation,
 } from './operation.store'
-import { fail, settle } from './order'
+import { fail, giveUp, settle, settleAll } from './order'
 
 let scratch: ScratchDatabase
 let database: Database
@@ -49,6 +51,16 @@ describe('an operation', () => {
     expect(await find(id)).toMatchObject({ state: 'assigned', tries: 0, reason: null })
   })
 
+  test('that has its nonce is not ended by a copy that saw it wait', async () => {
+    const seen = await waiting()
+    await assign(seen.id, 1)
+    const log = openLog('chain-relayer', 'silent')
+    const context = { database, log, poke: () => {} } as unknown as Context
+    await giveUp(context, seen, 'policy_refused', false)
+    expect(await database.transaction((tx) => settle(tx, seen, null))).toBe(false)
+    expect(await find(seen.id)).toMatchObject({ state: 'assigned', reason: null })
+  })
+
   test('ends once, and what it became is told once', async () => {
     const operation = await waiting()
     const ends = [
@@ -64,4 +76,21 @@ describe('an operation', () => {
     )
     expect(told).toHaveLength(1)
   })
+})
+
+test('a verdict is not assigned while another of its kind on its wallet is', async () => {
+  const ordered = async (kind: 'verify' | 'freeze', revision: string) => {
+    const flag = kind === 'verify' ? { verified: true } : { frozen: true }
+    const order = orderOf({ kind, payload: { wallet, revision, ...flag } } as Task)
+    await database.transaction((tx) => insertOperation(tx, order))
+    return find(order.id)
+  }
+  const [first, second] = [await ordered('verify', '1'), await ordered('verify', '2')]
+  const freeze = await ordered('freeze', '1')
+  expect(await assign(first.id, 1)).toBe(true)
+  expect(await assign(second.id, 2)).toBe(false)
+  expect(await assign(freeze.id, 3)).toBe(true)
+  const place = { txHash: `0x${'22'.repeat(32)}`, blockNumber: 7n, blockHash: first.id } as never
+  await database.transaction((tx) => settleAll(tx, [first], place))
+  expect(await assign(second.id, 2)).toBe(true)
 })

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNotNull, lte, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, lte, not, type SQLWrapper, sql } from 'drizzle-orm'
 import { index, integer, jsonb, type PgUpdateSetSource, text, unique } from 'drizzle-orm/pg-core'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import { built, placeholders, rowReader } from '#shared/db/built'
@@ -192,7 +192,18 @@ export const postponeOperation = (
     })
     .where(and(eq(operations.id, id), eq(operations.state, 'waiting')))
 
-/** False when one of them no longer waits: the caller rolls back, so that all or none are assigned. */
+/** The same table under another name: other operations of this wallet or cause. */
+const other = sql.raw('"chain_relayer"."operation" as "other"')
+
+/** It is a verdict, and another of its kind on its wallet is under way: lanes keep no order. */
+const isBesideVerdict = sql`(${operations.kind} in ('verify', 'freeze') and exists (select 1 from ${other}
+  where other.kind = ${operations.kind} and other.wallet = ${operations.wallet}
+  and other.state = 'assigned'))`
+
+/**
+ * False when one of them no longer waits, or is a verdict beside another: the caller rolls back, so that all
+ * or none are assigned. Of verdicts the caller has the lock of their wallets, or two would not see each other.
+ */
 export async function assignOperations(
   tx: Tx,
   ids: readonly string[],
@@ -209,7 +220,7 @@ const assigning = built((db) =>
       ...placeholders(['lane', 'nonce']),
       ...{ state: 'assigned', reason: null, updatedAt: sql`now()` },
     })
-    .where(and(isAmong, eq(operations.state, 'waiting')))
+    .where(and(isAmong, eq(operations.state, 'waiting'), not(isBesideVerdict)))
     .returning({ id: operations.id }),
 )
 
@@ -224,9 +235,6 @@ export async function countRepeat(tx: Tx, id: string) {
 }
 
 const isWaiting = sql`${operations.state} = 'waiting'`
-
-/** The same table under another name: other operations of this wallet or cause. */
-const other = sql.raw('"chain_relayer"."operation" as "other"')
 
 /**
  * Waiting operations whose time has come: what races the end of a hold first, then what stops a
@@ -248,9 +256,7 @@ const due = prepared((db) =>
         sql`not (${operations.kind} = 'revoke' and exists (select 1 from ${other}
           where other.kind in ('credit', 'repay') and other.cause = ${operations.cause}
           and ${isOpen({ state: sql`other.state` })}))`,
-        sql`not (${operations.kind} in ('verify', 'freeze') and exists (select 1 from ${other}
-          where other.kind = ${operations.kind} and other.wallet = ${operations.wallet}
-          and other.state = 'assigned'))`,
+        not(isBesideVerdict),
         sql`(${inArray(operations.kind, [...goesOn])}
           or (${operations.kind} = 'verify' and ${operations.payload}->>'verified' = 'false')
           or not ${isPaused(pauses)})`,

@@ -97,6 +97,8 @@ export const isBatchable = (kind: Kind): boolean => (batchable as readonly Kind[
  * is sent even in a batch, because a moment later it may be of no use.
  */
 export const racing = ['revoke', 'extend'] as const satisfies readonly Kind[]
+/** What is decided about a wallet: of several the newest counts. */
+export const isVerdict = (kind: Kind): boolean => kind === 'verify' || kind === 'freeze'
 export const isRacing = (kind: Kind): boolean => (racing as readonly Kind[]).includes(kind)
 
 /**

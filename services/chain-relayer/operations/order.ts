@@ -10,7 +10,7 @@ import { bookOperation } from '../books/book'
 import type { Place } from '../chain/authorization'
 import type { Context } from '../context'
 import { outbox } from '../schema.store'
-import { mayHappenLate, type Order, orderOf, type Task } from './operation'
+import { mayHappenLate, type OperationState, type Order, orderOf, type Task } from './operation'
 import {
   countRepeat,
   findOperation,
@@ -79,22 +79,29 @@ type Ended = Pick<Operation, 'id' | 'kind' | 'cause' | 'wallet'> & {
 type Where = Pick<Place, 'txHash' | 'blockNumber'>
 
 /**
- * Done, finally, and announced in the same commit; without a place when nothing had to be sent.
- * False: it had ended before.
+ * Done, finally, by somebody else, or nothing has to be sent: then there is no place. Announced in the
+ * same commit. False: it had ended before, or a transaction carries it by now, and that says what comes of it.
  */
 export const settle = async (tx: Tx, operation: Operation, place: Place | null): Promise<boolean> =>
-  (await settleAll(tx, [operation], place)).length === 1
+  (await settleFrom(tx, [operation], place, ['waiting'])).length === 1
 
-/** The same of several: those that had not ended before. */
-export async function settleAll(
+/** Done by a transaction of ours that is final: of several those that had not ended before. */
+export const settleAll = (
+  tx: Tx,
+  operations: readonly Operation[],
+  place: Place,
+): Promise<Operation[]> => settleFrom(tx, operations, place, ['waiting', 'assigned'])
+
+async function settleFrom(
   tx: Tx,
   operations: readonly Operation[],
   place: Place | null,
+  from: readonly OperationState[],
 ): Promise<Operation[]> {
   if (operations.length === 0) return []
   const ids = operations.map(({ id }) => id)
   const set = { ...place, reason: null }
-  const moved = await moveOperations(tx, ids, 'settled', set, ['waiting', 'assigned'])
+  const moved = await moveOperations(tx, ids, 'settled', set, from)
   const settled = operations.filter(({ id }) => moved.has(id))
   await Promise.all([
     ...settled.map((operation) => bookOperation(tx, operation)),
@@ -118,26 +125,32 @@ export async function settleLate(tx: Tx, operation: Ended, place: Place): Promis
   return true
 }
 
-/** Not done, not to be done by us, and announced in the same commit. False: it had ended before. */
+/**
+ * Not done, not to be done by us, and announced in the same commit. `from`: what it may be in. False: it
+ * was in none of that any more.
+ */
 export async function fail(
   tx: Tx,
   operation: Ended & Pick<Operation, 'authorizationNonce'>,
   reason: string,
+  from: readonly OperationState[] = ['waiting', 'assigned'],
 ): Promise<boolean> {
   const watchAt = mayHappenLate(operation, reason) ? fromNow(0) : null
-  if (!(await moveOperation(tx, operation.id, 'failed', { reason, watchAt }))) return false
+  if (!(await moveOperation(tx, operation.id, 'failed', { reason, watchAt }, from))) return false
   await announceFailure(tx, operation, reason)
   return true
 }
 
-/** Ends an operation that no transaction carries. */
+/** Ends an operation that no transaction carries: another copy may have sent it since it was examined. */
 export async function giveUp(
   context: Context,
   operation: Operation,
   reason: string,
   alarm: boolean,
 ) {
-  const failed = await context.database.transaction((tx) => fail(tx, operation, reason))
+  const failed = await context.database.transaction((tx) =>
+    fail(tx, operation, reason, ['waiting']),
+  )
   if (!failed) return
   const fields = { operationId: operation.id, kind: operation.kind, reason, alarm }
   context.log[alarm ? 'error' : 'info'](fields, 'operation failed')

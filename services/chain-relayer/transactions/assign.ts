@@ -7,7 +7,7 @@ import type { Call, Fees } from '../keys/keys'
 import { PolicyRefused, type Refusal, spendsOfCall } from '../keys/policy'
 import { drawNonce, insertTransaction, type TransactionPurpose } from '../lanes/lane.store'
 import { addressesOf, type HeldLane } from '../lanes/lease'
-import { type BatchableTask, isBatchable, isRacing } from '../operations/operation'
+import { type BatchableTask, isBatchable, isRacing, isVerdict } from '../operations/operation'
 import {
   assignOperations,
   findDue,
@@ -15,6 +15,7 @@ import {
   postponeOperation,
 } from '../operations/operation.store'
 import { giveUp } from '../operations/order'
+import { lockWallets } from '../operations/wallet.store'
 import { bundlesOf } from './bundle'
 import { bidRoomWei, bidWei, type Cover, costWei, coverOf, inFlightWei } from './cover'
 import { examine, type Fit, holdRefused, type Terms, unsettledMs } from './examine'
@@ -146,6 +147,12 @@ async function assign(
       if (funds) covers = await coverOf(tx, context, operations, { funds, costEachWei })
       const going = operations.filter((one) => (covers.get(one) ?? 'room') === 'room')
       if (going.length === 0) return false
+      const verdicts = going.filter(({ kind }) => isVerdict(kind))
+      if (verdicts.length > 0)
+        await lockWallets(
+          tx,
+          verdicts.map(({ wallet }) => wallet),
+        )
       const { gas, ...content } = callFor(context, batch, going)
       const operationIds = going.map(({ id }) => id)
       const nonce = await drawNonce(tx, lane, context.holder)

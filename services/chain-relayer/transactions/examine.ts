@@ -9,7 +9,13 @@ import { checkOwed } from '../givebacks/take-up'
 import type { Call, Fees } from '../keys/keys'
 import { type Refusal, spendsOfCall } from '../keys/policy'
 import { useOf } from '../operations/lookups'
-import { isUpToWallet, lapsesSoon, type PayloadOf, payerOf } from '../operations/operation'
+import {
+  isUpToWallet,
+  isVerdict,
+  lapsesSoon,
+  type PayloadOf,
+  payerOf,
+} from '../operations/operation'
 import {
   blockOfRef,
   newestRevision,
@@ -94,7 +100,7 @@ export function runsOut({ clock }: Context, operation: Operation, newest: Look['
 
 async function isNeedless(context: Context, operation: Operation): Promise<boolean> {
   const { database, node, settings } = context
-  if (operation.kind === 'verify' || operation.kind === 'freeze')
+  if (isVerdict(operation.kind))
     return (await database.read((db) => newestRevision(db, operation))) > operation.revision!
   if (operation.kind === 'extend') return isExtended(context, operation.payload)
   if (operation.kind !== 'drip') return false

@@ -81,11 +81,50 @@ const once: readonly Guard[] = [
     edits: [
       edit(
         orders.store,
-        "    .where(and(isAmong, eq(operations.state, 'waiting')))\n    .returning({ id: operations.id }),\n)",
-        '    .where(isAmong)\n    .returning({ id: operations.id }),\n)',
+        "and(isAmong, eq(operations.state, 'waiting'), not(isBesideVerdict))",
+        'and(isAmong, not(isBesideVerdict))',
       ),
     ],
     test: { file: steps, name: 'is given one nonce, by one of two that have it at once' },
+  },
+  {
+    guard: 'an operation that waited when it was examined is ended only while it waits',
+    kind: 'guarded update',
+    edits: [
+      edit(
+        orders.source,
+        "settleFrom(tx, [operation], place, ['waiting'])",
+        "settleFrom(tx, [operation], place, ['waiting', 'assigned'])",
+      ),
+    ],
+    test: { file: steps, name: 'that has its nonce is not ended by a copy that saw it wait' },
+  },
+  {
+    guard: 'an operation that waited when it was given up is given up only while it waits',
+    kind: 'guarded update',
+    edits: [
+      edit(
+        orders.source,
+        "fail(tx, operation, reason, ['waiting'])",
+        'fail(tx, operation, reason)',
+      ),
+    ],
+    test: { file: steps, name: 'that has its nonce is not ended by a copy that saw it wait' },
+  },
+  {
+    guard: 'of two verdicts on a wallet one is under way',
+    kind: 'guarded update',
+    edits: [
+      edit(
+        orders.store,
+        "and(isAmong, eq(operations.state, 'waiting'), not(isBesideVerdict))",
+        "and(isAmong, eq(operations.state, 'waiting'))",
+      ),
+    ],
+    test: {
+      file: steps,
+      name: 'a verdict is not assigned while another of its kind on its wallet is',
+    },
   },
   {
     guard: 'a postponed operation waits still',
@@ -189,7 +228,7 @@ const once: readonly Guard[] = [
     edits: [
       edit(
         at('transactions/examine.ts'),
-        "if (operation.kind === 'verify' || operation.kind === 'freeze')",
+        'if (isVerdict(operation.kind))',
         'if (database === null)',
       ),
     ],

@@ -100,3 +100,15 @@ export async function newOperations(db: PostgresJsDatabase): Promise<string[]> {
   await insertOperations(db as never, orders)
   return orders.map(({ id }) => id)
 }
+
+/** A verdict on a wallet that waits: verified by the first revision, and not any more by the second. */
+export async function newVerdict(
+  db: PostgresJsDatabase,
+  wallet: Hex,
+  revision: 1 | 2,
+): Promise<string> {
+  const payload = { wallet, verified: revision === 1, revision: String(revision) }
+  const order = orderOf({ kind: 'verify', payload })
+  await insertOperations(db as never, [order])
+  return order.id
+}

@@ -5,10 +5,13 @@ import {
   leaseLanes,
   transactions,
 } from '../../../services/chain-relayer/lanes/lane.store'
-import { operations } from '../../../services/chain-relayer/operations/operation.store'
+import {
+  operations,
+  postponeOperation,
+} from '../../../services/chain-relayer/operations/operation.store'
 import { newNumber, walletOf } from '../copies/payments'
-import { newLane, newOperations, openRelayer, type Relayer } from '../copies/relayer'
-import { epochs, leases, onceByCause, waiting } from '../guards'
+import { newLane, newOperations, newVerdict, openRelayer, type Relayer } from '../copies/relayer'
+import { epochs, leases, onceByCause, verdicts, waiting, walletLocks } from '../guards'
 import type { Result } from '../order'
 import type { Guard, Race, Stage } from '../race'
 
@@ -155,9 +158,70 @@ const oneOrder: Race = {
   guards: [onceByCause],
 }
 
+/** Lanes keep no order: two that are under way at once may end in either, and the older one must not be the last. */
+const twoVerdicts = (options: {
+  name: string
+  /** The copy with the newer one has put the older one off. */
+  isPutOff: boolean
+  guards: readonly Guard[]
+}): Race => ({
+  name: options.name,
+  // Who is locked out, and what is decided; what is read of two verdicts is read at once, in no order.
+  turns: ({ text }) =>
+    /^(commit|select pg_advisory|(insert into|update) "chain_relayer"."operation")/.test(text),
+  open: async (stage) => {
+    const copies = stage.sides.map(openRelayer)
+    return async () => {
+      const wallet = walletOf(newNumber())
+      const older = await newVerdict(stage.db, wallet, 1)
+      const held: Lane[] = []
+      for (const at of [0, 1]) held[at] = await newLane(stage.db, copies[at]!, at)
+      return {
+        works: [
+          () => copies[0]!.assign(held[0]!, 0),
+          async () => {
+            const { context, assign } = copies[1]!
+            if (options.isPutOff)
+              await context.database.run((db) => postponeOperation(db, older, 60_000, 0))
+            await context.database.run((db) => newVerdict(db as never, wallet, 2))
+            return assign(held[1]!, 1)
+          },
+        ],
+        judge: async (results) => {
+          const rows = await stage.db.select().from(operations).where(eq(operations.wallet, wallet))
+          const carried = rows.filter(({ lane }) => lane !== null)
+          await stage.db
+            .update(operations)
+            .set({ state: 'settled' })
+            .where(eq(operations.wallet, wallet))
+          const states = rows.map(({ state }) => state).sort()
+          const wrong = [
+            ...(carried.length > 1 ? ['both verdicts are under way'] : []),
+            ...carried
+              .filter(({ state }) => state !== 'assigned')
+              .map(({ state }) => `a verdict that is under way is ${state}`),
+          ]
+          return { outcome: `${results.map(said).join(' | ')}: ${states}`, wrong }
+        },
+      }
+    }
+  },
+  guards: options.guards,
+})
+
 export const laneRaces: readonly Race[] = [
   oneLane,
   oneOrder,
+  twoVerdicts({
+    name: 'two verdicts on one wallet, each assigned by a copy',
+    isPutOff: false,
+    guards: [verdicts],
+  }),
+  twoVerdicts({
+    name: 'two verdicts on one wallet, of which one was put off',
+    isPutOff: true,
+    guards: [walletLocks],
+  }),
   assigning({
     name: 'two copies assign the same operations, each to a lane of its own',
     places: [0, 1],

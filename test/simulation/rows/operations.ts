@@ -1,5 +1,6 @@
 import { statesBefore } from '#shared/lifecycle'
 import {
+  isVerdict,
   lifecycle,
   type OperationState,
   type Order,
@@ -115,6 +116,10 @@ export const assignOperations: StandIn<Operations['assignOperations']> = async (
   for (const id of ids) {
     const row = operations.get(id)
     if (row?.state !== 'waiting') continue
+    if (isBesideVerdict(rows, row)) {
+      rows.saw('a verdict was not assigned beside another')
+      continue
+    }
     rows.saw('operation: waiting → assigned')
     operations.set(id, { ...row, ...at, state: 'assigned', reason: null })
     assigned += 1
@@ -138,11 +143,14 @@ function isHeldBack(rows: Rows, row: Operation): boolean {
     return rows.operations
       .by('cause', row.cause)
       .some((other) => isMoney(other.kind) && isOpen(other))
-  if (row.kind !== 'verify' && row.kind !== 'freeze') return false
-  return rows.operations
+  return isBesideVerdict(rows, row)
+}
+
+const isBesideVerdict = (rows: Rows, row: Operation): boolean =>
+  isVerdict(row.kind) &&
+  rows.operations
     .by('wallet', row.wallet)
     .some(({ kind, state }) => kind === row.kind && state === 'assigned')
-}
 
 const urgencyOf = ({ kind }: Operation) =>
   (racing as readonly string[]).includes(kind) ? 0 : kind === 'freeze' ? 1 : 2
