@@ -13,7 +13,6 @@ import { relayReactions } from '../../../services/payouts/relay'
 import { journal, messaging, outbox } from '../../../services/payouts/schema.store'
 import { webhookReactions } from '../../../services/payouts/webhook'
 import { bookedOf } from '../rows/journal'
-import type { OutboxRow } from '../rows/rows'
 import { lastRound } from '../world/loops'
 import {
   acknowledgeUnseen,
@@ -23,6 +22,7 @@ import {
   incoming,
   nameTwins,
   post,
+  publish,
   type Step,
 } from './messages'
 import type { Model } from './search'
@@ -191,8 +191,7 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
     acknowledgeUnseen(stage)
     forgetCopies(stage)
     nameTwins(stage, stage.rows.of(messaging.inbox), 'payouts')
-    for (const { id: messageId, subject } of ordersIn(stage)) {
-      stage.rows.outbox(outbox).update(messageId, { isPublished: true })
+    for (const { id: messageId, subject } of publish(stage, outbox, followed)) {
       const { orders } = stage.outside
       if (orders.some((one) => one.subject === subject)) continue
       orders.push({ id: messageId, subject, isDone: false })
@@ -243,7 +242,7 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
             })
     // No work lasts so long. An order that is on its way comes in within the time after which it is believed lost.
     const isQuiet = tasks.length === 0 && outside.messages.every(({ isDone }) => isDone)
-    const isSaid = ordersIn(stage).length === 0 && outside.orders.every(({ isDone }) => isDone)
+    const isSaid = outside.orders.every(({ isDone }) => isDone)
     if (isQuiet && isSaid && nextCheckAt !== null && !isDue) {
       const pass = (name: string, ms: number) =>
         take(`${name} pass`, () => {
@@ -273,17 +272,13 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
       stage.load(moment)
       const { messages, orders, onTheWay } = moment.outside
       const isQuiet = messages.every(({ isDone }) => isDone) && orders.every(({ isDone }) => isDone)
-      const isOver = isQuiet && moment.tasks.length === 0 && ordersIn(stage).length === 0
+      const isOver = isQuiet && moment.tasks.length === 0
       return isOver && onTheWay === 0 && resting.includes(row().state)
     },
   }
 }
 
 const followed: readonly string[] = [relay.TakeOrdered.subject, relay.ReturnOrdered.subject]
-const ordersIn = (stage: Stage<Outside>): OutboxRow[] =>
-  stage.rows
-    .outbox(outbox)
-    .where(({ isPublished, subject }) => !isPublished && followed.includes(subject))
 
 function begin(stage: Stage<Outside>, terms: Terms): Moment<Outside> {
   const { crashes, overtakes, faults, refusals } = terms

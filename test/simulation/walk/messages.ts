@@ -1,4 +1,5 @@
 import type { IncomingMessage } from '#shared/bus/handling'
+import type { OutboxRow } from '../rows/rows'
 import type { Table } from '../rows/table'
 import type { Moment, Stage, Task } from './stage'
 
@@ -112,6 +113,18 @@ export function nameTwins<Outside extends Common>(
       return about ? { ...task, about } : task
     })
   }
+}
+
+/** Takes out of an outbox what is to be published with one of these subjects: nobody reads the rest. */
+export function publish<Outside>(
+  { rows }: Stage<Outside>,
+  outbox: object,
+  followed: readonly string[],
+): OutboxRow[] {
+  const table = rows.outbox(outbox)
+  const due = table.where(({ isPublished, subject }) => !isPublished && followed.includes(subject))
+  for (const { id } of due) table.update(id, { isPublished: true })
+  return due
 }
 
 /**

@@ -14,7 +14,6 @@ import { journal, messaging, outbox } from '../../../services/payments/schema.st
 import { webhookReactions } from '../../../services/payments/webhook'
 import { bookedOf } from '../rows/journal'
 import { bookIn } from '../rows/refunds'
-import type { OutboxRow } from '../rows/rows'
 import {
   acknowledgeUnseen,
   type Common,
@@ -23,6 +22,7 @@ import {
   incoming,
   nameTwins,
   post,
+  publish,
   type Step,
 } from './messages'
 import type { Model } from './search'
@@ -188,8 +188,7 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
     acknowledgeUnseen(stage)
     forgetCopies(stage)
     nameTwins(stage, stage.rows.of(messaging.inbox), 'payments')
-    for (const { id: messageId, subject, payload } of ordersIn(stage)) {
-      stage.rows.outbox(outbox).update(messageId, { isPublished: true })
+    for (const { id: messageId, subject, payload } of publish(stage, outbox, followed)) {
       const { refId, ausd = '0' } = payload as { refId: string; ausd?: string }
       const order = { id: messageId, subject, refId, ausd: BigInt(ausd), isDone: false }
       stage.outside.orders.push(order)
@@ -257,17 +256,12 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
   /** Nothing is on its way. */
   function isOver({ outside }: Moment<Outside>): boolean {
     const isQuiet = outside.isPaid && outside.messages.every(({ isDone }) => isDone)
-    return isQuiet && ordersIn(stage).length === 0 && outside.orders.every(({ isDone }) => isDone)
+    return isQuiet && outside.orders.every(({ isDone }) => isDone)
   }
 }
 
+/** What is published and changes anything: nobody here reads `payments.*`, or freezes. */
 const followed: readonly string[] = [relay.CreditOrdered.subject, relay.RevokeOrdered.subject]
-
-/** What is to be published and changes anything: nobody here reads `payments.*`, or freezes. */
-const ordersIn = (stage: Stage<Outside>): OutboxRow[] =>
-  stage.rows
-    .outbox(outbox)
-    .where(({ isPublished, subject }) => !isPublished && followed.includes(subject))
 
 function begin(stage: Stage<Outside>, { crashes, overtakes }: Terms): Moment<Outside> {
   stage.outside = {
