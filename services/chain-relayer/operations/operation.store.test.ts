@@ -78,7 +78,7 @@ describe('an operation', () => {
   })
 })
 
-test('a verdict is not assigned while another of its kind on its wallet is', async () => {
+test('of two verdicts of a kind on a wallet one is assigned', async () => {
   const ordered = async (kind: 'verify' | 'freeze', revision: string) => {
     const flag = kind === 'verify' ? { verified: true } : { frozen: true }
     const order = orderOf({ kind, payload: { wallet, revision, ...flag } } as Task)

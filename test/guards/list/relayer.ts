@@ -102,13 +102,7 @@ const once: readonly Guard[] = [
   {
     guard: 'an operation that waited when it was given up is given up only while it waits',
     kind: 'guarded update',
-    edits: [
-      edit(
-        orders.source,
-        "fail(tx, operation, reason, ['waiting'])",
-        'fail(tx, operation, reason)',
-      ),
-    ],
+    edits: [edit(orders.source, "reason, ['waiting'])", 'reason)')],
     test: { file: steps, name: 'that has its nonce is not ended by a copy that saw it wait' },
   },
   {
@@ -123,7 +117,7 @@ const once: readonly Guard[] = [
     ],
     test: {
       file: steps,
-      name: 'a verdict is not assigned while another of its kind on its wallet is',
+      name: 'of two verdicts of a kind on a wallet one is assigned',
     },
   },
   {
