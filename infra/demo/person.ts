@@ -60,6 +60,12 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
   }
   const get = (path: string) => call('GET', path)
   const post = (path: string, body: unknown) => call('POST', path, body)
+  /** As an app does: 503 means the same request again in a moment, and it is safe to repeat. */
+  const insist = (path: string, body: unknown) =>
+    waitUntil(`an answer of ${path}`, async () => {
+      const reply = await post(path, body)
+      return reply.status !== 503 && reply
+    })
   const write = async (
     address: string,
     abi: unknown,
@@ -91,19 +97,14 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
     post,
     /** What the service knows them by; nobody else may see it. */
     authorization: () => session.header(),
-    /** As an app does: 503 means the same request again in a moment, and it is safe to repeat. */
-    insist: (path: string, body: unknown) =>
-      waitUntil(`an answer of ${path}`, async () => {
-        const reply = await post(path, body)
-        return reply.status !== 503 && reply
-      }),
+    insist,
     /** What `/me` shows; asked again while a service is being restarted. */
     me: () =>
       waitUntil('an answer of /me', async () => {
         const reply = await get('/me')
         return reply.status === 200 && reply.body
       }),
-    quote: async (pair: 'USD/IDR' | 'USD/MYR') => (await post('/quote', { pair })).body,
+    quote: async (pair: 'USD/IDR' | 'USD/MYR') => (await insist('/quote', { pair })).body,
     sign: (terms: TransferTerms) => signTransfer(account, token, terms),
     draw: (micro: bigint) =>
       write(stack.chain.creditLine, creditLineAbi, 'draw', [micro, account.address]),

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
+import { pause } from '#shared/deadline'
+import { dependencyDeadlineMs } from '../../services/gateway/http/deadline'
 import { expectNothingWritten } from '../support/database'
 import { verifiedUser } from '../support/people'
 import { ownStack } from '../support/stack'
@@ -25,6 +27,21 @@ test('an answer that is not as described would be found', async () => {
   expect(quote.fits(200)!({})).toBe(false)
   expect(quote.fits(418)).toBeUndefined()
 })
+
+test('a service that is late for a moment is no finding; one that has to be started again is', async () => {
+  const { pid } = stack.info.services.pricing!
+  process.kill(pid, 'SIGSTOP')
+  const late = fuzz(stack, person, { requests: 200, seed })
+  await pause(dependencyDeadlineMs + 700)
+  process.kill(pid, 'SIGCONT')
+  const { findings, statuses } = await late
+  expect(findings).toEqual([])
+  expect([...statuses.keys()].filter((what) => what.endsWith('in the end'))).not.toEqual([])
+
+  const stopped = fuzz(stack, person, { requests: 200, seed })
+  process.kill(pid, 'SIGKILL')
+  expect((await stopped).findings).toEqual(['pricing had to be started again'])
+}, 60_000)
 
 test(`security: of 1,500 requests made from the document none is answered with a fault, and every answer is as described (seed ${seed})`, async () => {
   const { findings, statuses, asked } = await fuzz(stack, person, { requests: 1_500, seed })

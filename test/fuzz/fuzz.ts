@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { signIn } from '#shared/client/client'
+import { pause } from '#shared/deadline'
 import { type Operation, readOperations } from './document'
 import { hostileBodies, hostileHeaders, hostilePaths, spoiltOf, validOf } from './values'
 
@@ -28,7 +29,7 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD']
 
 /** Sends so many requests, made from the served document and a seed, and judges every answer. */
 export async function fuzz(
-  { info }: Pick<Stack, 'info'>,
+  stack: Pick<Stack, 'info'>,
   person: Person,
   options: {
     readonly requests: number
@@ -37,6 +38,7 @@ export async function fuzz(
     readonly without?: string
   },
 ): Promise<FuzzReport> {
+  const { info } = stack
   const all = await readOperations(info.gateway)
   const { without } = options
   const operations = all.filter(({ path }) => !without || !path.startsWith(without))
@@ -53,12 +55,15 @@ export async function fuzz(
   const statuses = new Map<string, number>()
   const findings: string[] = []
   for (const ask of asks) {
-    const said = await send(info.gateway, ask)
-    const key = `${ask.mood} ${said.status}`
+    const { said, late } = await insist(info.gateway, ask)
+    const key = `${ask.mood} ${said.status}${late ? ' in the end' : ''}`
     statuses.set(key, (statuses.get(key) ?? 0) + 1)
     const wrong = wrongWith(ask, said)
     if (wrong) findings.push(`${wrong}: ${wordsOf(ask)}`)
   }
+  // What stops a service is told as 503 to whoever asks meanwhile, and need not be told again.
+  for (const [name, { pid }] of Object.entries(stack.info.services))
+    if (pid !== info.services[name]?.pid) findings.push(`${name} had to be started again`)
   return { asked: asks.length, statuses, findings }
 }
 
@@ -137,6 +142,25 @@ async function send(gateway: string, { method, path, headers, body }: Ask): Prom
     // Bun itself refuses to send some of what is hostile; what the server cut is not our answer either.
     return { status: 0, code: null, text: (error as Error).message }
   }
+}
+
+/** For so long, and so often, what is answered 503 is asked again. */
+const againForMs = 20_000
+const againEveryMs = 400
+
+/**
+ * As a client does: 503 means the same request again in a moment, since a busy machine is late now
+ * and then. What a request itself brings about, it brings about each time.
+ */
+async function insist(gateway: string, ask: Ask): Promise<{ said: Said; late: boolean }> {
+  const first = await send(gateway, ask)
+  const givesUpAt = Date.now() + againForMs
+  let said = first
+  while (said.status === 503 && Date.now() < givesUpAt) {
+    await pause(againEveryMs)
+    said = await send(gateway, ask)
+  }
+  return { said, late: said !== first }
 }
 
 /** Statuses that the server gives before a route is chosen. */
