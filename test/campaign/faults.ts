@@ -107,6 +107,14 @@ const wireFaults = (['nats', 'postgres'] as const).flatMap((to) => [
     wires[to].close()
     return () => wires[to].open()
   }),
+  // Nobody hears of what was on it, in either direction: it was sent, and is lost.
+  wireFault(to, 'loses what is on it', [500, 3_000], ({ wires }) => {
+    wires[to].close()
+    return () => {
+      wires[to].cut()
+      wires[to].open()
+    }
+  }),
   wireFault(to, 'is slow', [1_000, 6_000], ({ wires }, chance) => {
     wires[to].slow(20 + chance.belowMs(150))
     return () => wires[to].slow(0)
