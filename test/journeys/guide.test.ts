@@ -7,7 +7,9 @@ import { outsideOf } from '#infra/demo/outside'
 import { type Person, personOf } from '#infra/demo/person'
 import { repositoryDir } from '#infra/local/folders'
 import type { Stack } from '#infra/local/stack'
+import { findChannel } from '#infra/sandbox/channels/channels'
 import { okOf } from '#shared/client/client'
+import { channelKind } from '../../services/payments/providers/xendit/channel'
 import { browserPath, noBrowser, openBrowser } from '../console/browser'
 import { fund } from '../support/people'
 import { ownStack } from '../support/stack'
@@ -160,10 +162,35 @@ describe('whoever follows the guide', () => {
   }, 60_000)
 })
 
+test('every channel that the guide names is in the checkout of its country, of the kind it says', async () => {
+  const page = await (await fetch(`${stack.info.gateway}/docs/guide/webhooks.md`)).text()
+  const kindsOf: Record<string, readonly string[]> = {
+    bank: ['bank', 'qr'],
+    card: ['card'],
+    'e-wallet': ['ewallet'],
+    'counter, pay later, direct debit': ['counter', 'paylater', 'direct_debit'],
+  }
+  const rows = Object.entries(kindsOf).map(([said, kinds]) => {
+    const [line] = page.split('\n').filter((one) => one.startsWith(`| ${said} `))
+    const cells = (line ?? '').split('|').slice(2, 4)
+    const [ID, MY] = cells.map((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, code]) => code!))
+    return { kinds, codes: { ID: ID ?? [], MY: MY ?? [] } }
+  })
+  const wrong = rows.flatMap(({ kinds, codes }) =>
+    (['ID', 'MY'] as const).flatMap((country) =>
+      codes[country].filter(
+        (code) => !findChannel(country, code) || !kinds.includes(channelKind(code)),
+      ),
+    ),
+  )
+  expect(rows.map(({ codes }) => codes.ID.length > 0)).toEqual([true, true, true, true])
+  expect(wrong).toEqual([])
+})
+
 describe('the pages, in a browser', () => {
   const found = browserPath()
   if (!found) console.warn(noBrowser)
-  const names = ['', '/sign-in', '/cash-out', '/wait', '/errors']
+  const names = ['', '/sign-in', '/cash-out', '/wait', '/webhooks', '/errors']
 
   test.if(found !== undefined)(
     'fit a phone and a desk, in light and dark',
