@@ -1,8 +1,7 @@
-import { RequestStrategy } from 'nats'
 import { consumers } from '#infra/nats/topology'
 import type { Operator } from '#infra/ops/operator'
+import { askEverybody } from '#shared/bus/everybody'
 import type { Bus } from '#shared/bus/open'
-import { within } from '#shared/deadline'
 import { processNames, serviceNames } from '#shared/messages/topic'
 
 /** How far a reader is behind its stream. */
@@ -44,24 +43,11 @@ export async function readBus(open: Operator['bus']): Promise<OnBus> {
 
 type Stats = { name: string; endpoints?: readonly { data?: unknown }[] }
 
-const gatherMs = 2_000
-/** Copies of a service answer together: once every service was heard, so much silence is the end. */
-const quietMs = 200
-
-async function gatherStats({ nc }: Bus): Promise<Stats[]> {
-  const asked = { strategy: RequestStrategy.Timer, maxWait: gatherMs }
-  const replies = (await nc.requestMany('$SRV.STATS', undefined, asked))[Symbol.asyncIterator]()
-  const silent = new Set<string>(serviceNames)
-  const stats: Stats[] = []
-  for (;;) {
-    const patienceMs = silent.size === 0 ? quietMs : gatherMs
-    const reply = await within(replies.next(), patienceMs, 'the next').catch(() => undefined)
-    if (!reply || reply.done) return stats
-    const one = reply.value.json<Stats>()
-    stats.push(one)
-    silent.delete(one.name)
-  }
-}
+const gatherStats = (bus: Bus): Promise<Stats[]> =>
+  askEverybody(bus, '$SRV.STATS', serviceNames, (reply) => {
+    const answer = reply.json<Stats>()
+    return { from: answer.name, answer }
+  })
 
 async function readLags({ nc }: Bus): Promise<Lag[]> {
   const manager = await nc.jetstreamManager({ timeout: 5_000, checkAPI: false })

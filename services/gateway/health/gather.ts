@@ -1,6 +1,6 @@
-import { type Msg, RequestStrategy } from 'nats'
+import type { Msg } from 'nats'
+import { askEverybody } from '#shared/bus/everybody'
 import type { Bus } from '#shared/bus/open'
-import { within } from '#shared/deadline'
 import { type ProcessName, serviceNames } from '#shared/messages/topic'
 import { answererHeaders, metricsSubject } from '#shared/metrics/answer'
 
@@ -11,28 +11,16 @@ export type Gathered = {
   readonly text: string
 }
 
-/** Prometheus waits 10 s for all of it. */
-const gatherMs = 2_000
-/** Copies of a service answer together: once every service was heard, so much silence is the end. */
-const quietMs = 100
-
 /**
  * Asks every copy of every process but this one; whoever does not answer in time is missing from the
  * list. Throws when there is no bus to ask by.
  */
-export async function gatherMetrics({ nc, copy }: Bus): Promise<Gathered[]> {
-  const asked = { strategy: RequestStrategy.Timer, maxWait: gatherMs }
-  const replies = (await nc.requestMany(metricsSubject, undefined, asked))[Symbol.asyncIterator]()
-  const silent = new Set<ProcessName>(serviceNames)
-  const gathered: Gathered[] = []
-  for (;;) {
-    const patienceMs = silent.size === 0 ? quietMs : gatherMs
-    const reply = await within(replies.next(), patienceMs, 'the next').catch(() => undefined)
-    if (!reply || reply.done) return gathered
-    const one = answerOf(reply.value)
-    silent.delete(one.service)
-    if (one.copy !== copy) gathered.push(one)
-  }
+export async function gatherMetrics(bus: Bus): Promise<Gathered[]> {
+  const gathered = await askEverybody(bus, metricsSubject, serviceNames, (reply) => {
+    const answer = answerOf(reply)
+    return { from: answer.service, answer }
+  })
+  return gathered.filter(({ copy }) => copy !== bus.copy)
 }
 
 const answerOf = (message: Msg): Gathered => ({
