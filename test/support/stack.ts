@@ -19,21 +19,29 @@ export const quickChecks = {
 /** A whole stack of one suite's own: free ports, own folder, gone with the suite. */
 export async function ownStack(options: Partial<StackOptions> = {}): Promise<Stack> {
   const dir = mkdtempSync(join(tmpdir(), 'stack-'))
-  const stack = await bootStack({
-    dir,
-    ports: 'free',
-    durable: false,
-    env: quickChecks,
-    cluster: await migratedCluster(),
-    ...options,
-  })
-  return Object.assign(Object.create(stack) as Stack, {
-    [Symbol.asyncDispose]: async () => {
-      await stack[Symbol.asyncDispose]()
-      if (process.env.KEEP_STACKS !== '1') rmSync(dir, { recursive: true, force: true })
-      else console.log(`kept ${dir}`)
-    },
-  })
+  const tidy = () => {
+    if (process.env.KEEP_STACKS !== '1') rmSync(dir, { recursive: true, force: true })
+    else console.log(`kept ${dir}`)
+  }
+  try {
+    const stack = await bootStack({
+      dir,
+      ports: 'free',
+      durable: false,
+      env: quickChecks,
+      cluster: await migratedCluster(),
+      ...options,
+    })
+    return Object.assign(Object.create(stack) as Stack, {
+      [Symbol.asyncDispose]: async () => {
+        await stack[Symbol.asyncDispose]()
+        tidy()
+      },
+    })
+  } catch (error) {
+    tidy()
+    throw error
+  }
 }
 
 /** Runs a command of `infra/ops` against a stack, as an operator does; what it said is trimmed. */
