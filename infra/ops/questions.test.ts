@@ -78,7 +78,7 @@ describe('what an operator asks at night', () => {
     const { code, said } = await ask(['status'])
     expect(code).toBe(1)
     expect(said).toContain('the bus cannot be seen')
-    expect(said).toMatch(/^treasury +[0-9.]+ AUSD$/m)
+    expect(said).toMatch(/^treasury +[0-9,]+\.[0-9]{6} AUSD$/m)
     const trace = await ask(['trace', '<id>'])
     expect(trace.code).toBe(1)
     expect(trace.said).toContain('not seen:\n  deliveries of webhooks: the bus cannot be reached')

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { serviceNames } from '#shared/messages/topic'
 import type { OnBus } from './bus'
-import { ausdOf, type Facts, inWords, needs } from './judge'
+import { type Facts, needs } from './judge'
 
 const allThere = Object.fromEntries(serviceNames.map((name) => [name, 1]))
 const bus = (more: Partial<OnBus>) => ({
@@ -38,7 +38,7 @@ describe('a person is needed for', () => {
     ['AUSD that cash-outs may get back', { owedMicro: 4_000_001n }, /treasury runs short/],
     ['more promised than there is', { promisedMicro: 6_000_000n }, /1\.000000 AUSD more/],
     ['a treasury nobody can read', { treasury: { unknown: 'silent' } }, /cannot be read: silent/],
-    ['free rupiah below the floor', { unpaidMinor: 1n }, /provider runs short: Rp 999/],
+    ['free rupiah below the floor', { unpaidMinor: 1n }, /provider runs short: 999 IDR/],
     ['a balance nobody can read', { rupiah: { unknown: 'no key' } }, /balance cannot be read: no/],
     [
       'a pause',
@@ -80,21 +80,4 @@ test('of several copies each that does not answer needs a person', () => {
   const one = { ...fine, ...bus({ copies: { ...copies, payments: 1 } }) }
   expect(needs({ ...fine, ...bus({ copies }) }, { ...floors, copies: 2 })).toEqual([])
   expect(needs(one, { ...floors, copies: 2 })).toEqual(['1 of 2 copies of payments answer'])
-})
-
-test.each([
-  [1n, '0.000001'],
-  [-1_500_000n, '-1.500000'],
-  [123_000_000n, '123.000000'],
-])('%p millionths are %s AUSD', (micro, text) => {
-  expect(ausdOf(micro)).toBe(text)
-})
-
-test.each([
-  [119_000, '119 s'],
-  [120_000, '2 min'],
-  [7_200_000, '2 h'],
-  [259_200_000, '3 d'],
-])('%p ms are %s', (ms, text) => {
-  expect(inWords(ms)).toBe(text)
 })

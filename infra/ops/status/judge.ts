@@ -1,3 +1,4 @@
+import { ageText, amountText } from '#infra/books/text'
 import { pausedText } from '#infra/ops/pause'
 import { serviceNames } from '#shared/messages/topic'
 import type { OnBus } from './bus'
@@ -63,13 +64,13 @@ export const needs = (facts: Facts, floors: Floors): string[] => [
     if (state === 'review') return [`${count} ${what}s wait for a person (review)`]
     const maxMs = statesMaxMs.get(`${what} ${state}`)
     if (maxMs === undefined || oldestMs <= maxMs) return []
-    return [`${what} ${state} for too long: ${count}, the oldest for ${inWords(oldestMs)}`]
+    return [`${what} ${state} for too long: ${count}, the oldest for ${ageText(oldestMs)}`]
   }),
   ...facts.lanes.flatMap(({ address, fault }) => laneNeeds(facts, floors, address, fault)),
   ...facts.outboxes
     .filter(({ oldestMs }) => oldestMs > outboxMaxMs)
     .map(({ service, waiting, oldestMs }) => {
-      return `${service} does not get rid of ${waiting} messages, the oldest ${inWords(oldestMs)} old`
+      return `${service} does not get rid of ${waiting} messages, the oldest ${ageText(oldestMs)} old`
     }),
   ...facts.deadLetters
     .filter(({ count }) => count > 0)
@@ -83,10 +84,10 @@ export const needs = (facts: Facts, floors: Floors): string[] => [
         `the provider's list (${service}, ${account}, ${window}) failed ${failures} times in a row`,
     ),
   ...(facts.books && Date.now() - facts.books.endedAt.getTime() > comparedMaxMs
-    ? [`the books were compared ${inWords(Date.now() - facts.books.endedAt.getTime())} ago`]
+    ? [`the books were compared ${ageText(Date.now() - facts.books.endedAt.getTime())} ago`]
     : []),
   ...(facts.breaks.count > 0
-    ? [`the books have ${facts.breaks.count} open breaks, ${inWords(facts.breaks.oldestMs)} old`]
+    ? [`the books have ${facts.breaks.count} open breaks, ${ageText(facts.breaks.oldestMs)} old`]
     : []),
 ]
 
@@ -118,11 +119,11 @@ function coverNeeds(facts: Facts, { lowMicro, lowMinor }: Floors): string[] {
   if ('unknown' in treasury) lines.push(`the treasury cannot be read: ${treasury.unknown}`)
   if ('unknown' in rupiah) lines.push(`the provider's balance cannot be read: ${rupiah.unknown}`)
   if (micro !== undefined && micro < 0n)
-    lines.push(`${ausdOf(-micro)} AUSD more are promised than the treasury has`)
+    lines.push(`${amountText(-micro, 'AUSD')} AUSD more are promised than the treasury has`)
   else if (micro !== undefined && micro < lowMicro)
-    lines.push(`the treasury runs short: ${ausdOf(micro)} AUSD are free`)
+    lines.push(`the treasury runs short: ${amountText(micro, 'AUSD')} AUSD are free`)
   if (minor !== undefined && minor < lowMinor)
-    lines.push(`the provider runs short: Rp ${minor} are free`)
+    lines.push(`the provider runs short: ${amountText(minor, 'IDR')} IDR are free`)
   return lines
 }
 
@@ -132,20 +133,4 @@ function laneNeeds({ coin }: Facts, { laneWei }: Floors, address: string, fault:
   if (has && 'unknown' in has) lines.push(`coin of lane ${address} is unknown: ${has.unknown}`)
   if (has && 'known' in has && has.known < laneWei) lines.push(`lane ${address} needs a refill`)
   return lines
-}
-
-/** 10⁻⁶ AUSD as AUSD, for people. */
-export const ausdOf = (micro: bigint): string => {
-  const digits = (micro < 0n ? -micro : micro).toString().padStart(7, '0')
-  return `${micro < 0n ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`
-}
-
-/** A duration for people, in its largest whole unit. */
-export function inWords(ms: number): string {
-  const seconds = Math.round(ms / 1_000)
-  if (seconds < 120) return `${seconds} s`
-  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`
-  return seconds < 172_800
-    ? `${Math.round(seconds / 3_600)} h`
-    : `${Math.round(seconds / 86_400)} d`
 }

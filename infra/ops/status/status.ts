@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { ageText, amountText } from '#infra/books/text'
 import { repositoryDir } from '#infra/local/folders'
 import { readStackFile } from '#infra/local/stack-file'
 import type { Operator } from '#infra/ops/operator'
@@ -9,16 +10,7 @@ import { fields as payments } from '../../../services/payments/config'
 import { fields as payouts } from '../../../services/payouts/config'
 import { readBus } from './bus'
 import { readRows } from './facts'
-import {
-  ausdOf,
-  busNeeds,
-  type Facts,
-  type Floors,
-  freeMicroOf,
-  freeMinorOf,
-  inWords,
-  needs,
-} from './judge'
+import { busNeeds, type Facts, type Floors, freeMicroOf, freeMinorOf, needs } from './judge'
 import {
   type Asked,
   asked,
@@ -114,6 +106,8 @@ const dataOf = (facts: Facts, lines: readonly string[]): object => ({
 const orUnknown = <T>(asked: Asked<T>, write: (known: T) => string): string =>
   'known' in asked ? write(asked.known) : 'unknown'
 
+const withUnit = (amount: bigint, asset: string) => `${amountText(amount, asset)} ${asset}`
+
 const row = (name: string, ...cells: string[]) => `${name.padEnd(26)} ${cells.join('  ')}`
 
 function asText(facts: Facts, lines: readonly string[]): string {
@@ -121,40 +115,40 @@ function asText(facts: Facts, lines: readonly string[]): string {
   const [micro, minor] = [freeMicroOf(facts), freeMinorOf(facts)]
   return [
     ...facts.states.map(({ what, state, count, oldestMs, sums }) =>
-      row(`${what} ${state}`, String(count), inWords(oldestMs), sumsInWords(sums)),
+      row(`${what} ${state}`, String(count), ageText(oldestMs), sumsInWords(sums)),
     ),
     ...(facts.states.length === 0 ? ['nothing is under way'] : []),
     row(
       'treasury',
-      orUnknown(treasury, (known) => `${ausdOf(known.balanceMicro)} AUSD`),
+      orUnknown(treasury, (known) => withUnit(known.balanceMicro, 'AUSD')),
     ),
-    row('  owed to cash-outs', `${ausdOf(owedMicro)} AUSD`),
-    row('  promised', `${ausdOf(promisedMicro)} AUSD`),
-    row('  free', micro === undefined ? 'unknown' : `${ausdOf(micro)} AUSD`),
+    row('  owed to cash-outs', withUnit(owedMicro, 'AUSD')),
+    row('  promised', withUnit(promisedMicro, 'AUSD')),
+    row('  free', micro === undefined ? 'unknown' : withUnit(micro, 'AUSD')),
     row(
       "provider's balance",
-      orUnknown(rupiah, (known) => `Rp ${known}`),
+      orUnknown(rupiah, (known) => withUnit(known, 'IDR')),
     ),
-    row('  not paid yet', `Rp ${unpaidMinor}`),
-    row('  free', minor === undefined ? 'unknown' : `Rp ${minor}`),
+    row('  not paid yet', withUnit(unpaidMinor, 'IDR')),
+    row('  free', minor === undefined ? 'unknown' : withUnit(minor, 'IDR')),
     ...[...coin].map(([lane, has]) =>
       row(
         `lane ${lane.slice(0, 10)}…`,
-        orUnknown(has, (wei) => `${wei} wei`),
+        orUnknown(has, (wei) => withUnit(wei, 'MON')),
       ),
     ),
     ...facts.outboxes.map(({ service, waiting, oldestMs }) =>
-      row(`outbox of ${service}`, String(waiting), inWords(oldestMs)),
+      row(`outbox of ${service}`, String(waiting), ageText(oldestMs)),
     ),
     row(
       'books',
-      books ? `checked ${inWords(Date.now() - books.endedAt.getTime())} ago` : 'never checked',
+      books ? `checked ${ageText(Date.now() - books.endedAt.getTime())} ago` : 'never checked',
       `${facts.breaks.count} open`,
     ),
     ...facts.lists.map(({ service, account, window, ageMs, failures }) =>
       row(
         `list ${account} ${window}, ${service}`,
-        ageMs === null ? 'not read yet' : `read ${inWords(ageMs)} ago`,
+        ageMs === null ? 'not read yet' : `read ${ageText(ageMs)} ago`,
         ...(failures > 0 ? [`failed ${failures} times since`] : []),
       ),
     ),
@@ -174,7 +168,7 @@ function busText(bus: Facts['bus']): string[] {
   const { copies, lags, rates } = bus.known
   return [
     ...rates.map(({ pair, rate, source, ageMs, unavailable }) =>
-      row(pair, unavailable ?? `${rate} by ${source}`, ...(ageMs ? [`${inWords(ageMs)} old`] : [])),
+      row(pair, unavailable ?? `${rate} by ${source}`, ...(ageMs ? [`${ageText(ageMs)} old`] : [])),
     ),
     ...lags.map(({ reader, stream, waiting, underWay }) =>
       row(`${stream} to ${reader}`, `${waiting} waiting`, `${underWay} under way`),
@@ -190,7 +184,5 @@ function busText(bus: Facts['bus']): string[] {
 
 const sumsInWords = (sums: Record<string, string>): string =>
   Object.entries(sums)
-    .map(([asset, amount]) =>
-      asset === 'AUSD' ? `${ausdOf(BigInt(amount))} AUSD` : `${amount} ${asset}`,
-    )
+    .map(([asset, amount]) => withUnit(BigInt(amount), asset))
     .join(' ')
