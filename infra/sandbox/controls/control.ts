@@ -2,9 +2,9 @@ import { type Call, isObject, type JsonObject, param, type Route } from '../rout
 
 /** A control that can not do what it was asked; it becomes `{ error }` with this status. */
 export class Refusal extends Error {
-  readonly status: 400 | 404 | 409
+  readonly status: 400 | 403 | 404 | 409
 
-  constructor(status: 400 | 404 | 409, message: string) {
+  constructor(status: 400 | 403 | 404 | 409, message: string) {
     super(message)
     this.name = 'Refusal'
     this.status = status
@@ -25,6 +25,7 @@ export const controlRoutes = (controls: readonly Control[]): Route[] =>
     path,
     async run(request) {
       try {
+        expectNoStrangePage(request)
         return Response.json((await run(param(request, 'id'), await bodyOf(request))) ?? {})
       } catch (error) {
         if (!(error instanceof Refusal)) throw error
@@ -32,6 +33,14 @@ export const controlRoutes = (controls: readonly Control[]): Route[] =>
       }
     },
   }))
+
+/** Every page in a browser on this machine may post to loopback, and browsers name the page's origin then. */
+function expectNoStrangePage({ headers }: Call): void {
+  const origin = headers.get('origin')
+  const host = headers.get('host')
+  if (origin === null || origin === `http://${host}` || origin === `https://${host}`) return
+  throw new Refusal(403, 'a page of another origin may not ask this')
+}
 
 async function bodyOf(request: Call): Promise<JsonObject> {
   const text = request.method === 'GET' ? '' : await request.text()
