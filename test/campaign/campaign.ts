@@ -1,3 +1,4 @@
+import pMap from 'p-map'
 import type { Address } from 'viem'
 import { checkBooks } from '#infra/books/reconcile'
 import type { Person } from '#infra/demo/person'
@@ -161,6 +162,7 @@ const isOpen = ({ kind, status }: Entry) =>
 
 /** So many of those that ended last are named. */
 const lastMax = 5
+const listsAtOnce = 8
 
 /**
  * Waits until nobody has anything on its way; answers what everybody's list says then, and what came
@@ -171,24 +173,20 @@ async function quietly(everybody: readonly Person[], quietMaxMs: number) {
   const open = new Map<string, { words: string; afterMs: number }>()
   let waiting = everybody
   const look = async () => {
-    const still: Person[] = []
-    for (const person of waiting) {
-      const own = (await entriesOf(person)).filter(isOpen)
-      const afterMs = performance.now() - startedAt
-      for (const { id, kind, status } of own)
-        open.set(id, { words: `${kind} ${id} was ${status}`, afterMs })
-      if (own.length > 0) still.push(person)
-    }
-    waiting = still
+    const lists = await pMap(waiting, entriesOf, { concurrency: listsAtOnce })
+    const afterMs = performance.now() - startedAt
+    const owns = lists.map((entries) => entries.filter(isOpen))
+    for (const { id, kind, status } of owns.flat())
+      open.set(id, { words: `${kind} ${id} was ${status}`, afterMs })
+    waiting = waiting.filter((_, at) => owns[at]!.length > 0)
     return waiting.length === 0
   }
   // The audit names each that has no end.
   await waitUntil('quiet', look, quietMaxMs, 1_000).catch(() => {})
-  const entries: Entry[] = []
-  for (const person of everybody)
-    entries.push(...(await waitUntil("somebody's list", () => entriesOf(person))))
+  const reading = (person: Person) => waitUntil("somebody's list", () => entriesOf(person))
+  const lists = await pMap(everybody, reading, { concurrency: listsAtOnce })
   const last = [...open.values()].sort((left, right) => right.afterMs - left.afterMs)
-  return { entries, last: last.slice(0, lastMax) }
+  return { entries: lists.flat(), last: last.slice(0, lastMax) }
 }
 
 async function entriesOf(person: Person): Promise<Entry[]> {
