@@ -45,6 +45,8 @@ export type Stack = AsyncDisposable & {
   readonly failpointFile: (name: ServiceName) => string
   /** Where each copy of the gateway listens; `info.gateway` is the first. */
   readonly gateways: readonly string[]
+  /** The same for operators. */
+  readonly consoles: readonly string[]
   /** The first copy, or that one. */
   readonly process: (name: ProcessName, copy?: number) => Supervised
   /** Waits until every service has all its copies on the bus. */
@@ -179,6 +181,7 @@ async function boot(
     rpcProxy,
     failpointFile: (name) => failpointFile(options.dir, name),
     gateways: gatewayPorts.map(({ http }) => `http://127.0.0.1:${http}`),
+    consoles: gatewayPorts.map(({ ops }) => opsOf(ops)),
     process: (name, copy = 1) => processes.get(copyName(name, copy)),
     allCopies,
     provision: backbone.provision,

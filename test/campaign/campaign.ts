@@ -12,7 +12,7 @@ import { checkedOut } from '../scale/older'
 import { audit } from './audit'
 import { readChain } from './chain-facts'
 import type { Entry } from './evidence'
-import { faultsWith } from './faults'
+import { faultsWith, targetOf } from './faults'
 import { live, type Scene, takeBackAfterHold } from './flows'
 import { findLeaks } from './leaks'
 import { announcedIn, notedAsPublished, storedMessages } from './messages'
@@ -133,9 +133,10 @@ async function lateTakers(
 }
 
 /** The older copy of each service is stopped, in order; the newer one serves on alone. */
-async function replaceOlder({ stack }: World, minutes: number, signal: AbortSignal) {
+async function replaceOlder({ stack, retired }: World, minutes: number, signal: AbortSignal) {
   await pause(minutes * 60_000 * upgradeAt, signal)
   for (const name of serviceNames) {
+    retired.add(targetOf(name, 1))
     await stack.process(name, 1).stop('SIGTERM')
     await pause(1_000, signal)
   }

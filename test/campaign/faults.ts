@@ -26,10 +26,13 @@ export type Fault = {
 
 const moment = [0, 0] as const
 
+/** What a fault of one copy of a process names as its target. */
+export const targetOf = (name: ProcessName, copy: number): string => `${name} ${copy}`
+
 const killed = (name: ProcessName, copy?: number): Fault => ({
   name: `${name}${copy === 2 ? ' (second copy)' : ''} is killed`,
   kind: 'kill',
-  target: `${name} ${copy ?? 1}`,
+  target: targetOf(name, copy ?? 1),
   lastsMs: moment,
   begin: ({ stack }) => {
     stack.process(name, copy).kill('SIGKILL')
@@ -41,7 +44,7 @@ const killed = (name: ProcessName, copy?: number): Fault => ({
 const paused = (name: ProcessName, lastsMs: readonly [number, number], copy?: number): Fault => ({
   name: `${name}${copy === 2 ? ' (second copy)' : ''} stands still`,
   kind: 'pause',
-  target: `${name} ${copy ?? 1}`,
+  target: targetOf(name, copy ?? 1),
   lastsMs,
   begin: ({ stack }) => {
     const pid = stack.process(name, copy).pid()
@@ -51,9 +54,10 @@ const paused = (name: ProcessName, lastsMs: readonly [number, number], copy?: nu
   isOver: isReady,
 })
 
-async function isReady({ stack }: World): Promise<boolean> {
+async function isReady({ stack, retired }: World): Promise<boolean> {
+  const there = stack.gateways.filter((_, at) => !retired.has(targetOf('gateway', at + 1)))
   const answers = await Promise.all(
-    stack.gateways.map((gateway) =>
+    there.map((gateway) =>
       fetch(`${gateway}/ready`, { signal: AbortSignal.timeout(2_000) }).then(
         ({ ok }) => ok,
         () => false,

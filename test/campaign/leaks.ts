@@ -31,11 +31,11 @@ const isSecretName = /KEY|SECRET|PASSWORD|TOKEN/
 /** Shorter ones are words like `allowed` or numbers, which may stand anywhere. */
 const shortest = 12
 
-/** What the services were told when they were started, from the kernel: `proc_pid_environ(5)`. */
+/** What the copies that last were told when they were started, from the kernel: `proc_pid_environ(5)`. */
 function secretsOf(stack: Stack): Secret[] {
   const secrets = new Map<string, string>()
   for (const name of serviceNames) {
-    const { pid } = stack.info.services[name]!
+    const pid = stack.process(name, 2).pid()
     for (const line of readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')) {
       const [variable = '', ...rest] = line.split('=')
       const value = rest.join('=')
@@ -71,8 +71,8 @@ const logsOf = ({ dir }: Stack): Told[] =>
     .filter((name) => !notOurs.test(name))
     .map((name) => ({ where: `log ${name}`, text: readFileSync(join(dir, 'logs', name), 'utf8') }))
 
-async function metricsOf({ info }: Stack): Promise<Told[]> {
-  const answer = await fetch(`${info.ops.gateway}/metrics`)
+async function metricsOf({ consoles }: Stack): Promise<Told[]> {
+  const answer = await fetch(`${consoles.at(-1)}/metrics`)
   return [{ where: 'metrics', text: await answer.text() }]
 }
 

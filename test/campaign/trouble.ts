@@ -56,7 +56,7 @@ export async function makeTrouble(
   while (!signal.aborted) {
     const fault = faults[chance.belowMs(faults.length)]!
     const lastsMs = between(fault.lastsMs)
-    if (!busy.has(fault.target)) {
+    if (!busy.has(fault.target) && !world.retired.has(fault.target)) {
       busy.add(fault.target)
       const work = run(fault, lastsMs)
         .catch((error: Error) => console.error(`  ${fault.name}: ${error.message}`))

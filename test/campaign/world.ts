@@ -24,6 +24,8 @@ export type World = AsyncDisposable & {
   readonly stack: Stack
   readonly outside: Outside
   readonly wires: { readonly nats: Wire; readonly postgres: Wire }
+  /** Copies that were stopped for good, as faults name their targets. */
+  readonly retired: Set<string>
   /** A person with money, verified, from the seed: the same key at the same index. */
   readonly newPerson: (index: number) => Promise<{ person: Person; isContract: boolean }>
 }
@@ -49,7 +51,7 @@ export async function openWorld({ seed }: Options, older: string | null): Promis
   const outside = outsideOf(info)
   const contracts = openContractWallets(stack)
   return {
-    ...{ stack, outside, wires: wires as World['wires'] },
+    ...{ stack, outside, wires: wires as World['wires'], retired: new Set() },
     newPerson: async (index) => {
       const key = keyOf(seed, index)
       const isContract = index % contractEvery === contractEvery - 1
