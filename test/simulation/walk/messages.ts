@@ -13,6 +13,8 @@ export type Posted = {
   readonly isRedelivered: boolean
   /** Another one that says the same. */
   readonly twin?: string | undefined
+  /** A copy works on what has the same here one after the other (`orderOf` of a reaction). */
+  readonly turn?: string | undefined
 }
 /** What every walk has outside of the services, besides its own. */
 export type Common = {
@@ -33,7 +35,7 @@ export const incoming = (
 /** Puts a message into its stream, once by its id. */
 export function post(
   outside: Common,
-  message: { readonly id: string; readonly subject: string; readonly twin?: string | undefined },
+  message: Pick<Posted, 'id' | 'subject' | 'twin' | 'turn'>,
   payload: unknown,
 ): void {
   if (outside.messages.some(({ id }) => id === message.id)) return
@@ -151,7 +153,17 @@ export function commonSteps<Outside extends Common>(
     const isHeld = moment.tasks.some(({ about }) => about === id)
     return !isDone && !isRedelivered && !isHeld && !isNoted(id)
   }
-  for (const [place, { id, isDone, twin }] of messages.entries()) {
+  /** What is given to a copy and awaits its turn there may as well not have been given to it yet. */
+  const awaitsTurn = (turn: string | undefined, copy: number): boolean => {
+    if (turn === undefined) return false
+    const working = moment.tasks.filter(
+      ({ about, outcome }) => !outcome && messages.find((one) => one.id === about)?.turn === turn,
+    )
+    // Which copy works on what is known only while one may die.
+    if (left.crashes === 0) return working.length >= copies.length
+    return working.some((task) => task.copy === copy)
+  }
+  for (const [place, { id, isDone, twin, turn }] of messages.entries()) {
     if (isDone || (twin !== undefined && isUntouched(id) && isUntouched(twin))) continue
     const holders = moment.tasks.filter(({ about }) => about === id)
     if (holders.length > 0 && left.overtakes === 0) continue
@@ -159,7 +171,7 @@ export function commonSteps<Outside extends Common>(
       if (holders.some((task) => task.copy === copy)) continue
       // One copy is as good as the other with nothing under way, and when none dies any more.
       const isAny = moment.tasks.length === 0 || (left.crashes === 0 && holders.length === 0)
-      if (copy === 1 && isAny) continue
+      if ((copy === 1 && isAny) || awaitsTurn(turn, copy)) continue
       const again = holders.length > 0 ? ', while the other works on it' : ''
       take(`copy ${copy} is given ${id}${again}`, () => {
         if (holders.length > 0) stage.outside.left.overtakes -= 1

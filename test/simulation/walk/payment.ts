@@ -138,6 +138,8 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
     })
   }
 
+  const nothingAsked: Reach = () => Promise.reject(new Error('nothing is asked'))
+  const [{ orderOf } = {}] = webhookReactions(contextOf(nothingAsked))
   const tell = (hint: object, name: string) => {
     for (let time = 1; time <= (terms.isTwice ? 2 : 1); time++) {
       const body = JSON.stringify(hint)
@@ -145,11 +147,9 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
       const deliveryId = `${name} ${time}`
       const payload = { account: 'ID', deliveryId, receivedAt, body }
       const twin = time > 1 ? `${name} ${time - 1}` : undefined
-      post(
-        stage.outside,
-        { id: deliveryId, subject: `webhooks.payments.ID.${name}`, twin },
-        payload,
-      )
+      const turn = orderOf?.(payload)
+      const subject = `webhooks.payments.ID.${name}`
+      post(stage.outside, { id: deliveryId, subject, twin, turn }, payload)
     }
   }
 

@@ -14,7 +14,7 @@ const refunded = { ...paidByQr, refundMinor: whole }
 const taken = { ...calm, faults: 0, refusals: 0, reverses: false }
 const unclear = { ...taken, faults: 1, refusals: 1 }
 
-/** `huge`: hours, and much memory; it is asked for by its name alone. */
+/** `huge`: most of an hour, and 8 GB; it is asked for by its name alone. */
 type Size = 'short' | 'long' | 'huge'
 type Named<Terms> = readonly (readonly [name: string, size: Size, terms: Terms])[]
 
