@@ -190,7 +190,9 @@ describe('somebody wants more rupiah than there are', () => {
     expect(said(await person.post('/cashouts', body))).toEqual(tooFew)
     const wrong = { ...body, bank: { ...body.bank, channelCode: 'ID_NOWHERE' } }
     expect(said(await person.post('/cashouts', wrong)).code).toBe('bank_unknown')
-    expect((await status()).needs.join('\n')).toMatch(/the provider runs short: 81,249 IDR are free/)
+    expect((await status()).needs.join('\n')).toMatch(
+      /the provider runs short: 81,249 IDR are free/,
+    )
     await has(payoutMinor)
     const accepted = await person.post('/cashouts', body)
     expect(accepted.status).toBe(200)

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
-import { pause } from '#shared/deadline'
-import { dependencyDeadlineMs } from '../../services/gateway/http/deadline'
 import { expectNothingWritten } from '../support/database'
 import { verifiedUser } from '../support/people'
 import { ownStack } from '../support/stack'
@@ -31,8 +29,9 @@ test('an answer that is not as described would be found', async () => {
 test('a service that is late for a moment is no finding; one that has to be started again is', async () => {
   const { pid } = stack.info.services.pricing!
   process.kill(pid, 'SIGSTOP')
-  const late = fuzz(stack, person, { requests: 200, seed })
-  await pause(dependencyDeadlineMs + 700)
+  const { promise: isLate, resolve: onLate } = Promise.withResolvers<void>()
+  const late = fuzz(stack, person, { requests: 200, seed, onLate })
+  await isLate
   process.kill(pid, 'SIGCONT')
   const { findings, statuses } = await late
   expect(findings).toEqual([])

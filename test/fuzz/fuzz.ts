@@ -36,6 +36,8 @@ export async function fuzz(
     readonly seed: number
     /** Leaves out what begins so. */
     readonly without?: string
+    /** Called whenever an answer is 503, before the same is asked again. */
+    readonly onLate?: () => void
   },
 ): Promise<FuzzReport> {
   const { info } = stack
@@ -55,7 +57,7 @@ export async function fuzz(
   const statuses = new Map<string, number>()
   const findings: string[] = []
   for (const ask of asks) {
-    const { said, late } = await insist(info.gateway, ask)
+    const { said, late } = await insist(info.gateway, ask, options.onLate)
     const key = `${ask.mood} ${said.status}${late ? ' in the end' : ''}`
     statuses.set(key, (statuses.get(key) ?? 0) + 1)
     const wrong = wrongWith(ask, said)
@@ -152,11 +154,16 @@ const againEveryMs = 400
  * As a client does: 503 means the same request again in a moment, since a busy machine is late now
  * and then. What a request itself brings about, it brings about each time.
  */
-async function insist(gateway: string, ask: Ask): Promise<{ said: Said; late: boolean }> {
+async function insist(
+  gateway: string,
+  ask: Ask,
+  onLate?: () => void,
+): Promise<{ said: Said; late: boolean }> {
   const first = await send(gateway, ask)
   const givesUpAt = Date.now() + againForMs
   let said = first
   while (said.status === 503 && Date.now() < givesUpAt) {
+    onLate?.()
     await pause(againEveryMs)
     said = await send(gateway, ask)
   }
