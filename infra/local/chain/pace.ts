@@ -13,8 +13,9 @@ const restSeconds = 3
 /**
  * Lets the local chain rest while nobody uses it: a block every 3 s, and every 0.3 s from a transaction
  * until a while after it. anvil keeps every block in memory and makes the next one the more slowly the
- * more there are (9 ms a block after 2,000, 33 ms after 20,000 beside a stack; 1.7.1): a day of blocks every
- * 0.3 s would be 288,000. A day at rest, 28,800, takes 270 MB and 12 ms a block at its end (measured). Should this end, the chain goes on at the pace of its rest.
+ * more there are (9 ms a block after 2,000, 33 ms after 20,000 beside a stack; 1.7.1): a day of blocks
+ * every 0.3 s would be 288,000. A day at rest, 28,800, takes 270 MB and 12 ms a block at its end
+ * (measured). Should this end, the chain goes on at the pace of its rest.
  */
 export async function startPacing(
   rpcUrl: string,
