@@ -1,3 +1,4 @@
+import { isOfOtherOrigin } from '#shared/api/origin'
 import { type Call, isObject, type JsonObject, param, type Route } from '../route'
 
 /** A control that can not do what it was asked; it becomes `{ error }` with this status. */
@@ -25,7 +26,8 @@ export const controlRoutes = (controls: readonly Control[]): Route[] =>
     path,
     async run(request) {
       try {
-        expectNoStrangePage(request)
+        if (isOfOtherOrigin(request))
+          throw new Refusal(403, 'a page of another origin may not ask this')
         return Response.json((await run(param(request, 'id'), await bodyOf(request))) ?? {})
       } catch (error) {
         if (!(error instanceof Refusal)) throw error
@@ -33,14 +35,6 @@ export const controlRoutes = (controls: readonly Control[]): Route[] =>
       }
     },
   }))
-
-/** Every page in a browser on this machine may post to loopback, and browsers name the page's origin then. */
-function expectNoStrangePage({ headers }: Call): void {
-  const origin = headers.get('origin')
-  const host = headers.get('host')
-  if (origin === null || origin === `http://${host}` || origin === `https://${host}`) return
-  throw new Refusal(403, 'a page of another origin may not ask this')
-}
 
 async function bodyOf(request: Call): Promise<JsonObject> {
   const text = request.method === 'GET' ? '' : await request.text()

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { isIP } from 'node:net'
+import { isOfOtherOrigin } from '#shared/api/origin'
 
 /** Why a request is not answered at all. */
 export type Strange = 'host' | 'origin' | 'site'
@@ -18,9 +19,7 @@ export function strangeIn(request: Request, known: readonly string[]): Strange |
   const { headers } = request
   const host = headers.get('host') ?? ''
   if (!isKnown(host, known)) return 'host'
-  const origin = headers.get('origin')
-  if (origin !== null && !['http', 'https'].some((scheme) => origin === `${scheme}://${host}`))
-    return 'origin'
+  if (isOfOtherOrigin(request)) return 'origin'
   const site = headers.get('sec-fetch-site')
   if (site === null || site === 'same-origin' || site === 'none') return undefined
   return isVisit(request) ? undefined : 'site'
