@@ -32,7 +32,7 @@ beforeAll(async () => {
   )
   reader = await answerAs(backbone, 'indexer-reader', [answering(IndexerRecord, record)])
   gateway = await startGateway(backbone)
-}, 60_000)
+})
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]()
   for (const service of services) await service[Symbol.asyncDispose]()
@@ -87,11 +87,13 @@ describe('over HTTP', () => {
       'content-type': 'application/json',
     }
     const body = JSON.stringify({ country: 'MY' })
-    await fetch(`${gateway.url}/me/country`, { method: 'POST', headers, body })
+    const set = await fetch(`${gateway.url}/me/country`, { method: 'POST', headers, body })
+    expect(set.status).toBe(200)
     await using other = await startGateway(backbone)
-    const me = (await (await fetch(`${other.url}/me`, { headers })).json()) as {
-      user: { country: string }
-    }
+    const me = await waitUntil('what is known of me', async () => {
+      const answer = await fetch(`${other.url}/me`, { headers })
+      return answer.ok && ((await answer.json()) as { user: { country: string } })
+    })
     expect(me.user.country).toBe('MY')
   })
   test('a body above 64 KiB is answered with our own 413, announced or chunked', async () => {
@@ -149,12 +151,12 @@ test('readiness names what is missing until everything answers', async () => {
   const up = ['pricing', 'payments', 'payouts', 'chain-relayer', 'indexer-reader'].map(
     (service) => `ausd_service_up{service="${service}"} 1`,
   )
+  const outbox = /^ausd_outbox_messages\{service="gateway",copy="\w+"} 0$/m
   // A service that is slow to answer is silent in one scrape, and there in the next.
-  const metrics = await waitUntil('every service in the metrics', async () => {
+  await waitUntil('every service in the metrics, the gateway too', async () => {
     const text = await (await ops('/metrics')).text()
-    return up.every((line) => text.includes(line)) && text
+    return up.every((line) => text.includes(line)) && outbox.test(text)
   })
-  expect(metrics).toMatch(/^ausd_outbox_messages\{service="gateway",copy="\w+"} 0$/m)
 })
 
 describe('a delivery of the payment provider', () => {
@@ -180,7 +182,7 @@ describe('a delivery of the payment provider', () => {
     await backbone.nats.start()
     await waitUntil('a recorded delivery', async () => (await post('while-down')).ok)
     expect(await (await post('while-down')).json()).toEqual({ status: 'duplicate' })
-  }, 30_000)
+  })
 })
 
 test('a gateway that is told to stop still serves, and keeps no connection open', async () => {
