@@ -1,4 +1,4 @@
 import { afterAll } from 'bun:test'
 import { closeSharedStack } from './support/stack'
 
-afterAll(closeSharedStack, 30_000)
+afterAll(closeSharedStack)

@@ -16,7 +16,7 @@ beforeAll(async () => {
   await plantTopups(database.admin, 1, 20)
   await plantCashouts(database.admin, 1, 10)
   await noteRead(database.admin)
-}, 60_000)
+})
 afterAll(() => database?.[Symbol.asyncDispose]())
 
 const run = (text: string) => database.admin.unsafe(text)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { repositoryDir } from '#infra/local/folders'
 import { waitUntil } from '#infra/local/wait'
 import { refOf } from '#shared/chain/ref'
@@ -8,8 +8,6 @@ import { insertCashout, insertPayment, moveSigned, nonceOf } from './outside/tes
 import { graceMs } from './outside/treasury'
 import { readOutside } from './read'
 import { type BooksFixture, openBooksFixture } from './test-support'
-
-setDefaultTimeout(120_000)
 
 const ana = actors.ana.address
 const treasury = actors.treasury.address

@@ -10,4 +10,4 @@ test('compiling again gives the committed files byte for byte', async () => {
   for (const [path, text] of files) {
     expect((await Bun.file(join(root, path)).text()) === text, path).toBe(true)
   }
-}, 120_000)
+})

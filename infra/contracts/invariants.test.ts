@@ -110,7 +110,6 @@ describe.each(worlds)('with $title', ({ holdSeconds, lives, transactions, longPa
         await fixture.close()
       }
     },
-    60_000,
   )
 })
 

@@ -74,7 +74,7 @@ describe('a deployment that is killed again and again', () => {
         ...{ address: creditLine, abi: creditLineAbi, functionName: 'liquidity' },
       }),
     ).toBe(1_000_000_000n)
-  }, 120_000)
+  })
 })
 
 describe('a deployment that another run finished at another fee', () => {
@@ -103,5 +103,5 @@ describe('a deployment that another run finished at another fee', () => {
     expect(await creditLinesOf(fixture, admin)).toEqual([creditLine])
     const receipt = await fixture.client.getTransactionReceipt({ hash: keccak256(raw) })
     expect(BigInt(deployBlock)).toBe(receipt.blockNumber)
-  }, 60_000)
+  })
 })

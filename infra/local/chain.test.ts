@@ -32,7 +32,7 @@ beforeAll(async () => {
   client = openClient(rpcUrl)
   const laneKeys = [devKey('lane 0')]
   await layChain({ rpcUrl, laneKeys, wallets: devWallets(1), terms: localTerms })
-}, 60_000)
+})
 afterAll(async () => {
   await node?.end()
   rmSync(dir, { recursive: true, force: true })

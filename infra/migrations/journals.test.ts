@@ -14,7 +14,7 @@ beforeAll(async () => {
   const open = (url: string) => postgres(url, { max: 1, onnotice: () => {} })
   payments = open(server.urlAs('payments', server.passwords.payments))
   owner = open(server.adminUrl)
-}, 60_000)
+})
 afterAll(async () => {
   await Promise.all([payments, owner].map((sql) => sql?.end({ timeout: 1 })))
   await server?.[Symbol.asyncDispose]()

@@ -40,7 +40,7 @@ beforeAll(async () => {
   }
   await apply('0001_refunds-and-holds.sql')
   await apply('0002_renamed-columns.sql')
-}, 60_000)
+})
 afterAll(async () => {
   await sql.end({ timeout: 1 })
   await server[Symbol.asyncDispose]()

@@ -11,7 +11,7 @@ let sql: Sql
 beforeAll(async () => {
   server = await startScratchPostgres()
   sql = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
-}, 60_000)
+})
 afterAll(async () => {
   await sql?.end({ timeout: 1 })
   await server?.[Symbol.asyncDispose]()

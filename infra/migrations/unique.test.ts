@@ -11,7 +11,7 @@ beforeAll(async () => {
   server = await startScratchPostgres()
   sql = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
   await sql`set session_replication_role = replica` // No triggers, and no row that must be there first.
-}, 60_000)
+})
 afterAll(async () => {
   await sql?.end({ timeout: 1 })
   await server?.[Symbol.asyncDispose]()

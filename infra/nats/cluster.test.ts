@@ -18,7 +18,7 @@ beforeAll(async () => {
   cluster = await startNatsCluster()
   admin = await cluster.connectAs('admin')
   manager = await admin.jetstreamManager()
-}, 60_000)
+})
 afterAll(async () => {
   await admin?.close()
   await cluster?.[Symbol.asyncDispose]()
@@ -45,20 +45,20 @@ describe('a cluster of three', () => {
   test('has one copy of each stream until more are asked for', async () => {
     await provision()
     expect(await copies()).toEqual(each('1, 1 of them current'))
-  }, 30_000)
+  })
 
   test('gets three of each by one setting, and keeps what was stored', async () => {
     const before = await admin.jetstream().publish('payments.paid', '{}')
     await provision(3)
     await become('3, 3 of them current')
     expect((await manager.streams.info('EVENTS')).state.last_seq).toBe(before.seq)
-  }, 30_000)
+  })
 
   test('keeps them when somebody provisions who asks for fewer, or for none', async () => {
     await provision(1)
     await provision()
     expect(await copies()).toEqual(each('3, 3 of them current'))
-  }, 30_000)
+  })
 
   test('security: takes nobody in who does not know its password', async () => {
     const [node] = cluster.nodes

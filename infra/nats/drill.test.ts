@@ -117,5 +117,5 @@ describe('when JetStream lost everything it ever stored', () => {
       return info.delivered.stream_seq === 3 && info.num_pending + info.num_ack_pending === 0
     })
     expect(done.toSorted()).toEqual(['after', 'before', 'meanwhile'].map(refOf).toSorted())
-  }, 60_000)
+  })
 })

@@ -10,7 +10,7 @@ beforeAll(async () => {
   server = await startScratchPostgres()
   await migrateAll({ adminUrl: server.adminUrl, passwords: server.passwords })
   sql = postgres(server.urlAs('ops', server.passwords.ops), { max: 2, onnotice: () => {} })
-}, 60_000)
+})
 afterAll(async () => {
   await sql?.end({ timeout: 1 })
   await server?.[Symbol.asyncDispose]()

@@ -76,7 +76,7 @@ describe('pruning', () => {
     expect(alarms.map(({ alarm }) => alarm).filter(Boolean)).toHaveLength(2) // Its two rules.
     await round()
     expect(await admin`select * from payments.inbox`).toHaveLength(0)
-  }, 20_000)
+  })
 
   test('that is killed leaves whole batches, and what it began is finished by the next', async () => {
     await admin`insert into payments.inbox (consumer, message_id, done_at)
@@ -100,7 +100,7 @@ describe('pruning', () => {
     expect((await count()) % 200).toBe(1)
     await waitUntil('the lock being free', () => prune(pruner), 5_000)
     expect(await count()).toBe(1)
-  }, 30_000)
+  })
 })
 
 describe('the role pruning', () => {

@@ -94,4 +94,4 @@ test('a killed sandbox forgets nothing and finishes what it began', async () => 
   } finally {
     await second.kill()
   }
-}, 15_000)
+})

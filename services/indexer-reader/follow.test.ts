@@ -1,13 +1,4 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Address } from 'viem'
 import type { RpcFaults } from '#test/support/rpc-proxy'
 import { openRpcProxy, type RpcProxy } from '#test/support/rpc-proxy'
@@ -31,8 +22,6 @@ import {
   type TestChain,
 } from './test-support'
 
-setDefaultTimeout(60_000)
-
 let postgres: ScratchPostgres
 let chain: TestChain
 let proxies: [RpcProxy, RpcProxy]
@@ -42,7 +31,7 @@ let running: ReturnType<typeof startReader>
 beforeAll(async () => {
   ;[postgres, chain] = await Promise.all([startScratchPostgres(), openTestChain()])
   await playStory(chain)
-}, 60_000)
+})
 afterAll(async () => {
   await Promise.all([postgres[Symbol.asyncDispose](), chain.close()])
 })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { openRpcProxy, type RpcProxy } from '#test/support/rpc-proxy'
@@ -18,8 +18,6 @@ import {
   type TestChain,
 } from './test-support'
 
-setDefaultTimeout(60_000)
-
 let postgres: ScratchPostgres
 let chain: TestChain
 let proxy: RpcProxy
@@ -32,7 +30,7 @@ beforeAll(async () => {
   proxy = openRpcProxy({ target: chain.rpcUrl })
   store = await openTestDatabase(postgres, 'rebuild')
   running = startReader({ database: store.database, chain, rpcUrls: [proxy.url], logsRangeMax: 1 })
-}, 60_000)
+})
 afterAll(async () => {
   await running.stop()
   await store.database[Symbol.asyncDispose]()

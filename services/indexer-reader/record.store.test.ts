@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 import type { Span } from './chain/span'
 import { beginGeneration } from './cursor.store'
@@ -7,8 +7,6 @@ import { commitSpans } from './follow'
 import { evolve, fold, unseen } from './projection'
 import { loadRecords, loadStandings } from './record.store'
 import { ana, openTestChain, openTestDatabase, playStory, type TestChain } from './test-support'
-
-setDefaultTimeout(60_000)
 
 let postgres: ScratchPostgres
 let chain: TestChain

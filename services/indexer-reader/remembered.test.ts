@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 import type { Span } from './chain/span'
 import { beginGeneration, confirmTo } from './cursor.store'
@@ -9,8 +9,6 @@ import { fold, Impossible, type Standing } from './projection'
 import { loadStandings, saveStandings } from './record.store'
 import { openRemembered } from './remembered'
 import { ana, openTestChain, openTestDatabase, playStory, type TestChain } from './test-support'
-
-setDefaultTimeout(60_000)
 
 let postgres: ScratchPostgres
 let chain: TestChain

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { Hex } from 'viem'
 import { recordFromChain } from '#test/support/verify'
 import { historyOf } from './record'
@@ -12,8 +12,6 @@ import {
   type TestChain,
   testTerms,
 } from './test-support'
-
-setDefaultTimeout(120_000)
 
 const users = [ana, budi, citra]
 const seed = Number(process.env.WALK_SEED ?? 20_261_121)

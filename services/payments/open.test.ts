@@ -5,7 +5,7 @@ import { type Fixture, newWallet, openFixture, wallet } from './test-support'
 let fixture: Fixture
 beforeAll(async () => {
   fixture = await openFixture()
-}, 60_000)
+})
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 beforeEach(async () => {
   Object.assign(fixture.chain, { verified: true, drawn: '0' })

@@ -22,7 +22,7 @@ let database: Database
 beforeAll(async () => {
   scratch = await startScratchDatabase('payments')
   database = scratch.database
-}, 60_000)
+})
 afterAll(() => scratch?.[Symbol.asyncDispose]())
 
 const wallet = `0x${'11'.repeat(20)}` as const

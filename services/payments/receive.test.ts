@@ -4,7 +4,7 @@ import { type Fixture, openFixture, waitUntil, wallet } from './test-support'
 let fixture: Fixture
 beforeAll(async () => {
   fixture = await openFixture()
-}, 60_000)
+})
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 beforeEach(async () => {
   Object.assign(fixture.chain, { verified: true, drawn: '3000000', frozen: false })

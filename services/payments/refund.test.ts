@@ -4,7 +4,7 @@ import { type Fixture, newWallet, openFixture } from './test-support'
 let fixture: Fixture
 beforeAll(async () => {
   fixture = await openFixture()
-}, 60_000)
+})
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 const webhooks = (fault: object) => fixture.control('faults', { webhooks: fault })

@@ -4,7 +4,7 @@ import { type Fixture, openFixture, wallet } from './test-support'
 let fixture: Fixture
 beforeAll(async () => {
   fixture = await openFixture()
-}, 60_000)
+})
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 describe('a delivery that is not what it seems', () => {

@@ -11,7 +11,7 @@ let database: Database
 beforeAll(async () => {
   scratch = await startScratchDatabase('payouts')
   database = scratch.database
-}, 60_000)
+})
 afterAll(() => scratch?.[Symbol.asyncDispose]())
 
 async function taking(): Promise<string> {

@@ -7,7 +7,7 @@ import { type Fixture, openFixture } from './test-support'
 let fixture: Fixture
 beforeAll(async () => {
   fixture = await openFixture({ sweepAfterMs: 60_000 })
-}, 60_000)
+})
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 const inSeconds = (seconds: number) => String(Math.floor(Date.now() / 1_000) + seconds)

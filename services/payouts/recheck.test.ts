@@ -21,7 +21,7 @@ describe('a cash-out that was paid, whose row is put back from a backup', () => 
     })
     expect(orders).toBe(0)
     expect(await fixture.transfers(id)).toHaveLength(1)
-  }, 60_000)
+  })
 })
 
 describe('a cash-out that was just paid', () => {
@@ -38,6 +38,5 @@ describe('a cash-out that was just paid', () => {
       const row = await fixture.until(id, 'returning')
       expect(row).toMatchObject({ reason: 'bank_reversed' })
     },
-    60_000,
   )
 })

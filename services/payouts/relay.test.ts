@@ -5,7 +5,7 @@ import { type Fixture, openFixture, txHash, wallet } from './test-support'
 let fixture: Fixture
 beforeAll(async () => {
   fixture = await openFixture()
-}, 60_000)
+})
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 describe('the chain', () => {

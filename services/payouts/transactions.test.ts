@@ -9,7 +9,7 @@ import { type Detour, type Fixture, openFixture } from './test-support'
 let fixture: Fixture
 beforeAll(async () => {
   fixture = await openFixture({ webhooks: false, reversalWatchMs: 0 })
-}, 60_000)
+})
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 beforeEach(() => fixture.control('faults', {}))
 
@@ -138,7 +138,6 @@ describe('the list', () => {
       await fixture.list()
       expect((await fixture.row(unclear.id)).state).toBe('returning')
     },
-    20_000,
   )
 
   test('is not read when it has a payout of ours that no look-up finds', async () => {

@@ -6,7 +6,7 @@ import { type Detour, type Fixture, openFixture } from './test-support'
 let fixture: Fixture
 beforeAll(async () => {
   fixture = await openFixture()
-}, 60_000)
+})
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 const says = (status: number, error_code: string) =>
@@ -36,26 +36,22 @@ describe('a refusal that does not speak of this order gives nothing back:', () =
     [404, 'DATA_NOT_FOUND', 'a path that is gone'],
     [400, 'CANCELLATION_NOT_ALLOWED', 'a word about something else'],
     [403, 'A_NEW_WORD', 'a word nobody has seen'],
-  ])(
-    '%i %s, %s',
-    async (status, code) => {
-      const id = await fixture.detoured(
-        orders(() => says(status, code)),
-        async () => {
-          const taken = await fixture.taken()
-          expect((await attempts(taken, 2)).state).toBe('paying')
-          return taken
-        },
-      )
-      expect(await anomaliesOf(id)).toEqual(['provider_refuses'])
-      expect(fixture.alarms(id)).toHaveLength(1)
-      await fixture.due(id)
-      await fixture.until(id, 'paid') // Once it is mended.
-      expect(await fixture.sent(id)).not.toContain('relay.return')
-      expect(await fixture.transfers(id)).toHaveLength(1)
-    },
-    20_000,
-  )
+  ])('%i %s, %s', async (status, code) => {
+    const id = await fixture.detoured(
+      orders(() => says(status, code)),
+      async () => {
+        const taken = await fixture.taken()
+        expect((await attempts(taken, 2)).state).toBe('paying')
+        return taken
+      },
+    )
+    expect(await anomaliesOf(id)).toEqual(['provider_refuses'])
+    expect(fixture.alarms(id)).toHaveLength(1)
+    await fixture.due(id)
+    await fixture.until(id, 'paid') // Once it is mended.
+    expect(await fixture.sent(id)).not.toContain('relay.return')
+    expect(await fixture.transfers(id)).toHaveLength(1)
+  })
 
   test('that they are busy in other words: it is ordered again, and nobody is called', async () => {
     const busy = () => says(400, 'TEMPORARILY_UNAVAILABLE')
@@ -84,30 +80,26 @@ describe('a look-up that is no answer gives nothing back:', () => {
       false,
     ],
   ]
-  test.each(cases)(
-    '%s',
-    async (_, reply, alarmed) => {
-      const refused = () => says(400, 'RECIPIENT_ACCOUNT_NUMBER_ERROR')
-      const detour: Detour = (call, onward) =>
-        orders(refused)(call, onward) ?? lookUps(reply)(call, onward)
-      const id = await fixture.detoured(detour, async () => {
-        const taken = await fixture.taken()
-        // All of them over, so that none meets the provider when it answers again.
-        await waitUntil('checks in vain', async () => {
-          const { checks } = await fixture.row(taken)
-          return checks > 1 && fixture.unclear(taken).length > checks
-        })
-        return taken
+  test.each(cases)('%s', async (_, reply, alarmed) => {
+    const refused = () => says(400, 'RECIPIENT_ACCOUNT_NUMBER_ERROR')
+    const detour: Detour = (call, onward) =>
+      orders(refused)(call, onward) ?? lookUps(reply)(call, onward)
+    const id = await fixture.detoured(detour, async () => {
+      const taken = await fixture.taken()
+      // All of them over, so that none meets the provider when it answers again.
+      await waitUntil('checks in vain', async () => {
+        const { checks } = await fixture.row(taken)
+        return checks > 1 && fixture.unclear(taken).length > checks
       })
-      expect((await fixture.row(id)).attempts).toBe(1) // Nor is it ordered again on such a word.
-      expect(await fixture.sent(id)).not.toContain('relay.return')
-      expect(await anomaliesOf(id)).toEqual(alarmed ? ['provider_refuses'] : [])
-      expect(fixture.alarms(id)).toHaveLength(alarmed ? 1 : 0)
-      await fixture.due(id)
-      await fixture.until(id, 'paid')
-    },
-    20_000,
-  )
+      return taken
+    })
+    expect((await fixture.row(id)).attempts).toBe(1) // Nor is it ordered again on such a word.
+    expect(await fixture.sent(id)).not.toContain('relay.return')
+    expect(await anomaliesOf(id)).toEqual(alarmed ? ['provider_refuses'] : [])
+    expect(fixture.alarms(id)).toHaveLength(alarmed ? 1 : 0)
+    await fixture.due(id)
+    await fixture.until(id, 'paid')
+  })
 
   test('404 to a payout they told us of: it stays, and a person is called', async () => {
     const id = await fixture.taken({ bank: { accountNumber: '141414' } })
@@ -179,7 +171,6 @@ describe('of two payouts with one reference', () => {
       })
       expect(await quiet.sent(id)).not.toContain('relay.return')
     },
-    20_000,
   )
 })
 

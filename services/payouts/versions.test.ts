@@ -11,7 +11,7 @@ describe('payouts that go through v3', () => {
   let fixture: Fixture
   beforeAll(async () => {
     fixture = await openFixture({ payoutsApi: 'v3' })
-  }, 60_000)
+  })
   afterAll(() => fixture?.[Symbol.asyncDispose]())
 
   test('are paid once, in whole rupiah, and told of by their own events', async () => {
@@ -82,7 +82,7 @@ describe('somebody changes the version while a payout is under way', () => {
   beforeAll(async () => {
     // No check comes between: the test makes each one.
     fixture = await openFixture({ sweepAfterMs: 600_000, webhooks: false })
-  }, 60_000)
+  })
   afterAll(() => fixture?.[Symbol.asyncDispose]())
 
   test.each([

@@ -13,7 +13,7 @@ let admin: Sql
 beforeAll(async () => {
   fixture = await openFixture()
   admin = postgres(fixture.rows.adminUrl, { max: 1, onnotice: () => {} })
-}, 60_000)
+})
 afterAll(async () => {
   await admin?.end({ timeout: 1 })
   await fixture?.[Symbol.asyncDispose]()

@@ -25,7 +25,7 @@ beforeAll(async () => {
     openDatabase({ url: server.adminUrl, name: 'suite', log, onFatal: () => {}, max: 4 })
   copies = [open(), open()]
   await copies[0].run((db) => db.execute(sql`create table public.done (id text not null)`))
-}, 60_000)
+})
 afterAll(async () => {
   for (const database of copies ?? []) await database[Symbol.asyncDispose]()
   await server?.[Symbol.asyncDispose]()

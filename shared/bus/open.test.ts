@@ -70,7 +70,7 @@ test('a server that is gone is looked for by its name, which may have moved to a
   await gone[Symbol.asyncDispose]()
   await waitUntil('a few attempts', () => asked.length > 3)
   expect([...new Set(asked)]).toEqual([new URL(url).host])
-}, 15_000)
+})
 
 test('a first connection on which nobody speaks is given up, and made anew', async () => {
   using door = await openSilentFor(1)
@@ -79,7 +79,7 @@ test('a first connection on which nobody speaks is given up, and made anew', asy
   await using bus = await openBus({ ...as, url: door.url, log, onFatal: () => {} })
   await bus.nc.flush()
   expect(bus.nc.isClosed()).toBe(false)
-}, 15_000)
+})
 
 test('a server that is lost is told once, and that it is back', async () => {
   const gone = await startScratchServer()
@@ -100,4 +100,4 @@ test('a server that is lost is told once, and that it is back', async () => {
   await waitUntil('the return', () => told().includes('nats is back'))
   expect(told()).toEqual(['bus connected', 'nats lost', 'nats is back'])
   await gone[Symbol.asyncDispose]()
-}, 30_000)
+})

@@ -37,7 +37,7 @@ const openGateway = async (): Promise<Bus> => {
 beforeAll(async () => {
   ;[nats, rows] = await Promise.all([startScratchServer(), startScratchPostgres()])
   await provision()
-}, 60_000)
+})
 afterAll(async () => {
   for (const part of opened.reverse()) await part[Symbol.asyncDispose]()
   await Promise.all([nats?.[Symbol.asyncDispose](), rows?.[Symbol.asyncDispose]()])
@@ -75,7 +75,7 @@ describe('an order that was committed', () => {
     const other = openRows()
     await using _relay = relayOutbox({ bus: await openGateway(), database: other, outbox, log })
     await waitUntil('the order', async () => (await stored()).includes('ended'), 10_000)
-  }, 40_000)
+  })
 
   test('and that no broker confirmed is not noted as sent, and comes when there is one', async () => {
     const database = openRows()
@@ -89,7 +89,7 @@ describe('an order that was committed', () => {
     await using _relay = relayOutbox({ bus, database, outbox, log })
     await waitUntil('the order', async () => (await stored()).includes('unconfirmed'), 10_000)
     await waitUntil('its note', async () => (await rowOf(database, 'unconfirmed'))?.publishedAt)
-  }, 40_000)
+  })
 
   test('is one message under its id, however often it is announced and sent', async () => {
     const database = openRows()
@@ -99,7 +99,7 @@ describe('an order that was committed', () => {
     expect(await publish(bus, message)).toBe('stored')
     expect(await publish(bus, message)).toBe('duplicate')
     expect((await stored()).filter((id) => id === 'one')).toHaveLength(1)
-  }, 40_000)
+  })
 })
 
 test('what is announced in a transaction that fails is not sent', async () => {

@@ -41,7 +41,7 @@ beforeAll(async () => {
     ...{ consumer: 'payments', messaging, reactions: [reaction], log, poke: () => {} },
     database: openDatabase({ url, name: 'suite', log, onFatal: () => {} }),
   }))
-}, 60_000)
+})
 afterAll(async () => {
   for (const { database } of copies) await database[Symbol.asyncDispose]()
   await sql.end({ timeout: 1 })

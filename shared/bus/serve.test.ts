@@ -47,4 +47,4 @@ test('a copy that is stopped in order answers what it was asked, and is asked no
   expect(await Promise.all(asked)).toEqual(asked.map(() => ({ refused: 'quote_unknown' })))
   expect(await ask(QuoteFind, question)).toEqual({ refused: 'quote_unknown' })
   await second.stop()
-}, 15_000)
+})

@@ -13,7 +13,7 @@ beforeAll(async () => {
   server = await startScratchPostgres('empty')
   admin = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
   database = openDatabase({ url: server.adminUrl, name: 'suite', log, onFatal: () => {} })
-}, 60_000)
+})
 afterAll(async () => {
   await database[Symbol.asyncDispose]()
   await admin.end({ timeout: 1 })

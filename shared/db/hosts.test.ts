@@ -20,7 +20,7 @@ beforeAll(async () => {
   })
   const url = pair.urlAs('payments', password)
   database = openDatabase({ url, name: 'suite', log, onFatal: () => void fatal++, max: 4 })
-}, 60_000)
+})
 afterAll(async () => {
   await database?.[Symbol.asyncDispose]()
   await pair?.[Symbol.asyncDispose]()
@@ -56,7 +56,7 @@ test('while the standby is silent nothing is confirmed, whatever may end a state
   expect(await Promise.race([insert, Bun.sleep(1_500)])).toBeUndefined()
   pair.resumeStandby()
   expect(await insert).toBe('confirmed')
-}, 30_000)
+})
 
 test('while none takes writes a call is refused, soon, and the process goes on', async () => {
   await pair.killPrimary()
@@ -64,7 +64,7 @@ test('while none takes writes a call is refused, soon, and the process goes on',
   for (let round = 0; round < 3; round++) expect(await outcomes()).toEqual(['refused'])
   expect(Date.now() - startedAt).toBeLessThan(10_000)
   expect(fatal).toBe(0)
-}, 30_000)
+})
 
 test('when the other is promoted it is found, and has every row that was answered', async () => {
   await pair.promote()
@@ -77,4 +77,4 @@ test('with a new standby after it, named first in the URL, writes go where they 
   await pair.addStandby()
   expect(await outcomes()).toEqual(['written'])
   expect(await rows()).toBe(25)
-}, 30_000)
+})

@@ -17,7 +17,7 @@ beforeAll(async () => {
   server = await startScratchPostgres('empty')
   admin = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
   await admin`create table kept (word text)`
-}, 60_000)
+})
 afterAll(async () => {
   await admin.end({ timeout: 1 })
   await server[Symbol.asyncDispose]()
@@ -130,7 +130,7 @@ describe('after an outage', () => {
     expect(told()).toEqual(['postgres lost', 'postgres is back'])
     await database[Symbol.asyncDispose]()
     await postgresBehind.close()
-  }, 60_000)
+  })
 
   const hangMany = (database: Database) =>
     Promise.all(
@@ -163,7 +163,7 @@ describe('after an outage', () => {
     expect(fatal.count).toBe(0)
     await database[Symbol.asyncDispose]()
     silent.close()
-  }, 60_000)
+  })
 
   test('calls without an answer count only while there is none of any kind', async () => {
     const { database, fatal } = open({ callDeadlineMs: 200 })

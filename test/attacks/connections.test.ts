@@ -14,7 +14,7 @@ beforeAll(async () => {
   stack = await sharedStack()
   person = await newUser(stack)
   expect((await person.get('/me')).status).toBe(200)
-}, 90_000)
+})
 
 const sockets = new Set<Socket>()
 afterAll(() => {
@@ -177,7 +177,7 @@ describe('a bad connection is answered, or ended, and costs nobody else anything
     ])
     expect(wrong).toEqual([])
     expect(new Set(others)).toEqual(new Set([200]))
-  }, 70_000)
+  })
 })
 
 describe('a good connection', () => {
@@ -189,13 +189,13 @@ describe('a good connection', () => {
     const { said } = connection.seen
     expect([answers(said, 200), answers(said, 404)]).toEqual([20, 1])
     expect(said.trimEnd().endsWith('{"error":"not found"}')).toBe(true)
-  }, 30_000)
+  })
 
   test('may end its own half, and is still answered', async () => {
     const connection = open(get('/nowhere', '\r\n'), { endsItself: true })
     await connection.ended
     expect(answers(connection.seen.said, 404)).toBe(1)
-  }, 30_000)
+  })
 
   test('that is refused before its body is read goes on, if the body is there', async () => {
     const refused = `POST /nowhere HTTP/1.1\r\nHost: gateway\r\nContent-Length: 2\r\n\r\n{}`
@@ -203,5 +203,5 @@ describe('a good connection', () => {
     await waitUntil('three answers', () => answers(connection.seen.said, 404) === 3)
     expect(connection.seen.said).not.toMatch(/connection: close/i)
     connection.close()
-  }, 30_000)
+  })
 })

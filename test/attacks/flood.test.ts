@@ -26,7 +26,7 @@ beforeAll(async () => {
   }
   stack = await ownStack({ env: { ...quickChecks, gateway } })
   person = await verifiedUser(stack, { ausdMicro: 20_000_000n })
-}, 90_000)
+})
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
 const asAdmin = () => {
@@ -87,7 +87,7 @@ describe('an attacker with many addresses', () => {
       await nc.close()
     }
     await waitUntil('quotes', async () => (await quoteOf(0)).ok)
-  }, 60_000)
+  })
 
   test('signs in as contracts that do not exist, while the chain hangs: few wait for it', async () => {
     const nc = await asAdmin()
@@ -113,7 +113,7 @@ describe('an attacker with many addresses', () => {
       await nc.close()
     }
     await waitUntil('an answer', async () => (await contractSignInOf(0)).status === 401)
-  }, 60_000)
+  })
 
   test('has so many rates locked that they would fill anything: paid work goes on', async () => {
     const { id: quoteId } = await person.quote('USD/IDR')
@@ -143,7 +143,7 @@ describe('an attacker with many addresses', () => {
     } finally {
       await nc.close()
     }
-  }, 60_000)
+  })
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack), 60_000)
+test('in the end the books say where every unit is', () => booksClose(stack))

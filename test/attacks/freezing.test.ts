@@ -28,7 +28,7 @@ let outside: Outside
 beforeAll(async () => {
   stack = await ownStack({ env: watchful, terms: { holdSeconds: 4 } })
   outside = outsideOf(stack.info)
-}, 90_000)
+})
 afterEach(() => outside.control('faults', {}))
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
@@ -190,4 +190,4 @@ describe('somebody whose card payment was refunded after its hold', () => {
   })
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack), 60_000)
+test('in the end the books say where every unit is', () => booksClose(stack))

@@ -43,7 +43,7 @@ beforeAll(async () => {
     // At 2 gwei, the least this chain takes of us, three reverts of a contract wallet are over it.
     env: { ...quickChecks, 'chain-relayer': { GAS_BUDGET_WEI: '1000000000000000' } },
   })
-}, 90_000)
+})
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
 const lanes = laneKeys.map((key) => privateKeyToAccount(key).address.toLowerCase())
@@ -77,7 +77,7 @@ describe('a send at our cost', () => {
   let person: Person
   beforeAll(async () => {
     person = await verifiedUser(stack, { ausdMicro: 20_000_000n })
-  }, 60_000)
+  })
 
   const places = [
     ['the credit line', 'creditLine', 'authorization.to must not be the credit line'],
@@ -125,7 +125,7 @@ describe('one balance', () => {
       ausdMicro: 0n,
     })
     expect(await revertedSoFar()).toBe(0)
-  }, 60_000)
+  })
 })
 
 /** A contract wallet whose "signature" is whatever is asked for; it is signed in to by the same. */
@@ -167,24 +167,20 @@ describe('a contract wallet burns the gas of a transaction', () => {
     ['by the gas it is given', 2, lanes[0]],
   ] as const
 
-  test.each(tells)(
-    'which it tells from a simulation %s',
-    async (_, tell, lane) => {
-      const person = await trickster(tell, lane)
-      const revertedSoFar = await watchGas()
-      const to = anybody()
-      const sends = await Promise.all(
-        [1, 2, 3].map(async () => {
-          const authorization = await person.sign({ to, valueMicro: 1_000_000n })
-          const reply = await person.post('/sends', { authorization })
-          return reply.status === 200 ? reply.body.sendId : undefined
-        }),
-      )
-      for (const id of sends) if (id) await entryIn(person, id, 'sent', 'failed')
-      expect(await revertedSoFar()).toBe(0)
-    },
-    90_000,
-  )
+  test.each(tells)('which it tells from a simulation %s', async (_, tell, lane) => {
+    const person = await trickster(tell, lane)
+    const revertedSoFar = await watchGas()
+    const to = anybody()
+    const sends = await Promise.all(
+      [1, 2, 3].map(async () => {
+        const authorization = await person.sign({ to, valueMicro: 1_000_000n })
+        const reply = await person.post('/sends', { authorization })
+        return reply.status === 200 ? reply.body.sendId : undefined
+      }),
+    )
+    for (const id of sends) if (id) await entryIn(person, id, 'sent', 'failed')
+    expect(await revertedSoFar()).toBe(0)
+  })
 })
 
 /**
@@ -281,7 +277,6 @@ describe('a contract wallet that likes one proposer of blocks and not another', 
       const called = alarmsOf('chain-relayer').slice(before)
       expect(called.map(({ msg }) => msg)).toEqual(['wallet burnt its budget of gas'])
     },
-    120_000,
   )
 })
 
@@ -318,7 +313,7 @@ describe('with the rights of a service that was broken into', () => {
     )
     expect(await books.close()).toEqual(explained)
     expect(told).toBe(true)
-  }, 60_000)
+  })
 
   const foreign = [
     ['relay.return', { payoutId: crypto.randomUUID(), ausd: '1000000' }],
@@ -332,4 +327,4 @@ describe('with the rights of a service that was broken into', () => {
   })
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack), 60_000)
+test('in the end the books say where every unit is', () => booksClose(stack))

@@ -33,7 +33,7 @@ let outside: Outside
 beforeAll(async () => {
   stack = await ownStack({ env: watchful, terms })
   outside = outsideOf(stack.info)
-}, 90_000)
+})
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
 /** 32 AUSD for 520,000 rupiah: a limit of 16. */
@@ -241,4 +241,4 @@ describe('two who act together', () => {
   })
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack), 60_000)
+test('in the end the books say where every unit is', () => booksClose(stack))

@@ -53,7 +53,7 @@ beforeAll(async () => {
     toFriend: await ana.sign({ to: friend, valueMicro: 2_000_000n }),
     toTreasury: await ana.sign({ to: treasury, valueMicro: 3_000_000n }),
   }
-}, 90_000)
+})
 
 /** A request as a stranger makes it. */
 async function as(who: Stranger, method: 'GET' | 'POST', path: string, body?: unknown) {

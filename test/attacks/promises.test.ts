@@ -28,7 +28,7 @@ beforeAll(async () => {
   stack = await ownStack({ env: { ...quickChecks, payouts }, terms: { minCycleSeconds: 0 } })
   outside = outsideOf(stack.info)
   treasury = stack.info.chain.treasury as Address
-}, 90_000)
+})
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
 /** Rp 52,000 at the local rate, and what it is in AUSD. */
@@ -169,7 +169,7 @@ test('a debt is payable whatever is promised to others, until the treasury canno
   expect(settlement.status).toBe(200)
   await outside.pay(settlement.body.paymentId, 'QRIS')
   await person.until('the repayment', (me) => me.drawn === '0')
-}, 60_000)
+})
 
 describe('somebody wants more rupiah than there are', () => {
   const cashout = async (person: Person) =>
@@ -217,7 +217,7 @@ describe('somebody wants more rupiah than there are', () => {
     await seen('ausd_provider_balance_minor', 1)
     const { payouts } = await outside.book()
     expect(payouts!.filter(({ status }) => status === 'FAILED')).toEqual([])
-  }, 60_000)
+  })
 })
 
 test('what an operator put in and took out at the provider is named, and a word of his books it', async () => {
@@ -233,10 +233,7 @@ test('what an operator put in and took out at the provider is named, and a word 
   for (const item of items) await acceptAsCapital(books, item, 'float of the payouts')
   const words = ['unexplained', 'accept', items[0]!, '--reason', 'float of the payouts']
   expect((await operate(stack, 'main.ts', ...words)).said).toBe(`${items[0]} is booked as capital`)
-}, 60_000)
+})
 
-test(
-  'in the end the books say where every unit is, and name what was carried away here',
-  () => booksClose(stack, /^treasury_moved .* out of \d+, 0x0*dead, .* booked are 0$/),
-  60_000,
-)
+test('in the end the books say where every unit is, and name what was carried away here', () =>
+  booksClose(stack, /^treasury_moved .* out of \d+, 0x0*dead, .* booked are 0$/))

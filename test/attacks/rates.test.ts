@@ -32,7 +32,7 @@ beforeAll(async () => {
   }
   stack = await ownStack({ env: { ...watchful, pricing }, terms: { holdSeconds: 15 } })
   outside = outsideOf(stack.info)
-}, 90_000)
+})
 afterEach(() => outside.calm())
 afterAll(async () => {
   await stack?.[Symbol.asyncDispose]()
@@ -132,7 +132,7 @@ describe('somebody pays a code after its checkout ended', () => {
     await entryIn(person, checkout.paymentId, 'credited')
     const ending = async () => ({ value: await collateralOf(person), ...(await books.close()) })
     await becomes(ending, { value: '48076923', ...explained }, 30_000)
-  }, 90_000)
+  })
 
   test('to repay a debt for less than it is by now', async () => {
     const person = await newcomer()
@@ -281,4 +281,4 @@ describe('somebody takes the rate for more than one wallet may', () => {
   })
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack), 60_000)
+test('in the end the books say where every unit is', () => booksClose(stack))

@@ -30,7 +30,7 @@ let outside: Outside
 beforeAll(async () => {
   stack = await ownStack({ env, terms: { holdSeconds } })
   outside = outsideOf(stack.info)
-}, 90_000)
+})
 afterEach(() => outside.control('faults', {}))
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
@@ -169,4 +169,4 @@ describe('JetStream loses a refund that the gateway had answered with `recorded`
   })
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack), 60_000)
+test('in the end the books say where every unit is', () => booksClose(stack))

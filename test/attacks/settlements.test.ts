@@ -26,7 +26,7 @@ let outside: Outside
 beforeAll(async () => {
   stack = await ownStack({ env: watchful, terms: { holdSeconds: 15 } })
   outside = outsideOf(stack.info)
-}, 90_000)
+})
 afterEach(() => outside.calm())
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
@@ -181,4 +181,4 @@ describe('somebody pays a checkout and opens another before the debt is repaid',
   })
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack), 60_000)
+test('in the end the books say where every unit is', () => booksClose(stack))

@@ -18,7 +18,7 @@ let outside: Outside
 beforeAll(async () => {
   stack = await ownStack({ env: watchful, terms: { holdSeconds } })
   outside = outsideOf(stack.info)
-}, 90_000)
+})
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
 const hasMicro = 20_000_000n
@@ -122,7 +122,7 @@ describe('somebody silences the provider: in a month without a single webhook', 
       beginning.catch(() => {}) // Told by the test that waits for it.
       begun.set(title, beginning)
     }
-  }, 60_000)
+  })
   afterAll(() => outside.control('faults', {}))
 
   test.each(flows)('%s', async (title, _, ending) => {
@@ -179,4 +179,4 @@ describe('somebody whose identity is rejected', () => {
   })
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack), 60_000)
+test('in the end the books say where every unit is', () => booksClose(stack))

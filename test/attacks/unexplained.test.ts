@@ -23,7 +23,7 @@ beforeAll(async () => {
   stack = await ownStack({ env: quickChecks })
   sql = postgres(stack.adminUrl, { max: 2, onnotice: () => {} })
   thief = await newUser(stack, { wei: 10n ** 18n })
-}, 90_000)
+})
 afterAll(async () => {
   await sql?.end({ timeout: 1 })
   await stack?.[Symbol.asyncDispose]()
@@ -138,7 +138,7 @@ describe('a signed cash-out that somebody puts on the chain before it is asked f
     expect(await journalOf(victim.name)).toEqual(booked)
     expect(await books.close()).toEqual(explained)
     expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
-  }, 120_000)
+  })
 
   test.each([
     'chain-relayer:operation-stored',
@@ -146,23 +146,19 @@ describe('a signed cash-out that somebody puts on the chain before it is asked f
     'chain-relayer:broadcast',
     'chain-relayer:final-before-commit',
     'chain-relayer:final',
-  ])(
-    'goes back once when two ask at once and the relayer dies at %s',
-    async (boundary) => {
-      const { person, name } = await robbed()
-      const file = stack.failpointFile('chain-relayer')
-      writeFileSync(file, boundary)
-      const answers = Promise.all([giveBackInTheEnd(name), giveBackInTheEnd(name, 'dewi')])
-      await isBack(person)
-      await answers
-      await waitUntil('the end being in the books', async () => (await journalOf(name)).length > 0)
-      expect(existsSync(file)).toBe(false)
-      expect((await giveBack(name)).code).toBe(0)
-      expect(await between(person)).toEqual(once)
-      expect(await journalOf(name)).toEqual(booked)
-    },
-    90_000,
-  )
+  ])('goes back once when two ask at once and the relayer dies at %s', async (boundary) => {
+    const { person, name } = await robbed()
+    const file = stack.failpointFile('chain-relayer')
+    writeFileSync(file, boundary)
+    const answers = Promise.all([giveBackInTheEnd(name), giveBackInTheEnd(name, 'dewi')])
+    await isBack(person)
+    await answers
+    await waitUntil('the end being in the books', async () => (await journalOf(name)).length > 0)
+    expect(existsSync(file)).toBe(false)
+    expect((await giveBack(name)).code).toBe(0)
+    expect(await between(person)).toEqual(once)
+    expect(await journalOf(name)).toEqual(booked)
+  })
 
   test('goes back once when it was asked for while the relayer was down, and two copies come', async () => {
     const victims = [await robbed(), await robbed(), await robbed()]
@@ -178,7 +174,7 @@ describe('a signed cash-out that somebody puts on the chain before it is asked f
       expect(await between(person)).toEqual(once)
       expect(await journalOf(name)).toEqual(booked)
     }
-  }, 120_000)
+  })
 })
 
 /** A second copy of the relayer, beside the one that is watched over. */
@@ -222,7 +218,7 @@ describe('security: who asks the treasury for AUSD that is not owed', () => {
     expect(code).toBe(1)
     expect(told).toContain(`refused: it was taken for cash-out ${reply.body.payoutId}`)
     expect(await between(person)).toEqual([['came', lostMicro]])
-  }, 120_000)
+  })
 
   test('gets none for a transfer to somebody else, nor for one that there is not', async () => {
     const before = await ausdOf(stack, treasury())
@@ -236,7 +232,7 @@ describe('security: who asks the treasury for AUSD that is not owed', () => {
       expect(told).toContain('refused: no final block has this transfer of AUSD to the treasury')
     }
     expect(await ausdOf(stack, treasury())).toBe(before)
-  }, 120_000)
+  })
 
   test.each([
     ['no reason', ['return', `0x${'12'.repeat(32)}:0`]],
@@ -254,4 +250,4 @@ describe('security: who asks the treasury for AUSD that is not owed', () => {
   })
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack), 60_000)
+test('in the end the books say where every unit is', () => booksClose(stack))

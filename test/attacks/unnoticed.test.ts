@@ -41,7 +41,7 @@ beforeAll(async () => {
   stack = await ownStack({ env, proxied: true, rpcPath })
   outside = outsideOf(stack.info)
   sql = postgres(stack.adminUrl, { max: 4, onnotice: () => {} })
-}, 90_000)
+})
 afterAll(async () => {
   await sql?.end({ timeout: 1 })
   await stack?.[Symbol.asyncDispose]()
@@ -108,7 +108,7 @@ describe('a message that was given up on', () => {
     }
     for (const said of [/hold could not be extended/, /delivery of an unknown event/])
       expect(logOf('payments').filter((line) => said.test(line))).toHaveLength(4)
-  }, 60_000)
+  })
 })
 
 describe('something is stuck', () => {
@@ -186,7 +186,7 @@ describe('something is stuck', () => {
     await sql`delete from payouts.payouts where id like 'stuck-%'`
     await sql`delete from chain_relayer.operation where id like 'stuck-%'`
     await sql`delete from gateway.identities where provider_ref is null and revision is null`
-  }, 120_000)
+  })
 })
 
 describe('an outage of Postgres', () => {
@@ -218,7 +218,7 @@ describe('an outage of Postgres', () => {
     expect(pids()).toEqual(before)
     for (const name of services)
       expect(logOf(name).filter((line) => /database stopped|not handled/.test(line))).toEqual([])
-  }, 120_000)
+  })
 })
 
 describe('the key of an RPC endpoint', () => {
@@ -251,7 +251,7 @@ describe('the key of an RPC endpoint', () => {
         file,
         false,
       ])
-  }, 180_000)
+  })
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack), 60_000)
+test('in the end the books say where every unit is', () => booksClose(stack))

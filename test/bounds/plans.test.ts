@@ -56,7 +56,7 @@ beforeAll(async () => {
   const before = await runs()
   await waitUntil('the books comparing all of it', async () => (await runs()) > before + 1)
   ran = plansIn(join(stack.dir, 'logs/postgres.log'))
-}, 180_000)
+})
 afterAll(async () => {
   await admin?.end({ timeout: 1 })
   await stack?.[Symbol.asyncDispose]()

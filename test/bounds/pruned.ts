@@ -30,7 +30,7 @@ beforeAll(async () => {
   })
   admin = postgres(stack.adminUrl, { max: 2, onnotice: () => {} })
   pruner = postgres(`${stack.adminUrl}?role=pruning`, { max: 1, onnotice: () => {} })
-}, 60_000)
+})
 afterAll(async () => {
   await Promise.all([admin?.end({ timeout: 1 }), pruner?.end({ timeout: 1 })])
   await stack?.[Symbol.asyncDispose]()
@@ -141,7 +141,7 @@ describe('when everything that may go is gone', () => {
     expect(await Promise.all(movers.map((schema) => rowsOf(schema, 'dead_letter')))).toEqual([
       0, 0, 0, 0,
     ])
-  }, 180_000)
+  })
 
   test('and the bus loses its store, what is under way is still done, once', async () => {
     const person = await verifiedUser(stack)
@@ -165,5 +165,5 @@ describe('when everything that may go is gone', () => {
     await person.until('collateral', (me) => me.collateral?.value === checkout.ausd, 60_000)
     expect(await creditsOf(stack, checkout.paymentId)).toHaveLength(1)
     expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
-  }, 120_000)
+  })
 })

@@ -37,5 +37,5 @@ test.each<[readonly Canary[], faults: string, quietSeconds: string]>([
     if (hidden.size > 0) console.log(told.join('\n'))
     expect([...hidden]).toEqual([])
   },
-  600_000,
+  1_200_000,
 )

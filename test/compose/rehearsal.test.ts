@@ -37,7 +37,7 @@ beforeAll(async () => {
     waitUntil('nats-server', () => natsAnswers(rehearsal.natsMonitor)),
     waitUntil('anvil', () => chainAnswers(rehearsal.rpcUrl)),
   ])
-}, 30_000)
+})
 afterAll(() => rehearsal[Symbol.asyncDispose]())
 
 const healthchecks = localStack().services
@@ -70,15 +70,11 @@ describe('a stack on this machine, its containers run as processes with the same
     for (const name of watched) running.set(name, rehearsal.start(name))
     const ready = async () => (await fetch(`${rehearsal.gateway}/ready`)).ok
     await waitUntil('everything being ready', ready, 40_000)
-  }, 45_000)
+  })
 
-  test.each(watched)(
-    '%s is healthy',
-    async (name) => {
-      await waitUntil(name, async () => (await check(name)) === 'exit 0', 20_000)
-    },
-    25_000,
-  )
+  test.each(watched)('%s is healthy', async (name) => {
+    await waitUntil(name, async () => (await check(name)) === 'exit 0', 20_000)
+  })
 
   test('a quote is answered through all of it', async () => {
     const body = JSON.stringify({ pair: 'USD/IDR' })

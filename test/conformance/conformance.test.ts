@@ -83,7 +83,7 @@ describe('the facts that a run is about', () => {
     const { text, code } = await saying([])
     expect(code).toBe(0)
     expect(text.match(/in the sandbox alone: /g)).toHaveLength(Object.keys(facts).length)
-  }, 120_000)
+  })
 })
 
 type Change = (text: string, request: { path: string; method: string }) => string | Response

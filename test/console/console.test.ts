@@ -23,7 +23,7 @@ beforeAll(async () => {
   stack = await ownStack({ controls: true, env: quickChecks })
   browser = await openBrowser(found)
   page = await browser.open(stack.info.ops.console)
-}, 60_000)
+})
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]()
   await stack?.[Symbol.asyncDispose]()

@@ -35,7 +35,7 @@ export function diesEverywhere(...kinds: readonly Path['kind'][]): () => World {
   let world: World
   beforeAll(async () => {
     world = await openWorld()
-  }, 90_000)
+  })
   afterAll(() => world?.[Symbol.asyncDispose]())
 
   const own = quick.filter((path) => kinds.includes(path.kind) && firstMet.get(path)!.length > 0)
@@ -45,7 +45,7 @@ export function diesEverywhere(...kinds: readonly Path['kind'][]): () => World {
       let ready: () => Promise<Item>
       beforeAll(async () => {
         ready = await path.begin(world)
-      }, 90_000)
+      })
       afterAll(() => world.outside.calm())
 
       const handfuls = inHandfuls(firstMet.get(path)!)
@@ -54,7 +54,6 @@ export function diesEverywhere(...kinds: readonly Path['kind'][]): () => World {
         async (_, kills) => {
           expect(await tryKills(world, ready, kills)).toMatchObject({ fault: null })
         },
-        200_000,
       )
     },
   )
@@ -63,7 +62,7 @@ export function diesEverywhere(...kinds: readonly Path['kind'][]): () => World {
 
 /** How each of these suites ends. */
 export const endsWithClosedBooks = (worldOf: () => World): void =>
-  test('in the end the books say where every unit is', () => booksClose(worldOf().stack), 60_000)
+  test('in the end the books say where every unit is', () => booksClose(worldOf().stack))
 
 /** As even as can be, so that no item is alone with one kill. */
 function inHandfuls(boundaries: readonly string[]): string[][] {

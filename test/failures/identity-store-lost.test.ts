@@ -70,7 +70,7 @@ describe.each(['sumsub', 'persona'] as const)('a verdict of %s is not missed', (
     }
     stack = await ownStack({ env })
     outside = outsideOf(stack.info)
-  }, 90_000)
+  })
   afterEach(() => outside.calm())
   afterAll(() => stack?.[Symbol.asyncDispose]())
 
@@ -81,19 +81,19 @@ describe.each(['sumsub', 'persona'] as const)('a verdict of %s is not missed', (
     await becomes(person, true)
     await outside.identity(person.wallet, 'rejected')
     await becomes(person, false)
-  }, 90_000)
+  })
 
   test('when the store is lost after "recorded": a rejection is withdrawn on the chain', async () => {
     const person = await verifiedUser(stack)
     await recordedAndLost(person, 'rejected')
     await becomes(person, false)
-  }, 120_000)
+  })
 
   test('when the store is lost after "recorded": an approval is set on the chain', async () => {
     const person = await userWithLink()
     await recordedAndLost(person, 'approved')
     await becomes(person, true)
-  }, 120_000)
+  })
 
   test('while the provider answers errors: nothing changes until it can be asked', async () => {
     const person = await verifiedUser(stack)
@@ -117,7 +117,7 @@ describe.each(['sumsub', 'persona'] as const)('a verdict of %s is not missed', (
     expect((await person.get('/me')).body.verified).toBe(true)
     await outside.calm()
     await becomes(person, false)
-  }, 90_000)
+  })
 
   test('security: and nothing personal that the provider knows is kept', async () => {
     const store = join(stack.dir, 'nats')

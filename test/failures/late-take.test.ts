@@ -18,7 +18,7 @@ const takenMicro = 5_000_000n
 beforeAll(async () => {
   stack = await ownStack({ env: { ...quickChecks, 'chain-relayer': { WATCH_MS: '500' } } })
   outside = outsideOf(stack.info)
-}, 90_000)
+})
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
 /** AUSD goes from one wallet to another by a signature; the receiver pays the gas. */
@@ -66,32 +66,28 @@ const meanwhile: [string, (submit: () => Promise<unknown>) => Promise<unknown>][
 ]
 
 describe('a transfer that somebody submits after its cash-out had failed', () => {
-  test.each(meanwhile)(
-    '%s: the AUSD comes back, once, and no bank is paid',
-    async (_, during) => {
-      const has = { ausdMicro: hasMicro, wei: 10n ** 18n }
-      const [person, friend] = [await newUser(stack, has), await newUser(stack, has)]
-      const { authorization, id } = await failedCashout(person, friend)
-      await move(friend, person, hasMicro)
+  test.each(meanwhile)('%s: the AUSD comes back, once, and no bank is paid', async (_, during) => {
+    const has = { ausdMicro: hasMicro, wei: 10n ** 18n }
+    const [person, friend] = [await newUser(stack, has), await newUser(stack, has)]
+    const { authorization, id } = await failedCashout(person, friend)
+    await move(friend, person, hasMicro)
 
-      await during(() => friend.submit(authorization))
-      const entry = await entryIn(person, id, 'returned')
-      expect(entry.reason).toBe('taken_late')
-      expect(await ausdOf(stack, person.wallet)).toBe(hasMicro)
+    await during(() => friend.submit(authorization))
+    const entry = await entryIn(person, id, 'returned')
+    expect(entry.reason).toBe('taken_late')
+    expect(await ausdOf(stack, person.wallet)).toBe(hasMicro)
 
-      const treasury = stack.info.chain.treasury.toLowerCase() as Address
-      const moves = await transfersOf(stack, person.wallet)
-      const between = moves.filter(({ from, to }) => from === treasury || to === treasury)
-      expect(between.map(({ to, ausdMicro }) => [to, ausdMicro])).toEqual([
-        [treasury, takenMicro],
-        [person.wallet, takenMicro],
-      ])
-      const transfers = (await outside.book()).payouts!
-      expect(transfers.filter(({ reference_id }) => reference_id === id)).toEqual([])
-      expect((await person.get('/me/activity')).body.inFlight).toEqual([])
-    },
-    90_000,
-  )
+    const treasury = stack.info.chain.treasury.toLowerCase() as Address
+    const moves = await transfersOf(stack, person.wallet)
+    const between = moves.filter(({ from, to }) => from === treasury || to === treasury)
+    expect(between.map(({ to, ausdMicro }) => [to, ausdMicro])).toEqual([
+      [treasury, takenMicro],
+      [person.wallet, takenMicro],
+    ])
+    const transfers = (await outside.book()).payouts!
+    expect(transfers.filter(({ reference_id }) => reference_id === id)).toEqual([])
+    expect((await person.get('/me/activity')).body.inFlight).toEqual([])
+  })
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack), 60_000)
+test('in the end the books say where every unit is', () => booksClose(stack))

@@ -256,7 +256,7 @@ describe('Postgres is put back from a backup, while chain and provider went on',
     await entryIn(was.citra, hour.unpaid.paymentId, 'credited')
     expect(await effectsOf(hour.unpaid.paymentId)).toHaveLength(1)
     expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
-  }, 240_000)
+  })
 
   test('and the bus lost its store as well: what only a person can know is asked, with its sums', async () => {
     const { was, hour, then, since } = await loseAnHour()
@@ -291,5 +291,5 @@ describe('Postgres is put back from a backup, while chain and provider went on',
     const next = await openCheckout(was.ana, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
     await outsideOf(stack.info).pay(next.paymentId, 'QRIS')
     await entryIn(was.ana, next.paymentId, 'credited')
-  }, 240_000)
+  })
 })

@@ -69,14 +69,14 @@ describe('at one public endpoint that counts requests and refuses batches', () =
   let opened: Opened
   beforeAll(async () => {
     opened = await openStack([allowed])
-  }, 90_000)
+  })
   afterAll(() => opened?.close())
 
   test('every path ends, and nothing is asked too often', async () => {
     const { stack, endpoints } = opened
     await throughEverything(stack, 4)
     expect(endpoints[0]!.journal.tooMany).toBe(0)
-  }, 120_000)
+  })
 
   test.each(['chain-relayer', 'indexer-reader'])(
     'the metrics say how often %s asks it, for each block and in all',
@@ -101,7 +101,7 @@ describe('with one endpoint that never answers, one that is used up, and one tha
   beforeAll(async () => {
     const used = { requestsPerSecondMax: 4 }
     opened = await openStack([{ hangRate: 1 }, used, { headLagBlocks: 5 }])
-  }, 90_000)
+  })
   afterAll(() => opened?.close())
 
   test('every path ends, and the record is what the chain says', async () => {
@@ -109,7 +109,7 @@ describe('with one endpoint that never answers, one that is used up, and one tha
     const [person] = await throughEverything(stack, 1)
     await servesTruth(stack, person!.wallet, 60_000)
     for (const { journal } of endpoints) expect(journal.requests).toBeGreaterThan(0)
-  }, 180_000)
+  })
 
   test('the metrics say which one is used up, and who takes batches', async () => {
     const { stack, endpoints } = opened

@@ -28,7 +28,7 @@ beforeAll(async () => {
   const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '500000', method: 'qr' })
   await outsideOf(stack.info).pay(checkout.paymentId, 'QRIS')
   await person.until('collateral', (me) => me.collateral.value === checkout.ausd)
-}, 90_000)
+})
 afterEach(() => proxy.setFaults({}))
 afterAll(() => stack?.[Symbol.asyncDispose]())
 

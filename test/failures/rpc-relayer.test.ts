@@ -66,7 +66,7 @@ beforeAll(async () => {
   proxy = stack.rpcProxy!
   outside = outsideOf(stack.info)
   pairs = await Promise.all(Array.from({ length: faults.length + 2 }, newPair))
-}, 90_000)
+})
 afterEach(() => proxy.setFaults({}))
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
@@ -131,7 +131,7 @@ describe('one credit, one take, one return, one send and one drip come out when 
       () => proxy.setFaults(allAtOnce),
       async () => {},
     )
-  }, 180_000)
+  })
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack), 60_000)
+test('in the end the books say where every unit is', () => booksClose(stack))

@@ -17,7 +17,7 @@ beforeAll(async () => {
   stack = await ownStack()
   outside = outsideOf(stack.info)
   person = await verifiedUser(stack)
-}, 90_000)
+})
 afterEach(() => outside.calm())
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
@@ -93,4 +93,4 @@ describe('the provider misbehaves while a checkout is opened', () => {
   )
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack), 60_000)
+test('in the end the books say where every unit is', () => booksClose(stack))

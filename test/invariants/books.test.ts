@@ -36,14 +36,14 @@ beforeAll(async () => {
   })
   flows = await beginFlows(stack, people, { count: 22, seed })
   await flowsEnding(flows, 60_000)
-}, 150_000)
+})
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
 describe('after a random workload in a world that loses, doubles, reorders and fails', () => {
   let found: string[]
   beforeAll(async () => {
     found = await checkBooks(placeOf(stack.info), stack.adminUrl)
-  }, 60_000)
+  })
 
   test('the books of the services, the chain and the provider balance', () => {
     expect(found).toEqual([])

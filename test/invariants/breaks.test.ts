@@ -27,7 +27,7 @@ let person: Person
 beforeAll(async () => {
   const env = { ...quickChecks, books: { BOOKS_EVERY_MS: '1000' } }
   stack = await ownStack({ books: true, env })
-}, 90_000)
+})
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
 const once = { checksMax: 1, betweenMs: 0 }
@@ -69,7 +69,7 @@ test('the whole demo ends with the books closed', async () => {
     code: 0,
     end: 'the books are closed: nothing is on its way, and nothing differs',
   })
-}, 120_000)
+})
 
 describe('is named by the next reconciliation, and closed when it is mended:', () => {
   let paid: string
@@ -79,28 +79,24 @@ describe('is named by the next reconciliation, and closed when it is mended:', (
     await outsideOf(stack.info).pay(paid, 'QRIS')
     await entryIn(person, paid, 'credited')
     expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
-  }, 60_000)
+  })
 
   test.each([
     ['state', "state = 'expired'", "state = 'credited'", 'payment_chain \\S+ -3076923 AUSD'],
     ['sum', 'paid_minor = 50007', 'paid_minor = 50000', 'payment_provider \\S+ -7 IDR'],
     ['wallet', "wallet = '0x01'", 'wallet = $wallet', 'effect_fits \\S+ 3076923 AUSD'],
-  ])(
-    'a row whose %s was changed by hand',
-    async (_, wrong, right, words) => {
-      const change = (set: string) =>
-        query(
-          stack,
-          `update payments.payments set ${set.replace('$wallet', `'${person.wallet}'`)} where id = '${paid}'`,
-        )
-      await change(wrong)
-      const found = await named(new RegExp(words))
-      await change(right)
-      expect(found).toContain(paid)
-      expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
-    },
-    60_000,
-  )
+  ])('a row whose %s was changed by hand', async (_, wrong, right, words) => {
+    const change = (set: string) =>
+      query(
+        stack,
+        `update payments.payments set ${set.replace('$wallet', `'${person.wallet}'`)} where id = '${paid}'`,
+      )
+    await change(wrong)
+    const found = await named(new RegExp(words))
+    await change(right)
+    expect(found).toContain(paid)
+    expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
+  })
 
   test('a posting by hand, and the job calls somebody', async () => {
     const post = (name: string, sign: string) =>
@@ -119,7 +115,7 @@ describe('is named by the next reconciliation, and closed when it is mended:', (
     await waitUntil('the figures', async () => (await shown()) === 1, 20_000)
     await post('reversed', '-')
     expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
-  }, 90_000)
+  })
 
   test('a payment and a refund at the dashboard, of which no service heard', async () => {
     const { paymentId } = await openCheckout(person, qris)
@@ -131,7 +127,7 @@ describe('is named by the next reconciliation, and closed when it is mended:', (
     stack.process('payments').start()
     await entryIn(person, paymentId, 'credited')
     await agrees(/payment_provider/)
-  }, 120_000)
+  })
 
   test('a payout by hand at the provider', async () => {
     const { sandbox, provider } = stack.info
@@ -160,7 +156,7 @@ describe('is named by the next reconciliation, and closed when it is mended:', (
         ),
     )
     await agrees(/provider_unknown|suspense/)
-  }, 90_000)
+  })
 
   test('a transfer to the treasury, and one from it, which a person explains', async () => {
     const treasury = stack.info.chain.treasury as Hex
@@ -184,7 +180,7 @@ describe('is named by the next reconciliation, and closed when it is mended:', (
     expect((await command('reconcile', '--csv')).said).toContain(',Ana,ticket 7,2099-01-01')
     const shown = await command('books')
     expect(shown.said).toContain('the books are open')
-  }, 120_000)
+  })
 })
 
 /** A plain transfer of AUSD, signed and sent by a key itself. */

@@ -30,7 +30,7 @@ beforeAll(async () => {
   await pathsEnding(person, orders)
   await person.draw(1_000_000n)
   await openCheckout(person, { pair: 'USD/MYR', amount: '1000', method: 'bank' })
-}, 90_000)
+})
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
 const record = () => operate(stack, 'record/record-check.ts', person.wallet)

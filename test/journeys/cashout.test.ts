@@ -15,7 +15,7 @@ const has = { ausdMicro: 20_000_000n }
 beforeAll(async () => {
   stack = await sharedStack()
   outside = outsideOf(stack.info)
-}, 90_000)
+})
 
 const payoutsOf = async (payoutId: string) =>
   (await outside.book()).payouts!.filter((payout) => payout.reference_id === payoutId)

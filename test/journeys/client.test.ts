@@ -71,7 +71,7 @@ beforeAll(async () => {
   api = openClient({
     ...{ baseUrl: stack.info.gateway, account: person.account, fetch: network.fetch },
   })
-}, 90_000)
+})
 
 const quick = { everyMs: 100 }
 

@@ -13,7 +13,7 @@ const read = async () => okOf(await openVisitor({ baseUrl: stack.info.gateway })
 beforeAll(async () => {
   stack = await sharedStack()
   config = await read()
-}, 90_000)
+})
 
 test('the contracts are where they were deployed, under the domain that the token has', () => {
   const { chainId, ausd, creditLine, treasury } = stack.info.chain

@@ -23,7 +23,7 @@ beforeAll(async () => {
     stack.info,
     wallets.signerOf(address, privateKeyToAccount(generatePrivateKey())),
   )
-}, 90_000)
+})
 
 describe('a contract wallet (ERC-1271)', () => {
   test('signs in, and cashes out with a signature longer than 65 bytes', async () => {

@@ -35,7 +35,7 @@ beforeAll(async () => {
     ...{ BASE_URL: gateway, PRIVATE_KEY: key, SANDBOX: sandbox, WALLET: person.wallet },
     ...{ RPC_URL: chain.rpcUrl, WEBHOOK_TOKEN: webhooks.payments.ID },
   }
-}, 90_000)
+})
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
   await stack?.[Symbol.asyncDispose]()
@@ -96,38 +96,38 @@ describe('whoever follows the guide', () => {
     await run('approve.sh')
     await person.until('verification', (me) => me.verified && BigInt(me.balance.native) > 0n)
     expect(await run('sign-in.ts')).toContain('is verified')
-  }, 60_000)
+  })
 
   test('tops up in TypeScript, and waits', async () => {
     const [said] = await Promise.all([run('top-up.ts'), payNewest()])
     expect(said).toContain('pay here: http')
     expect(said).toContain('top-up: awaiting_payment')
     expect(said).toMatch(/top-up: credited\ncollateral 30769230, limit [1-9]/)
-  }, 60_000)
+  })
 
   test('tops up with curl, and waits', async () => {
     const { paymentId } = jsonIn(await run('top-up.sh', [], await session()))
     expect(await run('wait.sh', [], await session())).toContain(paymentId)
     await run('pay.sh', [], { PAYMENT_ID: paymentId })
     expect(await run('wait.ts', [paymentId])).toStartWith('topup credited: ')
-  }, 60_000)
+  })
 
   test('draws from the contract', async () => {
     expect(await run('draw.ts')).toMatch(/^up to [1-9][0-9]* can be drawn\ndraw: success\n$/)
     await person.until('the draw', (me) => me.drawn === '3000000')
-  }, 60_000)
+  })
 
   test('repays a part from AUSD of its own', async () => {
     await fund(stack, person.wallet, { ausdMicro: 1_000_000n })
     expect(await run('repay.ts')).toBe('repay: success, owed now: 2000000\n')
-  }, 60_000)
+  })
 
   test('cashes out and sends in TypeScript', async () => {
     const said = await run('cash-out.ts')
     expect(said).toContain('Rp 16250 are on their way')
     expect(said).toContain('cash-out: paid')
     expect(await run('send.ts')).toMatch(/^send: sent, 0x[0-9a-f]{64}\n$/)
-  }, 60_000)
+  })
 
   test('cashes out and sends with curl', async () => {
     const signedIn = await session()
@@ -135,7 +135,7 @@ describe('whoever follows the guide', () => {
     const { sendId } = jsonIn(await run('send.sh', [], signedIn))
     expect(await run('wait.ts', [payoutId])).toStartWith('cashout paid: ')
     expect(await run('wait.ts', [sendId])).toStartWith('send sent: ')
-  }, 60_000)
+  })
 
   test('settles the debt, after which nothing is owed', async () => {
     const [said] = await Promise.all([run('settle.ts'), payNewest()])
@@ -144,7 +144,7 @@ describe('whoever follows the guide', () => {
     const refused = await run('settle.sh', [], await session())
     expect(refused).toMatch(/^x-error-code: nothing_owed\r$/im)
     expect(refused).toContain('{"error":"nothing is owed"}')
-  }, 60_000)
+  })
 
   test('shows the record, once the reader has seen the closed cycle', async () => {
     await waitUntil('the cycle in the record', async () => {
@@ -153,13 +153,13 @@ describe('whoever follows the guide', () => {
     })
     expect(await run('record.ts')).toMatch(/1 closed cycles\ncycle 1: Qualified\n/)
     expect(jsonIn(await run('record.sh'))).toMatchObject({ cycles: 1, outcomes: ['Qualified'] })
-  }, 60_000)
+  })
 
   test('plays the provider: a delivery is recorded once, and moves nothing', async () => {
     expect(await run('webhook.sh')).toBe('{"status":"recorded"}{"status":"duplicate"}')
     const { payments } = await outsideOf(stack.info).book()
     expect(payments!.filter(({ status }) => status === 'SUCCEEDED')).toHaveLength(3)
-  }, 60_000)
+  })
 })
 
 test('every channel that the guide names is in the checkout of its country, of the kind it says', async () => {
@@ -192,27 +192,23 @@ describe('the pages, in a browser', () => {
   if (!found) console.warn(noBrowser)
   const names = ['', '/sign-in', '/cash-out', '/wait', '/webhooks', '/errors']
 
-  test.if(found !== undefined)(
-    'fit a phone and a desk, in light and dark',
-    async () => {
-      await using browser = await openBrowser(found!)
-      for (const dark of [false, true])
-        for (const name of names) {
-          const page = await browser.open(`${stack.info.gateway}/docs/guide${name}`, { dark })
-          const colours = await page.evaluate(() => {
-            const { color, backgroundColor } = getComputedStyle(document.body)
-            return [color, backgroundColor].map((one) => Number(/\d+/.exec(one)?.[0]))
-          })
-          expect(colours[0]! > colours[1]!).toBe(dark)
-          for (const width of [360, 1280]) {
-            await page.setViewportSize({ width, height: 740 })
-            const wide = await page.evaluate(() => document.documentElement.scrollWidth)
-            expect(`${name} ${wide}`).toBe(`${name} ${width}`)
-          }
-          await page.close()
+  test.if(found !== undefined)('fit a phone and a desk, in light and dark', async () => {
+    await using browser = await openBrowser(found!)
+    for (const dark of [false, true])
+      for (const name of names) {
+        const page = await browser.open(`${stack.info.gateway}/docs/guide${name}`, { dark })
+        const colours = await page.evaluate(() => {
+          const { color, backgroundColor } = getComputedStyle(document.body)
+          return [color, backgroundColor].map((one) => Number(/\d+/.exec(one)?.[0]))
+        })
+        expect(colours[0]! > colours[1]!).toBe(dark)
+        for (const width of [360, 1280]) {
+          await page.setViewportSize({ width, height: 740 })
+          const wide = await page.evaluate(() => document.documentElement.scrollWidth)
+          expect(`${name} ${wide}`).toBe(`${name} ${width}`)
         }
-      expect(browser.complaints).toEqual([])
-    },
-    60_000,
-  )
+        await page.close()
+      }
+    expect(browser.complaints).toEqual([])
+  })
 })

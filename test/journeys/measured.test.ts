@@ -20,7 +20,7 @@ beforeAll(async () => {
   const cashout = await person.post('/cashouts', await cashoutBody(stack, person))
   await entryIn(person, cashout.body.payoutId, 'paid')
   samples = await scrape(stack)
-}, 120_000)
+})
 
 describe('after a top-up, a cash-out and a send', () => {
   test.each([

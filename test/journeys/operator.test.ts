@@ -20,7 +20,7 @@ beforeAll(async () => {
   outside = outsideOf(stack.info)
   sql = postgres(stack.info.ops.databaseUrl, { max: 1, onnotice: () => {} })
   person = await verifiedUser(stack, { ausdMicro: 50_000_000n, wei: 10n ** 17n })
-}, 90_000)
+})
 afterAll(async () => {
   await sql?.end({ timeout: 1 })
   await stack?.[Symbol.asyncDispose]()
@@ -80,7 +80,6 @@ describe('while an operator has paused', () => {
         { verb: 'resume', asked_by: 'sari', reason: 'ticket 12', outcome: 'done' },
       ])
     },
-    60_000,
   )
 
   test('something that there is not, nothing happens', async () => {
@@ -128,7 +127,7 @@ describe('a payment in review', () => {
     expect(refunds!.filter(({ reference_id: of }) => of?.startsWith(`ordered-${id}`))).toHaveLength(
       1,
     )
-  }, 60_000)
+  })
 })
 
 describe('what was paid of another amount', () => {
@@ -159,4 +158,4 @@ test('no wallet is frozen, and none of them can be freed', async () => {
   expect(said).toContain('was never frozen')
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack), 60_000)
+test('in the end the books say where every unit is', () => booksClose(stack))

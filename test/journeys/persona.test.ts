@@ -11,7 +11,7 @@ const persona = { IDENTITY_PROVIDER: 'persona', IDENTITY_LEVEL: 'itmpl_local' }
 beforeAll(async () => {
   stack = await ownStack({ env: { gateway: persona, sandbox: persona } })
   outside = outsideOf(stack.info)
-}, 90_000)
+})
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
 describe('with Persona as the identity provider', () => {

@@ -23,7 +23,7 @@ beforeAll(async () => {
   stack = await sharedStack()
   const person = await verifiedUser(stack, { ausdMicro: pathsCostMicro })
   await pathsEnding(person, await beginPaths(stack, person), 60_000)
-}, 120_000)
+})
 
 /** Of a stack without the job of the books. */
 const isOfBooks = (name: string) => name.startsWith('ausd_books_')
@@ -65,7 +65,7 @@ describe.skipIf(!prometheus)(
         run.kill('SIGTERM')
         await run.exited
       }
-    }, 120_000)
+    })
   },
 )
 

@@ -19,12 +19,12 @@ beforeAll(async () => {
   }
   stack = await ownStack({ env: { ...quickChecks, pricing } })
   person = await verifiedUser(stack)
-}, 120_000)
+})
 
 afterAll(async () => {
   await stack?.[Symbol.asyncDispose]()
   await world?.[Symbol.asyncDispose]()
-}, 60_000)
+})
 
 /** Every suite begins in fair weather, with rates for both pairs. */
 beforeEach(async () => {

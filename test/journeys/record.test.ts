@@ -31,7 +31,7 @@ beforeAll(async () => {
   stack = await ownStack({ terms })
   // Ready is said before the reader has caught up for the first time.
   await servesTruth(stack, privateKeyToAddress(generatePrivateKey()))
-}, 90_000)
+})
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
 const digits = expect.stringMatching(/^[0-9]+$/)

@@ -17,7 +17,7 @@ beforeAll(async () => {
   person = await verifiedUser(stack)
   unverified = await newUser(stack)
   await unverified.get('/me')
-}, 90_000)
+})
 
 /** A quote lasts a minute, and all of the suite may take longer on a busy machine. */
 beforeEach(async () => {

@@ -48,4 +48,4 @@ test('a top-up is logged and sent under its request by every service, also after
     'relay.credit',
     'relay.credit.settled',
   ])
-}, 90_000)
+})

@@ -13,7 +13,7 @@ let person: Person
 beforeAll(async () => {
   stack = await sharedStack()
   person = await verifiedUser(stack, { ausdMicro: 20_000_000n })
-}, 90_000)
+})
 
 const anybody = () => privateKeyToAddress(generatePrivateKey())
 

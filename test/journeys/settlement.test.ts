@@ -13,7 +13,7 @@ let outside: Outside
 beforeAll(async () => {
   stack = await sharedStack()
   outside = outsideOf(stack.info)
-}, 90_000)
+})
 
 /** A verified person with collateral of about 30.77 AUSD. */
 async function borrower(): Promise<Person> {

@@ -17,7 +17,7 @@ beforeAll(async () => {
   stack = await sharedStack()
   outside = outsideOf(stack.info)
   person = await verifiedUser(stack)
-}, 90_000)
+})
 
 describe('a person whose identity was approved', () => {
   test('is verified on the chain and got native coin, once', async () => {

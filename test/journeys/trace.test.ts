@@ -18,7 +18,7 @@ beforeAll(async () => {
   const env = Object.fromEntries(serviceNames.map((name) => [name, { TRACES_URL: collector.url }]))
   stack = await ownStack({ env })
   person = await verifiedUser(stack, { ausdMicro: 10_000_000n })
-}, 120_000)
+})
 afterAll(async () => {
   await stack?.[Symbol.asyncDispose]()
   await collector[Symbol.asyncDispose]()
@@ -59,7 +59,7 @@ describe("one top-up is one trace, which is its caller's", () => {
   beforeAll(async () => {
     await topUp({ traceparent: `00-${callers.traceId}-${callers.spanId}-01` })
     spans = await collector.whole(callers.traceId, names)
-  }, 60_000)
+  })
 
   test.each(way)('%s: %s', (service, name) => {
     expect(spans.some((span) => span.service === service && span.name === name)).toBe(true)

@@ -7,7 +7,7 @@ import { sharedStack } from '../support/stack'
 let stack: Awaited<ReturnType<typeof sharedStack>>
 beforeAll(async () => {
   stack = await sharedStack()
-}, 90_000)
+})
 
 test('a person is told how far the verification is, from nothing to the flag on the chain', async () => {
   const person = await newUser(stack)

@@ -12,7 +12,7 @@ const guardSample = 40
 let server: ScratchPostgres
 beforeAll(async () => {
   server = await startScratchPostgres()
-}, 60_000)
+})
 afterAll(() => server?.[Symbol.asyncDispose]())
 
 describe('in any order of their statements, nothing is doubled and nothing lost', () => {

@@ -44,7 +44,7 @@ const vendor = Bun.serve({
 })
 beforeAll(async () => {
   backbone = await startBackbone()
-}, 60_000)
+})
 afterAll(async () => {
   await backbone?.[Symbol.asyncDispose]()
   await vendor.stop(true)
@@ -205,7 +205,7 @@ describe.each(['sumsub', 'persona'] as const)('%s', (name) => {
     await handled()
     const states = await Promise.all(nobodyApproved.map(stateOf))
     expect(new Set(states).has('verified')).toBe(false)
-  }, 120_000)
+  })
 
   test.each<[string, Body]>([
     ['an empty object', { nothing: 1 }],

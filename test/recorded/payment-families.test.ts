@@ -17,7 +17,7 @@ let person: Person
 beforeAll(async () => {
   stack = await openRecorded()
   person = await verifiedUser(stack.stack)
-}, 120_000)
+})
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
 type Json = Record<string, unknown>
@@ -141,7 +141,7 @@ describe('an object of the provider, however odd,', () => {
     }
     expect(unmoved).toEqual([])
     expect(cases.length).toBeGreaterThan(80)
-  }, 120_000)
+  })
 })
 
 describe('a refusal to show an object', () => {

@@ -11,7 +11,7 @@ let person: Person
 beforeAll(async () => {
   stack = await openRecorded({ payments: { LIST_EVERY_MS: '1000' } })
   person = await verifiedUser(stack.stack)
-}, 120_000)
+})
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
 type Json = Record<string, unknown>

@@ -24,7 +24,7 @@ import { askEveryCopy } from './twice'
 import { expectOnceEach, failuresOf, openWorld, tellOf } from './world'
 
 const world = await openWorld(4)
-afterAll(() => world[Symbol.asyncDispose](), 30_000)
+afterAll(() => world[Symbol.asyncDispose]())
 const { stack } = world
 
 /** Four requests at each step, some of them two or three one after the other. */
@@ -66,7 +66,7 @@ describe('two copies of every service under load', () => {
           await pause(betweenMs)
         }
     })
-  }, 240_000)
+  })
 
   test.each(behindGateway)(
     'of which one of %s is frozen: every answer comes, in 2 s',
@@ -83,20 +83,15 @@ describe('two copies of every service under load', () => {
       const reads = load.seen.filter(({ path }) => path === '/me' || path === '/quote')
       expect(Math.max(...reads.map(({ tookMs }) => tookMs))).toBeLessThan(2_000)
     },
-    90_000,
   )
 
-  test.each(behindGateway)(
-    'of which one of %s is killed: no request fails',
-    async (name) => {
-      await underLoad(`${name} killed`, async () => {
-        stack.process(name).kill('SIGKILL')
-        await pause(betweenMs)
-        await stack.allCopies()
-      })
-    },
-    90_000,
-  )
+  test.each(behindGateway)('of which one of %s is killed: no request fails', async (name) => {
+    await underLoad(`${name} killed`, async () => {
+      stack.process(name).kill('SIGKILL')
+      await pause(betweenMs)
+      await stack.allCopies()
+    })
+  })
 })
 
 describe('the same question, asked of both copies at the same moment, is answered the same and done once', () => {
@@ -229,11 +224,11 @@ describe('the lanes', () => {
     await shared(1)
     one.start()
     await shared(2)
-  }, 60_000)
+  })
 })
 
 test('in the end nothing was done twice, and the books close', async () => {
   await kept(promised, 30_000)
   await expectOnceEach(world, promised)
   await booksClose(stack)
-}, 60_000)
+})

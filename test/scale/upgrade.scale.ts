@@ -16,7 +16,7 @@ afterAll(() => older[Symbol.dispose]())
 const world = await openWorld(4, {
   codeDir: (copy) => (copy === 1 ? older.dir : undefined),
 })
-afterAll(() => world[Symbol.asyncDispose](), 30_000)
+afterAll(() => world[Symbol.asyncDispose]())
 const { stack } = world
 
 /** Four requests at each step. */
@@ -37,4 +37,4 @@ test(`services of ${from} and of this commit work side by side, until the older 
   expect(failuresOf(load.seen)).toEqual([])
   await expectOnceEach(world, load.promised)
   await booksClose(stack)
-}, 120_000)
+})

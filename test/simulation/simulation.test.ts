@@ -31,10 +31,10 @@ test('the same seed goes the same way twice', async () => {
   const { code, out } = await simulate('--flows', '160', '--seed', '2', '--workers', '1')
   expect(out).toContain('each twice, the same both times')
   expect(code).toBe(0)
-}, 300_000)
+})
 
 test('every interleaving of a payment and of a cash-out ends well', async () => {
   const { code, out } = await simulate('--walk', 'short', '--workers', '1')
   expect(out).toContain('every state was visited, and from each an end can be reached')
   expect(code).toBe(0)
-}, 300_000)
+})

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { actors } from '#test/support/contracts'
 import { readOutside } from '../read'
 import { type BooksFixture, openBooksFixture } from '../test-support'
-
-setDefaultTimeout(60_000)
 
 let fixture: BooksFixture
 beforeAll(async () => {

@@ -1,20 +1,10 @@
-import {
-  afterAll,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type Hex, zeroAddress } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { actors, refOf } from '#test/support/contracts'
 import { type BooksFixture, openBooksFixture } from '../test-support'
 import { readChain } from './chain'
 import { moveSigned } from './test-support'
-
-setDefaultTimeout(60_000)
 
 const oneAusd = 1_000_000n
 const ana = actors.ana.address

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { parseEther } from 'viem'
 import { waitUntil } from '#infra/local/wait'
 import { actors, refOf } from '#test/support/contracts'
 import { readOutside } from '../read'
 import { type BooksFixture, openBooksFixture } from '../test-support'
 import { journalOf } from './test-support'
-
-setDefaultTimeout(60_000)
 
 const lane = actors.relayer.address.toLowerCase() as `0x${string}`
 const place = `lane:${lane}`

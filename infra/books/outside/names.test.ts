@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { refOf } from '#shared/chain/ref'
 import { actors } from '#test/support/contracts'
 import { type BooksFixture, openBooksFixture } from '../test-support'
 import { readNames } from './names'
 import { insertCashout, insertPayment, nonceOf } from './test-support'
-
-setDefaultTimeout(60_000)
 
 let fixture: BooksFixture
 beforeAll(async () => {

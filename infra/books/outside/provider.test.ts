@@ -1,12 +1,4 @@
-import {
-  afterAll,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { waitUntil } from '#infra/local/wait'
 import { floorMinor } from '#shared/provider/balance'
 import {
@@ -20,8 +12,6 @@ import { type BooksFixture, openBooksFixture } from '../test-support'
 import { acceptAsCapital } from './accept'
 import { ownReference, readProvider } from './provider'
 import { insertPayment, journalOf } from './test-support'
-
-setDefaultTimeout(60_000)
 
 let sandbox: SandboxFixture
 let fixture: BooksFixture

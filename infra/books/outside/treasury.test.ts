@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Hex } from 'viem'
 import { refOf } from '#shared/chain/ref'
 import { actors } from '#test/support/contracts'
@@ -7,8 +7,6 @@ import { type BooksFixture, openBooksFixture } from '../test-support'
 import { acceptAsCapital } from './accept'
 import { insertCashout, journalOf, moveSigned, nonceOf } from './test-support'
 import { graceMs } from './treasury'
-
-setDefaultTimeout(60_000)
 
 const treasury = actors.treasury.address
 const ana = actors.ana.address

@@ -39,4 +39,4 @@ test('a chain that nobody uses rests, and a transaction is mined and final at on
     return number !== null && number >= blockNumber
   })
   await rests()
-}, 60_000)
+})

@@ -64,7 +64,7 @@ test('data stays for a start that goes on with it, and is discarded by one that 
   rmSync(chainStatePath(dir))
   await expect(boot('continue')).rejects.toThrow('killed before its chain was written down')
   expect(existsSync(home!)).toBe(true)
-}, 180_000)
+})
 
 test('nothing stays of a stack that leaves nothing', async () => {
   {
@@ -72,4 +72,4 @@ test('nothing stays of a stack that leaves nothing', async () => {
   }
   expect(readKept(dir)).toBeUndefined()
   expect(existsSync(join(dir, 'postgres'))).toBe(false)
-}, 90_000)
+})

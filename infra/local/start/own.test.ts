@@ -31,7 +31,7 @@ test('a stack runs on a Postgres and a NATS of the user', async () => {
   expect(stack.adminUrl).toBe(postgres.adminUrl)
   expect(() => stack.process('postgres')).toThrow('does not run')
   expect((await fetch(`${stack.info.gateway}/ready`)).status).toBe(200)
-}, 90_000)
+})
 
 test('one that does not know us is told apart from one that is away', async () => {
   await using postgres = await startScratchPostgres('empty')
@@ -39,4 +39,4 @@ test('one that does not know us is told apart from one that is away', async () =
     bootStack({ dir, ports: 'free', durable: false, own: { DATABASE_URL } })
   const stranger = postgres.urlAs('stranger', 'word')
   await expect(boot(stranger)).rejects.toThrow('password authentication failed')
-}, 60_000)
+})

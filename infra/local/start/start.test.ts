@@ -7,7 +7,7 @@ import { closeSharedStack, sharedStack } from '#test/support/stack'
 let stack: Stack
 beforeAll(async () => {
   stack = await sharedStack()
-}, 60_000)
+})
 afterAll(closeSharedStack)
 
 /** Runs `bun run start`, behind its installation, and resolves when it ended. */

@@ -55,7 +55,7 @@ describe('an operator', () => {
   beforeAll(async () => {
     stack = await sharedStack()
     sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
-  }, 90_000)
+  })
   afterAll(() => sql?.end({ timeout: 1 }))
 
   /** As a service leaves it when it gives up. */
@@ -113,7 +113,7 @@ describe('an operator', () => {
     expect(noted.said).toContain(
       'sari  dead-letters redrive payments:one  (the node is back)  done: payments:one is handled again',
     )
-  }, 60_000)
+  })
 
   test('dismisses a group: it ends, nothing of it is done, and its row says why', async () => {
     const [group] = groupsOf(await listDeadLetters(sql)).filter(({ sample }) => sample === 'hook')
@@ -130,5 +130,5 @@ describe('an operator', () => {
     expect(await listDeadLetters(sql)).toEqual(before)
     expect(before).toHaveLength(1)
     expect((await ops('redrive', 'all', '--reason', 'cleaned up')).code).toBe(0)
-  }, 60_000)
+  })
 })

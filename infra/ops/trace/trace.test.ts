@@ -27,7 +27,7 @@ beforeAll(async () => {
   operator = openOperator(accessOf(stack.info))
   provider = placeOf(stack.info).provider
   person = await verifiedUser(stack)
-}, 90_000)
+})
 afterAll(() => operator?.[Symbol.asyncDispose]())
 
 const traceOf = (id: string) =>
@@ -42,7 +42,7 @@ describe('a top-up that was paid', () => {
     paymentId = checkout.paymentId
     await outside.pay(paymentId, 'QRIS')
     await entryIn(person, paymentId, 'credited')
-  }, 60_000)
+  })
 
   test('is seen through every service, from its quote to the chain', async () => {
     const trace = await traceOf(paymentId)
@@ -143,7 +143,7 @@ test('a send is seen from its order to the chain, and found by its transaction',
   expect(seenIn(trace)).toContain('chain-relayer attempt')
   const { transaction } = trace.items[0]!.facts
   expect((await traceOf(transaction!)).items).toEqual(trace.items as Item[])
-}, 30_000)
+})
 
 test('a wallet is seen with its newest items, in any case of its letters', async () => {
   const { items, entries } = await traceOf(person.wallet.toUpperCase().replace('0X', '0x'))

@@ -17,7 +17,7 @@ let database: Database
 beforeAll(async () => {
   scratch = await startScratchDatabase('chain-relayer')
   database = scratch.database
-}, 60_000)
+})
 afterAll(() => scratch?.[Symbol.asyncDispose]())
 
 let made = 0

@@ -81,7 +81,7 @@ test("security: a look-up that no endpoint answers delays nobody else's credit",
   expect((await fixture.operationOf(task)).state).toBe('waiting')
   released.resolve()
   expect(await fixture.finish(context, task)).toMatchObject({ state: 'settled', txHash })
-}, 60_000)
+})
 
 test('a use from before the order reached us is found, when the cash-out was accepted before', async () => {
   const context = await fixture.begin()
@@ -97,7 +97,7 @@ test('a use from before the order reached us is found, when the cash-out was acc
       .where(eq(operations.cause, task.payload.payoutId)),
   )
   expect(await fixture.finish(context, task)).toMatchObject({ state: 'settled', txHash })
-}, 60_000)
+})
 
 test('security: a wallet with many long look-ups leaves others their turn', async () => {
   const context = await fixture.begin()
@@ -127,7 +127,7 @@ test('security: a wallet with many long look-ups leaves others their turn', asyn
   await fixture.command(task)
   expect(await fixture.finish(context, task)).toMatchObject({ state: 'settled', txHash })
   expect(servedBefore).toBeLessThanOrEqual(2)
-}, 60_000)
+})
 
 test.each([
   ['when the order was stored', undefined, '0', 9_400n],

@@ -21,7 +21,7 @@ let database: Database
 beforeAll(async () => {
   scratch = await startScratchDatabase('chain-relayer')
   database = scratch.database
-}, 60_000)
+})
 afterAll(() => scratch?.[Symbol.asyncDispose]())
 
 const wallet = `0x${'11'.repeat(20)}` as const

@@ -41,7 +41,7 @@ beforeAll(async () => {
   const from = { bus, consumer: 'chain-relayer' }
   const handling = { messaging, reactions, poke: outbox.poke, onFatal, database, log }
   opened.push(database, outbox, consume({ ...from, ...handling }))
-}, 60_000)
+})
 afterAll(async () => {
   for (const part of opened.reverse()) await part[Symbol.asyncDispose]()
   await Promise.all([nats[Symbol.asyncDispose](), rows[Symbol.asyncDispose]()])
@@ -87,4 +87,4 @@ test('a repeated command has its outcome announced again, in spite of what the b
   expect(await heard()).toBe('relay.take.settled')
   expect(await order('again 3')).toBe('stored')
   expect(await heard()).toBe('relay.take.settled')
-}, 60_000)
+})

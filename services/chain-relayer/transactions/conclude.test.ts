@@ -47,21 +47,17 @@ const noMethod = () =>
 const single = ['eth_getTransactionReceipt', 'eth_getTransactionByHash']
 
 describe('what becomes final', () => {
-  test(
-    'is read with its block: nothing is asked about single transactions, however many they are',
-    () =>
-      // On a machine where many blocks pass between two rounds they are counted instead: then once more.
-      until(
-        async () => {
-          const calls = await callsUntilFinal(12)
-          expect(calls.get('eth_sendRawTransaction')).toBeGreaterThanOrEqual(12)
-          return single.every((method) => !calls.has(method))
-        },
-        'twelve becoming final without being asked for one by one',
-        90_000,
-      ),
-    120_000,
-  )
+  test('is read with its block: nothing is asked about single transactions, however many they are', () =>
+    // On a machine where many blocks pass between two rounds they are counted instead: then once more.
+    until(
+      async () => {
+        const calls = await callsUntilFinal(12)
+        expect(calls.get('eth_sendRawTransaction')).toBeGreaterThanOrEqual(12)
+        return single.every((method) => !calls.has(method))
+      },
+      'twelve becoming final without being asked for one by one',
+      90_000,
+    ))
 
   test('is not what a receipt says whose block is another by now', async () => {
     const context = await fixture.begin({ batchMax: 1 })

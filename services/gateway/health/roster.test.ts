@@ -17,7 +17,7 @@ beforeAll(async () => {
   for (const name of names) open.use(await answerAs(backbone, name, []))
   bus = open.use(await backbone.busAs('gateway'))
   roster = openRoster(bus)
-}, 60_000)
+})
 afterAll(() => open.disposeAsync())
 
 /** A copy in a process of its own, which can be frozen or killed. */
@@ -67,7 +67,7 @@ describe('of two copies of a service', () => {
     expect((await roster.call()).silent).toEqual([])
     copy.thaw()
     await becomes(copy.id, undefined)
-  }, 30_000)
+  })
 
   test('one that is frozen until the server gives its connection up is still down', async () => {
     await using copy = await copyOf('payouts')
@@ -77,7 +77,7 @@ describe('of two copies of a service', () => {
     await becomes(copy.id, 'gone', 40_000)
     await using _newer = await copyOf('payouts')
     await becomes(copy.id, undefined)
-  }, 60_000)
+  })
 
   test('one that is killed is down, unless another comes in its place first', async () => {
     const [killed, replaced] = [await copyOf('pricing'), await copyOf('pricing')]
@@ -90,7 +90,7 @@ describe('of two copies of a service', () => {
     await using second = await copyOf('pricing')
     await known(second.id)
     expect([await stateOf(killed.id), await stateOf(replaced.id)]).toEqual([undefined, undefined])
-  }, 30_000)
+  })
 
   test('one that leaves in order is not down', async () => {
     const before = new Set((await roster.call()).up)

@@ -33,7 +33,7 @@ beforeAll(async () => {
     }),
   ])
   gateway = await startGateway(backbone)
-}, 60_000)
+})
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]()
   await relayer[Symbol.asyncDispose]()

@@ -36,7 +36,7 @@ beforeAll(async () => {
   sandbox = await openSandboxFixture({ identity: { ...testConfig.identity, ...apiKeys } })
   // It takes webhooks and makes links; the rounds are the suite's own.
   gateway = await startGateway(backbone, { identityApiUrl: sandbox.url, sweepEveryMs: day })
-}, 60_000)
+})
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]()
   await sandbox[Symbol.asyncDispose]()

@@ -75,7 +75,7 @@ describe('as the provider tells it', () => {
   beforeAll(async () => {
     backbone = await startBackbone()
     gateway = await startGateway(backbone)
-  }, 60_000)
+  })
   afterAll(async () => {
     await gateway?.[Symbol.asyncDispose]()
     await backbone?.[Symbol.asyncDispose]()

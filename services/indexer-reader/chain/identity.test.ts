@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Address, Hex } from 'viem'
 import { openTestChain, openTestEndpoints, type TestChain, testLog } from '../test-support'
 import { awaitChain } from './identity'
-
-setDefaultTimeout(60_000)
 
 let chain: TestChain
 beforeAll(async () => {

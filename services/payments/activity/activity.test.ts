@@ -5,7 +5,7 @@ import { readStats } from './activity'
 let fixture: Fixture
 beforeAll(async () => {
   fixture = await openFixture()
-}, 60_000)
+})
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 const topup = async (from: string = wallet) =>

@@ -8,7 +8,7 @@ import { positionOf } from './position'
 let fixture: Fixture
 beforeAll(async () => {
   fixture = await openFixture()
-}, 60_000)
+})
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 const linesOf = (item: string) =>

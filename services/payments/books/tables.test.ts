@@ -53,7 +53,7 @@ beforeAll(async () => {
     db.execute(sql`insert into payments.reversals (payment_id, wallet, lost_micro, cleared_at)
       values ('pay_c', ${`0x${'a'.repeat(40)}`}, 3, now())`),
   )
-}, 60_000)
+})
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 const booked = async () => {

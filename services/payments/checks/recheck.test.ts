@@ -8,7 +8,7 @@ import { recheckOnce } from './recheck'
 let fixture: Fixture
 beforeAll(async () => {
   fixture = await openFixture()
-}, 60_000)
+})
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 async function open(of: `0x${string}` = wallet): Promise<string> {

@@ -15,7 +15,7 @@ let database: Database
 beforeAll(async () => {
   scratch = await startScratchDatabase('payments')
   database = scratch.database
-}, 60_000)
+})
 afterAll(() => scratch?.[Symbol.asyncDispose]())
 
 describe('a refund', () => {

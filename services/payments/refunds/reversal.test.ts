@@ -9,7 +9,7 @@ import { wallets as walletsTable } from './refund.store'
 let fixture: Fixture
 beforeAll(async () => {
   fixture = await openFixture()
-}, 60_000)
+})
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 beforeEach(async () => {
   Object.assign(fixture.chain, { verified: true, drawn: '3000000', frozen: false })

@@ -14,7 +14,7 @@ let database: Database
 beforeAll(async () => {
   scratch = await startScratchDatabase('payments')
   database = scratch.database
-}, 60_000)
+})
 afterAll(() => scratch?.[Symbol.asyncDispose]())
 
 const order = (reference: string) => ({

@@ -8,7 +8,7 @@ import { type Fixture, newWallet, openFixture } from '../test-support'
 let fixture: Fixture
 beforeAll(async () => {
   fixture = await openFixture()
-}, 60_000)
+})
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 afterEach(async () => {
   fixture.chain.ref = 'unused'
@@ -118,23 +118,19 @@ describe('a refund that an operator orders', () => {
   test.each([
     ['answered badly', { errorAfterAccept: 1 }],
     ['not answered', { timeoutAfterAccept: 1 }],
-  ] as const)(
-    'that was made and %s is found, and not asked for again',
-    async (_, api) => {
-      const id = await differing()
-      await fixture.resolve(id, 'refund')
-      await fixture.control('faults', { api })
-      await fixture.recheck()
-      await fixture.control('faults', {})
-      expect(await fixture.orderedRefunds(id)).toMatchObject([{ state: 'open', requests: 1 }])
-      await fixture.recheck(700_000)
-      expect(await fixture.orderedRefunds(id)).toMatchObject([{ requests: 1 }])
-      expect(await atProvider(id)).toMatchObject([{ replays: 0 }])
-      await succeed(id)
-      await fixture.becomes(id, { state: 'refunded' })
-    },
-    30_000,
-  )
+  ] as const)('that was made and %s is found, and not asked for again', async (_, api) => {
+    const id = await differing()
+    await fixture.resolve(id, 'refund')
+    await fixture.control('faults', { api })
+    await fixture.recheck()
+    await fixture.control('faults', {})
+    expect(await fixture.orderedRefunds(id)).toMatchObject([{ state: 'open', requests: 1 }])
+    await fixture.recheck(700_000)
+    expect(await fixture.orderedRefunds(id)).toMatchObject([{ requests: 1 }])
+    expect(await atProvider(id)).toMatchObject([{ replays: 0 }])
+    await succeed(id)
+    await fixture.becomes(id, { state: 'refunded' })
+  })
 
   test('that is unknown is not asked for again while nobody can look', async () => {
     const id = await differing()

@@ -8,7 +8,7 @@ import { positionOf } from './position'
 let fixture: Fixture
 beforeAll(async () => {
   fixture = await openFixture({ sweepAfterMs: 60_000 })
-}, 60_000)
+})
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 /** What the journal says of a cash-out, and what its row says: the same, at every moment. */

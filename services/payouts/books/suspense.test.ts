@@ -12,7 +12,7 @@ import { type Fixture, openFixture } from '../test-support'
 let fixture: Fixture
 beforeAll(async () => {
   fixture = await openFixture({ sweepAfterMs: 60_000 })
-}, 60_000)
+})
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 const told = async (item: string) => {

@@ -13,7 +13,7 @@ import { bookedTables } from './tables'
 let fixture: Fixture
 beforeAll(async () => {
   fixture = await openFixture({ sweepAfterMs: 60_000 })
-}, 60_000)
+})
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 test('cash-outs of a database that is older than its journal are booked once', async () => {

@@ -7,7 +7,7 @@ let fixture: Fixture
 const time = { aheadMs: 0 }
 beforeAll(async () => {
   fixture = await openFixture({ sweepAfterMs: 60_000 })
-}, 60_000)
+})
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 /** 5 AUSD at the fixture's rate. */

@@ -52,5 +52,5 @@ describe('the planned history', () => {
     } finally {
       await chain.child.end()
     }
-  }, 60_000)
+  })
 })
