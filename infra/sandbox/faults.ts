@@ -22,8 +22,9 @@ export type Faults = {
     readonly errorAfterAccept: number
     /** Everything is done, then no answer for a minute (writes only). */
     readonly timeoutAfterAccept: number
-    /** 500 at once, and a few seconds later it is done all the same (writes only). */
+    /** 500 at once, and `acceptLaterMs` later it is done all the same (writes only). */
     readonly acceptLater: number
+    readonly acceptLaterMs: number
     readonly delayMs: number
     /** 429; at a rate of 1 with nothing left of the budget, below it with calls left. */
     readonly rateLimitRate: number
@@ -61,6 +62,8 @@ export const noFaults: Faults = {
     errorAfterAccept: 0,
     timeoutAfterAccept: 0,
     acceptLater: 0,
+    // Late enough that a client has asked again, and looked in vain.
+    acceptLaterMs: 4_000,
     delayMs: 0,
     rateLimitRate: 0,
     forbidSender: 0,
@@ -106,6 +109,7 @@ const checks = new Map<string, Check>([
   ['api.errorAfterAccept', probability],
   ['api.timeoutAfterAccept', probability],
   ['api.acceptLater', probability],
+  ['api.acceptLaterMs', waitMs],
   ['api.delayMs', waitMs],
   ['api.rateLimitRate', probability],
   ['api.forbidSender', probability],

@@ -13,7 +13,7 @@ import { audit } from './audit'
 import { readChain } from './chain-facts'
 import type { Entry } from './evidence'
 import { faultsWith, targetOf } from './faults'
-import { live, type Scene, takeBackAfterHold } from './flows'
+import { flowsWith, live, type Scene, takeBackAfterHold } from './flows'
 import { findLeaks } from './leaks'
 import { announcedIn, notedAsPublished, storedMessages } from './messages'
 import type { Options } from './options'
@@ -36,6 +36,7 @@ const upgradeAt = 0.4
 /** Runs a whole campaign: people, faults, quiet, audit. Throws only when it cannot be run at all. */
 export async function runCampaign(options: Options, say: (line: string) => void): Promise<Report> {
   const { seed, minutes, people: count } = options
+  const flows = flowsWith(options.flows)
   using older = options.upgradeFrom ? checkedOut(options.upgradeFrom) : undefined
   await using world = await openWorld(options, older?.dir ?? null)
   const record = openRecord()
@@ -59,7 +60,9 @@ export async function runCampaign(options: Options, say: (line: string) => void)
   say(`${count} people are verified`)
 
   const restMs = Math.max(restLeastMs, count * restOfEachMs)
-  const living = first.map(({ scene, isContract }) => live(scene, isContract, restMs))
+  const living = first.map(({ scene, isContract }) =>
+    live(scene, isContract ? flows.contract : flows.own, restMs),
+  )
   living.push(lateTakers(join, count, stop.signal))
   const faults = faultsWith(failpoints()).filter(
     ({ name }) => options.faults.length === 0 || options.faults.some((one) => name.includes(one)),

@@ -157,7 +157,8 @@ const providerFaults = [
   provider(
     'provider',
     'orders come in after a 500, and banks are not served',
-    { api: { acceptLater: 0.5, closedChannels: 0.8 } },
+    // So late that a busy machine, too, has asked again by then.
+    { api: { acceptLater: 0.5, acceptLaterMs: 15_000, closedChannels: 0.8 } },
     [6_000, 12_000],
   ),
   provider('provider', 'the provider is slow', { api: { delayMs: 1_200 } }),

@@ -195,7 +195,10 @@ const twice: Flow = async (scene) => {
   await Promise.all(quotes.map((quoteId) => quoteId && askCashout(scene, quoteId, authorization)))
 }
 
-/** A cash-out whose transfer its owner takes back: before the relayer has sent it, or too late. */
+/**
+ * A cash-out whose transfer its owner takes back: while it is asked for, or right after the answer, so
+ * that either may come first, however long an answer takes.
+ */
 const cancelled: Flow = async (scene) => {
   const { person, treasury, chance, signal } = scene
   const quoteId = await quoteOf(scene, 'USD/IDR')
@@ -203,53 +206,67 @@ const cancelled: Flow = async (scene) => {
   const valueMicro = 1_500_000n + BigInt(chance.belowMs(900_000))
   const authorization = await person.sign({ to: treasury, valueMicro })
   const asked = askCashout(scene, quoteId, authorization)
-  await pause(chance.belowMs(600), signal)
+  if (chance.belowMs(2) === 0) await asked
+  else await pause(chance.belowMs(600), signal)
   await person.cancel(authorization).catch(() => {}) // It was used before.
   await asked
 }
 
+type Kind = readonly [name: string, flow: Flow]
+
 /** What a person with a key of their own does, each as often as it stands here. */
-const kinds: readonly Flow[] = [
-  topup('USD/IDR', 'QRIS'),
-  topup('USD/IDR', 'QRIS'),
-  topup('USD/MYR', 'MAYB2U_FPX'),
-  topup('USD/IDR', 'BCA_VIRTUAL_ACCOUNT'),
-  topup('USD/IDR', 'CARDS'),
-  takenBack('topup', 'refunded'),
-  takenBack('topup', 'charged back'),
-  takenBack('settlement', 'refunded'),
-  declined,
-  paidLate,
-  settlement('BCA_VIRTUAL_ACCOUNT'),
-  settlement('CARDS'),
-  cashout(goodAccount),
-  cashout(goodAccount),
-  cashout(goodAccount, true),
-  cashout(refusedAccount),
-  cashout(reversedAccount),
-  send,
-  send,
-  twice,
-  cancelled,
+const kinds: readonly Kind[] = [
+  ['top-up by QR', topup('USD/IDR', 'QRIS')],
+  ['top-up by QR', topup('USD/IDR', 'QRIS')],
+  ['top-up by FPX', topup('USD/MYR', 'MAYB2U_FPX')],
+  ['top-up by virtual account', topup('USD/IDR', 'BCA_VIRTUAL_ACCOUNT')],
+  ['top-up by card', topup('USD/IDR', 'CARDS')],
+  ['top-up refunded', takenBack('topup', 'refunded')],
+  ['top-up charged back', takenBack('topup', 'charged back')],
+  ['settlement refunded', takenBack('settlement', 'refunded')],
+  ['top-up declined', declined],
+  ['top-up paid late', paidLate],
+  ['settlement by virtual account', settlement('BCA_VIRTUAL_ACCOUNT')],
+  ['settlement by card', settlement('CARDS')],
+  ['cash-out', cashout(goodAccount)],
+  ['cash-out', cashout(goodAccount)],
+  ['cash-out reversed by hand', cashout(goodAccount, true)],
+  ['cash-out refused', cashout(refusedAccount)],
+  ['cash-out reversed', cashout(reversedAccount)],
+  ['send', send],
+  ['send', send],
+  ['cash-out asked for twice', twice],
+  ['cash-out cancelled', cancelled],
 ]
 
 /** A contract wallet signs, and sends no transactions: it cannot draw. */
-const contractKinds: readonly Flow[] = [
-  topup('USD/IDR', 'QRIS'),
-  cashout(goodAccount),
-  cashout(refusedAccount),
-  send,
+const contractKinds: readonly Kind[] = [
+  ['top-up by QR', topup('USD/IDR', 'QRIS')],
+  ['cash-out', cashout(goodAccount)],
+  ['cash-out refused', cashout(refusedAccount)],
+  ['send', send],
 ]
+
+/** What people do, or as much of it as has one of these words in its name; throws where nothing has. */
+export function flowsWith(words: readonly string[]): Flows {
+  const isMeant = ([name]: Kind) => words.length === 0 || words.some((one) => name.includes(one))
+  const [own, contract] = [kinds, contractKinds].map((all) =>
+    all.filter(isMeant).map(([, flow]) => flow),
+  )
+  if (own!.length === 0) throw new Error('nothing that people do has these words in its name')
+  return { own: own!, contract: contract! }
+}
+/** By whether a wallet has a key of its own. */
+export type Flows = { readonly own: readonly Flow[]; readonly contract: readonly Flow[] }
 
 /**
  * One thing after the other, until the signal, with up to `restMs` between two; a step that fails on this
  * side is left, as a person leaves it.
  */
-export async function live(scene: Scene, isContract: boolean, restMs: number): Promise<void> {
+export async function live(scene: Scene, flows: readonly Flow[], restMs: number): Promise<void> {
   const { chance, signal, record } = scene
-  const own = isContract ? contractKinds : kinds
-  while (!signal.aborted) {
-    await own[chance.belowMs(own.length)]!(scene).catch((error: Error) =>
+  while (!signal.aborted && flows.length > 0) {
+    await flows[chance.belowMs(flows.length)]!(scene).catch((error: Error) =>
       record.count(`left: ${error.message.split('\n')[0]!.slice(0, 60)}`),
     )
     await pause(chance.belowMs(restMs), signal)

@@ -30,8 +30,6 @@ export type Endpoint = {
 
 // Longer than any client should wait.
 const silenceMs = 60_000
-// Late enough that a client has asked again, and looked in vain.
-const laterMs = 4_000
 
 /** Puts endpoints behind the provider's door: key, limits, and the faults in force. */
 export function behindDoor(context: Context, endpoints: readonly Endpoint[]): Route[] {
@@ -55,7 +53,7 @@ export function behindDoor(context: Context, endpoints: readonly Endpoint[]): Ro
         if (chance.hits(faults.api.errorRate)) throw serverError()
         const call = await callOf(request, account)
         if (method === 'POST' && chance.hits(faults.api.acceptLater)) {
-          setTimeout(() => doLate(run, context, call), laterMs).unref()
+          setTimeout(() => doLate(run, context, call), faults.api.acceptLaterMs).unref()
           throw serverError()
         }
         const answer = run(context, call)

@@ -75,7 +75,7 @@ describe('a payout', () => {
 
   test('that is answered 500 may be made a while later all the same', async () => {
     const body = payoutBody()
-    await fixture.control('faults', { api: { acceptLater: 1 } })
+    await fixture.control('faults', { api: { acceptLater: 1, acceptLaterMs: 500 } })
     const { status } = await create(body)
     await fixture.control('faults', { api: {} })
     expect(status).toBe(500)
