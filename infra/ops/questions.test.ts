@@ -33,34 +33,42 @@ describe('what an operator asks at night', () => {
   const ask = (words: readonly string[], ...more: string[]) =>
     operate(stack, 'main.ts', ...words.map((word) => (word === '<id>' ? paymentId : word)), ...more)
 
+  /** What could not be read in time, on a busy machine, is asked for again; what needs a person too. */
+  const asked = (words: readonly string[], ...more: string[]) =>
+    waitUntil(
+      `all of ${words.join(' ')}`,
+      async () => {
+        const answer = await ask(words, ...more)
+        if (answer.code === 0) return answer
+        throw new Error(`${answer.complaint}${answer.said}`)
+      },
+      120_000,
+    )
+
   test('are ten questions', () => {
     expect(questions).toHaveLength(10)
   })
 
   test.each(questions)('%s is answered by one command', async (_, words) => {
-    const isSettling = ['reconcile', 'books', 'in-flight'].includes(words[0]!)
-    const answer = await waitUntil('an answer', async () => {
-      const one = await ask(words)
-      return (one.code === 0 || !isSettling) && one
-    })
-    expect(answer).toMatchObject({ code: 0, complaint: '' })
-    expect(answer.said).not.toStartWith('usage')
+    const { said, complaint } = await asked(words)
+    expect(complaint).toBe('')
+    expect(said).not.toStartWith('usage')
   })
 
   test.each(questions.filter(([, [verb]]) => !['unexplained', 'growth'].includes(verb!)))(
     '%s is answered for a program too',
     async (_, words) => {
-      const { code, said } = await ask(words, '--json')
-      expect([code, typeof JSON.parse(said)]).toEqual([0, 'object'])
+      const { said } = await asked(words, '--json')
+      expect(typeof JSON.parse(said)).toBe('object')
     },
   )
 
   test('with the right answer: the whole way of a payment, its money in the books, and all well', async () => {
-    expect((await ask(['status'])).said).toEndWith('money is moving: nothing needs a person')
-    const { said } = await ask(['trace', '<id>'])
+    expect((await asked(['status'])).said).toEndWith('money is moving: nothing needs a person')
+    const { said } = await asked(['trace', '<id>'])
     expect(said).toStartWith(`topup ${paymentId}  credited`)
     expect(said).toContain('payments says relay.credit, done by chain-relayer')
-    expect((await ask(['books'])).said).toMatch(/collateral +-3\.076923/)
+    expect((await asked(['books'])).said).toMatch(/collateral +-3\.076923/)
   })
 
   test('while a service is down, which is named, and all the rest is seen', async () => {
@@ -68,8 +76,7 @@ describe('what an operator asks at night', () => {
     const { code, said } = await ask(['status'])
     expect(code).toBe(1)
     expect(said).toContain('  payments does not answer')
-    const trace = await ask(['trace', '<id>'])
-    expect(trace).toMatchObject({ code: 0 })
+    const trace = await asked(['trace', '<id>'])
     expect(trace.said).toStartWith(`topup ${paymentId}  credited`)
   })
 
