@@ -8,7 +8,7 @@ export type Verdict =
   | { readonly is: 'broken'; readonly why: string }
 
 /** How long one test may take, and the whole run of it: a guard may be missed by a deadline. */
-const testMs = 60_000
+const testMs = 40_000
 const runMs = 180_000
 
 /** Runs tests of one file by their titles, and judges them. */

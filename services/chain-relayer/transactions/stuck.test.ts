@@ -60,7 +60,9 @@ test('a lane whose oldest transaction no block takes gets nothing more until one
 })
 
 test('who takes over a lane with much under way sends a part of it in each round, the oldest first', async () => {
-  const before = await fixture.begin({ batchMax: 1, bumpAfterMs: 60_000 })
+  // Nothing is due again meanwhile, however long a round takes.
+  const settings = { batchMax: 1, bumpAfterMs: 600_000, rebroadcastAfterMs: 600_000 }
+  const before = await fixture.begin(settings)
   const sentBefore = swallow()
   const tasks = Array.from({ length: 80 }, credit)
   for (const task of tasks) await fixture.command(task)
@@ -70,7 +72,7 @@ test('who takes over a lane with much under way sends a part of it in each round
   }, 'all being sent once')
   const order = [...new Set(sentBefore)]
 
-  const next = await fixture.begin({ batchMax: 1, bumpAfterMs: 60_000 })
+  const next = await fixture.begin(settings)
   const sent = swallow()
   await round(next)
   const inFirst = sent.length
