@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close())
 
 const prepared = (nonceLeast = 0) => prepare(node, signers, { step: 'test', call, nonceLeast })
-function finalOutcome(pending: Pending, through: Node = node, withinMs = 10_000) {
+function finalOutcome(pending: Pending, through: Node = node, withinMs = 60_000) {
   const kept: Pending[] = []
   const keep = (raised: Pending) => void kept.push(raised)
   return untilFinal(through, signers, pending, { withinMs, keep, pace }).then((outcome) => ({

@@ -39,7 +39,7 @@ const copies = async () =>
   )
 const each = (value: string) => Object.fromEntries(streams.map(({ name }) => [name, value]))
 const become = (value: string) =>
-  waitUntil(value, async () => Bun.deepEquals(await copies(), each(value)), 20_000)
+  waitUntil(value, async () => Bun.deepEquals(await copies(), each(value)), 60_000)
 
 describe('a cluster of three', () => {
   test('has one copy of each stream until more are asked for', async () => {

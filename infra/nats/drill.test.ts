@@ -88,7 +88,7 @@ describe('when JetStream lost everything it ever stored', () => {
       }),
     )
     await orderAll('before')
-    await waitUntil('the first order', () => done.includes(refOf('before')), 10_000)
+    await waitUntil('the first order', () => done.includes(refOf('before')), 60_000)
     await waitUntil('it being noted as published', async () => {
       const [row] = await payments.database.read((db) =>
         db.select().from(ordering.outbox).where(eq(ordering.outbox.id, 'before')),
@@ -110,7 +110,7 @@ describe('when JetStream lost everything it ever stored', () => {
         .where(eq(ordering.outbox.id, 'before')),
     )
 
-    await waitUntil('the later orders', () => done.length >= 3, 20_000)
+    await waitUntil('the later orders', () => done.length >= 3, 60_000)
     const resent = await relayer.bus.js.consumers.get('COMMANDS', 'chain-relayer')
     await waitUntil('an empty stream', async () => {
       const info = await resent.info()

@@ -112,7 +112,11 @@ describe('a stream', () => {
     const publish = (msgID: string) => js.publish('webhooks.payments.ID.twice', '{}', { msgID })
     expect((await publish('twice')).duplicate).toBe(false)
     expect((await publish('twice')).duplicate).toBe(true)
-    const refusal = await waitUntil('the end of the window', () => faultOf(publish('twice')), 5_000)
+    const refusal = await waitUntil(
+      'the end of the window',
+      () => faultOf(publish('twice')),
+      60_000,
+    )
     expect(refusal.err_code).toBe(10077)
     await gateway.close()
     await provision()
@@ -173,7 +177,7 @@ describe('a stream', () => {
     await waitUntil(
       'the advisory',
       async () => (await manager.streams.info('ADVISORIES')).state.messages > 0,
-      2_000,
+      60_000,
     )
   })
 })

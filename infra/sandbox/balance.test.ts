@@ -26,7 +26,7 @@ const reach = (id: string, status: string) =>
       const { json } = await fixture.get('ID', `/v2/payouts/${id}`)
       return json.status === status && json
     },
-    3_000,
+    60_000,
     5,
   )
 

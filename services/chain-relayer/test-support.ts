@@ -61,7 +61,7 @@ async function openTestDatabase() {
 }
 
 /** Waits until `fact` is true; fails with `what` when it does not become so in time. */
-export async function until(fact: () => Promise<unknown>, what: string, withinMs = 15_000) {
+export async function until(fact: () => Promise<unknown>, what: string, withinMs = 60_000) {
   const endAt = Date.now() + withinMs
   while (!(await fact())) {
     if (Date.now() > endAt) throw new Error(`${what} did not happen within ${withinMs} ms`)

@@ -88,7 +88,7 @@ const untilEventsAgree = async () => {
 
 const lower = (wallet: Address) => wallet.toLowerCase() as Address
 
-const untilRecordsAgree = async (context: Context, deadlineMs = 15_000) => {
+const untilRecordsAgree = async (context: Context, deadlineMs = 60_000) => {
   for (const wallet of [ana, budi, citra]) {
     const truth = await historyOnChain(wallet)
     await waitUntil(
@@ -270,7 +270,7 @@ describe('while blocks wait to be noted', () => {
     proxies[0].setFaults({ disconnectRate: 1 })
     await waitUntil('the fault', () => running.context.figures.lastError)
     const before = reads
-    await waitUntil('the rows being asked', () => reads > before + 5, 3_000)
+    await waitUntil('the rows being asked', () => reads > before + 5, 60_000)
   })
 })
 

@@ -236,7 +236,7 @@ export async function openFixture(
       return answer.ok.payoutId
     },
     until: (id: string, state: string) =>
-      waitUntil(`${id} ${state}`, async () => (await row(id)).state === state && row(id), 10_000),
+      waitUntil(`${id} ${state}`, async () => (await row(id)).state === state && row(id), 60_000),
     /** What was said of a payout; what is repeated counts once. */
     sent: async (id: string) => {
       const messages = await database.read((db) => db.select().from(outbox).where(ofPayout(id)))

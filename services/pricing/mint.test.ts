@@ -97,7 +97,7 @@ describe('the number of a copy', () => {
     const { number, holder } = held!
     expect(await heldNow()).toContainEqual(expect.objectContaining({ number, holder }))
     now += 3_000
-    await waitUntil('the number', async () => next.mint(rate), 10_000)
+    await waitUntil('the number', async () => next.mint(rate), 60_000)
     expect((await heldNow()).map(({ number }) => number)).toContain(number)
     const after = [...some(frozen, 50), ...some(next, 50)]
     expect(new Set([...before, ...after].map(({ id }) => id)).size).toBe(150)
@@ -120,9 +120,9 @@ describe('the number of a copy', () => {
     await waitUntil(
       'another number',
       async () => (await heldNow()).some(({ holder }) => holder !== 'another'),
-      10_000,
+      60_000,
     )
-    await waitUntil('a quote', async () => mint.mint(rate), 10_000)
+    await waitUntil('a quote', async () => mint.mint(rate), 60_000)
   })
 
   test('is renewed for as long as its copy lives', async () => {
@@ -131,7 +131,7 @@ describe('the number of a copy', () => {
     await waitUntil(
       'a later end',
       async () => (await heldNow())[0]!.endsUntil.getTime() > first!.endsUntil.getTime(),
-      10_000,
+      60_000,
     )
     expect((await heldNow()).map(({ holder }) => holder)).toEqual([first!.holder])
   })

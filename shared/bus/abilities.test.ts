@@ -39,7 +39,7 @@ test('all copies can what each says of itself, and not before the last that does
   await waitUntil('the first look', () => watched.allCan())
 
   const old = await openCopy([])
-  await waitUntil('the old copy being seen', () => !watched.allCan(), 15_000)
+  await waitUntil('the old copy being seen', () => !watched.allCan(), 60_000)
   await old[Symbol.asyncDispose]()
   nowMs = 59_000
   expect(watched.allCan()).toBe(false)

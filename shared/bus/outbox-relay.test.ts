@@ -74,7 +74,7 @@ describe('an order that was committed', () => {
     await orderIn(ended, 'ended')
     const other = openRows()
     await using _relay = relayOutbox({ bus: await openGateway(), database: other, outbox, log })
-    await waitUntil('the order', async () => (await stored()).includes('ended'), 10_000)
+    await waitUntil('the order', async () => (await stored()).includes('ended'), 60_000)
   })
 
   test('and that no broker confirmed is not noted as sent, and comes when there is one', async () => {
@@ -87,7 +87,7 @@ describe('an order that was committed', () => {
     expect(await rowOf(database, 'unconfirmed')).toMatchObject({ publishedAt: null })
     await provision()
     await using _relay = relayOutbox({ bus, database, outbox, log })
-    await waitUntil('the order', async () => (await stored()).includes('unconfirmed'), 10_000)
+    await waitUntil('the order', async () => (await stored()).includes('unconfirmed'), 60_000)
     await waitUntil('its note', async () => (await rowOf(database, 'unconfirmed'))?.publishedAt)
   })
 

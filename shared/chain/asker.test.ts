@@ -79,7 +79,7 @@ describe('the next endpoint is asked when one', () => {
 
   test('does not answer: then it comes last for a while', async () => {
     const [silent, second] = [serve(() => new Promise(() => {}) as never), serve(good)]
-    const { ask } = open([silent.url, second.url], { timeoutMs: 100 })
+    const { ask } = open([silent.url, second.url], { timeoutMs: 1_000 })
     for (let times = 0; times < 5; times++) expect(await ask(chainId)).toBe('0x279f')
     expect([silent.asked.length, second.asked.length]).toEqual([1, 5])
   })

@@ -75,7 +75,8 @@ describe('an exchange', () => {
       bodies.push(body)
       return answer()
     }
-    return { bodies, place: { baseUrl: 'http://service', fetch, patienceMs: 900 } }
+    const place = { baseUrl: 'http://service', fetch, patienceMs: 30_000 }
+    return { bodies, place, hasty: { ...place, patienceMs: 2_000 } }
   }
   const lost = (): Response => {
     throw new Error('the connection was reset')
@@ -95,16 +96,16 @@ describe('an exchange', () => {
     expect(bodies).toHaveLength(1)
   })
   test('that nobody answers ends as unknown, not as a no', async () => {
-    const { place } = service(lost)
-    await expect(exchange(place, sent)).rejects.toBeInstanceOf(Unanswered)
+    const { hasty } = service(lost)
+    await expect(exchange(hasty, sent)).rejects.toBeInstanceOf(Unanswered)
   })
   test('security: a no for the moment never hides an earlier try that may have been done', async () => {
-    const { place } = service(lost, no(503, 'chain_unavailable'))
-    await expect(exchange(place, sent)).rejects.toBeInstanceOf(Unanswered)
+    const { hasty } = service(lost, no(503, 'chain_unavailable'))
+    await expect(exchange(hasty, sent)).rejects.toBeInstanceOf(Unanswered)
   })
   test('that is refused for the whole time is refused', async () => {
-    const { bodies, place } = service(no(503, 'chain_unavailable'))
-    expect(await exchange(place, sent)).toMatchObject({ refused: { code: 'chain_unavailable' } })
+    const { bodies, hasty } = service(no(503, 'chain_unavailable'))
+    expect(await exchange(hasty, sent)).toMatchObject({ refused: { code: 'chain_unavailable' } })
     expect(bodies.length).toBeGreaterThan(1)
   })
 })

@@ -140,7 +140,7 @@ describe('after an outage', () => {
   test('a process whose calls hang while others are answered is ended', async () => {
     const { database, fatal } = open({ callDeadlineMs: 200 })
     await hangMany(database)
-    await waitUntil('the end', () => fatal.count > 0, 20_000)
+    await waitUntil('the end', () => fatal.count > 0, 60_000)
     await database[Symbol.asyncDispose]()
   })
 
@@ -159,7 +159,7 @@ describe('after an outage', () => {
     const { database, fatal } = open({ url: url.toString(), callDeadlineMs: 200 })
     await hangMany(database)
     // Whoever asked anew has given up.
-    await waitUntil('a connection being given up', () => ended.count > 0, 20_000)
+    await waitUntil('a connection being given up', () => ended.count > 0, 60_000)
     expect(fatal.count).toBe(0)
     await database[Symbol.asyncDispose]()
     silent.close()

@@ -64,7 +64,7 @@ describe('after the credit, somebody', () => {
     const { person, paymentId } = await credited(channel)
     await outside.faults({ webhooks: { drop: 1 }, ...faults })
     await outside.control(`payments/${paymentId}/${reversal}`)
-    const frozen = await happens(person.until('the freeze', (me) => me.frozen, 10_000))
+    const frozen = await happens(person.until('the freeze', (me) => me.frozen, 60_000))
     const withdrew = await withdraw(person, 3_000_000n)
     const ausdMicro = await ausdOf(stack, person.account.address)
     expect({ frozen, withdrew, ausdMicro }).toEqual({
@@ -122,7 +122,7 @@ describe('somebody whose card payment was refunded after its hold', () => {
     const { person, paymentId } = await credited('CARDS', has)
     await person.draw(1_000_000n)
     await outside.refund(paymentId)
-    const frozen = await happens(person.until('the freeze', (me) => me.frozen, 10_000))
+    const frozen = await happens(person.until('the freeze', (me) => me.frozen, 60_000))
 
     const topup = async (method: string) =>
       person.post('/topups', {
@@ -160,7 +160,7 @@ describe('somebody whose card payment was refunded after its hold', () => {
   test('makes it good by two payments and is credited what is left, to the unit', async () => {
     const { person, books, paymentId } = await credited('CARDS')
     await outside.refund(paymentId)
-    const frozen = await happens(person.until('the freeze', (me) => me.frozen, 10_000))
+    const frozen = await happens(person.until('the freeze', (me) => me.frozen, 60_000))
     const collateralOf = async () => (await person.me()).collateral.value
 
     // 25,000 rupiah are 1.538461 of the 3.076923 AUSD that are missing: nothing of it is credited.

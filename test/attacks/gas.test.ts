@@ -117,7 +117,7 @@ describe('one balance', () => {
         const statuses = await statusesOf(person, ids)
         return statuses.length > 0 && statuses.every((one) => ['paid', 'failed'].includes(one))
       },
-      40_000,
+      60_000,
     )
     const paid = (await statusesOf(person, ids)).filter((one) => one === 'paid')
     expect({ paid: paid.length, ausdMicro: await ausdOf(stack, person.wallet) }).toEqual({
@@ -309,7 +309,7 @@ describe('with the rights of a service that was broken into', () => {
     const back = { payoutId: crypto.randomUUID(), wallet, ausd: String(million) }
     await ordering('payouts', 'relay.return', back)
     const told = await happens(
-      waitUntil('an alarm for each', () => refused().length === before + 3, 15_000),
+      waitUntil('an alarm for each', () => refused().length === before + 3, 60_000),
     )
     expect(await books.close()).toEqual(explained)
     expect(told).toBe(true)

@@ -125,7 +125,7 @@ describe('somebody wants more AUSD than there is', () => {
     for (const reply of replies) if (reply.status !== 200) expect(said(reply)).toEqual(short)
     // Every one of them is credited, and nothing is left of the treasury but what nobody was promised.
     for (const { body } of opened) await outside.pay(body.paymentId, 'QRIS')
-    await waitUntil('every credit', async () => (await ausdOf(stack, treasury)) === 1n, 30_000)
+    await waitUntil('every credit', async () => (await ausdOf(stack, treasury)) === 1n, 60_000)
   })
 
   test('and takes the AUSD of a cash-out for it that the bank has not paid', async () => {

@@ -131,7 +131,7 @@ describe('somebody pays a code after its checkout ended', () => {
     await outside.control(`payments/${checkout.paymentId}/refund`, { amount: 812_500 })
     await entryIn(person, checkout.paymentId, 'credited')
     const ending = async () => ({ value: await collateralOf(person), ...(await books.close()) })
-    await becomes(ending, { value: '48076923', ...explained }, 30_000)
+    await becomes(ending, { value: '48076923', ...explained }, 60_000)
   })
 
   test('to repay a debt for less than it is by now', async () => {

@@ -122,7 +122,7 @@ describe('within the hold', () => {
           positions: [nothingLeft, oweAgain],
           ...explained,
         },
-        15_000,
+        60_000,
       )
     },
   )
@@ -165,7 +165,7 @@ describe('JetStream loses a refund that the gateway had answered with `recorded`
       frozen: (await before.me()).frozen,
       drawn: (await within.me()).drawn,
     })
-    await becomes(ending, { frozen: true, drawn: '10000000' }, 20_000)
+    await becomes(ending, { frozen: true, drawn: '10000000' }, 60_000)
   })
 })
 

@@ -296,7 +296,7 @@ describe('an attacker with many wallets keeps checkouts open, unpaid', () => {
       await waitUntil('a round', isLooked)
       const before = await looks()
       await outside.pay(paymentId, 'QRIS')
-      await payer.until('the credit', (me) => me.collateral?.value === ausd, 30_000)
+      await payer.until('the credit', (me) => me.collateral?.value === ausd, 60_000)
       // What the list would show is not asked for one by one.
       expect((await looks()) - before).toBe(0)
     } finally {

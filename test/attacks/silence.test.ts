@@ -175,7 +175,7 @@ describe('somebody whose identity is rejected', () => {
       await recorded(stack, 'applicantReviewed', since)
       await loseJetStream(stack, locked.givenUp)
     }
-    await becomes(async () => (await person.me()).verified, false, 30_000)
+    await becomes(async () => (await person.me()).verified, false, 60_000)
   })
 })
 

@@ -95,7 +95,7 @@ describe('a message that was given up on', () => {
     const operator = (by: string) =>
       operate(stack, 'main.ts', 'dead-letters', 'redrive', 'all', '--reason', 'mended', '--by', by)
     const asked = await Promise.all([operator('sari'), operator('dewi')])
-    await becomes(async () => (await listDeadLetters(sql)).map(({ reason }) => reason), [], 20_000)
+    await becomes(async () => (await listDeadLetters(sql)).map(({ reason }) => reason), [], 60_000)
     expect(asked.map(({ code }) => code)).toEqual([0, 0])
     expect(await sql`select 1 from ops.outcomes where outcome = 'done'`).toHaveLength(17)
     await person.until('the credit', (me) => me.collateral?.value === checkout.ausd)
@@ -181,7 +181,7 @@ describe('something is stuck', () => {
         return age === undefined || limit === undefined || age <= limit
       })
     }
-    await becomes(untold, [], 20_000)
+    await becomes(untold, [], 60_000)
     await sql`delete from payments.payments where id like 'stuck-%'`
     await sql`delete from payouts.payouts where id like 'stuck-%'`
     await sql`delete from chain_relayer.operation where id like 'stuck-%'`
@@ -208,7 +208,7 @@ describe('an outage of Postgres', () => {
       60_000,
     )
     server.start()
-    await person.until('an answer', (me) => me.verified === true, 30_000)
+    await person.until('an answer', (me) => me.verified === true, 60_000)
     const told = (word: string) => logOf('payments').filter((line) => line.includes(word)).length
     await waitUntil('the return being told', () => told('"postgres is back"') === 1)
     expect(told('"postgres lost"')).toBe(1)
@@ -234,7 +234,7 @@ describe('the key of an RPC endpoint', () => {
       proxy.setFaults(faults)
       await outside.pay(paymentId, 'QRIS')
       const news = async () => failures() > since
-      await waitUntil(`failures by ${Object.keys(faults)}`, news, 40_000)
+      await waitUntil(`failures by ${Object.keys(faults)}`, news, 60_000)
       proxy.setFaults({})
     }
     // Also what a service says before it is ready.
@@ -243,7 +243,7 @@ describe('the key of an RPC endpoint', () => {
       const said = () => logOf(name).filter((line) => /chain does not answer/.test(line)).length
       const since = said()
       stack.process(name).kill('SIGKILL')
-      await waitUntil(`${name} waiting`, () => said() > since, 20_000)
+      await waitUntil(`${name} waiting`, () => said() > since, 60_000)
     }
     proxy.setFaults({})
     for (const file of readdirSync(join(stack.dir, 'logs')))

@@ -69,11 +69,11 @@ describe('a stack on this machine, its containers run as processes with the same
   test('the six services and the sandbox become ready', async () => {
     for (const name of watched) running.set(name, rehearsal.start(name))
     const ready = async () => (await fetch(`${rehearsal.gateway}/ready`)).ok
-    await waitUntil('everything being ready', ready, 40_000)
+    await waitUntil('everything being ready', ready, 60_000)
   })
 
   test.each(watched)('%s is healthy', async (name) => {
-    await waitUntil(name, async () => (await check(name)) === 'exit 0', 20_000)
+    await waitUntil(name, async () => (await check(name)) === 'exit 0', 60_000)
   })
 
   test('a quote is answered through all of it', async () => {

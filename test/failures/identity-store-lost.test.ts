@@ -33,7 +33,7 @@ async function userWithLink(): Promise<Person> {
 }
 
 const becomes = (person: Person, verified: boolean) =>
-  person.until(`verified: ${verified}`, (me) => me.verified === verified, 30_000)
+  person.until(`verified: ${verified}`, (me) => me.verified === verified, 60_000)
 
 /** A verdict whose webhook was answered `recorded`, and then lost with the store of the stream. */
 async function recordedAndLost(person: Person, verdict: 'approved' | 'rejected') {
@@ -112,7 +112,7 @@ describe.each(['sumsub', 'persona'] as const)('a verdict of %s is not missed', (
             ).length >= 3
         )
       },
-      30_000,
+      60_000,
     )
     expect((await person.get('/me')).body.verified).toBe(true)
     await outside.calm()

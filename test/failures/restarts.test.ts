@@ -52,7 +52,7 @@ describe('exactly one credit comes out when, in the middle,', () => {
     if (moment === 'before the payment') await blow()
     await outside.pay(checkout.paymentId, 'QRIS')
     if (moment === 'right after the payment') await blow()
-    await person.until('the credit', (me) => me.collateral?.value === checkout.ausd, 50_000)
+    await person.until('the credit', (me) => me.collateral?.value === checkout.ausd, 60_000)
     await waitUntil(
       'nothing in flight',
       async () => (await person.get('/me/activity')).body.inFlight?.length === 0,

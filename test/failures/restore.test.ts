@@ -192,7 +192,7 @@ async function expectAllBack(was: Before, hour: LostHour, native: bigint[]) {
       return open.map(({ what, state }) => `${what} ${state}`)
     },
     [],
-    30_000,
+    60_000,
   )
   expect(
     await query(stack, 'select fault from chain_relayer.lane where fault is not null'),

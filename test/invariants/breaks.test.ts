@@ -42,10 +42,10 @@ const named = (words: RegExp) =>
       const found = (await check()).join('\n')
       return words.test(found) && found
     },
-    40_000,
+    60_000,
   )
 const agrees = (words: RegExp) =>
-  waitUntil(`no ${words}`, async () => !words.test((await check()).join('\n')), 40_000)
+  waitUntil(`no ${words}`, async () => !words.test((await check()).join('\n')), 60_000)
 
 const command = (...words: string[]) => operate(stack, 'main.ts', ...words)
 
@@ -109,10 +109,10 @@ describe('is named by the next reconciliation, and closed when it is mended:', (
     await post('by hand', '')
     await named(new RegExp(`row_journal ${paid} 5 AUSD`))
     const log = () => readFileSync(join(stack.dir, 'logs/books.log'), 'utf8')
-    await waitUntil('an alarm', () => /"rule":"row_journal".*"alarm":true/.test(log()), 30_000)
+    await waitUntil('an alarm', () => /"rule":"row_journal".*"alarm":true/.test(log()), 60_000)
     const shown = async () =>
       valueIn(await scrape(stack), 'ausd_books_breaks', { standing: 'beyond_grace' })
-    await waitUntil('the figures', async () => (await shown()) === 1, 20_000)
+    await waitUntil('the figures', async () => (await shown()) === 1, 60_000)
     await post('reversed', '-')
     expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
   })

@@ -145,5 +145,5 @@ test('a credit that a relayer key sent outside the service is found', async () =
   const { said } = await books()
   expect(said).toContain(words)
   // It may have been read before what names it: it counts when it is found again.
-  await waitUntil('an exit code that says so', async () => (await books()).code === 1, 30_000)
+  await waitUntil('an exit code that says so', async () => (await books()).code === 1, 60_000)
 })

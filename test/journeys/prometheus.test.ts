@@ -36,7 +36,7 @@ test('every measure that a rule or the dashboard reads is there', async () => {
     const shown = new Set((await scrape(stack)).map(({ name }) => name))
     return wanted.filter((name) => !shown.has(name))
   }
-  await waitUntil('all of them', async () => (await missing()).length === 0, 20_000).catch(() => {})
+  await waitUntil('all of them', async () => (await missing()).length === 0, 60_000).catch(() => {})
   expect(await missing()).toEqual([])
 })
 

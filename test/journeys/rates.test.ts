@@ -40,7 +40,7 @@ const quoted = (pair: string, status: number): Promise<Reply> =>
       const reply = await quote(pair)
       return reply.status === status && reply
     },
-    15_000,
+    60_000,
     100,
   )
 /** Until pricing has asked every source again, twice: the second poll began after the change. */

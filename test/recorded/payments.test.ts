@@ -105,7 +105,7 @@ describe('what is ours', () => {
         const now = await stateOf(paymentId)
         return ['credited', 'held', 'review', 'refunded'].includes(now.state) && now
       },
-      20_000,
+      60_000,
     )
 
   test.each([

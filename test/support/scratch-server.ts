@@ -47,7 +47,7 @@ async function startOnce(): Promise<ScratchServer> {
     }
     child = startChild(command)
     const isThere = () => natsAnswers(`http://127.0.0.1:${monitorPort}`)
-    await answering({ ...command, child }, waitUntil('nats-server', isThere, 30_000))
+    await answering({ ...command, child }, waitUntil('nats-server', isThere, 60_000))
   }
   const stop = async () => child?.end('SIGTERM')
   const url = `nats://127.0.0.1:${port}`

@@ -8,7 +8,7 @@ export { waitUntil }
 export async function suspend(...pids: number[]): Promise<void> {
   for (const pid of pids) process.kill(pid, 'SIGSTOP')
   const hasStopped = (pid: number) => /\) T /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
-  await waitUntil('the processes having stopped', () => pids.every(hasStopped), 10_000, 2)
+  await waitUntil('the processes having stopped', () => pids.every(hasStopped), 60_000, 2)
 }
 
 /** Hands a message over as JetStream does: again, until it was done with. */

@@ -24,7 +24,7 @@ describe('a Sumsub verdict', () => {
   ])('%s is told as %s, signed over the raw body', async (verdict, type, reviewResult) => {
     const before = fixture.received.length
     await fixture.control(`identity/${wallet}`, { verdict })
-    const told = await waitUntil('the webhook', () => fixture.received[before], 3_000, 5)
+    const told = await waitUntil('the webhook', () => fixture.received[before], 60_000, 5)
     expect(told.path).toBe('/webhooks/identity')
     expect(told.headers.get('x-payload-digest-alg')).toBe('HMAC_SHA256_HEX')
     expect(told.headers.get('x-payload-digest')).toBe(hmac('webhook-secret', told.text))
@@ -57,7 +57,7 @@ describe('a Sumsub verdict', () => {
     async (verdict, sandboxMode, result) => {
       const before = fixture.received.length
       await fixture.control(`identity/${wallet}`, { verdict })
-      const { json } = await waitUntil('the webhook', () => fixture.received[before], 3_000, 5)
+      const { json } = await waitUntil('the webhook', () => fixture.received[before], 60_000, 5)
       expect([json.sandboxMode ?? null, json.reviewResult]).toEqual([sandboxMode, result])
     },
   )
@@ -82,7 +82,7 @@ describe('a Persona verdict', () => {
     await fixture.control(`identity/${wallet}`, { verdict, provider: 'persona' })
     const { webhooks } = await fixture.book()
     expect(webhooks.at(-1)).toMatchObject({ event: name, source: 'persona' })
-    const told = await waitUntil('the webhook', () => fixture.received[before], 3_000, 5)
+    const told = await waitUntil('the webhook', () => fixture.received[before], 60_000, 5)
     const [, time, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(
       told.headers.get('persona-signature') ?? '',
     )!

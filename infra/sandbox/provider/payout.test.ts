@@ -12,7 +12,7 @@ const create = (body: unknown, key = crypto.randomUUID() as string) =>
   fixture.call('ID', '/v2/payouts', body, { 'idempotency-key': key })
 const statusOf = async (id: string) => (await fixture.get('ID', `/v2/payouts/${id}`)).json.status
 const reach = (id: string, status: string) =>
-  waitUntil(status, async () => (await statusOf(id)) === status, 3_000, 5)
+  waitUntil(status, async () => (await statusOf(id)) === status, 60_000, 5)
 
 describe('a payout', () => {
   test('is accepted as documented and told flat as observed', async () => {
@@ -67,7 +67,7 @@ describe('a payout', () => {
       'its webhook',
       () =>
         fixture.received.find((r) => r.json.data?.id === json.id && r.json.data.status === status),
-      3_000,
+      60_000,
       5,
     )
     expect(told.json.event).toBe(`payout.${status.toLowerCase()}`)
@@ -75,14 +75,14 @@ describe('a payout', () => {
 
   test('that is answered 500 may be made a while later all the same', async () => {
     const body = payoutBody()
-    await fixture.control('faults', { api: { acceptLater: 1, acceptLaterMs: 500 } })
+    await fixture.control('faults', { api: { acceptLater: 1, acceptLaterMs: 3_000 } })
     const { status } = await create(body)
     await fixture.control('faults', { api: {} })
     expect(status).toBe(500)
     const ours = async () =>
       (await fixture.get('ID', `/v2/payouts?reference_id=${body.reference_id}`)).json.data
     expect(await ours()).toEqual([])
-    await waitUntil('it being made', async () => (await ours()).length === 1, 10_000, 20)
+    await waitUntil('it being made', async () => (await ours()).length === 1, 60_000, 20)
   })
 
   test('to a bank that is not served for a while is refused, unless it was made before', async () => {

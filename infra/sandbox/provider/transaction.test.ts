@@ -322,14 +322,14 @@ describe('a fault', () => {
     const { id } = (await fixture.control(`payments/${payment.payment_id}/chargeback`)).json
     await fixture.control('faults', { api: { listDelayMs: 1_500 } })
     expect(await list()).toEqual([])
-    await waitUntil('both rows', async () => (await list()).length === 2, 5_000, 20)
+    await waitUntil('both rows', async () => (await list()).length === 2, 60_000, 20)
     await fixture.control(`chargebacks/${id}`, { status: 'REVERSED' })
     const [before] = await list('types=CHARGEBACK')
     expect(before).toMatchObject({ status: 'SUCCESS', updated: before!.created })
     await waitUntil(
       'the change',
       async () => (await list('types=CHARGEBACK'))[0]!.status === 'REVERSED',
-      5_000,
+      60_000,
       20,
     )
   })

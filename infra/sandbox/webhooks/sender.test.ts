@@ -30,7 +30,7 @@ const webhookIn = (event: string, state: string) =>
   waitUntil(
     `${event} ${state}`,
     async () => (await sent(event)).find((webhook) => webhook.state === state),
-    5_000,
+    60_000,
     5,
   )
 const onlyCaptures = { only: ['payment.capture'] }

@@ -60,7 +60,7 @@ describe('security: what a cash-out counts on does not go back', () => {
     await until(
       async () => (await database.read((db) => db.execute(waits))).length > 0,
       'waiting for the wallet',
-      5_000,
+      60_000,
     ).finally(seen.resolve)
     await Promise.all([storing, done])
   }

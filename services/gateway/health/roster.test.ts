@@ -74,7 +74,7 @@ describe('of two copies of a service', () => {
     await known(copy.id)
     copy.freeze()
     await becomes(copy.id, 'hangs')
-    await becomes(copy.id, 'gone', 40_000)
+    await becomes(copy.id, 'gone', 60_000)
     await using _newer = await copyOf('payouts')
     await becomes(copy.id, undefined)
   })

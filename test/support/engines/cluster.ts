@@ -40,7 +40,7 @@ export async function runPostgres(
   const port = await freePort()
   const plan = await planPostgres({ dir, port, password, durable: false, copyOf })
   const child = startChild(plan.command)
-  const isThere = waitUntil('postgres', () => postgresAnswers(plan.adminUrl), 30_000)
+  const isThere = waitUntil('postgres', () => postgresAnswers(plan.adminUrl), 60_000)
   await answering({ ...plan.command, child }, isThere)
   return { ...plan, child }
 }

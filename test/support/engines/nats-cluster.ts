@@ -59,7 +59,7 @@ export async function startNatsCluster(): Promise<NatsCluster> {
   return {
     nodes,
     node,
-    leader: () => waitUntil('a leader of all', async () => node(await leaderOf(nodes)), 10_000),
+    leader: () => waitUntil('a leader of all', async () => node(await leaderOf(nodes)), 60_000),
     url,
     passwords,
     connectAs: (user) =>

@@ -90,7 +90,7 @@ export async function startPostgresPair(options: { durable: boolean }): Promise<
 }
 
 const answering = ({ adminUrl }: Machine) =>
-  waitUntil('Postgres answering', () => postgresAnswers(adminUrl), 30_000)
+  waitUntil('Postgres answering', () => postgresAnswers(adminUrl), 60_000)
 
 async function asking<T>({ adminUrl }: Machine, ask: (sql: Sql) => Promise<T>): Promise<T> {
   const sql = postgres(adminUrl, { max: 1, onnotice: () => {} })
