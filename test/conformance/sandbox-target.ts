@@ -14,18 +14,19 @@ import { type Heard, type IdentityBench, identitySteps } from './identity-steps'
 import type { PaymentBench } from './payment-bench'
 import { localRateSuites } from './rates/rate-suites'
 import { openRateWorld } from './rates/rate-world'
-import type { Suite, Target } from './step'
+import type { Suite, Target, Waiting } from './step'
 import { paymentSuites, payoutSuite } from './suites'
 
-const waiting = { deadlineMs: 5_000, everyMs: 20 }
+const patient: Waiting = { deadlineMs: 15_000, everyMs: 20 }
 const log = openLog('conformance', 'silent')
 
 /**
  * A sandbox of its own on a free port, with fresh secrets, and the world of rates beside it. The
- * payment clients call what `between` makes of its address.
+ * payment clients call what `between` makes of its address, and wait as `waiting` says.
  */
 export async function openSandboxTarget(
   between: (url: string) => string = (url) => url,
+  waiting = patient,
 ): Promise<Target> {
   const closing = new AsyncDisposableStack()
   const heard: Heard[] = []
@@ -36,7 +37,7 @@ export async function openSandboxTarget(
   const api = between(sandbox.url)
   const suites = [
     ...(['ID', 'MY'] as const).flatMap((account) =>
-      paymentSuites(benchOf({ api, sandbox: sandbox.url }, config, account)),
+      paymentSuites(benchOf({ api, sandbox: sandbox.url }, config, account, waiting)),
     ),
     ...payoutApis.map((payoutApi) =>
       payoutSuite({
@@ -101,6 +102,7 @@ function benchOf(
   { api, sandbox }: { api: string; sandbox: string },
   { secretKeys }: Config,
   account: ProviderAccount,
+  waiting: Waiting,
 ): PaymentBench {
   const open = (requestsPerMinute: number) =>
     clientOf(api, secretKeys[account], account, requestsPerMinute)
