@@ -1,9 +1,12 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { waitUntil } from '../support/wait'
+
+const script = join(import.meta.dir, 'simulate.ts')
 
 /** Runs the command in a process of its own: it puts parts of the services in their place. */
 async function simulate(...args: string[]) {
-  const run = Bun.spawn([process.execPath, join(import.meta.dir, 'simulate.ts'), ...args], {
+  const run = Bun.spawn([process.execPath, script, ...args], {
     stdout: 'pipe',
     stderr: 'pipe',
   })
@@ -37,4 +40,25 @@ test('every interleaving of a payment and of a cash-out ends well', async () => 
   const { code, out } = await simulate('--walk', 'short', '--workers', '1')
   expect(out).toContain('every state was visited, and from each an end can be reached')
   expect(code).toBe(0)
+})
+
+test('a walk ends with the command that ordered it', async () => {
+  const words = ['--walk', 'paid by QR, refunded, every webhook twice, a crash', '--workers', '1']
+  const run = Bun.spawn([process.execPath, script, ...words], { stdout: 'ignore' })
+  const stateOf = (pid: number) =>
+    Bun.file(`/proc/${pid}/stat`)
+      .text()
+      .catch(() => 'gone')
+  const workers = () =>
+    Bun.file(`/proc/${run.pid}/task/${run.pid}/children`)
+      .text()
+      .then((pids) => pids.trim().split(' ').filter(Boolean).map(Number))
+  const [worker] = await waitUntil('a worker', async () => {
+    const found = await workers()
+    return found.length > 0 && found
+  })
+  const cpuSeconds = async () => Number((await stateOf(worker!)).split(' ')[13]) / 100
+  await waitUntil('the worker being on its way', async () => (await cpuSeconds()) > 1, 120_000)
+  run.kill('SIGKILL')
+  await waitUntil('the end of the worker', async () => /gone|\) Z /.test(await stateOf(worker!)))
 })

@@ -55,10 +55,15 @@ async function run({
   return { world, finding: findings[0], isSame, digest, steps, cpuMs: took, sights: [...seen] }
 }
 
+/** Whoever walks hears of nothing: that the command was killed is asked. */
+const command = process.ppid
+const endWithCommand = () => {
+  if (process.ppid !== command) process.exit(1)
+}
 process.on('disconnect', () => process.exit(0))
 process.on('message', async (task: Task) => {
   if ('world' in task) return process.send!((await run(task)) satisfies World)
   const { walk } = await import('./walk/walks')
-  process.send!(walk(task.walk))
+  process.send!(walk(task.walk, endWithCommand))
 })
 process.send!({ isReady: true } satisfies Told)

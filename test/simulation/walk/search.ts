@@ -20,8 +20,15 @@ export type Walk = {
   readonly wrong: { readonly what: string; readonly story: readonly string[] } | undefined
 }
 
-/** Visits every state there is, nearest first, and finds whether an end can be reached from each. */
-export function walkThrough<State>(model: Model<State>, statesMax: number): Walk {
+/**
+ * Visits every state there is, nearest first, and finds whether an end can be reached from each.
+ * `onLevel` is called before the states that are one step farther away.
+ */
+export function walkThrough<State>(
+  model: Model<State>,
+  statesMax: number,
+  onLevel: () => void,
+): Walk {
   const { keyOf, stepsFrom, wrongIn, isEnd } = model
   const known = openStates()
   const edges = { from: new Numbers(), to: new Numbers() }
@@ -37,6 +44,7 @@ export function walkThrough<State>(model: Model<State>, statesMax: number): Walk
   })
   meet(model.start, 0, '')
   while (frontier.length > 0) {
+    onLevel()
     const now = frontier
     frontier = []
     for (const { id, state } of now) {

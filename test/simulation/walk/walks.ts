@@ -67,11 +67,11 @@ const ofCashouts: Named<CashoutTerms> = [
 const walks = [
   ...ofPayments.map(([name, size, terms]) => ({
     ...{ name: `a top-up ${name}`, size },
-    run: () => walkThrough(paymentModel(terms), statesMax),
+    run: (onLevel: () => void) => walkThrough(paymentModel(terms), statesMax, onLevel),
   })),
   ...ofCashouts.map(([name, size, terms]) => ({
     ...{ name: `a cash-out: ${name}`, size },
-    run: () => walkThrough(cashoutModel(terms), statesMax),
+    run: (onLevel: () => void) => walkThrough(cashoutModel(terms), statesMax, onLevel),
   })),
 ]
 
@@ -86,10 +86,10 @@ export const named = (which: string): string[] =>
 
 export type Walked = Walk & { readonly name: string; readonly seconds: number }
 
-/** Walks through every interleaving of one payment, or of one cash-out. */
-export function walk(name: string): Walked {
+/** Walks through every interleaving of one payment, or of one cash-out; `onLevel` is called now and then. */
+export function walk(name: string, onLevel: () => void): Walked {
   withoutTimers()
   const began = performance.now()
-  const found = walks.find((one) => one.name === name)!.run()
+  const found = walks.find((one) => one.name === name)!.run(onLevel)
   return { ...found, name, seconds: (performance.now() - began) / 1_000 }
 }
