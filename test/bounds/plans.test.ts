@@ -44,7 +44,7 @@ beforeAll(async () => {
   const runs = async () => Number((await admin`select count(*) from books.runs`)[0]!.count)
   await waitUntil('the books knowing what there is', async () => (await runs()) > 0)
   await fillTables(admin, rowsEach)
-  await logPlans(admin)
+  await logPlans(admin, stack.adminUrl)
   const person = await verifiedUser(stack, { ausdMicro: 100_000_000n, wei: 10n ** 19n })
   const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '500000', method: 'qr' })
   await outsideOf(stack.info).pay(checkout.paymentId, 'QRIS')

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import type { Sql } from 'postgres'
+import postgres, { type Sql } from 'postgres'
+import { waitUntil } from '../support/wait'
 
 /** A node of a plan as `explain (verbose, format json)` has it. */
 type Node = {
@@ -25,13 +26,21 @@ const settings = {
 }
 
 /** From now on Postgres logs the plan of every statement of every session but ours. */
-export async function logPlans(sql: Sql): Promise<void> {
+export async function logPlans(sql: Sql, url: string): Promise<void> {
   for (const [name, value] of Object.entries(settings))
     await sql.unsafe(`alter system set ${name} = '${value}'`)
   await sql`select pg_reload_conf()`
-  // A library is loaded as a session begins.
+  // A library is loaded as a session begins, if Postgres has read by then that it is to be.
+  await waitUntil('new sessions with auto_explain', () => loadsExplain(url))
   await sql`select pg_terminate_backend(pid) from pg_stat_activity
     where backend_type = 'client backend' and application_name <> current_setting('application_name')`
+}
+
+async function loadsExplain(url: string): Promise<boolean> {
+  const session = postgres(url, { max: 1 })
+  const [row] = await session`show session_preload_libraries`
+  await session.end()
+  return String(row!.session_preload_libraries).includes('auto_explain')
 }
 
 const entry = /^\S+ \S+ UTC \[\d+\] <(.*?)> LOG: {2}duration: .* plan:\n((?:\t.*\n)+)/gm
