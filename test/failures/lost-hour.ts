@@ -34,6 +34,13 @@ async function debtor(stack: Stack): Promise<Person> {
   return person
 }
 
+/** As an app does: asked again while the provider is late. */
+const startVerification = (person: Person) =>
+  waitUntil(
+    'a verification being started',
+    async () => (await person.post('/me/verification', {})).status === 200,
+  )
+
 const isThere = async (stack: Stack, text: string) => (await query(stack, text)).length > 0
 
 /** What there is when the backup is taken: people, open checkouts, and cash-outs in the middle. */
@@ -43,7 +50,7 @@ export async function before(stack: Stack) {
   const citra = await debtor(stack)
   const eka = await verifiedUser(stack, wealth)
   const budi = await newUser(stack)
-  await budi.post('/me/verification', {})
+  await startVerification(budi)
   const open = await topup(ana, 'qr')
   const card = await topup(ana, 'card')
   const regretted = await topup(eka, 'card')
@@ -80,7 +87,7 @@ export async function lostHour(stack: Stack, { ana, citra, budi, eka, ...was }: 
   await outside.pay(was.settlement.paymentId, 'BCA_VIRTUAL_ACCOUNT')
   await outside.identity(budi.wallet, 'approved')
   const dewi = await newUser(stack, { wei: 0n })
-  await dewi.post('/me/verification', {})
+  await startVerification(dewi)
   await outside.identity(dewi.wallet, 'approved')
   const late = await topup(citra, 'qr')
   const card = await topup(citra, 'card')
