@@ -78,6 +78,27 @@ describe('pruning', () => {
     expect(await admin`select * from payments.inbox`).toHaveLength(0)
   })
 
+  test('whose connection is lost misses one table, and is as good as ever the next time', async () => {
+    await admin.unsafe(run(false, days(300)))
+    await using own = {
+      sql: postgres(jobUrl(), { max: 2, onnotice: () => {} }),
+      [Symbol.asyncDispose]: () => own.sql.end({ timeout: 1 }),
+    }
+    const round = await admin.begin(async (tx) => {
+      await tx`lock table books.runs in access exclusive mode`
+      const round = prune(own.sql)
+      await waitUntil('it waiting for the table', async () => {
+        const ended = await admin`select pg_terminate_backend(pid) from pg_stat_activity
+          where usename = 'pruning' and wait_event_type = 'Lock'`
+        return ended.length > 0
+      })
+      return await round
+    })
+    expect(Object.keys(round!.failed)).toEqual(['books.runs'])
+    for (let times = 0; times < 3; times++) expect((await prune(own.sql))!.failed).toEqual({})
+    expect(await admin`select * from books.runs`).toHaveLength(0)
+  })
+
   test('that is killed leaves whole batches, and what it began is finished by the next', async () => {
     await admin`insert into payments.inbox (consumer, message_id, done_at)
       select 'payments', 'm' || n, now() - interval '200 days' + n * interval '1 second'

@@ -23,41 +23,30 @@ const pruningLock = 7_262_116
 
 /**
  * Walks every table from its oldest row and removes what its rule lets go, a batch in each
- * transaction: a kill at any moment leaves whole batches. Undefined when another copy is at it. A
- * table that cannot be pruned keeps no other from it.
+ * transaction: a kill at any moment leaves whole batches. Ends where another copy is found at it;
+ * undefined if that was so from the start. A table that cannot be pruned keeps no other from it.
  */
 export async function prune(sql: Sql, pace: Pace = {}): Promise<Pruned | undefined> {
-  const session = await sql.reserve()
-  try {
-    const [lock] = await session`select pg_try_advisory_lock(${pruningLock}) as taken`
-    if (!lock!.taken) return undefined
-    // The planner takes a batch for most of a small table, and reads all of it; it grows meanwhile.
-    await session`set enable_seqscan = off`
-    const pruned = { removed: {}, spared: {}, failed: {} } as {
-      [part in keyof Pruned]: Record<string, unknown>
-    }
-    for (const rule of rules) {
-      const name = nameOf(rule)
-      const { removed, spared, fault } = await pruneTable(session, rule, pace)
-      if (removed > 0) pruned.removed[name] = removed
-      if (spared > 0) pruned.spared[name] = spared
-      if (fault !== undefined) pruned.failed[name] = fault
-    }
-    return pruned as Pruned
-  } finally {
-    await session`reset enable_seqscan`.catch(() => {})
-    await session`select pg_advisory_unlock(${pruningLock})`.catch(() => {})
-    session.release()
+  const pruned = { removed: {}, spared: {}, failed: {} } as {
+    [part in keyof Pruned]: Record<string, unknown>
   }
+  for (const [at, rule] of rules.entries()) {
+    const name = nameOf(rule)
+    const { removed, spared, fault, isTaken } = await pruneTable(sql, rule, pace)
+    if (removed > 0) pruned.removed[name] = removed
+    if (spared > 0) pruned.spared[name] = spared
+    if (fault !== undefined) pruned.failed[name] = fault
+    if (isTaken) return at === 0 && removed + spared === 0 ? undefined : (pruned as Pruned)
+  }
+  return pruned as Pruned
 }
 
-type Session = Pick<Sql, 'unsafe'>
 type Batch = { seen: number; removed: number; last: string[] | null }
 
-type Outcome = { removed: number; spared: number; fault?: unknown }
+type Outcome = { removed: number; spared: number; fault?: unknown; isTaken?: boolean }
 
 async function pruneTable(
-  session: Session,
+  sql: Sql,
   rule: Rule,
   { rowsMax = rowsUsually, signal }: Pace,
 ): Promise<Outcome> {
@@ -66,14 +55,12 @@ async function pruneTable(
   try {
     while (!signal?.aborted) {
       const startedAt = performance.now()
-      const [batch]: Batch[] = await session.unsafe<Batch[]>(
-        batchText(rule, rowsMax, last !== null),
-        last ?? [],
-      )
-      sum.removed += batch!.removed
-      sum.spared += batch!.seen - batch!.removed
-      if (batch!.seen < rowsMax) break
-      last = batch!.last
+      const batch: Batch | undefined = await pruneBatch(sql, rule, rowsMax, last)
+      if (!batch) return { ...sum, isTaken: true }
+      sum.removed += batch.removed
+      sum.spared += batch.seen - batch.removed
+      if (batch.seen < rowsMax) break
+      last = batch.last
       // Half of the time is left to those who wait for the same disk.
       await pause(performance.now() - startedAt, signal)
     }
@@ -81,4 +68,25 @@ async function pruneTable(
     return { ...sum, fault }
   }
   return sum
+}
+
+/**
+ * One batch, behind the row `last`; undefined while another copy is at one. Lock and settings go with
+ * the transaction: nothing is kept in a session, which may be lost between two (and postgres.js 3.4.9
+ * goes on handing out a reserved one that was).
+ */
+async function pruneBatch(
+  sql: Sql,
+  rule: Rule,
+  rowsMax: number,
+  last: string[] | null,
+): Promise<Batch | undefined> {
+  return sql.begin(async (tx) => {
+    const [lock] = await tx`select pg_try_advisory_xact_lock(${pruningLock}) as taken`
+    if (!lock!.taken) return undefined
+    // The planner takes a batch for most of a small table, and reads all of it; it grows meanwhile.
+    await tx`set local enable_seqscan = off`
+    const [batch] = await tx.unsafe<Batch[]>(batchText(rule, rowsMax, last !== null), last ?? [])
+    return batch
+  })
 }
