@@ -38,9 +38,12 @@ export async function logPlans(sql: Sql, url: string): Promise<void> {
 
 async function loadsExplain(url: string): Promise<boolean> {
   const session = postgres(url, { max: 1 })
-  const [row] = await session`show session_preload_libraries`
-  await session.end()
-  return String(row!.session_preload_libraries).includes('auto_explain')
+  try {
+    const [row] = await session`show session_preload_libraries`
+    return String(row!.session_preload_libraries).includes('auto_explain')
+  } finally {
+    await session.end({ timeout: 1 })
+  }
 }
 
 const entry = /^\S+ \S+ UTC \[\d+\] <(.*?)> LOG: {2}duration: .* plan:\n((?:\t.*\n)+)/gm
