@@ -68,6 +68,26 @@ const answers = (said: string, status: number) => said.split(`HTTP/1.1 ${status}
 
 /** Seconds: for the headers Bun takes 12 itself, a body has 5; the rest is for a busy machine. */
 const boundMs = 25_000
+const triesMax = 5
+
+/**
+ * All that is said on a connection, until it is ended or its time is over. Whoever goes on talking while
+ * the server ends it may have the answer taken away by the reset that follows (RFC 9112, section 9.6),
+ * if they do not read it at once: they ask again.
+ */
+async function sayAll(first: string, saying: Saying, isAnswered: boolean): Promise<Seen> {
+  for (let tries = 1; ; tries++) {
+    const { seen, ended, close } = open(first, saying)
+    const isOver = await Promise.race([ended.then(() => true), pause(boundMs).then(() => false)])
+    if (!isOver) {
+      const stayed = { ...seen }
+      close()
+      return stayed
+    }
+    const isTakenAway = isAnswered && saying.more !== undefined && seen.said === ''
+    if (!isTakenAway || tries === triesMax) return seen
+  }
+}
 
 describe('a bad connection is answered, or ended, and costs nobody else anything', () => {
   type Case = readonly [what: string, first: string, saying: Saying, statuses: readonly number[]]
@@ -146,15 +166,11 @@ describe('a bad connection is answered, or ended, and costs nobody else anything
     const others: number[] = []
     await expectNothingWritten(stack, async () => {
       all.length = 0
-      const opened = cases.map(([what, first, saying, statuses]) => {
-        const connection = open(first, saying)
-        all.push({ what, statuses, seen: connection.seen })
-        return connection
-      })
-      const allEnded = Promise.all(opened.map(({ ended }) => ended)).then(() => true)
-      const givesUp = pause(boundMs).then(() => true)
       let isOver = false
-      void Promise.race([allEnded, givesUp]).then(() => {
+      const judged = cases.map(async ([what, first, saying, statuses]) => {
+        all.push({ what, statuses, seen: await sayAll(first, saying, statuses.length > 0) })
+      })
+      void Promise.all(judged).then(() => {
         isOver = true
       })
       while (!isOver) {
@@ -164,12 +180,10 @@ describe('a bad connection is answered, or ended, and costs nobody else anything
         )
         await pause(250)
       }
-      for (const { close } of opened) close()
     })
+    expect(all).toHaveLength(cases.length)
     const wrong = all.flatMap(({ what, statuses, seen: { said, endedMs } }) => [
-      ...(endedMs === undefined || endedMs > boundMs - 1_000
-        ? [`one that ${what} stays open`]
-        : []),
+      ...(endedMs === undefined ? [`one that ${what} stays open`] : []),
       ...(statuses.some((status) => answers(said, status) !== 1) ||
       (statuses.length === 0 && said !== '')
         ? [`one that ${what} is answered: ${said.slice(0, 80)}`]
