@@ -1,4 +1,3 @@
-import pMap from 'p-map'
 import type { Address } from 'viem'
 import { checkBooks } from '#infra/books/reconcile'
 import type { Person } from '#infra/demo/person'
@@ -17,6 +16,7 @@ import { flowsWith, live, type Scene, takeBackAfterHold } from './flows'
 import { findLeaks } from './leaks'
 import { announcedIn, notedAsPublished, storedMessages } from './messages'
 import type { Options } from './options'
+import { quietly } from './quiet'
 import { openRecord } from './record'
 import type { Report } from './report'
 import { makeTrouble } from './trouble'
@@ -80,8 +80,6 @@ export async function runCampaign(options: Options, say: (line: string) => void)
   const quietFrom = performance.now()
   await heal(world)
   await Promise.all(living)
-  const { entries, last } = await quietly(everybody, options.quietSeconds * 1_000)
-  const quietMs = performance.now() - quietFrom
   const { chain } = world.stack.info
   const place = {
     rpcUrl: chain.rpcUrl,
@@ -89,11 +87,14 @@ export async function runCampaign(options: Options, say: (line: string) => void)
     creditLine: chain.creditLine as Address,
     treasury,
   }
-  const verdict = audit({
-    ...{ entries, treasury, deeds: record.deeds },
-    book: await world.outside.book(),
-    chain: await readChain(place),
-  })
+  const judge = async (entries: Entry[]) =>
+    audit({
+      ...{ entries, treasury, deeds: record.deeds },
+      book: await world.outside.book(),
+      chain: await readChain(place),
+    })
+  const { verdict, last } = await quietly(everybody, judge, options.quietSeconds * 1_000)
+  const quietMs = performance.now() - quietFrom
   const isMeant = (words: string) => verdict.waiting.some(({ id }) => words.includes(id))
   const found = await checkBooks(placeOf(world.stack.info), world.stack.adminUrl)
   const breaks = found.filter((words) => !isMeant(words))
@@ -153,55 +154,4 @@ async function heal({ stack, wires, outside }: World): Promise<void> {
     wire.slow(0)
   }
   await waitUntil('the sandbox being calm', () => outside.faults({}), 60_000)
-}
-
-/** Where an item may be when nothing is on its way: the audit says whether it should be. */
-const resting = new Set([
-  ...['credited', 'repaid', 'replaced', 'expired', 'revoked', 'refunded', 'review', 'accepted'],
-  ...['awaiting_payment', 'paid', 'returned', 'failed', 'sent'],
-])
-/** Of a payment `paid` is not the end. */
-const isOpen = ({ kind, status }: Entry) =>
-  !resting.has(status) || (kind !== 'cashout' && status === 'paid')
-
-/** So many of those that ended last are named. */
-const lastMax = 5
-const listsAtOnce = 8
-
-/**
- * Waits until nobody has anything on its way; answers what everybody's list says then, and what came
- * last. Only whoever had something on its way is asked again, and in the end everybody once more.
- */
-async function quietly(everybody: readonly Person[], quietMaxMs: number) {
-  const startedAt = performance.now()
-  const open = new Map<string, { words: string; afterMs: number }>()
-  let waiting = everybody
-  const look = async () => {
-    const lists = await pMap(waiting, entriesOf, { concurrency: listsAtOnce })
-    const afterMs = performance.now() - startedAt
-    const owns = lists.map((entries) => entries.filter(isOpen))
-    for (const { id, kind, status } of owns.flat())
-      open.set(id, { words: `${kind} ${id} was ${status}`, afterMs })
-    waiting = waiting.filter((_, at) => owns[at]!.length > 0)
-    return waiting.length === 0
-  }
-  // The audit names each that has no end.
-  await waitUntil('quiet', look, quietMaxMs, 1_000).catch(() => {})
-  const reading = (person: Person) => waitUntil("somebody's list", () => entriesOf(person))
-  const lists = await pMap(everybody, reading, { concurrency: listsAtOnce })
-  const last = [...open.values()].sort((left, right) => right.afterMs - left.afterMs)
-  return { entries: lists.flat(), last: last.slice(0, lastMax) }
-}
-
-async function entriesOf(person: Person): Promise<Entry[]> {
-  const entries: Entry[] = []
-  for (let cursor = ''; ; ) {
-    const path = `/me/activity?limit=100${cursor && `&cursor=${cursor}`}`
-    const { status, body } = await person.get(path)
-    if (status !== 200) throw new Error(`/me/activity answers ${status}`)
-    const { wallet } = person
-    for (const { id, kind, status } of body.items) entries.push({ id, kind, status, wallet })
-    if (!body.nextCursor) return entries
-    cursor = body.nextCursor
-  }
 }
