@@ -1,6 +1,7 @@
-import type { Person, Reply } from '#infra/demo/person'
+import type { Person } from '#infra/demo/person'
 import { waitUntil } from '#infra/local/wait'
 import { verifiedUser } from '../support/people'
+import { insist } from '../support/requests'
 import type { Terms, World } from './world'
 
 export const kinds = [
@@ -33,15 +34,6 @@ export type Item = () => Promise<void>
 
 /** What was in the hands of a killed process comes again in seconds, a leased check after 20 s. */
 export const patienceMs = 90_000
-
-/** Repeats a request as the app does, until it is accepted: the same request each time. */
-export async function insist(person: Person, path: string, body: unknown): Promise<Reply['body']> {
-  const ask = async () => {
-    const reply = await person.post(path, body)
-    return reply.status === 200 && reply
-  }
-  return (await waitUntil(`an answer of ${path}`, ask, patienceMs, 100)).body
-}
 
 /** A verified person of whom nothing is under way any more. */
 export async function settledUser(

@@ -7,7 +7,7 @@ import { settle } from '../attacks/fixture'
 import { query } from '../support/database'
 import { ausdOf } from '../support/ledger'
 import { newUser, verifiedUser } from '../support/people'
-import { type Checkout, cashoutBody, entryIn, openCheckout } from '../support/requests'
+import { type Checkout, cashoutBody, entryIn, insist, openCheckout } from '../support/requests'
 
 const wealth = { ausdMicro: 60_000_000n }
 /** Account number of a bank that refuses, so that the money is taken and given back. */
@@ -34,13 +34,6 @@ async function debtor(stack: Stack): Promise<Person> {
   return person
 }
 
-/** As an app does: asked again while the provider is late. */
-const startVerification = (person: Person) =>
-  waitUntil(
-    'a verification being started',
-    async () => (await person.post('/me/verification', {})).status === 200,
-  )
-
 const isThere = async (stack: Stack, text: string) => (await query(stack, text)).length > 0
 
 /** What there is when the backup is taken: people, open checkouts, and cash-outs in the middle. */
@@ -50,7 +43,7 @@ export async function before(stack: Stack) {
   const citra = await debtor(stack)
   const eka = await verifiedUser(stack, wealth)
   const budi = await newUser(stack)
-  await startVerification(budi)
+  await insist(budi, '/me/verification', {})
   const open = await topup(ana, 'qr')
   const card = await topup(ana, 'card')
   const regretted = await topup(eka, 'card')
@@ -87,7 +80,7 @@ export async function lostHour(stack: Stack, { ana, citra, budi, eka, ...was }: 
   await outside.pay(was.settlement.paymentId, 'BCA_VIRTUAL_ACCOUNT')
   await outside.identity(budi.wallet, 'approved')
   const dewi = await newUser(stack, { wei: 0n })
-  await startVerification(dewi)
+  await insist(dewi, '/me/verification', {})
   await outside.identity(dewi.wallet, 'approved')
   const late = await topup(citra, 'qr')
   const card = await topup(citra, 'card')

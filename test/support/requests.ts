@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import type { Person } from '#infra/demo/person'
+import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { okOf } from '#shared/client/client'
@@ -26,6 +26,18 @@ export async function cashoutBody(
     authorization,
     bank: { ...bank, accountNumber: terms.accountNumber ?? bank.accountNumber },
   }
+}
+
+/** What a killed process had in its hands comes again within 20 s, and a busy machine takes longer. */
+const insistMs = 90_000
+
+/** Repeats a request as the app does, until it is accepted: the same request each time. */
+export async function insist(person: Person, path: string, body: unknown): Promise<Reply['body']> {
+  const ask = async () => {
+    const reply = await person.post(path, body)
+    return reply.status === 200 && reply
+  }
+  return (await waitUntil(`an answer of ${path}`, ask, insistMs, 100)).body
 }
 
 /** Waits until an entry of the activity list has one of these states, and answers it. */

@@ -1,8 +1,8 @@
 import { ausdOf } from '../../support/ledger'
 import { newUser } from '../../support/people'
-import { cashoutBody } from '../../support/requests'
+import { cashoutBody, insist } from '../../support/requests'
 import { atTheBank, delivered, givenBack, taken } from '../boundaries'
-import { insist, type Path, rowOf, same, unheard } from '../path'
+import { type Path, rowOf, same, unheard } from '../path'
 import { otherLists, type World } from '../world'
 
 const takenMicro = 2_000_000n

@@ -1,7 +1,8 @@
 import { readerOf } from '../../support/ledger'
 import { newUser } from '../../support/people'
+import { insist } from '../../support/requests'
 import { onChain, relayed } from '../boundaries'
-import { dripOf, insist, type Path, rowOf, same } from '../path'
+import { dripOf, type Path, rowOf, same } from '../path'
 import type { World } from '../world'
 
 /** What a newly verified wallet is given. */

@@ -3,17 +3,9 @@ import { askOutcome, perform } from '#infra/ops/deed.store'
 import { accessOf, openOperator } from '#infra/ops/operator'
 import { ReviewResolve } from '#shared/messages/payments'
 import { timesOf } from '../../support/ledger'
+import { insist } from '../../support/requests'
 import { delivered, onChain, relayed, toppedUp } from '../boundaries'
-import {
-  insist,
-  type Path,
-  patienceMs,
-  paymentIn,
-  quoteOf,
-  rowOf,
-  same,
-  settledUser,
-} from '../path'
+import { type Path, patienceMs, paymentIn, quoteOf, rowOf, same, settledUser } from '../path'
 import type { World } from '../world'
 import { paidTopup } from './topup'
 

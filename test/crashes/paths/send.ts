@@ -1,8 +1,9 @@
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { waitUntil } from '#infra/local/wait'
 import { ausdOf } from '../../support/ledger'
+import { insist } from '../../support/requests'
 import { onChain } from '../boundaries'
-import { insist, type Path, patienceMs, rowOf, same, settledUser } from '../path'
+import { type Path, patienceMs, rowOf, same, settledUser } from '../path'
 
 const sentMicro = 1_500_000n
 

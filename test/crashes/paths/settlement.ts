@@ -1,16 +1,8 @@
 import { waitUntil } from '#infra/local/wait'
 import { timesOf } from '../../support/ledger'
+import { insist } from '../../support/requests'
 import { checkedOut, delivered, heldToTheEnd, repaid } from '../boundaries'
-import {
-  insist,
-  type Path,
-  patienceMs,
-  paymentIn,
-  quoteOf,
-  rowOf,
-  same,
-  settledUser,
-} from '../path'
+import { type Path, patienceMs, paymentIn, quoteOf, rowOf, same, settledUser } from '../path'
 
 const drawnMicro = 2_000_000n
 

@@ -1,8 +1,9 @@
 import type { Person } from '#infra/demo/person'
 import { waitUntil } from '#infra/local/wait'
 import { creditsOf } from '../../support/ledger'
+import { insist } from '../../support/requests'
 import { credited, delivered, heldToTheEnd, relayed, toppedUp } from '../boundaries'
-import { insist, type Path, paymentIn, quoteOf, rowOf, same, settledUser, unheard } from '../path'
+import { type Path, paymentIn, quoteOf, rowOf, same, settledUser, unheard } from '../path'
 import { otherLists, type World } from '../world'
 
 type Way = { readonly method: 'qr' | 'card'; readonly channel: string }
