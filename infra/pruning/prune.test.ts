@@ -99,6 +99,11 @@ describe('pruning', () => {
     expect(await admin`select * from books.runs`).toHaveLength(0)
   })
 
+  test('fails as a whole while Postgres is away, not table by table', async () => {
+    const away = postgres('postgres://pruning@127.0.0.1:1/postgres', { max: 1, backoff: false })
+    await expect(prune(away)).rejects.toThrow(/ECONNREFUSED/)
+  })
+
   test('that is killed leaves whole batches, and what it began is finished by the next', async () => {
     await admin`insert into payments.inbox (consumer, message_id, done_at)
       select 'payments', 'm' || n, now() - interval '200 days' + n * interval '1 second'

@@ -24,7 +24,8 @@ const pruningLock = 7_262_116
 /**
  * Walks every table from its oldest row and removes what its rule lets go, a batch in each
  * transaction: a kill at any moment leaves whole batches. Ends where another copy is found at it;
- * undefined if that was so from the start. A table that cannot be pruned keeps no other from it.
+ * undefined if that was so from the start. A table that cannot be pruned keeps no other from it; throws
+ * where it is Postgres that is away.
  */
 export async function prune(sql: Sql, pace: Pace = {}): Promise<Pruned | undefined> {
   const pruned = { removed: {}, spared: {}, failed: {} } as {
@@ -35,7 +36,10 @@ export async function prune(sql: Sql, pace: Pace = {}): Promise<Pruned | undefin
     const { removed, spared, fault, isTaken } = await pruneTable(sql, rule, pace)
     if (removed > 0) pruned.removed[name] = removed
     if (spared > 0) pruned.spared[name] = spared
-    if (fault !== undefined) pruned.failed[name] = fault
+    if (fault !== undefined) {
+      pruned.failed[name] = fault
+      await sql`select 1` // Throws where it was not the table.
+    }
     if (isTaken) return at === 0 && removed + spared === 0 ? undefined : (pruned as Pruned)
   }
   return pruned as Pruned
