@@ -90,15 +90,15 @@ withBrowser(
     await page.keyboard.press('Enter')
     await page.getByRole('region', { name: /^wallet / }).waitFor()
     await page.getByRole('link', { name: id }).first().click()
-    await page.getByRole('button', { name: 'JSON' }).click()
+    await page.getByRole('button', { name: 'JSON', exact: true }).click()
     expect(page.url()).toEndWith('?form=json')
     expect(JSON.parse(await textOf(page.locator('pre')))).toMatchObject({ id, unseen: [] })
   },
 )
 
 withBrowser('what nobody knows is said to be unknown', async () => {
-  await page.getByLabel('Find').fill('pay_that_nobody_knows')
-  await page.getByLabel('Find').press('Enter')
+  await page.getByLabel('Find', { exact: true }).fill('pay_that_nobody_knows')
+  await page.getByLabel('Find', { exact: true }).press('Enter')
   await page.getByText('Nothing here is known by pay_that_nobody_knows.').waitFor()
 })
 
@@ -136,7 +136,7 @@ withBrowser('the list can be walked and filtered, and the address says by what',
   expect(page.url()).toEndWith('#/motion?flow=webhook')
   const flows = await page.locator('tbody .flow').allTextContents()
   expect([...new Set(flows)]).toEqual(['webhook'])
-  await page.getByLabel('with').fill('nothing like that')
+  await page.getByLabel('with', { exact: true }).fill('nothing like that')
   await page.keyboard.press('Enter')
   await page.getByText(/^None of the \d+ messages heard fits these filters/).waitFor()
   await view('State')
@@ -194,7 +194,7 @@ withBrowser('the page outlives the gateway that served it', async () => {
 withBrowser('whoever has no token sees nothing, and is told why', async () => {
   const stranger = await browser.open(`${stack.info.ops.gateway}/#/state`)
   await stranger.getByRole('heading', { name: 'This console is closed' }).waitFor()
-  await stranger.getByLabel('Token').fill('not-the-token')
+  await stranger.getByLabel('Token', { exact: true }).fill('not-the-token')
   await stranger.getByRole('button', { name: 'Open' }).click()
   await stranger.getByText('This needs the token of the console.').waitFor()
   expect(await stranger.getByRole('link', { name: 'Sandbox' }).count()).toBe(0)
