@@ -150,7 +150,7 @@ describe('putting off the end of a hold', () => {
     ])
     expect(await heldUntil()).toEqual([until, until])
     expect(await holdOf(2)).toMatchObject({ until, state: 'Held' })
-    await fixture.warp(55)
+    await fixture.warp(30)
     expect(await answer('revokeRepayment', 2)).toBe('accepted')
   })
 

@@ -9,7 +9,8 @@ import {
 
 let fixture: SandboxFixture
 beforeAll(async () => {
-  fixture = await openSandboxFixture({ floatIdrMinor: 1_000_000n })
+  // A payout that fails is to be out of the balance for long enough to be seen so.
+  fixture = await openSandboxFixture({ floatIdrMinor: 1_000_000n, payoutSettleMs: 3_000 })
 })
 afterAll(() => fixture[Symbol.asyncDispose]())
 

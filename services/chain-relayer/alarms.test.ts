@@ -48,7 +48,7 @@ test('an operation that gets old calls a person', async () => {
 
 describe('transfers to the treasury that nobody can read', () => {
   /** The chain goes on by itself meanwhile: not so far. */
-  const far = { transfersLagBlocks: 60n }
+  const far = { transfersLagBlocks: 300n }
   const noLogs = (method: string) =>
     method === 'eth_getLogs' ? Promise.resolve(new Response('', { status: 503 })) : undefined
 
@@ -58,7 +58,7 @@ describe('transfers to the treasury that nobody can read', () => {
     await raiseAlarms(context)
     expect(alarms).toEqual([])
     fixture.endpoint.intercept = noLogs
-    await chain.mine({ blocks: 65 })
+    await chain.mine({ blocks: 310 })
     await expect(followTransfers(context)).rejects.toThrow()
     await raiseAlarms(context)
     expect(alarms).toEqual(['transfers to the treasury are read too late'])

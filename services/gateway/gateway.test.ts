@@ -145,9 +145,11 @@ describe('over HTTP', () => {
 
 test('readiness names what is missing until everything answers', async () => {
   const ops = (path: string) => fetch(`${gateway.ops}${path}`)
-  const before = await ops('/ready')
-  expect(before.status).toBe(503)
-  expect(await before.json()).toMatchObject({ missing: ['pricing', 'indexer-reader'] })
+  await waitUntil('those two alone being missing', async () => {
+    const before = await ops('/ready')
+    const { missing } = (await before.json()) as { missing: string[] }
+    return before.status === 503 && `${missing}` === 'pricing,indexer-reader'
+  })
   const rate = async () => ({ refused: 'rate_unavailable' as const })
   await using _pricing = await answerAs(backbone, 'pricing', [answering(QuoteCreate, rate)])
   await using _reader = await answerAs(backbone, 'indexer-reader', [])

@@ -130,7 +130,12 @@ export async function openFixture() {
   const treasury = openTreasury({ database, ask, clock, log, readingMaxMs: 60_000 })
   const context: Context = {
     ...{ database, provider, ask, treasury, log, clock, poke: () => {} },
-    ...{ checkoutTtlMs: 900_000, sweepAfterMs: 1_000, listedWithinMs: 60_000, holdMarginMs: 5_000 },
+    ...{
+      checkoutTtlMs: 900_000,
+      sweepAfterMs: 1_000,
+      listedWithinMs: 60_000,
+      holdMarginMs: 18_000,
+    },
     topupLimits: { openMax: 100, openMicroMax: 10n ** 11n, dayMicroMax: 10n ** 11n },
   }
   const reader: HandlingContext = {

@@ -50,10 +50,10 @@ describe('the chain', () => {
 })
 
 /** A cash-out whose take failed for a reason of the relayer. */
-async function failed(word = 'balance_too_low'): Promise<string> {
-  const { ok } = await fixture.create(fixture.request())
-  await fixture.relayed('take', ok!.payoutId, word)
-  await fixture.until(ok!.payoutId, 'failed')
+async function failed(word = 'balance_too_low', at = fixture): Promise<string> {
+  const { ok } = await at.create(at.request())
+  await at.relayed('take', ok!.payoutId, word)
+  await at.until(ok!.payoutId, 'failed')
   return ok!.payoutId
 }
 
@@ -80,10 +80,11 @@ describe('AUSD that arrives after the cash-out had failed', () => {
   })
 
   test('goes back at once: the order does not wait for a check', async () => {
-    const id = await failed()
-    await fixture.relayed('take', id)
-    expect(await fixture.orders(id, 'relay.return')).toHaveLength(1)
-    expect((await fixture.row(id)).checks).toBe(0)
+    await using unchecked = await openFixture({ sweepAfterMs: 60_000 })
+    const id = await failed('balance_too_low', unchecked)
+    await unchecked.relayed('take', id)
+    expect(await unchecked.orders(id, 'relay.return')).toHaveLength(1)
+    expect((await unchecked.row(id)).checks).toBe(0)
   })
 
   test('before the failure was told is simply taken: the failure changes nothing any more', async () => {

@@ -42,6 +42,7 @@ describe('a refusal that does not speak of this order gives nothing back:', () =
       async () => {
         const taken = await fixture.taken()
         expect((await attempts(taken, 2)).state).toBe('paying')
+        await waitUntil('a person being called', () => fixture.alarms(taken).length > 0)
         return taken
       },
     )

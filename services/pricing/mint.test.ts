@@ -87,7 +87,7 @@ describe('the number of a copy', () => {
   test('is its own while its holder may still use it, and then no id is made twice', async () => {
     const stopped = Date.now()
     // It stands still after this, and its clock with it: it never renews.
-    await using frozen = await open(() => stopped, { leaseMs: 3_000, renewEveryMs: 3_600_000 })
+    await using frozen = await open(() => stopped, { leaseMs: 10_000, renewEveryMs: 3_600_000 })
     const before = some(frozen, 50)
     const [held] = await heldNow()
     await occupyOthers()
@@ -96,7 +96,7 @@ describe('the number of a copy', () => {
     expect(next.mint(rate)).toBeUndefined()
     const { number, holder } = held!
     expect(await heldNow()).toContainEqual(expect.objectContaining({ number, holder }))
-    now += 3_000
+    now += 10_000
     await waitUntil('the number', async () => next.mint(rate), 60_000)
     expect((await heldNow()).map(({ number }) => number)).toContain(number)
     const after = [...some(frozen, 50), ...some(next, 50)]
@@ -109,7 +109,7 @@ describe('the number of a copy', () => {
     some(frozen, 1)
     nowMs += 29_000
     some(frozen, 1)
-    nowMs += 2_000
+    nowMs += 30_000
     expect(frozen.mint(rate)).toBeUndefined()
   })
 

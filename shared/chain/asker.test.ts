@@ -79,7 +79,7 @@ describe('the next endpoint is asked when one', () => {
 
   test('does not answer: then it comes last for a while', async () => {
     const [silent, second] = [serve(() => new Promise(() => {}) as never), serve(good)]
-    const { ask } = open([silent.url, second.url], { timeoutMs: 1_000 })
+    const { ask } = open([silent.url, second.url], { timeoutMs: 3_000 })
     for (let times = 0; times < 5; times++) expect(await ask(chainId)).toBe('0x279f')
     expect([silent.asked.length, second.asked.length]).toEqual([1, 5])
   })
@@ -117,7 +117,7 @@ describe('an endpoint that is asked too often', () => {
     const busy = serve((asked, times) =>
       times === 1 ? tooMany('1')(asked, times) : good(asked, times),
     )
-    const { ask } = open([busy.url])
+    const { ask } = open([busy.url], { timeoutMs: 20_000 })
     expect(await ask(chainId)).toBe('0x279f')
     expect(busy.asked).toHaveLength(2)
   })

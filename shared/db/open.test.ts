@@ -139,8 +139,15 @@ describe('after an outage', () => {
 
   test('a process whose calls hang while others are answered is ended', async () => {
     const { database, fatal } = open({ callDeadlineMs: 200 })
-    await hangMany(database)
-    await waitUntil('the end', () => fatal.count > 0, 60_000)
+    // Whether others are answered is looked at once for each round, in a few seconds.
+    await waitUntil(
+      'the end',
+      async () => {
+        await hangMany(database)
+        return fatal.count > 0
+      },
+      60_000,
+    )
     await database[Symbol.asyncDispose]()
   })
 

@@ -37,7 +37,7 @@ export async function postgresFailover(): Promise<void> {
 
 /** Nothing may be promised that only one machine has: a promise waits for the standby. */
 async function silence(pair: PostgresPair, load: Load): Promise<string> {
-  pair.suspendStandby()
+  await pair.suspendStandby()
   await pause(underWayMs)
   const before = load.promised.length
   await pause(silentMs - underWayMs)

@@ -20,7 +20,7 @@ type Answer = { status: number; headers: Headers; json: any }
 /** A sandbox under test beside a real HTTP server that stands where the gateway would. */
 export type SandboxFixture = Awaited<ReturnType<typeof openSandboxFixture>>
 
-const deadlineMs = 5_000
+const deadlineMs = 60_000
 
 /** A complete configuration for tests: free port, quick payouts, no book file. */
 export const testConfig: Config = {

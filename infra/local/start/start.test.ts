@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { repositoryDir } from '#infra/local/folders'
 import type { Stack } from '#infra/local/stack'
 import { closeSharedStack, sharedStack } from '#test/support/stack'
+import { waitUntil } from '#test/support/wait'
 
 let stack: Stack
 beforeAll(async () => {
@@ -32,6 +33,5 @@ test('a second start in the folder of a running stack says what runs, and change
   expect(code).toBe(0)
   expect(stack.info).toEqual(before)
   expect(await (await fetch(`${before.gateway}/health`)).json()).toEqual({ status: 'alive' })
-  const { status } = await fetch(`${before.ops.gateway}/ready`)
-  expect(status).toBe(200)
+  await waitUntil('readiness', async () => (await fetch(`${before.ops.gateway}/ready`)).ok)
 })

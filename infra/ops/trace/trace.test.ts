@@ -13,6 +13,7 @@ import { query } from '#test/support/database'
 import { newUser, verifiedUser } from '#test/support/people'
 import { cashoutBody, entryIn, openCheckout } from '#test/support/requests'
 import { operate, sharedStack } from '#test/support/stack'
+import { waitUntil } from '#test/support/wait'
 import { atProvider } from './provider'
 
 let stack: Stack
@@ -32,6 +33,12 @@ afterAll(() => operator?.[Symbol.asyncDispose]())
 
 const traceOf = (id: string) =>
   readTrace({ ...operator, others: [atProvider(operator.sql, provider)] }, id)
+/** The same, once everybody who was asked has answered in time. */
+const wholeTraceOf = (id: string) =>
+  waitUntil('a trace of which nothing is unseen', async () => {
+    const trace = await traceOf(id)
+    return trace.unseen.length === 0 && trace
+  })
 /** What was seen of it, as `where what`. */
 const seenIn = ({ entries }: Trace) => new Set(entries.map(({ where, what }) => `${where} ${what}`))
 
@@ -45,8 +52,7 @@ describe('a top-up that was paid', () => {
   })
 
   test('is seen through every service, from its quote to the chain', async () => {
-    const trace = await traceOf(paymentId)
-    expect(trace.unseen).toEqual([])
+    const trace = await wholeTraceOf(paymentId)
     expect(trace.items).toMatchObject([
       { kind: 'topup', id: paymentId, state: 'credited', wallet: person.wallet.toLowerCase() },
     ])
@@ -120,8 +126,7 @@ describe('a cash-out', () => {
     const body = await cashoutBody(stack, payee)
     const { payoutId } = (await payee.post('/cashouts', body)).body
     await entryIn(payee, payoutId, 'paid')
-    const trace = await traceOf(payoutId)
-    expect(trace.unseen).toEqual([])
+    const trace = await wholeTraceOf(payoutId)
     expect(trace.items).toMatchObject([{ kind: 'cashout', id: payoutId, state: 'paid' }])
     for (const one of ['payouts call', 'payouts paid', 'chain-relayer attempt', 'provider payout'])
       expect(seenIn(trace)).toContain(one)
@@ -160,7 +165,7 @@ test('a wallet is seen with its newest items, in any case of its letters', async
 
 test('what nobody knows is not found, and that is said', async () => {
   for (const id of ['nothing', `0x${'0'.repeat(64)}`, 'dlv_0000000000000000000000'])
-    expect(await traceOf(id)).toEqual({ id, items: [], entries: [], unseen: [] })
+    expect(await wholeTraceOf(id)).toEqual({ id, items: [], entries: [], unseen: [] })
   const { code, said } = await operate(stack, 'main.ts', 'trace', 'nothing')
   expect({ code, said }).toEqual({ code: 1, said: 'nothing here is known by nothing' })
 })

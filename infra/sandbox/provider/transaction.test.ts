@@ -320,7 +320,7 @@ describe('a fault', () => {
   test('lets the list lag behind: what has happened is not in it yet, and then it is', async () => {
     const payment = await paid('CARDS')
     const { id } = (await fixture.control(`payments/${payment.payment_id}/chargeback`)).json
-    await fixture.control('faults', { api: { listDelayMs: 1_500 } })
+    await fixture.control('faults', { api: { listDelayMs: 6_000 } })
     expect(await list()).toEqual([])
     await waitUntil('both rows', async () => (await list()).length === 2, 60_000, 20)
     await fixture.control(`chargebacks/${id}`, { status: 'REVERSED' })

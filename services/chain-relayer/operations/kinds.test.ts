@@ -98,8 +98,9 @@ describe('a take', () => {
 
   test('whose window passed fails, but one that was used in time is found', async () => {
     const context = await fixture.begin()
-    const [late, used] = [await signedTake(1n, 2), await signedTake(1n, 2)]
+    const [late, used] = [await signedTake(1n, 30), await signedTake(1n, 30)]
     await fixture.submit(actorKeys.budi, contracts.ausd, transferData(used.signed))
+    await chain.increaseTime({ seconds: 30 })
     await until(async () => {
       const { timestamp } = await chain.getBlock({ blockTag: 'finalized' })
       return timestamp > BigInt(used.signed.validBefore)
@@ -144,7 +145,8 @@ describe('a take that no block takes in time', () => {
   test('security: gets no lane with less than a minute left, and ends when its time is over', async () => {
     const context = await fixture.begin()
     const { key, address } = await newWallet(fixture)
-    const window = { nonce: newNonce(), forSeconds: 55 }
+    // The chain's clock is half a minute ahead by now.
+    const window = { nonce: newNonce(), forSeconds: 85 }
     const task = take(await fixture.sign(key, { to: treasury, value: 1n, ...window }))
     await fixture.command(task)
     await round(context)
@@ -159,7 +161,7 @@ describe('a take that no block takes in time', () => {
     const context = await fixture.begin()
     const { key, address } = await newWallet(fixture)
     const nonce = newNonce()
-    const signed = await fixture.sign(key, { to: treasury, value: 1n, nonce, forSeconds: 150 })
+    const signed = await fixture.sign(key, { to: treasury, value: 1n, nonce, forSeconds: 250 })
     const task = take(signed)
     await fixture.command(task)
     fixture.endpoint.intercept = (method) =>
@@ -168,13 +170,13 @@ describe('a take that no block takes in time', () => {
         : undefined
     await round(context)
     fixture.endpoint.intercept = undefined
-    const later = { ...context, clock: () => Date.now() + 190_000 }
+    const later = { ...context, clock: () => Date.now() + 290_000 }
     await until(async () => {
       await renewStuck(later, await holdLanes(later))
       const [transaction] = (await holdLanes(later))[0]!.open
       return transaction?.attempts.some(({ purpose }) => purpose === 'noop')
     }, 'a noop')
-    await chain.increaseTime({ seconds: 90 })
+    await chain.increaseTime({ seconds: 160 })
     await until(async () => {
       const { timestamp } = await chain.getBlock({ blockTag: 'finalized' })
       return timestamp >= BigInt(signed.validBefore)

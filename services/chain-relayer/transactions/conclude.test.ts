@@ -47,9 +47,11 @@ const noMethod = () =>
 const single = ['eth_getTransactionReceipt', 'eth_getTransactionByHash']
 
 describe('what becomes final', () => {
-  test('is read with its block: nothing is asked about single transactions, however many they are', () =>
-    // On a machine where many blocks pass between two rounds they are counted instead: then once more.
-    until(
+  test('is read with its block: nothing is asked about single transactions, however many they are', async () => {
+    // On a machine where many blocks pass between two rounds they are counted instead: so slower
+    // blocks, and once more if need be.
+    await fixture.chain.setIntervalMining({ interval: 1 })
+    await until(
       async () => {
         const calls = await callsUntilFinal(12)
         expect(calls.get('eth_sendRawTransaction')).toBeGreaterThanOrEqual(12)
@@ -57,7 +59,8 @@ describe('what becomes final', () => {
       },
       'twelve becoming final without being asked for one by one',
       90_000,
-    ))
+    )
+  })
 
   test('is not what a receipt says whose block is another by now', async () => {
     const context = await fixture.begin({ batchMax: 1 })

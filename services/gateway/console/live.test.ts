@@ -56,7 +56,7 @@ test('whoever watches hears what is published, over one connection that ends wit
   expect(opened).toHaveLength(1)
 
   other.end()
-  await within(opened[0]!.nc.closed(), 5_000, 'the end of the connection')
+  await within(opened[0]!.nc.closed(), 60_000, 'the end of the connection')
   const anew = live.watch(() => {})
   await anew.listening
   expect([opened.length, anew.lately.length]).toEqual([2, 0])

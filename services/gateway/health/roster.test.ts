@@ -54,8 +54,10 @@ const known = (id: string) =>
   waitUntil('the copy being known', async () => (await roster.call()).up.some((one) => one === id))
 
 test('all are there, and nobody is down', async () => {
-  const { silent, down } = await roster.call()
-  expect({ silent, down }).toEqual({ silent: [], down: [] })
+  await waitUntil('everybody answering', async () => {
+    const { silent, down } = await roster.call()
+    return silent.length + down.length === 0
+  })
 })
 
 describe('of two copies of a service', () => {
@@ -64,7 +66,7 @@ describe('of two copies of a service', () => {
     await known(copy.id)
     copy.freeze()
     await becomes(copy.id, 'hangs')
-    expect((await roster.call()).silent).toEqual([])
+    await waitUntil('the other', async () => (await roster.call()).silent.length === 0)
     copy.thaw()
     await becomes(copy.id, undefined)
   })
@@ -99,7 +101,10 @@ describe('of two copies of a service', () => {
       (await roster.call()).up.find((one) => !before.has(one)),
     )
     await copy[Symbol.asyncDispose]()
-    const { up, down } = await roster.call()
+    const { up, down } = await waitUntil('the other', async () => {
+      const now = await roster.call()
+      return now.silent.length === 0 && now
+    })
     expect(up).not.toContain(id)
     expect(down.filter(({ service }) => service === 'chain-relayer')).toEqual([])
   })

@@ -128,7 +128,7 @@ describe.each([
     expect(await fixture.subjects(id)).toContain('relay.extend')
     await fixture.becomes(id, { clearedAt: null })
     await fixture.control('faults', { api: { hideRefunds: 1 } })
-    await fixture.recheck()
+    await fixture.recheck(6_000)
     expect((await fixture.row(id))!.clearedAt).not.toBeNull()
   })
 

@@ -17,12 +17,12 @@ const server = Bun.serve({
 const url = `http://127.0.0.1:${server.port}`
 afterAll(() => server.stop(true))
 
-const deadlineMs = 300
 const providers = new Map([['USD/IDR', 'BI']] as const)
 const sources = {
-  frankfurter: () => frankfurterSource({ url, providers, deadlineMs }).ask('USD/IDR'),
-  bnm: () => bnmSource({ url, session: '1130', deadlineMs }).ask('USD/MYR'),
-  'open-er-api': () => openErApiSource({ url, deadlineMs }).ask('USD/IDR'),
+  frankfurter: (deadlineMs = 60_000) =>
+    frankfurterSource({ url, providers, deadlineMs }).ask('USD/IDR'),
+  bnm: (deadlineMs = 60_000) => bnmSource({ url, session: '1130', deadlineMs }).ask('USD/MYR'),
+  'open-er-api': (deadlineMs = 60_000) => openErApiSource({ url, deadlineMs }).ask('USD/IDR'),
 }
 const good = {
   frankfurter: { date: '2026-11-20', base: 'USD', quote: 'IDR', rate: 16250.5 },
@@ -104,7 +104,7 @@ describe.each(names)('%s is refused', (name) => {
         }),
         { headers: { 'Content-Type': 'application/json' } },
       )
-    await expect(sources[name]()).rejects.toThrow()
+    await expect(sources[name](300)).rejects.toThrow()
   })
 })
 

@@ -16,6 +16,7 @@ import { asRoot, nobodyUid } from '#infra/local/folders'
 import { freePort } from '#infra/local/ports'
 import { planPostgres, postgresAnswers } from '#infra/local/postgres'
 import { waitUntil } from '#infra/local/wait'
+import { suspend } from '#test/support/wait'
 import { copy, takeBaseBackup } from './base-backup'
 
 /** One machine with Postgres on it. */
@@ -36,7 +37,7 @@ export type PostgresPair = AsyncDisposable & {
   /** The primary is gone, at once, with its disk. */
   readonly killPrimary: () => Promise<void>
   /** The standby hears nothing and says nothing, until it is resumed. */
-  readonly suspendStandby: () => void
+  readonly suspendStandby: () => Promise<void>
   readonly resumeStandby: () => void
   /** Makes the standby the primary. Only when the old one cannot come back. */
   readonly promote: () => Promise<void>
@@ -68,7 +69,7 @@ export async function startPostgresPair(options: { durable: boolean }): Promise<
     adminUrl: urlAs('postgres', password),
     onPrimary: (ask) => asking(primary, ask),
     killPrimary: () => endNow(primary),
-    suspendStandby: () => signalAll(standby, 'SIGSTOP'),
+    suspendStandby: async () => standby && (await suspend(...pidsOf(standby))),
     resumeStandby: () => signalAll(standby, 'SIGCONT'),
     promote: async () => {
       if (!standby) throw new Error('there is no standby')
