@@ -156,8 +156,16 @@ export async function openFixture() {
   const receive = async (call: Request) => {
     const account = call.headers.get('x-callback-token') === 'token-my' ? 'MY' : 'ID'
     const deliveryId = call.headers.get('webhook-id') ?? ''
-    const outcome = await deliver(account, await call.text(), deliveryId)
-    return new Response(null, { status: outcome === 'done' ? 200 : 503 })
+    const [body, receivedAt] = [await call.text(), new Date().toISOString()]
+    // The gateway keeps it and the bus delivers it again until it is done, whatever was away meanwhile.
+    const isDone = waitUntil(
+      'the delivery',
+      async () => (await deliver(account, body, deliveryId, receivedAt)) === 'done',
+    )
+    return isDone.then(
+      () => new Response(null, { status: 200 }),
+      () => new Response(null, { status: 503 }),
+    )
   }
   /** The relayer tells that an order is final on the chain, or given up. */
   const settle = (kind: RelayKind, cause: string, failed = false, of = wallet) =>
