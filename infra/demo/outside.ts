@@ -7,7 +7,7 @@ export type Outside = ReturnType<typeof outsideOf>
 // biome-ignore lint/suspicious/noExplicitAny: the book is read by tests, field by field
 type Book = Record<string, any[]>
 
-const deadlineMs = 10_000
+const deadlineMs = 30_000
 
 export function outsideOf(stack: Pick<StackFile, 'sandbox'>) {
   const control = async (path: string, body: unknown = {}) => {

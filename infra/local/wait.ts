@@ -9,7 +9,7 @@ export class Hopeless extends Error {
 export async function waitUntil<T>(
   what: string,
   ask: () => Promise<T | undefined | false> | T | undefined | false,
-  deadlineMs = 30_000,
+  deadlineMs = 60_000,
   everyMs = 40,
 ): Promise<T> {
   const givesUpAt = Date.now() + deadlineMs

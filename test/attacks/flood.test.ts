@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'nats'
 import { generatePrivateKey } from 'viem/accounts'
-import { type Person, personOf } from '#infra/demo/person'
+import { type Person, personOf, type Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { SignatureCheck } from '#shared/messages/chain'
@@ -9,6 +9,7 @@ import { QuoteCreate } from '#shared/messages/pricing'
 import { booksClose } from '../invariants/closing'
 import { query } from '../support/database'
 import { verifiedUser } from '../support/people'
+import { answered } from '../support/requests'
 import { ownStack, quickChecks } from '../support/stack'
 import { suspend } from '../support/wait'
 
@@ -24,7 +25,9 @@ beforeAll(async () => {
     PUBLIC_WAITING_MAX: String(publicWaitingMax),
     TRUSTED_PROXIES: '127.0.0.1,::1',
   }
-  stack = await ownStack({ env: { ...quickChecks, gateway } })
+  // A quote is held through a flood that takes a busy machine minutes.
+  const pricing = { QUOTE_TTL_MS: '300000' }
+  stack = await ownStack({ env: { ...quickChecks, gateway, pricing } })
   person = await verifiedUser(stack, { ausdMicro: 20_000_000n })
 })
 afterAll(() => stack?.[Symbol.asyncDispose]())
@@ -56,6 +59,11 @@ const quoteOf = (number: number) =>
     body: JSON.stringify({ pair: 'USD/IDR' }),
   })
 
+const crowded = 'too many are waiting, try again in a moment'
+/** Asked again while a service is late; whom the flood keeps out is told so, and not asked again. */
+const goesOn = (ask: () => Promise<Reply>) =>
+  answered(ask, { meant: ({ body }) => body.error === crowded })
+
 describe('an attacker with many addresses', () => {
   test('asks for what is public while its service hangs: few wait, and signed requests go on', async () => {
     const nc = await asAdmin()
@@ -67,7 +75,7 @@ describe('an attacker with many addresses', () => {
       const startedAt = Date.now()
       const all = Promise.all(Array.from({ length: 8 * publicWaitingMax }, (_, n) => quoteOf(n)))
       await waitUntil('the flood', () => through >= publicWaitingMax)
-      expect((await person.get('/me')).status).toBe(200)
+      expect(await goesOn(() => person.get('/me'))).toMatchObject({ status: 200 })
       const answers = await all
       await nc.flush()
       const turns = Math.ceil((Date.now() - startedAt) / waitsMs)
@@ -79,7 +87,7 @@ describe('an attacker with many addresses', () => {
         })),
       )
       expect(bodies).toContainEqual({
-        error: 'too many are waiting, try again in a moment',
+        error: crowded,
         retryAfter: '2',
       })
     } finally {
@@ -102,7 +110,8 @@ describe('an attacker with many addresses', () => {
       )
       await waitUntil('the flood', () => through >= publicWaitingMax)
       const newcomer = personOf(stack.info, generatePrivateKey())
-      expect((await newcomer.post('/me/country', { country: 'ID' })).status).toBe(200)
+      const country = () => newcomer.post('/me/country', { country: 'ID' })
+      expect(await goesOn(country)).toMatchObject({ status: 200 })
       const statuses = (await all).map(({ status }) => status)
       await nc.flush()
       const turns = Math.ceil((Date.now() - startedAt) / waitsMs)
@@ -133,9 +142,9 @@ describe('an attacker with many addresses', () => {
       for (let round = 0; round < 30; round++)
         await Promise.all(Array.from({ length: 15 }, (_, n) => quoteOf(round * 15 + n)))
       const topup = { amount: '520000', method: 'bank' }
-      expect(await person.post('/topups', { ...topup, quoteId })).toMatchObject({ status: 200 })
+      expect(await person.insist('/topups', { ...topup, quoteId })).toMatchObject({ status: 200 })
       const late = await person.quote('USD/IDR')
-      const again = await person.post('/topups', { ...topup, quoteId: late.id })
+      const again = await person.insist('/topups', { ...topup, quoteId: late.id })
       expect(again).toMatchObject({ status: 200 })
       expect((await taken()) - before.rows).toBe(2)
       // Of 450 quotes it would be 80,000 and more.

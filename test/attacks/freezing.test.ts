@@ -125,7 +125,7 @@ describe('somebody whose card payment was refunded after its hold', () => {
     const frozen = await happens(person.until('the freeze', (me) => me.frozen, 60_000))
 
     const topup = async (method: string) =>
-      person.post('/topups', {
+      person.insist('/topups', {
         amount: '50000',
         method,
         quoteId: (await person.quote('USD/IDR')).id,
@@ -137,12 +137,12 @@ describe('somebody whose card payment was refunded after its hold', () => {
     expect({
       frozen,
       card: said(await topup('card')),
-      cashout: said(await person.post('/cashouts', await cashoutBody(stack, person))),
-      send: said(await person.post('/sends', { authorization })),
+      cashout: said(await person.insist('/cashouts', await cashoutBody(stack, person))),
+      send: said(await person.insist('/sends', { authorization })),
       draw: await tries(person.draw(1_000_000n)),
       withdrawal: await withdraw(person, 1_000_000n),
       qr: said(await topup('qr')),
-      settlement: said(await person.post('/settlements', settlement)),
+      settlement: said(await person.insist('/settlements', settlement)),
     }).toEqual({
       frozen: true,
       card: [403, 'wallet_frozen'],

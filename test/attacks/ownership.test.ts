@@ -7,7 +7,7 @@ import type { SignedTransfer } from '#shared/chain/erc3009'
 import { okOf } from '#shared/client/client'
 import { ausdOf } from '../support/ledger'
 import { newUser, verifiedUser } from '../support/people'
-import { bank, entryIn } from '../support/requests'
+import { answered, bank, entryIn } from '../support/requests'
 import { sharedStack } from '../support/stack'
 
 // Everything of Ana's that has a name somebody could repeat, tried by everybody who is not her.
@@ -47,7 +47,7 @@ beforeAll(async () => {
   const send = { authorization: await ana.sign({ to: friend, valueMicro: 1_000_000n }) }
   const { sendId } = okOf(await ana.api.send(send))
   await entryIn(ana, sendId, 'sent')
-  const { nextCursor } = (await ana.get('/me/activity?limit=1')).body
+  const { nextCursor } = (await answered(() => ana.get('/me/activity?limit=1'))).body
   hers = {
     ...{ quoteId, topup, ids: [paymentId, sendId], cursor: nextCursor },
     toFriend: await ana.sign({ to: friend, valueMicro: 2_000_000n }),
@@ -56,13 +56,14 @@ beforeAll(async () => {
 })
 
 /** A request as a stranger makes it. */
-async function as(who: Stranger, method: 'GET' | 'POST', path: string, body?: unknown) {
-  if (who !== 'nobody') return others[who].call(method, path, body)
-  const headers = { 'content-type': 'application/json' }
-  const sent = body === undefined ? {} : { body: JSON.stringify(body) }
-  const answer = await fetch(stack.info.gateway + path, { method, headers, ...sent })
-  return { status: answer.status, body: await answer.json() }
-}
+const as = (who: Stranger, method: 'GET' | 'POST', path: string, body?: unknown) =>
+  answered<Answer>(async () => {
+    if (who !== 'nobody') return others[who].call(method, path, body)
+    const headers = { 'content-type': 'application/json' }
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+    const answer = await fetch(stack.info.gateway + path, { method, headers, ...sent })
+    return { status: answer.status, body: await answer.json() }
+  })
 
 /** A transfer of the stranger's own; nobody signs whatever they like. */
 const ownTransfer = async (who: Stranger) => {

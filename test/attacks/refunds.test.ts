@@ -20,15 +20,14 @@ import {
   withdrawCollateral,
 } from './fixture'
 
-// Long enough to come to a hold, to refund it and only then to be checked a last time; and after that
-// check, to extend it: on a machine with four suites on two cores as well.
+// Long enough to come to a hold, to refund it and only then to be checked a last time: on a machine with
+// four suites on two cores as well.
 const holdSeconds = 20
-const env = { ...watchful, payments: { ...watchful.payments, HOLD_MARGIN_MS: '8000' } }
 let stack: Stack
 let outside: Outside
 
 beforeAll(async () => {
-  stack = await ownStack({ env, terms: { holdSeconds } })
+  stack = await ownStack({ env: watchful, terms: { holdSeconds } })
   outside = outsideOf(stack.info)
 })
 afterEach(() => outside.control('faults', {}))
@@ -114,16 +113,12 @@ describe('within the hold', () => {
         positions: await Promise.all(people.map(position)),
         ...(await books.close()),
       })
-      await becomes(
-        ending,
-        {
-          withdrew: ['reverted', 'reverted'],
-          extended: [true, true],
-          positions: [nothingLeft, oweAgain],
-          ...explained,
-        },
-        60_000,
-      )
+      await becomes(ending, {
+        withdrew: ['reverted', 'reverted'],
+        extended: [true, true],
+        positions: [nothingLeft, oweAgain],
+        ...explained,
+      })
     },
   )
 
@@ -136,7 +131,7 @@ describe('within the hold', () => {
       await outside.faults({ ...noWebhooks, api: { hideRefunds: 1 } })
       await outside.refund(paymentId)
       const now = async () => ({ ...(await position(person)), ...(await books.close()) })
-      await becomes(now, { ...ending, ...explained }, (holdSeconds + 5) * 1_000)
+      await becomes(now, { ...ending, ...explained })
     },
   )
 
@@ -165,7 +160,7 @@ describe('JetStream loses a refund that the gateway had answered with `recorded`
       frozen: (await before.me()).frozen,
       drawn: (await within.me()).drawn,
     })
-    await becomes(ending, { frozen: true, drawn: '10000000' }, 60_000)
+    await becomes(ending, { frozen: true, drawn: '10000000' })
   })
 })
 

@@ -24,7 +24,7 @@ let stack: Stack
 let outside: Outside
 
 beforeAll(async () => {
-  stack = await ownStack({ env: watchful, terms: { holdSeconds: 15 } })
+  stack = await ownStack({ env: watchful, terms: { holdSeconds: 30 } })
   outside = outsideOf(stack.info)
 })
 afterEach(() => outside.calm())
@@ -52,7 +52,7 @@ describe('somebody opens two checkouts for one debt', () => {
   test('and keeps both open, to pay the one whose rate turns out better', async () => {
     const { person } = await debtor()
     const quote = await person.quote('USD/IDR')
-    const first: Checkout = (await person.post('/settlements', { quoteId: quote.id })).body
+    const first: Checkout = (await person.insist('/settlements', { quoteId: quote.id })).body
     const second = await settle(person)
     const ending = async () => ({
       sessions: [await sessionOf(first), await sessionOf(second)],
@@ -170,13 +170,13 @@ describe('somebody pays a checkout and opens another before the debt is repaid',
     try {
       await outside.pay(first.paymentId, 'CARDS')
       if (drop === 0) await entryIn(person, first.paymentId, 'paid')
-      expect(said(await person.post('/settlements', { quoteId }))).toEqual(refused)
+      expect(said(await person.insist('/settlements', { quoteId }))).toEqual(refused)
     } finally {
       await chain.setIntervalMining({ interval: 1 })
     }
     await person.until('the repayment', (me) => me.drawn === '0')
     const nothing = { status: 400, error: 'nothing is owed' }
-    expect(said(await person.post('/settlements', { quoteId }))).toEqual(nothing)
+    expect(said(await person.insist('/settlements', { quoteId }))).toEqual(nothing)
     await becomes(() => books.close(), explained)
   })
 })

@@ -158,7 +158,7 @@ describe('something is stuck', () => {
   test('in any state that something must follow, and nobody is called', async () => {
     const person = await verifiedUser(stack, { ausdMicro: 20_000_000n })
     await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
-    const cashout = await person.post('/cashouts', await cashoutBody(stack, person))
+    const cashout = await person.insist('/cashouts', await cashoutBody(stack, person))
     expect(cashout.status).toBe(200)
     expect(all.length).toBeGreaterThan(15)
     for (const { service, state, afterMs } of all) await stuck[service](state, afterMs + 60_000)
@@ -198,6 +198,7 @@ describe('an outage of Postgres', () => {
     const server = stack.process('postgres')
     const failed = () => logOf('payments').filter((line) => /round failed/.test(line)).length
     const since = failed()
+    const linesBefore = logOf('payments').length - 1
     await server.stop('SIGKILL')
     await waitUntil(
       'calls failing for a while',
@@ -209,7 +210,8 @@ describe('an outage of Postgres', () => {
     )
     server.start()
     await person.until('an answer', (me) => me.verified === true, 60_000)
-    const told = (word: string) => logOf('payments').filter((line) => line.includes(word)).length
+    const news = () => logOf('payments').slice(linesBefore)
+    const told = (word: string) => news().filter((line) => line.includes(word)).length
     await waitUntil('the return being told', () => told('"postgres is back"') === 1)
     expect(told('"postgres lost"')).toBe(1)
     const quote = await waitUntil('a quote', () => person.quote('USD/IDR').catch(() => undefined))

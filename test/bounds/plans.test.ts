@@ -36,7 +36,7 @@ let admin: Sql
 let ran: Ran[]
 beforeAll(async () => {
   stack = await ownStack({
-    terms: { holdSeconds: 4, minCycleSeconds: 0 },
+    terms: { holdSeconds: 15, minCycleSeconds: 0 },
     env: { ...quickChecks, books: { BOOKS_EVERY_MS: '3000' }, pruning: { PRUNE_EVERY_MS: '3000' } },
     ...{ books: true, pruning: true },
   })
@@ -49,7 +49,7 @@ beforeAll(async () => {
   const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '500000', method: 'qr' })
   await outsideOf(stack.info).pay(checkout.paymentId, 'QRIS')
   await person.until('collateral', (me) => me.collateral?.value === checkout.ausd)
-  await flowsEnding(await beginFlows(stack, [person], { count: 11, seed: 7 }), 60_000)
+  await flowsEnding(await beginFlows(stack, [person], { count: 11, seed: 7 }), 120_000)
   // Beside the flows a service may be late with its figures once: those of each are to be asked for.
   await waitUntil('the figures of every service', async () => {
     const samples = await scrape(stack)

@@ -20,7 +20,8 @@ const recoveryMaxMs = 60_000
 
 /**
  * Makes things go wrong until the signal, in an order of the seed, several at a time but never two of one
- * target. Resolves when the last has ended.
+ * target. One of each kind comes before any second one, so that a slow minute has them all. Resolves when
+ * the last has ended.
  */
 export async function makeTrouble(
   world: World,
@@ -53,13 +54,23 @@ export async function makeTrouble(
     await waitUntil(`recovery from "${fault.name}"`, () => fault.isOver!(world), recoveryMaxMs, 100)
     one.recoveredMs = now() - endedAt
   }
+  const wanted = new Set(faults.map(({ kind }) => kind))
+  const draw = () => {
+    const first = faults.filter(({ kind }) => wanted.has(kind))
+    const among = first.length > 0 ? first : faults
+    return among[chance.belowMs(among.length)]!
+  }
   while (!signal.aborted) {
-    const fault = faults[chance.belowMs(faults.length)]!
+    const fault = draw()
     const lastsMs = between(fault.lastsMs)
     if (!busy.has(fault.target) && !world.retired.has(fault.target)) {
       busy.add(fault.target)
+      wanted.delete(fault.kind)
       const work = run(fault, lastsMs)
-        .catch((error: Error) => console.error(`  ${fault.name}: ${error.message}`))
+        .catch((error: Error) => {
+          console.error(`  ${fault.name}: ${error.message}`)
+          if (happened.every(({ kind }) => kind !== fault.kind)) wanted.add(fault.kind)
+        })
         .finally(() => {
           busy.delete(fault.target)
           running.delete(work)

@@ -295,8 +295,8 @@ test('a person who is asked to pay lets test mode see payments and refunds too',
     const body = JSON.stringify({ channel_code })
     void fetch(`${sandbox.url}/control/sessions/${session}/choose`, { method: 'POST', body })
   }
-  const waiting = { deadlineMs: 15_000, everyMs: 300 }
-  await using target = await openTestModeTarget(env, { payerMs: 15_000, say, waiting })
+  const waiting = { deadlineMs: 60_000, everyMs: 300 }
+  await using target = await openTestModeTarget(env, { payerMs: 60_000, say, waiting })
   const results = await runAll(target, 'account ID', () => {})
   expect(asked).toHaveLength(2)
   const others = results.flatMap(({ rows }) => rows).filter(({ verdict }) => verdict !== 'pass')

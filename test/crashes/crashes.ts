@@ -79,7 +79,7 @@ async function breaksOf({ stack }: World): Promise<string[]> {
     breaks = await checkBooks(placeOf(stack.info), stack.adminUrl, once)
     return breaks.length === 0
   }
-  await waitUntil('the books closing', close, 30_000, 500).catch(() => {})
+  await waitUntil('the books closing', close, 60_000, 500).catch(() => {})
   return breaks
 }
 

@@ -38,7 +38,8 @@ const usualHoldSeconds = 5
 const quickEnv = {
   ...{
     gateway: { IDENTITY_RECHECK_OPEN_MS: '1000' },
-    pricing: {},
+    // A quote is taken before its item begins, which may be after several restarts.
+    pricing: { QUOTE_TTL_MS: '300000' },
     'chain-relayer': {},
     'indexer-reader': {},
   },

@@ -28,7 +28,7 @@ let outside: Outside
 /** Somebody new who was given a link and has not used it yet. */
 async function userWithLink(): Promise<Person> {
   const person = await newUser(stack)
-  expect((await person.post('/me/verification', {})).body).toMatchObject({ verified: false })
+  expect((await person.insist('/me/verification', {})).body).toMatchObject({ verified: false })
   return person
 }
 
@@ -114,7 +114,7 @@ describe.each(['sumsub', 'persona'] as const)('a verdict of %s is not missed', (
       },
       60_000,
     )
-    expect((await person.get('/me')).body.verified).toBe(true)
+    expect((await person.me()).verified).toBe(true)
     await outside.calm()
     await becomes(person, false)
   })

@@ -7,7 +7,7 @@ import { waitUntil } from '#infra/local/wait'
 import { booksClose } from '../invariants/closing'
 import { ausdOf, transfersOf } from '../support/ledger'
 import { newUser } from '../support/people'
-import { cashoutBody, entryIn } from '../support/requests'
+import { answered, cashoutBody, entryIn } from '../support/requests'
 import { ownStack, quickChecks } from '../support/stack'
 
 let stack: Stack
@@ -40,7 +40,7 @@ async function failedCashout(person: Person, friend: Person) {
       'the transfer waiting for a block',
       async () => (await chain.getTxpoolStatus()).pending > 0,
     )
-    const reply = await person.post('/cashouts', body)
+    const reply = await person.insist('/cashouts', body)
     expect(reply.status).toBe(200)
     await chain.setIntervalMining({ interval: 1 })
     await leaving
@@ -86,7 +86,8 @@ describe('a transfer that somebody submits after its cash-out had failed', () =>
     ])
     const transfers = (await outside.book()).payouts!
     expect(transfers.filter(({ reference_id }) => reference_id === id)).toEqual([])
-    expect((await person.get('/me/activity')).body.inFlight).toEqual([])
+    const activity = await answered(() => person.get('/me/activity'))
+    expect(activity.body.inFlight).toEqual([])
   })
 })
 

@@ -19,7 +19,7 @@ const topup = (person: Person, method: 'qr' | 'card'): Promise<Checkout> =>
 /** A cash-out that was accepted: its payout id. */
 async function cashOut(stack: Stack, person: Person, accountNumber?: string): Promise<string> {
   const body = await cashoutBody(stack, person, accountNumber ? { accountNumber } : {})
-  const reply = await person.post('/cashouts', body)
+  const reply = await person.insist('/cashouts', body)
   if (reply.status !== 200) throw new Error(`refused: ${JSON.stringify(reply.body)}`)
   return reply.body.payoutId
 }
@@ -91,7 +91,7 @@ export async function lostHour(stack: Stack, { ana, citra, budi, eka, ...was }: 
   const paid = await cashOut(stack, eka)
   const returned = await cashOut(stack, eka, refusedAccount)
   const authorization = await eka.sign({ to: dewi.wallet, valueMicro: 1_500_000n })
-  const { sendId } = (await eka.post('/sends', { authorization })).body
+  const { sendId } = (await eka.insist('/sends', { authorization })).body
   await entryIn(ana, was.open.paymentId, 'credited')
   await entryIn(ana, was.card.paymentId, 'credited')
   await entryIn(ana, was.settlement.paymentId, 'repaid')

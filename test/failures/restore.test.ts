@@ -148,7 +148,7 @@ async function loseAnHour() {
   const settings = { 'chain-relayer': { BUMP_AFTER_MS: '2000' } }
   stack = await ownStack({
     ...{ proxied: true, env: { ...watchful, ...settings } },
-    terms: { holdSeconds: 8, minCycleSeconds: 0 },
+    terms: { holdSeconds: 15, minCycleSeconds: 0 },
   })
   const was = await before(stack)
   const backup = await takeBaseBackup(stack)

@@ -19,7 +19,7 @@ afterAll(() => stack?.[Symbol.asyncDispose]())
 test('an answer that is not as described would be found', async () => {
   const operations = await readOperations(stack.info.gateway)
   const quote = operations.find(({ method, path }) => method === 'POST' && path === '/quote')!
-  const answer = await (await person.post('/quote', { pair: 'USD/IDR' })).body
+  const answer = await person.quote('USD/IDR')
   expect(quote.fits(200)!(answer)).toBe(true)
   expect(quote.fits(200)!({ ...answer, rate: 16_250 })).toBe(false)
   expect(quote.fits(200)!({})).toBe(false)

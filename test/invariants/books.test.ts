@@ -17,7 +17,7 @@ let people: Person[]
 let flows: Flow[]
 
 beforeAll(async () => {
-  stack = await ownStack({ terms: { holdSeconds: 15, minCycleSeconds: 0 } })
+  stack = await ownStack({ terms: { holdSeconds: 20, minCycleSeconds: 0 } })
   const outside = outsideOf(stack.info)
   people = await Promise.all(
     Array.from({ length: 4 }, async () => {
@@ -35,7 +35,7 @@ beforeAll(async () => {
     api: { errorRate: 0.1, errorAfterAccept: 0.05 },
   })
   flows = await beginFlows(stack, people, { count: 22, seed })
-  await flowsEnding(flows, 60_000)
+  await flowsEnding(flows, 120_000)
 })
 afterAll(() => stack?.[Symbol.asyncDispose]())
 

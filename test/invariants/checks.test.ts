@@ -12,6 +12,7 @@ import { checkRecord } from '#infra/ops/record/record-check'
 import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
+import { becomes } from '../attacks/fixture'
 import { query } from '../support/database'
 import { beginPaths, type Orders, pathsCostMicro, pathsEnding } from '../support/money-paths'
 import { verifiedUser } from '../support/people'
@@ -41,16 +42,17 @@ const changed = (text: string) => query(stack, text)
 
 describe('in a clean system', () => {
   test('the books balance', async () => {
-    await waitUntil('the books balancing', async () =>
-      (await books()).said.endsWith('the books balance'),
-    )
-    expect(await books()).toMatchObject({ code: 0, complaint: '' })
+    const balanced = await waitUntil('the books balancing', async () => {
+      const found = await books()
+      return found.said.endsWith('the books balance') && found
+    })
+    expect(balanced).toMatchObject({ code: 0, complaint: '' })
   })
 
   test('the record is what the chain says', async () => {
     await servesTruth(stack, person.wallet)
     const said = 'the record is what the chain says'
-    expect(await record()).toEqual({ code: 0, said, complaint: '' })
+    await becomes(record, { code: 0, said, complaint: '' })
   })
 })
 
@@ -114,9 +116,9 @@ describe('a planted wrong row is found:', () => {
   test('a record', async () => {
     const where = `where wallet = '${person.wallet}'`
     await changed(`update indexer_reader.records set repay_count = repay_count + 1 ${where}`)
-    const found = await checkRecord(placeOf(stack.info), person.wallet, hasty)
+    const found = () => checkRecord(placeOf(stack.info), person.wallet, hasty)
+    await becomes(found, ['history.repayCount: the chain says 0, /verify 1'])
     await changed(`update indexer_reader.records set repay_count = repay_count - 1 ${where}`)
-    expect(found).toEqual(['history.repayCount: the chain says 0, /verify 1'])
   })
 })
 
@@ -142,8 +144,7 @@ test('a credit that a relayer key sent outside the service is found', async () =
     return receipt && head.number! >= receipt.blockNumber
   })
   const words = `a credit of 7000000 for ${person.wallet} in ${hash} under ref ${ref} belongs to no payment`
-  const { said } = await books()
-  expect(said).toContain(words)
+  await waitUntil('it being found', async () => (await books()).said.includes(words))
   // It may have been read before what names it: it counts when it is found again.
-  await waitUntil('an exit code that says so', async () => (await books()).code === 1, 60_000)
+  await waitUntil('an exit code that says so', async () => (await books()).code === 1)
 })

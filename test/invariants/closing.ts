@@ -19,7 +19,7 @@ export async function booksClose(stack: Stack, ...onPurpose: RegExp[]): Promise<
     breaks = await checkBooks(place, stack.adminUrl, { checksMax: 1, betweenMs: 0 })
     return breaks.every(isMeant)
   }
-  await waitUntil('the books closing', onlyMeant, 30_000, 500).catch(() => {})
+  await waitUntil('the books closing', onlyMeant, 60_000, 500).catch(() => {})
   await using books = openBooksOf(place, inRoleOfBooks(stack.adminUrl))
   console.log(sheetText(await readSheet(books.sql)))
   expect(breaks.filter((one) => !isMeant(one))).toEqual([])

@@ -21,12 +21,10 @@ const payoutsOf = async (payoutId: string) =>
   (await outside.book()).payouts!.filter((payout) => payout.reference_id === payoutId)
 
 describe('a cash-out', () => {
-  test('answers at once, is in flight until the provider confirms, and ends paid', async () => {
+  test('answers at once, ends paid, and is in flight no more', async () => {
     const person = await newUser(stack, has)
     const order = okOf(await person.api.cashOut(await cashoutBody(stack, person)))
     expect(order).toMatchObject({ ausd: '5000000', fiat: '81250' })
-    const { inFlight } = okOf(await person.api.activity())
-    expect(inFlight[0]).toMatchObject({ id: order.payoutId, kind: 'cashout' })
     const item = await person.api.waitFor(order.payoutId, { everyMs: 100 })
     expect(item.status).toBe('paid')
     expect(await ausdOf(stack, person.wallet)).toBe(15_000_000n)
@@ -50,7 +48,7 @@ describe('a cash-out', () => {
     expect(await payoutsOf(payoutId)).toHaveLength(1)
   })
 
-  test('gives the AUSD back when the transfer was cancelled at the provider', async () => {
+  test('is in flight until the provider decides, and gives the AUSD back when it was cancelled there', async () => {
     const person = await newUser(stack, has)
     const body = await cashoutBody(stack, person, { accountNumber: '131313' })
     const { payoutId } = okOf(await person.api.cashOut(body))
@@ -58,6 +56,8 @@ describe('a cash-out', () => {
       'the payout reaching the provider',
       async () => (await payoutsOf(payoutId))[0],
     )
+    const { inFlight } = okOf(await person.api.activity())
+    expect(inFlight).toMatchObject([{ id: payoutId, kind: 'cashout' }])
     const { secretKey } = stack.info.provider.ID
     await fetch(`${stack.info.sandbox}/v2/payouts/${payout.id}/cancel`, {
       method: 'POST',
@@ -84,7 +84,7 @@ describe('a cash-out', () => {
     const person = await newUser(stack, { ...has, wei: 10n ** 17n })
     const body = await cashoutBody(stack, person)
     await person.submit(body.authorization)
-    const reply = await person.post('/cashouts', body)
+    const reply = await person.insist('/cashouts', body)
     // Either it was still unseen when checked, or the nonce is known to be used: never paid twice.
     if (reply.status === 400) expect(reply.body.error).toMatch(/nonce was already used/)
     else await entryIn(person, reply.body.payoutId, 'paid')
@@ -97,7 +97,7 @@ describe('a bank account', () => {
     const person = await newUser(stack, has)
     const secretName = `Zz Unmistakable ${person.wallet.slice(2, 10)}`
     const body = await cashoutBody(stack, person, { accountNumber: '48151623420815' })
-    const reply = await person.post('/cashouts', {
+    const reply = await person.insist('/cashouts', {
       ...body,
       bank: { ...body.bank, accountHolderName: `  ${secretName} ` },
     })

@@ -5,7 +5,7 @@ import type { Stack } from '#infra/local/stack'
 import { openContractWallets } from '../support/contract-wallets'
 import { ausdOf } from '../support/ledger'
 import { fund } from '../support/people'
-import { cashoutBody, entryIn } from '../support/requests'
+import { answered, cashoutBody, entryIn } from '../support/requests'
 import { sharedStack } from '../support/stack'
 
 let stack: Stack
@@ -27,17 +27,17 @@ beforeAll(async () => {
 
 describe('a contract wallet (ERC-1271)', () => {
   test('signs in, and cashes out with a signature longer than 65 bytes', async () => {
-    expect((await person.get('/me')).body.wallet).toBe(person.wallet)
-    const reply = await person.post('/cashouts', await cashoutBody(stack, person))
+    expect((await person.me()).wallet).toBe(person.wallet)
+    const reply = await person.insist('/cashouts', await cashoutBody(stack, person))
     expect(reply.status).toBe(200)
     await entryIn(person, reply.body.payoutId, 'paid')
     expect(await ausdOf(stack, person.wallet)).toBe(15_000_000n)
   })
 
   test('security: is not opened by another key than its owner', async () => {
-    expect((await impostor.get('/me')).status).toBe(401)
+    expect((await answered(() => impostor.get('/me'))).status).toBe(401)
     const body = await cashoutBody(stack, impostor)
-    expect(await person.post('/cashouts', body)).toMatchObject({
+    expect(await person.insist('/cashouts', body)).toMatchObject({
       status: 400,
       body: {
         error:

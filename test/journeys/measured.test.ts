@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
 import { serviceNames } from '#shared/messages/topic'
 import { beginPaths, pathsCostMicro, pathsEnding } from '../support/money-paths'
 import { verifiedUser } from '../support/people'
@@ -17,10 +18,20 @@ beforeAll(async () => {
   await person.get(`/verify/${person.wallet}`)
   await pathsEnding(person, await beginPaths(stack, person), 60_000)
   // The cash-out among them goes back: one that the bank is paid for comes besides.
-  const cashout = await person.post('/cashouts', await cashoutBody(stack, person))
+  const cashout = await person.insist('/cashouts', await cashoutBody(stack, person))
   await entryIn(person, cashout.body.payoutId, 'paid')
-  samples = await scrape(stack)
+  samples = await scrapeOfAll(stack)
 })
+
+/** A service that is late is left out of a scrape: the first one in which nobody is. */
+const scrapeOfAll = (from: Stack) =>
+  waitUntil('a scrape of all services', async () => {
+    const found = await scrape(from)
+    const isUp = (service: string) =>
+      valueIn(found, 'ausd_service_up', { service }) === 1 &&
+      valueIn(found, 'ausd_figures_up', { service }) === 1
+    return serviceNames.every(isUp) && found
+  })
 
 describe('after a top-up, a cash-out and a send', () => {
   test.each([

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
 import { type Outside, outsideOf } from '#infra/demo/outside'
-import type { Person } from '#infra/demo/person'
+import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { booksClose } from '../invariants/closing'
 import { verifiedUser } from '../support/people'
-import { cashoutBody, entryIn } from '../support/requests'
+import { answered, cashoutBody, entryIn } from '../support/requests'
 import { operate, ownStack } from '../support/stack'
 
 // What an operator types, as a process of its own, and what a user then sees.
@@ -27,10 +27,16 @@ afterAll(async () => {
 })
 
 const because = ['--reason', 'ticket 12', '--by', 'sari']
-const ops = (...words: string[]) => operate(stack, 'main.ts', ...words)
-const topup = async (amount = '50000') => {
-  const quote = await person.post('/quote', { pair: 'USD/IDR' })
-  return person.post('/topups', { amount, method: 'qr', quoteId: quote.body.id })
+/** A command complains when somebody could not be asked, and is given again then: it is the same deed. */
+const ops = (...words: string[]) =>
+  waitUntil(`an answer to ${words.join(' ')}`, async () => {
+    const answer = await operate(stack, 'main.ts', ...words)
+    if (answer.complaint !== '') throw new Error(answer.complaint)
+    return answer
+  })
+const topup = async () => {
+  const { id: quoteId } = await person.quote('USD/IDR')
+  return person.post('/topups', { amount: '50000', method: 'qr', quoteId })
 }
 const send = async () => {
   const to = `0x${'77'.repeat(20)}` as const
@@ -43,13 +49,16 @@ const asked = {
   relaying: send,
 } as const
 const words = { topups: 'topups_paused', payouts: 'cashouts_paused', relaying: 'relaying_paused' }
+const isPaused = ({ headers }: Reply) => /_paused$/.test(headers.get('x-error-code') ?? '')
+/** What somebody is told who asks for it, also that it is paused; whoever is only late is asked again. */
+const told = (what: keyof typeof asked) => answered(asked[what], { meant: isPaused })
 
 describe('while an operator has paused', () => {
   test.each(['topups', 'payouts', 'relaying'] as const)(
     '%s, a user is told since when, also after a restart; the same call again changes nothing',
     async (what) => {
       const first = await ops('pause', what, ...because)
-      expect([first.code, first.complaint]).toEqual([0, ''])
+      expect(first.code).toBe(0)
       expect(first.said).toMatch(new RegExp(`^${what} paused since 20.*, from now on$`))
       const again = await ops('pause', what, '--reason', 'me too', '--by', 'dewi')
       expect(again.code).toBe(0)
@@ -67,11 +76,11 @@ describe('while an operator has paused', () => {
       const others = (Object.keys(asked) as (keyof typeof asked)[]).filter(
         (other) => other !== what && !(what === 'relaying' && other === 'payouts'),
       )
-      for (const other of others) expect((await asked[other]()).status).toBe(200)
+      for (const other of others) expect((await told(other)).status).toBe(200)
 
       expect((await ops('resume', what, ...because)).said).toMatch(/ running since .*from now on$/)
       expect((await ops('resume', what, ...because)).said).toContain('(before: by sari, ')
-      expect((await asked[what]()).status).toBe(200)
+      expect((await told(what)).status).toBe(200)
       const deeds = await sql`
         select verb, asked_by, reason, outcome from ops.deeds d
         left join ops.outcomes o on o.deed_id = d.id where target = ${what} order by asked_at`
@@ -97,7 +106,7 @@ describe('while an operator has paused', () => {
 
 describe('a payment in review', () => {
   test('is listed, shown, and given back once by two operators at once', async () => {
-    const { paymentId: id } = (await topup()).body
+    const { paymentId: id } = (await told('topups')).body
     await outside.control(`sessions/${id}/pay`, { channel_code: 'DANA', amount: 40_000 })
     const listed = await waitUntil('the list', async () => {
       const { code, said } = await ops('review', 'list')
@@ -135,18 +144,17 @@ describe('what was paid of another amount', () => {
     ['credit', 'credited'],
     ['accept', 'accepted'],
   ] as const)('by the word %s becomes %s', async (word, status) => {
-    const { paymentId: id } = (await topup()).body
+    const { paymentId: id } = (await told('topups')).body
     await outside.control(`sessions/${id}/pay`, { channel_code: 'QRIS', amount: 40_000 })
-    const decided = await waitUntil('the decision', async () => {
-      const answer = await ops('review', 'resolve', id, word, ...because)
-      return answer.code === 0 && answer
-    })
-    expect(decided.complaint).toBe('')
+    await waitUntil(
+      'the decision',
+      async () => (await ops('review', 'resolve', id, word, ...because)).code === 0,
+    )
     expect(await entryIn(person, id, status)).toMatchObject({
       fiat: word === 'credit' ? '40000' : '50000',
     })
     const again = await ops('review', 'resolve', id, word, '--reason', 'me too', '--by', 'dewi')
-    expect(again).toMatchObject({ code: 0, complaint: '' })
+    expect(again.code).toBe(0)
     expect(again.said).toContain('(before: by sari, ')
   })
 })

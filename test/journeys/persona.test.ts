@@ -17,7 +17,7 @@ afterAll(() => stack?.[Symbol.asyncDispose]())
 describe('with Persona as the identity provider', () => {
   test('a person gets a hosted link, is verified when approved, and loses the flag when declined', async () => {
     const person = await newUser(stack)
-    const link = await person.post('/me/verification', {})
+    const link = await person.insist('/me/verification', {})
     expect(link).toMatchObject({ status: 200, body: { verified: false } })
     expect((await fetch(link.body.url)).status).toBe(200)
     await outside.identity(person.wallet, 'approved')

@@ -2,8 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
+import { becomes } from '../attacks/fixture'
 import { openRateWorld, type RateWorld } from '../conformance/rates/rate-world'
 import { verifiedUser } from '../support/people'
+import { answered } from '../support/requests'
 import { ownStack, quickChecks } from '../support/stack'
 
 let world: RateWorld
@@ -15,7 +17,7 @@ beforeAll(async () => {
   const pricing = {
     RATE_SOURCES: 'frankfurter,bnm,open-er-api',
     ...{ FRANKFURTER_URL: world.url, BNM_URL: world.url, OPEN_ER_API_URL: world.url },
-    ...{ RATE_POLL_MS: '500', RATE_DEADLINE_MS: '300' },
+    ...{ RATE_POLL_MS: '500', RATE_DEADLINE_MS: '1000' },
   }
   stack = await ownStack({ env: { ...quickChecks, pricing } })
   person = await verifiedUser(stack)
@@ -26,13 +28,21 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
 })
 
+const fairRates = [
+  ['USD/IDR', '16250'],
+  ['USD/MYR', '421'],
+] as const
 /** Every suite begins in fair weather, with rates for both pairs. */
 beforeEach(async () => {
   world.turn('fair')
-  for (const pair of ['USD/IDR', 'USD/MYR']) await quoted(pair, 200)
+  for (const [pair, rate] of fairRates) await becomes(() => rateNow(pair), rate)
 })
 
-const quote = (pair: string): Promise<Reply> => person.post('/quote', { pair })
+const hasNoRate = ({ headers }: Reply) => headers.get('x-error-code') === 'rate_unavailable'
+/** A quote, or that there is no rate: whoever is only late is asked again. */
+const quote = (pair: string): Promise<Reply> =>
+  answered(() => person.post('/quote', { pair }), { meant: hasNoRate })
+const rateNow = async (pair: string): Promise<string> => (await quote(pair)).body.rate
 const quoted = (pair: string, status: number): Promise<Reply> =>
   waitUntil(
     `${status} for ${pair}`,
@@ -57,10 +67,7 @@ async function polled() {
 }
 
 describe('rates come from outside', () => {
-  test.each([
-    ['USD/IDR', '16250'],
-    ['USD/MYR', '421'],
-  ])('%s is quoted at the rate of the first source: %s', async (pair, rate) => {
+  test.each(fairRates)('%s is quoted at the rate of the first source: %s', async (pair, rate) => {
     expect((await quote(pair)).body).toMatchObject({ pair, rate })
   })
 
@@ -76,8 +83,7 @@ describe('rates come from outside', () => {
   test('a source that fails alone is replaced by the next one', async () => {
     world.turn('near', 'bnm')
     world.turn('inverted', 'frankfurter')
-    await polled()
-    expect((await quote('USD/MYR')).body).toMatchObject({ rate: '430' })
+    await becomes(() => rateNow('USD/MYR'), '430')
   })
 
   test('a restart while the sources are down still knows the last good rate', async () => {
@@ -124,7 +130,7 @@ describe('without a rate that can be trusted', () => {
     const locked = await quote('USD/IDR')
     world.turn('stale')
     await quoted('USD/IDR', 503)
-    const opened = await person.post('/topups', {
+    const opened = await person.insist('/topups', {
       ...{ amount: '162500', method: 'qr', quoteId: locked.body.id },
     })
     expect(opened).toMatchObject({ status: 200, body: { fiat: '162500', ausd: '10000000' } })

@@ -3,6 +3,7 @@ import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { expectNothingWritten } from '../support/database'
 import { newUser, verifiedUser } from '../support/people'
+import { answered } from '../support/requests'
 import { sharedStack } from '../support/stack'
 
 let stack: Stack
@@ -16,7 +17,7 @@ beforeAll(async () => {
   stack = await sharedStack()
   person = await verifiedUser(stack)
   unverified = await newUser(stack)
-  await unverified.get('/me')
+  await unverified.me()
 })
 
 /** A quote lasts a minute, and all of the suite may take longer on a busy machine. */
@@ -72,14 +73,14 @@ const rows: [string, () => unknown, number, string][] = [
 describe('a top-up is refused, and nothing is written, for', () => {
   test.each(rows)('%s', async (_, body, status, error) => {
     await expectNothingWritten(stack, async () => {
-      const reply = await person.call('POST', '/topups', body())
+      const reply = await answered(() => person.call('POST', '/topups', body()))
       expect({ status: reply.status, body: reply.body }).toEqual({ status, body: { error } })
     })
   })
 
   test('an account that is not verified', async () => {
     await expectNothingWritten(stack, async () => {
-      const reply = await unverified.post('/topups', good())
+      const reply = await unverified.insist('/topups', good())
       expect(reply).toMatchObject({ status: 403, body: { error: 'verify your identity first' } })
     })
   })
@@ -101,11 +102,11 @@ describe('a top-up is refused, and nothing is written, for', () => {
       { ...good(), amount: '9999' },
       { ...good(), quoteId: myr, amount: '499' },
     ])
-      expect((await person.post('/topups', refused)).status).toBe(400)
-    expect((await unverified.post('/topups', good())).status).toBe(403)
-    expect((await person.post('/topups', good())).status).toBe(200)
-    expect((await person.post('/topups', { ...good(), quoteId: myr, amount: '500' })).status).toBe(
-      200,
-    )
+      expect((await person.insist('/topups', refused)).status).toBe(400)
+    expect((await unverified.insist('/topups', good())).status).toBe(403)
+    expect((await person.insist('/topups', good())).status).toBe(200)
+    expect(
+      (await person.insist('/topups', { ...good(), quoteId: myr, amount: '500' })).status,
+    ).toBe(200)
   })
 })

@@ -53,14 +53,14 @@ describe('a send', () => {
     ],
   ])('%s is refused', async (_, change, error) => {
     const signed = await person.sign({ to: anybody(), valueMicro: 1_500_000n })
-    const reply = await person.post('/sends', { authorization: { ...signed, ...change } })
+    const reply = await person.insist('/sends', { authorization: { ...signed, ...change } })
     expect({ status: reply.status, body: reply.body }).toEqual({ status: 400, body: { error } })
   })
 
   test('by an account that is not verified is refused', async () => {
     const unverified = await newUser(stack, { ausdMicro: 2_000_000n })
     const authorization = await unverified.sign({ to: anybody(), valueMicro: 1_000_000n })
-    expect(await unverified.post('/sends', { authorization })).toMatchObject({
+    expect(await unverified.insist('/sends', { authorization })).toMatchObject({
       status: 403,
       body: { error: 'verify your identity first' },
     })

@@ -62,7 +62,8 @@ describe('a paid top-up', () => {
     },
   )
 
-  test.each([
+  // All of them at once: together they wait for one hold.
+  test.concurrent.each([
     ['USD/IDR', '50000', 'card', 'CARDS'],
     ['USD/IDR', '50000', 'bank', 'DANA'],
     ['USD/MYR', '1000', 'qr', 'TOUCHNGO'],

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { outsideOf } from '#infra/demo/outside'
@@ -7,7 +8,7 @@ import type { Stack } from '#infra/local/stack'
 import { serviceNames } from '#shared/messages/topic'
 import { originOf } from '#shared/tracing/origin'
 import { verifiedUser } from '../support/people'
-import { cashoutBody, entryIn } from '../support/requests'
+import { answered, cashoutBody, entryIn } from '../support/requests'
 import { ownStack } from '../support/stack'
 import { openCollector, type Span } from '../support/telemetry/collector'
 
@@ -17,18 +18,20 @@ let person: Person
 beforeAll(async () => {
   const env = Object.fromEntries(serviceNames.map((name) => [name, { TRACES_URL: collector.url }]))
   stack = await ownStack({ env })
-  person = await verifiedUser(stack, { ausdMicro: 10_000_000n })
+  person = await verifiedUser(stack, { ausdMicro: 30_000_000n })
 })
 afterAll(async () => {
   await stack?.[Symbol.asyncDispose]()
   await collector[Symbol.asyncDispose]()
 })
 
-/** Tops up with these headers until it is credited; the id of its request. */
-async function topUp(headers: Record<string, string> = {}) {
-  const { id: quoteId } = await person.quote('USD/IDR')
-  const body = { quoteId, amount: '50000', method: 'qr' }
-  const reply = await person.call('POST', '/topups', body, headers)
+/** Tops up until it is credited, each try with headers of its own; the id of its request. */
+async function topUp(headersOf: () => Record<string, string> = () => ({})) {
+  const reply = await answered(async () => {
+    const { id: quoteId } = await person.quote('USD/IDR')
+    const body = { quoteId, amount: '50000', method: 'qr' }
+    return person.call('POST', '/topups', body, headersOf())
+  })
   expect(reply.status).toBe(200)
   await outsideOf(stack.info).pay(reply.body.paymentId, 'QRIS')
   await entryIn(person, reply.body.paymentId, 'credited')
@@ -51,13 +54,17 @@ const way = [
   ['payments', 'topup credited'],
 ] as const
 const names = way.map(([, name]) => name)
+const randomHex = (bytes: number) => randomBytes(bytes).toString('hex')
 
 describe("one top-up is one trace, which is its caller's", () => {
-  const callers = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' }
+  let callers: { traceId: string; spanId: string }
   let spans: Span[]
   const spanOf = (name: string) => spans.find((span) => span.name === name)!
   beforeAll(async () => {
-    await topUp({ traceparent: `00-${callers.traceId}-${callers.spanId}-01` })
+    await topUp(() => {
+      callers = { traceId: randomHex(16), spanId: randomHex(8) }
+      return { traceparent: `00-${callers.traceId}-${callers.spanId}-01` }
+    })
     spans = await collector.whole(callers.traceId, names)
   })
 
@@ -95,7 +102,9 @@ test('a top-up whose caller makes no spans has a trace of its own, named by its 
 })
 
 test('a cash-out goes on in its trace after the chain and after the bank', async () => {
-  const reply = await person.post('/cashouts', await cashoutBody(stack, person))
+  const reply = await answered(async () =>
+    person.post('/cashouts', await cashoutBody(stack, person)),
+  )
   await entryIn(person, reply.body.payoutId, 'paid')
   const { traceId } = originOf(reply.headers.get('x-request-id')!)
   await collector.whole(traceId, [

@@ -72,6 +72,13 @@ type Extent = {
   readonly untilWrong?: boolean
 }
 
+/** A session waited longer than a service does, because this process stood still: no order is about that. */
+const isLate = (result: Result): boolean =>
+  'error' in result &&
+  /lock timeout|idle-in-transaction timeout|did not answer within/.test(String(result.error))
+/** So often an order is run in which somebody was late. */
+const triesMax = 5
+
 /** Runs the orders of a race, each with rows of its own. */
 export async function runRace(
   server: ScratchPostgres,
@@ -100,12 +107,16 @@ export async function runRace(
   const tally = openTally()
   const choices = sample === undefined ? everyOrder() : someOrders(sample)
   let isWhole = sample === undefined
-  for (const choose of choices) {
+  for (const begin of choices) {
     isWhole &&= tally.report().orders < most
     if (!isWhole && sample === undefined) break
-    const { works, judge } = await next()
-    const order = await runOrder(ground, works, choose)
-    tally.count(order, await judge(order.results))
+    for (let tries = 1; ; tries++) {
+      const { works, judge } = await next()
+      const order = await runOrder(ground, works, begin())
+      if (tries < triesMax && order.results.some(isLate)) continue
+      tally.count(order, await judge(order.results))
+      break
+    }
     if (untilWrong && tally.report().wrong.length > 0) break
   }
   if (guard && edits === 0 && !guard.drop)
@@ -113,16 +124,24 @@ export async function runRace(
   return { ...tally.report(), isWhole }
 }
 
+/** Begins an order, or the same from its beginning. */
+type Begin = () => Choose
+
 /** Depth first: the first choice everywhere, then from the end on the next one, until there is none. */
-function* everyOrder(): Generator<Choose> {
+function* everyOrder(): Generator<Begin> {
   let path: { chosen: number; count: number }[] = []
   do {
+    const known = path.length
     let at = 0
-    yield (count) => {
-      const step = path[at] ?? { chosen: 0, count }
-      if (step.count !== count) throw new Error('the same choices made another order')
-      path[at++] = step
-      return step.chosen
+    yield () => {
+      path = path.slice(0, known)
+      at = 0
+      return (count) => {
+        const step = path[at] ?? { chosen: 0, count }
+        if (step.count !== count) throw new Error('the same choices made another order')
+        path[at++] = step
+        return step.chosen
+      }
     }
     path = path.slice(0, at)
     while (path.length > 0 && path.at(-1)!.chosen + 1 === path.at(-1)!.count) path.pop()
@@ -131,9 +150,9 @@ function* everyOrder(): Generator<Choose> {
   } while (path.length > 0)
 }
 
-function* someOrders(many: number): Generator<Choose> {
+function* someOrders(many: number): Generator<Begin> {
   const choices = seeded(1)
-  for (let order = 0; order < many; order++) yield (count) => oneOf(choices, count)
+  for (let order = 0; order < many; order++) yield () => (count) => oneOf(choices, count)
 }
 
 function openTally() {

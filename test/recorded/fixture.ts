@@ -64,11 +64,7 @@ export async function openRecorded(env: { payments?: Env; payouts?: Env } = {}) 
     deliver: async (body: unknown, account: 'ID' | 'MY' = 'ID'): Promise<string[]> => {
       const before = new Set((await anomalies()).map(({ kind, object }) => `${kind} ${object}`))
       const messageId = await post(body, account, crypto.randomUUID())
-      await waitUntil(
-        'the delivery being done with',
-        () => handled(messageId, concerned(body)),
-        15_000,
-      )
+      await waitUntil('the delivery being done with', () => handled(messageId, concerned(body)))
       const after = (await anomalies()).map(({ kind, object }) => `${kind} ${object}`)
       return after.filter((line) => !before.has(line))
     },

@@ -40,6 +40,24 @@ export async function insist(person: Person, path: string, body: unknown): Promi
   return (await waitUntil(`an answer of ${path}`, ask, insistMs, 100)).body
 }
 
+/**
+ * Repeats a request as the app does, while somebody is late: any answer but 503, and of those with 503
+ * the one that is `meant`.
+ */
+export const answered = <R extends { readonly status: number }>(
+  ask: () => Promise<R>,
+  { meant = () => false, deadlineMs }: { meant?: (reply: R) => boolean; deadlineMs?: number } = {},
+): Promise<R> =>
+  waitUntil(
+    'an answer',
+    async () => {
+      const reply = await ask()
+      return (reply.status !== 503 || meant(reply)) && reply
+    },
+    deadlineMs,
+    100,
+  )
+
 /** Waits until an entry of the activity list has one of these states, and answers it. */
 export const entryIn = (person: Person, id: string, ...statuses: string[]) =>
   waitUntil(`${id} becoming ${statuses.join(' or ')}`, () => entryNow(person, id, ...statuses))

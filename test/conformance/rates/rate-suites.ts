@@ -29,7 +29,7 @@ function benchesOf(names: readonly string[], env: Environment) {
 
 /** All sources against the local world, with every failure it can play. */
 export function localRateSuites({ url, turn }: RateWorld): Suite[] {
-  const env = { FRANKFURTER_URL: url, BNM_URL: url, OPEN_ER_API_URL: url, RATE_DEADLINE_MS: '300' }
+  const env = { FRANKFURTER_URL: url, BNM_URL: url, OPEN_ER_API_URL: url, RATE_DEADLINE_MS: '1000' }
   return benchesOf(sourceNames, env).map((bench) => ({
     name: `rates: ${bench.source.name}`,
     steps: rateSteps({ ...bench, turn }),
