@@ -24,7 +24,7 @@ export const usage = `bun run campaign [--seed N] [--minutes M] [--people P] [--
                    without it every tenth seed upgrades from HEAD^
   --faults         only those with these words in their names, or these: "killed,is cut"
   --flows          only what people do with these words in its name: "cash-out,send"
-  --quiet          how long after the last fault all may take to come to its end (240)
+  --quiet          how long after the last fault nothing may come to its end before it is judged (240)
 
 The exit code is the verdict: 0 when nothing was lost, doubled or left unexplained.`
 

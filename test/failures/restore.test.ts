@@ -148,7 +148,7 @@ async function loseAnHour() {
   const settings = { 'chain-relayer': { BUMP_AFTER_MS: '2000' } }
   stack = await ownStack({
     ...{ proxied: true, env: { ...watchful, ...settings } },
-    terms: { holdSeconds: 15, minCycleSeconds: 0 },
+    terms: { holdSeconds: 12, minCycleSeconds: 0 },
   })
   const was = await before(stack)
   const backup = await takeBaseBackup(stack)
@@ -208,94 +208,107 @@ async function expectAllBack(was: Before, hour: LostHour, native: bigint[]) {
     expect(await checkRecord(placeOf(stack.info), account.address)).toEqual([])
 }
 
+/** An hour is lived through, lost and put back: minutes on a busy machine. */
+const longMs = 600_000
+
 describe('Postgres is put back from a backup, while chain and provider went on', () => {
-  test('and the bus kept its store: the relayer refuses, and one command brings every item back', async () => {
-    const { was, hour, then, since } = await loseAnHour()
+  test(
+    'and the bus kept its store: the relayer refuses, and one command brings every item back',
+    async () => {
+      const { was, hour, then, since } = await loseAnHour()
 
-    // Nobody notices, and the services start on the old rows.
-    await startServices(stack)
-    const log = () => readFileSync(join(stack.dir, 'logs/chain-relayer.log'), 'utf8')
-    await waitUntil('the relayer refusing', () => /"fault":"chain_ahead".*"alarm":true/.test(log()))
-    await entryIn(was.eka, was.paying, 'paid')
-    for (const one of [was.open, was.card, was.settlement])
-      await entryIn(was.ana, one.paymentId, 'paid')
-    const waiting = `select 1 from chain_relayer.operation where cause = '${was.card.paymentId}' and state = 'waiting'`
-    await waitUntil(
-      'its credit being ordered again',
-      async () => (await query(stack, waiting)).length > 0,
-    )
-    expect(await outsideNow(was, hour)).toEqual(then)
-
-    // The operator's steps, as in infra/README.md.
-    const running = await restore('--since', since, '--apply')
-    expect(running).toMatch(/a lane is blocked: stop it first: nothing was changed\nexit 1$/)
-    await stopServices(stack)
-    const missing = await checkBooks(placeOf(stack.info), stack.adminUrl, once)
-    for (const { paymentId } of [hour.late, hour.card, hour.settlement, hour.uncredited])
-      expect(missing.join('\n')).toMatch(
-        // The services have met it as money of nobody, or not yet.
-        new RegExp(`(provider_unknown|suspense) .* the provider has .* under ${paymentId}`),
+      // Nobody notices, and the services start on the old rows.
+      await startServices(stack)
+      const log = () => readFileSync(join(stack.dir, 'logs/chain-relayer.log'), 'utf8')
+      await waitUntil('the relayer refusing', () =>
+        /"fault":"chain_ahead".*"alarm":true/.test(log()),
       )
-    const stolen = await sendWithStolenKey()
-    const stood = await rows()
-    const dry = await restore('--since', since)
-    expect(dry).toEndWith('nothing was changed\nexit 1')
-    expect(toDecide(dry)).toEqual([expect.stringContaining(`--accept ${stolen}`)])
-    const refused = await restore('--since', since, '--apply')
-    expect(refused).toEndWith('what nobody can explain: nothing was changed\nexit 1')
-    expect(await rows()).toEqual(stood)
-    const applied = await restore('--since', since, '--accept', stolen, '--apply')
-    expect(applied).toEndWith('put back\nexit 0')
-    const again = await restore('--since', since)
-    expect(again).toContain('rows to be put back: 0 payments, 0 cash-outs')
-    expect(again).toEndWith('exit 0')
+      await entryIn(was.eka, was.paying, 'paid')
+      for (const one of [was.open, was.card, was.settlement])
+        await entryIn(was.ana, one.paymentId, 'paid')
+      const waiting = `select 1 from chain_relayer.operation where cause = '${was.card.paymentId}' and state = 'waiting'`
+      await waitUntil(
+        'its credit being ordered again',
+        async () => (await query(stack, waiting)).length > 0,
+      )
+      expect(await outsideNow(was, hour)).toEqual(then)
 
-    await startServices(stack)
-    await entryIn(was.eka, hour.middle, 'returned')
-    await expectAllBack(was, hour, then.native)
+      // The operator's steps, as in infra/README.md.
+      const running = await restore('--since', since, '--apply')
+      expect(running).toMatch(/a lane is blocked: stop it first: nothing was changed\nexit 1$/)
+      await stopServices(stack)
+      const missing = await checkBooks(placeOf(stack.info), stack.adminUrl, once)
+      for (const { paymentId } of [hour.late, hour.card, hour.settlement, hour.uncredited])
+        expect(missing.join('\n')).toMatch(
+          // The services have met it as money of nobody, or not yet.
+          new RegExp(`(provider_unknown|suspense) .* the provider has .* under ${paymentId}`),
+        )
+      const stolen = await sendWithStolenKey()
+      const stood = await rows()
+      const dry = await restore('--since', since)
+      expect(dry).toEndWith('nothing was changed\nexit 1')
+      expect(toDecide(dry)).toEqual([expect.stringContaining(`--accept ${stolen}`)])
+      const refused = await restore('--since', since, '--apply')
+      expect(refused).toEndWith('what nobody can explain: nothing was changed\nexit 1')
+      expect(await rows()).toEqual(stood)
+      const applied = await restore('--since', since, '--accept', stolen, '--apply')
+      expect(applied).toEndWith('put back\nexit 0')
+      const again = await restore('--since', since)
+      expect(again).toContain('rows to be put back: 0 payments, 0 cash-outs')
+      expect(again).toEndWith('exit 0')
 
-    // A checkout that nobody knew of is paid only now.
-    await outsideOf(stack.info).pay(hour.unpaid.paymentId, 'QRIS')
-    const nobodys = `select 1 from payments.anomalies where kind = 'money_unmatched'`
-    await waitUntil('an alarm', async () => (await query(stack, nobodys)).length > 0)
-    expect(await restore('--since', since, '--apply')).toEndWith('put back\nexit 0')
-    await entryIn(was.citra, hour.unpaid.paymentId, 'credited')
-    expect(await effectsOf(hour.unpaid.paymentId)).toHaveLength(1)
-    expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
-  })
+      await startServices(stack)
+      await entryIn(was.eka, hour.middle, 'returned')
+      await expectAllBack(was, hour, then.native)
 
-  test('and the bus lost its store as well: what only a person can know is asked, with its sums', async () => {
-    const { was, hour, then, since } = await loseAnHour()
-    await loseJetStream(stack)
+      // A checkout that nobody knew of is paid only now.
+      await outsideOf(stack.info).pay(hour.unpaid.paymentId, 'QRIS')
+      const nobodys = `select 1 from payments.anomalies where kind = 'money_unmatched'`
+      await waitUntil('an alarm', async () => (await query(stack, nobodys)).length > 0)
+      expect(await restore('--since', since, '--apply')).toEndWith('put back\nexit 0')
+      await entryIn(was.citra, hour.unpaid.paymentId, 'credited')
+      expect(await effectsOf(hour.unpaid.paymentId)).toHaveLength(1)
+      expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
+    },
+    longMs,
+  )
 
-    const dry = await restore('--since', since)
-    expect(dry).toEndWith('nothing was changed\nexit 1')
-    const asked = toDecide(dry)
-    const hashOf = (line: string | undefined) =>
-      /--(?:accept|give-back) (0x[0-9a-f]{64})/.exec(line ?? '')?.[1]
-    const money = asked.find((line) => line.includes(hour.uncredited.paymentId))
-    expect(money).toContain('50000 IDR')
-    const take = asked.find((line) => line.includes('--give-back'))
-    expect(take).toContain(`5000000 micro AUSD of ${was.eka.wallet}`)
-    const verified = hashOf(
-      asked.find((line) => line.includes('--accept') && hashOf(line) !== hashOf(take)),
-    )
-    expect(asked).toHaveLength(4) // The take is asked about as a transaction too.
-    expect(await restore('--since', since, '--apply')).toEndWith('nothing was changed\nexit 1')
+  test(
+    'and the bus lost its store as well: what only a person can know is asked, with its sums',
+    async () => {
+      const { was, hour, then, since } = await loseAnHour()
+      await loseJetStream(stack)
 
-    // What the dashboards of both providers and the list of payouts say.
-    const { sessions } = await outsideOf(stack.info).book()
-    const checkout = sessions!.find((one) => one.reference_id === hour.uncredited.paymentId)!
-    const decided = [
-      ...['--checkout', checkout.payment_session_id, '--give-back', hashOf(take)!],
-      ...['--accept', verified!],
-    ]
-    const applied = await restore('--since', since, ...decided, '--apply')
-    expect(applied).toEndWith('put back\nexit 0')
-    await startServices(stack)
-    await expectAllBack(was, hour, then.native)
-    const next = await openCheckout(was.ana, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
-    await outsideOf(stack.info).pay(next.paymentId, 'QRIS')
-    await entryIn(was.ana, next.paymentId, 'credited')
-  })
+      const dry = await restore('--since', since)
+      expect(dry).toEndWith('nothing was changed\nexit 1')
+      const asked = toDecide(dry)
+      const hashOf = (line: string | undefined) =>
+        /--(?:accept|give-back) (0x[0-9a-f]{64})/.exec(line ?? '')?.[1]
+      const money = asked.find((line) => line.includes(hour.uncredited.paymentId))
+      expect(money).toContain('50000 IDR')
+      const take = asked.find((line) => line.includes('--give-back'))
+      expect(take).toContain(`5000000 micro AUSD of ${was.eka.wallet}`)
+      const verified = hashOf(
+        asked.find((line) => line.includes('--accept') && hashOf(line) !== hashOf(take)),
+      )
+      expect(asked).toHaveLength(4) // The take is asked about as a transaction too.
+      expect(await restore('--since', since, '--apply')).toEndWith('nothing was changed\nexit 1')
+
+      // What the dashboards of both providers and the list of payouts say.
+      const { sessions } = await outsideOf(stack.info).book()
+      const checkout = sessions!.find((one) => one.reference_id === hour.uncredited.paymentId)!
+      const decided = [
+        ...['--checkout', checkout.payment_session_id, '--give-back', hashOf(take)!],
+        ...['--accept', verified!],
+      ]
+      const applied = await restore('--since', since, ...decided, '--apply')
+      expect(applied).toEndWith('put back\nexit 0')
+      await startServices(stack)
+      await expectAllBack(was, hour, then.native)
+      const next = await openCheckout(was.ana, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
+      await outsideOf(stack.info).pay(next.paymentId, 'QRIS')
+      await entryIn(was.ana, next.paymentId, 'credited')
+    },
+    longMs,
+  )
 })
