@@ -42,9 +42,24 @@ const become = (value: string) =>
   waitUntil(value, async () => Bun.deepEquals(await copies(), each(value)), 60_000)
 
 describe('a cluster of three', () => {
+  test('is provisioned by who comes while it has no leader', async () => {
+    const [first, ...others] = cluster.nodes
+    await Promise.all(others.map((node) => node.end('SIGKILL')))
+    const alone = await cluster.connectAs('admin', first!.url)
+    const questions = await alone.jetstreamManager({ checkAPI: false, timeout: 1_000 })
+    await waitUntil('nobody leading', async () =>
+      questions.getAccountInfo().then(
+        () => false,
+        ({ api_error }) => api_error?.err_code === 10008,
+      ),
+    )
+    await alone.close()
+    await Promise.all([provision(), ...others.map((node) => node.start())])
+  })
+
   test('has one copy of each stream until more are asked for', async () => {
     await provision()
-    expect(await copies()).toEqual(each('1, 1 of them current'))
+    await become('1, 1 of them current')
   })
 
   test('gets three of each by one setting, and keeps what was stored', async () => {

@@ -11,7 +11,7 @@ import {
 } from 'nats'
 import pino from 'pino'
 import { waitUntil } from '#infra/local/wait'
-import { provisionNats } from '#infra/nats/provision'
+import { ensureConsumer, provisionNats } from '#infra/nats/provision'
 import { consumers, streams } from '#infra/nats/topology'
 import { openBus } from '#shared/bus/open'
 import { publish } from '#shared/bus/publish'
@@ -61,6 +61,17 @@ describe('provisioning', () => {
   test('brings back a consumer that somebody deleted', async () => {
     await manager.consumers.delete('EVENTS', 'gateway')
     await provision()
+    expect((await manager.consumers.info('EVENTS', 'gateway')).name).toBe('gateway')
+  })
+
+  test('waits for a stream that whoever is asked has not heard of yet', async () => {
+    await manager.streams.delete('EVENTS')
+    const plan = consumers.EVENTS!.find(({ durable_name }) => durable_name === 'gateway')!
+    const made = ensureConsumer(manager, 'EVENTS', plan)
+    // Two answers to the same connection come in the order of the questions: the first one was "not found".
+    expect(await faultOf(manager.streams.info('EVENTS'))).toMatchObject({ err_code: 10059 })
+    await provision()
+    await made
     expect((await manager.consumers.info('EVENTS', 'gateway')).name).toBe('gateway')
   })
 

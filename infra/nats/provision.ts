@@ -1,8 +1,9 @@
-import { connect, type JetStreamManager, type NatsError, nanos } from 'nats'
+import { connect, ErrorCode, type JetStreamManager, type NatsError, nanos } from 'nats'
 import { type ConsumerPlan, consumers, type StreamPlan, streams } from '#infra/nats/topology'
 import { runCommand } from '#shared/command'
 import { readConfig, secretsOf } from '#shared/config'
 import { integer, natsServers, text } from '#shared/config-fields'
+import { pause } from '#shared/deadline'
 
 export type Provisioning = {
   /** Where nats-server listens, or each of a cluster, comma-separated. */
@@ -18,6 +19,12 @@ export type Provisioning = {
 /** JetStream's own numbers for "there is none" and for "it is there, but otherwise". */
 const streamMissing = 10059
 const consumerDiffers = 10148
+/** A cluster has no leader at the moment (nats-server's `errors.json`). */
+const leaderless = [10008, 10009]
+/** A node that made a stream answers before the one that is asked next has heard of it (seen on 2.14). */
+const unheardOf = [...leaderless, streamMissing]
+/** Three nodes that start at once may need several elections, of some seconds each. */
+const agreesWithinMs = 60_000
 
 /**
  * Makes every stream, bucket and durable consumer, or changes it to what the topology says.
@@ -35,7 +42,8 @@ export async function provisionNats(options: Provisioning): Promise<void> {
     timeout: 5_000,
   })
   try {
-    const manager = await nc.jetstreamManager({ timeout: 10_000 })
+    // Whether there is JetStream at all is told by the first question: a cluster may have no leader yet.
+    const manager = await nc.jetstreamManager({ timeout: 5_000, checkAPI: false })
     const replicas = options.replicas ?? 1
     await Promise.all(streams.map((plan) => ensureStream(manager, plan, replicas)))
     await Promise.all(
@@ -65,10 +73,12 @@ async function ensureStream(
   }
   const add = () => manager.streams.add({ ...plan, num_replicas: replicas })
   try {
-    await update().catch(async (error) => {
-      if (numberOf(error) !== streamMissing) throw error
-      await add().catch(update) // Somebody else may have made it meanwhile.
-    })
+    await onceAgreed(leaderless, () =>
+      update().catch(async (error) => {
+        if (numberOf(error) !== streamMissing) throw error
+        await add().catch(update) // Somebody else may have made it meanwhile.
+      }),
+    )
   } catch (fault) {
     throw refused(`stream ${plan.name}`, fault)
   }
@@ -77,19 +87,40 @@ async function ensureStream(
 const withWait = (plan: ConsumerPlan, ackWaitMs: number | undefined): ConsumerPlan =>
   ackWaitMs === undefined ? plan : { ...plan, ack_wait: nanos(ackWaitMs) }
 
-async function ensureConsumer(
+/** Makes a durable consumer of a stream that was ensured, or changes it to what the topology says. */
+export async function ensureConsumer(
   manager: JetStreamManager,
   stream: string,
   plan: ConsumerPlan,
 ): Promise<void> {
-  const what = `consumer ${plan.durable_name} of ${stream}`
   try {
-    await manager.consumers.add(stream, plan)
-  } catch (error) {
-    if (numberOf(error) !== consumerDiffers) throw refused(what, error)
-    await manager.consumers.update(stream, plan.durable_name, plan).catch((fault) => {
-      throw refused(what, fault)
-    })
+    await onceAgreed(unheardOf, () =>
+      manager.consumers.add(stream, plan).catch((error) => {
+        if (numberOf(error) !== consumerDiffers) throw error
+        return manager.consumers.update(stream, plan.durable_name, plan)
+      }),
+    )
+  } catch (fault) {
+    throw refused(`consumer ${plan.durable_name} of ${stream}`, fault)
+  }
+}
+
+/**
+ * Asks a cluster again while its nodes do not agree yet, or do not answer: each question here may be
+ * asked twice. Whatever else it says is its answer.
+ */
+async function onceAgreed(disagreeing: readonly number[], ask: () => Promise<unknown>) {
+  const givesUpAt = Date.now() + agreesWithinMs
+  for (;;) {
+    try {
+      return await ask()
+    } catch (error) {
+      const again =
+        disagreeing.includes(numberOf(error) ?? 0) ||
+        (error as NatsError).code === ErrorCode.Timeout
+      if (!again || Date.now() > givesUpAt) throw error
+      await pause(100)
+    }
   }
 }
 

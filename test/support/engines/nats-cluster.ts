@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { connect, type NatsConnection } from 'nats'
 import { type Child, startChild } from '#infra/local/child'
 import { natsAnswers, planNats } from '#infra/local/nats'
-import { freePort } from '#infra/local/ports'
 import { waitUntil } from '#infra/local/wait'
 import { type NatsUser, natsUsers } from '#infra/nats/server-environment'
+import { answering, freePort, onFreePorts } from './free-ports'
 
 export type NatsNode = {
   readonly name: string
@@ -30,7 +30,8 @@ export type NatsCluster = AsyncDisposable & {
   /** Every node, as NATS_URL takes them. */
   readonly url: string
   readonly passwords: Readonly<Record<NatsUser, string>>
-  readonly connectAs: (user: NatsUser) => Promise<NatsConnection>
+  /** By any node, or by the one that is named by its URL. */
+  readonly connectAs: (user: NatsUser, url?: string) => Promise<NatsConnection>
 }
 
 const names = ['nats-0', 'nats-1', 'nats-2'] as const
@@ -38,7 +39,9 @@ const names = ['nats-0', 'nats-1', 'nats-2'] as const
 const caughtUpMs = 60_000
 
 /** Three real nodes in one cluster: the configuration of production, free ports, their own folder. */
-export async function startNatsCluster(): Promise<NatsCluster> {
+export const startNatsCluster = (): Promise<NatsCluster> => onFreePorts(startOnce)
+
+async function startOnce(): Promise<NatsCluster> {
   const dir = mkdtempSync(join(tmpdir(), 'nats-cluster-'))
   const passwords = Object.fromEntries(
     natsUsers.map((user, index) => [user, `${index}e5-${user}`]),
@@ -53,7 +56,16 @@ export async function startNatsCluster(): Promise<NatsCluster> {
         password: '9e9-cluster',
       }),
     )
-  await Promise.all(nodes.map((node) => node.start()))
+  const end = async () => {
+    await Promise.all(nodes.map((node) => node.end('SIGTERM')))
+    rmSync(dir, { recursive: true, force: true })
+  }
+  try {
+    await Promise.all(nodes.map((node) => node.start()))
+  } catch (error) {
+    await end()
+    throw error
+  }
   const url = nodes.map((node) => node.url).join(',')
   const node = (name: string) => nodes.find((one) => one.name === name)!
   return {
@@ -62,15 +74,12 @@ export async function startNatsCluster(): Promise<NatsCluster> {
     leader: () => waitUntil('a leader of all', async () => node(await leaderOf(nodes)), 60_000),
     url,
     passwords,
-    connectAs: (user) =>
+    connectAs: (user, at = url) =>
       connect({
-        ...{ servers: url.split(','), user, pass: passwords[user] },
+        ...{ servers: at.split(','), user, pass: passwords[user] },
         ...{ inboxPrefix: `_INBOX_${user}`, maxReconnectAttempts: -1, reconnectTimeWait: 100 },
       }),
-    [Symbol.asyncDispose]: async () => {
-      await Promise.all(nodes.map((node) => node.end('SIGTERM')))
-      rmSync(dir, { recursive: true, force: true })
-    },
+    [Symbol.asyncDispose]: end,
   }
 }
 
@@ -91,12 +100,12 @@ async function layNode(
     monitorUrl,
     end: async (signal) => child?.end(signal),
     start: async () => {
-      child = startChild(plan())
-      const ended = child.exited.then((how) => {
-        throw new Error(`${cluster.name} ended: ${how}, see ${dir}/logs`)
-      })
+      const command = plan()
+      child = startChild(command)
+      const { name } = cluster
       const ready = () => natsAnswers(monitorUrl)
-      await Promise.race([waitUntil(`${cluster.name} having caught up`, ready, caughtUpMs), ended])
+      const answers = waitUntil(`${name} having caught up`, ready, caughtUpMs)
+      await answering({ child, name, logFile: command.logFile }, answers)
     },
     loseStore: () => rmSync(join(dir, 'nats'), { recursive: true, force: true }),
   }
