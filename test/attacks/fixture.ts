@@ -1,4 +1,3 @@
-import { expect } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Address, createWalletClient, http, publicActions } from 'viem'
@@ -11,7 +10,6 @@ import { waitUntil } from '#infra/local/wait'
 import { chainOf, openChainReader } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { openRpcEndpoints } from '#shared/chain/endpoints'
-import { pause } from '#shared/deadline'
 import { ausdOf } from '../support/ledger'
 import { answered, type Checkout } from '../support/requests'
 import { quickChecks } from '../support/stack'
@@ -26,24 +24,6 @@ export const watchful: NonNullable<StackOptions['env']> = {
   gateway: { ...identity, SWEEP_AFTER_MS: '1000', SWEEP_EVERY_MS: '500' },
   payments: { ...quickChecks.payments, LIST_EVERY_MS: '1000', HOLD_MARGIN_MS: '8000' },
   payouts: { ...quickChecks.payouts, LIST_EVERY_MS: '1000' },
-}
-
-/** Waits until what is seen is what is expected; past the deadline the difference is the failure. */
-export async function becomes(
-  read: () => Promise<unknown>,
-  expected: unknown,
-  deadlineMs = 60_000,
-) {
-  const givesUpAt = Date.now() + deadlineMs
-  for (;;) {
-    try {
-      expect(await read()).toEqual(expected)
-      return
-    } catch (difference) {
-      if (Date.now() > givesUpAt) throw difference
-      await pause(100)
-    }
-  }
 }
 
 /** Whether something comes to pass at all; the test says afterwards what that means. */

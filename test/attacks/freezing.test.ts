@@ -9,8 +9,8 @@ import { ausdOf } from '../support/ledger'
 import { verifiedUser } from '../support/people'
 import { cashoutBody, entryIn, openCheckout } from '../support/requests'
 import { ownStack } from '../support/stack'
+import { becomes } from '../support/wait'
 import {
-  becomes,
   codeOf,
   explained,
   happens,

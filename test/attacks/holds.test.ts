@@ -7,8 +7,8 @@ import { verifiedUser } from '../support/people'
 import { openCheckout } from '../support/requests'
 import { ownStack } from '../support/stack'
 import { verify } from '../support/verify'
+import { becomes } from '../support/wait'
 import {
-  becomes,
   chainSeconds,
   explained,
   liquidityOf,

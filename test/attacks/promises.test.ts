@@ -18,7 +18,7 @@ import { fund, verifiedUser } from '../support/people'
 import { answered, cashoutBody, entryIn } from '../support/requests'
 import { operate, ownStack, quickChecks } from '../support/stack'
 import { scrape, valueIn } from '../support/telemetry/metrics'
-import { becomes } from './fixture'
+import { becomes } from '../support/wait'
 
 let stack: Stack
 let outside: Outside

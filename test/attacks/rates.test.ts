@@ -7,16 +7,8 @@ import { booksClose } from '../invariants/closing'
 import { verifiedUser } from '../support/people'
 import { answered, cashoutBody, entryIn, openCheckout } from '../support/requests'
 import { ownStack } from '../support/stack'
-import {
-  becomes,
-  codeOf,
-  explained,
-  openBooks,
-  payCode,
-  settle,
-  statusOf,
-  watchful,
-} from './fixture'
+import { becomes } from '../support/wait'
+import { codeOf, explained, openBooks, payCode, settle, statusOf, watchful } from './fixture'
 import { type Market, openMarket } from './market'
 
 let market: Market

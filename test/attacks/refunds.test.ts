@@ -6,8 +6,8 @@ import { booksClose } from '../invariants/closing'
 import { verifiedUser } from '../support/people'
 import { entryIn, openCheckout } from '../support/requests'
 import { ownStack } from '../support/stack'
+import { becomes } from '../support/wait'
 import {
-  becomes,
   chainSeconds,
   explained,
   loseJetStream,

@@ -14,8 +14,7 @@ import { newUser, verifiedUser } from '../support/people'
 import { answered, cashoutBody, openCheckout } from '../support/requests'
 import { ownStack, quickChecks } from '../support/stack'
 import { scrape, valueIn } from '../support/telemetry/metrics'
-import { suspend } from '../support/wait'
-import { becomes } from './fixture'
+import { becomes, suspend } from '../support/wait'
 
 let stack: Stack
 let person: Person

@@ -7,8 +7,8 @@ import { booksClose } from '../invariants/closing'
 import { verifiedUser } from '../support/people'
 import { type Checkout, entryIn, openCheckout } from '../support/requests'
 import { ownStack } from '../support/stack'
+import { becomes } from '../support/wait'
 import {
-  becomes,
   codeOf,
   explained,
   openBooks,

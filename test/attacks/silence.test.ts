@@ -9,7 +9,8 @@ import { ausdOf } from '../support/ledger'
 import { verifiedUser } from '../support/people'
 import { cashoutBody, entryIn, openCheckout } from '../support/requests'
 import { ownStack } from '../support/stack'
-import { becomes, loseJetStream, recorded, settle, statusOf, watchful } from './fixture'
+import { becomes } from '../support/wait'
+import { loseJetStream, recorded, settle, statusOf, watchful } from './fixture'
 
 /** Eleven flows, of which four are refunded within it, and nobody is told: the list has to be read. */
 const holdSeconds = 20

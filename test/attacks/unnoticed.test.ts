@@ -18,7 +18,7 @@ import { verifiedUser } from '../support/people'
 import { cashoutBody, openCheckout } from '../support/requests'
 import { operate, ownStack } from '../support/stack'
 import { scrape, valueIn } from '../support/telemetry/metrics'
-import { becomes } from './fixture'
+import { becomes } from '../support/wait'
 
 let stack: Stack
 let outside: Outside

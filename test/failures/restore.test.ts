@@ -18,12 +18,13 @@ import { withDatabase } from '#infra/ops/stack'
 import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
-import { becomes, loseJetStream, readerOf, watchful } from '../attacks/fixture'
+import { loseJetStream, readerOf, watchful } from '../attacks/fixture'
 import { query, rowCounts } from '../support/database'
 import { restoreBaseBackup, takeBaseBackup } from '../support/engines/base-backup'
 import { ausdOf } from '../support/ledger'
 import { entryIn, entryNow, openCheckout } from '../support/requests'
 import { ownStack } from '../support/stack'
+import { becomes } from '../support/wait'
 import {
   type Before,
   before,

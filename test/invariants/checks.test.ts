@@ -12,13 +12,13 @@ import { checkRecord } from '#infra/ops/record/record-check'
 import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
-import { becomes } from '../attacks/fixture'
 import { query } from '../support/database'
 import { beginPaths, type Orders, pathsCostMicro, pathsEnding } from '../support/money-paths'
 import { verifiedUser } from '../support/people'
 import { openCheckout } from '../support/requests'
 import { operate, ownStack } from '../support/stack'
 import { servesTruth } from '../support/verify'
+import { becomes } from '../support/wait'
 
 let stack: Stack
 let person: Person

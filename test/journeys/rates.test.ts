@@ -2,11 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { becomes } from '../attacks/fixture'
 import { openRateWorld, type RateWorld } from '../conformance/rates/rate-world'
 import { verifiedUser } from '../support/people'
 import { answered } from '../support/requests'
 import { ownStack, quickChecks } from '../support/stack'
+import { becomes } from '../support/wait'
 
 let world: RateWorld
 let stack: Stack

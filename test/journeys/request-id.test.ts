@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { outsideOf } from '#infra/demo/outside'
 import type { Stack } from '#infra/local/stack'
-import { becomes } from '../attacks/fixture'
 import { query } from '../support/database'
 import { verifiedUser } from '../support/people'
 import { answered, entryIn } from '../support/requests'
 import { sharedStack } from '../support/stack'
+import { becomes } from '../support/wait'
 
 /** What a service logged under a request. */
 const linesOf = ({ dir }: Stack, service: string, requestId: string): string[] =>

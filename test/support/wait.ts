@@ -1,6 +1,8 @@
+import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { waitUntil } from '#infra/local/wait'
 import { type HandlingContext, handle, type IncomingMessage } from '#shared/bus/handling'
+import { pause } from '#shared/deadline'
 
 export { waitUntil }
 
@@ -17,3 +19,21 @@ export const handleUntilDone = (context: HandlingContext, message: IncomingMessa
     `${message.subject} being done`,
     async () => (await handle(context, message)) === 'done',
   )
+
+/** Waits until what is seen is what is expected; past the deadline the difference is the failure. */
+export async function becomes(
+  read: () => Promise<unknown>,
+  expected: unknown,
+  deadlineMs = 60_000,
+) {
+  const givesUpAt = Date.now() + deadlineMs
+  for (;;) {
+    try {
+      expect(await read()).toEqual(expected)
+      return
+    } catch (difference) {
+      if (Date.now() > givesUpAt) throw difference
+      await pause(100)
+    }
+  }
+}
