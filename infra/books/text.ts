@@ -1,16 +1,5 @@
-import { decimals } from '#shared/money/money'
+import { amountText } from '#shared/money/text'
 import type { Agreed, Break } from './judge'
-
-const places: Readonly<Record<string, number>> = { ...decimals, MON: 18 }
-
-/** An amount for people, in units of its asset: 3076923 of AUSD is 3.076923. */
-export function amountText(amount: bigint, asset: string): string {
-  const count = places[asset] ?? 0
-  const digits = String(amount < 0n ? -amount : amount).padStart(count + 1, '0')
-  const whole = digits.slice(0, digits.length - count).replace(/\B(?=(\d{3})+$)/g, ',')
-  const fraction = count === 0 ? '' : `.${digits.slice(-count)}`
-  return `${amount < 0n ? '-' : ''}${whole}${fraction}`
-}
 
 /** How long, in the largest unit that says something. */
 export function ageText(ms: number): string {

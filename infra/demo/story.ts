@@ -1,10 +1,11 @@
 import type { Address } from 'viem'
 import type { Outside } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
-import { ausdText, rupiahText, type Timeline } from '#infra/demo/timeline'
+import type { Timeline } from '#infra/demo/timeline'
 import type { StackFile } from '#infra/local/stack-file'
 import { waitUntil } from '#infra/local/wait'
 import { okOf } from '#shared/client/client'
+import { moneyText } from '#shared/money/text'
 
 /** A story is told as it happens. */
 const everyMs = 100
@@ -32,16 +33,18 @@ const lockRate = async ({ api }: Person) => okOf(await api.quote('USD/IDR'))
 export async function topupScene({ person, outside, line }: Scene) {
   line.chapter('2. Top-up by QRIS')
   const quote = await lockRate(person)
-  line.say(`rate locked for 60 s: ${rupiahText(quote.rate)} per dollar`)
+  line.say(`rate locked for 60 s: ${moneyText(quote.rate, 'IDR')} per dollar`)
   const asked = { amount: '500000', method: 'qr', quoteId: quote.id } as const
   const checkout = okOf(await person.api.topUp(asked))
-  line.say(`checkout open for ${rupiahText(checkout.fiat)}: ${checkout.checkoutUrl}`)
+  line.say(`checkout open for ${moneyText(checkout.fiat, 'IDR')}: ${checkout.checkoutUrl}`)
   await outside.pay(checkout.paymentId, 'QRIS')
   line.say('paid by QRIS: two webhooks are on their way, in any order')
   const credited = person.api.waitFor(checkout.paymentId, { everyMs })
   await line.during('the provider is asked, then the chain', credited)
   const me = okOf(await person.api.me())
-  line.say(`collateral ${ausdText(me.collateral.value)}, limit ${ausdText(me.limit)}`)
+  line.say(
+    `collateral ${moneyText(me.collateral.value, 'AUSD')}, limit ${moneyText(me.limit, 'AUSD')}`,
+  )
 }
 
 export async function drawScene({ person, line }: Scene, title = '3. Draw'): Promise<bigint> {
@@ -50,7 +53,9 @@ export async function drawScene({ person, line }: Scene, title = '3. Draw'): Pro
   await person.draw(micro)
   const drawn = person.until('the draw', (seen) => seen.drawn !== '0' && seen)
   const me = await line.during('the draw becomes final', drawn)
-  line.say(`drew ${ausdText(me.drawn)} straight from the contract, paying gas from the drip`)
+  line.say(
+    `drew ${moneyText(me.drawn, 'AUSD')} straight from the contract, paying gas from the drip`,
+  )
   return micro
 }
 
@@ -58,7 +63,9 @@ export async function settlementScene({ person, outside, line }: Scene) {
   line.chapter('4. Settlement')
   const quote = await lockRate(person)
   const checkout = okOf(await person.api.settle({ quoteId: quote.id }))
-  line.say(`${rupiahText(checkout.fiat)} pays the debt of ${ausdText(checkout.ausd)}, rounded up`)
+  line.say(
+    `${moneyText(checkout.fiat, 'IDR')} pays the debt of ${moneyText(checkout.ausd, 'AUSD')}, rounded up`,
+  )
   await outside.pay(checkout.paymentId, 'BCA_VIRTUAL_ACCOUNT')
   const repaid = person.api.waitFor(checkout.paymentId, { everyMs })
   await line.during('the provider is asked, then the relayer repays', repaid)
@@ -79,7 +86,9 @@ export async function cashoutScene({ person, line, stack }: Scene) {
     accountHolderName: 'Sari Dewi',
   }
   const order = okOf(await person.api.cashOut({ quoteId: quote.id, authorization, bank }))
-  line.say(`${ausdText(order.ausd)} becomes ${rupiahText(order.fiat)}, payout ${order.payoutId}`)
+  line.say(
+    `${moneyText(order.ausd, 'AUSD')} becomes ${moneyText(order.fiat, 'IDR')}, payout ${order.payoutId}`,
+  )
   const onStatus = ({ status }: { status: string }) => line.say(`payout: ${status}`)
   await person.api.waitFor(order.payoutId, { everyMs, onStatus })
 }

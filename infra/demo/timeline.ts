@@ -19,12 +19,3 @@ export function openTimeline(now: () => number = Date.now) {
     },
   }
 }
-
-/** Micro-AUSD for people: 3076923 is "3.076923 AUSD". */
-export const ausdText = (micro: string | bigint): string => {
-  const digits = BigInt(micro).toString().padStart(7, '0')
-  return `${digits.slice(0, -6)}.${digits.slice(-6)} AUSD`
-}
-
-/** Whole rupiah for people: 50000 is "Rp 50.000". */
-export const rupiahText = (minor: string): string => `Rp ${minor.replace(/\B(?=(\d{3})+$)/g, '.')}`

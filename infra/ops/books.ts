@@ -1,7 +1,8 @@
 import { type OpenItem, readSheet, type Sheet, type SheetLine } from '#infra/books/sheet'
-import { amountText, breakLine } from '#infra/books/text'
+import { breakLine } from '#infra/books/text'
 import { reading } from '#infra/ops/verb'
 import { type Asset, assets, chart } from '#shared/ledger/chart'
+import { amountText } from '#shared/money/text'
 
 /** The balance sheet: reads, and changes nothing. */
 export const books = reading({

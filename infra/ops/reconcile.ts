@@ -3,13 +3,14 @@ import { explainBreak } from '#infra/books/explain'
 import { openBooksOf, type Reconciled, reconcile as reconcileBooks } from '#infra/books/reconcile'
 import { ruleNamed } from '#infra/books/rules/catalogue'
 import { type OpenItem, readSheet } from '#infra/books/sheet'
-import { amountText, breakLine, csvOf } from '#infra/books/text'
+import { breakLine, csvOf } from '#infra/books/text'
 import { itemLine } from '#infra/ops/books'
 import { perform } from '#infra/ops/deed.store'
 import { openOperator, operatorName } from '#infra/ops/operator'
 import { booksDatabaseUrl, operatorPlace } from '#infra/ops/place'
 import { jsonOf, type Verb, wordsOf } from '#infra/ops/verb'
 import type { Say } from '#shared/command'
+import { amountText } from '#shared/money/text'
 
 const usage = `usage: bun run ops reconcile [--whole] [--csv | --json]
        bun run ops reconcile explain <break> --owner <who> --reason <why> --until <day> [--by <who>]

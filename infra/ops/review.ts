@@ -1,8 +1,8 @@
 import type { Sql } from 'postgres'
-import { formatUnits } from 'viem'
 import { askOutcome, perform } from '#infra/ops/deed.store'
 import { among, changing, type Found, reading } from '#infra/ops/verb'
 import { ReviewResolve } from '#shared/messages/payments'
+import { moneyText } from '#shared/money/text'
 
 // Payments that wait for a person. What each decision means, and when it is refused, is the payments
 // service's own: services/payments/review.
@@ -81,27 +81,29 @@ export async function findReviewed(sql: Sql, id: string): Promise<Reviewed | und
   return { ...payment, decisions, orders, seconds }
 }
 
-const ausd = (micro: string) => `${formatUnits(BigInt(micro), 6)} AUSD`
-
 const lineOf = ({ id, kind, state, reason, wallet, since, ...paid }: Waiting): string => {
   const { currency, fiatMinor, paidMinor } = paid
-  const asked = `${fiatMinor} ${currency} asked, ${paidMinor ?? 'an unclear sum'} paid`
+  const came = paidMinor === null ? 'an unclear sum' : moneyText(paidMinor, currency)
+  const asked = `${moneyText(fiatMinor, currency)} asked, ${came} paid`
   return `${since.toISOString()}  ${id}  ${kind} ${state}, ${reason}  ${asked}  ${wallet}`
 }
 
 /** What is known of a payment, line by line. */
 export function textOf(payment: Reviewed): string {
   const { ausdMicro, liveMicro, creditedAt, channel, decisions, orders, seconds } = payment
+  const wentBack = moneyText(payment.refundedMinor, payment.currency)
   const onChain = creditedAt
-    ? `${ausd(liveMicro)} on the chain since ${creditedAt.toISOString()}`
+    ? `${moneyText(liveMicro, 'AUSD')} on the chain since ${creditedAt.toISOString()}`
     : 'nothing is on the chain as far as the row knows'
   return [
     lineOf(payment),
-    `  worth ${ausd(ausdMicro)}; ${onChain}`,
-    `  paid by ${channel ?? 'an unknown channel'} as ${payment.providerPaymentId}, ${payment.refundedMinor} went back`,
+    `  worth ${moneyText(ausdMicro, 'AUSD')}; ${onChain}`,
+    `  paid by ${channel ?? 'an unknown channel'} as ${payment.providerPaymentId}, ${wentBack} went back`,
     ...seconds.map(
       ({ providerPaymentId, minor, currency }) =>
-        `  paid once more as ${providerPaymentId}: ${minor ?? 'an unclear sum'} ${currency}`,
+        `  paid once more as ${providerPaymentId}: ${
+          minor === null || currency === null ? 'an unclear sum' : moneyText(minor, currency)
+        }`,
     ),
     ...decisions.map(
       ({ resolution, decidedBy, decidedAt, reason }) =>
@@ -109,7 +111,7 @@ export function textOf(payment: Reviewed): string {
     ),
     ...orders.map(
       ({ reference, minor, state, requests, refundId, failureCode }) =>
-        `  refund ${reference} of ${minor}: ${state}, asked for ${requests} times${
+        `  refund ${reference} of ${moneyText(minor, payment.currency)}: ${state}, asked for ${requests} times${
           refundId ? `, ${refundId}` : ''
         }${failureCode ? `, ${failureCode}` : ''}`,
     ),

@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util'
 import type { Sql } from 'postgres'
-import { formatUnits } from 'viem'
 import { acceptAsCapital } from '#infra/books/outside/accept'
 import { openBooksOf } from '#infra/books/reconcile'
 import { askOutcome, perform } from '#infra/ops/deed.store'
@@ -9,6 +8,7 @@ import { booksDatabaseUrl, operatorPlace } from '#infra/ops/place'
 import { among, changing, type Found, reading, type Verb } from '#infra/ops/verb'
 import { pause } from '#shared/deadline'
 import { GivebackOrder } from '#shared/messages/chain'
+import { moneyText } from '#shared/money/text'
 
 // AUSD that reached the treasury without a row of ours, as the job of the books found it. It belongs to
 // its sender: an operator asks for it to go back, and chain-relayer decides, pays once, and says so.
@@ -91,7 +91,7 @@ function wordsOf(request: Request): string {
 
 const lineOf = (one: Unexplained): string => {
   const seconds = Math.round((Date.now() - one.movedAt.getTime()) / 1_000)
-  const ausd = `${formatUnits(BigInt(one.ausdMicro), 6)} AUSD`
+  const ausd = moneyText(one.ausdMicro, 'AUSD')
   return `${String(seconds).padStart(7)} s  ${one.wallet}  ${ausd}  ${one.name}  ${wordsOf(one)}`
 }
 

@@ -1,8 +1,8 @@
 import type { Sql } from 'postgres'
-import { formatUnits } from 'viem'
 import { askOutcome, perform } from '#infra/ops/deed.store'
 import { among, changing, type Found, reading } from '#infra/ops/verb'
 import { WalletClear } from '#shared/messages/payments'
+import { moneyText } from '#shared/money/text'
 
 /** A wallet that is frozen because a payment of its was taken back after the hold. */
 export type FrozenWallet = {
@@ -29,7 +29,7 @@ const lineOf = ({ wallet, missingMicro, since, onChain, payments }: FrozenWallet
   [
     since.toISOString(),
     wallet,
-    `${formatUnits(BigInt(missingMicro), 6)} AUSD missing`,
+    `${moneyText(missingMicro, 'AUSD')} missing`,
     onChain ? 'frozen on chain' : 'order on its way',
     ...payments,
   ].join('  ')

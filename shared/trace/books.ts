@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres'
+import { moneyText } from '#shared/money/text'
 import type { Entry, Part, Roots } from '#shared/trace/entry'
-import { money, sentence } from '#shared/trace/words'
+import { sentence } from '#shared/trace/words'
 
 const journals = ['payments', 'payouts', 'chain_relayer', 'books'] as const
 
@@ -42,7 +43,7 @@ async function postingsOf(
 
 const lineOf = ({ account, asset, amount }: Line) => {
   const isDebit = !amount.startsWith('-')
-  return `${isDebit ? 'debit' : 'credit'} ${account} ${money(amount.replace('-', ''), asset)}`
+  return `${isDebit ? 'debit' : 'credit'} ${account} ${moneyText(amount.replace('-', ''), asset)}`
 }
 
 /** Of the chain, as the job of the books read it there. */
@@ -58,7 +59,7 @@ async function movesOf(sql: Sql, items: readonly string[]): Promise<Entry[]> {
     from books.chain_moves where tx_hash = any(${items.map((item) => item.split(':')[0]!)})`
   return rows.map(({ txHash, log, kind, ausd, held, at }) => ({
     ...{ at, where: 'chain', what: kind, id: `${txHash}:${log}` },
-    says: sentence(money(ausd, 'AUSD'), held && 'held'),
+    says: sentence(moneyText(ausd, 'AUSD'), held && 'held'),
   }))
 }
 
@@ -80,7 +81,7 @@ async function listedOf(sql: Sql, items: readonly string[]): Promise<Entry[]> {
     from books.provider_moves where reference = any(${[...items]})`
   return rows.map(({ id, type, status, amount, currency, productId, at }) => ({
     ...{ at, where: 'provider', what: type, id },
-    says: sentence(status, amount && currency && money(amount, currency), productId),
+    says: sentence(status, amount && currency && moneyText(amount, currency), productId),
   }))
 }
 

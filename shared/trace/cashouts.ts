@@ -1,7 +1,8 @@
 import type { Sql } from 'postgres'
+import { moneyText } from '#shared/money/text'
 import type { Entry, Item, Part } from '#shared/trace/entry'
 import { takenOf } from '#shared/trace/payments'
-import { factsOf, money, sentence } from '#shared/trace/words'
+import { factsOf, sentence } from '#shared/trace/words'
 
 // Account number and holder are sealed in the row, and nothing here reads them.
 
@@ -52,8 +53,8 @@ const itemOf = (row: Row): Item => ({
   ...{ kind: 'cashout', id: row.id, wallet: row.wallet, state: row.state, reason: row.reason },
   createdAt: row.createdAt,
   facts: factsOf({
-    takes: money(row.ausd, 'AUSD'),
-    pays: money(row.fiat, 'IDR'),
+    takes: moneyText(row.ausd, 'AUSD'),
+    pays: moneyText(row.fiat, 'IDR'),
     rate: row.rate,
     quote: row.quoteId,
     bank: row.channelCode,
@@ -71,7 +72,7 @@ function entriesOf(row: Row): Entry[] {
   const entry = (at: Date, what: string, says: string, isOdd = false): Entry => ({
     ...{ at, where: 'payouts', what, id, says, isOdd },
   })
-  const promise = `cash-out of ${money(row.ausd, 'AUSD')} for ${money(row.fiat, 'IDR')}`
+  const promise = `cash-out of ${moneyText(row.ausd, 'AUSD')} for ${moneyText(row.fiat, 'IDR')}`
   return [
     ...(row.takenAt ? [takenOf(row.quoteId, row.takenAt, row.rate)] : []),
     entry(row.createdAt, 'row', `${promise} to ${row.channelCode}`),
@@ -85,7 +86,7 @@ function entriesOf(row: Row): Entry[] {
           ),
         ]
       : []),
-    ...(paidAt ? [entry(paidAt, 'paid', `${money(row.fiat, 'IDR')} reached the bank`)] : []),
+    ...(paidAt ? [entry(paidAt, 'paid', `${moneyText(row.fiat, 'IDR')} reached the bank`)] : []),
     entry(
       row.updatedAt,
       'state',

@@ -1,7 +1,8 @@
 import type { Sql } from 'postgres'
 import { relayKinds } from '#shared/messages/relay'
+import { moneyText } from '#shared/money/text'
 import type { Entry, Item, Part, Roots } from '#shared/trace/entry'
-import { factsOf, money, sentence } from '#shared/trace/words'
+import { factsOf, sentence } from '#shared/trace/words'
 
 type Operation = {
   id: string
@@ -58,7 +59,7 @@ const itemOf = (one: Operation): Item => ({
   createdAt: one.createdAt,
   facts: factsOf({
     cause: one.cause,
-    of: one.ausd && money(one.ausd, 'AUSD'),
+    of: one.ausd && moneyText(one.ausd, 'AUSD'),
     transaction: one.txHash,
     block: one.blockNumber,
   }),
@@ -68,7 +69,7 @@ function entriesOf(one: Operation): Entry[] {
   const entry = (at: Date, what: string, says: string, isOdd = false): Entry => ({
     ...{ at, where: 'chain-relayer', what, id: one.id, says, isOdd },
   })
-  const of = one.ausd && money(one.ausd, 'AUSD')
+  const of = one.ausd && moneyText(one.ausd, 'AUSD')
   return [
     entry(one.createdAt, 'order', sentence(`${one.kind} ${one.cause}`, of)),
     entry(

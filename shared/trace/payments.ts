@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres'
+import { moneyText } from '#shared/money/text'
 import type { Entry, Item, Part } from '#shared/trace/entry'
-import { factsOf, money, sentence } from '#shared/trace/words'
+import { factsOf, sentence } from '#shared/trace/words'
 
 type Row = {
   id: string
@@ -70,8 +71,8 @@ const itemOf = (row: Row): Item => ({
   ...{ kind: row.kind, id: row.id, wallet: row.wallet, state: row.state, reason: row.reason },
   createdAt: row.createdAt,
   facts: factsOf({
-    pays: money(row.fiat, row.currency),
-    for: money(row.ausd, 'AUSD'),
+    pays: moneyText(row.fiat, row.currency),
+    for: moneyText(row.ausd, 'AUSD'),
     rate: row.lateRate ?? row.rate,
     quote: row.quoteId,
     account: row.account,
@@ -90,7 +91,7 @@ function entriesOf(row: Row): Entry[] {
     ...{ at, where: 'payments', what, id, says, isOdd },
   })
   const name = row.kind === 'topup' ? 'top-up' : 'settlement'
-  const promise = `${name} of ${money(row.fiat, currency)} for ${money(row.ausd, 'AUSD')}`
+  const promise = `${name} of ${moneyText(row.fiat, currency)} for ${moneyText(row.ausd, 'AUSD')}`
   return [
     ...(row.takenAt ? [takenOf(row.quoteId, row.takenAt, row.rate)] : []),
     entry(row.createdAt, 'row', sentence(promise, row.method && `by ${row.method}`)),
@@ -101,7 +102,7 @@ function entriesOf(row: Row): Entry[] {
             paidAt,
             'paid',
             sentence(
-              `${money(row.paid ?? row.fiat, currency)} by ${row.channel}`,
+              `${moneyText(row.paid ?? row.fiat, currency)} by ${row.channel}`,
               row.held ? 'held: it may be taken back' : 'not held',
               row.paid !== null && row.paid !== row.fiat && 'another amount than asked for',
             ),
@@ -140,7 +141,7 @@ async function refundsOf(sql: Sql, providerIds: readonly string[]): Promise<Entr
     where r.provider_payment_id = any(${[...providerIds]})`
   return rows.map(({ id, refunded, status, origin, at, currency }) => ({
     ...{ at, where: 'payments', what: origin, id, isOdd: true },
-    says: `${money(refunded, currency)} went back: ${status}`,
+    says: `${moneyText(refunded, currency)} went back: ${status}`,
   }))
 }
 
@@ -152,8 +153,8 @@ async function reversalsOf(sql: Sql, ids: readonly string[]): Promise<Entry[]> {
   return rows.map(({ id, lost, good, cleared }) => ({
     ...{ at: cleared, where: 'payments', what: 'loss', id, isOdd: true },
     says: sentence(
-      `${money(lost, 'AUSD')} lost after the hold`,
-      `${money(good, 'AUSD')} made good`,
+      `${moneyText(lost, 'AUSD')} lost after the hold`,
+      `${moneyText(good, 'AUSD')} made good`,
       cleared && 'given up',
     ),
   }))

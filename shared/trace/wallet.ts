@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres'
+import { moneyText } from '#shared/money/text'
 import type { Entry, Item, Part } from '#shared/trace/entry'
-import { factsOf, money, sentence } from '#shared/trace/words'
+import { factsOf, sentence } from '#shared/trace/words'
 
 /** So many of its newest items of each kind are shown. */
 const itemsMax = 20
@@ -42,7 +43,7 @@ async function personOf(sql: Sql, wallet: string): Promise<Item[]> {
       facts: factsOf({
         country,
         'verified on the chain': settledAt?.toISOString(),
-        missing: lost && money(lost, 'AUSD'),
+        missing: lost && moneyText(lost, 'AUSD'),
       }),
     },
   ]
@@ -69,8 +70,8 @@ async function itemsOf(sql: Sql, wallet: string): Promise<Item[]> {
   return rows.map(({ fiat, currency, ausd, ...item }) => ({
     ...item,
     facts: factsOf({
-      of: fiat && currency ? money(fiat, currency) : undefined,
-      ausd: money(ausd, 'AUSD'),
+      of: fiat && currency ? moneyText(fiat, currency) : undefined,
+      ausd: moneyText(ausd, 'AUSD'),
     }),
   }))
 }

@@ -1,12 +1,3 @@
-import { formatUnits } from 'viem'
-
-/** An amount of the smallest unit, for a person. */
-export const money = (amount: string | bigint, currency: string): string => {
-  if (currency === 'AUSD') return `${formatUnits(BigInt(amount), 6)} AUSD`
-  if (currency === 'MYR') return `RM ${formatUnits(BigInt(amount), 2)}`
-  return currency === 'IDR' ? `Rp ${amount}` : `${amount} ${currency}`
-}
-
 /** The parts of a sentence that are there. */
 export const sentence = (...parts: readonly (string | null | undefined | false)[]): string =>
   parts.filter(Boolean).join(', ')

@@ -200,7 +200,7 @@ describe('somebody wants more rupiah than there are', () => {
     expect(said(await post(person, '/cashouts', body))).toEqual(tooFew)
     const wrong = { ...body, bank: { ...body.bank, channelCode: 'ID_NOWHERE' } }
     expect(said(await post(person, '/cashouts', wrong)).code).toBe('bank_unknown')
-    await needing(/the provider runs short: 81,249 IDR are free/)
+    await needing(/the provider runs short: Rp 81,249 are free/)
     await has(payoutMinor)
     const accepted = await post(person, '/cashouts', body)
     expect(accepted.status).toBe(200)

@@ -112,7 +112,7 @@ describe('a payment in review', () => {
       const { code, said } = await ops('review', 'list')
       return code === 1 && said
     })
-    expect(listed).toContain(`${id}  topup review, amount_differs  50000 IDR asked, 40000 paid`)
+    expect(listed).toContain(`${id}  topup review, amount_differs  Rp 50,000 asked, Rp 40,000 paid`)
     const both = await Promise.all(
       ['sari', 'dewi'].map((by) =>
         ops('review', 'resolve', id, 'refund', '--reason', 'ticket 13', '--by', by),

@@ -1,9 +1,9 @@
 import type { Address } from 'viem'
 import { outsideOf } from '#infra/demo/outside'
 import { type Person, personOf, type Reply } from '#infra/demo/person'
-import { ausdText, rupiahText } from '#infra/demo/timeline'
 import { type Deed, type Field, Unfit } from '#infra/local/controls/deed'
 import type { StackFile } from '#infra/local/stack-file'
+import { moneyText } from '#shared/money/text'
 
 /** Being one of the wallets that a stack hands out: what its owner would do in the app. */
 export function deedsOfPeople(stack: StackFile): Deed[] {
@@ -44,7 +44,7 @@ export function deedsOfPeople(stack: StackFile): Deed[] {
         const opened = taken(
           await person.post('/topups', { amount, method, quoteId: quote.id as string }),
         )
-        const said = `Checkout open for ${ausdText(opened.ausd as string)}: ${opened.checkoutUrl}`
+        const said = `Checkout open for ${moneyText(opened.ausd as string, 'AUSD')}: ${opened.checkoutUrl}`
         return { said, item: opened.paymentId as string }
       },
     },
@@ -55,7 +55,7 @@ export function deedsOfPeople(stack: StackFile): Deed[] {
       act: async ({ micro = '0', ...whose }) => {
         const person = personIn(whose)
         await person.draw(BigInt(micro))
-        return { said: `${ausdText(micro)} drawn.`, item: person.wallet }
+        return { said: `${moneyText(micro, 'AUSD')} drawn.`, item: person.wallet }
       },
     },
     {
@@ -66,7 +66,7 @@ export function deedsOfPeople(stack: StackFile): Deed[] {
         const person = personIn(whose)
         const quote = taken(await person.post('/quote', { pair }))
         const opened = taken(await person.post('/settlements', { quoteId: quote.id as string }))
-        const said = `Checkout open for ${ausdText(opened.ausd as string)}: ${opened.checkoutUrl}`
+        const said = `Checkout open for ${moneyText(opened.ausd as string, 'AUSD')}: ${opened.checkoutUrl}`
         return { said, item: opened.paymentId as string }
       },
     },
@@ -86,7 +86,7 @@ export function deedsOfPeople(stack: StackFile): Deed[] {
         }
         const body = { quoteId: quote.id as string, authorization, bank }
         const accepted = taken(await person.post('/cashouts', body))
-        const said = `${ausdText(micro)} become ${rupiahText(accepted.fiat as string)}.`
+        const said = `${moneyText(micro, 'AUSD')} become ${moneyText(accepted.fiat as string, 'IDR')}.`
         return { said, item: accepted.payoutId as string }
       },
     },

@@ -38,7 +38,7 @@ describe('a person is needed for', () => {
     ['AUSD that cash-outs may get back', { owedMicro: 4_000_001n }, /treasury runs short/],
     ['more promised than there is', { promisedMicro: 6_000_000n }, /1\.000000 AUSD more/],
     ['a treasury nobody can read', { treasury: { unknown: 'silent' } }, /cannot be read: silent/],
-    ['free rupiah below the floor', { unpaidMinor: 1n }, /provider runs short: 999 IDR/],
+    ['free rupiah below the floor', { unpaidMinor: 1n }, /provider runs short: Rp 999 are free/],
     ['a balance nobody can read', { rupiah: { unknown: 'no key' } }, /balance cannot be read: no/],
     [
       'a pause',

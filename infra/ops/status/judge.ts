@@ -1,6 +1,7 @@
-import { ageText, amountText } from '#infra/books/text'
+import { ageText } from '#infra/books/text'
 import { pausedText } from '#infra/ops/pause'
 import { serviceNames } from '#shared/messages/topic'
+import { moneyText } from '#shared/money/text'
 import type { OnBus } from './bus'
 import type { Rows } from './facts'
 import type { Asked, TreasuryHolds } from './outside'
@@ -119,11 +120,11 @@ function coverNeeds(facts: Facts, { lowMicro, lowMinor }: Floors): string[] {
   if ('unknown' in treasury) lines.push(`the treasury cannot be read: ${treasury.unknown}`)
   if ('unknown' in rupiah) lines.push(`the provider's balance cannot be read: ${rupiah.unknown}`)
   if (micro !== undefined && micro < 0n)
-    lines.push(`${amountText(-micro, 'AUSD')} AUSD more are promised than the treasury has`)
+    lines.push(`${moneyText(-micro, 'AUSD')} more are promised than the treasury has`)
   else if (micro !== undefined && micro < lowMicro)
-    lines.push(`the treasury runs short: ${amountText(micro, 'AUSD')} AUSD are free`)
+    lines.push(`the treasury runs short: ${moneyText(micro, 'AUSD')} are free`)
   if (minor !== undefined && minor < lowMinor)
-    lines.push(`the provider runs short: ${amountText(minor, 'IDR')} IDR are free`)
+    lines.push(`the provider runs short: ${moneyText(minor, 'IDR')} are free`)
   return lines
 }
 

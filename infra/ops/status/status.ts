@@ -1,10 +1,11 @@
 import { join } from 'node:path'
-import { ageText, amountText } from '#infra/books/text'
+import { ageText } from '#infra/books/text'
 import { repositoryDir } from '#infra/local/folders'
 import { readStackFile } from '#infra/local/stack-file'
 import type { Operator } from '#infra/ops/operator'
 import { operatorPlace, operatorRpcUrl, type Place } from '#infra/ops/place'
 import { reading } from '#infra/ops/verb'
+import { moneyText } from '#shared/money/text'
 import { fields as relayer } from '../../../services/chain-relayer/config'
 import { fields as payments } from '../../../services/payments/config'
 import { fields as payouts } from '../../../services/payouts/config'
@@ -106,8 +107,6 @@ const dataOf = (facts: Facts, lines: readonly string[]): object => ({
 const orUnknown = <T>(asked: Asked<T>, write: (known: T) => string): string =>
   'known' in asked ? write(asked.known) : 'unknown'
 
-const withUnit = (amount: bigint, asset: string) => `${amountText(amount, asset)} ${asset}`
-
 const row = (name: string, ...cells: string[]) => `${name.padEnd(26)} ${cells.join('  ')}`
 
 function asText(facts: Facts, lines: readonly string[]): string {
@@ -120,21 +119,21 @@ function asText(facts: Facts, lines: readonly string[]): string {
     ...(facts.states.length === 0 ? ['nothing is under way'] : []),
     row(
       'treasury',
-      orUnknown(treasury, (known) => withUnit(known.balanceMicro, 'AUSD')),
+      orUnknown(treasury, (known) => moneyText(known.balanceMicro, 'AUSD')),
     ),
-    row('  owed to cash-outs', withUnit(owedMicro, 'AUSD')),
-    row('  promised', withUnit(promisedMicro, 'AUSD')),
-    row('  free', micro === undefined ? 'unknown' : withUnit(micro, 'AUSD')),
+    row('  owed to cash-outs', moneyText(owedMicro, 'AUSD')),
+    row('  promised', moneyText(promisedMicro, 'AUSD')),
+    row('  free', micro === undefined ? 'unknown' : moneyText(micro, 'AUSD')),
     row(
       "provider's balance",
-      orUnknown(rupiah, (known) => withUnit(known, 'IDR')),
+      orUnknown(rupiah, (known) => moneyText(known, 'IDR')),
     ),
-    row('  not paid yet', withUnit(unpaidMinor, 'IDR')),
-    row('  free', minor === undefined ? 'unknown' : withUnit(minor, 'IDR')),
+    row('  not paid yet', moneyText(unpaidMinor, 'IDR')),
+    row('  free', minor === undefined ? 'unknown' : moneyText(minor, 'IDR')),
     ...[...coin].map(([lane, has]) =>
       row(
         `lane ${lane.slice(0, 10)}…`,
-        orUnknown(has, (wei) => withUnit(wei, 'MON')),
+        orUnknown(has, (wei) => moneyText(wei, 'MON')),
       ),
     ),
     ...facts.outboxes.map(({ service, waiting, oldestMs }) =>
@@ -184,5 +183,5 @@ function busText(bus: Facts['bus']): string[] {
 
 const sumsInWords = (sums: Record<string, string>): string =>
   Object.entries(sums)
-    .map(([asset, amount]) => withUnit(BigInt(amount), asset))
+    .map(([asset, amount]) => moneyText(BigInt(amount), asset))
     .join(' ')

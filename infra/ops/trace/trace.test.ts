@@ -75,7 +75,7 @@ describe('a top-up that was paid', () => {
     const said = trace.entries.map(({ says }) => says).join('\n')
     expect(said).toContain('payments says relay.credit, done by chain-relayer')
     expect(said).toContain('chain-relayer says relay.credit.settled, done by payments')
-    expect(said).toContain('top-up of Rp 50000 for 3.076923 AUSD, by qr')
+    expect(said).toContain('top-up of Rp 50,000 for 3.076923 AUSD, by qr')
     expect(trace.entries.filter(({ isOdd }) => isOdd)).toEqual([])
   })
 

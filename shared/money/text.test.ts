@@ -1,0 +1,25 @@
+import { expect, test } from 'bun:test'
+import { amountText, moneyText } from '#shared/money/text'
+
+test.each([
+  [1n, 'AUSD', '0.000001'],
+  [-1_500_000n, 'AUSD', '-1.500000'],
+  [1_234_567_890_000n, 'AUSD', '1,234,567.890000'],
+  [48_750n, 'IDR', '48,750'],
+  [999n, 'IDR', '999'],
+  [500n, 'MYR', '5.00'],
+  [999_499_439_763_122_351_978n, 'MON', '999.499439763122351978'],
+])('%p of the smallest unit of %s are %s', (amount, asset, text) => {
+  expect(amountText(amount, asset)).toBe(text)
+})
+
+test.each([
+  [48_750n, 'IDR', 'Rp 48,750'],
+  ['500', 'MYR', 'RM 5.00'],
+  ['3076923', 'AUSD', '3.076923 AUSD'],
+  [-3_000_000n, 'AUSD', '-3.000000 AUSD'],
+  [10n ** 15n, 'MON', '0.001000000000000000 MON'],
+  ['70', 'XYZ', '70 XYZ'],
+])('%p of the smallest unit of %s are %s with its unit', (amount, asset, text) => {
+  expect(moneyText(amount, asset)).toBe(text)
+})
