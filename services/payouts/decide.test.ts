@@ -84,6 +84,7 @@ describe('what the provider says', () => {
     ['COMPLIANCE_REJECTED', null, 'compliance'],
     ['FAILED', 'ACCOUNT_NAME_MISMATCH', 'name_differs'],
     ['FAILED', 'DESTINATION_MAXIMUM_LIMIT', 'account_limit'],
+    ['FAILED', 'INSUFFICIENT_BALANCE', 'provider_refused'],
     ['FAILED', 'A_NEW_CODE', 'bank_refused'],
     ['FAILED', 'constructor', 'bank_refused'],
   ])('%s %s: it goes back, because %s', (word, failureCode, reason) => {

@@ -111,14 +111,17 @@ describe('a cash-out is refused for the first rule it breaks, in this order', ()
     expect(await fixture.create(asked)).toHaveProperty('ok')
   })
 
-  test('a frozen wallet that sends an authorization twice hears that first', async () => {
-    const asked = fixture.request()
-    await fixture.create(asked)
-    fixture.chain.refused = 'wallet_frozen'
-    const again = { ...asked, quoteId: fixture.quote() }
-    expect(await fixture.create(again)).toEqual({ refused: 'authorization_conflict' })
-    delete fixture.chain.refused
-  })
+  test.each(['wallet_frozen', 'balance_too_low', 'nonce_used'] as const)(
+    'an authorization that serves a payout already is told as that, not as %s',
+    async (refused) => {
+      const asked = fixture.request()
+      await fixture.create(asked)
+      fixture.chain.refused = refused
+      const again = { ...asked, quoteId: fixture.quote() }
+      expect(await fixture.create(again)).toEqual({ refused: 'authorization_conflict' })
+      delete fixture.chain.refused
+    },
+  )
 
   test('not at all, when it was accepted before the wallet was frozen', async () => {
     const asked = fixture.request()

@@ -40,7 +40,7 @@ export const answerCashouts = (context: Context): Answering =>
     const first = 'refused' in checked && (await answerFromRivals(context, asked, takenBy))
     if (first && 'ok' in first) return first
     // What is wrong with the request itself is answered before what is wrong with the wallet.
-    if ('refused' in checked && !ofWallet.has(checked.refused)) return checked
+    if ('refused' in checked && !mayFollow.has(checked.refused)) return checked
     if (known) return known // The authorization already serves another payout.
     if ('refused' in checked) return checked
     const { quoteId } = asked
@@ -55,6 +55,8 @@ export const answerPayoutsPause = (context: Context): Answering =>
 
 /** Nothing in the request mends these: they are answered after all that could. */
 const ofWallet: ReadonlySet<RefusalCode> = new Set(['wallet_frozen', 'gas_budget_spent'])
+/** What the payout that an authorization already serves may itself have done to the wallet. */
+const mayFollow: ReadonlySet<RefusalCode> = new Set([...ofWallet, 'balance_too_low', 'nonce_used'])
 
 /** The answer, if this quote or this authorization already has a row. */
 async function answerFromRivals(

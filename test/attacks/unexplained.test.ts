@@ -136,7 +136,9 @@ describe('a signed cash-out that somebody puts on the chain before it is asked f
     expect(found.join()).toContain(
       `treasury_moved ${victim.name} ${lostMicro} AUSD: in of ${lostMicro}, `,
     )
-    expect(before.told).toContain(`${victim.person.wallet}  5.000000 AUSD  ${victim.name}  nobody asked`)
+    expect(before.told).toContain(
+      `${victim.person.wallet}  5.000000 AUSD  ${victim.name}  nobody asked`,
+    )
 
     const first = await giveBackInTheEnd(victim.name)
     expect(first.told).toMatch(

@@ -38,7 +38,7 @@ const answers = {
     'Your documents were not accepted: verify again, with other or clearer ones.',
   ),
   rejected: says('rejected', 'contact support', 'Your identity was not accepted: contact support.'),
-  reset: says('none', 'verify', 'Your verification was taken back: verify your identity again.'),
+  reset: says('none', 'verify', 'Your verification was reset: verify your identity again.'),
   none: says('none', 'verify', 'Verify your identity to top up, draw and send.'),
 }
 

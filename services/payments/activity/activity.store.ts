@@ -7,19 +7,29 @@ import { prepared } from '#shared/db/prepared'
 import { limitedStates } from '#shared/overdue'
 import { limits, type PaymentState } from '../payment'
 import { isOpen, type PaymentRow, payments } from '../payment.store'
+import { isMissing, reversals } from '../refunds/refund.store'
 
 // What people and operators are shown of the table of payments.
 
 const { id, kind, state, reason, pair, fiatMinor, ausdMicro, method, channel } = payments
 const { checkoutUrl, expiresAt, txHash, lateRateMinorPerUsd, createdAt, updatedAt } = payments
 const { held, creditedAt, holdEndedAt } = payments
+/**
+ * AUSD (10⁻⁶) that a payment taken back after its hold leaves missing: 0 once that is made good or given
+ * up, null where nothing ever was.
+ */
+const missingMicro = sql<string | null>`case when ${state} = 'review' then (
+  select (case when ${isMissing(reversals)} then ${reversals.lostMicro} - ${reversals.madeGoodMicro}
+    else 0 end)::text from ${reversals} where ${reversals.paymentId} = ${id}) end`
 /** What a line of the list is made from. */
 const listed = {
   ...{ id, kind, state, reason, pair, fiatMinor, ausdMicro, method, channel },
   ...{ checkoutUrl, expiresAt, txHash, lateRateMinorPerUsd, createdAt, updatedAt },
   ...{ held, creditedAt, holdEndedAt },
 }
-export type ListedPayment = Pick<PaymentRow, keyof typeof listed>
+export type ListedPayment = Pick<PaymentRow, keyof typeof listed> & {
+  readonly missingMicro: string | null
+}
 
 /** A row without a checkout and without money is an attempt that failed: nothing to show. */
 const shown = and(
@@ -42,7 +52,9 @@ const newest = newestFirst(createdAt, id)
 
 const activity = prepared((db) => {
   const rows = (isOfPage: boolean) =>
-    db.select({ ...listed, isOfPage: sql<boolean>`${sql.raw(String(isOfPage))}` }).from(payments)
+    db
+      .select({ ...listed, missingMicro, isOfPage: sql<boolean>`${sql.raw(String(isOfPage))}` })
+      .from(payments)
   const page = rows(true)
     .where(and(shown, newest.afterCursor))
     .orderBy(...newest.order)

@@ -12,6 +12,7 @@ const payment = (over: Partial<ListedPayment>): ListedPayment => ({
   ...{ pair: 'USD/IDR', fiatMinor: 50_000n, ausdMicro: 3_076_923n, method: 'qr', channel: 'QRIS' },
   ...{ checkoutUrl: null, expiresAt: null, txHash: null, lateRateMinorPerUsd: null },
   ...{ createdAt: at, updatedAt: at, held: false, creditedAt: null, holdEndedAt: null },
+  missingMicro: null,
   ...over,
 })
 const words = (status: Status, over: Partial<ListedPayment> = {}) =>
@@ -43,10 +44,28 @@ describe('what a user is told to do about a payment', () => {
     ['refunding', { reason: 'paid_twice' }, 'wait', 'paid_twice'],
     ['accepted', { reason: 'amount_differs' }, null, 'amount_differs'],
     ['review', { reason: 'amount_differs' }, 'contact support', 'amount_differs'],
+    [
+      'review',
+      { reason: 'refunded_after_credit', missingMicro: '1538462' },
+      'contact support',
+      'refunded_after_credit',
+    ],
+    [
+      'review',
+      { reason: 'refunded_after_credit', missingMicro: '0' },
+      null,
+      'refunded_after_credit',
+    ],
+    ['review', { reason: 'refunded_after_credit' }, 'contact support', 'refunded_after_credit'],
   ])('%s (%#)', (status, over, nextAction, reason) => {
     const said = words(status, over)
     expect<unknown[]>([said.nextAction, said.reason]).toEqual([nextAction, reason])
     expect(said.sentence).toMatch(/^[A-Z].*\.$/)
+  })
+
+  test('of money taken back after its hold it is told how much is missing', () => {
+    const lost = { reason: 'refunded_after_credit', missingMicro: '1538462' } as const
+    expect(words('review', lost).sentence).toContain('1.538462 AUSD are missing')
   })
 
   test('of a reason and a late payment both are told', () => {

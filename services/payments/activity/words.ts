@@ -1,4 +1,5 @@
 import type { ActivityReason, NextAction } from '#shared/messages/activity'
+import { moneyText } from '#shared/money/text'
 import { awaitsRate, isOnHold, type PaymentState, type Reason } from '../payment'
 import type { ListedPayment } from './activity.store'
 
@@ -66,6 +67,17 @@ const repaidOnHold: Words = {
   nextAction: 'wait',
 }
 
+/** Of money that was taken back after its hold; `micro` of it (10⁻⁶ AUSD) is missing still. */
+const takenBack = (micro: string): Words =>
+  micro === '0'
+    ? { sentence: 'What was missing for it is made good.', nextAction: null }
+    : {
+        sentence:
+          `${moneyText(micro, 'AUSD')} are missing for it, and your wallet is frozen until they are made ` +
+          'good: top up by bank transfer or QR, or contact support.',
+        nextAction: 'contact support',
+      }
+
 /** The words for a payment in a status as its user is shown it. */
 export function wordsFor(
   payment: ListedPayment,
@@ -74,8 +86,7 @@ export function wordsFor(
   const isLate = payment.lateRateMinorPerUsd !== null
   const waits = awaitsRate(payment)
   if (status === 'expired' && !waits) return unpaid
-  const { sentence, nextAction } =
-    status === 'repaid' && isOnHold(payment) ? repaidOnHold : standing[status]
+  const { sentence, nextAction } = wordsOf(payment, status)
   const reason = payment.reason ?? (isLate ? 'paid_late' : undefined)
   const why = payment.reason ? [texts[payment.reason]] : []
   const sentences = [...why, ...(isLate ? [paidLate] : []), ...(waits ? [] : [sentence])]
@@ -84,4 +95,10 @@ export function wordsFor(
     sentence: sentences.join(' '),
     nextAction: waits ? 'wait' : nextAction,
   }
+}
+
+function wordsOf(payment: ListedPayment, status: Exclude<PaymentState, 'opening'>): Words {
+  if (status === 'repaid' && isOnHold(payment)) return repaidOnHold
+  if (status === 'review' && payment.missingMicro !== null) return takenBack(payment.missingMicro)
+  return standing[status]
 }

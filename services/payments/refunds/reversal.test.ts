@@ -63,6 +63,21 @@ describe('money taken back after its hold', () => {
     expect(await missingOf(wallet)).toBe((await fixture.row(id))!.ausdMicro)
   })
 
+  test('is told to the person with what is missing, until it is made good', async () => {
+    const wallet = newWallet()
+    const id = await credited(wallet)
+    await refund(id, { amount: 20_000 })
+    await isFrozen(wallet)
+    const told = async () => {
+      const { items } = (await fixture.activity({ wallet, limit: 10 })).ok!
+      const { sentence, nextAction } = items.find((item) => item.id === id)!
+      return `${nextAction}: ${sentence}`
+    }
+    expect(await told()).toMatch(/^contact support: .* 1\.230770 AUSD are missing for it/)
+    await credited(wallet)
+    expect(await told()).toMatch(/^null: .* What was missing for it is made good\.$/)
+  })
+
   test('in two parts is missing in two parts, and freezes once', async () => {
     const wallet = newWallet()
     const id = await credited(wallet)
