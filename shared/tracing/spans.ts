@@ -36,6 +36,14 @@ const kinds = {
 const tracer = trace.getTracer('ausd-credit-backend')
 /** The span of another trace, because of which this trace goes on here. */
 const cause = createContextKey('cause')
+/** The message that is being handled. */
+const handling = createContextKey('handling')
+type Handling = {
+  readonly name: string
+  readonly begunAt: Date
+  /** Its span in each trace that goes on because of it, by the id of the trace. */
+  readonly spans: Map<string, SpanContext>
+}
 
 let isOn = false
 /** Told by whoever starts to export; until then every function here only does the work. */
@@ -85,8 +93,10 @@ async function run<T>(
   if (kind) options.kind = kinds[kind]
   const span = tracer.startSpan(name, options, within)
   given = undefined
+  const open = trace.setSpan(within.deleteValue(cause), span)
+  const handled: Handling = { name, begunAt: new Date(), spans: new Map() }
   try {
-    return await context.with(trace.setSpan(within.deleteValue(cause), span), work)
+    return await context.with(kind === 'consumer' ? open.setValue(handling, handled) : open, work)
   } catch (error) {
     // Its name alone: what libraries write into messages may be personal.
     span.setAttribute('error.type', error instanceof Error ? error.name : typeof error)
@@ -104,7 +114,8 @@ const linksOf = (within: Context): Link[] => {
 
 /**
  * Goes on with the trace of a request. What is being done is another's (a webhook brings a payment on
- * its way): the next span is of the request's trace and has a link to the other.
+ * its way): the next span is of the request's trace and has a link to the other. The handling of that
+ * message so far stands in both, so that the request's own trace says what it waited for.
  */
 export function underTraceOf<T>(requestId: string, work: () => T): T {
   if (!isOn) return work()
@@ -113,7 +124,22 @@ export function underTraceOf<T>(requestId: string, work: () => T): T {
   if (before?.traceId === origin.traceId) return work()
   const first = { ...origin, traceFlags: TraceFlags.SAMPLED, isRemote: true }
   const there = trace.setSpanContext(ROOT_CONTEXT, first)
-  return context.with(before ? there.setValue(cause, before) : there, work)
+  if (!before) return context.with(there, work)
+  const handled = context.active().getValue(handling) as Handling | undefined
+  const within = handled ? trace.setSpanContext(there, handledIn(there, handled, before)) : there
+  return context.with(within.setValue(cause, before), work)
+}
+
+/** The span of a message in a trace that goes on because of it, made once. */
+function handledIn(there: Context, { name, begunAt, spans }: Handling, before: SpanContext) {
+  const { traceId } = trace.getSpanContext(there)!
+  const known = spans.get(traceId)
+  if (known) return known
+  const links = [{ context: before }]
+  const span = tracer.startSpan(name, { kind: kinds.consumer, startTime: begunAt, links }, there)
+  span.end()
+  spans.set(traceId, span.spanContext())
+  return span.spanContext()
 }
 
 /** What the open span learnt meanwhile; a new name too, if it was not known before. */

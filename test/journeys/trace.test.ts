@@ -45,6 +45,7 @@ const way = [
   ['pricing', 'answer pricing.quote.take'],
   ['payments', 'postgres transaction'],
   ['payments', 'provider POST /sessions'],
+  ['payments', 'handle webhooks.payments.>'],
   ['payments', 'topup paid'],
   ['payments', 'publish relay.credit'],
   ['chain-relayer', 'handle relay.credit'],
@@ -82,6 +83,7 @@ describe("one top-up is one trace, which is its caller's", () => {
 
   test('what a webhook brought about names the trace of that webhook', async () => {
     const [link] = spanOf('topup paid').links ?? []
+    expect(spanOf('topup paid').parentSpanId).toBe(spanOf('handle webhooks.payments.>').spanId)
     const delivery = await collector.whole(link!.traceId, ['POST /webhooks/payments'])
     expect(delivery.map(({ name }) => name)).toContain('handle webhooks.payments.>')
     expect(link!.traceId).not.toBe(callers.traceId)
@@ -114,6 +116,7 @@ test('a cash-out goes on in its trace after the chain and after the bank', async
     'handle relay.take.settled',
     'cashout taken checked',
     'provider POST /v2/payouts',
+    'handle webhooks.payments.>',
     'cashout succeeded at the bank',
     'publish payouts.paid',
   ])
