@@ -31,6 +31,8 @@ export type Sheet = {
   readonly closed: boolean
 }
 
+// What was given up of a payment is booked beside it, under its name, a stroke and more: one item.
+
 /** On these, money waits for something that has to happen. */
 const waiting = ['promises', 'payouts', 'returns', 'suspense'] as const
 const listed = [...waiting, 'clawback'] as const
@@ -49,8 +51,8 @@ export async function readSheet(sql: Sql): Promise<Sheet> {
       select split_part(place, ':', 1) as place, asset, sum(amount)::text as amount
       from books.balances where place <> 'credit_line' group by 1, 2`
     const items = await tx<{ item: string; account: AccountName; asset: Asset; amount: string }[]>`
-      select item, account, asset, sum(amount)::text as amount from booked
-      where account in ${tx([...listed])} group by item, account, asset
+      select split_part(item, '/', 1) as item, account, asset, sum(amount)::text as amount from booked
+      where account in ${tx([...listed])} group by 1, account, asset
       having sum(amount) <> 0 order by account, item`
     const breaks = await openBreaks(tx)
     const lines = accountNames.flatMap((account) =>

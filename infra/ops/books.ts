@@ -17,7 +17,7 @@ export const books = reading({
 
 /** Asset by asset, what each account holds; then what is open; and in the end whether anything is. */
 export function sheetText(sheet: Sheet): string {
-  const { lines, items, breaks, closed } = sheet
+  const { lines, items, breaks } = sheet
   const shown = assets.filter((asset) => lines.some((line) => line.asset === asset))
   return [
     ...shown.flatMap((asset) => [
@@ -31,10 +31,16 @@ export function sheetText(sheet: Sheet): string {
     ...items.map((one) => `  ${itemLine(one)}`),
     ...(breaks.length > 0 ? ['what does not agree'] : []),
     ...breaks.map((one) => `  ${breakLine(one)}`),
-    closed
-      ? 'the books are closed: nothing is on its way, and nothing differs'
-      : `the books are open: ${items.length} items, ${breaks.length} breaks`,
+    ending(sheet),
   ].join('\n')
+}
+
+/** What a wallet owes for money that was taken back is open, though nothing of it is on its way. */
+function ending({ items, breaks, closed }: Sheet): string {
+  if (!closed) return `the books are open: ${items.length} items, ${breaks.length} breaks`
+  return items.length === 0
+    ? 'the books are closed: nothing is on its way, and nothing differs'
+    : `nothing is on its way, and nothing differs; ${items.length} items are owed`
 }
 
 /** Money of an item that is on its way, or waits for somebody. */
