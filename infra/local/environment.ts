@@ -81,6 +81,13 @@ export const soonerTimes: Partial<Record<OwnProcess, Env>> = {
   books: { BOOKS_EVERY_MS: '15000' },
 }
 
+/** What may be asked of a whole local stack by the environment of its start, besides what is the user's own. */
+const wishes = ['LOG_LEVEL', 'TRACES_URL', 'TRACES_SHARE', 'CORS_ORIGINS'] as const
+
+/** Those of them that are set; a process leaves alone what it does not know. */
+export const wishesIn = (own: Readonly<Record<string, string | undefined>>): Env =>
+  Object.fromEntries(wishes.flatMap((name) => (own[name] ? [[name, own[name]]] : [])))
+
 /** What each process is told, besides times. A local stack allows a load test. */
 export function environments(places: Places, secrets: Secrets): Record<OwnProcess, Env> {
   const bus = (service: ProcessName): Env => ({

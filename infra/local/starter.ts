@@ -9,8 +9,9 @@ const parentOf = (pid: number): number => {
   }
 }
 
-/** npm leaves its configuration in the environment of what it starts; Bun alone does not. */
-const startedByNpx = process.env.npm_config_local_prefix !== undefined
+/** Each names itself to what it starts; under npx, `bun run` leaves npm's name as it is (1.4.5). */
+export const isStartedByNpm = (env: Readonly<Record<string, string | undefined>>): boolean =>
+  env.npm_config_user_agent?.startsWith('npm/') ?? false
 
 /**
  * Calls back when whoever started us is gone without a word. A signal that ends `npx` alone leaves
@@ -19,7 +20,7 @@ const startedByNpx = process.env.npm_config_local_prefix !== undefined
  */
 export function watchStarter(gone: () => void): void {
   const parent = process.ppid
-  const grandparent = startedByNpx ? parentOf(parent) : undefined
+  const grandparent = isStartedByNpm(process.env) ? parentOf(parent) : undefined
   const there = () =>
     process.ppid === parent && (grandparent === undefined || parentOf(parent) === grandparent)
   setInterval(() => there() || gone(), 1_000).unref()

@@ -9,6 +9,7 @@ import {
   type Places,
   type Secrets,
   soonerTimes,
+  wishesIn,
 } from '#infra/local/environment'
 import { repositoryDir } from '#infra/local/folders'
 import type { Processes } from '#infra/local/processes'
@@ -38,7 +39,13 @@ export function startOwnProcesses(
     name: copyName(name, copy),
     bin: process.execPath,
     args: [script],
-    env: { END_WITH_STDIN: '1', ...env[name], ...times[name], ...options.env?.[name] },
+    env: {
+      END_WITH_STDIN: '1',
+      ...env[name],
+      ...times[name],
+      ...wishesIn(options.own ?? {}),
+      ...options.env?.[name],
+    },
     logFile: join(options.dir, `logs/${copyName(name, copy)}.log`),
     restMaxMs: options.restMaxMs,
   })
