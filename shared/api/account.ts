@@ -3,8 +3,8 @@ import { countries } from '#shared/api/country'
 import { route } from '#shared/api/route'
 import {
   Address,
-  Amount,
   AusdAmount,
+  amountOf,
   ShareAmount,
   Timestamp,
   UnixSeconds,
@@ -99,10 +99,14 @@ export const GetMe = route({
       drawn: AusdAmount,
       encumbered: AusdAmount,
       encumberedUntil: until,
-      held: Type.Array(Held),
+      held: Type.Array(Held, {
+        description: 'Each sum on hold: new collateral, and debt repaid by card or e-wallet.',
+      }),
       available: AusdAmount,
-      score: Amount,
-      ratioBps: Amount,
+      score: amountOf('Points: 0 at first, moved by how cycles end.'),
+      ratioBps: amountOf(
+        'The share of the collateral that may be owed, in hundredths of a percent.',
+      ),
       cycles: Type.Integer({ description: 'Closed cycles, reversed ones included.' }),
       defaulted: Type.Boolean({ description: 'A debt was not repaid in time.' }),
       frozen: Type.Boolean({ description: 'A payment was taken back after its hold.' }),
@@ -123,22 +127,23 @@ export const PostCountry = route({
   body: Type.Object(
     {
       country: Type.Enum(countries as [string, ...string[]], {
+        description: 'ISO 3166-1 alpha-2, in upper case.',
         says: 'must be an ISO 3166-1 alpha-2 code in upper case',
       }),
     },
     {
       additionalProperties: false,
       title: 'CountryRequest',
-      description: 'ISO 3166-1 alpha-2, in upper case.',
+      description: 'The country where the user lives.',
     },
   ),
   answer: Type.Object(
-    { country: Type.String() },
+    { country: Type.String({ description: 'ISO 3166-1 alpha-2, in upper case.' }) },
     { title: 'CountryResult', description: 'The country as it is now.' },
   ),
 })
 
-/** Where the person can be verified; `url` is null once the verdict is in. */
+/** Where the person can be verified; `url` is null when that is done already. */
 export const PostVerification = route({
   method: 'POST',
   path: '/me/verification',
@@ -146,8 +151,14 @@ export const PostVerification = route({
   body: null,
   answer: Type.Object(
     {
-      verified: Type.Boolean(),
-      url: orNull(Type.String(), 'The page to open; null once the verdict is in.'),
+      verified: Type.Boolean({
+        description:
+          'Whether the person is verified; the flag on the chain may follow a moment later.',
+      }),
+      url: orNull(
+        Type.String(),
+        'The page to open; null when the person is verified already. Whoever was refused gets one again.',
+      ),
     },
     { title: 'VerificationLink', description: 'Where the person can be verified.' },
   ),

@@ -10,8 +10,14 @@ export const GetActivity = route({
   body: null,
   answer: Type.Object(
     {
-      inFlight: Type.Array(ActivityItem),
-      items: Type.Array(ActivityItem),
+      inFlight: Type.Array(ActivityItem, {
+        description:
+          'Everything not yet onchain or not yet confirmed by the provider, newest first, whatever the ' +
+          'page. Money that is `held` is onchain, so it is not here.',
+      }),
+      items: Type.Array(ActivityItem, {
+        description: 'One page of all items, newest first; what is in flight is among them too.',
+      }),
       nextCursor: Type.Union([Type.String(), Type.Null()], {
         description: '`cursor` of the next page; null on the last.',
       }),

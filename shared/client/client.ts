@@ -99,7 +99,7 @@ export function openClient(place: Place & { readonly account: Signer & TransferS
     settle: (body: BodyOf<typeof PostSettlement>) => signed(PostSettlement, body),
     cashOut: (body: BodyOf<typeof PostCashout>) => signed(PostCashout, body),
     send: (body: BodyOf<typeof PostSend>) => signed(PostSend, body),
-    /** Waits until nothing more is to come of a top-up, settlement, cash-out or send. */
+    /** Waits until it is no longer in flight: a top-up, settlement, cash-out or send. */
     waitFor: (id: string, patience?: Patience) =>
       waitForItem(async (cursor) => okOf(await activity({ limit: 100, cursor })), id, patience),
     /** Waits until the account is as awaited: `(me) => me.verified && me.balance.native !== '0'`. */

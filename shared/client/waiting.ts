@@ -52,7 +52,7 @@ export async function findItem(read: ReadPage, id: string): Promise<Seen | undef
 /** An item is listed as soon as its request is answered: what is not after this is of somebody else, or misspelt. */
 const listedWithinMs = 30_000
 
-/** Looks again and again until nothing more is to come of an item, and answers it. */
+/** Looks again and again until an item is no longer in flight, and answers it. */
 export async function waitForItem(
   read: ReadPage,
   id: string,

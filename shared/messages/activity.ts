@@ -65,15 +65,20 @@ export const ChannelKindName = Type.Enum([...channelKinds], {
 })
 
 const common = {
-  id: Type.String(),
+  id: Type.String({ description: '`paymentId`, `payoutId` or `sendId` of the request.' }),
   kind: Type.Enum([...activityKinds], { title: 'ActivityKind', description: 'What it is.' }),
   pair: Type.Optional(Pair),
   fiat: Type.Optional(FiatAmount),
   ausd: AusdAmount,
   to: Type.Optional(Address),
-  /** The provider's own code of the channel, or of the bank. */
-  channelCode: Type.Optional(Type.String()),
-  checkoutUrl: Type.Optional(Type.String()),
+  channelCode: Type.Optional(
+    Type.String({
+      description: "The provider's own code of the channel, or of the bank of a cash-out.",
+    }),
+  ),
+  checkoutUrl: Type.Optional(
+    Type.String({ description: 'Where to pay; there while the checkout can be paid.' }),
+  ),
   expiresAt: Type.Optional(Timestamp),
   txHash: Type.Optional(Hash),
   createdAt: Timestamp,

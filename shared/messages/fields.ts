@@ -5,16 +5,19 @@ const digits = {
   pattern: `^[0-9]{1,${amountDigitsMax}}$`,
   says: `must be a string of 1 to ${amountDigitsMax} digits, in the smallest unit`,
 }
-// Fields of the interface specification. `says` is what a person reads when one is malformed; one with a
-// `title` has a name of its own in the document of the interface.
+// Fields of the interface specification. `says` is what a person reads when one is malformed, `description`
+// what the document of the interface says of it; one with a `title` has a name of its own there.
 
-/** A whole number of no unit of money: a score, a ratio, a block. */
-export const Amount = Type.String({
+const amount = {
   ...digits,
   title: 'Amount',
   description: 'A whole number as a string of digits, never a float.',
   examples: ['1000000'],
-})
+}
+/** A whole number of no unit of money: a score, a ratio, a block. */
+export const Amount = Type.String(amount)
+/** The same; `about` is what the document says of the field, beside what an `Amount` is. */
+export const amountOf = (about: string) => Type.String({ ...amount, about })
 export const AusdAmount = Type.String({
   ...digits,
   title: 'AusdAmount',
@@ -106,6 +109,8 @@ export const Authorization = Type.Object(
     signature: Type.Decode(
       Type.String({
         pattern: '^0x([0-9a-fA-F]{2}){65,4096}$',
+        description:
+          'The EIP-712 signature by `from`: 0x and 65 bytes of hex, or more from a contract wallet.',
         says: 'must be a signature: 0x and at least 65 bytes of hex',
       }),
       (written) => written.toLowerCase() as `0x${string}`,
@@ -124,16 +129,19 @@ export const Bank = Type.Object(
   {
     channelCode: Type.String({
       pattern: '^ID_[A-Z0-9_]{2,40}$',
+      description: 'The `code` of a bank in `cashouts.banks` of `GET /config`.',
       says: 'must be an Indonesian bank code such as ID_BCA',
       examples: ['ID_BCA'],
     }),
     accountNumber: Type.String({
       pattern: '^[0-9]{6,20}$',
+      description: 'Its digits alone: 6 to 20, and as many as the bank of `GET /config` says.',
       says: 'must be 6 to 20 digits',
       examples: ['1234567890'],
     }),
     accountHolderName: Type.String({
       pattern: '^\\s*\\S(.{0,98}\\S)?\\s*$',
+      description: 'The name of the account, as the bank has it: 1 to 100 characters.',
       says: 'must be 1 to 100 characters',
       examples: ['Sari Dewi'],
     }),

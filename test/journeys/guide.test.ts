@@ -111,11 +111,12 @@ describe('whoever follows the guide', () => {
     const onSaid = (soFar: string) => {
       if (soFar.includes('top-up: awaiting_payment')) listed.resolve()
     }
-    const [said] = await Promise.all([
+    const [said, paymentId] = await Promise.all([
       run('top-up.ts', [], {}, onSaid),
       listed.promise.then(payNewest),
     ])
     expect(said).toContain('pay here: http')
+    expect(said).toContain(`PAYMENT_ID=${paymentId}\n`)
     expect(said).toContain('top-up: awaiting_payment')
     expect(said).toMatch(/top-up: credited\ncollateral 30769230, limit [1-9]/)
   })
@@ -153,7 +154,8 @@ describe('whoever follows the guide', () => {
   })
 
   test('settles the debt, after which nothing is owed', async () => {
-    const [said] = await Promise.all([run('settle.ts'), payNewest()])
+    const [said, paymentId] = await Promise.all([run('settle.ts'), payNewest()])
+    expect(said).toContain(`PAYMENT_ID=${paymentId}\n`)
     expect(said).toContain('settlement: repaid, owed now: 0')
     expect(await run('settle.ts')).toBe('nothing is owed\n')
     const refused = await run('settle.sh', [], await session())

@@ -6,10 +6,14 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
     'The message names the field and what it must be. Mend the request; the same one is refused again.',
   sign_in_again:
     'Sign a new session and send the request again: nothing was done. If it stays, look at the clock of ' +
-    'the device, at the lower case of the wallet in the signed text, and at `until`, 7 days ahead at most.',
+    'the device, at the lower case of the wallet in the signed text, and at `until`, 7 days ahead at most. ' +
+    'On webhooks nobody signs in: there it means that the `x-callback-token`, or the signature of the ' +
+    'delivery, is missing or wrong.',
   forbidden: 'The message says why. Another session does not mend it.',
   not_found: 'No such route. Look at the path and at GET or POST.',
-  too_large: 'Bodies have 64 KiB at most, and none here comes near that.',
+  too_large:
+    'Bodies have 64 KiB at most, and none here comes near that. Above 1 MiB the server answers 413 by ' +
+    'itself, without a body or a code.',
   too_many_requests: 'Wait as long as `Retry-After` says, then send the same request again.',
   internal:
     'A fault of ours, and logged: whether it was done is unknown. The same request again is safe. If it ' +
@@ -30,7 +34,7 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
     'Lead the person to the link of `POST /me/verification`; `verified` of `GET /me` tells when.',
   wallet_frozen:
     'A payment was taken back after its hold. Tell the person to top up by `bank` or `qr` until it is made ' +
-    'good; `frozen` of `GET /me` tells when. Until then no card, draw, cash-out or send.',
+    'good: its item in `GET /me/activity` says how much is missing, `frozen` of `GET /me` tells when it is done. Until then no card, draw, cash-out or send.',
 
   amount_below_minimum_idr: 'Ask for Rp 10,000 (`"10000"`) or more.',
   amount_below_minimum_myr: 'Ask for RM 5.00 (`"500"`, in sen) or more.',
@@ -51,7 +55,7 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
 
   wallet_not_from:
     'The authorization must be signed by, and take from, the wallet that is signed in.',
-  to_not_treasury: 'Sign anew, to `treasury` of `GET /config`.',
+  to_not_treasury: 'Sign anew, to `chain.treasury` of `GET /config`.',
   to_zero: 'Ask the person for a recipient and sign anew.',
   to_token: 'That is the token itself, and what it gets is lost. Sign anew, to a person.',
   to_credit_line:

@@ -68,11 +68,14 @@ export async function openApiDocument(routes: AnyElysia, publicUrl: string): Pro
     info: about,
     servers: [{ url: publicUrl }],
     tags,
-    ...named(inWords(paths) as Json),
+    ...named(published(paths) as Json),
   })
 }
 
-/** Every schema with a title becomes a component of that name, and is referred to where it stood. */
+/**
+ * Every schema with a title becomes a component of that name, and is referred to where it stood; what it
+ * says `about` that place stands beside the reference.
+ */
 function named(paths: Json) {
   const schemas: Json = { Error: errorSchema }
   const walk = (value: unknown): unknown => {
@@ -81,11 +84,13 @@ function named(paths: Json) {
     const inner = Object.fromEntries(Object.entries(value).map(([key, one]) => [key, walk(one)]))
     const { title } = inner
     if (typeof title !== 'string') return inner
+    const { about, ...schema } = inner
     const known = schemas[title]
-    if (known && JSON.stringify(known) !== JSON.stringify(inner))
+    if (known && JSON.stringify(known) !== JSON.stringify(schema))
       throw new Error(`two schemas of the interface are called ${title}`)
-    schemas[title] = inner
-    return { $ref: `#/components/schemas/${title}` }
+    schemas[title] = schema
+    const $ref = `#/components/schemas/${title}`
+    return typeof about === 'string' ? { description: about, $ref } : { $ref }
   }
   const named = walk(paths)
   return {
@@ -97,15 +102,19 @@ function named(paths: Json) {
 const byName = (schemas: Json): Json =>
   Object.fromEntries(Object.entries(schemas).sort(([left], [right]) => (left < right ? -1 : 1)))
 
-/** Our schemas' own keyword `says` becomes the `description` that readers of the document know. */
-function inWords(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inWords)
+/** Without our own keyword `says`, which refusals quote, and with the type of each closed list of words. */
+function published(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(published)
   if (typeof value !== 'object' || value === null) return value
   const { says, ...rest } = value as Json
-  const isText = typeof says === 'string'
-  const words = isText ? { description: says } : says === undefined ? {} : { says }
+  const { enum: words } = rest
+  const areTexts = Array.isArray(words) && words.every((word) => typeof word === 'string')
+  const kept = typeof says === 'string' || says === undefined ? rest : { ...rest, says }
   return Object.fromEntries(
-    Object.entries({ ...words, ...rest }).map(([key, inner]) => [key, inWords(inner)]),
+    Object.entries(areTexts ? { type: 'string', ...kept } : kept).map(([key, inner]) => [
+      key,
+      published(inner),
+    ]),
   )
 }
 
@@ -122,7 +131,11 @@ const failures: readonly [number, string, string][] = [
     'The account is not verified, or frozen because a payment of it was taken back.',
     'verify your identity first',
   ],
-  [413, 'The body is larger than 64 KiB.', 'the body is larger than 64 KiB'],
+  [
+    413,
+    'The body is larger than 64 KiB. Above 1 MiB the server itself answers, without a body or x-error-code.',
+    'the body is larger than 64 KiB',
+  ],
   [
     429,
     'Too many requests, or too much for one day; Retry-After says for how long.',
@@ -138,7 +151,11 @@ const failures: readonly [number, string, string][] = [
 ]
 
 const retryAfter = {
-  'Retry-After': { description: 'Seconds.', schema: { type: 'integer', minimum: 1 } },
+  'Retry-After': {
+    description: 'When to send it again: so many seconds from now.',
+    required: true,
+    schema: { type: 'integer', minimum: 1 },
+  },
 }
 
 /** All words of one status, each with the sentence it stands for where it has but one. */
@@ -150,7 +167,7 @@ const statusOf = (code: ErrorCode): number =>
 const errorCodeHeaderOf = (status: number) => ({
   [errorCodeHeader]: {
     description: 'The stable word for programs; the sentence of the body may change.',
-    required: true,
+    required: status !== 413,
     schema: { type: 'string', enum: wordsOf(status) },
   },
 })
@@ -189,6 +206,7 @@ export const failureResponses = Object.fromEntries([
 
 /** The one form of every refusal. */
 const errorSchema = {
+  title: 'Error',
   type: 'object',
   description: 'A refusal; the header x-error-code has the word for programs.',
   required: ['error'],

@@ -2,13 +2,14 @@ import { describe, expect, test } from 'bun:test'
 import type { TSchema } from 'typebox'
 import { type ErrorCode, errorCodes, generalRefusals, refusals } from '#shared/refusals'
 import { readerOf } from '#shared/schema'
+import { failureHeaders, failureOf, Refused } from '../http/failure'
 import { fixtureOf } from '../test-support/fixture'
 
 type Json = Record<string, unknown>
 type Content = Record<string, { schema: TSchema; example: unknown }>
 type Described = { description?: string; content?: Content; $ref?: string }
 type Failure = {
-  headers: Record<string, { schema: { enum: string[] } }>
+  headers: Record<string, { required?: boolean; schema: { enum: string[] } }>
   content: Record<string, { examples: Record<string, unknown> }>
 }
 type Op = {
@@ -151,8 +152,47 @@ describe('the document', () => {
       ...['get /config', 'get /health', 'get /ready', 'get /verify/{wallet}', 'post /quote'],
     ])
   })
-  test('carries none of our own keywords', () => {
-    expect(text).not.toContain('"says"')
+  test('has a description, or a name, for each field of a request and of the activity', () => {
+    const { schemas } = document.components
+    const asked = Object.keys(schemas!).filter((name) => /Request$|^Bank$|^Auth/.test(name))
+    const silent = [...asked, 'ActivityItem', 'ActivityPage', 'Me'].flatMap((name) =>
+      Object.entries(schemas![name]!.properties as Record<string, Described>)
+        .filter(([, { $ref, description }]) => !$ref && !description)
+        .map(([field]) => `${name}.${field}`),
+    )
+    expect(silent).toEqual([])
+  })
+  test.each([
+    [/[sS]econds(Max|Min)?$/, 'in seconds'],
+    [/[bB]ps$/, 'hundredths of a percent'],
+    [/^GasLimits\./, 'Gas units'],
+  ])('names the unit of every %s', (unit, words) => {
+    const fields = Object.entries(document.components.schemas!).flatMap(([name, { properties }]) =>
+      Object.entries((properties ?? {}) as Record<string, Described>).map(
+        ([field, { description }]) => [`${name}.${field}`, description ?? ''] as const,
+      ),
+    )
+    const found = fields.filter(([name]) => unit.test(name))
+    expect(found.length).toBeGreaterThan(1)
+    expect(found.filter(([, description]) => !description.includes(words))).toEqual([])
+  })
+  test('says the type of every closed list', () => {
+    const lists = text.match(/\{[^{}[\]]*"enum":\["/g) ?? []
+    expect(lists.length).toBeGreaterThan(10)
+    expect(lists.filter((list) => !list.includes('"type":"string"'))).toEqual([])
+  })
+  test('has Retry-After with every 429 and 503, as every one of them is answered', () => {
+    const responses = document.components.responses as unknown as Record<string, Failure>
+    const always = Object.entries(responses).filter(
+      ([, { headers }]) => headers?.['Retry-After']?.required,
+    )
+    expect(always.map(([status]) => status)).toEqual(['429', '503'])
+    for (const status of [429, 503] as const)
+      expect(failureHeaders(failureOf(new Refused(status, 'no')))).toHaveProperty('retry-after')
+  })
+  test('carries none of our own keywords, nor the words of a refusal', () => {
+    expect(text).not.toMatch(/"(says|about)":/)
+    expect(text).not.toContain('"description":"must be ')
   })
 })
 

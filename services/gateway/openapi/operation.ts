@@ -78,16 +78,19 @@ export const exampleAuthorization = {
   signature: `0x${'1b'.repeat(65)}`,
 }
 
-/** A public record as the document shows it: a qualified cycle, and one whose money was taken back. */
+/**
+ * A public record as the document shows it: a qualified cycle, and one whose money was taken back. The debt
+ * that came back is as old as it was, so the third cycle opened when the second did.
+ */
 export const exampleRecord = {
   account: '0x9B2EF1c1a7F0e3D2C4b5A6978877665544332211',
   verified: true,
-  score: '520',
-  ratioBps: '8200',
+  score: '10',
+  ratioBps: '5250',
   cycles: 2,
   defaulted: false,
   history: {
-    score: '520',
+    score: '10',
     cycleCount: 2,
     repayCount: 1,
     cyclesOpened: 3,
@@ -98,29 +101,29 @@ export const exampleRecord = {
       {
         number: 1,
         outcome: 'Qualified',
-        openedAt: '1795244500',
-        closedAt: '1795244700',
+        openedAt: '1795248000',
+        closedAt: '1795507200',
         peakDrawn: '1000000',
         totalRepaid: '1000000',
-        scoreAfter: '520',
+        scoreAfter: '10',
         openTxHash: `0x${'a1'.repeat(32)}`,
         closeTxHash: `0x${'b2'.repeat(32)}`,
       },
       {
         number: 2,
         outcome: 'Reversed',
-        openedAt: '1795244800',
-        closedAt: '1795244900',
+        openedAt: '1795510800',
+        closedAt: '1795683600',
         peakDrawn: '2000000',
         totalRepaid: '0',
-        scoreAfter: '520',
+        scoreAfter: '10',
         openTxHash: `0x${'c3'.repeat(32)}`,
         closeTxHash: `0x${'d4'.repeat(32)}`,
       },
       {
         number: 3,
         outcome: null,
-        openedAt: '1795244800',
+        openedAt: '1795510800',
         closedAt: null,
         peakDrawn: '2000000',
         totalRepaid: '0',

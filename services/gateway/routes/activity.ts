@@ -56,6 +56,7 @@ export const activityRoute = ({ ask }: Context, access: Access) => {
           {
             name: 'limit',
             in: 'query',
+            description: 'Items of one page at most.',
             schema: { type: 'integer', minimum: 1, maximum: 100, default: limitDefault },
           },
           {
@@ -102,7 +103,7 @@ const entry = {
   ausd: '3076923',
   method: 'qr',
   checkoutUrl: 'https://checkout.example/session',
-  expiresAt: '2026-11-21T07:30:00.000Z',
+  expiresAt: '2026-11-21T07:15:00.000Z',
   createdAt: '2026-11-21T07:00:00.000Z',
   updatedAt: '2026-11-21T07:00:00.000Z',
 }

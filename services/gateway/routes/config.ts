@@ -102,17 +102,25 @@ const example: AnswerOf<typeof GetConfig> = {
   },
   credit: {
     cycle: { minSeconds: 86_400, minDebt: '1000000', termSeconds: 2_592_000, graceSeconds: 86_400 },
-    initialRatioBps: '8000',
+    initialRatioBps: '5000',
   },
   session: { secondsMax: sessionSecondsMax },
   quote: { seconds: 60 },
   checkout: { seconds: 900, methods: ['bank', 'card', 'qr'] },
-  hold: { seconds: 60, channels: ['card', 'ewallet'] },
+  hold: {
+    seconds: 60,
+    channels: ['card', 'ewallet', 'counter', 'paylater', 'direct_debit', 'unknown'],
+  },
   currencies: [
     {
       ...{ currency: 'IDR', country: 'ID', pair: 'USD/IDR' },
       topup: { min: '10000', max: '50000000000', cardMax: '200000000' },
       settlement: { min: '1', max: '50000000000' },
+    },
+    {
+      ...{ currency: 'MYR', country: 'MY', pair: 'USD/MYR' },
+      topup: { min: '500', max: '100000000', cardMax: '500000' },
+      settlement: { min: '100', max: '100000000' },
     },
   ],
   topups: { openMax: 100, openAusdMax: '100000000000', dayAusdMax: '100000000000' },

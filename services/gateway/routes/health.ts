@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import type { Clock } from '#shared/clock'
 import type { Context } from '../context'
 import type { Readiness } from '../health/probes'
+import { Refused } from '../http/failure'
 import { operation } from '../openapi/operation'
 
 const Status = Type.Object(
@@ -29,11 +30,9 @@ export const healthRoutes = ({ health, clock, leaving }: Context) => {
     )
     .get(
       '/ready',
-      async ({ set }) => {
+      async () => {
         if (!leaving.aborted && (await isReady())) return { status: 'ready' }
-        set.status = 503
-        set.headers['retry-after'] = String(notReadyForMs / 1000)
-        return { error: 'not ready' }
+        throw new Refused(503, 'not ready', notReadyForMs / 1_000)
       },
       operation({
         summary: 'Does everything answer: Postgres, NATS and all six services?',

@@ -108,13 +108,14 @@ function heldOf(account: Pending & Pick<Account, 'encumbered' | 'encumberedUntil
   return [collateral, repayment].filter((one) => one !== false)
 }
 
+/** Two cycles have closed: one by QRIS, and one by card, whose ratio waits for the end of its hold. */
 const example: AnswerOf<typeof GetMe> = {
   wallet: '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211',
   verified: true,
   verification: {
     ...{ status: 'approved', nextAction: null, sentence: 'Your identity is verified.' },
   },
-  user: { country: 'ID', createdAt: '2026-11-21T07:00:00.000Z' },
+  user: { country: 'ID', createdAt: '2026-11-07T07:00:00.000Z' },
   collateral: {
     value: '3076923',
     shares: '3076923000000',
@@ -123,7 +124,7 @@ const example: AnswerOf<typeof GetMe> = {
     pendingUntil: '1795244460',
   },
   pendingUntil: '1795244460',
-  limit: '2461538',
+  limit: '1615384',
   drawn: '1000000',
   encumbered: '500000',
   encumberedUntil: '1795244460',
@@ -131,10 +132,10 @@ const example: AnswerOf<typeof GetMe> = {
     ...{ pendingShares: '1000000000000', pendingValue: '1000000', pendingUntil: '1795244460' },
     ...{ encumbered: '500000', encumberedUntil: '1795244460' },
   }),
-  available: '961538',
-  score: '500',
-  ratioBps: '8000',
-  cycles: 0,
+  available: '115384',
+  score: '20',
+  ratioBps: '5250',
+  cycles: 2,
   defaulted: false,
   frozen: false,
   balance: { ausd: '1000000', native: '500000000000000000' },
@@ -168,7 +169,7 @@ export const countryRoute = ({ users }: Context, access: Access) =>
     },
   )
 
-/** `POST /me/verification`: where the person can be verified; null once the verdict is in. */
+/** `POST /me/verification`: where the person can be verified; null when that is done already. */
 export const verificationRoute = ({ provider, verification, log }: Context, access: Access) =>
   new Elysia().use(access).post(
     PostVerification.path,
@@ -187,7 +188,7 @@ export const verificationRoute = ({ provider, verification, log }: Context, acce
       signed: true,
       ...operation({
         summary: 'A link to the hosted identity verification',
-        description: 'Takes no body. `url` is null when the person is already verified.',
+        description: 'Takes no body. `url` is null when the person is verified already.',
         tag: 'account',
         security: 'session',
         ok: {

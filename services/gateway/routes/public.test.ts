@@ -178,6 +178,9 @@ describe('GET /ready', () => {
       )
       const response = await fixture.call('GET', '/ready')
       expect([response.status, await response.json()]).toEqual([status, body])
+      const told503 = { 'x-error-code': 'unavailable', 'retry-after': '1' }
+      const named = Object.keys(told503).map((name) => response.headers.get(name))
+      expect(named).toEqual(status === 200 ? [null, null] : Object.values(told503))
       const told = await fixture.ops('/ready')
       expect([told.status, await told.json()]).toEqual([status, details])
       expect((await fixture.ops('/health')).status).toBe(200)

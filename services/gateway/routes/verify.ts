@@ -45,7 +45,8 @@ export const verifyRoute = ({ ask }: Context, access: Access) => {
           '`Short` (too little debt for too short a time), `Late`, `Defaulted`, or `Reversed`: ' +
           'money that had counted in it was taken back, and what it had given to the score with ' +
           'it. Of a reversed cycle `totalRepaid` is what was left, and `scoreAfter` the score ' +
-          'after that. `history` is null while the indexer is unavailable; times in it are unix ' +
+          'after that; the debt that comes back opens a new cycle, with the `openedAt` of the ' +
+          'reversed one. `history` is null while the indexer is unavailable; times in it are unix ' +
           'seconds.',
         tag: 'record',
         parameters: [{ name: 'wallet', in: 'path', required: true, schema: Address }],

@@ -10,6 +10,7 @@ if ('refused' in answer) {
   console.log('nothing is owed')
 } else {
   console.log(`pay Rp ${answer.ok.fiat} here: ${answer.ok.checkoutUrl}`)
+  console.log(`PAYMENT_ID=${answer.ok.paymentId}`)
   const item = await client.waitFor(answer.ok.paymentId)
   console.log(`settlement: ${item.status}, owed now: ${okOf(await client.me()).drawn}`)
 }

@@ -7,6 +7,7 @@ console.log(`Rp ${quote.rate} per dollar, until ${quote.expiresAt}`)
 // Should the answer be lost on its way, the client asks again with the same quote: one checkout.
 const checkout = okOf(await client.topUp({ amount: '500000', method: 'qr', quoteId: quote.id }))
 console.log(`pay here: ${checkout.checkoutUrl}`)
+console.log(`PAYMENT_ID=${checkout.paymentId}`)
 
 const item = await client.waitFor(checkout.paymentId, {
   onStatus: ({ status }) => console.log(`top-up: ${status}`),
