@@ -9,9 +9,9 @@ import { type NatsCluster, startNatsCluster } from '#test/support/engines/nats-c
 let cluster: NatsCluster
 let admin: NatsConnection
 let manager: JetStreamManager
-const provision = (replicas?: number) =>
+const provision = (replicas?: number, { url }: { url: string } = cluster) =>
   provisionNats({
-    ...{ url: cluster.url, user: 'admin', password: cluster.passwords.admin },
+    ...{ url, user: 'admin', password: cluster.passwords.admin },
     ...(replicas === undefined ? {} : { replicas }),
   })
 beforeAll(async () => {
@@ -44,7 +44,7 @@ const become = (value: string) =>
 describe('a cluster of three', () => {
   test('is provisioned by who comes while it has no leader', async () => {
     const [first, ...others] = cluster.nodes
-    await Promise.all(others.map((node) => node.end('SIGKILL')))
+    await Promise.all(others.map((node) => node.suspend()))
     const alone = await cluster.connectAs('admin', first!.url)
     const questions = await alone.jetstreamManager({ checkAPI: false, timeout: 1_000 })
     await waitUntil('nobody leading', async () =>
@@ -54,7 +54,9 @@ describe('a cluster of three', () => {
       ),
     )
     await alone.close()
-    await Promise.all([provision(), ...others.map((node) => node.start())])
+    const provisioned = provision(undefined, first)
+    for (const node of others) node.resume()
+    await provisioned
   })
 
   test('has one copy of each stream until more are asked for', async () => {

@@ -24,7 +24,7 @@ const leaderless = [10008, 10009]
 /** A node that made a stream answers before the one that is asked next has heard of it (seen on 2.14). */
 const unheardOf = [...leaderless, streamMissing]
 /** Three nodes that start at once may need several elections, of some seconds each. */
-const agreesWithinMs = 60_000
+const agreesWithinMs = 120_000
 
 /**
  * Makes every stream, bucket and durable consumer, or changes it to what the topology says.

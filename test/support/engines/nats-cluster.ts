@@ -6,6 +6,7 @@ import { type Child, startChild } from '#infra/local/child'
 import { natsAnswers, planNats } from '#infra/local/nats'
 import { waitUntil } from '#infra/local/wait'
 import { type NatsUser, natsUsers } from '#infra/nats/server-environment'
+import { suspend } from '#test/support/wait'
 import { answering, freePort, onFreePorts } from './free-ports'
 
 export type NatsNode = {
@@ -16,6 +17,9 @@ export type NatsNode = {
   readonly monitorUrl: string
   /** Ends it as a power cut does, or in order. */
   readonly end: (signal: 'SIGKILL' | 'SIGTERM') => Promise<void>
+  /** It hears nothing and says nothing, until it is resumed. */
+  readonly suspend: () => Promise<void>
+  readonly resume: () => void
   /** Starts it and resolves when it has caught up with the others. */
   readonly start: () => Promise<void>
   /** Removes everything it ever stored; it must have ended. */
@@ -99,6 +103,8 @@ async function layNode(
     routePort: cluster.port,
     monitorUrl,
     end: async (signal) => child?.end(signal),
+    suspend: async () => child && (await suspend(child.pid)),
+    resume: () => child && void process.kill(child.pid, 'SIGCONT'),
     start: async () => {
       const command = plan()
       child = startChild(command)
