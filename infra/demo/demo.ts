@@ -1,14 +1,22 @@
-import { join } from 'node:path'
+import { existsSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { play } from '#infra/demo/play'
+import { whileThere } from '#infra/demo/watch'
 import { repositoryDir } from '#infra/local/folders'
 import { bootStack } from '#infra/local/stack'
 import { readStackFile, type StackFile } from '#infra/local/stack-file'
 import { adviceOn, usableDir } from '#infra/local/start/faults'
-import { openProgress } from '#infra/local/start/progress'
+import { FolderTaken } from '#infra/local/start/folder-owner'
 import { answers } from '#infra/local/start/running'
+import { openStopping, whileStarting } from '#infra/local/start/stopping'
+import { unlessStopped } from '#infra/local/wait'
 
 /** `bun run demo`: the whole story on the running stack, or on one of its own. */
-async function running(dir: string): Promise<StackFile | undefined> {
+const stopping = openStopping()
+const dir = resolve(process.env.LOCAL_DIR || join(repositoryDir, '.local'))
+const ownDir = `${dir}-demo`
+
+async function running(): Promise<StackFile | undefined> {
   try {
     const file = readStackFile(dir)
     return (await answers(file)) ? file : undefined
@@ -17,32 +25,50 @@ async function running(dir: string): Promise<StackFile | undefined> {
   }
 }
 
-async function bootOwn(dir: string) {
-  using progress = openProgress()
-  return await bootStack({ dir, ports: 'free', durable: false, progress })
+const tell = (stack: StackFile, at: string) =>
+  unlessStopped(
+    whileThere(stack, at, () => play(stack)),
+    stopping.signal,
+  )
+
+/** A folder for the work, which is gone after it unless it was there before. */
+async function inFolder(folder: string, work: () => Promise<void>): Promise<void> {
+  let isOurs = !existsSync(folder)
+  try {
+    usableDir(folder, folder)
+    await work()
+  } catch (error) {
+    if (error instanceof FolderTaken) isOurs = false // Another demo made it meanwhile.
+    throw error
+  } finally {
+    if (isOurs) rmSync(folder, { recursive: true, force: true })
+  }
 }
 
-const usual = join(repositoryDir, '.local')
-
-async function demo(): Promise<void> {
-  const dir = usableDir(process.env.LOCAL_DIR, usual)
-  const found = await running(dir)
-  if (found) return play(found)
-  console.log('No stack is running: booting one for this story.')
-  await using stack = await bootOwn(`${dir}-demo`)
-  await play(stack.info)
-  const ended = Promise.withResolvers<void>()
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, ended.resolve)
+async function playOnOwn(): Promise<void> {
+  const { signal } = stopping
+  await using stack = await whileStarting(stopping, (progress) =>
+    bootStack({ dir: ownDir, ports: 'free', durable: false, progress, signal }),
+  )
+  await tell(stack.info, ownDir)
   if (!process.stdout.isTTY) return console.log('Its stack ends here; `bun run start` keeps one.')
   console.log('Its stack stays until Ctrl-C.')
-  await ended.promise
+  await stopping.asked
+}
+
+async function demo(): Promise<void> {
+  const found = await running()
+  if (found) return tell(found, dir)
+  console.log('No stack is running: booting one for this story.')
+  await inFolder(ownDir, playOnOwn)
 }
 
 try {
   await demo()
 } catch (error) {
+  if (stopping.signal.aborted) process.exit(130)
   console.error(`The demo did not end well: ${(error as Error).message}`)
-  const advice = adviceOn(error as Error, usual)
+  const advice = adviceOn(error as Error, ownDir)
   if (advice) console.error(advice)
   process.exit(1)
 }

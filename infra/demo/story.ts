@@ -15,7 +15,7 @@ export type Scene = { person: Person; outside: Outside; stack: StackFile; line: 
 export async function identityScene({ person, outside, line }: Scene) {
   line.chapter('1. Identity')
   line.say(`a new wallet signs in: ${person.wallet}`)
-  const before = await person.me()
+  const before = await line.during('the first sign-in', person.me())
   line.say(`verified: ${before.verified}, native coin: ${before.balance.native} wei`)
   await outside.identity(person.wallet, 'approved')
   line.say('the identity provider approves, its webhook is signed')
@@ -28,14 +28,15 @@ export async function identityScene({ person, outside, line }: Scene) {
 }
 
 /** A rate is kept for a minute: long enough to decide. */
-const lockRate = async ({ api }: Person) => okOf(await api.quote('USD/IDR'))
+const lockRate = async ({ person: { api }, line }: Pick<Scene, 'person' | 'line'>) =>
+  okOf(await line.during('the rate', api.quote('USD/IDR')))
 
 export async function topupScene({ person, outside, line }: Scene) {
   line.chapter('2. Top-up by QRIS')
-  const quote = await lockRate(person)
+  const quote = await lockRate({ person, line })
   line.say(`rate locked for 60 s: ${moneyText(quote.rate, 'IDR')} per dollar`)
   const asked = { amount: '500000', method: 'qr', quoteId: quote.id } as const
-  const checkout = okOf(await person.api.topUp(asked))
+  const checkout = okOf(await line.during('the checkout', person.api.topUp(asked)))
   line.say(`checkout open for ${moneyText(checkout.fiat, 'IDR')}: ${checkout.checkoutUrl}`)
   await outside.pay(checkout.paymentId, 'QRIS')
   line.say('paid by QRIS: two webhooks are on their way, in any order')
@@ -50,7 +51,7 @@ export async function topupScene({ person, outside, line }: Scene) {
 export async function drawScene({ person, line }: Scene, title = '3. Draw'): Promise<bigint> {
   line.chapter(title)
   const micro = BigInt((await person.me()).limit) / 2n
-  await person.draw(micro)
+  await line.during('the draw is mined', person.draw(micro))
   const drawn = person.until('the draw', (seen) => seen.drawn !== '0' && seen)
   const me = await line.during('the draw becomes final', drawn)
   line.say(
@@ -61,8 +62,9 @@ export async function drawScene({ person, line }: Scene, title = '3. Draw'): Pro
 
 export async function settlementScene({ person, outside, line }: Scene) {
   line.chapter('4. Settlement')
-  const quote = await lockRate(person)
-  const checkout = okOf(await person.api.settle({ quoteId: quote.id }))
+  const quote = await lockRate({ person, line })
+  const settled = person.api.settle({ quoteId: quote.id })
+  const checkout = okOf(await line.during('the checkout', settled))
   line.say(
     `${moneyText(checkout.fiat, 'IDR')} pays the debt of ${moneyText(checkout.ausd, 'AUSD')}, rounded up`,
   )
@@ -75,7 +77,7 @@ export async function settlementScene({ person, outside, line }: Scene) {
 
 export async function cashoutScene({ person, line, stack }: Scene) {
   line.chapter('6. Cash-out to a bank')
-  const quote = await lockRate(person)
+  const quote = await lockRate({ person, line })
   const authorization = await person.sign({
     to: stack.chain.treasury as Address,
     valueMicro: 3_000_000n,
@@ -85,12 +87,14 @@ export async function cashoutScene({ person, line, stack }: Scene) {
     accountNumber: '1234567890',
     accountHolderName: 'Sari Dewi',
   }
-  const order = okOf(await person.api.cashOut({ quoteId: quote.id, authorization, bank }))
+  const asked = person.api.cashOut({ quoteId: quote.id, authorization, bank })
+  const order = okOf(await line.during('the order', asked))
   line.say(
     `${moneyText(order.ausd, 'AUSD')} becomes ${moneyText(order.fiat, 'IDR')}, payout ${order.payoutId}`,
   )
   const onStatus = ({ status }: { status: string }) => line.say(`payout: ${status}`)
-  await person.api.waitFor(order.payoutId, { everyMs, onStatus })
+  const paid = person.api.waitFor(order.payoutId, { everyMs, onStatus })
+  await line.during('the AUSD is taken, then the bank pays', paid)
 }
 
 export async function recordScene({ person, line, stack }: Scene) {

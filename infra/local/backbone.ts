@@ -11,12 +11,19 @@ import {
 import { laneKeys, type Places, type Secrets } from '#infra/local/environment'
 import { emptyDir } from '#infra/local/folders'
 import type { DevAccount } from '#infra/local/keys'
-import { natsAnswers, planNats } from '#infra/local/nats'
-import { type Cluster, planPostgres, postgresAnswers } from '#infra/local/postgres'
+import { natsAnswers, natsSignsIn, planNats } from '#infra/local/nats'
+import {
+  assertServerServes,
+  type Cluster,
+  planPostgres,
+  postgresAnswers,
+} from '#infra/local/postgres'
 import type { Processes } from '#infra/local/processes'
 import { StartFault } from '#infra/local/start/faults'
 import { chainStatePath, type Kept, readKept } from '#infra/local/start/kept'
+import { assertOwnChain, untilOwnAnswers } from '#infra/local/start/own'
 import { noProgress, type Progress } from '#infra/local/start/progress'
+import { unlessStopped } from '#infra/local/wait'
 import { migrateAll } from '#infra/migrations/migrate'
 import { provisionNats } from '#infra/nats/provision'
 
@@ -51,6 +58,8 @@ export type BackboneOptions = {
   cluster?: Cluster | undefined
   /** Whether the data stays when a stack ends that was ready. */
   leaves?: boolean
+  /** Whoever is told to end waits for nothing that began. */
+  signal?: AbortSignal | undefined
   progress?: Progress
   /** Of the durable consumers, in place of the topology's. */
   ackWaitMs?: number | undefined
@@ -83,9 +92,12 @@ async function bootDatabase(processes: Processes, options: BackboneOptions) {
   const { adminUrl, home: postgresHome } = DATABASE_URL
     ? { adminUrl: DATABASE_URL, home: undefined }
     : await startPostgres(processes, options)
-  await processes.until('Postgres answering', () => postgresAnswers(adminUrl))
+  const answers = () => postgresAnswers(adminUrl)
+  if (DATABASE_URL) await untilOwnAnswers(processes, 'DATABASE_URL', DATABASE_URL, answers)
+  else await processes.until('Postgres answering', answers)
+  await assertServerServes(adminUrl)
   const { databaseRoles: passwords, auditor: auditorPassword } = options.secrets
-  await migrateAll({ adminUrl, passwords, auditorPassword })
+  await unlessStopped(migrateAll({ adminUrl, passwords, auditorPassword }), options.signal)
   const [, host = '', name = 'postgres'] =
     /^\w+:\/\/(?:[^@/]+@)?([^/?]+)\/?(.+)?$/.exec(adminUrl) ?? []
   return { adminUrl, database: { host, name }, postgresHome }
@@ -116,16 +128,21 @@ async function startPostgres(processes: Processes, options: BackboneOptions) {
 }
 
 async function bootBus(processes: Processes, options: BackboneOptions) {
-  const { natsUrl, natsMonitor } = options.own.NATS_URL
-    ? { natsUrl: options.own.NATS_URL, natsMonitor: options.own.NATS_MONITOR_URL ?? '' }
+  const { NATS_URL, NATS_MONITOR_URL } = options.own
+  const { natsUrl, natsMonitor } = NATS_URL
+    ? { natsUrl: NATS_URL, natsMonitor: NATS_MONITOR_URL ?? '' }
     : await startNats(processes, options)
+  if (NATS_URL) {
+    const signsIn = () => natsSignsIn(NATS_URL, options.secrets.nats.admin)
+    await untilOwnAnswers(processes, 'NATS_URL', NATS_URL, signsIn)
+  }
   const provision = () =>
     provisionNats({
       ...{ url: natsUrl, user: 'admin', password: options.secrets.nats.admin },
       replicas: Number(options.own.NATS_REPLICAS ?? 1),
       ackWaitMs: options.ackWaitMs,
     })
-  await provision()
+  await unlessStopped(provision(), options.signal)
   return { natsUrl, natsMonitor, provision }
 }
 
@@ -141,8 +158,13 @@ async function startNats(processes: Processes, options: BackboneOptions) {
 
 /** A chain of the user's own is taken as it is only if it is an anvil: we deploy to it. */
 async function bootChain(processes: Processes, options: BackboneOptions) {
-  const rpcUrl = options.own.RPC_URL ?? (await startChain(processes, options))
-  await processes.until('the chain answering', () => chainAnswers(rpcUrl))
+  const { RPC_URL } = options.own
+  const rpcUrl = RPC_URL || (await startChain(processes, options))
+  const answers = () => chainAnswers(rpcUrl)
+  if (RPC_URL) {
+    await untilOwnAnswers(processes, 'RPC_URL', RPC_URL, answers)
+    await assertOwnChain(RPC_URL)
+  } else await processes.until('the chain answering', answers)
   const { kept } = options
   if (kept) {
     if (!(await hasContracts(rpcUrl, kept.deployment)))
@@ -152,12 +174,9 @@ async function bootChain(processes: Processes, options: BackboneOptions) {
       )
     return { rpcUrl, chainId: localChainId, deployment: kept.deployment }
   }
-  const deployment = await layChain({
-    rpcUrl,
-    laneKeys,
-    wallets: options.wallets,
-    terms: options.terms,
-  })
+  const { wallets, terms } = options
+  const laid = layChain({ rpcUrl, laneKeys, wallets, terms })
+  const deployment = await unlessStopped(laid, options.signal)
   return { rpcUrl, chainId: localChainId, deployment }
 }
 

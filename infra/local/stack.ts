@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { currentBundles } from '#infra/bundle/bundle'
 import { type Backbone, bootBackbone, type ChoosePort } from '#infra/local/backbone'
-import { localTerms } from '#infra/local/chain'
+import { diedOfItsState, localTerms } from '#infra/local/chain'
 import { deedsOf } from '#infra/local/controls/deeds'
 import { type Controls, openControls } from '#infra/local/controls/listener'
 import { copyName, missingCopies } from '#infra/local/copies'
@@ -23,12 +23,19 @@ import {
   type GatewayPorts,
   startOwnProcesses,
 } from '#infra/local/stack/own-processes'
-import { removeStackFile, type StackFile, writeStackFile } from '#infra/local/stack-file'
-import { ownFolder } from '#infra/local/start/folder-owner'
-import { discardKept, keepChain, keptToContinue, writeKept } from '#infra/local/start/kept'
+import { type Part, removeStackFile, type StackFile, writeStackFile } from '#infra/local/stack-file'
+import { type OwnedFolder, ownFolder } from '#infra/local/start/folder-owner'
+import {
+  damagedChain,
+  discardKept,
+  keepChain,
+  keptToContinue,
+  writeKept,
+} from '#infra/local/start/kept'
+import { assertOwnUrls } from '#infra/local/start/own'
 import { noProgress } from '#infra/local/start/progress'
 import type { Supervised } from '#infra/local/supervisor'
-import { waitUntil } from '#infra/local/wait'
+import { unlessStopped } from '#infra/local/wait'
 import { openRpcProxy, type RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
 import { type ServiceName, serviceNames } from '#shared/messages/topic'
 
@@ -55,18 +62,27 @@ export type Stack = AsyncDisposable & {
   readonly provision: () => Promise<void>
 }
 
-const choosing =
-  ({ ports, choosePort = (_, wanted) => freePort(wanted) }: StackOptions) =>
-  (part: keyof typeof wantedPorts) =>
-    choosePort(part, ports === 'wanted' ? wantedPorts[part] : 0)
+/** Chooses a port for each part, and writes down which did not get the one it wanted. */
+function choosing({ ports, choosePort = (_, wanted) => freePort(wanted) }: StackOptions) {
+  const moved: Partial<Record<Part, number>> = {}
+  const choose = async (part: Part): Promise<number> => {
+    if (ports !== 'wanted') return choosePort(part, 0)
+    const port = await choosePort(part, wantedPorts[part])
+    if (port !== wantedPorts[part]) moved[part] = wantedPorts[part]
+    return port
+  }
+  return { choose, moved }
+}
 
 /**
  * Boots everything on this machine in `dir` and resolves when every service is ready. Throws
- * `FolderTaken`, and changes nothing, when a stack runs there.
+ * `FolderTaken`, and changes nothing, when a stack runs there; `Hopeless` when it was told to end.
  */
 export async function bootStack(options: StackOptions): Promise<Stack> {
   const owned = ownFolder(options.dir)
   try {
+    assertOwnUrls(options.own ?? {})
+    options.onOwned?.()
     for (let attempt = 1; ; attempt++) {
       try {
         return await bootOnce(options, owned)
@@ -84,26 +100,29 @@ export async function bootStack(options: StackOptions): Promise<Stack> {
 const attemptsMax = 4
 
 /** Throws `PortTaken` when a process found its port taken; everything has ended then. */
-async function bootOnce(options: StackOptions, owned: Disposable): Promise<Stack> {
+async function bootOnce(options: StackOptions, owned: OwnedFolder): Promise<Stack> {
   const keep: { current: () => void } = { current: () => {} }
   const lost = Promise.withResolvers<never>()
   let isUp = false
   const processes = openProcesses({
     onDeath: (death) => {
       if (!isUp && diedOfItsPort(death.logFile)) lost.reject(new PortTaken(death.name))
+      else if (!isUp && diedOfItsState(death)) lost.reject(damagedChain(options.dir))
       else options.onDeath?.(death)
     },
     onStart: () => keep.current(),
   })
   emptyDir(join(options.dir, 'logs'))
   removeStackFile(options.dir)
-  const booting = boot(processes, options, keep)
+  const booting = boot(processes, options, keep, owned)
   try {
-    const stack = await Promise.race([lost.promise, booting])
+    const either = Promise.race([lost.promise, booting])
+    const stack = await unlessStopped(either, options.signal)
     processes.afterwards(() => owned[Symbol.dispose]())
     isUp = true
     return stack
   } catch (error) {
+    if (options.signal?.aborted) owned.ending()
     await processes.end()
     await booting.catch(() => {})
     throw error
@@ -114,11 +133,11 @@ async function boot(
   processes: Processes,
   options: StackOptions,
   keep: { current: () => void },
+  owned: OwnedFolder,
 ): Promise<Stack> {
-  const choosePort = choosing(options)
+  const { choose: choosePort, moved } = choosing(options)
   const own = options.own ?? {}
-  const kept =
-    options.data === 'continue' ? keptToContinue(options.dir, own.RPC_URL !== undefined) : undefined
+  const kept = options.data === 'continue' ? keptToContinue(options.dir, !!own.RPC_URL) : undefined
   if (!kept) discardKept(options.dir)
   const secrets = { ...makeSecrets(own), ...kept?.secrets }
   const { during } = options.progress ?? noProgress
@@ -135,6 +154,7 @@ async function boot(
     leaves: options.data !== undefined,
     cluster: options.cluster,
     ackWaitMs: options.ackWaitMs,
+    signal: options.signal,
     ...(options.progress ? { progress: options.progress } : {}),
   })
   const places = await place(backbone, choosePort, options.dir)
@@ -155,7 +175,7 @@ async function boot(
     const { services = serviceNames, copies = 1 } = options
     const bus = { url: backbone.natsUrl, password: secrets.nats.admin }
     const isThere = async () => (await missingCopies(bus, services, copies)).length === 0
-    await waitUntil('every copy being there', isThere, 60_000)
+    await processes.until('every copy being there', isThere, 60_000)
   }
   const areReady = processes.until('every service being ready', () => ready(places.opsPort), 60_000)
   await during('the services', areReady)
@@ -168,7 +188,7 @@ async function boot(
     if (!own.RPC_URL) processes.between(() => keepChain(rpcUrl, options.dir).catch(() => {}))
   }
 
-  const info = () => describe(processes, places, secrets, backbone, wallets)
+  const info = () => ({ ...describe(processes, places, secrets, backbone, wallets), moved })
   keep.current = () => writeStackFile(options.dir, info())
   keep.current()
   controls?.offer(async () => deedsOf(info(), processes.all()))
@@ -187,6 +207,7 @@ async function boot(
     provision: backbone.provision,
     [Symbol.asyncDispose]: async () => {
       keep.current = () => {}
+      owned.ending()
       removeStackFile(options.dir)
       await processes.end()
       await rpcProxy?.[Symbol.asyncDispose]()
@@ -219,7 +240,7 @@ function reached(
 
 async function place(
   backbone: Backbone,
-  choosePort: ChoosePort<keyof typeof wantedPorts>,
+  choosePort: ChoosePort<Part>,
   dir: string,
 ): Promise<Places> {
   const bookPath = join(dir, 'sandbox.jsonl')

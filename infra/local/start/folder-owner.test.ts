@@ -1,9 +1,10 @@
 import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readStackFile, stackFilePath } from '#infra/local/stack-file'
-import { FolderTaken, isAbandoned, ownFolder } from './folder-owner'
+import { assertFree, FolderTaken, isAbandoned, ownFolder } from './folder-owner'
+import { describeRunning } from './running'
 
 const dir = mkdtempSync(join(tmpdir(), 'owner-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
@@ -43,6 +44,30 @@ test('an owner that is killed owns nothing any more, and its stack counts as gon
   expect(isAbandoned(dir)).toBe(true)
   expect(() => readStackFile(dir)).toThrow('no stack is running')
   ownFolder(dir)[Symbol.dispose]()
+})
+
+test('a lock with anything in it is one all the same', () => {
+  writeFileSync(join(dir, 'stack.lock'), 'hello')
+  expect(isAbandoned(dir)).toBe(true)
+  writeFileSync(join(dir, 'stack.lock'), 'hello')
+  const owned = ownFolder(dir)
+  expect(() => assertFree(dir)).toThrow(FolderTaken)
+  owned[Symbol.dispose]()
+  assertFree(dir)
+})
+
+test('what cannot be a lock is named', () => {
+  const other = mkdtempSync(join(dir, 'folder-'))
+  mkdirSync(join(other, 'stack.lock'))
+  expect(() => ownFolder(other)).toThrow(`${other}/stack.lock cannot be used as a lock`)
+})
+
+test('of a stack that is ending a person hears that, and not that it is being started', async () => {
+  const owned = ownFolder(dir)
+  owned.ending()
+  const taken = await Promise.try(() => assertFree(dir)).catch((error) => error as FolderTaken)
+  expect(await describeRunning(taken as FolderTaken)).toContain('is just ending')
+  owned[Symbol.dispose]()
 })
 
 test('a file that no start of ours wrote is taken as it is', () => {

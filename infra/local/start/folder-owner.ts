@@ -1,9 +1,16 @@
 import { Database } from 'bun:sqlite'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { StartFault } from './faults'
 
-/** Who runs a stack in a folder: the process that started it, and since when (ISO 8601). */
-export type FolderOwner = { pid: number; since: string }
+/** Who runs a stack in a folder: the process that started it, since when (ISO 8601), and whether it ends now. */
+export type FolderOwner = { pid: number; since: string; isEnding?: boolean }
+
+/** A folder that is one stack's until it is given back. */
+export type OwnedFolder = Disposable & {
+  /** Tells whoever asks that the stack is ending. */
+  readonly ending: () => void
+}
 
 /** Another stack runs in the folder, or is being started there. */
 export class FolderTaken extends Error {
@@ -24,13 +31,22 @@ const ownerPath = (dir: string) => join(dir, 'stack.owner.json')
  * Takes the folder for one stack, or throws `FolderTaken`. The lock is one of the kernel's, by way of
  * SQLite, so it ends with its process however that ends: a folder is never left locked.
  */
-export function ownFolder(dir: string): Disposable {
+export function ownFolder(dir: string): OwnedFolder {
   mkdirSync(dir, { recursive: true })
-  const lock = tryLock(dir)
+  const lock = usableLock(dir)
   if (!lock) throw new FolderTaken(dir, ownerNote(dir))
   const owner: FolderOwner = { pid: process.pid, since: new Date().toISOString() }
-  writeFileSync(ownerPath(dir), `${JSON.stringify(owner)}\n`)
+  const note = (content: FolderOwner) =>
+    writeFileSync(ownerPath(dir), `${JSON.stringify(content)}\n`)
+  note(owner)
   return {
+    ending: () => {
+      try {
+        note({ ...owner, isEnding: true })
+      } catch {
+        // A disk that is full keeps no stack from ending.
+      }
+    },
     [Symbol.dispose]: () => {
       rmSync(ownerPath(dir), { force: true })
       lock.close()
@@ -49,13 +65,40 @@ export function isAbandoned(dir: string): boolean {
   }
 }
 
-/** Whether a stack runs in the folder, or is being started there. */
-export const isTaken = (dir: string): boolean => existsSync(lockPath(dir)) && !isAbandoned(dir)
+/** Throws `FolderTaken` when a stack runs in the folder, or is being started there; writes nothing. */
+export function assertFree(dir: string): void {
+  if (existsSync(lockPath(dir)) && !isAbandoned(dir)) throw new FolderTaken(dir, ownerNote(dir))
+}
+
+/** The lock, or none when another has it; throws `StartFault` when there cannot be one. */
+function usableLock(dir: string): Database | undefined {
+  try {
+    return tryLock(dir)
+  } catch (error) {
+    throw new StartFault(
+      `${lockPath(dir)} cannot be used as a lock (${(error as Error).message})`,
+      'remove it, then start again',
+    )
+  }
+}
 
 /** Whoever only asks holds the lock for a moment: a start waits that long. */
 const waitMs = 500
 
 function tryLock(dir: string, { create = true } = {}): Database | undefined {
+  try {
+    return lockOnce(dir, create)
+  } catch (error) {
+    if (!unreadable.has((error as { code?: string }).code ?? '')) throw error
+    // Nobody has it: of a lock that is held nothing is read. What it contains means nothing.
+    truncateSync(lockPath(dir))
+    return lockOnce(dir, create)
+  }
+}
+
+const unreadable: ReadonlySet<string> = new Set(['SQLITE_NOTADB', 'SQLITE_CORRUPT'])
+
+function lockOnce(dir: string, create: boolean): Database | undefined {
   const lock = new Database(lockPath(dir), { readwrite: true, create })
   try {
     lock.run(`pragma busy_timeout = ${create ? waitMs : 0}`)

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { outsideOf } from '#infra/demo/outside'
@@ -60,6 +60,9 @@ test('data stays for a start that goes on with it, and is discarded by one that 
   }
   const home = readKept(dir)?.postgresHome
   expect(existsSync(home!)).toBe(true)
+  const written = readFileSync(chainStatePath(dir), 'utf8')
+  writeFileSync(chainStatePath(dir), written.slice(0, written.length / 2))
+  await expect(boot('continue')).rejects.toThrow('is damaged')
   // As after a kill: the rows are there, and the chain they speak of is not.
   rmSync(chainStatePath(dir))
   await expect(boot('continue')).rejects.toThrow('killed before its chain was written down')

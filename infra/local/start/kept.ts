@@ -51,11 +51,16 @@ export function discardKept(dir: string): void {
   for (const path of [keptPath(dir), chainStatePath(dir)]) rmSync(path, { force: true })
 }
 
+const anew = 'start without --keep to begin anew'
+
+/** What was written of the chain is there, and no chain goes on from it. */
+export const damagedChain = (dir: string) =>
+  new StartFault(`the chain that was written down in ${chainStatePath(dir)} is damaged`, anew)
+
 /** What a start goes on with; throws `StartFault` when it cannot, and removes nothing. */
 export function keptToContinue(dir: string, ownChain: boolean): Kept | undefined {
   const kept = readKept(dir)
   if (!kept) return undefined
-  const anew = 'start without --keep to begin anew'
   if (!ownChain && !existsSync(chainStatePath(dir)))
     throw new StartFault(
       `the last run in ${dir} was killed before its chain was written down`,

@@ -2,9 +2,15 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createTestClient, http, publicActions } from 'viem'
+import { multicall3Address } from '#infra/contracts/deploy'
+import { chainAnswers } from '#infra/local/chain'
 import { planPostgres } from '#infra/local/postgres'
+import { openProcesses } from '#infra/local/processes'
 import { bootStack } from '#infra/local/stack'
+import { untilOwnAnswers } from '#infra/local/start/own'
 import { natsUsers, passwordVariable } from '#infra/nats/server-environment'
+import { startAnvil } from '#test/support/anvil'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
 import { startScratchServer } from '#test/support/scratch-server'
 import { ownStack } from '#test/support/stack'
@@ -31,6 +37,41 @@ test('a stack runs on a Postgres and a NATS of the user', async () => {
   expect(stack.adminUrl).toBe(postgres.adminUrl)
   expect(() => stack.process('postgres')).toThrow('does not run')
   expect((await fetch(`${stack.info.gateway}/ready`)).status).toBe(200)
+})
+
+const refusedWith = (own: Record<string, string>) =>
+  bootStack({ dir, ports: 'free', durable: false, own }).then(
+    () => 'it started',
+    (error: Error) => `${error.name}: ${error.message}`,
+  )
+
+test('an own chain with another id is refused before anything is done to it', async () => {
+  await using node = await startAnvil()
+  const client = createTestClient({ mode: 'anvil', transport: http(node.rpcUrl) })
+  await client.request({ method: 'anvil_setChainId', params: [31_337] } as never)
+  const said = await refusedWith({ RPC_URL: node.rpcUrl })
+  expect(said).toBe('StartFault: this chain has id 31337, 10143 is needed')
+  const code = await client.extend(publicActions).getCode({ address: multicall3Address })
+  expect(code).toBeUndefined()
+})
+
+test('where nothing of its kind answers, the variable and the place are named', async () => {
+  using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('hello') })
+  const place = `127.0.0.1:${server.port}`
+  const processes = openProcesses({ onDeath: () => {}, onStart: () => {} })
+  const rpcUrl = `http://${place}`
+  const asked = () => chainAnswers(rpcUrl)
+  const waited = untilOwnAnswers(processes, 'RPC_URL', rpcUrl, asked, 100)
+  await expect(waited).rejects.toThrow(
+    `no node answers at RPC_URL (${place}): it answers otherwise than a node (HTTP 200)`,
+  )
+})
+
+test('a database that may not be written to is refused', async () => {
+  await using postgres = await startScratchPostgres('empty')
+  const DATABASE_URL = `${postgres.adminUrl}?default_transaction_read_only=on`
+  const said = await refusedWith({ DATABASE_URL })
+  expect(said).toBe('StartFault: the database of DATABASE_URL may not be written to')
 })
 
 test('one that does not know us is told apart from one that is away', async () => {

@@ -13,6 +13,8 @@ export const answers = async (stack: StackFile | undefined): Promise<boolean> =>
 export async function describeRunning({ dir, owner }: FolderTaken): Promise<string> {
   const stack = await fileOf(dir)
   const by = owner ? `process ${owner.pid}, since ${owner.since}` : 'another process'
+  if (owner?.isEnding)
+    return `The stack in ${dir} is just ending (${by}). Nothing was changed.\nStart again in a moment.`
   const whole = `To end it: Ctrl-C where it runs${owner ? `, or kill ${owner.pid}` : ''}.`
   const beside = `For a second one beside it: LOCAL_DIR=${dir}-2 bun run start`
   const advice = `${whole}\n${beside}`

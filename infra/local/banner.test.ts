@@ -1,0 +1,38 @@
+import { expect, test } from 'bun:test'
+import { banner } from '#infra/local/banner'
+import type { StackFile } from '#infra/local/stack-file'
+
+const place = 'http://127.0.0.1:1'
+const stack: StackFile = {
+  gateway: place,
+  ops: { gateway: place, console: place, databaseUrl: place, natsPassword: 'word' },
+  sandbox: place,
+  nats: {
+    url: 'nats://127.0.0.1:4222',
+    admin: { user: 'admin', password: 'word' },
+    monitor: place,
+  },
+  postgres: { url: place },
+  chain: { rpcUrl: place, chainId: 10_143, ausd: '0x1', creditLine: '0x2', treasury: '0x3' },
+  webhooks: { payments: { ID: 'word', MY: 'word' }, identity: { secret: 'word' } },
+  provider: { ID: { secretKey: 'word' }, MY: { secretKey: 'word' } },
+  accounts: [],
+  services: {},
+}
+const lineOf = (shown: StackFile, name: string) =>
+  banner(shown, { dir: '/dir', heading: 'Ready' })
+    .split('\n')
+    .find((line) => line.trim().startsWith(name))
+    ?.trim()
+
+test('a port that moved is marked, and no other', () => {
+  const moved = { ...stack, moved: { gateway: 3000, monitor: 8222 } }
+  expect(lineOf(moved, 'gateway')).toEndWith('(3000 was taken)')
+  expect(lineOf(moved, 'nats')).toEndWith(`monitor ${place}   (8222 was taken)`)
+  expect(lineOf(moved, 'sandbox')).not.toContain('taken')
+})
+
+test('a NATS of the user without a known monitor is shown without one', () => {
+  const own = { ...stack, nats: { ...stack.nats, monitor: '' } }
+  expect(lineOf(own, 'nats')).toEndWith(own.nats.url)
+})

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { repositoryDir } from '#infra/local/folders'
+import { stackFilePath } from '#infra/local/stack-file'
+import { waitUntil } from '#infra/local/wait'
+
+let home: string
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), 'stopping-'))
+})
+afterAll(() => rmSync(home, { recursive: true, force: true }))
+
+/** A start or a demo in a folder of its own, and what it has said so far. */
+function run(script: string, dir: string) {
+  const child = Bun.spawn([process.execPath, join(repositoryDir, script)], {
+    env: { PATH: process.env.PATH ?? '', LOCAL_DIR: dir },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const heard = { said: '' }
+  const listen = async (stream: ReadableStream<Uint8Array>) => {
+    for await (const part of stream) heard.said += new TextDecoder().decode(part)
+  }
+  const listened = Promise.all([listen(child.stdout), listen(child.stderr)])
+  const ended = listened.then(() => child.exited)
+  return { child, heard, ended }
+}
+
+/** Processes that work in the folder. */
+const processesOf = (dir: string): string[] =>
+  Bun.spawnSync(['ps', '-eo', 'args'])
+    .stdout.toString()
+    .split('\n')
+    .filter((line) => line.includes(dir))
+
+describe('while everything is being started', () => {
+  test.each([
+    ['infra/local/start.ts', 'SIGINT', '', 0],
+    ['infra/local/start.ts', 'SIGTERM', '', 0],
+    ['infra/demo/demo.ts', 'SIGINT', '-demo', 130],
+    ['infra/demo/demo.ts', 'SIGTERM', '-demo', 130],
+  ] as const)(
+    '%s that hears %s says so, and leaves no process',
+    async (script, signal, own, code) => {
+      const dir = join(home, `${signal}${own}-start`)
+      const { child, heard, ended } = run(script, dir)
+      const logs = join(dir + own, 'logs')
+      await waitUntil('a first process', () => existsSync(logs) && readdirSync(logs).length > 0)
+      child.kill(signal)
+      expect(await ended).toBe(code)
+      expect(heard.said).toContain(`Stopping: ${signal}`)
+      expect(heard.said).not.toContain('Ready in')
+      expect(processesOf(dir)).toEqual([])
+      expect(existsSync(join(dir + own, 'postgres'))).toBe(false)
+      if (own) expect([existsSync(dir), existsSync(dir + own)]).toEqual([false, false])
+    },
+  )
+})
+
+test('a demo whose stack goes away says so within seconds', async () => {
+  const dir = mkdtempSync(join(home, 'gone-'))
+  // It answers that it is alive, and nothing else ever.
+  using gateway = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 0,
+    fetch: ({ url }) => (url.endsWith('/health') ? new Response() : new Promise(() => {})),
+  })
+  const url = `http://127.0.0.1:${gateway.port}`
+  const chain = { rpcUrl: url, chainId: 10_143, ausd: url, creditLine: url, treasury: url }
+  writeFileSync(stackFilePath(dir), JSON.stringify({ gateway: url, sandbox: url, chain }))
+  const { heard, ended } = run('infra/demo/demo.ts', dir)
+  await waitUntil('the story to begin', () => heard.said.includes('a new wallet'))
+  rmSync(stackFilePath(dir))
+  expect(await ended).toBe(1)
+  expect(heard.said).toContain(`the stack is gone: none runs in ${dir} any more`)
+  expect(existsSync(`${dir}-demo`)).toBe(false)
+})
