@@ -3,6 +3,7 @@ import { breakLine } from '#infra/books/text'
 import { reading } from '#infra/ops/verb'
 import { type Asset, assets, chart } from '#shared/ledger/chart'
 import { amountText } from '#shared/money/text'
+import { counted } from '#shared/trace/words'
 
 /** The balance sheet: reads, and changes nothing. */
 export const books = reading({
@@ -37,10 +38,11 @@ export function sheetText(sheet: Sheet): string {
 
 /** What a wallet owes for money that was taken back is open, though nothing of it is on its way. */
 function ending({ items, breaks, closed }: Sheet): string {
-  if (!closed) return `the books are open: ${items.length} items, ${breaks.length} breaks`
+  if (!closed)
+    return `the books are open: ${counted(items.length, 'item')}, ${counted(breaks.length, 'break')}`
   return items.length === 0
     ? 'the books are closed: nothing is on its way, and nothing differs'
-    : `nothing is on its way, and nothing differs; ${items.length} items are owed`
+    : `nothing is on its way, and nothing differs: ${counted(items.length, 'item')} owed`
 }
 
 /** Money of an item that is on its way, or waits for somebody. */

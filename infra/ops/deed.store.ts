@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres'
 import type { TSchema } from 'typebox'
 import type { Operator } from '#infra/ops/operator'
+import { Unavailable } from '#shared/bus/ask'
 import type { DeedOutcome } from '#shared/messages/deeds'
 import type { Question, RequestOf } from '#shared/messages/topic'
 import { refusals } from '#shared/refusals'
@@ -18,6 +19,9 @@ export type Deed = {
 
 /** What the owning service said: it did it, or it did not, in words for a person. */
 export type Outcome = { readonly done: string } | { readonly refused: string }
+
+/** It was asked for, and what comes of it is not known yet: nothing is written down as its outcome. */
+export type Awaited = { readonly awaited: string }
 
 /** Somebody asked for it before. */
 export type Earlier = {
@@ -38,17 +42,29 @@ export type Performed = Outcome & { readonly id: string; readonly earlier?: Earl
 export async function perform(
   { sql }: Pick<Operator, 'sql'>,
   deed: Deed,
-  ask: (id: string) => Promise<Outcome>,
+  ask: (id: string) => Promise<Outcome | Awaited>,
 ): Promise<Performed> {
   const noted = await note(sql, deed)
   if (noted.said !== null) {
     const { id, askedBy: by, askedAt: at, reason } = noted
     return { id, done: noted.said, earlier: { by, at, reason } }
   }
-  const outcome = await ask(noted.id)
+  const outcome = await ask(noted.id).catch((cause: unknown) => {
+    throw new Error(unansweredText(deed, cause), { cause })
+  })
+  if ('awaited' in outcome) return { id: noted.id, refused: outcome.awaited }
   await conclude(sql, noted.id, outcome)
   return { id: noted.id, ...outcome }
 }
+
+const again =
+  'Give the same command again: it is the same deed, done once, and says what came of it'
+
+/** What is known of a deed whose answer did not come, and what to do. */
+const unansweredText = ({ verb, target }: Deed, error: unknown): string =>
+  error instanceof Unavailable
+    ? `${verb} ${target} was not done now, as its service could not be asked. ${again}`
+    : `nobody knows whether ${verb} ${target} was done. ${again}`
 
 /** A question that a service answers with what came of a deed. */
 export type DeedQuestion = Question<TSchema, typeof DeedOutcome>

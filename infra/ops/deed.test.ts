@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
 import { migrateAll } from '#infra/migrations/migrate'
-import { type Deed, type Outcome, perform } from '#infra/ops/deed.store'
+import { type Awaited, type Deed, type Outcome, perform } from '#infra/ops/deed.store'
+import { Unavailable } from '#shared/bus/ask'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 
 let server: ScratchPostgres
@@ -21,7 +22,7 @@ const deed = (target: string, more: Partial<Deed> = {}): Deed => ({
   ...more,
 })
 /** A service that says the same each time, and which deeds it was asked for. */
-function serviceThatSays(outcome: Outcome | Error) {
+function serviceThatSays(outcome: Outcome | Awaited | Error) {
   const asked: string[] = []
   const ask = async (id: string) => {
     asked.push(id)
@@ -52,10 +53,30 @@ test('another target, cause or verb is another deed', async () => {
 
 test('a lost answer leaves it unknown: the same deed asks again under the same id', async () => {
   const silent = serviceThatSays(new Error('no answer'))
-  await expect(perform({ sql }, deed('c'), silent.ask)).rejects.toThrow('no answer')
+  await expect(perform({ sql }, deed('c'), silent.ask)).rejects.toThrow(
+    /^nobody knows whether wallets clear c was done\. Give the same command again: it is the same/,
+  )
+  const away = serviceThatSays(new Unavailable('payments is not there'))
+  await expect(perform({ sql }, deed('c'), away.ask)).rejects.toThrow(
+    /^wallets clear c was not done now, as its service could not be asked\. Give the same command/,
+  )
   const service = serviceThatSays({ done: 'yes' })
   await perform({ sql }, deed('c'), service.ask)
   expect(service.asked).toEqual(silent.asked)
+})
+
+test('while nobody knows what comes of it nothing is written down, and the same again is the same', async () => {
+  const deciding = serviceThatSays({ awaited: 'it is being decided' })
+  expect(await perform({ sql }, deed('f'), deciding.ask)).toMatchObject({
+    refused: 'it is being decided',
+  })
+  expect(
+    await sql`
+    select 1 from ops.outcomes o join ops.deeds d on d.id = deed_id where target = 'f'`,
+  ).toHaveLength(0)
+  const service = serviceThatSays({ refused: 'it was taken' })
+  await perform({ sql }, deed('f'), service.ask)
+  expect(service.asked).toEqual(deciding.asked)
 })
 
 test('what was refused may be asked again, and both answers stay written down', async () => {

@@ -1,10 +1,10 @@
-import { expect, test } from 'bun:test'
-import { growthOf, growthText } from './growth'
+import { describe, expect, test } from 'bun:test'
+import { daysUntilFull, fullText, growthOf, growthText, type Size } from './growth'
 
 const sizes = [
-  { name: 'payments.journal', rows: 8_000, bytes: 4_000_000, keptDays: null },
-  { name: 'payments.inbox', rows: 20_000, bytes: 2_000_000, keptDays: 97 },
-]
+  { of: 'database', name: 'payments.journal', rows: 8_000, bytes: 4_000_000, keptDays: null },
+  { of: 'database', name: 'payments.inbox', rows: 20_000, bytes: 2_000_000, keptDays: 97 },
+] satisfies Size[]
 
 test('what stays for ever grows for the whole year, what ends by age for as long as it is kept', () => {
   const [journal, inbox] = growthOf(sizes, 2_000, 1_000)
@@ -21,4 +21,34 @@ test('the largest of a year is named first', () => {
   const lines = growthText(growthOf(sizes.toReversed(), 2_000, 1_000), 2_000, 1_000).split('\n')
   expect(lines[2]).toMatch(/^payments\.journal +8000 +3\.8 +4000 +1\.9 +ever +696\.2$/)
   expect(lines.at(-1)).toMatch(/^all /)
+})
+
+test('no title of a column runs into the next', () => {
+  const [, titles] = growthText(growthOf(sizes, 2_000, 1_000), 2_000, 1_000).split('\n')
+  expect(titles!.trim().split(/ {2,}/)).toEqual([
+    ...['rows', 'MiB', 'rows/1000', 'MiB/1000', 'kept, days', 'MiB in a year'],
+  ])
+})
+
+describe('the disk is full', () => {
+  // A day makes 2,000,000 bytes of the journal, which stays, and 1,000,000 of the inbox, until it holds 97 of them.
+  const grown = growthOf([...sizes, { ...sizes[0]!, of: 'bus', name: 'EVENTS' }], 2_000, 1_000)
+  test.each([
+    ['while all of it grows', 30_000_000, 10],
+    ['after what ends by age has stopped growing', 95 * 3_000_000 + 20_000_000, 105],
+  ])('%s, with %p bytes free in %p days', (_, free, days) => {
+    expect(daysUntilFull(grown, 1_000, free)).toBeCloseTo(days)
+  })
+
+  test('never, when all of it ends by age and fits', () => {
+    const kept = growthOf([sizes[1]!], 2_000, 1_000)
+    expect(daysUntilFull(kept, 1_000, 96_000_000)).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  test('on a day that is named, once somebody says how much is free', () => {
+    expect(fullText(10.9, 2_000)).toStartWith('full in about 10 days')
+    expect(fullText(1.2, 2_000)).toStartWith('full in about 1 day,')
+    expect(fullText(undefined, 2_000)).toContain('--free <GiB>')
+    expect(fullText(10, 0)).toBe('without a payment nobody can say when the disk is full')
+  })
 })

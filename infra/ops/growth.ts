@@ -4,9 +4,16 @@ import { streams } from '#infra/nats/topology'
 import { reading } from '#infra/ops/verb'
 import { rules } from '#infra/pruning/rules'
 import type { Bus } from '#shared/bus/open'
+import { counted } from '#shared/trace/words'
 
 /** How large a table or stream is now; `keptDays` null: what is in it stays for ever. */
-export type Size = { name: string; rows: number; bytes: number; keptDays: number | null }
+export type Size = {
+  of: 'database' | 'bus'
+  name: string
+  rows: number
+  bytes: number
+  keptDays: number | null
+}
 
 /** What is there for each thousand payments, and what a year comes to at so many payments a day. */
 export type Growth = Size & { rowsPer1000: number; bytesPer1000: number; bytesInYear: number }
@@ -14,19 +21,19 @@ export type Growth = Size & { rowsPer1000: number; bytesPer1000: number; bytesIn
 /** Reads sizes alone, and changes nothing. */
 export const growth = reading({
   does: 'how large every table and stream is, for each thousand payments and in a year',
-  usage: 'growth [--per-day <payments>] [--json]',
-  options: { 'per-day': { type: 'string', default: '1000' } },
-  fits: (_, options) => Number(options['per-day']) > 0,
+  usage: 'growth [--per-day <payments>] [--free <GiB on the disk of the database>] [--json]',
+  options: { 'per-day': { type: 'string', default: '1000' }, free: { type: 'string' } },
+  faultIn: (_, { 'per-day': perDay, free = '1' }) =>
+    Number(perDay) > 0 && Number(free) > 0 ? undefined : '--per-day and --free are numbers above 0',
   read: async ({ options }, { sql, bus }) => {
     const perDay = Number(options['per-day'])
     const { payments, tables } = await readTables(sql)
     const sizes = [...tables, ...(await readStreamSizes(await bus()))]
     const grown = growthOf(sizes, payments, perDay)
-    return {
-      text: growthText(grown, payments, perDay),
-      data: { payments, perDay, grown },
-      ok: true,
-    }
+    const freeBytes = options.free === undefined ? undefined : Number(options.free) * gibibyte
+    const fullInDays = freeBytes === undefined ? undefined : daysUntilFull(grown, perDay, freeBytes)
+    const lines = [growthText(grown, payments, perDay), fullText(fullInDays, payments)]
+    return { text: lines.join('\n'), data: { payments, perDay, grown, fullInDays }, ok: true }
   },
 })
 
@@ -39,7 +46,7 @@ export async function readTables(sql: Sql): Promise<{ payments: number; tables: 
   const rowsOf = (table: string) => found.find(({ name }) => name === table)?.rows ?? 0
   return {
     payments: rowsOf('payments.payments') + rowsOf('payouts.payouts'),
-    tables: found.map((one) => ({ ...one, keptDays: keptDaysOf(one.name) })),
+    tables: found.map((one) => ({ of: 'database', ...one, keptDays: keptDaysOf(one.name) })),
   }
 }
 
@@ -55,7 +62,7 @@ async function readStreamSizes({ nc }: Bus): Promise<Size[]> {
   const sizes = streams.map(async ({ name, max_age: ageNanos }) => {
     const { state } = await manager.streams.info(name)
     const keptDays = ageNanos ? ageNanos / dayNanos : null
-    return { name, rows: state.messages, bytes: state.bytes, keptDays }
+    return { of: 'bus' as const, name, rows: state.messages, bytes: state.bytes, keptDays }
   })
   return await Promise.all(sizes)
 }
@@ -72,13 +79,48 @@ export const growthOf = (sizes: readonly Size[], payments: number, perDay: numbe
     return { ...size, rowsPer1000: per1000(size.rows), bytesPer1000, bytesInYear }
   })
 
+/**
+ * On which day the tables have taken what is free on their disk; Infinity: they never do. What ends by
+ * age grows until as much of it is made as ends.
+ */
+export function daysUntilFull(grown: readonly Growth[], perDay: number, freeBytes: number): number {
+  const tables = grown
+    .filter(({ of }) => of === 'database')
+    .map(({ bytes, bytesPer1000, keptDays }) => {
+      const bytesPerDay = (bytesPer1000 / 1_000) * perDay
+      if (bytesPerDay === 0) return { bytesPerDay, days: 0 }
+      const whole = keptDays === null ? Number.POSITIVE_INFINITY : keptDays * bytesPerDay
+      return { bytesPerDay, days: Math.max(0, (whole - bytes) / bytesPerDay) }
+    })
+    .sort((left, right) => left.days - right.days)
+  let [day, left] = [0, freeBytes]
+  for (const [at, { days }] of tables.entries()) {
+    const perDayNow = tables.slice(at).reduce((sum, { bytesPerDay }) => sum + bytesPerDay, 0)
+    if (perDayNow > 0 && left <= perDayNow * (days - day)) return day + left / perDayNow
+    left -= perDayNow * (days - day)
+    day = days
+  }
+  return Number.POSITIVE_INFINITY
+}
+
+/** The answer to when the disk is full; undefined: nobody said how much is free. */
+export function fullText(days: number | undefined, payments: number): string {
+  if (days === undefined)
+    return 'How long until the disk is full? Give --free <GiB>: what `df` says is free on the disk of the database.'
+  if (payments === 0) return 'without a payment nobody can say when the disk is full'
+  return Number.isFinite(days)
+    ? `full in about ${counted(Math.floor(days), 'day')}, by the tables alone: log and backups come on top`
+    : 'at this rate the tables never fill the disk'
+}
+
 const mebibyte = 1024 * 1024
+const gibibyte = 1024 * mebibyte
 const mib = (bytes: number) => (bytes / mebibyte).toFixed(1)
 
 /** The largest first; what a year comes to in the end. */
 export function growthText(grown: readonly Growth[], payments: number, perDay: number): string {
   const line = (...cells: string[]) =>
-    cells.map((cell, at) => (at === 0 ? cell.padEnd(34) : cell.padStart(13))).join('')
+    cells.map((cell, at) => (at === 0 ? cell.padEnd(34) : cell.padStart(15))).join('')
   const sorted = grown.toSorted((left, right) => right.bytesInYear - left.bytesInYear)
   const inYear = grown.reduce((sum, { bytesInYear }) => sum + bytesInYear, 0)
   return [

@@ -1,5 +1,8 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Glob } from 'bun'
+import { verbs } from '#infra/ops/main'
 
 const run = async (...words: string[]) => {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, 'main.ts'), ...words], {
@@ -17,4 +20,91 @@ test.each([
   const { code, printed } = await run(...words)
   expect(code).toBe(2)
   expect(printed).toMatch(/^usage: bun run ops <verb>\n {2}status /)
+})
+
+/** What a verb prints, and its exit code: nothing of a stack is needed to be told wrongly. */
+async function saidBy(name: string, ...words: string[]) {
+  const lines: string[] = []
+  const code = await verbs.get(name)!.run(words, (text) => lines.push(text))
+  return { code, said: lines.join('\n') }
+}
+
+describe('an operator who tells a verb wrongly is told the usage, and what is wrong', () => {
+  const transfer = `0x${'1'.repeat(64)}:1`
+  test.each([
+    [['pause', 'topups'], 'it needs --reason, and why'],
+    [['pause', 'topups', '--reason', ' '], 'it needs --reason, and why'],
+    [['pause', '--reason', 'why'], 'it takes 1 word besides options, and was given 0'],
+    [
+      ['pause', 'everything', '--reason', 'why'],
+      'everything cannot be paused: one of topups, payouts, relaying',
+    ],
+    [['deeds', 'a', 'b'], 'it takes 0 to 1 word besides options, and was given 2'],
+    [['status', '--copy', '2'], "Unknown option '--copy'"],
+    [['status', '--copies', 'two'], '--copies is a number from 1 to 999'],
+    [['growth', '--free', 'much'], '--per-day and --free are numbers above 0'],
+    [['review', 'resolve', 'pay_1', 'keep', '--reason', 'why'], 'keep is no decision'],
+    [['review', 'decide'], 'decide is none of them'],
+    [['wallets', 'clear', 'sari', '--reason', 'why'], 'sari is no address'],
+    [['unexplained', 'return', '0x12', '--reason', 'why'], /^0x12 is no <transaction>:<log>/],
+    [['unexplained', 'accept', transfer], 'it needs --reason, and why'],
+    [['reconcile', 'all'], 'all is nothing it takes'],
+    [['reconcile', 'explain', 'x'], 'it takes the number of one break'],
+    [['reconcile', 'explain', '#2', '--owner', 'sari', '--reason', 'why'], 'it needs --until'],
+  ] as [string[], string | RegExp][])('%p: %p', async ([name = '', ...words], wrong) => {
+    const { code, said } = await saidBy(name, ...words)
+    expect(code).toBe(2)
+    expect(said).toMatch(/^(usage: bun run ops |one of:)/)
+    expect(said.split('\nnot understood: ')[1] ?? '').toMatch(wrong)
+  })
+
+  test.each([
+    ['pause', '--help'],
+    ['review', '-h'],
+    ['review', 'show', '--help'],
+    ['reconcile', '--help'],
+    ['reconcile', 'explain', '--help'],
+    ['unexplained', 'accept', '--help'],
+  ] as [string, ...string[]][])(
+    'who asks %s %s is told the usage, and nothing is wrong',
+    async (name, ...words) => {
+      const { code, said } = await saidBy(name, ...words)
+      expect(code).toBe(0)
+      expect(said).toMatch(/^(usage: bun run ops |one of:)/)
+      expect(said).not.toContain('not understood')
+    },
+  )
+
+  test('so is who asks for no verb at all', async () => {
+    const { code, printed } = await run('--help')
+    expect(code).toBe(0)
+    expect(printed).toStartWith('usage: bun run ops <verb>')
+  })
+})
+
+describe('every command that a rule, a README of operations or the runbook names', () => {
+  const infra = join(import.meta.dir, '..')
+  const pages = ['README.md', ...new Glob('ops/**/*.{md,yaml}').scanSync(infra)]
+  const named = pages.flatMap((page) => {
+    const text = readFileSync(join(infra, page), 'utf8')
+    const found = text.matchAll(
+      /(?:bun run ops|(?:\bbun|\boper|\bops) (infra\/ops\/[\w/.-]+\.ts))((?: [a-z][\w-]*)*)/g,
+    )
+    return [...found].map(([, script = 'infra/ops/main.ts', words = '']) => ({
+      ...{ page, script, words: words.trim().split(' ').filter(Boolean) },
+    }))
+  })
+
+  test('is there', () => {
+    expect(named.length).toBeGreaterThan(40)
+    const wrong = named.filter(({ script, words: [name = '', next] }) => {
+      const text = readFileSync(join(infra, '..', script), 'utf8')
+      // Whatever is run says so; everything else prints nothing, and looks as if all were well.
+      if (!/import\.meta\.main|^await runCommand/m.test(text)) return true
+      if (script !== 'infra/ops/main.ts' || name === '') return false
+      const verb = verbs.get(name)
+      return !verb || (verb.among && next !== undefined && !Object.hasOwn(verb.among, next))
+    })
+    expect(wrong).toEqual([])
+  })
 })

@@ -11,11 +11,12 @@ import { operatorSecrets } from '#infra/ops/stack'
 import { status } from '#infra/ops/status/status'
 import { trace } from '#infra/ops/trace/verb'
 import { unexplained } from '#infra/ops/unexplained'
-import type { Verb } from '#infra/ops/verb'
+import { asksForHelp, type Verb } from '#infra/ops/verb'
 import { wallets } from '#infra/ops/wallets'
 import { runCommand } from '#shared/command'
 
-const verbs = new Map<string, Verb>([
+/** Each by the word that names it. */
+export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ['status', status],
   ['trace', trace],
   ['in-flight', inFlight],
@@ -43,8 +44,10 @@ if (import.meta.main) {
   await runCommand(operatorSecrets, async (say) => {
     const verb = verbs.get(name)
     if (verb) return verb.run(words, say)
-    say(usage())
-    return 2
+    const isHelp = name === 'help' || asksForHelp([name])
+    const isWrong = name !== '' && !isHelp
+    say([usage(), ...(isWrong ? [`not understood: ${name} is no verb`] : [])].join('\n'))
+    return isHelp ? 0 : 2
   })
   process.exit()
 }

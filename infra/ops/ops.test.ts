@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
 import { migrateAll } from '#infra/migrations/migrate'
+import { type Noted, readDeeds } from '#infra/ops/deeds'
 import { listInFlight } from '#infra/ops/in-flight'
-import { listUnexplained } from '#infra/ops/unexplained'
-import { listFrozen } from '#infra/ops/wallets'
+import { listUnexplained, returned } from '#infra/ops/unexplained'
+import { clearedText, listFrozen } from '#infra/ops/wallets'
+import type { Ask } from '#shared/bus/ask'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 
 let server: ScratchPostgres
@@ -51,6 +53,13 @@ describe('an operator who asks for frozen wallets', () => {
   })
 })
 
+test('an operator who clears a wallet is told which payments still wait for a decision', () => {
+  expect(clearedText('0x1 is free', ['pay_a'])).toBe(
+    '0x1 is free; pay_a may still wait for a person: bun run ops review show pay_a',
+  )
+  expect(clearedText('0x1 is free')).toBe('0x1 is free')
+})
+
 describe('an operator who looks for AUSD that nothing explains', () => {
   const hash = (digit: string) => `0x${digit.repeat(64)}`
   const wallet = `0x${'5'.repeat(40)}`
@@ -86,5 +95,70 @@ describe('an operator who looks for AUSD that nothing explains', () => {
       { name: `${hash('2')}:3`, wallet, ausdMicro: '5000000', state: null },
       { name: `${hash('1')}:3`, wallet, ausdMicro: '5000000', state: null },
     ])
+  })
+})
+
+describe('an operator who asks for one to go back', () => {
+  const transfer = (digit: string) => ({ txHash: `0x${digit.repeat(64)}` as const, logIndex: 3 })
+  const name = (digit: string) => `0x${digit.repeat(64)}:3`
+  const said = { reason: 'ticket 12', by: 'sari' }
+  /** chain-relayer, which takes a request down and decides it later, or at once. */
+  const relayer = (digit: string, refusal: string | null = null) => {
+    const asked: string[] = []
+    const ask = (async (_: unknown, { deed }: { deed: string }) => {
+      asked.push(deed)
+      await sql`
+        insert into chain_relayer.giveback_request (tx_hash, log_index, asked_by, reason, state, refusal)
+        values (${transfer(digit).txHash}, 3, 'sari', 'ticket 12',
+          ${refusal === null ? 'asked' : 'refused'}, ${refusal}) on conflict do nothing`
+      return { ok: { done: 'it is being decided' } }
+    }) as unknown as Ask
+    return { asked, ask }
+  }
+  const notedOf = async (digit: string): Promise<Partial<Noted>[]> =>
+    (await readDeeds(sql, name(digit))).map(({ outcome, said: words }) => ({
+      ...{ outcome, said: words },
+    }))
+
+  test('is told why not, and the audit says that it was refused, never that it was done', async () => {
+    const { ask } = relayer('7', 'it was taken for cash-out p1')
+    const words = 'asked for by sari (ticket 12), refused: it was taken for cash-out p1'
+    expect(await returned({ sql, ask }, transfer('7'), said)).toMatchObject({ refused: words })
+    expect(await notedOf('7')).toEqual([{ outcome: 'refused', said: words }])
+  })
+
+  test('learns the transaction by the same command, if it was not decided in time; so does the audit', async () => {
+    const { asked, ask } = relayer('8')
+    const first = await returned({ sql, ask }, transfer('8'), { ...said, endsAt: 0 })
+    expect(first).toMatchObject({
+      refused: expect.stringContaining('not decided yet: the same command again'),
+    })
+    expect(await notedOf('8')).toEqual([{ outcome: null, said: null }])
+    await sql`
+      insert into chain_relayer.operation
+        (id, kind, cause, wallet, payload, content_hash, leaves_micro, state, tx_hash)
+      values ('eight', 'giveback', 'eight', '0x', '{}', 'h', 0, 'settled', '0x88')`
+    await sql`
+      update chain_relayer.giveback_request set state = 'ordered', operation_id = 'eight'
+      where tx_hash = ${transfer('8').txHash}`
+    const words = 'asked for by sari (ticket 12), given back in 0x88'
+    expect(await returned({ sql, ask }, transfer('8'), said)).toMatchObject({ done: words })
+    expect(await notedOf('8')).toEqual([{ outcome: 'done', said: words }])
+    expect(asked).toHaveLength(1)
+  })
+
+  test('who did not hear of the refusal hears of it, and only then asks anew', async () => {
+    const { asked, ask } = relayer('9')
+    await returned({ sql, ask }, transfer('9'), { ...said, endsAt: 0 })
+    await sql`
+      update chain_relayer.giveback_request set state = 'refused', refusal = 'not final'
+      where tx_hash = ${transfer('9').txHash}`
+    expect(await returned({ sql, ask }, transfer('9'), said)).toMatchObject({
+      refused: expect.stringContaining('refused: not final'),
+    })
+    expect(asked).toHaveLength(1)
+    await returned({ sql, ask }, transfer('9'), { ...said, endsAt: 0 })
+    expect(new Set(asked).size).toBe(2)
+    expect(await notedOf('9')).toMatchObject([{ outcome: null }, { outcome: 'refused' }])
   })
 })

@@ -50,7 +50,10 @@ const setting = (verb: string, to: 'paused' | 'running', does: string): Verb =>
     does,
     usage: `${verb} ${names} --reason <why> [--by <your name>]`,
     takes: 1,
-    fits: ([what = '']) => stoppable.has(what),
+    faultIn: ([what = '']) =>
+      stoppable.has(what)
+        ? undefined
+        : `${what} cannot be paused: one of ${[...stoppable.keys()].join(', ')}`,
     change: async ({ words: [what = ''], reason, by }, operator) => {
       const one = stoppable.get(what)!
       const cause = await causeOf(operator.sql, one, to)

@@ -3,6 +3,7 @@ import { askOutcome, perform } from '#infra/ops/deed.store'
 import { among, changing, type Found, reading } from '#infra/ops/verb'
 import { ReviewResolve } from '#shared/messages/payments'
 import { moneyText } from '#shared/money/text'
+import { counted } from '#shared/trace/words'
 
 // Payments that wait for a person. What each decision means, and when it is refused, is the payments
 // service's own: services/payments/review.
@@ -111,7 +112,7 @@ export function textOf(payment: Reviewed): string {
     ),
     ...orders.map(
       ({ reference, minor, state, requests, refundId, failureCode }) =>
-        `  refund ${reference} of ${moneyText(minor, payment.currency)}: ${state}, asked for ${requests} times${
+        `  refund ${reference} of ${moneyText(minor, payment.currency)}: ${state}, asked for ${counted(requests, 'time')}${
           refundId ? `, ${refundId}` : ''
         }${failureCode ? `, ${failureCode}` : ''}`,
     ),
@@ -144,7 +145,8 @@ const resolve = changing({
   does: 'decide: what was paid counts, goes back at the provider, or stays as it is',
   usage: 'review resolve <payment> credit|refund|accept --reason <why> [--by <your name>]',
   takes: 2,
-  fits: ([, word]) => resolutions.some((one) => one === word),
+  faultIn: ([, word]) =>
+    resolutions.some((one) => one === word) ? undefined : `${word} is no decision`,
   change: async ({ words: [id = '', word], reason, by }, operator) => {
     const resolution = word as Resolution
     const payment = await findReviewed(operator.sql, id)

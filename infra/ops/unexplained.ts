@@ -1,11 +1,24 @@
-import { parseArgs } from 'node:util'
 import type { Sql } from 'postgres'
 import { acceptAsCapital } from '#infra/books/outside/accept'
 import { openBooksOf } from '#infra/books/reconcile'
-import { askOutcome, perform } from '#infra/ops/deed.store'
-import { operatorName } from '#infra/ops/operator'
+import {
+  type Awaited,
+  askOutcome,
+  type Outcome,
+  type Performed,
+  perform,
+} from '#infra/ops/deed.store'
+import { type Operator, operatorName } from '#infra/ops/operator'
 import { booksDatabaseUrl, operatorPlace } from '#infra/ops/place'
-import { among, changing, type Found, reading, type Verb } from '#infra/ops/verb'
+import {
+  among,
+  asksForHelp,
+  changing,
+  type Found,
+  reading,
+  readWords,
+  type Verb,
+} from '#infra/ops/verb'
 import { pause } from '#shared/deadline'
 import { GivebackOrder } from '#shared/messages/chain'
 import { moneyText } from '#shared/money/text'
@@ -65,17 +78,11 @@ const acceptance = (sql: Sql, name: ReturnType<Sql>) => sql`
 /** The one name of a transfer, in two. */
 type Transfer = { txHash: `0x${string}`; logIndex: number }
 
-/** The newest request for a transfer. */
-export async function findGiveback(
-  sql: Sql,
-  { txHash, logIndex }: Transfer,
-): Promise<Request | undefined> {
-  const rows = await sql<Request[]>`
-    select ${requestFields(sql)} from chain_relayer.giveback_request r
-    left join chain_relayer.operation o on o.id = r.operation_id
-    where r.tx_hash = ${txHash} and r.log_index = ${logIndex} order by r.id desc limit 1`
-  return rows[0]
-}
+/** The requests for a transfer in their order; all but the last were refused. */
+export const findGivebacks = (sql: Sql, { txHash, logIndex }: Transfer) => sql<Request[]>`
+  select ${requestFields(sql)} from chain_relayer.giveback_request r
+  left join chain_relayer.operation o on o.id = r.operation_id
+  where r.tx_hash = ${txHash} and r.log_index = ${logIndex} order by r.id`
 
 /** What became of it, in words. */
 function wordsOf(request: Request): string {
@@ -111,23 +118,56 @@ const lookMs = 250
 const isOpen = ({ state, operation }: Request) =>
   state === 'asked' || (state === 'ordered' && operation !== 'settled' && operation !== 'failed')
 
-/** Waits a while for what becomes of a request, which chain-relayer decides. */
-async function awaitGiveback(sql: Sql, transfer: Transfer): Promise<Request | undefined> {
-  const endAt = Date.now() + waitMs
-  let request = await findGiveback(sql, transfer)
-  while (request && isOpen(request) && Date.now() < endAt) {
-    await pause(lookMs)
-    request = await findGiveback(sql, transfer)
-  }
-  return request
+/** What came of a request, which chain-relayer decides: nothing yet, while it is open. */
+export function outcomeOf(request: Request | undefined): Outcome | Awaited {
+  if (!request) return { awaited: 'no request is noted: ask for the same again' }
+  const words = wordsOf(request)
+  if (isOpen(request)) return { awaited: `${words}: the same command again learns what came of it` }
+  return request.operation === 'settled' ? { done: words } : { refused: words }
 }
 
-/** What was refused may be asked for again: that is another deed. */
-async function requestsOf(sql: Sql, { txHash, logIndex }: Transfer): Promise<string> {
-  const [row] = await sql<{ refused: number }[]>`
-    select count(*)::int as refused from chain_relayer.giveback_request
-    where tx_hash = ${txHash} and log_index = ${logIndex} and state = 'refused'`
-  return `request ${row!.refused + 1}`
+const verb = 'unexplained return'
+
+/**
+ * Which request for a transfer this is. What was refused may be asked for again, and is another deed;
+ * unless nobody was told of the refusal yet: then it is still the same.
+ */
+async function numberOf(sql: Sql, target: string, requests: readonly Request[]): Promise<number> {
+  const [last] = await sql<{ number: number; isOpen: boolean }[]>`
+    select substring(d.cause from '[0-9]+$')::int as number, not exists (
+      select 1 from ops.outcomes o where o.deed_id = d.id) as "isOpen"
+    from ops.deeds d where d.verb = ${verb} and d.target = ${target}
+    order by d.asked_at desc limit 1`
+  if (last?.isOpen) return last.number
+  return requests.filter(({ state }) => state === 'refused').length + 1
+}
+
+/**
+ * Asks for a transfer to go back, and waits a while for what comes of it. Only that is noted as the
+ * outcome of the deed: until then nobody knows it, and the same again asks for nothing twice.
+ */
+export async function returned(
+  operator: Pick<Operator, 'sql' | 'ask'>,
+  transfer: Transfer,
+  { reason, by, endsAt = Date.now() + waitMs }: { reason: string; by: string; endsAt?: number },
+): Promise<Performed> {
+  const { sql } = operator
+  const target = `${transfer.txHash}:${transfer.logIndex}`
+  const number = await numberOf(sql, target, await findGivebacks(sql, transfer))
+  const request = async () => (await findGivebacks(sql, transfer))[number - 1]
+  const deed = { verb, target, cause: `request ${number}`, reason, by }
+  return perform(operator, deed, async (id) => {
+    if (!(await request())) {
+      const order = { deed: id, by, reason, ...transfer }
+      const outcome = await askOutcome(operator, GivebackOrder, order)
+      if ('refused' in outcome) return outcome
+    }
+    for (;;) {
+      const outcome = outcomeOf(await request())
+      if (!('awaited' in outcome) || Date.now() > endsAt) return outcome
+      await pause(lookMs)
+    }
+  })
 }
 
 const nameForm = /^(0x[0-9a-f]{64}):([0-9]{1,9})$/i
@@ -136,25 +176,15 @@ const giveBack = changing({
   does: 'give one back to its sender, once, if the final chain and the rows agree',
   usage: 'unexplained return <transaction>:<log> --reason <why> [--by <your name>]',
   takes: 1,
-  fits: ([name = '']) => nameForm.test(name),
+  faultIn: ([name = '']) =>
+    nameForm.test(name) ? undefined : `${name} is no <transaction>:<log>, as the list has it`,
   change: async ({ words: [target = ''], reason, by }, operator) => {
     const [, hash = '', log = ''] = nameForm.exec(target.toLowerCase())!
     const transfer = { txHash: hash as `0x${string}`, logIndex: Number(log) }
     const { sql } = operator
     const [capital] = await acceptance(sql, sql`${`${hash}:${log}`}`)
     if (capital) throw new Error(`${target} was accepted as capital: reverse that first`)
-    const cause = await requestsOf(sql, transfer)
-    const deed = { verb: 'unexplained return', target: `${hash}:${log}`, cause, reason, by }
-    const performed = await perform(operator, deed, (id) =>
-      askOutcome(operator, GivebackOrder, { deed: id, by, reason, ...transfer }),
-    )
-    const request = await awaitGiveback(sql, transfer)
-    if (!request || 'refused' in performed) return [performed]
-    const { id } = performed
-    const words = wordsOf(request)
-    return [
-      request.operation === 'settled' ? { ...performed, done: words } : { id, refused: words },
-    ]
+    return [await returned(operator, transfer, { reason, by })]
   },
 })
 
@@ -166,28 +196,27 @@ You put it in yourself, or took it out, so it is booked as capital: a transfer w
 /** What a person said of one item, and why. */
 type Said = { item: string; askedBy: string; reason: string }
 
-/** The words after `accept`; undefined: told wrongly. */
-function saidIn(words: string[]): Said | undefined {
-  const options = { reason: { type: 'string' }, by: { type: 'string' } } as const
-  const { values, positionals } = parseArgs({
-    ...{ args: words, options },
-    ...{ allowPositionals: true, strict: false },
-  })
-  const [item, ...more] = positionals
-  const { reason, by } = values
-  if (!item || more.length > 0 || typeof reason !== 'string' || reason.trim() === '')
-    return undefined
-  return { item, askedBy: operatorName(by), reason }
+/** The words after `accept`; or what is wrong with them. */
+function saidIn(words: string[]): Said | { wrong: string } {
+  const word = { type: 'string' } as const
+  const read = readWords(words, { reason: word, by: word })
+  if ('wrong' in read) return read
+  const [item, ...more] = read.words
+  const reason = String(read.options.reason ?? '').trim()
+  if (!item || more.length > 0) return { wrong: 'it takes one item' }
+  if (reason === '') return { wrong: 'it needs --reason, and why' }
+  return { item, askedBy: operatorName(read.options.by), reason }
 }
 
 /** Books it as capital, in the role of the job of the books; the same again changes nothing. */
 const accept: Verb = {
   does: 'book one as capital: you moved it yourself',
   run: async (words, say) => {
-    const said = saidIn(words)
-    if (!said) {
-      say(acceptUsage)
-      return 2
+    const isHelp = asksForHelp(words)
+    const said = isHelp ? undefined : saidIn(words)
+    if (!said || 'wrong' in said) {
+      say([acceptUsage, ...(said ? [`not understood: ${said.wrong}`] : [])].join('\n'))
+      return isHelp ? 0 : 2
     }
     await using books = openBooksOf(operatorPlace(), booksDatabaseUrl())
     await acceptAsCapital(books, said.item, `${said.reason} (${said.askedBy})`)

@@ -2,6 +2,7 @@ import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import type { Performed } from '#infra/ops/deed.store'
 import { type Operator, openOperator, operatorName } from '#infra/ops/operator'
 import type { Say } from '#shared/command'
+import { counted } from '#shared/trace/words'
 
 /** What `bun run ops <verb>` does for one verb; each verb is one module that exports its own. */
 export type Verb = {
@@ -9,6 +10,8 @@ export type Verb = {
   does: string
   /** Answers the exit code: 0 when nothing needs a person, 1 when something does, 2 when told wrongly. */
   run: (words: string[], say: Say) => Promise<number>
+  /** What its first word may be, if that says which of several verbs it is. */
+  among?: Readonly<Record<string, Verb>>
 }
 
 /** The words behind a verb, and its options by name. */
@@ -26,8 +29,8 @@ type Form = {
   readonly usage: string
   /** How many words it takes, besides options: exactly, or from and to. */
   readonly takes?: number | readonly [number, number]
-  /** Whether words and options have the form that it takes; without it, any have. */
-  readonly fits?: (words: readonly string[], options: Told['options']) => boolean
+  /** What is wrong with the form of words and options; undefined: nothing. Without it nothing ever is. */
+  readonly faultIn?: (words: readonly string[], options: Told['options']) => string | undefined
   readonly options?: ParseArgsOptionsConfig
 }
 
@@ -38,7 +41,7 @@ export const reading = (
   does: form.does,
   run: async (words, say) => {
     const told = understood(words, form, { json: { type: 'boolean' } })
-    if (!told) return misunderstood(form, say)
+    if ('help' in told) return helped(told, say)
     await using operator = openOperator()
     const { text, data, ok } = await form.read(told, operator)
     say(told.options.json ? jsonOf({ ok, ...data }) : text)
@@ -62,8 +65,10 @@ export const changing = (
     const told = understood(words, form, {
       ...{ json: { type: 'boolean' }, reason: { type: 'string' }, by: { type: 'string' } },
     })
-    const reason = String(told?.options.reason ?? '').trim()
-    if (!told || reason === '') return misunderstood(form, say)
+    if ('help' in told) return helped(told, say)
+    const reason = String(told.options.reason ?? '').trim()
+    if (reason === '')
+      return helped({ help: helpOf(form, 'it needs --reason, and why'), code: 2 }, say)
     const by = operatorName(told.options.by)
     await using operator = openOperator()
     const performed = await form.change({ ...told, reason, by }, operator)
@@ -86,34 +91,67 @@ export function wordsOf(performed: Performed): string {
 /** A verb whose first word says which of several it is. */
 export const among = (does: string, verbs: Readonly<Record<string, Verb>>): Verb => ({
   does,
+  among: verbs,
   run: async ([name = '', ...words], say) => {
     if (Object.hasOwn(verbs, name)) return verbs[name]!.run(words, say)
     const lines = Object.entries(verbs).map(([one, verb]) => `  ${one.padEnd(10)} ${verb.does}`)
-    say(['one of:', ...lines].join('\n'))
-    return 2
+    const isHelp = asksForHelp([name])
+    const wrong = isHelp || name === '' ? [] : [`not understood: ${name} is none of them`]
+    say(['one of:', ...lines, ...wrong].join('\n'))
+    return isHelp ? 0 : 2
   },
 })
 
-/** Undefined when it was told wrongly: an option that is not there, too few words, too many. */
-function understood(words: string[], form: Form, common: ParseArgsOptionsConfig): Told | undefined {
-  const { takes = 0 } = form
-  const [least, most] = typeof takes === 'number' ? [takes, takes] : takes
+/** What is printed instead of doing anything, and the exit code: it was asked for, or told wrongly. */
+type Help = { readonly help: string; readonly code: 0 | 2 }
+
+function helped({ help, code }: Help, say: Say): number {
+  say(help)
+  return code
+}
+
+/** Whoever asks is told the usage, and nothing is done. */
+export const asksForHelp = (words: readonly string[]): boolean =>
+  words.some((word) => word === '--help' || word === '-h')
+
+/** What was told; or the usage, with what is wrong: an option that is not there, too few words, too many. */
+function understood(words: string[], form: Form, common: ParseArgsOptionsConfig): Told | Help {
+  if (asksForHelp(words)) return { help: helpOf(form), code: 0 }
+  const read = readWords(words, { ...form.options, ...common })
+  const wrong =
+    'wrong' in read ? read.wrong : (countFault(form, read.words) ?? formFault(form, read))
+  return wrong === undefined ? (read as Told) : { help: helpOf(form, wrong), code: 2 }
+}
+
+/** The words and options of a command line; or in words, what is wrong with them. */
+export function readWords(
+  args: string[],
+  options: ParseArgsOptionsConfig,
+): Told | { readonly wrong: string } {
   try {
-    const options = { ...form.options, ...common }
-    const read = parseArgs({ args: words, options, allowPositionals: true })
-    const { length } = read.positionals
-    if (length < least || length > most) return undefined
-    const told = { words: read.positionals, options: read.values as Told['options'] }
-    return form.fits && !form.fits(told.words, told.options) ? undefined : told
-  } catch {
-    return undefined
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
+    return { words: positionals, options: values as Told['options'] }
+  } catch (error) {
+    // The rest of it tells how such an option would be a word.
+    return { wrong: (error as Error).message.split('. ')[0]! }
   }
 }
 
-function misunderstood({ usage, does }: Form, say: Say): number {
-  say(`usage: bun run ops ${usage}\n  ${does}`)
-  return 2
+function countFault({ takes = 0 }: Form, { length }: readonly string[]): string | undefined {
+  const [least, most] = typeof takes === 'number' ? [takes, takes] : takes
+  if (length >= least && length <= most) return undefined
+  const wanted = least === most ? counted(least, 'word') : `${least} to ${counted(most, 'word')}`
+  return `it takes ${wanted} besides options, and was given ${length}`
 }
+
+const formFault = ({ faultIn }: Form, { words, options }: Told) => faultIn?.(words, options)
+
+const helpOf = ({ usage, does }: Form, wrong?: string): string =>
+  [
+    `usage: bun run ops ${usage}`,
+    `  ${does}`,
+    ...(wrong === undefined ? [] : [`not understood: ${wrong}`]),
+  ].join('\n')
 
 /** Amounts are bigint: in JSON they are strings. */
 export const jsonOf = (value: unknown): string =>

@@ -50,20 +50,29 @@ async function freezeOf(sql: Sql, wallet: string): Promise<string> {
   return row ? `${row.frozen ? 'frozen' : 'free'} at revision ${row.revision}` : 'never frozen'
 }
 
+/** What was done, and that a payment which was taken back still waits for its own decision. */
+export const clearedText = (done: string, payments: readonly string[] = []): string =>
+  [
+    done,
+    ...payments.map((id) => `${id} may still wait for a person: bun run ops review show ${id}`),
+  ].join('; ')
+
 const clear = changing({
   does: 'give up what is missing of a wallet, and end its freeze',
   usage: 'wallets clear <wallet> --reason <why> [--by <your name>]',
   takes: 1,
-  fits: ([wallet = '']) => /^0x[0-9a-f]{40}$/i.test(wallet),
+  faultIn: ([wallet = '']) =>
+    /^0x[0-9a-f]{40}$/i.test(wallet) ? undefined : `${wallet} is no address`,
   change: async ({ words: [given = ''], reason, by }, operator) => {
     const wallet = given.toLowerCase() as `0x${string}`
     const cause = await freezeOf(operator.sql, wallet)
+    const frozen = (await listFrozen(operator.sql)).find((one) => one.wallet === wallet)
+    const deed = { verb: 'wallets clear', target: wallet, cause, reason, by }
     return [
-      await perform(
-        operator,
-        { verb: 'wallets clear', target: wallet, cause, reason, by },
-        (deed) => askOutcome(operator, WalletClear, { deed, by, reason, wallet }),
-      ),
+      await perform(operator, deed, async (id) => {
+        const outcome = await askOutcome(operator, WalletClear, { deed: id, by, reason, wallet })
+        return 'done' in outcome ? { done: clearedText(outcome.done, frozen?.payments) } : outcome
+      }),
     ]
   },
 })

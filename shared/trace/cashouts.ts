@@ -2,7 +2,7 @@ import type { Sql } from 'postgres'
 import { moneyText } from '#shared/money/text'
 import type { Entry, Item, Part } from '#shared/trace/entry'
 import { takenOf } from '#shared/trace/payments'
-import { factsOf, sentence } from '#shared/trace/words'
+import { counted, factsOf, rateText, sentence } from '#shared/trace/words'
 
 // Account number and holder are sealed in the row, and nothing here reads them.
 
@@ -55,7 +55,7 @@ const itemOf = (row: Row): Item => ({
   facts: factsOf({
     takes: moneyText(row.ausd, 'AUSD'),
     pays: moneyText(row.fiat, 'IDR'),
-    rate: row.rate,
+    rate: rateText(row.rate, 'IDR'),
     quote: row.quoteId,
     bank: row.channelCode,
     payout: row.providerPayoutId,
@@ -74,7 +74,7 @@ function entriesOf(row: Row): Entry[] {
   })
   const promise = `cash-out of ${moneyText(row.ausd, 'AUSD')} for ${moneyText(row.fiat, 'IDR')}`
   return [
-    ...(row.takenAt ? [takenOf(row.quoteId, row.takenAt, row.rate)] : []),
+    ...(row.takenAt ? [takenOf(row.quoteId, row.takenAt, rateText(row.rate, 'IDR'))] : []),
     entry(row.createdAt, 'row', `${promise} to ${row.channelCode}`),
     ...(attemptedAt
       ? [
@@ -94,7 +94,7 @@ function entriesOf(row: Row): Entry[] {
         row.state,
         row.reason,
         row.failureCode,
-        row.checks > 0 && `checked ${row.checks} times since`,
+        row.checks > 0 && `checked ${counted(row.checks, 'time')} since`,
         row.nextCheckAt && `checked again ${row.nextCheckAt.toISOString()}`,
       ),
     ),

@@ -2,7 +2,7 @@ import type { Sql } from 'postgres'
 import { relayKinds } from '#shared/messages/relay'
 import { moneyText } from '#shared/money/text'
 import type { Entry, Item, Part, Roots } from '#shared/trace/entry'
-import { factsOf, sentence } from '#shared/trace/words'
+import { counted, factsOf, sentence } from '#shared/trace/words'
 
 type Operation = {
   id: string
@@ -78,7 +78,7 @@ function entriesOf(one: Operation): Entry[] {
       sentence(
         `${one.kind} ${one.state}`,
         one.reason,
-        one.tries > 0 && `put off ${one.tries} times`,
+        one.tries > 0 && `put off ${counted(one.tries, 'time')}`,
         one.txHash && `in ${one.txHash}`,
         one.blockNumber && `block ${one.blockNumber}`,
       ),
@@ -109,7 +109,7 @@ async function transactionsOf(sql: Sql, lanes: readonly string[], nonces: readon
   return rows.flatMap(
     ({ lane, nonce, purpose, carries, outcome, createdAt, updatedAt }): Entry[] => {
       const id = `${lane}:${nonce}`
-      const together = carries > 1 && `together with ${carries - 1} others`
+      const together = carries > 1 && `together with ${counted(carries - 1, 'other')}`
       return [
         {
           ...{ at: createdAt, where: 'chain-relayer', what: 'lane', id },

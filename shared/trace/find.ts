@@ -8,14 +8,36 @@ const isWallet = (id: string) => /^0x[0-9a-fA-F]{40}$/.test(id)
 const isHash = (id: string) => /^0x[0-9a-fA-F]{64}$/.test(id)
 const isUuid = (id: string) => /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/.test(id)
 
+/** What a wallet signs is named by it and its nonce: neither is looked up without the other. */
+const isSigned = (id: string) => /^0x[0-9a-fA-F]{40}:0x[0-9a-fA-F]{64}$/.test(id)
+
 /**
- * The rows that know this id: of a payment, a cash-out, a quote, a transaction, a wallet, anything of
- * the provider, an operation, a message or a delivery.
+ * The rows that know this id: of a payment, a cash-out, a quote, a transaction, a wallet or a lane,
+ * anything of the provider, an operation, a message or a delivery, what a wallet signed, or a break of
+ * the books by its number.
  */
 export async function findRoots(sql: Sql, bus: OpenBus, asked: string): Promise<Roots> {
-  const id = isHash(asked) || isWallet(asked) || isUuid(asked) ? asked.toLowerCase() : asked
+  const [, number] = /^#?([0-9]{1,18})$/.exec(asked) ?? []
+  const item = number && (await itemOfBreak(sql, number))
+  if (!item) return await rootsBy(sql, bus, idOf(asked))
+  const roots = await rootsBy(sql, bus, idOf(item.replace(/^lane:/, '')))
+  return { ...roots, others: [...new Set([...roots.others, item, `break ${number}`])] }
+}
+
+/** As rows have it: in lower case, and of what is pasted without its 0x, with it. */
+function idOf(asked: string): string {
+  const id = /^([0-9a-fA-F]{40}|[0-9a-fA-F]{64})$/.test(asked) ? `0x${asked}` : asked
+  return isHash(id) || isWallet(id) || isUuid(id) || isSigned(id) ? id.toLowerCase() : id
+}
+
+async function rootsBy(sql: Sql, bus: OpenBus, id: string): Promise<Roots> {
   if (isWallet(id)) return { ...rootsOf([], id), wallets: [id] }
-  const found = isHash(id) ? await byTransaction(sql, id) : await byId(sql, id)
+  if (isSigned(id)) return rootsOf(await byAuthorization(sql, id), id)
+  if (isHash(id)) {
+    const found = await byTransaction(sql, id)
+    return { ...rootsOf(found, id), others: [id, ...(await logsOf(sql, id))] }
+  }
+  const found = await byId(sql, id)
   if (found.length > 0) return rootsOf(found, id)
   const named = id.startsWith('dlv_') ? await findDelivery(bus, id) : await idsInMessage(sql, id)
   const further = (await Promise.all(named.map((one) => byId(sql, one)))).flat()
@@ -86,6 +108,31 @@ const byTransaction = (sql: Sql, hash: string): Promise<Found[]> => sql<Found[]>
     union select 'operation', operation_id from chain_relayer.giveback_request
     where tx_hash = ${hash} and operation_id is not null
   ) found (kind, id)`
+
+/** By `wallet:nonce` of an authorization. */
+async function byAuthorization(sql: Sql, id: string): Promise<Found[]> {
+  const [wallet = '', nonce = ''] = id.split(':')
+  return sql<Found[]>`
+    select 'cashout' as kind, id from payouts.payouts
+    where authorizer = ${wallet} and authorization_nonce = ${nonce}
+    union select ${ofOperation(sql)} from chain_relayer.operation o
+    where kind in ('send', 'take') and wallet = ${wallet} and authorization_nonce = ${nonce}
+    union select 'cashout', item from books.names where key = ${id}`
+}
+
+/** By `transaction:log`, as breaks, journals and operators name what moved in a transaction. */
+async function logsOf(sql: Sql, hash: string): Promise<string[]> {
+  const found = await sql<{ name: string }[]>`
+    select tx_hash || ':' || log_index as name from books.chain_moves where tx_hash = ${hash}`
+  return found.map(({ name }) => name)
+}
+
+/** Of what a break of the books is. */
+async function itemOfBreak(sql: Sql, number: string): Promise<string | undefined> {
+  const [found] = await sql<{ item: string }[]>`
+    select item from books.breaks where id = ${number}`
+  return found?.item
+}
 
 const senders = ['gateway', 'payments', 'payouts', 'chain_relayer'] as const
 

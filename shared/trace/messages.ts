@@ -6,7 +6,7 @@ import { type RelayKind, relayFailed, relaySettled } from '#shared/messages/rela
 import type { Topic } from '#shared/messages/topic'
 import { findOperations } from '#shared/trace/chain'
 import type { Entry, Part, Roots } from '#shared/trace/entry'
-import { sentence } from '#shared/trace/words'
+import { counted, sentence } from '#shared/trace/words'
 
 /** So many repeats of a message are looked for; more than these are seen by their operation alone. */
 const repeatsMax = 40
@@ -95,7 +95,7 @@ export const handlingIn = (handled: readonly Handled[]): string | false =>
     .map(({ consumer, attempts, lastError, doneAt }) =>
       sentence(
         doneAt ? `done by ${consumer} ${doneAt.toISOString()}` : `not done by ${consumer}`,
-        attempts > 0 && `failed ${attempts} times: ${lastError}`,
+        attempts > 0 && `failed ${counted(attempts, 'time')}: ${lastError}`,
       ),
     )
     .join('; ')

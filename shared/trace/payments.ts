@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 import { moneyText } from '#shared/money/text'
 import type { Entry, Item, Part } from '#shared/trace/entry'
-import { factsOf, sentence } from '#shared/trace/words'
+import { counted, factsOf, rateText, sentence } from '#shared/trace/words'
 
 type Row = {
   id: string
@@ -73,7 +73,7 @@ const itemOf = (row: Row): Item => ({
   facts: factsOf({
     pays: moneyText(row.fiat, row.currency),
     for: moneyText(row.ausd, 'AUSD'),
-    rate: row.lateRate ?? row.rate,
+    rate: rateText(row.lateRate ?? row.rate, row.currency),
     quote: row.quoteId,
     account: row.account,
     checkout: row.checkoutId,
@@ -93,7 +93,7 @@ function entriesOf(row: Row): Entry[] {
   const name = row.kind === 'topup' ? 'top-up' : 'settlement'
   const promise = `${name} of ${moneyText(row.fiat, currency)} for ${moneyText(row.ausd, 'AUSD')}`
   return [
-    ...(row.takenAt ? [takenOf(row.quoteId, row.takenAt, row.rate)] : []),
+    ...(row.takenAt ? [takenOf(row.quoteId, row.takenAt, rateText(row.rate, row.currency))] : []),
     entry(row.createdAt, 'row', sentence(promise, row.method && `by ${row.method}`)),
     ...(expiresAt && !paidAt ? [entry(expiresAt, 'row', 'the checkout ends')] : []),
     ...(paidAt
@@ -118,7 +118,7 @@ function entriesOf(row: Row): Entry[] {
       sentence(
         row.state,
         row.reason,
-        row.checks > 0 && `checked ${row.checks} times since`,
+        row.checks > 0 && `checked ${counted(row.checks, 'time')} since`,
         row.nextCheckAt && `checked again ${row.nextCheckAt.toISOString()}`,
       ),
       row.state === 'review',
@@ -128,7 +128,7 @@ function entriesOf(row: Row): Entry[] {
 
 /** That somebody used a quote. */
 export const takenOf = (id: string, at: Date, rate: string): Entry => ({
-  ...{ at, where: 'pricing', what: 'quote', id, says: `taken at a rate of ${rate}` },
+  ...{ at, where: 'pricing', what: 'quote', id, says: `taken at ${rate}` },
 })
 
 type Refund = { id: string; refunded: string; status: string; origin: string; at: Date }

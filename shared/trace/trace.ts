@@ -5,6 +5,7 @@ import { readOperations } from '#shared/trace/chain'
 import { type OpenBus, readDeliveries } from '#shared/trace/deliveries'
 import type { Entry, Part, Roots, Trace } from '#shared/trace/entry'
 import { findRoots } from '#shared/trace/find'
+import { readLane } from '#shared/trace/lanes'
 import { readMessages } from '#shared/trace/messages'
 import { readPayments } from '#shared/trace/payments'
 import { readWallet } from '#shared/trace/wallet'
@@ -34,6 +35,7 @@ export async function readTrace({ sql, bus, others = [] }: Places, id: string): 
     look('messages', () => readMessages(sql, roots)),
     look('the books', () => readBooks(sql, roots)),
     look('the wallet', () => readWallet(sql, roots.wallets)),
+    look('the lane', () => readLane(sql, roots.wallets)),
     look('deliveries of webhooks', () => readDeliveries(sql, bus, roots)),
     ...others.map(({ what, read }) => look(what, () => read(roots))),
   ])

@@ -7,7 +7,9 @@ import { type DeadLetter, groupsOf, lettersNamed, listDeadLetters } from './lett
 
 const letter = (messageId: string, more: Partial<DeadLetter> = {}): DeadLetter => ({
   ...{ service: 'payments', messageId, subject: 'relay.credit.settled', reason: 'r' },
-  ...{ diedAt: new Date('2026-11-22T01:00:00Z'), redriveRequestedAt: null, ...more },
+  ...{ diedAt: new Date('2026-11-22T01:00:00Z'), redriveRequestedAt: null },
+  firstDiedAt: more.diedAt ?? new Date('2026-11-22T01:00:00Z'),
+  ...more,
 })
 
 describe('letters are of one group', () => {
@@ -32,6 +34,12 @@ describe('letters are of one group', () => {
       },
       { count: 1, sample: 'c' },
     ])
+  })
+
+  test('whose age is that of the first failure, also of one that was handled again in vain', () => {
+    const firstDiedAt = new Date('2026-11-20T01:00:00Z')
+    const [group] = groupsOf([letter('a'), letter('b', { firstDiedAt })])
+    expect(group!.firstAt).toEqual(firstDiedAt)
   })
 
   test('of one service: each mends its own', () => {
@@ -113,6 +121,16 @@ describe('an operator', () => {
     expect(noted.said).toContain(
       'sari  dead-letters redrive payments:one  (the node is back)  done: payments:one is handled again',
     )
+  })
+
+  test('sees since when it fails, after it was handled again in vain', async () => {
+    const first = '2026-11-20T01:00:00.000Z'
+    await sql`
+      insert into ops.deeds (verb, target, cause, reason, asked_by)
+      values ('dead-letters redrive', 'payments:two', ${first}, 'mended', 'sari')`
+    const [two] = (await listDeadLetters(sql)).filter(({ messageId }) => messageId === 'two')
+    expect(two!.firstDiedAt.toISOString()).toBe(first)
+    expect(two!.diedAt.getTime()).toBeGreaterThan(two!.firstDiedAt.getTime())
   })
 
   test('dismisses a group: it ends, nothing of it is done, and its row says why', async () => {

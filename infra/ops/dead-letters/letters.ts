@@ -9,6 +9,8 @@ export type DeadLetter = {
   subject: string
   reason: string
   diedAt: Date
+  /** When it was given up on first: each time an operator had it handled again is a deed. */
+  firstDiedAt: Date
   redriveRequestedAt: Date | null
 }
 
@@ -34,7 +36,10 @@ export async function listDeadLetters(sql: Sql): Promise<DeadLetter[]> {
     readers.map(
       (service) => sql<DeadLetter[]>`
         select ${service} as service, message_id as "messageId", subject, reason,
-          died_at as "diedAt", redrive_requested_at as "redriveRequestedAt"
+          died_at as "diedAt", redrive_requested_at as "redriveRequestedAt",
+          least(died_at, (select min(cause)::timestamptz from ops.deeds
+            where verb = 'dead-letters redrive' and target = ${service} || ':' || message_id
+          )) as "firstDiedAt"
         from ${sql(schemaOf(service))}.dead_letter where redriven_at is null`,
     ),
   )
@@ -56,12 +61,18 @@ export function groupsOf(letters: readonly DeadLetter[]): Group[] {
     const { service, messageId, subject } = oldest!
     return {
       ...{ id, service, subject: kindOf(subject), error: sameIn(oldest!.reason) },
-      ...{ count: same.length, firstAt: oldest!.diedAt, lastAt: same.at(-1)!.diedAt },
+      ...{
+        count: same.length,
+        firstAt: new Date(Math.min(...same.map(firstMs))),
+        lastAt: same.at(-1)!.diedAt,
+      },
       sample: messageId,
     }
   })
   return groups.sort((left, right) => right.count - left.count)
 }
+
+const firstMs = ({ firstDiedAt }: DeadLetter): number => firstDiedAt.getTime()
 
 /** Eight digits of a hash are typed, and name each of the few groups there are. */
 export const groupIdOf = ({ service, subject, reason }: DeadLetter): string =>

@@ -3,6 +3,7 @@ import type { Operator } from '#infra/ops/operator'
 import { type Asked, among, changing, reading } from '#infra/ops/verb'
 import { pause } from '#shared/deadline'
 import { deadLetterDecisions } from '#shared/messages/dead-letters'
+import { counted } from '#shared/trace/words'
 import {
   type DeadLetter,
   type Group,
@@ -49,7 +50,7 @@ const show = reading({
     const text = letters.map((letter) =>
       [
         `${letter.messageId}  ${letter.service}  ${letter.subject}  group ${groupIdOf(letter)}`,
-        `  ${letter.diedAt.toISOString()} after ${letter.attempts ?? 'unknown'} failures: ${letter.reason}`,
+        `  ${letter.diedAt.toISOString()} after ${letter.attempts === null ? 'unknown failures' : counted(letter.attempts, 'failure')}: ${letter.reason}`,
         ...(letter.redriveRequestedAt ? ['  it is to be handled again'] : []),
         `  ${JSON.stringify(letter.payload)}`,
       ].join('\n'),

@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres'
+import { type Break, openBreaks } from '#infra/books/judge'
 import { listPaused, type Paused } from '#infra/ops/pause'
 
 /** How much there is in a state, since when, and what it comes to by asset in smallest units. */
@@ -24,7 +25,8 @@ export type Rows = {
   paused: Paused[]
   frozenWallets: number
   books: { endedAt: Date; open: number } | undefined
-  breaks: { count: number; oldestMs: number }
+  /** Open breaks of the books: only those that count call somebody. */
+  breaks: readonly Pick<Break, 'standing' | 'ageMs'>[]
   /** The provider's list of transactions: how long ago it was last read, and how often it failed since. */
   lists: {
     service: string
@@ -69,14 +71,11 @@ export const readRows = (sql: Sql): Promise<Rows> =>
       from payouts.payouts where state in ('taking', 'taken', 'paying', 'returning')`
     const [books] = await tx<{ endedAt: Date; open: number }[]>`
       select ended_at as "endedAt", open from books.runs order by id desc limit 1`
-    const [breaks] = await tx<Rows['breaks'][]>`
-      select count(*)::int as count, coalesce(${ageMs(tx, 'found_at')}, 0) as "oldestMs"
-      from books.breaks
-      where closed_at is null and (rests_until is null or rests_until < now())`
     const [frozen] = await tx<{ count: number }[]>`
       select count(*)::int as count from payments.wallets where frozen`
     return {
-      ...{ states, books, breaks: breaks!, frozenWallets: frozen!.count },
+      ...{ states, books, frozenWallets: frozen!.count },
+      breaks: (await openBreaks(tx)).map(({ standing, ageMs }) => ({ standing, ageMs })),
       paused: await listPaused(tx),
       promisedMicro: BigInt(promises!.promised),
       owedMicro: BigInt(open!.owed),

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { serviceNames } from '#shared/messages/topic'
 import type { OnBus } from './bus'
 import { type Facts, needs } from './judge'
+import { breaksText } from './status'
 
 const allThere = Object.fromEntries(serviceNames.map((name) => [name, 1]))
 const bus = (more: Partial<OnBus>) => ({
@@ -14,7 +15,7 @@ const fine: Facts = {
     deadLetters: [{ service: 'payments', count: 0 }],
     lanes: [{ address: '0xab', fault: null }],
   },
-  ...{ frozenWallets: 0, books: undefined, breaks: { count: 0, oldestMs: 0 } },
+  ...{ frozenWallets: 0, books: undefined, breaks: [] },
   lists: [],
   bus: { known: { copies: allThere, lags: [], rates: [{ pair: 'USD/IDR', rate: '16250' }] } },
   treasury: { known: { balanceMicro: 5_000_000n, drawableMicro: 5_000_000n } },
@@ -43,16 +44,24 @@ describe('a person is needed for', () => {
     [
       'a pause',
       { paused: [{ what: 'payouts', since: new Date(0), by: 'sari', reason: 'ticket 7' }] },
-      /^payouts paused since 1970-01-01T00:00:00.000Z, by sari: ticket 7$/,
+      /^payouts paused since 1970-01-01T00:00:00.000Z, by sari: ticket 7: bun run ops resume payouts$/,
     ],
-    ['a payment in review', state('payment', 'review', 0), /2 payments wait for a person/],
+    [
+      'a payment in review',
+      state('payment', 'review', 0),
+      /^2 payments wait for a person: bun run ops review list$/,
+    ],
     ['a payment that does not move', state('payment', 'paid', 600_001), /paid for too long: 2/],
     ['a cash-out that does not move', state('payout', 'taking', 900_001), /taking for too long/],
     ['a lane without coin', { coin: new Map([['0xab', { known: 4n }]]) }, /0xab needs a refill/],
     ['a blocked lane', { lanes: [{ address: '0xab', fault: 'chain_ahead' }] }, /chain_ahead/],
     ['an outbox', { outboxes: [{ service: 'x', waiting: 3, oldestMs: 60_001 }] }, /x does not/],
-    ['dead letters', { deadLetters: [{ service: 'x', count: 1 }] }, /x gave up on 1/],
-    ['a frozen wallet', { frozenWallets: 1 }, /1 wallets are frozen/],
+    [
+      'dead letters',
+      { deadLetters: [{ service: 'x', count: 1 }] },
+      /^x gave up on 1 message: bun run ops dead-letters list$/,
+    ],
+    ['a frozen wallet', { frozenWallets: 1 }, /^1 wallet is frozen: bun run ops wallets list$/],
     ['a service that is silent', bus({ copies: { ...allThere, payouts: 0 } }), /^payouts does not/],
     ['a bus that is away', { bus: { unknown: 'refused' } }, /the bus cannot be seen: refused/],
     [
@@ -67,12 +76,37 @@ describe('a person is needed for', () => {
       /\(x, ID, latest\) failed 4 times/,
     ],
     ['books nobody compares', { books: { endedAt: new Date(0), open: 0 } }, /compared \d+ d ago/],
-    ['open breaks of the books', { breaks: { count: 2, oldestMs: 7_200_000 } }, /2 open.*2 h old/],
+    [
+      'breaks of the books that count, and for no other',
+      {
+        breaks: [
+          { standing: 'counts', ageMs: 7_200_000 },
+          { standing: 'counts', ageMs: 1 },
+          { standing: 'young', ageMs: 9e9 },
+        ],
+      },
+      /^the books have 2 open breaks, the oldest 2 h old: bun run ops reconcile$/,
+    ],
+    [
+      'one of them',
+      { breaks: [{ standing: 'counts', ageMs: 1_000 }] },
+      /^the books have 1 open break, the oldest 1 s old/,
+    ],
   ] as const)('%s', (_, change, line) => {
     const lines = needs({ ...fine, ...change } as Facts, floors)
     expect(lines).toHaveLength(1)
     expect(lines[0]).toMatch(line)
   })
+})
+
+test('a break within its grace, or that somebody looks after, calls nobody, and is shown', () => {
+  const breaks = [
+    { standing: 'young', ageMs: 60_000 },
+    { standing: 'rests', ageMs: 9e9 },
+  ] as const
+  expect(needs({ ...fine, breaks }, floors)).toEqual([])
+  expect(breaksText(breaks)).toBe('2 open, 1 of them within its grace, 1 explained')
+  expect(breaksText([])).toBe('0 open')
 })
 
 test('of several copies each that does not answer needs a person', () => {

@@ -2,6 +2,7 @@ import { ageText } from '#infra/books/text'
 import { pausedText } from '#infra/ops/pause'
 import { serviceNames } from '#shared/messages/topic'
 import { moneyText } from '#shared/money/text'
+import { counted } from '#shared/trace/words'
 import type { OnBus } from './bus'
 import type { Rows } from './facts'
 import type { Asked, TreasuryHolds } from './outside'
@@ -59,38 +60,63 @@ export const freeMinorOf = ({ rupiah, unpaidMinor }: Facts): bigint | undefined 
 
 /** What needs a person, a line each; empty when money is moving. Pure. */
 export const needs = (facts: Facts, floors: Floors): string[] => [
-  ...facts.paused.map(pausedText),
+  ...facts.paused.map((one) => `${pausedText(one)}: ${ops} resume ${one.what}`),
   ...coverNeeds(facts, floors),
   ...facts.states.flatMap(({ what, state, count, oldestMs }) => {
-    if (state === 'review') return [`${count} ${what}s wait for a person (review)`]
+    if (state === 'review')
+      return [
+        `${counted(count, what)} ${count === 1 ? 'waits' : 'wait'} for a person: ${ops} review list`,
+      ]
     const maxMs = statesMaxMs.get(`${what} ${state}`)
     if (maxMs === undefined || oldestMs <= maxMs) return []
-    return [`${what} ${state} for too long: ${count}, the oldest for ${ageText(oldestMs)}`]
+    return [
+      `${what} ${state} for too long: ${count}, the oldest for ${ageText(oldestMs)}: ${ops} in-flight`,
+    ]
   }),
   ...facts.lanes.flatMap(({ address, fault }) => laneNeeds(facts, floors, address, fault)),
   ...facts.outboxes
     .filter(({ oldestMs }) => oldestMs > outboxMaxMs)
     .map(({ service, waiting, oldestMs }) => {
-      return `${service} does not get rid of ${waiting} messages, the oldest ${ageText(oldestMs)} old`
+      return `${service} does not get rid of ${counted(waiting, 'message')}, the oldest ${ageText(oldestMs)} old: ${ops} in-flight`
     }),
   ...facts.deadLetters
     .filter(({ count }) => count > 0)
-    .map(({ service, count }) => `${service} gave up on ${count} messages (dead letters)`),
-  ...(facts.frozenWallets > 0 ? [`${facts.frozenWallets} wallets are frozen`] : []),
+    .map(({ service, count }) => {
+      return `${service} gave up on ${counted(count, 'message')}: ${ops} dead-letters list`
+    }),
+  ...frozenNeeds(facts),
   ...busNeeds(facts.bus, floors),
   ...facts.lists
     .filter(({ failures }) => failures > failuresMax)
     .map(
       ({ service, account, window, failures }) =>
-        `the provider's list (${service}, ${account}, ${window}) failed ${failures} times in a row`,
+        `the provider's list (${service}, ${account}, ${window}) failed ${counted(failures, 'time')} in a row`,
     ),
   ...(facts.books && Date.now() - facts.books.endedAt.getTime() > comparedMaxMs
-    ? [`the books were compared ${ageText(Date.now() - facts.books.endedAt.getTime())} ago`]
+    ? [
+        `the books were compared ${ageText(Date.now() - facts.books.endedAt.getTime())} ago: ${ops} reconcile`,
+      ]
     : []),
-  ...(facts.breaks.count > 0
-    ? [`the books have ${facts.breaks.count} open breaks, ${ageText(facts.breaks.oldestMs)} old`]
-    : []),
+  ...breakNeeds(facts),
 ]
+
+/** How somebody on this machine types a verb; the runbook says what stands for it elsewhere. */
+const ops = 'bun run ops'
+
+const frozenNeeds = ({ frozenWallets: count }: Facts): string[] =>
+  count > 0
+    ? [`${counted(count, 'wallet')} ${count === 1 ? 'is' : 'are'} frozen: ${ops} wallets list`]
+    : []
+
+/** What is young may only be on its way, and of what rests somebody has said so: neither calls a person. */
+function breakNeeds({ breaks }: Facts): string[] {
+  const counting = breaks.filter(({ standing }) => standing === 'counts')
+  if (counting.length === 0) return []
+  const oldest = ageText(Math.max(...counting.map(({ ageMs }) => ageMs)))
+  return [
+    `the books have ${counted(counting.length, 'open break')}, the oldest ${oldest} old: ${ops} reconcile`,
+  ]
+}
 
 /** What of the bus needs a person; that it cannot be reached does. */
 export function busNeeds(bus: Facts['bus'], floors: Pick<Floors, 'copies'>): string[] {
@@ -100,7 +126,10 @@ export function busNeeds(bus: Facts['bus'], floors: Pick<Floors, 'copies'>): str
     ...serviceNames.flatMap((name) => copyNeeds(name, copies[name] ?? 0, floors.copies)),
     ...lags
       .filter(({ waiting }) => waiting > waitingMax)
-      .map(({ reader, stream, waiting }) => `${reader} is ${waiting} messages behind ${stream}`),
+      .map(
+        ({ reader, stream, waiting }) =>
+          `${reader} is ${counted(waiting, 'message')} behind ${stream}`,
+      ),
     ...rates.flatMap(({ pair, unavailable }) =>
       unavailable ? [`there is no rate for ${pair}: ${unavailable}`] : [],
     ),

@@ -6,6 +6,7 @@ import type { Operator } from '#infra/ops/operator'
 import { operatorPlace, operatorRpcUrl, type Place } from '#infra/ops/place'
 import { reading } from '#infra/ops/verb'
 import { moneyText } from '#shared/money/text'
+import { counted, rateText, sentence } from '#shared/trace/words'
 import { fields as relayer } from '../../../services/chain-relayer/config'
 import { fields as payments } from '../../../services/payments/config'
 import { fields as payouts } from '../../../services/payouts/config'
@@ -79,7 +80,8 @@ export const status = reading({
   does: 'is money moving: what is under way, what is free to promise, what needs a person',
   usage: 'status [--copies N] [--json]',
   options: { copies: { type: 'string', default: '1' } },
-  fits: (_, { copies }) => /^[1-9][0-9]{0,2}$/.test(String(copies)),
+  faultIn: (_, { copies }) =>
+    /^[1-9][0-9]{0,2}$/.test(String(copies)) ? undefined : '--copies is a number from 1 to 999',
   read: async ({ options }, operator) => {
     const access = accessOf(Number(options.copies))
     try {
@@ -142,13 +144,13 @@ function asText(facts: Facts, lines: readonly string[]): string {
     row(
       'books',
       books ? `checked ${ageText(Date.now() - books.endedAt.getTime())} ago` : 'never checked',
-      `${facts.breaks.count} open`,
+      breaksText(facts.breaks),
     ),
     ...facts.lists.map(({ service, account, window, ageMs, failures }) =>
       row(
         `list ${account} ${window}, ${service}`,
         ageMs === null ? 'not read yet' : `read ${ageText(ageMs)} ago`,
-        ...(failures > 0 ? [`failed ${failures} times since`] : []),
+        ...(failures > 0 ? [`failed ${counted(failures, 'time')} since`] : []),
       ),
     ),
     ...busText(facts.bus),
@@ -157,17 +159,33 @@ function asText(facts: Facts, lines: readonly string[]): string {
   ].join('\n')
 }
 
+/** How many breaks are open, and why some of them call nobody. */
+export function breaksText(breaks: Facts['breaks']): string {
+  const ofStanding = (wanted: string) => breaks.filter(({ standing }) => standing === wanted).length
+  const [young, rests] = [ofStanding('young'), ofStanding('rests')]
+  return sentence(
+    `${breaks.length} open`,
+    young > 0 && `${young} of them within ${young === 1 ? 'its' : 'their'} grace`,
+    rests > 0 && `${rests} explained`,
+  )
+}
+
 const needsText = (lines: readonly string[]): string[] =>
   lines.length === 0
     ? ['money is moving: nothing needs a person']
     : ['needs a person:', ...lines.map((line) => `  ${line}`)]
 
-function busText(bus: Facts['bus']): string[] {
+/** Who is there, how far everybody is, and what a dollar costs. */
+export function busText(bus: Facts['bus']): string[] {
   if ('unknown' in bus) return [row('the bus', 'not seen')]
   const { copies, lags, rates } = bus.known
   return [
     ...rates.map(({ pair, rate, source, ageMs, unavailable }) =>
-      row(pair, unavailable ?? `${rate} by ${source}`, ...(ageMs ? [`${ageText(ageMs)} old`] : [])),
+      row(
+        pair,
+        unavailable ?? `${rateText(rate!, pair.split('/')[1]!)} by ${source}`,
+        ...(ageMs ? [`${ageText(ageMs)} old`] : []),
+      ),
     ),
     ...lags.map(({ reader, stream, waiting, underWay }) =>
       row(`${stream} to ${reader}`, `${waiting} waiting`, `${underWay} under way`),

@@ -4,7 +4,7 @@ import type { Entry, Item, Trace } from '#shared/trace/entry'
 export function traceText({ id, items, entries, unseen }: Trace): string {
   return [
     ...items.flatMap(itemLines),
-    ...(items.length === 0 && unseen.length === 0 ? [`nothing here is known by ${id}`] : []),
+    ...(items.length === 0 && unseen.length === 0 ? [unknownText(id, entries.length > 0)] : []),
     '',
     ...entries.map((entry, at) => entryLine(entry, entries[at - 1])),
     ...(unseen.length > 0 ? ['', 'not seen:'] : []),
@@ -13,6 +13,12 @@ export function traceText({ id, items, entries, unseen }: Trace): string {
     .join('\n')
     .trim()
 }
+
+/** What moved without a row of ours is no item, and is known all the same. */
+const unknownText = (id: string, isSeen: boolean) =>
+  isSeen
+    ? `no item of ours is known by ${id}; what was seen of it:`
+    : `nothing here is known by ${id}`
 
 function itemLines({ kind, id, wallet, state, reason, facts }: Item): string[] {
   const head = `${kind} ${id}  ${state}${reason ? ` (${reason})` : ''}`

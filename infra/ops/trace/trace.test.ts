@@ -163,6 +163,63 @@ test('a wallet is seen with its newest items, in any case of its letters', async
   expect((await traceOf(ref)).items).toEqual(items as Item[])
 })
 
+describe('found too is', () => {
+  const hash = `0x${'ab'.repeat(32)}`
+  const sender = `0x${'5'.repeat(40)}`
+  beforeAll(async () => {
+    await query(
+      stack,
+      `insert into books.chain_moves
+          (tx_hash, log_index, block, moved_at, kind, wallet, ausd_micro)
+        values ('${hash}', 3, 1, now(), 'in', '${sender}', 5000000)`,
+    )
+  })
+  afterAll(() => query(stack, `delete from books.chain_moves where tx_hash = '${hash}'`))
+
+  test('what moved without a row of ours, also without its 0x, and nobody says it is unknown', async () => {
+    for (const id of [hash, hash.slice(2)]) {
+      const { code, said } = await operate(stack, 'main.ts', 'trace', id)
+      expect(said).toContain(`5.000000 AUSD  [${hash}:3]`)
+      expect(said).toStartWith(`no item of ours is known by ${id}; what was seen of it:`)
+      expect(code).toBe(0)
+    }
+  })
+
+  test('a break by its number, as the books print it', async () => {
+    const [{ id } = { id: '' }] = await query<{ id: string }>(
+      stack,
+      `insert into books.breaks (rule, item, asset, amount, about)
+        values ('treasury_moved', '${hash}:3', 'AUSD', 5, 'nobody''s') returning id::text`,
+    )
+    for (const asked of [id, `#${id}`, hash])
+      expect((await traceOf(asked)).entries).toContainEqual(
+        expect.objectContaining({ what: 'break', says: "treasury_moved: nobody's" }),
+      )
+    await query(stack, `update books.breaks set closed_at = now() where id = ${id}`)
+  })
+
+  test('a lane, and the treasury, by their addresses', async () => {
+    const [{ address } = { address: '' }] = await query<{ address: string }>(
+      stack,
+      'select address from chain_relayer.lane order by next_nonce desc limit 1',
+    )
+    const lane = await traceOf(address)
+    expect(lane.items).toMatchObject([{ kind: 'lane', id: address, state: 'sends' }])
+    expect(lane.entries.length).toBeGreaterThan(0)
+    const { said } = await operate(stack, 'main.ts', 'trace', stack.info.chain.treasury)
+    expect(said).toStartWith(`treasury ${stack.info.chain.treasury.toLowerCase()}`)
+    expect(said).toContain(`5.000000 AUSD, ${sender}`)
+  })
+
+  test('what a wallet signed, by the wallet and its nonce', async () => {
+    const signer = await verifiedUser(stack, { ausdMicro: 5_000_000n })
+    const authorization = await signer.sign({ to: person.wallet, valueMicro: 1_000_000n })
+    const { sendId } = okOf(await signer.api.send({ authorization }))
+    const { items } = await traceOf(`${signer.wallet}:${authorization.nonce}`)
+    expect(items).toMatchObject([{ kind: 'send', facts: { cause: sendId } }])
+  })
+})
+
 test('what nobody knows is not found, and that is said', async () => {
   for (const id of ['nothing', `0x${'0'.repeat(64)}`, 'dlv_0000000000000000000000'])
     expect(await wholeTraceOf(id)).toEqual({ id, items: [], entries: [], unseen: [] })

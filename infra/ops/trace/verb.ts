@@ -3,16 +3,19 @@ import { reading } from '#infra/ops/verb'
 import { readTrace } from '#shared/trace/trace'
 import { atProvider } from './provider'
 import { traceText } from './text'
+import { ofTreasury } from './treasury'
 
 /** Exit code 1: nothing is known by this id, or not everything could be seen. */
 export const trace = reading({
   does: 'one item through every service, by any id that it has anywhere',
-  usage: 'trace <payment, cash-out, quote, transaction, wallet, provider id, message> [--json]',
+  usage:
+    'trace <payment, cash-out, quote, transaction, wallet, lane, wallet:nonce, provider id, message, #break> [--json]',
   takes: 1,
   read: async ({ words }, { sql, bus }) => {
-    const { provider } = operatorPlace()
-    const data = await readTrace({ sql, bus, others: [atProvider(sql, provider)] }, words[0]!)
-    const ok = data.items.length > 0 && data.unseen.length === 0
+    const { provider, treasury } = operatorPlace()
+    const others = [atProvider(sql, provider), ofTreasury(sql, treasury)]
+    const data = await readTrace({ sql, bus, others }, words[0]!)
+    const ok = data.items.length + data.entries.length > 0 && data.unseen.length === 0
     return { text: traceText(data), data, ok }
   },
 })

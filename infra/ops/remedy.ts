@@ -1,0 +1,34 @@
+import type { Break } from '#infra/books/judge'
+
+/** What the name of an item says of it. */
+const forms = {
+  transfer: /^0x[0-9a-f]{64}:[0-9]+$/i,
+  payment: /^pay_[\w-]{22}$/,
+  cashout: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+  message: /^(msg|dlv)_/,
+} as const
+const formOf = (item: string) =>
+  Object.entries(forms).find(([, form]) => form.test(item))?.[0] as keyof typeof forms | undefined
+
+type Of = Pick<Break, 'id' | 'rule' | 'item' | 'amount'>
+
+/**
+ * The command that a person types about a break, with the id of its item; where a decision is to be
+ * taken, the one that shows what there is to decide. Pure.
+ */
+export const commandFor = (one: Of): string => `bun run ops ${verbFor(one)}`
+
+function verbFor({ id, rule, item, amount }: Of): string {
+  const form = formOf(item)
+  if (rule === 'dead_letter') return `dead-letters show ${item}`
+  if (rule === 'unsent') return 'in-flight'
+  if (rule === 'provider_unknown' && !form) return `unexplained accept ${item} --reason <why>`
+  if (form === 'transfer' && rule === 'suspense') return `unexplained return ${item} --reason <why>`
+  // What left the treasury can only be traced, or explained.
+  if (form === 'transfer' && rule === 'treasury_moved' && amount > 0n)
+    return `unexplained return ${item} --reason <why>`
+  if (form === 'payment' && rule === 'suspense') return `review show ${item}`
+  if (form) return `trace ${item}`
+  if (rule === 'treasury_books' || rule === 'assets_balance') return 'reconcile --whole'
+  return `reconcile explain ${id} --owner <who> --reason <why> --until <day>`
+}
