@@ -96,10 +96,54 @@ withBrowser(
   },
 )
 
+/** What is cut at the right edge of the page, or would have to be scrolled to. */
+const cutOff = () =>
+  page.evaluate(() => {
+    const isWide = (one: Element) => one.scrollWidth > one.clientWidth + 1
+    const wide = [document.documentElement, ...document.querySelectorAll('.scroll, .card')]
+    return wide.filter(isWide).map((one) => `${one.tagName}.${one.className}`)
+  })
+
+withBrowser('on a narrow page nothing is cut off: ids stand below what is said', async () => {
+  const id = decodeURIComponent(/#\/item\/([^?]+)/.exec(page.url())![1]!)
+  try {
+    for (const width of [800, 1000, 1100, 1280]) {
+      await page.setViewportSize({ width, height: 800 })
+      for (const path of [`item/${id}`, 'motion', 'state']) {
+        await page.evaluate((to) => {
+          location.hash = `#/${to}`
+        }, path)
+        await page.locator(path.startsWith('item') ? 'table.history' : 'h2').waitFor()
+        expect([width, path, await cutOff()]).toEqual([width, path, []])
+      }
+    }
+    await page.setViewportSize({ width: 800, height: 800 })
+    await view('Motion')
+    await page.locator('td[data-name="wallet"]').first().waitFor()
+    const { x, width } = (await page.locator('td[data-name="wallet"]').first().boundingBox())!
+    expect(x + width).toBeLessThanOrEqual(800)
+  } finally {
+    await page.setViewportSize({ width: 1280, height: 800 })
+  }
+})
+
+withBrowser('the footer counts the views that there are', async () => {
+  const shown = await page.locator('#views a').count()
+  expect(await textOf(page.locator('#last-view'))).toBe(String(shown))
+  await page.locator('h1').click()
+  await page.keyboard.press(String(shown))
+  expect(page.url()).toEndWith('#/sandbox')
+})
+
 withBrowser('what nobody knows is said to be unknown', async () => {
   await page.getByLabel('Find', { exact: true }).fill('pay_that_nobody_knows')
   await page.getByLabel('Find', { exact: true }).press('Enter')
   await page.getByText('Nothing here is known by pay_that_nobody_knows.').waitFor()
+  const long = '7'.repeat(240)
+  await page.getByLabel('Find', { exact: true }).fill(long)
+  await page.getByLabel('Find', { exact: true }).press('Enter')
+  await page.getByText(`Nothing here is known by ${long}.`).waitFor()
+  expect(await cutOff()).toEqual([])
 })
 
 withBrowser('what waits for a person is listed, and dead letters are grouped', async () => {
@@ -156,6 +200,48 @@ withBrowser('the state tells of queues, rates and lanes', async () => {
     const card = page.getByRole('region', { name, exact: true })
     await waitUntil(`${words} in ${name}`, async () => (await textOf(card)).includes(words))
   }
+})
+
+withBrowser('the state says what needs a person, and names what it did not see', async () => {
+  const card = page.getByRole('region', { name: 'What needs a person', exact: true })
+  const says = (words: string) => waitUntil(words, async () => (await textOf(card)).includes(words))
+  await view('State')
+
+  await says('Not seen: the books: they were never compared') // This stack runs without their job.
+  await query(
+    stack,
+    `insert into payouts.pauses (what, since, revision, set_by, reason)
+     values ('payouts', now(), 1, 'sari', 'ticket 7')`,
+  )
+  await query(
+    stack,
+    `insert into books.breaks (rule, item, asset, amount, about, found_at) values
+     ('overdue', 'pay_x', 'AUSD', 1, 'too long', now() - interval '1 hour'),
+     ('overdue', 'pay_y', 'AUSD', 1, 'too long', now())`,
+  )
+  await query(
+    stack,
+    `insert into books.chain_moves (tx_hash, log_index, block, moved_at, kind, wallet, ausd_micro) values
+     ('0x${'a'.repeat(64)}', 1, 1, now() - interval '1 hour', 'in', '0x${'b'.repeat(40)}', 2500000),
+     ('0x${'c'.repeat(64)}', 1, 1, now(), 'in', '0x${'b'.repeat(40)}', 9000000)`,
+  )
+  const silent = stack.process('pricing')
+  await silent.stop('SIGTERM')
+  try {
+    await says(', by sari: ticket 7')
+    await says('the books have 1 open break')
+    await says('Not seen: whether 1 break of the books may rest within the grace')
+    await says('nothing explains 2.500000 AUSD')
+    await says('pricing does not answer')
+    await says('Not seen: rates of pricing')
+    expect(await textOf(card)).not.toContain('Nothing')
+  } finally {
+    silent.start()
+    await query(stack, 'update payouts.pauses set since = null')
+    await query(stack, 'delete from books.breaks')
+    await query(stack, 'delete from books.chain_moves')
+  }
+  await says('Nothing of what was seen.')
 })
 
 withBrowser('paused, nothing at all is asked', async () => {

@@ -2,19 +2,22 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import pino from 'pino'
 import { listen } from '../listen'
 import { openConsole } from './console'
-import { openOverview } from './overview'
+import { openOverview, type Seen } from './overview'
 
 const token = 'token-of-this-start-0001'
 const bearer = { authorization: `Bearer ${token}` }
 const log = pino({ level: 'silent' })
 /** Counts how often the services are asked. */
-function overviewOf() {
+function overviewOf(answering: readonly string[] = ['pricing']) {
   const count = { asked: 0 }
+  const unseen = () => Promise.reject(new Error('no rows here'))
   const overview = openOverview({
     ...{ clock: Date.now, log, ownFigures: async () => ({}), queues: async () => [] },
+    readiness: async () => ({ missing: [], down: [] }),
+    ...{ metrics: async () => '', standing: unseen },
     gatherStats: async () => {
       count.asked += 1
-      return [{ name: 'pricing', id: 'one', endpoints: [] }]
+      return answering.map((name) => ({ name, id: name, endpoints: [] }))
     },
   })
   return { overview, count }
@@ -140,6 +143,17 @@ describe('the connection for everything that changes by itself', () => {
     const open = () => fetch(`${base}/console/live`, { headers: bearer })
     expect(await until(await open(), 'deaf')).toContain('no bus here')
     expect(await until(await open(), 'overview')).toContain('payments does not answer')
+  })
+
+  test('calls no service silent when nobody answers, the gateway neither: it is the bus', async () => {
+    const { overview: own } = overviewOf([])
+    const seen = await new Promise<Seen>((resolve) => {
+      own.watch(resolve)
+    })
+    await own[Symbol.asyncDispose]()
+    expect(seen.needs).toEqual([{ says: 'nats does not answer' }])
+    expect(new Set(seen.services.map(({ copies }) => copies))).toEqual(new Set([null]))
+    expect(seen.unseen).toContain("pauses, unexplained AUSD, the provider's lists: no rows here")
   })
 
   test('ends when its copy is to end, so that nobody waits for a page', async () => {

@@ -5,12 +5,15 @@ import { joined } from '#shared/reads/reads'
 import { readTrace } from '#shared/trace/trace'
 import { readAttention } from './attention'
 import { withWaits } from './history'
+import { readStanding, type Standing } from './standing'
 
 /** Reads what is known of an item, by any id that it has anywhere. */
 export type Items = AsyncDisposable & {
   readonly read: (id: string) => Promise<unknown>
   /** Everything that waits for a person. */
   readonly attention: () => Promise<unknown>
+  /** What waits for a person and is in no service's figures. */
+  readonly standing: () => Promise<Standing>
 }
 
 /** Several pages that show one item are one reader of it, and no more than once in so long. */
@@ -52,6 +55,7 @@ export function openItems({ databaseUrl, bus, clock }: ItemsOptions): Items {
   return {
     read: joined(read, (id) => id, gatherMs),
     attention: () => attention('all'),
+    standing: () => readStanding(sql),
     [Symbol.asyncDispose]: () => sql.end({ timeout: 1 }),
   }
 }

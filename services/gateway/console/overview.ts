@@ -1,16 +1,18 @@
 import type { Clock } from '#shared/clock'
+import { within } from '#shared/deadline'
 import type { Log } from '#shared/log'
 import { type Loop, startLoop } from '#shared/loop'
 import { serviceNames } from '#shared/messages/topic'
+import type { Readiness } from '../health/probes'
 import type { ServiceStats } from '../health/stats'
 import type { Queue } from './live'
+import { type Judged, needsOf, type Read, type Told } from './needs'
+import type { Standing } from './standing'
 
 /** The state of the whole, as of a moment. */
-export type Seen = {
+export type Seen = Judged & {
   readonly asOf: string
-  /** Why something is missing from it. */
-  readonly missing: readonly string[]
-  readonly services: readonly { name: string; copies: number; figures: unknown }[]
+  readonly services: readonly Told[]
   readonly queues: readonly Queue[]
 }
 
@@ -21,12 +23,18 @@ export type Overview = AsyncDisposable & {
 
 /** Each reading costs every service a handful of statements: this is what they are to cost in all. */
 const everyMs = 10_000
+/** What takes longer is not seen this time. */
+const readMs = 4_000
 
 export type OverviewOptions = {
   gatherStats: () => Promise<readonly ServiceStats[]>
   /** The gateway answers no questions, so that it does not tell its own with the others. */
   ownFigures: () => Promise<Record<string, unknown>>
+  readiness: Readiness
   queues: () => Promise<readonly Queue[]>
+  /** What all processes measure, as one text. */
+  metrics: () => Promise<string>
+  standing: () => Promise<Standing>
   clock: Clock
   log: Log
 }
@@ -57,32 +65,40 @@ export function openOverview(options: OverviewOptions): Overview {
   }
 }
 
-async function look({ gatherStats, ownFigures, queues, clock }: OverviewOptions): Promise<Seen> {
-  const missing: string[] = []
-  const orNone =
-    <T>(what: string, none: T) =>
-    (error: Error) => {
-      missing.push(`${what}: ${error.message}`)
-      return none
-    }
-  const [stats, own, found] = await Promise.all([
-    gatherStats().catch(orNone('figures of the services', [])),
-    ownFigures().catch(orNone('figures of the gateway', {})),
-    queues().catch(orNone('queues', [])),
+async function look(options: OverviewOptions): Promise<Seen> {
+  const [stats, own, readiness, queues, metrics, standing] = await Promise.all([
+    readOf(options.gatherStats),
+    readOf(options.ownFigures),
+    readOf(options.readiness),
+    readOf(options.queues),
+    readOf(options.metrics),
+    readOf(options.standing),
   ])
-  const figuresOf = (copies: readonly ServiceStats[]) =>
-    copies.flatMap(({ endpoints = [] }) => endpoints.flatMap(({ data }) => data ?? []))[0] ?? {}
-  const services = serviceNames.map((name) => {
-    const copies = stats.filter((one) => one.name === name)
-    return { name, copies: copies.length, figures: name === 'gateway' ? own : figuresOf(copies) }
-  })
-  const books = stats.filter((one) => one.name === 'books')
-  const told = [...services, { name: 'books', copies: books.length, figures: figuresOf(books) }]
-  const silent = services.filter(({ copies }) => copies === 0).map(({ name }) => name)
+  const nowMs = options.clock()
+  const services = toldBy('known' in stats ? stats.known : [], 'known' in own ? own.known : {})
   return {
-    asOf: new Date(clock()).toISOString(),
-    missing: [...missing, ...silent.map((name) => `${name} does not answer`)],
-    services: told,
-    queues: found,
+    asOf: new Date(nowMs).toISOString(),
+    ...needsOf({ services, readiness, queues, metrics, standing, nowMs }),
+    services,
+    queues: 'known' in queues ? queues.known : [],
   }
+}
+
+const readOf = <T>(read: () => Promise<T>): Promise<Read<T>> =>
+  within(read(), readMs, 'the answer').then(
+    (known) => ({ known }),
+    (error: Error) => ({ unknown: error.message }),
+  )
+
+/** The gateway itself answers over the bus: when nobody did, it was the bus that did not. */
+function toldBy(stats: readonly ServiceStats[], own: Record<string, unknown>): Told[] {
+  return [...serviceNames, 'books'].map((name) => {
+    const copies = stats.filter((one) => one.name === name)
+    const told = copies.flatMap(({ endpoints = [] }) => endpoints.flatMap(({ data }) => data ?? []))
+    return {
+      name,
+      copies: stats.length === 0 ? null : copies.length,
+      figures: name === 'gateway' ? own : ((told[0] ?? {}) as Told['figures']),
+    }
+  })
 }

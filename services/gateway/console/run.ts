@@ -20,12 +20,6 @@ export function runConsole(
     password === ''
       ? { silent: 'Nothing is heard here: NATS_PASSWORD_CONSOLE is not set.' }
       : openLive({ open: () => openBus({ ...bus, onFatal: () => {} }), clock, log })
-  const overview = openOverview({
-    ...{ clock, log },
-    gatherStats: health.gatherStats,
-    ownFigures: health.figures,
-    queues: async () => ('silent' in live ? [] : live.queues()),
-  })
   const { consoleDatabaseUrl: databaseUrl, consoleDatabasePassword: databasePassword } = config
   const items =
     databaseUrl === '' || 'silent' in live
@@ -37,6 +31,18 @@ export function runConsole(
           ...{ clock, bus: live.bus },
           databaseUrl: databaseUrlOf({ databaseUrl, databasePassword }),
         })
+  const overview = openOverview({
+    ...{ clock, log },
+    gatherStats: health.gatherStats,
+    ownFigures: health.figures,
+    readiness: health.readiness,
+    queues: async () => ('silent' in live ? silent(live) : live.queues()),
+    metrics: async () => {
+      const [own, others] = await Promise.all([health.ownMetrics(), health.gatherMetrics()])
+      return [own, ...others.map(({ text }) => text)].join('\n')
+    },
+    standing: async () => ('silent' in items ? silent(items) : items.standing()),
+  })
   const { sandboxControlsUrl: url, sandboxControlsToken: token } = config
   const parts = {
     token: config.consoleToken,
@@ -54,4 +60,8 @@ export function runConsole(
       if (!('silent' in live)) await live[Symbol.asyncDispose]()
     },
   }
+}
+
+const silent = (part: { silent: string }): never => {
+  throw new Error(part.silent)
 }

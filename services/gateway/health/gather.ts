@@ -13,13 +13,15 @@ export type Gathered = {
 
 /**
  * Asks every copy of every process but this one; whoever does not answer in time is missing from the
- * list. Throws when there is no bus to ask by.
+ * list. Throws when the bus does not answer: this copy is asked with the others, so that when not even
+ * it was heard, nothing is known of anybody.
  */
 export async function gatherMetrics(bus: Bus): Promise<Gathered[]> {
   const gathered = await askEverybody(bus, metricsSubject, serviceNames, (reply) => {
     const answer = answerOf(reply)
     return { from: answer.service, answer }
   })
+  if (gathered.length === 0) throw new Error('the bus does not answer')
   return gathered.filter(({ copy }) => copy !== bus.copy)
 }
 

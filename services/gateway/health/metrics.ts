@@ -32,9 +32,14 @@ function presenceOf(others: readonly Gathered[] | undefined, down: readonly Down
     ]),
     ...serviceNames.map((service) => {
       const count = down.filter((copy) => copy.service === service).length
-      return gauge('service_copies_down', 'Copies that hang, or are gone for no reason.', count, {
-        service,
-      })
+      return gauge(
+        'service_copies_down',
+        'Copies that did not leave in order and do not answer.',
+        count,
+        {
+          service,
+        },
+      )
     }),
   ]
 }

@@ -35,7 +35,9 @@ function openReadiness(bus: Bus, database: Database): Readiness {
       missingOf('nats', () => bus.nc.flush()),
       roster.call(),
     ])
-    return { missing: [...postgres, ...nats, ...silent], down }
+    // Then nobody could be asked, and of nobody it is known that they are silent.
+    if (nats.length > 0) return { missing: [...postgres, ...nats], down: [] }
+    return { missing: [...postgres, ...silent], down }
   }
   let running: ReturnType<Readiness> | undefined
   return () => {

@@ -7,7 +7,8 @@ import { type ServiceName, serviceNames } from '#shared/messages/topic'
 
 /**
  * A copy that was there, did not say that it leaves, and does not answer. `hangs`: its connection is
- * there; `gone`: it is not, and no other copy came in its place.
+ * there; `gone`: its connection is not, and no other copy came in its place. So a process that hangs is
+ * `gone` too once nats-server has given its connection up, some 15 s later: only its machine can tell.
  */
 export type DownCopy = {
   readonly service: ServiceName

@@ -30,7 +30,13 @@ export function attentionView({ filters, latest, isPaused }) {
   let counted = countsIn(latest.get('overview'))
 
   const draw = () =>
-    seen && fill(place, listOf(seen, filters.get('kind') ?? ''), groupsOf(seen.dead))
+    seen &&
+    fill(
+      place,
+      listOf(seen, filters.get('kind') ?? '', latest.get('overview')),
+      elsewhere(latest.get('overview')),
+      groupsOf(seen.dead),
+    )
   const load = async () => {
     try {
       seen = await get('/console/attention')
@@ -79,14 +85,15 @@ export function attentionView({ filters, latest, isPaused }) {
 }
 
 const countsIn = (seen) =>
-  JSON.stringify(
+  JSON.stringify([
     (seen?.services ?? []).map(({ figures }) => [
       ...[figures?.deadLetters, figures?.inReview, figures?.frozenWallets, figures?.anomalies],
-      ...[figures?.open, figures?.breaks],
+      figures?.breaks?.open,
     ]),
-  )
+    (seen?.needs ?? []).map(({ says }) => says),
+  ])
 
-function listOf({ exceptions, asOf, namedMax }, kind) {
+function listOf({ exceptions, asOf, namedMax }, kind, overview) {
   const shown = exceptions.filter((one) => kind === '' || one.kind === kind)
   const columns = ['For', 'Kind', 'Id', 'What', 'What to do']
   const heading = h(
@@ -100,7 +107,9 @@ function listOf({ exceptions, asOf, namedMax }, kind) {
       heading,
       empty(
         exceptions.length === 0
-          ? 'Nothing waits for a person.'
+          ? overview?.needs.length > 0
+            ? 'Nothing with an id waits for a person.'
+            : 'Nothing waits for a person.'
           : 'None of this kind waits for a person.',
       ),
     ]
@@ -112,7 +121,7 @@ function listOf({ exceptions, asOf, namedMax }, kind) {
       { class: 'scroll' },
       h(
         'table',
-        {},
+        { class: 'stacks listed' },
         h('caption', { class: 'unseen' }, 'What waits for a person, oldest first'),
         h(
           'thead',
@@ -132,13 +141,13 @@ function listOf({ exceptions, asOf, namedMax }, kind) {
               {},
               h('td', { class: 'number' }, inWords(now - Date.parse(since))),
               h('td', {}, which),
-              h('td', {}, itemLink(id)),
+              h('td', { class: 'rest' }, itemLink(id)),
               h(
                 'td',
                 { class: 'says' },
                 h('a', { href: `#/item/${encodeURIComponent(id)}`, 'data-row': true }, says),
               ),
-              h('td', {}, commandOf(remedies[which](id))),
+              h('td', { class: 'below' }, commandOf(remedies[which](id))),
             ),
           ),
         ),
@@ -153,6 +162,17 @@ function listOf({ exceptions, asOf, namedMax }, kind) {
       : undefined,
   ]
 }
+
+/** Pauses, services that are silent and the like have no row here. */
+const elsewhere = ({ needs = [] } = {}) =>
+  needs.length > 0
+    ? h(
+        'p',
+        { class: 'quiet' },
+        h('a', { href: '#/state' }, 'State'),
+        ` counts ${needs.length} that need a person, also what has no id.`,
+      )
+    : undefined
 
 const commandOf = (words) => h('code', { class: 'value' }, words)
 

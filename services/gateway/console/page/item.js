@@ -175,7 +175,7 @@ function tableOf(lines, form) {
     { class: 'scroll' },
     h(
       'table',
-      { class: 'history' },
+      { class: 'history stacks' },
       h('caption', { class: 'unseen' }, 'What happened, oldest first'),
       h(
         'thead',
@@ -203,9 +203,9 @@ const entryRow = ({ at, where, what, id, says, isOdd }) =>
     { class: isOdd ? 'odd' : undefined },
     h('td', {}, at ? timeElement(at, true) : h('span', { class: 'quiet' }, 'now')),
     h('td', {}, h('span', { class: `where ${where}` }, where)),
-    h('td', {}, what),
+    h('td', { class: 'rest' }, what),
     h('td', { class: 'says' }, isOdd ? h('span', { class: 'warn' }, '! ') : undefined, says),
-    h('td', { class: 'id' }, short(id)),
+    h('td', { class: 'id below' }, short(id)),
   )
 
 function waitRow({ ms, to, reason }, longest) {

@@ -151,6 +151,7 @@ function drawNavigation() {
     h('li', {}, h('a', { href: `#/${view}`, 'data-view': view }, name)),
   )
   fill(document.getElementById('views'), h('ul', {}, links))
+  fill(document.getElementById('last-view'), String(links.length))
 }
 
 /** An item is found by its id: it is no place of its own. */

@@ -61,11 +61,14 @@ function rowOf(heard) {
       { class: 'number' },
       amountOf(heard).map((text) => h('span', { class: 'amount' }, text)),
     ),
-    h('td', {}, heard.item ? itemLink(heard.item) : undefined),
-    h('td', {}, heard.wallet && heard.wallet !== heard.item ? itemLink(heard.wallet) : undefined),
-    h('td', {}, heard.txHash ? h('span', { class: 'id' }, short(heard.txHash)) : undefined),
+    idCell('item', heard.item && itemLink(heard.item)),
+    idCell('wallet', heard.wallet && heard.wallet !== heard.item && itemLink(heard.wallet)),
+    idCell('transaction', heard.txHash && h('span', { class: 'id' }, short(heard.txHash))),
   )
 }
+
+/** On a narrow page it stands below the words, under no heading: then it says itself what it is. */
+const idCell = (name, id) => (id ? h('td', { class: 'ref', 'data-name': name }, id) : h('td', {}))
 
 const rowLink = (id, words) =>
   h('a', { href: `#/item/${encodeURIComponent(id)}`, 'data-row': true }, words)
@@ -77,7 +80,7 @@ export function motionView({ filters, latest, isPaused }) {
   const body = h('tbody')
   const table = h(
     'table',
-    {},
+    { class: 'moves stacks' },
     h('caption', { class: 'unseen' }, 'Messages of all services, newest first'),
     h(
       'thead',

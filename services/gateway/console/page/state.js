@@ -1,4 +1,4 @@
-import { empty, fill, h, inWords, itemLink, timeElement } from '/console/dom.js'
+import { empty, fill, h, inWords, short, timeElement } from '/console/dom.js'
 import { ausd, fiat } from '/console/money.js'
 
 /** Older than that in a state, somebody should look why. */
@@ -9,7 +9,7 @@ const figuresOf = (seen, name) => seen.services.find((one) => one.name === name)
 const whole = (value) => (value === undefined || value === null ? undefined : String(value))
 
 const titled = (title, ...content) =>
-  h('section', { class: 'card', 'aria-label': title }, h('h3', {}, title), content)
+  h('section', { class: 'card', 'aria-label': title }, h('h3', {}, title), ...content)
 const wide = (card) => {
   card.classList.add('wide')
   return card
@@ -35,8 +35,6 @@ const lines = (rows) =>
     ),
   )
 
-const countLine = (name, count, bad = 'warn') => [name, whole(count), count > 0 ? bad : undefined]
-
 function moneyCard(seen) {
   const [payments, payouts] = [figuresOf(seen, 'payments'), figuresOf(seen, 'payouts')]
   const operations = figuresOf(seen, 'chain-relayer').operations ?? {}
@@ -61,23 +59,34 @@ function moneyCard(seen) {
   )
 }
 
-function attentionCard(seen) {
-  const [payments, payouts] = [figuresOf(seen, 'payments'), figuresOf(seen, 'payouts')]
-  const dead = seen.services.map(({ name, figures }) =>
-    countLine(`dead letters of ${name}`, figures?.deadLetters, 'bad'),
-  )
-  const rows = [
-    countLine('payments wait for a person', payments.inReview),
-    countLine('wallets frozen', payments.frozenWallets),
-    countLine('cash-outs that do not fit', payouts.anomalies),
-    ...dead,
-  ].filter(([, value]) => value !== undefined && value !== '0')
-  return titled(
+/** What needs a person, as `bun run ops status` says it; what was not seen is named, and is not nothing. */
+function attentionCard({ needs, unseen }) {
+  const nothing =
+    unseen.length === 0
+      ? h('p', { class: 'good' }, 'Nothing.')
+      : h('p', {}, 'Nothing of what was seen.')
+  const card = titled(
     'What needs a person',
-    rows.length > 0
-      ? lines(rows)
-      : h('p', { class: 'good' }, 'Nothing: no review, no frozen wallet, no dead letter.'),
+    needs.length > 0
+      ? h(
+          'ul',
+          {},
+          needs.map(({ says, ageMs }) =>
+            h('li', { class: 'bad' }, says, ageMs === undefined ? '' : `, for ${inWords(ageMs)}`),
+          ),
+        )
+      : nothing,
+    unseen.map((what) => h('p', { class: 'warn' }, `Not seen: ${what}`)),
+    h(
+      'p',
+      { class: 'quiet' },
+      'Not judged here: whether treasury, rupiah and lanes are above their floors. ',
+      h('code', {}, 'bun run ops status'),
+      ' does.',
+    ),
   )
+  card.classList.add('whole-row')
+  return card
 }
 
 function coverCard(seen) {
@@ -111,21 +120,21 @@ function ratesCard(seen) {
             `${rate ?? '–'}, ${inWords(ageMs)} old`,
           ]),
         )
-      : h('p', { class: 'quiet' }, 'No rate is known: quotes are refused.'),
+      : h('p', { class: 'quiet' }, 'pricing told of no rate.'),
   )
 }
 
 function lanesCard(seen) {
-  const { lanes = [] } = figuresOf(seen, 'chain-relayer')
+  const { lanes } = figuresOf(seen, 'chain-relayer')
   const reader = figuresOf(seen, 'indexer-reader')
   return titled(
     'Lanes and chain',
-    Object.values(lanes).length === 0
-      ? h('p', { class: 'quiet' }, 'No lane is leased.')
+    lanes === undefined || Object.values(lanes).length === 0
+      ? h('p', { class: 'quiet' }, lanes ? 'No lane is leased.' : 'chain-relayer told of no lane.')
       : undefined,
     lines([
-      ...Object.values(lanes).map(({ address, nextNonce, fault, balanceWei }) => [
-        itemLink(address),
+      ...Object.values(lanes ?? []).map(({ address, nextNonce, fault, balanceWei }) => [
+        h('span', { class: 'id' }, short(address)),
         fault
           ? `blocked: ${fault}`
           : `nonce ${nextNonce}${balanceWei ? `, ${coin(balanceWei)}` : ''}`,
@@ -209,27 +218,23 @@ const shownAs = (name, value) =>
     ? inWords(value)
     : String(value ?? '–')
 
+/** When nobody could be asked, nobody is silent. */
+function presenceOf(copies) {
+  if (copies === null) return ['warn', 'not seen']
+  return copies > 0 ? ['good', `${copies} up`] : ['bad', 'does not answer']
+}
+
 function serviceRow({ name, copies, figures }) {
   const rows = flat(figures).map(([figure, value]) => [figure, shownAs(figure, value)])
   return h(
     'details',
     { id: `service-${name}` },
-    h(
-      'summary',
-      {},
-      name,
-      ' ',
-      h(
-        'span',
-        { class: copies > 0 ? 'good' : 'bad' },
-        copies > 0 ? `${copies} up` : 'does not answer',
-      ),
-    ),
+    h('summary', {}, name, ' ', h('span', { class: presenceOf(copies)[0] }, presenceOf(copies)[1])),
     rows.length > 0 ? lines(rows) : h('p', { class: 'quiet' }, 'It tells no figures.'),
   )
 }
 
-const cards = [moneyCard, attentionCard, ratesCard, coverCard, lanesCard, streamsCard, queuesCard]
+const cards = [attentionCard, moneyCard, ratesCard, coverCard, lanesCard, streamsCard, queuesCard]
 
 /** The state of the whole: money on its way, what it stands on, and who is there. */
 export function stateView({ latest, isPaused }) {
@@ -247,7 +252,6 @@ export function stateView({ latest, isPaused }) {
     fill(
       place,
       h('p', { class: 'quiet' }, 'as of ', timeElement(seen.asOf)),
-      seen.missing.map((words) => h('p', { class: 'bad', role: 'alert' }, words)),
       h(
         'div',
         { class: 'cards' },

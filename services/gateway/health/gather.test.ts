@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import pino from 'pino'
+import { answerMetrics } from '#shared/metrics/answer'
+import { waitUntil } from '#test/support/wait'
+import { answerAs, type Backbone, startBackbone } from '../test-support/backbone'
+import { gatherMetrics } from './gather'
+import { metricsText } from './metrics'
+import { openHealth } from './probes'
+
+// The gateway beside a nats-server that is frozen: its connection stays, and nobody is heard.
+
+const log = pino({ level: 'silent' })
+let backbone: Backbone
+const open = new AsyncDisposableStack()
+beforeAll(async () => {
+  backbone = open.use(await startBackbone())
+})
+afterAll(() => open.disposeAsync())
+
+/** The nats-server of this suite: it is a child of this process. */
+function serverPid(): number {
+  const port = new URL(backbone.nats.url).port
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  const read = (path: string) => {
+    try {
+      return readFileSync(path, 'utf8')
+    } catch {
+      return ''
+    }
+  }
+  const found = pids.find(
+    (pid) =>
+      read(`/proc/${pid}/comm`).startsWith('nats-server') &&
+      read(`/proc/${pid}/environ`).includes(`=${port}\0`),
+  )
+  if (!found) throw new Error('no nats-server')
+  return Number(found)
+}
+
+test('when the bus is frozen, the bus does not answer: no service is called down', async () => {
+  const bus = open.use(await backbone.busAs('gateway'))
+  answerMetrics(bus, { service: 'gateway', figures: async () => [], log })
+  open.use(await answerAs(backbone, 'payments', []))
+  const { readiness } = openHealth(bus, backbone.database, log)
+  const text = async () =>
+    metricsText('', await gatherMetrics(bus).catch(() => undefined), (await readiness()).down)
+  expect(await text()).toContain('ausd_services_asked 1')
+  await waitUntil('nats answering', async () => !(await readiness()).missing.includes('nats'))
+  const pid = serverPid()
+  process.kill(pid, 'SIGSTOP')
+  try {
+    const frozen = await text()
+    expect(frozen).toContain('ausd_services_asked 0')
+    expect(frozen).not.toContain('service_up{')
+    expect(frozen).not.toContain('service_copies_down{')
+    expect(await readiness()).toEqual({ missing: ['nats'], down: [] })
+  } finally {
+    process.kill(pid, 'SIGCONT')
+  }
+  await waitUntil('the services being asked again', async () =>
+    (await text()).includes('ausd_services_asked 1'),
+  )
+})
