@@ -108,13 +108,17 @@ export function fullText(days: number | undefined, payments: number): string {
   if (days === undefined)
     return 'How long until the disk is full? Give --free <GiB>: what `df` says is free on the disk of the database.'
   if (payments === 0) return 'without a payment nobody can say when the disk is full'
-  return Number.isFinite(days)
-    ? `full in about ${counted(Math.floor(days), 'day')}, by the tables alone: log and backups come on top`
-    : 'at this rate the tables never fill the disk'
+  if (!Number.isFinite(days)) return 'at this rate the tables never fill the disk'
+  // A table takes whole pages from its first row on.
+  const few =
+    payments < enough ? `; of ${counted(payments, 'payment')} it looks far sooner than it is` : ''
+  return `full in about ${counted(Math.floor(days), 'day')}, by the tables alone: log and backups come on top${few}`
 }
 
 const mebibyte = 1024 * 1024
 const gibibyte = 1024 * mebibyte
+/** From so many payments on their rows weigh more than the first pages of tables and indexes. */
+const enough = 1_000
 const mib = (bytes: number) => (bytes / mebibyte).toFixed(1)
 
 /** The largest first; what a year comes to in the end. */
