@@ -57,6 +57,7 @@ describe('what a user is told to do about a payment', () => {
       'refunded_after_credit',
     ],
     ['review', { reason: 'refunded_after_credit' }, 'contact support', 'refunded_after_credit'],
+    ['review', { reason: 'paid_twice', missingMicro: '0' }, 'contact support', 'paid_twice'],
   ])('%s (%#)', (status, over, nextAction, reason) => {
     const said = words(status, over)
     expect<unknown[]>([said.nextAction, said.reason]).toEqual([nextAction, reason])

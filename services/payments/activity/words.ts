@@ -67,6 +67,9 @@ const repaidOnHold: Words = {
   nextAction: 'wait',
 }
 
+/** Why a payment waits that was taken back after its hold, and for nothing else. */
+const ofTakenBack: ReadonlySet<Reason> = new Set(['refunded_after_credit', 'revoke_failed'])
+
 /** Of money that was taken back after its hold; `micro` of it (10⁻⁶ AUSD) is missing still. */
 const takenBack = (micro: string): Words =>
   micro === '0'
@@ -99,6 +102,9 @@ export function wordsFor(
 
 function wordsOf(payment: ListedPayment, status: Exclude<PaymentState, 'opening'>): Words {
   if (status === 'repaid' && isOnHold(payment)) return repaidOnHold
-  if (status === 'review' && payment.missingMicro !== null) return takenBack(payment.missingMicro)
-  return standing[status]
+  const { missingMicro, reason } = payment
+  if (status !== 'review' || missingMicro === null) return standing[status]
+  // What is made good is over; whatever else it waits for is not.
+  const waitsForMore = missingMicro === '0' && reason !== null && !ofTakenBack.has(reason)
+  return waitsForMore ? standing[status] : takenBack(missingMicro)
 }
