@@ -100,13 +100,28 @@ const restartOf = ({ part, refundedMinor }: PaymentRow, liveMicro: bigint): Chan
  * What ending a checkout now does to its end: money paid later is late. A checkout that nobody was
  * given the address of has no end.
  */
-export const endedBy = ({ expiresAt }: PaymentRow, nowMs: number): Change =>
+const endedBy = ({ expiresAt }: PaymentRow, nowMs: number): Change =>
   expiresAt && expiresAt.getTime() > nowMs ? { expiresAt: new Date(nowMs) } : {}
 
 /** Nobody paid in time. Money that comes late is still received. */
 export async function expire(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   if (payment.state !== 'awaiting_payment' && payment.state !== 'opening') return
   await takeStep(tx, context, payment, { next: 'expired' }, endedBy(payment, context.clock()))
+}
+
+/** Another settlement takes its place. Money that comes late is still received. */
+export async function supersede(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
+  const ended = endedBy(payment, context.clock())
+  await takeStep(tx, context, payment, { next: 'replaced', reason: 'replaced' }, ended)
+}
+
+/**
+ * Its checkout was canceled, which only we do, and of one that waits only for another settlement: the
+ * call that did may have died before it said so.
+ */
+export async function endCanceled(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
+  const waits = payment.state === 'awaiting_payment'
+  await (waits && payment.kind === 'settlement' ? supersede : expire)(tx, context, payment)
 }
 
 async function tell(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {

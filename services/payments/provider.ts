@@ -32,8 +32,11 @@ export type CheckoutOrder = {
   readonly promised: Promised
 }
 
-/** `open` may still be paid, `closed` may not; `unknown` is a word we have never seen. */
-export type CheckoutStatus = 'open' | 'completed' | 'closed' | 'unknown'
+/**
+ * `open` may still be paid. `closed` and `canceled` may not: its time came, or we ended it.
+ * `unknown` is a word we have never seen.
+ */
+export type CheckoutStatus = 'open' | 'completed' | 'closed' | 'canceled' | 'unknown'
 
 export type Checkout = {
   readonly checkoutId: string

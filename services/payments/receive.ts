@@ -1,6 +1,6 @@
 import type { Db, Tx } from '#shared/db/open'
 import { RateFind } from '#shared/messages/pricing'
-import { expire, takeDecided, takeStep } from './advance'
+import { endCanceled, expire, takeDecided, takeStep } from './advance'
 import { bookChange, bookMatched, bookUnmatched } from './books/book'
 import { askOr, type Context } from './context'
 import {
@@ -118,6 +118,7 @@ export async function receiveCheckout(
   if (paymentRequestId && payment.paymentRequestId === null)
     await notePayment(tx, payment.id, { paymentRequestId })
   if (checkout.status === 'closed') await expire(tx, context, payment)
+  if (checkout.status === 'canceled') await endCanceled(tx, context, payment)
   return false
 }
 

@@ -104,6 +104,17 @@ describe('opening a second checkout for a debt', () => {
     await fixture.becomes(first, { state: 'replaced' })
   })
 
+  test('replaces the first, whoever finds out that it was ended: its call may have died on the way', async () => {
+    const wallet = newWallet()
+    const first = (await settle(wallet)).ok!.paymentId
+    await fixture.control('faults', { api: { errorAfterAccept: 1 } })
+    expect(await settle(wallet)).toEqual({ refused: 'provider_unavailable' })
+    await fixture.control('faults', {})
+    expect(await sessionOf(first)).toMatchObject({ status: 'CANCELED' })
+    await fixture.recheck()
+    expect(await fixture.row(first)).toMatchObject({ state: 'replaced', reason: 'replaced' })
+  })
+
   test.each([
     ['an unknown quote', 'quote_unknown', () => crypto.randomUUID()],
     ['a debt too small', 'debt_too_small', () => fixture.quote('USD/MYR', '1')],

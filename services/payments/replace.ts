@@ -1,7 +1,7 @@
 import type { Tx } from '#shared/db/open'
 import { failpoint } from '#shared/failpoint'
 import { type Answer, ok, refuse } from '#shared/refusals'
-import { endedBy, takeStep } from './advance'
+import { supersede } from './advance'
 import type { Context } from './context'
 import { findUnsettled, lastRepaidAt, lockPayment, type PaymentRow } from './payment.store'
 import { fetchCheckout, receiveCheckout } from './receive'
@@ -68,8 +68,7 @@ async function replace(context: Context, earlier: PaymentRow): Promise<Answer<ob
       row.checkoutId === earlier.checkoutId &&
       row.openingUntil?.getTime() === earlier.openingUntil?.getTime()
     if (!row || !same) return
-    const ended = endedBy(row, context.clock())
-    await takeStep(tx, context, row, { next: 'replaced', reason: 'replaced' }, ended)
+    await supersede(tx, context, row)
   })
   failpoint('payments:settlement-replaced')
   return ok({})

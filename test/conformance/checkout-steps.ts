@@ -86,7 +86,7 @@ function lifeSteps({ account, client, neighbour }: PaymentBench): Step[] {
     cardsStep(account, provider),
     {
       name: 'a cancelled checkout is closed',
-      expected: 'closed',
+      expected: 'canceled',
       see: async () => {
         await provider.cancelCheckout(account, left(checkoutId, 'checkout'))
         return (

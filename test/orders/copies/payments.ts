@@ -73,7 +73,7 @@ export function openPayments(
         await side.outside('a checkout is ended at the provider')
         const known = book.checkouts.get(id)
         if (known?.status === 'completed') return 'completed'
-        if (known) book.checkouts.set(id, { ...known, status: 'closed' })
+        if (known) book.checkouts.set(id, { ...known, status: 'canceled' })
         return 'closed'
       },
     },

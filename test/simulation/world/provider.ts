@@ -22,7 +22,7 @@ export type Session = {
   readonly amountMinor: bigint
   readonly expiresAt: Date
   readonly requestId: string
-  status: 'open' | 'completed' | 'closed'
+  status: 'open' | 'completed' | 'closed' | 'canceled'
   paymentId: string | null
 }
 export type Payment = Charge & { readonly session: Session }
@@ -91,7 +91,8 @@ export class PaymentsProvider {
     // A second payment for the same reference stands on a payment request of its own.
     const isFirst = session.paymentId === null
     if (!isFirst) this.world.saw('a checkout was paid twice')
-    if (session.status === 'closed') this.world.saw('a checkout was paid that had ended')
+    if (session.status === 'closed' || session.status === 'canceled')
+      this.world.saw('a checkout was paid that had ended')
     if (more.amountMinor) this.world.saw('a checkout was paid with another amount')
     const payment: Payment = {
       ...{ session, account: session.account, paymentId: this.#id('py') },
@@ -163,7 +164,7 @@ export class PaymentsProvider {
         call(`cancels ${checkoutId}`, () => {
           const session = this.sessions.get(checkoutId)
           if (!session) return 'unknown' as const
-          if (session.status === 'open') session.status = 'closed'
+          if (session.status === 'open') session.status = 'canceled'
           return session.status === 'completed' ? ('completed' as const) : ('closed' as const)
         }).catch(() => 'unknown' as const),
       findCheckout: (_, checkoutId) =>

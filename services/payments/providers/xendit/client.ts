@@ -120,8 +120,10 @@ export function xendit(options: {
   }
 }
 
-const cancelOutcome = (status: CheckoutStatus | undefined): CancelOutcome =>
-  status === 'closed' || status === 'completed' ? status : 'unknown'
+function cancelOutcome(status: CheckoutStatus | undefined): CancelOutcome {
+  if (status === 'closed' || status === 'canceled') return 'closed'
+  return status === 'completed' ? status : 'unknown'
+}
 
 /** Only "not found" means that there is nothing; any other refusal of a look-up says nothing. */
 function found<T>(answer: ProviderAnswer<T>, path: string): T | undefined {

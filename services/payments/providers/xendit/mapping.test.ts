@@ -60,7 +60,7 @@ describe('a session', () => {
     ['ACTIVE', 'open'],
     ['COMPLETED', 'completed'],
     ['EXPIRED', 'closed'],
-    ['CANCELED', 'closed'],
+    ['CANCELED', 'canceled'],
     ['CANCELLED', 'unknown'],
     ['toString', 'unknown'],
     [null, 'unknown'],

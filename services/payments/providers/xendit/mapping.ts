@@ -21,7 +21,7 @@ const checkoutStatuses: ReadonlyMap<string, CheckoutStatus> = new Map([
   ['PENDING', 'open'],
   ['COMPLETED', 'completed'],
   ['EXPIRED', 'closed'],
-  ['CANCELED', 'closed'],
+  ['CANCELED', 'canceled'],
 ])
 const chargeStatuses: ReadonlyMap<string, ChargeStatus> = new Map([
   ['SUCCEEDED', 'succeeded'],
