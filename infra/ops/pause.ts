@@ -17,25 +17,6 @@ const stoppable = new Map<string, Stoppable>([
 ])
 const names = [...stoppable.keys()].join('|')
 
-/** What is paused now, by whom and why. */
-export type Paused = { what: string; since: Date; by: string; reason: string }
-
-/** The longest first; empty: everything goes on. */
-export const listPaused = async (sql: Sql): Promise<Paused[]> => {
-  const found = await Promise.all(
-    [...stoppable.values()].map(
-      ({ schema }) => sql<Paused[]>`
-        select what, since, set_by as by, reason from ${sql(schema)}.pauses
-        where since is not null`,
-    ),
-  )
-  return found.flat().sort((left, right) => left.since.getTime() - right.since.getTime())
-}
-
-/** A pause in one line. */
-export const pausedText = ({ what, since, by, reason }: Paused): string =>
-  `${what} paused since ${since.toISOString()}, by ${by}: ${reason}`
-
 /** Which state it answers: the same call again, before anybody did the opposite, is the same deed. */
 async function causeOf(sql: Sql, { schema }: Stoppable, to: 'paused' | 'running'): Promise<string> {
   const [row] = await sql<{ revision: number; since: Date | null }[]>`

@@ -22,6 +22,7 @@ import {
 import { pause } from '#shared/deadline'
 import { GivebackOrder } from '#shared/messages/chain'
 import { moneyText } from '#shared/money/text'
+import { capitalOf, unexplainedMoves } from '#shared/standing/unexplained'
 
 // AUSD that reached the treasury without a row of ours, as the job of the books found it. It belongs to
 // its sender: an operator asks for it to go back, and chain-relayer decides, pays once, and says so.
@@ -57,23 +58,15 @@ const requestFields = (sql: Sql) => sql`
  * what somebody accepted as capital.
  */
 export const listUnexplained = (sql: Sql): Promise<Unexplained[]> => sql<Unexplained[]>`
-  select m.tx_hash || ':' || m.log_index as name, m.wallet, m.ausd_micro::text as "ausdMicro",
-    m.moved_at as "movedAt", ${requestFields(sql)}
-  from books.chain_moves m
+  select m.name, m.wallet, m.ausd_micro::text as "ausdMicro", m.moved_at as "movedAt",
+    ${requestFields(sql)}
+  from (${unexplainedMoves(sql)}) m
   left join lateral (
     select * from chain_relayer.giveback_request q
     where q.tx_hash = lower(m.tx_hash) and q.log_index = m.log_index order by q.id desc limit 1
   ) r on true
   left join chain_relayer.operation o on o.id = r.operation_id
-  where m.kind = 'in' and not exists (select 1 from books.names n where n.key = m.key)
-    and o.state is distinct from 'settled'
-    and not exists (${acceptance(sql, sql`m.tx_hash || ':' || m.log_index`)})
   order by m.moved_at`
-
-/** What the journal of the books holds as capital under this name, less what was reversed. */
-const acceptance = (sql: Sql, name: ReturnType<Sql>) => sql`
-  select 1 from books.journal j where j.item = ${name} and j.account = 'capital'
-  having sum(j.amount) <> 0`
 
 /** The one name of a transfer, in two. */
 type Transfer = { txHash: `0x${string}`; logIndex: number }
@@ -182,7 +175,7 @@ const giveBack = changing({
     const [, hash = '', log = ''] = nameForm.exec(target.toLowerCase())!
     const transfer = { txHash: hash as `0x${string}`, logIndex: Number(log) }
     const { sql } = operator
-    const [capital] = await acceptance(sql, sql`${`${hash}:${log}`}`)
+    const [capital] = await capitalOf(sql, sql`${`${hash}:${log}`}`)
     if (capital) throw new Error(`${target} was accepted as capital: reverse that first`)
     return [await returned(operator, transfer, { reason, by })]
   },

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
 import { type Break, openBreaks } from '#infra/books/judge'
-import { listPaused, type Paused } from '#infra/ops/pause'
+import { listPaused, type Paused } from '#shared/standing/pauses'
 
 /** How much there is in a state, since when, and what it comes to by asset in smallest units. */
 export type InState = {

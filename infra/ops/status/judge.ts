@@ -1,7 +1,15 @@
 import { ageText } from '#infra/books/text'
-import { pausedText } from '#infra/ops/pause'
 import { serviceNames } from '#shared/messages/topic'
 import { moneyText } from '#shared/money/text'
+import {
+  laneNeeds as blockedNeeds,
+  comparedMaxMs,
+  lagNeeds,
+  listNeeds,
+  outboxMaxMs,
+  rateNeeds,
+} from '#shared/standing/needs'
+import { pausedText } from '#shared/standing/pauses'
 import { counted } from '#shared/trace/words'
 import type { OnBus } from './bus'
 import type { Rows } from './facts'
@@ -36,13 +44,6 @@ const statesMaxMs: ReadonlyMap<string, number> = new Map([
   ['operation waiting', 5 * minute],
   ['operation assigned', 5 * minute],
 ])
-const outboxMaxMs = minute
-/** More than a restart leaves behind. */
-const waitingMax = 1_000
-/** They are compared every minute. */
-const comparedMaxMs = 10 * minute
-/** One reading may fail by itself. */
-const failuresMax = 3
 
 /** AUSD of the treasury that is promised to nobody. */
 export const freeMicroOf = ({ treasury, owedMicro, promisedMicro }: Facts): bigint | undefined => {
@@ -86,12 +87,7 @@ export const needs = (facts: Facts, floors: Floors): string[] => [
     }),
   ...frozenNeeds(facts),
   ...busNeeds(facts.bus, floors),
-  ...facts.lists
-    .filter(({ failures }) => failures > failuresMax)
-    .map(
-      ({ service, account, window, failures }) =>
-        `the provider's list (${service}, ${account}, ${window}) failed ${counted(failures, 'time')} in a row`,
-    ),
+  ...listNeeds(facts.lists),
   ...(facts.books && Date.now() - facts.books.endedAt.getTime() > comparedMaxMs
     ? [
         `the books were compared ${ageText(Date.now() - facts.books.endedAt.getTime())} ago: ${ops} reconcile`,
@@ -124,15 +120,8 @@ export function busNeeds(bus: Facts['bus'], floors: Pick<Floors, 'copies'>): str
   const { copies, lags, rates } = bus.known
   return [
     ...serviceNames.flatMap((name) => copyNeeds(name, copies[name] ?? 0, floors.copies)),
-    ...lags
-      .filter(({ waiting }) => waiting > waitingMax)
-      .map(
-        ({ reader, stream, waiting }) =>
-          `${reader} is ${counted(waiting, 'message')} behind ${stream}`,
-      ),
-    ...rates.flatMap(({ pair, unavailable }) =>
-      unavailable ? [`there is no rate for ${pair}: ${unavailable}`] : [],
-    ),
+    ...lagNeeds(lags),
+    ...rateNeeds(rates),
   ]
 }
 
@@ -158,7 +147,7 @@ function coverNeeds(facts: Facts, { lowMicro, lowMinor }: Floors): string[] {
 }
 
 function laneNeeds({ coin }: Facts, { laneWei }: Floors, address: string, fault: string | null) {
-  const lines = fault ? [`lane ${address} is blocked: ${fault}`] : []
+  const lines = blockedNeeds(address, fault)
   const has = coin.get(address)
   if (has && 'unknown' in has) lines.push(`coin of lane ${address} is unknown: ${has.unknown}`)
   if (has && 'known' in has && has.known < laneWei) lines.push(`lane ${address} needs a refill`)

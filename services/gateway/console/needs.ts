@@ -1,4 +1,13 @@
 import { moneyText } from '#shared/money/text'
+import {
+  comparedMaxMs,
+  lagNeeds,
+  laneNeeds,
+  listNeeds,
+  rateNeeds as missingRates,
+  outboxMaxMs,
+} from '#shared/standing/needs'
+import { pausedText } from '#shared/standing/pauses'
 import { counted } from '#shared/trace/words'
 import type { DownCopy } from '../health/roster'
 import type { Queue } from './live'
@@ -29,11 +38,6 @@ export type Need = { readonly says: string; readonly ageMs?: number }
 /** `unseen`: what was not judged, and why. */
 export type Judged = { readonly needs: readonly Need[]; readonly unseen: readonly string[] }
 
-/** Where `bun run ops status` draws the same lines. */
-const waitingMax = 1_000
-const outboxMaxMs = 60_000
-const comparedMaxMs = 600_000
-const failuresMax = 3
 /** As the alarms: after so long a reading of what covers our promises is no answer. */
 const treasuryMaxMs = 60_000
 const balanceMaxMs = 300_000
@@ -70,21 +74,17 @@ function standingNeeds({ standing }: Sources): Part {
   const { count, ausdMicro, oldestMs } = unexplained
   return {
     needs: [
-      ...pauses.map(({ what, since, by, reason }) => ({
-        says: `${what} paused since ${since.toISOString()}, by ${by}: ${reason}`,
-      })),
+      ...pauses.map((one) => ({ says: pausedText(one) })),
       ...when(count > 0, {
         says: `nothing explains ${moneyText(ausdMicro, 'AUSD')} that came to the treasury (${counted(count, 'transfer')})`,
         ageMs: oldestMs,
       }),
-      ...lists
-        .filter(({ failures }) => failures > failuresMax)
-        .map(({ service, account, window, failures }) => ({
-          says: `the provider's list (${service}, ${account}, ${window}) failed ${counted(failures, 'time')} in a row`,
-        })),
+      ...saying(listNeeds(lists)),
     ],
   }
 }
+
+const saying = (lines: readonly string[]): Need[] => lines.map((says) => ({ says }))
 
 const when = (isSo: boolean, need: Need): Need[] => (isSo ? [need] : [])
 
@@ -157,9 +157,7 @@ function figureNeeds({ name, figures }: Told): Part {
         says: `${name} does not get rid of ${counted(waiting, 'message')}`,
         ageMs: oldestMs,
       }),
-      ...Object.values(lanes).flatMap(({ address, fault }) =>
-        fault ? [{ says: `lane ${address} is blocked: ${fault}` }] : [],
-      ),
+      ...Object.values(lanes).flatMap(({ address, fault }) => saying(laneNeeds(address, fault))),
       ...(covered.needs ?? []),
     ],
     unseen: covered.unseen ?? [],
@@ -187,24 +185,14 @@ function coverNeeds(name: string, cover: Figures['cover']): Part {
 function rateNeeds(figures: Told['figures']): Part {
   const pairs = Object.entries(figures).filter(([pair]) => pair.includes('/'))
   if (pairs.length === 0) return { unseen: ['rates of pricing: it did not tell'] }
-  return {
-    needs: pairs.flatMap(([pair, rate]) => {
-      const { unavailable } = rate as { unavailable?: string }
-      return unavailable ? [{ says: `there is no rate for ${pair}: ${unavailable}` }] : []
-    }),
-  }
+  const rates = pairs.map(([pair, rate]) => ({ ...(rate as { unavailable?: string }), pair }))
+  return { needs: saying(missingRates(rates)) }
 }
 
 function queueNeeds(queues: Sources['queues']): Part {
   if ('unknown' in queues) return { unseen: [`queues: ${queues.unknown}`] }
   if (queues.known.length === 0) return { unseen: ['queues: the bus did not tell of any reader'] }
-  return {
-    needs: queues.known
-      .filter(({ waiting }) => waiting > waitingMax)
-      .map(({ reader, stream, waiting }) => ({
-        says: `${reader} is ${counted(waiting, 'message')} behind ${stream}`,
-      })),
-  }
+  return { needs: saying(lagNeeds(queues.known)) }
 }
 
 const stateSample = /^ausd_state_(oldest_age|age_limit)_seconds\{([^}]*)\} (\S+)$/gm

@@ -1,9 +1,12 @@
 import type { Sql } from 'postgres'
+import type { ListRead } from '#shared/standing/needs'
+import { listPaused, type Paused } from '#shared/standing/pauses'
+import { unexplainedMoves } from '#shared/standing/unexplained'
 
 /** What waits for a person by the rows, and that no service tells with its figures. */
 export type Standing = {
   /** What an operator stopped, the longest first. */
-  readonly pauses: readonly { what: string; since: Date; by: string; reason: string }[]
+  readonly pauses: readonly Paused[]
   /** Open and looked after by nobody: `old` ones are beyond the grace of every rule. */
   readonly breaks: { readonly old: number; readonly young: number; readonly oldestMs: number }
   /** Since the books were last compared; null: they never were. */
@@ -15,33 +18,26 @@ export type Standing = {
     readonly oldestMs: number
   }
   /** The provider's lists of transactions that failed, and how often since they were last read. */
-  readonly lists: readonly { service: string; account: string; window: string; failures: number }[]
+  readonly lists: readonly ListRead[]
 }
 
 /** Reads only. */
 export async function readStanding(sql: Sql): Promise<Standing> {
   const [pauses, breaks, compared, unexplained, lists] = await Promise.all([
-    Promise.all(withPauses.map((schema) => pausesOf(sql, schema))),
+    listPaused(sql),
     breaksOf(sql),
     comparedOf(sql),
     unexplainedOf(sql),
     Promise.all((['payments', 'payouts'] as const).map((schema) => listsOf(sql, schema))),
   ])
   return {
-    pauses: pauses.flat().toSorted((left, right) => left.since.getTime() - right.since.getTime()),
+    pauses,
     breaks: breaks[0]!,
     comparedMsAgo: compared[0]!.ms,
     unexplained: unexplained[0]!,
     lists: lists.flat(),
   }
 }
-
-const withPauses = ['payments', 'payouts', 'chain_relayer'] as const
-
-const pausesOf = (sql: Sql, schema: (typeof withPauses)[number]) => sql<
-  Standing['pauses'][number][]
->`
-  select what, since, set_by as by, reason from ${sql(schema)}.pauses where since is not null`
 
 const msSince = (sql: Sql, at: string) =>
   sql.unsafe(`(extract(epoch from now() - ${at}) * 1000)::float8`)
@@ -61,26 +57,16 @@ const comparedOf = (sql: Sql) => sql<{ ms: number | null }[]>`
 /** So long its own row may be on its way. */
 const namedWithin = '2 minutes'
 
-/** Without what went back, what was accepted as capital, and what somebody looks after until a day. */
+/** What is old enough, without what somebody looks after until a day. */
 const unexplainedOf = (sql: Sql) => sql<Standing['unexplained'][]>`
   select count(*)::int as count, coalesce(sum(ausd_micro), 0)::text as "ausdMicro",
     coalesce(${msSince(sql, 'min(moved_at)')}, 0) as "oldestMs"
-  from (
-    select m.*, m.tx_hash || ':' || m.log_index as name from books.chain_moves m
-    where m.kind = 'in' and m.moved_at < now() - ${namedWithin}::interval
-      and not exists (select from books.names n where n.key = m.key)
-  ) found
-  where not exists (
-      select from chain_relayer.giveback_request r
-      join chain_relayer.operation o on o.id = r.operation_id and o.state = 'settled'
-      where r.tx_hash = lower(found.tx_hash) and r.log_index = found.log_index)
-    and not exists (
-      select from books.journal j where j.item = found.name and j.account = 'capital'
-      having sum(j.amount) <> 0)
+  from (${unexplainedMoves(sql)}) m
+  where m.moved_at < now() - ${namedWithin}::interval
     and not exists (
       select from books.breaks b
-      where b.item = found.name and b.closed_at is null and b.rests_until > now())`
+      where b.item = m.name and b.closed_at is null and b.rests_until > now())`
 
-const listsOf = (sql: Sql, schema: 'payments' | 'payouts') => sql<Standing['lists'][number][]>`
+const listsOf = (sql: Sql, schema: 'payments' | 'payouts') => sql<ListRead[]>`
   select ${schema} as service, account, "window", failures from ${sql(schema)}.listings
   where failures > 0 order by account, "window"`
