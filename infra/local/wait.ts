@@ -22,14 +22,22 @@ export async function unlessStopped<T>(
   }
 }
 
-/** Asks every few milliseconds until the answer is good; throws after the deadline, or when asking is `Hopeless`. */
+/** Most is there at once, and what is not costs least when it is asked for seldom. */
+const soonestMs = 20
+const latestMs = 100
+
+/**
+ * Asks until the answer is good: every `everyMs`, or, if that is left out, again after a tenth of the time
+ * waited so far. Throws after the deadline, or when asking is `Hopeless`.
+ */
 export async function waitUntil<T>(
   what: string,
   ask: () => Promise<T | undefined | false> | T | undefined | false,
   deadlineMs = 60_000,
-  everyMs = 40,
+  everyMs?: number,
 ): Promise<T> {
-  const givesUpAt = Date.now() + deadlineMs
+  const beganAt = Date.now()
+  const givesUpAt = beganAt + deadlineMs
   let last: unknown
   while (Date.now() < givesUpAt) {
     try {
@@ -39,7 +47,8 @@ export async function waitUntil<T>(
       if (error instanceof Hopeless) throw error
       last = error
     }
-    await pause(everyMs)
+    const waitedMs = Date.now() - beganAt
+    await pause(everyMs ?? Math.min(latestMs, Math.max(soonestMs, waitedMs / 10)))
   }
   const why = last instanceof Error ? `: ${last.message}` : ''
   throw new Error(`${what} did not happen within ${deadlineMs} ms${why}`)
