@@ -51,21 +51,25 @@ export const ChainAccount = question('chain.account', 'chain-relayer', ['gateway
 export const ChainTerms = question('chain.terms', 'chain-relayer', ['gateway'], {
   request: Type.Object({}),
   answer: Type.Object({
-    chainId: Type.Integer(),
-    ausd: Type.Object({
-      address: Address,
-      decimals: Type.Integer(),
-      /** For EIP-712. */
-      domain: Type.Object(
-        {
-          name: Type.String(),
-          version: Type.String(),
-          chainId: Type.Integer(),
-          verifyingContract: Address,
-        },
-        { title: 'TokenDomain', description: 'What transfers of AUSD are signed for (EIP-712).' },
-      ),
-    }),
+    chainId: Type.Integer({ description: 'The id of the chain (EIP-155).' }),
+    ausd: Type.Object(
+      {
+        address: Address,
+        decimals: Type.Integer({
+          description: 'Amounts of AUSD are in units of 10 to minus this.',
+        }),
+        domain: Type.Object(
+          {
+            name: Type.String({ description: 'The name that the token signs by.' }),
+            version: Type.String({ description: 'Of its domain, as the token answers it.' }),
+            chainId: Type.Integer({ description: 'The id of the chain (EIP-155).' }),
+            verifyingContract: Address,
+          },
+          { title: 'TokenDomain', description: 'What transfers of AUSD are signed for (EIP-712).' },
+        ),
+      },
+      { title: 'TokenTerms', description: 'The token, and what its transfers are signed for.' },
+    ),
     creditLine: Address,
     treasury: Address,
     holdSeconds: Type.Integer(),

@@ -67,8 +67,10 @@ export const TopupTerms = Type.Object(
 export const PaymentsTerms = question('payments.terms', 'payments', ['gateway'], {
   request: Type.Object({}),
   answer: Type.Object({
-    currencies: Type.Array(CurrencyTerms),
-    methods: Type.Array(Method),
+    currencies: Type.Array(CurrencyTerms, {
+      description: 'What may be paid in, and how much of it in one payment.',
+    }),
+    methods: Type.Array(Method, { description: 'What a top-up may be paid by: its `method`.' }),
     checkoutSeconds: Type.Integer(),
     heldChannels: Type.Array(ChannelKindName),
     topups: TopupTerms,

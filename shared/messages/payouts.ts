@@ -39,8 +39,8 @@ export const BankTerms = Type.Object(
     increment: FiatAmount,
     accountNumber: Type.Object(
       {
-        digitsMin: Type.Integer(),
-        digitsMax: Type.Integer(),
+        digitsMin: Type.Integer({ description: 'So many digits at least.' }),
+        digitsMax: Type.Integer({ description: 'So many digits at most.' }),
         pattern: Type.String({ description: 'The same rule as a regular expression.' }),
       },
       { title: 'AccountNumberRule', description: 'What its account numbers look like.' },
@@ -58,13 +58,13 @@ export const PayoutsTerms = question('payouts.terms', 'payouts', ['gateway'], {
   request: Type.Object({}),
   answer: Type.Object({
     pair: Pair,
-    currency: Type.Enum(['IDR']),
+    currency: Type.Enum(['IDR'], { description: 'What is paid out: whole rupiah.' }),
     min: FiatAmount,
     dayAusdMax: AusdAmount,
     validBeforeSecondsMin: Type.Integer({
       description: 'How far ahead `validBefore` must be, in seconds.',
     }),
-    banks: Type.Array(BankTerms),
+    banks: Type.Array(BankTerms, { description: 'Every bank that may be named.' }),
   }),
   repeat: 'changes nothing',
 })

@@ -22,7 +22,10 @@ export const QuoteCreate = question('pricing.quote.create', 'pricing', ['gateway
 /** What a quote can be asked for, and how long it is good. */
 export const PricingTerms = question('pricing.terms', 'pricing', ['gateway'], {
   request: Type.Object({}),
-  answer: Type.Object({ pairs: Type.Array(Pair), quoteSeconds: Type.Integer() }),
+  answer: Type.Object({
+    pairs: Type.Array(Pair, { description: 'What a quote may be asked for.' }),
+    quoteSeconds: Type.Integer(),
+  }),
   repeat: 'changes nothing',
 })
 

@@ -7,7 +7,11 @@ import { Refused } from '../http/failure'
 import { operation } from '../openapi/operation'
 
 const Status = Type.Object(
-  { status: Type.Enum(['alive', 'ready']) },
+  {
+    status: Type.Enum(['alive', 'ready'], {
+      description: 'The process runs; or what it needs answers, too.',
+    }),
+  },
   { title: 'Health', description: 'That it is so; otherwise it does not answer 200.' },
 )
 const readyForMs = 5_000
