@@ -7,6 +7,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  utimesSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -64,7 +65,11 @@ async function findOrMake(): Promise<Cluster> {
   // Of each user their own: a cluster is readable by its owner alone.
   const home = join(tmpdir(), `suite-postgres-${process.getuid?.() ?? 0}-${stateOfMigrations()}`)
   const cluster = { dataDir: join(home, 'data'), password }
-  if (existsSync(home)) return cluster
+  if (existsSync(home)) {
+    // In use, so no other run takes it for left behind.
+    utimesSync(home, new Date(), new Date())
+    return cluster
+  }
   const draft = mkdtempSync(`${home}-`)
   await onFreePorts(() => make(draft))
   try {
