@@ -44,11 +44,11 @@ export const listNeeds = (lists: readonly ListRead[]): string[] =>
 /** A pair, and why there is no rate for it. */
 export type PairRate = { readonly pair: string; readonly unavailable?: string | undefined }
 
-export const rateNeeds = (rates: readonly PairRate[]): string[] =>
+export const unpricedNeeds = (rates: readonly PairRate[]): string[] =>
   rates.flatMap(({ pair, unavailable }) =>
     unavailable ? [`there is no rate for ${pair}: ${unavailable}`] : [],
   )
 
 /** A lane that gives out no nonce, and why. */
-export const laneNeeds = (address: string, fault: string | null): string[] =>
+export const blockedNeeds = (address: string, fault: string | null): string[] =>
   fault ? [`lane ${address} is blocked: ${fault}`] : []

@@ -2,12 +2,12 @@ import { ageText } from '#infra/books/text'
 import { serviceNames } from '#shared/messages/topic'
 import { moneyText } from '#shared/money/text'
 import {
-  laneNeeds as blockedNeeds,
+  blockedNeeds,
   comparedMaxMs,
   lagNeeds,
   listNeeds,
   outboxMaxMs,
-  rateNeeds,
+  unpricedNeeds,
 } from '#shared/standing/needs'
 import { pausedText } from '#shared/standing/pauses'
 import { counted } from '#shared/trace/words'
@@ -121,7 +121,7 @@ export function busNeeds(bus: Facts['bus'], floors: Pick<Floors, 'copies'>): str
   return [
     ...serviceNames.flatMap((name) => copyNeeds(name, copies[name] ?? 0, floors.copies)),
     ...lagNeeds(lags),
-    ...rateNeeds(rates),
+    ...unpricedNeeds(rates),
   ]
 }
 

@@ -1,11 +1,11 @@
 import { moneyText } from '#shared/money/text'
 import {
+  blockedNeeds,
   comparedMaxMs,
   lagNeeds,
-  laneNeeds,
   listNeeds,
-  rateNeeds as missingRates,
   outboxMaxMs,
+  unpricedNeeds,
 } from '#shared/standing/needs'
 import { pausedText } from '#shared/standing/pauses'
 import { counted } from '#shared/trace/words'
@@ -157,7 +157,7 @@ function figureNeeds({ name, figures }: Told): Part {
         says: `${name} does not get rid of ${counted(waiting, 'message')}`,
         ageMs: oldestMs,
       }),
-      ...Object.values(lanes).flatMap(({ address, fault }) => saying(laneNeeds(address, fault))),
+      ...Object.values(lanes).flatMap(({ address, fault }) => saying(blockedNeeds(address, fault))),
       ...(covered.needs ?? []),
     ],
     unseen: covered.unseen ?? [],
@@ -186,7 +186,7 @@ function rateNeeds(figures: Told['figures']): Part {
   const pairs = Object.entries(figures).filter(([pair]) => pair.includes('/'))
   if (pairs.length === 0) return { unseen: ['rates of pricing: it did not tell'] }
   const rates = pairs.map(([pair, rate]) => ({ ...(rate as { unavailable?: string }), pair }))
-  return { needs: saying(missingRates(rates)) }
+  return { needs: saying(unpricedNeeds(rates)) }
 }
 
 function queueNeeds(queues: Sources['queues']): Part {
