@@ -26,7 +26,8 @@ export function folderInMemory(): string | undefined {
   try {
     accessSync(inMemory, constants.W_OK)
     const { bavail, bsize } = statfsSync(inMemory)
-    if (bavail * bsize < roomMin || availableMemory() < roomMin || !mayRun()) return undefined
+    const isRoomy = Math.min(bavail * bsize, availableMemory()) >= roomMin
+    if (!isRoomy || !mayRun()) return undefined
     const dir = join(inMemory, `suites-${process.getuid?.() ?? 0}`)
     // Postgres runs as another user, below it.
     mkdirSync(dir, { recursive: true, mode: 0o711 })

@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres'
 import { type Break, openBreaks } from '#infra/books/judge'
+import { type ListAge, listsRead } from '#shared/standing/lists'
 import { listPaused, type Paused } from '#shared/standing/pauses'
 
 /** How much there is in a state, since when, and what it comes to by asset in smallest units. */
@@ -28,13 +29,7 @@ export type Rows = {
   /** Open breaks of the books: only those that count call somebody. */
   breaks: readonly Pick<Break, 'standing' | 'ageMs'>[]
   /** The provider's list of transactions: how long ago it was last read, and how often it failed since. */
-  lists: {
-    service: string
-    account: string
-    window: string
-    ageMs: number | null
-    failures: number
-  }[]
+  lists: readonly ListAge[]
 }
 
 const writers = ['gateway', 'payments', 'payouts', 'chain_relayer'] as const
@@ -82,7 +77,7 @@ export const readRows = (sql: Sql): Promise<Rows> =>
       unpaidMinor: BigInt(open!.unpaid),
       outboxes: await Promise.all(writers.map((schema) => outboxOf(tx, schema))),
       deadLetters: await Promise.all(writers.map((schema) => deadLettersOf(tx, schema))),
-      lists: [...(await listsOf(tx, 'payments')), ...(await listsOf(tx, 'payouts'))],
+      lists: await listsRead(tx),
       lanes: await tx<Rows['lanes']>`select address, fault from chain_relayer.lane order by 1`,
     }
   }) as Promise<Rows>
@@ -106,11 +101,6 @@ const operationStates = (tx: Sql) => tx<InState[]>`
   select 'operation' as what, state, count(*)::int as count, ${ageMs(tx, 'created_at')} as "oldestMs",
     jsonb_build_object('AUSD', coalesce(sum((payload ->> 'ausd')::numeric), 0)::text) as sums
   from chain_relayer.operation where state <> all(${over.operation}) group by state order by state`
-
-const listsOf = (tx: Sql, schema: 'payments' | 'payouts') => tx<Rows['lists']>`
-  select ${schema} as service, account, "window", failures,
-    (extract(epoch from now() - read_at) * 1000)::float8 as "ageMs"
-  from ${tx(schema)}.listings order by account, "window"`
 
 async function outboxOf(tx: Sql, schema: (typeof writers)[number]) {
   const [found] = await tx<{ waiting: number; oldestMs: number }[]>`

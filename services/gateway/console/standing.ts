@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres'
+import { listsRead } from '#shared/standing/lists'
 import type { ListRead } from '#shared/standing/needs'
 import { listPaused, type Paused } from '#shared/standing/pauses'
 import { unexplainedMoves } from '#shared/standing/unexplained'
@@ -17,7 +18,7 @@ export type Standing = {
     readonly ausdMicro: string
     readonly oldestMs: number
   }
-  /** The provider's lists of transactions that failed, and how often since they were last read. */
+  /** The provider's lists of transactions, and how often each failed since it was last read. */
   readonly lists: readonly ListRead[]
 }
 
@@ -28,14 +29,14 @@ export async function readStanding(sql: Sql): Promise<Standing> {
     breaksOf(sql),
     comparedOf(sql),
     unexplainedOf(sql),
-    Promise.all((['payments', 'payouts'] as const).map((schema) => listsOf(sql, schema))),
+    listsRead(sql),
   ])
   return {
     pauses,
     breaks: breaks[0]!,
     comparedMsAgo: compared[0]!.ms,
     unexplained: unexplained[0]!,
-    lists: lists.flat(),
+    lists,
   }
 }
 
@@ -66,7 +67,3 @@ const unexplainedOf = (sql: Sql) => sql<Standing['unexplained'][]>`
     and not exists (
       select from books.breaks b
       where b.item = m.name and b.closed_at is null and b.rests_until > now())`
-
-const listsOf = (sql: Sql, schema: 'payments' | 'payouts') => sql<ListRead[]>`
-  select ${schema} as service, account, "window", failures from ${sql(schema)}.listings
-  where failures > 0 order by account, "window"`
