@@ -74,17 +74,17 @@ export const proofs: Readonly<Record<string, string>> = {
   'infra/ops/correct.ts: const made = await drizzle(sql).transaction((tx) => reverse(tx, journal, { posting, reason }))':
     'infra/ops/correct.test.ts',
   "infra/ops/restore/posting.ts: if (row.provider_payment_id) await bookAs(tx, 'payments', row.provider_payment_id, [])":
-    'test/failures/put-back.test.ts',
+    'test/failures/put-back.ci.test.ts',
   "infra/ops/restore/posting.ts: await bookAs(tx, 'payments', row.id, [":
-    'test/failures/put-back.test.ts',
+    'test/failures/put-back.ci.test.ts',
   "infra/ops/restore/posting.ts: await bookAs(tx, 'payouts', id, [taken, ...owed])":
-    'test/failures/put-back.test.ts',
+    'test/failures/put-back.ci.test.ts',
   'infra/ops/restore/put-back.ts: for (const { id, facts } of what.paid) await bookPayments(tx, await updatePaid(tx, id, facts))':
-    'test/failures/put-back.test.ts',
+    'test/failures/put-back.ci.test.ts',
   'infra/ops/restore/put-back.ts: for (const row of what.payments) await bookPayments(tx, await insertPayment(tx, row))':
-    'test/failures/put-back.test.ts',
+    'test/failures/put-back.ci.test.ts',
   'infra/ops/restore/put-back.ts: for (const row of what.payouts) await bookPayouts(tx, await insertPayout(tx, row))':
-    'test/failures/put-back.test.ts',
+    'test/failures/put-back.ci.test.ts',
   'services/payments/advance.ts: const booked = bookStep(payment, after)': `${payments}/book.test.ts`,
   "services/payments/books/book.ts: await bookTo(tx, journal, { event: 'money of no payment', item, lines })": `${payments}/suspense.test.ts`,
   'services/payments/books/book.ts: bookBeside(journal, {': `${payments}/book.test.ts`,

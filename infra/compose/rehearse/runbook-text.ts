@@ -46,18 +46,18 @@ export const notRehearsed: Readonly<Record<string, string>> = {
   'bun run ops books': 'without containers: infra/ops/ops.test.ts, test/invariants',
   'bun run ops reconcile': 'without containers: test/invariants',
   'bun run ops reconcile explain <break> --owner <who> --reason <why> --until <day>':
-    'a break to explain: test/invariants/breaks.test.ts',
+    'a break to explain: test/invariants/breaks.proof.test.ts',
   'bun run ops unexplained accept <item> --reason …':
-    'money to accept: test/attacks/promises.test.ts',
-  'bun run ops growth --per-day <payments>': 'without containers: test/bounds/plans.test.ts',
-  'bun run ops status': 'without containers: test/attacks/promises.test.ts',
+    'money to accept: test/attacks/promises.ci.test.ts',
+  'bun run ops growth --per-day <payments>': 'without containers: test/bounds/plans.proof.test.ts',
+  'bun run ops status': 'without containers: test/attacks/promises.ci.test.ts',
   'ops infra/ops/main.ts correct <posting> --reason "…"':
     'a posting that is wrong: infra/ops/correct.test.ts',
   'bun run ops dead-letters redrive <group> --reason …':
-    'a dead letter: infra/ops/dead-letters/dead-letters.test.ts',
+    'a dead letter: infra/ops/dead-letters/dead-letters.ci.test.ts',
   'oper infra/ops/main.ts pause topups':
-    'it would stop what the rest of the rehearsal does: test/journeys/operator.test.ts',
-  'bun infra/ops/restore/main.ts …': 'without containers: test/failures/restore.test.ts',
+    'it would stop what the rest of the rehearsal does: test/journeys/operator.ci.test.ts',
+  'bun infra/ops/restore/main.ts …': 'without containers: test/failures/restore.proof.test.ts',
 }
 
 /** Which part of the rehearsal runs the blocks under a heading. */

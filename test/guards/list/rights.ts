@@ -4,7 +4,7 @@ const journals = {
   source: 'infra/migrations/journals.ts',
   test: 'infra/migrations/journals.test.ts',
 }
-const roles = { source: 'infra/migrations/roles.ts', test: 'infra/migrations/migrate.test.ts' }
+const roles = { source: 'infra/migrations/roles.ts', test: 'infra/migrations/migrate.ci.test.ts' }
 const nats = { topology: 'infra/nats/topology.ts', test: 'infra/nats/provision.test.ts' }
 
 /** What Postgres and the bus let nobody do: one service that is broken into is not all of them. */
