@@ -50,7 +50,12 @@ export function startChild(command: Command): Child {
   }
 }
 
-function tied({ bin, args, uid }: Command): [string, string[]] {
+/** The words that run a program so that the kernel ends it with the process that started it. */
+export function tied({
+  bin,
+  args,
+  uid,
+}: Pick<Command, 'bin' | 'args' | 'uid'>): [string, string[]] {
   if (!setpriv) return [bin, [...args]]
   const user = uid === undefined ? [] : [`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups']
   return [setpriv, [...user, '--pdeathsig=KILL', '--', bin, ...args]]

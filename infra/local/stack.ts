@@ -42,25 +42,30 @@ import { type ServiceName, serviceNames } from '#shared/messages/topic'
 export type { StackOptions }
 export type ProcessName = OwnProcess | 'postgres' | 'nats-server' | 'chain'
 
-export type Stack = AsyncDisposable & {
+/** What is enough to use a stack, from another process too. */
+export type RunningStack = {
   readonly info: StackFile
   readonly dir: string
   readonly adminUrl: string
-  /** There when the stack is `proxied`. */
-  readonly rpcProxy: RpcProxy | undefined
-  /** Writing this file's name as FAILPOINT_FILE's content kills a process there, once. */
-  readonly failpointFile: (name: ServiceName) => string
-  /** Where each copy of the gateway listens; `info.gateway` is the first. */
-  readonly gateways: readonly string[]
-  /** The same for operators. */
-  readonly consoles: readonly string[]
-  /** The first copy, or that one. */
-  readonly process: (name: ProcessName, copy?: number) => Supervised
-  /** Waits until every service has all its copies on the bus. */
-  readonly allCopies: () => Promise<void>
-  /** Streams and consumers again: what an operator runs after JetStream lost its store. */
-  readonly provision: () => Promise<void>
 }
+
+export type Stack = AsyncDisposable &
+  RunningStack & {
+    /** There when the stack is `proxied`. */
+    readonly rpcProxy: RpcProxy | undefined
+    /** Writing this file's name as FAILPOINT_FILE's content kills a process there, once. */
+    readonly failpointFile: (name: ServiceName) => string
+    /** Where each copy of the gateway listens; `info.gateway` is the first. */
+    readonly gateways: readonly string[]
+    /** The same for operators. */
+    readonly consoles: readonly string[]
+    /** The first copy, or that one. */
+    readonly process: (name: ProcessName, copy?: number) => Supervised
+    /** Waits until every service has all its copies on the bus. */
+    readonly allCopies: () => Promise<void>
+    /** Streams and consumers again: what an operator runs after JetStream lost its store. */
+    readonly provision: () => Promise<void>
+  }
 
 /** Chooses a port for each part, and writes down which did not get the one it wanted. */
 function choosing({ ports, choosePort = (_, wanted) => freePort(wanted) }: StackOptions) {

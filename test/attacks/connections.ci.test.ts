@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import type { Person } from '#infra/demo/person'
-import type { Stack } from '#infra/local/stack'
+import type { RunningStack } from '#infra/local/stack'
 import { pause } from '#shared/deadline'
 import { expectNothingWritten } from '../support/database'
 import { newUser } from '../support/people'
 import { sharedStack } from '../support/stack'
 import { waitUntil } from '../support/wait'
 
-let stack: Stack
+let stack: RunningStack
 let person: Person
 beforeAll(async () => {
   stack = await sharedStack()

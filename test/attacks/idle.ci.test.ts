@@ -1,12 +1,12 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Person } from '#infra/demo/person'
-import type { Stack } from '#infra/local/stack'
+import type { RunningStack } from '#infra/local/stack'
 import { newUser } from '../support/people'
 import { sharedStack } from '../support/stack'
 import { waitUntil } from '../support/wait'
 
-let stack: Stack
+let stack: RunningStack
 let person: Person
 beforeAll(async () => {
   stack = await sharedStack()
@@ -66,7 +66,7 @@ function openIdle() {
 }
 
 test('10,000 connections that say nothing: everybody else is answered, and nothing is left of them', async () => {
-  const gateway = stack.process('gateway').pid()
+  const gateway = stack.info.services.gateway!.pid
   const room = Math.min(filesMax('self'), filesMax(gateway)) - othersMax
   const count = Math.min(wanted, room)
   if (count < wanted) console.log(`only ${count} connections: the system allows no more open files`)

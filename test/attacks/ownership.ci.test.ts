@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Address } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import type { Person } from '#infra/demo/person'
-import type { Stack } from '#infra/local/stack'
+import type { RunningStack } from '#infra/local/stack'
 import type { SignedTransfer } from '#shared/chain/erc3009'
 import { okOf } from '#shared/client/client'
 import { ausdOf } from '../support/ledger'
@@ -16,7 +16,7 @@ type Answer = { readonly status: number; readonly body: unknown }
 type Stranger = 'somebody else' | 'somebody nobody verified' | 'nobody'
 const strangers: readonly Stranger[] = ['somebody else', 'somebody nobody verified', 'nobody']
 
-let stack: Stack
+let stack: RunningStack
 let ana: Person
 let others: Record<Exclude<Stranger, 'nobody'>, Person>
 /** What is hers: its quote was taken by a top-up; a send, a cash-out, and two transfers not yet used. */

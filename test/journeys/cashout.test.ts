@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { type Outside, outsideOf } from '#infra/demo/outside'
-import type { Stack } from '#infra/local/stack'
+import type { RunningStack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { okOf } from '#shared/client/client'
 import { ausdOf } from '../support/ledger'
@@ -8,7 +8,7 @@ import { newUser } from '../support/people'
 import { cashoutBody, entryIn } from '../support/requests'
 import { sharedStack } from '../support/stack'
 
-let stack: Stack
+let stack: RunningStack
 let outside: Outside
 const has = { ausdMicro: 20_000_000n }
 

@@ -3,7 +3,7 @@ import { type TSchema, Type } from 'typebox'
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
 import { outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
-import type { Stack } from '#infra/local/stack'
+import type { RunningStack } from '#infra/local/stack'
 import { GetMe, PostCountry, PostVerification } from '#shared/api/account'
 import { GetActivity } from '#shared/api/activity'
 import { PostCashout, PostSend, PostSettlement, PostTopup } from '#shared/api/money'
@@ -60,7 +60,7 @@ function lossyNetwork() {
   }
 }
 
-let stack: Stack
+let stack: RunningStack
 let person: Person
 const network = lossyNetwork()
 let api: Client

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { type Person, personOf } from '#infra/demo/person'
-import type { Stack } from '#infra/local/stack'
+import type { RunningStack } from '#infra/local/stack'
 import { openContractWallets } from '../support/contract-wallets'
 import { ausdOf } from '../support/ledger'
 import { fund } from '../support/people'
 import { answered, cashoutBody, entryIn } from '../support/requests'
 import { sharedStack } from '../support/stack'
 
-let stack: Stack
+let stack: RunningStack
 let person: Person
 let impostor: Person
 

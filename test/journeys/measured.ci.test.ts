@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import type { Stack } from '#infra/local/stack'
+import type { RunningStack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { serviceNames } from '#shared/messages/topic'
 import { beginPaths, pathsCostMicro, pathsEnding } from '../support/money-paths'
@@ -8,7 +8,7 @@ import { cashoutBody, entryIn } from '../support/requests'
 import { sharedStack } from '../support/stack'
 import { type Sample, scrape, valueIn } from '../support/telemetry/metrics'
 
-let stack: Stack
+let stack: RunningStack
 let wallet: string
 let samples: Sample[]
 beforeAll(async () => {
@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 
 /** A service that is late is left out of a scrape: the first one in which nobody is. */
-const scrapeOfAll = (from: Stack) =>
+const scrapeOfAll = (from: RunningStack) =>
   waitUntil('a scrape of all services', async () => {
     const found = await scrape(from)
     const isUp = (service: string) =>

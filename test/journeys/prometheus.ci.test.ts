@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '#infra/local/ports'
-import type { Stack } from '#infra/local/stack'
+import type { RunningStack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { beginPaths, pathsCostMicro, pathsEnding } from '../support/money-paths'
 import { verifiedUser } from '../support/people'
@@ -18,7 +18,7 @@ import {
   readRules,
 } from '../support/telemetry/prometheus'
 
-let stack: Stack
+let stack: RunningStack
 beforeAll(async () => {
   stack = await sharedStack()
   const person = await verifiedUser(stack, { ausdMicro: pathsCostMicro })

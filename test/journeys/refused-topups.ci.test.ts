@@ -1,12 +1,12 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Person } from '#infra/demo/person'
-import type { Stack } from '#infra/local/stack'
+import type { RunningStack } from '#infra/local/stack'
 import { expectNothingWritten } from '../support/database'
 import { newUser, verifiedUser } from '../support/people'
 import { answered } from '../support/requests'
 import { sharedStack } from '../support/stack'
 
-let stack: Stack
+let stack: RunningStack
 let person: Person
 let unverified: Person
 let idr: string

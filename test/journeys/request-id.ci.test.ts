@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { outsideOf } from '#infra/demo/outside'
-import type { Stack } from '#infra/local/stack'
+import type { RunningStack } from '#infra/local/stack'
 import { query } from '../support/database'
 import { verifiedUser } from '../support/people'
 import { answered, entryIn } from '../support/requests'
@@ -10,7 +10,7 @@ import { sharedStack } from '../support/stack'
 import { becomes } from '../support/wait'
 
 /** What a service logged under a request. */
-const linesOf = ({ dir }: Stack, service: string, requestId: string): string[] =>
+const linesOf = ({ dir }: RunningStack, service: string, requestId: string): string[] =>
   readFileSync(join(dir, `logs/${service}.log`), 'utf8')
     .split('\n')
     .filter((line) => line.includes(`"requestId":"${requestId}"`))

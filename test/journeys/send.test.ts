@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import type { Person } from '#infra/demo/person'
-import type { Stack } from '#infra/local/stack'
+import type { RunningStack } from '#infra/local/stack'
 import { okOf } from '#shared/client/client'
 import { ausdOf } from '../support/ledger'
 import { newUser, verifiedUser } from '../support/people'
 import { sharedStack } from '../support/stack'
 
-let stack: Stack
+let stack: RunningStack
 let person: Person
 
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
-import type { Stack } from '#infra/local/stack'
+import type { RunningStack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { okOf } from '#shared/client/client'
 import { creditsOf } from '../support/ledger'
@@ -9,7 +9,7 @@ import { newUser, verifiedUser } from '../support/people'
 import { openCheckout } from '../support/requests'
 import { sharedStack } from '../support/stack'
 
-let stack: Stack
+let stack: RunningStack
 let outside: Outside
 let person: Person
 

@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path'
+import { tied } from '#infra/local/child'
 
 const platforms: ReadonlyMap<string, string> = new Map([
   ['linux x64', 'linux-amd64'],
@@ -15,10 +16,9 @@ export type AnvilProcess = AsyncDisposable & { rpcUrl: string; close: () => Prom
  * say otherwise. Throws if it ends before it listens.
  */
 export async function startAnvil(args: readonly string[] = []): Promise<AnvilProcess> {
-  const child = Bun.spawn([anvilBinary(), '--port', '0', '--chain-id', '10143', ...args], {
-    stdout: 'pipe',
-    stderr: 'ignore',
-  })
+  const words = ['--port', '0', '--chain-id', '10143', '--prune-history', '64', ...args]
+  const [bin, rest] = tied({ bin: anvilBinary(), args: words })
+  const child = Bun.spawn([bin, ...rest], { stdout: 'pipe', stderr: 'ignore' })
   const close = async () => {
     child.kill()
     await child.exited

@@ -13,12 +13,12 @@ import { privateKeyToAccount, toAccount } from 'viem/accounts'
 import { ownedWalletAbi, ownedWalletBytecode } from '#infra/contracts/artifacts.gen'
 import { bid } from '#infra/local/fees'
 import { devKey } from '#infra/local/keys'
-import type { Stack } from '#infra/local/stack'
+import type { RunningStack } from '#infra/local/stack'
 import { chainOf } from '#shared/chain/client'
 import { waitUntil } from './wait'
 
 /** Deploys contract wallets, each owned by a key, and signs as they want it: wrapped, over 65 bytes. */
-export function openContractWallets({ info }: Stack) {
+export function openContractWallets({ info }: RunningStack) {
   const { rpcUrl, chainId } = info.chain
   const account = privateKeyToAccount(devKey('admin'))
   const chain = createWalletClient({ account, chain: chainOf(chainId), transport: http(rpcUrl) })

@@ -2,13 +2,13 @@ import { expect } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
-import type { Stack } from '#infra/local/stack'
+import type { RunningStack } from '#infra/local/stack'
 
 /** What services note for themselves, whatever anybody asks them. */
 const ownNotes = ['owed_to_cashouts', 'listings']
 
 /** How many rows every table of the services that move fiat has, by `schema.table`. */
-export async function rowCounts(stack: Stack): Promise<Record<string, number>> {
+export async function rowCounts(stack: RunningStack): Promise<Record<string, number>> {
   const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
   try {
     const tables = await sql<{ name: string }[]>`
@@ -35,7 +35,10 @@ const atLeast = { tries: 5, ms: 30_000 }
  * Does what must write nothing, and expects that it does not. Services also write by themselves, so it is
  * done again until nobody else wrote meanwhile: what writes itself never passes.
  */
-export async function expectNothingWritten(stack: Stack, act: () => Promise<void>): Promise<void> {
+export async function expectNothingWritten(
+  stack: RunningStack,
+  act: () => Promise<void>,
+): Promise<void> {
   const begunAt = Date.now()
   for (let tries = 1; ; tries++) {
     const before = await rowCounts(stack)
@@ -48,7 +51,7 @@ export async function expectNothingWritten(stack: Stack, act: () => Promise<void
 }
 
 /** One query on the whole database, as the administrator sees it. */
-export async function query<T>(stack: Stack, text: string): Promise<T[]> {
+export async function query<T>(stack: RunningStack, text: string): Promise<T[]> {
   const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
   try {
     return (await sql.unsafe(text)) as unknown as T[]
@@ -62,7 +65,7 @@ const ours =
   /^(gateway|pricing|payments|payouts|chain-relayer|indexer-reader|nats-server|postgres)\.log$/
 
 /** Every row of every service's tables and every log line, as one text to search in. */
-export async function everythingWritten(stack: Stack): Promise<string> {
+export async function everythingWritten(stack: RunningStack): Promise<string> {
   const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
   try {
     const tables = await sql<{ name: string }[]>`

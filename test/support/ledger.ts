@@ -1,5 +1,5 @@
 import { type Address, parseAbiItem } from 'viem'
-import type { Stack } from '#infra/local/stack'
+import type { RunningStack } from '#infra/local/stack'
 import { openChainReader } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { openRpcEndpoints } from '#shared/chain/endpoints'
@@ -8,7 +8,7 @@ import { refOf } from '#shared/chain/ref'
 export type Credit = { wallet: string; ausdMicro: bigint; held: boolean }
 
 /** Reads the chain of a stack. */
-export const readerOf = (stack: Stack) =>
+export const readerOf = (stack: RunningStack) =>
   openChainReader({
     endpoints: openRpcEndpoints({ rpcUrls: [stack.info.chain.rpcUrl] }),
     chainId: stack.info.chain.chainId,
@@ -16,7 +16,7 @@ export const readerOf = (stack: Stack) =>
   })
 
 /** Every credit the contract booked for a payment, read from its events and nothing else. */
-export async function creditsOf(stack: Stack, paymentId: string): Promise<Credit[]> {
+export async function creditsOf(stack: RunningStack, paymentId: string): Promise<Credit[]> {
   const logs = await readerOf(stack).getContractEvents({
     address: stack.info.chain.creditLine as Address,
     abi: creditLineAbi,
@@ -33,7 +33,7 @@ export async function creditsOf(stack: Stack, paymentId: string): Promise<Credit
 }
 
 /** AUSD a wallet holds now, in micro units. */
-export const ausdOf = (stack: Stack, wallet: Address): Promise<bigint> =>
+export const ausdOf = (stack: RunningStack, wallet: Address): Promise<bigint> =>
   readerOf(stack).readContract({
     address: stack.info.chain.ausd as Address,
     abi: [
@@ -52,7 +52,7 @@ export const ausdOf = (stack: Stack, wallet: Address): Promise<bigint> =>
 export type Move = { from: string; to: string; ausdMicro: bigint; txHash: string }
 
 /** Every AUSD transfer from or to a wallet, minting left out, read from the token's events. */
-export async function transfersOf(stack: Stack, wallet: Address): Promise<Move[]> {
+export async function transfersOf(stack: RunningStack, wallet: Address): Promise<Move[]> {
   const read = (args: { from?: Address; to?: Address }) =>
     readerOf(stack).getLogs({
       address: stack.info.chain.ausd as Address,
@@ -76,7 +76,7 @@ export async function transfersOf(stack: Stack, wallet: Address): Promise<Move[]
 
 /** How often the contract told of this about a payment. */
 export async function timesOf(
-  stack: Stack,
+  stack: RunningStack,
   eventName: 'Repaid' | 'TopUpRevoked',
   paymentId: string,
 ): Promise<number> {

@@ -3,7 +3,7 @@ import { type Address, getAddress, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { outsideOf } from '#infra/demo/outside'
 import type { Person, Reply } from '#infra/demo/person'
-import type { Stack } from '#infra/local/stack'
+import type { RunningStack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { ausdOf, creditsOf, transfersOf } from './ledger'
 import { cashoutBody } from './requests'
@@ -25,7 +25,7 @@ const sentMicro = 1_500_000n
 export const pathsCostMicro = takenMicro + sentMicro
 
 /** Begins a top-up, a cash-out that the bank will refuse, and a send, all at once. */
-export async function beginPaths(stack: Stack, person: Person): Promise<Orders> {
+export async function beginPaths(stack: RunningStack, person: Person): Promise<Orders> {
   const recipient = privateKeyToAddress(generatePrivateKey())
   const quote = await person.quote('USD/IDR')
   const topupBody = { amount: '50000', method: 'qr', quoteId: quote.id }
@@ -62,7 +62,7 @@ export const pathsEnding = (
   )
 
 /** One credit, one take, one return and one transfer, with exact amounts, by the chain's events. */
-export async function expectOnceEach(stack: Stack, person: Person, { topup, send }: Orders) {
+export async function expectOnceEach(stack: RunningStack, person: Person, { topup, send }: Orders) {
   const { wallet } = person
   const treasury = stack.info.chain.treasury.toLowerCase()
   expect(await creditsOf(stack, topup.paymentId)).toEqual([

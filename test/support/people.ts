@@ -5,7 +5,7 @@ import { type Person, personOf } from '#infra/demo/person'
 import { walletWei } from '#infra/local/chain'
 import { bid } from '#infra/local/fees'
 import { devKey } from '#infra/local/keys'
-import type { Stack } from '#infra/local/stack'
+import type { RunningStack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
@@ -14,7 +14,7 @@ let minting: Promise<unknown> = Promise.resolve()
 
 /** A new user: a wallet nobody has seen, with so much AUSD and native coin. */
 export async function newUser(
-  stack: Stack,
+  stack: RunningStack,
   has: { ausdMicro?: bigint; wei?: bigint } = {},
 ): Promise<Person> {
   const privateKey = generatePrivateKey()
@@ -25,7 +25,11 @@ export async function newUser(
 }
 
 /** Gives a wallet AUSD and native coin out of nothing. */
-export async function fund(stack: Stack, wallet: Hex, has: { ausdMicro?: bigint; wei?: bigint }) {
+export async function fund(
+  stack: RunningStack,
+  wallet: Hex,
+  has: { ausdMicro?: bigint; wei?: bigint },
+) {
   const { chain } = stack.info
   const client = createTestClient({
     mode: 'anvil',
@@ -56,7 +60,7 @@ export async function fund(stack: Stack, wallet: Hex, has: { ausdMicro?: bigint;
 
 /** A new user who is verified, finally on the chain. */
 export async function verifiedUser(
-  stack: Stack,
+  stack: RunningStack,
   has: { ausdMicro?: bigint; wei?: bigint } = {},
 ): Promise<Person> {
   const person = await newUser(stack, has)

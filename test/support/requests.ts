@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import type { Person, Reply } from '#infra/demo/person'
-import type { Stack } from '#infra/local/stack'
+import type { RunningStack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { okOf } from '#shared/client/client'
 
@@ -12,7 +12,7 @@ export const bank = {
 
 /** A fresh quote, a signature over the transfer, and the body of `POST /cashouts`. */
 export async function cashoutBody(
-  stack: Stack,
+  stack: RunningStack,
   person: Person,
   terms: { ausdMicro?: bigint; accountNumber?: string } = {},
 ) {

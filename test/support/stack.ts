@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { repositoryDir } from '#infra/local/folders'
-import { bootStack, type Stack, type StackOptions } from '#infra/local/stack'
+import { bootStack, type RunningStack, type Stack, type StackOptions } from '#infra/local/stack'
 import { migratedCluster } from './engines/cluster'
 
 /** Sweepers that check sooner, so that a suite waits seconds where production waits half a minute. */
@@ -45,7 +45,7 @@ export async function ownStack(options: Partial<StackOptions> = {}): Promise<Sta
 }
 
 /** Runs a command of `infra/ops` against a stack, as an operator does; what it said is trimmed. */
-export async function operate({ dir }: Stack, script: string, ...words: string[]) {
+export async function operate({ dir }: RunningStack, script: string, ...words: string[]) {
   const run = Bun.spawn([process.execPath, join(repositoryDir, 'infra/ops', script), ...words], {
     env: { LOCAL_DIR: dir, PATH: process.env.PATH ?? '' },
     stdout: 'pipe',
@@ -57,19 +57,35 @@ export async function operate({ dir }: Stack, script: string, ...words: string[]
   return { code: await run.exited, said: said!.trim(), complaint: complaint! }
 }
 
-let shared: Promise<Stack> | undefined
+/** Holds last 15 s: on a busy machine a suite still sees a hold, and refunds within it, before it ends. */
+export const sharedStackOptions = { terms: { holdSeconds: 15, minCycleSeconds: 0 } }
+
+let shared: Promise<RunningStack> | undefined
+let own: Stack | undefined
 
 /**
- * One stack for all suites that only use the service and break nothing. Holds last 15 seconds: on a busy
- * machine a hold is still seen, and taken back, before it ends.
+ * One stack for all suites that only use the service and kill none of its processes. `bun run test` boots
+ * it for the whole run (`test/runner/shared-stack.ts`); a suite that is run alone boots its own.
  */
-export const sharedStack = (): Promise<Stack> => {
-  shared ??= ownStack({ terms: { holdSeconds: 15, minCycleSeconds: 0 } })
+export const sharedStack = (): Promise<RunningStack> => {
+  shared ??= process.env.SHARED_STACK_URL
+    ? attach(process.env.SHARED_STACK_URL)
+    : ownStack(sharedStackOptions).then((stack) => {
+        own = stack
+        return stack
+      })
   return shared
 }
 
+async function attach(url: string): Promise<RunningStack> {
+  const answer = await fetch(url)
+  if (!answer.ok) throw new Error(`the shared stack did not start: ${await answer.text()}`)
+  return (await answer.json()) as RunningStack
+}
+
 export async function closeSharedStack(): Promise<void> {
-  const open = await shared?.catch(() => undefined)
+  await shared?.catch(() => undefined)
   shared = undefined
-  await open?.[Symbol.asyncDispose]()
+  await own?.[Symbol.asyncDispose]()
+  own = undefined
 }

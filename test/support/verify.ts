@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import type { Stack } from '#infra/local/stack'
+import type { RunningStack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { placeOf } from '#infra/ops/place'
 import { recordFromChain } from '#infra/ops/record/chain-record'
@@ -10,7 +10,11 @@ export { recordFromChain }
 export type Served = { status: number; body: any; headers: Headers; tookMs: number }
 
 /** `GET /verify/:wallet`, as anybody asks it, with the time it took. */
-export async function verify(stack: Stack, wallet: string, init?: RequestInit): Promise<Served> {
+export async function verify(
+  stack: RunningStack,
+  wallet: string,
+  init?: RequestInit,
+): Promise<Served> {
   const begun = performance.now()
   const answer = await fetch(`${stack.info.gateway}/verify/${wallet}`, {
     signal: AbortSignal.timeout(15_000),
@@ -23,13 +27,13 @@ export async function verify(stack: Stack, wallet: string, init?: RequestInit): 
 }
 
 /** The record that the chain itself gives, by a code path that shares nothing with the reader. */
-export const truthOf = async (stack: Stack, wallet: Address) => ({
+export const truthOf = async (stack: RunningStack, wallet: Address) => ({
   ...(await recordFromChain(placeOf(stack.info), wallet)).record,
   indexer: 'ok',
 })
 
 /** Waits until `/verify` serves exactly what the chain says, and answers that record. */
-export const servesTruth = (stack: Stack, wallet: Address, deadlineMs?: number) =>
+export const servesTruth = (stack: RunningStack, wallet: Address, deadlineMs?: number) =>
   waitUntil(
     'the record being what the chain says',
     async () => {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { repositoryDir } from '#infra/local/folders'
-import type { Stack } from '#infra/local/stack'
+import type { RunningStack } from '#infra/local/stack'
 import { closeSharedStack, sharedStack } from '#test/support/stack'
 import { waitUntil } from '#test/support/wait'
 
-let stack: Stack
+let stack: RunningStack
 beforeAll(async () => {
   stack = await sharedStack()
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
-import type { Stack } from '#infra/local/stack'
+import type { RunningStack } from '#infra/local/stack'
 import { query } from '#test/support/database'
 import { operate, sharedStack } from '#test/support/stack'
 import { type DeadLetter, groupsOf, lettersNamed, listDeadLetters } from './letters'
@@ -57,7 +57,7 @@ describe('letters are of one group', () => {
 })
 
 describe('an operator', () => {
-  let stack: Stack
+  let stack: RunningStack
   let sql: Sql
   const ops = (...words: string[]) => operate(stack, 'main.ts', 'dead-letters', ...words)
   beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
-import type { Stack } from '#infra/local/stack'
+import type { RunningStack } from '#infra/local/stack'
 import { consumers } from '#infra/nats/topology'
 import { accessOf, type Operator, openOperator } from '#infra/ops/operator'
 import { type Place, placeOf } from '#infra/ops/place'
@@ -16,7 +16,7 @@ import { operate, sharedStack } from '#test/support/stack'
 import { waitUntil } from '#test/support/wait'
 import { atProvider } from './provider'
 
-let stack: Stack
+let stack: RunningStack
 let outside: Outside
 let person: Person
 let operator: Operator

@@ -180,7 +180,7 @@ export const gatewayGuards: readonly Guard[] = [
       ),
     ],
     test: {
-      file: at('identity/orders.test.ts'),
+      file: at('identity/orders.ci.test.ts'),
       name: 'withdrawn and approved again is ordered each time, but dripped once',
     },
   },
@@ -189,7 +189,7 @@ export const gatewayGuards: readonly Guard[] = [
     kind: 'guarded update',
     edits: [edit(at('identity/identity.store.ts'), '    eq(identities.revision, revision),\n', '')],
     test: {
-      file: at('identity/orders.test.ts'),
+      file: at('identity/orders.ci.test.ts'),
       name: 'withdrawn is not so on the chain because the order before is',
     },
   },

@@ -242,7 +242,7 @@ const once: readonly Guard[] = [
       ),
     ],
     test: {
-      file: at('operations/holds.test.ts'),
+      file: at('operations/holds.ci.test.ts'),
       name: 'for its %s to be on the chain is the revocation of it',
       row: 'topup',
     },

@@ -1,0 +1,57 @@
+import { expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { repositoryDir } from '#infra/local/folders'
+import { waitUntil } from '../support/wait'
+
+type Process = { readonly pid: number; readonly parent: number; readonly words: string }
+
+function running(): Process[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
+        const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+        const words = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ')
+        return state === 'Z' ? [] : [{ pid: Number(name), parent: Number(parent), words }]
+      } catch {
+        return [] // It ended while it was read.
+      }
+    })
+}
+
+function descendants(pid: number, all = running()): Process[] {
+  const children = all.filter(({ parent }) => parent === pid)
+  return [...children, ...children.flatMap((child) => descendants(child.pid, all))]
+}
+
+const engines = [/\/anvil /, /\/postgres -D /]
+
+test.each([
+  ['the command itself', /^$/],
+  ['the runner', /runner\/run\.ts/],
+  ['bun test', / test --no-orphans/],
+])('a run leaves no process behind within five seconds of kill -9 on %s', async (_, victim) => {
+  const suite = 'services/chain-relayer/rounds.test.ts'
+  const run = Bun.spawn([process.execPath, 'run', 'test', suite], {
+    cwd: repositoryDir,
+    env: { ...process.env, SHARED_STACK_URL: undefined },
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
+  let family: Process[] = []
+  await waitUntil('the suite running its engines', () => {
+    family = descendants(run.pid)
+    return engines.every((engine) => family.some(({ words }) => engine.test(words)))
+  })
+  const killed = family.find(({ words }) => victim.test(words) && !/^\S*sh /.test(words))
+  process.kill(killed?.pid ?? run.pid, 'SIGKILL')
+  const pids = new Set(family.map(({ pid }) => pid))
+  await waitUntil(
+    'every process having ended',
+    () => !running().some(({ pid, words }) => pids.has(pid) && words !== ''),
+    5_000,
+  )
+  await run.exited
+  expect(killed === undefined).toBe(victim.source === '^$')
+})

@@ -1,0 +1,55 @@
+/** The counts that bun prints at the end of a run. */
+export type Counts = { passed: number; failed: number; skipped: number }
+
+/** Lines of one suite. Suites run at the same time, so that the output of one comes in several blocks. */
+export type Block = { readonly path: string; readonly lines: readonly string[] }
+
+const heading = /^((?:services|shared|infra|test)\/\S+\.test\.ts):$/
+const count = /^ *(\d+) (pass|fail|skip|todo)$/
+/** Bun repeats failed and skipped tests by name before it counts them. */
+const summary = /^\d+ tests? (failed|skipped|todo):$/
+
+/**
+ * Splits the output of `bun test --parallel` into blocks. `take` expects it line by line; `end` returns
+ * the counts, which bun prints last.
+ */
+export function openReader(onBlock: (block: Block) => void) {
+  let block: { path: string; lines: string[] } | undefined
+  const counts: Counts = { passed: 0, failed: 0, skipped: 0 }
+  const close = () => {
+    if (block) onBlock(block)
+    block = undefined
+  }
+  return {
+    take: (line: string) => {
+      const path = heading.exec(line)?.[1]
+      const [, number, what] = count.exec(line) ?? []
+      if (path || number || summary.test(line)) close()
+      if (path) block = { path, lines: [] }
+      else if (number) counts[fieldOf(what!)] += Number(number)
+      else block?.lines.push(line)
+    },
+    end: (): Counts => {
+      close()
+      return counts
+    },
+  }
+}
+
+const fieldOf = (what: string) =>
+  what === 'pass' ? 'passed' : what === 'fail' ? 'failed' : 'skipped'
+
+const isPassed = (line: string) => line.startsWith('(pass) ')
+const isFailed = (line: string) => /^\(fail\) |^# Unhandled error/.test(line)
+const isQuiet = (line: string) => /^\((pass|skip|todo)\) /.test(line)
+
+/** Returns a block with a failure without its passed tests; undefined if nothing in it failed. */
+export function failureIn({ path, lines }: Block): string | undefined {
+  if (!lines.some(isFailed)) return undefined
+  return [`${path}:`, ...lines.filter((line) => !isQuiet(line))].join('\n').trimEnd()
+}
+
+export const countsIn = ({ lines }: Block) => ({
+  passed: lines.filter(isPassed).length,
+  failed: lines.filter(isFailed).length,
+})

@@ -1,0 +1,91 @@
+import { availableParallelism } from 'node:os'
+import { repositoryDir } from '#infra/local/folders'
+import { folderInMemory } from '../support/temporary'
+import { openReader } from './output'
+import { openProgress } from './progress'
+import { serveSharedStack } from './shared-stack'
+import { allSuites, recordedSeconds, select, type Tier, timingsPath } from './suites'
+import { watchWrappers } from './wrappers'
+
+const usage = `bun run test [PATH…]            the suites a newcomer runs, or those whose path contains PATH
+bun run test:all                everything except proof
+bun run test:all --rest         the same without the suites of \`bun run test\`
+
+  -t TEXT           only tests whose names match TEXT
+  --update-timings  writes test/timings.json, by which the longest suites start first
+
+Proof is run by \`bun run prove\`.`
+
+/** Suites wait for processes more than they compute: two cores are busy with five workers. */
+const workers = Math.min(8, Math.ceil(availableParallelism() * 2.5))
+/** Ends a test that hangs. What a test waits for has a deadline of its own. */
+const testTimeoutMs = 300_000
+
+const { tiers, patterns, flags } = readWords(process.argv.slice(2))
+const suites = select(allSuites(), { tiers, patterns })
+if (suites.length === 0) {
+  console.error(`No suite has ${patterns.join(' or ')} in its path.`)
+  process.exit(2)
+}
+
+const folder = process.env.TMPDIR ?? folderInMemory()
+if (folder) process.env.TMPDIR = folder
+const shared = serveSharedStack()
+const command = ['test', '--no-orphans', `--parallel=${workers}`, '--no-isolate']
+const times = [`--timings=${timingsPath}`, '--timeout', String(testTimeoutMs)]
+const run = Bun.spawn(
+  [process.execPath, ...command, ...times, ...flags, ...suites.map((path) => `./${path}`)],
+  {
+    cwd: repositoryDir,
+    env: { ...process.env, SHARED_STACK_URL: shared.url },
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'pipe',
+  },
+)
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => run.kill('SIGTERM'))
+using _watch = watchWrappers(() => run.kill('SIGKILL'))
+
+const progress = openProgress(recordedSeconds(suites), workers)
+const reader = openReader(progress.add)
+await eachLine(run.stderr, reader.take)
+const code = await run.exited
+const counts = reader.end()
+await shared[Symbol.asyncDispose]()
+// A run that was broken off, or an error outside of any test, is a failure that bun counts nowhere.
+if (code !== 0 && counts.failed === 0) counts.failed = 1
+progress.end(counts, console.log)
+process.exit(code === 0 && counts.failed === 0 ? 0 : 1)
+
+function readWords(words: readonly string[]) {
+  const tiers: Tier[] = ['quick']
+  const patterns: string[] = []
+  const flags: string[] = []
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at]!
+    if (word === '--help') {
+      console.log(usage)
+      process.exit(0)
+    } else if (word === '--all') tiers.push('ci')
+    else if (word === '--rest') tiers.splice(0, tiers.length, 'ci')
+    else if (word === '-t') flags.push('-t', words[++at] ?? '')
+    else if (word === '--update-timings') flags.push(word)
+    else if (word.startsWith('-')) {
+      console.error(`${word} is unknown.\n\n${usage}`)
+      process.exit(2)
+    } else patterns.push(word)
+  }
+  return { tiers, patterns, flags }
+}
+
+async function eachLine(stream: ReadableStream<Uint8Array>, take: (line: string) => void) {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of stream) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = lines.pop()!
+    for (const line of lines) take(line)
+  }
+  if (rest !== '') take(rest)
+}

@@ -1,0 +1,97 @@
+import { expect, test } from 'bun:test'
+import { type Block, failureIn, openReader } from './output'
+import { clockText, openProgress, secondsLeft } from './progress'
+import { select, tierOf } from './suites'
+
+const output = `
+shared/a.test.ts:
+(pass) money > is exact [0.10ms]
+
+services/b.ci.test.ts:
+12 |   expect(1).toBe(2)
+error: expect(received).toBe(expected)
+(fail) a hold > ends once [3.00ms]
+(pass) a hold > begins
+
+shared/a.test.ts:
+(skip) money > in a browser
+
+1 tests failed:
+(fail) a hold > ends once [3.00ms]
+
+ 2 pass
+ 1 skip
+ 1 fail
+ 4 expect() calls`
+
+function read(text: string) {
+  const blocks: Block[] = []
+  const reader = openReader((block) => blocks.push(block))
+  for (const line of text.split('\n')) reader.take(line)
+  return { counts: reader.end(), blocks }
+}
+
+test('the output of bun is split into suites that run at the same time, and counted once', () => {
+  const { counts, blocks } = read(output)
+  expect(counts).toEqual({ passed: 2, failed: 1, skipped: 1 })
+  const suites = ['shared/a.test.ts', 'services/b.ci.test.ts', 'shared/a.test.ts']
+  expect(blocks.map(({ path }) => path)).toEqual(suites)
+})
+
+test('a failure is shown in full, without the tests that passed', () => {
+  const shown = read(output).blocks.flatMap((block) => failureIn(block) ?? [])
+  expect(shown).toEqual([
+    'services/b.ci.test.ts:\n12 |   expect(1).toBe(2)\nerror: expect(received).toBe(expected)\n(fail) a hold > ends once [3.00ms]',
+  ])
+})
+
+test('an error outside of any test is a failure of its suite', () => {
+  const lines = ['# Unhandled error between tests', 'error: at load']
+  expect(failureIn({ path: 'shared/a.test.ts', lines })).toContain('error: at load')
+})
+
+test('progress shows elapsed time, suites, tests and the time left', () => {
+  const texts: string[] = []
+  let now = 0
+  const suites = new Map([
+    ['shared/a.test.ts', 10],
+    ['services/b.ci.test.ts', 30],
+  ])
+  const progress = openProgress(suites, 1, { write: (text) => texts.push(text) }, () => now)
+  for (const block of read(output).blocks) progress.add(block)
+  now = 65
+  progress.show()
+  progress.end({ passed: 2, failed: 1, skipped: 1 }, (line) => texts.push(line))
+  expect(texts.slice(1)).toEqual([
+    '  1:05  1 of 2 suites, 2 tests passed, 1 failed, about 0:18 left\n',
+    '2 suites in 1:05, 1 tests skipped\n',
+    '2 passed, 1 failed',
+  ])
+})
+
+test.each([
+  ['nothing done yet: the recorded times of five workers', { elapsed: 5, done: 0 }, 60],
+  ['half done at twice the recorded time: between both', { elapsed: 60, done: 150 }, 45],
+  ['all done', { elapsed: 90, done: 300 }, 0],
+])('the time left with %s', (_, run, left) => {
+  expect(secondsLeft({ ...run, all: 300, workers: 5 })).toBe(left)
+})
+
+test('times are minutes and seconds', () => {
+  expect([0, 9.9, 187].map(clockText)).toEqual(['0:00', '0:09', '3:07'])
+})
+
+test('a suite has the tier of its name', () => {
+  expect(['a/b.test.ts', 'a/b.ci.test.ts', 'a/b.proof.test.ts'].map(tierOf)).toEqual([
+    'quick',
+    'ci',
+    'proof',
+  ])
+})
+
+test('suites are chosen by tier, or by a part of their path in every tier', () => {
+  const all = ['a/one.test.ts', 'a/two.ci.test.ts', 'b/three.proof.test.ts']
+  expect(select(all, { tiers: ['quick'], patterns: [] })).toEqual(['a/one.test.ts'])
+  expect(select(all, { tiers: ['quick', 'ci'], patterns: [] })).toEqual(all.slice(0, 2))
+  expect(select(all, { tiers: ['quick'], patterns: ['./a/', 'three'] })).toEqual(all)
+})
