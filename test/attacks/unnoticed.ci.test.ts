@@ -12,7 +12,7 @@ import { limitsOf as operations } from '../../services/chain-relayer/operations/
 import { limits as identities } from '../../services/gateway/identity/identity'
 import { limits as payments } from '../../services/payments/payment'
 import { limits as payouts } from '../../services/payouts/cashout'
-import { booksClose } from '../invariants/closing'
+import { booksClose } from '../support/books'
 import { creditsOf } from '../support/ledger'
 import { verifiedUser } from '../support/people'
 import { cashoutBody, openCheckout } from '../support/requests'

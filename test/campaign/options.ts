@@ -14,8 +14,8 @@ export type Options = {
   readonly quietSeconds: number
 }
 
-export const usage = `bun run campaign [--seed N] [--minutes M] [--people P] [--upgrade-from COMMIT]
-                 [--faults WORDS] [--flows WORDS] [--quiet SECONDS]
+export const usage = `bun run prove campaign [--seed N] [--minutes M] [--people P] [--upgrade-from COMMIT]
+                       [--faults WORDS] [--flows WORDS] [--quiet SECONDS]
 
   --seed           which faults, in which order, and who does what (1)
   --minutes        how long there are faults; quiet and the audit follow (1)

@@ -73,9 +73,9 @@ export function reportText(report: Report): string {
   ].join('\n')
 }
 
-/** Whether anything is lost, doubled, unexplained, or was told to whom it does not concern. */
-export const isClean = ({ verdict, breaks, announced, leaks }: Report): boolean =>
-  [verdict.findings, breaks, announced.missing, leaks.found].every(({ length }) => length === 0)
+/** Counts everything that was lost, doubled or unexplained, and every leaked secret. */
+export const findingsOf = ({ verdict, breaks, announced, leaks }: Report): number =>
+  [verdict.findings, breaks, announced.missing, leaks.found].flat().length
 
 const searchedText = ({ searched, found }: Leaks): string =>
   [

@@ -1,8 +1,9 @@
+import { printOutcome } from '../prove/outcome'
 import { runCampaign } from './campaign'
 import { type Options, readOptions, usage } from './options'
-import { isClean, reportText } from './report'
+import { findingsOf, reportText } from './report'
 
-/** `bun run campaign`: faults for some minutes, then quiet and an audit; `test/campaign/README.md`. */
+/** `bun run prove campaign`: faults for some minutes, then quiet and an audit; `test/campaign/README.md`. */
 if (process.argv.includes('--help')) {
   console.log(usage)
   process.exit(0)
@@ -16,4 +17,7 @@ try {
 }
 const report = await runCampaign(options, (line) => console.error(`  ${line}`))
 console.log(reportText(report))
-process.exit(isClean(report) ? 0 : 1)
+const { record, happened } = report
+const found = findingsOf(report)
+printOutcome({ amount: `${happened.length} faults, ${record.deeds.length} flows`, found })
+process.exit(found === 0 ? 0 : 1)

@@ -1,4 +1,4 @@
-/** What `bun run conformance` was asked for. */
+/** What `bun run prove conformance` was asked for. */
 export type Arguments = {
   readonly target: 'sandbox' | 'test-mode'
   /** How long a person is given to pay; null when nobody is there. */
@@ -9,7 +9,7 @@ export type Arguments = {
 
 /** How it is called, for whoever called it otherwise. */
 export const usage =
-  'bun run conformance [--target sandbox|test-mode] [--interactive] [--minutes 10] [--suite <text>]'
+  'bun run prove conformance [--target sandbox|test-mode] [--interactive] [--minutes 10] [--suite <text>]'
 
 /** Reads the words behind the command; a fault names the word that is not understood. */
 export function argumentsFrom(words: readonly string[]): Arguments | { fault: string } {

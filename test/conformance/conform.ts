@@ -1,3 +1,4 @@
+import { outcomeLine } from '../prove/outcome'
 import { type Arguments, argumentsFrom, usage } from './arguments'
 import { LiveKey } from './keys'
 import { factsOf, factsText, failed, summaryOf, tableOf } from './report'
@@ -28,6 +29,9 @@ export async function conform(
     if (asked.only === null || results.some(hasFacts))
       say(factsText(factsOf(results, asked.target)))
     say(summaryOf(results))
+    const rows = results.flatMap((result) => result.rows)
+    const found = rows.filter(({ verdict }) => verdict === 'fail').length
+    say(outcomeLine({ amount: `${rows.length} steps`, found }))
     return failed(results) ? 1 : 0
   } catch (error) {
     if (!(error instanceof LiveKey)) throw error

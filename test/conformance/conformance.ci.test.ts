@@ -316,6 +316,6 @@ test.each([[['--target', 'live']], [['--fast']], [['--minutes', '0']]])(
   async (words) => {
     const { code, text } = await saying(words)
     expect(code).toBe(2)
-    expect(text).toContain('bun run conformance [--target sandbox|test-mode]')
+    expect(text).toContain('bun run prove conformance [--target sandbox|test-mode]')
   },
 )

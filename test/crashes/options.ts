@@ -11,7 +11,7 @@ export type Options = {
   readonly stacks: number
 }
 
-export const usage = `bun run crashes [--path ${kinds.join('|')}] [--pairs] [--only WORD] [--part K/N] [--seed S] [--stacks N]
+export const usage = `bun run prove crashes [--path ${kinds.join('|')}] [--pairs] [--only WORD] [--part K/N] [--seed S] [--stacks N]
 
   --path     the paths of one kind; all without it
   --pairs    a kill at one boundary, then at another, in both orders; on cash-outs and settlements

@@ -1,10 +1,11 @@
+import { printOutcome } from '../prove/outcome'
 import { tryAll } from './crashes'
 import { type Options, readOptions, usage } from './options'
 import { paths } from './paths'
 import { planOf } from './plan'
 import { lineOf, listOf, summaryOf, unpassed } from './report'
 
-/** `bun run crashes`: kills at every boundary of every path; `test/crashes/README.md`. */
+/** `bun run prove crashes`: kills at every boundary of every path; `test/crashes/README.md`. */
 if (process.argv.includes('--help')) {
   console.log(usage)
   process.exit(0)
@@ -32,4 +33,6 @@ const failed = tried.filter(({ fault }) => fault !== null).map(lineOf)
 console.log(`\n${summaryOf(tried, (performance.now() - startedMs) / 1_000)}`)
 console.log(JSON.stringify(options))
 for (const one of [...failed, ...faults, ...strange]) console.log(one)
-process.exit(failed.length + faults.length + strange.length > 0 ? 1 : 0)
+const found = failed.length + faults.length + strange.length
+printOutcome({ amount: `${tried.length} trials`, found })
+process.exit(found > 0 ? 1 : 0)

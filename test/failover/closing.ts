@@ -2,7 +2,7 @@ import { expecting, seconds, step } from '#infra/compose/rehearse/report'
 import type { Stack } from '#infra/local/stack'
 import type { Death } from '#infra/local/supervisor'
 import { waitUntil } from '#infra/local/wait'
-import { booksClose } from '../invariants/closing'
+import { booksClose } from '../support/books'
 import { type Load, statesOf } from './load'
 
 /**

@@ -1,10 +1,11 @@
 import { report } from '#infra/compose/rehearse/report'
 import { runCommand } from '#shared/command'
+import { printOutcome } from '../prove/outcome'
 import { natsFailover } from './nats'
 import { postgresFailover } from './postgres'
 
 /**
- * `bun run failover [nats] [postgres]`: the engines below the services lose a machine each, under
+ * `bun run prove failover [nats] [postgres]`: the engines below the services lose a machine each, under
  * load. Prints a table; exit code 0 when each line of it went well.
  */
 const parts = process.argv.slice(2)
@@ -15,8 +16,9 @@ await runCommand(
   async (say) => {
     if (isAsked('nats')) await natsFailover()
     if (isAsked('postgres')) await postgresFailover()
-    const { text, code } = report()
+    const { text, code, steps, wrong } = report()
     say(text)
+    printOutcome({ amount: `${steps} steps`, found: wrong })
     return code
   },
 )

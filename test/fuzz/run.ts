@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util'
+import { printOutcome } from '../prove/outcome'
 import { verifiedUser } from '../support/people'
 import { ownStack } from '../support/stack'
 import { fuzz } from './fuzz'
 
-/** `bun run fuzz [--requests N] [--seed S]`: requests made from the served document; `test/fuzz/README.md`. */
+/** `bun run prove fuzz [--requests N] [--seed S]`: requests made from the served document; `test/fuzz/README.md`. */
 const { values } = parseArgs({
   options: {
     requests: { type: 'string', default: '20000' },
@@ -13,8 +14,7 @@ const { values } = parseArgs({
 const options = { requests: Number(values.requests), seed: Number(values.seed) }
 await using stack = await ownStack()
 const { asked, statuses, findings } = await fuzz(stack, await verifiedUser(stack), options)
-console.log(`${asked} requests, seed ${options.seed}`)
 for (const [what, count] of [...statuses].sort()) console.log(`  ${what.padEnd(14)}${count}`)
-console.log(`${findings.length} findings`)
 for (const one of findings.slice(0, 40)) console.log(`  ${one}`)
+printOutcome({ amount: `${asked} requests, seed ${options.seed}`, found: findings.length })
 process.exitCode = findings.length > 0 ? 1 : 0

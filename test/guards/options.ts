@@ -1,7 +1,7 @@
 /** Which guards are tried. */
 export type Options = { readonly only: string | undefined }
 
-export const usage = `bun run guards [--only WORD]
+export const usage = `bun run prove guards [--only WORD]
 
   --only   those with this word in their sentence, their kind, their index or their test
 

@@ -1,10 +1,11 @@
+import { printOutcome } from '../prove/outcome'
 import { type Copy, openCopy, takeOut } from './copy'
 import type { Guard } from './guard'
 import { rowOf, tryTests, type Verdict } from './judge'
 import { guards } from './list/all'
 import { type Options, readOptions, usage } from './options'
 
-/** `bun run guards`: takes each guard away and wants its test to fail; `test/guards/README.md`. */
+/** `bun run prove guards`: takes each guard away and wants its test to fail; `test/guards/README.md`. */
 if (process.argv.includes('--help')) {
   console.log(usage)
   process.exit(0)
@@ -33,9 +34,10 @@ const secondsSince = (ms: number) => ((Date.now() - ms) / 1_000).toFixed(1).padS
   const copies = [first, second]
   const failing = await failingWithAll(copies)
   const tried = chosen.filter(({ test }) => !failing.has(test.file))
-  process.exitCode = (await areMissed(copies, tried)) && failing.size === 0 ? 0 : 1
+  const found = failing.size + (await countKept(copies, tried))
+  printOutcome({ amount: `${chosen.length} guards`, found })
+  process.exitCode = found === 0 ? 0 : 1
 }
-console.log(`${secondsSince(startedMs).trim()} s`)
 
 /** Does the same with every one, on two copies at once: most of the time each waits for a suite to begin. */
 async function withEach<One>(
@@ -66,8 +68,8 @@ async function failingWithAll(copies: readonly Copy[]): Promise<ReadonlySet<stri
   return failing
 }
 
-/** Without a guard, its test fails. */
-async function areMissed(copies: readonly Copy[], tried: readonly Guard[]): Promise<boolean> {
+/** Takes each guard out and returns how many tests pass all the same. */
+async function countKept(copies: readonly Copy[], tried: readonly Guard[]): Promise<number> {
   const kept: string[] = []
   await withEach(copies, tried, async (copy, one) => {
     const fromMs = Date.now()
@@ -83,7 +85,7 @@ async function areMissed(copies: readonly Copy[], tried: readonly Guard[]): Prom
   const { length } = tried
   console.log(`${length - kept.length} of ${length} guards are missed when they are gone`)
   for (const line of kept) console.log(`  ${line}`)
-  return kept.length === 0
+  return kept.length
 }
 
 async function withoutIt(copy: Copy, guard: Guard): Promise<Verdict> {

@@ -1,10 +1,11 @@
 import { parseArgs } from 'node:util'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
+import { printOutcome } from '../prove/outcome'
 import { runRace } from './race'
 import { races } from './races/races'
 import { linesOf, withoutGuard } from './report'
 
-const usage = `bun run orders [words of a name] [--most N] [--sample N] [--guards]
+const usage = `bun run prove orders [words of a name] [--most N] [--sample N] [--guards]
   --most N     of each race the first N orders at most (all)
   --sample N   N orders of each by chance, the same each time
   --guards     instead, take each guard away and show the first order that goes wrong`
@@ -41,9 +42,10 @@ async function runAll(server: Parameters<typeof runRace>[0]): Promise<boolean> {
     sums.orders += report.orders
     sums.wrong += report.wrong.length
   }
-  console.log(
-    `\n${wanted.length} races, ${sums.orders.toLocaleString('en')} orders, ${sums.wrong} wrong`,
-  )
+  printOutcome({
+    amount: `${wanted.length} races, ${sums.orders.toLocaleString('en')} orders`,
+    found: sums.wrong,
+  })
   return sums.wrong > 0
 }
 
@@ -55,5 +57,6 @@ async function runWithoutGuards(server: Parameters<typeof runRace>[0]): Promise<
       if (!wrong) silent++
       console.log(`\n${race.name}\n  without ${guard.name}: ${wrong ?? 'nothing goes wrong'}`)
     }
+  printOutcome({ amount: `guards of ${wanted.length} races`, found: silent })
   return silent > 0
 }

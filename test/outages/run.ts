@@ -1,11 +1,12 @@
 import { parseArgs } from 'node:util'
 import { outsideOf } from '#infra/demo/outside'
 import { quantile } from '../bench/quantile'
-import { booksClose } from '../invariants/closing'
+import { printOutcome } from '../prove/outcome'
+import { booksClose } from '../support/books'
 import { ownStack } from '../support/stack'
 import { dependencies, outage, type Recovery } from './outages'
 
-const usage = `bun run outages [--seconds 60] [--people 30] [--only nats|postgres|chain|provider]
+const usage = `bun run prove outages [--seconds 60] [--people 30] [--only nats|postgres|chain|provider]
 
 Takes each dependency away while people use the service, and says how long after its return all was done.
 Exit code 0: everything that was under way came to its end, once, and the books close.`
@@ -33,10 +34,13 @@ const row = ({ name, answersMs, endsMs }: Recovery) =>
   const world = { stack, outside: outsideOf(stack.info) }
   console.log('| away | answers again, ms | under way | at their end, p50 ms | p99 ms |')
   console.log('| --- | ---: | ---: | ---: | ---: |')
-  for (const dependency of dependencies) {
-    if (values.only && values.only !== dependency.name) continue
+  const chosen = dependencies.filter(({ name }) => !values.only || values.only === name)
+  for (const dependency of chosen)
     console.log(row(await outage(world, dependency, { people, seconds })))
-  }
   await booksClose(stack)
+  printOutcome({
+    amount: `${seconds} s without each of ${chosen.length}, ${people} flows`,
+    found: 0,
+  })
 }
 process.exit(0)

@@ -1,3 +1,4 @@
+import { printOutcome } from '../prove/outcome'
 import type { World } from './worker'
 
 /** With fewer flows a rare sight may be missing by chance. */
@@ -51,6 +52,7 @@ export function openReport(run: { worlds: number; flows: number; seed: number; i
         )
       if (missing.length > 0 && isEnough) return false
       console.log('\nnothing lost, nothing doubled, all of it explained')
+      printOutcome({ amount: `${count(flows)} flows of seed ${run.seed}`, found: 0 })
       return true
     },
   }

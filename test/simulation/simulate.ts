@@ -6,7 +6,7 @@ import { spread } from './spread'
 import type { Task, World } from './worker'
 import { flowsMax, seedOf, walletsFor } from './worlds'
 
-const usage = `bun run simulate [--flows N] [--seed S]
+const usage = `bun run prove simulation [--flows N] [--seed S]
   --flows N   how many flows in all, in worlds of ${flowsMax} at most (20000)
   --seed S    what everything that is left to chance follows from (1)
   --minutes M no new world after so long, however many flows are left
@@ -72,7 +72,7 @@ async function fail({ world, finding }: World): Promise<never> {
   }
   console.log(`\nworld ${world} of seed ${seed}: ${finding}`)
   console.log(
-    `again: bun run simulate --seed ${seed} --world ${world}${flows < flowsMax ? ` --flows ${flows}` : ''}\n`,
+    `again: bun run prove simulation --seed ${seed} --world ${world}${flows < flowsMax ? ` --flows ${flows}` : ''}\n`,
   )
   // Loaded after the parts are in their place.
   const { runWorld } = await import('./run')

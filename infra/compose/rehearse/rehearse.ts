@@ -7,7 +7,7 @@ import { rehearseRunbook } from './runbook'
 import { layStack } from './stack'
 
 /**
- * `bun run rehearse [local] [runbook]`: the system in containers, from the engine to the last `down`,
+ * `bun run prove rehearsal [local] [runbook]`: the system in containers, from the engine to the last `down`,
  * with everything that may happen to it between: the stack on one machine, and the runbook of a
  * deployment. Prints a table; exit code 0 when each line of it went well.
  */
@@ -29,8 +29,9 @@ await runCommand(
       if (ids.length > 0) await engine.docker(['kill', ...ids])
       await engine.end()
     }
-    const { text, code } = report()
+    const { text, code, steps, wrong } = report()
     say(text)
+    say(`\nproof: ${steps} steps; ${wrong} found`)
     return code
   },
 )

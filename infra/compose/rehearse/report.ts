@@ -30,7 +30,7 @@ export function expecting(held: boolean, otherwise: string): void {
 }
 
 /** Every line as a table, and the exit code: 0 when each went well. */
-export function report(): { text: string; code: number } {
+export function report(): { text: string; code: number; steps: number; wrong: number } {
   const wrong = lines.filter(({ went }) => went === 'wrong').length
   const took = lines.reduce((sum, line) => sum + line.took, 0)
   const rows = lines.map(
@@ -39,5 +39,5 @@ export function report(): { text: string; code: number } {
   )
   const table = ['', '| step | went | took | seen |', '|---|---|--:|---|', ...rows].join('\n')
   const sum = `${lines.length - wrong} went well, ${wrong} went wrong, ${seconds(took)} in all`
-  return { text: `${table}\n${sum}`, code: wrong === 0 ? 0 : 1 }
+  return { text: `${table}\n${sum}`, code: wrong === 0 ? 0 : 1, steps: lines.length, wrong }
 }

@@ -16,11 +16,11 @@ import { sheetText } from '#infra/ops/books'
 import { inRoleOfBooks, placeOf } from '#infra/ops/place'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
-import { query } from '../support/database'
-import { fund, verifiedUser } from '../support/people'
-import { entryIn, openCheckout } from '../support/requests'
-import { operate, ownStack, quickChecks } from '../support/stack'
-import { scrape, valueIn } from '../support/telemetry/metrics'
+import { query } from '#test/support/database'
+import { fund, verifiedUser } from '#test/support/people'
+import { entryIn, openCheckout } from '#test/support/requests'
+import { operate, ownStack, quickChecks } from '#test/support/stack'
+import { scrape, valueIn } from '#test/support/telemetry/metrics'
 
 let stack: Stack
 let person: Person

@@ -14,7 +14,7 @@ import {
 import { CashoutCreate } from '#shared/messages/payouts'
 import { QuoteTake } from '#shared/messages/pricing'
 import { type Question, type RequestOf, serviceNames } from '#shared/messages/topic'
-import { booksClose } from '../invariants/closing'
+import { booksClose } from '../support/books'
 import { query } from '../support/database'
 import { cashoutBody } from '../support/requests'
 import { suspend, waitUntil } from '../support/wait'

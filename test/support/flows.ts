@@ -4,9 +4,9 @@ import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { openChance } from '#infra/sandbox/chance'
-import { query } from '../support/database'
-import { persist } from '../support/money-paths'
-import { cashoutBody } from '../support/requests'
+import { query } from './database'
+import { persist } from './money-paths'
+import { cashoutBody } from './requests'
 
 /** What a flow leaves behind: where its entry in the activity list must end. */
 export type Flow = { person: Person; id: string; ends: readonly string[] }

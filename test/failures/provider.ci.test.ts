@@ -3,10 +3,10 @@ import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { booksClose } from '../invariants/closing'
-import { creditsOf } from '../support/ledger'
-import { verifiedUser } from '../support/people'
-import { openCheckout } from '../support/requests'
+import { booksClose } from '../support/books'
+import { ausdOf, creditsOf } from '../support/ledger'
+import { newUser, verifiedUser } from '../support/people'
+import { cashoutBody, entryIn, openCheckout } from '../support/requests'
 import { ownStack } from '../support/stack'
 
 let stack: Stack
@@ -31,6 +31,37 @@ const exactlyOnce = async (paymentId: string, ausd: string) => {
     { wallet: person.wallet, ausdMicro: BigInt(ausd), held: false },
   ])
 }
+
+const hasMicro = 20_000_000n
+const takenMicro = 5_000_000n
+
+describe('an unclear answer of the provider never causes a second transfer', () => {
+  test.each([
+    ['a time-out after it accepted', { timeoutAfterAccept: 1 }],
+    ['500 to everything', { errorRate: 1 }],
+    ['half of the calls failing', { errorRate: 0.5, timeoutAfterAccept: 0.3 }],
+  ])('%s', async (_, api) => {
+    const payer = await newUser(stack, { ausdMicro: hasMicro })
+    const body = await cashoutBody(stack, payer, { ausdMicro: takenMicro })
+    const reply = await waitUntil('the cash-out being accepted', async () => {
+      const seen = await payer.post('/cashouts', body)
+      return seen.status === 200 && seen
+    })
+    await outside.faults({ api })
+    await waitUntil(
+      'the money being taken',
+      async () => (await ausdOf(stack, payer.wallet)) === hasMicro - takenMicro,
+    )
+    await waitUntil('some calls failing', async () => (await outside.book()).sessions !== undefined)
+    await outside.calm()
+    await entryIn(payer, reply.body.payoutId, 'paid')
+    const transfers = (await outside.book()).payouts!.filter(
+      (payout) => payout.reference_id === reply.body.payoutId,
+    )
+    expect(transfers).toHaveLength(1)
+    expect(await ausdOf(stack, payer.wallet)).toBe(hasMicro - takenMicro)
+  })
+})
 
 describe('a payment is credited exactly once', () => {
   test.each([

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { pause } from '#shared/deadline'
 import { serviceNames } from '#shared/messages/topic'
-import { booksClose } from '../invariants/closing'
+import { booksClose } from '../support/books'
 import { kept, startLoad } from './load'
 import { checkedOut } from './older'
 import { expectOnceEach, failuresOf, openWorld, tellOf } from './world'

@@ -22,19 +22,13 @@ const withoutTimes = (out: string): string[] =>
   out.split('\n').filter((line) => !/ s$|processor time/.test(line))
 
 test('in many flows nothing is lost or doubled, over however many processes they are spread', async () => {
-  const args = ['--flows', '640', '--seed', '1', '--once']
+  const args = ['--flows', '320', '--seed', '1', '--once']
   const spread = await simulate(...args, '--workers', '2')
   expect(spread.out).toContain('nothing lost, nothing doubled, all of it explained')
   expect(spread.code).toBe(0)
   const alone = await simulate(...args, '--workers', '1')
   expect(withoutTimes(alone.out)).toEqual(withoutTimes(spread.out))
 }, 600_000)
-
-test('the same seed goes the same way twice', async () => {
-  const { code, out } = await simulate('--flows', '160', '--seed', '2', '--workers', '1')
-  expect(out).toContain('each twice, the same both times')
-  expect(code).toBe(0)
-})
 
 test('every interleaving of a payment and of a cash-out ends well', async () => {
   const { code, out } = await simulate('--walk', 'short', '--workers', '1')

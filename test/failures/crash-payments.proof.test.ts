@@ -1,3 +1,0 @@
-import { diesEverywhere, endsWithClosedBooks } from '../crashes/suite'
-
-endsWithClosedBooks(diesEverywhere('topup', 'settlement', 'refund', 'send', 'drip'))

@@ -1,0 +1,115 @@
+/** One way to prove the service, run by `bun run prove`. */
+export type Engine = {
+  readonly name: string
+  /** What no other engine proves. */
+  readonly proves: string
+  /** Time it takes at its default size on two quiet cores, in minutes. */
+  readonly minutes: number
+  /** The words behind `bun`. */
+  readonly run: readonly string[]
+  /** The option that sets its duration in minutes; engines without one have a fixed amount of work. */
+  readonly duration?: '--minutes'
+}
+
+const suites = (...paths: string[]) => ['test', '--timeout', '1200000', ...paths]
+
+/** Every engine, the quickest first. */
+export const engines: readonly Engine[] = [
+  {
+    name: 'conformance',
+    proves: 'the provider and identity clients work against the sandbox, or against test mode',
+    minutes: 1,
+    run: ['test/conformance/run.ts'],
+  },
+  {
+    name: 'bounds',
+    proves: 'no statement scans a table that grows, and pruned history replays without effect',
+    minutes: 2,
+    run: suites('./test/bounds/plans.proof.test.ts', './test/bounds/pruned.proof.test.ts'),
+  },
+  {
+    name: 'restore',
+    proves: 'Postgres restored from a backup, with or without the bus, loses and doubles nothing',
+    minutes: 2,
+    run: suites('./test/failures/restore.proof.test.ts'),
+  },
+  {
+    name: 'upgrade',
+    proves: 'services of an earlier commit (UPGRADE_FROM, HEAD^) and of this one work side by side',
+    minutes: 1,
+    run: suites('./test/scale/upgrade.proof.test.ts'),
+  },
+  {
+    name: 'scale',
+    proves: 'with two instances of each service, restarts, freezes and kills fail no request',
+    minutes: 3,
+    run: suites('./test/scale/copies.proof.test.ts'),
+  },
+  {
+    name: 'fuzz',
+    proves:
+      'requests generated from the OpenAPI document never cause a 5xx or an undocumented response',
+    minutes: 2,
+    run: ['test/fuzz/run.ts'],
+  },
+  {
+    name: 'campaign',
+    proves:
+      'under faults of every kind, an audit from outside finds every unit and no leaked secret',
+    minutes: 4,
+    run: ['test/campaign/run.ts'],
+    duration: '--minutes',
+  },
+  {
+    name: 'canaries',
+    proves: 'simulation and campaign find three defects that are planted in a copy of the code',
+    minutes: 5,
+    run: suites(
+      './test/simulation/canaries.proof.test.ts',
+      './test/campaign/canaries.proof.test.ts',
+    ),
+  },
+  {
+    name: 'simulation',
+    proves: 'the services’ own logic, under every modelled interleaving, crash and fault',
+    minutes: 3,
+    run: ['test/simulation/simulate.ts'],
+    duration: '--minutes',
+  },
+  {
+    name: 'outages',
+    proves: 'how soon all work is done after a minute without NATS, Postgres, chain or provider',
+    minutes: 10,
+    run: ['test/outages/run.ts'],
+  },
+  {
+    name: 'failover',
+    proves: 'one node of a NATS cluster or of a Postgres pair may die under load',
+    minutes: 5,
+    run: ['test/failover/run.ts'],
+  },
+  {
+    name: 'crashes',
+    proves: 'a kill at each named boundary of each money path, alone or in pairs',
+    minutes: 12,
+    run: ['test/crashes/run.ts'],
+  },
+  {
+    name: 'guards',
+    proves: 'each guard of the money has a test that fails without it',
+    minutes: 12,
+    run: ['test/guards/run.ts'],
+  },
+  {
+    name: 'orders',
+    proves: 'two sessions on a real Postgres, in every order of their statements',
+    minutes: 25,
+    run: ['test/orders/run.ts', '--most', '1000'],
+  },
+  {
+    name: 'rehearsal',
+    proves: 'compose and the runbook on a real container engine',
+    minutes: 25,
+    run: ['infra/compose/rehearse/rehearse.ts'],
+  },
+]

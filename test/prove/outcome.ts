@@ -1,0 +1,18 @@
+/** What an engine did and what it found, as the table of `bun run prove` shows it. */
+export type Outcome = { readonly amount: string; readonly found: number }
+
+/** Returns the last line of an engine's output, where `bun run prove` reads its outcome. */
+export const outcomeLine = ({ amount, found }: Outcome): string =>
+  `\nproof: ${amount}; ${found} found`
+
+export const printOutcome = (outcome: Outcome): void => console.log(outcomeLine(outcome))
+
+/** Reads the outcome from an engine's output; of a suite run by bun, from bun's counts. */
+export function outcomeIn(output: string): Outcome | undefined {
+  const [, amount, found] = /^proof: (.+); (\d+) found$/m.exec(output) ?? []
+  if (amount) return { amount, found: Number(found) }
+  const [, passed] = /^ *(\d+) pass$/m.exec(output) ?? []
+  const [, failed] = /^ *(\d+) fail$/m.exec(output) ?? []
+  if (!passed || !failed) return undefined
+  return { amount: `${Number(passed) + Number(failed)} tests`, found: Number(failed) }
+}
