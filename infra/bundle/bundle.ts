@@ -14,8 +14,14 @@ import type { BunPlugin } from 'bun'
 import { repositoryDir } from '#infra/local/folders'
 import { type ServiceName, serviceNames } from '#shared/messages/topic'
 
-/** The file of a service in a folder of bundles. */
-export const bundleOf = (dir: string, name: ServiceName): string => join(dir, `${name}.js`)
+/** A service, or the command line of operators. */
+export type Program = ServiceName | 'ops'
+
+const entryOf = (name: Program): string =>
+  name === 'ops' ? 'infra/ops/main.ts' : `services/${name}/main.ts`
+
+/** The file of a program in a folder of bundles. */
+export const bundleOf = (dir: string, name: Program): string => join(dir, `${name}.js`)
 
 /**
  * Writes each service as one file. A service loads some seven hundred files otherwise, which is most of
@@ -24,11 +30,14 @@ export const bundleOf = (dir: string, name: ServiceName): string => join(dir, `$
  * packages that are external are read from there.
  * @throws Error with what Bun says when a service cannot be bundled.
  */
-export async function bundleServices(into: string): Promise<void> {
+export async function bundlePrograms(
+  into: string,
+  programs: readonly Program[] = serviceNames,
+): Promise<void> {
   mkdirSync(into, { recursive: true })
-  for (const name of serviceNames) {
+  for (const name of programs) {
     const { success, logs, outputs } = await Bun.build({
-      entrypoints: [join(repositoryDir, `services/${name}/main.ts`)],
+      entrypoints: [join(repositoryDir, entryOf(name))],
       target: 'bun',
       sourcemap: 'linked',
       external: asFiles,
@@ -49,7 +58,7 @@ const asFiles = ['tiny-secp256k1', 'swagger-ui-dist']
 const ownFolders: BunPlugin = {
   name: 'own folders',
   setup: (build) => {
-    build.onLoad({ filter: /\/(?:services|shared)\/.*\.ts$/ }, async ({ path }) => {
+    build.onLoad({ filter: /\/(?:services|shared|infra)\/.*\.ts$/ }, async ({ path }) => {
       const text = await Bun.file(path).text()
       const folder = JSON.stringify(dirname(path))
       return { contents: text.replaceAll('import.meta.dir', folder), loader: 'ts' }
@@ -73,7 +82,7 @@ export async function currentBundles(): Promise<string> {
     if (Date.now() - statSync(join(home, name)).mtimeMs > dayMs)
       rmSync(join(home, name), { recursive: true, force: true })
   const draft = mkdtempSync(join(home, 'draft-'))
-  await bundleServices(draft)
+  await bundlePrograms(draft, [...serviceNames, 'ops'])
   try {
     renameSync(draft, dir)
   } catch {
@@ -86,7 +95,7 @@ export async function currentBundles(): Promise<string> {
 function stateOfSources(): string {
   const hash = createHash('sha256').update(repositoryDir)
   const update = (path: string) => hash.update(path).update(readFileSync(join(repositoryDir, path)))
-  for (const folder of ['services', 'shared', 'infra/bundle'])
+  for (const folder of ['services', 'shared', 'infra'])
     for (const name of (
       readdirSync(join(repositoryDir, folder), { recursive: true }) as string[]
     ).toSorted())
@@ -98,5 +107,5 @@ function stateOfSources(): string {
 if (import.meta.main) {
   const [into] = process.argv.slice(2)
   if (!into) throw new Error('usage: bun infra/bundle/bundle.ts <folder>')
-  await bundleServices(resolve(into))
+  await bundlePrograms(resolve(into))
 }

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { bundleOf, currentBundles } from '#infra/bundle/bundle'
 import { repositoryDir } from '#infra/local/folders'
 import { bootStack, type RunningStack, type Stack, type StackOptions } from '#infra/local/stack'
 import { migratedCluster } from './engines/cluster'
@@ -44,9 +45,14 @@ export async function ownStack(options: Partial<StackOptions> = {}): Promise<Sta
   }
 }
 
+let bundles: Promise<string> | undefined
+
 /** Runs a command of `infra/ops` against a stack, as an operator does; what it said is trimmed. */
 export async function operate({ dir }: RunningStack, script: string, ...words: string[]) {
-  const run = Bun.spawn([process.execPath, join(repositoryDir, 'infra/ops', script), ...words], {
+  const isOps = script === 'main.ts'
+  bundles ??= currentBundles()
+  const program = isOps ? bundleOf(await bundles, 'ops') : `infra/ops/${script}`
+  const run = Bun.spawn([process.execPath, resolve(repositoryDir, program), ...words], {
     env: { LOCAL_DIR: dir, PATH: process.env.PATH ?? '' },
     stdout: 'pipe',
     stderr: 'pipe',
