@@ -23,11 +23,11 @@ import { chainOf } from '#shared/chain/client'
 export const localChainId = 10_143
 
 /**
- * Monad's pace and finality: a block every 0.3 s, `finalized` two blocks behind `latest`. `state` is a
- * file that a chain was written into: it goes on from there.
+ * Returns the anvil command with Monad's pace and finality: a block every 0.3 s, `finalized` two
+ * blocks behind `latest`. With `state`, a file written by `saveState`, anvil resumes from it.
  *
- * With anvil's own minimum for a priority fee: without it, it suggests a fee cap below the tip that
- * wallets add to it, once the base fee has decayed.
+ * anvil's minimum priority fee stays on: without it, anvil suggests a fee cap below the tip that
+ * wallets add, once the base fee has decayed.
  */
 export const planChain = (options: {
   dir: string
@@ -52,16 +52,16 @@ const packaged = () =>
     PATH: join(repositoryDir, 'node_modules/@foundry-rs/anvil-linux-amd64/bin'),
   })
 
-/** Whether there is an anvil to run, by a package or on the PATH. */
+/** Returns true if anvil is installed as a package or on the PATH. */
 export const hasAnvil = (): boolean => (packaged() ?? Bun.which('anvil')) !== null
 
 function own(): string {
   const found = Bun.which('anvil')
   if (found) return found
-  throw new Error('no anvil for this platform: put one on the PATH, or set RPC_URL')
+  throw new Error('no anvil package for this platform: put anvil on the PATH, or set RPC_URL')
 }
 
-/** Times of the credit line in seconds. The hold is one minute, as on the test chain. */
+/** Terms of the credit line; times in seconds. The hold is one minute, as on the test chain. */
 export type Terms = {
   holdSeconds: number
   minCycleSeconds: number
@@ -80,8 +80,9 @@ export const localTerms: Terms = {
 
 const walletAusdMicro = 1_000_000_000n
 /**
- * Less than what a drip tops up to, so that the drip can be seen, and enough for two of the user's own
- * calls (400,000 gas at twice the base fee) while that is still the 100 gwei a fresh chain opens with.
+ * Native coin of each dev wallet: below the drip's target, so that the drip is visible, and enough
+ * for two calls by the user (400,000 gas at twice the base fee) at the 100 gwei base fee of a fresh
+ * chain.
  */
 export const walletWei = parseEther('0.2')
 
@@ -90,7 +91,9 @@ const createClient = (rpcUrl: string) =>
     .extend(publicActions)
     .extend(walletActions)
 
-/** Deploys the contracts to a fresh anvil and gives every dev wallet AUSD and a little native coin. */
+/**
+ * Deploys the contracts to a fresh anvil and funds every dev wallet with AUSD and some native coin.
+ */
 export async function layChain(options: {
   rpcUrl: string
   laneKeys: readonly Hex[]
@@ -145,17 +148,17 @@ export async function layChain(options: {
   return deployment
 }
 
-/** Whether the contracts are on the chain, as they are on one that goes on. */
+/** Returns true if the contracts are deployed, as on a chain that was resumed. */
 export async function hasContracts(rpcUrl: string, { creditLine }: Deployment): Promise<boolean> {
   const code = await createClient(rpcUrl).getCode({ address: creditLine })
   return code !== undefined && code !== '0x'
 }
 
-/** True when the node answers; throws why it does not. */
+/** Returns true if the node responds; throws the reason if it does not. */
 export const chainAnswers = async (rpcUrl: string): Promise<boolean> =>
   (await askNode(rpcUrl, 'eth_chainId')) !== ''
 
-/** Whether it was an anvil that could not read the state it was to go on from. */
+/** Returns true if the dead process is an anvil that could not load its saved state. */
 export const diedOfItsState = ({ name, logFile }: Pick<Death, 'name' | 'logFile'>): boolean =>
   name === 'chain' &&
   existsSync(logFile) &&

@@ -7,11 +7,11 @@ export type Command = {
   bin: string
   args: readonly string[]
   env: Readonly<Record<string, string>>
-  /** Where stdout and stderr go, appended. */
+  /** File to which stdout and stderr are appended. */
   logFile: string
-  /** The longest rest before it is started again after a death; 5 s when left out. */
+  /** Upper bound of the restart backoff after a death; default 5 s. */
   restMaxMs?: number | undefined
-  /** Runs as this user: Postgres refuses to run as root. */
+  /** User to run as: Postgres refuses to run as root. */
   uid?: number
 }
 
@@ -19,20 +19,20 @@ export type Child = {
   readonly pid: number
   readonly exited: Promise<string>
   readonly kill: (signal: NodeJS.Signals) => void
-  /** Asks to end, waits, then ends it by force. */
+  /** Sends the signal, waits, then sends SIGKILL. */
   readonly end: (signal?: NodeJS.Signals, withinMs?: number) => Promise<void>
 }
 
-/** With it, the kernel ends a child whose parent died, even by kill -9. */
+/** With setpriv the kernel kills a child whose parent died, even by kill -9. */
 const setpriv = Bun.which('setpriv')
 
-/** Starts a program whose life is tied to ours. */
+/** Starts a program that ends when this process ends. */
 export function startChild(command: Command): Child {
   const log = openSync(command.logFile, 'a')
   const [bin, args] = tied(command)
   const child = spawn(bin, args, {
     stdio: ['pipe', log, log],
-    // A group of its own: Ctrl-C reaches us alone, and we end the others in order.
+    // Its own process group: Ctrl-C reaches only this process, which ends the others in order.
     detached: true,
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', TZ: 'UTC', ...command.env },
   })

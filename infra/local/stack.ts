@@ -51,23 +51,26 @@ export type RunningStack = {
 
 export type Stack = AsyncDisposable &
   RunningStack & {
-    /** There when the stack is `proxied`. */
+    /** Set when the stack is `proxied`. */
     readonly rpcProxy: RpcProxy | undefined
-    /** Writing this file's name as FAILPOINT_FILE's content kills a process there, once. */
+    /**
+     * Path of the service's FAILPOINT_FILE: writing a failpoint's name into it kills the service
+     * there, once.
+     */
     readonly failpointFile: (name: ServiceName) => string
-    /** Where each copy of the gateway listens; `info.gateway` is the first. */
+    /** URL of each gateway instance; the first is `info.gateway`. */
     readonly gateways: readonly string[]
-    /** The same for operators. */
+    /** URL of each gateway instance's operator listener. */
     readonly consoles: readonly string[]
-    /** The first copy, or that one. */
+    /** Returns the process of the given instance, by default the first. */
     readonly process: (name: ProcessName, copy?: number) => Supervised
-    /** Waits until every service has all its copies on the bus. */
+    /** Waits until every service has all its instances on the bus. */
     readonly allCopies: () => Promise<void>
-    /** Streams and consumers again: what an operator runs after JetStream lost its store. */
+    /** Recreates streams and consumers, as an operator does after JetStream lost its store. */
     readonly provision: () => Promise<void>
   }
 
-/** Chooses a port for each part, and writes down which did not get the one it wanted. */
+/** Returns a function that chooses ports, and the parts whose well-known port was taken. */
 function choosing({ ports, choosePort = (_, wanted) => freePort(wanted) }: StackOptions) {
   const moved: Partial<Record<Part, number>> = {}
   const choose = async (part: Part): Promise<number> => {
@@ -80,8 +83,9 @@ function choosing({ ports, choosePort = (_, wanted) => freePort(wanted) }: Stack
 }
 
 /**
- * Boots everything on this machine in `dir` and resolves when every service is ready. Throws
- * `FolderTaken`, and changes nothing, when a stack runs there; `Hopeless` when it was told to end.
+ * Starts a whole stack on this machine with its data in `dir`; resolves when every service is
+ * ready. Throws `FolderTaken` and changes nothing if a stack already runs there, `Hopeless` if
+ * `signal` aborts.
  */
 export async function bootStack(options: StackOptions): Promise<Stack> {
   const owned = ownFolder(options.dir)
@@ -101,10 +105,13 @@ export async function bootStack(options: StackOptions): Promise<Stack> {
   }
 }
 
-/** Between being chosen and being bound a port is anybody's. It takes bad luck to lose one twice. */
+/**
+ * Another process can take a port between our choosing and binding it; losing one twice is
+ * unlikely.
+ */
 const attemptsMax = 4
 
-/** Throws `PortTaken` when a process found its port taken; everything has ended then. */
+/** Throws `PortTaken` if a process found its port taken, after ending everything it started. */
 async function bootOnce(options: StackOptions, owned: OwnedFolder): Promise<Stack> {
   const keep: { current: () => void } = { current: () => {} }
   const lost = Promise.withResolvers<never>()
@@ -163,7 +170,7 @@ async function boot(
     ...(options.progress ? { progress: options.progress } : {}),
   })
   const places = await place(backbone, choosePort, options.dir)
-  // A new world: nothing of an earlier one happened in it.
+  // The sandbox's book of an earlier stack does not match a new database and chain.
   if (!kept) rmSync(places.bookPath, { force: true })
   const gatewayPorts = await portsOfCopies(places, options.copies ?? 1)
   const controls = options.controls && !own.PROVIDER_URL ? openControls() : undefined
@@ -174,16 +181,16 @@ async function boot(
     secrets,
     controls ? withControls(options, controls) : options,
     gatewayPorts,
-    await during('the services as single files', currentBundles()),
+    await during('bundling services', currentBundles()),
   )
   const allCopies = async () => {
     const { services = serviceNames, copies = 1 } = options
     const bus = { url: backbone.natsUrl, password: secrets.nats.admin }
     const isThere = async () => (await missingCopies(bus, services, copies)).length === 0
-    await processes.until('every copy being there', isThere, 60_000)
+    await processes.until('every instance to join the bus', isThere, 60_000)
   }
-  const areReady = processes.until('every service being ready', () => ready(places.opsPort), 60_000)
-  await during('the services', areReady)
+  const areReady = processes.until('every service to be ready', () => ready(places.opsPort), 60_000)
+  await during('starting services', areReady)
   if ((options.copies ?? 1) > 1) await allCopies()
   if (options.data) {
     const { deployment, postgresHome, rpcUrl } = backbone
@@ -221,13 +228,15 @@ async function boot(
   }
 }
 
-/** The gateway is told where its buttons are answered. */
+/** Adds to the gateway's environment the URL and token of the sandbox controls. */
 const withControls = (options: StackOptions, { url, token }: Controls): StackOptions => {
   const told = { SANDBOX_CONTROLS_URL: url, SANDBOX_CONTROLS_TOKEN: token }
   return { ...options, env: { ...options.env, gateway: { ...told, ...options.env?.gateway } } }
 }
 
-/** The places as the services are told them. */
+/**
+ * Returns the addresses that the services use, with proxies in place of the servers behind them.
+ */
 function reached(
   places: Places,
   rpcProxy: RpcProxy | undefined,
@@ -271,7 +280,7 @@ async function portsOfCopies(first: Places, copies: number): Promise<GatewayPort
 
 const opsOf = (port: number) => `http://127.0.0.1:${port}`
 
-/** The public answer may be 5 s old. */
+/** Reads readiness from the operator listener: the public one caches it for up to 5 s. */
 const ready = async (opsPort: number) =>
   (await fetch(`${opsOf(opsPort)}/ready`, { signal: AbortSignal.timeout(2_000) })).ok
 

@@ -7,7 +7,7 @@ import type { Progress } from '#infra/local/start/progress'
 import type { Death } from '#infra/local/supervisor'
 import type { ServiceName } from '#shared/messages/topic'
 
-/** The well-known ports. */
+/** Well-known ports. */
 export const wantedPorts: Record<Part, number> = {
   gateway: 3000,
   ops: 3001,
@@ -18,51 +18,64 @@ export const wantedPorts: Record<Part, number> = {
   chain: 8545,
 }
 
-/** What a stack is made of; where nothing is said, what `bun run start` has. */
+/** Composition of a stack; the defaults are those of `bun run start`. */
 export type StackOptions = {
   dir: string
-  /** `wanted`: the well-known ports, moved when taken. `free`: any. */
+  /** `wanted`: the well-known ports, or others where these are taken. `free`: any. */
   ports: 'wanted' | 'free'
-  /** Whether Postgres survives a power cut; suites do without. */
+  /** Whether Postgres survives a power cut; suites do not need that. */
   durable: boolean
-  /** What its Postgres is a copy of; an empty one when left out. */
+  /** Cluster from which its Postgres is copied; default: an empty one. */
   cluster?: Cluster
-  /** As a deployment: how often processes look after what is quiet, and no failpoints. Sooner, and with them, when left out. */
+  /**
+   * `deployed`: recheck intervals of production and no failpoints. Default: short ones, with
+   * failpoints.
+   */
   times?: 'deployed'
-  /** More variables for a process, over the usual ones. */
+  /** Extra environment variables per process; they win over the usual ones. */
   env?: Partial<Record<OwnProcess, Env>>
   services?: readonly ServiceName[]
-  /** After so long a message comes again whose reader died; 20 s when left out. */
+  /**
+   * Ack wait of the durable consumers: a message whose reader died is redelivered after it. Default
+   * 20 s.
+   */
   ackWaitMs?: number
-  /** The longest rest of a process that died; one that keeps dying rests longer each time. */
+  /** Upper bound of the restart backoff of a process that keeps dying. */
   restMaxMs?: number
-  /** Copies of every service; one when left out. */
+  /** Instances of every service; default 1. */
   copies?: number
-  /** Where the code of a copy's services is, counted from 1, when it is not this repository. */
+  /**
+   * Returns the code folder of an instance (counted from 1) that does not run from this repository.
+   */
   codeDir?: (copy: number) => string | undefined
-  /** Whether the job that reconciles the books runs too; nothing waits for it. */
+  /** Whether the job that reconciles the books runs too; the start does not wait for it. */
   books?: boolean
-  /** Whether the job that removes old rows runs too; nothing waits for it. */
+  /** Whether the job that removes old rows runs too; the start does not wait for it. */
   pruning?: boolean
   terms?: Partial<Terms>
-  /** The user's own Postgres, NATS or chain, by the usual variable names. */
+  /** The user's own Postgres, NATS or chain, by environment variable name. */
   own?: Readonly<Record<string, string | undefined>>
-  /** The services reach the chain through a fault proxy; everybody else stays at the node. */
+  /**
+   * Whether the services reach the chain through a fault proxy; tools and tests use the node
+   * directly.
+   */
   proxied?: boolean
-  /** The console gets the buttons of the sandbox; without a sandbox of its own there are none. */
+  /**
+   * Whether the console has the sandbox controls; it never has them without a sandbox of its own.
+   */
   controls?: boolean
-  /** What services find in place of the host and port of NATS or of Postgres. */
+  /** Returns the host and port that services use in place of those of NATS or Postgres. */
   wire?: (to: 'nats' | 'postgres', host: string) => string
-  /** What services find behind the host of their RPC URL, as a vendor's key: `/v2/<key>`. */
+  /** Path of the services' RPC URL, such as a vendor's `/v2/<key>`. */
   rpcPath?: string
   data?: DataPlan
-  /** Ends a start that is not ready yet: everything that was started has ended when it throws. */
+  /** Cancels a start that is not ready yet; it throws once every process it started has ended. */
   signal?: AbortSignal
-  /** Called when the folder is this stack's, and nothing in it was changed yet. */
+  /** Called once this stack owns the folder, before anything in it changes. */
   onOwned?: () => void
-  /** Hears what is waited for. */
+  /** Shows the steps of the start. */
   progress?: Progress
-  /** How a port is chosen for a part; suites give one that is taken. */
+  /** Chooses the port of a part; suites use it to return one that is taken. */
   choosePort?: (part: Part, wanted: number) => Promise<number>
   onDeath?: (death: Death) => void
 }

@@ -17,13 +17,13 @@ import type { StackOptions } from '#infra/local/stack/options'
 import { chainStatePath } from '#infra/local/start/kept'
 import { type ServiceName, serviceNames } from '#shared/messages/topic'
 
-/** Every copy of the gateway listens on ports of its own. */
+/** Ports of one gateway instance. */
 export type GatewayPorts = { http: number; ops: number }
 
 const ours = (script: string) => join(repositoryDir, script)
 export const failpointFile = (dir: string, name: ServiceName) => join(dir, `failpoint-${name}`)
 
-/** Starts everything of ours in a stack: sandbox, services in all their copies, jobs. Waits for nothing. */
+/** Starts the sandbox, every instance of the services, and the jobs, without waiting for them. */
 export function startOwnProcesses(
   processes: Processes,
   places: Places,
@@ -71,7 +71,7 @@ export function startOwnProcesses(
     processes.add(planChainKeeper(options.dir, places.rpcUrl))
 }
 
-/** What is continued is not to be lost by a kill: the chain is written down every few seconds. */
+/** Saves the chain every few seconds, so that killing a stack with kept data does not lose it. */
 const planChainKeeper = (dir: string, rpcUrl: string): Command => ({
   name: 'chain-keeper',
   bin: process.execPath,
