@@ -11,7 +11,7 @@ import { answers } from '#infra/local/start/running'
 import { openStopping, whileStarting } from '#infra/local/start/stopping'
 import { unlessStopped } from '#infra/local/wait'
 
-/** `bun run demo`: the whole story on the running stack, or on one of its own. */
+/** `bun run demo`: plays a customer journey on the running stack, or on a temporary one. */
 const stopping = openStopping()
 const dir = resolve(process.env.LOCAL_DIR || join(repositoryDir, '.local'))
 const ownDir = `${dir}-demo`
@@ -31,14 +31,14 @@ const tell = (stack: StackFile, at: string) =>
     stopping.signal,
   )
 
-/** A folder for the work, which is gone after it unless it was there before. */
+/** Runs the work with its folder, then removes the folder unless it existed before. */
 async function inFolder(folder: string, work: () => Promise<void>): Promise<void> {
   let isOurs = !existsSync(folder)
   try {
     usableDir(folder, folder)
     await work()
   } catch (error) {
-    if (error instanceof FolderTaken) isOurs = false // Another demo made it meanwhile.
+    if (error instanceof FolderTaken) isOurs = false // Another demo created it in the meantime.
     throw error
   } finally {
     if (isOurs) rmSync(folder, { recursive: true, force: true })
@@ -51,15 +51,16 @@ async function playOnOwn(): Promise<void> {
     bootStack({ dir: ownDir, ports: 'free', durable: false, progress, signal }),
   )
   await tell(stack.info, ownDir)
-  if (!process.stdout.isTTY) return console.log('Its stack ends here; `bun run start` keeps one.')
-  console.log('Its stack stays until Ctrl-C.')
+  if (!process.stdout.isTTY)
+    return console.log('Stopping the temporary stack; `bun run start` runs one that stays.')
+  console.log('The stack keeps running until Ctrl-C.')
   await stopping.asked
 }
 
 async function demo(): Promise<void> {
   const found = await running()
   if (found) return tell(found, dir)
-  console.log('No stack is running: booting one for this story.')
+  console.log('No stack is running; starting a temporary one for the demo.')
   await inFolder(ownDir, playOnOwn)
 }
 
@@ -67,7 +68,7 @@ try {
   await demo()
 } catch (error) {
   if (stopping.signal.aborted) process.exit(130)
-  console.error(`The demo did not end well: ${(error as Error).message}`)
+  console.error(`Demo failed: ${(error as Error).message}.`)
   const advice = adviceOn(error as Error, ownDir)
   if (advice) console.error(advice)
   process.exit(1)

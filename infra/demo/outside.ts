@@ -1,7 +1,7 @@
 import type { StackFile } from '#infra/local/stack-file'
 import type { Verdict } from '#infra/sandbox/identity/verdict'
 
-/** The world outside the service, as the sandbox's controls move it. */
+/** Payer, payment provider and identity provider, driven through the sandbox's controls. */
 export type Outside = ReturnType<typeof outsideOf>
 
 // biome-ignore lint/suspicious/noExplicitAny: the book is read by tests, field by field
@@ -17,7 +17,7 @@ export function outsideOf(stack: Pick<StackFile, 'sandbox'>) {
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(deadlineMs),
     })
-    if (!answer.ok) throw new Error(`the sandbox answered ${answer.status}: ${await answer.text()}`)
+    if (!answer.ok) throw new Error(`the sandbox returned ${answer.status}: ${await answer.text()}`)
     return answer.json()
   }
   return {

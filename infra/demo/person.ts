@@ -18,16 +18,19 @@ import { openClient, signTransfer, type TransferTerms } from '#shared/client/cli
 import { tryOnce } from '#shared/client/exchange'
 import { openSession } from '#shared/client/session'
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are read by tests and the demo, field by field
+// biome-ignore lint/suspicious/noExplicitAny: replies are read field by field
 export type Reply = { status: number; body: any; headers: Headers }
 
-/** A user of the app: one key, the gateway, and the chain the way a wallet uses it. */
+/** User of the app: one key, the gateway's API, and the chain as a wallet uses it. */
 export type Person = ReturnType<typeof personOf>
 
-/** Each direct action is sent with a fixed gas limit: the chain charges the limit, not what was used. */
+/** Gas limit of each direct action: the chain charges the limit, not the gas used. */
 const gas = 400_000n
 
-/** `signer` is a private key, or an account that signs in its own way, as a contract wallet's does. */
+/**
+ * Returns a user; `signer` is a private key, or an account with its own way to sign (contract
+ * wallets).
+ */
 export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
   const account = typeof signer === 'string' ? privateKeyToAccount(signer) : signer
   const chain = createWalletClient({
@@ -43,7 +46,7 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
     chainId: stack.chain.chainId,
     verifyingContract: stack.chain.ausd as Address,
   }
-  /** One try, and its answer as it came: for what a client of the interface would not say. */
+  /** Sends one request and returns the raw reply, including those that the client would hide. */
   const call = async (
     method: string,
     path: string,
@@ -60,9 +63,9 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
   }
   const get = (path: string) => call('GET', path)
   const post = (path: string, body: unknown) => call('POST', path, body)
-  /** As an app does: 503 means the same request again in a moment, and it is safe to repeat. */
+  /** Repeats the request on 503, as an app does; repeating it is safe. */
   const insist = (path: string, body: unknown) =>
-    waitUntil(`an answer of ${path}`, async () => {
+    waitUntil(`a response from ${path}`, async () => {
       const reply = await post(path, body)
       return reply.status !== 503 && reply
     })
@@ -81,7 +84,7 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
       ...(await bid(chain)),
     } as never
     const hash = await chain.writeContract(request)
-    const receipt = await waitUntil(`${functionName} being mined`, () =>
+    const receipt = await waitUntil(`${functionName} to be mined`, () =>
       chain.getTransactionReceipt({ hash }).catch(() => undefined),
     )
     if (receipt.status !== 'success') throw new Error(`${functionName} reverted`)
@@ -90,17 +93,17 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
   return {
     account,
     wallet: account.address.toLowerCase() as Address,
-    /** The interface as the app uses it. */
+    /** Client of the API, as the app uses it. */
     api: openClient({ ...place, account }),
     call,
     get,
     post,
-    /** What the service knows them by; nobody else may see it. */
+    /** Returns the Authorization header, which must stay secret. */
     authorization: () => session.header(),
     insist,
-    /** What `/me` shows; asked again while a service is being restarted. */
+    /** Returns `/me`, with retries while a service is restarting. */
     me: () =>
-      waitUntil('an answer of /me', async () => {
+      waitUntil('a response from /me', async () => {
         const reply = await get('/me')
         return reply.status === 200 && reply.body
       }),
@@ -108,7 +111,7 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
     sign: (terms: TransferTerms) => signTransfer(account, token, terms),
     draw: (micro: bigint) =>
       write(stack.chain.creditLine, creditLineAbi, 'draw', [micro, account.address]),
-    /** Puts a signed transfer on the chain without the service, as anybody may. */
+    /** Submits a signed transfer to the chain without the service, as anyone may. */
     submit: (transfer: SignedTransfer) =>
       write(stack.chain.ausd, ausdAbi, 'transferWithAuthorization', [
         transfer.from,
@@ -119,7 +122,7 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
         transfer.nonce,
         transfer.signature,
       ]),
-    /** Takes a signed transfer back on the chain; reverts when it was used before. */
+    /** Cancels a signed transfer on the chain; reverts if it was used before. */
     cancel: async ({ nonce }: SignedTransfer) => {
       const what = { authorizer: account.address, nonce }
       const signature = await account.signTypedData(typedCancel(token, what))
@@ -130,7 +133,7 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
       await write(stack.chain.ausd, ausdAbi, 'approve', [stack.chain.creditLine, micro])
       return write(stack.chain.creditLine, creditLineAbi, 'repay', [micro])
     },
-    /** Polls `/me`, as the app does, until it shows what is awaited. */
+    /** Polls `/me`, as the app does, until `read` returns a truthy value. */
     until: <T>(
       what: string,
       read: (me: Awaited<ReturnType<typeof get>>['body']) => T | undefined | false,

@@ -6,7 +6,7 @@ import { openTimeline } from '#infra/demo/timeline'
 import type { StackFile } from '#infra/local/stack-file'
 import { pause } from '#shared/deadline'
 
-/** The whole story of a new person on a running stack, told as it happens. */
+/** Plays the journey of a new user on a running stack and prints each step. */
 export async function play(stack: StackFile): Promise<void> {
   const line = openTimeline()
   const person = personOf(stack, generatePrivateKey())
@@ -14,8 +14,8 @@ export async function play(stack: StackFile): Promise<void> {
   await story.identityScene(scene)
   await story.topupScene(scene)
   await story.drawScene(scene)
-  // A cycle closed sooner would be too short to count.
-  await line.during('a moment of debt, for the record', pause(2_500))
+  // A cycle that closes sooner is too short to count.
+  await line.during('owing the debt long enough for the cycle to count', pause(2_500))
   await story.settlementScene(scene)
   await story.drawScene(scene, '5. Draw again')
   await story.cashoutScene(scene)

@@ -3,19 +3,22 @@ import { StartFault } from '#infra/local/start/faults'
 import { answers } from '#infra/local/start/running'
 import { pause } from '#shared/deadline'
 
-/** A gateway that died is started again sooner. */
+/** Silence after which the stack counts as gone; a gateway that died is restarted sooner. */
 const silentMaxMs = 8_000
 const everyMs = 500
 
 const gone = (how: string) =>
-  new StartFault(`the stack is gone: ${how}`, 'Start one with `bun run start`, then play it again.')
+  new StartFault(
+    `the stack is gone: ${how}`,
+    'Start one with `bun run start`, then run the demo again.',
+  )
 
-/** Throws as soon as no stack is described in the folder any more: it was ended, or its process was killed. */
+/** Throws if the folder no longer describes a running stack: it was stopped or killed. */
 function assertThere(dir: string): void {
   try {
     readStackFile(dir)
   } catch {
-    throw gone(`none runs in ${dir} any more`)
+    throw gone(`it no longer runs in ${dir}`)
   }
 }
 
@@ -25,12 +28,15 @@ async function untilGone(stack: StackFile, dir: string, signal: AbortSignal): Pr
     assertThere(dir)
     if (await answers(stack)) answeredAt = Date.now()
     else if (Date.now() - answeredAt > silentMaxMs)
-      throw gone(`${stack.gateway} does not answer any more`)
+      throw gone(`${stack.gateway} no longer responds`)
     await pause(everyMs, signal)
   }
 }
 
-/** Does what needs a stack, and throws within seconds when that is gone: nothing would answer for minutes. */
+/**
+ * Runs work on a stack; throws within seconds once the stack is gone, instead of waiting for
+ * timeouts.
+ */
 export async function whileThere<T>(
   stack: StackFile,
   dir: string,
@@ -42,7 +48,7 @@ export async function whileThere<T>(
     const watched = untilGone(stack, dir, over.signal).then(() => never)
     return await Promise.race([work(), watched])
   } catch (error) {
-    assertThere(dir) // Whatever else failed, failed for that.
+    assertThere(dir) // If the stack is gone, that is the cause of any other error.
     throw error
   } finally {
     over.abort()

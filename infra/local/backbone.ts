@@ -30,7 +30,7 @@ import { provisionNats } from '#infra/nats/provision'
 export type Backbone = {
   natsUrl: string
   natsMonitor: string
-  /** Makes streams and consumers what they should be, again. */
+  /** Creates or updates streams and consumers. */
   provision: () => Promise<void>
   adminUrl: string
   database: Places['database']
@@ -40,7 +40,7 @@ export type Backbone = {
   postgresHome: string | undefined
 }
 
-/** A port for a part of the stack that nobody uses now. */
+/** Chooses a free port for a part of the stack. */
 export type ChoosePort<Part> = (part: Part) => Promise<number>
 
 export type BackboneOptions = {
@@ -50,22 +50,22 @@ export type BackboneOptions = {
   secrets: Secrets
   terms: Terms
   wallets: readonly DevAccount[]
-  /** What the user's environment sets is used instead of what we would start. */
+  /** The user's environment: servers it names are used instead of starting our own. */
   own: Readonly<Record<string, string | undefined>>
-  /** What an earlier stack left, to go on with. */
+  /** Data of an earlier stack to continue with. */
   kept?: Kept | undefined
-  /** What a new Postgres is a copy of, instead of an empty one. */
+  /** Cluster from which a new Postgres is copied; default: an empty one. */
   cluster?: Cluster | undefined
-  /** Whether the data stays when a stack ends that was ready. */
+  /** Whether the data of a stack that became ready stays when it ends. */
   leaves?: boolean
-  /** Whoever is told to end waits for nothing that began. */
+  /** Cancels the start without waiting for running steps. */
   signal?: AbortSignal | undefined
   progress?: Progress
-  /** Of the durable consumers, in place of the topology's. */
+  /** Ack wait of the durable consumers, in place of the topology's. */
   ackWaitMs?: number | undefined
 }
 
-/** Starts what the services run on, all at once, and prepares it: roles, tables, streams, contracts. */
+/** Starts Postgres, NATS and the chain in parallel, with roles, tables, streams and contracts. */
 export async function bootBackbone(
   processes: Processes,
   options: BackboneOptions,
@@ -74,13 +74,13 @@ export async function bootBackbone(
   const parts = [
     during('Postgres', bootDatabase(processes, options)),
     during('NATS', bootBus(processes, options)),
-    during('the chain and its contracts', bootChain(processes, options)),
+    during('chain and contracts', bootChain(processes, options)),
   ] as const
   try {
     const [database, bus, chain] = await Promise.all(parts)
     return { ...database, ...bus, ...chain }
   } catch (error) {
-    // Whoever tries again finds nothing that still begins.
+    // End everything first, so that a retry does not meet processes that are still starting.
     await processes.end()
     await Promise.allSettled(parts)
     throw error
@@ -94,7 +94,7 @@ async function bootDatabase(processes: Processes, options: BackboneOptions) {
     : await startPostgres(processes, options)
   const answers = () => postgresAnswers(adminUrl)
   if (DATABASE_URL) await untilOwnAnswers(processes, 'DATABASE_URL', DATABASE_URL, answers)
-  else await processes.until('Postgres answering', answers)
+  else await processes.until('Postgres to respond', answers)
   await assertServerServes(adminUrl)
   const { databaseRoles: passwords, auditor: auditorPassword } = options.secrets
   await unlessStopped(migrateAll({ adminUrl, passwords, auditorPassword }), options.signal)
@@ -120,7 +120,7 @@ async function startPostgres(processes: Processes, options: BackboneOptions) {
   try {
     processes.add(plan.command)
   } catch (error) {
-    discard() // Everything was ended while it was made.
+    discard() // The stack was stopped while the cluster was created.
     throw error
   }
   processes.afterwards(discard)
@@ -152,11 +152,13 @@ async function startNats(processes: Processes, options: BackboneOptions) {
   const monitorPort = await options.choosePort('monitor')
   processes.add(planNats({ dir: options.dir, port, monitorPort, passwords: options.secrets.nats }))
   const natsMonitor = `http://127.0.0.1:${monitorPort}`
-  await processes.until('nats-server being ready', () => natsAnswers(natsMonitor))
+  await processes.until('nats-server to be ready', () => natsAnswers(natsMonitor))
   return { natsUrl: `nats://127.0.0.1:${port}`, natsMonitor }
 }
 
-/** A chain of the user's own is taken as it is only if it is an anvil: we deploy to it. */
+/**
+ * Starts or reaches the chain and deploys the contracts; a chain of the user's must be an anvil.
+ */
 async function bootChain(processes: Processes, options: BackboneOptions) {
   const { RPC_URL } = options.own
   const rpcUrl = RPC_URL || (await startChain(processes, options))
@@ -164,13 +166,13 @@ async function bootChain(processes: Processes, options: BackboneOptions) {
   if (RPC_URL) {
     await untilOwnAnswers(processes, 'RPC_URL', RPC_URL, answers)
     await assertOwnChain(RPC_URL)
-  } else await processes.until('the chain answering', answers)
+  } else await processes.until('the chain to respond', answers)
   const { kept } = options
   if (kept) {
     if (!(await hasContracts(rpcUrl, kept.deployment)))
       throw new StartFault(
         'the contracts of the last run are not on the chain',
-        'start without --keep to begin anew',
+        'Start without --keep to discard the old data.',
       )
     return { rpcUrl, chainId: localChainId, deployment: kept.deployment }
   }

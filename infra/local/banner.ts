@@ -1,17 +1,17 @@
 import { join } from 'node:path'
 import type { Part, StackFile } from '#infra/local/stack-file'
 
-/** What a person sees of a stack: where everything is, and what to try first. */
+/** Returns the overview of a running stack: its addresses, and commands to try first. */
 export function banner(stack: StackFile, facts: { dir: string; heading: string }): string {
   const { chain, nats, moved = {} } = stack
   const was = (part: Part) => (moved[part] ? `   (${moved[part]} was taken)` : '')
   const monitor = nats.monitor && `   monitor ${nats.monitor}${was('monitor')}`
   const rows: [string, string][] = [
     ['gateway', `${stack.gateway}${was('gateway')}`],
-    ['  interface', `${stack.gateway}/docs`],
-    ['  console', `${stack.ops.console}   money in motion, live`],
+    ['  API docs', `${stack.gateway}/docs`],
+    ['  console', `${stack.ops.console}   live operator console`],
     ['  operators', `${stack.ops.gateway}   /metrics, /ready${was('ops')}`],
-    ['sandbox', `${stack.sandbox}   payment and identity providers${was('sandbox')}`],
+    ['sandbox', `${stack.sandbox}   simulated payment and identity providers${was('sandbox')}`],
     ['nats', `${nats.url}${was('nats')}${monitor}`],
     ['postgres', `${stack.postgres.url}${was('postgres')}`],
     ['chain', `${chain.rpcUrl}   id ${chain.chainId}${was('chain')}`],
@@ -31,7 +31,7 @@ export function banner(stack: StackFile, facts: { dir: string; heading: string }
     '',
     '  Try:  curl -s -X POST -H "Content-Type: application/json" \\',
     `             -d '{"pair":"USD/IDR"}' ${stack.gateway}/quote`,
-    '        bun run demo    the whole story, told as it happens',
+    '        bun run demo    plays a whole customer journey, step by step',
     '',
   ].join('\n')
 }

@@ -1,11 +1,13 @@
 import { connect, RequestStrategy } from 'nats'
 import type { ServiceName } from '#shared/messages/topic'
 
-/** The process of a service's copy, counted from 1; the first has the name of the service. */
+/**
+ * Returns the process name of a service instance, counted from 1; the first has the service's name.
+ */
 export const copyName = (service: string, copy: number): string =>
   copy === 1 ? service : `${service}-${copy}`
 
-/** The services that have fewer copies than wanted on the bus now. */
+/** Returns the services with fewer instances on the bus than wanted. */
 export async function missingCopies(
   bus: { url: string; password: string },
   services: readonly ServiceName[],

@@ -6,12 +6,12 @@ import { natsUsers, passwordVariable } from '#infra/nats/server-environment'
 import type { ProcessName, ServiceName } from '#shared/messages/topic'
 
 export type Env = Record<string, string>
-/** A process of the stack that takes an environment. */
+/** Process of the stack that takes an environment. */
 export type OwnProcess = ServiceName | 'sandbox' | 'books' | 'pruning'
 
 /**
- * Every secret of one stack, new at each start that begins anew; what the user's environment sets is
- * taken from there.
+ * Returns every secret of one stack: from the user's environment if set there, else newly
+ * generated.
  */
 export function makeSecrets(own: Readonly<Record<string, string | undefined>>) {
   const or = (name: string, prefix = '') => own[name] || freshSecret(prefix)
@@ -45,7 +45,7 @@ export type Secrets = ReturnType<typeof makeSecrets>
 
 export const laneKeys = [devKey('lane 0'), devKey('lane 1')]
 
-/** Where the parts of a stack are. */
+/** Addresses of the parts of a stack. */
 export type Places = {
   gatewayPort: number
   opsPort: number
@@ -53,7 +53,10 @@ export type Places = {
   sandbox: string
   sandboxPort: number
   natsUrl: string
-  /** Without user and password: host and port, or several, and the database with what follows it. */
+  /**
+   * Database URL without user and password: one or more `host:port`, and the name with its
+   * parameters.
+   */
   database: { host: string; name: string }
   rpcUrl: string
   chainId: number
@@ -61,13 +64,13 @@ export type Places = {
   bookPath: string
 }
 
-/** Postgres of the stack, as one of those who log in. */
+/** Returns the stack's Postgres URL for a login role. */
 export const databaseUrlAs = (role: LoginRole, places: Places, secrets: Secrets): string =>
   `postgres://${role}:${secrets.databaseRoles[role]}@${places.database.host}/${places.database.name}`
 
 const sweeps: Env = { SWEEP_AFTER_MS: '8000', SWEEP_EVERY_MS: '2000' }
 
-/** What a local stack does sooner than production, because somebody is watching. */
+/** Intervals that are shorter than in production, because a developer is watching. */
 export const soonerTimes: Partial<Record<OwnProcess, Env>> = {
   gateway: { IDENTITY_RECHECK_OPEN_MS: '10000', IDENTITY_RECHECK_MS: '60000' },
   payments: {
@@ -81,17 +84,17 @@ export const soonerTimes: Partial<Record<OwnProcess, Env>> = {
   books: { BOOKS_EVERY_MS: '15000' },
 }
 
-/** What may be asked of a whole local stack by the environment of its start, besides what is the user's own. */
+/** Variables that a start passes from its own environment to every process. */
 const wishes = ['LOG_LEVEL', 'TRACES_URL', 'TRACES_SHARE', 'CORS_ORIGINS'] as const
 
-/** Those of them that are set; a process leaves alone what it does not know. */
+/** Returns the variables of `wishes` that are set; a process ignores those it does not use. */
 export const wishesIn = (own: Readonly<Record<string, string | undefined>>): Env =>
   Object.fromEntries(wishes.flatMap((name) => (own[name] ? [[name, own[name]]] : [])))
 
-/** What each process is told, besides times. A local stack allows a load test. */
+/** Returns the environment of each process without intervals. Its limits allow a load test. */
 export function environments(places: Places, secrets: Secrets): Record<OwnProcess, Env> {
   const bus = (service: ProcessName): Env => ({
-    // The keys of the chain are public, and so may be what the user's environment sets.
+    // The chain keys are public, and secrets from the user's environment may be too.
     PUBLIC_SECRETS: 'allowed',
     NATS_URL: places.natsUrl,
     NATS_PASSWORD: secrets.nats[service],
@@ -124,7 +127,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       CONSOLE_TOKEN: secrets.console,
       NATS_PASSWORD_CONSOLE: secrets.nats.console,
       CONSOLE_DATABASE_URL: `postgres://auditor:${secrets.auditor}@${places.database.host}/${places.database.name}`,
-      LEAVE_MS: '0', // Nothing spreads the requests over copies here.
+      LEAVE_MS: '0', // No load balancer has to notice that an instance is leaving.
       PUBLIC_URL: places.gateway,
       PAYMENTS_CALLBACK_TOKENS_ID: secrets.callbackTokens.ID,
       PAYMENTS_CALLBACK_TOKENS_MY: secrets.callbackTokens.MY,
@@ -168,7 +171,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       RPC_ETH_CALLS_PER_SECOND: '100000',
       TREASURY_KEY: devKey('treasury'),
       LANE_KEYS: laneKeys.join(','),
-      // Some ten actions at the fixed gas limits and at Monad's least price.
+      // Enough for about ten actions at the fixed gas limits and Monad's minimum gas price.
       DRIP_WEI: '500000000000000000',
       DRIP_DAY_MAX_WEI: '10000000000000000000000',
       DRIP_BELOW_WEI: '100000000000000000',

@@ -1,4 +1,6 @@
-/** What a wallet bids: a tip every node takes, and room for the base fee to double. */
+/**
+ * Returns a wallet's fee bid: a tip that every node accepts, and room for the base fee to double.
+ */
 export async function bid(chain: {
   getBlock: () => Promise<{ baseFeePerGas: bigint | null }>
 }): Promise<{ maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }> {

@@ -14,11 +14,13 @@ import { dirname, join } from 'node:path'
 
 export const repositoryDir = dirname(dirname(import.meta.dir))
 
-/** Postgres refuses to run as root; this user exists everywhere and owns nothing. */
+/**
+ * User id of `nobody`, which exists everywhere and owns nothing: Postgres refuses to run as root.
+ */
 export const nobodyUid = 65_534
 export const asRoot = process.getuid?.() === 0
 
-/** May a user who owns nothing walk to this path? Root's own home usually forbids it. */
+/** Returns true if `nobody` can reach this path; root's home usually forbids it. */
 export function openToNobody(path: string): boolean {
   for (let step = path; ; step = dirname(step)) {
     if ((statSync(step).mode & constants.S_IXOTH) === 0) return false
@@ -26,14 +28,16 @@ export function openToNobody(path: string): boolean {
   }
 }
 
-/** A folder as it was made, or made anew and empty. */
+/** Creates the folder empty, removing any content. */
 export function emptyDir(path: string): string {
   rmSync(path, { recursive: true, force: true })
   mkdirSync(path, { recursive: true })
   return path
 }
 
-/** A program folder that nobody can reach is copied once to where they can. */
+/**
+ * Returns the program folder, or a copy in the temporary folder if user `nobody` cannot reach it.
+ */
 export async function reachableCopy(source: string, name: string): Promise<string> {
   if (!asRoot || openToNobody(source)) return source
   const copy = join(tmpdir(), name)

@@ -4,7 +4,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 
 export type DevAccount = { address: Address; privateKey: Hex }
 
-/** The same name gives the same key at every start: worthless keys of a worthless chain. */
+/** Derives a key from a name: the same at every start, and worthless like the chain. */
 export const devKey = (name: string): Hex =>
   `0x${createHash('sha256').update(`local chain: ${name}`).digest('hex')}`
 
@@ -13,10 +13,10 @@ export const devAccount = (name: string): DevAccount => {
   return { privateKey, address: privateKeyToAccount(privateKey).address }
 }
 
-/** The wallets that a stack hands to developers and tests. */
+/** Returns the wallets that a stack provides to developers and tests. */
 export const devWallets = (count: number): DevAccount[] =>
   Array.from({ length: count }, (_, index) => devAccount(`wallet ${index}`))
 
-/** A fresh secret for this stack alone. */
+/** Generates a random secret. */
 export const freshSecret = (prefix = ''): string =>
   `${prefix}${randomBytes(24).toString('base64url')}`

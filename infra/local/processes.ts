@@ -2,21 +2,21 @@ import type { Command } from '#infra/local/child'
 import { type Death, type Supervised, supervise } from '#infra/local/supervisor'
 import { Hopeless, waitUntil } from '#infra/local/wait'
 
-/** The processes of one stack, in the order they were started. */
+/** Processes of one stack, in the order in which they were started. */
 export type Processes = {
   readonly add: (command: Command) => Supervised
   readonly get: (name: string) => Supervised
   readonly all: () => readonly Supervised[]
-  /** Work to do when the services have ended, and what they run on has not. */
+  /** Adds work to run after the services have ended and before Postgres, NATS and the chain do. */
   readonly between: (work: () => Promise<void>) => void
-  /** Work to do when everything has ended: folders that would stay behind. */
+  /** Adds work to run after everything has ended, such as removing folders. */
   readonly afterwards: (work: () => void) => void
   /**
-   * Ends everything, last started first; services end together, before what they run on. Nothing can be
-   * added any more.
+   * Ends everything: first all services together, then Postgres, NATS and the chain. Nothing can be
+   * added afterwards.
    */
   readonly end: () => Promise<void>
-  /** Waits until one of them answers, but not for what was ended. */
+  /** Polls `ask` until it returns true; throws `Hopeless` once the stack is ending. */
   readonly until: (what: string, ask: () => Promise<boolean>, deadlineMs?: number) => Promise<void>
 }
 
@@ -45,7 +45,7 @@ export function openProcesses(events: ProcessEvents): Processes {
   }
   return {
     add: (command) => {
-      if (ended) throw new Hopeless(`${command.name} comes too late: everything was ended`)
+      if (ended) throw new Hopeless(`cannot start ${command.name}: the stack is stopping`)
       const one = supervise(command, events)
       byName.set(command.name, one)
       return one
@@ -58,7 +58,7 @@ export function openProcesses(events: ProcessEvents): Processes {
     all: () => [...byName.values()],
     until: async (what, ask, deadlineMs) => {
       const asked = () => {
-        if (ended) throw new Hopeless(`${what} will not happen: everything was ended`)
+        if (ended) throw new Hopeless(`stopped waiting for ${what}: the stack is stopping`)
         return ask()
       }
       await waitUntil(what, asked, deadlineMs)

@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import type { DevAccount } from '#infra/local/keys'
 import { isAbandoned } from '#infra/local/start/folder-owner'
 
-/** What has a well-known port. */
+/** Part of a stack with a well-known port. */
 export type Part = 'gateway' | 'ops' | 'sandbox' | 'nats' | 'monitor' | 'postgres' | 'chain'
 
-/** What tools and tests need to know of a running stack: `.local/stack.json`. */
+/** Addresses and credentials of a running stack, for tools and tests: `.local/stack.json`. */
 export type StackFile = {
   gateway: string
   /**
-   * For operators: the listener with `/metrics` and `/ready`, their role at Postgres, their user of
-   * NATS; `console` is the page with its token behind a `#`, which browsers send to nobody.
+   * Access for operators: the listener with `/metrics` and `/ready`, the Postgres role and the NATS
+   * user. `console` is the page with its token after a `#`, which browsers do not send.
    */
   ops: { gateway: string; console: string; databaseUrl: string; natsPassword: string }
   sandbox: string
@@ -22,13 +22,13 @@ export type StackFile = {
   provider: { ID: { secretKey: string }; MY: { secretKey: string } }
   accounts: DevAccount[]
   services: Record<string, { pid: number }>
-  /** The well-known ports that others had when it began, by what moved to another. */
+  /** Well-known ports that were taken at the start, by the part that moved to another port. */
   moved?: Partial<Record<Part, number>>
 }
 
 export const stackFilePath = (dir: string) => join(dir, 'stack.json')
 
-/** Replaced whole, so that a reader never meets half a file; readable by its owner alone. */
+/** Replaces the file atomically, so that no reader sees half of it; only its owner can read it. */
 export function writeStackFile(dir: string, content: StackFile): void {
   const draft = `${stackFilePath(dir)}.draft`
   writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 })
@@ -37,7 +37,7 @@ export function writeStackFile(dir: string, content: StackFile): void {
 
 export const removeStackFile = (dir: string) => rmSync(stackFilePath(dir), { force: true })
 
-/** Reads the running stack's file; throws with advice when there is none, or one that was left behind. */
+/** Reads the running stack's file; throws, with advice, if there is none or it is stale. */
 export function readStackFile(dir: string): StackFile {
   const file = parsedFile(dir)
   if (!file || isAbandoned(dir))

@@ -190,7 +190,7 @@ async function boot(
     await processes.until('every instance to join the bus', isThere, 60_000)
   }
   const areReady = processes.until('every service to be ready', () => ready(places.opsPort), 60_000)
-  await during('starting services', areReady)
+  await during('services', areReady)
   if ((options.copies ?? 1) > 1) await allCopies()
   if (options.data) {
     const { deployment, postgresHome, rpcUrl } = backbone

@@ -16,12 +16,15 @@ import { openStopping, whileStarting } from '#infra/local/start/stopping'
 import { secretsOf } from '#shared/config'
 import { redactorOf, secretWordsOf } from '#shared/redaction'
 
-/** `bun run start [--keep]`: everything this service needs, on this machine, until Ctrl-C. */
+/**
+ * `bun run start [--keep]`: runs the whole backend and its dependencies on this machine until
+ * Ctrl-C.
+ */
 const usualDir = join(repositoryDir, '.local')
 const words = process.argv.slice(2)
 const unknown = words.filter((word) => word !== '--keep')
 if (unknown.length > 0) {
-  console.error(`bun run start [--keep]: ${unknown.join(' ')} is unknown`)
+  console.error(`unknown argument: ${unknown.join(' ')}\nusage: bun run start [--keep]`)
   process.exit(2)
 }
 const data: DataPlan = words.includes('--keep') ? 'continue' : 'leave'
@@ -29,16 +32,16 @@ const data: DataPlan = words.includes('--keep') ? 'continue' : 'leave'
 const startedAt = Date.now()
 const stopping = openStopping()
 
-/** What happens to the data of the run before, before it happens. */
+/** Prints whether the data of the previous run is kept, before anything is removed. */
 function sayOfData(dir: string): void {
   const before = readKept(dir)
-  if (data === 'continue' && before) console.log(`Goes on with the data in ${dir}.`)
-  else if (data === 'continue') console.log(`Nothing was kept in ${dir}: it begins anew.`)
+  if (data === 'continue' && before) console.log(`Continuing with the saved data in ${dir}.`)
+  else if (data === 'continue') console.log(`No saved data in ${dir}; starting fresh.`)
   else if (before)
-    console.log('Begins anew: the data of the run before is discarded. --keep goes on with it.')
+    console.log('Starting fresh: discarding data from the previous run (use --keep to keep it).')
 }
 
-/** Each comes with a package on Linux x64, and elsewhere from the user. */
+/** Required programs: npm packages contain them on Linux x64; elsewhere the user provides them. */
 const programs = () => {
   const { DATABASE_URL, NATS_URL, RPC_URL } = process.env
   return [
@@ -62,11 +65,9 @@ const boot = (dir: string, progress: Progress) =>
     signal: stopping.signal,
     onOwned: () => sayOfData(dir),
     onDeath: ({ name, how, livedMs, restartInMs }) => {
-      console.log(
-        `  ${name} died (${how}) after ${livedMs} ms, starting it again in ${restartInMs} ms`,
-      )
-      // Its state was in its memory: nothing that the books say would be true of a new one.
-      if (name === 'chain') stopping.stop('the local chain is gone and cannot be brought back')
+      console.log(`  ${name} died (${how}) after ${livedMs} ms, restarting in ${restartInMs} ms`)
+      // The chain's state was in memory; a new, empty chain would contradict every table.
+      if (name === 'chain') stopping.stop('the local chain died and its state is lost')
     },
   })
 
@@ -74,11 +75,11 @@ async function explain(error: Error, dir: string): Promise<never> {
   if (stopping.signal.aborted) process.exit(0) // Everything that was started has ended.
   if (error instanceof FolderTaken) {
     console.log(await describeRunning(error))
-    process.exit(0) // What was asked for is there.
+    process.exit(0) // The stack that the user asked for is already running.
   }
   const secrets = Object.values(processes).flatMap((fields) => secretsOf(fields))
   const redact = redactorOf(secrets.flatMap(secretWordsOf))
-  console.error(redact(`The stack did not start: ${error.message}.`))
+  console.error(redact(`Start failed: ${error.message}.`))
   const advice = adviceOn(error, dir)
   if (advice) console.error(advice)
   process.exit(1)
@@ -87,7 +88,7 @@ async function explain(error: Error, dir: string): Promise<never> {
 async function start() {
   const dir = resolve(process.env.LOCAL_DIR || usualDir)
   try {
-    assertFree(dir) // Before its disk is asked for room: a stack that runs there may have filled it.
+    assertFree(dir) // Before the check for disk space: a stack running there may have used it up.
     usableDir(process.env.LOCAL_DIR, usualDir)
     assertPrograms(programs())
     return { dir, stack: await whileStarting(stopping, (progress) => boot(dir, progress)) }
@@ -100,13 +101,13 @@ const { dir, stack } = await start()
 const heading = `Ready in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`
 console.log(banner(stack.info, { dir, heading }))
 console.log(
-  '  Ctrl-C stops everything. Its data stays until the next start; `bun run start --keep`',
+  '  Ctrl-C stops everything. The data stays until the next start; `bun run start --keep`',
 )
-console.log('  goes on with it.\n')
+console.log('  continues with it.\n')
 const pacing = process.env.RPC_URL ? undefined : await startPacing(stack.info.chain.rpcUrl)
 await stopping.asked
 await pacing?.[Symbol.asyncDispose]()
 using progress = openProgress()
 const ending = (async () => stack[Symbol.asyncDispose]())()
-await progress.during('services end, and the chain is written down', ending)
+await progress.during('stopping services and saving the chain', ending)
 process.exit(0)

@@ -9,14 +9,17 @@ const parentOf = (pid: number): number => {
   }
 }
 
-/** Each names itself to what it starts; under npx, `bun run` leaves npm's name as it is (1.4.5). */
+/**
+ * Package managers set this variable for their scripts; under npx, `bun run` keeps npm's value
+ * (1.4.5).
+ */
 export const isStartedByNpm = (env: Readonly<Record<string, string | undefined>>): boolean =>
   env.npm_config_user_agent?.startsWith('npm/') ?? false
 
 /**
- * Calls back when whoever started us is gone without a word. A signal that ends `npx` alone leaves
- * its `bun run` behind, so there the starter's own parent counts too; a shell that started
- * `bun run` directly may go away, as with nohup.
+ * Calls back when the parent process has gone without sending a signal. A signal to `npx` only
+ * leaves its `bun run` behind, so under npx the grandparent is watched too; a shell that started
+ * `bun run` directly may exit, as with nohup.
  */
 export function watchStarter(gone: () => void): void {
   const parent = process.ppid

@@ -11,10 +11,10 @@ export type Death = {
 
 export type Supervised = {
   readonly name: string
-  /** The process of this moment; another one after a restart. */
+  /** Returns the current process id, which changes with a restart. */
   readonly pid: () => number
   readonly kill: (signal: NodeJS.Signals) => void
-  /** Ends it and keeps it down until `start`. */
+  /** Stops the process and keeps it down until `start`. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<void>
   readonly start: () => void
 }
@@ -26,10 +26,12 @@ export type Watcher = {
 
 const backoffMinMs = 100
 const backoffMaxMs = 5_000
-/** A process that lived so long has recovered: the next death starts the backoff anew. */
+/**
+ * A process that lived this long has recovered: its next death starts the backoff from the minimum.
+ */
 const recoveredMs = 10_000
 
-/** Keeps a program running: a death is reported and answered by a restart with backoff. */
+/** Keeps a program running: reports each death and restarts the program with backoff. */
 export function supervise(command: Command, watcher: Watcher): Supervised {
   let child: Child | undefined
   let wanted = false

@@ -1,18 +1,18 @@
 import { pause } from '#shared/deadline'
 
-/** Whatever is waited for cannot come any more. */
+/** The awaited condition can no longer be met. */
 export class Hopeless extends Error {
   override name = 'Hopeless'
 }
 
-/** Waits for work no longer than until the signal: whoever is told to end does not wait for what began. */
+/** Waits for work until the signal aborts; then throws `Hopeless` without waiting for the work. */
 export async function unlessStopped<T>(
   work: Promise<T>,
   signal: AbortSignal | undefined,
 ): Promise<T> {
   if (!signal) return work
   const stopped = Promise.withResolvers<never>()
-  const stop = () => stopped.reject(new Hopeless('it was told to end'))
+  const stop = () => stopped.reject(new Hopeless('stopped before it was done'))
   signal.addEventListener('abort', stop)
   if (signal.aborted) stop()
   try {
@@ -22,13 +22,16 @@ export async function unlessStopped<T>(
   }
 }
 
-/** Most is there at once, and what is not costs least when it is asked for seldom. */
+/**
+ * Bounds of the polling interval: most conditions hold at once, and rare polls keep slow ones
+ * cheap.
+ */
 const soonestMs = 20
 const latestMs = 100
 
 /**
- * Asks until the answer is good: every `everyMs`, or, if that is left out, again after a tenth of the time
- * waited so far. Throws after the deadline, or when asking is `Hopeless`.
+ * Polls until `ask` returns a truthy value: every `everyMs`, by default after a tenth of the time
+ * waited so far. Throws after the deadline, or at once if `ask` throws `Hopeless`.
  */
 export async function waitUntil<T>(
   what: string,
@@ -51,5 +54,5 @@ export async function waitUntil<T>(
     await pause(everyMs ?? Math.min(latestMs, Math.max(soonestMs, waitedMs / 10)))
   }
   const why = last instanceof Error ? `: ${last.message}` : ''
-  throw new Error(`${what} did not happen within ${deadlineMs} ms${why}`)
+  throw new Error(`timed out after ${deadlineMs} ms waiting for ${what}${why}`)
 }

@@ -57,8 +57,8 @@ withBrowser('the token leaves the address at once and opens the console', async 
 })
 
 withBrowser('money is seen moving, and followed from the checkout to the chain', async () => {
-  expect(await press('Decide about an identity', { Verdict: 'approved' })).toStartWith(
-    'The provider says: approved.',
+  expect(await press('Decide an identity check', { Verdict: 'approved' })).toStartWith(
+    'Verdict sent: approved.',
   )
   await view('Motion')
   await page.getByText('native coin is final on the chain').waitFor()

@@ -82,7 +82,7 @@ function blocksOf(said: string): Block[] {
 }
 
 const isExpected = (text: string): boolean =>
-  /^error: (?:expect\(|Received value must)|did not happen within \d+ ms|this test timed out after|Expected promise/m.test(
+  /^error: (?:expect\(|Received value must)|(?:did not happen within|timed out after) \d+ ms|this test timed out after|Expected promise/m.test(
     text,
   )
 

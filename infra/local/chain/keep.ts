@@ -2,25 +2,25 @@ import { open, rename, rm } from 'node:fs/promises'
 import { runCommand } from '#shared/command'
 import { pause } from '#shared/deadline'
 
-/** A block as anvil writes it into its state, as far as it is read here. */
+/** Block in anvil's state, with the fields that are read here. */
 type StoredBlock = {
   header: { number: string | number; timestamp: string | number }
   transactions: unknown[]
 }
 export type ChainState = { best_block_number: string | number; blocks: StoredBlock[] }
 
-/** So many of the newest blocks stay, with or without transactions: who reads the head, reads these. */
+/** Number of newest blocks kept even if empty: readers of the chain head need them. */
 const recentBlocks = 1_000
 
 /**
- * A state without its old empty blocks, but the first: a local chain makes one every 0.3 s, 450 MB a
- * day, and nothing is in them. Logs, receipts and balances stay as they are.
+ * Returns the state without old empty blocks, except the first: a local chain mines one every 0.3
+ * s, which is 450 MB a day. Logs, receipts and balances are unchanged.
  */
 export function withoutEmptyBlocks<S extends ChainState>(state: S, recent = recentBlocks): S {
   const newest = Number(state.best_block_number)
   const isFirst = ({ header }: StoredBlock) => Number(header.number) === 0
   const age = ({ header }: StoredBlock) => Number(header.timestamp)
-  // Each start of anvil makes a first block of its own; the chain's is the oldest of them.
+  // Each start of anvil adds a block 0 of its own; the oldest is the chain's.
   const first = state.blocks.filter(isFirst).toSorted((left, right) => age(left) - age(right))[0]
   const stays = (block: StoredBlock) =>
     isFirst(block)
@@ -29,7 +29,7 @@ export function withoutEmptyBlocks<S extends ChainState>(state: S, recent = rece
   return { ...state, blocks: state.blocks.filter(stays) }
 }
 
-/** The state of a running anvil, as it would write it into a file. */
+/** Returns the state of a running anvil, in the format of its state file. */
 export async function dumpState(rpcUrl: string): Promise<ChainState> {
   const answer = await fetch(rpcUrl, {
     method: 'POST',
@@ -38,14 +38,14 @@ export async function dumpState(rpcUrl: string): Promise<ChainState> {
     signal: AbortSignal.timeout(60_000),
   })
   const { result, error } = (await answer.json()) as { result?: string; error?: object }
-  if (!result) throw new Error(`anvil does not give its state: ${JSON.stringify(error)}`)
+  if (!result) throw new Error(`anvil_dumpState failed: ${JSON.stringify(error)}`)
   const text = Bun.gunzipSync(Buffer.from(result.slice(2), 'hex'))
   return JSON.parse(new TextDecoder().decode(text)) as ChainState
 }
 
 /**
- * Writes the chain's state beside the file and puts it in its place when it is whole and on the disk:
- * whatever is killed meanwhile, the file is one that anvil can load.
+ * Writes the chain's state to a temporary file, syncs it and renames it, so that anvil can load the
+ * file even if a process is killed during the save.
  */
 export async function saveState(rpcUrl: string, file: string): Promise<void> {
   const text = JSON.stringify(withoutEmptyBlocks(await dumpState(rpcUrl)))
@@ -61,7 +61,9 @@ export async function saveState(rpcUrl: string, file: string): Promise<void> {
 }
 
 const everyMs = 2_000
-/** To write it takes longer the more there is: no more than a twentieth of the time is spent on it. */
+/**
+ * Pause after a save, as a multiple of its duration: saving takes a twentieth of the time at most.
+ */
 const restPerWork = 20
 
 if (import.meta.main) {
@@ -75,11 +77,13 @@ if (import.meta.main) {
       for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort())
       while (!stop.signal.aborted) {
         const startedAt = Date.now()
-        await saveState(rpcUrl, file).catch((error: Error) => say(`not kept: ${error.message}`))
+        await saveState(rpcUrl, file).catch((error: Error) =>
+          say(`chain save failed, will retry: ${error.message}`),
+        )
         const tookMs = Date.now() - startedAt
         await pause(Math.max(everyMs, restPerWork * tookMs), stop.signal)
       }
-      // An orderly end loses nothing: the chain is stopped after this.
+      // The chain is stopped only after this process, so this save is complete.
       await saveState(rpcUrl, file)
     },
   )

@@ -1,4 +1,4 @@
-/** What a node answers to a question without parameters; throws when what answers is no node. */
+/** Calls a JSON-RPC method without parameters; throws if the response is not a node's. */
 export async function askNode(rpcUrl: string, method: string): Promise<string> {
   const answer = await fetch(rpcUrl, {
     method: 'POST',
@@ -9,7 +9,7 @@ export async function askNode(rpcUrl: string, method: string): Promise<string> {
   const body = (await answer.json().catch(() => undefined)) as Answer
   if (typeof body?.result === 'string') return body.result
   const said = body?.error?.message ?? `HTTP ${answer.status}`
-  throw new Error(`it answers otherwise than a node (${said})`)
+  throw new Error(`unexpected response; this does not look like an Ethereum node (${said})`)
 }
 
 type Answer = { result?: unknown; error?: { message?: string } } | undefined

@@ -3,19 +3,21 @@ import { localChainId } from '#infra/local/chain'
 import { chainOf } from '#shared/chain/client'
 import { pause } from '#shared/deadline'
 
-/** Monad's pace, while there is something to put into blocks. */
+/** Block interval while there are transactions: Monad's. */
 const quickMs = 300
-/** After the last transaction: long enough for its finality, and for whoever acts upon that. */
+/**
+ * Time at the quick interval after the last transaction: enough for finality and reactions to it.
+ */
 const quickForMs = 15_000
-/** While nothing happens. anvil takes whole seconds. */
+/** Block interval while idle; anvil takes whole seconds. */
 const restSeconds = 3
 
 /**
- * Lets the local chain rest while nobody uses it: a block every 3 s, and every 0.3 s from a transaction
- * until a while after it. anvil keeps every block in memory and makes the next one the more slowly the
- * more there are (9 ms a block after 2,000, 33 ms after 20,000 beside a stack; 1.7.1): a day of blocks
- * every 0.3 s would be 288,000. A day at rest, 28,800, takes 270 MB and 12 ms a block at its end
- * (measured). Should this end, the chain goes on at the pace of its rest.
+ * Slows the local chain down while it is idle: a block every 3 s, and every 0.3 s while there are
+ * transactions and shortly after. anvil keeps every block in memory and slows down as they
+ * accumulate (9 ms a block after 2,000, 33 ms after 20,000, next to a stack; 1.7.1): a day of
+ * blocks every 0.3 s would be 288,000. An idle day is 28,800 blocks and takes 270 MB and 12 ms a
+ * block at its end (measured). If this process dies, the chain keeps mining at the idle interval.
  */
 export async function startPacing(
   rpcUrl: string,
@@ -36,7 +38,7 @@ export async function startPacing(
         if (pending > 0) quickUntil = Date.now() + quietAfterMs
         if (Date.now() < quickUntil) await client.mine({ blocks: 1 })
       } catch {
-        // Whoever watches over the chain says that it is gone.
+        // The supervisor reports a dead chain.
       }
       await pause(quickMs, stop.signal)
     }

@@ -1,39 +1,39 @@
-/** A field of a deed, as a form shows it. */
+/** Form field of a deed. */
 export type Field = {
   readonly name: string
   readonly label: string
-  /** What can be chosen; a text is typed where it is left out. */
+  /** Options to choose from; a text field if left out. */
   readonly choices?: readonly { readonly value: string; readonly label: string }[]
   readonly fallback?: string
-  /** What a typed text must look like. */
+  /** Regular expression that a typed text must match. */
   readonly pattern?: string
 }
 
-/** Something that a person can do to a stack on this machine. */
+/** Action that a developer can take on a local stack. */
 export type Deed = {
   readonly name: string
   readonly group: string
   readonly title: string
-  /** What is asked before it is done. */
+  /** Explanation shown before the action is confirmed. */
   readonly confirm: string
-  /** Why it cannot be done now; absent when it can. */
+  /** Reason why the action is unavailable now; undefined if it is available. */
   readonly disabled?: string
   readonly fields: readonly Field[]
   readonly act: (given: Given) => Promise<Done>
 }
 
-/** What a person filled in, each of it fitting its field. */
+/** Validated values of the form, by field name. */
 export type Given = Readonly<Record<string, string>>
 
-/** What came of it, and the id by which it can be followed. */
+/** Result message, with the id of the affected item. */
 export type Done = { readonly said: string; readonly item?: string }
 
-/** What was given cannot be done: a sentence for the person. */
+/** The input is invalid; the message is shown to the user. */
 export class Unfit extends Error {
   override name = 'Unfit'
 }
 
-/** What was given, checked against the fields, each of which must be there. */
+/** Validates the body against the fields, all of which are required; throws `Unfit`. */
 export function readGiven({ fields }: Pick<Deed, 'fields'>, body: unknown): Given {
   const given = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
   return Object.fromEntries(
@@ -43,7 +43,7 @@ export function readGiven({ fields }: Pick<Deed, 'fields'>, body: unknown): Give
       const fits = choices
         ? choices.some((choice) => choice.value === value)
         : new RegExp(`^(?:${pattern ?? '.{1,100}'})$`).test(value)
-      if (!fits) throw new Unfit(`${label} is not what can be given here`)
+      if (!fits) throw new Unfit(`${label} is invalid`)
       return [name, value]
     }),
   )

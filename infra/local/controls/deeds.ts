@@ -8,7 +8,7 @@ import { serviceNames } from '#shared/messages/topic'
 
 const serviceProcess = new RegExp(`^(${serviceNames.join('|')})(-\\d+)?$`)
 
-/** Every button of the console, as things are now. */
+/** Returns every action that the console offers at the moment. */
 export async function deedsOf(stack: StackFile, all: readonly Supervised[]): Promise<Deed[]> {
   return [
     ...deedsOfPeople(stack),

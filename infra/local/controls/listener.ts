@@ -2,18 +2,19 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Deed, readGiven, Unfit } from '#infra/local/controls/deed'
 import { freshSecret } from '#infra/local/keys'
 
-/** Where the gateway of a stack on this machine reaches whoever started it. */
+/**
+ * HTTP listener through which a local stack's gateway reaches the process that started the stack.
+ */
 export type Controls = AsyncDisposable & {
   readonly url: string
   readonly token: string
-  /** What can be done from now on, worked out anew at each call. */
+  /** Sets the source of the actions, which is evaluated for each request. */
   readonly offer: (deeds: () => Promise<readonly Deed[]>) => void
 }
 
 /**
- * What the console's buttons do, answered by the process that owns all others of the stack: services
- * neither know nor end each other. It listens on loopback for the gateway alone, which has the token;
- * a browser is refused whatever it sends, since the gateway is no browser.
+ * Opens the listener in the process that supervises the stack, because services do not manage each
+ * other. It listens on loopback for the gateway only, which has the token, and refuses browsers.
  */
 export function openControls(): Controls {
   const token = freshSecret()
@@ -27,7 +28,7 @@ export function openControls(): Controls {
     fetch: async (request) => {
       const given = digestOf(request.headers.get('authorization') ?? '')
       if (request.headers.has('origin') || request.headers.has('sec-fetch-site'))
-        return refusal(403, 'not for browsers')
+        return refusal(403, 'browsers are not allowed')
       if (!timingSafeEqual(right, given)) return refusal(401, 'the token is missing or wrong')
       if (!deeds) return refusal(503, 'the stack is still starting')
       return answer(request, await deeds())
@@ -52,7 +53,7 @@ async function answer(request: Request, deeds: readonly Deed[]): Promise<Respons
   if (request.method === 'GET' && pathname === '/deeds')
     return Response.json({ deeds: deeds.map(({ act: _, ...shown }) => shown) })
   const deed = deeds.find(({ name }) => pathname === `/deeds/${name}`)
-  if (request.method !== 'POST' || !deed) return refusal(404, 'there is no such deed')
+  if (request.method !== 'POST' || !deed) return refusal(404, 'no such action')
   if (deed.disabled) return refusal(409, deed.disabled)
   try {
     const given = readGiven(deed, await request.json().catch(() => undefined))

@@ -2,10 +2,10 @@ import { outsideOf } from '#infra/demo/outside'
 import type { Deed, Field } from '#infra/local/controls/deed'
 import type { StackFile } from '#infra/local/stack-file'
 
-/** So many checkouts and payments are offered, the newest. */
+/** Maximum number of checkouts or payments offered, newest first. */
 const offeredMax = 50
 
-/** What payers, the provider and the network do. */
+/** Returns the actions of payers, the provider and the network. */
 export async function deedsOfOutside(stack: StackFile): Promise<Deed[]> {
   const outside = outsideOf(stack)
   const book = await outside.book()
@@ -19,14 +19,14 @@ export async function deedsOfOutside(stack: StackFile): Promise<Deed[]> {
     value: one.payment_id,
     label: `${one.session_reference_id}, ${one.currency} ${one.request_amount}`,
   }))
-  const noCheckout = open.length === 0 ? { disabled: 'No checkout is open: top up first.' } : {}
-  const nothingPaid = paid.length === 0 ? { disabled: 'Nothing was paid yet.' } : {}
+  const noCheckout = open.length === 0 ? { disabled: 'No open checkout: top up first.' } : {}
+  const nothingPaid = paid.length === 0 ? { disabled: 'No payments yet.' } : {}
   const group = 'Checkouts'
   const webhooks = 'Webhooks'
   return [
     {
       ...{ group, name: 'pay', title: 'Pay a checkout', ...noCheckout },
-      confirm: 'The payer pays; two webhooks go out, in any order.',
+      confirm: 'The payer pays; the provider sends two webhooks, in any order.',
       fields: [session, channelField],
       act: async ({ session: id = '', channel }) => {
         const chosen = channel === 'any' ? {} : { channel_code: channel }
@@ -45,7 +45,7 @@ export async function deedsOfOutside(stack: StackFile): Promise<Deed[]> {
     },
     {
       ...{ group, name: 'expire', title: 'Let a checkout expire', ...noCheckout },
-      confirm: 'The checkout ends; money that comes later is still owed.',
+      confirm: 'The checkout expires; a later payment must still be honoured.',
       fields: [session],
       act: async ({ session: id = '' }) => {
         await outside.expire(id)
@@ -54,19 +54,19 @@ export async function deedsOfOutside(stack: StackFile): Promise<Deed[]> {
     },
     {
       ...{ group, name: 'refund', title: 'Refund a payment', ...nothingPaid },
-      confirm: 'The provider gives the money back, as from its dashboard.',
+      confirm: 'The provider refunds the payment, as from its dashboard.',
       fields: [payment],
       act: async ({ payment: id = '' }) => {
         await outside.refund(id)
-        return { said: 'Refund begun.' }
+        return { said: 'Refund started.' }
       },
     },
     {
       ...{ group: webhooks, name: 'drop', title: 'Lose webhooks' },
-      confirm: 'From now on webhooks are lost for good; the service asks the provider by itself.',
+      confirm: 'Webhooks are dropped from now on; the service polls the provider instead.',
       fields: [
         {
-          ...{ name: 'share', label: 'Share that is lost' },
+          ...{ name: 'share', label: 'Share to drop' },
           choices: [
             { value: '1', label: 'all of them' },
             { value: '0.5', label: 'every second' },
@@ -76,16 +76,16 @@ export async function deedsOfOutside(stack: StackFile): Promise<Deed[]> {
       ],
       act: async ({ share }) => {
         await outside.faults({ webhooks: { drop: Number(share) } })
-        return { said: 'Webhooks are being lost.' }
+        return { said: 'Dropping webhooks.' }
       },
     },
     {
-      ...{ group: webhooks, name: 'calm', title: 'Lose no more webhooks' },
-      confirm: 'From now on the provider behaves.',
+      ...{ group: webhooks, name: 'calm', title: 'Stop losing webhooks' },
+      confirm: 'The provider delivers every webhook again and its API has no faults.',
       fields: [],
       act: async () => {
         await outside.calm()
-        return { said: 'Webhooks come again.' }
+        return { said: 'Webhooks are delivered again.' }
       },
     },
   ]

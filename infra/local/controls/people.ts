@@ -5,14 +5,14 @@ import { type Deed, type Field, Unfit } from '#infra/local/controls/deed'
 import type { StackFile } from '#infra/local/stack-file'
 import { moneyText } from '#shared/money/text'
 
-/** Being one of the wallets that a stack hands out: what its owner would do in the app. */
+/** Returns the actions of a user with one of the stack's wallets, as in the app. */
 export function deedsOfPeople(stack: StackFile): Deed[] {
   const people = new Map<string, Person>()
   const personIn = ({ wallet = '' }: Readonly<Record<string, string>>): Person => {
     const known = people.get(wallet)
     if (known) return known
     const account = stack.accounts.find(({ address }) => address.toLowerCase() === wallet)
-    if (!account) throw new Unfit('that wallet is not one of this stack')
+    if (!account) throw new Unfit('This wallet does not belong to this stack')
     const person = personOf(stack, account.privateKey)
     people.set(wallet, person)
     return person
@@ -21,17 +21,17 @@ export function deedsOfPeople(stack: StackFile): Deed[] {
   const wallet = walletField(stack)
   return [
     {
-      ...{ group, name: 'identity', title: 'Decide about an identity' },
-      confirm: 'The identity provider tells its verdict by a signed webhook.',
+      ...{ group, name: 'identity', title: 'Decide an identity check' },
+      confirm: 'The identity provider sends its verdict in a signed webhook.',
       fields: [wallet, choice('verdict', 'Verdict', ['approved', 'rejected', 'retry'])],
       act: async ({ wallet: whose = '', verdict }) => {
         await outsideOf(stack).identity(whose, verdict as 'approved')
-        return { said: `The provider says: ${verdict}.`, item: whose }
+        return { said: `Verdict sent: ${verdict}.`, item: whose }
       },
     },
     {
       ...{ group, name: 'topup', title: 'Top up' },
-      confirm: 'A rate is locked and a checkout opened.',
+      confirm: 'Locks a rate and opens a checkout.',
       fields: [
         wallet,
         choice('pair', 'Pair', ['USD/IDR', 'USD/MYR']),
@@ -50,7 +50,7 @@ export function deedsOfPeople(stack: StackFile): Deed[] {
     },
     {
       ...{ group, name: 'draw', title: 'Draw' },
-      confirm: 'The wallet borrows, straight from the contract.',
+      confirm: 'The wallet borrows directly from the contract.',
       fields: [wallet, digits('micro', 'AUSD, in millionths', '5000000')],
       act: async ({ micro = '0', ...whose }) => {
         const person = personIn(whose)
@@ -60,7 +60,7 @@ export function deedsOfPeople(stack: StackFile): Deed[] {
     },
     {
       ...{ group, name: 'settle', title: 'Settle the debt' },
-      confirm: 'A checkout is opened for the whole debt.',
+      confirm: 'Opens a checkout for the whole debt.',
       fields: [wallet, choice('pair', 'Pair', ['USD/IDR', 'USD/MYR'])],
       act: async ({ pair, ...whose }) => {
         const person = personIn(whose)
@@ -72,7 +72,7 @@ export function deedsOfPeople(stack: StackFile): Deed[] {
     },
     {
       ...{ group, name: 'cashout', title: 'Cash out' },
-      confirm: 'The wallet signs a transfer to the treasury, and a bank is to be paid.',
+      confirm: 'The wallet signs a transfer to the treasury, and the bank account is paid.',
       fields: [wallet, digits('micro', 'AUSD, in millionths', '3000000'), bankField],
       act: async ({ micro = '0', account = '', ...whose }) => {
         const person = personIn(whose)
@@ -86,7 +86,7 @@ export function deedsOfPeople(stack: StackFile): Deed[] {
         }
         const body = { quoteId: quote.id as string, authorization, bank }
         const accepted = taken(await person.post('/cashouts', body))
-        const said = `${moneyText(micro, 'AUSD')} become ${moneyText(accepted.fiat as string, 'IDR')}.`
+        const said = `Cashing out ${moneyText(micro, 'AUSD')} for ${moneyText(accepted.fiat as string, 'IDR')}.`
         return { said, item: accepted.payoutId as string }
       },
     },
@@ -112,20 +112,20 @@ const digits = (name: string, label: string, fallback: string): Field => ({
   pattern: '[0-9]{1,20}',
 })
 
-/** Account numbers by which the provider's test mode decides how a payout ends. */
+/** Account numbers that choose the outcome of a payout in the provider's test mode. */
 const bankField: Field = {
   name: 'account',
   label: 'Bank account',
   choices: [
-    { value: '1234567890', label: '1234567890: is paid' },
-    { value: '999999', label: '999999: the bank refuses' },
-    { value: '131313', label: '131313: stays where it is' },
-    { value: '654321', label: '654321: is sent back after it was paid' },
+    { value: '1234567890', label: '1234567890: paid' },
+    { value: '999999', label: '999999: rejected by the bank' },
+    { value: '131313', label: '131313: stays pending' },
+    { value: '654321', label: '654321: paid, then returned' },
   ],
 }
 
-/** What the gateway answered; its refusal is the person's to read. */
+/** Returns the gateway's response, or throws its refusal for the user to read. */
 function taken({ status, body }: Reply): Readonly<Record<string, unknown>> {
-  if (status !== 200) throw new Unfit(`The gateway answered ${status}: ${body.error}`)
+  if (status !== 200) throw new Unfit(`The gateway returned ${status}: ${body.error}`)
   return body
 }

@@ -1,12 +1,12 @@
 import type { Deed } from '#infra/local/controls/deed'
 import type { Supervised } from '#infra/local/supervisor'
 
-/** Killing a process of the stack, which its supervisor starts again. */
+/** Returns the action that kills a service process, which the supervisor restarts. */
 export function deedsOfProcesses(services: readonly Supervised[]): Deed[] {
   return [
     {
       ...{ group: 'Processes', name: 'kill', title: 'Kill a service' },
-      confirm: 'The process ends at once, in the middle of whatever it does.',
+      confirm: 'The process is killed at once, in the middle of its work.',
       fields: [
         {
           ...{ name: 'service', label: 'Service' },
@@ -18,7 +18,7 @@ export function deedsOfProcesses(services: readonly Supervised[]): Deed[] {
       ],
       act: async ({ service }) => {
         services.find(({ name }) => name === service)?.kill('SIGKILL')
-        return { said: `${service} was killed; its supervisor starts another.` }
+        return { said: `${service} was killed and is being restarted.` }
       },
     },
   ]

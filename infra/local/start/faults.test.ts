@@ -45,16 +45,16 @@ describe('the folder of a stack', () => {
   test('needs room on its disk', () => {
     mkdirSync(join(dir, 'full'))
     const { message } = faultOf(() => usableDir(join(dir, 'full'), dir, Number.MAX_SAFE_INTEGER))
-    expect(message).toMatch(/the disk of .* is full: \d+ MB are free/)
+    expect(message).toMatch(/not enough disk space in .*: \d+ MB free/)
   })
 })
 
 test.each([
-  ['initdb failed (exit 1): could not write: No space left on device', 'make room'],
+  ['initdb failed (exit 1): could not write: No space left on device', 'free some space'],
   ["'Authorization Violation'", 'infra/nats/nats-server.conf'],
   ['password authentication failed for user "me"', 'wrong user, password or database'],
-  ['Postgres answering did not happen within 30000 ms', `${dir}/logs`],
-  ['postgres found its port taken by another process', 'takes every port'],
+  ['timed out after 30000 ms waiting for Postgres to respond', `${dir}/logs`],
+  ['postgres found its port taken by another process', 'keeps taking the chosen ports'],
 ])('of "%s" a person hears what to do', (message, advice) => {
   expect(adviceOn(new Error(message), dir)).toContain(advice)
 })
@@ -65,7 +65,7 @@ test('programs that no package has are named all at once, with what stands for e
   const { message, advice } = faultOf(() =>
     assertPrograms([one('a', false), one('b', true), one('c', false)], 'darwin-arm64'),
   )
-  expect(message).toContain('no package has a, c for darwin-arm64')
+  expect(message).toContain('no npm package has a, c for darwin-arm64')
   expect(advice).toContain('set a_URL, c_URL')
 })
 
@@ -86,8 +86,8 @@ describe('a server of PostgreSQL', () => {
   test.each([
     [18, false, undefined],
     [19, false, undefined],
-    [15, false, 'PostgreSQL 15 was found, 18 is needed'],
-    [18, true, 'the database of DATABASE_URL may not be written to'],
+    [15, false, 'found PostgreSQL 15, but 18 is required'],
+    [18, true, 'the database at DATABASE_URL is read-only'],
   ])('of version %p, read-only %p: %p', (major, isReadOnly, message) => {
     expect(faultOfServer({ major, isReadOnly })?.message).toBe(message as string)
   })
@@ -136,12 +136,12 @@ describe('an installation', () => {
   })
 
   test.each([
-    ['error: ConnectionRefused downloading tarball nats@2.29.3', 'https://mine does not answer'],
-    ['error: DNSResolveFailed downloading tarball ox@0.14.45', 'https://mine does not answer'],
-    ['error: GET https://mine/nats - 404', 'https://mine refuses a package, or lacks it'],
+    ['error: ConnectionRefused downloading tarball nats@2.29.3', 'https://mine does not respond'],
+    ['error: DNSResolveFailed downloading tarball ox@0.14.45', 'https://mine does not respond'],
+    ['error: GET https://mine/nats - 404', 'https://mine denied a package'],
     ['ENOSPC: No space left on device', 'The disk is full'],
-    ['error: lockfile had changes, but lockfile is frozen', 'bun.lock does not fit'],
-    ['EACCES: Permission denied while installing', 'cannot be written to'],
+    ['error: lockfile had changes, but lockfile is frozen', 'bun.lock does not match'],
+    ['EACCES: Permission denied while installing', 'cannot be written'],
   ])('that fails by "%s" says what to do', (said, advice) => {
     expect(adviceOnInstall(said, 'https://mine')).toContain(advice)
   })

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, mkdirSync, statfsSync, statSync } fr
 import { join, resolve } from 'node:path'
 import { Hopeless } from '#infra/local/wait'
 
-/** Why there can be no stack, and what to do about it; said without a trace. */
+/** Reason why a stack cannot start, with advice for the user; printed without a stack trace. */
 export class StartFault extends Hopeless {
   override name = 'StartFault'
   constructor(
@@ -13,12 +13,12 @@ export class StartFault extends Hopeless {
   }
 }
 
-/** A database, the streams and the logs of an afternoon. */
+/** Room for a database, the streams and the logs of an afternoon. */
 const bytesMin = 300 * 1024 ** 2
 
-/** The folder of the stack as the user named it, or the usual one; throws `StartFault` when it cannot serve. */
+/** Creates and returns the stack's folder; throws `StartFault` if it is unusable. */
 export function usableDir(named: string | undefined, usual: string, needsBytes = bytesMin): string {
-  const dir = resolve(named || usual) // Its processes run in folders of their own.
+  const dir = resolve(named || usual) // Absolute, because processes have other working directories.
   try {
     mkdirSync(dir, { recursive: true })
     accessSync(dir, constants.W_OK | constants.X_OK)
@@ -27,29 +27,31 @@ export function usableDir(named: string | undefined, usual: string, needsBytes =
   }
   const { bavail, bsize } = statfsSync(dir)
   const free = bavail * bsize
-  if (free < needsBytes) throw diskFull(dir, `${megabytes(free)} MB are free`)
+  if (free < needsBytes) throw diskFull(dir, megabytes(free))
   return dir
 }
 
 const megabytes = (bytes: number) => Math.floor(bytes / 1024 ** 2)
-const elsewhere = 'choose a folder of yours: LOCAL_DIR=/path/to/folder bun run start'
+const elsewhere = 'use another folder: LOCAL_DIR=/path/to/folder bun run start'
 
-const diskFull = (dir: string, how: string) =>
+const diskFull = (dir: string, freeMb: number) =>
   new StartFault(
-    `the disk of ${dir} is full: ${how}, a stack needs ${megabytes(bytesMin)}`,
-    `make room, or ${elsewhere}`,
+    `not enough disk space in ${dir}: ${freeMb} MB free, ${megabytes(bytesMin)} MB needed`,
+    `Free some space, or ${elsewhere}`,
   )
 
 function folderFault(dir: string, error: NodeJS.ErrnoException): StartFault {
-  if (error.code === 'ENOSPC') return diskFull(dir, 'nothing is free')
+  if (error.code === 'ENOSPC') return diskFull(dir, 0)
   if (existsSync(dir) && !statSync(dir).isDirectory())
-    return new StartFault(`${dir} is a file, not a folder`, `remove it, or ${elsewhere}`)
-  return new StartFault(`${dir} cannot be written to (${error.code})`, elsewhere)
+    return new StartFault(`${dir} is a file, not a folder`, `Remove it, or ${elsewhere}`)
+  return new StartFault(`${dir} is not writable (${error.code})`, `Make it writable, or ${elsewhere}`)
 }
 
 type Named = { readonly code?: string; readonly message: string }
 
-/** What a person can do about an error that a start ended with; undefined when nobody knows, nor any log. */
+/**
+ * Returns advice on an error that ended a start; undefined if there is neither advice nor a log.
+ */
 export function adviceOn(error: Named, dir: string): string | undefined {
   if (error instanceof StartFault) return error.advice
   const { message } = error
@@ -59,11 +61,11 @@ export function adviceOn(error: Named, dir: string): string | undefined {
 }
 
 const known: readonly (readonly [RegExp, (dir: string) => string])[] = [
-  [/ENOSPC|No space left|disk is full/i, (dir) => `The disk of ${dir} is full: make room.`],
+  [/ENOSPC|No space left|disk is full/i, (dir) => `The disk of ${dir} is full: free some space.`],
   [
     /Authorization Violation|AUTHORIZATION_VIOLATION/i,
     () =>
-      'NATS_URL leads to a server without our users: start it with infra/nats/nats-server.conf and set NATS_PASSWORD_ADMIN and the others in both places (infra/nats/README.md).',
+      'The server at NATS_URL does not have our users: start it with infra/nats/nats-server.conf, and set NATS_PASSWORD_ADMIN and the other passwords both there and here (infra/nats/README.md).',
   ],
   [
     /password authentication failed|role ".*" does not exist|database ".*" does not exist/i,
@@ -72,26 +74,25 @@ const known: readonly (readonly [RegExp, (dir: string) => string])[] = [
   ],
   [
     /lost its port|found its port taken/,
-    () => 'Something takes every port we choose: end it, or start again.',
+    () => 'Another process keeps taking the chosen ports: stop it, or start again.',
   ],
   [
-    /being ready|answering|did not happen/,
-    (dir) =>
-      `Its own log says why: ${join(dir, 'logs')}. A machine that is very busy may need a second start.`,
+    /timed out after/,
+    (dir) => `See the logs in ${join(dir, 'logs')}. If the machine was very busy, start again.`,
   ],
 ]
 
-/** The platform that has packages with all programs. */
+/** Platform for which npm packages contain all programs. */
 const packagedFor = 'linux-x64'
 
-/** Which programs come with the packages of this platform, and what stands for each that does not. */
+/** A required program, and the environment variable that replaces it with a running server. */
 export type Program = {
   readonly name: string
   readonly isThere: boolean
   readonly insteadOf: string
 }
 
-/** Throws one `StartFault` that names everything that is missing. */
+/** Throws one `StartFault` that names every missing program. */
 export function assertPrograms(
   programs: readonly Program[],
   platform = `${process.platform}-${process.arch}`,
@@ -100,11 +101,11 @@ export function assertPrograms(
   if (missing.length === 0) return
   const names = missing.map(({ name }) => name).join(', ')
   const urls = missing.map(({ insteadOf }) => insteadOf).join(', ')
-  const own = `put ${names} on the PATH, or set ${urls} to your own`
+  const own = `${names} on the PATH, or set ${urls} to use your own servers.`
   if (platform === packagedFor)
     throw new StartFault(
       `the packages with ${names} are not installed`,
-      `Run \`bun install\` without --production and without --omit, or ${own}.`,
+      `Run \`bun install\` without --production and --omit, or put ${own}`,
     )
-  throw new StartFault(`no package has ${names} for ${platform}`, own)
+  throw new StartFault(`no npm package has ${names} for ${platform}`, `Put ${own}`)
 }

@@ -66,7 +66,7 @@ test('of a stack that is ending a person hears that, and not that it is being st
   const owned = ownFolder(dir)
   owned.ending()
   const taken = await Promise.try(() => assertFree(dir)).catch((error) => error as FolderTaken)
-  expect(await describeRunning(taken as FolderTaken)).toContain('is just ending')
+  expect(await describeRunning(taken as FolderTaken)).toContain('is shutting down')
   owned[Symbol.dispose]()
 })
 

@@ -3,16 +3,16 @@ import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSyn
 import { join } from 'node:path'
 import { StartFault } from './faults'
 
-/** Who runs a stack in a folder: the process that started it, since when (ISO 8601), and whether it ends now. */
+/** Process that runs a stack in a folder; `since` is ISO 8601. */
 export type FolderOwner = { pid: number; since: string; isEnding?: boolean }
 
-/** A folder that is one stack's until it is given back. */
+/** Folder locked for one stack until it is disposed. */
 export type OwnedFolder = Disposable & {
-  /** Tells whoever asks that the stack is ending. */
+  /** Marks the stack as ending, for other starts in the same folder. */
   readonly ending: () => void
 }
 
-/** Another stack runs in the folder, or is being started there. */
+/** Another stack is running or starting in the folder. */
 export class FolderTaken extends Error {
   override name = 'FolderTaken'
   constructor(
@@ -20,7 +20,7 @@ export class FolderTaken extends Error {
     readonly owner: FolderOwner | undefined,
   ) {
     const who = owner ? `process ${owner.pid}, since ${owner.since}` : 'another process'
-    super(`a stack runs in ${dir} (${who})`)
+    super(`a stack is already running in ${dir} (${who})`)
   }
 }
 
@@ -28,8 +28,8 @@ const lockPath = (dir: string) => join(dir, 'stack.lock')
 const ownerPath = (dir: string) => join(dir, 'stack.owner.json')
 
 /**
- * Takes the folder for one stack, or throws `FolderTaken`. The lock is one of the kernel's, by way of
- * SQLite, so it ends with its process however that ends: a folder is never left locked.
+ * Locks the folder for one stack, or throws `FolderTaken`. SQLite takes a kernel lock, which ends
+ * with its process however that ends, so a folder never stays locked.
  */
 export function ownFolder(dir: string): OwnedFolder {
   mkdirSync(dir, { recursive: true })
@@ -44,7 +44,7 @@ export function ownFolder(dir: string): OwnedFolder {
       try {
         note({ ...owner, isEnding: true })
       } catch {
-        // A disk that is full keeps no stack from ending.
+        // A full disk must not prevent a stack from ending.
       }
     },
     [Symbol.dispose]: () => {
@@ -54,35 +54,37 @@ export function ownFolder(dir: string): OwnedFolder {
   }
 }
 
-/** Whether the stack that ran in the folder is gone, whatever files it left there. */
+/** Returns true if no stack runs in the folder any more, whatever files it left there. */
 export function isAbandoned(dir: string): boolean {
   try {
     const lock = tryLock(dir, { create: false })
     lock?.close()
     return lock !== undefined
   } catch {
-    return false // What is described there was not started by `bun run start`: compose, another machine.
+    return false // No lock file: the stack file comes from compose or another machine.
   }
 }
 
-/** Throws `FolderTaken` when a stack runs in the folder, or is being started there; writes nothing. */
+/** Throws `FolderTaken` if a stack is running or starting in the folder; writes nothing. */
 export function assertFree(dir: string): void {
   if (existsSync(lockPath(dir)) && !isAbandoned(dir)) throw new FolderTaken(dir, ownerNote(dir))
 }
 
-/** The lock, or none when another has it; throws `StartFault` when there cannot be one. */
+/**
+ * Returns the lock, undefined if another process holds it; throws `StartFault` if it cannot be one.
+ */
 function usableLock(dir: string): Database | undefined {
   try {
     return tryLock(dir)
   } catch (error) {
     throw new StartFault(
       `${lockPath(dir)} cannot be used as a lock (${(error as Error).message})`,
-      'remove it, then start again',
+      'Remove it, then start again.',
     )
   }
 }
 
-/** Whoever only asks holds the lock for a moment: a start waits that long. */
+/** How long a start waits for the lock: `isAbandoned` holds it for a moment. */
 const waitMs = 500
 
 function tryLock(dir: string, { create = true } = {}): Database | undefined {
@@ -90,7 +92,8 @@ function tryLock(dir: string, { create = true } = {}): Database | undefined {
     return lockOnce(dir, create)
   } catch (error) {
     if (!unreadable.has((error as { code?: string }).code ?? '')) throw error
-    // Nobody has it: of a lock that is held nothing is read. What it contains means nothing.
+    // A held lock fails with SQLITE_BUSY before its content is read, so this one is free and
+    // corrupt.
     truncateSync(lockPath(dir))
     return lockOnce(dir, create)
   }

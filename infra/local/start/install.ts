@@ -1,12 +1,12 @@
-// Run before anything is installed: it imports nothing but what comes with Bun.
+// Runs before packages are installed, so it imports only modules that come with Bun.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openProgress } from './progress'
 
-/** The version that everything here is tried with. */
+/** Bun version that everything here is tested with. */
 export const triedBun = '1.4.5'
 
-/** Whether a Bun of this version may be too old; a newer one is welcome to try. */
+/** Returns true if this Bun version is older than the tested one; newer ones are allowed. */
 export function isOlderBun(version: string, than: string = triedBun): boolean {
   const numbers = (text: string) => text.split(/[.-]/).slice(0, 3).map(Number)
   const [here, wanted] = [numbers(version), numbers(than)]
@@ -14,25 +14,26 @@ export function isOlderBun(version: string, than: string = triedBun): boolean {
   return at >= 0 && (here[at] ?? 0) < wanted[at]!
 }
 
-/** What a person can do about an installation that failed, from what `bun install` said. */
+/** Returns advice on a failed installation, from the output of `bun install`. */
 export function adviceOnInstall(said: string, registry: string | undefined): string {
-  if (/ENOSPC|No space left/i.test(said)) return 'The disk is full: make room, then start again.'
+  if (/ENOSPC|No space left/i.test(said))
+    return 'The disk is full: free some space, then start again.'
   if (/EACCES|EPERM|EROFS|AccessDenied|PermissionDenied|ReadOnlyFileSystem/i.test(said))
-    return 'This folder cannot be written to: node_modules is made in it. Use a copy that is yours.'
+    return 'node_modules cannot be written in this folder: use a copy of the repository you own.'
   if (/frozen|lockfile/i.test(said))
-    return 'bun.lock does not fit package.json: `bun install` writes it anew; commit both.'
+    return 'bun.lock does not match package.json: run `bun install` and commit both files.'
   if (/IntegrityCheckFailed|integrity/i.test(said))
-    return 'A package is not what bun.lock knows of it: `bun pm cache rm`, then start again.'
+    return 'A package does not match its hash in bun.lock: `bun pm cache rm`, then start again.'
   const name = registry ?? 'that Bun uses'
   if (/40[134]/.test(said))
-    return `The registry ${name} refuses a package, or lacks it: sign in to it, or use another (BUN_CONFIG_REGISTRY).`
-  return `The registry ${name} does not answer: is there a network, or a proxy to be set (HTTPS_PROXY)? Another registry: BUN_CONFIG_REGISTRY=https://…`
+    return `The registry ${name} denied a package or does not have it: sign in, or set BUN_CONFIG_REGISTRY to another registry.`
+  return `The registry ${name} does not respond: check the network, set HTTPS_PROXY if you need a proxy, or set BUN_CONFIG_REGISTRY to another registry.`
 }
 
 async function install(): Promise<number> {
   if (isOlderBun(Bun.version)) {
-    console.error(`This is Bun ${Bun.version}; it takes ${triedBun} or newer.`)
-    console.error(`Without installing it: npx -y bun@${triedBun} run ${scriptName()}`)
+    console.error(`Bun ${triedBun} or newer is required; this is ${Bun.version}.`)
+    console.error(`To run without installing it: npx -y bun@${triedBun} run ${scriptName()}`)
     return 1
   }
   const root = join(import.meta.dir, '../../..')
@@ -46,12 +47,12 @@ async function install(): Promise<number> {
     Promise.all([Promise.all(texts).then((all) => all.join('')), run.exited]),
   )
   if (code === 0) return 0
-  console.error(`The packages could not be installed:\n${firstLines(said)}\n`)
+  console.error(`Package installation failed:\n${firstLines(said)}\n`)
   console.error(adviceOnInstall(said, registryOf(root)))
   return 1
 }
 
-/** It says the same of every package. */
+/** Returns only the first lines: `bun install` repeats the error for every package. */
 const firstLines = (said: string): string => {
   const lines = said.split('\n').filter((line) => /error|warn/i.test(line))
   const rest = lines.length > 3 ? [`… and ${lines.length - 3} more`] : []
@@ -60,7 +61,7 @@ const firstLines = (said: string): string => {
 
 const scriptName = () => process.env.npm_lifecycle_event ?? 'start'
 
-/** As Bun finds it, roughly: it is only shown. */
+/** Returns the registry roughly as Bun resolves it; used only in messages. */
 function registryOf(root: string): string | undefined {
   const { BUN_CONFIG_REGISTRY, NPM_CONFIG_REGISTRY, npm_config_registry } = process.env
   const inFile = /^registry\s*=\s*"?([^"\n]+)/m

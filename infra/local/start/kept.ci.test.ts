@@ -65,7 +65,7 @@ test('data stays for a start that goes on with it, and is discarded by one that 
   await expect(boot('continue')).rejects.toThrow('is damaged')
   // As after a kill: the rows are there, and the chain they speak of is not.
   rmSync(chainStatePath(dir))
-  await expect(boot('continue')).rejects.toThrow('killed before its chain was written down')
+  await expect(boot('continue')).rejects.toThrow('killed before its chain was saved')
   expect(existsSync(home!)).toBe(true)
 })
 

@@ -6,25 +6,25 @@ import type { Secrets } from '#infra/local/environment'
 import { StartFault } from './faults'
 
 /**
- * What becomes of a stack's data. `leave`: it begins anew, and leaves its data in the folder. `continue`:
- * it goes on with what the last start left there. Without either the data is gone with the stack.
+ * Handling of a stack's data. `leave`: starts fresh and leaves its data in the folder. `continue`:
+ * continues with the data that the last run left there. Undefined: the data ends with the stack.
  */
 export type DataPlan = 'leave' | 'continue' | undefined
 
-/** What a stack leaves beside its rows, its streams and its chain. */
+/** Data that a stack leaves in addition to its rows, streams and chain. */
 export type Kept = {
-  /** Those that rows depend on; all others are new at each start. */
+  /** Secrets that stored rows depend on; all others are new at each start. */
   readonly secrets: Pick<Secrets, 'postgres' | 'quotes' | 'bankDetailsKeys'>
   readonly deployment: Deployment
-  /** All that its Postgres wrote; as root it may lie outside of the folder. */
+  /** Folder of its Postgres data; when run as root it may lie outside the stack's folder. */
   readonly postgresHome: string | undefined
 }
 
 const keptPath = (dir: string) => join(dir, 'kept.json')
-/** The chain is in memory: this is what was last written of it. */
+/** Path of the last snapshot of the chain, which runs in memory. */
 export const chainStatePath = (dir: string) => join(dir, 'chain.json')
 
-/** What the last start left in the folder, if anything. */
+/** Reads what the last run left in the folder; undefined if there is nothing. */
 export function readKept(dir: string): Kept | undefined {
   try {
     const { deployBlock, ...kept } = JSON.parse(readFileSync(keptPath(dir), 'utf8'))
@@ -35,7 +35,9 @@ export function readKept(dir: string): Kept | undefined {
   }
 }
 
-/** Written when the stack is ready; readable by its owner alone, as there are keys in it. */
+/**
+ * Writes the file once the stack is ready; only its owner can read it, because it contains keys.
+ */
 export function writeKept(dir: string, kept: Kept): void {
   const draft = `${keptPath(dir)}.draft`
   const { deployBlock, ...deployment } = kept.deployment
@@ -44,34 +46,36 @@ export function writeKept(dir: string, kept: Kept): void {
   renameSync(draft, keptPath(dir))
 }
 
-/** Removes what the last start left: Postgres, and what says where everything was. */
+/** Removes the data of the last run: Postgres, chain snapshot and `kept.json`. */
 export function discardKept(dir: string): void {
   const home = readKept(dir)?.postgresHome
   if (home) rmSync(home, { recursive: true, force: true })
   for (const path of [keptPath(dir), chainStatePath(dir)]) rmSync(path, { force: true })
 }
 
-const anew = 'start without --keep to begin anew'
+const fresh = 'Start without --keep to discard the old data'
 
-/** What was written of the chain is there, and no chain goes on from it. */
+/** Fault of a chain snapshot that anvil cannot load. */
 export const damagedChain = (dir: string) =>
-  new StartFault(`the chain that was written down in ${chainStatePath(dir)} is damaged`, anew)
+  new StartFault(`the saved chain in ${chainStatePath(dir)} is damaged`, `${fresh}.`)
 
-/** What a start goes on with; throws `StartFault` when it cannot, and removes nothing. */
+/**
+ * Returns the data to continue with; throws `StartFault` if it is incomplete, and removes nothing.
+ */
 export function keptToContinue(dir: string, ownChain: boolean): Kept | undefined {
   const kept = readKept(dir)
   if (!kept) return undefined
   if (!ownChain && !existsSync(chainStatePath(dir)))
     throw new StartFault(
-      `the last run in ${dir} was killed before its chain was written down`,
-      `${anew}; with --keep it is written down every few seconds`,
+      `the last run in ${dir} was killed before its chain was saved`,
+      `${fresh}; with --keep, the chain is saved every few seconds.`,
     )
   const { postgresHome } = kept
   if (postgresHome && !existsSync(join(postgresHome, 'data/PG_VERSION')))
-    throw new StartFault(`the database of the last run is gone from ${postgresHome}`, anew)
+    throw new StartFault(`the database of the last run is missing in ${postgresHome}`, `${fresh}.`)
   return kept
 }
 
-/** Writes the chain down at an orderly end, when nobody adds to it any more. */
+/** Saves the chain at an orderly end, when nothing sends transactions any more. */
 export const keepChain = (rpcUrl: string, dir: string): Promise<void> =>
   saveState(rpcUrl, chainStatePath(dir))

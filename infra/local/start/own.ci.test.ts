@@ -50,7 +50,7 @@ test('an own chain with another id is refused before anything is done to it', as
   const client = createTestClient({ mode: 'anvil', transport: http(node.rpcUrl) })
   await client.request({ method: 'anvil_setChainId', params: [31_337] } as never)
   const said = await refusedWith({ RPC_URL: node.rpcUrl })
-  expect(said).toBe('StartFault: this chain has id 31337, 10143 is needed')
+  expect(said).toBe('StartFault: the chain at RPC_URL has id 31337, but 10143 is required')
   const code = await client.extend(publicActions).getCode({ address: multicall3Address })
   expect(code).toBeUndefined()
 })
@@ -63,7 +63,7 @@ test('where nothing of its kind answers, the variable and the place are named', 
   const asked = () => chainAnswers(rpcUrl)
   const waited = untilOwnAnswers(processes, 'RPC_URL', rpcUrl, asked, 100)
   await expect(waited).rejects.toThrow(
-    `no node answers at RPC_URL (${place}): it answers otherwise than a node (HTTP 200)`,
+    `no node responds at RPC_URL (${place}): unexpected response; this does not look like an Ethereum node (HTTP 200)`,
   )
 })
 
@@ -71,7 +71,7 @@ test('a database that may not be written to is refused', async () => {
   await using postgres = await startScratchPostgres('empty')
   const DATABASE_URL = `${postgres.adminUrl}?default_transaction_read_only=on`
   const said = await refusedWith({ DATABASE_URL })
-  expect(said).toBe('StartFault: the database of DATABASE_URL may not be written to')
+  expect(said).toBe('StartFault: the database at DATABASE_URL is read-only')
 })
 
 test('one that does not know us is told apart from one that is away', async () => {

@@ -5,7 +5,7 @@ import { StartFault } from '#infra/local/start/faults'
 import { Hopeless } from '#infra/local/wait'
 import { databaseUrl, natsServers } from '#shared/config-fields'
 
-/** What a user may bring instead of what we would start. */
+/** Environment variables by which the user's own server replaces one that a start would run. */
 export type OwnName = 'DATABASE_URL' | 'NATS_URL' | 'RPC_URL'
 type Own = Readonly<Record<string, string | undefined>>
 
@@ -13,17 +13,16 @@ const nodeUrl = (raw: string): void => {
   if (!/^https?:\/\//.test(raw) || !URL.canParse(raw)) throw new Error('must be http://host:port')
 }
 
-/** What answers at each, and what throws when its URL cannot be one. */
+/** Kind of server behind each URL, and a parser that throws if the URL is invalid. */
 const kinds: Record<OwnName, { kind: string; parse: (raw: string) => unknown }> = {
   DATABASE_URL: { kind: 'Postgres', parse: databaseUrl({ about: 'Postgres' }).parse },
   NATS_URL: { kind: 'nats-server', parse: natsServers({ about: 'NATS' }).parse },
   RPC_URL: { kind: 'node', parse: nodeUrl },
 }
 
-const unset = (names: readonly string[]) =>
-  `leave ${names.join(', ')} unset, and what it stands for is started here`
+const unset = (names: readonly string[]) => `leave ${names.join(', ')} unset to use a local one`
 
-/** Throws one `StartFault` that names every URL of the user's that cannot be one; never shows a value. */
+/** Throws one `StartFault` that names every invalid URL; never shows a value. */
 export function assertOwnUrls(own: Own): void {
   const faults = Object.entries(kinds).flatMap(([name, { parse }]) => {
     const raw = own[name]
@@ -38,14 +37,16 @@ export function assertOwnUrls(own: Own): void {
   if (faults.length === 0) return
   throw new StartFault(
     faults.map(({ why }) => why).join('; '),
-    `Correct it, or ${unset(faults.map(({ name }) => name))}.`,
+    `Fix it, or ${unset(faults.map(({ name }) => name))}.`,
   )
 }
 
-/** What is the user's own runs already: it needs no time to start, only to be reached. */
+/** The user's own server is already running, so it only has to be reached. */
 const answersWithinMs = 20_000
 
-/** Waits a moment for what the user brought, then throws a `StartFault` that says where nothing answers. */
+/**
+ * Waits for the user's own server; throws a `StartFault` with its address if it does not respond.
+ */
 export async function untilOwnAnswers(
   processes: Pick<Processes, 'until'>,
   name: OwnName,
@@ -63,17 +64,17 @@ export async function untilOwnAnswers(
     }
   }
   try {
-    await processes.until(`${name} answering`, asked, deadlineMs)
+    await processes.until(`${name} to respond`, asked, deadlineMs)
   } catch (error) {
     if (error instanceof Hopeless) throw error
     throw new StartFault(
-      `no ${kinds[name].kind} answers at ${name} (${placeOf(url)})${why && `: ${why}`}`,
+      `no ${kinds[name].kind} responds at ${name} (${placeOf(url)})${why && `: ${why}`}`,
       `Start yours first, or ${unset([name])}.`,
     )
   }
 }
 
-/** Host and port of each server of a URL: user, password and path may be secret. */
+/** Returns host and port of each server in a URL; user, password and path may be secret. */
 export const placeOf = (url: string): string =>
   url
     .split(',')
@@ -81,13 +82,19 @@ export const placeOf = (url: string): string =>
     .map((one) => one.replace(/[/?#].*$/, ''))
     .join(',')
 
-/** Throws `StartFault` unless the user's node is an anvil with the id we need: contracts are deployed to it. */
+/**
+ * Throws `StartFault` unless the user's node, to which contracts are deployed, is an anvil with our
+ * chain id.
+ */
 export async function assertOwnChain(rpcUrl: string): Promise<void> {
   const chainId = Number(await askNode(rpcUrl, 'eth_chainId'))
-  const instead = `Start it as anvil --chain-id ${localChainId}, or ${unset(['RPC_URL'])}.`
+  const instead = `Run \`anvil --chain-id ${localChainId}\`, or ${unset(['RPC_URL'])}.`
   if (chainId !== localChainId)
-    throw new StartFault(`this chain has id ${chainId}, ${localChainId} is needed`, instead)
+    throw new StartFault(
+      `the chain at RPC_URL has id ${chainId}, but ${localChainId} is required`,
+      instead,
+    )
   const version = await askNode(rpcUrl, 'web3_clientVersion')
   if (!/anvil/i.test(version))
-    throw new StartFault(`the node at RPC_URL is no anvil (${version.slice(0, 60)})`, instead)
+    throw new StartFault(`the node at RPC_URL is not anvil (${version.slice(0, 60)})`, instead)
 }

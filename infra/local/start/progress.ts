@@ -1,18 +1,18 @@
-/** Says what is waited for, with the time it has taken, as soon as that is longer than a moment. */
+/** Shows the steps that are still running and the time elapsed, once that exceeds two seconds. */
 export type Progress = {
-  /** What `work` is called while it runs. */
+  /** Shows `what` while `work` runs. */
   readonly during: <T>(what: string, work: Promise<T>) => Promise<T>
 }
 
-/** Nobody wonders before. */
+/** Time before the first line is shown. */
 const silentMs = 2_000
 const everyMs = 1_000
-/** Where lines stay, each second would be too many. */
+/** Outside a terminal lines accumulate, so there are fewer of them. */
 const everyLineMs = 5_000
 
 type Out = { readonly isTTY?: boolean; readonly write: (text: string) => unknown }
 
-/** Of several things at once, all that still run are named; on a terminal in one line that is replaced. */
+/** Shows all running steps in one line, which a terminal replaces. */
 export function openProgress(
   out: Out = process.stderr,
   now: () => number = Date.now,
@@ -52,5 +52,5 @@ export function openProgress(
   }
 }
 
-/** For suites, which say nothing. */
+/** Progress without output, for suites. */
 export const noProgress: Progress = { during: (_, work) => work }

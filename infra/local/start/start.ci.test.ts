@@ -27,7 +27,7 @@ async function start(env: Record<string, string>) {
 test('a second start in the folder of a running stack says what runs, and changes nothing', async () => {
   const before = stack.info
   const { code, said } = await start({ LOCAL_DIR: stack.dir })
-  expect(said).toContain('A stack runs here already')
+  expect(said).toContain('A stack is already running here')
   expect(said).toMatch(/process \d+/)
   expect(said).toContain(`${before.gateway}/docs`)
   expect(code).toBe(0)

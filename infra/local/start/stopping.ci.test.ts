@@ -75,6 +75,6 @@ test('a demo whose stack goes away says so within seconds', async () => {
   await waitUntil('the story to begin', () => heard.said.includes('a new wallet'))
   rmSync(stackFilePath(dir))
   expect(await ended).toBe(1)
-  expect(heard.said).toContain(`the stack is gone: none runs in ${dir} any more`)
+  expect(heard.said).toContain(`the stack is gone: it no longer runs in ${dir}`)
   expect(existsSync(`${dir}-demo`)).toBe(false)
 })

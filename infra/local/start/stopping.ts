@@ -1,19 +1,24 @@
 import { watchStarter } from '#infra/local/starter'
 import { openProgress, type Progress } from './progress'
 
-/** Whether a person, or whoever started us, wants this to end. */
+/** Request to stop, by a signal or because the parent process exited. */
 export type Stopping = {
-  /** Aborts at the first word, which is told at once. */
+  /** Aborts at the first request, which is printed at once. */
   readonly signal: AbortSignal
   readonly stop: (why: string) => void
   /** Resolves when it aborts. */
   readonly asked: Promise<void>
 }
 
-/** `npx` and `bun run` pass on what the terminal has sent to us already: one Ctrl-C comes several times. */
+/**
+ * `npx` and `bun run` forward signals that the terminal also sends to us: one Ctrl-C arrives
+ * repeatedly.
+ */
 const sameMs = 3_000
 
-/** Listens from now on. A second Ctrl-C ends at once, and with us what the kernel ties to us. */
+/**
+ * Listens for signals. A second Ctrl-C exits at once; the kernel then kills the child processes.
+ */
 export function openStopping(): Stopping {
   const controller = new AbortController()
   const asked = Promise.withResolvers<void>()
@@ -29,14 +34,14 @@ export function openStopping(): Stopping {
     process.on(name, () => {
       const isSecond = controller.signal.aborted && Date.now() - askedAt > sameMs
       if (!isSecond) return stop(name)
-      console.error(`${name} again: it ends without order.`)
+      console.error(`${name} again: exiting without cleanup.`)
       process.exit(130)
     })
-  watchStarter(() => stop('its starter is gone'))
+  watchStarter(() => stop('the parent process exited'))
   return { signal: controller.signal, stop, asked: asked.promise }
 }
 
-/** Says what a start waits for; and once it is told to end, what it still waits for then. */
+/** Shows the progress of a start and, once it is asked to stop, of the shutdown. */
 export async function whileStarting<T>(
   { signal, asked }: Pick<Stopping, 'signal' | 'asked'>,
   start: (progress: Progress) => Promise<T>,
@@ -50,5 +55,5 @@ export async function whileStarting<T>(
   }
   if (!signal.aborted) return started
   using ending = openProgress()
-  return await ending.during('what was started ends', started)
+  return await ending.during('stopping', started)
 }
