@@ -6,10 +6,10 @@ export type Account = 'ID' | 'MY'
 /** Both accounts. */
 export const accounts: readonly Account[] = ['ID', 'MY']
 
-/** The only currency each account handles. */
+/** Currency of each account, which handles no other. */
 export const currencyOf: Record<Account, Currency> = { ID: 'IDR', MY: 'MYR' }
 
-/** The provider's id of the merchant behind each account: 24 hex digits. */
+/** Provider's merchant id of each account: 24 hex digits. */
 export const businessIdOf: Record<Account, string> = {
   ID: '6a10c0ffee00000000000b1d',
   MY: '6a10c0ffee00000000000b31',

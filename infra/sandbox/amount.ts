@@ -1,14 +1,14 @@
-/** The two currencies of the two accounts. */
+/** Currencies of the two accounts. */
 export type Currency = 'IDR' | 'MYR'
 
 const decimals: Record<Currency, number> = { IDR: 0, MYR: 2 }
 
 /**
- * Reads an amount of the provider's wire, a JSON number in major units, into minor units.
- * `null` when it is negative, not finite, or finer than the currency.
+ * Converts the provider's wire format, a JSON number in major units, to minor units. Returns `null`
+ * if the number is negative, not finite, or has more decimals than the currency.
  */
 export function minorFromMajor(amount: number, currency: Currency): bigint | null {
-  // The shortest decimal text of a JSON number is exact for every amount a bank would move.
+  // The shortest decimal text of a JSON number is exact for every amount that a bank transfers.
   const match = /^(\d+)(?:\.(\d+))?$/.exec(String(amount))
   if (!match) return null
   const [, whole = '0', fraction = ''] = match
@@ -16,11 +16,11 @@ export function minorFromMajor(amount: number, currency: Currency): bigint | nul
   return BigInt(whole + fraction.padEnd(decimals[currency], '0'))
 }
 
-/** Writes minor units as the provider's JSON number in major units. */
+/** Converts minor units to the provider's JSON number in major units. */
 export const majorFromMinor = (amountMinor: bigint, currency: Currency): number =>
   Number(plainText(amountMinor, currency))
 
-/** Formats for people: `Rp 50.000`, `RM 1,234.50`. */
+/** Formats an amount for display: `Rp 50.000`, `RM 1,234.50`. */
 export function formatMoney(amountMinor: bigint, currency: Currency): string {
   const [whole = '0', fraction] = plainText(amountMinor, currency).split('.')
   const separator = currency === 'IDR' ? '.' : ','

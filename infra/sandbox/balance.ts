@@ -7,7 +7,7 @@ import { Problem } from './provider/problem'
 import { keptMinor } from './provider/transaction'
 import type { Payout } from './records'
 
-/** What an account holds, the key's permission for which is `Balance Read`. */
+/** Endpoint for an account's balance; it needs the key permission `Balance Read`. */
 export const balanceEndpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/balance', run: balance },
 ]
@@ -24,7 +24,7 @@ function balance(context: Context, { account, query }: ProviderCall): ProviderAn
   const at = query.get('at_timestamp')
   const atMs = at === null ? undefined : Date.parse(at)
   if (Number.isNaN(atMs))
-    throw new Problem('API_VALIDATION_ERROR', 'request/query/at_timestamp must be a moment')
+    throw new Problem('API_VALIDATION_ERROR', 'request/query/at_timestamp must be a date-time')
   const minor = type === 'CASH' ? cashMinor(context, account, atMs) : 0n
   return { body: { balance: majorFromMinor(minor, currencyOf[account]) } }
 }
@@ -33,8 +33,9 @@ const gone = (status: Payout['status']) =>
   status === 'FAILED' || status === 'CANCELLED' || status === 'REVERSED'
 
 /**
- * What moved in and out of an account, in minor units: a payout is taken out when it is asked for. Of
- * an earlier moment counts what began by then, as it ended.
+ * Returns the sum of an account's movements in minor units; a payout is deducted when it is
+ * requested. For an earlier moment it sums the movements that had started by then, with their final
+ * outcome.
  */
 function movedMinor(context: Context, account: Account, byMs: number): bigint {
   const { book } = context
@@ -53,13 +54,13 @@ function movedMinor(context: Context, account: Account, byMs: number): bigint {
   return minor
 }
 
-/** What an account holds now, or held at a moment, in minor units. */
+/** Returns an account's balance in minor units, now or at an earlier moment. */
 export function cashMinor(context: Context, account: Account, atMs = Infinity): bigint {
   const floatMinor = account === 'ID' ? context.config.floatIdrMinor : 0n
   return floatMinor + movedMinor(context, account, atMs)
 }
 
-/** Its owner tops the account up, or withdraws from it, until it holds this much. */
+/** Sets the balance by a top-up or withdrawal of the account's owner. */
 export function setCash(context: Context, account: Account, minor: bigint): void {
   const amountMinor = minor - cashMinor(context, account)
   if (amountMinor === 0n) return

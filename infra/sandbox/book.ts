@@ -12,7 +12,7 @@ import type {
   Webhook,
 } from './records'
 
-/** Everything that ever happened in the sandbox, by kind. */
+/** Record types of the book, by collection. */
 export type Records = {
   sessions: Session
   requests: PaymentRequest
@@ -28,17 +28,17 @@ export type Records = {
 
 type Kind = keyof Records
 
-/** The book: records are never changed, only replaced, and each replacement is journalled. */
+/** The sandbox's store. Records are replaced, never mutated; every replacement is journalled. */
 export type Book = {
   get<K extends Kind>(kind: K, id: string): Records[K] | undefined
   all<K extends Kind>(kind: K): Records[K][]
-  /** The newest record that fits. */
+  /** Returns the newest matching record. */
   find<K extends Kind>(kind: K, fits: (record: Records[K]) => boolean): Records[K] | undefined
   save<K extends Kind>(kind: K, record: Records[K]): Records[K]
   close(): void
 }
 
-/** Opens the book, reading back the journal at `path` if there is one. */
+/** Opens the book and replays the journal at `path` if there is one. */
 export function openBook(path: string | null): Book {
   const shelves: { [K in Kind]: Shelf<Records[K]> } = {
     sessions: openShelf(),
@@ -70,7 +70,9 @@ export function openBook(path: string | null): Book {
   }
 }
 
-/** The records of one kind, in the order in which they came; who is looked for is mostly among the last. */
+/**
+ * Records of one kind in insertion order. Searches start at the newest, which is wanted most often.
+ */
 type Shelf<R> = {
   get(id: string): R | undefined
   all(): R[]

@@ -1,11 +1,11 @@
-/** Where every probability and every shuffle of the sandbox comes from. */
+/** Source of the sandbox's randomness. */
 export type Chance = {
-  /** True with the given probability, 0 to 1. */
+  /** Returns true with the given probability, 0 to 1. */
   hits(probability: number): boolean
-  /** A whole number of milliseconds below the limit. */
+  /** Returns a whole number of milliseconds below the limit. */
   belowMs(limitMs: number): number
   shuffle<T>(items: readonly T[]): T[]
-  /** From now on the same choices follow the same seed; `null` makes them random again. */
+  /** Makes the choices reproducible from a seed; `null` makes them random again. */
   reseed(seed: number | null): void
 }
 
@@ -26,7 +26,7 @@ export function openChance(): Chance {
   }
 }
 
-// Mulberry32, public domain by Tommy Ettinger: small, and the same on every machine.
+// Mulberry32 (Tommy Ettinger, public domain): small, and deterministic on every machine.
 function mulberry32(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -1,7 +1,10 @@
 import type { Account } from './account'
 import type { IdentityProvider } from './records'
 
-/** The sandbox's settings. Durations are milliseconds; `publicUrl` null means the listening address. */
+/**
+ * Settings of the sandbox. Durations are in milliseconds; `publicUrl` null means the listening
+ * address.
+ */
 export type Config = {
   readonly host: string
   readonly port: number
@@ -20,15 +23,15 @@ export type Config = {
   }
   readonly webhookRetryScale: number
   readonly payoutSettleMs: number
-  /** What the provider keeps of each payment and payout, in basis points, before tax. */
+  /** Provider's fee on each payment and payout, in basis points before tax. */
   readonly feeBps: number
-  /** What the Indonesian account holds before anything moved: rupiah. */
+  /** Opening balance of the Indonesian account, in rupiah. */
   readonly floatIdrMinor: bigint
 }
 
 type Env = Record<string, string | undefined>
 
-/** Reads the environment; throws one error that names every fault. */
+/** Reads the environment; throws one error that lists every invalid variable. */
 export function loadConfig(env: Env = process.env): Config {
   const faults: string[] = []
   const read = readerOf(env, faults)
@@ -87,7 +90,7 @@ function readerOf(env: Env, faults: string[]) {
     url(name: string): string {
       const value = text(name)
       const valid = URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
-      if (value && !valid) faults.push(`${name}: must be an http or https address`)
+      if (value && !valid) faults.push(`${name}: must be an http or https URL`)
       return value.replace(/\/+$/, '')
     },
   }

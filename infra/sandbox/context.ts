@@ -6,34 +6,34 @@ import type { Tariff } from './fee'
 import type { Webhook } from './records'
 import type { Timers } from './timers'
 
-/** An event to be told, before faults decide what becomes of it. */
+/** Event to send, before faults are applied. */
 export type Draft = Pick<Webhook, 'source' | 'account' | 'event' | 'body'>
 
-/** The sender of all webhooks. */
+/** Sender of all webhooks. */
 export type Webhooks = {
-  /** Plans the delivery and returns at once. */
+  /** Schedules the delivery and returns at once. */
   send(draft: Draft): void
-  /** Hands one over again, now, whatever the faults say; `undefined` when it is unknown. */
+  /** Sends a webhook again at once, ignoring faults; returns `undefined` if it is unknown. */
   resend(id: string): Promise<Webhook | undefined>
-  /** Takes up what a former process left pending. */
+  /** Resumes deliveries that an earlier process left pending. */
   resume(): void
   close(): void
 }
 
-/** What everything in the sandbox shares. */
+/** Shared state of the sandbox. */
 export type Context = {
   readonly config: Config
-  /** Without a trailing slash; hosted pages live under it. */
+  /** Base URL of hosted pages, without a trailing slash. */
   readonly publicUrl: string
   readonly book: Book
   readonly chance: Chance
   readonly timers: Timers
   readonly webhooks: Webhooks
-  /** The faults in force; controls replace them. */
+  /** Active faults; controls replace them. */
   faults: Faults
-  /** What the provider charges from when on, the oldest first; controls add to it. */
+  /** Fee schedule of the provider, oldest first; controls add to it. */
   tariffs: readonly Tariff[]
 }
 
-/** The moment as the provider writes it: ISO 8601 UTC with milliseconds. */
+/** Returns the current time in the provider's format: ISO 8601 UTC with milliseconds. */
 export const nowText = (): string => new Date().toISOString()

@@ -1,52 +1,52 @@
-/** How the outside world misbehaves. Probabilities are 0 to 1; zeros are good behaviour. */
+/** Faults of the providers. Probabilities are 0 to 1; zero means no fault. */
 export type Faults = {
   readonly webhooks: {
-    /** Lost for good: no retry brings it. */
+    /** Loses the webhook permanently, without retries. */
     readonly drop: number
-    /** Handed over twice. */
+    /** Delivers the webhook twice. */
     readonly duplicate: number
-    /** Each copy waits a random part of half a second, so they arrive in any order. */
+    /** Delays each copy by a random part of half a second, so they arrive in any order. */
     readonly reorder: boolean
     readonly delayMs: number
-    /** Only these events are sent; empty: all. */
+    /** Sends only these events; empty: all. */
     readonly only: readonly string[]
-    /** Copies of each event. */
+    /** Number of copies of each event. */
     readonly times: number
-    /** Every copy carries its own webhook-id, as if the provider had sent a new event. */
+    /** Gives every copy its own webhook-id, as if it were a new event. */
     readonly newIds: boolean
   }
   readonly api: {
-    /** 500 before anything was done. */
+    /** Responds 500 without processing the request. */
     readonly errorRate: number
-    /** 500 although everything was done (writes only). */
+    /** Processes the request, then responds 500 (writes only). */
     readonly errorAfterAccept: number
-    /** Everything is done, then no answer for a minute (writes only). */
+    /** Processes the request, then does not respond for a minute (writes only). */
     readonly timeoutAfterAccept: number
-    /** 500 at once, and `acceptLaterMs` later it is done all the same (writes only). */
+    /** Responds 500 at once and processes the request `acceptLaterMs` later (writes only). */
     readonly acceptLater: number
     readonly acceptLaterMs: number
     readonly delayMs: number
-    /** 429; at a rate of 1 with nothing left of the budget, below it with calls left. */
+    /** Responds 429; at a rate of 1 the headers show no calls left, below 1 they do. */
     readonly rateLimitRate: number
-    /** 403 to every call, as from an address outside the account's allow-list. */
+    /** Responds 403, as to an address outside the account's allow-list. */
     readonly forbidSender: number
-    /** A capture is one smallest unit short. */
+    /** Captures one minor unit too little. */
     readonly wrongAmount: number
-    /** 404 on everything that reads refunds, although they are there. */
+    /** Responds 404 to reads of existing refunds. */
     readonly hideRefunds: number
-    /** A refund asked for again under its key counts as another one. */
+    /** Treats a refund request repeated under its idempotency key as a new one. */
     readonly forgetKeys: number
-    /** `CHANNEL_CODE_NOT_SUPPORTED` to a new payout: the bank is not served for a while. */
+    /** Refuses new payouts with `CHANNEL_CODE_NOT_SUPPORTED`, as while a bank is unavailable. */
     readonly closedChannels: number
-    /** 403 on the list of transactions, as for a key without its permission. */
+    /** Responds 403 to the list of transactions, as for a key without its permission. */
     readonly forbidList: number
-    /** How much later than it happened a row, or a change of it, is in the list of transactions. */
+    /** Delay until a row, or a change to it, appears in the list of transactions. */
     readonly listDelayMs: number
   }
   readonly seed: number | null
 }
 
-/** The honest context. */
+/** Default: no faults. */
 export const noFaults: Faults = {
   webhooks: {
     drop: 0,
@@ -62,7 +62,7 @@ export const noFaults: Faults = {
     errorAfterAccept: 0,
     timeoutAfterAccept: 0,
     acceptLater: 0,
-    // Late enough that a client has asked again, and looked in vain.
+    // Late enough that a client has retried and has looked the item up without finding it.
     acceptLaterMs: 4_000,
     delayMs: 0,
     rateLimitRate: 0,
@@ -122,9 +122,9 @@ const checks = new Map<string, Check>([
 ])
 
 /**
- * Replaces every section that is named: what it leaves out is off. A section that is not named
- * stays as it is, and an empty object ends all faults. The answer lists what is wrong instead,
- * and then nothing changes.
+ * Replaces each section that is given, resetting its omitted faults; other sections stay unchanged.
+ * An empty object ends all faults. Returns the errors instead, and changes nothing, if any value is
+ * invalid.
  */
 export function changeFaults(
   current: Faults,
@@ -150,7 +150,7 @@ function faultsOfSection(section: string, value: unknown): string[] {
   if (section === 'seed') {
     return value === null || Number.isSafeInteger(value) ? [] : ['seed must be an integer or null']
   }
-  if (section !== 'webhooks' && section !== 'api') return [`${section} is not a kind of fault`]
+  if (section !== 'webhooks' && section !== 'api') return [`${section} is not a fault section`]
   if (typeof value !== 'object' || value === null) return [`${section} must be an object`]
   return Object.entries(value).flatMap(([name, setting]) => {
     const check = checks.get(`${section}.${name}`)

@@ -1,7 +1,7 @@
-/** What is charged for a movement of money that began at `since` or later, in basis points. */
+/** Fee in basis points on movements of money that started at `since` or later. */
 export type Tariff = { readonly since: string; readonly bps: number }
 
-/** In the smallest unit; the tax comes on top of the fee. */
+/** Fee and the tax on top of it, in minor units. */
 export type Fee = {
   readonly feeMinor: bigint
   readonly taxMinor: bigint
@@ -18,7 +18,7 @@ type Moved = {
   readonly createdAt: string
 }
 
-/** What the provider keeps for a row: of payments and payouts, once they have succeeded. */
+/** Returns the provider's fee on a payment or payout; it is due once that has succeeded. */
 export function feeOf(tariffs: readonly Tariff[], row: Moved): Fee {
   const bps = tariffs.findLast(({ since }) => since <= row.createdAt)?.bps ?? 0
   if (bps === 0 || (row.type !== 'PAYMENT' && row.type !== 'DISBURSEMENT')) return none

@@ -12,21 +12,21 @@ const prefixes = {
   personaEvent: 'evt_',
 } as const
 
-/** A new id in the provider's shape: its prefix and a UUID. */
+/** Generates an id in the provider's format: a prefix and a UUID. */
 export const newId = (kind: keyof typeof prefixes): string =>
   `${prefixes[kind]}${crypto.randomUUID()}`
 
-/** A new session id: `ps-` and 24 hex digits. */
+/** Generates a session id: `ps-` and 24 hex digits. */
 export const newSessionId = (): string => `ps-${randomHex(12)}`
 
 const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 
-/** Whether an id has the form of this kind; the provider refuses any other with 400. */
+/** Returns true if an id has the format of its kind; the provider refuses any other with 400. */
 export const hasForm = (kind: keyof typeof prefixes | 'session', id: string): boolean =>
   (kind === 'session' ? /^ps-[0-9a-f]{24}$/ : new RegExp(`^${prefixes[kind]}${uuid}$`, 'i')).test(
     id,
   )
 
-/** Random lower-case hex of so many bytes. */
+/** Generates lower-case hex of the given number of random bytes. */
 export const randomHex = (bytes: number): string =>
   crypto.getRandomValues(new Uint8Array(bytes)).toHex()

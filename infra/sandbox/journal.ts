@@ -1,17 +1,17 @@
 import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs'
 
-/** One line of the journal: the record as it stands after a change. */
+/** Line of the journal: the record after a change. */
 export type Entry = { readonly kind: string; readonly record: { readonly id: string } }
 
-/** Where changes are written down before anybody is told of them. */
+/** Append-only log of changes, written before a change is reported to any caller. */
 export type Journal = { append(entry: Entry): void; close(): void }
 
-/** A journal that forgets: for runs that nobody restarts. */
+/** Journal without storage, for a sandbox that is never restarted. */
 export const noJournal: Journal = { append() {}, close() {} }
 
-/** Opens the file for appending. A kill loses nothing that `append` returned from. */
+/** Opens the file for appending. An entry survives a kill once `append` has returned. */
 export function openJournal(path: string): Journal {
-  // A kill in the middle of a line must not spoil the line that follows it.
+  // End a line that a kill cut short, so that it does not corrupt the next one.
   const torn = existsSync(path) && !readFileSync(path, 'utf8').endsWith('\n')
   const file = openSync(path, 'a')
   if (torn) writeSync(file, '\n')
@@ -21,7 +21,7 @@ export function openJournal(path: string): Journal {
   }
 }
 
-/** Reads a journal back, oldest first; a torn line is passed over. */
+/** Reads a journal, oldest entry first; skips a truncated line. */
 export function readJournal(path: string): Entry[] {
   if (!existsSync(path)) return []
   return readFileSync(path, 'utf8').split('\n').flatMap(decode)
@@ -38,6 +38,6 @@ function decode(line: string): Entry[] {
   }
 }
 
-// Amounts are the only bigints, and their names say so.
+// Amounts are the only bigints; their names end in `Minor`.
 const reviveMinor = (key: string, value: unknown): unknown =>
   key.endsWith('Minor') && typeof value === 'string' ? BigInt(value) : value

@@ -1,6 +1,6 @@
 import type { Account } from './account'
 
-/** What a payer is asked to pay on the hosted page. Times are ISO 8601 UTC with milliseconds. */
+/** Hosted payment session. Times are ISO 8601 UTC with milliseconds. */
 export type Session = {
   readonly id: string
   readonly account: Account
@@ -16,7 +16,7 @@ export type Session = {
   readonly locale: string
   readonly successReturnUrl: string | null
   readonly cancelReturnUrl: string | null
-  /** Fields the sandbox only repeats: items, metadata, notification_channels and the like. */
+  /** Fields that are only echoed, such as items, metadata and notification_channels. */
   readonly echoed: Record<string, unknown>
   readonly attempts: number
   readonly requestId: string | null
@@ -26,7 +26,7 @@ export type Session = {
   readonly expiresAt: string
 }
 
-/** One attempt to pay a session by one channel. */
+/** Attempt to pay a session through one channel. */
 export type PaymentRequest = {
   readonly id: string
   readonly account: Account
@@ -49,7 +49,7 @@ export type PaymentRequest = {
   readonly updatedAt: string
 }
 
-/** Money that moved, or tried to. */
+/** Payment, successful or not. */
 export type Payment = {
   readonly id: string
   readonly account: Account
@@ -69,7 +69,7 @@ export type Payment = {
   readonly updatedAt: string
 }
 
-/** Money on its way back to the payer. */
+/** Refund to the payer. */
 export type Refund = {
   readonly id: string
   readonly account: Account
@@ -82,23 +82,25 @@ export type Refund = {
   readonly status: 'PENDING' | 'SUCCEEDED' | 'FAILED'
   readonly failureCode: string | null
   readonly metadata: unknown
-  /** Of a refund that was asked for with one: its key, the body, and how often it was repeated. */
+  /**
+   * Idempotency key of the request, its body, and how often it was repeated; absent without a key.
+   */
   readonly asked?: { readonly key: string; readonly body: string; readonly replays: number }
   readonly createdAt: string
   readonly updatedAt: string
 }
 
-/** What the list of transactions calls how a row stands. */
+/** Statuses of a row in the list of transactions. */
 export const transactionStatuses = ['PENDING', 'SUCCESS', 'FAILED', 'VOIDED', 'REVERSED'] as const
 export type TransactionStatus = (typeof transactionStatuses)[number]
 
-/** A payment the card network took back. Only the list of transactions ever tells of it. */
+/** Payment reversed by the card network; visible only in the list of transactions. */
 export type Chargeback = {
   readonly id: string
   readonly account: Account
   readonly requestId: string
   readonly paymentId: string
-  /** The payment's own. */
+  /** Account of the payment. */
   readonly referenceId: string
   readonly channelCode: string
   readonly amountMinor: bigint
@@ -107,23 +109,23 @@ export type Chargeback = {
   readonly updatedAt: string
 }
 
-/** A bank transfer we were told to make. */
+/** Transfer to a bank account. */
 export type Payout = {
   readonly id: string
-  /** Of the interface it was made through; absent: 2. */
+  /** API version it was created with; absent: 2. */
   readonly version?: 3
   readonly account: Account
   readonly idempotencyKey: string
-  /** The request body in canonical JSON: the same key with another text is refused. */
+  /** Request body in canonical JSON: the same key with a different body is refused. */
   readonly canonicalBody: string
-  /** How often the same request was repeated. */
+  /** Number of times the same request was repeated. */
   readonly replays: number
   readonly referenceId: string
   readonly channelCode: string
   readonly accountNumber: string
   readonly accountHolderName: string
   readonly amountMinor: bigint
-  /** The account held less when it was asked for: it will fail for that. */
+  /** Requested while the balance was too low, so it will fail. */
   readonly unfunded?: true
   readonly echoed: Record<string, unknown>
   readonly status: 'ACCEPTED' | 'REQUESTED' | 'SUCCEEDED' | 'FAILED' | 'REVERSED' | 'CANCELLED'
@@ -132,7 +134,7 @@ export type Payout = {
   readonly updatedAt: string
 }
 
-/** What the owner of an account put in, above 0, or took out, in minor units. */
+/** Top-up (above 0) or withdrawal by the account's owner, in minor units. */
 export type OwnMove = {
   readonly id: string
   readonly account: Account
@@ -141,30 +143,32 @@ export type OwnMove = {
   readonly updatedAt: string
 }
 
-/** A wallet as an identity provider knows it. `id` is `<provider>:<wallet>`. */
+/** Wallet as an applicant of an identity provider. `id` is `<provider>:<wallet>`. */
 export type Applicant = {
   readonly id: string
   readonly provider: IdentityProvider
   readonly wallet: string
   readonly providerRef: string
   readonly verdict: string | null
-  /** What a look-up tells; null while nothing has happened, absent in books of earlier versions. */
+  /**
+   * State that a look-up returns; null before the first event, absent in books of earlier versions.
+   */
   readonly standing?: Standing | null
   readonly updatedAt: string
 }
 
-/** The newest event about an applicant by the provider's own time, in this environment. */
+/** Latest event about an applicant in this environment, by the provider's clock. */
 export type Standing = {
   readonly verdict: string
-  /** Verification level or inquiry template. */
+  /** Sumsub's verification level or Persona's inquiry template. */
   readonly level: string
   readonly at: string
 }
 
-/** The identity providers whose words the sandbox speaks. */
+/** Identity providers that the sandbox implements. */
 export type IdentityProvider = 'sumsub' | 'persona'
 
-/** A hosted identity link; `id` is its opaque part. */
+/** Hosted identity link; `id` is its opaque part. */
 export type IdentityLink = {
   readonly id: string
   readonly provider: IdentityProvider
@@ -172,7 +176,7 @@ export type IdentityLink = {
   readonly expiresAt: string
 }
 
-/** One try at handing a webhook over; `status` is null when nobody answered. */
+/** Delivery attempt of a webhook; `status` is null if there was no response. */
 export type WebhookAttempt = {
   readonly at: string
   readonly status: number | null
@@ -180,7 +184,7 @@ export type WebhookAttempt = {
   readonly tookMs: number
 }
 
-/** One copy of an event on its way to the gateway. */
+/** Webhook to the gateway: one copy of an event. */
 export type Webhook = {
   readonly id: string
   readonly webhookId: string

@@ -1,31 +1,31 @@
 import type { BunRequest } from 'bun'
 
-/** One way in. The handler of a path gets its parameters through `request.params`. */
+/** Route of the sandbox. The handler reads path parameters from `request.params`. */
 export type Route = {
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: string
   readonly run: (request: Call) => Response | Promise<Response>
 }
 
-/** A request with the parameters of its path. */
+/** Request with the parameters of its path. */
 export type Call = BunRequest<string>
 
-/** A JSON object as it came in. */
+/** JSON object from a request. */
 export type JsonObject = Record<string, unknown>
 
 type Table = Record<string, Partial<Record<Route['method'], Route['run']>>>
 
-/** Groups routes the way Bun.serve wants them: path first, then method. */
+/** Groups routes as Bun.serve expects them: by path, then by method. */
 export function routeTable(routes: readonly Route[]): Table {
   const table: Table = {}
   for (const { method, path, run } of routes) table[path] = { ...table[path], [method]: run }
   return table
 }
 
-/** A parameter of the path; empty when the path has none of that name. */
+/** Returns a path parameter, or an empty string if the path has none of that name. */
 export const param = (call: Call, name: string): string =>
   decodeURIComponent((call.params as Record<string, string>)[name] ?? '')
 
-/** Whether a JSON value is an object and not a list. */
+/** Returns true if a JSON value is an object and not an array. */
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -28,14 +28,14 @@ import { type Route, routeTable } from './route'
 import { openTimers } from './timers'
 import { openWebhooks } from './webhooks/sender'
 
-/** A running sandbox. `url` is where it listens. */
+/** Running sandbox; `url` is its listening address. */
 export type Sandbox = AsyncDisposable & { readonly url: string }
 
-// The silence of an accepted call lasts a minute; the server must not hang up before.
+// Above the minute for which `timeoutAfterAccept` keeps a connection silent.
 const idleTimeoutSeconds = 120
 const bodyBytesMax = 1_048_576
 
-/** Opens the sandbox: reads the book back, listens, and takes up what was pending. */
+/** Opens the sandbox: loads the book, listens, and resumes pending deliveries and timers. */
 export function openSandbox(config: Config): Sandbox {
   let routes: ReturnType<typeof routeTable> = {}
   const server = Bun.serve({
@@ -97,7 +97,7 @@ const routesOf = (context: Context): Route[] => [
   ]),
 ]
 
-// Time passed while the sandbox was down.
+// Schedules are derived from stored times, so changes that fell due while it was down happen now.
 function resume(context: Context): void {
   const { book, webhooks } = context
   for (const session of book.all('sessions')) {

@@ -1,6 +1,6 @@
-/** Things that will happen on their own, forgotten when the sandbox closes. */
+/** Scheduled work, dropped when the sandbox closes. */
 export type Timers = {
-  /** Runs at a moment, in unix milliseconds; at once when it has passed. */
+  /** Runs the work at a unix time in milliseconds, or at once if that has passed. */
   at(whenMs: number, run: () => void): void
   close(): void
 }
@@ -8,7 +8,7 @@ export type Timers = {
 // A longer delay overflows setTimeout, which then fires at once.
 const longestWaitMs = 2 ** 31 - 1
 
-/** Opens with nothing planned. */
+/** Opens timers with nothing scheduled. */
 export function openTimers(): Timers {
   const waiting = new Set<ReturnType<typeof setTimeout>>()
   const at = (whenMs: number, run: () => void): void => {

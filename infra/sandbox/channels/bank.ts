@@ -1,4 +1,4 @@
-/** A destination for payouts. Limits are whole rupiah. */
+/** Payout destination. Limits are in whole rupiah. */
 export type Bank = {
   readonly code: string
   readonly category: 'BANK' | 'EWALLET'
@@ -9,7 +9,7 @@ export type Bank = {
 
 type Limits = readonly [minMinor: bigint, maxMinor: bigint]
 
-// What the provider's own sample row writes where no maximum is set.
+// Value in the provider's sample row for a bank without a maximum.
 const noMost = 1_999_999_999_999n
 const ordinary: Limits = [10_000n, 100_000_000n]
 const biFast: Limits = [5_000n, 250_000_000n]
@@ -71,7 +71,7 @@ const bankOf = (stem: string, category: Bank['category']): Bank => {
 const titleCase = (stem: string): string =>
   `Bank ${stem.replaceAll('_', ' ').replace(/\B\w+/g, (rest) => rest.toLowerCase())}`
 
-/** Every Indonesian payout destination, sorted by code as the provider sorts them. */
+/** Indonesian payout destinations, sorted by code like the provider's list. */
 export const banks: readonly Bank[] = [
   ...bankCodes.map((stem) => bankOf(stem, 'BANK')),
   ...ewallets.map((stem) => bankOf(stem, 'EWALLET')),

@@ -1,4 +1,4 @@
-/** What the provider's documentation calls the kind of a channel. */
+/** Channel types as named in the provider's documentation. */
 export type ChannelType =
   | 'BANK TRANSFER'
   | 'QR CODE'
@@ -9,7 +9,7 @@ export type ChannelType =
   | 'OVER THE COUNTER'
   | 'PAYLATER'
 
-/** A way to pay, with the limits of the provider's channel table. */
+/** Payment channel with the limits of the provider's channel table. */
 export type Channel = {
   readonly code: string
   readonly name: string
@@ -22,7 +22,7 @@ export type Channel = {
   readonly refundDays: number | null
 }
 
-/** One row of a channel table: code, name, type, least, most, refunds, days. */
+/** Row of a channel table: code, name, type, minimum, maximum, refunds, days. */
 export type ChannelRow = readonly [
   string,
   string,
@@ -33,7 +33,7 @@ export type ChannelRow = readonly [
   (number | null)?,
 ]
 
-/** Why an amount cannot be paid by a channel, or `null` when it can. */
+/** Returns the limit that an amount breaks, or `null` if it is within the limits. */
 export function limitBroken(channel: Channel, amountMinor: bigint): 'below' | 'above' | null {
   if (amountMinor < channel.minMinor) return 'below'
   if (channel.maxMinor !== null && amountMinor > channel.maxMinor) return 'above'

@@ -13,12 +13,12 @@ const fromRow = ([code, name, type, minMinor, maxMinor, refunds, days]: ChannelR
   refundDays: days ?? null,
 })
 
-/** Every channel of an account's country, in the order the page shows them. */
+/** Channels by account, in the order of the checkout page. */
 export const channelsOf: Record<Account, readonly Channel[]> = {
   ID: indonesia.map(fromRow),
   MY: malaysia.map(fromRow),
 }
 
-/** The channel of a code in an account's country. */
+/** Returns the account's channel with this code. */
 export const findChannel = (account: Account, code: string): Channel | undefined =>
   channelsOf[account].find((channel) => channel.code === code)

@@ -1,6 +1,6 @@
 import type { ChannelRow } from './channel'
 
-/** Banks on FPX: the stem of the code, the name, and which of the two networks they are on. */
+/** Banks on FPX: stem of the code, name, and FPX network. */
 const fpxBanks: readonly (readonly [string, string, 'both' | 'retail' | 'business'])[] = [
   ['MAYB2U', 'Maybank2u', 'retail'],
   ['CIMB', 'CIMB Clicks', 'both'],
@@ -48,7 +48,7 @@ const business = fpxBanks
 
 /**
  * Malaysian channels and limits in sen, from the provider's channel table of July 2026.
- * It names no channel for DuitNow QR, only for DuitNow Online Banking.
+ * The table has no channel for DuitNow QR, only for DuitNow Online Banking.
  */
 export const malaysia: readonly ChannelRow[] = [
   ['DUITNOW_PAY', 'DuitNow', 'ONLINE BANKING', 100n, 3_000_000n, 'partly', 90],

@@ -7,8 +7,8 @@ import { sessionBody } from '../provider/session'
 import type { Webhook } from '../records'
 
 /**
- * The book for people and tests: every object as the provider would answer it, oldest first, with
- * the account it belongs to and what ties it to the others.
+ * Returns the book for developers and tests: every object in the provider's format, oldest first,
+ * with its account and the ids of related objects.
  */
 export function bookBody({ book, publicUrl }: Context): Record<string, unknown[]> {
   return {
@@ -52,7 +52,7 @@ export function bookBody({ book, publicUrl }: Context): Record<string, unknown[]
   }
 }
 
-/** One webhook with every attempt to hand it over and the answer each one got. */
+/** Returns a webhook with its delivery attempts and their responses. */
 export function webhookBody(webhook: Webhook): Record<string, unknown> {
   return {
     id: webhook.id,

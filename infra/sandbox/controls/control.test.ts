@@ -20,7 +20,7 @@ test.each(['https://evil.example', 'null', 'http://127.0.0.1:1'])(
   async (origin) => {
     const answer = await withdraw({ origin, 'content-type': 'text/plain' })
     expect(answer.status).toBe(403)
-    expect(await answer.json()).toEqual({ error: 'a page of another origin may not ask this' })
+    expect(await answer.json()).toEqual({ error: 'requests from other origins are not allowed' })
     expect(await balance()).toBe(1_000_000)
   },
 )

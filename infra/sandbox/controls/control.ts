@@ -1,7 +1,7 @@
 import { isOfOtherOrigin } from '#shared/api/origin'
 import { type Call, isObject, type JsonObject, param, type Route } from '../route'
 
-/** A control that can not do what it was asked; it becomes `{ error }` with this status. */
+/** Refusal of a control; it becomes `{ error }` with this status. */
 export class Refusal extends Error {
   readonly status: 400 | 403 | 404 | 409
 
@@ -12,14 +12,14 @@ export class Refusal extends Error {
   }
 }
 
-/** A control: what it does with the id in its path and the JSON it was given. */
+/** Handler of a control, with the id of its path and the JSON body. */
 export type Control = {
   readonly method: Route['method']
   readonly path: string
   readonly run: (id: string, body: JsonObject) => unknown
 }
 
-/** Makes routes of controls; the answer is their JSON. */
+/** Turns controls into routes that respond with their JSON. */
 export const controlRoutes = (controls: readonly Control[]): Route[] =>
   controls.map(({ method, path, run }) => ({
     method,
@@ -27,7 +27,7 @@ export const controlRoutes = (controls: readonly Control[]): Route[] =>
     async run(request) {
       try {
         if (isOfOtherOrigin(request))
-          throw new Refusal(403, 'a page of another origin may not ask this')
+          throw new Refusal(403, 'requests from other origins are not allowed')
         return Response.json((await run(param(request, 'id'), await bodyOf(request))) ?? {})
       } catch (error) {
         if (!(error instanceof Refusal)) throw error
@@ -48,7 +48,7 @@ async function bodyOf(request: Call): Promise<JsonObject> {
   throw new Refusal(400, 'the body must be a JSON object')
 }
 
-/** A field that must be a text when it is there. */
+/** Returns an optional field; throws if it is present but not a string. */
 export function optionalText(body: JsonObject, name: string): string | null {
   const value = body[name] ?? null
   if (value === null || typeof value === 'string') return value

@@ -6,19 +6,19 @@ import type { IdentityProvider } from '../records'
 import type { JsonObject } from '../route'
 import { type Control, optionalText, Refusal } from './control'
 
-/** The control that plays the reviewer of an identity. */
+/** Control that plays the reviewer of an identity. */
 export const identityControls = (context: Context): Control[] => [
   {
     method: 'POST',
     path: '/control/identity/:id',
     run(id, body) {
       const wallet = id.toLowerCase()
-      if (!isWallet(wallet)) throw new Refusal(400, 'the wallet must be an address')
+      if (!isWallet(wallet)) throw new Refusal(400, 'the wallet must be a lower-case address')
       const verdict = verdicts.find((known) => known === body.verdict)
       if (!verdict) throw new Refusal(400, `verdict must be one of ${verdicts.join(', ')}`)
       const provider = providerOf(context, body)
       const applicant = decide(context, provider, wallet, verdict, bendOf(body))
-      if (!applicant) throw new Refusal(400, `${provider} has no verdict like ${verdict}`)
+      if (!applicant) throw new Refusal(400, `${provider} has no verdict ${verdict}`)
       return { wallet, provider, verdict, applicant_id: applicant.providerRef }
     },
   },

@@ -20,7 +20,7 @@ export const payerControls = (context: Context): Control[] => [
     method: 'POST',
     path: '/control/sessions/:id/pay',
     run(id, body) {
-      // A session that has ended can still be paid: a bank settles late, a code stays on a screen.
+      // An ended session can still be paid: a bank settles late, or the payer kept the code.
       const session = sessionIn(context, id, ['ACTIVE', 'EXPIRED', 'CANCELED'])
       const capturedMinor = amountMinorOf(body, session.account, session.amountMinor)
       const request = shownRequest(context, session) ?? choose(context, session, body)
@@ -65,7 +65,7 @@ function sessionIn({ book }: Context, id: string, states: Session['status'][]): 
   throw new Refusal(409, `the session is ${session.status}`)
 }
 
-// The virtual account the payer had been shown before the session ended.
+// The virtual account that the payer saw before the session ended.
 function shownRequest({ book }: Context, session: Session): PaymentRequest | undefined {
   const request = session.requestId ? book.get('requests', session.requestId) : undefined
   if (session.status === 'ACTIVE' || request?.latestPaymentId) return undefined
@@ -74,19 +74,19 @@ function shownRequest({ book }: Context, session: Session): PaymentRequest | und
 
 function choose(context: Context, session: Session, body: JsonObject): PaymentRequest {
   if (session.status === 'CANCELED' && body.force !== true) {
-    throw new Refusal(409, 'the session is CANCELED and no code was shown (force: true pays it)')
+    throw new Refusal(409, 'the session is CANCELED without a code (force: true pays it anyway)')
   }
   const payable = payableChannels(session).map(({ code }) => code)
   const code = optionalText(body, 'channel_code') ?? payable[0]
-  if (code === undefined) throw new Refusal(400, 'no channel takes this amount')
+  if (code === undefined) throw new Refusal(400, 'no channel accepts this amount')
   if (!payable.includes(code) && body.force !== true) {
-    throw new Refusal(400, `${code} can not pay this session (force: true does it all the same)`)
+    throw new Refusal(400, `${code} cannot pay this session (force: true pays it anyway)`)
   }
   const open = session.requestId ? context.book.get('requests', session.requestId) : undefined
   const isOpen = open?.status === 'ACCEPTING_PAYMENTS' || open?.status === 'REQUIRES_ACTION'
   if (open && isOpen && open.channelCode === code) return open
   const request = openRequest(context, session, code)
   if (session.status !== 'EXPIRED') return request
-  // Opened only to carry a late payment: it is as expired as its session.
+  // Opened only for the late payment, so it expires like its session.
   return context.book.save('requests', { ...request, status: 'EXPIRED' })
 }

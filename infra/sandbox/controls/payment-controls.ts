@@ -14,7 +14,7 @@ import type { JsonObject } from '../route'
 import { amountMinorOf } from './amounts'
 import { type Control, optionalText, Refusal } from './control'
 
-/** Controls over payments after the payer is gone: money that goes back, and cards only authorized. */
+/** Controls for existing payments: refunds, chargebacks, and authorized cards. */
 export const paymentControls = (context: Context): Control[] => [
   {
     method: 'POST',
@@ -79,12 +79,12 @@ function paymentIn({ book }: Context, id: string, status: Payment['status']): Pa
   throw new Refusal(409, `the payment is ${payment.status}`)
 }
 
-// What an operator does at the provider's dashboard: channel rules do not hold here, sums do.
+// A refund from the provider's dashboard: it ignores channel rules but not the amount left.
 function refund(context: Context, payment: Payment, body: JsonObject): Refund {
   const leftMinor = refundableMinor(context.book, payment)
   const amountMinor = amountMinorOf(body, payment.account, leftMinor)
   if (amountMinor > leftMinor || leftMinor === 0n) {
-    throw new Refusal(409, 'more than is left to refund')
+    throw new Refusal(409, 'amount exceeds the refundable remainder')
   }
   const opened = openRefund(context, payment, {
     amountMinor,
@@ -95,10 +95,10 @@ function refund(context: Context, payment: Payment, body: JsonObject): Refund {
   return endRefund(context, opened.id, optionalText(body, 'failure_code')) ?? opened
 }
 
-// The card network asks nobody: neither channel rules nor earlier refunds stop it.
+// Neither channel rules nor earlier refunds limit the card network.
 function chargeBack(context: Context, payment: Payment, body: JsonObject): Chargeback {
   const amountMinor = amountMinorOf(body, payment.account, payment.capturedMinor)
-  if (amountMinor > payment.capturedMinor) throw new Refusal(409, 'more than was paid')
+  if (amountMinor > payment.capturedMinor) throw new Refusal(409, 'amount exceeds the payment')
   return openChargeback(context, payment, { amountMinor, status: statusOf(body) ?? 'SUCCESS' })
 }
 
@@ -111,6 +111,6 @@ function statusOf(body: JsonObject): TransactionStatus | undefined {
 }
 
 function ended(refund: Refund | null): unknown {
-  if (!refund) throw new Refusal(409, 'no such refund is pending')
+  if (!refund) throw new Refusal(409, 'no such pending refund')
   return refundBody(refund)
 }

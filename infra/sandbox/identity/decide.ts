@@ -5,15 +5,15 @@ import { personaEvent } from './persona-event'
 import { sumsubEvent } from './sumsub-event'
 import type { Verdict } from './verdict'
 
-/** What a control may bend in the webhook to try the receiver. */
+/** Overrides of webhook fields, to test the receiver. */
 export type Bend = {
   readonly levelName?: string
   readonly sandboxMode?: boolean
-  /** Makes the event this much older than now; milliseconds. */
+  /** Age of the event, in milliseconds. */
   readonly ageMs?: number
 }
 
-/** The provider's record of a wallet, opened on first sight. */
+/** Returns the provider's record of a wallet, creating it on first use. */
 export function applicantOf(
   context: Context,
   provider: IdentityProvider,
@@ -34,8 +34,8 @@ export function applicantOf(
 }
 
 /**
- * Decides about a wallet and tells the gateway, signed. `null` when the provider has no word for
- * the verdict.
+ * Records a verdict on a wallet and sends the signed webhook. Returns `null` if the provider has no
+ * such verdict.
  */
 export function decide(
   context: Context,
@@ -71,15 +71,15 @@ export function decide(
 }
 
 /**
- * A delivery made older than it is tells of what has been overtaken, and one of the other
- * environment is about somebody whom this one does not have: neither changes what a look-up says.
+ * Returns the new state for look-ups. An event with an older time than the last, or of the other
+ * environment, does not change it.
  */
 function standingAfter({ standing }: Applicant, next: Standing, bend: Bend): Standing | null {
   const isOlder = standing && Date.parse(standing.at) >= Date.parse(next.at)
   return isOlder || bend.sandboxMode === false ? (standing ?? null) : next
 }
 
-// Receivers order events by this time, so two of them never share a millisecond.
+// Receivers order events by this time, so every event gets its own millisecond.
 function strictlyLaterMs({ book }: Context): number {
   const decidedMs = book.all('applicants').map(({ updatedAt }) => Date.parse(updatedAt))
   return decidedMs.reduce((latest, ms) => Math.max(latest, ms + 1), Date.now())

@@ -1,9 +1,9 @@
 import type { Context } from '../context'
 
-/** A failure in the words of the provider that fails. */
+/** Builds an error response in the provider's format. */
 type Refuse = (status: number, words: string) => Response
 
-/** Answers, unless the faults in force say otherwise: they strike a look-up before it looks. */
+/** Runs a look-up, or fails before it runs if an active fault hits. */
 export async function misbehaving(
   { chance, faults }: Context,
   refuse: Refuse,

@@ -7,11 +7,11 @@ const statuses = new Map<string, { name: string; status: string }>([
   ['approved', { name: 'inquiry.approved', status: 'approved' }],
   ['rejected', { name: 'inquiry.declined', status: 'declined' }],
   ['retry', { name: 'inquiry.marked-for-review', status: 'needs_review' }],
-  // The user is through the questions; nobody has decided anything.
+  // The user has answered everything; there is no decision yet.
   ['pending', { name: 'inquiry.completed', status: 'completed' }],
 ])
 
-/** An inquiry, with all that the provider knows of the person, as every real answer has it. */
+/** Returns an inquiry with the user's personal data, which every real response contains. */
 export function inquiryBody(
   { providerRef, wallet, updatedAt }: Applicant,
   standing: Standing | null,
@@ -43,7 +43,7 @@ export function inquiryBody(
   }
 }
 
-/** The event Persona sends for a verdict, or `null` when it knows no such verdict. */
+/** Returns the event that Persona sends for a verdict, or `null` if it has no such verdict. */
 export function personaEvent(
   applicant: Applicant,
   verdict: Verdict,

@@ -8,7 +8,7 @@ import { inquiryBody } from './persona-event'
 
 const linkLifeMs = 86_400_000
 
-/** Persona's calls: the list of a person's inquiries; a new inquiry, then its hosted link. */
+/** Persona's endpoints: list the inquiries of a user, create an inquiry, create its hosted link. */
 export const personaRoutes = (context: Context): Route[] => [
   {
     method: 'GET',
@@ -57,7 +57,7 @@ function referenceFrom(body: unknown): unknown {
 
 const bodyOf = (applicant: Applicant) => inquiryBody(applicant, applicant.standing ?? null)
 
-/** One page of the list, newest first, as the query's filters narrow it. */
+/** Returns one page of the filtered list, newest first. */
 function pageOf({ book }: Context, query: URLSearchParams) {
   const reference = query.get('filter[reference-id]')
   const statuses = query.get('filter[status]')?.split(',')

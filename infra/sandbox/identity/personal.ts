@@ -1,6 +1,6 @@
 /**
- * What a real provider knows of a person and puts into its answers: none of it may be kept by those
- * who ask. The values are words that appear nowhere else, so that a suite can search for them.
+ * Personal data as real providers return it; clients must not store it. The values occur nowhere
+ * else, so that a suite can search for them.
  */
 export const personal = {
   firstName: 'Ratnasandboxa',

@@ -9,9 +9,9 @@ type Words = {
   readonly reviewResult?: Record<string, unknown>
 }
 
-/** As the real one: of a result that has none of these, they are null. */
+/** Fields that are null, as at the real provider, if the result does not have them. */
 const noReasons = { reviewRejectType: null, rejectLabels: null }
-/** Kinds that do not say where the verdict was given that they take back. */
+/** Event types without `sandboxMode`. */
 const withoutEnvironment = new Set(['applicantReset', 'applicantDeleted'])
 
 const words: Record<Verdict, Words> = {
@@ -46,7 +46,7 @@ const words: Record<Verdict, Words> = {
   deactivated: { type: 'applicantDeactivated', reviewStatus: 'completed' },
   deleted: { type: 'applicantDeleted', reviewStatus: 'completed' },
   pending: { type: 'applicantPending', reviewStatus: 'pending' },
-  // Green while another service is still asked: not an approval.
+  // Green while another check is still running: not an approval.
   awaiting_service: {
     type: 'applicantAwaitingService',
     reviewStatus: 'awaitingService',
@@ -54,7 +54,7 @@ const words: Record<Verdict, Words> = {
   },
 }
 
-/** The event Sumsub sends for a verdict, with the body as it will be signed. */
+/** Returns the event that Sumsub sends for a verdict, with the body to sign. */
 export function sumsubEvent(
   applicant: Applicant,
   verdict: Verdict,
@@ -78,7 +78,7 @@ export function sumsubEvent(
   return { event: type, body: JSON.stringify(body) }
 }
 
-/** The applicant as a look-up shows it; undefined when nobody is there any more. */
+/** Returns the applicant for a look-up; undefined if it was deleted. */
 export function applicantBody(
   { providerRef, wallet, standing, updatedAt }: Applicant,
   level: string,
@@ -115,9 +115,9 @@ export function applicantBody(
   }
 }
 
-/** `yyyy-MM-dd HH:mm:ss+0000`: what an applicant carries is known to the second alone. */
+/** Formats `yyyy-MM-dd HH:mm:ss+0000`: times of an applicant have a precision of one second. */
 const sumsubSecond = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 19)}+0000`
 
-/** `yyyy-MM-dd HH:mm:ss.fff` in UTC: Sumsub's createdAtMs is a text, not a number. */
+/** Formats `yyyy-MM-dd HH:mm:ss.fff` in UTC: Sumsub's createdAtMs is a string, not a number. */
 export const sumsubTime = (ms: number): string =>
   new Date(ms).toISOString().replace('T', ' ').replace('Z', '')

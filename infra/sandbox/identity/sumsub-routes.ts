@@ -7,10 +7,10 @@ import { isWallet, openLink } from './link'
 import { misbehaving } from './misbehaving'
 import { applicantBody } from './sumsub-event'
 
-// A signature is good for a minute on either side of the clock.
+// A signature is valid for a minute before and after its timestamp.
 const clockSkewMaxSeconds = 60
 
-/** Sumsub's calls that make a hosted verification link, and that tell how an applicant stands. */
+/** Sumsub's endpoints: create a hosted verification link, read an applicant's state. */
 export const sumsubRoutes = (context: Context): Route[] => [
   {
     method: 'POST',

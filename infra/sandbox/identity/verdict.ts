@@ -1,6 +1,5 @@
 /**
- * What a reviewer decides about a wallet, or what becomes of the applicant; the last two are traps
- * that must never verify.
+ * Verdicts on a wallet, or changes to its applicant; the last two must never verify a user.
  */
 export const verdicts = [
   'approved',
@@ -13,5 +12,5 @@ export const verdicts = [
   'awaiting_service',
 ] as const
 
-/** One of the decisions. */
+/** Verdict on a wallet. */
 export type Verdict = (typeof verdicts)[number]

@@ -1,12 +1,12 @@
 import type { Route } from '../route'
 import { notice } from './layout'
 
-/** Where a local stack without an app sends people back to. */
+/** Landing page for return URLs of a local stack without an app. */
 export const appRoute: Route = {
   method: 'GET',
   path: '/app',
   run() {
-    const text = 'A real deployment leads back to the app from here. You can close this page.'
-    return notice({ title: 'You are back', sign: '←', tone: 'quiet', text })
+    const text = 'In a real deployment the app opens here. You can close this page.'
+    return notice({ title: 'Back in the app', sign: '←', tone: 'quiet', text })
   },
 }

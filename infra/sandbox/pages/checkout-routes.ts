@@ -5,7 +5,7 @@ import { payableChannels } from './channel-list'
 import { checkoutPage } from './checkout'
 import { notice } from './layout'
 
-/** The hosted checkout: the page, and the plain form it sends. */
+/** Routes of the hosted checkout: the page and its form. */
 export const checkoutRoutes = (context: Context): Route[] => [
   {
     method: 'GET',
@@ -25,7 +25,7 @@ async function act(context: Context, request: Call): Promise<Response> {
   const form = await request.formData()
   const channel = payableChannels(session).find(({ code }) => code === form.get('channel_code'))
   const here = `/checkout/${session.id}`
-  // A second press of the button, or a page left open too long: show how things stand.
+  // The button was pressed twice, or the page is out of date: show the current state.
   if (session.status !== 'ACTIVE' || !channel) return seeOther(here)
   const opened = openRequest(context, session, channel.code)
   if (form.get('action') === 'decline') {
@@ -41,6 +41,6 @@ const seeOther = (location: string): Response =>
   new Response(null, { status: 303, headers: { location } })
 
 function unknownPayment(): Response {
-  const text = 'Check the address, or start again from the app.'
-  return notice({ title: 'No such payment', sign: '?', tone: 'quiet', text }, null, 404)
+  const text = 'Check the link, or start again from the app.'
+  return notice({ title: 'Payment not found', sign: '?', tone: 'quiet', text }, null, 404)
 }

@@ -8,7 +8,7 @@ import { countdown } from './countdown'
 import { type Html, html } from './html'
 import { notice, page } from './layout'
 
-/** The hosted page of a session, in whatever state it is. */
+/** Renders the hosted page of a session in its current state. */
 export function checkoutPage(
   context: Context,
   session: Session,
@@ -20,12 +20,12 @@ export function checkoutPage(
     case 'COMPLETED':
       return paidPage(context, session)
     case 'EXPIRED': {
-      const text = 'The time to pay has run out. Go back and start again.'
+      const text = 'The time to pay has run out. Go back to the app and start again.'
       const about = { title: 'This payment has expired', sign: '!', tone: 'quiet', text } as const
       return notice(about, back(session.cancelReturnUrl))
     }
     case 'CANCELED': {
-      const text = 'The merchant called it off. Nothing was charged.'
+      const text = 'The merchant cancelled it. You have not been charged.'
       const about = { title: 'This payment was cancelled', sign: '–', tone: 'quiet', text } as const
       return notice(about, back(session.cancelReturnUrl))
     }
@@ -46,12 +46,12 @@ ${
     ? html`<div class="actions">
 <button class="main" name="action" value="pay">Pay ${amount}</button>
 <button name="action" value="decline">Decline</button></div>`
-    : html`<p class="alert" role="alert">No channel takes this amount.</p>`
+    : html`<p class="alert" role="alert">No payment method is available for this amount.</p>`
 }
 </form>
 ${
   session.cancelReturnUrl
-    ? html`<p><a class="leave" href="${session.cancelReturnUrl}">Back without paying</a></p>`
+    ? html`<p><a class="leave" href="${session.cancelReturnUrl}">Go back without paying</a></p>`
     : null
 }
 </section></div>`
@@ -60,7 +60,7 @@ ${
 
 function summary(session: Session, amount: string): Html {
   const until = session.expiresAt.slice(0, 16).replace('T', ' ')
-  return html`<section class="card summary" aria-label="What you pay">
+  return html`<section class="card summary" aria-label="Payment details">
 <p class="label">To pay</p>
 <h1 class="amount">${amount}</h1>
 <dl class="facts">
@@ -74,8 +74,8 @@ ${session.description ? html`<div><dt>For</dt><dd>${session.description}</dd></d
 
 function declined(session: Session, code: string): Html {
   const name = findChannel(session.account, code)?.name ?? code
-  return html`<p class="alert" role="alert">The payment by ${name} was declined.
-Nothing was charged. You can try again.</p>`
+  return html`<p class="alert" role="alert">Your ${name} payment was declined.
+You have not been charged. Try again, or choose another method.</p>`
 }
 
 function paidPage({ book }: Context, session: Session): Response {
@@ -87,7 +87,7 @@ function paidPage({ book }: Context, session: Session): Response {
     title: 'Paid',
     sign: '✓',
     tone: 'good',
-    text: `${amount} by ${name}. You can close this page.`,
+    text: `${amount} paid with ${name}. You can close this page.`,
   } as const
   const facts = html`<dl class="facts">
 <div><dt>Reference</dt><dd class="mono">${session.referenceId}</dd></div>

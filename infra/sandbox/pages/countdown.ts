@@ -1,4 +1,4 @@
-/** Counts down to the expiry the page names; without it the page shows the time alone. */
+/** Script that counts down to the expiry; without it the page shows the time of expiry. */
 export const countdown = `
 const clock = document.querySelector('[data-expires]')
 const endsMs = Date.parse(clock.dataset.expires)

@@ -1,4 +1,4 @@
-/** Text that is already HTML. Only `html` makes it, so everything else gets escaped. */
+/** Escaped HTML. Only `html` and `trusted` create it, so all other text is escaped. */
 export type Html = { readonly html: string }
 
 type Piece = string | number | Html | null | false | readonly Html[]
@@ -11,14 +11,14 @@ const entities = new Map([
   ["'", '&#39;'],
 ])
 
-/** Builds HTML from a template; what is put in is escaped unless it is HTML itself. */
+/** Builds HTML from a template; inserted values are escaped unless they are `Html`. */
 export function html(parts: TemplateStringsArray, ...pieces: Piece[]): Html {
   return {
     html: parts.reduce((text, part, index) => `${text}${toText(pieces[index - 1])}${part}`),
   }
 }
 
-/** Marks a text of our own as HTML: styles and scripts, never anything from outside. */
+/** Marks our own styles and scripts as HTML; never use it for input. */
 export const trusted = (text: string): Html => ({ html: text })
 
 function toText(piece: Piece | undefined): string {

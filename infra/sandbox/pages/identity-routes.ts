@@ -13,7 +13,7 @@ const outcomes = new Map<string, { verdict: Verdict; title: string; sign: string
       verdict: 'approved',
       title: 'Identity approved',
       sign: '✓',
-      text: 'The service is being told. It can take a moment until the app knows.',
+      text: 'The app is being notified. This can take a moment.',
     },
   ],
   [
@@ -22,21 +22,21 @@ const outcomes = new Map<string, { verdict: Verdict; title: string; sign: string
       verdict: 'rejected',
       title: 'Identity rejected',
       sign: '✕',
-      text: 'The service is being told that this wallet is not to be trusted.',
+      text: 'The app is being notified that the verification failed.',
     },
   ],
   [
     'retry',
     {
       verdict: 'retry',
-      title: 'Asked again',
+      title: 'New documents requested',
       sign: '↻',
-      text: 'The service is being told that better documents are needed.',
+      text: 'The app is being notified that better documents are needed.',
     },
   ],
 ])
 
-/** The hosted identity page: whoever opens it plays the reviewer. */
+/** Routes of the hosted identity page, where the visitor plays the reviewer. */
 export const identityRoutes = (context: Context): Route[] => [
   {
     method: 'GET',
@@ -67,20 +67,20 @@ function withLink(
 ): Response {
   const link = context.book.get('links', param(request, 'id'))
   if (link && Date.parse(link.expiresAt) > Date.now()) return run(link)
-  const text = 'It may have expired. Ask the app for a new one.'
-  const about = { title: 'This link does not work', sign: '?', tone: 'quiet', text } as const
+  const text = 'The link may have expired. Request a new one in the app.'
+  const about = { title: 'Link not found', sign: '?', tone: 'quiet', text } as const
   return notice(about, null, 404)
 }
 
 function reviewPage(link: IdentityLink): Response {
   const main = html`<section class="card narrow">
-<h1>Verify an identity</h1>
-<p>A real provider asks for a document and a selfie here. In the sandbox you decide.</p>
+<h1>Identity verification</h1>
+<p>A real provider asks for a document and a selfie here. In the sandbox you choose the result.</p>
 <dl class="facts"><div><dt>Wallet</dt><dd class="mono">${link.wallet}</dd></div></dl>
 <form method="post" action="/identity/${link.id}" class="stack">
 <button class="main" name="verdict" value="approved">Approve</button>
-<button name="verdict" value="retry">Ask again</button>
+<button name="verdict" value="retry">Request new documents</button>
 <button name="verdict" value="rejected">Reject</button>
 </form></section>`
-  return page('Verify an identity', main)
+  return page('Identity verification', main)
 }

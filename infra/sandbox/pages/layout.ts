@@ -2,7 +2,7 @@ import { randomHex } from '../ids'
 import { type Html, html, trusted } from './html'
 import { styles } from './styles'
 
-/** A whole page. `script` is our own code and only improves what works without it. */
+/** Renders a whole page. `script` is our own code; the page works without it. */
 export function page(title: string, main: Html, script = '', status = 200): Response {
   const nonce = randomHex(16)
   const document = html`<!doctype html>
@@ -20,7 +20,7 @@ export function page(title: string, main: Html, script = '', status = 200): Resp
 <header class="top"><p class="brand"><span aria-hidden="true">◆</span> AUSD Credit Line</p>
 <p class="mode">Sandbox</p></header>
 <main>${main}</main>
-<footer><p>No money moves here. This page stands in for the provider's hosted page.</p></footer>
+<footer><p>No real money moves here. This page stands in for the provider's hosted page.</p></footer>
 ${script ? html`<script nonce="${nonce}">${trusted(script)}</script>` : null}
 </body>
 </html>
@@ -46,7 +46,7 @@ ${script ? html`<script nonce="${nonce}">${trusted(script)}</script>` : null}
   })
 }
 
-/** A page that says one thing, with at most one way on. */
+/** Renders a page with one message and at most one link onwards. */
 export function notice(
   about: { title: string; sign: string; tone: 'good' | 'bad' | 'quiet'; text: string },
   more: Html | null = null,

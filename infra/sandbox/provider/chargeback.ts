@@ -4,7 +4,7 @@ import { type Context, nowText } from '../context'
 import { newId } from '../ids'
 import type { Chargeback, Payment } from '../records'
 
-/** A chargeback for the controls and the book; the provider has no endpoint that answers it. */
+/** Returns a chargeback for controls and book; the provider has no endpoint that returns one. */
 export function chargebackBody(chargeback: Chargeback): Record<string, unknown> {
   const currency = currencyOf[chargeback.account]
   return {
@@ -21,7 +21,7 @@ export function chargebackBody(chargeback: Chargeback): Record<string, unknown> 
   }
 }
 
-/** The card network takes a payment back, or a part of it. Nobody is told: no webhook exists. */
+/** Reverses all or part of a payment for the card network. There is no webhook for it. */
 export function openChargeback(
   { book }: Context,
   payment: Payment,
@@ -41,7 +41,7 @@ export function openChargeback(
   })
 }
 
-/** The dispute goes on: `REVERSED` is one that the merchant won. */
+/** Changes the status of a dispute; `REVERSED` is one that the merchant won. */
 export const moveChargeback = (
   { book }: Context,
   chargeback: Chargeback,

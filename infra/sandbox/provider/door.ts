@@ -8,30 +8,30 @@ import { type Call, isObject, type JsonObject, param, type Route } from '../rout
 import { Problem } from './problem'
 import { openRateLimit } from './rate-limit'
 
-/** A call that showed a valid key. */
+/** Call with a valid key. */
 export type ProviderCall = {
   readonly account: Account
   readonly headers: Headers
   readonly query: URLSearchParams
   readonly body: JsonObject
-  /** The `:id` of the path, of an object of this kind. Throws for another form, as observed. */
+  /** Returns the `:id` of the path. Throws for an id of another kind, as observed. */
   id(kind: Parameters<typeof hasForm>[0]): string
 }
 
-/** What an endpoint answers when it does not refuse; the status is 200 unless said. */
+/** Successful response of an endpoint; default status 200. */
 export type ProviderAnswer = { readonly status?: number; readonly body: unknown }
 
-/** An endpoint of the payment provider. */
+/** Endpoint of the payment provider. */
 export type Endpoint = {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly run: (context: Context, call: ProviderCall) => ProviderAnswer
 }
 
-// Longer than any client should wait.
+// Longer than the timeout of any client.
 const silenceMs = 60_000
 
-/** Puts endpoints behind the provider's door: key, limits, and the faults in force. */
+/** Wraps endpoints with the key check, the rate limit, and the active faults. */
 export function behindDoor(context: Context, endpoints: readonly Endpoint[]): Route[] {
   const count = openRateLimit()
   return endpoints.map(({ method, path, run }) => ({
@@ -46,7 +46,7 @@ export function behindDoor(context: Context, endpoints: readonly Endpoint[]): Ro
         const budget = count(account, `${method} ${path}`)
         headers = budget.headers
         const { rateLimitRate } = faults.api
-        // At a rate of 1 nothing is left; below it they are stray ones, seen with calls left.
+        // As observed, occasional 429s come with calls left; at a rate of 1 none are left.
         if (rateLimitRate === 1) headers = { ...headers, 'Rate-Limit-Remaining': '0' }
         if (budget.exceeded || chance.hits(rateLimitRate)) throw tooMany()
         if (chance.hits(faults.api.forbidSender)) throw forbidden()
@@ -67,7 +67,7 @@ export function behindDoor(context: Context, endpoints: readonly Endpoint[]): Ro
   }))
 }
 
-/** What came in is done, whatever is refused by then; nobody is told any more what came of it. */
+/** Processes the call after its 500 was sent, and discards the result. */
 function doLate(run: Endpoint['run'], context: Context, call: ProviderCall): void {
   try {
     run({ ...context, faults: noFaults }, call)
@@ -109,7 +109,7 @@ function bodyOf(text: string): JsonObject {
     const body: unknown = JSON.parse(text)
     if (isObject(body)) return body
   } catch {
-    // Falls through to the refusal.
+    // Invalid JSON is refused below.
   }
   throw new Problem('API_VALIDATION_ERROR', 'request/body must be a JSON object')
 }
@@ -118,7 +118,7 @@ function accountOf(request: Call, config: Config): Account {
   const [, encoded] = /^Basic (\S+)$/i.exec(request.headers.get('authorization') ?? '') ?? []
   if (!encoded) throw new Problem('INVALID_API_KEY', 'API key format is invalid')
   const shown = Buffer.from(encoded, 'base64').toString()
-  // The key is the user name and the password is empty.
+  // The user name is the key; the password is empty.
   const account = accounts.find((candidate) => same(shown, `${config.secretKeys[candidate]}:`))
   if (!account) throw new Problem('INVALID_API_KEY', 'API key is not authorized for this API')
   return account

@@ -7,8 +7,8 @@ import { paymentBody, paymentRequestBody } from './payment'
 import { sessionEventBody } from './session'
 
 /**
- * The payer picks a channel: a payment request opens, and the session names it. Its reference is
- * the session's with a suffix per attempt, the harder of the two forms the documentation shows.
+ * Opens a payment request for the channel that the payer chose. Its reference is the session's with
+ * a suffix per attempt, the more difficult of the two documented forms.
  */
 export function openRequest(
   context: Context,
@@ -38,9 +38,8 @@ export function openRequest(
 }
 
 /**
- * The payer's money arrives. On an active session both webhooks go out, in random order; on an
- * expired one the payment exists and is told, but the session and its request stay expired.
- * `capturedMinor` is what arrived.
+ * Captures a payment of `capturedMinor`. An active session sends both webhooks, in random order; an
+ * expired one sends only the payment's, and the session and its request stay expired.
  */
 export function captureRequest(
   context: Context,
@@ -69,7 +68,7 @@ export function captureRequest(
   return payment
 }
 
-/** The bank promises the money of a card without moving it yet. */
+/** Authorizes a card payment without capturing it. */
 export function authorizeRequest(context: Context, request: PaymentRequest): Payment {
   const now = nowText()
   const payment = context.book.save('payments', {
@@ -79,14 +78,14 @@ export function authorizeRequest(context: Context, request: PaymentRequest): Pay
   closeRequest(context, request, 'AUTHORIZED', payment)
   tell(context, payment.account, 'payment.authorization', paymentBody(payment))
   const session = context.book.get('sessions', request.sessionId)
-  // With manual capture the documentation completes the session here, before any money moved.
+  // As documented, manual capture completes the session here, before any money has moved.
   if (session?.status === 'ACTIVE' && request.captureMethod === 'MANUAL') {
     tellSession(context, completeSession(context, session, payment))
   }
   return payment
 }
 
-/** The attempt fails; the session stays open for another. */
+/** Fails the attempt; the session stays open for another one. */
 export function failRequest(
   context: Context,
   request: PaymentRequest,
@@ -102,7 +101,7 @@ export function failRequest(
   return payment
 }
 
-/** The session's time is up, and that of a request still open. */
+/** Expires the session, and its request if that is still open. */
 export function expireSession(context: Context, session: Session): Session {
   const now = nowText()
   const expired = context.book.save('sessions', { ...session, status: 'EXPIRED', updatedAt: now })
@@ -118,7 +117,7 @@ export function expireSession(context: Context, session: Session): Session {
   return expired
 }
 
-/** An authorization dies unused. */
+/** Expires an authorization that was not captured. */
 export function expirePayment(context: Context, payment: Payment): Payment {
   const expired = context.book.save('payments', {
     ...payment,

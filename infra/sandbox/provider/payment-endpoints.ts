@@ -7,7 +7,7 @@ import { paymentBody, paymentRequestBody } from './payment'
 import { Problem } from './problem'
 import { shapeOf } from './shape'
 
-/** The endpoints of payments v3. Both objects name the channel that was charged. */
+/** Endpoints of payments v3. Both objects contain the channel that was charged. */
 export const paymentEndpoints: readonly Endpoint[] = [
   {
     method: 'GET',
@@ -18,14 +18,14 @@ export const paymentEndpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/v3/payments/:id', run: getPayment },
 ]
 
-// Present in test mode only: the payer of a virtual account or a QR code pays.
+// Test mode only: simulates the payer of a virtual account or a QR code.
 function simulate(context: Context, call: ProviderCall) {
   const shape = shapeOf(call.body)
   const amount = shape.number('amount')
   shape.done()
   const request = ownRequest(context, call)
   if (request.status !== 'ACCEPTING_PAYMENTS' && request.status !== 'REQUIRES_ACTION') {
-    const message = `Payment request is ${request.status} and can not be paid`
+    const message = `Payment request is ${request.status} and cannot be paid`
     throw new Problem('INACTIVE_PAYMENT_REQUEST', message)
   }
   const paidMinor =

@@ -11,7 +11,7 @@ import { Problem } from './problem'
 const pageDefault = 10
 const pageMax = 100
 
-/** The endpoints of payouts v2. */
+/** Endpoints of payouts v2. */
 export const payoutEndpoints: readonly Endpoint[] = [
   { method: 'POST', path: '/v2/payouts', run: create },
   { method: 'GET', path: '/v2/payouts', run: list },
@@ -24,11 +24,11 @@ export const payoutEndpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/payouts_channels', run: listBanks },
 ]
 
-// As observed: the same key and body answer the payout as it is by now, also when the body came
-// with its keys in another order; the same key with another body is refused.
+// As observed: the same key and body return the payout in its current state, even with the body's
+// keys in another order; the same key with a different body is refused.
 function create(context: Context, { account, headers, body }: ProviderCall): ProviderAnswer {
   if (account !== 'ID') {
-    throw new Problem('REQUEST_FORBIDDEN_ERROR', 'This API key can not create payouts')
+    throw new Problem('REQUEST_FORBIDDEN_ERROR', 'This API key cannot create payouts')
   }
   const key = headers.get('idempotency-key') ?? ''
   if (key.length < 1 || key.length > 100) {
@@ -47,7 +47,7 @@ function create(context: Context, { account, headers, body }: ProviderCall): Pro
   return { body: payoutBody(payout) }
 }
 
-/** A bank that is not served for a while, if the faults in force say so. */
+/** Throws, if the fault `closedChannels` hits, as for a bank that is unavailable. */
 export function refuseClosed({ chance, faults }: Context): void {
   if (chance.hits(faults.api.closedChannels))
     throw new Problem('CHANNEL_CODE_NOT_SUPPORTED', 'The channel code is not supported')
@@ -82,7 +82,7 @@ function list({ book }: Context, { account, query }: ProviderCall): ProviderAnsw
 function cancel(context: Context, call: ProviderCall): ProviderAnswer {
   const payout = ownPayout(context, call)
   if (payout.status !== 'ACCEPTED') {
-    const message = `Payout is ${payout.status} and can not be cancelled`
+    const message = `Payout is ${payout.status} and cannot be cancelled`
     throw new Problem('CANCELLATION_NOT_ALLOWED', message)
   }
   return { body: payoutBody(movePayout(context, payout, 'CANCELLED')) }

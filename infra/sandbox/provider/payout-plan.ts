@@ -1,14 +1,14 @@
 import type { Payout } from '../records'
 
-/** The change a payout makes on its own, and how long after its last one. */
+/** Automatic status change of a payout, and the delay after its last change. */
 export type Step = {
   readonly status: Payout['status']
   readonly failureCode: string | null
   readonly afterMs: number
 }
 
-// Account numbers that choose how they end in the provider's test mode; the last one is known
-// from an older interface only.
+// Account numbers that choose the outcome in the provider's test mode; the last one is documented
+// only for an older API.
 const failures = new Map([
   ['123456', 'TEMPORARY_TRANSFER_ERROR'],
   ['999999', 'REJECTED_BY_CHANNEL'],
@@ -21,7 +21,9 @@ const reversedAfterSuccess = '654321'
 
 type Planned = Pick<Payout, 'status' | 'accountNumber' | 'channelCode' | 'unfunded'>
 
-/** The next step of a payout, or `null` when it rests. `settleMs` is the way from asked to paid. */
+/**
+ * Returns the next change of a payout, or `null` if there is none. `settleMs`: requested to paid.
+ */
 export function nextStep(
   { status, accountNumber, channelCode, unfunded }: Planned,
   settleMs: number,
@@ -35,7 +37,7 @@ export function nextStep(
       if (unfunded)
         return { status: 'FAILED', failureCode: 'INSUFFICIENT_BALANCE', afterMs: settleMs - halfMs }
       if (accountNumber === staysRequested) return null
-      // Bank Rakyat Indonesia stores these with a zero in front, and knows no others.
+      // Bank Rakyat Indonesia stores these numbers with a leading zero and rejects them without.
       const lacksZero = channelCode === 'ID_BRI' && accountNumber.length === 14
       const failureCode = failures.get(accountNumber) ?? (lacksZero ? 'INVALID_DESTINATION' : null)
       const outcome = failureCode ? 'FAILED' : 'SUCCEEDED'

@@ -12,8 +12,9 @@ import { Problem } from './problem'
 import { shapeOf } from './shape'
 
 /**
- * Payouts v3, over the same payouts as v2: another header, amounts in the smallest unit, `payout_id`,
- * banks by SWIFT code. A payout of one version is unknown to the other, and so is its key.
+ * Endpoints of payouts v3, on the same records as v2, with a version header, amounts in minor
+ * units, `payout_id`, and banks by SWIFT code. Payouts and keys of one version are unknown to the
+ * other.
  */
 export const payoutV3Endpoints: readonly Endpoint[] = [
   { method: 'POST', path: '/v3/payouts', run: create },
@@ -29,7 +30,7 @@ function create(context: Context, call: ProviderCall): ProviderAnswer {
   const { account, headers, body } = call
   refuseOtherVersion(call)
   if (account !== 'ID')
-    throw new Problem('REQUEST_FORBIDDEN_ERROR', 'This API key can not create payouts')
+    throw new Problem('REQUEST_FORBIDDEN_ERROR', 'This API key cannot create payouts')
   const key = headers.get('idempotency-key') ?? crypto.randomUUID()
   const known = context.book.find(
     'payouts',

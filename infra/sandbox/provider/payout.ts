@@ -27,7 +27,7 @@ const sharedFields = (payout: Payout) => {
   }
 }
 
-/** A payout as the API answers it. */
+/** Returns a payout as in API responses. */
 export const payoutBody = (payout: Payout): Record<string, unknown> => ({
   ...sharedFields(payout),
   business_id: businessIdOf[payout.account],
@@ -37,7 +37,7 @@ export const payoutBody = (payout: Payout): Record<string, unknown> => ({
   },
 })
 
-/** A payout as webhooks carry it: flat, as observed, and not as documented. */
+/** Returns a payout as in webhooks: flat, as observed, which differs from the documentation. */
 export const payoutEventBody = (payout: Payout): Record<string, unknown> => ({
   ...sharedFields(payout),
   channel_category: banks.find((bank) => bank.code === payout.channelCode)?.category ?? 'BANK',
@@ -49,7 +49,7 @@ export const payoutEventBody = (payout: Payout): Record<string, unknown> => ({
   }),
 })
 
-/** A payout v3 as the API answers it and as webhooks carry it. */
+/** Returns a payout v3 as in API responses and webhooks. */
 export function payoutV3Body(payout: Payout): Record<string, unknown> {
   const currency = currencyOf[payout.account]
   return {
@@ -68,7 +68,7 @@ export function payoutV3Body(payout: Payout): Record<string, unknown> {
   }
 }
 
-/** Moves a payout on, tells what the provider tells, and plans what follows on its own. */
+/** Changes a payout's status, sends the webhook, and schedules the next automatic change. */
 export function movePayout(
   context: Context,
   payout: Payout,
@@ -91,8 +91,8 @@ export function movePayout(
 }
 
 /**
- * Writes a new payout down and plans its way. As documented, one that is more than the account holds
- * is accepted, and fails for that later.
+ * Stores a new payout and schedules its first change. As documented, a payout above the balance is
+ * accepted and fails later.
  */
 export function openPayout(context: Context, asked: Payout): Payout {
   const isFunded = asked.amountMinor <= cashMinor(context, asked.account)
@@ -101,7 +101,7 @@ export function openPayout(context: Context, asked: Payout): Payout {
   return payout
 }
 
-/** Plans the step a payout takes on its own; it is dropped when somebody moved it meanwhile. */
+/** Schedules the next automatic change; it is skipped if the payout has changed by then. */
 export function planPayout(context: Context, payout: Payout): void {
   const step = nextStep(payout, context.config.payoutSettleMs)
   if (!step) return

@@ -35,13 +35,13 @@ const statuses = {
   SERVER_ERROR: 500,
 } as const satisfies Record<string, number>
 
-/** What the provider calls a refusal. */
+/** Error codes of the provider. */
 export type ProblemCode = keyof typeof statuses
 
-/** Where in the request something is wrong. */
+/** Location and message of an invalid part of a request. */
 export type ProblemDetail = { readonly path: string; readonly message: string }
 
-/** A request the provider refuses; it becomes `{ error_code, message, errors? }`. */
+/** Refusal by the provider; it becomes `{ error_code, message, errors? }`. */
 export class Problem extends Error {
   readonly code: ProblemCode
   readonly details: readonly ProblemDetail[]
@@ -53,7 +53,7 @@ export class Problem extends Error {
     this.details = details
   }
 
-  /** The answer on the wire. */
+  /** Returns the HTTP response. */
   toResponse(headers: Record<string, string>): Response {
     const { code, message, details } = this
     const body = { error_code: code, message, ...(details.length > 0 && { errors: details }) }

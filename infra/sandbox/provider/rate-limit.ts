@@ -1,10 +1,10 @@
 import type { Account } from '../account'
 
-// The real limits are 60 (test) and 600 (live) a minute; load tests need far more room.
+// The real limits are 60 (test) and 600 (live) per minute; load tests need far more.
 const callsPerMinuteMax = 60_000
 const windowMs = 60_000
 
-/** What one call did to the budget of its endpoint and account. */
+/** Rate-limit result of one call. */
 export type Budget = { readonly exceeded: boolean; readonly headers: Record<string, string> }
 
 /** Counts calls per endpoint and account in windows of a minute, as the provider does. */

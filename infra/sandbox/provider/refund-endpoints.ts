@@ -18,7 +18,7 @@ const reasons = [
   'OTHERS',
 ] as const
 
-/** The endpoints of unified refunds. */
+/** Endpoints of unified refunds. */
 export const refundEndpoints: readonly Endpoint[] = [
   { method: 'POST', path: '/refunds', run: create },
   { method: 'GET', path: '/refunds/:id', run: get },
@@ -56,7 +56,7 @@ function create(context: Context, { account, headers, body }: ProviderCall) {
   return { body: refundBody(refund) }
 }
 
-/** The provider's own client sends a key with a refund; its reference does not tell of one. */
+/** Finds a refund by idempotency key, which the provider's client sends but its reference omits. */
 function findByKey({ book, faults, chance }: Context, account: Account, key: string) {
   if (chance.hits(faults.api.forgetKeys)) return undefined
   return book.find('refunds', (one) => one.account === account && one.asked?.key === key)
@@ -85,7 +85,7 @@ function refuseIneligible({ book }: Context, payment: Payment, amountMinor: bigi
   }
   const channel = findChannel(payment.account, payment.channelCode)
   if (!channel || channel.refunds === 'no') {
-    throw new Problem('REFUND_NOT_SUPPORTED', `${payment.channelCode} can not be refunded`)
+    throw new Problem('REFUND_NOT_SUPPORTED', `${payment.channelCode} cannot be refunded`)
   }
   if (channel.refunds === 'whole' && amountMinor !== payment.capturedMinor) {
     throw new Problem('PARTIAL_REFUND_NOT_SUPPORTED', `${channel.code} refunds only in full`)
@@ -98,7 +98,7 @@ function refuseIneligible({ book }: Context, payment: Payment, amountMinor: bigi
     throw new Problem('REFUND_IN_PROGRESS', 'Another refund of this payment is in progress')
   }
   if (amountMinor > refundableMinor(book, payment)) {
-    throw new Problem('REFUND_AMOUNT_EXCEEDED', 'Refund amount exceeds what is left to refund')
+    throw new Problem('REFUND_AMOUNT_EXCEEDED', 'Refund amount exceeds the refundable remainder')
   }
 }
 
@@ -116,7 +116,7 @@ function list(context: Context, { account, query }: ProviderCall) {
   return { body: { has_more: false, data } }
 }
 
-// Reading refunds is in the provider's SDK and no longer in its reference: it may end any day.
+// Reading refunds is in the provider's SDK but no longer in its reference, so it may be removed.
 function refuseHidden({ chance, faults }: Context): void {
   if (chance.hits(faults.api.hideRefunds)) throw new Problem('DATA_NOT_FOUND', 'Refund not found')
 }

@@ -13,7 +13,7 @@ const methodTypes = new Map([
   ['ONLINE BANKING', 'DIRECT_DEBIT'],
 ])
 
-/** A refund as the API answers it and as webhooks carry it: flat. */
+/** Returns a refund as in API responses and webhooks: flat. */
 export function refundBody(refund: Refund): Record<string, unknown> {
   const currency = currencyOf[refund.account]
   const type = findChannel(refund.account, refund.channelCode)?.type ?? ''
@@ -37,14 +37,14 @@ export function refundBody(refund: Refund): Record<string, unknown> {
   }
 }
 
-/** What of a payment is neither refunded nor about to be. */
+/** Returns the amount of a payment that is neither refunded nor in a pending refund. */
 export const refundableMinor = (book: Book, payment: Payment): bigint =>
   book
     .all('refunds')
     .filter((refund) => refund.paymentId === payment.id && refund.status !== 'FAILED')
     .reduce((left, refund) => left - refund.amountMinor, payment.capturedMinor)
 
-/** Opens a refund; nothing is told before it ends. */
+/** Opens a refund; there is no webhook before it ends. */
 export function openRefund(
   { book }: Context,
   payment: Payment,
@@ -65,7 +65,7 @@ export function openRefund(
   })
 }
 
-/** Ends a pending refund and tells the gateway; an ended one stays as it is. */
+/** Ends a pending refund and sends the webhook; does nothing if it has already ended. */
 export function endRefund(context: Context, id: string, failureCode: string | null): Refund | null {
   const refund = context.book.get('refunds', id)
   if (refund?.status !== 'PENDING') return null
@@ -79,7 +79,7 @@ export function endRefund(context: Context, id: string, failureCode: string | nu
   return ended
 }
 
-/** Lets a refund succeed on its own, as long after it was asked as a payout takes. */
+/** Schedules the success of a refund, after the same time as a payout's. */
 export function planRefund(context: Context, { id, createdAt }: Refund): void {
   const dueMs = Date.parse(createdAt) + context.config.payoutSettleMs
   context.timers.at(dueMs, () => void endRefund(context, id, null))

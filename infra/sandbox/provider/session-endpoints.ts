@@ -6,7 +6,7 @@ import { Problem } from './problem'
 import { sessionBody } from './session'
 import { sessionFromRequest } from './session-request'
 
-/** The endpoints of hosted payment sessions. */
+/** Endpoints of hosted payment sessions. */
 export const sessionEndpoints: readonly Endpoint[] = [
   { method: 'POST', path: '/sessions', run: create },
   {
@@ -26,7 +26,7 @@ function create(context: Context, { account, body }: ProviderCall) {
   return { status: 201, body: sessionBody(session, context.publicUrl) }
 }
 
-// No webhook follows: the merchant knows what it did.
+// There is no webhook, because the merchant itself cancelled the session.
 function cancel(context: Context, call: ProviderCall) {
   const session = ownSession(context, call)
   if (session.status !== 'ACTIVE') {
@@ -47,7 +47,7 @@ function ownSession({ book }: Context, call: ProviderCall): Session {
   return session
 }
 
-/** Lets a session expire on its own when its time comes. */
+/** Schedules the expiry of a session. */
 export function planExpiry(context: Context, { id, expiresAt }: Session): void {
   context.timers.at(Date.parse(expiresAt), () => {
     const session = context.book.get('sessions', id)

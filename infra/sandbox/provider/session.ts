@@ -2,7 +2,7 @@ import { businessIdOf, currencyOf } from '../account'
 import { majorFromMinor } from '../amount'
 import type { Session } from '../records'
 
-/** A session as create, get and cancel answer it. No channel is in it, as on the real wire. */
+/** Returns a session as in API responses, without a channel, like the real provider. */
 export function sessionBody(session: Session, publicUrl: string): Record<string, unknown> {
   const currency = currencyOf[session.account]
   return {
@@ -41,7 +41,7 @@ export function sessionBody(session: Session, publicUrl: string): Record<string,
   }
 }
 
-/** The part of a session its webhooks carry: ids of the payment only when completed. */
+/** Returns a session as in webhooks, with ids of the payment only once completed. */
 export function sessionEventBody(session: Session, publicUrl: string): Record<string, unknown> {
   const {
     capture_method: _method,

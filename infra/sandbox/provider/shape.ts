@@ -1,20 +1,20 @@
 import { isObject, type JsonObject } from '../route'
 import { Problem, type ProblemDetail } from './problem'
 
-/** Reads the fields of a request body, collecting what is wrong with them. */
+/** Reader of request fields that collects validation errors. */
 export type Shape = {
-  /** A string within a length; optional ones may be null. */
+  /** Reads a string within a length; optional ones may be null. */
   text(name: string, rule?: { required?: boolean; max?: number }): string | null
-  /** One of a closed list of words. */
+  /** Reads one of a fixed list of values. */
   word<W extends string>(name: string, words: readonly W[], required?: boolean): W | null
   number(name: string, required?: boolean): number | null
   object(name: string, required?: boolean): JsonObject
   texts(name: string): string[]
-  /** Throws API_VALIDATION_ERROR when anything was wrong. */
+  /** Throws API_VALIDATION_ERROR if there were errors. */
   done(): void
 }
 
-/** Starts reading an object; `path` is where it lies in the request, `/body` by default. */
+/** Opens a reader for an object; `path` is its location in the request, by default `/body`. */
 export function shapeOf(body: JsonObject, path = '/body', wrong: ProblemDetail[] = []): Shape {
   const fault = (name: string, message: string) => {
     wrong.push({ path: `${path}/${name}`, message })

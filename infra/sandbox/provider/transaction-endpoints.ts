@@ -6,7 +6,7 @@ import type { Endpoint, ProviderAnswer, ProviderCall } from './door'
 import { Problem, type ProblemDetail } from './problem'
 import { channelCategories, type Transaction, transactionBody, transactionsOf } from './transaction'
 
-/** The list of everything that moved money. It needs the key's permission `Transaction Read`. */
+/** List of all movements of money. It needs the key permission `Transaction Read`. */
 export const transactionEndpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/transactions', run: list },
 ]
@@ -26,7 +26,7 @@ const currencies: readonly string[] = [
   ...['IDR', 'PHP', 'USD', 'VND', 'THB', 'MYR', 'SGD', 'EUR', 'GBP', 'HKD', 'AUD'],
 ]
 
-/** A word of the query: which texts it may hold, and which rows it lets through. */
+/** Query parameter: its allowed values, and its filter. */
 type Word = {
   readonly allows: (text: string) => boolean
   readonly fits?: (texts: readonly string[]) => (row: Transaction) => boolean
@@ -116,7 +116,7 @@ function pageOf(
   }
 }
 
-/** Documented as "ordered by created", no more. Rows of one millisecond keep an order, too. */
+/** Sorts by `created`, as documented; rows of one millisecond have a fixed order too. */
 function newestFirst(a: Transaction, b: Transaction): number {
   if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? 1 : -1
   return a.id === b.id ? 0 : a.id < b.id ? 1 : -1

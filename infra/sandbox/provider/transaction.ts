@@ -7,18 +7,18 @@ import type { Context } from '../context'
 import { feeOf } from '../fee'
 import type { Chargeback, OwnMove, Payment, Payout, Refund, TransactionStatus } from '../records'
 
-/** The kinds of channel a row may name. */
+/** Channel categories of a row. */
 export const channelCategories = [
   ...(['BANK', 'CARDS', 'CARDLESS_CREDIT', 'CASH', 'DIRECT_DEBIT', 'EWALLET', 'PAYLATER'] as const),
   ...(['QR_CODE', 'RETAIL_OUTLET', 'VIRTUAL_ACCOUNT', 'XENPLATFORM', 'OTHER'] as const),
 ] as const
 type ChannelCategory = (typeof channelCategories)[number]
 
-/** A row of the provider's list of transactions: one movement of money, whatever product made it. */
+/** Row of the provider's list of transactions: one movement of money by any product. */
 export type Transaction = {
   readonly id: string
   readonly account: Account
-  /** The id of what moved the money, a payment or a payout say. */
+  /** Id of the payment, payout, refund or other object that moved the money. */
   readonly productId: string
   readonly type: 'PAYMENT' | 'REFUND' | 'CHARGEBACK' | 'DISBURSEMENT' | 'TOPUP' | 'WITHDRAWAL'
   readonly status: TransactionStatus
@@ -32,7 +32,7 @@ export type Transaction = {
   readonly updatedAt: string
 }
 
-/** Every row of an account that can be seen by now, in no order. */
+/** Returns the rows of an account that are visible now, unsorted. */
 export function transactionsOf(context: Context, account: Account): Transaction[] {
   const { listDelayMs } = context.faults.api
   const rows = movedOf(context, account)
@@ -40,7 +40,7 @@ export function transactionsOf(context: Context, account: Account): Transaction[
   return listDelayMs === 0 ? rows : rows.flatMap((row) => asSeenAt(row, seenMs))
 }
 
-/** What was kept of everything that began by a moment, in minor units. */
+/** Returns the fees on all movements that started by a moment, in minor units. */
 export function keptMinor(context: Context, account: Account, byMs: number): bigint {
   const { tariffs } = context
   if (tariffs.every(({ bps }) => bps === 0)) return 0n
@@ -67,7 +67,7 @@ function movedOf({ book }: Context, account: Account): Transaction[] {
   ]
 }
 
-/** Records are never changed, only replaced: what a row is made of one is made once. */
+/** Caches the row of a record, which is replaced and never mutated. */
 const made = new WeakMap<object, Transaction>()
 const once =
   <R extends object>(make: (record: R) => Transaction) =>
@@ -77,7 +77,7 @@ const once =
     return row
   }
 
-/** A row on the wire, as in the reference's samples, with what it cost. */
+/** Returns a row in the format of the reference's samples, with its fee. */
 export function transactionBody({ tariffs }: Context, row: Transaction): Record<string, unknown> {
   const currency = currencyOf[row.account]
   const amount = majorFromMinor(row.amountMinor, currency)
@@ -167,7 +167,7 @@ const fromOwnMove = (move: OwnMove): Transaction => ({
   amountMinor: move.amountMinor > 0n ? move.amountMinor : -move.amountMinor,
 })
 
-/** The ids of products end in a UUID of their own; the row's id is made of it, so that it stays. */
+/** Derives a stable row id from the UUID at the end of the product's id. */
 const commonOf = (product: Pick<Transaction, 'id' | 'account' | 'createdAt' | 'updatedAt'>) => ({
   id: `txn_${product.id.replace(/^[a-z]+-/, '')}`,
   account: product.account,
@@ -204,7 +204,7 @@ const categories: Record<ChannelType, ChannelCategory> = {
   PAYLATER: 'PAYLATER',
 }
 
-/** The list has words of its own: its samples say `ID_SHOPEEPAY`, and `BNI` for a virtual account. */
+/** Converts a channel to the list's own codes: `ID_SHOPEEPAY`, and `BNI` for a virtual account. */
 function channelOf({ account, channelCode }: { account: Account; channelCode: string }) {
   const type = findChannel(account, channelCode)?.type
   const category: ChannelCategory = type ? categories[type] : 'OTHER'
@@ -212,7 +212,7 @@ function channelOf({ account, channelCode }: { account: Account; channelCode: st
   return { category, channelCode: channelCode.replace(/_VIRTUAL_ACCOUNT$/, '') }
 }
 
-/** What a list that lags behind shows of a row: nothing yet, how it stood before, or all. */
+/** Returns a row as a delayed list shows it: not yet, in its earlier state, or as it is. */
 function asSeenAt(row: Transaction, seenMs: number): Transaction[] {
   if (Date.parse(row.createdAt) > seenMs) return []
   if (Date.parse(row.updatedAt) <= seenMs) return [row]

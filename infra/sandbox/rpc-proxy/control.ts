@@ -14,7 +14,7 @@ export async function control(
   if (request.method === 'GET') return Response.json(proxy.faults)
   const change: unknown = await request.json().catch(() => null)
   if (!isObject(change))
-    return Response.json({ error: 'a JSON object is expected' }, { status: 400 })
+    return Response.json({ error: 'the body must be a JSON object' }, { status: 400 })
   try {
     setFaults(change)
   } catch (error) {

@@ -1,4 +1,4 @@
-/** The words of Monad's transaction pool; all of them come with code -32603. */
+/** Error messages of Monad's transaction pool, all with code -32603. */
 export const poolWords = [
   'Transaction nonce too low',
   'Transaction fee too low',
@@ -14,61 +14,65 @@ export const poolWords = [
 ] as const
 export type PoolWord = (typeof poolWords)[number]
 
-/** How the endpoint behaves. Rates are 0 to 1; the first four are Monad's everyday manners. */
+/** Behaviour of the endpoint. Rates are 0 to 1; the first four are Monad's normal behaviour. */
 export type RpcFaults = {
-  /** `pending` means `latest`, so a pool nonce cannot be asked for. */
+  /** Treats `pending` as `latest`, so the nonce in the pool cannot be read. */
   readonly pendingIsLatest: boolean
-  /** A transaction is not found by hash, and has no receipt, before it is in a block. */
+  /** Hides a transaction and its receipt until it is in a block. */
   readonly hideUnincluded: boolean
-  /** Blocks between `fromBlock` and `toBlock` at most; 0 for no limit. */
+  /** Maximum number of blocks between `fromBlock` and `toBlock`; 0 for no limit. */
   readonly logsRangeMax: number
-  /** HTTP status of the refusal: 200, or 413 as one public endpoint answers. */
+  /** HTTP status of that refusal: 200, or 413 like one public endpoint. */
   readonly logsRangeStatus: number
 
-  /** A send is refused with `poolWord`; nothing is forwarded. */
+  /** Refuses a send with `poolWord` and does not forward it. */
   readonly poolErrorRate: number
   readonly poolWord: PoolWord
-  /** A refused send is remembered: the same bytes get the same refusal for ever. */
+  /** Refuses the same bytes with the same error permanently. */
   readonly stickyRefusals: boolean
-  /** The hash is answered, nothing is forwarded. */
+  /** Returns the hash without forwarding the transaction. */
   readonly swallowSendRate: number
-  /** The hash is answered, the transaction is forwarded `delaySendMs` later. */
+  /** Returns the hash and forwards the transaction `delaySendMs` later. */
   readonly delaySendRate: number
   readonly delaySendMs: number
-  /** The transaction is forwarded, the connection then hangs without an answer. */
+  /** Forwards the transaction, then hangs without a response. */
   readonly timeoutAfterAcceptRate: number
 
-  /** After a receipt was seen once, it is null for this many reads. */
+  /** Returns null for this many reads after a receipt was first returned. */
   readonly vanishReceiptReads: number
-  /** Every head (latest, safe, finalized) is this far behind, and later blocks do not exist. */
+  /**
+   * Number of blocks by which every head (latest, safe, finalized) lags; later blocks do not exist.
+   */
   readonly headLagBlocks: number
-  /** With this rate a request meets a node that is `headBackBlocks` further behind. */
+  /** Share of requests that reach a node `headBackBlocks` further behind. */
   readonly headBackRate: number
   readonly headBackBlocks: number
-  /** `eth_getLogs` alone meets a node that is so far behind, and clamps without a word. */
+  /** Lag of the node that serves `eth_getLogs`, in blocks; it clamps the range silently. */
   readonly logsClampBlocks: number
-  /** Each log is left out with this rate. */
+  /** Share of logs that are omitted. */
   readonly partialLogsRate: number
-  /** Each log is left out the first so many times it is read. */
+  /** Number of reads for which each log is omitted at first. */
   readonly lateLogsReads: number
 
   readonly tooManyRequestsRate: number
-  /** More calls within a second, each of a batch counted, get 429; 0 for no limit. */
+  /**
+   * Calls per second, counting each call of a batch, above which 429 is returned; 0 for no limit.
+   */
   readonly requestsPerSecondMax: number
-  /** The same for `eth_call` and `eth_estimateGas` alone. */
+  /** The same limit for `eth_call` and `eth_estimateGas`. */
   readonly ethCallsPerSecondMax: number
-  /** False: a batch is refused, as by endpoints that allow none. */
+  /** False: refuses batches, like endpoints that do not support them. */
   readonly takesBatches: boolean
-  /** The connection is cut before anything is forwarded. */
+  /** Closes the connection without forwarding the request. */
   readonly disconnectRate: number
-  /** Nothing is forwarded and nothing is answered. */
+  /** Neither forwards the request nor responds. */
   readonly hangRate: number
   readonly delayMs: number
-  /** Choices follow this seed; null makes them random. */
+  /** Seed of the random choices; null for real randomness. */
   readonly seed: number | null
 }
 
-/** Monad on a good day. */
+/** Defaults: Monad without faults. */
 export const monad: RpcFaults = {
   pendingIsLatest: true,
   hideUnincluded: true,
@@ -99,8 +103,8 @@ export const monad: RpcFaults = {
 }
 
 /**
- * Lays the named faults over those in force; an empty object ends all of them. Says what is wrong
- * instead, and then nothing changes.
+ * Merges the given faults into the active ones; an empty object ends all faults. Returns the errors
+ * instead, and changes nothing, if any value is invalid.
  */
 export function changeFaults(
   current: RpcFaults,

@@ -1,9 +1,9 @@
 import { askNode, type Reply, toHex } from './message'
 
-/** The heads this request meets; a block above `latest` does not exist for it. */
+/** Chain heads as this request sees them; blocks above `latest` do not exist for it. */
 export type Heads = { readonly latest: number; readonly finalized: number }
 
-/** Where the node is, less the lag. */
+/** Reads the node's heads, less the lag. */
 export async function readHeads(target: string, lagBlocks: number): Promise<Heads> {
   const [latest, finalized] = await askNode(target, [
     { method: 'eth_blockNumber' },
@@ -16,7 +16,7 @@ export async function readHeads(target: string, lagBlocks: number): Promise<Head
   }
 }
 
-/** The block that a tag names on a node that is there; numbers stay as they are. */
+/** Resolves a block tag at these heads; numbers are unchanged. */
 export function pin(tag: unknown, heads: Heads): unknown {
   if (tag === 'finalized') return toHex(heads.finalized)
   if (tag === 'safe') return toHex(Math.min(heads.latest, heads.finalized + 1))
@@ -24,7 +24,7 @@ export function pin(tag: unknown, heads: Heads): unknown {
   return tag
 }
 
-/** True if the answer speaks of a block that this node has not seen. */
+/** Returns true if the response refers to a block above this node's head. */
 export function isAbove(reply: Reply, heads: Heads): boolean {
   const block = (reply.result as { number?: string; blockNumber?: string } | null) ?? {}
   const number = block.blockNumber ?? block.number

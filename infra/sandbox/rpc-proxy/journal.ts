@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 
-/** What became of a send. */
+/** Outcome of a send. */
 export type SendOutcome =
   | 'forwarded'
   | 'forwarded without an answer'
@@ -11,12 +11,12 @@ export type SendOutcome =
   | 'refused again'
   | 'refused by the node'
 
-/** What the proxy saw: the oracle of the failure suites. */
+/** Record of the proxy's traffic, against which the failure suites check. */
 export type Journal = {
   readonly calls: Record<string, number>
   readonly sends: { hash: Hex; outcome: SendOutcome }[]
   requests: number
-  /** Requests that were answered with 429. */
+  /** Number of requests refused with 429. */
   tooMany: number
 }
 

@@ -4,7 +4,7 @@ import { openRpcProxy } from './proxy'
 const target = process.env.RPC_TARGET
 if (!target || !URL.canParse(target)) throw new Error('RPC_TARGET must be the URL of the real node')
 const proxy = openRpcProxy({ target, port: Number(process.env.PORT ?? 8546) })
-console.log(`rpc proxy listens on ${proxy.url}`)
+console.log(`rpc proxy listening on ${proxy.url}`)
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void proxy[Symbol.asyncDispose]())
 }

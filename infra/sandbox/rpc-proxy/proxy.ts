@@ -12,11 +12,11 @@ export type RpcProxy = AsyncDisposable & {
   readonly url: string
   readonly journal: Journal
   readonly faults: () => RpcFaults
-  /** Lays faults over those in force; `{}` ends all. Throws when a fault is not known. */
+  /** Merges faults into the active ones; `{}` ends all. Throws if a fault is unknown or invalid. */
   readonly setFaults: (change: Partial<RpcFaults>) => void
 }
 
-/** What one proxy holds between requests. */
+/** State of one proxy across requests. */
 type Context = {
   readonly target: string
   readonly chance: Chance
@@ -28,7 +28,9 @@ type Context = {
   faults: RpcFaults
 }
 
-/** Opens a JSON-RPC endpoint on `port` (0: any) that hands everything to `target`, distorted. */
+/**
+ * Opens a JSON-RPC endpoint on `port` (0: any) that forwards to `target` with the active faults.
+ */
 export function openRpcProxy(options: {
   target: string
   port?: number
@@ -98,7 +100,7 @@ async function answer(
   return Response.json(Array.isArray(asked) ? replies : replies[0], { status })
 }
 
-/** All questions of a request meet the same node, so a lag is drawn once for all of them. */
+/** Processes the calls of a request on the same node, so the lag is drawn once for all of them. */
 async function answerAll(context: Context, asks: readonly Ask[]): Promise<Reply[] | 'hang'> {
   const { faults, chance, target, reads } = context
   const back = chance.hits(faults.headBackRate) ? faults.headBackBlocks : 0
@@ -129,13 +131,13 @@ async function answerAll(context: Context, asks: readonly Ask[]): Promise<Reply[
   return asks.map((ask) => replies.get(ask)!)
 }
 
-/** A delayed send must not outlive the proxy. */
+/** Schedules a delayed send, which must not outlive the proxy. */
 const laterIn = (context: Context) => (work: () => void, ms: number) => {
   const timer = setTimeout(work, ms)
   context.closing.signal.addEventListener('abort', () => clearTimeout(timer), { once: true })
 }
 
-/** Never answers; ends when the caller goes away or the proxy closes. */
+/** Never responds; ends when the caller disconnects or the proxy closes. */
 const hang = (context: Context): Promise<Response> =>
   new Promise((resolve) => {
     context.closing.signal.addEventListener('abort', () => resolve(new Response(null)), {
@@ -143,7 +145,7 @@ const hang = (context: Context): Promise<Response> =>
     })
   })
 
-/** Breaks off inside the answer, so that the caller sees a reset connection. */
+/** Aborts within the response, so that the caller sees a connection reset. */
 const cut = (): Response =>
   new Response(
     new ReadableStream({

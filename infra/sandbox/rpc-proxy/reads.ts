@@ -16,10 +16,10 @@ const tagAt: ReadonlyMap<string, number> = new Map([
 
 export type LogFilter = { fromBlock?: unknown; toBlock?: unknown; blockHash?: unknown }
 
-/** What was read how often: receipts by their hash, logs by their place. */
+/** Read counts: receipts by hash, logs by position. */
 export type Reads = Map<string, number>
 
-/** What the node is asked instead, or the answer if it is not asked at all. */
+/** Returns the call to forward instead, or the reply if nothing is forwarded. */
 export function rewrite(
   ask: Ask,
   faults: RpcFaults,
@@ -47,7 +47,7 @@ function rewriteLogs(ask: Ask, faults: RpcFaults, heads: Heads | null) {
   }
   if (heads) {
     const seen = heads.latest - faults.logsClampBlocks
-    // Only a node whose every head is behind knows that the first block is beyond it.
+    // Only a lag of every head makes the node know that the first block is above its head.
     if (Number(from) > heads.latest) {
       return { reply: refuseTo(ask, -32602, 'Block requested not found') }
     }
@@ -57,7 +57,7 @@ function rewriteLogs(ask: Ask, faults: RpcFaults, heads: Heads | null) {
   return { ask: { ...ask, params: [{ ...filter, fromBlock: from, toBlock: to }] } }
 }
 
-/** What the caller gets of the node's answer. */
+/** Returns the node's reply as the caller sees it. */
 export function distort(
   ask: Ask,
   reply: Reply,
@@ -88,7 +88,9 @@ export function distort(
   return reply
 }
 
-/** Shown once, as from a proposed block; hidden while there is another proposal; then there for good. */
+/**
+ * Shows a receipt once, as of a proposed block, then hides it for some reads, then shows it always.
+ */
 function isGone(hash: string, faults: RpcFaults, reads: Reads): boolean {
   if (faults.vanishReceiptReads === 0) return false
   const seen = countRead(reads, hash)
@@ -101,7 +103,7 @@ const isLate = (log: Log, faults: RpcFaults, reads: Reads): boolean =>
   faults.lateLogsReads > 0 &&
   countRead(reads, `${log.blockNumber}/${log.logIndex}`) < faults.lateLogsReads
 
-/** How often it was read before. */
+/** Returns the number of earlier reads and counts this one. */
 function countRead(reads: Reads, key: string): number {
   const before = reads.get(key) ?? 0
   reads.set(key, before + 1)

@@ -4,7 +4,7 @@ import type { RpcFaults } from './faults'
 import type { Journal, SendOutcome } from './journal'
 import { type Ask, askNode, type Reply, refuseTo, replyTo } from './message'
 
-/** The verdict this node remembers of a hash: the same bytes are not fed to its pool again. */
+/** Remembered result of a hash: the same bytes do not enter the pool again. */
 export type Verdicts = Map<Hex, { refused: string } | 'tracked'>
 
 type Parts = {
@@ -16,10 +16,10 @@ type Parts = {
   later: (work: () => void, ms: number) => void
 }
 
-/** `hang` means that the caller never hears of it. */
+/** Reply to a send; `hang` means that there is no response. */
 export type SendReply = Reply | 'hang'
 
-/** Takes `eth_sendRawTransaction` as Monad's pool does, or worse. */
+/** Handles `eth_sendRawTransaction` like Monad's pool, with the active faults. */
 export async function send(ask: Ask, parts: Parts): Promise<SendReply> {
   const { faults, chance, verdicts, target } = parts
   const raw = ask.params?.[0] as Hex
@@ -64,7 +64,7 @@ export async function send(ask: Ask, parts: Parts): Promise<SendReply> {
   return 'hang'
 }
 
-/** Anvil's words for what Monad's pool says in its own. */
+/** Mapping from Anvil's errors to those of Monad's pool. */
 const translations: readonly (readonly [RegExp, string])[] = [
   [/nonce too low/i, 'Transaction nonce too low'],
   [/underpriced|replacement/i, 'An existing transaction had higher priority'],

@@ -80,7 +80,7 @@ async function attempt(
   const webhook = context.book.get('webhooks', id)
   if (!webhook) return undefined
   const made = await handOver(context, webhook, closing)
-  // Read again: a resend may have written while this attempt was waiting for its answer.
+  // Read again: a resend may have updated the record while this attempt waited for its response.
   const current = context.book.get('webhooks', id)
   if (closing.aborted || !current) return undefined
   return { ...current, attempts: [...current.attempts, made] }
@@ -109,7 +109,7 @@ async function handOver(
     })
     return made(response.status, await response.text())
   } catch (error) {
-    return made(null, error instanceof Error ? error.message : 'no answer')
+    return made(null, error instanceof Error ? error.message : 'no response')
   }
 }
 

@@ -6,8 +6,8 @@ const hmacHex = (secret: string, text: string): string =>
   createHmac('sha256', secret).update(text).digest('hex')
 
 /**
- * The headers that prove where a webhook comes from. Made anew for every attempt: Persona signs
- * the time as well, and no secret has to lie in the book.
+ * Returns the headers that authenticate a webhook. They are computed for every attempt: Persona's
+ * signature includes the time, and no secret has to be stored in the book.
  */
 export function headersOf(webhook: Webhook, config: Config, nowMs: number): Record<string, string> {
   const json = { 'content-type': 'application/json', 'user-agent': 'sandbox-webhooks' }
