@@ -5,19 +5,19 @@ import { type Clock, systemClock } from '#shared/clock'
 import { type Database, openDatabase } from '#shared/db/open'
 import type { Log } from '#shared/log'
 
-/** What the job of the books works with. It reads every schema and writes only `books`. */
+/** Dependencies of the books job, which reads every schema and writes only `books`. */
 export type BooksContext = {
   /** Postgres as the role `books`. */
   readonly sql: Sql
-  /** The same for drizzle, which changes how a client that it is given reads times. */
+  /** Connection for drizzle, which changes how its client parses times. */
   readonly database: Database
   readonly place: Place
-  /** Undefined: the provider is not asked, and nothing of it is known. */
+  /** Undefined: the provider is not read. */
   readonly provider: ProviderPlace | undefined
   readonly clock: Clock
 }
 
-/** Opens both ways into Postgres; closed when disposed. */
+/** Opens both connections to Postgres; closes them on disposal. */
 export function openBooks(options: {
   databaseUrl: string
   place: Place

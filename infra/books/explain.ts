@@ -1,11 +1,13 @@
 import type { Sql } from 'postgres'
 
-/** A person's word for a break: who looks after it, why it is as it is, and until when that holds. */
+/**
+ * Operator's explanation of a break: its owner, the reason, and the date until which it is muted.
+ */
 export type Explanation = { owner: string; reason: string; until: Date }
 
 /**
- * Notes it on an open break, which calls nobody until then. False: there is no such break open. It
- * waits for a comparison that is running, which would fail on what changed under it.
+ * Stores the explanation on an open break and so mutes its alert; returns false if no such break is
+ * open. Waits for a running comparison, which would fail if a break changed during its transaction.
  */
 export const explainBreak = (sql: Sql, id: string, { owner, reason, until }: Explanation) =>
   sql.begin(async (tx) => {

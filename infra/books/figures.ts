@@ -1,12 +1,12 @@
 import { moment, type Span } from './span'
 
-// What each item comes to three times over: by its row, worked out here from the row alone and by none
-// of the code that wrote it; by the journal; and by whoever has the money. The sums are of what we
-// have: of the treasury's AUSD, and of the fiat that the provider keeps for us.
+// Three independent figures per item: from its row, computed here without the code that books it;
+// from the journal; and from the chain or the provider. They cover the AUSD of the treasury and the
+// fiat that the provider holds for us.
 
 /**
- * What the row of a payment stands for. `on_chain` is what its last ref must have left on the chain,
- * `or_on_chain` what it may have as well: something of it is on its way.
+ * Amounts that the row of a payment implies. `on_chain` is the effect that its last ref must have
+ * had; `or_on_chain` is the alternative while an effect is in progress.
  */
 const paymentClaims = `
   create temporary table payment_claims on commit drop as
@@ -41,7 +41,7 @@ const paymentClaims = `
   create unique index on payment_claims (item);
   analyze payment_claims;`
 
-/** The same of a cash-out: AUSD that came in for it, and rupiah that went out, or are owed. */
+/** Amounts that the row of a cash-out implies: AUSD received, and rupiah paid or owed. */
 const payoutClaims = `
   create temporary table payout_claims on commit drop as
     select p.id as item, 'cash-out, ' || p.state as what, p.state, p.wallet, p.authorizer,
@@ -57,8 +57,8 @@ const payoutClaims = `
   analyze payout_claims;`
 
 /**
- * What went back of a second payment may be in no row: what was recorded of it, and not counted there,
- * is taken off, and the rest of the second one stands in suspense.
+ * Sums of journals, chain and provider by item. Refunds of a second payment may be missing in the
+ * row: those recorded elsewhere are deducted, and the rest of the second payment stays in suspense.
  */
 const sums = `
   with booked_sums as (
@@ -76,7 +76,7 @@ const sums = `
     where m.type <> 'payment' group by m.item
   )`
 
-/** A row that moved on after its source was last read says more than the source could. */
+/** Returns SQL that is true if the row has not changed since its source was last read. */
 const isKnown = (readAt: string | null) => `c.updated_at <= ${moment(readAt)}`
 
 const figures = ({ chainReadAt, providerReadAt }: Span) => `
@@ -121,7 +121,7 @@ const figures = ({ chainReadAt, providerReadAt }: Span) => `
   create index on figures (item);
   analyze figures;`
 
-/** By which words of the row its journal must stand, account by account; holds are told apart. */
+/** Journal lines that the rows imply, account by account; held and final credits are separate. */
 const rowLines = `
   create temporary table row_lines on commit drop as
     select item, journal, account, asset, sum(amount) as amount from (

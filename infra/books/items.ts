@@ -1,12 +1,12 @@
 import { moment, type Span } from './span'
 
-// What a reconciliation looks at, as temporary tables of its transaction: the items that were touched,
-// what is booked for them, and what the chain and the provider have of them.
+// Input of a reconciliation as temporary tables of its transaction: the items to compare, their
+// journal lines, and their movements on the chain and at the provider.
 
-/** The services that keep a journal, and the job of the books itself. */
+/** Schemas with a journal: services, and the books job itself. */
 export const journals = ['payments', 'payouts', 'chain_relayer', 'books'] as const
 
-/** All journals as one, by the name of their schema. */
+/** View of all journals, with the name of their schema. */
 export const linesView = `create or replace temporary view lines as ${journals
   .map(
     (
@@ -16,29 +16,30 @@ export const linesView = `create or replace temporary view lines as ${journals
   )
   .join(' union all ')}`
 
-/** A move of the chain that nothing of ours names is an item of its own. */
+/** Item of a chain movement that matches no row. */
 export const strayMove = "m.tx_hash || ':' || m.log_index"
 
-/** What came to the treasury counts up, what left it down. */
+/** Amount of a chain movement, positive if AUSD came to the treasury. */
 const signed =
   "case when m.kind in ('in', 'mint', 'revoke') then m.ausd_micro else -m.ausd_micro end"
 
-/** By which id our rows know what went back; a chargeback has none but that of its row in the list. */
+/** Id of a refund in our rows; a chargeback has only the id of its row in the list. */
 const refundId = `case m.type when 'chargeback' then 'chargeback:' || m.transaction_id
   else coalesce(m.product_id, m.transaction_id) end`
 
-/** The payment that the reference of a refund of ours names: a number may follow. */
+/** Payment id in the reference of a refund that we ordered; a number may follow it. */
 const orderedFor = "regexp_replace(m.reference, '^ordered-(pay_.{22}).*$', '\\1')"
 
-/** States in which the books may lag behind the outside; the index of their next check finds them. */
+/** States of items in progress; the index on `next_check_at` finds them. */
 const onTheirWay = {
   payments: "('opening', 'awaiting_payment', 'paid', 'revoking', 'refunding')",
   payouts: "('taking', 'taken', 'paying', 'returning')",
 } as const
 
 /**
- * Whatever changed since, whatever is on its way, and whatever was found before. An order that was
- * given up has no next check: it is looked at until its deadline has opened a break for it.
+ * Items to compare: changed since the last run, in progress, or with an open break. A return that
+ * the relayer gave up has no next check, so it is included for an hour, until `overdue` opens a
+ * break.
  */
 const touched = ({ since, block }: Span) => `
   create temporary table touched on commit drop as
@@ -84,7 +85,7 @@ const moves = ({ block }: Span) => `
   create index on moves (item);
   analyze moves;`
 
-/** What the provider lists of an item: under our reference, or by an id that our rows have of it. */
+/** Provider transactions of an item, by our reference or by a provider id in our rows. */
 const money = ({ since }: Span) => `
   create temporary table money on commit drop as
     select item, m.account, transaction_id, type, status, product_id, ${refundId} as refund_id,
@@ -126,7 +127,7 @@ const money = ({ since }: Span) => `
   analyze money;
   analyze stray_money;`
 
-/** Everything that the rules read besides the rows themselves. */
+/** Returns the statements that create the tables which the rules read, apart from the rows. */
 export const itemTables = (span: Span): string[] => [
   linesView,
   touched(span),

@@ -10,10 +10,10 @@ import { openBooks } from './context'
 import { readings } from './readings'
 import { type BooksFigures, watchBooks } from './watch'
 
-/** Whoever starts with it has the machine to itself: nothing waits for the books. */
+/** Delay of the first run, which leaves the machine to the services that start at the same time. */
 const firstAfterMs = 5_000
 
-/** `bun infra/books/job.ts`: reconciles every minute, and calls somebody for what does not agree. */
+/** `bun infra/books/job.ts`: reconciles every minute and alerts on breaks. */
 await runService('books', fields, async (config, runtime) => {
   const { log, signal, fatal } = runtime
   const { ausdAddress, creditLineAddress, treasuryAddress } = config
@@ -35,22 +35,24 @@ await runService('books', fields, async (config, runtime) => {
   const { booksEveryMs: everyMs, booksWholeEveryMs: wholeEveryMs } = config
   const { loop, figures } = watchBooks(books, { log, everyMs, wholeEveryMs })
   await using _loop = loop
-  // The books are compared whether or not the bus is there: it only carries the figures.
+  // Reconciling does not need the bus, which only carries the figures.
   const bus = openServiceBus('books', config, runtime)
   void bus.then((opened) => present(opened, figures, log))
-  log.info('books are watched')
+  log.info('reconciliation started')
   runtime.vitals.push({ name: 'postgres', ask: () => books.sql`select 1` })
   await aliveUntilStopped(config, runtime)
   await Promise.race([bus.then((opened) => opened[Symbol.asyncDispose]()), pause(500)])
 })
 
-/** Tells the figures to `/metrics`, and registers with the NATS services API as the services do. */
+/**
+ * Serves the figures for `/metrics` and registers with the NATS services API, like the services.
+ */
 async function present(bus: Bus, figures: () => BooksFigures, log: Log): Promise<void> {
   answerMetrics(bus, { service: 'books', log, figures: async () => readings(figures()) })
   const service = await bus.nc.services.add({
     name: 'books',
     version: '1.0.0',
-    description: 'Whether rows, journals, chain and provider agree',
+    description: 'Reconciles rows, journals, chain and provider',
     metadata: { pid: String(process.pid) },
     statsHandler: () => Promise.resolve(figures()),
   })

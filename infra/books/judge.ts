@@ -5,7 +5,7 @@ import { rules } from './rules/catalogue'
 import type { Rule } from './rules/rule'
 import { checkpoint, moment, readSpan, type Span } from './span'
 
-/** Something that does not agree. Amounts in the asset's smallest unit. */
+/** Difference between the books and a row or source. Amounts in the asset's minor unit. */
 export type Break = {
   readonly id: string
   readonly rule: string
@@ -18,35 +18,35 @@ export type Break = {
   readonly owner: string | null
   readonly reason: string | null
   readonly restsUntil: Date | null
-  /** `young`: it may only be on its way. `rests`: a person said so. `counts`: somebody is needed. */
+  /** `young`: within its grace period. `rests`: explained by an operator. `counts`: alerts. */
   readonly standing: 'young' | 'rests' | 'counts'
 }
 
-/** How much moved of an asset that row, journal and outside agree on, and how much they do not. */
+/** Movements of an asset: the amount on which all sources agree, and the amount with a break. */
 export type Matched = {
   readonly asset: string
   readonly agrees: bigint
   readonly differs: bigint
 }
 
-/** What moved for an item on which all agree. */
+/** Movement of an item on which all sources agree. */
 export type Agreed = { readonly item: string; readonly asset: string; readonly amount: bigint }
 
 export type Judgement = {
   readonly breaks: readonly Break[]
   readonly matched: readonly Matched[]
-  /** Item by item, when it was asked for. */
+  /** Agreeing items; empty unless requested. */
   readonly agreed: readonly Agreed[]
-  /** How many items were looked at, and of how many of them the outside was not yet read so far. */
+  /** Items compared; `unread` of them changed after the chain or the provider was last read. */
   readonly items: number
   readonly unread: number
   readonly tookMs: number
 }
 
 /**
- * Compares rows, journals and what was read of the outside, from the last comparison on, or `whole`
- * from the beginning: opens, keeps and closes breaks, and moves the checkpoint. One at a time, in one
- * transaction, which sees everything as it was at one moment. Reads tables alone.
+ * Compares rows, journals and the data read from chain and provider, since the last comparison or,
+ * if `whole`, from the beginning: opens, keeps and closes breaks, and moves the checkpoint. Runs
+ * one at a time, in one transaction with one snapshot, and reads only tables.
  */
 export async function judge(
   sql: Sql,
@@ -54,7 +54,7 @@ export async function judge(
 ): Promise<Judgement> {
   const startedAt = Date.now()
   const answer = await sql.begin('isolation level repeatable read', async (tx) => {
-    // Before anything is read: what the one before wrote is then seen.
+    // The lock comes before the snapshot, which then includes the writes of the previous run.
     await tx`lock table books.runs in exclusive mode`
     const span = await readSpan(tx, whole)
     await tx.unsafe(`set local jit = off; set local work_mem = '64MB';
@@ -76,7 +76,7 @@ export async function judge(
   return { ...answer, tookMs: Date.now() - startedAt }
 }
 
-/** The temporary tables that the rules read, and the one they fill. */
+/** Creates the temporary tables that the rules read, and the one for their results. */
 async function prepare(tx: TransactionSql, span: Span, whole: boolean): Promise<void> {
   for (const statement of [...itemTables(span), totalsBefore(whole), standing(span)])
     await tx.unsafe(statement)
@@ -92,7 +92,9 @@ const totalsBefore = (whole: boolean) => `
   create temporary table totals_before on commit drop as
     select source, account, asset, amount from books.totals where ${!whole}`
 
-/** Of the chain, what came to the treasury counts up and what left it down, whatever its kind. */
+/**
+ * Returns SQL for the sum of treasury movements in a range of blocks; incoming ones are positive.
+ */
 const chainSums = (from: string, to: string) => `
   select 'chain' as source, 'treasury' as account, 'AUSD' as asset,
     sum(case when kind in ('in', 'mint', 'revoke') then ausd_micro else -ausd_micro end) as amount
@@ -109,7 +111,9 @@ const standing = ({ since, block }: Span) => `
       union all ${chainSums(block, '9223372036854775807')}
     ) s group by source, account, asset`
 
-/** Open breaks that were not found any more are closed, unless the outside could not tell yet. */
+/**
+ * Opens and updates breaks; closes those not found again, unless their source was not read since.
+ */
 async function noteBreaks(tx: TransactionSql): Promise<void> {
   await tx.unsafe(`
     create temporary table found on commit drop as
@@ -136,7 +140,7 @@ async function noteBreaks(tx: TransactionSql): Promise<void> {
 const judgedAfter = (source: 'chain' | 'provider'): string[] =>
   rules.filter(({ after }) => after === source).map(({ name }) => name)
 
-/** What the next comparison begins with; of a whole one, counted anew. */
+/** Stores totals and checkpoint for the next comparison; a whole one recomputes the totals. */
 async function noteTotals(tx: TransactionSql, span: Span, whole: boolean): Promise<void> {
   if (whole) await tx`update books.totals set amount = 0`
   await tx.unsafe(`
@@ -162,14 +166,14 @@ async function countItems(tx: TransactionSql): Promise<{ items: number; unread: 
   return counts!
 }
 
-/** Of each query: what is older than the checkpoint is read only when everything is compared. */
+/** Statement timeouts; only a whole comparison reads data from before the checkpoint. */
 const timeoutMs = 30_000
 const wholeTimeoutMs = 600_000
 
 type BreakRow = Omit<Break, 'amount' | 'standing'> & { amount: string }
 const graces = new Map(rules.map(({ name, graceMs }) => [name, graceMs]))
 
-/** Everything that does not agree now, oldest first. */
+/** Returns the open breaks, oldest first. */
 export async function openBreaks(sql: Sql | TransactionSql): Promise<Break[]> {
   const rows = await sql<BreakRow[]>`
     select id::text, rule, item, asset, amount::text, about, found_at as "foundAt", owner, reason,
@@ -184,7 +188,7 @@ function standingOf({ rule, ageMs, foundAt, restsUntil }: BreakRow): Break['stan
   return ageMs < (graces.get(rule) ?? 0) ? 'young' : 'counts'
 }
 
-/** Everything that moved for the items that were looked at, and whether a break names it. */
+/** Movements of the compared items, each with whether it has no break. */
 const judged = `
   create temporary table judged on commit drop as
     select item, asset, amount,

@@ -176,7 +176,7 @@ describe('is named by the next reconciliation, and closed when it is mended:', (
       expect(await command('reconcile', 'explain', id, ...words)).toMatchObject({ code: 0 })
     }
     const { said } = await command('reconcile')
-    expect(said).toMatch(/rests until 2099-01-01[\s\S]*Ana: ticket 7/)
+    expect(said).toMatch(/muted until 2099-01-01[\s\S]*Ana: ticket 7/)
     expect((await command('reconcile', '--csv')).said).toContain(',Ana,ticket 7,2099-01-01')
     const shown = await command('books')
     expect(shown.said).toContain('the books are open')

@@ -67,7 +67,7 @@ describe('a planted wrong row is found:', () => {
       payment,
       'ausd_micro = ausd_micro + 1',
       'ausd_micro = ausd_micro - 1',
-      /clawback: the row says -1, the journal 0/,
+      /clawback: row -1, journal 0/,
     ],
     [
       'a hold',
@@ -81,14 +81,14 @@ describe('a planted wrong row is found:', () => {
       payment,
       "state = 'expired'",
       "state = 'credited'",
-      /topup, expired: of the treasury the row says 0, .* the chain -3076923/,
+      /topup, expired, treasury: row 0, .* chain -3076923/,
     ],
     [
       'what was paid',
       payment,
       'paid_minor = paid_minor + 7',
       'paid_minor = paid_minor - 7',
-      /the row says 50007, .* the provider 50000/,
+      /row 50007, .* provider 50000/,
     ],
     [
       'a payout that was returned, told as paid',
@@ -96,7 +96,7 @@ describe('a planted wrong row is found:', () => {
       "state = 'paid'",
       "state = 'returned'",
       // Two rules name it, in either order.
-      /^(?=[\s\S]*paid: the row says -\d+, .* the provider 0)(?=[\s\S]*1 takes and 1 returns)/,
+      /^(?=[\s\S]*paid: row -\d+, .* provider 0)(?=[\s\S]*1 takes and 1 returns)/,
     ],
     [
       'the nonce of an authorization',

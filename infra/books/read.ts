@@ -7,16 +7,17 @@ import { readProvider } from './outside/provider'
 import { bookTreasury } from './outside/treasury'
 
 /**
- * Reads what is new outside since the last checkpoint into the schema `books`. Throws when a source
- * cannot be read whole; what was read stays.
+ * Reads new data of chain and provider since the last checkpoint into the schema `books`. Throws if
+ * a source cannot be read completely; data already read stays.
  */
 export async function readOutside(context: BooksContext): Promise<void> {
   const block = await readChain(context)
   const lanes = await readChainBalances(context, block)
-  // Names come after the chain: what a row explained when it was read is not called unexplained.
+  // Names are read after the chain, so that a transfer which a row explains is not booked as
+  // unexplained.
   await readNames(context)
   await bookTreasury(context, block)
   await readProvider(context)
-  // Last, so that the relayer has had the time to book what was final.
+  // Last, so that the relayer has had time to book the final transactions.
   await bookLanes(context, lanes)
 }

@@ -7,12 +7,12 @@ import { type Judgement, judge } from './judge'
 import { readOutside } from './read'
 import { breakText } from './text'
 
-/** What was found, and why not all of the outside could be read for it. */
+/** Result of a comparison; `unreadable` is the reason if a source could not be read. */
 export type Reconciled = Judgement & { readonly unreadable: string | undefined }
 
 /**
- * Reads what is new outside, and compares. With a source that does not answer, everything else is
- * compared all the same, and of that source what was read before.
+ * Reads new data of chain and provider, and compares. If a source does not respond, compares the
+ * rest, with the data read from that source before.
  */
 export async function reconcile(
   context: BooksContext,
@@ -25,7 +25,7 @@ export async function reconcile(
   return { ...(await judge(context.sql, options)), unreadable }
 }
 
-/** Opens the books for one command, which closes them. */
+/** Opens the books for one command, which must dispose them. */
 export const openBooksOf = (place: Place, databaseUrl: string) =>
   openBooks({
     ...{ databaseUrl, place, provider: place.provider },
@@ -36,7 +36,7 @@ export const openBooksOf = (place: Place, databaseUrl: string) =>
 const readTriesMax = 20
 const readAgainMs = 300
 
-/** Reconciles until the outside has been read as far as the rows have changed: blocks take a moment. */
+/** Reconciles until chain and provider have been read as far as the rows; blocks take a moment. */
 async function reconcileAsRead(books: BooksContext): Promise<Reconciled> {
   let found = await reconcile(books)
   for (let tries = 1; found.unread > 0 && tries < readTriesMax; tries++) {
@@ -47,9 +47,9 @@ async function reconcileAsRead(books: BooksContext): Promise<Reconciled> {
 }
 
 /**
- * Everything that does not agree between rows, journals, chain and provider, in words; empty when
- * the books balance. Reconciles until they do, or a difference lasts: what is on its way may be in
- * either state, however young. \`adminUrl\`: Postgres as its owner.
+ * Returns the breaks between rows, journals, chain and provider as text; empty if the books
+ * balance. Repeats until they balance or a break persists, because items in progress can be in
+ * either state. `adminUrl`: Postgres as its owner.
  */
 export async function checkBooks(
   place: Place,
@@ -61,8 +61,8 @@ export async function checkBooks(
     const { breaks, unread, unreadable } = await reconcileAsRead(books)
     return [
       ...breaks.map(breakText),
-      ...(unread > 0 ? ['not everything outside has been read as far as the rows'] : []),
-      ...(unreadable === undefined ? [] : [`not everything outside can be read: ${unreadable}`]),
+      ...(unread > 0 ? ['chain and provider are not read up to the latest rows yet'] : []),
+      ...(unreadable === undefined ? [] : [`chain or provider cannot be read: ${unreadable}`]),
     ]
   }, repeats)
 }

@@ -14,16 +14,15 @@ import { addressColumn, amountColumn, at } from '#shared/db/columns'
 import { journalTable } from '#shared/ledger/journal.store'
 
 /**
- * Everything the job of the books owns in Postgres: what it read of the chain and of the provider, as
- * they say it, and what of it does not agree with what the services wrote. Whoever else it reads, it
- * only reads.
+ * Schema of the books job: data read from chain and provider, unchanged, and the breaks between
+ * these and the services' rows. The job only reads other schemas.
  */
 export const schema = pgSchema('books')
 
-/** What no service books: capital put in, fees of the provider, money that nothing explains. */
+/** Postings that no service makes: capital, fees of the provider, unexplained money. */
 export const journal = journalTable(schema)
 
-/** Up to where a source has been read: a block of the chain, a moment of everything else. */
+/** Position up to which each source has been read: a block for the chain, else a time. */
 export const checkpoints = schema.table('checkpoints', {
   source: text('source').primaryKey(),
   block: bigint('block', { mode: 'bigint' }),
@@ -32,8 +31,8 @@ export const checkpoints = schema.table('checkpoints', {
 })
 
 /**
- * AUSD that moved on the chain and is ours, or was: one row per log. `credit`, `repay` and `revoke`
- * are of the credit line, under a ref; the others came to the treasury or left it.
+ * Movements of our AUSD on the chain, one row per log. `credit`, `repay` and `revoke` are events of
+ * the credit line with a ref; the others are transfers to or from the treasury.
  */
 export const chainMoveKinds = ['credit', 'repay', 'revoke', 'in', 'out', 'mint', 'burn'] as const
 export const chainMoves = schema.table(
@@ -42,18 +41,18 @@ export const chainMoves = schema.table(
     txHash: text('tx_hash').notNull(),
     logIndex: integer('log_index').notNull(),
     block: bigint('block', { mode: 'bigint' }).notNull(),
-    /** When its block was made. */
+    /** Time of its block. */
     movedAt: at('moved_at').notNull(),
     kind: text('kind', { enum: chainMoveKinds }).notNull(),
     /**
-     * What names it: the ref of the credit line; of a signed transfer `authorizer:nonce`, in lower
-     * case; null: a plain transfer.
+     * Identifying key: the ref of the credit line, or `authorizer:nonce` of a signed transfer, in
+     * lower case; null for a plain transfer.
      */
     key: text('key'),
-    /** The account of the credit line; or the other side of a transfer with the treasury. */
+    /** Account of the credit line, or the other side of a transfer with the treasury. */
     wallet: addressColumn('wallet').notNull(),
     ausdMicro: amountColumn('ausd_micro').notNull(),
-    /** Of a credit or a repayment: it could be taken back until its hold ended. */
+    /** For a credit or repayment: whether it had a hold, during which it could be revoked. */
     held: boolean('held').notNull().default(false),
   },
   (table) => [
@@ -63,7 +62,7 @@ export const chainMoves = schema.table(
   ],
 )
 
-/** A row of the provider's list of transactions as it was last read, by its own id. */
+/** Rows of the provider's list of transactions as last read, by their id. */
 export const providerMoves = schema.table(
   'provider_moves',
   {
@@ -71,15 +70,15 @@ export const providerMoves = schema.table(
     transactionId: text('transaction_id').notNull(),
     type: text('type').notNull(),
     status: text('status').notNull(),
-    /** Ours, without the suffix that the provider gives a payment's; null: none. */
+    /** Our reference, without the suffix that the provider adds for a payment; null if none. */
     reference: text('reference'),
     productId: text('product_id'),
     currency: text('currency'),
-    /** In the smallest unit; null when the list does not say it exactly. */
+    /** In minor units; null if the list has no exact amount. */
     amountMinor: amountColumn('amount_minor'),
-    /** `in` or `out`; null when the list does not say. */
+    /** `in` or `out`; null if the list has no direction. */
     cashflow: text('cashflow'),
-    /** What the provider kept for moving it, taxes included; null: it does not say. */
+    /** Fee of the provider including tax; null if not reported. */
     feeMinor: amountColumn('fee_minor'),
     createdAt: at('created_at'),
     changedAt: at('changed_at'),
@@ -93,7 +92,7 @@ export const providerMoves = schema.table(
   ],
 )
 
-/** What the outside says there is now: AUSD of the treasury, coin of a lane, money at the provider. */
+/** Latest reported balances: AUSD of the treasury, coin of a lane, money at the provider. */
 export const balances = schema.table(
   'balances',
   {
@@ -101,7 +100,9 @@ export const balances = schema.table(
     place: text('place').notNull(),
     asset: text('asset').notNull(),
     amount: amountColumn('amount').notNull(),
-    /** Of the chain: the final block it was read at; a lane has sent `nonce` transactions by then. */
+    /**
+     * For the chain: the final block of the reading; a lane had sent `nonce` transactions by then.
+     */
     block: bigint('block', { mode: 'bigint' }),
     nonce: integer('nonce'),
     readAt: at('read_at').notNull(),
@@ -109,7 +110,7 @@ export const balances = schema.table(
   (table) => [primaryKey({ columns: [table.place, table.asset] })],
 )
 
-/** By which words the outside names an item of ours: refs of its payment, keys of its transfers. */
+/** Keys by which chain movements refer to our items: refs of payments, keys of transfers. */
 export const nameKinds = ['ref', 'take', 'return', 'giveback'] as const
 export const names = schema.table(
   'names',
@@ -117,15 +118,15 @@ export const names = schema.table(
     key: text('key').primaryKey(),
     kind: text('kind', { enum: nameKinds }).notNull(),
     item: text('item').notNull(),
-    /** Of a payment: 0, and one more for each remainder. */
+    /** For a payment: 0 for the first ref, one more for each remainder. */
     part: integer('part').notNull().default(0),
   },
   (table) => [index('names_item').on(table.item)],
 )
 
 /**
- * What the books came to at the checkpoint `rows`, so that a balance needs only the lines since: of
- * each journal (its schema) by account up to the moment, of the `chain` by kind of move up to the block.
+ * Totals at the checkpoint `rows`, so that a balance needs only later lines: of each journal (by
+ * schema) up to the checkpoint's time, and of the `chain` up to its block.
  */
 export const totals = schema.table(
   'totals',
@@ -138,23 +139,23 @@ export const totals = schema.table(
   (table) => [primaryKey({ columns: [table.source, table.account, table.asset] })],
 )
 
-/** What does not agree, item by item: open until a later reading does not find it any more. */
+/** Breaks by item; a break is closed by the first run that does not find it again. */
 export const breaks = schema.table(
   'breaks',
   {
     id: bigint('id', { mode: 'bigint' }).primaryKey().generatedAlwaysAsIdentity(),
-    /** The rule that found it, by its name in `rules/`. */
+    /** Name of the rule in `rules/`. */
     rule: text('rule').notNull(),
-    /** Of what: the id of a payment or a cash-out, a transaction, an account. */
+    /** Id of a payment or cash-out, a transaction, or an account. */
     item: text('item').notNull(),
     asset: text('asset').notNull(),
-    /** By how much it does not agree, in the asset's smallest unit; 0: it is not a matter of a sum. */
+    /** Difference in the asset's minor unit; 0 if the break is not about an amount. */
     amount: amountColumn('amount').notNull(),
     about: text('about').notNull(),
     foundAt: at('found_at').notNull().defaultNow(),
     seenAt: at('seen_at').notNull().defaultNow(),
     closedAt: at('closed_at'),
-    /** A person's word: who looks after it, why it is as it is, and until when that holds. */
+    /** Operator's explanation: owner, reason, and the time until which the break is muted. */
     owner: text('owner'),
     reason: text('reason'),
     restsUntil: at('rests_until'),
@@ -168,14 +169,14 @@ export const breaks = schema.table(
   ],
 )
 
-/** One reconciliation: what it looked at, and what came out. */
+/** Reconciliation runs, with the number of items compared and of open breaks. */
 export const runs = schema.table(
   'runs',
   {
     id: bigint('id', { mode: 'bigint' }).primaryKey().generatedAlwaysAsIdentity(),
     startedAt: at('started_at').notNull(),
     endedAt: at('ended_at').notNull(),
-    /** From the beginning, or from the checkpoint. */
+    /** Whether it compared everything from the beginning. */
     whole: boolean('whole').notNull(),
     items: integer('items').notNull(),
     open: integer('open').notNull(),

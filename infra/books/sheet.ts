@@ -5,8 +5,8 @@ import { type Break, openBreaks } from './judge'
 import { moment, readSpan } from './span'
 
 /**
- * An account's balance, debit above 0, and what the outside says of it when it was read: of the credit
- * line nothing, which holds the money of its users and of its pool besides.
+ * Balance of an account, debit above 0, with the balance that chain or provider reported when read.
+ * The credit line has none: its contract also holds the money of its users and its pool.
  */
 export type SheetLine = {
   readonly account: AccountName
@@ -15,7 +15,7 @@ export type SheetLine = {
   readonly outside: bigint | undefined
 }
 
-/** Money of an item that is on its way, or waits for somebody. */
+/** Money of an item in progress or in need of a decision. */
 export type OpenItem = {
   readonly item: string
   readonly account: AccountName
@@ -27,17 +27,17 @@ export type Sheet = {
   readonly lines: readonly SheetLine[]
   readonly items: readonly OpenItem[]
   readonly breaks: readonly Break[]
-  /** Every asset comes to 0, nothing is under way, and nothing differs. */
+  /** True if every asset sums to 0, no item is in progress, and no break is open. */
   readonly closed: boolean
 }
 
-// What was given up of a payment is booked beside it, under its name, a stroke and more: one item.
+// Write-offs of a payment are booked under `<payment>/…` and belong to the item `<payment>`.
 
-/** On these, money waits for something that has to happen. */
+/** Accounts that hold money of items in progress. */
 const waiting = ['promises', 'payouts', 'returns', 'suspense'] as const
 const listed = [...waiting, 'clawback'] as const
 
-/** The balance sheet of this moment. Reads, and changes nothing. */
+/** Returns the current balance sheet; changes nothing. */
 export async function readSheet(sql: Sql): Promise<Sheet> {
   return await sql.begin('isolation level repeatable read', async (tx) => {
     const span = await readSpan(tx, false)
@@ -75,7 +75,7 @@ export async function readSheet(sql: Sql): Promise<Sheet> {
 
 const sumOf = (lines: readonly SheetLine[]) => lines.reduce((sum, { balance }) => sum + balance, 0n)
 
-/** A break that a person explained rests, but is open all the same. */
+/** Returns true if the books are closed; an explained break still counts as open. */
 const isClosed = (lines: readonly SheetLine[], breaks: readonly Break[]): boolean =>
   breaks.length === 0 &&
   assets.every((asset) => sumOf(lines.filter((line) => line.asset === asset)) === 0n) &&

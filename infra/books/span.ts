@@ -1,29 +1,30 @@
 import type { TransactionSql } from 'postgres'
 
 /**
- * What one reconciliation looks at. The moments stand as literals in every query: only so does
- * PostgreSQL see how little is asked for, and takes the index.
+ * Range of one reconciliation. Queries contain the times as literals: only then does PostgreSQL see
+ * how small the range is, and use the index.
  */
 export type Span = {
-  /** Rows, lines and listings from here on; `-infinity`: all there ever was. */
+  /** Start time for rows, journal lines and provider data; `-infinity`: everything. */
   readonly since: string
-  /** Moves of the chain after this block; those up to it are in the totals. */
+  /** Chain movements after this block are compared; earlier ones are in the totals. */
   readonly block: string
-  /** Up to where everything is known when this one is done: where the next one begins. */
+  /** Time up to which this run covers everything: start of the next one. */
   readonly readTo: string
-  /** The last block of which every move has been read. */
+  /** Last block whose movements have been read. */
   readonly readToBlock: string
-  /** When the chain and the provider were last read; null: never, so nothing is said of them. */
+  /** Times of the last reads of chain and provider; null if never read. */
   readonly chainReadAt: string | null
   readonly providerReadAt: string | null
 }
 
-/** The name of the checkpoint of the comparison among those of the sources. */
+/** Name of the comparison's checkpoint. */
 export const checkpoint = 'rows'
 
 /**
- * Where the last reconciliation ended; from the beginning when there was none, or `whole`. Lines and
- * rows carry the time of their statement and show when they commit, which none does ten minutes later.
+ * Returns the range since the last reconciliation, or from the beginning if there was none or
+ * `whole`. Rows carry the time of their statement but become visible at commit, at most ten minutes
+ * later.
  */
 export async function readSpan(tx: TransactionSql, whole: boolean): Promise<Span> {
   const [found] = await tx<(Omit<Span, 'since' | 'block'> & { since: string; block: string })[]>`
@@ -47,6 +48,6 @@ export async function readSpan(tx: TransactionSql, whole: boolean): Promise<Span
   return whole ? { ...found!, since: '-infinity', block: '-1' } : found!
 }
 
-/** A moment as SQL; no row is older than what was never read. */
+/** Returns a time as SQL; null becomes `-infinity`. */
 export const moment = (text: string | null): string =>
   text === null ? "'-infinity'::timestamptz" : `'${text}'::timestamptz`

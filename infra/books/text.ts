@@ -1,7 +1,7 @@
 import { amountText } from '#shared/money/text'
 import type { Agreed, Break } from './judge'
 
-/** How long, in the largest unit that says something. */
+/** Formats a duration in its largest useful unit. */
 export function ageText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000))
   if (seconds < 120) return `${seconds} s`
@@ -11,26 +11,26 @@ export function ageText(ms: number): string {
     : `${Math.floor(seconds / 86_400)} d`
 }
 
-/** What does not agree, for a person and for a test. */
+/** Formats a break for operators and tests. */
 export const breakText = ({ rule, item, asset, amount, about }: Break): string =>
   `${rule} ${item} ${amount} ${asset}: ${about}`
 
-/** A break in one line: its number, how long it is open, what it is of, and by how much. */
+/** Formats a break in one line: number, rule, item, amount and age. */
 export function breakLine(one: Break): string {
   const { id, rule, item, asset, amount, ageMs, standing } = one
-  const sum = asset === '-' ? '' : ` by ${amountText(amount, asset)} ${asset}`
-  const rest = one.restsUntil ? `, rests until ${one.restsUntil.toISOString()}` : ''
-  const words = { young: ', within its grace', rests: rest, counts: '' }
-  return `#${id} ${rule} of ${item}${sum}, for ${ageText(ageMs)}${words[standing]}`
+  const sum = asset === '-' ? '' : `, ${amountText(amount, asset)} ${asset}`
+  const rest = one.restsUntil ? `, muted until ${one.restsUntil.toISOString()}` : ''
+  const words = { young: ', within its grace period', rests: rest, counts: '' }
+  return `#${id} ${rule}: ${item}${sum}, open for ${ageText(ageMs)}${words[standing]}`
 }
 
-/** The columns of the CSV; they keep their order, and new ones come last. */
+/** Columns of the CSV; their order is fixed, and new ones go last. */
 const columns = [
   ...['status', 'rule', 'item', 'asset', 'amount', 'found_at', 'age_seconds'],
   ...['owner', 'reason', 'rests_until', 'break', 'about'],
 ] as const
 
-/** Breaks first, then what agrees; amounts in the smallest unit, times in UTC. */
+/** Returns the CSV: breaks first, then agreeing items; amounts in minor units, times in UTC. */
 export function csvOf(breaks: readonly Break[], agreed: readonly Agreed[]): string {
   const rows = [
     ...breaks.map((one) => [

@@ -4,23 +4,23 @@ import { type Loop, startLoop } from '#shared/loop'
 import type { BooksContext } from './context'
 import { type Reconciled, reconcile } from './reconcile'
 
-/** What `/metrics` shows of the books. Amounts in the smallest unit; -1: there was no run yet. */
+/** Figures for `/metrics`. Amounts in minor units; -1 before the first run. */
 export type BooksFigures = {
   readonly breaks: { open: number; beyondGrace: number; oldestMs: number }
   readonly value: Record<string, { agrees: number; differs: number }>
   readonly run: { ageMs: number; tookMs: number; items: number; readable: 0 | 1 }
 }
 
-/** So long a source may be away before somebody is called: its own service has called by then. */
+/** How long a source may be unavailable before an alert; its own service has alerted by then. */
 const unreadableMs = 15 * 60_000
-/** A break that stays calls again after so long. */
+/** Interval at which an open break alerts again. */
 const againMs = 3_600_000
-/** Of one run: what broke a thousand items is one thing, and its figure says how many. */
+/** Maximum alerts per run: a thousand breaks have one cause, and the metric counts them. */
 const calledMax = 20
 
 /**
- * Reconciles again and again, and calls somebody for what is open beyond its grace. A run that fails
- * says so and comes again: Postgres, the chain and the provider may be away for as long as they are.
+ * Reconciles at an interval and alerts for breaks that are open beyond their grace period. A failed
+ * run is logged and retried, however long Postgres, the chain or the provider is unavailable.
  */
 export function watchBooks(
   context: BooksContext,
@@ -43,15 +43,19 @@ export function watchBooks(
     if (found.unreadable === undefined) readableAtMs = clock()
     else {
       const fields = { says: found.unreadable, alarm: clock() - readableAtMs > unreadableMs }
-      call(`unreadable:${fields.alarm}`, fields, 'books could not be read outside')
+      call(`unreadable:${fields.alarm}`, fields, 'chain or provider read failed, will retry')
     }
     const { breaks, items, tookMs } = found
     if (breaks.length !== before || whole)
-      log.info({ open: breaks.length, items, whole, tookMs }, 'books compared')
+      log.info({ open: breaks.length, items, whole, tookMs }, 'books reconciled')
     const needed = breaks.filter(({ standing }) => standing === 'counts')
     for (const { id, rule, item, asset, amount, about, ageMs } of needed.slice(0, calledMax)) {
       const what = { break: id, rule, item, asset, amount: String(amount), about }
-      call(`break:${id}`, { ...what, ageMs: Math.round(ageMs), alarm: true }, 'books do not agree')
+      call(
+        `break:${id}`,
+        { ...what, ageMs: Math.round(ageMs), alarm: true },
+        'reconciliation break open',
+      )
     }
   }
   return {
@@ -60,7 +64,7 @@ export function watchBooks(
   }
 }
 
-/** When everything was compared last; null: never, and then the next run does. */
+/** Returns the time of the last full reconciliation; null if there was none. */
 async function lastWholeMs({ sql }: BooksContext): Promise<number | null> {
   const [row] = await sql<{ ms: number | null }[]>`
     select (extract(epoch from max(ended_at)) * 1000)::float8 as ms from books.runs where whole`

@@ -8,7 +8,7 @@ import { booksOfMove, ownMoveOf } from './positions'
 import { findProviderMove, isOfAService, type ProviderMove } from './provider-move.store'
 import { givebackOf } from './treasury'
 
-/** There is nothing to accept, for a reason that a person should read. */
+/** The item cannot be accepted; the message is for the operator. */
 export class NotAcceptable extends Error {
   override name = 'NotAcceptable'
 }
@@ -16,9 +16,9 @@ export class NotAcceptable extends Error {
 type Accepting = Pick<BooksContext, 'database' | 'place'>
 
 /**
- * Counts money that nothing explains as capital, put in or taken out by whoever runs this: a transfer
- * with the treasury, `<tx hash>:<log index>`, or a row of the provider's list, `txn_…`, as the breaks
- * name them. The same again changes nothing. Throws `NotAcceptable`.
+ * Books unexplained money as capital that the operator added or withdrew. `item` is, as in the
+ * breaks, a transfer with the treasury (`<tx hash>:<log index>`) or a row of the provider's list
+ * (`txn_…`). Repeating it changes nothing. Throws `NotAcceptable`.
  */
 export async function acceptAsCapital(
   context: Accepting,
@@ -26,13 +26,13 @@ export async function acceptAsCapital(
   reason: string,
 ): Promise<void> {
   const because = reason.trim()
-  if (because === '') throw new NotAcceptable('say why it is capital')
+  if (because === '') throw new NotAcceptable('a reason is required')
   const event = `${acceptedEvent}: ${because}`
   const [, txHash, logIndex] = /^(0x[0-9a-f]{64}):([0-9]{1,6})$/.exec(item.toLowerCase()) ?? []
   if (txHash) return acceptTransfer(context, txHash, Number(logIndex), event)
   if (/^txn_[A-Za-z0-9_-]{1,200}$/.test(item)) return acceptOwnMove(context, item, event)
   throw new NotAcceptable(
-    `${item} is neither a transfer, <tx hash>:<log index>, nor a row of the provider's list, txn_…`,
+    `${item} is neither a transfer (<tx hash>:<log index>) nor a provider transaction (txn_…)`,
   )
 }
 
@@ -45,14 +45,14 @@ async function acceptTransfer(
   const item = `${txHash}:${logIndex}`
   await withJournal(database, async (tx) => {
     const move = await findMove(tx, txHash, logIndex)
-    if (!move) throw new NotAcceptable(`no transfer ${item} with the treasury was read`)
+    if (!move) throw new NotAcceptable(`no treasury transfer ${item} has been read`)
     const [back] = await movesOfKeys(tx, [givebackOf(move, place.treasury).key])
-    if (back) throw new NotAcceptable(`${item} was given back in ${back.txHash}`)
+    if (back) throw new NotAcceptable(`${item} was returned in ${back.txHash}`)
     const isNamed = move.key !== null && (await namedAmong(tx, [move.key])).size > 0
     const known = { isNamed, isAccepted: true, isRipe: true }
     const books = booksOfMove(move, place.creditLine, known)
     if (books?.event !== 'accepted')
-      throw new NotAcceptable(`${item} is explained: it is booked as ${books?.event ?? move.kind}`)
+      throw new NotAcceptable(`${item} is already accounted for (${books?.event ?? move.kind})`)
     await bookItems(tx, [item], (_, { isAccepted }) =>
       isAccepted ? undefined : { event, lines: books.lines },
     )
@@ -62,19 +62,19 @@ async function acceptTransfer(
 async function acceptOwnMove({ database }: Accepting, item: string, event: string): Promise<void> {
   await withJournal(database, async (tx) => {
     const move = await findProviderMove(tx, item)
-    if (!move) throw new NotAcceptable(`no row ${item} of the provider's list was read`)
+    if (!move) throw new NotAcceptable(`no provider transaction ${item} has been read`)
     if (await isOfAService(tx, move))
-      throw new NotAcceptable(`${item} is explained: a service has booked it, or will`)
+      throw new NotAcceptable(`${item} belongs to a payment or cash-out, whose service books it`)
     const lines = ownMoveOf(move)
     if (!lines?.length)
       throw new NotAcceptable(
-        `${item} has moved nothing that could be booked: it is ${move.status}`,
+        `${item} moved no money that can be booked: its status is ${move.status}`,
       )
     await bookItems(tx, [item], (_, { isAccepted }) => (isAccepted ? undefined : { event, lines }))
   })
 }
 
-/** What was accepted is booked as the list has it now, or taken back when it did not take place. */
+/** Updates accepted items to the list's current amounts; reverses those that did not take place. */
 export const bookAccepted = (tx: Tx, moves: readonly ProviderMove[]): Promise<void> => {
   const byItem = new Map(moves.map((move) => [move.transactionId, move]))
   return bookItems(tx, [...byItem.keys()], (item, { isAccepted }) => {

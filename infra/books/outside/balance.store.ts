@@ -7,7 +7,7 @@ export type Balance = typeof balances.$inferSelect
 export const findBalance = async (db: Db, place: string): Promise<Balance | undefined> =>
   (await db.select().from(balances).where(eq(balances.place, place)))[0]
 
-/** What a place holds now; of two copies the one that read later is right. */
+/** Stores the current balance of a place; of concurrent instances the later reading wins. */
 export const noteBalance = (db: Db, balance: typeof balances.$inferInsert) =>
   db
     .insert(balances)

@@ -4,13 +4,13 @@ import { difference, type Position } from '#shared/ledger/position'
 import { journal } from '../schema.store'
 import { type Booked, bookedOn, standingPostings } from './journal.store'
 
-/** What an item should come to in the books' own journal, and what happened to it. */
+/** Wanted position of an item in the books' own journal, with the event to book. */
 export type Wanted = { readonly event: string; readonly lines: Position }
 
 /**
- * Books what is missing for each item to come to what it should; nothing when it does. An item that
- * should come to nothing has its postings reversed one by one. Must run within `withJournal`: that is
- * why a second copy, or a repeat after a kill, books nothing twice.
+ * Books the difference between each item's position and the wanted one. If the wanted position is
+ * empty, reverses the item's postings one by one. Must run within `withJournal`, so that a second
+ * instance, or a repeat after a kill, books nothing twice.
  */
 export async function bookItems(
   tx: Tx,

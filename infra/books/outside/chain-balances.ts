@@ -4,7 +4,7 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import type { BooksContext } from '../context'
 import { noteBalance } from './balance.store'
 
-/** Coin of a lane, in wei, and how many transactions it had sent by a block. */
+/** Native coin of a lane in wei, and the number of transactions it had sent by a block. */
 export type LaneReading = {
   readonly lane: Address
   readonly block: bigint
@@ -14,8 +14,8 @@ export type LaneReading = {
 }
 
 /**
- * Notes the AUSD of the treasury and of the credit line as they were at a final block, and answers
- * what each lane had at the same one: that is noted once the relayer has booked as far.
+ * Stores the AUSD of the treasury and of the credit line at a final block. Returns the coin of each
+ * lane at the same block, which is stored only once the relayer has booked that far.
  */
 export async function readChainBalances(
   { sql, database, place, clock }: BooksContext,

@@ -5,10 +5,10 @@ import { chainMoves } from '../schema.store'
 export type ChainMove = typeof chainMoves.$inferSelect
 type NewChainMove = typeof chainMoves.$inferInsert
 
-/** As many as one statement takes, with room. */
+/** Rows per statement, below the limit on parameters. */
 const rowsMax = 1_000
 
-/** A log is never another than it was: what is there already stays. */
+/** Inserts movements; existing ones stay, because a log never changes. */
 export async function insertMoves(tx: Tx, moves: readonly NewChainMove[]): Promise<void> {
   for (let start = 0; start < moves.length; start += rowsMax)
     await tx
@@ -22,10 +22,10 @@ export const newestMove = async (db: Db): Promise<ChainMove | undefined> =>
 
 const withTreasury = inArray(chainMoves.kind, ['mint', 'burn', 'in', 'out'])
 
-/** Where a log is: no two logs of a block have the same index. */
+/** Position of a log, unique within its block. */
 export type LogPlace = { readonly block: bigint; readonly logIndex: number }
 
-/** The next moves of the treasury behind a log, in the order of the chain, up to a block. */
+/** Returns the next treasury movements after a log, in chain order, up to a block. */
 export const movesBehind = (
   tx: Tx,
   behind: LogPlace,
@@ -45,7 +45,7 @@ export const movesBehind = (
     .orderBy(asc(chainMoves.block), asc(chainMoves.logIndex))
     .limit(limit)
 
-/** The moves of the treasury that have any of these keys. */
+/** Returns the treasury movements with any of these keys. */
 export const movesOfKeys = async (tx: Tx, keys: readonly string[]): Promise<ChainMove[]> =>
   keys.length === 0
     ? []

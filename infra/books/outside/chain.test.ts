@@ -183,11 +183,11 @@ describe('reading', () => {
     await relay('topUp', [refOf(40), ana, oneAusd, false])
     await read()
     await fixture.chain.rewind()
-    await expect(readChain(fixture.copy())).rejects.toThrow('it was put back')
+    await expect(readChain(fixture.copy())).rejects.toThrow('it was reset')
     const [stays] = await fixture.admin`select block from books.checkpoints`
     expect(Number(stays!.block)).toBeGreaterThan(Number(block))
     await fixture.chain.client.mine({ blocks: 50 })
-    await expect(readChain(fixture.copy())).rejects.toThrow('and is not there')
+    await expect(readChain(fixture.copy())).rejects.toThrow('is not there any more')
     expect(await rows()).toHaveLength(before.length + 1)
   })
 })

@@ -13,14 +13,14 @@ import { advance, findCheckpoint } from './checkpoint.store'
 import { lineTopics, type Move, movesOf, named, transferTopic } from './moves'
 
 const source = 'chain'
-/** So many times `logsRangeMax` are read, and then kept together with the checkpoint. */
+/** Number of ranges of `logsRangeMax` blocks that are committed together with the checkpoint. */
 const rangesKept = 40n
 const receiptsAtOnce = 8
 
 /**
- * Reads what moved on the chain since the checkpoint, up to `finalized`, and answers the block it
- * read to. Rows and checkpoint are committed together, span by span: whoever is killed, or comes
- * second, leaves nothing out and nothing twice.
+ * Reads the movements on the chain since the checkpoint, up to `finalized`; returns the last block
+ * read. Rows and checkpoint are committed together, so a kill or a second instance neither skips
+ * nor repeats a movement.
  */
 export async function readChain({ database, place }: BooksContext): Promise<bigint> {
   const node = openNode(place.rpcUrl)
@@ -33,7 +33,8 @@ export async function readChain({ database, place }: BooksContext): Promise<bigi
     if (from > head) return read ?? head
     const last = from + rangesKept * place.logsRangeMax - 1n
     const to = last < head ? last : head
-    // Asked for before the logs: a node that is behind would answer for a range it does not have.
+    // Read the block first: it fails on a lagging node, which would return no logs for a missing
+    // range.
     const readTo = await timeOf(node, to)
     const rows = await readMoves(node, place, { from, to })
     await database.transaction(async (tx) => {
@@ -42,7 +43,7 @@ export async function readChain({ database, place }: BooksContext): Promise<bigi
   }
 }
 
-/** A chain that went back, or is another one, would be read on as if nothing had happened. */
+/** Throws if the chain was reset or replaced; otherwise reading would continue unnoticed. */
 async function refuseOtherChain(
   database: BooksContext['database'],
   node: Node,
@@ -52,7 +53,7 @@ async function refuseOtherChain(
   if (!noted?.block) return
   if (noted.block > head)
     throw new Error(
-      `the books were read up to block ${noted.block}, but the chain is final up to ${head}: it was put back, or it is another chain`,
+      `the books were read up to block ${noted.block}, but the chain is final only up to ${head}: it was reset, or it is a different chain`,
     )
   const newest = await database.read(newestMove)
   if (!newest) return
@@ -63,7 +64,7 @@ async function refuseOtherChain(
   })
   if (receipt?.blockNumber !== newest.block)
     throw new Error(
-      `transaction ${hash} was read in block ${newest.block}, and is not there: the chain was put back, or it is another chain`,
+      `transaction ${hash} was read in block ${newest.block} but is not there any more: the chain was reset, or it is a different chain`,
     )
 }
 
@@ -72,7 +73,7 @@ const timeOf = async (node: Node, blockNumber: bigint): Promise<Date> => {
   return new Date(Number(timestamp) * 1_000)
 }
 
-/** All moves of a span, each with its time. */
+/** Reads all movements of a range of blocks, each with its time. */
 async function readMoves(node: Node, place: Place, span: Span) {
   const { ausd, creditLine, treasury, logsRangeMax } = place
   const read = (address: typeof ausd, topics: (Hex | Hex[] | null)[]) =>
@@ -91,16 +92,16 @@ async function readMoves(node: Node, place: Place, span: Span) {
   return rows
 }
 
-/** The log before a transfer says what it is: only its receipt has that. */
+/** Adds the key of a transfer, which only the preceding log in its receipt contains. */
 async function explained(node: Node, place: Place, move: Move): Promise<Move> {
   if (move.kind !== 'in' && move.kind !== 'out') return move
   const hash = move.txHash as Hex
   const receipt = await node.request({ method: 'eth_getTransactionReceipt', params: [hash] })
-  if (!receipt) throw new Error(`the node has logs of ${hash}, but no receipt`)
+  if (!receipt) throw new Error(`the node returned logs of ${hash}, but no receipt`)
   return named(move, receipt.logs as unknown as RpcLog[], place)
 }
 
-/** When the blocks of the moves were made. Some nodes say it with the logs; others are asked. */
+/** Returns the times of the movements' blocks, from the logs if the node includes them. */
 async function timesOf(
   node: Node,
   logs: readonly RpcLog[],

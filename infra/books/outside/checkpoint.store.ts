@@ -8,8 +8,8 @@ export const findCheckpoint = async (db: Db, source: string): Promise<Checkpoint
   (await db.select().from(checkpoints).where(eq(checkpoints.source, source)))[0]
 
 /**
- * Moves a checkpoint on from the block it was found at; undefined: there was none. False when another
- * copy did it meanwhile: then what was read is in the tables already.
+ * Advances a checkpoint from the block at which it was found (undefined: there was none). Returns
+ * false if another instance advanced it first; the tables then already contain the data.
  */
 export async function advance(
   tx: Tx,
@@ -32,7 +32,7 @@ export async function advance(
   return moved.length === 1
 }
 
-/** Moves a checkpoint on to a block, never back. */
+/** Advances a checkpoint to a block, never back. */
 export const noteBlock = (tx: Tx, source: string, block: bigint, readTo: Date) =>
   tx
     .insert(checkpoints)
@@ -43,7 +43,7 @@ export const noteBlock = (tx: Tx, source: string, block: bigint, readTo: Date) =
       setWhere: sql`checkpoints.block < excluded.block`,
     })
 
-/** Notes up to which moment a source was read; a moment that has passed moves nothing back. */
+/** Advances a checkpoint to a time, never back. */
 export const noteRead = (tx: Tx, source: string, readTo: Date) =>
   tx
     .insert(checkpoints)

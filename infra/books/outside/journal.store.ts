@@ -5,8 +5,8 @@ import type { Line } from '#shared/ledger/position'
 import { journal } from '../schema.store'
 
 /**
- * A transaction that decides what is booked here; one at a time, of all copies, from its first
- * statement on: what it reads is what every earlier one wrote.
+ * Runs a transaction that books here. A lock taken in its first statement runs such transactions
+ * one at a time across instances, so each reads everything that earlier ones wrote.
  */
 export const withJournal = <T>(database: Database, work: (tx: Tx) => Promise<T>): Promise<T> =>
   database.transaction(async (tx) => {
@@ -14,10 +14,10 @@ export const withJournal = <T>(database: Database, work: (tx: Tx) => Promise<T>)
     return work(tx)
   })
 
-/** What is booked on items, and whether a person accepted it. */
+/** Booked lines of an item, and whether an operator accepted it. */
 export type Booked = { readonly lines: Line[]; readonly isAccepted: boolean }
 
-/** What a person's word for an item begins with, in the journal. */
+/** Prefix of the journal event of an accepted item. */
 export const acceptedEvent = 'accepted as capital'
 
 export async function bookedOn(tx: Tx, items: readonly string[]): Promise<Map<string, Booked>> {
@@ -47,7 +47,7 @@ export async function bookedOn(tx: Tx, items: readonly string[]): Promise<Map<st
   )
 }
 
-/** The postings of an item that nothing has taken back yet, each with its lines. */
+/** Returns the postings of an item that have not been reversed, each with its lines. */
 export async function standingPostings(tx: Tx, item: string): Promise<Map<string, Line[]>> {
   const rows = await tx.select().from(journal).where(eq(journal.item, item))
   const reversed = new Set(rows.map(({ reverses }) => reverses))

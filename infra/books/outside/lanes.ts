@@ -9,13 +9,14 @@ import { findBalance, noteBalance } from './balance.store'
 import type { LaneReading } from './chain-balances'
 import { withJournal } from './journal.store'
 
-/** The relayer concludes a transaction some moments after its block is final. */
+/** Retries, because the relayer concludes a transaction shortly after its block is final. */
 const triesMax = 5
 const betweenMs = 1_000
 
 /**
- * Notes the coin of each lane as far as the relayer has booked what the lane spent, and books as
- * capital what there is more: nobody else puts coin there. What is less goes to suspense, for a person.
+ * Stores the coin of each lane, as far as the relayer has booked the lane's costs. Books surplus
+ * coin as capital, because only the operator funds lanes; books missing coin to suspense, for
+ * manual review.
  */
 export async function bookLanes(
   { database }: BooksContext,
@@ -31,7 +32,7 @@ export async function bookLanes(
   }
 }
 
-/** False while the relayer has not booked as far as the chain had come. */
+/** Books one lane; returns false while the relayer has not booked up to the reading. */
 async function bookLane(tx: Tx, reading: LaneReading): Promise<boolean> {
   const { lane, block, wei, nonce, readAt } = reading
   const place = `lane:${lane}`
@@ -54,8 +55,9 @@ async function bookLane(tx: Tx, reading: LaneReading): Promise<boolean> {
 }
 
 /**
- * What the relayer booked for the nonces from `from` on and below `to`, in wei. Undefined until it has
- * concluded every one that it gave out, or when the lane sent what the relayer knows nothing of.
+ * Returns the costs that the relayer booked for the nonces from `from` up to, but not including,
+ * `to`, in wei. Undefined until all of them are concluded, or if the lane sent unknown
+ * transactions.
  */
 async function spentBy(
   tx: Tx,

@@ -3,7 +3,7 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { chainMoveKinds } from '../schema.store'
 
-/** A log that moved AUSD of ours, in its own words. Addresses and hashes are in lower case. */
+/** Movement of our AUSD, parsed from a log. Addresses and hashes are in lower case. */
 export type Move = {
   readonly txHash: string
   readonly logIndex: number
@@ -34,19 +34,19 @@ const kinds = {
   RepaymentRevoked: 'revoke',
 } as const
 const refEvents = Object.keys(kinds) as (keyof typeof kinds)[]
-/** What the credit line says of the treasury's AUSD. */
+/** Topics of the credit line's events that move AUSD of the treasury. */
 export const lineTopics = [...refEvents, 'RepaymentHeld'].map((name) =>
   topicOf(creditLineAbi, name),
 )
-/** What a user did with the credit line when AUSD goes from there to a place of his choice. */
+/** Topics of user actions that send AUSD from the credit line to an address the user chose. */
 const chosenTopics = ['Drawn', 'CollateralWithdrawn'].map((name) => topicOf(creditLineAbi, name))
 
 const placeIn = (log: RpcLog) => Number(log.logIndex)
 
 /**
- * Everything that moved with the credit line under a ref, and with the treasury under none. A transfer
- * between the two follows the events it carries out: with them it comes to their sum, and is none of
- * its own. One that does not is somebody's own doing, such as the treasury's key funding the pool.
+ * Returns the credit line's events with a ref and the treasury's transfers. A transfer between the
+ * two that equals the sum of the events before it carries them out and is omitted. Any other is a
+ * movement of its own, such as the treasury key funding the pool.
  */
 export function movesOf(
   lineLogs: readonly RpcLog[],
@@ -96,7 +96,7 @@ const commonOf = (log: RpcLog) => ({
   block: BigInt(log.blockNumber!),
 })
 
-/** Repayments that an account makes itself have no ref, and are none of ours. */
+/** Parses an event with a ref; repayments by the account itself have none and are ignored. */
 function refMoveOf(log: RpcLog, heldRefs: ReadonlySet<Hex>): Move | undefined {
   const [event] = parseEventLogs({
     abi: creditLineAbi,
@@ -117,7 +117,7 @@ function refMoveOf(log: RpcLog, heldRefs: ReadonlySet<Hex>): Move | undefined {
   }
 }
 
-/** Nothing moves when the amount is 0, or when both sides are the treasury. */
+/** Parses a transfer; undefined if its amount is 0 or both sides are the treasury. */
 function transferMoveOf(log: RpcLog, { treasury }: Places): Move | undefined {
   const [from, to] = [addressOf(log.topics[1]), addressOf(log.topics[2])]
   const ausdMicro = BigInt(log.data)
@@ -130,8 +130,8 @@ function transferMoveOf(log: RpcLog, { treasury }: Places): Move | undefined {
 }
 
 /**
- * A transfer with what the log right before it says: which authorization moved it, as
- * `authorizer:nonce`; or which user sent AUSD of the credit line to the treasury.
+ * Adds to a transfer the data of the log right before it: its authorization as `authorizer:nonce`,
+ * or the user who sent AUSD from the credit line to the treasury.
  */
 export function named(move: Move, logs: readonly RpcLog[], { ausd, creditLine }: Contracts): Move {
   const before = logs.find((log) => placeIn(log) === move.logIndex - 1)

@@ -6,7 +6,7 @@ export type Name = typeof names.$inferInsert
 
 const rowsMax = 1_000
 
-/** Whoever names a key last is right: it may have been named before its row was there. */
+/** Stores names; the last one of a key wins, because a key may be named before its row exists. */
 export async function noteNames(tx: Tx, rows: readonly Name[]): Promise<void> {
   const unique = [...new Map(rows.map((row) => [row.key, row])).values()]
   for (let start = 0; start < unique.length; start += rowsMax)
@@ -21,7 +21,7 @@ export async function noteNames(tx: Tx, rows: readonly Name[]): Promise<void> {
       })
 }
 
-/** Which of these keys have a name. */
+/** Returns those of the keys that have a name. */
 export async function namedAmong(tx: Tx, keys: readonly string[]): Promise<Set<string>> {
   if (keys.length === 0) return new Set()
   const rows = await tx

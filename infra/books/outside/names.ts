@@ -7,19 +7,19 @@ import { withJournal } from './journal.store'
 import { type Name, noteNames } from './name.store'
 import { bookMoves } from './treasury'
 
-/** A row says when it changed before its transaction commits: so much is read again. */
+/** Overlap between reads, because a row's `changed_at` is set before its transaction commits. */
 const overlapMs = 120_000
 const rowsMax = 500
 
 type Row = { readonly id: string; readonly at: string }
 type Source<R extends Row> = {
   readonly name: string
-  /** The next rows behind a moment and an id, in that order. */
+  /** Returns the next rows after a time and an id, in that order. */
   readonly next: (at: string, id: string) => Promise<R[]>
   readonly namesOf: (row: R) => Name[]
 }
 
-/** Names what changed since the checkpoint: by which words the outside has it. */
+/** Stores the keys of rows that changed since the checkpoint. */
 export async function readNames(context: BooksContext): Promise<void> {
   const { sql, place } = context
   await readSource(context, {
@@ -38,10 +38,10 @@ export async function readNames(context: BooksContext): Promise<void> {
   })
 }
 
-/** Exactly, whatever the driver makes of times. */
+/** Selects the time as text, because the driver's dates lose microseconds. */
 const asText = (sql: BooksContext['sql']) => sql`changed_at::text`
 
-/** One source, rows and checkpoint together; what was unexplained and is named now is reversed. */
+/** Reads one source, committing names and checkpoint; reverses unexplained transfers now named. */
 async function readSource<R extends Row>(context: BooksContext, source: Source<R>): Promise<void> {
   const { sql, database } = context
   const noted = await database.read((db) => findCheckpoint(db, source.name))
@@ -71,13 +71,15 @@ async function readSource<R extends Row>(context: BooksContext, source: Source<R
 type PaymentRow = Row & { readonly part: number }
 type CashoutRow = Row & { readonly authorizer: Address; readonly nonce: string }
 
-/** A payment has a ref for itself and for each remainder. */
+/** Returns the refs of a payment: one for itself and one for each remainder. */
 const namesOfPayment = ({ id: item, part: last }: PaymentRow): Name[] =>
   Array.from({ length: last + 1 }, (_, part) => ({
     ...{ key: refOf(part === 0 ? item : `${item}.${part}`), kind: 'ref', item, part },
   }))
 
-/** A cash-out is taken as its owner signed it, and returned as the treasury signs it. */
+/**
+ * Returns the keys of a cash-out: the user's signature for its take, the treasury's for its return.
+ */
 const namesOfCashout = ({ id: item, authorizer, nonce }: CashoutRow, treasury: string): Name[] => [
   { key: `${authorizer}:${nonce}`.toLowerCase(), kind: 'take', item },
   { key: `${treasury}:${refOf(`return:${item}`)}`.toLowerCase(), kind: 'return', item },

@@ -6,41 +6,42 @@ import type { ProviderAccount } from '#shared/money/pair'
 import type { ChainMove } from './chain-move.store'
 import type { ProviderMove } from './provider-move.store'
 
-/** What is known of a move beside its log. */
+/** Facts about a movement that its log does not contain. */
 export type Known = {
-  /** A row of a service names it, so that service books it. */
+  /** A service's row names it, so that service books it. */
   readonly isNamed: boolean
-  /** A person said that it is capital. */
+  /** An operator accepted it as capital. */
   readonly isAccepted: boolean
-  /** Its row has had the time to come. */
+  /** It is old enough that its row would exist. */
   readonly isRipe: boolean
 }
 
 export const itemOf = ({ txHash, logIndex }: Pick<ChainMove, 'txHash' | 'logIndex'>): string =>
   `${txHash}:${logIndex}`
 
-/** Signed amounts of one asset on two accounts: what one has more, the other has less. */
+/** Returns two lines of one asset that sum to 0. */
 const pair = (asset: Asset, account: AccountName, other: AccountName, amount: bigint): Position =>
   position([
     { account, asset, amount },
     { account: other, asset, amount: -amount },
   ])
 
-/** The account of the books that an account at the provider is, and the currency it is kept in. */
+/** Returns the books' account for a provider account, and its currency. */
 export const accountOf = (account: ProviderAccount): { place: AccountName; asset: Fiat } => ({
   place: providerOf[account],
   asset: countryBy('account', account).currency,
 })
 
-/** What was there before the books began: it was put in by whoever runs this. */
+/** Returns the opening balance of a provider account, booked as the operator's capital. */
 export function openingOf(account: ProviderAccount, minor: bigint): Position {
   const { place, asset } = accountOf(account)
   return pair(asset, place, 'capital', minor)
 }
 
 /**
- * What a move of the treasury comes to here: nothing when a service books it, and what went out
- * unexplained is a difference that a person must see, not a posting. Undefined: not yet.
+ * Returns the position to book for a treasury movement: empty if a service books it, undefined if
+ * nothing is booked yet. Unexplained outgoing transfers are never booked, so that they stay a
+ * break.
  */
 export function booksOfMove(
   move: Pick<ChainMove, 'kind' | 'wallet' | 'key' | 'ausdMicro'>,
@@ -66,8 +67,8 @@ export function booksOfMove(
 }
 
 /**
- * What an owner of an account at the provider put in or took out there, once a person said so: nothing
- * unless it took place. Undefined: the list does not say what it comes to.
+ * Returns the position of a top-up or withdrawal that an operator accepted: empty if it did not
+ * take place, undefined if the list has no exact amount.
  */
 export function ownMoveOf(
   move: Pick<ProviderMove, 'account' | 'currency' | 'status' | 'amountMinor' | 'cashflow'>,
@@ -80,8 +81,8 @@ export function ownMoveOf(
 }
 
 /**
- * What the provider kept for a movement of money. Undefined while it does not say; nothing of another
- * currency than the account's.
+ * Returns the position of the provider's fee: undefined while it is not reported, empty if it is
+ * not in the account's currency.
  */
 export function feeOf(
   move: Pick<ProviderMove, 'account' | 'currency' | 'feeMinor'>,

@@ -18,9 +18,9 @@ const saysOther = sql.raw(
 )
 
 /**
- * Notes rows as the list has them now, and answers those of which it says something new: `read_at`
- * is when it first said what it says. Of two copies the one whose row changed later is right. At most
- * 1,000 at once, none of them twice.
+ * Stores rows of the list and returns those that changed; `read_at` is the time of the first read
+ * of their current content. Of concurrent instances the row that changed later wins. Takes at most
+ * 1,000 distinct rows.
  */
 export async function noteMoves(tx: Tx, rows: readonly NewProviderMove[]): Promise<ProviderMove[]> {
   if (rows.length === 0) return []
@@ -44,7 +44,7 @@ export const findProviderMove = async (
     await tx.select().from(providerMoves).where(eq(providerMoves.transactionId, transactionIdOfIt))
   )[0]
 
-/** Whether a row of a service is of this movement, or a journal of a service has booked it. */
+/** Returns true if a service's row or journal contains this movement. */
 export async function isOfAService(tx: Tx, move: ProviderMove): Promise<boolean> {
   const { transactionId, productId, reference } = move
   const ids = [transactionId, productId, reference, `chargeback:${transactionId}`]

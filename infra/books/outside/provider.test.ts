@@ -237,18 +237,18 @@ describe('a person may accept as capital', () => {
   })
 
   test('only what was read, what took place, what is of no service, and with a reason', async () => {
-    await expect(accept('txn_nowhere')).rejects.toThrow('was read')
+    await expect(accept('txn_nowhere')).rejects.toThrow('has been read')
     await expect(accept("txn_'")).rejects.toThrow('neither a transfer')
     const failed = await paidOut('999999', 'FAILED')
     await paid(id('g'))
     await read()
     const ours = await itemOf('payment', id('g'))
-    await expect(accept(ours, ' ')).rejects.toThrow('say why')
+    await expect(accept(ours, ' ')).rejects.toThrow('a reason is required')
     await insertPayment(fixture.admin, id('g'))
-    await expect(accept(ours)).rejects.toThrow('is explained')
+    await expect(accept(ours)).rejects.toThrow('belongs to a payment or cash-out')
     const item = await itemOf('payout', failed.reference_id)
     await expect(accept(item)).rejects.toThrow(
-      'has moved nothing that could be booked: it is failed',
+      'moved no money that can be booked: its status is failed',
     )
   })
 })

@@ -14,18 +14,18 @@ import { withJournal } from './journal.store'
 import { accountOf, feeOf, openingOf } from './positions'
 import { noteMoves, type ProviderMove } from './provider-move.store'
 
-/** A row shows late: so much of what was read before is read again. */
+/** Overlap between reads, because rows appear late. */
 const overlapMs = 2 * 3_600_000
-/** Once a day more: a fee may come without the row saying that it changed. */
+/** Interval and overlap of deep reads: a fee may appear without a new change time. */
 const deepEveryMs = 86_400_000
 const deepMs = 7 * 86_400_000
-/** The provider's clock and ours may differ, and so may the moments at which a thing began. */
+/** Margin for differences between the provider's clock and ours. */
 const marginMs = 3_600_000
-/** A long time is read in steps, each kept: the provider's limit of calls may end a first reading. */
+/** Step of a read, each committed: the provider's rate limit may interrupt a first read. */
 const stepMs = 86_400_000
 const rowsMax = 500
 
-/** Reads what changed at the provider since the checkpoint, both accounts, every type. */
+/** Reads the changes at the provider since the checkpoint, for both accounts and every type. */
 export async function readProvider(context: BooksContext): Promise<void> {
   for (const account of providerAccounts) await readAccount(context, account)
 }
@@ -63,8 +63,8 @@ async function readAccount(context: BooksContext, account: ProviderAccount): Pro
 }
 
 /**
- * When the books of an account begin: at first a day before the first row of ours. What it held then
- * is booked once, together with that moment; what moved before is no movement of ours.
+ * Returns the start of an account's books: a day before our first row. The balance at that time is
+ * booked once, in the transaction that stores the start; earlier movements are ignored.
  */
 async function beginning(context: BooksContext, client: ProviderClient): Promise<Date> {
   const { database } = context
@@ -95,7 +95,7 @@ const openAccount = (
     log: openLog('operator', 'silent'),
   })
 
-/** Keeps a window, and that it was read with the last of its rows. */
+/** Stores the rows of a window, and its checkpoint together with the last of them. */
 async function keep(
   { database, clock }: BooksContext,
   account: ProviderAccount,
@@ -103,7 +103,7 @@ async function keep(
   note: (tx: Tx) => Promise<unknown>,
 ): Promise<void> {
   const readAt = new Date(clock())
-  // What changed while pages were read may have come twice: the later one is right.
+  // A row that changed while pages were read may occur twice: the later one wins.
   const rows = [...new Map(listed.map((row) => [row.transactionId, row])).values()]
   for (let start = 0; start === 0 || start < rows.length; start += rowsMax) {
     const some = rows.slice(start, start + rowsMax).map((row) => moveOf(account, row, readAt))
@@ -116,7 +116,7 @@ async function keep(
   }
 }
 
-/** What the provider kept: no service books it. */
+/** Books the provider's fees, which no service books. */
 async function bookFees(tx: Tx, moves: readonly ProviderMove[]): Promise<void> {
   const byItem = new Map(moves.map((move) => [`${move.account}:${move.transactionId}`, move]))
   await bookItems(tx, [...byItem.keys()], (item) => {
@@ -149,8 +149,8 @@ const moveOf = (account: ProviderAccount, row: Listed, readAt: Date) => ({
 })
 
 /**
- * Ours: the provider puts `_` and the attempt behind the id of a payment, and a refund that we ordered
- * has `ordered-` before it. Whatever else is there is somebody else's, and stays as it is.
+ * Returns the payment id in a reference: the provider appends `_` and the attempt, and our refunds
+ * have the prefix `ordered-`. Other references are returned unchanged.
  */
 export function ownReference(reference: string | null): string | null {
   const [, id] = /^(?:ordered-)?(pay_[A-Za-z0-9_-]{22})(?:_.*)?$/s.exec(reference ?? '') ?? []

@@ -125,7 +125,7 @@ describe('the books of the treasury have', () => {
     await read({ afterMs: laterMs })
     expect(await booked(out)).toEqual([])
     const accepting = acceptAsCapital(fixture.copy(), item, 'ours')
-    await expect(accepting).rejects.toThrow('was given back')
+    await expect(accepting).rejects.toThrow('was returned')
   })
 
   test('nothing of what left unexplained: that is a difference for a person', async () => {
@@ -188,14 +188,14 @@ describe('a person may accept as capital', () => {
 
   test('only what was read, what nothing explains, and with a reason', async () => {
     const item = await transferIn(1n)
-    await expect(accept(item, ' ')).rejects.toThrow('say why')
+    await expect(accept(item, ' ')).rejects.toThrow('a reason is required')
     await expect(accept('0x12:1')).rejects.toThrow('neither a transfer')
-    await expect(accept(`0x${'0'.repeat(64)}:1`)).rejects.toThrow('was read')
+    await expect(accept(`0x${'0'.repeat(64)}:1`)).rejects.toThrow('has been read')
     const nonce = nonceOf('explained')
     await insertCashout(fixture.admin, 'explained', { authorizer: ana, nonce })
     await moveSigned(fixture, 'ana', treasury, { micro: 5n, nonce })
     await read()
-    await expect(accept(await newest())).rejects.toThrow('is explained')
+    await expect(accept(await newest())).rejects.toThrow('is already accounted for')
     await fixture.chain.send('relayer', 'creditLine', 'topUp', [
       refOf('credit'),
       ana,
@@ -203,6 +203,6 @@ describe('a person may accept as capital', () => {
       false,
     ])
     await read()
-    await expect(accept(await newest())).rejects.toThrow('is explained: it is booked as credit')
+    await expect(accept(await newest())).rejects.toThrow('is already accounted for (credit)')
   })
 })

@@ -9,20 +9,20 @@ import { namedAmong, noteNames } from './name.store'
 import { booksOfMove, itemOf } from './positions'
 
 const source = 'treasury'
-/** The row of a cash-out is there before its take; so long a transfer may be without. */
+/** How long a transfer may be without a row. A cash-out's row normally exists before its take. */
 export const graceMs = 600_000
 const movesMax = 500
 
 /**
- * Books what no service books of the treasury's AUSD: what was made for it, and what reached it
- * unexplained. The checkpoint stays before the first move that may still be explained by itself.
+ * Books treasury movements that no service books: minted AUSD and unexplained deposits. The
+ * checkpoint stays before the first movement whose row may still appear.
  */
 export async function bookTreasury(context: BooksContext, toBlock: bigint): Promise<void> {
   const { database } = context
   const [noted, chain] = await Promise.all(
     [source, 'chain'].map((one) => database.read((db) => findCheckpoint(db, one))),
   )
-  // A chain of tests may be ahead of us: a move is as old as the later of the two clocks says.
+  // A test chain's clock may be ahead of ours, so ages are measured by the later of the two.
   const nowMs = Math.max(context.clock(), chain?.readTo.getTime() ?? 0)
   let behind: LogPlace | undefined = { block: noted?.block ?? -1n, logIndex: maxLogIndex }
   let waits = false
@@ -40,12 +40,12 @@ export async function bookTreasury(context: BooksContext, toBlock: bigint): Prom
   }
 }
 
-/** Behind every log of a block. */
+/** Position after every log of a block. */
 const maxLogIndex = 2 ** 31 - 1
 
 /**
- * Books moves as far as they are understood, and answers the first that may still be. Must run within
- * `withJournal`: a name that comes later finds what was booked here.
+ * Books movements as far as they are decided; returns the first that is not. Must run within
+ * `withJournal`, so that a name stored later finds the postings made here.
  */
 export async function bookMoves(
   tx: Tx,
@@ -72,7 +72,7 @@ export async function bookMoves(
   return unnamed.find((move) => !isRipe(move))
 }
 
-/** By which key the chain will have the transfer that gives it back to its sender. */
+/** Returns the key of the transfer that would return this movement to its sender. */
 export function givebackOf(move: ChainMove, treasury: string) {
   const item = itemOf(move)
   const key = `${treasury}:${refOf(`giveback:${item}`)}`.toLowerCase()

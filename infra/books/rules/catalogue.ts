@@ -5,7 +5,7 @@ import type { Rule } from './rule'
 import { treasuryRules } from './treasury'
 import { waitingRules } from './waiting'
 
-/** Everything that must be true of the books. */
+/** All invariants of the books. */
 export const rules: readonly Rule[] = [
   ...journalRules,
   ...paymentRules,

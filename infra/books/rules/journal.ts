@@ -3,9 +3,9 @@ import { moment } from '../span'
 import { accountHasBegun, atOnceMs, listGraceMs, type Rule, wentBack } from './rule'
 
 /**
- * Accounts by the side of 0 that their balance is on; `exchange` and what is earned may be on both. So
- * may money that belongs to nobody, of which each item is named, and capital: what users paid in is
- * taken out at the provider, and AUSD put in for it.
+ * Returns the accounts whose balance must be on one of these sides of 0. `exchange` and income may
+ * be on both sides. So may `suspense`, whose items are checked one by one, and `capital`: user
+ * payments are withdrawn at the provider, and AUSD is added in return.
  */
 const onSides = (...sides: Side[]) =>
   `(${accountNames
@@ -15,28 +15,28 @@ const onSides = (...sides: Side[]) =>
 const above = onSides('owned', 'spent')
 const below = onSides('owed')
 
-/** Of where the money is, what it began with must be booked before a balance means anything. */
+/** Returns SQL that is true once the opening balance of an account that holds money is booked. */
 const hasBegun = (account: string, asset: string) => `case
   when ${account} in ('treasury', 'lanes') then exists (
     select from standing c where c.account = 'capital' and c.asset = ${asset})
   when ${account} in ('provider_id', 'provider_my') then ${accountHasBegun(account)}
   else true end`
 
-/** Ids of rows: other items of these journals are of the provider, and no row stands for them. */
+/** Id patterns of rows; other items of these journals come from the provider and have no row. */
 const isPayment = "'^pay_[A-Za-z0-9_-]{22}$'"
 const isCashout = "'^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'"
 
-/** What the journals say among themselves, and beside the rows they were written with. */
+/** Rules on the journals, and on rows against their journal. */
 export const journalRules: readonly Rule[] = [
   {
     name: 'posting_balances',
-    says: 'every posting comes to 0 in each asset',
+    says: 'every posting sums to 0 in each asset',
     invariant: 1,
     graceMs: atOnceMs,
-    remedy: 'find who wrote it without the triggers, and reverse it',
+    remedy: 'find the write that bypassed the triggers, and reverse it',
     sql: ({ since }) => `
       select min(item) as item, asset, sum(amount) as amount,
-        format('posting %s of %s comes to %s', posting, journal, sum(amount)) as about
+        format('posting %s of %s sums to %s', posting, journal, sum(amount)) as about
       from (
         select * from lines where booked_at >= ${moment(since)}
         union all select l.* from lines l where booked_at < ${moment(since)}
@@ -46,24 +46,24 @@ export const journalRules: readonly Rule[] = [
   },
   {
     name: 'assets_balance',
-    says: 'all journals together come to 0 in each asset',
+    says: 'all journals together sum to 0 in each asset',
     invariant: 1,
     graceMs: atOnceMs,
-    remedy: 'reconcile --whole names the posting',
+    remedy: '`reconcile --whole` names the posting',
     sql: () => `
       select 'journals' as item, asset, sum(amount) as amount,
-        format('all lines together come to %s', sum(amount)) as about
+        format('all lines together sum to %s', sum(amount)) as about
       from standing where source <> 'chain' group by asset having sum(amount) <> 0`,
   },
   {
     name: 'account_side',
-    says: 'no account stands on its wrong side',
+    says: 'no account has a balance on its wrong side',
     invariant: 2,
     graceMs: listGraceMs,
-    remedy: 'find the item that took more than there was; put capital in, or book what was put in',
+    remedy: 'find the item that overdrew the account; add capital, or book capital that was added',
     sql: () => `
       select account as item, asset, sum(amount) as amount,
-        format('%s stands at %s', account, sum(amount)) as about
+        format('the balance of %s is %s', account, sum(amount)) as about
       from standing s where source <> 'chain'
         and ${hasBegun('account', 's.asset')}
       group by account, asset
@@ -71,13 +71,13 @@ export const journalRules: readonly Rule[] = [
   },
   {
     name: 'row_journal',
-    says: 'the journal of an item says what its row says, account by account',
+    says: 'the journal of an item matches its row, account by account',
     invariant: 9,
     graceMs: atOnceMs,
-    remedy: 'put the row back, or reverse the posting: one of them was changed by hand',
+    remedy: 'one of them was changed by hand: restore the row, or reverse the posting',
     sql: () => `
       select item, asset, (array_agg(difference order by abs(difference) desc))[1] as amount,
-        string_agg(format('%s: the row says %s, the journal %s', account, by_row, by_journal), '; '
+        string_agg(format('%s: row %s, journal %s', account, by_row, by_journal), '; '
           order by account) as about
       from (
         select coalesce(r.item, b.item) as item, coalesce(r.asset, b.asset) as asset,
@@ -103,13 +103,13 @@ export const journalRules: readonly Rule[] = [
   },
   {
     name: 'suspense',
-    says: 'no money is in suspense, unless somebody looks after it until a day',
+    says: 'no money is in suspense, unless an operator has explained it until a date',
     invariant: 10,
     graceMs: listGraceMs,
-    remedy: 'decide whose it is: give it back, or say with `reconcile explain` who decides by when',
+    remedy: 'find its owner and return it; until then, assign it with `reconcile explain`',
     sql: () => `
       select item, asset, sum(amount) as amount,
-        format('%s belongs to nobody yet', -sum(amount)) || coalesce((
+        format('%s has no known owner', -sum(amount)) || coalesce((
           select ', the provider has it under ' || string_agg(distinct m.reference, ', ')
           from books.provider_moves m where m.product_id = booked.item
             or (m.account, m.transaction_id) in (('ID', booked.item), ('MY', booked.item))), '') as about

@@ -1,6 +1,6 @@
 import { chainGraceMs, listGraceMs, type Rule, sureMs } from './rule'
 
-/** What is under each ref of a payment: a settlement repays, and what exceeds the debt is credited. */
+/** Effects under each ref of a payment: a settlement repays the debt and credits the excess. */
 const effects = `(
   select item, part,
     greatest(count(*) filter (where kind = 'credit'), count(*) filter (where kind = 'repay')) as gives,
@@ -9,18 +9,18 @@ const effects = `(
     coalesce(sum(ausd_micro) filter (where kind = 'revoke'), 0) as revoked
   from moves where named = 'ref' group by item, part)`
 
-/** A payment on the chain: under its refs, once, in full, and for the one who paid. */
+/** Rules on payments: effects on the chain, and money at the provider. */
 export const paymentRules: readonly Rule[] = [
   {
     name: 'payment_effect',
-    says: 'money that came in has one order and one effect on the chain, of the same amount',
+    says: 'every received payment has one order and one effect on chain, of the same amount',
     invariant: 3,
     graceMs: chainGraceMs,
     after: 'chain',
     remedy: 'compare the order in chain_relayer.operation with its transaction',
     sql: () => `
       select c.item, 'AUSD' as asset, coalesce(e.given, 0) - c.live_micro as amount,
-        format('%s: %s owed, %s orders of %s in all, %s effects of %s in all', c.what, c.live_micro,
+        format('%s: expected %s, %s orders total %s, %s effects total %s', c.what, c.live_micro,
           o.orders, o.ordered, coalesce(e.gives, 0), coalesce(e.given, 0)) as about
       from payment_claims c
       left join ${effects} e on e.item = c.item and e.part = c.part
@@ -35,10 +35,10 @@ export const paymentRules: readonly Rule[] = [
   },
   {
     name: 'effect_twice',
-    says: 'nothing is credited, repaid or revoked twice under one ref, and earlier parts are undone',
+    says: 'no ref is credited, repaid or revoked twice, and all parts but the last are revoked',
     invariant: 3,
     graceMs: chainGraceMs,
-    remedy: 'the contract refuses a ref twice: compare the deployment with the configuration',
+    remedy: 'the contract rejects this: check that the configuration names the right deployment',
     sql: () => `
       select c.item, 'AUSD' as asset, e.given - e.revoked as amount,
         format('%s, part %s: %s effects of %s, %s revocations of %s', c.what, e.part, e.gives, e.given,
@@ -49,14 +49,14 @@ export const paymentRules: readonly Rule[] = [
   },
   {
     name: 'effect_fits',
-    says: 'what is under a ref is of the wallet of its payment, and held as its row says',
+    says: 'the effects of a ref are for the wallet of its payment, and held as in its row',
     invariant: 4,
     graceMs: chainGraceMs,
     remedy:
-      'if the row was changed by hand, put it back; else a key of a lane signs for somebody else',
+      'if the row was changed by hand, restore it; otherwise a lane key signs for someone else',
     sql: () => `
       select c.item, 'AUSD' as asset, sum(m.ausd_micro) as amount,
-        string_agg(format('%s: the row is of %s, held %s; the chain has a %s for %s, held %s, in %s',
+        string_agg(format('%s: the row has %s, held %s; the chain has a %s for %s, held %s, in %s',
           c.what, c.wallet, coalesce(c.held::text, 'unknown'), m.kind, m.wallet, m.held, m.tx_hash),
           '; ') as about
       from payment_claims c join moves m on m.item = c.item and m.named = 'ref'
@@ -67,10 +67,10 @@ export const paymentRules: readonly Rule[] = [
   },
   {
     name: 'ref_unknown',
-    says: 'everything under a ref belongs to a payment of ours',
+    says: 'every effect under a ref belongs to a payment',
     invariant: 4,
     graceMs: sureMs,
-    remedy: 'stop the relayer: a key of a lane is in other hands. Runbook, "a lane key is stolen"',
+    remedy: 'stop the relayer: a lane key is compromised. Runbook, "a lane key is stolen"',
     sql: () => `
       select item, 'AUSD' as asset, ausd_micro as amount,
         format('a %s%s of %s for %s in %s under ref %s belongs to no payment',
@@ -81,15 +81,14 @@ export const paymentRules: readonly Rule[] = [
   },
   {
     name: 'payment_provider',
-    says: 'the provider has of a payment what its row says: paid, paid twice, given back',
+    says: 'the provider lists the amounts in the row of a payment: paid, overpaid, refunded',
     invariant: 3,
     graceMs: listGraceMs,
     after: 'provider',
-    remedy:
-      'the services read the list again by themselves; if that does not help, see the dashboard',
+    remedy: 'the services re-read the list automatically; if the break stays, check the dashboard',
     sql: () => `
       select c.item, f.asset, f.by_outside - f.by_row as amount,
-        format('%s: the row says %s, the journal %s, the provider %s', f.what, f.by_row,
+        format('%s: row %s, journal %s, provider %s', f.what, f.by_row,
           f.by_journal, f.by_outside) as about
       from figures f join payment_claims c on c.item = f.item
       where f.place like 'provider%' and f.known and f.by_outside <> f.by_row
@@ -101,14 +100,15 @@ export const paymentRules: readonly Rule[] = [
   },
   {
     name: 'payment_chain',
-    says: 'the chain has of an item what its row says',
+    says: 'the chain moved the amount in the row of a payment',
     invariant: 4,
     graceMs: chainGraceMs,
     after: 'chain',
-    remedy: 'if the row was changed by hand, put it back; else see what the relayer says of it',
+    remedy:
+      'if the row was changed by hand, restore it; otherwise check its operations in the relayer',
     sql: () => `
       select item, asset, by_outside - by_row as amount,
-        format('%s: of the treasury the row says %s%s, the journal %s, the chain %s', what, by_row,
+        format('%s, treasury: row %s%s, journal %s, chain %s', what, by_row,
           ' or ' || or_row, by_journal, by_outside) as about
       from figures f
       where place = 'treasury' and known and by_outside <> by_row

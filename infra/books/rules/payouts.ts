@@ -1,16 +1,17 @@
 import { chainGraceMs, listGraceMs, type Rule } from './rule'
 
-/** Words of the provider's list with which a transfer may still reach the bank, or has. */
+/** Statuses of transfers that have reached the bank or still may. */
 const alive = "('pending', 'succeeded', 'unknown')"
 
-/** A cash-out: taken once, paid once at most, and given back when it was not paid. */
+/** Rules on cash-outs: taken once, paid at most once, and returned if not paid. */
 export const payoutRules: readonly Rule[] = [
   {
     name: 'payout_once',
-    says: 'a cash-out has one payout at the provider at most that may reach the bank',
+    says: 'a cash-out has at most one payout that may reach the bank',
     invariant: 5,
     graceMs: listGraceMs,
-    remedy: 'cancel one at the dashboard while it is pending; else ask the provider for it back',
+    remedy:
+      'cancel one in the dashboard while it is pending; otherwise ask the provider to return it',
     sql: () => `
       select c.item, 'IDR' as asset, sum(m.amount) as amount,
         format('%s of %s: the provider has %s payouts: %s', c.what, c.fiat_minor, count(*),
@@ -20,10 +21,10 @@ export const payoutRules: readonly Rule[] = [
   },
   {
     name: 'payout_ordered',
-    says: 'the provider pays nothing that is not ordered, and nothing but the amount of its row',
+    says: 'the provider pays only ordered payouts, and only the amount of the row',
     invariant: 5,
     graceMs: listGraceMs,
-    remedy: 'cancel it at the dashboard, renew the key of the provider, and find who used it',
+    remedy: 'cancel it in the dashboard, rotate the provider key, and find out who used it',
     sql: () => `
       select c.item, m.asset, m.amount - c.fiat_minor as amount,
         format('%s of %s: the provider has %s of %s, %s', c.what, c.fiat_minor, m.product_id,
@@ -34,14 +35,15 @@ export const payoutRules: readonly Rule[] = [
   },
   {
     name: 'payout_provider',
-    says: 'the provider has paid of a cash-out what its row says',
+    says: 'the provider has paid the amount in the row of a cash-out',
     invariant: 5,
     graceMs: listGraceMs,
     after: 'provider',
-    remedy: 'if the row was changed by hand, put it back; else see the payout at the dashboard',
+    remedy:
+      'if the row was changed by hand, restore it; otherwise check the payout in the dashboard',
     sql: () => `
       select item, asset, by_outside - by_row as amount,
-        format('%s: the row says %s%s, the journal %s, the provider %s', what, by_row,
+        format('%s: row %s%s, journal %s, provider %s', what, by_row,
           ' or ' || or_row, by_journal, by_outside) as about
       from figures f
       where place = 'provider_id' and known and by_outside <> by_row
@@ -50,23 +52,23 @@ export const payoutRules: readonly Rule[] = [
   },
   {
     name: 'provider_unknown',
-    says: 'every row of the provider is of an item of ours, and in words we know',
+    says: 'every transaction of the provider belongs to a payment or cash-out, with a known status',
     invariant: 5,
     graceMs: listGraceMs,
-    remedy: 'see it at the dashboard; `unexplained accept` it if you moved it, else give it back',
+    remedy: 'check the dashboard; if you moved it, run `unexplained accept`, otherwise return it',
     sql: () => `
       select transaction_id as item, coalesce(currency, '-') as asset,
         coalesce(amount_minor, 0) as amount,
-        format('the provider has a %s of %s, money %s, under %s, %s, that is nothing of ours',
+        format('the provider has a %s of %s, money %s, under %s, %s, which matches no item',
           replace(type, 'unknown', 'movement'),
-          coalesce(amount_minor::text, 'an unclear sum'), coalesce(cashflow, 'in or out'),
+          coalesce(amount_minor::text, 'unknown amount'), coalesce(cashflow, 'in or out'),
           coalesce(reference, 'no reference'), status) as about
       from stray_money s where status in ('pending', 'succeeded', 'unknown')
         and not exists (select from lines l where l.account in ('capital', 'suspense')
           and l.item in (s.transaction_id, s.product_id))
       union all
-      select item, asset, coalesce(amount, 0), format('%s of %s: the provider says %s', transaction_id,
-        coalesce(amount::text, 'an unclear sum'), status)
+      select item, asset, coalesce(amount, 0), format('%s of %s: provider status %s', transaction_id,
+        coalesce(amount::text, 'unknown amount'), status)
       from money m where (status = 'unknown' or type = 'unknown'
           or (amount is null and status in ('pending', 'succeeded')))
         and (exists (select from payment_claims c where c.item = m.item)
@@ -74,14 +76,15 @@ export const payoutRules: readonly Rule[] = [
   },
   {
     name: 'payout_chain',
-    says: 'AUSD of a cash-out is taken and given back as its row says, once, and from and to its wallet',
+    says: 'AUSD of a cash-out is taken and returned as in its row, once, from and to its wallet',
     invariant: 5,
     graceMs: chainGraceMs,
     after: 'chain',
-    remedy: 'if the row was changed by hand, put it back; else see what the relayer says of it',
+    remedy:
+      'if the row was changed by hand, restore it; otherwise check its operations in the relayer',
     sql: () => `
       select f.item, f.asset, f.by_outside - f.by_row as amount,
-        format('%s of %s: of the treasury the row says %s%s, the journal %s, the chain %s, in %s takes and %s returns, %s of them not as signed',
+        format('%s of %s, treasury: row %s%s, journal %s, chain %s, in %s takes and %s returns, %s of them not as signed',
           f.what, c.ausd_micro, f.by_row, ' or ' || f.or_row, f.by_journal, f.by_outside, m.takes,
           m.returns, m.wrong) as about
       from figures f join payout_claims c on c.item = f.item

@@ -1,39 +1,43 @@
 import type { Span } from '../span'
 
-/** One thing that must be true of the books, and the query that finds where it is not. */
+/** Invariant of the books, with the query that finds its violations. */
 export type Rule = {
   readonly name: string
   readonly says: string
-  /** Which of the ten invariants of the books it is. */
+  /** Number of the invariant group, of ten. */
   readonly invariant: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10
-  /** A difference that is younger may only be on its way: it is shown, and calls nobody. */
+  /** Grace period: a younger break may be an item in progress, so it is shown without an alert. */
   readonly graceMs: number
   /**
-   * Not judged of a row that moved on after this was last read, as it cannot show yet: what was found
-   * of it before stays until it can.
+   * Source that must have been read since the row last changed; until then the rule skips the row,
+   * and its open breaks stay open.
    */
   readonly after?: 'chain' | 'provider'
-  /** What a person does about a break of it, in a few words; the runbook has the rest. */
+  /** Short advice for an operator; the runbook has the details. */
   readonly remedy: string
-  /** Answers item, asset, amount and about; nothing when all agrees. */
+  /**
+   * Returns a query for item, asset, amount and about; its result is empty if there are no breaks.
+   */
   readonly sql: (span: Span) => string
 }
 
 const minuteMs = 60_000
-/** Row and journal commit together and are read together: nothing of them is ever on its way. */
+/** For row against journal: they commit together and are read in one snapshot. */
 export const atOnceMs = 0
-/** What is found twice, and not while it was being read. */
+/** For breaks that must be found by two runs, because one may fall into the middle of a read. */
 export const sureMs = 10_000
 /**
- * What came unasked and went back within minutes: its return is booked at once, its coming only when
- * its row has had the time to come.
+ * Returns SQL that is true if the item was returned to its sender within the last 30 minutes: the
+ * return is booked at once, the arrival only after the time in which its row may still appear.
  */
 export const wentBack = (item: string) => `exists (select from moves g
   where g.item = ${item} and g.named = 'giveback' and g.moved_at > now() - interval '30 minutes')`
-/** What an account at the provider, `provider_id` say, held when the books began is booked: it may be 0. */
+/**
+ * Returns SQL that is true once the opening balance of an account such as `provider_id` is booked.
+ */
 export const accountHasBegun = (place: string) => `exists (select from books.checkpoints c
   where c.source = 'opening:' || upper(substr(${place}, length('provider_') + 1)))`
-/** What is final on the chain is told to its service within seconds. */
+/** Services learn of final transactions within seconds. */
 export const chainGraceMs = 2 * minuteMs
-/** The provider's list lags behind, and the services read it again and again themselves. */
+/** The provider's list lags, and the services poll it too. */
 export const listGraceMs = 15 * minuteMs

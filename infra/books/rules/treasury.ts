@@ -1,24 +1,24 @@
 import { accountHasBegun, chainGraceMs, listGraceMs, type Rule, wentBack } from './rule'
 
-/** What both sides have, item by item: so much one of them is ahead of the other. */
+/** Returns SQL for the amount by which a place is ahead of the journal, summed over items. */
 const ahead = (place: string) =>
   `coalesce((select sum(by_outside - by_journal) from figures where place = ${place}), 0)`
 const standing = (account: string, source = "<> 'chain'") =>
   `coalesce((select sum(amount) from standing where account = ${account} and source ${source}), 0)`
 
-/** The sums: of the treasury and of the provider, against all that is booked. */
+/** Rules on totals: balances of treasury, lanes and provider against the books. */
 export const treasuryRules: readonly Rule[] = [
   {
     name: 'treasury_moved',
-    says: 'AUSD that came to the treasury or left it is booked, whoever moved it',
+    says: 'every transfer of AUSD to or from the treasury is booked',
     invariant: 6,
     graceMs: chainGraceMs,
     remedy:
-      'what came in belongs to its sender: give it back. What went out was signed with its key',
+      'return an incoming transfer to its sender; an outgoing one was signed with the treasury key',
     sql: () => `
       select f.item, f.asset, f.by_outside - f.by_journal as amount,
         coalesce(string_agg(format('%s of %s, %s, in %s', m.kind, m.ausd_micro, m.wallet, m.tx_hash), '; '),
-          'nothing on the chain') || format(': booked are %s', f.by_journal) as about
+          'nothing on chain') || format(': booked %s', f.by_journal) as about
       from figures f left join moves m on m.item = f.item
       where f.what = 'no row of ours' and f.by_outside <> f.by_journal
         and not (f.by_outside = 0 and ${wentBack('f.item')})
@@ -28,13 +28,13 @@ export const treasuryRules: readonly Rule[] = [
   },
   {
     name: 'treasury_balance',
-    says: 'the treasury holds on the chain what its transfers come to',
+    says: 'the AUSD of the treasury equals the sum of its transfers',
     invariant: 6,
     graceMs: chainGraceMs,
-    remedy: 'a move of the chain was not read: read it again from the block of the deployment',
+    remedy: 'a transfer was not read: read the chain again from the deployment block',
     sql: ({ block, readToBlock }) => `
       select 'treasury' as item, b.asset, b.amount - moved as amount,
-        format('at block %s it holds %s, its transfers come to %s', b.block, b.amount, moved) as about
+        format('at block %s it holds %s, its transfers sum to %s', b.block, b.amount, moved) as about
       from books.balances b cross join lateral (
         select coalesce((select sum(amount) from totals_before where source = 'chain'), 0)
           + coalesce((select sum(case when kind in ('in', 'mint', 'revoke') then ausd_micro
@@ -45,13 +45,13 @@ export const treasuryRules: readonly Rule[] = [
   },
   {
     name: 'treasury_books',
-    says: 'what the journals have in the treasury is what its transfers come to, but for what is on its way',
+    says: 'the booked treasury equals the sum of its transfers, except for items in progress',
     invariant: 6,
     graceMs: chainGraceMs,
-    remedy: 'reconcile --whole names the item',
+    remedy: '`reconcile --whole` names the item',
     sql: () => `
       select 'treasury' as item, 'AUSD' as asset, difference as amount,
-        format('its transfers come to %s, the journals to %s, of which %s are on their way',
+        format('its transfers sum to %s, the journals to %s, with %s in progress',
           chain, journal, ahead) as about
       from (select ${standing('account', "= 'chain'")} as chain, ${standing("'treasury'")} as journal,
         ${ahead("'treasury'")} as ahead) t
@@ -59,25 +59,25 @@ export const treasuryRules: readonly Rule[] = [
   },
   {
     name: 'lane_read',
-    says: 'every lane has sent what the relayer knows of, and no more',
+    says: 'every lane has sent only transactions that the relayer has booked',
     invariant: 6,
     graceMs: chainGraceMs,
-    remedy: 'somebody else has its key: runbook, "lane is blocked"; or the relayer stands still',
+    remedy: 'its key is used elsewhere (runbook, "lane is blocked"), or the relayer is stuck',
     sql: () => `
       select l.place as item, l.asset, 0::numeric as amount,
-        format('the relayer has not booked what it sent after block %s', l.block) as about
+        format('the relayer has not booked its transactions after block %s', l.block) as about
       from books.balances l join books.balances t on t.place = 'treasury'
       where l.place like 'lane:%' and l.read_at < t.read_at - interval '10 minutes'`,
   },
   {
     name: 'provider_balance',
-    says: 'the provider holds for us what is booked, but for what is on its way',
+    says: 'the balance at the provider equals the booked one, except for items in progress',
     invariant: 7,
     graceMs: listGraceMs,
-    remedy: 'see fees, settlements and withdrawals at the dashboard, and book them',
+    remedy: 'check fees, settlements and withdrawals in the dashboard, and book them',
     sql: () => `
       select b.place as item, b.asset, difference as amount,
-        format('the provider holds %s, the journal %s, of which %s is on its way and up to %s more',
+        format('the provider holds %s, the journal %s, with %s in progress and up to %s more',
           b.amount, journal, ahead, leaving + coming) as about
       from books.balances b
       cross join lateral (select ${standing('b.place')} as journal, ${ahead('b.place')} as ahead,

@@ -1,6 +1,8 @@
 import { atOnceMs, type Rule } from './rule'
 
-/** How long each state may last, in minutes, and from when on it counts. No service knows this table. */
+/**
+ * Maximum duration of each state in minutes. Deliberately independent of the services' own limits.
+ */
 const payments: readonly [state: string, minutes: number, from: string, only?: string][] = [
   ['opening', 45, 'created_at'],
   ['awaiting_payment', 90, 'coalesce(expires_at, created_at)'],
@@ -11,7 +13,8 @@ const payments: readonly [state: string, minutes: number, from: string, only?: s
   ['repaid', 9 * 1_440, 'updated_at', 'held and hold_ended_at is null'],
   ['revoking', 15, 'updated_at'],
   ['refunding', 1_500, 'updated_at'],
-  // Nobody promised anything more once it is with a person, but what is still promised is owed.
+  // A manual review has no time limit of its own, but AUSD that is still promised is owed to the
+  // user.
   [
     'review',
     1_440,
@@ -34,14 +37,14 @@ const senders = ['gateway', 'payments', 'payouts', 'chain_relayer'] as const
 const everySender = (one: (schema: (typeof senders)[number]) => string) =>
   senders.map(one).join(' union all ')
 
-/** What should have ended, or have been sent, and has not. */
+/** Rules on items that are overdue and messages that are stuck. */
 export const waitingRules: readonly Rule[] = [
   {
     name: 'overdue',
-    says: 'nothing stays in a state that must end beyond its time',
+    says: 'no item stays in a temporary state for longer than that state may last',
     invariant: 8,
     graceMs: atOnceMs,
-    remedy: 'the log of its service has an alarm that says what it waits for',
+    remedy: 'the log of its service has an alarm with the cause',
     sql: () => `
       select id as item, 'AUSD' as asset, ausd_micro as amount,
         format('%s of %s has been %s since %s', kind, ausd_micro, state,
@@ -66,10 +69,10 @@ export const waitingRules: readonly Rule[] = [
   },
   {
     name: 'unsent',
-    says: 'no message waits to be sent for more than a minute',
+    says: 'no message waits longer than a minute to be sent',
     invariant: 9,
     graceMs: 60_000,
-    remedy: 'see whether NATS answers, and whether a stream is full',
+    remedy: 'check that NATS responds and that no stream is full',
     sql: () =>
       everySender(
         (schema) => `
@@ -81,15 +84,15 @@ export const waitingRules: readonly Rule[] = [
   },
   {
     name: 'dead_letter',
-    says: 'no message was given up on',
+    says: 'no message is dead-lettered',
     invariant: 9,
     graceMs: atOnceMs,
-    remedy: 'mend what it says, then `bun run ops dead-letters redrive`',
+    remedy: 'fix the cause, then run `bun run ops dead-letters redrive`',
     sql: () =>
       everySender(
         (schema) => `
       select message_id as item, '-' as asset, 0 as amount,
-        format('%s, given up by %s: %s', subject, consumer, reason) as about
+        format('%s, dead-lettered by %s: %s', subject, consumer, reason) as about
       from ${schema}.dead_letter where redriven_at is null`,
       ),
   },

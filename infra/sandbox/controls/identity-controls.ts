@@ -13,7 +13,7 @@ export const identityControls = (context: Context): Control[] => [
     path: '/control/identity/:id',
     run(id, body) {
       const wallet = id.toLowerCase()
-      if (!isWallet(wallet)) throw new Refusal(400, 'the wallet must be a lower-case address')
+      if (!isWallet(wallet)) throw new Refusal(400, 'the wallet must be an address')
       const verdict = verdicts.find((known) => known === body.verdict)
       if (!verdict) throw new Refusal(400, `verdict must be one of ${verdicts.join(', ')}`)
       const provider = providerOf(context, body)

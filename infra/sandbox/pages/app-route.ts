@@ -7,6 +7,6 @@ export const appRoute: Route = {
   path: '/app',
   run() {
     const text = 'In a real deployment the app opens here. You can close this page.'
-    return notice({ title: 'Back in the app', sign: '←', tone: 'quiet', text })
+    return notice({ title: 'Return to the app', sign: '←', tone: 'quiet', text })
   },
 }
