@@ -99,7 +99,7 @@ export async function plantCashouts(admin: Sql, from: number, to: number, at = '
       ${at}, ${at}, ${at} ${numbers}`)
 }
 
-/** Everything outside has been read up to now. */
+/** Marks chain and provider as read up to now. */
 export const noteRead = (admin: Sql, block = 900) =>
   admin.unsafe(`insert into books.checkpoints (source, block, read_to)
     values ('chain', ${block}, clock_timestamp()), ('provider:ID', null, clock_timestamp())

@@ -6,7 +6,7 @@ import { migrateAll, startScratchPostgres } from '#test/support/scratch-postgres
 import type { BooksContext } from './context'
 import { openBooks } from './context'
 
-/** A real Postgres and a chain with the contracts, final two blocks behind; no service runs. */
+/** Postgres and a chain with the contracts, final two blocks behind; no service runs. */
 export type BooksFixture = Awaited<ReturnType<typeof openBooksFixture>>
 
 export async function openBooksFixture(provider?: ProviderPlace) {
@@ -25,7 +25,7 @@ export async function openBooksFixture(provider?: ProviderPlace) {
   const now = { aheadMs: 0 }
   const databaseUrl = server.urlAs('books', passwords.books)
   const opened: AsyncDisposable[] = []
-  /** A copy of the job: several read the same database. */
+  /** Opens an instance of the job; several share the database. */
   const copy = (change: Partial<BooksContext> = {}): BooksContext => {
     const made = openBooks({
       ...{ databaseUrl, place, provider },
@@ -39,12 +39,12 @@ export async function openBooksFixture(provider?: ProviderPlace) {
     chain,
     place,
     databaseUrl,
-    /** Postgres as its owner, who may write what the services would have written. */
+    /** Postgres as its owner, to write rows in place of the services. */
     admin,
-    /** How far the job's clock is ahead. */
+    /** Offset of the job's clock. */
     now,
     copy,
-    /** Makes everything so far final. */
+    /** Mines blocks until all transactions are final. */
     finalize: () => chain.client.mine({ blocks: 3 }),
     close: async () => {
       for (const one of opened) await one[Symbol.asyncDispose]()

@@ -36,7 +36,7 @@ export const insertCashout = (
 
 export const nonceOf = (word: string): Hex => keccak256(stringToHex(word))
 
-/** Moves AUSD as its owner signed it, whoever submits it. */
+/** Moves AUSD by a transfer that its owner signed and another account submits. */
 export async function moveSigned(
   { chain, place }: BooksFixture,
   from: 'ana' | 'treasury',
@@ -60,7 +60,7 @@ export async function moveSigned(
   await chain.send('budi', 'ausd', 'transferWithAuthorization', args as never)
 }
 
-/** What the books' own journal has on items, by event, in the order it was booked. */
+/** Returns the postings of the books' own journal, in the order in which they were booked. */
 export async function journalOf(admin: Sql, items?: readonly string[]) {
   const rows = await admin<
     {

@@ -24,7 +24,7 @@ const keptPath = (dir: string) => join(dir, 'kept.json')
 /** Path of the last snapshot of the chain, which runs in memory. */
 export const chainStatePath = (dir: string) => join(dir, 'chain.json')
 
-/** Reads what the last run left in the folder; undefined if there is nothing. */
+/** Reads the data that the last run left in the folder; undefined if there is none. */
 export function readKept(dir: string): Kept | undefined {
   try {
     const { deployBlock, ...kept } = JSON.parse(readFileSync(keptPath(dir), 'utf8'))
