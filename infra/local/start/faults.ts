@@ -44,7 +44,10 @@ function folderFault(dir: string, error: NodeJS.ErrnoException): StartFault {
   if (error.code === 'ENOSPC') return diskFull(dir, 0)
   if (existsSync(dir) && !statSync(dir).isDirectory())
     return new StartFault(`${dir} is a file, not a folder`, `Remove it, or ${elsewhere}`)
-  return new StartFault(`${dir} is not writable (${error.code})`, `Make it writable, or ${elsewhere}`)
+  return new StartFault(
+    `${dir} is not writable (${error.code})`,
+    `Make it writable, or ${elsewhere}`,
+  )
 }
 
 type Named = { readonly code?: string; readonly message: string }
