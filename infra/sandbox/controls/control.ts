@@ -43,7 +43,7 @@ async function bodyOf(request: Call): Promise<JsonObject> {
     const body: unknown = JSON.parse(text)
     if (isObject(body)) return body
   } catch {
-    // Falls through to the refusal.
+    // Invalid JSON is refused below.
   }
   throw new Refusal(400, 'the body must be a JSON object')
 }
