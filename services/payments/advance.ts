@@ -21,9 +21,9 @@ import { noteReversal } from './refunds/reversal'
 import { outbox } from './schema.store'
 
 /**
- * Takes a decided step: the row, what is ordered and announced because of it, and the log line, in
- * the caller's transaction, under the request that opened the payment. Undefined when somebody else was first. Throws on a step the lifecycle
- * does not have.
+ * Takes a step in the caller's transaction: updates the row, writes its orders and events to the
+ * outbox, and logs, all under the id of the request that opened the payment. Returns undefined if
+ * another transaction moved it first. Throws if the lifecycle does not have the step.
  */
 export const takeStep: typeof takeStepNow = (tx, context, payment, ...step) =>
   withRequestId(payment.requestId ?? requestId(), () =>
@@ -60,7 +60,7 @@ async function takeStepNow(
   return moved
 }
 
-/** As far as this transaction goes: one that does not commit is timed again when it is repeated. */
+/** Records the duration once per transaction; a rolled-back one is recorded again on retry. */
 function timeEffect(before: PaymentRow, { kind, held, paidAt, creditedAt }: PaymentRow) {
   if (before.creditedAt || !creditedAt || !paidAt) return
   const tookMs = Math.max(0, creditedAt.getTime() - paidAt.getTime())
@@ -69,12 +69,12 @@ function timeEffect(before: PaymentRow, { kind, held, paidAt, creditedAt }: Paym
 
 const effects = timer({
   what: 'payment_paid_to_credited',
-  help: 'From the payment, by the time of the provider, to its effect at the final chain.',
+  help: "Time from the payment (provider's timestamp) to its effect at chain finality, in seconds.",
   labels: { kind: paymentKinds, held: ['yes', 'no'] },
   buckets: flowSeconds,
 })
 
-/** Takes a step unless the decision was to stay. A remainder starts again, under a ref of its own. */
+/** Takes a decided step unless it is `stay`. A remainder starts again under its own ref. */
 export async function takeDecided(
   tx: Tx,
   context: Context,
@@ -97,27 +97,27 @@ const restartOf = ({ part, refundedMinor }: PaymentRow, liveMicro: bigint): Chan
 })
 
 /**
- * What ending a checkout now does to its end: money paid later is late. A checkout that nobody was
- * given the address of has no end.
+ * Returns the change that ends a checkout now, so that later payments count as late. A checkout that
+ * was never shown to the user has no end.
  */
 const endedBy = ({ expiresAt }: PaymentRow, nowMs: number): Change =>
   expiresAt && expiresAt.getTime() > nowMs ? { expiresAt: new Date(nowMs) } : {}
 
-/** Nobody paid in time. Money that comes late is still received. */
+/** Expires an unpaid checkout. A late payment is still received. */
 export async function expire(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   if (payment.state !== 'awaiting_payment' && payment.state !== 'opening') return
   await takeStep(tx, context, payment, { next: 'expired' }, endedBy(payment, context.clock()))
 }
 
-/** Another settlement takes its place. Money that comes late is still received. */
+/** Marks a settlement as replaced by a newer one. A late payment is still received. */
 export async function supersede(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   const ended = endedBy(payment, context.clock())
   await takeStep(tx, context, payment, { next: 'replaced', reason: 'replaced' }, ended)
 }
 
 /**
- * Its checkout was canceled, which only we do, and of one that waits only for another settlement: the
- * call that did may have died before it said so.
+ * Ends a payment whose checkout is canceled at the provider. Only we cancel, and an awaiting settlement
+ * only to replace it; the call that canceled may have crashed before it updated the row.
  */
 export async function endCanceled(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   const waits = payment.state === 'awaiting_payment'
@@ -128,14 +128,14 @@ async function tell(tx: Tx, context: Context, payment: PaymentRow): Promise<void
   const { log } = context
   const { id: paymentId, kind, state, reason } = payment
   if (state === 'review') {
-    log.error({ paymentId, kind, reason, alarm: true }, 'payment needs a person')
+    log.error({ paymentId, kind, reason, alarm: true }, 'payment needs manual review')
     await noteReversal(tx, context, payment)
     return
   }
-  log.info({ paymentId, kind, state }, 'payment moved')
+  log.info({ paymentId, kind, state }, 'payment state changed')
 }
 
-/** What the others are told, and what is ordered, because a payment is in its state now. */
+/** Returns the events and orders that follow from the payment's state. */
 function messagesOf(payment: PaymentRow): Announcement[] {
   switch (payment.state) {
     case 'paid':
@@ -154,7 +154,7 @@ function messagesOf(payment: PaymentRow): Announcement[] {
 
 const facts = { paid: PaymentPaid, settled: PaymentSettled, review: PaymentInReview }
 
-/** Tells the other services what became of a payment. */
+/** Returns the event about a payment for the other services. */
 function factOf(payment: PaymentRow, fact: keyof typeof facts): Announcement {
   const topic = facts[fact]
   return announcement(topic, messageIdFor(topic, payment.id), {
@@ -167,11 +167,11 @@ function factOf(payment: PaymentRow, fact: keyof typeof facts): Announcement {
   })
 }
 
-/** Orders again what the money is for. */
+/** Resends the order of a payment. */
 export const orderEffect = (tx: Tx, payment: PaymentRow, repeat: number): Promise<void> =>
   announceAll(tx, outbox, [effectOf(payment, repeat)])
 
-/** The order of what the money is for; the relayer knows the cause of a repeat, and acts once. */
+/** Returns the order to the relayer, which recognises a resent order by its cause and acts once. */
 function effectOf(payment: PaymentRow, repeat = 0): Announcement {
   const { wallet, kind } = payment
   const refId = refIdOf(payment)
@@ -183,7 +183,7 @@ function effectOf(payment: PaymentRow, repeat = 0): Announcement {
     return announcement(RevokeOrdered, id, { refId, wallet, of: kind })
   }
   if (kind === 'settlement') {
-    if (!payment.paidAt) throw new Error(`settlement ${payment.id} is paid and has no time of it`)
+    if (!payment.paidAt) throw new Error(`settlement ${payment.id} is paid but has no paidAt`)
     const paidAt = String(Math.floor(payment.paidAt.getTime() / 1_000))
     const id = idOf(RepayOrdered)
     return announcement(RepayOrdered, id, { refId, wallet, ausd, held, paidAt })
@@ -192,7 +192,7 @@ function effectOf(payment: PaymentRow, repeat = 0): Announcement {
   return announcement(CreditOrdered, id, { refId, wallet, ausd, held })
 }
 
-/** Asks for more time: the hold is about to end (`until`, unix seconds), and the provider is silent. */
+/** Orders an extension of a hold that ends at `until` (unix seconds) with its refunds unknown. */
 export function orderExtension(tx: Tx, payment: PaymentRow, until: string): Promise<void> {
   const refId = refIdOf(payment)
   const id = messageIdFor(ExtendOrdered, `${refId}:${until}`, String(payment.checks))

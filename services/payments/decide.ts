@@ -11,13 +11,13 @@ import {
 import { lateWorthFloor } from './price'
 import type { Charge } from './provider'
 
-/** Money of a bank or a QR code cannot be called back; all other money is held for a while. */
+/** Returns true if the channel can be reversed: all except bank transfer and QR. */
 export const isHeld = (kind: ChannelKind): boolean => kind !== 'bank' && kind !== 'qr'
 
-/** What to store of money that is worth less than promised because it came late. */
+/** Changes to a payment that arrived late and is worth less than promised. */
 type LateWorth = NonNullable<ReturnType<typeof lateWorthFloor>>
 
-/** What to do about money that arrived. `liveMicro`: what to put on the chain, 10⁻⁶ AUSD. */
+/** Decision about received money. `liveMicro`: amount to record on the chain (10⁻⁶ AUSD). */
 export type Receipt =
   | { known: true }
   | { overpaid: true }
@@ -26,8 +26,8 @@ export type Receipt =
   | { next: 'review' | 'refunded'; reason: Reason }
 
 /**
- * Was it paid after its checkout had ended? By the provider's own time of it: when we hear of a
- * payment says nothing about its payer. A checkout without an end is one whose address nobody has.
+ * Returns true if the charge was paid after its checkout ended, by the provider's own timestamp. When
+ * we learn of a payment is irrelevant. A checkout without an end was never shown to the user.
  */
 export const isLate = (
   { expiresAt }: Pick<PaymentFacts, 'expiresAt'>,
@@ -35,9 +35,9 @@ export const isLate = (
 ): boolean => expiresAt !== null && paidAt !== null && paidAt > expiresAt
 
 /**
- * Decides about a succeeded payment for what we promised. The first one that fits is credited, less
- * what was refunded already; any other payment for the same promise is money a person has to give back.
- * What late money is worth needs the present rate; null: there is none.
+ * Decides about a succeeded charge. The first one that matches the promise is credited, less refunds;
+ * any further charge has to be refunded by an operator. Late money needs the present rate; null if
+ * there is none.
  */
 export function decideReceipt(
   payment: PaymentFacts,
@@ -63,7 +63,7 @@ export function decideReceipt(
   }
 }
 
-/** What to do about a payment after a step on the chain, or after a refund. */
+/** Decision after a step on the chain or a refund. */
 export type Step =
   | { stay: true }
   | { next: 'held' | 'credited' | 'repaid' | 'revoked'; reason?: Reason }
@@ -75,7 +75,7 @@ export type Step =
 const hasOpenRefund = ({ refundedMinor, refundAppliedMinor }: PaymentFacts) =>
   refundedMinor > refundAppliedMinor
 
-/** What was ordered when it became `paid` is final on the chain. */
+/** Decides once the order placed in `paid` is final on the chain. */
 export function decideSettled(payment: PaymentFacts): Step {
   if (payment.state !== 'paid') return { stay: true }
   if (payment.held) {
@@ -87,20 +87,20 @@ export function decideSettled(payment: PaymentFacts): Step {
   return { next: payment.kind === 'topup' ? 'credited' : 'repaid' }
 }
 
-/** The relayer gave an order up. */
+/** Decides once the relayer has abandoned an order. */
 export function decideFailed(payment: PaymentFacts, order: 'credit' | 'repay' | 'revoke'): Step {
   const waiting = order === 'revoke' ? 'revoking' : 'paid'
   return payment.state === waiting ? { next: 'review', reason: `${order}_failed` } : { stay: true }
 }
 
-/** Its hold is over: nothing of it can be taken back on the chain any more. */
+/** Decides once the hold has ended and the chain can no longer reverse the payment. */
 export function decideMatured(payment: PaymentFacts): Step {
   if (payment.overpaidMinor > 0n && ['held', 'repaid'].includes(payment.state))
     return { next: 'review', reason: 'paid_twice' }
   return payment.state === 'held' ? { next: 'credited' } : { stay: true }
 }
 
-/** All of it was taken back; what was not refunded is applied again. */
+/** Decides once the payment is revoked on the chain: the part that was not refunded is applied again. */
 export function decideRevoked(payment: PaymentFacts): Step {
   if (payment.state !== 'revoking') return { stay: true }
   const remainderMicro = remainderFloor(payment)
@@ -109,7 +109,7 @@ export function decideRevoked(payment: PaymentFacts): Step {
   return { next: 'revoked' }
 }
 
-/** A refund succeeded and is already counted in `refundedMinor`. */
+/** Decides once a succeeded refund is counted in `refundedMinor`. */
 export function decideRefunded(payment: PaymentFacts): Step {
   if (!hasOpenRefund(payment)) return { stay: true }
   switch (payment.state) {
@@ -122,11 +122,11 @@ export function decideRefunded(payment: PaymentFacts): Step {
     case 'credited':
       return { next: 'review', reason: 'refunded_after_credit' }
     default:
-      return { stay: true } // Before the credit, or with it under way: decided when that ends.
+      return { stay: true } // Before or during the credit: decided when the credit ends.
   }
 }
 
-/** A second payment of the same promise arrived and is already counted in `overpaidMinor`. */
+/** Decides once a second payment is counted in `overpaidMinor`. */
 export function decideOverpaid(payment: PaymentFacts): Step {
   const busy =
     ['paid', 'held', 'revoking', 'review', 'refunding'].includes(payment.state) ||
@@ -135,14 +135,14 @@ export function decideOverpaid(payment: PaymentFacts): Step {
   return busy ? { stay: true } : { next: 'review', reason: 'paid_twice' }
 }
 
-/** The chain cannot take it back: never held, its hold is over, or revoking it was given up. */
+/** Returns true if the chain cannot reverse it: never held, hold ended, or revocation abandoned. */
 const isBeyondRevoking = (payment: PaymentFacts) =>
   ['credited', 'repaid', 'review', 'accepted'].includes(payment.state) &&
   !(payment.state === 'repaid' && isOnHold(payment))
 
 /**
- * AUSD (10⁻⁶, rounded up) that the wallet was given for money which was taken back when the chain
- * could not take it back any more; 0 while it can, or when nothing was given.
+ * Returns the AUSD (10⁻⁶, rounded up) credited for money that was reversed after the chain could no
+ * longer reverse it; 0 while it still can, or if nothing was credited.
  */
 export function lostMicro(payment: PaymentFacts): bigint {
   const given = payment.creditedAt !== null || payment.offsetMicro > 0n
@@ -153,8 +153,8 @@ export function lostMicro(payment: PaymentFacts): bigint {
 }
 
 /**
- * What nobody has to make good of a refund that we ordered ourselves, when the chain can no longer
- * take it back: the changes to the payment, whose refunds now sum up to `refundedMinor`.
+ * Returns the changes that waive a refund we ordered ourselves after the chain could no longer reverse
+ * the payment. `refundedMinor` is the new total of its refunds.
  */
 export function waiverOf(payment: PaymentFacts, refundedMinor: bigint) {
   const given = payment.creditedAt !== null || payment.offsetMicro > 0n
@@ -166,25 +166,25 @@ export function waiverOf(payment: PaymentFacts, refundedMinor: bigint) {
   }
 }
 
-/** For so long a checkout that could not be opened may be tried again: longer would be a free rate. */
+/** How long a failed checkout may be retried at its locked rate. Longer would be a free option. */
 export const reopenMaxMs = 600_000
 const repeatOrderMaxMs = 600_000
 const lateCheckMaxMs = 3_600_000
-/** The provider repeats a webhook for a day; for as long we ask for late money ourselves. */
+/** How long we poll for late money: the provider retries webhooks for a day too. */
 const lateMoneyMs = 86_400_000
 
 type Quiet = {
   readonly state: PaymentState
-  /** How often it was checked in this state. */
+  /** Number of checks in this state. */
   readonly checks: number
   readonly createdAt: Date
   readonly expiresAt: Date | null
-  /** On the chain, and still revocable there. */
+  /** True if it is on the chain and still revocable there. */
   readonly onHold?: boolean
   readonly reason?: Reason | null
 }
 
-/** When to ask the authority about a payment that stays quiet; null when there is nothing to ask. */
+/** Returns when to recheck a payment without an update; null if there is nothing to check. */
 export function nextCheck(quiet: Quiet, nowMs: number, sweepAfterMs: number): Date | null {
   const doubling = (maxMs: number) =>
     Math.min(maxMs, sweepAfterMs * 2 ** Math.min(quiet.checks, 20))
@@ -195,13 +195,13 @@ export function nextCheck(quiet: Quiet, nowMs: number, sweepAfterMs: number): Da
       return new Date(nowMs + sweepAfterMs)
     case 'held':
     case 'repaid':
-      // The first time at once: only the chain knows when the hold ends.
+      // First check immediately: only the chain knows when the hold ends.
       return quiet.onHold ? new Date(nowMs + (quiet.checks === 0 ? 0 : sweepAfterMs)) : null
     case 'paid':
     case 'revoking':
       return new Date(nowMs + doubling(repeatOrderMaxMs))
     case 'refunding':
-      // The first time at once: until then the provider has not been asked.
+      // First check immediately: it makes the first request to the provider.
       return new Date(nowMs + (quiet.checks === 0 ? 0 : doubling(repeatOrderMaxMs)))
     case 'expired':
     case 'replaced': {

@@ -322,7 +322,7 @@ async function askForCheckout(
       reference: payment.id,
       fiat: money(payment.fiatMinor, payment.currency),
       description:
-        payment.kind === 'topup' ? 'Top-up of your credit line' : 'Settlement of your debt',
+        payment.kind === 'topup' ? 'Credit line top-up' : 'Credit line repayment',
       cardsOnly: payment.method === 'card',
       expiresAt: new Date(context.clock() + checkoutTtlMs),
       promised: {
@@ -336,10 +336,10 @@ async function askForCheckout(
         ausd: payment.ausdMicro.toString(),
       },
     })
-    if (!checkout) log.error({ paymentId: payment.id, alarm: true }, 'checkout was refused')
+    if (!checkout) log.error({ paymentId: payment.id, alarm: true }, 'checkout refused by provider')
     return checkout
   } catch (error) {
-    log.warn({ paymentId: payment.id, err: error }, 'checkout could not be opened')
+    log.warn({ paymentId: payment.id, err: error }, 'opening checkout failed')
     return undefined
   }
 }

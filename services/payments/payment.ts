@@ -19,27 +19,27 @@ export type TopupState =
   | 'refunding'
   | 'accepted'
 
-/** `review` waits for a person; nothing leaves it on its own, but what an operator decides. */
+/** A payment leaves `review` only by an operator's decision. */
 export const topupLifecycle: Lifecycle<TopupState> = {
-  // The provider may have opened a checkout whose answer we never saw, and it may be paid.
+  // The provider may have opened a checkout whose response we never saw, and it may be paid.
   opening: ['awaiting_payment', 'expired', 'paid', 'refunded', 'review'],
   awaiting_payment: ['paid', 'expired', 'refunded', 'review'],
-  // A bank may settle a transfer after the checkout closed; we still owe the credit.
+  // A bank may settle a transfer after the checkout has closed; we still owe the credit.
   expired: ['paid', 'refunded', 'review'],
   paid: ['credited', 'held', 'revoking', 'review'],
   held: ['credited', 'revoking', 'review'],
   // Refunded after the credit, or paid a second time.
   credited: ['review'],
-  // What was not refunded is credited again.
+  // The part that was not refunded is credited again.
   revoking: ['revoked', 'paid', 'review'],
   revoked: ['review'],
   // Refunded before any credit was ordered.
   refunded: ['review'],
-  // An operator orders it, gives it back, or leaves it as it is.
+  // The operator credits it, refunds it, or accepts it as it is.
   review: ['paid', 'refunding', 'accepted'],
-  // A second payment that went back leaves the first as it was; a refund that failed, a person.
+  // Refunding a second payment leaves the first unchanged; a failed refund returns to review.
   refunding: ['refunded', 'credited', 'revoked', 'review'],
-  accepted: ['review'], // Paid once more.
+  accepted: ['review'], // Paid again.
 }
 
 export type SettlementState =
@@ -57,14 +57,14 @@ export type SettlementState =
   | 'accepted'
 
 /**
- * Like a top-up, but money of a held channel repays at once: the contract keeps its value encumbered
- * until the hold ends, and until then a refund brings the debt back.
+ * Differs from a top-up in the hold: money from a held channel repays immediately. The contract keeps
+ * its value encumbered until the hold ends, and a refund before then restores the debt.
  */
 export const settlementLifecycle: Lifecycle<SettlementState> = {
   opening: ['awaiting_payment', 'expired', 'replaced', 'paid', 'refunded', 'review'],
   awaiting_payment: ['paid', 'expired', 'replaced', 'refunded', 'review'],
-  expired: ['paid', 'refunded', 'review'], // As for a top-up: late money is still their money.
-  // Another checkout for the same debt was opened; a code already shown may still be paid.
+  expired: ['paid', 'refunded', 'review'], // Late money still counts, as for a top-up.
+  // A newer checkout exists for this debt, but a code already shown may still be paid.
   replaced: ['paid', 'refunded', 'review'],
   paid: ['repaid', 'revoking', 'review'],
   repaid: ['revoking', 'review'],
@@ -82,38 +82,38 @@ export const paymentStates = [
 ] as PaymentState[]
 
 const minuteMs = 60_000
-/** A week, the longest hold that makes sense, and the day that it may be extended by. */
+/** Longest sensible hold (a week) plus the day it may be extended by. */
 const holdMaxMs = 8 * 86_400_000
-const noRate = { afterMs: 60 * minuteMs, alarm: 'late money waits too long for an exchange rate' }
-const noEnd = { afterMs: holdMaxMs, alarm: 'hold does not end' }
+const noRate = { afterMs: 60 * minuteMs, alarm: 'late payment still has no exchange rate' }
+const noEnd = { afterMs: holdMaxMs, alarm: 'hold has not ended' }
 
-/** How long a payment may be in a state. What is awaited in it: `awaited` in `activity.store.ts`. */
+/** Maximum time in each state before an alert. `awaited` in `activity.store.ts` selects the rows. */
 export const limits: Limits<PaymentState> = {
-  opening: { afterMs: 30 * minuteMs, alarm: 'checkout is being opened for too long' },
-  // From the end of the checkout on.
-  awaiting_payment: { afterMs: 60 * minuteMs, alarm: 'nobody says how a checkout has ended' },
-  // Only with money that waits for a rate; without, nothing is owed.
+  opening: { afterMs: 30 * minuteMs, alarm: 'checkout not opened in time' },
+  // Counted from the end of the checkout.
+  awaiting_payment: { afterMs: 60 * minuteMs, alarm: 'checkout outcome unknown' },
+  // Only for a payment that awaits a rate; otherwise nothing is owed.
   expired: noRate,
   replaced: noRate,
-  paid: { afterMs: 10 * minuteMs, alarm: 'payment is not put on the chain' },
+  paid: { afterMs: 10 * minuteMs, alarm: 'payment not recorded on chain' },
   held: noEnd,
-  repaid: noEnd, // Only within its hold.
-  revoking: { afterMs: 10 * minuteMs, alarm: 'payment is not taken back on the chain' },
-  credited: { rests: 'the collateral is theirs' },
-  revoked: { rests: 'the money went back, and so did the AUSD' },
-  refunded: { rests: 'the money went back, and no AUSD was given' },
-  review: { rests: 'a person was called when it came to this' },
-  refunding: { afterMs: 24 * 60 * minuteMs, alarm: 'refund does not end at the provider' },
-  accepted: { rests: 'an operator left it as it is' },
+  repaid: noEnd, // Only during its hold.
+  revoking: { afterMs: 10 * minuteMs, alarm: 'payment not revoked on chain' },
+  credited: { rests: 'the collateral is credited' },
+  revoked: { rests: 'the money was refunded and the AUSD reversed' },
+  refunded: { rests: 'the money was refunded and no AUSD was credited' },
+  review: { rests: 'an alert was raised on entry' },
+  refunding: { afterMs: 24 * 60 * minuteMs, alarm: 'refund not completed by provider' },
+  accepted: { rests: 'an operator accepted it as it is' },
 }
 
-/** May this payment take this step? One table per kind. */
+/** Returns true if the lifecycle of its kind allows this step. */
 export function mayBecome({ kind, state }: Pick<PaymentFacts, 'kind' | 'state'>, to: PaymentState) {
   const table = kind === 'topup' ? topupLifecycle : settlementLifecycle
   return state in table && canBecome<string>(table as never, state, to)
 }
 
-/** Why a payment is in its state. The texts a user reads are in `words.ts`. */
+/** Reasons for a payment's state; `words.ts` has their texts. */
 export const reasons = [
   'awaiting_rate',
   'amount_differs',
@@ -133,64 +133,61 @@ export const reasons = [
 ] as const
 export type Reason = (typeof reasons)[number]
 
-/** What decisions are made from: a payment as we promised it. Amounts in the currency's smallest unit. */
+/** Input of every decision: the payment as promised. Fiat amounts in the currency's smallest unit. */
 export type PaymentFacts = {
   readonly kind: PaymentKind
   readonly state: PaymentState
   readonly currency: Fiat
   readonly fiatMinor: bigint
   readonly rateMinorPerUsd: bigint
-  /** 10⁻⁶ AUSD of the whole payment; of money that came late, what it was found to be worth. */
+  /** Value of the whole payment (10⁻⁶ AUSD); for late money, its value once priced. */
   readonly ausdMicro: bigint
-  /** When its checkout ends or ended; null before there is one. */
+  /** End of the checkout; null before it is opened. */
   readonly expiresAt: Date | null
   readonly reason?: Reason | null
   readonly providerPaymentId: string | null
-  /** Paid by a channel whose money can be taken back; null until it is known. */
+  /** True if the channel's payments can be reversed; null until known. */
   readonly held: boolean | null
-  /** What is now under its ref on the chain, or ordered to be: 10⁻⁶ AUSD. */
+  /** Amount on the chain under its current ref, or ordered (10⁻⁶ AUSD). */
   readonly liveMicro: bigint
-  /** Kept by the treasury to make good what was taken back before: 10⁻⁶ AUSD. */
+  /** Amount kept by the treasury to cover earlier reversals (10⁻⁶ AUSD). */
   readonly offsetMicro: bigint
-  /** When it was final on the chain; null before. */
+  /** Time of finality on the chain; null before. */
   readonly creditedAt: Date | null
-  /** When nothing of it could be taken back on the chain any more; null before, or if never held. */
+  /** Time from which the chain could no longer reverse it; null before, or if never held. */
   readonly holdEndedAt: Date | null
   readonly refundedMinor: bigint
-  /** How much of `refundedMinor` is taken off `liveMicro` already. */
+  /** Part of `refundedMinor` already deducted from `liveMicro`. */
   readonly refundAppliedMinor: bigint
-  /** Given up by us: of refunds that we ordered after the credit, 10⁻⁶ AUSD. */
+  /** Amount waived on refunds we ordered after the credit (10⁻⁶ AUSD). */
   readonly waivedMicro: bigint
   readonly overpaidMinor: bigint
 }
 
-/** The money came late, and there was no rate to say what it is worth. */
+/** Returns true if late money has no exchange rate yet. */
 export const awaitsRate = ({ reason }: Pick<PaymentFacts, 'reason'>): boolean =>
   reason === 'awaiting_rate'
 
-/**
- * What its money was for is done: it is on the chain, or all of it made good an earlier loss. What
- * could not be put on the chain is not.
- */
+/** Returns true if the payment took effect: on the chain, or all of it covered earlier reversals. */
 export const wasGiven = ({ creditedAt, offsetMicro, liveMicro }: GivenFacts): boolean =>
   creditedAt !== null || (offsetMicro > 0n && liveMicro === 0n)
 type GivenFacts = Pick<PaymentFacts, 'creditedAt' | 'offsetMicro' | 'liveMicro'>
 
-/** On the chain, and still revocable there. */
+/** Returns true if it is on the chain and still revocable there. */
 export const isOnHold = ({ held, creditedAt, holdEndedAt }: HoldFacts): boolean =>
   held === true && creditedAt !== null && holdEndedAt === null
 type HoldFacts = Pick<PaymentFacts, 'held' | 'creditedAt' | 'holdEndedAt'>
 
-/** What is left of a payment (10⁻⁶ AUSD, rounded down) after its refunds. */
+/** Returns the value left after refunds (10⁻⁶ AUSD, rounded down). */
 export const remainderFloor = ({ ausdMicro, fiatMinor, refundedMinor }: RemainderFacts): bigint =>
   refundedMinor >= fiatMinor ? 0n : (ausdMicro * (fiatMinor - refundedMinor)) / fiatMinor
 type RemainderFacts = Pick<PaymentFacts, 'ausdMicro' | 'fiatMinor' | 'refundedMinor'>
 
-/** What its ref on the chain is made from: a remainder is applied under a ref of its own. */
+/** Returns the id its chain ref is derived from; each remainder has its own. */
 export const refIdOf = ({ id, part }: { id: string; part: number }): string =>
   part === 0 ? id : `${id}.${part}`
 
-/** The payment and the part that a ref id names. Undefined for anybody else's. */
+/** Parses a ref id into payment id and part. Returns undefined for any other id. */
 export function parseRefId(refId: string): { id: string; part: number } | undefined {
   const [id = '', part = '0', ...more] = refId.split('.')
   if (paymentIdFrom(id) !== id || !/^[0-9]{1,4}$/.test(part) || more.length > 0) return undefined
@@ -200,8 +197,8 @@ export function parseRefId(refId: string): { id: string; part: number } | undefi
 const idLength = 26
 
 /**
- * Our payment id out of the provider's reference: equal to it, or followed by `_` and the attempt,
- * as the provider's sample of a card payment shows. Undefined for anybody else's reference.
+ * Parses our payment id from the provider's reference: the id alone, or followed by `_` and the
+ * attempt, as in the provider's sample card payment. Returns undefined for any other reference.
  */
 export function paymentIdFrom(reference: string): string | undefined {
   const id = reference.slice(0, idLength)
@@ -211,13 +208,13 @@ export function paymentIdFrom(reference: string): string | undefined {
 
 const orderedPrefix = 'ordered-'
 
-/** Our reference on the refund of a payment that we order, the first being 1. */
+/** Returns our reference for the nth refund we order for a payment, starting at 1. */
 export const orderedReference = (id: string, number: number): string =>
   `${orderedPrefix}${id}_${number}`
 
 /**
- * Did we order this refund ourselves? Then its reference is `ordered-<payment id>`, or that and a
- * number: the loss is ours, and no wallet is frozen for it.
+ * Returns true if we ordered this refund: its reference is `ordered-<payment id>`, optionally followed
+ * by a number. We bear that loss, so no wallet is frozen.
  */
 export const isOrderedByUs = (reference: string | null): boolean =>
   reference?.startsWith(orderedPrefix) === true &&

@@ -4,27 +4,27 @@ import { type Fiat, money } from '#shared/money/money'
 import { fiatOf, type Pair } from '#shared/money/pair'
 import { type Answer, ok, type RefusalCode, refuse } from '#shared/refusals'
 
-/** What a user may pick; all but `card` show every channel. */
+/** Payment methods a user can pick; all except `card` show every channel. */
 export const methods = ['bank', 'card', 'qr'] as const
 export type Method = (typeof methods)[number]
 
-/** What is charged (smallest units of the currency), and what it is worth (10⁻⁶ AUSD). */
+/** Amount charged (smallest unit of the currency) and its value (10⁻⁶ AUSD). */
 export type Price = { currency: Fiat; fiatMinor: bigint; ausdMicro: bigint }
 
-/** Smallest units. The least any channel of the country takes, and the most some channel takes. */
+/** Limits over all channels of a country, in smallest units: the lowest minimum, the highest maximum. */
 type Limits = {
   readonly leastMinor: bigint
   readonly mostMinor: bigint
   readonly cardMinor: bigint
 }
 
-/** Least: a virtual account or FPX. Most: BRI virtual account, FPX for companies. Then cards. */
+/** Minimum: virtual account, FPX. Maximum: BRI virtual account, FPX for companies. Then cards. */
 const channelLimits: Readonly<Record<Fiat, Limits>> = {
   IDR: { leastMinor: 1n, mostMinor: 50_000_000_000n, cardMinor: 200_000_000n },
   MYR: { leastMinor: 100n, mostMinor: 100_000_000n, cardMinor: 500_000n },
 }
 
-/** What may be paid in each currency, as people are told it: smallest units. */
+/** Returns the published limits per currency, in smallest units. */
 export const currencyTerms = () =>
   countries.map(({ country, currency, pair, topupMinMinor }) => {
     const { leastMinor, mostMinor, cardMinor } = channelLimits[currency]
@@ -33,7 +33,7 @@ export const currencyTerms = () =>
     return { currency, country, pair, topup, settlement }
   })
 
-/** What a top-up charges (smallest units) and credits (10⁻⁶ AUSD, rounded down). */
+/** Prices a top-up: the charge (smallest units) and the credit (10⁻⁶ AUSD, rounded down). */
 export function priceTopup(asked: {
   amountMinor: bigint
   method: Method
@@ -52,13 +52,13 @@ export function priceTopup(asked: {
   return ok({ currency, fiatMinor: amountMinor, ausdMicro: ausd.minor })
 }
 
-/** What a wallet's top-ups may come to: 10⁻⁶ AUSD, and a number of checkouts. */
+/** Limits on a wallet's top-ups: 10⁻⁶ AUSD and number of checkouts. */
 export type TopupLimits = {
   readonly openMax: number
   readonly openMicroMax: bigint
   readonly dayMicroMax: bigint
 }
-/** What they come to by now; a day is one of UTC. */
+/** Current totals of a wallet's top-ups; days are UTC. */
 export type TopupTotals = {
   readonly openCount: number
   readonly openMicro: bigint
@@ -66,8 +66,8 @@ export type TopupTotals = {
 }
 
 /**
- * May a wallet open another top-up? What it can mend by other means is answered before the day's
- * limit, which only the day's end mends.
+ * Returns the first limit a further top-up would exceed. The daily limit comes last: the user can
+ * resolve the others, but has to wait for that one.
  */
 export function limitTopup(
   ausdMicro: bigint,
@@ -82,26 +82,26 @@ export function limitTopup(
 }
 
 /**
- * What late money is worth (10⁻⁶ AUSD): the worse for its payer of the locked and the present rate,
- * so that a checkout is no option on the rate. Rates within 1 % count as one and the locked one
- * stands, so that a late settlement still closes its debt: `undefined`.
+ * Prices late money (10⁻⁶ AUSD) at the locked or the present rate, whichever is worse for the payer,
+ * so that a checkout is no free option on the rate. Returns undefined if the rates are within 1 %: the
+ * locked one stands, so that a late settlement still closes its debt.
  */
 export function lateWorthFloor(
   locked: Price & { rateMinorPerUsd: bigint },
   presentMinorPerUsd: bigint,
 ): { ausdMicro: bigint; promisedMicro: bigint; lateRateMinorPerUsd: bigint } | undefined {
-  // More local money for a dollar is worse, whatever it pays for.
+  // More local currency per dollar is worse for the payer of either kind.
   if (presentMinorPerUsd * 100n <= locked.rateMinorPerUsd * 101n) return undefined
   const { currency, fiatMinor, ausdMicro: promisedMicro } = locked
   const rate = { minorPerUsd: presentMinorPerUsd, currency }
   const late = { promisedMicro, lateRateMinorPerUsd: presentMinorPerUsd }
   const ausdMicro = toAusdFloor(money(fiatMinor, currency), rate).minor
-  // The fiat of a settlement is rounded up, so that a tiny one may seem to be worth more.
+  // A settlement's fiat is rounded up, so a tiny one could price above its promise.
   if (ausdMicro > promisedMicro) return { ...late, ausdMicro: promisedMicro }
   return { ...late, ausdMicro }
 }
 
-/** What settling the whole debt (10⁻⁶ AUSD) charges, rounded up. */
+/** Prices a settlement of the whole debt (10⁻⁶ AUSD), rounded up. */
 export function priceSettlement(asked: {
   drawnMicro: bigint
   pair: Pair

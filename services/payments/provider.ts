@@ -5,23 +5,23 @@ import type { ProviderRefusal } from '#shared/provider/problem'
 import type { Listed } from '#shared/provider/transactions'
 
 /**
- * What we promise for a payment, as words. The provider keeps them beside the checkout and shows them
- * to us alone: should our own row be lost with a disk, they say whose money it is and what it is worth.
+ * Our promise for a payment, stored in the checkout's metadata at the provider. Only we can read it;
+ * if our row is lost with a disk, it identifies the wallet and the value of the money.
  */
 export type Promised = {
   readonly kind: string
-  /** How it was to be paid, of a top-up. */
+  /** Only for a top-up. */
   readonly method?: string
   readonly wallet: string
   readonly quote_id: string
   readonly taken_by: string
   readonly rate: string
-  /** Basis points; left out when there is none. */
+  /** Basis points; omitted if zero. */
   readonly spread?: string
   readonly ausd: string
 }
 
-/** What we ask a hosted checkout for. `reference` is the payment id. */
+/** Request for a hosted checkout. `reference` is the payment id. */
 export type CheckoutOrder = {
   readonly account: ProviderAccount
   readonly reference: string
@@ -33,8 +33,8 @@ export type CheckoutOrder = {
 }
 
 /**
- * `open` may still be paid. `closed` and `canceled` may not: its time came, or we ended it.
- * `unknown` is a word we have never seen.
+ * `open` can still be paid. `closed` has expired and `canceled` was ended by us. `unknown` is an
+ * unrecognised status.
  */
 export type CheckoutStatus = 'open' | 'completed' | 'closed' | 'canceled' | 'unknown'
 
@@ -49,8 +49,8 @@ export type Checkout = {
 }
 
 /**
- * Of a merchant of the virtual-asset category, the provider compares who paid with who should have.
- * `pending` is not decided yet; every word that is neither that nor a success is `failed`.
+ * For merchants in the virtual-asset category, the provider compares the actual payer with the
+ * expected one. Any result other than pending or a success is `failed`.
  */
 export type SenderVerification = 'passed' | 'pending' | 'failed'
 
@@ -62,15 +62,15 @@ export type Charge = {
   readonly reference: string
   readonly currency: string
   readonly paidMinor: bigint | null
-  /** The provider's own code, as the user reads it. */
+  /** The provider's channel code, shown to the user. */
   readonly channel: string
   readonly channelKind: ChannelKind
   readonly paidAt: Date | null
-  /** Left out where the provider says nothing of it, as to all other merchants. */
+  /** Omitted if the provider reports none, as for all other merchants. */
   readonly senderVerification?: SenderVerification
 }
 
-/** `pending` has not brought money that counts yet and may; `dead` never will; `unknown` is not good news. */
+/** `pending` may still succeed; `dead` never will; `unknown` must not be treated as success. */
 export type ChargeStatus = 'succeeded' | 'pending' | 'dead' | 'unknown'
 export type FetchedCharge = { readonly status: ChargeStatus; readonly charge: Charge }
 
@@ -80,29 +80,29 @@ export type FetchedRefund = {
   readonly status: RefundStatus
   readonly paymentId: string | null
   readonly paymentRequestId: string | null
-  /** Ours, if it was we who ordered it; the provider's own otherwise. */
+  /** Ours if we ordered it, otherwise the provider's. */
   readonly reference: string | null
   readonly currency: string
   readonly refundedMinor: bigint | null
 }
 
-/** Money of a charge that is to go back to its payer. The same order always makes the same request. */
+/** Refund of a charge. The same order always makes the same request. */
 export type RefundOrder = {
   readonly account: ProviderAccount
   readonly paymentRequestId: string
-  /** Ours, on the refund and as the key of the request. */
+  /** Our reference on the refund, also the idempotency key of the request. */
   readonly reference: string
   readonly fiat: Money<Fiat>
-  /** The payer paid twice; this is one payment too many. */
+  /** True for a second payment of the same checkout. */
   readonly isSecond: boolean
 }
 
-/** What became of a checkout that was to be ended. `unknown`: it may still be paid. */
+/** Outcome of cancelling a checkout. `unknown`: it may still be paid. */
 export type CancelOutcome = 'closed' | 'completed' | 'unknown'
 
 /**
- * What a delivery is about. A hint and no more: the token proves little, so nothing in it is
- * believed, and the objects it names are fetched with our own key.
+ * Subject of a webhook. Only a hint: the token proves little, so the objects it names are fetched with
+ * our own key.
  */
 export type Hint =
   | ({ about: 'checkout'; checkoutId: string } & Named)
@@ -117,18 +117,17 @@ export type Hint =
   | { about: 'payout' }
   | { about: 'unknown'; event: string }
 
-/** Our reference as a delivery names it: deliveries of the same are worked on in turn. */
+/** Our reference in a webhook; webhooks with the same reference are processed in order. */
 type Named = { reference?: string }
 
 /**
- * The payment provider as this service needs it. Every look-up answers undefined for "no such
- * thing" and throws `ProviderUnknown` or `ProviderBusy` when nothing can be said; one that was
- * refused carries the refusal, and whoever asked knows whose id it was.
+ * The payment provider. Every lookup returns undefined if the object does not exist, and throws
+ * `ProviderUnknown` or `ProviderBusy` if the outcome is unknown; a refused lookup carries the refusal.
  */
 export type PaymentProvider = {
-  /** Undefined when the provider refused. There is no idempotency: a repeat is another checkout. */
+  /** Returns undefined if the provider refused. Not idempotent: a retry opens another checkout. */
   readonly openCheckout: (order: CheckoutOrder) => Promise<Checkout | undefined>
-  /** Ends a checkout and says what became of it. Never throws. */
+  /** Cancels a checkout and returns the outcome. Never throws. */
   readonly cancelCheckout: (account: ProviderAccount, checkoutId: string) => Promise<CancelOutcome>
   readonly findCheckout: (
     account: ProviderAccount,
@@ -138,7 +137,7 @@ export type PaymentProvider = {
     account: ProviderAccount,
     paymentId: string,
   ) => Promise<FetchedCharge | undefined>
-  /** The latest payment of a payment request; null for a request that nobody paid so far. */
+  /** Returns the latest payment of a payment request; null if the request is unpaid. */
   readonly findChargeOfRequest: (
     account: ProviderAccount,
     paymentRequestId: string,
@@ -148,24 +147,25 @@ export type PaymentProvider = {
     refundId: string,
   ) => Promise<FetchedRefund | undefined>
   /**
-   * All refunds of a payment request. Undefined when the provider knows none or has no such list:
-   * that counts as "none" only if its list of transactions could be read as well.
+   * Returns all refunds of a payment request, or undefined if the provider has none or no such list.
+   * Undefined means "none" only if the list of transactions could be read too.
    */
   readonly listRefunds: (
     account: ProviderAccount,
     paymentRequestId: string,
   ) => Promise<FetchedRefund[] | undefined>
   /**
-   * Asks for a refund. A refusal says that this request did nothing, and nothing of an earlier one;
-   * whatever is thrown leaves it unknown. The provider may forget keys: look it up before a repeat.
+   * Requests a refund. A refusal means this request had no effect, but proves nothing about an earlier
+   * one; an error leaves the outcome unknown. The provider may forget idempotency keys, so look the
+   * refund up before retrying.
    */
   readonly createRefund: (
     order: RefundOrder,
   ) => Promise<{ ok: FetchedRefund } | { refused: ProviderRefusal }>
-  /** Payments, refunds and chargebacks that changed since, whole or not at all. */
+  /** Returns all payments, refunds and chargebacks changed since, or throws. */
   readonly listTransactions: (account: ProviderAccount, updatedFrom: Date) => Promise<Listed[]>
-  /** What kind of money moves through a channel; `unknown` of a code that was never seen. */
+  /** Returns the kind of a channel; `unknown` for an unrecognised code. */
   readonly kindOfChannel: (code: string) => ChannelKind
-  /** Reads a delivery leniently; whatever cannot be read is `unknown`, never an error. */
+  /** Parses a webhook leniently: unreadable ones are `unknown`, never an error. */
   readonly readDelivery: (body: string) => Hint
 }

@@ -139,7 +139,7 @@ export async function receiveCharge(
     await callPerson(tx, context, 'status_unknown', { account, object, currency, amountMinor })
   }
   if (status === 'pending' && charge.senderVerification === 'pending')
-    context.log.info({ providerPaymentId: charge.paymentId }, 'payment waits for its sender')
+    context.log.info({ providerPaymentId: charge.paymentId }, 'payment waiting for sender verification')
   return false
 }
 
@@ -157,7 +157,7 @@ export async function callPerson(
   },
 ): Promise<void> {
   if (!(await recordAnomaly(tx, { kind, ...about }))) return
-  log.error({ kind, object: about.object, alarm: true }, 'provider says what we do not understand')
+  log.error({ kind, object: about.object, alarm: true }, 'unrecognised status from provider')
 }
 
 /** A succeeded charge, and the checkout that led to it when one was fetched. */
@@ -221,7 +221,7 @@ async function receivePayment(
 async function waitForRate(tx: Tx, context: Context, payment: PaymentRow, charge: Charge) {
   const { id: paymentId, state } = payment
   const fields = { paymentId, providerPaymentId: charge.paymentId, alarm: true }
-  context.log.error(fields, 'late money waits for an exchange rate')
+  context.log.error(fields, 'late payment has no exchange rate yet')
   if (awaitsRate(payment)) return
   const set = {
     ...{ providerPaymentId: charge.paymentId, channel: charge.channel },
@@ -285,7 +285,7 @@ async function noteUnmatched(tx: Tx, { log }: Context, charge: Charge): Promise<
   const { account, paymentId, currency, paidMinor } = charge
   const anomaly = { account, object: paymentId, currency, amountMinor: paidMinor }
   if (await recordAnomaly(tx, { kind: 'money_unmatched', ...anomaly }))
-    log.error({ providerPaymentId: paymentId, alarm: true }, 'money belongs to no payment of ours')
+    log.error({ providerPaymentId: paymentId, alarm: true }, 'charge does not match any payment')
   await bookUnmatched(tx, charge)
 }
 
@@ -297,7 +297,7 @@ async function noteOverpaid(tx: Tx, context: Context, payment: PaymentRow, charg
   const countedMinor = currency === payment.currency ? (paidMinor ?? 0n) : 0n
   const overpaidMinor = payment.overpaidMinor + countedMinor
   const fields = { paymentId: payment.id, providerPaymentId: object, alarm: true }
-  context.log.error(fields, 'payment was paid a second time')
+  context.log.error(fields, 'payment paid twice')
   await notePayment(tx, payment.id, { overpaidMinor })
   const after = { ...payment, overpaidMinor }
   await bookChange(tx, payment, after, 'paid a second time')

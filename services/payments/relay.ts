@@ -25,7 +25,7 @@ export const relayReactions = (context: Context): Reaction[] => [
   }),
   reactTo(relayFailed('extend'), {
     apply: async (_, { cause, reason }) =>
-      context.log.error({ cause, reason, alarm: true }, 'hold could not be extended'),
+      context.log.error({ cause, reason, alarm: true }, 'hold extension failed'),
   }),
   reactTo(relaySettled('freeze'), {
     apply: async (tx, { wallet, cause }) => {
@@ -35,7 +35,7 @@ export const relayReactions = (context: Context): Reaction[] => [
   }),
   reactTo(relayFailed('freeze'), {
     apply: async (_, { cause, reason }) =>
-      context.log.error({ cause, reason, alarm: true }, 'wallet could not be frozen or freed'),
+      context.log.error({ cause, reason, alarm: true }, 'wallet freeze or unfreeze failed'),
   }),
 ]
 
@@ -76,7 +76,7 @@ async function advanceOf(
   const payment = ref && (await lockPayment(tx, ref.id))
   if (!payment) {
     const fields = { paymentId: cause, alarm: true }
-    context.log.error(fields, 'relayer answered for an unknown payment')
+    context.log.error(fields, 'relayer report for unknown payment')
     return
   }
   // Told again about a part that was taken back since.

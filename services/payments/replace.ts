@@ -6,16 +6,15 @@ import type { Context } from './context'
 import { findUnsettled, lastRepaidAt, lockPayment, type PaymentRow } from './payment.store'
 import { fetchCheckout, receiveCheckout } from './receive'
 
-// A settlement charges the whole debt, so two open checkouts could charge one debt twice. Opening
-// another ends the earlier one at the provider first. A code that was shown already may still be
-// paid: that money repays under its own ref, and only what exceeds the debt becomes collateral.
+// A settlement charges the whole debt, so two open checkouts could charge one debt twice. Opening a new
+// one first ends the earlier one at the provider. A code already shown may still be paid: that money
+// repays under its own ref, and only the excess over the debt becomes collateral.
 
 /**
- * Ends the open settlement of a wallet, and says whether there was one. One of the same quote is this
- * very call, come twice: it stays. `may` is asked before anything is ended: an open checkout is not
- * given up for one that is refused. Refused
- * `settlement_on_its_way` when it is paid and not yet repaid, `provider_unavailable` when nobody can
- * say whether it may still be paid.
+ * Ends the open settlement of a wallet and returns whether there was one. Skips a settlement with the
+ * same quote: that is this request, retried. `may` runs first, so that no open checkout is ended for a
+ * request that is refused. Refuses with `settlement_on_its_way` if the settlement is paid but not yet
+ * repaid, and `provider_unavailable` if it is unknown whether it can still be paid.
  */
 export async function endOpenSettlement(
   context: Context,
@@ -38,7 +37,7 @@ async function end(context: Context, earlier: PaymentRow): Promise<Answer<object
   const { provider, database, log } = context
   const { account, checkoutId, openingUntil } = earlier
   if (checkoutId === null) {
-    // Another call is opening it right now; or one was cut off, and nobody was given its address.
+    // Another call is opening it; once its lease is over, the checkout was never shown to the user.
     if (openingUntil !== null && openingUntil.getTime() > context.clock())
       return refuse('provider_unavailable')
     return replace(context, earlier)
@@ -51,7 +50,7 @@ async function end(context: Context, earlier: PaymentRow): Promise<Answer<object
     const found = await fetchCheckout(context, account, checkoutId)
     await database.transaction((tx) => receiveCheckout(tx, context, account, found))
   } catch (error) {
-    log.warn({ paymentId: earlier.id, err: error }, 'paid checkout could not be received')
+    log.warn({ paymentId: earlier.id, err: error }, 'processing paid checkout failed')
     return refuse('provider_unavailable')
   }
   const unsettled = await database.read((db) => findUnsettled(db, earlier.wallet))
@@ -59,7 +58,7 @@ async function end(context: Context, earlier: PaymentRow): Promise<Answer<object
   return refuse(paid ? 'settlement_on_its_way' : 'provider_unavailable')
 }
 
-/** If it moved meanwhile, it stays as it is: `maySettle` then sees what it became. */
+/** Marks the settlement as replaced, unless it changed; `maySettle` then sees its new state. */
 async function replace(context: Context, earlier: PaymentRow): Promise<Answer<object>> {
   await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, earlier.id)
@@ -75,8 +74,8 @@ async function replace(context: Context, earlier: PaymentRow): Promise<Answer<ob
 }
 
 /**
- * Whether a settlement priced from a debt that was read at `readAt` may be stored: none is open, none
- * is on its way, and none reached the chain since. The wallet is locked by the caller.
+ * Returns true if a settlement priced from the debt at `readAt` may be stored: no other is open or in
+ * progress, and none has reached the chain since. The caller holds the wallet lock.
  */
 export async function maySettle(tx: Tx, wallet: `0x${string}`, readAt: Date): Promise<boolean> {
   if ((await findUnsettled(tx, wallet)).length > 0) return false

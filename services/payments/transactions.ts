@@ -157,7 +157,7 @@ const noteWon = ({ log }: Context, account: ProviderAccount, row: Listed, once: 
   once(async (tx) => {
     const { transactionId: object, reference } = row
     const fields = { transactionId: object, reference, alarm: true }
-    log.error(fields, 'chargeback was reversed: its wallet may be cleared')
+    log.error(fields, 'chargeback reversed, wallet can be cleared')
     const chargeback = await findRefunded(tx, chargebackIdOf(row))
     const payment = chargeback && (await lockPayment(tx, chargeback.paymentId))
     if (!payment) return
@@ -226,7 +226,7 @@ async function noteUnmatched(tx: Tx, { log }: Context, account: ProviderAccount,
     // Of a reference that is not ours in form, the account's owner may know more than we do.
     const alarm = paymentIdFrom(row.reference ?? '') !== undefined || type === 'chargeback'
     const fields = { transactionId, type, account, alarm }
-    log.warn(fields, 'transaction of the list belongs to no payment of ours')
+    log.warn(fields, 'provider transaction does not match any payment')
   }
   const minor = type === 'payment' || amountMinor === null ? amountMinor : -amountMinor
   await bookListed(tx, { transactionId, account, currency, minor })

@@ -114,7 +114,7 @@ async function receive(tx: Tx, context: Context, delivery: Delivery, read: Read)
     default: {
       const { event: object } = hint
       await recordAnomaly(tx, { kind: 'event_unknown', account, object })
-      context.log.warn({ account, event: object }, 'delivery of an unknown event recorded')
+      context.log.warn({ account, event: object }, 'unknown webhook event recorded')
     }
   }
 }
@@ -160,7 +160,7 @@ function findOurs({ database }: Context, account: Delivery['account'], hint: Hin
 /** The dashboard's sample deliveries name objects that never were. */
 async function noteUnknown(tx: Tx, { log }: Context, { account }: Delivery, object: string) {
   await recordAnomaly(tx, { kind: 'object_unknown', account, object })
-  log.warn({ account, object }, 'delivery names an object the provider does not know')
+  log.warn({ account, object }, 'webhook object not found at provider')
 }
 
 /** A refund may be told of before it is shown, but not for long. */

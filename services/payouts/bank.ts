@@ -33,7 +33,7 @@ export function openChannels(options: {
       dueAtMs = clock() + refreshMs
     } catch (error) {
       dueAtMs = clock() + retryMs
-      log.warn({ err: error, listed: byCode?.size ?? 0 }, 'list of banks could not be fetched')
+      log.warn({ err: error, listed: byCode?.size ?? 0 }, 'bank list fetch failed')
       throw error
     } finally {
       fetching = undefined

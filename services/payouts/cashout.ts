@@ -4,7 +4,7 @@ import type { CashoutCreate } from '#shared/messages/payouts'
 import type { ReadRequestOf } from '#shared/messages/topic'
 import type { Limits } from '#shared/overdue'
 
-/** What a user asks for: a signed transfer of AUSD, and the bank account to pay. */
+/** A user's request: a signed transfer of AUSD, and the bank account to pay. */
 export type CashoutRequest = ReadRequestOf<typeof CashoutCreate>
 
 export const cashoutStates = [
@@ -21,69 +21,69 @@ export type CashoutState = (typeof cashoutStates)[number]
 /** From the user's signature to the bank, or back to the user. */
 export const lifecycle: Lifecycle<CashoutState> = {
   taking: ['taken', 'failed'],
-  failed: ['returning'], // Nothing was taken, but anybody may still submit the signed transfer.
+  failed: ['returning'], // No AUSD was taken, but the signed transfer can still be submitted.
   taken: ['paying'],
-  paying: ['paid', 'returning'], // Only evidence ends it: an unclear answer changes nothing.
-  paid: ['returning'], // A bank may send a transfer back after the provider called it done.
+  paying: ['paid', 'returning'], // Ended by evidence only: an unclear response changes nothing.
+  paid: ['returning'], // A bank may return a transfer after the provider reported success.
   returning: ['returned'],
   returned: [],
 }
 
 const minuteMs = 60_000
 
-/** How long a cash-out may be in a state. */
+/** Maximum time in each state before an alert. */
 export const limits: Limits<CashoutState> = {
-  taking: { afterMs: 15 * minuteMs, alarm: 'AUSD of a cash-out is not taken' },
-  taken: { afterMs: 10 * minuteMs, alarm: 'cash-out is not ordered at the provider' },
-  paying: { afterMs: 120 * minuteMs, alarm: 'bank transfer stays unclear' },
-  returning: { afterMs: 10 * minuteMs, alarm: 'AUSD of a cash-out is not returned' },
-  paid: { rests: 'the bank has it; whether it sends it back is asked for' },
-  failed: { rests: 'nothing was taken; the relayer watches the signed transfer' },
-  returned: { rests: 'the AUSD is theirs again' },
+  taking: { afterMs: 15 * minuteMs, alarm: 'cash-out AUSD not taken' },
+  taken: { afterMs: 10 * minuteMs, alarm: 'cash-out not ordered at provider' },
+  paying: { afterMs: 120 * minuteMs, alarm: 'bank transfer outcome unknown' },
+  returning: { afterMs: 10 * minuteMs, alarm: 'cash-out AUSD not returned' },
+  paid: { rests: 'the bank was paid; rechecks look for a reversal' },
+  failed: { rests: 'no AUSD was taken; the relayer watches the signed transfer' },
+  returned: { rests: 'the AUSD is back in the wallet' },
 }
 
 /** Not yet onchain, or not yet confirmed by the provider. */
 export const inFlightStates: readonly CashoutState[] = ['taking', 'taken', 'paying', 'returning']
 
-/** Why a cash-out did not reach the bank, as its user reads it. */
+/** Texts for the user: why a cash-out did not reach the bank. */
 const reasonTexts = {
   authorization_expired: 'The signed transfer expired before it was executed.',
   authorization_used: 'The signed transfer was already used or cancelled.',
   balance_too_low: 'The wallet no longer held enough AUSD.',
-  account_frozen: 'The issuer of AUSD has frozen this wallet.',
-  take_failed: 'The AUSD could not be moved.',
+  account_frozen: 'The AUSD issuer has frozen this wallet.',
+  take_failed: 'We could not transfer your AUSD.',
   taken_late: 'The transfer arrived after the cash-out had failed.',
-  account_unknown: 'The bank does not know this account.',
-  name_differs: 'The bank has this account under another name.',
-  account_limit: 'This account cannot receive as much.',
+  account_unknown: 'The bank does not recognise this account number.',
+  name_differs: 'The account holder name does not match the account.',
+  account_limit: 'This account cannot receive that much.',
   bank_unavailable: 'The bank could not be reached.',
   bank_refused: 'The bank did not accept the transfer.',
-  bank_reversed: 'The bank sent the transfer back.',
+  bank_reversed: 'The bank returned the transfer.',
   cancelled: 'The transfer was cancelled.',
   compliance: 'The transfer was not approved.',
-  provider_refused: 'The transfer could not be ordered.',
+  provider_refused: 'The payment provider could not make the transfer.',
 } as const satisfies Partial<Record<ActivityReason, string>>
 export type Reason = keyof typeof reasonTexts
 
-/** How it stands in each state, and what there is to do. */
+/** Sentence and next step for each state. */
 const standing: Readonly<Record<CashoutState, Words>> = {
-  taking: { sentence: 'Your AUSD is being taken.', nextAction: 'wait' },
-  taken: { sentence: 'Your AUSD was taken; the bank is paid next.', nextAction: 'wait' },
-  paying: { sentence: 'The transfer to the bank is under way.', nextAction: 'wait' },
-  paid: { sentence: 'The bank was paid.', nextAction: null },
-  failed: { sentence: 'Nothing was taken.', nextAction: null },
-  returning: { sentence: 'Your AUSD is on its way back to you.', nextAction: 'wait' },
+  taking: { sentence: 'We are collecting your AUSD.', nextAction: 'wait' },
+  taken: { sentence: 'We received your AUSD. The bank transfer is next.', nextAction: 'wait' },
+  paying: { sentence: 'The bank transfer is in progress.', nextAction: 'wait' },
+  paid: { sentence: 'The bank transfer is complete.', nextAction: null },
+  failed: { sentence: 'No AUSD was taken.', nextAction: null },
+  returning: { sentence: 'Your AUSD is being returned to your wallet.', nextAction: 'wait' },
   returned: { sentence: 'Your AUSD is back in your wallet.', nextAction: null },
 }
 type Words = { readonly sentence: string; readonly nextAction: NextAction | null }
 
-/** What its user reads about a cash-out. */
+/** Returns the words a user reads about a cash-out. */
 export function wordsFor({ state, reason }: { state: CashoutState; reason: Reason | null }): Words {
   const { sentence, nextAction } = standing[state]
   return { sentence: reason ? `${reasonTexts[reason]} ${sentence}` : sentence, nextAction }
 }
 
-/** The relayer's reasons for a take that failed for good. */
+/** The relayer's reasons for a take that failed permanently. */
 const takeReasons: ReadonlyMap<string, Reason> = new Map([
   ['authorization_expired', 'authorization_expired'],
   ['authorization_cancelled', 'authorization_used'],
@@ -94,5 +94,5 @@ const takeReasons: ReadonlyMap<string, Reason> = new Map([
   ['account_frozen', 'account_frozen'],
 ])
 
-/** One of our reasons, whatever word the relayer uses. */
+/** Maps the relayer's reason to one of ours. */
 export const takeReasonFrom = (word: string): Reason => takeReasons.get(word) ?? 'take_failed'

@@ -72,6 +72,6 @@ await runService(name, fields, async (config, runtime) => {
   const answers = all.map((answer) => answer(context))
   const figures = figuresOf(context)
   await using _served = await serve({ ...messages, name, description, answers, ...figures })
-  log.info('payouts ready')
+  log.info('service ready')
   await aliveUntilStopped(config, runtime)
 })

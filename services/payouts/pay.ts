@@ -135,7 +135,7 @@ async function callPerson(
 ): Promise<void> {
   const anomaly = { kind, object: id, payoutId: id, says }
   const first = await database.run((db) => recordAnomaly(db, anomaly))
-  if (first) log.error({ payoutId: id, kind, says, alarm: true }, 'payout cannot go on')
+  if (first) log.error({ payoutId: id, kind, says, alarm: true }, 'payout needs manual review')
 }
 
 /** A look-up that was refused says nothing of the payout, and only a person can repair that. */

@@ -87,7 +87,7 @@ async function becomePaid(tx: Tx, { sweepAfterMs, log }: Context, before: Cashou
   if (!paid) return
   await announceFact(tx, PayoutPaid, paid)
   payments.seconds((paid.paidAt!.getTime() - paid.createdAt.getTime()) / 1_000, {})
-  log.info({ payoutId: id }, 'payout paid')
+  log.info({ payoutId: id }, 'cash-out paid')
 }
 
 const payments = timer({
@@ -113,5 +113,5 @@ async function reportOddity(
   const says = `${evidence.word} ${evidence.currency} ${evidence.amountMinor ?? '?'}`
   const object = evidence.payoutId
   const first = await recordAnomaly(tx, { kind, object, says, ...(payoutId ? { payoutId } : {}) })
-  if (first) log.error({ kind, object, payoutId, says, alarm: true }, 'payout does not fit')
+  if (first) log.error({ kind, object, payoutId, says, alarm: true }, 'unexpected payout at provider')
 }

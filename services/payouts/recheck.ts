@@ -59,14 +59,14 @@ async function checkOrLog(context: Context, cashout: DueCashout): Promise<void> 
   const { id, state, checks } = cashout
   const { log } = context
   const quiet = checks > 1 && state !== 'failed' && state !== 'paid'
-  if (quiet) log.warn({ payoutId: id, state, checks }, 'cash-out is quiet, checking again')
+  if (quiet) log.warn({ payoutId: id, state, checks }, 'no update on cash-out, rechecking')
   try {
     await check(context, cashout).catch(async (error) => {
       await noteRefusal(context, cashout, error)
       throw error
     })
   } catch (error) {
-    log.warn({ payoutId: id, state, err: error }, 'cash-out is still unclear')
+    log.warn({ payoutId: id, state, err: error }, 'cash-out status check failed')
   }
 }
 

@@ -13,9 +13,9 @@ describe('the chain', () => {
     [
       'authorization_expired',
       'authorization_expired',
-      'The signed transfer expired before it was executed. Nothing was taken.',
+      'The signed transfer expired before it was executed. No AUSD was taken.',
     ],
-    ['never seen before', 'take_failed', 'The AUSD could not be moved. Nothing was taken.'],
+    ['never seen before', 'take_failed', 'We could not transfer your AUSD. No AUSD was taken.'],
   ])('says that a take failed (%s), and a person reads why', async (word, reason, sentence) => {
     const { ok } = await fixture.create(fixture.request())
     await fixture.relayed('take', ok!.payoutId, word)

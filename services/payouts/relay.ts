@@ -35,15 +35,15 @@ async function taken(tx: Tx, context: Context, id: string, txHash: string | null
   const { log } = context
   const cashout = await lockCashout(tx, id)
   if (!cashout)
-    return log.error({ payoutId: id, txHash, alarm: true }, 'taken for an unknown payout')
+    return log.error({ payoutId: id, txHash, alarm: true }, 'AUSD taken for unknown cash-out')
   const step = receiveTaken(cashout.state)
   if ('stay' in step) return
   await announceFact(tx, PayoutTaken, cashout)
   if (step.next === 'taken') {
     await takeStep(tx, cashout, 'taken', { takeTxHash: txHash, nextCheckAt: sql`now()` })
-    return log.info({ payoutId: id, txHash }, 'payout taken')
+    return log.info({ payoutId: id, txHash }, 'cash-out AUSD taken')
   }
-  log.warn({ payoutId: id, txHash }, 'AUSD arrived after the cash-out had failed')
+  log.warn({ payoutId: id, txHash }, 'AUSD arrived after cash-out failed')
   await noteCashout(tx, id, { takeTxHash: txHash })
   await startReturn(tx, context, cashout, { reason: step.reason, failureCode: null })
 }
@@ -53,7 +53,7 @@ async function takeFailed(tx: Tx, context: Context, id: string, word: string): P
   const reason = takeReasonFrom(word)
   const nextCheckAt = mayArriveLate(reason) ? fromNow(sweepAfterMs) : null
   const failed = await moveCashout(tx, id, 'failed', { reason, nextCheckAt })
-  if (failed) log.info({ payoutId: id, reason, word }, 'payout failed, nothing was taken')
+  if (failed) log.info({ payoutId: id, reason, word }, 'cash-out failed, no AUSD taken')
 }
 
 async function returned(
@@ -67,7 +67,7 @@ async function returned(
   const cashout = before && (await takeStep(tx, before, 'returned', change))
   if (!cashout) return
   await announceFact(tx, PayoutReturned, cashout)
-  log.info({ payoutId: id, txHash }, 'payout returned')
+  log.info({ payoutId: id, txHash }, 'cash-out AUSD returned')
 }
 
 async function returnFailed(tx: Tx, { log }: Context, id: string, reason: string): Promise<void> {
@@ -75,5 +75,5 @@ async function returnFailed(tx: Tx, { log }: Context, id: string, reason: string
   const first = await recordAnomaly(tx, anomaly)
   // It stays `returning`: we still owe it, and asking again would get the same answer.
   await noteCashout(tx, id, { nextCheckAt: null })
-  if (first) log.error({ payoutId: id, reason, alarm: true }, 'return failed for good')
+  if (first) log.error({ payoutId: id, reason, alarm: true }, 'AUSD return failed permanently')
 }

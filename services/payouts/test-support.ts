@@ -207,7 +207,7 @@ export async function openFixture(
     /** The checks of a cash-out that ended without an answer. */
     unclear: (payoutId: string) =>
       logged.filter(
-        (line) => line.msg === 'cash-out is still unclear' && line.payoutId === payoutId,
+        (line) => line.msg === 'cash-out status check failed' && line.payoutId === payoutId,
       ),
     /** As if the time had passed until the next check. */
     due: (id: string) =>

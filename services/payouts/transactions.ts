@@ -93,6 +93,6 @@ async function noteUnmatched(tx: Tx, { log }: Context, row: Listed): Promise<voi
   const { transactionId: object, status, currency, amountMinor } = row
   const says = `${status} ${currency ?? '?'} ${amountMinor ?? '?'}`
   if (await recordAnomaly(tx, { kind: 'payout_unknown', object, says }))
-    log.warn({ object, says }, 'transaction of the list is no payout that we know')
+    log.warn({ object, says }, 'provider transaction does not match any payout')
   await bookListed(tx, row)
 }

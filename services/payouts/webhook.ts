@@ -34,7 +34,7 @@ export const webhookReactions = (context: Context): Reaction[] => [
       if ('anomaly' in found) {
         const { anomaly } = found
         if (await recordAnomaly(tx, anomaly))
-          context.log.warn({ anomaly }, 'payout delivery does not fit')
+          context.log.warn({ anomaly }, 'unexpected payout webhook')
         return
       }
       for (const evidence of found.evidence) await receiveEvidence(tx, context, evidence)

@@ -102,7 +102,7 @@ describe('somebody pays a code after its checkout ended', () => {
     await becomes(ending, { value: '96153846', ...explained })
     expect(entry).toMatchObject({ ausd: '96153846', reason: 'paid_late', nextAction: null })
     expect(entry.sentence).toMatch(
-      /^It was paid after the checkout closed, so it counts at the rate/,
+      /^It was paid after the checkout closed, so a later exchange rate/,
     )
   })
 

@@ -106,7 +106,7 @@ describe('a message that was given up on', () => {
       const redriven = lines.filter((line) => /dead letter redriven/.test(line))
       expect(redriven).toHaveLength(owner === 'payments' ? 9 : 8)
     }
-    for (const said of [/hold could not be extended/, /delivery of an unknown event/])
+    for (const said of [/hold extension failed/, /unknown webhook event recorded/])
       expect(logOf('payments').filter((line) => said.test(line))).toHaveLength(4)
   })
 })

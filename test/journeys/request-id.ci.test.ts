@@ -31,7 +31,7 @@ test('a top-up is logged and sent under its request by every service, also after
   const said = {
     gateway: ['request answered'],
     pricing: ['quote taken'],
-    payments: ['checkout opened', 'payment moved', 'payment moved'],
+    payments: ['checkout opened', 'payment state changed', 'payment state changed'],
     'chain-relayer': ['operation settled'],
   }
   const logged = async () =>

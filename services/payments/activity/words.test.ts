@@ -66,7 +66,7 @@ describe('what a user is told to do about a payment', () => {
 
   test('of money taken back after its hold it is told how much is missing', () => {
     const lost = { reason: 'refunded_after_credit', missingMicro: '1538462' } as const
-    expect(words('review', lost).sentence).toContain('1.538462 AUSD are missing')
+    expect(words('review', lost).sentence).toContain('You owe 1.538462 AUSD')
   })
 
   test('of a reason and a late payment both are told', () => {

@@ -3,85 +3,90 @@ import { moneyText } from '#shared/money/text'
 import { awaitsRate, isOnHold, type PaymentState, type Reason } from '../payment'
 import type { ListedPayment } from './activity.store'
 
-// What a user reads about a payment: a closed word for why it did not go the usual way, a sentence, and
-// what there is to do about it.
+// The text a user reads about a payment: a code for an unusual outcome, a sentence, and the next step.
 
-/** What happened, of each reason. */
+/** The event behind each reason. */
 const texts: Readonly<Record<Reason, string>> = {
-  awaiting_rate: 'The payment came after the checkout closed and waits for an exchange rate.',
-  sender_unverified: 'The bank account that paid could not be confirmed to be yours.',
-  amount_differs: 'The amount paid differs from the amount asked for.',
-  currency_differs: 'The payment came in another currency.',
-  paid_twice: 'This checkout was paid twice; the second payment is to be returned.',
-  second_refunded: 'This checkout was paid twice; the second payment was sent back.',
-  replaced: 'Another checkout was opened for this debt.',
+  awaiting_rate:
+    'Your payment arrived after the checkout closed. We are waiting for an exchange rate.',
+  sender_unverified: 'We could not confirm that the bank account you paid from is yours.',
+  amount_differs: 'The amount you paid differs from the checkout amount.',
+  currency_differs: 'You paid in a different currency from the checkout.',
+  paid_twice: 'This checkout was paid twice. The second payment will be refunded.',
+  second_refunded: 'This checkout was paid twice. The second payment was refunded.',
+  replaced: 'A newer checkout for this debt replaced this one.',
   made_good:
-    'It made good an earlier payment that was taken back, as far as that was needed; the rest counts.',
+    'This payment first covered an earlier reversed payment; any remainder is credited to you.',
   refunded_before_credit: 'The payment was refunded before it was credited.',
-  refunded_in_part: 'Part of the payment was refunded, so only the rest counts.',
-  refunded_during_hold: 'The payment was refunded while it was held.',
+  refunded_in_part: 'Part of the payment was refunded; only the rest is applied.',
+  refunded_during_hold: 'The payment was refunded during its hold.',
   refunded_after_credit: 'The payment was refunded after it was credited.',
-  credit_failed: 'The payment arrived and could not be credited yet.',
-  repay_failed: 'The payment arrived and the debt could not be repaid yet.',
-  revoke_failed: 'The payment was refunded as its hold ended.',
+  credit_failed: 'Your payment arrived, but we could not credit it yet.',
+  repay_failed: 'Your payment arrived, but we could not repay your debt with it yet.',
+  revoke_failed: 'The payment was refunded just as its hold ended.',
 }
 
-/** Beside any other reason. */
-const paidLate = 'It was paid after the checkout closed, so it counts at the rate of that time.'
+/** Added after any other reason. */
+const paidLate = 'It was paid after the checkout closed, so a later exchange rate applies.'
 
 type Words = { readonly sentence: string; readonly nextAction: NextAction | null }
 
-/** How it stands in each state that a user is shown. */
+/** Sentence and next step for each state shown to the user. */
 const standing: Readonly<Record<Exclude<PaymentState, 'opening'>, Words>> = {
-  awaiting_payment: { sentence: 'Pay at the checkout before it closes.', nextAction: 'pay' },
-  expired: { sentence: 'The checkout is closed.', nextAction: null },
-  replaced: { sentence: 'This one is closed.', nextAction: null },
-  paid: { sentence: 'The payment arrived and is being put on the chain.', nextAction: 'wait' },
+  awaiting_payment: { sentence: 'Pay before the checkout closes.', nextAction: 'pay' },
+  expired: { sentence: 'This checkout is closed.', nextAction: null },
+  replaced: { sentence: 'This checkout is closed.', nextAction: null },
+  paid: { sentence: 'We received your payment and are processing it.', nextAction: 'wait' },
   held: {
-    sentence: 'It counts when its hold ends: until then money paid this way can be taken back.',
+    sentence:
+      'This payment can still be reversed, so it is on hold. It counts as collateral when the ' +
+      'hold ends.',
     nextAction: 'wait',
   },
-  credited: { sentence: 'It is part of your collateral.', nextAction: null },
-  repaid: { sentence: 'The debt is repaid.', nextAction: null },
-  revoking: { sentence: 'What it had brought is being taken back.', nextAction: 'wait' },
-  revoked: { sentence: 'What it had brought was taken back.', nextAction: null },
-  refunded: { sentence: 'Nothing came of it.', nextAction: null },
+  credited: { sentence: 'Your collateral has been credited.', nextAction: null },
+  repaid: { sentence: 'Your debt has been repaid.', nextAction: null },
+  revoking: { sentence: 'The AUSD from this payment is being reversed.', nextAction: 'wait' },
+  revoked: { sentence: 'The AUSD from this payment was reversed.', nextAction: null },
+  refunded: { sentence: 'No AUSD was credited.', nextAction: null },
   review: {
-    sentence: 'A person has to look at it: contact support with the id of this payment.',
+    sentence: 'This payment needs manual review. Contact support with its id.',
     nextAction: 'contact support',
   },
-  refunding: { sentence: 'Support is sending back what cannot be used of it.', nextAction: 'wait' },
-  accepted: { sentence: 'Support has seen to it.', nextAction: null },
+  refunding: {
+    sentence: 'Support is refunding the amount that could not be applied.',
+    nextAction: 'wait',
+  },
+  accepted: { sentence: 'Support has resolved this payment.', nextAction: null },
 }
 
 const unpaid: Words & { reason: ActivityReason } = {
   reason: 'not_paid_in_time',
-  sentence: 'The checkout was not paid in time, and nothing was charged. Open another to pay.',
+  sentence: 'The checkout was not paid in time. Nothing was charged. Open a new checkout to pay.',
   nextAction: null,
 }
 
 const repaidOnHold: Words = {
   sentence:
-    'The debt is repaid; the same amount stays encumbered until the hold ends, because money paid ' +
-    'this way can be taken back until then.',
+    'Your debt has been repaid. The same amount of your limit stays reserved until the hold ends, ' +
+    'because this payment can still be reversed.',
   nextAction: 'wait',
 }
 
-/** Why a payment waits that was taken back after its hold, and for nothing else. */
+/** Reasons for review that end once the reversal is repaid. */
 const ofTakenBack: ReadonlySet<Reason> = new Set(['refunded_after_credit', 'revoke_failed'])
 
-/** Of money that was taken back after its hold; `micro` of it (10⁻⁶ AUSD) is missing still. */
+/** Words for a payment reversed after its hold; `micro` (10⁻⁶ AUSD) is still owed. */
 const takenBack = (micro: string): Words =>
   micro === '0'
-    ? { sentence: 'What was missing for it is made good.', nextAction: null }
+    ? { sentence: 'You no longer owe anything for this reversed payment.', nextAction: null }
     : {
         sentence:
-          `${moneyText(micro, 'AUSD')} are missing for it, and your wallet is frozen until they are made ` +
-          'good: top up by bank transfer or QR, or contact support.',
+          `You owe ${moneyText(micro, 'AUSD')} for this reversed payment. Your wallet is frozen ` +
+          'until it is repaid. Top up by bank transfer or QR, or contact support.',
         nextAction: 'contact support',
       }
 
-/** The words for a payment in a status as its user is shown it. */
+/** Returns the words for a payment in the status shown to its user. */
 export function wordsFor(
   payment: ListedPayment,
   status: Exclude<PaymentState, 'opening'>,
@@ -104,7 +109,7 @@ function wordsOf(payment: ListedPayment, status: Exclude<PaymentState, 'opening'
   if (status === 'repaid' && isOnHold(payment)) return repaidOnHold
   const { missingMicro, reason } = payment
   if (status !== 'review' || missingMicro === null) return standing[status]
-  // What is made good is over; whatever else it waits for is not.
+  // A repaid reversal needs no review; any other reason still does.
   const waitsForMore = missingMicro === '0' && reason !== null && !ofTakenBack.has(reason)
   return waitsForMore ? standing[status] : takenBack(missingMicro)
 }

@@ -33,7 +33,7 @@ export async function checkHold(context: Context, payment: PaymentRow): Promise<
   const { state, until, blockTime } = hold.ok
   if (state === 'revoked') return undefined
   if (state === 'none') {
-    context.log.error({ paymentId: payment.id, alarm: true }, 'chain does not know a hold of ours')
+    context.log.error({ paymentId: payment.id, alarm: true }, 'hold not found on chain')
     return undefined
   }
   // By the chain's clock, which decides when a hold ends, and counts whole seconds: up to one more
@@ -77,7 +77,7 @@ async function refundsAsked(
     return true
   } catch (error) {
     await noteRefusedLookUp(context, payment, error).catch(() => {})
-    context.log.warn({ paymentId: payment.id, err: error }, 'refunds could not be asked for')
+    context.log.warn({ paymentId: payment.id, err: error }, 'refund lookup failed')
     return false
   }
 }
@@ -136,7 +136,7 @@ async function extend(context: Context, { id, part }: PaymentRow, until: string)
     await orderExtension(tx, row, until)
     // An earlier answer counts for the old end alone.
     await notePayment(tx, id, { clearedAt: null })
-    context.log.warn({ paymentId: id, until }, 'hold extended: the provider cannot be asked')
+    context.log.warn({ paymentId: id, until }, 'hold extended, refund lookup failed')
   })
   failpoint('payments:extension-ordered')
 }

@@ -98,7 +98,7 @@ async function checkAndPlan(context: Context, payment: PaymentRow): Promise<void
     // The lease runs out, and then it is checked again.
     const { id: paymentId, state } = payment
     await noteRefusedLookUp(context, payment, error).catch(() => {})
-    log.warn({ paymentId, state, err: error }, 'quiet payment could not be asked for')
+    log.warn({ paymentId, state, err: error }, 'payment status check failed')
   }
 }
 
@@ -116,7 +116,7 @@ async function check(context: Context, payment: PaymentRow): Promise<Date | unde
     case 'paid':
     case 'revoking':
       await onLocked(context, payment, (tx, row) => orderEffect(tx, row, row.checks))
-      context.log.warn({ paymentId: payment.id, state: payment.state }, 'order repeated')
+      context.log.warn({ paymentId: payment.id, state: payment.state }, 'relayer order resent')
       return
     case 'refunding':
       await checkRefunds(context, payment)
@@ -136,7 +136,7 @@ async function checkCheckout(context: Context, payment: PaymentRow): Promise<voi
   const found = await fetchCheckout(context, account, checkoutId)
   if (found.fetched) failpoint('payments:payment-found')
   if (!found.checkout) {
-    log.error({ paymentId: payment.id, alarm: true }, 'provider does not know our checkout')
+    log.error({ paymentId: payment.id, alarm: true }, 'checkout not found at provider')
     await onLocked(context, payment, (tx, row) => expire(tx, context, row))
     return
   }

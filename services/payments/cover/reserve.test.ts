@@ -264,8 +264,8 @@ test('somebody is called before the treasury runs dry, and when it cannot be rea
     return logged.map(({ msg, alarm }) => `${alarm} ${msg}`)
   }
   expect(await watched(999n)).toEqual([])
-  expect(await watched(1_000n)).toEqual(['true treasury runs short of AUSD'])
+  expect(await watched(1_000n)).toEqual(['true treasury low on AUSD'])
   fixture.chain.treasury = null
   fixture.time.aheadMs += 61_000
-  expect(await watched(0n)).toEqual(['true treasury cannot be read, no top-up is opened'])
+  expect(await watched(0n)).toEqual(['true treasury unreadable, top-ups refused'])
 })

@@ -42,7 +42,7 @@ export function openTreasury(means: Means): TreasuryReading {
   const { database, ask, clock, log, readingMaxMs } = means
   const logSeldom = openLogThrottled(log, clock)
   const note = (fields: { of: string }) =>
-    logSeldom(fields.of, fields, 'no word of what may be promised')
+    logSeldom(fields.of, fields, 'treasury reading failed')
   let last: Treasury | undefined
   let stored: { micro: bigint; at: number } | undefined
   let reading: Promise<void> | undefined
@@ -127,9 +127,9 @@ export function watchTreasury(
     const figures = await coverFigures(means, treasury)
     const ageMs = figures?.treasuryAgeMs ?? clock() - startedAt
     if (ageMs > readingMaxMs)
-      call('unread', { ageMs, alarm: true }, 'treasury cannot be read, no top-up is opened')
+      call('unread', { ageMs, alarm: true }, 'treasury unreadable, top-ups refused')
     else if (figures && figures.freeMicro < Number(lowMicro))
-      call('low', { ...figures, alarm: true }, 'treasury runs short of AUSD')
+      call('low', { ...figures, alarm: true }, 'treasury low on AUSD')
   }
   const work = async () => {
     const before = treasury.last()

@@ -34,5 +34,5 @@ export async function noteRefusedLookUp(
   const anomaly = { kind: 'look_up_refused', account, object: paymentId, paymentId } as const
   if (!(await database.run((db) => recordAnomaly(db, anomaly)))) return
   const { status, code } = error.refusal
-  log.error({ paymentId, status, code, alarm: true }, 'provider refuses to show what is ours')
+  log.error({ paymentId, status, code, alarm: true }, 'provider refused lookup of our object')
 }

@@ -33,7 +33,7 @@ export async function noteReversal(tx: Tx, context: Context, payment: PaymentRow
   if (!stored) return
   await bookGivenUp(tx, stored)
   const fields = { paymentId, wallet, lostMicro: String(lost), alarm: true }
-  context.log.error(fields, 'payment was taken back after its hold, wallet frozen')
+  context.log.error(fields, 'payment reversed after hold, wallet frozen')
   await setFrozen(tx, context, wallet, true)
 }
 
@@ -60,7 +60,7 @@ export async function makeGood(
   if (taken === 0n) return 0n
   context.log.info(
     { paymentId: id, wallet, takenMicro: String(taken) },
-    'payment made good a reversal',
+    'payment covered an earlier reversal',
   )
   if ((await findMissing(tx, wallet)).length === 0) await setFrozen(tx, context, wallet, false)
   return taken
@@ -113,7 +113,7 @@ export async function clearWallet(
 async function endFreeze(tx: Tx, context: Context, { wallet, clearReason }: WalletRow) {
   for (const cleared of await clearMissing(tx, wallet)) await bookGivenUp(tx, cleared)
   await storeAndOrder(tx, context, wallet, false)
-  context.log.info({ wallet, reason: clearReason }, 'freeze ended by an operator')
+  context.log.info({ wallet, reason: clearReason }, 'wallet freeze cleared by operator')
 }
 
 async function setFrozen(tx: Tx, context: Context, wallet: `0x${string}`, frozen: boolean) {

@@ -79,7 +79,7 @@ async function refused(context: Context, order: RefundOrderRow, refusal: Provide
   if (ofTheMoment.includes(meaning)) return
   if (!isRepeat || !ofAnEarlier.includes(meaning)) return giveUp(context, order, code)
   const fields = { paymentId: order.paymentId, reference: order.reference, code, alarm: true }
-  context.log.error(fields, 'refund was refused, and an earlier request is not shown')
+  context.log.error(fields, 'refund refused, earlier request not found')
 }
 
 /** Receives what the provider says, as from a webhook. */
@@ -95,6 +95,6 @@ const giveUp = (context: Context, order: RefundOrderRow, failureCode: string) =>
   context.database.transaction(async (tx: Tx) => {
     const { paymentId, reference } = order
     if (!(await noteOrder(tx, reference, { state: 'failed', failureCode }))) return
-    context.log.error({ paymentId, reference, failureCode, alarm: true }, 'refund was refused')
+    context.log.error({ paymentId, reference, failureCode, alarm: true }, 'refund refused')
     await endRefunding(tx, context, paymentId)
   })

@@ -51,7 +51,7 @@ async function resolve(context: Context, asked: Asked): Promise<Outcome> {
     return done
   })
   failpoint('payments:refund-decided')
-  if ('done' in outcome) log.info({ paymentId, resolution, by }, 'payment in review was resolved')
+  if ('done' in outcome) log.info({ paymentId, resolution, by }, 'payment review resolved')
   poke()
   return outcome
 }

@@ -40,7 +40,7 @@ export function openBalance({ provider, clock, log, readingMaxMs }: Means): Bala
     try {
       last = { minor: await provider.balance(), readAt }
     } catch (error) {
-      logSeldom('unread', { err: error }, 'balance could not be read')
+      logSeldom('unread', { err: error }, 'provider balance read failed')
     }
   }
   const refresh = () => {
@@ -92,9 +92,9 @@ export function watchBalance(
     const figures = await coverFigures(means, balance)
     const ageMs = figures?.balanceAgeMs ?? clock() - startedAt
     if (ageMs > readingMaxMs)
-      call('unread', { ageMs, alarm: true }, 'balance cannot be read, no cash-out is accepted')
+      call('unread', { ageMs, alarm: true }, 'provider balance unreadable, cash-outs refused')
     else if (figures && figures.freeMinor < Number(lowMinor))
-      call('low', { ...figures, alarm: true }, 'provider runs short of rupiah')
+      call('low', { ...figures, alarm: true }, 'provider low on rupiah')
   }
   return startLoop({ name: 'balance', everyMs, log, work })
 }

@@ -150,10 +150,10 @@ test('somebody is called before the rupiah run out, and when they cannot be read
     return [...logged]
   }
   expect(await watched(1_000n)).toEqual([])
-  expect(await watched(1_001n)).toEqual(['provider runs short of rupiah'])
+  expect(await watched(1_001n)).toEqual(['provider low on rupiah'])
   time.aheadMs = 301_000
   await fixture.detoured(isSilent, async () => {
-    expect(await watched(0n)).toEqual(['balance cannot be read, no cash-out is accepted'])
+    expect(await watched(0n)).toEqual(['provider balance unreadable, cash-outs refused'])
   })
   time.aheadMs = 0
 })
