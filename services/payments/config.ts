@@ -3,7 +3,7 @@ import { amount, durationMs, integer, oneOf, text, url } from '#shared/config-fi
 import { commonFields, databaseFields } from '#shared/service'
 import type { TopupLimits } from './price'
 
-/** A real provider takes no return URL without HTTPS, in test mode too; the sandbox knows this machine. */
+/** Return URL: the real provider requires HTTPS, in test mode too; the sandbox accepts http. */
 function returnUrl(about: string): Field<string> {
   const field = url({ about })
   return {
@@ -12,7 +12,7 @@ function returnUrl(about: string): Field<string> {
       const value = field.parse(raw)
       if (!value.startsWith('https://') && other?.('PROVIDER_KIND') !== 'sandbox')
         throw new Error(
-          'must begin with https://: the provider takes no other return URL. ' +
+          'must begin with https://: the provider accepts no other return URL. ' +
             'Only PROVIDER_KIND=sandbox allows http, for a stack on one machine',
         )
       return value
@@ -20,10 +20,10 @@ function returnUrl(about: string): Field<string> {
   }
 }
 
-/** The provider refuses a checkout that ends sooner. */
+/** Minimum checkout lifetime the provider accepts. */
 const checkoutTtlMinMs = 600_000
 
-/** The rate is locked for as long as the checkout is open, so it is as short as the provider takes. */
+/** Checkout lifetime. The rate is locked for it, so the default is short. */
 function checkoutTtl(words: { about: string; fallback: string }): Field<number> {
   const field = durationMs(words)
   return {
@@ -32,14 +32,14 @@ function checkoutTtl(words: { about: string; fallback: string }): Field<number> 
       const ttlMs = field.parse(raw)
       if (ttlMs < checkoutTtlMinMs && other?.('PROVIDER_KIND') !== 'sandbox')
         throw new Error(
-          `must be ${checkoutTtlMinMs} at least: the provider opens no checkout that ends sooner`,
+          `must be at least ${checkoutTtlMinMs}: the provider opens no shorter checkout`,
         )
       return ttlMs
     },
   }
 }
 
-/** Everything this service is told. */
+/** Environment variables of payments. */
 export const fields = {
   ...commonFields,
   ...databaseFields,
@@ -47,84 +47,86 @@ export const fields = {
   PROVIDER_ID_SECRET_KEY: text({ about: 'secret key of the Indonesian account', secret: true }),
   PROVIDER_MY_SECRET_KEY: text({ about: 'secret key of the Malaysian account', secret: true }),
   PROVIDER_REQUESTS_PER_MINUTE: integer({
-    about: 'calls per endpoint and account; the provider allows 600 live, 60 in test mode',
+    about:
+      'provider rate limit per endpoint and account, shared by all instances; the provider allows ' +
+      '600 live, 60 in test mode',
     fallback: '600',
   }),
   PROVIDER_KIND: oneOf(['xendit', 'sandbox'], {
-    about: 'sandbox: PROVIDER_URL is the local one, and APP_URL may be http',
+    about: 'sandbox: PROVIDER_URL is the local sandbox and APP_URL may be http',
     fallback: 'xendit',
   }),
   APP_URL: returnUrl(
-    'where the checkout sends the user back to; HTTPS unless PROVIDER_KIND=sandbox',
+    'URL the checkout returns the user to; HTTPS unless PROVIDER_KIND=sandbox',
   ),
   CHECKOUT_TTL_MS: checkoutTtl({
-    about: 'how long a checkout may be paid at its rate; 10 minutes at least, by the provider',
+    about: 'checkout lifetime at its locked rate; the provider requires at least 10 minutes',
     fallback: '900000',
   }),
   TOPUP_OPEN_MAX: integer({
-    about: 'how many top-up checkouts of a wallet may be open at once',
+    about: 'maximum open top-up checkouts per wallet',
     fallback: '100',
   }),
   TOPUP_OPEN_MAX_USD: amount({
-    about: 'what the open top-up checkouts of a wallet may come to, in whole US dollars',
+    about:
+      "limit on the sum of a wallet's open top-up checkouts (whole US dollars); they commit " +
+      'treasury AUSD, so keep it well below the balance',
     fallback: '100000',
   }),
   TOPUP_DAY_MAX_USD: amount({
-    about: 'what the top-ups of a wallet may come to in a day (UTC), in whole US dollars',
+    about: "limit on a wallet's top-ups per day, UTC (whole US dollars)",
     fallback: '100000',
   }),
   TREASURY_LOW_AUSD: amount({
-    about: 'less AUSD of the treasury that is promised to nobody calls a person, in whole AUSD',
+    about: 'alert when uncommitted treasury AUSD falls below this (whole AUSD)',
     fallback: '1000',
   }),
   TREASURY_READING_MAX_MS: durationMs({
-    about:
-      'how long the last reading of the treasury serves while no newer one can be had; after that ' +
-      'no top-up is opened',
+    about: 'maximum age of the last treasury reading; top-ups are refused when it is older',
     fallback: '60000',
   }),
   SWEEP_AFTER_MS: durationMs({
-    about: 'what is quiet for so long is asked for at its authority',
+    about: 'recheck an item after this long without an update',
     fallback: '20000',
   }),
-  SWEEP_EVERY_MS: durationMs({ about: 'rest between two rounds of asking', fallback: '5000' }),
+  SWEEP_EVERY_MS: durationMs({ about: 'interval between recheck rounds', fallback: '5000' }),
   HOLD_MARGIN_MS: durationMs({
     about:
-      'so long before a hold ends its refunds are asked for once more; where that fails the hold ' +
-      'is extended. Longer than a round, a call of the provider and a transaction take together',
+      'check for refunds this long before a hold ends; if that fails, extend the hold. Must exceed ' +
+      'a recheck round, a provider call and a transaction together',
     fallback: '15000',
   }),
   LIST_LATEST_EVERY_MS: durationMs({
     about:
-      "how often the last minutes of the provider's list of transactions are read: a page or a few. " +
-      'As long as they are, an open checkout is not asked for by itself before it ends',
+      "interval between readings of the last minutes of the provider's transaction list; while they " +
+      'succeed, open checkouts are not polled individually',
     fallback: '20000',
   }),
   LIST_LATEST_MS: durationMs({
-    about: 'how far back those last minutes reach behind the last reading',
+    about: 'how far each of those readings reaches back before the previous one',
     fallback: '600000',
   }),
   LIST_EVERY_MS: durationMs({
-    about: "how often the last days of the provider's list of transactions are read",
+    about: "interval between readings of the last days of the provider's transaction list",
     fallback: '3600000',
   }),
   LIST_RECENT_MS: durationMs({
-    about: 'how far back those last days reach behind the last reading; the list may run late',
+    about: 'how far each of those readings reaches back before the previous one; covers late entries',
     fallback: '259200000',
   }),
   LIST_WHOLE_EVERY_MS: durationMs({
-    about: 'how often all of the time is read in which a payment may be taken back',
+    about: 'interval between readings of the whole period in which a payment can be reversed',
     fallback: '86400000',
   }),
   LIST_WHOLE_MS: durationMs({
-    about: 'how long a payment may be taken back; half a year by the rules of the card networks',
+    about: 'period in which a payment can be reversed; half a year under card network rules',
     fallback: '15552000000',
   }),
 } as const
 
 export const microPerUsd = 1_000_000n
 
-/** The limits of a wallet's top-ups, as configured. */
+/** Converts the configured top-up limits to 10⁻⁶ AUSD. */
 export const topupLimitsFrom = (
   config: Pick<ConfigOf<typeof fields>, 'topupOpenMax' | 'topupOpenMaxUsd' | 'topupDayMaxUsd'>,
 ): TopupLimits => ({

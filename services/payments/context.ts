@@ -8,32 +8,32 @@ import type { TreasuryReading } from './cover/treasury'
 import type { TopupLimits } from './price'
 import type { PaymentProvider } from './provider'
 
-/** What every part of this service works with; made in `main.ts`. Durations in ms. */
+/** Dependencies and settings shared by all parts of this service; built in `main.ts`. Durations in ms. */
 export type Context = {
   readonly database: Database
   readonly provider: PaymentProvider
   readonly ask: Ask
-  /** What there is to promise out of. */
+  /** Last reading of the treasury, from which promises are made. */
   readonly treasury: TreasuryReading
   readonly log: Log
-  /** Tells the time of the database, which the times of rows are from. */
+  /** The database's clock, which also stamps the rows. */
   readonly clock: Clock
-  /** Called after a commit, for the outbox. */
+  /** Wakes the outbox relay after a commit. */
   readonly poke: () => void
   readonly checkoutTtlMs: number
   readonly topupLimits: TopupLimits
-  /** What is quiet for so long is asked for. */
+  /** Recheck after this long without an update. */
   readonly sweepAfterMs: number
-  /** The list of transactions is read, if its latest whole reading began within so long. */
+  /** Maximum age of the last complete reading for the transaction list to count as current. */
   readonly listedWithinMs: number
-  /** How long before a hold ends its refunds are asked for once more, or the hold is extended. */
+  /** Time before the end of a hold at which its refunds are checked, or the hold is extended. */
   readonly holdMarginMs: number
 }
 
-/** Three questions and the provider must fit into the time the gateway waits. */
+/** Request timeout; three requests and a provider call must fit into the gateway's timeout. */
 export const askDeadlineMs = 1_500
 
-/** Asks another service within that time. If it does not answer, the answer is `otherwise`. */
+/** Asks another service within that timeout. Refuses with `otherwise` if it does not answer. */
 export const askOr = <Q extends Question>(
   { ask }: Context,
   question: Q,

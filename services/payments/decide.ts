@@ -11,7 +11,7 @@ import {
 import { lateWorthFloor } from './price'
 import type { Charge } from './provider'
 
-/** Returns true if the channel can be reversed: all except bank transfer and QR. */
+/** Returns true if payments through the channel can be reversed: all but bank transfer and QR. */
 export const isHeld = (kind: ChannelKind): boolean => kind !== 'bank' && kind !== 'qr'
 
 /** Changes to a payment that arrived late and is worth less than promised. */

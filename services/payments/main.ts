@@ -27,8 +27,8 @@ import { startListing } from './transactions'
 import { webhookReactions } from './webhook'
 
 const name = 'payments'
-const description = 'top-ups and settlements: checkouts, what was paid, what was ordered for it'
-/** By PROVIDER_KIND. The sandbox speaks the wire format of the real one. */
+const description = 'top-ups and settlements: checkouts, payments received, orders to the chain'
+/** Adapters by PROVIDER_KIND. The sandbox implements the real wire format. */
 const adapters = { xendit: openXendit, sandbox: openXendit } as const
 
 await runService(name, fields, async (config, runtime) => {

@@ -37,32 +37,32 @@ import { reservations } from './schema.store'
 type PaymentResult = { paymentId: string; checkoutUrl: string; fiat: string; ausd: string }
 type Quote = { pair: Pair; rate: string; spreadBps: number }
 
-/** What a top-up and a settlement ask for, and where they differ. */
+/** Request for a top-up or settlement, with the steps in which the two differ. */
 type PaymentRequest = {
   readonly kind: PaymentKind
   readonly wallet: `0x${string}`
   readonly quoteId: string
   readonly method: Method | null
-  /** What besides the wallet tells this request from a repeat. */
+  /** Fields that, together with kind and wallet, distinguish this request from a retry. */
   readonly body: readonly string[]
-  /** The checks that need no quote; a refusal ends the request before the quote is asked for. */
+  /** Runs the checks that need no quote; a refusal ends the request before the quote is read. */
   readonly admit: () => Promise<Answer<(quote: Quote) => Answer<Price>>>
-  /** Ends an earlier checkout once everything else is in order, and says whether there was one. */
+  /** Ends an earlier checkout once every other check has passed; returns whether there was one. */
   readonly endEarlier?: () => Promise<Answer<{ ended: boolean }>>
-  /** Whether what is promised is there; set aside for a top-up. Comes after all that answers 400. */
+  /** Checks that the treasury covers the promise and, for a top-up, reserves it. Runs after all 400s. */
   readonly cover: (price: Price) => Promise<Answer<object>>
-  /** Gives back what was set aside, if it is not promised after all. */
+  /** Releases the reservation if nothing was promised. */
   readonly uncover?: () => Promise<unknown>
   /**
-   * Takes the lock of the wallet and checks, in the transaction that stores the payment, before the
-   * quote is taken. False: what the price was made from has changed, so it is made anew.
+   * Locks the wallet and checks again, in the transaction that stores the payment and before the quote
+   * is taken. Returns false if the inputs of the price changed and it must be computed again.
    */
   readonly mayStore: (tx: Tx, price: Price) => Promise<Answer<boolean>>
 }
 
 /**
- * Refused, in this order: not_verified, wallet_frozen (cards), what the quote says, the amount, the
- * limits, what the treasury does not cover. A pause is told with the limits.
+ * Opens top-ups. Refusals, in this order: not_verified, wallet_frozen (cards), quote, amount, limits
+ * (including a pause), treasury cover.
  */
 export const answerTopups = (context: Context) =>
   answering(TopupCreate, ({ wallet, amount, method, quoteId }) => {
@@ -83,7 +83,7 @@ export const answerTopups = (context: Context) =>
         const account = await askOr(context, ChainAccount, { wallet }, 'chain_unavailable')
         if ('refused' in account) return account
         if (!account.ok.verified) return refuse('not_verified')
-        // The other ways to pay stay open, so that what was taken back can be made good.
+        // Bank and QR stay available to a frozen wallet, so that it can repay a reversal.
         if (method === 'card' && (await isFrozen(context, account.ok)))
           return refuse('wallet_frozen')
         return ok(({ pair, rate }) =>
@@ -100,7 +100,7 @@ export const answerTopups = (context: Context) =>
     })
   })
 
-/** By the chain, or because we ordered it and the chain does not show it yet. */
+/** Returns true if the wallet is frozen on the chain, or we ordered it and the chain is behind. */
 const isFrozen = async (
   { database }: Context,
   account: { wallet: `0x${string}`; frozen: boolean },
@@ -108,8 +108,8 @@ const isFrozen = async (
   account.frozen || ((await database.read((db) => findWallet(db, account.wallet)))?.frozen ?? false)
 
 /**
- * Refused, in this order: nothing_owed, what the quote says, the limits, what is on its way, a debt
- * that the treasury cannot repay.
+ * Opens settlements. Refusals, in this order: nothing_owed, quote, amount, an earlier settlement in
+ * progress, a debt that the treasury cannot repay.
  */
 export const answerSettlements = (context: Context) =>
   answering(SettlementCreate, ({ wallet, quoteId }) => {
@@ -142,13 +142,13 @@ export const answerSettlements = (context: Context) =>
     })
   })
 
-/** How often the debt or an earlier checkout may change while we work, before we refuse. */
+/** Maximum attempts if the debt or an earlier checkout changes concurrently. */
 const triesMax = 4
 
 /**
- * Opens a payment for a quote, once. A repeat is answered before anything else is asked, so that it
- * gets its first answer even when the quote has expired or the debt has changed since. A refusal
- * changes nothing, and leaves the quote unused.
+ * Opens one payment per quote. A retry is answered before any other check, so that it gets the first
+ * response even if the quote has expired or the debt has changed since. A refusal changes nothing and
+ * leaves the quote unused.
  */
 async function openPayment(
   context: Context,
@@ -164,7 +164,7 @@ async function openPayment(
   for (let tries = 0; tries < triesMax; tries++) {
     const terms = await agree(context, request, takenBy)
     if ('refused' in terms) {
-      // The same call, come twice, may have been first: what it changed is no reason to refuse.
+      // A concurrent retry may have succeeded and caused this refusal.
       const stored = await database.read((db) => findByQuote(db, quoteId))
       return stored ? resume(context, stored, takenBy) : terms
     }
@@ -176,7 +176,10 @@ async function openPayment(
   return refuse('provider_unavailable')
 }
 
-/** What is promised, once everything before the quote is taken is in order. Undefined: ask again. */
+/**
+ * Runs every check that precedes taking the quote. Returns undefined if the inputs changed and the
+ * caller must retry.
+ */
 async function agree(
   context: Context,
   request: PaymentRequest,
@@ -191,7 +194,7 @@ async function agree(
   if ('refused' in price) return price
   const earlier = await request.endEarlier?.()
   if (earlier && 'refused' in earlier) return earlier
-  // The earlier checkout may have changed the debt: it is read again.
+  // The earlier checkout may have been paid and changed the debt, so read it again.
   if (earlier?.ok.ended) return ok(undefined)
   const covered = await request.cover(price.ok)
   if ('refused' in covered) return covered
@@ -231,13 +234,13 @@ function rowFor(
 }
 
 /**
- * Stores what we promise, then opens its checkout: a crash in between leaves a row that says so.
- * Undefined when it may not be stored now, because what `mayStore` checks has changed.
+ * Stores the promise, then opens its checkout; a crash in between leaves the row in `opening`. Returns
+ * undefined if the inputs checked by `mayStore` changed.
  *
- * The quote is taken within the transaction, after the checks and before the row: of many calls at
- * once each counts what the one before stored, and a refusal leaves the quote unused. A crash after
- * the quote was taken stores nothing; the same call again is the same taker, and takes it again. The
- * question has a deadline, so the lock is held for a moment at most.
+ * The quote is taken inside the transaction, after the checks and before the insert: concurrent
+ * requests are counted one after another, and a refusal leaves the quote unused. A crash after taking
+ * the quote stores nothing; the retry has the same fingerprint and can take it again. Taking the quote
+ * has a timeout, so the lock is held only briefly.
  */
 async function storeAndOpen(
   context: Context,
@@ -248,7 +251,7 @@ async function storeAndOpen(
   const { quoteId, takenBy } = row
   const made = await database.transaction(async (tx) => {
     const may = await mayStore(tx, row)
-    // The same call at the same moment was first: it is answered as its repeat, whatever the limits.
+    // A concurrent identical request won: answer as its retry, whatever the limits.
     if ('refused' in may) return (await findByQuote(tx, quoteId)) ? undefined : may
     if (!may.ok) return undefined
     const taken = await askOr(context, QuoteTake, { quoteId, takenBy }, 'rate_unavailable')
@@ -264,7 +267,7 @@ async function storeAndOpen(
   return stored && resume(context, stored, row.takenBy)
 }
 
-/** The same call again gets the first answer again; if there is none yet, its checkout is opened. */
+/** Returns the first response to a retry, or opens the checkout if that has not happened yet. */
 async function resume(
   context: Context,
   payment: PaymentRow,
@@ -273,7 +276,7 @@ async function resume(
   if (payment.takenBy !== takenBy) return refuse('quote_used')
   const result = resultOf(payment)
   if (result) return ok(result)
-  // The rate was locked for a minute; a checkout at it cannot be had for ever.
+  // The rate was locked for a minute; do not open checkouts at it much later.
   const ageMs = context.clock() - payment.createdAt.getTime()
   if (payment.state !== 'opening' || ageMs > reopenMaxMs) return refuse('quote_expired')
   const leased = await context.database.run((db) => leaseOpening(db, payment.id, openingLeaseMs))
@@ -290,10 +293,10 @@ function resultOf(payment: PaymentRow): PaymentResult | undefined {
   }
 }
 
-/** Longer than one attempt at the provider takes. */
+/** Lease on opening a checkout; longer than one attempt at the provider. */
 const openingLeaseMs = 7_000
 
-/** Of a payment that is leased to this call. */
+/** Opens and stores the checkout. The caller holds the lease on `payment`. */
 async function openCheckout(context: Context, payment: PaymentRow): Promise<Answer<PaymentResult>> {
   const checkout = await askForCheckout(context, payment)
   if (!checkout?.checkoutUrl) {
@@ -308,8 +311,8 @@ async function openCheckout(context: Context, payment: PaymentRow): Promise<Answ
 }
 
 /**
- * An unclear outcome may have opened a checkout that nobody knows. It can do no harm: nobody was
- * given its address, and money that came through it would carry our reference.
+ * Opens the checkout at the provider. An unclear outcome may leave an orphaned one, which is harmless:
+ * its URL was never shown, and money paid through it would carry our reference.
  */
 async function askForCheckout(
   context: Context,
@@ -372,7 +375,7 @@ async function storeCheckout(
 
 const otherCopyMs = 4_000
 
-/** Another copy, or another call of the same client, is opening it right now. */
+/** Waits for the checkout that another instance or a concurrent retry is opening. */
 async function awaitOther(
   { database, clock }: Context,
   quoteId: string,

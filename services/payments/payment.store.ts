@@ -41,11 +41,11 @@ import { schema } from './schema.store'
 
 type OpenColumns = Record<'state' | 'reason' | 'held' | 'holdEndedAt', SQLWrapper>
 
-/** Something is awaited, or a person; the index is of the same words, and figures look at no other rows. */
+/** Condition of open payments, those in review included; the partial index uses the same expression. */
 export const isOpen = ({ state, reason, held, holdEndedAt }: OpenColumns): SQL =>
   sql`(${state} in ('opening', 'awaiting_payment', 'paid', 'held', 'revoking', 'review', 'refunding') or (${state} = 'repaid' and ${held} and ${holdEndedAt} is null) or ${reason} = 'awaiting_rate')`
 
-/** What we promised for a quote, and how far it got. */
+/** Payments: one promise per quote, and its progress. */
 export const payments = schema.table(
   'payments',
   {
@@ -56,24 +56,24 @@ export const payments = schema.table(
     pair: text('pair', { enum: pairs }).notNull(),
     currency: text('currency', { enum: ['IDR', 'MYR'] }).notNull(),
     rateMinorPerUsd: amountColumn('rate_minor_per_usd').notNull(),
-    /** How much of the rate is ours, in basis points of the rate before it. */
+    /** Our spread, in basis points of the rate before it. */
     spreadBps: integer('spread_bps').notNull().default(0),
     fiatMinor: amountColumn('fiat_minor').notNull(),
     ausdMicro: amountColumn('ausd_micro').notNull(),
     method: text('method', { enum: ['bank', 'card', 'qr'] }),
-    /** The rate that late money was taken at, and what had been promised; null: as promised. */
+    /** Rate applied to late money and the original promise; null if paid as promised. */
     lateRateMinorPerUsd: amountColumn('late_rate_minor_per_usd'),
     promisedMicro: amountColumn('promised_micro'),
     quoteId: text('quote_id').notNull(),
-    /** Fingerprint of wallet, purpose and body: who else names this quote is refused. */
+    /** Fingerprint of kind, wallet and body; another request with this quote is refused. */
     takenBy: text('taken_by').notNull(),
-    /** The request that opened it: all that follows is logged and sent under its id. */
+    /** Id of the request that opened it, carried by all later logs and messages. */
     requestId: text('request_id'),
     account: text('account', { enum: providerAccounts }).notNull(),
     checkoutId: text('checkout_id'),
     checkoutUrl: text('checkout_url'),
     expiresAt: at('expires_at'),
-    /** While a copy of this service asks for a checkout, no other copy does. */
+    /** Lease of the instance that is opening the checkout. */
     openingUntil: at('opening_until'),
     paymentRequestId: text('payment_request_id'),
     providerPaymentId: text('provider_payment_id'),
@@ -81,25 +81,25 @@ export const payments = schema.table(
     held: boolean('held'),
     paidMinor: amountColumn('paid_minor'),
     paidAt: at('paid_at'),
-    /** Which ref on the chain is the live one: 0, and one more for each remainder. */
+    /** Number of the current chain ref: 0, then one more for each remainder. */
     part: integer('part').notNull().default(0),
     liveMicro: amountColumn('live_micro').notNull().default(sql`0`),
     offsetMicro: amountColumn('offset_micro').notNull().default(sql`0`),
     waivedMicro: amountColumn('waived_micro').notNull().default(sql`0`),
     creditedAt: at('credited_at'),
-    /** When its refunds were last asked for with success within the margin before the hold's end. */
+    /** Time of the last successful refund check within the margin before the hold ends. */
     clearedAt: at('cleared_at'),
     holdEndedAt: at('hold_ended_at'),
     refundedMinor: amountColumn('refunded_minor').notNull().default(sql`0`),
     refundAppliedMinor: amountColumn('refund_applied_minor').notNull().default(sql`0`),
     overpaidMinor: amountColumn('overpaid_minor').notNull().default(sql`0`),
-    /** How much of that went back. */
+    /** Refunded part of `overpaidMinor`. */
     overpaidRefundedMinor: amountColumn('overpaid_refunded_minor').notNull().default(sql`0`),
-    /** What chargebacks took and came back, because the dispute was won. */
+    /** Chargeback amounts recovered by won disputes. */
     wonMinor: amountColumn('won_minor').notNull().default(sql`0`),
     reason: text('reason', { enum: reasons }),
     txHash: text('tx_hash'),
-    /** When it is checked again, null: never; and how often it was in this state. */
+    /** Time of the next check (null: never) and number of checks in this state. */
     nextCheckAt: at('next_check_at'),
     checks: integer('checks').notNull().default(0),
     ...timestamps(),
@@ -116,7 +116,7 @@ export const payments = schema.table(
     index('payments_credited').on(table.creditedAt),
     index('payments_activity').on(table.wallet, table.createdAt, table.id),
     index('payments_request').on(table.paymentRequestId),
-    // The guard behind the lock of the wallet: two open checkouts could charge one debt twice.
+    // Backs up the wallet lock: two open checkouts could charge one debt twice.
     uniqueIndex('payments_open_settlement')
       .on(table.wallet)
       .where(
@@ -156,8 +156,8 @@ const one = (db: Db, statement: SQL) => first(db, statement, readPayment)
 const { placeholder } = sql
 
 /**
- * Stores what we promise before the provider is asked, leased to who stores it: at no moment does the
- * row look like one that nobody is opening. Undefined when the quote already has its row.
+ * Inserts the promise before the provider is called, leased to the caller, so that no other instance
+ * starts opening it. Returns undefined if the quote already has a row.
  */
 export const insertPayment = (db: Db, payment: NewPayment, leaseMs: number) =>
   one(db, insertOf(keysOf(payment))({ ...payment, leaseMs }))
@@ -188,15 +188,15 @@ const byId = built<{ id: string }>((db) =>
 )
 export const findPayment = (db: Db, id: string) => one(db, byId({ id }))
 
-/** Lets one transaction at a time decide about a wallet's money. */
+/** Locks a wallet for the transaction. */
 export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, walletLock(wallet))
 
-/** The name of that lock. */
+/** Returns the name of the wallet's lock. */
 export const walletLock = (wallet: string) => `wallet:${wallet}`
 
 /**
- * The payment as it is now. Its wallet is locked first, everywhere in this order: an expression of the
- * list is worked out before the row is locked, and a row that changed meanwhile is read again.
+ * Locks a payment and returns its current row. The wallet is locked first, as everywhere: Postgres
+ * evaluates the select list before it locks the row, and then rereads a row that has changed.
  */
 export const lockPayment = (tx: Tx, id: string): Promise<PaymentRow | undefined> =>
   one(tx, locking({ id }))
@@ -209,7 +209,7 @@ const locking = built<{ id: string }>((db) =>
     .for('update'),
 )
 
-/** When our first payment was created: nothing of ours is older. Null: there is none. */
+/** Returns the creation time of our first payment; null if there is none. */
 export async function firstPaymentAt(db: Db): Promise<Date | null> {
   const rows = await db
     .select({ at: sql<string | null>`min(${payments.createdAt})` })
@@ -218,7 +218,7 @@ export async function firstPaymentAt(db: Db): Promise<Date | null> {
   return at ? new Date(at) : null
 }
 
-/** Settlements of a wallet whose checkout may be paid, or whose money is not yet on the chain. */
+/** Finds a wallet's settlements that can still be paid or are not yet on the chain. */
 export const findUnsettled = (db: Db, wallet: `0x${string}`) =>
   db
     .select()
@@ -231,7 +231,7 @@ export const findUnsettled = (db: Db, wallet: `0x${string}`) =>
       ),
     )
 
-/** When the last settlement of a wallet reached the chain; null: never. */
+/** Returns when the wallet's last settlement reached the chain; null if none did. */
 export async function lastRepaidAt(db: Db, wallet: `0x${string}`): Promise<Date | null> {
   const rows = await db
     .select({ at: payments.creditedAt })
@@ -249,8 +249,8 @@ export async function lastRepaidAt(db: Db, wallet: `0x${string}`): Promise<Date 
 }
 
 /**
- * The payment of an account that knows any of these ids of the provider. The newest when a payment
- * request stands on several, which the provider does not do.
+ * Finds an account's payment by either provider id. Returns the newest if several share a payment
+ * request, which the provider does not do.
  */
 export const findByProviderIds = (
   db: Db,
@@ -274,7 +274,7 @@ const byEither = built((db) =>
   ),
 )
 
-/** Those of these ids of payments at the provider that rows of ours have as theirs. */
+/** Returns those of the given provider payment ids that belong to our payments. */
 export async function findKnown(
   db: Db,
   account: PaymentRow['account'],
@@ -297,7 +297,7 @@ const byCheckout = built((db) => {
   return db.select().from(payments).where(isIt)
 })
 
-/** Lets one copy at a time ask for a checkout; undefined while another does, or when one is there. */
+/** Leases the opening of a checkout. Returns undefined if another holds the lease or it is open. */
 export const leaseOpening = (db: Db, id: string, leaseMs: number) =>
   db
     .update(payments)
@@ -312,12 +312,12 @@ export const leaseOpening = (db: Db, id: string, leaseMs: number) =>
     .returning()
     .then((rows) => rows[0])
 
-/** What a change of a payment may set. */
+/** Columns an update of a payment may set. */
 export type Change = Partial<Omit<NewPayment, 'id' | 'state'>>
 
 /**
- * The guarded update: from the states it may leave to the next, or undefined when somebody else was
- * first. `checks` starts again at 0. What is written `beside` it is written only if it moved.
+ * Moves a payment from one of the given states to the next. Returns undefined if another transaction
+ * moved it first. Resets `checks` to 0. The `beside` statements run only if it moved.
  */
 export const movePayment = (
   db: Db,
@@ -353,6 +353,6 @@ const moveOf = perKeys((keys) =>
   ),
 )
 
-/** Facts that move nothing: ids learned, amounts counted, the time of the next check. */
+/** Updates columns without a change of state, such as ids, amounts or the next check. */
 export const notePayment = (db: Db, id: string, set: Change) =>
   db.update(payments).set(set).where(eq(payments.id, id))

@@ -6,17 +6,20 @@ import { limits } from './payment'
 
 type Figures = Awaited<ReturnType<typeof readStats>>
 
-/** What this service says of itself: to `nats micro stats`, and to `/metrics`. */
+/** Returns the figures for `nats micro stats` and `/metrics`. */
 export const figuresOf = (context: Context) => ({ stats: () => readStats(context), readings })
 
-/** The figures of payments as `/metrics` shows them; AUSD in its smallest unit. */
+/** Converts the figures to `/metrics` readings. */
 const readings = (figures: Figures): Reading[] => {
   const { inFlight, awaitingPayment, onHold, inReview } = figures
   const standings = {
     ...{ in_flight: inFlight, awaiting_payment: awaitingPayment },
     ...{ on_hold: onHold, in_review: inReview },
   }
-  const [age, list] = ['provider_list_age', 'How long ago the list of transactions was read.']
+  const [age, list] = [
+    'provider_list_age',
+    "Age of the last complete reading of the provider's transaction list, in seconds.",
+  ]
   return [
     ...messagingReadings({
       ...{ waiting: figures.outboxWaiting, oldestMs: figures.outboxOldestMs },
@@ -24,17 +27,17 @@ const readings = (figures: Figures): Reading[] => {
     }),
     ...stateReadings(limits, figures.oldestMs),
     ...each(standings, 'standing', (count, labels) =>
-      gauge('payments', 'Payments that are open, by where they stand.', count, labels),
+      gauge('payments', 'Open payments, by stage.', count, labels),
     ),
     seconds(
       'payments_in_flight_oldest_age',
-      'Since when the oldest paid one is without effect on the chain; 0: there is none.',
+      'Age of the oldest paid payment not yet on chain, in seconds; 0 if none.',
       figures.oldestInFlightMs ?? 0,
     ),
-    gauge('wallets_frozen', 'Wallets that have a loss to make good.', figures.frozenWallets),
+    gauge('wallets_frozen', 'Wallets frozen for reversal losses.', figures.frozenWallets),
     gauge(
       'losses_micro',
-      'What they have to make good, in 10^-6 AUSD.',
+      'Outstanding reversal losses, in micro-AUSD.',
       Number(figures.missingMicro),
     ),
     seconds(age, list, figures.listAgeMs, { list: 'whole' }),
@@ -43,12 +46,32 @@ const readings = (figures: Figures): Reading[] => {
   ]
 }
 
-/** Absent before the treasury was first read. */
+/** Returns the treasury readings; absent before the first reading of the treasury. */
 const coverReadings = (cover: Figures['cover']): Reading[] => [
-  gauge('treasury_balance_micro', 'AUSD of the treasury, in 10^-6.', cover?.treasuryMicro),
-  gauge('treasury_drawable_micro', 'Of it what the contract may take.', cover?.drawableMicro),
-  gauge('treasury_owed_micro', 'Of it what cash-outs may get back.', cover?.owedToCashoutsMicro),
-  gauge('treasury_promised_micro', 'Of it what payments may still take.', cover?.promisedMicro),
-  gauge('treasury_free_micro', 'What is left for new top-ups.', cover?.freeMicro),
-  seconds('treasury_reading_age', 'How long ago it was read.', cover?.treasuryAgeMs),
+  gauge('treasury_balance_micro', 'Treasury balance, in micro-AUSD.', cover?.treasuryMicro),
+  gauge(
+    'treasury_drawable_micro',
+    'Treasury allowance granted to the credit line, in micro-AUSD.',
+    cover?.drawableMicro,
+  ),
+  gauge(
+    'treasury_owed_micro',
+    'Treasury AUSD owed to cash-outs, in micro-AUSD.',
+    cover?.owedToCashoutsMicro,
+  ),
+  gauge(
+    'treasury_promised_micro',
+    'Treasury AUSD committed to payments, in micro-AUSD.',
+    cover?.promisedMicro,
+  ),
+  gauge(
+    'treasury_free_micro',
+    'Uncommitted treasury AUSD, available for new top-ups, in micro-AUSD.',
+    cover?.freeMicro,
+  ),
+  seconds(
+    'treasury_reading_age',
+    'Age of the last treasury reading, in seconds.',
+    cover?.treasuryAgeMs,
+  ),
 ]

@@ -35,20 +35,20 @@ import { makeGood, noteReversal } from './refunds/reversal'
 import { endRefunding, noteOrdered } from './review/ended'
 import { recordAnomaly } from './schema.store'
 
-// The one way money, a refund or the end of a checkout comes in, whether a webhook, a recheck or the
-// provider's list told of it. Everything here was fetched from the provider with our own key.
+// Single entry point for money, refunds and ended checkouts, whether found by webhook, recheck or the
+// transaction list. Everything here was fetched from the provider with our own key.
 
-/** What is known of a fetched charge before the transaction, which asks nobody. */
+/** A fetched charge with the data the transaction needs, since that makes no network calls. */
 export type PricedCharge = FetchedCharge & {
-  /** The present rate, if it came late; null also when there is no rate. */
+  /** Current rate for late money; null if not late or if there is no rate. */
   readonly presentMinorPerUsd: bigint | null
-  /** The payment of ours that a succeeded charge belongs to, as its row was then. */
+  /** The matching payment of a succeeded charge, as read before the transaction. */
   readonly match?: PaymentRow | undefined
 }
 
 /**
- * Asks for the present rate if the money came late. Before the transaction, which asks nobody: there
- * it is decided under the lock of the wallet whether the rate counts.
+ * Fetches the current rate for late payments. Done before the transaction, which makes no network
+ * calls; whether the rate applies is decided there, under the wallet lock.
  */
 export async function withRate(
   context: Context,
@@ -67,7 +67,7 @@ export async function withRate(
   return 'refused' in rate ? matched : { ...matched, presentMinorPerUsd: BigInt(rate.ok.rate) }
 }
 
-/** The charge is the one its payment has its money from, and says of it what the row says. */
+/** Returns true if the payment already counts this charge and nothing about it is new. */
 export const isCounted = (fetched: PricedCharge | undefined): boolean => {
   const { match, charge, status } = fetched ?? {}
   if (!match || !charge || status !== 'succeeded') return false
@@ -75,13 +75,16 @@ export const isCounted = (fetched: PricedCharge | undefined): boolean => {
   return match.providerPaymentId === charge.paymentId && !awaitsRate(match) && !isFailed
 }
 
-/** A checkout and the charge it led to; undefined for what the provider does not know. */
+/** A checkout and its charge; undefined where the provider has none. */
 export type FetchedCheckout = {
   readonly checkout?: Checkout | undefined
   readonly fetched?: PricedCharge | undefined
 }
 
-/** Asks for both; throws when it cannot. An open checkout names its charge once it completes. */
+/**
+ * Fetches a checkout and its charge; an open checkout has no charge until it completes. Throws if the
+ * provider cannot be reached.
+ */
 export async function fetchCheckout(
   context: Context,
   account: PaymentRow['account'],
@@ -96,11 +99,11 @@ export async function fetchCheckout(
   })
   if (paymentId) return priced(await provider.findCharge(account, paymentId))
   if (!paymentRequestId || status === 'open') return { checkout }
-  // A transfer may settle after its checkout closed.
+  // A transfer may settle after its checkout has closed.
   return priced(await provider.findChargeOfRequest(account, paymentRequestId))
 }
 
-/** Receives what the provider says about a checkout. True when it made the payment `paid`. */
+/** Receives a fetched checkout. Returns true if the payment became `paid`. */
 export async function receiveCheckout(
   tx: Tx,
   context: Context,
@@ -109,7 +112,7 @@ export async function receiveCheckout(
 ): Promise<boolean> {
   if (!checkout) return false
   if (fetched && (await receiveCharge(tx, context, fetched, checkout))) return true
-  // Received before, or not yet paid: the checkout itself may still say something new.
+  // Already received, or not yet paid: the checkout's own status may still be news.
   if (checkout.status === 'unknown')
     await callPerson(tx, context, 'status_unknown', { account, object: checkout.checkoutId })
   const payment = await findByCheckout(tx, account, checkout.checkoutId)
@@ -123,8 +126,8 @@ export async function receiveCheckout(
 }
 
 /**
- * Receives a charge. One that has not brought money changes nothing; one with a status we do not
- * know calls a person. True when it made the payment `paid`.
+ * Receives a charge. An unrecognised status raises an alert; a charge without money changes nothing.
+ * Returns true if the payment became `paid`.
  */
 export async function receiveCharge(
   tx: Tx,
@@ -143,7 +146,7 @@ export async function receiveCharge(
   return false
 }
 
-/** Records what a person has to look at, and alarms the first time. */
+/** Records an anomaly for manual review and raises an alert the first time. */
 export async function callPerson(
   tx: Tx,
   { log }: Context,
@@ -160,7 +163,7 @@ export async function callPerson(
   log.error({ kind, object: about.object, alarm: true }, 'unrecognised status from provider')
 }
 
-/** A succeeded charge, and the checkout that led to it when one was fetched. */
+/** A succeeded charge and, if fetched, its checkout. */
 type Evidence = { readonly charge: Charge; readonly checkout?: Checkout | undefined }
 
 async function receivePayment(
@@ -208,15 +211,15 @@ async function receivePayment(
     ...shares,
   })
   if (moved?.state !== 'paid') return false
-  // All of it made good what was missing: there is nothing to put on the chain.
+  // All of it covered earlier reversals, so nothing goes on the chain.
   if (moved.liveMicro === 0n)
     await takeStep(tx, context, moved, { next: 'credited', reason: 'made_good' })
   return true
 }
 
 /**
- * Late money without a rate to say what it is worth. Its checkout is over whatever we held of it; the
- * row says which money waits, and is checked until there is a rate.
+ * Parks late money that has no exchange rate yet. Whatever its state, the checkout is over; the row
+ * records the charge and is rechecked until there is a rate.
  */
 async function waitForRate(tx: Tx, context: Context, payment: PaymentRow, charge: Charge) {
   const { id: paymentId, state } = payment
@@ -240,7 +243,7 @@ async function waitForRate(tx: Tx, context: Context, payment: PaymentRow, charge
   if (waiting) await bookChange(tx, payment, waiting, 'late money came')
 }
 
-/** How a payment divides: what it makes good of earlier reversals, and what goes on the chain. */
+/** Splits a payment into the part that covers earlier reversals and the part that goes on the chain. */
 async function sharesOf(
   tx: Tx,
   context: Context,
@@ -256,8 +259,8 @@ async function sharesOf(
 }
 
 /**
- * Whose money this is, by what the provider itself told us: the checkout it completed, our
- * reference on it, or an id of the provider we already hold. Never by what a webhook says.
+ * Matches a charge to a payment using only data fetched from the provider, never webhook contents: the
+ * checkout it completed, our reference on it, or a provider id we already hold.
  */
 async function matchPayment(
   tx: Db,
@@ -293,7 +296,7 @@ async function noteOverpaid(tx: Tx, context: Context, payment: PaymentRow, charg
   const { account, paymentId: object, currency, paidMinor } = charge
   const anomaly = { account, object, currency, amountMinor: paidMinor, paymentId: payment.id }
   if (!(await recordAnomaly(tx, { kind: 'paid_twice', ...anomaly }))) return
-  // Of an inexact amount, or of another currency, a person has the anomaly alone.
+  // An inexact amount or another currency is recorded as an anomaly only.
   const countedMinor = currency === payment.currency ? (paidMinor ?? 0n) : 0n
   const overpaidMinor = payment.overpaidMinor + countedMinor
   const fields = { paymentId: payment.id, providerPaymentId: object, alarm: true }
@@ -304,12 +307,12 @@ async function noteOverpaid(tx: Tx, context: Context, payment: PaymentRow, charg
   await takeDecided(tx, context, after, decideOverpaid(after), { overpaidMinor })
 }
 
-/** Money that went back to a payer, whoever sent it. */
+/** A refund or chargeback, ordered by us or not. */
 export type ReceivedRefund = FetchedRefund & { readonly origin?: RefundOrigin }
 
 /**
- * Receives a refund or a chargeback of a charge. It may be told before the payment itself: the
- * payment is then received first, and money that already went back is not credited.
+ * Receives a refund or chargeback. It may arrive before the payment itself: then the payment is
+ * received first, and the refunded part is not credited.
  */
 export async function receiveRefund(
   tx: Tx,
@@ -369,11 +372,11 @@ async function countRefund(
   const after = { ...payment, ...set }
   await bookChange(tx, payment, after, 'refund counted')
   const moved = await takeDecided(tx, context, after, decideRefunded(after), set)
-  // A payment that waits for a person already may have lost more.
+  // A payment already in review may have lost more.
   if (!moved) await noteReversal(tx, context, after)
 }
 
-/** A refund of a second payment gives back what nobody credited. */
+/** Counts a refund of a second payment, which was never credited. */
 async function countBeside(tx: Tx, payment: PaymentRow, { currency }: Charge): Promise<void> {
   if (currency !== payment.currency) return
   const { id, providerPaymentId } = payment

@@ -8,7 +8,7 @@ import { type PaymentFacts, parseRefId } from './payment'
 import { type Change, lockPayment, notePayment } from './payment.store'
 import { confirmFreeze } from './refunds/refund.store'
 
-/** What the chain made of our orders. */
+/** Reactions to the relayer's reports about our orders. */
 export const relayReactions = (context: Context): Reaction[] => [
   settled(context, 'credit', decideSettled),
   settled(context, 'repay', decideSettled),
@@ -17,7 +17,7 @@ export const relayReactions = (context: Context): Reaction[] => [
   failed(context, 'repay'),
   failed(context, 'revoke'),
   reactTo(relaySettled('extend'), {
-    // The chain has the new end: the next check is planned by it.
+    // The chain has the new end, so check again now to plan by it.
     apply: async (tx, { cause }) => {
       const ref = parseRefId(cause.split(':')[0]!)
       if (ref) await notePayment(tx, ref.id, { nextCheckAt: new Date(context.clock()) })
@@ -45,8 +45,8 @@ type Decide = (payment: PaymentFacts) => Step
 const settled = (context: Context, order: Order, decide: Decide) =>
   reactTo(relaySettled(order), {
     apply: (tx, { cause, txHash }) =>
-      // The hash shown is that of the credit; a revocation does not overwrite it. What was revoked is
-      // on the chain no more, and its refund is done with: nothing of it is lost.
+      // Keep showing the hash of the credit. After a revocation nothing is left on the chain and all
+      // refunds so far are applied, so nothing is lost.
       advanceOf(tx, context, cause, {
         decide,
         set: (payment) =>
@@ -65,7 +65,7 @@ const failed = (context: Context, order: Order) =>
       }),
   })
 
-/** Advances the payment that the cause of an order names. */
+/** Advances the payment named by the cause of an order. */
 async function advanceOf(
   tx: Tx,
   context: Context,
@@ -79,7 +79,7 @@ async function advanceOf(
     context.log.error(fields, 'relayer report for unknown payment')
     return
   }
-  // Told again about a part that was taken back since.
+  // A repeated report about a part that has been revoked since.
   if (payment.part !== ref.part) return
   const set = setOf(payment)
   await takeDecided(tx, context, payment, decide({ ...payment, ...set } as PaymentFacts), set)

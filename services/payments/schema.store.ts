@@ -7,36 +7,36 @@ import { pauseTable } from '#shared/db/pause.store'
 import { reservationTable } from '#shared/db/reservation.store'
 import { journalTable } from '#shared/ledger/journal.store'
 
-/** Everything this service owns in Postgres. */
+/** Postgres schema of this service. */
 export const schema = pgSchema('payments')
 export const messaging = messagingTables(schema)
 export const { inbox, outbox, deadLetters } = messaging
-/** Where the money of payments is, entry by entry. */
+/** Double-entry journal of payments. */
 export const journal = journalTable(schema)
 /** AUSD (10⁻⁶) set aside for top-ups whose quote is being taken. */
 export const reservations = reservationTable(schema)
-/** Since when no top-up is opened. */
+/** Start of the current pause of top-ups. */
 export const pauses = pauseTable(schema)
-/** When the provider's list of transactions was read. */
+/** Times at which the provider's transaction list was read. */
 export const listings = listingTable(schema)
 
-/** What does not fit anything we promised; kept for a person. */
+/** Kinds of objects and events that match no promise; kept for manual review. */
 export const anomalyKinds = [
   'event_unknown',
   'object_unknown',
   'money_unmatched',
   'paid_twice',
-  'status_unknown', // A word of the provider that we have never seen.
-  'sender_unverified', // Said of money that was credited already.
-  'amount_unknown', // A refund that does not say exactly how much.
-  'dispute_won', // A chargeback that came back: its wallet may be cleared.
-  'look_up_refused', // By the provider, of what is ours: unknown, whatever it says.
+  'status_unknown', // Unrecognised status from the provider.
+  'sender_unverified', // Sender verification failed after the credit.
+  'amount_unknown', // Refund without an exact amount.
+  'dispute_won', // Chargeback reversed: its wallet can be cleared.
+  'look_up_refused', // The provider refused to look up our own object; its state is unknown.
 ] as const
 
 export const anomalies = schema.table(
   'anomalies',
   {
-    /** Kind and object: the same anomaly is one row, however often it is met. */
+    /** Kind, account and object: a repeated anomaly stays one row. */
     id: text('id').primaryKey(),
     kind: text('kind', { enum: anomalyKinds }).notNull(),
     account: text('account').notNull(),
@@ -50,7 +50,7 @@ export const anomalies = schema.table(
 )
 type Anomaly = Omit<typeof anomalies.$inferInsert, 'id' | 'noticedAt'>
 
-/** True the first time. */
+/** Records an anomaly. Returns true if it is new. */
 export async function recordAnomaly(db: Db, anomaly: Anomaly): Promise<boolean> {
   const id = `${anomaly.kind}:${anomaly.account}:${anomaly.object}`
   const made = await db

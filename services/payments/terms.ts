@@ -6,7 +6,7 @@ import type { Context } from './context'
 import { isHeld } from './decide'
 import { currencyTerms, methods } from './price'
 
-/** What people are told before they pay: from the same tables and settings that refuse them. */
+/** Answers with the published limits, from the same tables and settings that enforce them. */
 export const answerTerms = ({ checkoutTtlMs, topupLimits }: Context) =>
   answering(PaymentsTerms, async () =>
     ok({

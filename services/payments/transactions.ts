@@ -34,18 +34,17 @@ import {
 import { findRefunded, isRefunded } from './refunds/refund.store'
 import { inbox, listings, recordAnomaly } from './schema.store'
 
-// The provider's list of transactions shows what it holds of ours, whether or not a webhook came, and
-// whether or not the broker still has it. Each row says what to ask for; the answer is received by
-// the same verbs as what a webhook names. A chargeback has no other source: there the list, read with
-// our own key, is the fact.
+// The provider's transaction list shows our money even if a webhook was lost. Each row names an object
+// that is fetched and received as for a webhook. Chargebacks have no endpoint of their own: the list
+// row, read with our own key, is the evidence.
 
-/** Reads the list as often as configured, until disposed. */
+/** Reads the list at the configured intervals, until disposed. */
 export const startListing = (context: Context, settings: ListingSettings) =>
   startReadingList(paymentListing(context), settings, context.poke)
 
-/** What this service reads of the list: payments, refunds and chargebacks of both accounts. */
+/** Returns the listing of this service: payments, refunds and chargebacks of both accounts. */
 export function paymentListing(context: Context): Listing {
-  // Asked for until there is one: nothing older comes later.
+  // Cached once there is one: no older payment can appear later.
   let first: Date | null = null
   return {
     ...{ database: context.database, clock: context.clock, log: context.log },
@@ -75,7 +74,7 @@ async function receiveRow(
   failpoint('payments:row-of-list-received')
 }
 
-/** Payments whose money a row of ours has already, as all that a webhook told of. */
+/** Returns the rows of payments already counted, for example because of a webhook. */
 async function countedOf(
   { database }: Context,
   account: ProviderAccount,
@@ -96,13 +95,13 @@ async function receivePaymentRow(
 ) {
   const { provider } = context
   const { productId } = row
-  // Other products of the account are listed too, under ids that no look-up of payments takes.
+  // The list also has the account's other products, whose ids the payment lookup refuses.
   const charge = productId
     ? await provider.findCharge(account, productId).catch(noneOfItsForm)
     : undefined
   const fetched = await withRate(context, charge)
   if (fetched) {
-    // The list may run ahead of the payment itself: then it is received at the next reading.
+    // The list can show a payment before its own endpoint does; it is picked up on the next poll.
     if (fetched.status === 'pending') return
     return once((tx) => receiveCharge(tx, context, fetched))
   }
@@ -150,8 +149,8 @@ async function receiveChargebackRow(
 const chargebackIdOf = ({ transactionId }: Listed) => `chargeback:${transactionId}`
 
 /**
- * A dispute we won gives the money back to us: a person ends what the chargeback began. One that was
- * never counted took nothing, as far as we know.
+ * Records a won dispute, which returns the money of a chargeback to us, and alerts the operator who
+ * can clear the wallet. A chargeback that was never counted changed nothing here.
  */
 const noteWon = ({ log }: Context, account: ProviderAccount, row: Listed, once: Once) =>
   once(async (tx) => {
@@ -170,7 +169,7 @@ const noteWon = ({ log }: Context, account: ProviderAccount, row: Listed, once: 
     await bookChange(tx, payment, { ...payment, ...set }, 'dispute won')
   })
 
-/** A refund that cannot be fetched on its own, as the list has it. */
+/** Builds a refund from its list row, if it cannot be fetched by itself. */
 const refundFrom = (row: Listed, origin: 'refund' | 'chargeback'): ReceivedRefund => ({
   refundId: origin === 'refund' ? (row.productId ?? row.transactionId) : chargebackIdOf(row),
   status: 'succeeded',
@@ -182,7 +181,7 @@ const refundFrom = (row: Listed, origin: 'refund' | 'chargeback'): ReceivedRefun
   origin,
 })
 
-/** The charge that a refund or chargeback is about, fetched with our own key. */
+/** Fetches the charge of a refund or chargeback with our own key. */
 async function chargeOf(
   context: Context,
   account: ProviderAccount,
@@ -202,7 +201,7 @@ async function chargeOf(
   return undefined
 }
 
-/** The payment that a row is about: by the provider's id of it, else by our reference on it. */
+/** Finds the payment of a row by the provider's ids, else by our reference. */
 async function ownerOf(
   { database }: Context,
   account: ProviderAccount,
@@ -223,7 +222,7 @@ async function noteUnmatched(tx: Tx, { log }: Context, account: ProviderAccount,
   const { transactionId, type, currency, amountMinor } = row
   const anomaly = { account, object: transactionId, currency, amountMinor }
   if (await recordAnomaly(tx, { kind: 'money_unmatched', ...anomaly })) {
-    // Of a reference that is not ours in form, the account's owner may know more than we do.
+    // Without a reference of our form it may be the account owner's own business: no alert.
     const alarm = paymentIdFrom(row.reference ?? '') !== undefined || type === 'chargeback'
     const fields = { transactionId, type, account, alarm }
     log.warn(fields, 'provider transaction does not match any payment')

@@ -21,20 +21,20 @@ import {
 import { recordAnomaly } from './schema.store'
 
 type Delivery = Message<typeof PaymentsWebhook>
-/** What the provider says about the object a hint names; undefined for what it does not know. */
+/** Objects fetched from the provider for a hint; undefined where it has none. */
 type Facts = FetchedCheckout & {
   readonly refund?: FetchedRefund | undefined
-  /** The provider knows the payment request, and that nobody paid it so far. */
+  /** True if the payment request exists and is unpaid. */
   readonly isUnpaid?: boolean
 }
 type Read = Facts & { hint: Hint }
 
-/** A delivery says what to ask for; what the provider answers is what we believe. */
+/** Reactions to webhooks. A webhook only names what to fetch; the fetched object is what counts. */
 export const webhookReactions = (context: Context): Reaction[] => [
   reactTo<typeof PaymentsWebhook, Read>(PaymentsWebhook, {
-    // The payouts service reads the same stream.
+    // Payout events belong to the payouts service, which reads the same stream.
     concerns: ({ body }) => context.provider.readDelivery(body).about !== 'payout',
-    // Told of a payment by its checkout and by itself, within the same moment.
+    // The checkout and the payment each send a webhook at the same moment.
     orderOf: ({ body }) => {
       const hint = context.provider.readDelivery(body)
       return 'reference' in hint ? paymentIdFrom(hint.reference ?? '') : undefined
@@ -53,7 +53,7 @@ export const webhookReactions = (context: Context): Reaction[] => [
   }),
 ]
 
-/** The provider tells of a payment more than once, by its checkout and by itself. */
+/** Returns true if an earlier webhook, of the checkout or the payment, already had the same effect. */
 const isRepeat = (hint: Hint, { fetched, checkout }: Facts): boolean => {
   if (!isCounted(fetched)) return false
   if (hint.about === 'payment' || hint.about === 'payment_request') return true
@@ -61,7 +61,7 @@ const isRepeat = (hint: Hint, { fetched, checkout }: Facts): boolean => {
   return hint.about === 'checkout' && isNoted
 }
 
-/** Asks the provider with the account's own key. Throws when it cannot be asked. */
+/** Fetches the objects with the account's own key. Throws if the provider cannot be reached. */
 async function fetchFacts(
   context: Context,
   account: Delivery['account'],
@@ -108,7 +108,7 @@ async function receive(tx: Tx, context: Context, delivery: Delivery, read: Read)
       return
     case 'refund':
       if (!refund || !fetched) return noteUnknown(tx, context, delivery, hint.refundId)
-      // A hold that depends on it asks again and is extended meanwhile; a webhook has no more to say.
+      // A held payment is rechecked and its hold extended; a retry of the webhook adds nothing.
       if (refund.refundedMinor !== null) return receiveRefund(tx, context, refund, fetched)
       return callPerson(tx, context, 'amount_unknown', { account, object: refund.refundId })
     default: {
@@ -120,9 +120,9 @@ async function receive(tx: Tx, context: Context, delivery: Delivery, read: Read)
 }
 
 /**
- * An id of another form than the provider's own is refused, for ever: there is no such object. Of what
- * we hold that would be wrong: it was the provider that gave us the id. Then it is unknown. The id of
- * a refund is the delivery's alone, even of a payment of ours.
+ * Handles a refused lookup. The provider refuses ids not of its own form, so such an object does not
+ * exist. For an id we hold, which came from the provider, the outcome is unknown and the error is
+ * rethrown. A refund id comes from the webhook alone, even if its payment is ours.
  */
 async function noSuchObject(
   context: Context,
@@ -136,7 +136,7 @@ async function noSuchObject(
   return {}
 }
 
-/** The payment of ours whose id, at the provider, a delivery names. */
+/** Finds our payment by the provider id in a webhook. */
 function findOurs({ database }: Context, account: Delivery['account'], hint: Hint) {
   return database.read(async (db) => {
     switch (hint.about) {
@@ -157,21 +157,21 @@ function findOurs({ database }: Context, account: Delivery['account'], hint: Hin
   })
 }
 
-/** The dashboard's sample deliveries name objects that never were. */
+/** Records an object the provider does not have, as in the dashboard's sample webhooks. */
 async function noteUnknown(tx: Tx, { log }: Context, { account }: Delivery, object: string) {
   await recordAnomaly(tx, { kind: 'object_unknown', account, object })
   log.warn({ account, object }, 'webhook object not found at provider')
 }
 
-/** A refund may be told of before it is shown, but not for long. */
+/** How long after its webhook a refund may still be missing from lookups. */
 const insistMs = 60_000
 
 /**
- * A refund of ours is asked for again for a while; one that is still not shown is recorded. Should it
- * be there after all, the list of transactions tells of it, and of a held payment its last check.
+ * Throws, so that the webhook is retried, if a refund of our payment cannot be found yet. Later it is
+ * only recorded: if it exists after all, the transaction list or the last check of a hold finds it.
  */
 async function insistOnOurs(context: Context, account: Delivery['account'], hint: Hint) {
   if (hint.about !== 'refund') return
   const payment = await findOurs(context, account, hint)
-  if (payment) throw new Error(`refund ${hint.refundId} of ${payment.id} cannot be found`)
+  if (payment) throw new Error(`refund ${hint.refundId} of ${payment.id} not found yet`)
 }

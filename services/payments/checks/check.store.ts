@@ -4,20 +4,20 @@ import type { Db, Tx } from '#shared/db/open'
 import { type PaymentRow, payments } from '../payment.store'
 import { isWalletDue, wallets } from '../refunds/refund.store'
 
-/** Longer than one check takes, so that another copy takes over only after a crash. */
+/** Longer than one check, so that another instance takes over only after a crash. */
 const checkLeaseSeconds = 30
 
-/** What is on hold comes first, because its time runs out; then money that is not on the chain. */
+/** Priority: holds first, because they expire, then money that is not on the chain. */
 const urgency = sql<number>`case when ${payments.state} in ('held', 'repaid') then 0
   when ${payments.state} in ('paid', 'revoking') then 1 else 2 end`
 
-/** A checkout that is over is asked for so much later than planned while the list is read. */
+/** Delay of checks on ended checkouts while the transaction list is current. */
 const listedRestMs = 21_600_000
 
 /**
- * Not paid as far as we know, and of an account whose list of transactions is read: that shows their
- * money, however many there are. By itself such a checkout is asked for when it has ended, and then
- * now and then, in case the list does not show all that it should.
+ * Condition of unpaid checkouts in accounts with a current transaction list, which would show their
+ * payments. They are checked individually only when they end, and rarely after that in case the list
+ * is incomplete.
  */
 function leftToList(now: Date, listed: readonly PaymentRow['account'][]) {
   const { account, state, reason, expiresAt, nextCheckAt: dueAt } = payments
@@ -29,8 +29,8 @@ function leftToList(now: Date, listed: readonly PaymentRow['account'][]) {
 }
 
 /**
- * Whether anything is due, by one look at the first of each. The least is asked for, which only an index
- * knows: of "is there one" the planner thinks that reading rows finds one soon.
+ * Returns whether anything is due. It selects the minimum, which forces an index lookup: for `exists`
+ * the planner would scan rows, expecting to find one soon.
  */
 export async function isDue(
   db: Db,
@@ -43,10 +43,9 @@ export async function isDue(
 }
 
 /**
- * Takes the payments whose check is due, without those that are left to the list of transactions of
- * the accounts in `listed`; copies of the service share them out. Among equally urgent ones each
- * wallet has its turn, however many checkouts one of them keeps open; a wallet's own come in the
- * order in which they became due.
+ * Leases the payments whose check is due, except those left to the transaction list of the accounts in
+ * `listed`. Within a priority, wallets take turns, so that one with many open checkouts cannot delay
+ * the others; a wallet's own payments come in due order.
  */
 export async function leaseDue(
   tx: Tx,
@@ -59,7 +58,7 @@ export async function leaseDue(
     lte(dueAt, now),
     listed.length > 0 ? sql`(${leftToList(now, listed)}) is not true` : undefined,
   )
-  // Ranked apart: rows cannot be locked in a query with a window.
+  // Ranked separately: Postgres cannot lock rows in a query with a window function.
   const turn = sql<number>`row_number() over (partition by ${wallet}, ${urgency} order by ${dueAt})`
   const ranked = tx.$with('ranked').as(
     tx
@@ -90,7 +89,7 @@ export async function leaseDue(
     .returning()
 }
 
-/** Plans the next check, unless the payment moved meanwhile and has another plan. */
+/** Plans the next check unless the payment has moved, which planned its own. */
 export const planCheck = (db: Db, { id, state, checks }: PaymentRow, nextCheckAt: Date | null) =>
   db
     .update(payments)

@@ -12,17 +12,17 @@ import { noteRefusedLookUp } from '../providers/look-up'
 import { receiveRefund, withRate } from '../receive'
 import { paymentListing } from '../transactions'
 
-// While money is held the chain can still take back what is refunded, so no refund may be missed. The
-// provider is asked again and again, for the last time within the margin before the end; if it cannot
-// be asked then, the hold is extended on the chain. Unknown never matures.
+// During a hold the chain can still reverse a refunded payment, so no refund may be missed. Refunds are
+// polled, the last time within the margin before the end; if that check fails, the hold is extended on
+// the chain. A payment with an unknown outcome never matures.
 
 const afterEndMs = 1_500
-/** As long as the provider's client allows itself. */
+/** Equals the timeout of the provider's client. */
 const askMaxMs = 6_000
 
 /**
- * Checks one payment that is on hold. A returned time is when to check again; undefined: as usual,
- * or the payment has moved.
+ * Checks one payment on hold. Returns when to check again, or undefined for the usual time or if the
+ * payment has moved.
  */
 export async function checkHold(context: Context, payment: PaymentRow): Promise<Date | undefined> {
   const { clock, holdMarginMs, sweepAfterMs } = context
@@ -36,8 +36,8 @@ export async function checkHold(context: Context, payment: PaymentRow): Promise<
     context.log.error({ paymentId: payment.id, alarm: true }, 'hold not found on chain')
     return undefined
   }
-  // By the chain's clock, which decides when a hold ends, and counts whole seconds: up to one more
-  // may have passed than it shows.
+  // The chain's clock decides when a hold ends. It counts whole seconds, so up to one more may have
+  // passed.
   const leftMs = (Number(until) - Number(blockTime) - 1) * 1_000
   const ended = state === 'released'
   if (ended && payment.clearedAt) {
@@ -46,7 +46,7 @@ export async function checkHold(context: Context, payment: PaymentRow): Promise<
   }
   const untilMarginMs = leftMs - holdMarginMs
   const last = untilMarginMs <= 0
-  // A provider that hangs is given up on in time for the last check, and in that for an extension.
+  // Time out early enough for the last check, and in the last check for an extension.
   const deadlineMs = last && !ended ? holdMarginMs / 3 : Math.max(500, untilMarginMs)
   const answered = await refundsAsked(context, payment, Math.min(askMaxMs, deadlineMs))
   failpoint('payments:hold-asked')
@@ -62,11 +62,11 @@ export async function checkHold(context: Context, payment: PaymentRow): Promise<
   }
   await noteCleared(context, payment)
   const endMs = startedAt + Math.max(0, leftMs) + afterEndMs
-  // A long margin leaves time for more than one last check.
+  // A long margin allows more than one last check.
   return new Date(Math.min(endMs, startedAt + sweepAfterMs))
 }
 
-/** True when the provider said what refunds there are; they are received by then. */
+/** Receives the refunds of a payment. Returns false if the provider could not be reached in time. */
 async function refundsAsked(
   context: Context,
   payment: PaymentRow,
@@ -83,8 +83,8 @@ async function refundsAsked(
 }
 
 /**
- * Asks for the refunds of a payment and receives them. Throws when the provider cannot be asked. If
- * it has no list of refunds, that means "none" only once its list of transactions was read as well.
+ * Fetches and receives the refunds of a payment. Throws if the provider cannot be reached. If it has no
+ * list of refunds, that means "none" only once the transaction list was read too.
  */
 async function receiveRefunds(context: Context, payment: PaymentRow): Promise<void> {
   const { provider } = context
@@ -99,7 +99,7 @@ async function receiveRefunds(context: Context, payment: PaymentRow): Promise<vo
   const done = refunds.filter(({ status }) => status === 'succeeded')
   if (done.length === 0 || !providerPaymentId) return
   const fetched = await withRate(context, await provider.findCharge(account, providerPaymentId))
-  if (!fetched) throw new Error(`charge ${providerPaymentId} of ${payment.id} is not there`)
+  if (!fetched) throw new Error(`charge ${providerPaymentId} of ${payment.id} not found`)
   await context.database.transaction(async (tx) => {
     for (const refund of done) await receiveRefund(tx, context, refund, fetched)
   })
@@ -120,7 +120,7 @@ async function mature(context: Context, { id, part }: PaymentRow): Promise<void>
   failpoint('payments:hold-ended')
 }
 
-/** A check within the margin found nothing: the list finds what comes later, and the wallet is frozen. */
+/** Records a clean check within the margin. A later refund is found by the list and freezes the wallet. */
 async function noteCleared(context: Context, { id }: PaymentRow): Promise<void> {
   await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)
@@ -134,7 +134,7 @@ async function extend(context: Context, { id, part }: PaymentRow, until: string)
     const row = await lockPayment(tx, id)
     if (!row || row.part !== part || !isOnHold(row)) return
     await orderExtension(tx, row, until)
-    // An earlier answer counts for the old end alone.
+    // A clean check counts only for the previous end.
     await notePayment(tx, id, { clearedAt: null })
     context.log.warn({ paymentId: id, until }, 'hold extended, refund lookup failed')
   })

@@ -15,26 +15,26 @@ import { listings } from '../schema.store'
 import { isDue, leaseDue, planCheck } from './check.store'
 import { checkHold } from './hold'
 
-/** Checks under way at once; a round may always begin a few, because holds come first. */
+/** Maximum concurrent checks; each round may start a few more, so that holds are never delayed. */
 const runningMax = 400
 const beginMin = 8
 
-/** Where nothing is due, what is due next is looked for so much later at most. */
+/** Maximum wait before looking again if nothing is due. */
 const idleMaxMs = 2_000
 
-/** Half of the provider's budget: the other half is for users who open checkouts, and webhooks. */
+/** Returns the checks per round: half of the rate limit, leaving half for checkouts and webhooks. */
 const checksPerRound = (requestsPerMinute: number, everyMs: number): number =>
   Math.min(200, Math.max(1, Math.floor((requestsPerMinute * everyMs) / 120_000)))
 
 /**
- * Asks for everything that is quiet for too long at its authority, until disposed. A round does not
- * wait for the one before: a provider that hangs must not keep us from a hold that is about to end.
+ * Rechecks payments that had no update for too long, until disposed. Rounds do not wait for each other,
+ * so that a hanging provider cannot delay a hold that is about to end.
  */
 export function startRechecking(
   context: Context,
   settings: { sweepEveryMs: number; requestsPerMinute: () => number },
 ): AsyncDisposable {
-  // Often enough to be there before a hold ends.
+  // Often enough to act before a hold ends.
   const everyMs = Math.min(settings.sweepEveryMs, Math.max(100, context.holdMarginMs / 8))
   const running = new Set<Promise<void>>()
   const loop = startLoop({
@@ -53,8 +53,8 @@ export function startRechecking(
 }
 
 /**
- * One round: leases what is due, checks each, plans its next check. If `running` is given, the checks
- * go on in there after the round.
+ * Runs one round: leases the due payments, checks each and plans its next check. If `running` is given,
+ * the checks continue in it after the round.
  */
 export async function recheckOnce(
   context: Context,
@@ -95,14 +95,14 @@ async function checkAndPlan(context: Context, payment: PaymentRow): Promise<void
     const usual = nextCheck({ ...payment, onHold: isOnHold(payment) }, clock(), sweepAfterMs)
     await database.run((db) => planCheck(db, payment, at ?? usual))
   } catch (error) {
-    // The lease runs out, and then it is checked again.
+    // It is checked again once the lease expires.
     const { id: paymentId, state } = payment
     await noteRefusedLookUp(context, payment, error).catch(() => {})
     log.warn({ paymentId, state, err: error }, 'payment status check failed')
   }
 }
 
-/** Checks once; a returned time is when to check again instead of the usual one. */
+/** Checks a payment once. A returned time overrides the usual time of the next check. */
 async function check(context: Context, payment: PaymentRow): Promise<Date | undefined> {
   switch (payment.state) {
     case 'opening':
@@ -144,7 +144,7 @@ async function checkCheckout(context: Context, payment: PaymentRow): Promise<voi
   if (paid) failpoint('payments:paid-committed')
 }
 
-/** Asks again what money is worth that came late, while there was no rate. */
+/** Retries late money that had no exchange rate. */
 async function checkLateMoney(context: Context, payment: PaymentRow): Promise<void> {
   const { database, provider } = context
   const { account, providerPaymentId } = payment
@@ -153,7 +153,7 @@ async function checkLateMoney(context: Context, payment: PaymentRow): Promise<vo
   if (fetched) await database.transaction((tx) => receiveCharge(tx, context, fetched))
 }
 
-/** Runs on the row as it is now, unless it moved since it was leased. */
+/** Runs `work` on the locked row unless its state has changed since it was leased. */
 const onLocked = (
   { database }: Context,
   { id, state }: PaymentRow,

@@ -5,17 +5,17 @@ import type { Charge } from '../provider'
 import { journal } from '../schema.store'
 import { isMissing, refunds, reversals } from './refund.store'
 
-/** What is recorded beside the row of a payment that decides about a charge. */
+/** Facts about a charge from other tables than the payment's own. */
 export type Beside = {
-  /** How much of the charge was given back, in its currency's smallest unit. */
+  /** Refunded part of the charge, in its currency's smallest unit. */
   readonly refundedMinor: bigint
-  /** The charge was booked as nobody's money once. */
+  /** True if the charge was booked as unmatched money before. */
   readonly isBooked: boolean
-  /** The wallet still has to make something good. */
+  /** True if the wallet still has losses to repay. */
   readonly isShort: boolean
 }
 
-/** All of it in one statement, once the payment is locked. */
+/** Reads these facts in one statement. The payment is locked. */
 export async function findBeside(
   tx: Tx,
   { wallet }: Pick<PaymentRow, 'wallet'>,

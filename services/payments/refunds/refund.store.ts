@@ -5,23 +5,23 @@ import type { Db, Tx } from '#shared/db/open'
 import type { RefundStatus } from '../provider'
 import { schema } from '../schema.store'
 
-// Three tables, each the consequence of the one before: money that went back, what we lost by it
-// because the chain could not take it back, and the wallets that are frozen until it is made good.
+// Three tables, each a consequence of the previous one: refunds, the losses from refunds the chain could
+// no longer reverse, and the wallets frozen until those losses are repaid.
 
 export const refundOrigins = ['refund', 'ordered', 'chargeback'] as const
 export type RefundOrigin = (typeof refundOrigins)[number]
 
-/** Money that went back to a payer, as the provider last told it. */
+/** Refunds and chargebacks, as last reported by the provider. */
 export const refunds = schema.table(
   'refunds',
   {
     id: text('id').primaryKey(),
-    /** Ours; empty: of a payment at the provider that belongs to none of ours. */
+    /** Our payment id; empty for a charge that matches no payment. */
     paymentId: text('payment_id').notNull(),
     providerPaymentId: text('provider_payment_id').notNull(),
     refundedMinor: amountColumn('refunded_minor').notNull(),
     status: text('status').$type<RefundStatus>().notNull(),
-    /** `ordered`: by us. `chargeback`: the payer's bank took it back. */
+    /** `ordered`: by us. `chargeback`: reversed by the payer's bank. */
     origin: text('origin', { enum: refundOrigins }).notNull().default('refund'),
     ...timestamps(),
   },
@@ -33,8 +33,8 @@ export const refunds = schema.table(
 )
 
 /**
- * True when we recorded this refund of a payment of ours as succeeded: there is nothing new in it. One
- * of money of nobody is received again: a restore may have put its payment back.
+ * Returns true if a refund of one of our payments is already recorded as succeeded. A refund of an
+ * unmatched charge is received again, since a restore may have brought its payment back.
  */
 export async function isRefunded(db: Db, id: string): Promise<boolean> {
   const rows = await db
@@ -53,7 +53,7 @@ export async function findRefunded(db: Db, id: string) {
   return rows[0]
 }
 
-/** Records a refund; one that succeeded stays so, whatever an older delivery says. */
+/** Records a refund. A succeeded one stays so, whatever a late webhook contains. */
 export const recordRefund = (tx: Tx, refund: typeof refunds.$inferInsert) =>
   tx
     .insert(refunds)
@@ -68,7 +68,7 @@ export const recordRefund = (tx: Tx, refund: typeof refunds.$inferInsert) =>
       setWhere: sql`${refunds.status} <> 'succeeded' or ${refunds.paymentId} = ''`,
     })
 
-/** How much of a provider's payment was given back, in its currency's smallest unit. */
+/** Sums the refunds of a charge, in its currency's smallest unit. */
 export async function sumRefunded(tx: Tx, providerPaymentId: string): Promise<bigint> {
   const rows = await tx
     .select({ sum: sql<string>`coalesce(sum(${refunds.refundedMinor}), 0)::text` })
@@ -77,7 +77,7 @@ export async function sumRefunded(tx: Tx, providerPaymentId: string): Promise<bi
   return BigInt(rows[0]!.sum)
 }
 
-/** How much of other payments for the same promise was given back, in the currency's smallest unit. */
+/** Sums the refunds of second payments of the same promise, in the currency's smallest unit. */
 export async function sumRefundedBeside(
   tx: Tx,
   paymentId: string,
@@ -97,11 +97,11 @@ export async function sumRefundedBeside(
 }
 
 type LossColumns = Record<'clearedAt' | 'madeGoodMicro' | 'lostMicro', SQLWrapper>
-/** Nobody made it good or gave it up. */
+/** Condition of losses neither repaid nor waived. */
 export const isMissing = ({ clearedAt, madeGoodMicro, lostMicro }: LossColumns) =>
   sql`${clearedAt} is null and ${madeGoodMicro} < ${lostMicro}`
 
-/** AUSD (10⁻⁶) a wallet was given for a payment that was taken back after its hold. */
+/** Losses (10⁻⁶ AUSD): payments reversed after their hold ended. */
 export const reversals = schema.table(
   'reversals',
   {
@@ -109,7 +109,7 @@ export const reversals = schema.table(
     wallet: addressColumn('wallet').notNull(),
     lostMicro: amountColumn('lost_micro').notNull(),
     madeGoodMicro: amountColumn('made_good_micro').notNull().default(sql`0`),
-    /** An operator gave the rest up. */
+    /** Time at which an operator waived the rest. */
     clearedAt: at('cleared_at'),
     ...timestamps(),
   },
@@ -125,7 +125,7 @@ export const reversals = schema.table(
 
 export type Reversal = typeof reversals.$inferSelect
 
-/** Records what is lost by a payment; it only ever grows. Undefined when nothing is new. */
+/** Records the loss of a payment, which only grows. Returns undefined if it has not. */
 export async function storeReversal(
   tx: Tx,
   reversal: { paymentId: string; wallet: `0x${string}`; lostMicro: bigint },
@@ -142,7 +142,7 @@ export async function storeReversal(
   return rows[0]
 }
 
-/** What nobody has made good or given up, oldest first. */
+/** Finds a wallet's losses neither repaid nor waived, oldest first. */
 export const findMissing = (tx: Db, wallet: `0x${string}`) =>
   tx
     .select()
@@ -150,7 +150,7 @@ export const findMissing = (tx: Db, wallet: `0x${string}`) =>
     .where(and(eq(reversals.wallet, wallet), isMissing(reversals)))
     .orderBy(asc(reversals.createdAt), asc(reversals.paymentId))
 
-/** Counts what was made good of one reversal. */
+/** Adds to the repaid part of one loss. */
 export const addMadeGood = (tx: Tx, paymentId: string, micro: bigint) =>
   tx
     .update(reversals)
@@ -160,7 +160,7 @@ export const addMadeGood = (tx: Tx, paymentId: string, micro: bigint) =>
     })
     .where(eq(reversals.paymentId, paymentId))
 
-/** Gives up what is missing of a wallet. */
+/** Waives a wallet's outstanding losses. */
 export const clearMissing = (tx: Tx, wallet: `0x${string}`) =>
   tx
     .update(reversals)
@@ -168,7 +168,7 @@ export const clearMissing = (tx: Tx, wallet: `0x${string}`) =>
     .where(and(eq(reversals.wallet, wallet), isMissing(reversals)))
     .returning()
 
-/** What is missing in all (10⁻⁶ AUSD). */
+/** Sums all outstanding losses (10⁻⁶ AUSD). */
 export async function sumMissing(db: Db): Promise<string> {
   const [missing] = await db
     .select({
@@ -179,17 +179,17 @@ export async function sumMissing(db: Db): Promise<string> {
   return missing!.micro
 }
 
-/** Wallets that were ever frozen: whether they are now, and what the chain was last told. */
+/** Wallets that were ever frozen, their current flag and the last order to the chain. */
 export const wallets = schema.table(
   'wallets',
   {
     wallet: addressColumn('wallet').primaryKey(),
     frozen: boolean('frozen').notNull(),
-    /** Of the newest order to the relayer; the highest counts. */
+    /** Revision of the latest order to the relayer; the highest applies. */
     revision: amountColumn('revision').notNull(),
-    /** When the order is sent again if the chain has not confirmed it; null: it has. */
+    /** Time to resend the unconfirmed order; null once the chain has confirmed it. */
     orderAgainAt: at('order_again_at'),
-    /** An operator asked for the end of the freeze, and why. */
+    /** Time and reason of an operator's request to end the freeze. */
     clearRequestedAt: at('clear_requested_at'),
     clearReason: text('clear_reason'),
     ...timestamps(),
@@ -209,7 +209,7 @@ export async function findWallet(db: Db, wallet: `0x${string}`): Promise<WalletR
   return rows[0]
 }
 
-/** Stores whether the wallet is frozen from now on, under a revision above the last one. */
+/** Stores the flag of a wallet under a higher revision than before. */
 export async function storeFreeze(
   tx: Tx,
   change: { wallet: `0x${string}`; frozen: boolean; nowMs: number; orderAgainAt: Date },
@@ -227,26 +227,26 @@ export async function storeFreeze(
   return rows[0]!
 }
 
-/** The chain has this revision: the order is not sent again. */
+/** Confirms that the chain has this revision, so that the order is not resent. */
 export const confirmFreeze = (tx: Tx, wallet: `0x${string}`, revision: bigint) =>
   tx
     .update(wallets)
     .set({ orderAgainAt: null, updatedAt: sql`now()` })
     .where(and(eq(wallets.wallet, wallet), eq(wallets.revision, revision)))
 
-/** Wallets whose order is unanswered for too long, or whose freeze an operator ended. */
+/** Condition of wallets with an overdue order or an operator's request to end the freeze. */
 export const isWalletDue = (now: Date) =>
   or(lte(wallets.orderAgainAt, now), isNotNull(wallets.clearRequestedAt))!
 
-/** The same, those that wait for longest first. */
+/** Finds due wallets, longest unchanged first. */
 export const findDueWallets = (db: Db, now: Date, rowsMax: number): Promise<WalletRow[]> =>
   db.select().from(wallets).where(isWalletDue(now)).orderBy(asc(wallets.updatedAt)).limit(rowsMax)
 
-/** Plans when the order of a wallet is sent again. */
+/** Plans when to resend the order of a wallet. */
 export const planOrder = (tx: Tx, wallet: `0x${string}`, orderAgainAt: Date) =>
   tx.update(wallets).set({ orderAgainAt, updatedAt: sql`now()` }).where(eq(wallets.wallet, wallet))
 
-/** How many wallets are frozen. */
+/** Counts frozen wallets. */
 export async function countFrozen(db: Db): Promise<number> {
   const [frozen] = await db
     .select({ count: sql<number>`count(*)::int` })

@@ -19,12 +19,12 @@ import {
   type WalletRow,
 } from './refund.store'
 
-// Money that was taken back when the chain could no longer take it back: the treasury is short of it,
-// and the wallet is frozen until it is made good or an operator gives it up. It is made good by
-// top-ups through channels that are never held: that much of them is kept instead of credited. A held
-// channel makes nothing good, because its money could be taken back in turn.
+// Payments reversed after the chain could no longer reverse them. The treasury bears the loss, and the
+// wallet is frozen until top-ups repay it or an operator waives it. Only top-ups through channels that
+// are never held repay a loss: that part of them is kept instead of credited. A held payment could be
+// reversed in turn.
 
-/** Freezes the wallet if this payment lost us something new. The wallet is locked by the caller. */
+/** Freezes the wallet if this payment caused a new loss. The caller holds the wallet lock. */
 export async function noteReversal(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   const lost = lostMicro(payment)
   if (lost === 0n) return
@@ -38,8 +38,8 @@ export async function noteReversal(tx: Tx, context: Context, payment: PaymentRow
 }
 
 /**
- * Takes out of a payment what its wallet still has to make good, oldest reversal first. Answers the
- * 10⁻⁶ AUSD taken. The wallet is locked by the caller.
+ * Repays a wallet's losses from a payment, oldest first. Returns the amount used (10⁻⁶ AUSD). The
+ * caller holds the wallet lock.
  */
 export async function makeGood(
   tx: Tx,
@@ -73,7 +73,7 @@ function smaller(a: bigint, b: bigint): bigint {
 
 const rowsMax = 50
 
-/** Ends freezes that operators cleared, and repeats orders nobody answered. True if any was due. */
+/** Ends freezes cleared by operators and resends unconfirmed orders. Returns true if any was due. */
 export async function recheckWallets(context: Context): Promise<boolean> {
   const { database, clock, sweepAfterMs } = context
   const now = new Date(clock())
@@ -91,7 +91,7 @@ export async function recheckWallets(context: Context): Promise<boolean> {
   return due.length > 0
 }
 
-/** Gives up what is missing of a wallet and ends its freeze, as an operator asks; once. */
+/** Waives a wallet's losses and ends its freeze at an operator's request; a retry changes nothing. */
 export async function clearWallet(
   context: Context,
   wallet: `0x${string}`,
@@ -102,9 +102,9 @@ export async function clearWallet(
     const row = await findWallet(tx, wallet)
     if (!row) return { refused: `${wallet} was never frozen` }
     const since = row.updatedAt.toISOString()
-    if (!row.frozen) return { done: `${wallet} is not frozen, the last change was at ${since}` }
+    if (!row.frozen) return { done: `${wallet} is not frozen; last changed at ${since}` }
     await endFreeze(tx, context, { ...row, clearReason: `${by}: ${reason}` })
-    return { done: `${wallet} is free: the order to the chain is under way` }
+    return { done: `${wallet} is no longer frozen; the order to the chain is in progress` }
   })
   context.poke()
   return outcome
@@ -127,7 +127,7 @@ async function storeAndOrder(tx: Tx, context: Context, wallet: `0x${string}`, fr
   await orderFreeze(tx, await storeFreeze(tx, { wallet, frozen, nowMs, orderAgainAt }))
 }
 
-/** `repeat` gives an order that is sent again a message id of its own. */
+/** Orders the freeze or its end. `repeat` gives a resent order its own message id. */
 const orderFreeze = (tx: Tx, { wallet, frozen, revision }: WalletRow, repeat = 0) =>
   announce(
     tx,

@@ -7,7 +7,7 @@ import { clearWallet } from '../refunds/reversal'
 import { pauses } from '../schema.store'
 import { answerResolutions } from './resolve'
 
-/** Everything that operators may have done here. */
+/** Operator commands of this service. */
 export const answerDeeds = (context: Context): Answering[] => [
   answerResolutions(context),
   answering(WalletClear, async ({ wallet, by, reason }) =>

@@ -6,7 +6,7 @@ import type { FetchedRefund } from '../provider'
 import { decideRefunding } from './resolution'
 import { findOrders, noteOrder } from './review.store'
 
-/** Notes what became of a refund, if it is one that we ordered. */
+/** Records the outcome of a refund if we ordered it. */
 export async function noteOrdered(tx: Tx, { log }: Context, refund: FetchedRefund): Promise<void> {
   const { reference, refundId, status } = refund
   if (reference === null) return
@@ -16,7 +16,7 @@ export async function noteOrdered(tx: Tx, { log }: Context, refund: FetchedRefun
     log.error({ paymentId: noted.paymentId, reference, refundId, alarm: true }, 'refund failed')
 }
 
-/** Ends `refunding` once none of its refunds is under way. */
+/** Ends `refunding` once none of the payment's refunds is open. */
 export async function endRefunding(tx: Tx, context: Context, paymentId: string): Promise<void> {
   const payment = await lockPayment(tx, paymentId)
   if (payment?.state !== 'refunding') return

@@ -9,16 +9,16 @@ import { receiveRefund, withRate } from '../receive'
 import { endRefunding } from './ended'
 import { countRequest, findOrders, noteOrder, type RefundOrderRow } from './review.store'
 
-// Refunds that an operator ordered. Each is a row before the provider is asked, and every request is
-// counted before it is made. The provider may not know idempotency keys, so each request comes after a
-// look at what refunds the payment has; one whose answer did not come is looked for until it is shown,
-// and asked for again only when it still is not after a while. What becomes of it comes in as any refund
-// does, by webhook, list or look-up (`receive.ts`).
+// Refunds ordered by an operator. Each is stored before the provider is called, and every request is
+// counted before it is sent. The provider may not support idempotency keys here, so each request follows
+// a lookup of the payment's refunds. A request without a response is looked for first, and retried only
+// if it still is not listed after a while. The outcome arrives like that of any refund, by webhook,
+// list or lookup (`receive.ts`).
 
-/** A refund may be there before it is shown, but not for long. */
+/** How long a new refund may be missing from lookups. */
 const showsWithinMs = 60_000
 
-/** Goes on with the refunds of a payment that are not over. */
+/** Continues the open refunds of a payment. */
 export async function checkRefunds(context: Context, payment: PaymentRow): Promise<void> {
   const orders = await context.database.read((db) => findOrders(db, payment.id))
   for (const order of orders) if (order.state === 'open') await carryOn(context, order)
@@ -29,7 +29,7 @@ async function carryOn(context: Context, order: RefundOrderRow): Promise<void> {
   const { provider, clock } = context
   const { account, providerPaymentId, reference, minor, requests, requestedAt } = order
   const fetched = await provider.findCharge(account, providerPaymentId)
-  if (!fetched) throw new Error(`charge ${providerPaymentId} of ${reference} is not there`)
+  if (!fetched) throw new Error(`charge ${providerPaymentId} of ${reference} not found`)
   const { paymentRequestId, paidMinor } = fetched.charge
   if (!paymentRequestId) return giveUp(context, order, 'NO_PAYMENT_REQUEST')
   const shown = await provider.listRefunds(account, paymentRequestId)
@@ -38,7 +38,7 @@ async function carryOn(context: Context, order: RefundOrderRow): Promise<void> {
   const others = shown?.filter(({ status }) => status === 'succeeded') ?? []
   for (const one of others) await learn(context, one, fetched)
   const backMinor = others.reduce((sum, one) => sum + (one.refundedMinor ?? 0n), 0n)
-  // Somebody gave it back in the dashboard meanwhile.
+  // It was refunded in the provider's dashboard in the meantime.
   if (paidMinor !== null && paidMinor - backMinor < minor)
     return giveUp(context, order, 'REFUNDED_MEANWHILE')
   const isUnknown = requests > 0 && (!shown || clock() - requestedAt!.getTime() < showsWithinMs)
@@ -63,14 +63,14 @@ async function request(
   return refused(context, order, answer.refused)
 }
 
-/** What a refusal means while nobody knows of an earlier request: that one may be why. */
+/** Refusals that an earlier request of unknown outcome may have caused. */
 const ofAnEarlier: readonly ProviderMeaning[] = [
   'conflict',
   'state_wrong',
   'amount_outside_limits',
   'unknown',
 ]
-/** Neither about the payment nor for good. */
+/** Temporary refusals that are not about the payment. */
 const ofTheMoment: readonly ProviderMeaning[] = ['try_later', 'account_misconfigured']
 
 async function refused(context: Context, order: RefundOrderRow, refusal: ProviderRefusal) {
@@ -82,7 +82,7 @@ async function refused(context: Context, order: RefundOrderRow, refusal: Provide
   context.log.error(fields, 'refund refused, earlier request not found')
 }
 
-/** Receives what the provider says, as from a webhook. */
+/** Receives a refund from the provider, as a webhook would. */
 async function learn(context: Context, refund: FetchedRefund, fetched: FetchedCharge) {
   const priced = await withRate(context, fetched)
   await context.database.transaction((tx) => receiveRefund(tx, context, refund, priced!))
@@ -90,7 +90,7 @@ async function learn(context: Context, refund: FetchedRefund, fetched: FetchedCh
   context.poke()
 }
 
-/** The provider refused for good: nothing went back, and a person has to decide again. */
+/** Ends a permanently refused refund: no money was sent, and an operator has to decide again. */
 const giveUp = (context: Context, order: RefundOrderRow, failureCode: string) =>
   context.database.transaction(async (tx: Tx) => {
     const { paymentId, reference } = order

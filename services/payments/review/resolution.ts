@@ -1,17 +1,16 @@
 import type { Step } from '../decide'
 import { type PaymentFacts, type Reason, remainderFloor, wasGiven } from '../payment'
 
-// What an operator may decide about a payment that waits for a person, and what follows from it. Each
-// decision is refused in words, because a person reads them.
+// Operator decisions on a payment in review, and their effects. Refusals are sentences for operators.
 
 export const resolutions = ['credit', 'refund', 'accept'] as const
-/** `credit`: what was paid counts. `refund`: it goes back. `accept`: it stays as it is, for good. */
+/** `credit`: apply the amount paid. `refund`: send it back. `accept`: leave it as it is, permanently. */
 export type Resolution = (typeof resolutions)[number]
 
-/** Why a decision cannot be taken. */
+/** Reason a decision is refused. */
 export type Refused = { readonly not: string }
 
-/** What a decision is made from, besides what was promised. */
+/** Input of a decision. */
 export type ReviewFacts = PaymentFacts & {
   readonly paidMinor: bigint | null
   readonly overpaidRefundedMinor: bigint
@@ -20,32 +19,29 @@ export type ReviewFacts = PaymentFacts & {
 }
 
 const otherMoney: Refused = {
-  not: 'it was paid in another currency: see to it in the dashboard of the provider, then accept it',
+  not: "paid in another currency: settle it in the provider's dashboard, then accept the payment",
 }
 const inexact: Refused = {
-  not: 'the provider did not say exactly how much was paid: see to it in its dashboard, then accept it',
+  not: 'the exact amount is unknown: settle it in the provider dashboard, then accept the payment',
 }
 
-/** What crediting changes in the row before what late money is worth, and what makes good a loss. */
+/** Changes to the row on a credit, before late pricing and recovery of reversals. */
 export type Credit = {
   readonly fiatMinor: bigint
   readonly ausdMicro: bigint
   readonly promisedMicro: bigint | null
-  /** The ref that it is put on the chain under: a new one, if one was ordered before. */
+  /** Number of its chain ref; a new one if one was ordered before. */
   readonly part: number
 }
 
-/**
- * What a payment counts for if what was paid counts, at the rate of its quote, rounded down: of one
- * that differs from what was asked for another amount than was promised.
- */
+/** Returns the credit for the amount actually paid, at the quote's rate, rounded down. */
 export function creditOf(payment: ReviewFacts): Credit | Refused {
   const { paidMinor, fiatMinor, ausdMicro, promisedMicro, part } = payment
-  if (wasGiven(payment)) return { not: 'what it was paid for is done already' }
+  if (wasGiven(payment)) return { not: 'the payment has already taken effect' }
   if (payment.reason === 'currency_differs') return otherMoney
   if (paidMinor === null) return inexact
   const counted = { fiatMinor: paidMinor, ausdMicro: (ausdMicro * paidMinor) / fiatMinor }
-  if (remainderFloor({ ...payment, ...counted }) === 0n) return { not: 'nothing is left of it' }
+  if (remainderFloor({ ...payment, ...counted }) === 0n) return { not: 'nothing is left after refunds' }
   return {
     ...counted,
     promisedMicro: paidMinor === fiatMinor ? promisedMicro : (promisedMicro ?? ausdMicro),
@@ -53,29 +49,29 @@ export function creditOf(payment: ReviewFacts): Credit | Refused {
   }
 }
 
-/** What has to go back of the payment itself, in its currency's smallest unit. */
+/** Returns the refundable amount of the payment itself, in its currency's smallest unit. */
 export function ownMinorToRefund(payment: ReviewFacts): bigint | Refused {
   if (wasGiven(payment)) return 0n
   if (payment.reason === 'currency_differs') return otherMoney
   if (payment.paidMinor === null) return inexact
   const leftMinor = payment.paidMinor - payment.refundedMinor
   if (leftMinor > 0n && payment.offsetMicro > 0n)
-    return { not: 'a part of it made good an earlier loss: credit the rest' }
+    return { not: 'part of it covered an earlier reversal: credit the rest' }
   return leftMinor > 0n ? leftMinor : 0n
 }
 
-/** May it stay as it is? What the payer is still owed by our own books may not. */
+/** Returns why it cannot be accepted: our books still owe the payer part of it. */
 export function acceptanceOf(payment: ReviewFacts): Refused | undefined {
   const isOwed = payment.liveMicro > 0n && !wasGiven(payment) && payment.offsetMicro > 0n
-  return isOwed ? { not: 'a part of it made good an earlier loss: credit the rest' } : undefined
+  return isOwed ? { not: 'part of it covered an earlier reversal: credit the rest' } : undefined
 }
 
-/** What became of each refund that was ordered for a payment. */
+/** State of a refund we ordered. */
 export type OrderState = 'open' | 'succeeded' | 'failed'
 
 /**
- * The refunds of a payment in `refunding`, once none is under way: it ends when nothing is left to
- * give back, and goes back to a person when something is.
+ * Decides about a payment in `refunding` once none of its refunds is open: it ends if nothing is left
+ * to refund, and otherwise returns to review.
  */
 export function decideRefunding(payment: ReviewFacts, orders: readonly OrderState[]): Step {
   if (payment.state !== 'refunding' || orders.includes('open')) return { stay: true }
@@ -90,7 +86,7 @@ export function decideRefunding(payment: ReviewFacts, orders: readonly OrderStat
   return { next: givenStateOf(payment), reason: 'second_refunded' }
 }
 
-/** Where a payment rests whose own money is where it was meant to be, or went back before. */
+/** Returns the final state of a payment whose own money was applied, or was refunded before. */
 function givenStateOf({ kind, liveMicro, offsetMicro }: PaymentFacts) {
   if (liveMicro === 0n && offsetMicro === 0n) return 'revoked' as const
   return kind === 'topup' ? ('credited' as const) : ('repaid' as const)

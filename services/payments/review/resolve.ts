@@ -27,7 +27,7 @@ import {
 type Asked = ReadRequestOf<typeof ReviewResolve>
 type Outcome = { done: string } | { refused: string }
 
-/** What an operator decided about a payment that waits for a person: done once, whoever asks again. */
+/** Executes an operator's decision on a payment in review, once; a retry returns the same result. */
 export const answerResolutions = (context: Context) =>
   answering(ReviewResolve, async (asked) => ok(await resolve(context, asked)))
 
@@ -42,7 +42,7 @@ async function resolve(context: Context, asked: Asked): Promise<Outcome> {
     if (payment.state !== 'review')
       return repeated(payment, await lastResolution(tx, paymentId), asked)
     if (payment.changedAt.getTime() !== seen.changedAt.getTime())
-      return { refused: `${paymentId} changed at this moment: look at it again` }
+      return { refused: `${paymentId} has just changed: review it again` }
     if ('refused' in outside) return outside
     const done = await deeds[resolution](tx, context, payment, outside)
     if ('refused' in done) return done
@@ -56,24 +56,24 @@ async function resolve(context: Context, asked: Asked): Promise<Outcome> {
   return outcome
 }
 
-/** The payment waits no more: because of the same decision, or of another. */
+/** Returns the result for a payment that is no longer in review: done if the decision was the same. */
 function repeated(
   { id, state }: PaymentRow,
   last: ResolutionRow | undefined,
   asked: Asked,
 ): Outcome {
-  if (!last) return { refused: `${id} is ${state}, and waits for nobody` }
+  if (!last) return { refused: `${id} is ${state}, not in review` }
   const { resolution, decidedBy, decidedAt, reason } = last
-  const told = `${resolution} was decided by ${decidedBy} at ${decidedAt.toISOString()} (${reason}); it is ${state} now`
+  const told = `${resolution} was decided by ${decidedBy} at ${decidedAt.toISOString()} (${reason}); the payment is now ${state}`
   return resolution === asked.resolution ? { done: told } : { refused: told }
 }
 
-/** What others say before the row is locked. */
+/** Answers of other services, fetched before the row is locked. */
 type Outside = { readonly presentMinorPerUsd?: bigint }
 
 /**
- * Is the money of this payment on the chain already, or on its way there? Only what nobody put there
- * may be credited again, or given back. Of what came late the present rate is asked as well.
+ * Checks that the payment is neither on the chain nor ordered, since only then may it be credited again
+ * or refunded. Fetches the current rate too if the payment was late.
  */
 async function askOutside(
   context: Context,
@@ -88,13 +88,14 @@ async function askOutside(
   for (const part of isOwn ? parts : []) {
     const refId = refIdOf({ id: payment.id, part })
     const found = await askOr(context, ChainRef, { refId }, 'chain_unavailable')
-    if ('refused' in found) return { refused: 'the chain cannot be asked right now: try again' }
+    if ('refused' in found) return { refused: 'the chain is unavailable: try again later' }
     if (found.ok.state !== 'unused')
-      return { refused: `its ref ${refId} is ${found.ok.state} on the chain` }
+      return { refused: `ref ${refId} is ${found.ok.state} on the chain` }
   }
   if (resolution !== 'credit' || !isLate(payment, payment)) return {}
   const rate = await askOr(context, RateFind, { pair: payment.pair }, 'rate_unavailable')
-  if ('refused' in rate) return { refused: 'it came late, and there is no exchange rate now' }
+  if ('refused' in rate)
+    return { refused: 'the payment was late and there is no exchange rate: try again later' }
   return { presentMinorPerUsd: BigInt(rate.ok.rate) }
 }
 
@@ -121,7 +122,7 @@ const credit: Deed = async (tx, context, payment, { presentMinorPerUsd }) => {
   )
   if (moved?.liveMicro === 0n)
     await takeStep(tx, context, moved, { next: 'credited', reason: 'made_good' })
-  return { done: `${payment.id} counts: ${liveMicro} micro AUSD are ordered as ${refIdOf(moved!)}` }
+  return { done: `${payment.id}: ${liveMicro} micro-AUSD ordered as ${refIdOf(moved!)}` }
 }
 
 const promisedOf = (payment: PaymentRow, counted: Credit, late: object | undefined) =>
@@ -135,14 +136,14 @@ const refund: Deed = async (tx, context, payment) => {
   for (const second of await findSeconds(tx, id)) {
     if (second.minor === null || second.currency !== currency)
       return {
-        refused: `${second.providerPaymentId} is not an exact amount of ${currency}: refund it in the dashboard of the provider, then accept the payment`,
+        refused: `${second.providerPaymentId} has no exact amount in ${currency}: refund it in the provider's dashboard, then accept the payment`,
       }
     const minor = second.minor - (await sumRefunded(tx, second.providerPaymentId))
     charges.push({ providerPaymentId: second.providerPaymentId, minor, isSecond: true })
   }
   const owed = charges.filter(({ minor }) => minor > 0n)
   if (owed.length === 0)
-    return { refused: 'nothing of it can go back: what was paid is used, or went back already' }
+    return { refused: 'nothing to refund: the money was applied or refunded already' }
   const before = await countOrders(tx, id)
   const orders = owed.map((charge, at) => ({
     ...{ ...charge, paymentId: id, account, currency },
@@ -151,7 +152,7 @@ const refund: Deed = async (tx, context, payment) => {
   await insertOrders(tx, orders)
   await takeStep(tx, context, payment, { next: 'refunding' })
   const words = orders.map(({ minor, reference }) => `${minor} (${currency}) as ${reference}`)
-  return { done: `${id} goes back to who paid it: ${words.join(', ')}` }
+  return { done: `${id} is refunded to the payer: ${words.join(', ')}` }
 }
 
 const accept: Deed = async (tx, context, payment) => {

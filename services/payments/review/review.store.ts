@@ -6,11 +6,11 @@ import { providerAccounts } from '#shared/money/pair'
 import { anomalies, schema } from '../schema.store'
 import { resolutions as resolutionNames } from './resolution'
 
-/** What operators decided about payments that waited for a person; never changed. */
+/** Operator decisions on payments in review; rows never change. */
 export const resolutions = schema.table(
   'resolutions',
   {
-    /** Of the operator's deed: the same deed is done once. */
+    /** Id of the operator's command, which makes it idempotent. */
     deedId: uuid('deed_id').primaryKey(),
     paymentId: text('payment_id').notNull(),
     resolution: text('resolution', { enum: resolutionNames }).notNull(),
@@ -29,7 +29,7 @@ export type ResolutionRow = typeof resolutions.$inferSelect
 export const insertResolution = (tx: Tx, row: typeof resolutions.$inferInsert) =>
   tx.insert(resolutions).values(row)
 
-/** The newest decision about a payment. */
+/** Finds the latest decision about a payment. */
 export async function lastResolution(
   db: Db,
   paymentId: string,
@@ -46,35 +46,35 @@ export async function lastResolution(
 const orderStates = ['open', 'succeeded', 'failed'] as const
 
 /**
- * Refunds that we order at the provider. Each is always of all that is left of a charge, so that the
- * provider itself refuses a second one; it is written down before the provider is asked for it.
+ * Refunds that we order. Each is for the full remainder of a charge, so that the provider itself
+ * refuses a second one. Stored before the provider is called.
  */
 export const refundOrders = schema.table(
   'refund_orders',
   {
-    /** On the refund at the provider, and the key of each request for it. */
+    /** Our reference on the refund, also the idempotency key of its requests. */
     reference: text('reference').primaryKey(),
     paymentId: text('payment_id').notNull(),
     account: text('account', { enum: providerAccounts }).notNull(),
     currency: text('currency', { enum: ['IDR', 'MYR'] }).notNull(),
-    /** The charge that goes back. */
+    /** The charge to refund. */
     providerPaymentId: text('provider_payment_id').notNull(),
     minor: amountColumn('minor').notNull(),
-    /** Of a second payment, and not of the payment itself. */
+    /** True for a second payment of the same checkout. */
     isSecond: boolean('is_second').notNull(),
     state: text('state', { enum: orderStates }).notNull().default('open'),
-    /** How often the provider was asked for it, or may have been; and when last. */
+    /** Number of requests that were or may have been sent, and time of the last. */
     requests: integer('requests').notNull().default(0),
     requestedAt: at('requested_at'),
-    /** The refund at the provider, once it is known. */
+    /** The provider's refund id, once known. */
     refundId: text('refund_id'),
-    /** Why it failed, in the provider's word. */
+    /** The provider's failure code. */
     failureCode: text('failure_code'),
     ...timestamps(),
   },
   (table) => [
     index('refund_orders_payment').on(table.paymentId),
-    // The guard behind the lock of the wallet: money goes back once.
+    // Backs up the wallet lock: a charge is refunded once.
     uniqueIndex('refund_orders_once')
       .on(table.account, table.providerPaymentId)
       .where(sql`${table.state} <> 'failed'`),
@@ -87,7 +87,7 @@ export type RefundOrderRow = typeof refundOrders.$inferSelect
 export const insertOrders = (tx: Tx, rows: readonly (typeof refundOrders.$inferInsert)[]) =>
   tx.insert(refundOrders).values([...rows])
 
-/** How many refunds were ever ordered for a payment. */
+/** Counts all refunds ever ordered for a payment. */
 export async function countOrders(db: Db, paymentId: string): Promise<number> {
   const rows = await db
     .select({ count: count() })
@@ -96,7 +96,7 @@ export async function countOrders(db: Db, paymentId: string): Promise<number> {
   return rows[0]!.count
 }
 
-/** The refunds of a payment that count: of one that failed another may have been ordered since. */
+/** Finds a payment's refund orders except failed ones, which may have been reordered. */
 export const findOrders = (db: Db, paymentId: string): Promise<RefundOrderRow[]> =>
   db
     .select()
@@ -104,7 +104,7 @@ export const findOrders = (db: Db, paymentId: string): Promise<RefundOrderRow[]>
     .where(and(eq(refundOrders.paymentId, paymentId), ne(refundOrders.state, 'failed')))
     .orderBy(asc(refundOrders.reference))
 
-/** Counts a request before it is made; false when another copy counted one, or it is over. */
+/** Counts a request before it is sent. Returns false if another instance did, or the order has ended. */
 export async function countRequest(db: Db, { reference, requests }: RefundOrderRow) {
   const isNext = and(
     eq(refundOrders.reference, reference),
@@ -119,7 +119,7 @@ export async function countRequest(db: Db, { reference, requests }: RefundOrderR
   return counted.length === 1
 }
 
-/** What is known of a refund by now. One that is over stays as it is; undefined: it was not open. */
+/** Updates an open refund order. Returns undefined if it was not open. */
 export async function noteOrder(
   tx: Tx,
   reference: string,
@@ -133,7 +133,7 @@ export async function noteOrder(
   return noted[0]
 }
 
-/** Payments beside the one that counts, for the same promise: each came once too often. */
+/** Finds the second payments of the same promise. */
 export const findSeconds = (db: Db, paymentId: string) =>
   db
     .select({

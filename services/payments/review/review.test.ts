@@ -79,7 +79,7 @@ describe('a refund that an operator orders', () => {
   test('goes back once, and ends by its webhook', async () => {
     const id = await differing()
     expect((await fixture.resolve(id, 'refund')).ok).toMatchObject({
-      done: `${id} goes back to who paid it: 40000 (IDR) as ordered-${id}_1`,
+      done: `${id} is refunded to the payer: 40000 (IDR) as ordered-${id}_1`,
     })
     await fixture.becomes(id, { state: 'refunding' })
     expect(await booked(id)).toEqual({ 'provider_id IDR': 40_000n, 'suspense IDR': -40_000n })
@@ -256,7 +256,7 @@ describe('a payment in review that an operator credits', () => {
 
   test('is refused when what it was paid for is done', async () => {
     const id = await paidTwice()
-    expect((await fixture.resolve(id, 'credit')).ok!.refused).toContain('is done already')
+    expect((await fixture.resolve(id, 'credit')).ok!.refused).toContain('has already taken effect')
   })
 })
 
@@ -283,7 +283,7 @@ test('what waits for nobody is not decided about', async () => {
   const id = await topup('QRIS')
   await fixture.becomes(id, { state: 'paid' })
   expect((await fixture.resolve(id, 'refund')).ok!.refused).toBe(
-    `${id} is paid, and waits for nobody`,
+    `${id} is paid, not in review`,
   )
   const nobody = (await fixture.resolve('pay_none', 'accept')).ok!
   expect(nobody.refused).toBe('there is no payment pay_none')
