@@ -9,19 +9,16 @@ import { limits, type PaymentState } from '../payment'
 import { isOpen, type PaymentRow, payments } from '../payment.store'
 import { isMissing, reversals } from '../refunds/refund.store'
 
-// What people and operators are shown of the table of payments.
+// Queries of the payments table for users and operators.
 
 const { id, kind, state, reason, pair, fiatMinor, ausdMicro, method, channel } = payments
 const { checkoutUrl, expiresAt, txHash, lateRateMinorPerUsd, createdAt, updatedAt } = payments
 const { held, creditedAt, holdEndedAt } = payments
-/**
- * AUSD (10⁻⁶) that a payment taken back after its hold leaves missing: 0 once that is made good or given
- * up, null where nothing ever was.
- */
+/** AUSD (10⁻⁶) still owed for a reversed payment: 0 once repaid or waived, null if never reversed. */
 const missingMicro = sql<string | null>`case when ${state} = 'review' then (
   select (case when ${isMissing(reversals)} then ${reversals.lostMicro} - ${reversals.madeGoodMicro}
     else 0 end)::text from ${reversals} where ${reversals.paymentId} = ${id}) end`
-/** What a line of the list is made from. */
+/** Columns of an activity entry. */
 const listed = {
   ...{ id, kind, state, reason, pair, fiatMinor, ausdMicro, method, channel },
   ...{ checkoutUrl, expiresAt, txHash, lateRateMinorPerUsd, createdAt, updatedAt },
@@ -31,13 +28,13 @@ export type ListedPayment = Pick<PaymentRow, keyof typeof listed> & {
   readonly missingMicro: string | null
 }
 
-/** A row without a checkout and without money is an attempt that failed: nothing to show. */
+/** Condition of visible payments: a row with neither checkout nor money is a failed attempt. */
 const shown = and(
   eq(payments.wallet, sql.placeholder('wallet')),
   ne(state, 'opening'),
   or(isNotNull(checkoutUrl), isNotNull(payments.providerPaymentId)),
 )
-/** All of them are open: said as the index says it, which spares reading all that a wallet ever did. */
+/** Condition of payments in flight. `isOpen` is implied, but lets Postgres use the partial index. */
 const inFlight = and(
   isOpen(payments),
   or(
@@ -66,7 +63,7 @@ const activity = prepared((db) => {
   return unionAll(page, open).prepare('activity')
 })
 
-/** One page of a wallet's payments, and everything of it that may still be in flight at `now`; newest first. */
+/** Lists one page of a wallet's payments and all that may be in flight at `now`, newest first. */
 export async function listActivity(
   database: Database,
   { wallet, limit, before }: { wallet: `0x${string}`; limit: number; before?: Cursor },
@@ -78,7 +75,7 @@ export async function listActivity(
   return { page: of(true), open: of(false) }
 }
 
-/** Something is awaited: what rests in its state is left out. */
+/** Returns the condition of payments that wait for something. */
 const awaited = () => {
   const { state, reason, held, holdEndedAt } = payments
   return and(
@@ -89,7 +86,7 @@ const awaited = () => {
   )
 }
 
-/** What has waited longest in each state; an open checkout waits from its end on. */
+/** Finds the longest-waiting payment in each state; an open checkout waits from its end. */
 export const oldestPayments = (db: Db) => {
   const { id, state, updatedAt, expiresAt } = payments
   const since = sql`case when ${state} = 'awaiting_payment'
@@ -101,7 +98,7 @@ export const oldestPayments = (db: Db) => {
   })
 }
 
-/** How many payments are where. In flight: the money arrived, and its effect is not final. */
+/** Counts payments by stage. In flight: the money has arrived, its effect is not final. */
 export async function countPayments(db: Db) {
   const { state, held, creditedAt, holdEndedAt, updatedAt } = payments
   const [counts] = await db

@@ -16,7 +16,7 @@ import { deadLetters, listings, outbox } from '../schema.store'
 import { countPayments, type ListedPayment, listActivity, oldestPayments } from './activity.store'
 import { wordsFor } from './words'
 
-/** One page of a wallet's payments, newest first, and everything of it that is in flight. */
+/** Answers with one page of a wallet's payments, newest first, and all that are in flight. */
 export const answerActivity = ({ database, clock, provider }: Context) =>
   answering(PaymentsActivity, async (asked) => {
     const as = { nowMs: clock(), kindOfChannel: provider.kindOfChannel }
@@ -27,13 +27,13 @@ export const answerActivity = ({ database, clock, provider }: Context) =>
     })
   })
 
-/** One line of the user's activity. A checkout whose time is up counts as expired at once. */
+/** Converts a payment to an activity entry. A checkout past its end shows as expired immediately. */
 function entryOf(
   payment: ListedPayment,
   { nowMs, kindOfChannel }: { nowMs: number; kindOfChannel: PaymentProvider['kindOfChannel'] },
 ): ToldEntry {
   const { expiresAt, checkoutUrl, state, channel } = payment
-  // The list leaves out what is still being opened.
+  // The query excludes payments that are still opening.
   assert(state !== 'opening')
   const payable = state === 'awaiting_payment' && expiresAt !== null && expiresAt.getTime() > nowMs
   const status = state === 'awaiting_payment' && !payable ? 'expired' : state
@@ -56,7 +56,7 @@ function entryOf(
   }
 }
 
-/** The money arrived, and its effect is not on the chain, or not confirmed by the provider. */
+/** Returns true if money has arrived but its effect is not final on the chain or at the provider. */
 const awaitsEnd = ({ state, txHash, reason }: ListedPayment): boolean =>
   awaitsRate({ reason }) ||
   state === 'paid' ||
@@ -64,7 +64,7 @@ const awaitsEnd = ({ state, txHash, reason }: ListedPayment): boolean =>
   state === 'refunding' ||
   (state === 'review' && !txHash && reason !== 'paid_twice')
 
-/** The figures of `nats micro stats`: counts, ages in ms, amounts in 10⁻⁶ AUSD. */
+/** Returns the figures for `nats micro stats`: counts, ages in ms, amounts in 10⁻⁶ AUSD. */
 export async function readStats({ database, treasury, clock }: Context) {
   const [
     lag,
@@ -94,13 +94,13 @@ export async function readStats({ database, treasury, clock }: Context) {
     deadLetters: dead,
     frozenWallets,
     missingMicro,
-    /** How long ago the provider's list was last read whole, its last days and minutes; null: not yet. */
+    /** Age of the last complete readings of the provider's list, last days and last minutes; or null. */
     listAgeMs,
     latestListAgeMs,
     ...counts,
-    /** Absent before the treasury was first read. */
+    /** Absent before the first reading of the treasury. */
     ...(cover ? { cover } : {}),
-    /** By state, of what is awaited in it. */
+    /** Age of the oldest waiting payment by state. */
     oldestMs: agesOf(limits, oldest),
     oldestInFlightMs: oldestInFlightMs === null ? null : Math.round(oldestInFlightMs),
   }

@@ -12,8 +12,8 @@ import { journal } from '../schema.store'
 import { positionOf } from './position'
 
 /**
- * Books what a change of a payment's row means, in the transaction of the change. Whoever notes
- * money facts of a row that move no state calls it; a step of the lifecycle has `bookStep`.
+ * Books a change of a payment's amounts without a change of state, in the same transaction. A lifecycle
+ * step is booked by `bookStep`.
  */
 export const bookChange = (
   tx: Tx,
@@ -27,7 +27,7 @@ export const bookChange = (
     lines: difference(positionOf(before), positionOf(after)),
   })
 
-/** The same in the statement that changes the row. Undefined when no money moves. */
+/** Books a lifecycle step within the statement that updates the row. Undefined if no money moves. */
 export const bookStep = (before: PaymentRow, after: PaymentRow): Beside | undefined =>
   bookBeside(journal, {
     event: `${before.state} → ${after.state}`,
@@ -35,7 +35,7 @@ export const bookStep = (before: PaymentRow, after: PaymentRow): Beside | undefi
     lines: difference(positionOf(before), positionOf(after)),
   })
 
-/** Money of the account that is nobody's; nothing of an inexact amount or of another currency. */
+/** Returns lines for unmatched money; none if the amount is inexact or in another currency. */
 function unmatchedLines(
   account: ProviderAccount,
   currency: string | null,
@@ -49,21 +49,21 @@ function unmatchedLines(
   ])
 }
 
-/** Books a charge that belongs to no payment of ours, less what was refunded of it, under its own id. */
+/** Books an unmatched charge, less its refunds, under its own id. */
 export async function bookUnmatched(tx: Tx, charge: Charge): Promise<void> {
   const { account, paymentId: item, currency, paidMinor } = charge
-  // First: of refunds that are received at once, the last to book counts those before it.
+  // Locked first, so that the last of concurrent refunds counts all before it.
   await lockItem(tx, item)
   const leftMinor = paidMinor === null ? null : paidMinor - (await sumRefunded(tx, item))
   const lines = unmatchedLines(account, currency, leftMinor)
   await bookTo(tx, journal, { event: 'money of no payment', item, lines })
 }
 
-/** Books a charge no more under its own id: it belongs to a payment after all. */
+/** Reverses the lines of an unmatched charge that turned out to belong to a payment. */
 export const bookMatched = (tx: Tx, { paymentId: item }: Charge): Promise<void> =>
   bookTo(tx, journal, { event: 'money found its payment', item, lines: [] })
 
-/** Books a row of the provider's list that belongs to no payment of ours; below 0: money that left. */
+/** Books an unmatched row of the provider's list; a negative amount left the account. */
 export const bookListed = (
   tx: Tx,
   row: {
@@ -79,10 +79,10 @@ export const bookListed = (
     lines: unmatchedLines(row.account, row.currency, row.minor),
   })
 
-/** Under which name what was given up of a reversal is booked. */
+/** Returns the journal item of the waived part of a reversal. */
 export const givenUpItem = ({ paymentId }: Pick<Reversal, 'paymentId'>) => `${paymentId}/reversal`
 
-/** What we gave up of a reversal; nothing while it may be made good. */
+/** Returns lines for the waived part of a reversal; none while it may still be repaid. */
 export function givenUpLines({ lostMicro, madeGoodMicro, clearedAt }: Reversal): Position {
   const amount = clearedAt === null ? 0n : lostMicro - madeGoodMicro
   return position([
@@ -91,7 +91,7 @@ export function givenUpLines({ lostMicro, madeGoodMicro, clearedAt }: Reversal):
   ])
 }
 
-/** Books what we gave up of a reversal, beside its payment. */
+/** Books the waived part of a reversal under its own item. */
 export const bookGivenUp = (tx: Tx, reversal: Reversal): Promise<void> =>
   bookTo(tx, journal, {
     event: reversal.clearedAt === null ? 'asked for again' : 'given up',

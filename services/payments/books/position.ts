@@ -4,24 +4,24 @@ import { keptFloor } from '#shared/ledger/spread'
 import { type PaymentFacts, type Reason, remainderFloor, wasGiven } from '../payment'
 import type { PaymentRow } from '../payment.store'
 
-// What a payment comes to in the books, from its row alone. Whatever changes the row is booked as the
-// difference, so the journal of a payment always says the same as its row.
+// The book position of a payment, computed from its row alone. Each change of the row is booked as the
+// difference, so the journal of a payment always matches its row.
 
 type Booked = PaymentFacts &
   Pick<PaymentRow, 'account' | 'paidMinor' | 'spreadBps' | 'overpaidRefundedMinor' | 'wonMinor'>
 
-/** The lines of a payment: fiat at the provider, AUSD between treasury, contract and wallet. */
+/** Returns a payment's lines: fiat at the provider, AUSD between treasury, contract and wallet. */
 export const positionOf = (payment: Booked): Position =>
   position([...fiatLines(payment), ...ausdLines(payment)])
 
-/** Money that came and was never exchanged: no AUSD is promised for it. */
+/** Reasons for which received money was never exchanged: no AUSD is promised for it. */
 const unexchanged: ReadonlySet<Reason | null | undefined> = new Set<Reason>([
   'amount_differs',
   'currency_differs',
   'sender_unverified',
 ])
 
-/** Money for which AUSD was promised at a rate; other money is nobody's until a person decides. */
+/** Returns true if AUSD was promised for the money; otherwise it is in suspense until a decision. */
 function isExchanged(payment: Booked): boolean {
   const { state, reason, providerPaymentId } = payment
   const wasPromised = providerPaymentId !== null && !unexchanged.has(reason)
@@ -37,7 +37,7 @@ function isExchanged(payment: Booked): boolean {
     case 'refunding':
       return wasPromised
     case 'accepted':
-      // What never got on the chain is not promised any more.
+      // Amounts that never reached the chain are no longer promised.
       return wasPromised && wasGiven(payment)
     default:
       return false
@@ -58,10 +58,10 @@ function fiatLines(payment: Booked): Line[] {
   ]
 }
 
-/** Money in which nothing is promised waits for a person, or a person decided to leave it here. */
+/** Returns the account of money without a promise: `capital` once an operator has accepted it. */
 const nobodysOf = ({ state }: Booked) => (state === 'accepted' ? 'capital' : 'suspense')
 
-/** What is there of its own payment. Of another currency than promised nothing: no account has it. */
+/** Returns the money left of its own payment; 0 for another currency, which no account holds. */
 function ownMinorOf(payment: Booked): bigint {
   const { providerPaymentId, reason, paidMinor, fiatMinor, refundedMinor } = payment
   if (providerPaymentId === null || reason === 'currency_differs') return 0n
@@ -74,9 +74,9 @@ function ausdLines(payment: Booked): Line[] {
   const worthMicro = remainderFloor(payment)
   const onChainMicro = creditedAt === null ? 0n : liveMicro
   const promisedMicro = creditedAt === null ? atLeastZero(worthMicro - offsetMicro) : 0n
-  // Given, kept or promised beyond what the money is still worth: the wallet owes it.
+  // The wallet owes the AUSD credited, kept or promised beyond the current value of the money.
   const owedMicro = onChainMicro + offsetMicro + promisedMicro - worthMicro - waivedMicro
-  // Of late money, too: its worth at the present rate, and the spread of the quote that was taken.
+  // For late money too: its value at the present rate, and the spread of its quote.
   const keptMicro = keptFloor(worthMicro, spreadBps)
   const lines: [Line['account'], bigint][] = [
     ['exchange', worthMicro + keptMicro],
@@ -91,7 +91,7 @@ function ausdLines(payment: Booked): Line[] {
   return lines.map(([account, amount]) => ({ account, asset: 'AUSD', amount }))
 }
 
-/** Where the contract keeps it: as collateral or as a repayment, and whether it may be taken back. */
+/** Returns its account in the contract: collateral or repayment, on hold or not. */
 function placeOf({ kind, held, holdEndedAt }: Booked) {
   const mayBeTaken = held === true && holdEndedAt === null
   if (kind === 'topup') return mayBeTaken ? 'collateral_held' : 'collateral'

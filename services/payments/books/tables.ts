@@ -5,7 +5,7 @@ import { reversals } from '../refunds/refund.store'
 import { givenUpItem, givenUpLines } from './book'
 import { positionOf } from './position'
 
-/** What this service books: payments, and what was given up of reversals. */
+/** Booked tables: payments, and waived parts of reversals. */
 export const bookedTables: readonly BookedTable[] = [
   {
     next: async (tx, afterId, rowsMax) => {

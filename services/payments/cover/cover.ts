@@ -1,19 +1,19 @@
-/** What is known of the treasury. Amounts in 10⁻⁶ AUSD. */
+/** A reading of the treasury. Amounts in 10⁻⁶ AUSD. */
 export type Treasury = {
   readonly balanceMicro: bigint
-  /** What the credit line may take of it. */
+  /** Allowance granted to the credit line. */
   readonly drawableMicro: bigint
-  /** What credits and repayments that the relayer has will still take; all of them are promises too. */
+  /** Amount of the credits and repayments queued at the relayer; all of them are also promises. */
   readonly orderedMicro: bigint
-  /** Of cash-outs: it is in the treasury, or about to be, and not its own. */
+  /** Owed to cash-outs: in the treasury, or about to arrive, but not its own. */
   readonly owedMicro: bigint
-  /** When the chain was asked: what is on the chain by then is in the balance. */
+  /** Time of the reading; everything on the chain by then is in the balance. */
   readonly readAt: Date
 }
 
 /**
- * What may still be promised: below 0 more was promised than is there. A row that a restored backup
- * does not have is still an order of the relayer's, so the greater of the two is taken for promised.
+ * Returns the amount that may still be promised; negative if more is promised than covered. Uses the
+ * greater of promises and queued orders, because rows lost by a restore may still be orders.
  */
 export function freeMicro(treasury: Treasury, promisedMicro: bigint): bigint {
   const { balanceMicro, drawableMicro, orderedMicro, owedMicro } = treasury
@@ -21,13 +21,13 @@ export function freeMicro(treasury: Treasury, promisedMicro: bigint): bigint {
   return least(balanceMicro - owedMicro, drawableMicro) - taken
 }
 
-/** What may be promised at most, all in all, so that so much more is covered; below 0: nothing covers it. */
+/** Returns the highest total of promises that leaves `moreMicro` covered; negative if none does. */
 export function promisedMax(treasury: Treasury, moreMicro: bigint): bigint {
   const leftMicro = freeMicro({ ...treasury, orderedMicro: 0n }, 0n) - moreMicro
   return treasury.orderedMicro > leftMicro ? -1n : leftMicro
 }
 
-/** Whether the treasury can repay a debt at all: a debt must be payable, whatever else was promised. */
+/** Returns true if the treasury can repay a debt, regardless of promises: a debt must be payable. */
 export const canRepay = (
   { balanceMicro, drawableMicro }: Pick<Treasury, 'balanceMicro' | 'drawableMicro'>,
   debtMicro: bigint,

@@ -6,8 +6,9 @@ import type { TopupTotals } from '../price'
 import { pauses } from '../schema.store'
 
 /**
- * Since when top-ups are paused, null: they are not; and what a wallet's top-ups come to: those that are open, and those of the day of `now` (UTC) that are
- * open or brought money. One that expired unpaid counts no more; late money is no option on a rate.
+ * Sums a wallet's open top-ups, and those of the UTC day of `now` that are open or brought money; those
+ * that expired unpaid do not count, since late money is no option on the rate. Also returns the start of
+ * a pause of top-ups, or null.
  */
 export async function sumTopups(
   db: Db,

@@ -10,23 +10,23 @@ import { schema } from '../schema.store'
 const { liveMicro, creditedAt } = payments
 
 /**
- * What promises came to, as changes of the sum: a trigger on the payments writes one whenever what a
- * payment is owed changes, in the same transaction, and makes one of many as they come. A sum over the
- * payments themselves would read every open checkout for each new one.
+ * Running total of promises, as a list of changes. A trigger on the payments (`infra/migrations`) writes
+ * one whenever the amount owed to a payment changes, in the same transaction, and merges them over time.
+ * Summing the payments themselves would read every open checkout for each new one.
  */
 export const promiseParts = schema.table('promise_parts', {
   id: bigint('id', { mode: 'bigint' }).primaryKey().generatedAlwaysAsIdentity(),
-  /** 10⁻⁶ AUSD, more or less than before. */
+  /** Change in 10⁻⁶ AUSD, positive or negative. */
   micro: amountColumn('micro').notNull(),
 })
 
 /**
- * AUSD (10⁻⁶) that the treasury still has to give for what we promised, as far as what it held at
- * `readAt` may not show it: all that is not on the chain, and all that got there since.
+ * Sums the promised AUSD (10⁻⁶) not yet deducted from the balance read at `readAt`: everything not on
+ * the chain, and everything that reached it since.
  */
 export const sumPromised = (db: Db, readAt: Date): Promise<bigint> => sumOf(db, promisedBy(readAt))
 
-/** The same as parts of a sum. */
+/** Returns the same as terms of a sum. */
 export function promisedBy(readAt: Date): SQL[] {
   return [
     sumWhere(promiseParts.micro, promiseParts, sql`true`),
@@ -35,8 +35,8 @@ export function promisedBy(readAt: Date): SQL[] {
 }
 
 /**
- * What cash-outs last said of the treasury's AUSD that is theirs: kept, so that a top-up needs no
- * word of theirs. While they are silent, none is taken on and none is paid.
+ * Last figure from payouts for the treasury AUSD it owes. Stored, so that top-ups do not need payouts to
+ * be up; while it is down, no cash-out is accepted or paid.
  */
 export const owedToCashouts = schema.table('owed_to_cashouts', {
   source: text('source').primaryKey(),

@@ -8,14 +8,14 @@ import { reservations } from '../schema.store'
 import { canRepay, promisedMax } from './cover'
 import { promisedBy } from './promise.store'
 
-// Before a quote is taken: is what we are about to promise there? A top-up has to be covered beside
-// everything that is promised already; a settlement by the treasury alone.
+// Cover checks before a quote is taken. A top-up must be covered on top of all existing promises; a
+// settlement only by the treasury as a whole.
 
 /**
- * Sets the AUSD of a top-up aside until its row is stored. All top-ups of all copies are counted one
- * after the other, for as long as a sum takes: of many at once each counts what the one before set
- * aside. `limits` are the wallet's own: their refusals come before one for lack of cover, and they
- * are looked at again, under the wallet's lock, when the row is stored.
+ * Reserves the AUSD of a top-up until its row is stored. A lock serialises this over all instances for
+ * the duration of the sum, so that concurrent top-ups see each other's reservations. `limits` are the
+ * wallet's own: they are refused before a lack of cover, and checked again under the wallet lock when
+ * the row is stored.
  */
 export async function coverTopup(
   { database, treasury }: Context,
@@ -39,11 +39,11 @@ export async function coverTopup(
   return refuse(known ? 'treasury_short' : 'chain_unavailable')
 }
 
-/** Nothing was stored for what was set aside. */
+/** Releases the reservation of a top-up that was not stored. */
 export const uncoverTopup = ({ database }: Context, quoteId: string) =>
   database.run((db) => release(db, reservations, quoteId))
 
-/** Refused only when the treasury is known not to be able to repay the debt: one must be payable. */
+/** Refuses a settlement only if the treasury is known to be unable to repay the debt. */
 export async function coverSettlement(
   { treasury }: Context,
   debtMicro: bigint,

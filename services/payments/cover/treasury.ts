@@ -9,13 +9,13 @@ import { PayoutsOwed } from '#shared/messages/payouts'
 import { freeMicro, type Treasury } from './cover'
 import { findOwed, storeOwed, sumPromised } from './promise.store'
 
-/** The treasury as it was last read. */
+/** Cached reading of the treasury. */
 export type TreasuryReading = {
-  /** Reads it anew; readings that are asked for meanwhile share it. Never throws for silence. */
+  /** Reads the treasury again; concurrent calls share the reading. Does not throw if nobody answers. */
   readonly refresh: () => Promise<void>
-  /** Undefined: never read, or too long ago to promise anything out of it. */
+  /** Returns undefined if there is no reading recent enough to promise from. */
   readonly current: () => Promise<Treasury | undefined>
-  /** Whatever its age; undefined: never read. */
+  /** Returns the last reading of any age; undefined if there is none. */
   readonly last: () => Treasury | undefined
 }
 
@@ -24,19 +24,19 @@ type Means = {
   readonly ask: Ask
   readonly clock: Clock
   readonly log: Log
-  /** A reading counts for so long while no newer one can be had. */
+  /** Maximum age of a usable reading. */
   readonly readingMaxMs: number
 }
 
 const askDeadlineMs = 1_500
-/** Older than this a reading is made anew while a user waits. */
+/** Age above which a request waits for a new reading. */
 const freshMs = 10_000
-/** What cash-outs say is stored when it has changed, or after so long. */
+/** Interval after which an unchanged figure from payouts is stored again. */
 const storeAfterMs = 60_000
 
 /**
- * Opens the reading. First the chain, then the cash-outs: what was taken by the time of the first
- * answer is in the second, which counts from the order to take on.
+ * Opens the reading. The chain is read before payouts: payouts counts a cash-out from its order to take
+ * AUSD, so its figure includes everything taken by the time of the first answer.
  */
 export function openTreasury(means: Means): TreasuryReading {
   const { database, ask, clock, log, readingMaxMs } = means
@@ -60,7 +60,7 @@ export function openTreasury(means: Means): TreasuryReading {
   }
   const read = async (): Promise<void> => {
     const chain = await askOr(ask, ChainTreasury, {}, 'chain_unavailable', askDeadlineMs)
-    if ('refused' in chain) return note({ of: 'the treasury' })
+    if ('refused' in chain) return note({ of: 'treasury' })
     const { balance, drawable, ordered, readAt } = chain.ok
     const owedMicro = await owedBy(readAt)
     if (owedMicro === undefined) return note({ of: 'cash-outs' })
@@ -90,7 +90,7 @@ export function openTreasury(means: Means): TreasuryReading {
   }
 }
 
-/** What the treasury holds, owes and has promised, and what is free of it: 10⁻⁶ AUSD, and ms. */
+/** Returns the treasury's balance and its owed, promised and free parts (10⁻⁶ AUSD; ages in ms). */
 export async function coverFigures(
   { database, clock }: Pick<Means, 'database' | 'clock'>,
   treasury: TreasuryReading,
@@ -108,14 +108,14 @@ export async function coverFigures(
   }
 }
 
-/** Soon enough that a chain that answers again is heard at once. */
+/** Poll interval while the chain is unreachable. */
 const everyMs = 2_000
-/** While it answers; well before what it said is too old for a user who waits. */
+/** Poll interval while it answers; well below `freshMs`, so that requests rarely wait. */
 const idleMs = 5_000
 const alarmEveryMs = 30_000
 const alarmAgainMs = 3_600_000
 
-/** Reads it again and again until disposed, and calls somebody before there is too little of it. */
+/** Polls the treasury until disposed, and alerts before it runs short. */
 export function watchTreasury(
   means: Means & { readonly treasury: TreasuryReading; readonly lowMicro: bigint },
 ): Loop {

@@ -4,13 +4,13 @@ import type { PaymentRow } from '../payment.store'
 import type { FetchedCharge, FetchedRefund, PaymentProvider } from '../provider'
 import { recordAnomaly } from '../schema.store'
 
-// What a refused look-up means: on the way to the charge of a refund, try the next id; about anything
-// that is ours, that nothing is known, and that a person has to know.
+// Refused lookups. For the charge of a refund, the next id is tried. For an object of ours, the state is
+// unknown and an operator is alerted.
 
 /**
- * The charge that a refund is about. Either id may be missing, and either may be of a form that the
- * provider does not take; the payment request comes first, because the other is to be dropped.
- * Undefined when neither leads to a charge.
+ * Finds the charge of a refund. Either id may be missing or of a form the provider refuses; the payment
+ * request is tried first, because the provider plans to drop the other. Returns undefined if neither
+ * leads to a charge.
  */
 export async function findRefunded(
   provider: Pick<PaymentProvider, 'findCharge' | 'findChargeOfRequest'>,
@@ -24,7 +24,7 @@ export async function findRefunded(
   return provider.findCharge(account, paymentId).catch(noneOfItsForm)
 }
 
-/** The provider refused to show what is ours. That is no news of it, and nobody but a person can act. */
+/** Records that the provider refused to look up our payment, whose state stays unknown, and alerts. */
 export async function noteRefusedLookUp(
   { database, log }: Context,
   { id: paymentId, account }: Pick<PaymentRow, 'id' | 'account'>,

@@ -22,11 +22,11 @@ const kinds: ReadonlyMap<string, ChannelKind> = new Map([
     'bank',
     fpxBanks.flatMap((bank) => [`${bank}_FPX`, `${bank}_FPX_BUSINESS`]),
   ),
-  // The specification says that DuitNow is never held, and this is the provider's only code of it:
-  // the payer's own bank pushes the transfer, so that neither payer nor bank can call it back. That
-  // we may refund it ourselves (for 90 days, by the provider's table) takes nothing from us.
+  // DuitNow is never held, by the specification, and this is the provider's only code for it. The
+  // payer's bank pushes the transfer, so neither payer nor bank can reverse it. Refunds (possible for
+  // 90 days, by the provider's table) are only ever ours.
   ...ofKind('bank', ['DUITNOW_PAY']),
-  // Pulled by us from an account, on a mandate: the payer may dispute it as a card payment.
+  // Pulled from the payer's account on a mandate, so the payer can dispute it like a card payment.
   ...ofKind('direct_debit', ['BRI_DIRECT_DEBIT']),
   ...ofKind('qr', ['QRIS']),
   ...ofKind('card', ['CARDS']),
@@ -37,5 +37,5 @@ const kinds: ReadonlyMap<string, ChannelKind> = new Map([
   ...ofKind('paylater', ['AKULAKU', 'ATOME', 'INDODANA', 'KREDIVO']),
 ])
 
-/** A code we have never seen is `unknown`, and unknown money is held. */
+/** Returns the kind of a channel code; `unknown` for a new code, whose payments are held. */
 export const channelKind = (code: string): ChannelKind => kinds.get(code) ?? 'unknown'

@@ -22,13 +22,13 @@ import {
   WireSession,
 } from './wire'
 
-/** The v3 endpoints want their version; sessions and refunds document none. */
+/** Required by the v3 endpoints; sessions and refunds document no version. */
 const apiVersion = '2024-11-11'
-/** The user waits for the checkout, and whoever asked us waits ten seconds at most. */
+/** The user waits for the checkout, and the gateway's timeout is ten seconds. */
 const openDeadlineMs = 4_000
 const cancelDeadlineMs = 2_000
 
-/** Opens both accounts at the provider. */
+/** Opens clients for both accounts at the provider. */
 export function openXendit(options: {
   baseUrl: string
   secretKeys: Readonly<Record<ProviderAccount, string>>
@@ -43,7 +43,7 @@ export function openXendit(options: {
   return xendit({ clients: { ID: open('ID'), MY: open('MY') }, appUrl })
 }
 
-/** The payment provider's sessions, payments v3 and refunds, one client per account. */
+/** Adapts the provider's sessions, payments v3 and refunds, with one client per account. */
 export function xendit(options: {
   clients: Readonly<Record<ProviderAccount, ProviderClient>>
   appUrl: string
@@ -74,7 +74,7 @@ export function xendit(options: {
       try {
         const answer = await clients[account].post(path, asked)
         if ('ok' in answer) return cancelOutcome(checkoutFrom(answer.ok, checkoutId).status)
-        // Only an active session can be ended; what else it is, it says itself.
+        // Only an active session can be cancelled; otherwise read its status.
         if (answer.refused.meaning !== 'state_wrong') return 'unknown'
         return cancelOutcome((await findCheckout(account, checkoutId))?.status)
       } catch (error) {
@@ -113,7 +113,7 @@ export function xendit(options: {
       listAllTransactions(clients[account], {
         types: ['payment', 'refund', 'chargeback'],
         updatedFrom,
-        // Their clock and ours need not agree to the second.
+        // Allow for clock skew.
         updatedTo: new Date(Date.now() + 3_600_000),
       }),
     readDelivery,
@@ -125,7 +125,7 @@ function cancelOutcome(status: CheckoutStatus | undefined): CancelOutcome {
   return status === 'completed' ? status : 'unknown'
 }
 
-/** Only "not found" means that there is nothing; any other refusal of a look-up says nothing. */
+/** Returns undefined for "not found" only; any other refusal of a lookup leaves the state unknown. */
 function found<T>(answer: ProviderAnswer<T>, path: string): T | undefined {
   if ('ok' in answer) return answer.ok
   const { refused: refusal } = answer

@@ -3,7 +3,7 @@ import type { Hint } from '../../provider'
 
 type Json = Record<string, unknown>
 
-/** The event families of both accounts; the family alone decides, so that a new member is understood. */
+/** Parsers by event family, so that new events of a known family are understood. */
 const families: ReadonlyMap<string, (data: Json) => Hint | undefined> = new Map([
   // The dashboard's sample delivery calls the session `id`.
   ['payment_session', hint('checkout', 'checkoutId', 'payment_session_id', 'id')],
@@ -14,7 +14,7 @@ const families: ReadonlyMap<string, (data: Json) => Hint | undefined> = new Map(
   ['v3_payout', () => ({ about: 'payout' }) as const],
 ])
 
-/** Lenient, as the port asks for: what cannot be read is `unknown`. */
+/** Parses a webhook leniently: unreadable ones are `unknown`. */
 export function readDelivery(body: string): Hint {
   const envelope = jsonObject(body)
   const event = wordFrom(envelope?.event)
@@ -25,7 +25,7 @@ export function readDelivery(body: string): Hint {
   return (data && read?.(data)) ?? { about: 'unknown', event }
 }
 
-/** What a person reads of an event: no control characters, which Postgres would not take either. */
+/** Returns a printable event name. Replaces control characters, which Postgres rejects. */
 const wordFrom = (event: unknown): string =>
   typeof event === 'string' ? event.slice(0, 80).replace(/\p{Cc}/gu, '?') : '(none)'
 
@@ -47,7 +47,7 @@ function refundHint(data: Json): Hint | undefined {
     : { about: 'refund', refundId, paymentId, paymentRequestId }
 }
 
-/** The first of these keys that is there; an empty text is not. It becomes a part of a path, so its form is checked. */
+/** Returns the first non-empty value of these keys. Checks its form, as it becomes part of a path. */
 function idAt(data: Json, ...keys: string[]): string | undefined {
   const id = keys
     .map((key) => data[key])

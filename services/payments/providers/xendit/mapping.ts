@@ -37,7 +37,7 @@ const refundStatuses: ReadonlyMap<string, RefundStatus> = new Map([
   ['FAILED', 'dead'],
   ['CANCELLED', 'dead'],
 ])
-/** The body of `POST /sessions`. */
+/** Builds the body of `POST /sessions`. */
 export const sessionRequest = (order: CheckoutOrder, appUrl: string) => ({
   reference_id: order.reference,
   session_type: 'PAY',
@@ -50,13 +50,13 @@ export const sessionRequest = (order: CheckoutOrder, appUrl: string) => ({
   expires_at: order.expiresAt.toISOString(),
   locale: order.account === 'ID' ? 'id' : 'en',
   description: order.description,
-  // At most 20 entries of 80 characters: the stricter of the two limits that are documented.
+  // At most 20 entries of 80 characters: the stricter of the two documented limits.
   metadata: order.promised,
   success_return_url: appUrl,
   cancel_return_url: appUrl,
 })
 
-/** The body of `POST /refunds`. Its amount is always said: left out, it would be all that was paid. */
+/** Builds the body of `POST /refunds`. Always has an amount: without one, all would be refunded. */
 export const refundRequest = ({ paymentRequestId, reference, fiat, isSecond }: RefundOrder) => ({
   payment_request_id: paymentRequestId,
   reference_id: reference,
@@ -67,7 +67,7 @@ export const refundRequest = ({ paymentRequestId, reference, fiat, isSecond }: R
 
 const wordOf = (value: unknown): string => textFrom(value, 80) ?? ''
 
-/** A checkout; it is the one that was asked for, whatever else its body leaves out. */
+/** Parses a checkout. Takes the id from the request, since the body may omit it. */
 export const checkoutFrom = (wire: WireSession, checkoutId: string): Checkout => ({
   checkoutId,
   reference: textFrom(wire.reference_id) ?? '',
@@ -84,8 +84,7 @@ const linkFrom = (value: unknown): string | null => {
 }
 
 /**
- * What was collected: the sum of the captures, also where the payment does not say what was asked
- * for. A payment without any capture is taken at its request.
+ * Parses a charge. The amount paid is the sum of the captures; without captures, the requested amount.
  */
 export function chargeFrom(
   account: ProviderAccount,
@@ -102,7 +101,7 @@ export function chargeFrom(
   const status = chargeStatuses.get(wordOf(wire.status)) ?? 'unknown'
   const senderVerification = senderVerificationOf(wire)
   return {
-    // Money of a sender who is still being looked into does not count yet.
+    // Money does not count while sender verification is pending.
     status: status === 'succeeded' && senderVerification === 'pending' ? 'pending' : status,
     charge: {
       account,
@@ -113,7 +112,7 @@ export function chargeFrom(
       paidMinor: sumOf(amounts, currency),
       channel,
       channelKind: channelKind(channel),
-      // Never `updated`: a later change of the object would make a payment late that was not.
+      // Never `updated`: a later change of the object would make a timely payment look late.
       paidAt: earliest(captures.map((one) => one.capture_timestamp)) ?? dateFrom(wire.created),
       ...(senderVerification && { senderVerification }),
     },
@@ -133,7 +132,7 @@ export function refundFrom(wire: WireRefund, refundId: string): FetchedRefund {
   }
 }
 
-/** Null when one of them is not exact in this currency, or when we do not know the currency. */
+/** Sums amounts. Returns null if one is inexact in this currency or the currency is unknown. */
 function sumOf(amounts: readonly unknown[], currency: string): bigint | null {
   let sumMinor = 0n
   for (const amount of amounts) {

@@ -16,10 +16,10 @@ const passed = [
 const pending = ['PENDING', 'IN_PROGRESS', 'PROCESSING', 'REQUESTED', 'WAITING']
 
 /**
- * What the provider found out about who paid: merchants of the virtual-asset category get it with
- * payments by some virtual accounts of Indonesia (docs.xendit.co/docs/payer-verification-for-crypto-merchant).
- * Its place in the body is not certain, so all of them are read. `verification_data` alone is what was
- * asked for and not an answer: undefined, as where there is nothing of it.
+ * Returns the provider's sender verification, if any. Merchants in the virtual-asset category get it
+ * with payments to some virtual accounts in Indonesia
+ * (docs.xendit.co/docs/payer-verification-for-crypto-merchant). Its place in the body is undocumented,
+ * so every candidate is read. `verification_data` by itself is the request, not a result.
  */
 export function senderVerificationOf(wire: WirePayment): SenderVerification | undefined {
   const places = [wire, asObject(wire.verification_data), asObject(wire.payment_details)]
@@ -31,7 +31,7 @@ export function senderVerificationOf(wire: WirePayment): SenderVerification | un
   return (['failed', 'pending', 'passed'] as const).find((result) => results.includes(result))
 }
 
-/** A word, or an object with one; without any it is not decided yet. */
+/** Parses a result, given as a string or in an object; without one it is still pending. */
 function resultOf(verification: unknown): SenderVerification {
   const result = asObject(verification)?.result ?? asObject(verification)?.status
   const said = typeof verification === 'object' ? result : verification

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
 
-// What is read of the provider's objects. Samples leave out what the reference says is null, amounts
-// come as numbers and now and then as text, and words are added without notice: every field is read
-// by `shared/provider/field.ts`, and one of another form is missing.
+// Fields read from the provider's objects. Its samples omit null fields, amounts are numbers or
+// occasionally strings, and new values appear without notice, so each field is parsed leniently by
+// `shared/provider/field.ts`; one of another form counts as missing.
 
 const anything = Type.Optional(Type.Unknown())
 const Id = Type.String({ pattern: '^[A-Za-z0-9_-]{1,100}$' })
@@ -15,22 +15,22 @@ const session = {
 export const WireSession = Type.Object({ payment_session_id: anything, ...session })
 export type WireSession = Static<typeof WireSession>
 
-/** `POST /sessions`: without its id we could never ask what became of it. */
+/** `POST /sessions`: the id is required, since without it the checkout could not be looked up. */
 export const WireOpened = Type.Object({ payment_session_id: Id, ...session })
 
-/** `GET /v3/payments/{id}`. There is no `amount`; what was collected stands in `captures`. */
+/** `GET /v3/payments/{id}`. It has no `amount`; the collected amounts are in `captures`. */
 export const WirePayment = Type.Object({
   ...{ payment_id: anything, payment_request_id: anything, reference_id: anything },
   ...{ status: anything, currency: anything, channel_code: anything, created: anything },
-  /** What was asked for; left out of some payments that have captures. */
+  /** Requested amount; omitted from some payments that have captures. */
   request_amount: anything,
   captures: anything,
-  /** Of merchants of the virtual-asset category, in Indonesia; see `sender.ts`. */
+  /** For merchants in the virtual-asset category in Indonesia; see `sender.ts`. */
   ...{ verification_data: anything, sender_verification: anything, payment_details: anything },
 })
 export type WirePayment = Static<typeof WirePayment>
 
-/** `GET /v3/payment_requests/{id}`, as far as it leads to its payment. */
+/** `GET /v3/payment_requests/{id}`: only the link to its payment. */
 export const WirePaymentRequest = Type.Object({ latest_payment_id: anything })
 
 const refund = {
@@ -41,11 +41,11 @@ const refund = {
 export const WireRefund = Type.Object({ id: anything, ...refund })
 export type WireRefund = Static<typeof WireRefund>
 
-/** `POST /refunds`: without its id we could not tell it from another. */
+/** `POST /refunds`: the id is required to tell refunds apart. */
 export const WireRefundMade = Type.Object({ id: Id, ...refund })
 
 /**
- * `GET /refunds?payment_request_id=…`: in the provider's SDK, not in its current reference. A row
- * without its id could not be told from another, and a hold may depend on it.
+ * `GET /refunds?payment_request_id=…`: in the provider's SDK, not in its current reference. Each row
+ * needs its id, since a hold may depend on telling refunds apart.
  */
 export const WireRefunds = Type.Object({ data: Type.Array(WireRefundMade) })
