@@ -97,8 +97,8 @@ const restartOf = ({ part, refundedMinor }: PaymentRow, liveMicro: bigint): Chan
 })
 
 /**
- * Returns the change that ends a checkout now, so that later payments count as late. A checkout that
- * was never shown to the user has no end.
+ * Returns the change that ends a checkout now, so that later payments count as late. A checkout
+ * that was never shown to the user has no end.
  */
 const endedBy = ({ expiresAt }: PaymentRow, nowMs: number): Change =>
   expiresAt && expiresAt.getTime() > nowMs ? { expiresAt: new Date(nowMs) } : {}
@@ -116,8 +116,8 @@ export async function supersede(tx: Tx, context: Context, payment: PaymentRow): 
 }
 
 /**
- * Ends a payment whose checkout is canceled at the provider. Only we cancel, and an awaiting settlement
- * only to replace it; the call that canceled may have crashed before it updated the row.
+ * Ends a payment whose checkout is canceled at the provider. Only we cancel, and an awaiting
+ * settlement only to replace it; the call that canceled may have crashed before it updated the row.
  */
 export async function endCanceled(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   const waits = payment.state === 'awaiting_payment'

@@ -56,9 +56,7 @@ export const fields = {
     about: 'sandbox: PROVIDER_URL is the local sandbox and APP_URL may be http',
     fallback: 'xendit',
   }),
-  APP_URL: returnUrl(
-    'URL the checkout returns the user to; HTTPS unless PROVIDER_KIND=sandbox',
-  ),
+  APP_URL: returnUrl('URL the checkout returns the user to; HTTPS unless PROVIDER_KIND=sandbox'),
   CHECKOUT_TTL_MS: checkoutTtl({
     about: 'checkout lifetime at its locked rate; the provider requires at least 10 minutes',
     fallback: '900000',
@@ -111,7 +109,8 @@ export const fields = {
     fallback: '3600000',
   }),
   LIST_RECENT_MS: durationMs({
-    about: 'how far each of those readings reaches back before the previous one; covers late entries',
+    about:
+      'how far each of those readings reaches back before the previous one; covers late entries',
     fallback: '259200000',
   }),
   LIST_WHOLE_EVERY_MS: durationMs({

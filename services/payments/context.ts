@@ -8,7 +8,10 @@ import type { TreasuryReading } from './cover/treasury'
 import type { TopupLimits } from './price'
 import type { PaymentProvider } from './provider'
 
-/** Dependencies and settings shared by all parts of this service; built in `main.ts`. Durations in ms. */
+/**
+ * Dependencies and settings shared by all parts of this service; built in `main.ts`. Durations in
+ * ms.
+ */
 export type Context = {
   readonly database: Database
   readonly provider: PaymentProvider

@@ -26,8 +26,8 @@ export type Receipt =
   | { next: 'review' | 'refunded'; reason: Reason }
 
 /**
- * Returns true if the charge was paid after its checkout ended, by the provider's own timestamp. When
- * we learn of a payment is irrelevant. A checkout without an end was never shown to the user.
+ * Returns true if the charge was paid after its checkout ended, by the provider's own timestamp.
+ * When we learn of a payment is irrelevant. A checkout without an end was never shown to the user.
  */
 export const isLate = (
   { expiresAt }: Pick<PaymentFacts, 'expiresAt'>,
@@ -35,9 +35,9 @@ export const isLate = (
 ): boolean => expiresAt !== null && paidAt !== null && paidAt > expiresAt
 
 /**
- * Decides about a succeeded charge. The first one that matches the promise is credited, less refunds;
- * any further charge has to be refunded by an operator. Late money needs the present rate; null if
- * there is none.
+ * Decides about a succeeded charge. The first one that matches the promise is credited, less
+ * refunds; any further charge has to be refunded by an operator. Late money needs the present rate;
+ * null if there is none.
  */
 export function decideReceipt(
   payment: PaymentFacts,
@@ -100,7 +100,10 @@ export function decideMatured(payment: PaymentFacts): Step {
   return payment.state === 'held' ? { next: 'credited' } : { stay: true }
 }
 
-/** Decides once the payment is revoked on the chain: the part that was not refunded is applied again. */
+/**
+ * Decides once the payment is revoked on the chain: the part that was not refunded is applied
+ * again.
+ */
 export function decideRevoked(payment: PaymentFacts): Step {
   if (payment.state !== 'revoking') return { stay: true }
   const remainderMicro = remainderFloor(payment)
@@ -153,8 +156,8 @@ export function lostMicro(payment: PaymentFacts): bigint {
 }
 
 /**
- * Returns the changes that waive a refund we ordered ourselves after the chain could no longer reverse
- * the payment. `refundedMinor` is the new total of its refunds.
+ * Returns the changes that waive a refund we ordered ourselves after the chain could no longer
+ * reverse the payment. `refundedMinor` is the new total of its refunds.
  */
 export function waiverOf(payment: PaymentFacts, refundedMinor: bigint) {
   const given = payment.creditedAt !== null || payment.offsetMicro > 0n

@@ -49,20 +49,23 @@ type PaymentRequest = {
   readonly admit: () => Promise<Answer<(quote: Quote) => Answer<Price>>>
   /** Ends an earlier checkout once every other check has passed; returns whether there was one. */
   readonly endEarlier?: () => Promise<Answer<{ ended: boolean }>>
-  /** Checks that the treasury covers the promise and, for a top-up, reserves it. Runs after all 400s. */
+  /**
+   * Checks that the treasury covers the promise and, for a top-up, reserves it. Runs after all
+   * 400s.
+   */
   readonly cover: (price: Price) => Promise<Answer<object>>
   /** Releases the reservation if nothing was promised. */
   readonly uncover?: () => Promise<unknown>
   /**
-   * Locks the wallet and checks again, in the transaction that stores the payment and before the quote
-   * is taken. Returns false if the inputs of the price changed and it must be computed again.
+   * Locks the wallet and checks again, in the transaction that stores the payment and before the
+   * quote is taken. Returns false if the inputs of the price changed and it must be computed again.
    */
   readonly mayStore: (tx: Tx, price: Price) => Promise<Answer<boolean>>
 }
 
 /**
- * Opens top-ups. Refusals, in this order: not_verified, wallet_frozen (cards), quote, amount, limits
- * (including a pause), treasury cover.
+ * Opens top-ups. Refusals, in this order: not_verified, wallet_frozen (cards), quote, amount,
+ * limits (including a pause), treasury cover.
  */
 export const answerTopups = (context: Context) =>
   answering(TopupCreate, ({ wallet, amount, method, quoteId }) => {
@@ -146,9 +149,9 @@ export const answerSettlements = (context: Context) =>
 const triesMax = 4
 
 /**
- * Opens one payment per quote. A retry is answered before any other check, so that it gets the first
- * response even if the quote has expired or the debt has changed since. A refusal changes nothing and
- * leaves the quote unused.
+ * Opens one payment per quote. A retry is answered before any other check, so that it gets the
+ * first response even if the quote has expired or the debt has changed since. A refusal changes
+ * nothing and leaves the quote unused.
  */
 async function openPayment(
   context: Context,
@@ -234,13 +237,12 @@ function rowFor(
 }
 
 /**
- * Stores the promise, then opens its checkout; a crash in between leaves the row in `opening`. Returns
- * undefined if the inputs checked by `mayStore` changed.
- *
- * The quote is taken inside the transaction, after the checks and before the insert: concurrent
- * requests are counted one after another, and a refusal leaves the quote unused. A crash after taking
- * the quote stores nothing; the retry has the same fingerprint and can take it again. Taking the quote
- * has a timeout, so the lock is held only briefly.
+ * Stores the promise, then opens its checkout; a crash in between leaves the row in `opening`.
+ * Returns undefined if the inputs checked by `mayStore` changed.  The quote is taken inside the
+ * transaction, after the checks and before the insert: concurrent requests are counted one after
+ * another, and a refusal leaves the quote unused. A crash after taking the quote stores nothing;
+ * the retry has the same fingerprint and can take it again. Taking the quote has a timeout, so the
+ * lock is held only briefly.
  */
 async function storeAndOpen(
   context: Context,
@@ -311,8 +313,8 @@ async function openCheckout(context: Context, payment: PaymentRow): Promise<Answ
 }
 
 /**
- * Opens the checkout at the provider. An unclear outcome may leave an orphaned one, which is harmless:
- * its URL was never shown, and money paid through it would carry our reference.
+ * Opens the checkout at the provider. An unclear outcome may leave an orphaned one, which is
+ * harmless: its URL was never shown, and money paid through it would carry our reference.
  */
 async function askForCheckout(
   context: Context,
@@ -324,8 +326,7 @@ async function askForCheckout(
       account: payment.account,
       reference: payment.id,
       fiat: money(payment.fiatMinor, payment.currency),
-      description:
-        payment.kind === 'topup' ? 'Credit line top-up' : 'Credit line repayment',
+      description: payment.kind === 'topup' ? 'Credit line top-up' : 'Credit line repayment',
       cardsOnly: payment.method === 'card',
       expiresAt: new Date(context.clock() + checkoutTtlMs),
       promised: {

@@ -41,7 +41,9 @@ import { schema } from './schema.store'
 
 type OpenColumns = Record<'state' | 'reason' | 'held' | 'holdEndedAt', SQLWrapper>
 
-/** Condition of open payments, those in review included; the partial index uses the same expression. */
+/**
+ * Condition of open payments, those in review included; the partial index uses the same expression.
+ */
 export const isOpen = ({ state, reason, held, holdEndedAt }: OpenColumns): SQL =>
   sql`(${state} in ('opening', 'awaiting_payment', 'paid', 'held', 'revoking', 'review', 'refunding') or (${state} = 'repaid' and ${held} and ${holdEndedAt} is null) or ${reason} = 'awaiting_rate')`
 
@@ -156,8 +158,8 @@ const one = (db: Db, statement: SQL) => first(db, statement, readPayment)
 const { placeholder } = sql
 
 /**
- * Inserts the promise before the provider is called, leased to the caller, so that no other instance
- * starts opening it. Returns undefined if the quote already has a row.
+ * Inserts the promise before the provider is called, leased to the caller, so that no other
+ * instance starts opening it. Returns undefined if the quote already has a row.
  */
 export const insertPayment = (db: Db, payment: NewPayment, leaseMs: number) =>
   one(db, insertOf(keysOf(payment))({ ...payment, leaseMs }))
@@ -316,8 +318,8 @@ export const leaseOpening = (db: Db, id: string, leaseMs: number) =>
 export type Change = Partial<Omit<NewPayment, 'id' | 'state'>>
 
 /**
- * Moves a payment from one of the given states to the next. Returns undefined if another transaction
- * moved it first. Resets `checks` to 0. The `beside` statements run only if it moved.
+ * Moves a payment from one of the given states to the next. Returns undefined if another
+ * transaction moved it first. Resets `checks` to 0. The `beside` statements run only if it moved.
  */
 export const movePayment = (
   db: Db,

@@ -57,8 +57,8 @@ export type SettlementState =
   | 'accepted'
 
 /**
- * Differs from a top-up in the hold: money from a held channel repays immediately. The contract keeps
- * its value encumbered until the hold ends, and a refund before then restores the debt.
+ * Differs from a top-up in the hold: money from a held channel repays immediately. The contract
+ * keeps its value encumbered until the hold ends, and a refund before then restores the debt.
  */
 export const settlementLifecycle: Lifecycle<SettlementState> = {
   opening: ['awaiting_payment', 'expired', 'replaced', 'paid', 'refunded', 'review'],
@@ -87,7 +87,9 @@ const holdMaxMs = 8 * 86_400_000
 const noRate = { afterMs: 60 * minuteMs, alarm: 'late payment still has no exchange rate' }
 const noEnd = { afterMs: holdMaxMs, alarm: 'hold has not ended' }
 
-/** Maximum time in each state before an alert. `awaited` in `activity.store.ts` selects the rows. */
+/**
+ * Maximum time in each state before an alert. `awaited` in `activity.store.ts` selects the rows.
+ */
 export const limits: Limits<PaymentState> = {
   opening: { afterMs: 30 * minuteMs, alarm: 'checkout not opened in time' },
   // Counted from the end of the checkout.
@@ -133,7 +135,9 @@ export const reasons = [
 ] as const
 export type Reason = (typeof reasons)[number]
 
-/** Input of every decision: the payment as promised. Fiat amounts in the currency's smallest unit. */
+/**
+ * Input of every decision: the payment as promised. Fiat amounts in the currency's smallest unit.
+ */
 export type PaymentFacts = {
   readonly kind: PaymentKind
   readonly state: PaymentState
@@ -168,7 +172,9 @@ export type PaymentFacts = {
 export const awaitsRate = ({ reason }: Pick<PaymentFacts, 'reason'>): boolean =>
   reason === 'awaiting_rate'
 
-/** Returns true if the payment took effect: on the chain, or all of it covered earlier reversals. */
+/**
+ * Returns true if the payment took effect: on the chain, or all of it covered earlier reversals.
+ */
 export const wasGiven = ({ creditedAt, offsetMicro, liveMicro }: GivenFacts): boolean =>
   creditedAt !== null || (offsetMicro > 0n && liveMicro === 0n)
 type GivenFacts = Pick<PaymentFacts, 'creditedAt' | 'offsetMicro' | 'liveMicro'>
@@ -213,8 +219,8 @@ export const orderedReference = (id: string, number: number): string =>
   `${orderedPrefix}${id}_${number}`
 
 /**
- * Returns true if we ordered this refund: its reference is `ordered-<payment id>`, optionally followed
- * by a number. We bear that loss, so no wallet is frozen.
+ * Returns true if we ordered this refund: its reference is `ordered-<payment id>`, optionally
+ * followed by a number. We bear that loss, so no wallet is frozen.
  */
 export const isOrderedByUs = (reference: string | null): boolean =>
   reference?.startsWith(orderedPrefix) === true &&

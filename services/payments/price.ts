@@ -11,7 +11,10 @@ export type Method = (typeof methods)[number]
 /** Amount charged (smallest unit of the currency) and its value (10⁻⁶ AUSD). */
 export type Price = { currency: Fiat; fiatMinor: bigint; ausdMicro: bigint }
 
-/** Limits over all channels of a country, in smallest units: the lowest minimum, the highest maximum. */
+/**
+ * Limits over all channels of a country, in smallest units: the lowest minimum, the highest
+ * maximum.
+ */
 type Limits = {
   readonly leastMinor: bigint
   readonly mostMinor: bigint
@@ -82,9 +85,9 @@ export function limitTopup(
 }
 
 /**
- * Prices late money (10⁻⁶ AUSD) at the locked or the present rate, whichever is worse for the payer,
- * so that a checkout is no free option on the rate. Returns undefined if the rates are within 1 %: the
- * locked one stands, so that a late settlement still closes its debt.
+ * Prices late money (10⁻⁶ AUSD) at the locked or the present rate, whichever is worse for the
+ * payer, so that a checkout is no free option on the rate. Returns undefined if the rates are
+ * within 1 %: the locked one stands, so that a late settlement still closes its debt.
  */
 export function lateWorthFloor(
   locked: Price & { rateMinorPerUsd: bigint },

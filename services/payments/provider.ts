@@ -5,8 +5,8 @@ import type { ProviderRefusal } from '#shared/provider/problem'
 import type { Listed } from '#shared/provider/transactions'
 
 /**
- * Our promise for a payment, stored in the checkout's metadata at the provider. Only we can read it;
- * if our row is lost with a disk, it identifies the wallet and the value of the money.
+ * Our promise for a payment, stored in the checkout's metadata at the provider. Only we can read
+ * it; if our row is lost with a disk, it identifies the wallet and the value of the money.
  */
 export type Promised = {
   readonly kind: string
@@ -101,8 +101,8 @@ export type RefundOrder = {
 export type CancelOutcome = 'closed' | 'completed' | 'unknown'
 
 /**
- * Subject of a webhook. Only a hint: the token proves little, so the objects it names are fetched with
- * our own key.
+ * Subject of a webhook. Only a hint: the token proves little, so the objects it names are fetched
+ * with our own key.
  */
 export type Hint =
   | ({ about: 'checkout'; checkoutId: string } & Named)
@@ -122,7 +122,8 @@ type Named = { reference?: string }
 
 /**
  * The payment provider. Every lookup returns undefined if the object does not exist, and throws
- * `ProviderUnknown` or `ProviderBusy` if the outcome is unknown; a refused lookup carries the refusal.
+ * `ProviderUnknown` or `ProviderBusy` if the outcome is unknown; a refused lookup carries the
+ * refusal.
  */
 export type PaymentProvider = {
   /** Returns undefined if the provider refused. Not idempotent: a retry opens another checkout. */
@@ -147,17 +148,17 @@ export type PaymentProvider = {
     refundId: string,
   ) => Promise<FetchedRefund | undefined>
   /**
-   * Returns all refunds of a payment request, or undefined if the provider has none or no such list.
-   * Undefined means "none" only if the list of transactions could be read too.
+   * Returns all refunds of a payment request, or undefined if the provider has none or no such
+   * list. Undefined means "none" only if the list of transactions could be read too.
    */
   readonly listRefunds: (
     account: ProviderAccount,
     paymentRequestId: string,
   ) => Promise<FetchedRefund[] | undefined>
   /**
-   * Requests a refund. A refusal means this request had no effect, but proves nothing about an earlier
-   * one; an error leaves the outcome unknown. The provider may forget idempotency keys, so look the
-   * refund up before retrying.
+   * Requests a refund. A refusal means this request had no effect, but proves nothing about an
+   * earlier one; an error leaves the outcome unknown. The provider may forget idempotency keys, so
+   * look the refund up before retrying.
    */
   readonly createRefund: (
     order: RefundOrder,

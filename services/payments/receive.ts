@@ -35,8 +35,8 @@ import { makeGood, noteReversal } from './refunds/reversal'
 import { endRefunding, noteOrdered } from './review/ended'
 import { recordAnomaly } from './schema.store'
 
-// Single entry point for money, refunds and ended checkouts, whether found by webhook, recheck or the
-// transaction list. Everything here was fetched from the provider with our own key.
+// Single entry point for money, refunds and ended checkouts, whether found by webhook, recheck or
+// the transaction list. Everything here was fetched from the provider with our own key.
 
 /** A fetched charge with the data the transaction needs, since that makes no network calls. */
 export type PricedCharge = FetchedCharge & {
@@ -82,8 +82,8 @@ export type FetchedCheckout = {
 }
 
 /**
- * Fetches a checkout and its charge; an open checkout has no charge until it completes. Throws if the
- * provider cannot be reached.
+ * Fetches a checkout and its charge; an open checkout has no charge until it completes. Throws if
+ * the provider cannot be reached.
  */
 export async function fetchCheckout(
   context: Context,
@@ -126,8 +126,8 @@ export async function receiveCheckout(
 }
 
 /**
- * Receives a charge. An unrecognised status raises an alert; a charge without money changes nothing.
- * Returns true if the payment became `paid`.
+ * Receives a charge. An unrecognised status raises an alert; a charge without money changes
+ * nothing. Returns true if the payment became `paid`.
  */
 export async function receiveCharge(
   tx: Tx,
@@ -142,7 +142,10 @@ export async function receiveCharge(
     await callPerson(tx, context, 'status_unknown', { account, object, currency, amountMinor })
   }
   if (status === 'pending' && charge.senderVerification === 'pending')
-    context.log.info({ providerPaymentId: charge.paymentId }, 'payment waiting for sender verification')
+    context.log.info(
+      { providerPaymentId: charge.paymentId },
+      'payment waiting for sender verification',
+    )
   return false
 }
 
@@ -243,7 +246,9 @@ async function waitForRate(tx: Tx, context: Context, payment: PaymentRow, charge
   if (waiting) await bookChange(tx, payment, waiting, 'late money came')
 }
 
-/** Splits a payment into the part that covers earlier reversals and the part that goes on the chain. */
+/**
+ * Splits a payment into the part that covers earlier reversals and the part that goes on the chain.
+ */
 async function sharesOf(
   tx: Tx,
   context: Context,
@@ -259,8 +264,8 @@ async function sharesOf(
 }
 
 /**
- * Matches a charge to a payment using only data fetched from the provider, never webhook contents: the
- * checkout it completed, our reference on it, or a provider id we already hold.
+ * Matches a charge to a payment using only data fetched from the provider, never webhook contents:
+ * the checkout it completed, our reference on it, or a provider id we already hold.
  */
 async function matchPayment(
   tx: Db,

@@ -45,8 +45,8 @@ type Decide = (payment: PaymentFacts) => Step
 const settled = (context: Context, order: Order, decide: Decide) =>
   reactTo(relaySettled(order), {
     apply: (tx, { cause, txHash }) =>
-      // Keep showing the hash of the credit. After a revocation nothing is left on the chain and all
-      // refunds so far are applied, so nothing is lost.
+      // Keep showing the hash of the credit. After a revocation nothing is left on the chain and
+      // all refunds so far are applied, so nothing is lost.
       advanceOf(tx, context, cause, {
         decide,
         set: (payment) =>

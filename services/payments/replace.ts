@@ -6,15 +6,16 @@ import type { Context } from './context'
 import { findUnsettled, lastRepaidAt, lockPayment, type PaymentRow } from './payment.store'
 import { fetchCheckout, receiveCheckout } from './receive'
 
-// A settlement charges the whole debt, so two open checkouts could charge one debt twice. Opening a new
-// one first ends the earlier one at the provider. A code already shown may still be paid: that money
-// repays under its own ref, and only the excess over the debt becomes collateral.
+// A settlement charges the whole debt, so two open checkouts could charge one debt twice. Opening a
+// new one first ends the earlier one at the provider. A code already shown may still be paid: that
+// money repays under its own ref, and only the excess over the debt becomes collateral.
 
 /**
- * Ends the open settlement of a wallet and returns whether there was one. Skips a settlement with the
- * same quote: that is this request, retried. `may` runs first, so that no open checkout is ended for a
- * request that is refused. Refuses with `settlement_on_its_way` if the settlement is paid but not yet
- * repaid, and `provider_unavailable` if it is unknown whether it can still be paid.
+ * Ends the open settlement of a wallet and returns whether there was one. Skips a settlement with
+ * the same quote: that is this request, retried. `may` runs first, so that no open checkout is
+ * ended for a request that is refused. Refuses with `settlement_on_its_way` if the settlement is
+ * paid but not yet repaid, and `provider_unavailable` if it is unknown whether it can still be
+ * paid.
  */
 export async function endOpenSettlement(
   context: Context,
@@ -74,8 +75,8 @@ async function replace(context: Context, earlier: PaymentRow): Promise<Answer<ob
 }
 
 /**
- * Returns true if a settlement priced from the debt at `readAt` may be stored: no other is open or in
- * progress, and none has reached the chain since. The caller holds the wallet lock.
+ * Returns true if a settlement priced from the debt at `readAt` may be stored: no other is open or
+ * in progress, and none has reached the chain since. The caller holds the wallet lock.
  */
 export async function maySettle(tx: Tx, wallet: `0x${string}`, readAt: Date): Promise<boolean> {
   if ((await findUnsettled(tx, wallet)).length > 0) return false

@@ -34,9 +34,9 @@ import {
 import { findRefunded, isRefunded } from './refunds/refund.store'
 import { inbox, listings, recordAnomaly } from './schema.store'
 
-// The provider's transaction list shows our money even if a webhook was lost. Each row names an object
-// that is fetched and received as for a webhook. Chargebacks have no endpoint of their own: the list
-// row, read with our own key, is the evidence.
+// The provider's transaction list shows our money even if a webhook was lost. Each row names an
+// object that is fetched and received as for a webhook. Chargebacks have no endpoint of their own:
+// the list row, read with our own key, is the evidence.
 
 /** Reads the list at the configured intervals, until disposed. */
 export const startListing = (context: Context, settings: ListingSettings) =>

@@ -53,7 +53,9 @@ export const webhookReactions = (context: Context): Reaction[] => [
   }),
 ]
 
-/** Returns true if an earlier webhook, of the checkout or the payment, already had the same effect. */
+/**
+ * Returns true if an earlier webhook, of the checkout or the payment, already had the same effect.
+ */
 const isRepeat = (hint: Hint, { fetched, checkout }: Facts): boolean => {
   if (!isCounted(fetched)) return false
   if (hint.about === 'payment' || hint.about === 'payment_request') return true
@@ -120,9 +122,9 @@ async function receive(tx: Tx, context: Context, delivery: Delivery, read: Read)
 }
 
 /**
- * Handles a refused lookup. The provider refuses ids not of its own form, so such an object does not
- * exist. For an id we hold, which came from the provider, the outcome is unknown and the error is
- * rethrown. A refund id comes from the webhook alone, even if its payment is ours.
+ * Handles a refused lookup. The provider refuses ids not of its own form, so such an object does
+ * not exist. For an id we hold, which came from the provider, the outcome is unknown and the error
+ * is rethrown. A refund id comes from the webhook alone, even if its payment is ours.
  */
 async function noSuchObject(
   context: Context,
@@ -167,8 +169,9 @@ async function noteUnknown(tx: Tx, { log }: Context, { account }: Delivery, obje
 const insistMs = 60_000
 
 /**
- * Throws, so that the webhook is retried, if a refund of our payment cannot be found yet. Later it is
- * only recorded: if it exists after all, the transaction list or the last check of a hold finds it.
+ * Throws, so that the webhook is retried, if a refund of our payment cannot be found yet. Later it
+ * is only recorded: if it exists after all, the transaction list or the last check of a hold finds
+ * it.
  */
 async function insistOnOurs(context: Context, account: Delivery['account'], hint: Hint) {
   if (hint.about !== 'refund') return

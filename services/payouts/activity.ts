@@ -13,14 +13,14 @@ import { coverFigures } from './cover/balance'
 import { sumOwed } from './cover/promise.store'
 import { countAnomalies, deadLetters, listings, outbox } from './schema.store'
 
-/** A page of a wallet's cash-outs, and all that are under way. */
+/** Answers with a page of a wallet's cash-outs and all that are in progress. */
 export const answerActivity = ({ database }: Context): Answering =>
   answering(PayoutsActivity, async (asked) => {
     const { page, open } = await listActivity(database, asked)
     return ok({ items: page.map(entryOf), inFlight: open.map(entryOf) })
   })
 
-/** How much of the treasury's AUSD is owed for cash-outs. */
+/** Answers with the treasury AUSD owed to cash-outs. */
 export const answerOwed = ({ database }: Context): Answering =>
   answering(PayoutsOwed, async ({ since }) => {
     const micro = await database.read((db) => sumOwed(db, new Date(since)))
@@ -47,7 +47,7 @@ function entryOf(cashout: Cashout): ToldEntry {
   }
 }
 
-/** The figures of this service, for `nats micro stats payouts`. */
+/** Returns the figures for `nats micro stats payouts`. */
 export async function readStats(context: Context) {
   const { database } = context
   const [cashouts, lag, dead, anomalies, listAgeMs, oldest, cover] = await Promise.all([
@@ -61,7 +61,7 @@ export async function readStats(context: Context) {
   ])
   const waiting = { outboxWaiting: lag.waiting, outboxOldestMs: lag.oldestMs }
   const oldestMs = agesOf(limits, oldest)
-  /** Absent before the balance was first read. */
+  /** Absent before the first reading of the balance. */
   const covered = cover ? { cover } : {}
   return { ...cashouts, oldestMs, ...waiting, deadLetters: dead, anomalies, listAgeMs, ...covered }
 }

@@ -12,14 +12,14 @@ import { type Cashout, moveCashout } from './cashout.store'
 import type { Context } from './context'
 import { outbox } from './schema.store'
 
-// Everything here happens in the caller's transaction: the row, the message about it and the order
-// that follows from it are committed together.
+// Everything here runs in the caller's transaction: the row, its event and the resulting order are
+// committed together.
 
-/** A repeat is named by the check that asks for it; the relayer knows the payout, and acts once. */
+/** Returns the message id of a resent order. The relayer knows the payout and acts once. */
 const repeatIdOf = (topic: Topic, { id, state, checks }: Cashout) =>
   messageIdFor(topic, id, `${state}:${checks}`)
 
-/** Announces what became of a cash-out. */
+/** Announces an event of a cash-out. */
 export function announceFact(
   tx: Tx,
   topic: typeof PayoutTaken | typeof PayoutPaid | typeof PayoutReturned,
@@ -35,7 +35,7 @@ const takeOf = ({ id, authorization, createdAt }: Taking) => ({
   receivedAt: String(toUnixSeconds(createdAt.getTime())),
 })
 
-/** Orders the AUSD to be moved to the treasury. */
+/** Orders the transfer of the AUSD to the treasury. */
 export const orderTake = (tx: Tx, cashout: Taking) =>
   announce(tx, outbox, TakeOrdered, messageIdFor(TakeOrdered, cashout.id), takeOf(cashout))
 
@@ -48,7 +48,7 @@ const returnOf = ({ id, wallet, ausdMicro }: Cashout) => ({
   ausd: ausdMicro.toString(),
 })
 
-/** Takes a step and books it. Undefined when somebody else was first; `before` is locked. */
+/** Takes a step and books it. Returns undefined if it was already taken. `before` is locked. */
 export async function takeStep(
   tx: Tx,
   before: Cashout,
@@ -60,7 +60,7 @@ export async function takeStep(
   return after
 }
 
-/** Gives the AUSD back, once. False when somebody else was first; `before` is locked. */
+/** Orders the return of the AUSD, once. Returns false if already ordered. `before` is locked. */
 export async function startReturn(
   tx: Tx,
   { sweepAfterMs, log }: Context,

@@ -4,16 +4,18 @@ import type { Log } from '#shared/log'
 import type { Channel, PayoutProvider } from './provider'
 
 export type Channels = {
-  /** Undefined: not a bank the provider pays. Throws when no list could be fetched so far. */
+  /**
+   * Returns undefined if the provider does not pay this bank. Throws if no list was ever fetched.
+   */
   readonly find: (code: string) => Promise<Channel | undefined>
-  /** All that the provider pays; throws likewise. */
+  /** Returns all banks the provider pays. Throws if no list was ever fetched. */
   readonly all: () => Promise<readonly Channel[]>
 }
 
-/** How soon a provider that did not answer is asked again. */
+/** Retry interval after a failed fetch. */
 const retryMs = 5_000
 
-/** The provider's list of banks, refreshed when it is old; an old list is better than none. */
+/** Caches the provider's bank list. A stale list is used while it is refreshed. */
 export function openChannels(options: {
   provider: Pick<PayoutProvider, 'listChannels'>
   refreshMs: number
@@ -43,7 +45,7 @@ export function openChannels(options: {
     if (!byCode || clock() >= dueAtMs) {
       fetching ??= refresh()
       if (byCode)
-        fetching.catch(() => {}) // The old list is used in the meantime.
+        fetching.catch(() => {}) // Use the stale list.
       else await fetching
     }
     return byCode
@@ -54,17 +56,17 @@ export function openChannels(options: {
   }
 }
 
-/** Who is paid: personal data, in memory only while a transfer is ordered. */
+/** Bank account of the payee: personal data, in memory only while a transfer is ordered. */
 export type BankDetails = { readonly accountNumber: string; readonly accountHolderName: string }
 
-/** Details at rest: AES-256-GCM, and the id of the key that opens them. */
+/** Encrypted bank details (AES-256-GCM) and the id of their key. */
 export type SealedDetails = { readonly keyId: string; readonly box: string }
 
 export type DetailsKey = { readonly id: string; readonly key: Buffer }
 
 export type DetailsSafe = {
   readonly seal: (details: BankDetails, payoutId: string) => SealedDetails
-  /** Throws when the key is gone, or the box was changed or belongs to another payout. */
+  /** Throws if the key is missing, or the box was altered or belongs to another payout. */
   readonly open: (sealed: SealedDetails, payoutId: string) => BankDetails
 }
 
@@ -72,7 +74,7 @@ const cipher = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
 
-/** The first key seals, all keys open: to rotate, put a new key in front and keep the old ones. */
+/** Opens the safe. The first key encrypts, all decrypt; to rotate, prepend a new key. */
 export function openDetailsSafe(keys: readonly DetailsKey[]): DetailsSafe {
   const first = keys[0]
   if (!first) throw new Error('no key for bank details')
@@ -87,7 +89,7 @@ export function openDetailsSafe(keys: readonly DetailsKey[]): DetailsSafe {
   }
 }
 
-/** The payout id is authenticated too, so that a box cannot be moved to another payout's row. */
+/** Encrypts bank details, with the payout id authenticated, so that a box fits only its own row. */
 function seal({ accountNumber, accountHolderName }: BankDetails, payoutId: string, key: Buffer) {
   const nonce = randomBytes(nonceBytes)
   const sealing = createCipheriv(cipher, key, nonce).setAAD(Buffer.from(payoutId))

@@ -54,33 +54,33 @@ import { checkWait } from './decide'
 import type { PayoutApi } from './provider'
 import { pauses, schema } from './schema.store'
 
-/** Something is awaited; the index is of the same words. */
+/** Condition of cash-outs in progress; the partial index uses the same expression. */
 const isOpen = ({ state }: { state: SQLWrapper }): SQL =>
   sql`${state} in (${quotedList(inFlightStates)})`
 
-/** What we promised for a quote, and how far it got. */
+/** Cash-outs: one promise per quote, and its progress. */
 export const cashouts = schema.table(
   'payouts',
   {
-    /** Made from the quote id: reference and idempotency key at the provider, for ever. */
+    /** Derived from the quote id; permanently the reference and idempotency key at the provider. */
     id: text('id').primaryKey(),
     wallet: addressColumn('wallet').notNull(),
     state: text('state').$type<CashoutState>().notNull(),
     rateMinorPerUsd: amountColumn('rate_minor_per_usd').notNull(),
-    /** How much of the rate the payee gains, in basis points of the rate before it. */
+    /** Spread in the payee's favour, in basis points of the rate before it. */
     spreadBps: integer('spread_bps').notNull().default(0),
     ausdMicro: amountColumn('ausd_micro').notNull(),
     fiatMinor: amountColumn('fiat_minor').notNull(),
     quoteId: text('quote_id').notNull(),
-    /** Fingerprint of wallet, purpose and body: anybody else who names this quote is refused. */
+    /** Fingerprint of purpose, wallet and body; another request with this quote is refused. */
     takenBy: text('taken_by').notNull(),
-    /** The request that asked for it: whatever becomes of it is logged and told under this id. */
+    /** Id of the request that created it, carried by all later logs and messages. */
     requestId: text('request_id'),
     authorizer: addressColumn('authorizer').notNull(),
     authorizationNonce: text('authorization_nonce').notNull(),
     authorization: jsonb('authorization').$type<CashoutRequest['authorization']>().notNull(),
     channelCode: text('channel_code').notNull(),
-    /** Account number and holder name, sealed; see bank.ts. */
+    /** Encrypted account number and holder name; see `bank.ts`. */
     bankDetails: text('bank_details').notNull(),
     bankDetailsKeyId: text('bank_details_key_id').notNull(),
     providerPayoutId: text('provider_payout_id'),
@@ -89,13 +89,13 @@ export const cashouts = schema.table(
     reason: text('reason').$type<Reason>(),
     takeTxHash: text('take_tx_hash'),
     returnTxHash: text('return_tx_hash'),
-    /** How often the provider was asked to pay, and when last: committed before each attempt. */
+    /** Number and time of the attempts to pay; committed before each attempt. */
     attempts: integer('attempts').notNull().default(0),
     attemptedAt: at('attempted_at'),
-    /** The provider's interface that the first attempt went through; null before, and of old rows: v2. */
+    /** API version of the first attempt; null before it, and in old rows, which used v2. */
     payoutApi: text('payout_api').$type<PayoutApi>(),
     paidAt: at('paid_at'),
-    /** When it is checked next (null: never), and how often it was checked in this state. */
+    /** Time of the next check (null: never) and number of checks in this state. */
     nextCheckAt: at('next_check_at'),
     checks: integer('checks').notNull().default(0),
     ...timestamps(),
@@ -116,14 +116,14 @@ export const cashouts = schema.table(
 )
 export type Cashout = typeof cashouts.$inferSelect
 export type NewCashout = PgInsertValue<typeof cashouts>
-/** New values, or SQL that makes them: the database's clock is the one that counts. */
+/** New values, or SQL expressions, so that times come from the database's clock. */
 type Changes = PgUpdateSetSource<typeof cashouts>
 
 export async function findCashout(db: Db, id: string): Promise<Cashout | undefined> {
   return (await db.select().from(cashouts).where(eq(cashouts.id, id)))[0]
 }
 
-/** The cash-out that this payout of the provider pays. */
+/** Finds a cash-out by the provider's payout id. */
 export async function findPaidAs(db: Db, providerPayoutId: string): Promise<Cashout | undefined> {
   const rows = await db
     .select()
@@ -132,7 +132,7 @@ export async function findPaidAs(db: Db, providerPayoutId: string): Promise<Cash
   return rows[0]
 }
 
-/** The rows that this quote or this authorization already made: at most one each. */
+/** Finds the rows of this quote and of this authorization: at most one each. */
 export const findRivals = (db: Db, quoteId: string, authorizer: string, nonce: string) =>
   db
     .select()
@@ -147,18 +147,18 @@ export const findRivals = (db: Db, quoteId: string, authorizer: string, nonce: s
       ),
     )
 
-/** Undefined when the quote or the authorization already has a row. */
+/** Inserts a cash-out. Returns undefined if its quote or authorization already has a row. */
 export async function insertCashout(tx: Tx, cashout: NewCashout): Promise<Cashout | undefined> {
   const made = await tx.insert(cashouts).values(cashout).onConflictDoNothing().returning()
   return made[0]
 }
 
-/** Lets one transaction at a time count and store the cash-outs of a wallet. */
+/** Locks a wallet for the transaction. */
 export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, `wallet:${wallet}`)
 
 /**
- * What a wallet's cash-outs of this day (UTC) come to: 10⁻⁶ AUSD. Money that came back counts no more.
- * And since when cash-outs are paused; null: they are not.
+ * Sums a wallet's cash-outs of this UTC day (10⁻⁶ AUSD), except failed and returned ones. Also
+ * returns the start of a pause of cash-outs, or null.
  */
 export async function sumToday(tx: Tx, wallet: `0x${string}`) {
   const [row] = await tx
@@ -177,12 +177,12 @@ export async function sumToday(tx: Tx, wallet: `0x${string}`) {
   return { micro: BigInt(row!.micro), pausedSince: row!.pausedSince }
 }
 
-/** Reads a row and holds it until the transaction ends. */
+/** Reads and locks a row. */
 export async function lockCashout(tx: Tx, id: string): Promise<Cashout | undefined> {
   return (await tx.select().from(cashouts).where(eq(cashouts.id, id)).for('update'))[0]
 }
 
-/** Takes the step from a state that leads there; undefined when somebody else was first. */
+/** Moves a cash-out to `next`. Returns undefined if no step leads there from its current state. */
 export async function moveCashout(
   db: Db,
   id: string,
@@ -197,11 +197,11 @@ export async function moveCashout(
   return moved[0]
 }
 
-/** Notes facts that change no state. */
+/** Updates columns without a change of state. */
 export const noteCashout = (db: Db, id: string, changes: Changes) =>
   db.update(cashouts).set(changes).where(eq(cashouts.id, id))
 
-/** Counts one more attempt to pay, on a locked row. */
+/** Counts an attempt to pay on a locked row. */
 export async function countAttempt(tx: Tx, before: Cashout, api: PayoutApi): Promise<Cashout> {
   const { id, attempts } = before
   const [counted] = await tx
@@ -213,18 +213,19 @@ export async function countAttempt(tx: Tx, before: Cashout, api: PayoutApi): Pro
 }
 
 /**
- * The provider's interface that a cash-out is paid through: that of its first attempt, for ever, because
- * no other knows its key and its reference. Before there was one it is what new orders go through.
+ * Returns the API version of a cash-out: permanently that of its first attempt, because another
+ * version does not know its key and reference. Before the first attempt it is the version of new
+ * orders.
  */
 export const apiOf = ({ attempts, payoutApi }: Cashout, forNew: PayoutApi): PayoutApi =>
   attempts === 0 ? forNew : (payoutApi ?? 'v2')
 
-/** A row whose check is due, and when it was taken by the clock that its times are from. */
+/** A row whose check is due, and the time of its lease by the database's clock. */
 export type DueCashout = Cashout & { readonly leasedAt: Date }
 
 /**
- * Takes the rows whose check is due and sets the time of the next one. Of several copies one gets a
- * row, and the check of a copy that dies is followed by the next.
+ * Leases the rows whose check is due and sets the time of their next one. Each row goes to one
+ * instance; if that crashes, the next check takes over.
  */
 export async function leaseDue(db: Db, rowsMax: number, waitMs: number): Promise<DueCashout[]> {
   const due = db.$with('due').as(
@@ -253,7 +254,7 @@ export async function leaseDue(db: Db, rowsMax: number, waitMs: number): Promise
     .returning({ ...getTableColumns(cashouts), leasedAt })
 }
 
-/** Checks no more, unless the row moved in the meantime and has another plan. */
+/** Ends the checks of a row unless its state has changed. */
 export const endChecks = (db: Db, { id, state }: Cashout) =>
   db
     .update(cashouts)
@@ -283,7 +284,7 @@ const activity = prepared((db) => {
   return unionAll(page, open).prepare('activity')
 })
 
-/** One page of a wallet's cash-outs, and everything of it that is under way, at most 100; newest first. */
+/** Lists one page of a wallet's cash-outs and up to 100 in progress, newest first. */
 export async function listActivity(
   database: Database,
   { wallet, limit, before }: { wallet: `0x${string}`; limit: number; before?: Cursor },
@@ -294,14 +295,14 @@ export async function listActivity(
   return { page: of(true), open: of(false) }
 }
 
-/** What has waited longest in each state in which something is awaited. */
+/** Finds the longest-waiting cash-out in each state with a limit. */
 export const oldestCashouts = (db: Db) => {
   const { id, state, updatedAt: since } = cashouts
   const awaited = and(isOpen(cashouts), inArray(state, limitedStates(limits)))
   return findOldest<CashoutState>(db, { table: cashouts, ...{ state, id, since }, awaited })
 }
 
-/** How many are in each state in which something is awaited, and since when the oldest waits. */
+/** Counts the cash-outs in progress by state, with the age of the oldest. */
 export async function countStates(database: Database) {
   const rows = await database.read((db) =>
     db

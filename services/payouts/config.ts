@@ -4,7 +4,7 @@ import { commonFields, databaseFields } from '#shared/service'
 import type { DetailsKey } from './bank'
 import { payoutApis } from './provider'
 
-/** `keyId:base64` of 32 bytes each; no fault ever quotes a key. */
+/** List of `keyId:base64` with 32 bytes each; error messages never contain a key. */
 function detailsKeys(about: string): Field<readonly DetailsKey[]> {
   const items = list({ about, secret: true })
   return {
@@ -17,81 +17,88 @@ function detailsKeys(about: string): Field<readonly DetailsKey[]> {
         return { id, key: Buffer.from(base64, 'base64') }
       })
       if (new Set(keys.map(({ id }) => id)).size !== keys.length)
-        throw new Error('names a key id twice')
+        throw new Error('must have distinct key ids')
       return keys
     },
   }
 }
 
-/** The environment of payouts. */
+/** Environment variables of payouts. */
 export const fields = {
   ...commonFields,
   ...databaseFields,
   PROVIDER_URL: url({ about: "the payment provider's API" }),
-  PROVIDER_ID_SECRET_KEY: text({ about: 'key of the Indonesian account', secret: true }),
+  PROVIDER_ID_SECRET_KEY: text({ about: 'secret key of the Indonesian account', secret: true }),
   PROVIDER_REQUESTS_PER_MINUTE: integer({
-    about: 'calls per endpoint and account; the provider allows 600 live, 60 in test mode',
+    about:
+      'provider rate limit per endpoint and account, shared by all instances; the provider allows ' +
+      '600 live, 60 in test mode',
     fallback: '600',
   }),
   PROVIDER_KIND: oneOf(['xendit', 'sandbox'], {
-    about: 'sandbox: PROVIDER_URL is the local one',
+    about: 'sandbox: PROVIDER_URL is the local sandbox',
     fallback: 'xendit',
   }),
   PROVIDER_PAYOUTS_API: oneOf(payoutApis, {
     about:
-      "the provider's interface that new payouts go through; one already tried stays with its own",
+      'provider API version for new payouts; a payout already attempted keeps its own. Verify v3 ' +
+      'in test mode before use',
     fallback: 'v2',
   }),
-  TREASURY_ADDRESS: address({ about: 'where the AUSD of a cash-out goes' }),
-  BANK_DETAILS_KEYS: detailsKeys('the first seals account numbers and names, all open them'),
+  TREASURY_ADDRESS: address({ about: 'address that receives the AUSD of cash-outs' }),
+  BANK_DETAILS_KEYS: detailsKeys(
+    'encryption keys of account numbers and names: the first encrypts, all decrypt. To rotate, ' +
+      'prepend a new key and keep the old ones; openssl rand -base64 32 makes one',
+  ),
   BANK_ACCOUNT_LENGTHS: oneOf(['lenient', 'strict'], {
-    about: "strict: an account number has its bank's length; the sandbox's magic ones have not",
+    about:
+      "strict: account numbers must have their bank's length; the sandbox's magic numbers do not",
     fallback: 'lenient',
   }),
   CASHOUT_DAY_MAX_USD: amount({
-    about: 'what the cash-outs of a wallet may come to in a day (UTC), in whole US dollars',
+    about: "limit on a wallet's cash-outs per day, UTC (whole US dollars)",
     fallback: '100000',
   }),
   BALANCE_LOW_IDR: amount({
-    about: 'less rupiah at the provider that is promised to nobody calls a person',
+    about: 'alert when uncommitted rupiah at the provider falls below this (whole rupiah)',
     fallback: '50000000',
   }),
   BALANCE_EVERY_MS: durationMs({
-    about: "how often the provider's balance is read",
+    about: "interval between readings of the provider's balance",
     fallback: '15000',
   }),
   BALANCE_READING_MAX_MS: durationMs({
-    about:
-      'how long its last reading serves while no newer one can be had; after that no cash-out is accepted',
+    about: 'maximum age of the last balance reading; cash-outs are refused when it is older',
     fallback: '300000',
   }),
   CHANNELS_REFRESH_MS: durationMs({
-    about: 'how old the list of banks may grow',
+    about: 'maximum age of the bank list before it is refreshed',
     fallback: '3600000',
   }),
   SWEEP_AFTER_MS: durationMs({
-    about: 'a cash-out quiet for so long is asked for; doubles while it stays quiet',
+    about: 'recheck an item after this long without an update; doubles while there is none',
     fallback: '20000',
   }),
-  SWEEP_EVERY_MS: durationMs({ about: 'how often quiet ones are looked for', fallback: '5000' }),
+  SWEEP_EVERY_MS: durationMs({ about: 'interval between recheck rounds', fallback: '5000' }),
   REVERSAL_WATCH_MS: durationMs({
-    about: 'for how long a paid one is looked at for a late reversal',
+    about: 'how long a paid cash-out is rechecked for a reversal',
     fallback: '86400000',
   }),
   LIST_EVERY_MS: durationMs({
-    about: "how often the last days of the provider's list of transactions are read",
+    about: "interval between readings of the last days of the provider's transaction list",
     fallback: '3600000',
   }),
   LIST_RECENT_MS: durationMs({
-    about: 'how far back those last days reach',
+    about:
+      'how far each of those readings reaches back before the previous one; covers late entries',
     fallback: '259200000',
   }),
   LIST_WHOLE_EVERY_MS: durationMs({
-    about: 'how often all of the time is read in which a bank may send a payout back',
+    about: 'interval between readings of the whole period in which a bank can return a payout',
     fallback: '86400000',
   }),
   LIST_WHOLE_MS: durationMs({
-    about: 'how long a bank may send a payout back; nobody documents it, a month is generous',
+    about: 'period in which a bank can return a payout; undocumented, a month is generous',
     fallback: '2592000000',
   }),
 }

@@ -7,25 +7,28 @@ import type { BalanceReading } from './cover/balance'
 import type { AccountLengths } from './decide'
 import type { PayoutProvider } from './provider'
 
-/** What this service works with; made in main.ts. Durations in ms. */
+/**
+ * Dependencies and settings shared by all parts of this service; built in `main.ts`. Durations in
+ * ms.
+ */
 export type Context = {
   readonly database: Database
   readonly ask: Ask
   readonly provider: PayoutProvider
   readonly channels: Channels
-  /** What there is to promise out of. */
+  /** Last reading of the provider's balance, from which promises are made. */
   readonly balance: BalanceReading
   readonly safe: DetailsSafe
   readonly treasury: string
   readonly accountLengths: AccountLengths
-  /** What the cash-outs of a wallet may come to in a day (UTC): 10⁻⁶ AUSD. */
+  /** Limit on a wallet's cash-outs per UTC day (10⁻⁶ AUSD). */
   readonly dayMicroMax: bigint
-  /** How long a cash-out may stay quiet before it is checked; how long a paid one is checked. */
+  /** Time without an update before a recheck, and how long paid cash-outs are rechecked. */
   readonly sweepAfterMs: number
   readonly reversalWatchMs: number
-  /** Tells the time of the database, which the times of rows are from. */
+  /** The database's clock, which also stamps the rows. */
   readonly clock: Clock
   readonly log: Log
-  /** Called after a commit, for the outbox. */
+  /** Wakes the outbox relay after a commit. */
   readonly poke: () => void
 }

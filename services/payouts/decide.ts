@@ -6,11 +6,10 @@ import type { RefusalCode } from '#shared/refusals'
 import type { CashoutRequest, CashoutState, Reason } from './cashout'
 import type { Channel, Evidence, PayoutStatus } from './provider'
 
-/** More than any bank transfer, and still exact as the provider's JSON number. */
-/** More is no amount of the provider's. */
+/** Maximum payout in rupiah: above any bank transfer, and still exact as a JSON number. */
 export const payoutMaxMinor = 999_999_999_999_999n
 
-/** The rupiah that a quote makes of an amount of AUSD, or why it cannot. Rounded down. */
+/** Converts AUSD to rupiah at a quote, rounded down, or refuses. */
 export function priceFloor(
   ausdMicro: bigint,
   quote: { pair: string; rate: string },
@@ -22,10 +21,10 @@ export function priceFloor(
   return fiatMinor < country.cashoutMinMinor ? { refused: 'payout_below_minimum' } : { fiatMinor }
 }
 
-/** How strictly account numbers are checked; the provider's magic test numbers have 6 digits. */
+/** Strictness of account number checks; the provider's magic test numbers have 6 digits. */
 export type AccountLengths = 'lenient' | 'strict'
 
-/** The first rule of the bank that a payout breaks. */
+/** Returns the first bank rule that a payout breaks. */
 export function checkBank(
   bank: CashoutRequest['bank'],
   fiatMinor: bigint,
@@ -41,23 +40,23 @@ export function checkBank(
   return length < min || length > max ? 'bank_account_format' : undefined
 }
 
-/** So few and so many digits an account number of the bank has. */
+/** Returns the minimum and maximum digits of the bank's account numbers. */
 export const accountDigits = (
   { accountDigits: [min, max] }: Channel,
   lengths: AccountLengths,
 ): readonly [min: number, max: number] => (lengths === 'strict' ? [min, max] : [6, 20])
 
-/** What the decisions need to know of a cash-out. */
+/** Input of the decisions. */
 export type CashoutFacts = {
   readonly id: string
   readonly state: CashoutState
   readonly fiatMinor: bigint
   readonly providerPayoutId: string | null
-  /** The last status of the provider that we kept; null before there is one. */
+  /** Last stored status of the provider; null before there is one. */
   readonly lastStatus: PayoutStatus | null
 }
 
-/** What does not fit what we promised; a person has to look into it. */
+/** Anomalies: evidence that contradicts our promise and needs manual review. */
 export type Oddity =
   | 'paid_twice'
   | 'payout_differs'
@@ -72,8 +71,8 @@ export type Step =
   | { odd: Oddity }
 
 /**
- * What it changes that the AUSD is in the treasury, at finality. After a failure nothing is paid any
- * more: the user was told so, and the locked rate is long gone.
+ * Decides once the AUSD is in the treasury at finality. A failed cash-out is returned, not paid:
+ * the user has seen the failure, and the rate is no longer locked.
  */
 export function receiveTaken(
   state: CashoutState,
@@ -92,7 +91,7 @@ export function receiveTaken(
   }
 }
 
-/** The one function that decides what the provider's word changes, however it reached us. */
+/** Decides on evidence from the provider, whatever way it arrived. */
 export function receivePayoutStatus(cashout: CashoutFacts, evidence: Evidence): Step {
   if (cashout.providerPayoutId !== null && cashout.providerPayoutId !== evidence.payoutId)
     return { odd: 'paid_twice' }
@@ -102,7 +101,7 @@ export function receivePayoutStatus(cashout: CashoutFacts, evidence: Evidence): 
     case 'taking':
     case 'taken':
     case 'failed':
-      return { odd: 'payout_unexpected' } // Nobody ordered it yet: we store `paying` first.
+      return { odd: 'payout_unexpected' } // Not ordered by us: we store `paying` first.
     case 'paying':
       return whilePaying(evidence)
     case 'paid':
@@ -130,13 +129,13 @@ function whilePaying({ status, reason }: Evidence): Step {
 
 function whilePaid({ status }: Evidence): Step {
   switch (status) {
-    case 'pending': // An older answer that arrives late.
+    case 'pending': // An outdated response.
     case 'succeeded':
       return { stay: true }
     case 'reversed':
       return { next: 'returning', reason: 'bank_reversed' }
     case 'refused':
-      return { odd: 'payout_differs' } // No documented path leads here: a person decides.
+      return { odd: 'payout_differs' } // No documented path leads here: needs manual review.
     case 'unknown':
       return { odd: 'status_unknown' }
   }
@@ -144,15 +143,15 @@ function whilePaid({ status }: Evidence): Step {
 
 function onceReturning(cashout: CashoutFacts, { status }: Evidence): Step {
   if (status === 'refused' || status === 'reversed') return { stay: true }
-  // An older answer about a payout that was reversed or refused since changes nothing.
+  // An outdated response about a payout that has been reversed or refused since.
   if (status === 'succeeded' && cashout.lastStatus === 'reversed') return { stay: true }
   if (status === 'pending' && cashout.providerPayoutId !== null) return { stay: true }
   return { odd: status === 'unknown' ? 'status_unknown' : 'paid_and_returned' }
 }
 
 /**
- * Of several payouts with our reference, those that decide: while one may still reach the bank, or
- * has, the ones that failed prove nothing.
+ * Returns the decisive payouts among several with our reference: failed ones prove nothing if
+ * another has reached the bank or still may.
  */
 export function decisive(found: readonly Evidence[]): readonly Evidence[] {
   const alive = found.filter((one) => !hasFailed(one))
@@ -162,7 +161,7 @@ export function decisive(found: readonly Evidence[]): readonly Evidence[] {
 export const hasFailed = ({ status }: Evidence): boolean =>
   status === 'refused' || status === 'reversed'
 
-/** With these the provider refuses the very order it was given; only they prove something. */
+/** Refusals about the order itself; only these prove anything. */
 const refusesOrder: ReadonlySet<ProviderMeaning> = new Set([
   'request_wrong',
   'amount_outside_limits',
@@ -171,9 +170,9 @@ const refusesOrder: ReadonlySet<ProviderMeaning> = new Set([
 ] as const)
 
 /**
- * What a refused attempt is about: this order (`order`), an idempotency key that somebody else uses
- * (`conflict`), the moment (`later`), or neither of them (`nothing`): our key, our address, our
- * account, or a word nobody has seen.
+ * Classifies a refused attempt: `order` is about this order, `conflict` means the idempotency key
+ * is in use, `later` is temporary, and `nothing` is about our key, address or account, or
+ * unrecognised.
  */
 export function aboutOf(meaning: ProviderMeaning): 'order' | 'conflict' | 'later' | 'nothing' {
   if (refusesOrder.has(meaning)) return 'order'
@@ -181,49 +180,51 @@ export function aboutOf(meaning: ProviderMeaning): 'order' | 'conflict' | 'later
   return meaning === 'try_later' ? 'later' : 'nothing'
 }
 
-/** What an attempt to pay was answered, when it was neither accepted nor unclear. */
+/** A refused attempt to pay. */
 export type Refused = {
   meaning: ProviderMeaning
-  /** What a look-up by our reference found after the refusal. */
+  /** Number of payouts found by our reference after the refusal. */
   found: number
-  /** How many attempts there were, this one included, and how long ago the one before was made. */
+  /** Number of attempts including this one, and time since the previous one. */
   attempts: number
   sincePreviousMs: number
 }
 
-/** This long after an unclear attempt, an empty look-up proves that it never arrived. */
+/** Time after an unclear attempt from which an empty lookup proves that it never arrived. */
 export const conclusiveAfterMs = 60_000
 
 /**
- * Does a refusal prove that no transfer exists? Not when it is about anything but this order. Not
- * right after an attempt of unknown outcome: that one may still be on its way in.
+ * Returns true if a refusal proves that no transfer exists: it must be about this order, and not
+ * follow closely on an attempt of unknown outcome, which may still be processed.
  */
 export function believeRefusal({ meaning, found, attempts, sincePreviousMs }: Refused): boolean {
   if (aboutOf(meaning) !== 'order' || found > 0) return false
   return attempts === 1 || sincePreviousMs >= conclusiveAfterMs
 }
 
-/** The wait before the next check of a cash-out that stays as it is doubles up to a limit; ms. */
+/** Limits of the doubling wait between checks of an unchanged cash-out, in ms. */
 export const checkWait = {
   doublingsMax: 10,
   maxMs: 3_600_000,
-  /** An authorization may be valid for years, and the relayer watches it. */
+  /** Longer, because an authorization may be valid for years and the relayer watches it. */
   failedMaxMs: 86_400_000,
 } as const
 
-/** After these reasons nobody can use the signed transfer: the token itself said so. */
+/** Reasons after which the token rejects the signed transfer permanently. */
 const closedReasons: ReadonlySet<Reason | null> = new Set([
   'authorization_expired',
   'authorization_used',
 ] as const)
 
-/** Whether the AUSD of a take that failed for this reason may still arrive. */
+/** Returns true if the AUSD may still arrive after a take failed for this reason. */
 export const mayArriveLate = (reason: Reason | null): boolean => !closedReasons.has(reason)
 
-/** The relayer reports a late arrival within minutes of the end of the authorization's window. */
+/**
+ * How long after the authorization's window we ask; the relayer reports late arrivals in minutes.
+ */
 const reportedWithinMs = 3_600_000
 
-/** Whether the relayer is still asked about a take that failed. */
+/** Returns true while the relayer is still asked about a failed take. */
 export const isWorthAsking = (
   {
     reason,

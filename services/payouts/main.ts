@@ -26,8 +26,8 @@ import { startListing } from './transactions'
 import { webhookReactions } from './webhook'
 
 const name = 'payouts'
-const description = 'cash-outs: what was taken, what the bank was paid, what went back'
-/** By PROVIDER_KIND. The sandbox speaks the wire format of the real one. */
+const description = 'cash-outs: AUSD taken, bank transfers, AUSD returned'
+/** Adapters by PROVIDER_KIND. The sandbox implements the real wire format. */
 const adapters = { xendit: openXendit, sandbox: openXendit } as const
 await runService(name, fields, async (config, runtime) => {
   const { log, fatal: onFatal } = runtime

@@ -25,10 +25,13 @@ import { pauses, reservations } from './schema.store'
 
 type CreateAnswer = AnswerOf<typeof CashoutCreate>
 
-/** Until a cash-out is stored: whoever waits for something that hangs is told so within 2 s. */
+/** Timeout of each call before a cash-out is stored, so that a hang is answered within 2 s. */
 const askMs = 1_700
 
-/** Checks everything, sets the rupiah aside, counts, takes the quote, stores and answers. Nothing is taken before all checks pass. */
+/**
+ * Accepts cash-outs: runs all checks, reserves the rupiah, counts the day's total, takes the quote
+ * and stores the row. No AUSD is taken before all checks pass.
+ */
 export const answerCashouts = (context: Context): Answering =>
   answering(CashoutCreate, async (raw) => {
     const asked = normalized(raw)
@@ -36,10 +39,10 @@ export const answerCashouts = (context: Context): Answering =>
     const known = await answerFromRivals(context, asked, takenBy)
     if (known && !('refused' in known && known.refused === 'authorization_conflict')) return known
     const checked = await check(context, asked, takenBy)
-    // The same call, come twice, may have been first: what it changed is no reason to refuse.
+    // A concurrent retry may have succeeded and caused this refusal.
     const first = 'refused' in checked && (await answerFromRivals(context, asked, takenBy))
     if (first && 'ok' in first) return first
-    // What is wrong with the request itself is answered before what is wrong with the wallet.
+    // Faults of the request are reported before those of the wallet.
     if ('refused' in checked && !mayFollow.has(checked.refused)) return checked
     if (known) return known // The authorization already serves another payout.
     if ('refused' in checked) return checked
@@ -49,16 +52,16 @@ export const answerCashouts = (context: Context): Answering =>
     return store(context, asked, { ...checked, takenBy })
   })
 
-/** Lets an operator pause and resume what begins here. */
+/** Lets an operator pause and resume new cash-outs. */
 export const answerPayoutsPause = (context: Context): Answering =>
   answerPause(context, { question: PayoutsPause, table: pauses, what: 'payouts' })
 
-/** Nothing in the request mends these: they are answered after all that could. */
+/** Refusals no change of the request can fix; reported after all others. */
 const ofWallet: ReadonlySet<RefusalCode> = new Set(['wallet_frozen', 'gas_budget_spent'])
-/** What the payout that an authorization already serves may itself have done to the wallet. */
+/** Refusals that the cash-out already using this authorization may itself have caused. */
 const mayFollow: ReadonlySet<RefusalCode> = new Set([...ofWallet, 'balance_too_low', 'nonce_used'])
 
-/** The answer, if this quote or this authorization already has a row. */
+/** Returns the response if this quote or authorization already has a row. */
 async function answerFromRivals(
   { database }: Context,
   { quoteId, authorization }: CashoutRequest,
@@ -72,10 +75,10 @@ async function answerFromRivals(
   return rivals.length > 0 ? refuse('authorization_conflict') : undefined
 }
 
-/** What a cash-out is worth by its quote. */
+/** Price of a cash-out at its quote. */
 type Terms = { fiatMinor: bigint; rate: bigint; spreadBps: number }
 
-/** All rules, in the order in which they are answered. */
+/** Runs all checks in the order in which they are reported. */
 async function check(
   context: Context,
   asked: CashoutRequest,
@@ -119,9 +122,9 @@ async function checkOnChain({ ask }: Context, { authorization }: CashoutRequest)
 }
 
 /**
- * Counts, takes the quote and stores, under the lock of the wallet: of many calls at once each counts
- * what the one before stored, and a refusal leaves the quote unused. A crash after the quote was taken
- * stores nothing; the same call again is the same taker, and takes it again.
+ * Counts the day's total, takes the quote and stores the row under the wallet lock: concurrent
+ * requests are counted one after another, and a refusal leaves the quote unused. A crash after
+ * taking the quote stores nothing; the retry has the same fingerprint and can take it again.
  */
 async function store(
   context: Context,
@@ -158,7 +161,7 @@ async function store(
     const today = await sumToday(tx, row.wallet)
     if (today.pausedSince) return refuse('cashouts_paused', today.pausedSince)
     if (today.micro + row.ausdMicro > context.dayMicroMax) return refuse('day_limit_reached')
-    // The same call at the same moment was refused and gave it back.
+    // A concurrent identical request was refused and released the reservation.
     if (!(await useReservation(tx, reservations, quoteId))) return refuse('provider_unavailable')
     const taken = await context.ask(QuoteTake, { quoteId, takenBy }, askMs)
     if ('refused' in taken) return taken
@@ -170,7 +173,7 @@ async function store(
   })
   if (stored !== 'stored') await uncoverCashout(context, quoteId)
   if (typeof stored === 'object') return stored
-  // A request like this one, at the same moment, was first.
+  // A concurrent request with the same quote or authorization won.
   if (stored === 'known')
     return (await answerFromRivals(context, asked, terms.takenBy)) ?? refuse('quote_used')
   failpoint('payouts:row-stored')
@@ -189,14 +192,14 @@ const answerOf = ({
   fiat: fiatMinor.toString(),
 })
 
-/** One spelling of what a repeat may spell otherwise: numbers without leading zeros, no outer blanks. */
+/** Normalises a request, so that a retry with leading zeros or outer blanks is the same request. */
 const normalized = (request: CashoutRequest): CashoutRequest => ({
   ...request,
   authorization: canonical(request.authorization),
   bank: { ...request.bank, accountHolderName: request.bank.accountHolderName.trim() },
 })
 
-/** The quote's taker: a hash of purpose, wallet and body. Of a normalized request. */
+/** Returns the fingerprint that takes the quote: a hash of purpose, wallet and normalised body. */
 function fingerprintOf({ wallet, quoteId, authorization: a, bank: b }: CashoutRequest): string {
   const parts = [
     ...[wallet, quoteId, a.from, a.to, a.value, a.validAfter, a.validBefore, a.nonce, a.signature],
@@ -205,11 +208,10 @@ function fingerprintOf({ wallet, quoteId, authorization: a, bank: b }: CashoutRe
   return `cashout:${createHash('sha256').update(JSON.stringify(parts)).digest('base64url')}`
 }
 
-/** An authorization must still be valid this long, for the way to the chain. */
-/** How far ahead the end of a signed transfer must be. */
+/** Minimum remaining validity of an authorization, so that it reaches the chain in time. */
 export const windowMinSeconds = 300n
 
-/** The first rule the authorization breaks, in the order in which they are checked. */
+/** Returns the first rule the authorization breaks. */
 function checkAuthorization(
   { wallet, authorization }: CashoutRequest,
   known: { treasury: string; nowSeconds: bigint },

@@ -17,9 +17,9 @@ import { decisiveOf, receiveEvidence } from './receive'
 import { type AnomalyKind, recordAnomaly } from './schema.store'
 
 /**
- * Pays what was taken. `paying` and the attempt are committed before the provider is asked, so that
- * after a crash anywhere we know that it may have been asked. Throws on an unclear answer: the row
- * stays `paying` and is asked for again later, under the same key.
+ * Pays a taken cash-out. `paying` and the attempt are committed before the provider is called, so
+ * that after any crash we know that a call may have been made. Throws on an unclear response: the
+ * row stays `paying` and is retried later under the same key.
  */
 export async function payTaken(context: Context, cashout: Cashout): Promise<void> {
   failpoint('payouts:taken')
@@ -28,16 +28,16 @@ export async function payTaken(context: Context, cashout: Cashout): Promise<void
 }
 
 /**
- * Pays what was taken a while ago: looked up first. It usually is paid within a second; that it was
- * not, or that our row does not know it any more after a restore, happens on bad days alone, and the
- * provider does not say for how long it knows a key.
+ * Pays a cash-out that was taken a while ago, by the slow path: payment was delayed, or the row was
+ * restored from a backup. Looks it up first, since the provider does not document how long it
+ * remembers a key.
  */
 export async function payLate(context: Context, cashout: Cashout): Promise<void> {
   const started = await startPaying(context, cashout)
   if (started) await payAgain(context, started)
 }
 
-/** Undefined when another copy was first. */
+/** Moves the cash-out to `paying`. Returns undefined if another instance already did. */
 async function startPaying({ database, sweepAfterMs }: Context, { id }: Cashout) {
   const nextCheckAt = fromNow(sweepAfterMs)
   const started = await database.run((db) => moveCashout(db, id, 'paying', { nextCheckAt }))
@@ -45,7 +45,9 @@ async function startPaying({ database, sweepAfterMs }: Context, { id }: Cashout)
   return started
 }
 
-/** Looks up what is known first: a key may be forgotten in time, a reference is not. */
+/**
+ * Looks up the payout, then retries if there is none: a key may be forgotten, a reference is not.
+ */
 export async function payAgain(context: Context, cashout: Cashout): Promise<void> {
   const { provider } = context
   if (cashout.providerPayoutId !== null) {
@@ -57,7 +59,7 @@ export async function payAgain(context: Context, cashout: Cashout): Promise<void
   if (!(await lookUp(context, cashout))) await attempt(context, cashout)
 }
 
-/** Learns what the provider has under our reference; false when it says that there is nothing. */
+/** Receives the provider's payouts with our reference. Returns false if it has none. */
 async function lookUp(context: Context, cashout: Cashout): Promise<boolean> {
   const api = apiOf(cashout, context.provider.api)
   const found = await context.provider.findByReference(cashout.id, api)
@@ -68,11 +70,11 @@ async function lookUp(context: Context, cashout: Cashout): Promise<boolean> {
 
 type Attempt = {
   readonly cashout: Cashout
-  /** How long ago the attempt before was counted, by any copy; infinite when there was none. */
+  /** Time since the previous attempt by any instance; infinite if there was none. */
   readonly sincePreviousMs: number
 }
 
-/** Counts one more attempt to pay before it is made; undefined when there is nothing to pay. */
+/** Counts an attempt before it is made. Returns undefined if there is nothing to pay. */
 export const beginAttempt = (
   { database, provider }: Context,
   id: string,
@@ -95,7 +97,7 @@ async function attempt(context: Context, before: Cashout): Promise<void> {
   const answer = await context.provider.create(order, apiOf(counted.cashout, context.provider.api))
   failpoint('payouts:provider-answered')
   if ('refused' in answer) return refused(context, counted, answer.refused)
-  if (answer.ok.referenceId !== before.id) throw new Error('the provider answered another payout')
+  if (answer.ok.referenceId !== before.id) throw new Error('the provider returned another payout')
   for (const evidence of await decisiveOf(context, [answer.ok])) await learn(context, evidence)
 }
 
@@ -114,7 +116,7 @@ async function refused(
   await giveBack(context, cashout, code)
 }
 
-/** Orders the return, unless another attempt was counted since: that one may be accepted. */
+/** Orders the return unless another attempt was counted since, which may be accepted. */
 async function giveBack(context: Context, { id, attempts }: Cashout, code: string): Promise<void> {
   const because = { reason: 'provider_refused', failureCode: code } as const
   const started = await context.database.transaction(async (tx) => {
@@ -126,7 +128,7 @@ async function giveBack(context: Context, { id, attempts }: Cashout, code: strin
   failpoint('payouts:return-ordered')
 }
 
-/** It cannot go on without a person, who is called once. */
+/** Records an anomaly for manual review and raises an alert the first time. */
 async function callPerson(
   { database, log }: Context,
   { id }: Cashout,
@@ -138,7 +140,7 @@ async function callPerson(
   if (first) log.error({ payoutId: id, kind, says, alarm: true }, 'payout needs manual review')
 }
 
-/** A look-up that was refused says nothing of the payout, and only a person can repair that. */
+/** Raises an alert for a refused lookup, which leaves the payout's state unknown. */
 export async function noteRefusal(
   context: Context,
   cashout: Cashout,
@@ -155,7 +157,9 @@ async function learn(context: Context, evidence: Evidence): Promise<void> {
   if ('next' in step && step.next === 'returning') failpoint('payouts:return-ordered')
 }
 
-/** The same row always makes the same order. Throws when the key of the sealed details is gone. */
+/**
+ * Builds the order, always the same for a row. Throws if the key of its bank details is missing.
+ */
 function orderOf({ safe }: Context, cashout: Cashout): PayoutOrder {
   const sealed = { keyId: cashout.bankDetailsKeyId, box: cashout.bankDetails }
   const details = safe.open(sealed, cashout.id)
@@ -176,7 +180,7 @@ function orderOf({ safe }: Context, cashout: Cashout): PayoutOrder {
   }
 }
 
-/** Checks whether a finished transfer was sent back. */
+/** Checks whether a paid transfer was reversed. */
 export async function checkPaid(context: Context, cashout: Cashout): Promise<void> {
   const current = await context.database.read((db) => findCashout(db, cashout.id))
   if (current?.state === 'paid') await payAgain(context, current)

@@ -6,13 +6,13 @@ import type { Context } from './context'
 
 type Figures = Awaited<ReturnType<typeof readStats>>
 
-/** What this service says of itself: to `nats micro stats`, and to `/metrics`. */
+/** Returns the figures for `nats micro stats` and `/metrics`. */
 export const figuresOf = (context: Context) => ({ stats: () => readStats(context), readings })
 
-/** So that a state in which nothing is shows as 0. */
+/** Zero for each state, so that an empty one is shown. */
 const noneIn = Object.fromEntries(inFlightStates.map((state) => [state, 0]))
 
-/** The figures of payouts as `/metrics` shows them; rupiah whole, as they have no smaller unit. */
+/** Converts the figures to `/metrics` readings; rupiah have no smaller unit. */
 const readings = (figures: Figures): Reading[] => [
   ...messagingReadings({
     ...{ waiting: figures.outboxWaiting, oldestMs: figures.outboxOldestMs },
@@ -20,28 +20,40 @@ const readings = (figures: Figures): Reading[] => [
   }),
   ...stateReadings(limits, figures.oldestMs),
   ...each({ ...noneIn, ...figures.states }, 'state', (count, labels) =>
-    gauge('cashouts', 'Cash-outs under way, by state.', count, labels),
+    gauge('cashouts', 'Cash-outs in progress, by state.', count, labels),
   ),
   seconds(
     'cashouts_in_flight_oldest_age',
-    'Since when the oldest one is under way; 0: there is none.',
+    'Age of the oldest cash-out in progress, in seconds; 0 if none.',
     figures.oldestInFlightMs,
   ),
-  gauge('payout_anomalies', 'What was odd and a person looked at, or should.', figures.anomalies),
+  gauge('payout_anomalies', 'Recorded payout anomalies.', figures.anomalies),
   seconds(
     'provider_list_age',
-    'How long ago the list of transactions was read.',
+    "Age of the last complete reading of the provider's transaction list, in seconds.",
     figures.listAgeMs,
     {
       list: 'whole',
     },
   ),
-  gauge('provider_balance_minor', 'Rupiah at the provider.', figures.cover?.balanceMinor),
+  gauge(
+    'provider_balance_minor',
+    'Balance at the provider, in rupiah.',
+    figures.cover?.balanceMinor,
+  ),
   gauge(
     'provider_unpaid_minor',
-    'Of it what cash-outs may still take.',
+    'Provider balance committed to unpaid cash-outs, in rupiah.',
     figures.cover?.unpaidMinor,
   ),
-  gauge('provider_free_minor', 'What is left for new cash-outs.', figures.cover?.freeMinor),
-  seconds('provider_reading_age', 'How long ago it was read.', figures.cover?.balanceAgeMs),
+  gauge(
+    'provider_free_minor',
+    'Uncommitted provider balance, available for new cash-outs, in rupiah.',
+    figures.cover?.freeMinor,
+  ),
+  seconds(
+    'provider_reading_age',
+    'Age of the last provider balance reading, in seconds.',
+    figures.cover?.balanceAgeMs,
+  ),
 ]

@@ -14,8 +14,8 @@ import type { Evidence, PayoutStatus } from './provider'
 import { type AnomalyKind, recordAnomaly } from './schema.store'
 
 /**
- * Receives what the provider says about a payout: webhooks, attempts to pay, rechecks and the list
- * of transactions all end here.
+ * Receives a fetched payout. Single entry point for webhooks, payment attempts, rechecks and the
+ * transaction list.
  */
 export async function receiveEvidence(tx: Tx, context: Context, evidence: Evidence): Promise<Step> {
   const cashout = await lockCashout(tx, evidence.referenceId)
@@ -33,8 +33,8 @@ export async function receiveEvidence(tx: Tx, context: Context, evidence: Eviden
 }
 
 /**
- * Of payouts that were named those that decide. When all failed, and ours is not known yet, another
- * one of our reference may still reach the bank: then the provider is asked for all of them.
+ * Returns the decisive payouts among those named. If all failed and ours is not known yet, another
+ * with our reference may still reach the bank, so all of them are fetched.
  */
 export async function decisiveOf(
   { database, provider }: Context,
@@ -43,7 +43,7 @@ export async function decisiveOf(
   const [first] = named
   if (!first || !named.every(hasFailed)) return decisive(named)
   const own = await database.read((db) => findCashout(db, first.referenceId))
-  // Whatever its state: it may be paid by the time the evidence is received.
+  // Regardless of its state, which may be `paying` by the time the evidence is received.
   if (own?.providerPayoutId !== null) return named
   const found = await provider.findByReference(own.id, apiOf(own, provider.api))
   const isNamed = (one: Evidence) => named.some(({ payoutId }) => payoutId === one.payoutId)
@@ -66,7 +66,7 @@ async function receiveOfKnown(
   }
   const { payoutId, word, failureCode } = evidence
   const { id } = cashout
-  // It may not have fitted before: ordered by another hand, or refused after it was paid.
+  // It may have been booked as an anomaly before: ordered elsewhere, or refused after payment.
   if (cashout.providerPayoutId === null || cashout.state !== 'paying')
     await bookFitting(tx, evidence)
   await noteCashout(tx, id, { providerPayoutId: payoutId, ...newer(cashout, lastStatus, evidence) })
@@ -92,12 +92,12 @@ async function becomePaid(tx: Tx, { sweepAfterMs, log }: Context, before: Cashou
 
 const payments = timer({
   what: 'cashout_created_to_paid',
-  help: 'From the cash-out to the bank being paid, as the provider says.',
+  help: "Time from the cash-out request to the provider's confirmation of payment, in seconds.",
   labels: {},
   buckets: flowSeconds,
 })
 
-/** A final status is not overwritten by an older answer. */
+/** Returns the new status, unless an outdated response would overwrite a final one. */
 const newer = ({ state }: Cashout, last: PayoutStatus | null, { status, word }: Evidence) =>
   last === 'reversed' || (status === 'pending' && state !== 'paying')
     ? {}
@@ -113,5 +113,6 @@ async function reportOddity(
   const says = `${evidence.word} ${evidence.currency} ${evidence.amountMinor ?? '?'}`
   const object = evidence.payoutId
   const first = await recordAnomaly(tx, { kind, object, says, ...(payoutId ? { payoutId } : {}) })
-  if (first) log.error({ kind, object, payoutId, says, alarm: true }, 'unexpected payout at provider')
+  if (first)
+    log.error({ kind, object, payoutId, says, alarm: true }, 'unexpected payout at provider')
 }

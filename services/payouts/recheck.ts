@@ -8,12 +8,12 @@ import type { Context } from './context'
 import { isWorthAsking } from './decide'
 import { checkPaid, noteRefusal, payAgain, payLate, payTaken } from './pay'
 
-/** How many cash-outs one process works on at once. */
+/** Maximum concurrent checks per process. */
 const workingMax = 16
 
 /**
- * Works on every cash-out whose check is due: newly taken ones at once, quiet ones again and again.
- * `poke` says that something may be due now. A round does not wait for the one before.
+ * Processes every cash-out whose check is due: newly taken ones immediately, others at growing
+ * intervals. `poke` starts a round now. Rounds do not wait for each other.
  */
 export function startRechecking(context: Context, settings: { sweepEveryMs: number }): Loop {
   const working = new Set<Promise<void>>()
@@ -83,7 +83,7 @@ async function check(context: Context, cashout: DueCashout): Promise<void> {
     case 'paid':
       return mayBeReversed(context, cashout) ? checkPaid(context, cashout) : rest(context, cashout)
     case 'failed':
-      // The relayer watches the authorization; this asks whether its report of an arrival was lost.
+      // The relayer watches the authorization; resending recovers a lost report of an arrival.
       return isWorthAsking(cashout, cashout.leasedAt.getTime())
         ? orderAgain(context, cashout, repeatTake)
         : rest(context, cashout)
@@ -92,7 +92,7 @@ async function check(context: Context, cashout: DueCashout): Promise<void> {
   }
 }
 
-/** No cash-out waits so long between the chain and the provider while all goes well. */
+/** Time after which a taken cash-out counts as delayed; it is normally paid within a second. */
 const lateMs = 60_000
 
 const isLate = ({ updatedAt, leasedAt }: DueCashout) =>
@@ -101,7 +101,7 @@ const isLate = ({ updatedAt, leasedAt }: DueCashout) =>
 const mayBeReversed = ({ reversalWatchMs }: Context, { paidAt, updatedAt, leasedAt }: DueCashout) =>
   leasedAt.getTime() - (paidAt ?? updatedAt).getTime() <= reversalWatchMs
 
-/** The relayer knows the payout: it acts once, and reports its outcome again. */
+/** Resends an order. The relayer knows the payout, acts once and reports the outcome again. */
 async function orderAgain(
   { database, poke }: Context,
   cashout: Cashout,

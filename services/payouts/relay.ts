@@ -11,7 +11,7 @@ import type { Context } from './context'
 import { mayArriveLate, receiveTaken } from './decide'
 import { recordAnomaly } from './schema.store'
 
-/** What the chain made of our orders, at finality. */
+/** Reactions to the relayer's reports about our orders, at finality. */
 export const relayReactions = (context: Context): Reaction[] => [
   reactTo(relaySettled('take'), {
     apply: (tx, { cause, txHash }) => taken(tx, context, cause, txHash),
@@ -28,8 +28,9 @@ export const relayReactions = (context: Context): Reaction[] => [
 ]
 
 /**
- * The AUSD is in the treasury: it is paid, or goes back when the cash-out had failed before. A taken
- * cash-out is due at once: recheck.ts is poked after the commit and pays.
+ * Handles AUSD that arrived in the treasury: the bank is paid, or the AUSD returned if the cash-out
+ * has already failed. A taken cash-out is due immediately; `recheck.ts` is woken after the commit
+ * and pays.
  */
 async function taken(tx: Tx, context: Context, id: string, txHash: string | null): Promise<void> {
   const { log } = context
@@ -73,7 +74,7 @@ async function returned(
 async function returnFailed(tx: Tx, { log }: Context, id: string, reason: string): Promise<void> {
   const anomaly = { kind: 'return_failed', object: id, payoutId: id, says: reason } as const
   const first = await recordAnomaly(tx, anomaly)
-  // It stays `returning`: we still owe it, and asking again would get the same answer.
+  // It stays `returning`: we still owe the AUSD, and a retry would fail in the same way.
   await noteCashout(tx, id, { nextCheckAt: null })
   if (first) log.error({ payoutId: id, reason, alarm: true }, 'AUSD return failed permanently')
 }

@@ -8,38 +8,38 @@ import { pauseTable } from '#shared/db/pause.store'
 import { reservationTable } from '#shared/db/reservation.store'
 import { journalTable } from '#shared/ledger/journal.store'
 
-/** Everything this service owns in Postgres. */
+/** Postgres schema of this service. */
 export const schema = pgSchema('payouts')
 export const messaging = messagingTables(schema)
 export const { inbox, outbox, deadLetters } = messaging
-/** Where the money of cash-outs is, entry by entry. */
+/** Double-entry journal of cash-outs. */
 export const journal = journalTable(schema)
 /** Rupiah set aside for cash-outs whose quote is being taken. */
 export const reservations = reservationTable(schema)
-/** Since when no cash-out is accepted. */
+/** Start of the current pause of cash-outs. */
 export const pauses = pauseTable(schema)
-/** When the provider's list of transactions was read. */
+/** Times at which the provider's transaction list was read. */
 export const listings = listingTable(schema)
 
-/** What does not fit anything we promised; kept for a person. */
+/** Kinds of objects and events that match no promise; kept for manual review. */
 export const anomalyKinds = [
-  'other_account', // A payout event of an account that makes no payouts.
+  'other_account', // Payout event of an account that makes no payouts.
   'event_unknown',
-  'payout_unknown', // The provider does not know what the delivery names, or we do not.
+  'payout_unknown', // A payout not found at the provider, or without a cash-out of ours.
   'payout_unexpected',
   'payout_differs',
   'paid_twice',
   'paid_and_returned',
   'status_unknown',
-  'key_taken', // Our idempotency key is in use, and no payout has our reference.
-  'provider_refuses', // Our key, address or account, or an unknown word: nothing about the payout.
-  'payout_lost', // The provider no longer knows a payout that it had told us of.
+  'key_taken', // Our idempotency key is in use, but no payout has our reference.
+  'provider_refuses', // Refused for our key, address or account, or for an unrecognised code.
+  'payout_lost', // The provider no longer finds a payout it had reported.
   'return_failed',
 ] as const
 export type AnomalyKind = (typeof anomalyKinds)[number]
 
 export const anomalies = schema.table('anomalies', {
-  /** Kind and object: the same anomaly is one row, however often it is seen. */
+  /** Kind and object: a repeated anomaly stays one row. */
   id: text('id').primaryKey(),
   kind: text('kind', { enum: anomalyKinds }).notNull(),
   object: text('object').notNull(),
@@ -49,7 +49,7 @@ export const anomalies = schema.table('anomalies', {
 })
 export type Anomaly = Omit<typeof anomalies.$inferInsert, 'id' | 'noticedAt'>
 
-/** True the first time. */
+/** Records an anomaly. Returns true if it is new. */
 export async function recordAnomaly(db: Db, anomaly: Anomaly): Promise<boolean> {
   const id = `${anomaly.kind}:${anomaly.object}`
   const made = await db

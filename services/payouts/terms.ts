@@ -7,7 +7,7 @@ import { type AccountLengths, accountDigits, payoutMaxMinor } from './decide'
 import { windowMinSeconds } from './open'
 import type { Channel } from './provider'
 
-/** What people are told before they cash out: from the same rules that refuse them. */
+/** Answers with the published limits and banks, from the same rules that enforce them. */
 export const answerTerms = ({ channels, accountLengths, dayMicroMax }: Context): Answering =>
   answering(PayoutsTerms, async () => {
     const banks = await channels.all().catch(() => undefined)

@@ -105,7 +105,7 @@ describe('a payout that is reversed after it was paid, and of which no webhook t
     const ahead = listed((row) => (row.reference_id === id ? { ...row, status: 'REVERSED' } : row))
     const error = await fixture.detoured(ahead, () => thrownBy(fixture.list()))
     expect(error.errors.map(String)).toEqual([
-      'ProviderUnknown: the list and the payout differ: reversed, SUCCEEDED',
+      'ProviderUnknown: list and payout disagree: reversed, SUCCEEDED',
     ])
     expect((await fixture.row(id)).state).toBe('paid')
   })

@@ -15,15 +15,15 @@ import type { Evidence, PayoutStatus } from './provider'
 import { decisiveOf, receiveEvidence } from './receive'
 import { inbox, listings, recordAnomaly } from './schema.store'
 
-// A payout whose webhook was lost, a bank that sends money back weeks later, a payout that nobody
-// here ordered: the provider's list of transactions has them all. Each row names a payout, which is
-// asked for and received in the same way as one that a webhook names.
+// The provider's transaction list shows payouts whose webhook was lost, returns by a bank weeks
+// later, and payouts we did not order. Each row names a payout that is fetched and received as for
+// a webhook.
 
-/** Reads the list as often as configured, until disposed. */
+/** Reads the list at the configured intervals, until disposed. */
 export const startListing = (context: Context, settings: ListingSettings) =>
   startReadingList(payoutListing(context), settings, context.poke)
 
-/** Payouts leave from the Indonesian account alone. */
+/** Returns the listing of this service; only the Indonesian account makes payouts. */
 export const payoutListing = (context: Context): Listing => ({
   ...context,
   ...{ listings, inbox, consumer: 'payouts-list', accounts: ['ID'] },
@@ -33,12 +33,12 @@ export const payoutListing = (context: Context): Listing => ({
 
 async function receiveRow(context: Context, row: Listed, once: Once): Promise<void> {
   const own = await ownerOf(context, row)
-  // The list was asked for payouts; a type that we do not know may be one, if it is about ours.
+  // An unrecognised type may be a payout if the row names one of ours.
   if (row.type !== 'payout' && !(row.type === 'unknown' && own)) return
   const found = await evidenceOf(context, row, own)
   if (found.length === 0) return once((tx) => noteUnmatched(tx, context, row))
   if (!found.some(({ status }) => hasComeAsFar(row.status, status)))
-    throw new ProviderUnknown(`the list and the payout differ: ${row.status}, ${found[0]!.word}`)
+    throw new ProviderUnknown(`list and payout disagree: ${row.status}, ${found[0]!.word}`)
   const deciding = await decisiveOf(context, found)
   await once(async (tx) => {
     for (const evidence of deciding) await receiveEvidence(tx, context, evidence)
@@ -46,7 +46,7 @@ async function receiveRow(context: Context, row: Listed, once: Once): Promise<vo
   failpoint('payouts:row-of-list-received')
 }
 
-/** Our cash-out that a row is about: by the provider's id of it, else by our reference on it. */
+/** Finds the cash-out of a row by the provider's id, else by our reference. */
 const ownerOf = (
   { database }: Context,
   { productId, reference }: Listed,
@@ -58,8 +58,8 @@ const ownerOf = (
   )
 
 /**
- * What the provider says of the payout itself. Empty only for one that is not ours and that it does
- * not know; throws when it cannot be asked, or does not know what the list has of ours.
+ * Fetches the payout of a row. Returns an empty list only for a payout that is neither ours nor
+ * found; throws if the provider cannot be reached, or does not find one of ours.
  */
 async function evidenceOf(
   { provider }: Context,
@@ -71,10 +71,10 @@ async function evidenceOf(
   if (!own) return []
   const found = await provider.findByReference(own.id, apiOf(own, provider.api))
   if (found.length > 0) return found
-  throw new ProviderUnknown('the list has a payout of ours that no look-up finds')
+  throw new ProviderUnknown('the list has a payout of ours that lookups do not find')
 }
 
-/** The list may run ahead of the payout itself: then nothing is believed before both agree. */
+/** Returns true if the payout is as advanced as its row; the list may be ahead of it. */
 function hasComeAsFar(row: ListedStatus, payout: PayoutStatus): boolean {
   switch (row) {
     case 'pending':

@@ -10,7 +10,7 @@ import { type Anomaly, recordAnomaly } from './schema.store'
 
 type Found = { evidence: readonly Evidence[] } | { anomaly: Anomaly } | undefined
 
-/** Deliveries about payouts; all others are read by the service they concern. */
+/** Reactions to webhooks about payouts; payments reads the others. */
 export const webhookReactions = (context: Context): Reaction[] => [
   reactTo(PaymentsWebhook, {
     concerns: ({ body }) => context.provider.readDelivery(body).about !== 'other',
@@ -18,7 +18,7 @@ export const webhookReactions = (context: Context): Reaction[] => [
       const hint = context.provider.readDelivery(body)
       if (hint.about === 'other') return undefined
       const event = hint.about === 'payout' ? hint.payoutId : hint.event
-      // Payouts leave from the Indonesian account alone, and only its key could ask for them.
+      // Only the Indonesian account makes payouts, and only its key can fetch them.
       if (account !== 'ID')
         return { anomaly: { kind: 'other_account', object: deliveryId, says: event } }
       if (hint.about === 'odd_payout')
@@ -43,8 +43,8 @@ export const webhookReactions = (context: Context): Reaction[] => [
 ]
 
 /**
- * An id of another form than the provider's own is refused, for ever: there is no such payout. Of one
- * that we hold that says nothing: then it is unknown, and a person is called.
+ * Handles a refused lookup. The provider refuses ids not of its own form, so such a payout does not
+ * exist. For an id we hold the outcome is unknown: an alert is raised and the error rethrown.
  */
 async function noSuchPayout(context: Context, payoutId: string, error: unknown) {
   const own = refusesId(error)

@@ -14,7 +14,9 @@ import { isMissing, reversals } from '../refunds/refund.store'
 const { id, kind, state, reason, pair, fiatMinor, ausdMicro, method, channel } = payments
 const { checkoutUrl, expiresAt, txHash, lateRateMinorPerUsd, createdAt, updatedAt } = payments
 const { held, creditedAt, holdEndedAt } = payments
-/** AUSD (10⁻⁶) still owed for a reversed payment: 0 once repaid or waived, null if never reversed. */
+/**
+ * AUSD (10⁻⁶) still owed for a reversed payment: 0 once repaid or waived, null if never reversed.
+ */
 const missingMicro = sql<string | null>`case when ${state} = 'review' then (
   select (case when ${isMissing(reversals)} then ${reversals.lostMicro} - ${reversals.madeGoodMicro}
     else 0 end)::text from ${reversals} where ${reversals.paymentId} = ${id}) end`
@@ -34,7 +36,9 @@ const shown = and(
   ne(state, 'opening'),
   or(isNotNull(checkoutUrl), isNotNull(payments.providerPaymentId)),
 )
-/** Condition of payments in flight. `isOpen` is implied, but lets Postgres use the partial index. */
+/**
+ * Condition of payments in flight. `isOpen` is implied, but lets Postgres use the partial index.
+ */
 const inFlight = and(
   isOpen(payments),
   or(

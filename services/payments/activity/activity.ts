@@ -27,7 +27,9 @@ export const answerActivity = ({ database, clock, provider }: Context) =>
     })
   })
 
-/** Converts a payment to an activity entry. A checkout past its end shows as expired immediately. */
+/**
+ * Converts a payment to an activity entry. A checkout past its end shows as expired immediately.
+ */
 function entryOf(
   payment: ListedPayment,
   { nowMs, kindOfChannel }: { nowMs: number; kindOfChannel: PaymentProvider['kindOfChannel'] },
@@ -56,7 +58,9 @@ function entryOf(
   }
 }
 
-/** Returns true if money has arrived but its effect is not final on the chain or at the provider. */
+/**
+ * Returns true if money has arrived but its effect is not final on the chain or at the provider.
+ */
 const awaitsEnd = ({ state, txHash, reason }: ListedPayment): boolean =>
   awaitsRate({ reason }) ||
   state === 'paid' ||
@@ -94,7 +98,10 @@ export async function readStats({ database, treasury, clock }: Context) {
     deadLetters: dead,
     frozenWallets,
     missingMicro,
-    /** Age of the last complete readings of the provider's list, last days and last minutes; or null. */
+    /**
+     * Age of the last complete readings of the provider's list, last days and last minutes; or
+     * null.
+     */
     listAgeMs,
     latestListAgeMs,
     ...counts,

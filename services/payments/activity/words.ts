@@ -3,7 +3,8 @@ import { moneyText } from '#shared/money/text'
 import { awaitsRate, isOnHold, type PaymentState, type Reason } from '../payment'
 import type { ListedPayment } from './activity.store'
 
-// The text a user reads about a payment: a code for an unusual outcome, a sentence, and the next step.
+// The text a user reads about a payment: a code for an unusual outcome, a sentence, and the next
+// step.
 
 /** The event behind each reason. */
 const texts: Readonly<Record<Reason, string>> = {

@@ -12,8 +12,8 @@ import { journal } from '../schema.store'
 import { positionOf } from './position'
 
 /**
- * Books a change of a payment's amounts without a change of state, in the same transaction. A lifecycle
- * step is booked by `bookStep`.
+ * Books a change of a payment's amounts without a change of state, in the same transaction. A
+ * lifecycle step is booked by `bookStep`.
  */
 export const bookChange = (
   tx: Tx,
@@ -27,7 +27,9 @@ export const bookChange = (
     lines: difference(positionOf(before), positionOf(after)),
   })
 
-/** Books a lifecycle step within the statement that updates the row. Undefined if no money moves. */
+/**
+ * Books a lifecycle step within the statement that updates the row. Undefined if no money moves.
+ */
 export const bookStep = (before: PaymentRow, after: PaymentRow): Beside | undefined =>
   bookBeside(journal, {
     event: `${before.state} → ${after.state}`,

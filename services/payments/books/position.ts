@@ -4,8 +4,8 @@ import { keptFloor } from '#shared/ledger/spread'
 import { type PaymentFacts, type Reason, remainderFloor, wasGiven } from '../payment'
 import type { PaymentRow } from '../payment.store'
 
-// The book position of a payment, computed from its row alone. Each change of the row is booked as the
-// difference, so the journal of a payment always matches its row.
+// The book position of a payment, computed from its row alone. Each change of the row is booked as
+// the difference, so the journal of a payment always matches its row.
 
 type Booked = PaymentFacts &
   Pick<PaymentRow, 'account' | 'paidMinor' | 'spreadBps' | 'overpaidRefundedMinor' | 'wonMinor'>
@@ -21,7 +21,9 @@ const unexchanged: ReadonlySet<Reason | null | undefined> = new Set<Reason>([
   'sender_unverified',
 ])
 
-/** Returns true if AUSD was promised for the money; otherwise it is in suspense until a decision. */
+/**
+ * Returns true if AUSD was promised for the money; otherwise it is in suspense until a decision.
+ */
 function isExchanged(payment: Booked): boolean {
   const { state, reason, providerPaymentId } = payment
   const wasPromised = providerPaymentId !== null && !unexchanged.has(reason)

@@ -16,8 +16,8 @@ const listedRestMs = 21_600_000
 
 /**
  * Condition of unpaid checkouts in accounts with a current transaction list, which would show their
- * payments. They are checked individually only when they end, and rarely after that in case the list
- * is incomplete.
+ * payments. They are checked individually only when they end, and rarely after that in case the
+ * list is incomplete.
  */
 function leftToList(now: Date, listed: readonly PaymentRow['account'][]) {
   const { account, state, reason, expiresAt, nextCheckAt: dueAt } = payments
@@ -29,8 +29,8 @@ function leftToList(now: Date, listed: readonly PaymentRow['account'][]) {
 }
 
 /**
- * Returns whether anything is due. It selects the minimum, which forces an index lookup: for `exists`
- * the planner would scan rows, expecting to find one soon.
+ * Returns whether anything is due. It selects the minimum, which forces an index lookup: for
+ * `exists` the planner would scan rows, expecting to find one soon.
  */
 export async function isDue(
   db: Db,
@@ -43,9 +43,9 @@ export async function isDue(
 }
 
 /**
- * Leases the payments whose check is due, except those left to the transaction list of the accounts in
- * `listed`. Within a priority, wallets take turns, so that one with many open checkouts cannot delay
- * the others; a wallet's own payments come in due order.
+ * Leases the payments whose check is due, except those left to the transaction list of the accounts
+ * in `listed`. Within a priority, wallets take turns, so that one with many open checkouts cannot
+ * delay the others; a wallet's own payments come in due order.
  */
 export async function leaseDue(
   tx: Tx,

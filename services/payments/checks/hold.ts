@@ -12,17 +12,17 @@ import { noteRefusedLookUp } from '../providers/look-up'
 import { receiveRefund, withRate } from '../receive'
 import { paymentListing } from '../transactions'
 
-// During a hold the chain can still reverse a refunded payment, so no refund may be missed. Refunds are
-// polled, the last time within the margin before the end; if that check fails, the hold is extended on
-// the chain. A payment with an unknown outcome never matures.
+// During a hold the chain can still reverse a refunded payment, so no refund may be missed. Refunds
+// are polled, the last time within the margin before the end; if that check fails, the hold is
+// extended on the chain. A payment with an unknown outcome never matures.
 
 const afterEndMs = 1_500
 /** Equals the timeout of the provider's client. */
 const askMaxMs = 6_000
 
 /**
- * Checks one payment on hold. Returns when to check again, or undefined for the usual time or if the
- * payment has moved.
+ * Checks one payment on hold. Returns when to check again, or undefined for the usual time or if
+ * the payment has moved.
  */
 export async function checkHold(context: Context, payment: PaymentRow): Promise<Date | undefined> {
   const { clock, holdMarginMs, sweepAfterMs } = context
@@ -66,7 +66,9 @@ export async function checkHold(context: Context, payment: PaymentRow): Promise<
   return new Date(Math.min(endMs, startedAt + sweepAfterMs))
 }
 
-/** Receives the refunds of a payment. Returns false if the provider could not be reached in time. */
+/**
+ * Receives the refunds of a payment. Returns false if the provider could not be reached in time.
+ */
 async function refundsAsked(
   context: Context,
   payment: PaymentRow,
@@ -83,8 +85,8 @@ async function refundsAsked(
 }
 
 /**
- * Fetches and receives the refunds of a payment. Throws if the provider cannot be reached. If it has no
- * list of refunds, that means "none" only once the transaction list was read too.
+ * Fetches and receives the refunds of a payment. Throws if the provider cannot be reached. If it
+ * has no list of refunds, that means "none" only once the transaction list was read too.
  */
 async function receiveRefunds(context: Context, payment: PaymentRow): Promise<void> {
   const { provider } = context
@@ -120,7 +122,10 @@ async function mature(context: Context, { id, part }: PaymentRow): Promise<void>
   failpoint('payments:hold-ended')
 }
 
-/** Records a clean check within the margin. A later refund is found by the list and freezes the wallet. */
+/**
+ * Records a clean check within the margin. A later refund is found by the list and freezes the
+ * wallet.
+ */
 async function noteCleared(context: Context, { id }: PaymentRow): Promise<void> {
   await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)

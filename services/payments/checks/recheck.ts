@@ -22,13 +22,15 @@ const beginMin = 8
 /** Maximum wait before looking again if nothing is due. */
 const idleMaxMs = 2_000
 
-/** Returns the checks per round: half of the rate limit, leaving half for checkouts and webhooks. */
+/**
+ * Returns the checks per round: half of the rate limit, leaving half for checkouts and webhooks.
+ */
 const checksPerRound = (requestsPerMinute: number, everyMs: number): number =>
   Math.min(200, Math.max(1, Math.floor((requestsPerMinute * everyMs) / 120_000)))
 
 /**
- * Rechecks payments that had no update for too long, until disposed. Rounds do not wait for each other,
- * so that a hanging provider cannot delay a hold that is about to end.
+ * Rechecks payments that had no update for too long, until disposed. Rounds do not wait for each
+ * other, so that a hanging provider cannot delay a hold that is about to end.
  */
 export function startRechecking(
   context: Context,
@@ -53,8 +55,8 @@ export function startRechecking(
 }
 
 /**
- * Runs one round: leases the due payments, checks each and plans its next check. If `running` is given,
- * the checks continue in it after the round.
+ * Runs one round: leases the due payments, checks each and plans its next check. If `running` is
+ * given, the checks continue in it after the round.
  */
 export async function recheckOnce(
   context: Context,

@@ -12,8 +12,8 @@ export type Treasury = {
 }
 
 /**
- * Returns the amount that may still be promised; negative if more is promised than covered. Uses the
- * greater of promises and queued orders, because rows lost by a restore may still be orders.
+ * Returns the amount that may still be promised; negative if more is promised than covered. Uses
+ * the greater of promises and queued orders, because rows lost by a restore may still be orders.
  */
 export function freeMicro(treasury: Treasury, promisedMicro: bigint): bigint {
   const { balanceMicro, drawableMicro, orderedMicro, owedMicro } = treasury
@@ -27,7 +27,9 @@ export function promisedMax(treasury: Treasury, moreMicro: bigint): bigint {
   return treasury.orderedMicro > leftMicro ? -1n : leftMicro
 }
 
-/** Returns true if the treasury can repay a debt, regardless of promises: a debt must be payable. */
+/**
+ * Returns true if the treasury can repay a debt, regardless of promises: a debt must be payable.
+ */
 export const canRepay = (
   { balanceMicro, drawableMicro }: Pick<Treasury, 'balanceMicro' | 'drawableMicro'>,
   debtMicro: bigint,

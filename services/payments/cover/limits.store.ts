@@ -6,9 +6,9 @@ import type { TopupTotals } from '../price'
 import { pauses } from '../schema.store'
 
 /**
- * Sums a wallet's open top-ups, and those of the UTC day of `now` that are open or brought money; those
- * that expired unpaid do not count, since late money is no option on the rate. Also returns the start of
- * a pause of top-ups, or null.
+ * Sums a wallet's open top-ups, and those of the UTC day of `now` that are open or brought money;
+ * those that expired unpaid do not count, since late money is no option on the rate. Also returns
+ * the start of a pause of top-ups, or null.
  */
 export async function sumTopups(
   db: Db,

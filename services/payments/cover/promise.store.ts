@@ -10,9 +10,9 @@ import { schema } from '../schema.store'
 const { liveMicro, creditedAt } = payments
 
 /**
- * Running total of promises, as a list of changes. A trigger on the payments (`infra/migrations`) writes
- * one whenever the amount owed to a payment changes, in the same transaction, and merges them over time.
- * Summing the payments themselves would read every open checkout for each new one.
+ * Running total of promises, as a list of changes. A trigger on the payments (`infra/migrations`)
+ * writes one whenever the amount owed to a payment changes, in the same transaction, and merges
+ * them over time. Summing the payments themselves would read every open checkout for each new one.
  */
 export const promiseParts = schema.table('promise_parts', {
   id: bigint('id', { mode: 'bigint' }).primaryKey().generatedAlwaysAsIdentity(),
@@ -21,8 +21,8 @@ export const promiseParts = schema.table('promise_parts', {
 })
 
 /**
- * Sums the promised AUSD (10⁻⁶) not yet deducted from the balance read at `readAt`: everything not on
- * the chain, and everything that reached it since.
+ * Sums the promised AUSD (10⁻⁶) not yet deducted from the balance read at `readAt`: everything not
+ * on the chain, and everything that reached it since.
  */
 export const sumPromised = (db: Db, readAt: Date): Promise<bigint> => sumOf(db, promisedBy(readAt))
 
@@ -35,8 +35,8 @@ export function promisedBy(readAt: Date): SQL[] {
 }
 
 /**
- * Last figure from payouts for the treasury AUSD it owes. Stored, so that top-ups do not need payouts to
- * be up; while it is down, no cash-out is accepted or paid.
+ * Last figure from payouts for the treasury AUSD it owes. Stored, so that top-ups do not need
+ * payouts to be up; while it is down, no cash-out is accepted or paid.
  */
 export const owedToCashouts = schema.table('owed_to_cashouts', {
   source: text('source').primaryKey(),

@@ -12,10 +12,10 @@ import { promisedBy } from './promise.store'
 // settlement only by the treasury as a whole.
 
 /**
- * Reserves the AUSD of a top-up until its row is stored. A lock serialises this over all instances for
- * the duration of the sum, so that concurrent top-ups see each other's reservations. `limits` are the
- * wallet's own: they are refused before a lack of cover, and checked again under the wallet lock when
- * the row is stored.
+ * Reserves the AUSD of a top-up until its row is stored. A lock serialises this over all instances
+ * for the duration of the sum, so that concurrent top-ups see each other's reservations. `limits`
+ * are the wallet's own: they are refused before a lack of cover, and checked again under the wallet
+ * lock when the row is stored.
  */
 export async function coverTopup(
   { database, treasury }: Context,

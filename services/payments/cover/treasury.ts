@@ -11,7 +11,9 @@ import { findOwed, storeOwed, sumPromised } from './promise.store'
 
 /** Cached reading of the treasury. */
 export type TreasuryReading = {
-  /** Reads the treasury again; concurrent calls share the reading. Does not throw if nobody answers. */
+  /**
+   * Reads the treasury again; concurrent calls share the reading. Does not throw if nobody answers.
+   */
   readonly refresh: () => Promise<void>
   /** Returns undefined if there is no reading recent enough to promise from. */
   readonly current: () => Promise<Treasury | undefined>
@@ -35,14 +37,13 @@ const freshMs = 10_000
 const storeAfterMs = 60_000
 
 /**
- * Opens the reading. The chain is read before payouts: payouts counts a cash-out from its order to take
- * AUSD, so its figure includes everything taken by the time of the first answer.
+ * Opens the reading. The chain is read before payouts: payouts counts a cash-out from its order to
+ * take AUSD, so its figure includes everything taken by the time of the first answer.
  */
 export function openTreasury(means: Means): TreasuryReading {
   const { database, ask, clock, log, readingMaxMs } = means
   const logSeldom = openLogThrottled(log, clock)
-  const note = (fields: { of: string }) =>
-    logSeldom(fields.of, fields, 'treasury reading failed')
+  const note = (fields: { of: string }) => logSeldom(fields.of, fields, 'treasury reading failed')
   let last: Treasury | undefined
   let stored: { micro: bigint; at: number } | undefined
   let reading: Promise<void> | undefined

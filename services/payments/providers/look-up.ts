@@ -4,13 +4,13 @@ import type { PaymentRow } from '../payment.store'
 import type { FetchedCharge, FetchedRefund, PaymentProvider } from '../provider'
 import { recordAnomaly } from '../schema.store'
 
-// Refused lookups. For the charge of a refund, the next id is tried. For an object of ours, the state is
-// unknown and an operator is alerted.
+// Refused lookups. For the charge of a refund, the next id is tried. For an object of ours, the
+// state is unknown and an operator is alerted.
 
 /**
- * Finds the charge of a refund. Either id may be missing or of a form the provider refuses; the payment
- * request is tried first, because the provider plans to drop the other. Returns undefined if neither
- * leads to a charge.
+ * Finds the charge of a refund. Either id may be missing or of a form the provider refuses; the
+ * payment request is tried first, because the provider plans to drop the other. Returns undefined
+ * if neither leads to a charge.
  */
 export async function findRefunded(
   provider: Pick<PaymentProvider, 'findCharge' | 'findChargeOfRequest'>,
@@ -24,7 +24,9 @@ export async function findRefunded(
   return provider.findCharge(account, paymentId).catch(noneOfItsForm)
 }
 
-/** Records that the provider refused to look up our payment, whose state stays unknown, and alerts. */
+/**
+ * Records that the provider refused to look up our payment, whose state stays unknown, and alerts.
+ */
 export async function noteRefusedLookUp(
   { database, log }: Context,
   { id: paymentId, account }: Pick<PaymentRow, 'id' | 'account'>,

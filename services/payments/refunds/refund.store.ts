@@ -5,8 +5,8 @@ import type { Db, Tx } from '#shared/db/open'
 import type { RefundStatus } from '../provider'
 import { schema } from '../schema.store'
 
-// Three tables, each a consequence of the previous one: refunds, the losses from refunds the chain could
-// no longer reverse, and the wallets frozen until those losses are repaid.
+// Three tables, each a consequence of the previous one: refunds, the losses from refunds the chain
+// could no longer reverse, and the wallets frozen until those losses are repaid.
 
 export const refundOrigins = ['refund', 'ordered', 'chargeback'] as const
 export type RefundOrigin = (typeof refundOrigins)[number]
@@ -44,7 +44,7 @@ export async function isRefunded(db: Db, id: string): Promise<boolean> {
   return rows.length > 0
 }
 
-/** A refund that succeeded. */
+/** Finds a succeeded refund. */
 export async function findRefunded(db: Db, id: string) {
   const rows = await db
     .select()

@@ -73,9 +73,13 @@ describe('money taken back after its hold', () => {
       const { sentence, nextAction } = items.find((item) => item.id === id)!
       return `${nextAction}: ${sentence}`
     }
-    expect(await told()).toMatch(/^contact support: .* You owe 1\.230770 AUSD for this reversed payment/)
+    expect(await told()).toMatch(
+      /^contact support: .* You owe 1\.230770 AUSD for this reversed payment/,
+    )
     await credited(wallet)
-    expect(await told()).toMatch(/^null: .* You no longer owe anything for this reversed payment\.$/)
+    expect(await told()).toMatch(
+      /^null: .* You no longer owe anything for this reversed payment\.$/,
+    )
   })
 
   test('in two parts is missing in two parts, and freezes once', async () => {

@@ -19,10 +19,10 @@ import {
   type WalletRow,
 } from './refund.store'
 
-// Payments reversed after the chain could no longer reverse them. The treasury bears the loss, and the
-// wallet is frozen until top-ups repay it or an operator waives it. Only top-ups through channels that
-// are never held repay a loss: that part of them is kept instead of credited. A held payment could be
-// reversed in turn.
+// Payments reversed after the chain could no longer reverse them. The treasury bears the loss, and
+// the wallet is frozen until top-ups repay it or an operator waives it. Only top-ups through
+// channels that are never held repay a loss: that part of them is kept instead of credited. A held
+// payment could be reversed in turn.
 
 /** Freezes the wallet if this payment caused a new loss. The caller holds the wallet lock. */
 export async function noteReversal(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
@@ -73,7 +73,9 @@ function smaller(a: bigint, b: bigint): bigint {
 
 const rowsMax = 50
 
-/** Ends freezes cleared by operators and resends unconfirmed orders. Returns true if any was due. */
+/**
+ * Ends freezes cleared by operators and resends unconfirmed orders. Returns true if any was due.
+ */
 export async function recheckWallets(context: Context): Promise<boolean> {
   const { database, clock, sweepAfterMs } = context
   const now = new Date(clock())
@@ -91,7 +93,9 @@ export async function recheckWallets(context: Context): Promise<boolean> {
   return due.length > 0
 }
 
-/** Waives a wallet's losses and ends its freeze at an operator's request; a retry changes nothing. */
+/**
+ * Waives a wallet's losses and ends its freeze at an operator's request; a retry changes nothing.
+ */
 export async function clearWallet(
   context: Context,
   wallet: `0x${string}`,

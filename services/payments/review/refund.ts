@@ -9,11 +9,11 @@ import { receiveRefund, withRate } from '../receive'
 import { endRefunding } from './ended'
 import { countRequest, findOrders, noteOrder, type RefundOrderRow } from './review.store'
 
-// Refunds ordered by an operator. Each is stored before the provider is called, and every request is
-// counted before it is sent. The provider may not support idempotency keys here, so each request follows
-// a lookup of the payment's refunds. A request without a response is looked for first, and retried only
-// if it still is not listed after a while. The outcome arrives like that of any refund, by webhook,
-// list or lookup (`receive.ts`).
+// Refunds ordered by an operator. Each is stored before the provider is called, and every request
+// is counted before it is sent. The provider may not support idempotency keys here, so each request
+// follows a lookup of the payment's refunds. A request without a response is looked for first, and
+// retried only if it still is not listed after a while. The outcome arrives like that of any
+// refund, by webhook, list or lookup (`receive.ts`).
 
 /** How long a new refund may be missing from lookups. */
 const showsWithinMs = 60_000

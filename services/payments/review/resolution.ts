@@ -1,10 +1,14 @@
 import type { Step } from '../decide'
 import { type PaymentFacts, type Reason, remainderFloor, wasGiven } from '../payment'
 
-// Operator decisions on a payment in review, and their effects. Refusals are sentences for operators.
+// Operator decisions on a payment in review, and their effects. Refusals are sentences for
+// operators.
 
 export const resolutions = ['credit', 'refund', 'accept'] as const
-/** `credit`: apply the amount paid. `refund`: send it back. `accept`: leave it as it is, permanently. */
+/**
+ * `credit`: apply the amount paid. `refund`: send it back. `accept`: leave it as it is,
+ * permanently.
+ */
 export type Resolution = (typeof resolutions)[number]
 
 /** Reason a decision is refused. */
@@ -41,7 +45,8 @@ export function creditOf(payment: ReviewFacts): Credit | Refused {
   if (payment.reason === 'currency_differs') return otherMoney
   if (paidMinor === null) return inexact
   const counted = { fiatMinor: paidMinor, ausdMicro: (ausdMicro * paidMinor) / fiatMinor }
-  if (remainderFloor({ ...payment, ...counted }) === 0n) return { not: 'nothing is left after refunds' }
+  if (remainderFloor({ ...payment, ...counted }) === 0n)
+    return { not: 'nothing is left after refunds' }
   return {
     ...counted,
     promisedMicro: paidMinor === fiatMinor ? promisedMicro : (promisedMicro ?? ausdMicro),
@@ -70,8 +75,8 @@ export function acceptanceOf(payment: ReviewFacts): Refused | undefined {
 export type OrderState = 'open' | 'succeeded' | 'failed'
 
 /**
- * Decides about a payment in `refunding` once none of its refunds is open: it ends if nothing is left
- * to refund, and otherwise returns to review.
+ * Decides about a payment in `refunding` once none of its refunds is open: it ends if nothing is
+ * left to refund, and otherwise returns to review.
  */
 export function decideRefunding(payment: ReviewFacts, orders: readonly OrderState[]): Step {
   if (payment.state !== 'refunding' || orders.includes('open')) return { stay: true }

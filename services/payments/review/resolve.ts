@@ -27,7 +27,9 @@ import {
 type Asked = ReadRequestOf<typeof ReviewResolve>
 type Outcome = { done: string } | { refused: string }
 
-/** Executes an operator's decision on a payment in review, once; a retry returns the same result. */
+/**
+ * Executes an operator's decision on a payment in review, once; a retry returns the same result.
+ */
 export const answerResolutions = (context: Context) =>
   answering(ReviewResolve, async (asked) => ok(await resolve(context, asked)))
 
@@ -56,7 +58,9 @@ async function resolve(context: Context, asked: Asked): Promise<Outcome> {
   return outcome
 }
 
-/** Returns the result for a payment that is no longer in review: done if the decision was the same. */
+/**
+ * Returns the result for a payment that is no longer in review: done if the decision was the same.
+ */
 function repeated(
   { id, state }: PaymentRow,
   last: ResolutionRow | undefined,
@@ -72,8 +76,8 @@ function repeated(
 type Outside = { readonly presentMinorPerUsd?: bigint }
 
 /**
- * Checks that the payment is neither on the chain nor ordered, since only then may it be credited again
- * or refunded. Fetches the current rate too if the payment was late.
+ * Checks that the payment is neither on the chain nor ordered, since only then may it be credited
+ * again or refunded. Fetches the current rate too if the payment was late.
  */
 async function askOutside(
   context: Context,

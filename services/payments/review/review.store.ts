@@ -104,7 +104,10 @@ export const findOrders = (db: Db, paymentId: string): Promise<RefundOrderRow[]>
     .where(and(eq(refundOrders.paymentId, paymentId), ne(refundOrders.state, 'failed')))
     .orderBy(asc(refundOrders.reference))
 
-/** Counts a request before it is sent. Returns false if another instance did, or the order has ended. */
+/**
+ * Counts a request before it is sent. Returns false if another instance did, or the order has
+ * ended.
+ */
 export async function countRequest(db: Db, { reference, requests }: RefundOrderRow) {
   const isNext = and(
     eq(refundOrders.reference, reference),

@@ -282,9 +282,7 @@ describe('a payment in review that an operator accepts', () => {
 test('what waits for nobody is not decided about', async () => {
   const id = await topup('QRIS')
   await fixture.becomes(id, { state: 'paid' })
-  expect((await fixture.resolve(id, 'refund')).ok!.refused).toBe(
-    `${id} is paid, not in review`,
-  )
+  expect((await fixture.resolve(id, 'refund')).ok!.refused).toBe(`${id} is paid, not in review`)
   const nobody = (await fixture.resolve('pay_none', 'accept')).ok!
   expect(nobody.refused).toBe('there is no payment pay_none')
 })

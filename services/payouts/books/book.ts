@@ -7,7 +7,7 @@ import type { Evidence } from '../provider'
 import { journal } from '../schema.store'
 import { positionOf } from './position'
 
-/** Books what a step of a cash-out means, in the transaction of the step. */
+/** Books a step of a cash-out in the same transaction. */
 export const bookStep = (tx: Tx, before: Cashout, after: Cashout): Promise<void> =>
   book(tx, journal, {
     event: `${before.state} → ${after.state}`,
@@ -22,9 +22,9 @@ const unexplainedLines = (leftMinor: bigint): Position =>
   ])
 
 /**
- * Books what left the account for a payout beyond what its cash-out's row says, under the provider's
- * id of it: nobody knows whose that is. Nothing while the provider has not decided, or of an amount
- * that it does not say exactly in rupiah.
+ * Books the money that left the account beyond the cash-out's row, in suspense under the provider's
+ * payout id. Books nothing while the provider has not decided, or without an exact amount in
+ * rupiah.
  */
 export async function bookOdd(tx: Tx, evidence: Evidence, cashout?: Cashout): Promise<void> {
   const { payoutId: item, status, amountMinor, currency } = evidence
@@ -36,11 +36,11 @@ export async function bookOdd(tx: Tx, evidence: Evidence, cashout?: Cashout): Pr
   await bookTo(tx, journal, { event: 'payout that does not fit', item, lines })
 }
 
-/** Books a payout no more under the provider's id of it: its cash-out's row says what it is. */
+/** Reverses those lines once the cash-out's row accounts for the payout. */
 export const bookFitting = (tx: Tx, { payoutId: item }: Evidence): Promise<void> =>
   bookTo(tx, journal, { event: 'payout that fits', item, lines: [] })
 
-/** Books a payout of the provider's list that no look-up finds. */
+/** Books a payout of the provider's list that lookups do not find. */
 export async function bookListed(tx: Tx, row: Listed): Promise<void> {
   const { transactionId: item, status, amountMinor, currency } = row
   if (amountMinor === null || currency !== 'IDR') return

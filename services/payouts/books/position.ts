@@ -3,8 +3,8 @@ import { givenFloor } from '#shared/ledger/spread'
 import type { Cashout } from '../cashout.store'
 
 /**
- * What a cash-out comes to in the books, from its row alone: AUSD that came to the treasury, and
- * rupiah that are owed for it, or were paid. Whatever changes the row is booked as the difference.
+ * Returns the book position of a cash-out, computed from its row alone: AUSD received by the
+ * treasury, and rupiah owed or paid for it. Each change of the row is booked as the difference.
  */
 export function positionOf({
   state,

@@ -3,7 +3,7 @@ import type { BookedTable } from '#shared/ledger/keeping'
 import { cashouts, lockCashout } from '../cashout.store'
 import { positionOf } from './position'
 
-/** What this service books. */
+/** Booked tables of this service. */
 export const bookedTables: readonly BookedTable[] = [
   {
     next: async (tx, afterId, rowsMax) => {

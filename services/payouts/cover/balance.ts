@@ -6,16 +6,16 @@ import { type Loop, startLoop } from '#shared/loop'
 import type { PayoutProvider } from '../provider'
 import { sumUnpaid } from './promise.store'
 
-/** Rupiah at the provider, and when it was asked for: what was paid out by then is gone from it. */
+/** Rupiah at the provider and time of the reading; payouts made by then are deducted. */
 export type Balance = { readonly minor: bigint; readonly readAt: Date }
 
-/** The provider's balance as it was last read. */
+/** Cached reading of the provider's balance. */
 export type BalanceReading = {
-  /** Reads it anew; whoever asks meanwhile shares the call. Never throws: silence changes nothing. */
+  /** Reads the balance again; concurrent calls share the request. Does not throw on a failure. */
   readonly refresh: () => Promise<void>
-  /** Undefined: never read, or too long ago to promise anything out of it. */
+  /** Returns undefined if there is no reading recent enough to promise from. */
   readonly current: () => Promise<Balance | undefined>
-  /** Whatever its age; undefined: never read. */
+  /** Returns the last reading of any age; undefined if there is none. */
   readonly last: () => Balance | undefined
 }
 
@@ -24,11 +24,11 @@ type Means = {
   readonly provider: Pick<PayoutProvider, 'balance'>
   readonly clock: Clock
   readonly log: Log
-  /** A reading counts for so long while no newer one can be had. */
+  /** Maximum age of a usable reading. */
   readonly readingMaxMs: number
 }
 
-/** Longer than this nobody who waits is kept for a reading. */
+/** Maximum time a request waits for a fresh balance. */
 const waitMaxMs = 1_700
 
 export function openBalance({ provider, clock, log, readingMaxMs }: Means): BalanceReading {
@@ -60,7 +60,7 @@ export function openBalance({ provider, clock, log, readingMaxMs }: Means): Bala
   }
 }
 
-/** What the provider holds, what of it is promised, and what is free: rupiah, and ms. */
+/** Returns the provider's balance and its unpaid and free parts (rupiah; age in ms). */
 export async function coverFigures(
   { database, clock }: Pick<Means, 'database' | 'clock'>,
   balance: BalanceReading,
@@ -78,7 +78,7 @@ export async function coverFigures(
 
 const alarmAgainMs = 3_600_000
 
-/** Reads it again and again until disposed, and calls somebody before there is too little of it. */
+/** Polls the balance until disposed, and alerts before it runs short. */
 export function watchBalance(
   means: Means & { readonly balance: BalanceReading },
   settings: { readonly balanceEveryMs: number; readonly balanceLowIdr: bigint },

@@ -6,13 +6,13 @@ import { cashouts } from '../cashout.store'
 
 const { state, ausdMicro, fiatMinor, paidAt, changedAt, updatedAt } = cashouts
 
-/** The row's own note of a change comes after the time of the step: for the index. */
+/** Condition that lets Postgres use the index; `changedAt` is later than the time of the step. */
 const changedSince = (at: Date) =>
   sql`${changedAt} >= ${at.toISOString()}::timestamptz - interval '10 seconds'`
 
 /**
- * AUSD (10⁻⁶) of cash-outs that the treasury has, or is about to have, and that is not its own: until
- * the bank was paid or it went back; what went back after `readAt` included.
+ * Sums the AUSD (10⁻⁶) in the treasury, or about to arrive, that is owed to cash-outs: until the
+ * bank was paid or the AUSD was returned. Includes returns since `readAt`.
  */
 export function sumOwed(db: Db, readAt: Date): Promise<bigint> {
   const isOpen = sql`${state} in ('taking', 'taken', 'paying', 'returning')`
@@ -28,12 +28,12 @@ export function sumOwed(db: Db, readAt: Date): Promise<bigint> {
 }
 
 /**
- * Rupiah that we promised and that the provider's balance of `readAt` may still contain: what is not
- * paid, and what was paid since.
+ * Sums the promised rupiah not yet deducted from the balance read at `readAt`: unpaid cash-outs,
+ * and those paid since.
  */
 export const sumUnpaid = (db: Db, readAt: Date): Promise<bigint> => sumOf(db, unpaidBy(readAt))
 
-/** The same as parts of a sum. */
+/** Returns the same as terms of a sum. */
 export function unpaidBy(readAt: Date): SQL[] {
   const isOpen = sql`${state} in ('taking', 'taken', 'paying')`
   const isPaid = and(changedSince(readAt), eq(state, 'paid'), maybeSince(paidAt, readAt))!

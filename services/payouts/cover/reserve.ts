@@ -9,13 +9,13 @@ import { unpaidBy } from './promise.store'
 
 type Wanted = { readonly quoteId: string; readonly fiatMinor: bigint }
 
-/** Sooner than this the balance is not asked for again because it did not suffice. */
+/** Minimum age of a reading before an insufficient balance is read again. */
 const askAgainMs = 5_000
 
 /**
- * Sets the rupiah of a cash-out aside until its row is stored; refused when the provider's balance does
- * not cover it beside every cash-out that is not paid yet. A balance that has grown since it was read is
- * noticed: it is read once more before anybody is refused.
+ * Reserves the rupiah of a cash-out until its row is stored. Refuses if the provider's balance does
+ * not cover it on top of all unpaid cash-outs. Reads the balance once more before refusing, in case
+ * it was topped up.
  */
 export async function coverCashout(context: Context, wanted: Wanted): Promise<Answer<object>> {
   const { balance, clock } = context
@@ -28,7 +28,7 @@ export async function coverCashout(context: Context, wanted: Wanted): Promise<An
   return newer && (await setAside(context, wanted, newer)) ? ok({}) : refuse('payouts_short')
 }
 
-/** All cash-outs of all copies are counted one after the other, for as long as a sum takes. */
+/** Reserves under a lock held for one sum, which serialises cash-outs over all instances. */
 async function setAside(
   { database }: Context,
   { quoteId, fiatMinor }: Wanted,
@@ -43,6 +43,6 @@ async function setAside(
   return isSetAside
 }
 
-/** Nothing was stored for what was set aside. */
+/** Releases the reservation of a cash-out that was not stored. */
 export const uncoverCashout = ({ database }: Context, quoteId: string) =>
   database.run((db) => release(db, reservations, quoteId))

@@ -23,8 +23,8 @@ const kinds: ReadonlyMap<string, ChannelKind> = new Map([
     fpxBanks.flatMap((bank) => [`${bank}_FPX`, `${bank}_FPX_BUSINESS`]),
   ),
   // DuitNow is never held, by the specification, and this is the provider's only code for it. The
-  // payer's bank pushes the transfer, so neither payer nor bank can reverse it. Refunds (possible for
-  // 90 days, by the provider's table) are only ever ours.
+  // payer's bank pushes the transfer, so neither payer nor bank can reverse it. Refunds (possible
+  // for 90 days, by the provider's table) are only ever ours.
   ...ofKind('bank', ['DUITNOW_PAY']),
   // Pulled from the payer's account on a mandate, so the payer can dispute it like a card payment.
   ...ofKind('direct_debit', ['BRI_DIRECT_DEBIT']),

@@ -125,7 +125,9 @@ function cancelOutcome(status: CheckoutStatus | undefined): CancelOutcome {
   return status === 'completed' ? status : 'unknown'
 }
 
-/** Returns undefined for "not found" only; any other refusal of a lookup leaves the state unknown. */
+/**
+ * Returns undefined for "not found" only; any other refusal of a lookup leaves the state unknown.
+ */
 function found<T>(answer: ProviderAnswer<T>, path: string): T | undefined {
   if ('ok' in answer) return answer.ok
   const { refused: refusal } = answer

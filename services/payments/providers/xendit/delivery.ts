@@ -47,7 +47,9 @@ function refundHint(data: Json): Hint | undefined {
     : { about: 'refund', refundId, paymentId, paymentRequestId }
 }
 
-/** Returns the first non-empty value of these keys. Checks its form, as it becomes part of a path. */
+/**
+ * Returns the first non-empty value of these keys. Checks its form, as it becomes part of a path.
+ */
 function idAt(data: Json, ...keys: string[]): string | undefined {
   const id = keys
     .map((key) => data[key])

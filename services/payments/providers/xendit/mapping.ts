@@ -84,7 +84,8 @@ const linkFrom = (value: unknown): string | null => {
 }
 
 /**
- * Parses a charge. The amount paid is the sum of the captures; without captures, the requested amount.
+ * Parses a charge. The amount paid is the sum of the captures; without captures, the requested
+ * amount.
  */
 export function chargeFrom(
   account: ProviderAccount,

@@ -16,10 +16,11 @@ const passed = [
 const pending = ['PENDING', 'IN_PROGRESS', 'PROCESSING', 'REQUESTED', 'WAITING']
 
 /**
- * Returns the provider's sender verification, if any. Merchants in the virtual-asset category get it
- * with payments to some virtual accounts in Indonesia
- * (docs.xendit.co/docs/payer-verification-for-crypto-merchant). Its place in the body is undocumented,
- * so every candidate is read. `verification_data` by itself is the request, not a result.
+ * Returns the provider's sender verification, if any. Merchants in the virtual-asset category get
+ * it with payments to some virtual accounts in Indonesia
+ * (docs.xendit.co/docs/payer-verification-for-crypto-merchant). Its place in the body is
+ * undocumented, so every candidate is read. `verification_data` by itself is the request, not a
+ * result.
  */
 export function senderVerificationOf(wire: WirePayment): SenderVerification | undefined {
   const places = [wire, asObject(wire.verification_data), asObject(wire.payment_details)]

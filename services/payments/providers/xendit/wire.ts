@@ -45,7 +45,7 @@ export type WireRefund = Static<typeof WireRefund>
 export const WireRefundMade = Type.Object({ id: Id, ...refund })
 
 /**
- * `GET /refunds?payment_request_id=…`: in the provider's SDK, not in its current reference. Each row
- * needs its id, since a hold may depend on telling refunds apart.
+ * `GET /refunds?payment_request_id=…`: in the provider's SDK, not in its current reference. Each
+ * row needs its id, since a hold may depend on telling refunds apart.
  */
 export const WireRefunds = Type.Object({ data: Type.Array(WireRefundMade) })

@@ -1,14 +1,14 @@
-/** What an account number of a bank looks like. */
+/** Form of a bank's account numbers. */
 type AccountNumbers = {
   readonly digits: readonly [min: number, max: number]
-  /** Numbers of so many digits are stored at the bank with a zero in front. */
+  /** Numbers of this length are stored at the bank with a leading zero. */
   readonly zeroBefore?: number
 }
 
 /**
- * Digits of account numbers per bank, virtual accounts included, from the provider's guideline for the
- * top banks: https://docsv2.xendit.co/docs/payouts-indonesia, "Account length limit". It names no
- * others, and asks for the zero of Bank Rakyat Indonesia itself.
+ * Lengths of account numbers per bank, virtual accounts included, from the provider's guideline for
+ * the top banks (https://docsv2.xendit.co/docs/payouts-indonesia, "Account length limit"). It lists
+ * no other banks, and requires the leading zero for Bank Rakyat Indonesia.
  */
 const banks: ReadonlyMap<string, AccountNumbers> = new Map([
   ['ID_BCA', { digits: [10, 10] }],
@@ -18,10 +18,12 @@ const banks: ReadonlyMap<string, AccountNumbers> = new Map([
   ['ID_PERMATA', { digits: [7, 16] }],
 ])
 
-/** Digits of an account number of this bank; of one that the guideline does not name, any we take. */
+/**
+ * Returns the lengths of a bank's account numbers; our general limits if the guideline has none.
+ */
 export const digitsOf = (channelCode: string): readonly [min: number, max: number] =>
   banks.get(channelCode)?.digits ?? [6, 20]
 
-/** The account number as the bank stores it. The same number always becomes the same. */
+/** Returns the account number as stored by the bank; always the same for a number. */
 export const storedNumber = (channelCode: string, accountNumber: string): string =>
   accountNumber.length === banks.get(channelCode)?.zeroBefore ? `0${accountNumber}` : accountNumber

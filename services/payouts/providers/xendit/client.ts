@@ -26,7 +26,7 @@ import {
   XenditPayoutV3,
 } from './v3'
 
-/** Opens the Indonesian account at the provider. `api`: what new orders go through. */
+/** Opens a client for the Indonesian account. `api` is the version of new orders. */
 export const openXendit = ({
   api,
   ...options
@@ -39,7 +39,7 @@ export const openXendit = ({
   log: Log
 }): PayoutProvider => xenditPayouts(openProviderClient({ ...options, account: 'ID' }), api)
 
-/** Payouts of the Indonesian account, v2 and v3 side by side. */
+/** Adapts the payouts of the Indonesian account, v2 and v3. */
 export const xenditPayouts = (client: ProviderClient, api: PayoutApi = 'v2'): PayoutProvider => ({
   api,
   create: async (order, through) => {
@@ -73,7 +73,7 @@ export const xenditPayouts = (client: ProviderClient, api: PayoutApi = 'v2'): Pa
     listAllTransactions(client, {
       types: ['payout'],
       updatedFrom,
-      // Their clock and ours need not agree to the second.
+      // Allow for clock skew.
       updatedTo: new Date(Date.now() + 3_600_000),
     }),
   balance: async () => {
@@ -108,7 +108,7 @@ async function createV3(client: ProviderClient, order: PayoutOrder) {
 
 type Page = { readonly more: boolean | undefined; readonly payouts: readonly Evidence[] }
 
-/** One page of a look-up: an object on the wire, a bare array in the reference of v2. */
+/** Parses one page of a lookup: an object on the wire, a bare array in the v2 reference. */
 function pageOf(list: Static<typeof XenditPayoutList> | Static<typeof XenditPayoutListV3>): Page {
   const rows = Array.isArray(list) ? list : list.data
   return {
@@ -120,19 +120,20 @@ function pageOf(list: Static<typeof XenditPayoutList> | Static<typeof XenditPayo
 }
 
 /**
- * The payouts with our reference. That there is none is said by one form of answer alone, the one
- * observed: whole and empty. Rows of other references mean that something else was answered.
+ * Returns the payouts with our reference. Only a complete, empty page, the form observed in
+ * practice, proves that there is none; rows with other references mean that another question was
+ * answered.
  */
 function payoutsOf(id: string, { more, payouts }: Page): Evidence[] {
-  if (more) throw new ProviderUnknown('the provider has more payouts of a reference than it listed')
+  if (more) throw new ProviderUnknown('the provider listed only some payouts of a reference')
   const own = payouts.filter((payout) => payout.referenceId === id)
   const saysNone = more === false && payouts.length === 0
   if (own.length === 0 && !saysNone)
-    throw new ProviderUnknown('the provider did not say that a reference has no payouts')
+    throw new ProviderUnknown('inconclusive lookup of payouts by reference')
   return own
 }
 
-/** The provider's own text stays out of it: it may name people. */
+/** Builds the error of a refused lookup, without the provider's text, which may contain names. */
 const refusedTo = (what: string, refusal: ProviderRefusal) => {
   const text = `the provider refused to ${what}: ${refusal.status} ${refusal.code}`
   return new ProviderUnknown(text, { refusal })

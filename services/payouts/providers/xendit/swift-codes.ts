@@ -1,8 +1,8 @@
 /**
- * SWIFT codes of Indonesian banks, by which payouts v3 address them: one integrator's calls in test
- * mode of July 2026 went through in this way, and the reference shows no other for rupiah. Nobody has
- * held the codes against swift.com's directory yet: do so before v3 is used, a wrong one pays another
- * bank. A bank that is missing here cannot be paid by v3.
+ * SWIFT codes of Indonesian banks, used to address them in payouts v3. An integrator's test-mode
+ * calls of July 2026 succeeded with them, and the reference shows no other scheme for rupiah.
+ * Verify the codes against swift.com's directory before using v3: a wrong one pays another bank. v3
+ * cannot pay a bank that is missing here.
  */
 const codes: ReadonlyMap<string, string> = new Map([
   ['ID_BCA', 'CENAIDJA'],
@@ -25,5 +25,5 @@ const codes: ReadonlyMap<string, string> = new Map([
   ['ID_BJB', 'PDJBIDJA'],
 ])
 
-/** Undefined for a bank whose code we do not know. */
+/** Returns the SWIFT code of a bank, or undefined if it is not listed. */
 export const swiftCodeOf = (channelCode: string): string | undefined => codes.get(channelCode)

@@ -5,7 +5,7 @@ import { storedNumber } from './account-numbers'
 import { reasonFrom, statusFrom } from './mapping'
 import { swiftCodeOf } from './swift-codes'
 
-/** Payouts v3: docs.xendit.co/apidocs/create-payout-v3. Other integrators were seen with `2025-09-01`. */
+/** API version of payouts v3 (docs.xendit.co/apidocs/create-payout-v3); others use `2025-09-01`. */
 export const apiVersion = '2025-09-09'
 
 const anything = Type.Optional(Type.Unknown())
@@ -14,7 +14,7 @@ const amounts = {
   ...{ destination_amount: anything, destination_currency: anything, failure_code: anything },
 }
 
-/** The answer to `POST /v3/payouts`: without these three nobody could say what was ordered. */
+/** Response to `POST /v3/payouts`; these three fields identify the order and are required. */
 export const XenditOrderedV3 = Type.Object({
   payout_id: Type.String({ minLength: 1, maxLength: 100 }),
   reference_id: Type.String({ maxLength: 255 }),
@@ -22,22 +22,22 @@ export const XenditOrderedV3 = Type.Object({
   ...amounts,
 })
 
-/** `GET /v3/payouts/{payout_id}`, read field by field. */
+/** `GET /v3/payouts/{payout_id}`, parsed field by field. */
 export const XenditPayoutV3 = Type.Object({ reference_id: anything, status: anything, ...amounts })
 
 const Listed = Type.Object({
   ...XenditPayoutV3.properties,
   payout_id: XenditOrderedV3.properties.payout_id,
 })
-/** `GET /v3/payouts?reference_id=`: in no reference; taken to answer as v2 does, or not at all. */
+/** `GET /v3/payouts?reference_id=`: undocumented; assumed to respond like v2, or not at all. */
 export const XenditPayoutListV3 = Type.Object({
   has_more: Type.Optional(Type.Boolean()),
   data: Type.Array(Listed),
 })
 
 /**
- * What a payout's body says. Amounts are integers in the smallest unit, which of rupiah is the rupiah
- * itself: a fraction is no amount. What arrives counts; what it cost us may include fees.
+ * Parses a payout. Amounts are integers in the smallest unit, for rupiah the rupiah itself; a
+ * fraction is invalid. The destination amount counts, since the source amount may include fees.
  */
 export function evidenceFromV3(payout: Static<typeof XenditPayoutV3>, payoutId: string): Evidence {
   const word = textFrom(payout.status, 80) ?? ''
@@ -59,8 +59,8 @@ export function evidenceFromV3(payout: Static<typeof XenditPayoutV3>, payoutId: 
 }
 
 /**
- * The same order always makes the same body. The reference asks for the recipient's address, which
- * nobody gave us: the country alone is true. A bank is addressed by its SWIFT code.
+ * Builds the body, always the same for an order. The reference requires the recipient's address; we
+ * know only the country. Banks are addressed by SWIFT code.
  */
 export const bodyOfV3 = (order: PayoutOrder) => ({
   reference_id: order.id,
