@@ -149,7 +149,7 @@ describe('the list', () => {
       return call.url.includes('reference_id=') ? none() : undefined
     }
     const error = await fixture.detoured(detour, () => thrownBy(fixture.list()))
-    expect(String(error.errors[0])).toContain('no look-up finds')
+    expect(String(error.errors[0])).toContain('lookups do not find')
     expect((await fixture.row(id)).state).toBe('paid')
     await fixture.list()
   })

@@ -270,7 +270,7 @@ describe('a frozen wallet', () => {
     const of = wallet as `0x${string}`
     const answers = await Promise.all(['sari', 'dewi'].map((by) => fixture.clear(of, by)))
     const words = answers.map(({ ok }) => ok!.done!)
-    expect(words.filter((one) => one.includes('is free:'))).toHaveLength(1)
+    expect(words.filter((one) => one.includes('is no longer frozen'))).toHaveLength(1)
     expect(words.filter((one) => one.includes('is not frozen'))).toHaveLength(1)
     expect(await fixture.walletRow(of)).toMatchObject({ frozen: false })
     expect(await missingOf(wallet)).toBe(0n)

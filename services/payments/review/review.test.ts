@@ -223,7 +223,7 @@ describe('a refund that an operator orders', () => {
 describe('a payment in review that an operator credits', () => {
   test('counts for what was paid, at the rate of its quote', async () => {
     const id = await differing('QRIS')
-    expect((await fixture.resolve(id, 'credit')).ok!.done).toContain('2461538 micro AUSD')
+    expect((await fixture.resolve(id, 'credit')).ok!.done).toContain('2461538 micro-AUSD')
     await fixture.becomes(id, { state: 'paid', fiatMinor: 40_000n, promisedMicro: 3_076_923n })
     expect(await booked(id)).toMatchObject({ 'promises AUSD': -2_461_538n })
     await fixture.settle('credit', id)
@@ -240,7 +240,7 @@ describe('a payment in review that an operator credits', () => {
     for (const state of ['ordered', 'used'] as const) {
       fixture.chain.ref = state
       const { refused } = (await fixture.resolve(id, 'credit')).ok!
-      expect(refused).toBe(`its ref ${id} is ${state} on the chain`)
+      expect(refused).toBe(`ref ${id} is ${state} on the chain`)
     }
     fixture.chain.ref = 'unused'
     expect((await fixture.resolve(id, 'credit')).ok!.done).toContain(`${id}.1`)

@@ -48,8 +48,8 @@ const money: readonly Guard[] = [
       ),
       edit(
         at('payment.store.ts'),
-        "    .for('update'),\n)\n\n/** When our first",
-        ')\n\n/** When our first',
+        "    .for('update'),\n)\n\n/** Returns the creation",
+        ')\n\n/** Returns the creation',
       ),
     ],
     test: {
