@@ -35,7 +35,7 @@ const secretKeys = { ID: 'xnd_development_id', MY: 'xnd_development_my' }
 const txHash = `0x${'ab'.repeat(32)}`
 
 let wallets = 0
-/** A wallet nobody else uses: one that is frozen must not trouble the next test. */
+/** Returns a wallet of its own for each test, so that a frozen one does not affect the next. */
 export const newWallet = (): `0x${string}` => `0xaa${(++wallets).toString(16).padStart(38, '0')}`
 
 type Answered = {
@@ -44,12 +44,12 @@ type Answered = {
   since?: string
 }
 type Entry = Record<string, string>
-/** What came of an operator's decision. */
+/** Outcome of an operator's decision. */
 type Said = { done?: string; refused?: string }
 type Holdings = { balance: bigint; drawable: bigint; ordered: bigint }
 type HoldState = 'none' | 'held' | 'released' | 'revoked'
 
-/** A real Postgres of this suite alone, migrated as everywhere, under the service's own role. */
+/** Opens a migrated Postgres for this suite, under the service's own role. */
 async function openPostgres() {
   const server = await startScratchPostgres()
   const { adminUrl, passwords } = server
@@ -58,20 +58,20 @@ async function openPostgres() {
   return { url, end: () => server[Symbol.asyncDispose]() }
 }
 
-/** What other services answer: quotes of pricing, wallets and holds of the chain. */
+/** Stubs for the other services: quotes of pricing, wallets and holds of the chain. */
 function openOtherServices(clock: () => number) {
   const chain = {
     verified: true,
     drawn: '0',
     frozen: false,
-    /** What `chain.hold` says; `until` in unix seconds. */
+    /** Response of `chain.hold`; `until` in unix seconds. */
     hold: { state: 'released' as HoldState, until: null as number | null },
-    /** What `chain.ref` says of any ref. */
+    /** Response of `chain.ref` for any ref. */
     ref: 'unused' as 'unused' | 'ordered' | 'used',
-    /** What `chain.treasury` and `payouts.owed` say, in 10⁻⁶ AUSD; null: nobody answers. */
+    /** Responses of `chain.treasury` and `payouts.owed` (10⁻⁶ AUSD); null: no response. */
     treasury: { balance: 10n ** 15n, drawable: 10n ** 15n, ordered: 0n } as Holdings | null,
     owed: 0n as bigint | null,
-    /** What the next questions about a wallet wait for, each for one. */
+    /** Promises that the next requests about a wallet wait for, one each. */
     waits: [] as Promise<unknown>[],
   }
   const { answer: answerQuote, ...quotes } = openQuotes()
@@ -106,7 +106,7 @@ function openOtherServices(clock: () => number) {
   return { chain, ...quotes, ask }
 }
 
-/** The service's own parts between a real Postgres, the sandbox and other services' answers. */
+/** Wires the service to a real Postgres, the sandbox and stubs for the other services. */
 export async function openFixture() {
   const postgres = await openPostgres()
   const log = openLog('payments', process.env.SUITE_LOG ?? 'silent')
@@ -157,7 +157,7 @@ export async function openFixture() {
     const account = call.headers.get('x-callback-token') === 'token-my' ? 'MY' : 'ID'
     const deliveryId = call.headers.get('webhook-id') ?? ''
     const [body, receivedAt] = [await call.text(), new Date().toISOString()]
-    // The gateway keeps it and the bus delivers it again until it is done, whatever was away meanwhile.
+    // The gateway stores it and the bus redelivers it until it is processed.
     const isDone = waitUntil(
       'the delivery',
       async () => (await deliver(account, body, deliveryId, receivedAt)) === 'done',
@@ -167,7 +167,7 @@ export async function openFixture() {
       () => new Response(null, { status: 503 }),
     )
   }
-  /** The relayer tells that an order is final on the chain, or given up. */
+  /** The relayer reports an order as final on the chain, or abandoned. */
   const settle = (kind: RelayKind, cause: string, failed = false, of = wallet) =>
     handleUntilDone(reader, {
       subject: `relay.${kind}.${failed ? 'failed' : 'settled'}`,
@@ -204,9 +204,9 @@ export async function openFixture() {
       deed('payments.review.resolve', { paymentId, resolution, by }),
     /** An operator lifts a freeze. */
     clear: (of: string, by = 'sari') => deed('payments.wallet.clear', { wallet: of, by }),
-    /** An operator pauses top-ups, or lets them go on. */
+    /** An operator pauses or resumes top-ups. */
     pause: (to: 'paused' | 'running', by = 'sari') => deed('payments.topups.pause', { to, by }),
-    /** One round of rechecks, as if the time had passed in which everything comes due. */
+    /** Runs a round of rechecks with the clock ahead, so that everything is due. */
     recheck: async (aheadMs = 2_000) => {
       time.aheadMs += aheadMs
       const now = new Date(context.clock())
@@ -220,7 +220,7 @@ export async function openFixture() {
       }
       const before = await due()
       await recheckOnce(context, 100)
-      // A round leaves to the next one what a delivery holds at that moment.
+      // A round skips rows that a webhook has locked at that moment.
       await waitUntil('nothing left out', async () => {
         if ((await due()).isDisjointFrom(before)) return true
         await recheckOnce(context, 100)
@@ -242,9 +242,9 @@ export async function openFixture() {
     },
     ...{ row, orders },
     rows: () => database.read((db) => db.select().from(payments)),
-    /** The subjects of what was ordered and announced about a payment, in order. */
+    /** Returns the subjects of the orders and events of a payment, in order. */
     subjects: async (id: string) => (await orders(id)).map(({ subject }) => subject),
-    /** Waits until the row of a payment has these values, and answers it. */
+    /** Waits until the row of a payment has these values, and returns it. */
     becomes: (id: string, want: object) =>
       waitUntil(`${id} having ${Object.keys(want)} as wanted`, async () => {
         const found = await row(id)

@@ -30,7 +30,7 @@ export const wallet = '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211'
 export const treasury = '0x00000000000000000000000000000000000000aa'
 export const txHash = `0x${'ab'.repeat(32)}`
 
-/** A Postgres for this suite alone, migrated as everywhere, under the service's own role. */
+/** Opens a migrated Postgres for this suite, under the service's own role. */
 async function openPostgres() {
   const server = await startScratchPostgres()
   const { adminUrl, passwords } = server
@@ -39,7 +39,7 @@ async function openPostgres() {
   return { url, end: () => server[Symbol.asyncDispose]() }
 }
 
-/** Answers in place of pricing and of the chain: quotes, and whether an authorization is good. */
+/** Stubs for pricing and the chain: quotes and checks of authorizations. */
 function openOtherServices() {
   const chain: { refused?: RefusalCode } = {}
   const { answer: answerQuote, ...quotes } = openQuotes()
@@ -54,13 +54,13 @@ function openOtherServices() {
 
 const ofPayout = (id: string) => sql`${outbox.payload} ->> 'payoutId' = ${id}`
 
-/** Answers a call in the provider's place; undefined: it goes on to the sandbox, as `onward` does. */
+/** Answers a call in the provider's place; undefined passes it on to the sandbox, like `onward`. */
 export type Detour = (
   call: Request,
   onward: () => Promise<Response>,
 ) => Response | undefined | Promise<Response | undefined>
 
-/** A proxy in front of the sandbox, for answers that the sandbox never gives. */
+/** Starts a proxy in front of the sandbox, for responses that the sandbox never gives. */
 function openDetour(providerUrl: () => string) {
   const detour: { by?: Detour | undefined } = {}
   const server = Bun.serve({
@@ -78,15 +78,15 @@ function openDetour(providerUrl: () => string) {
 
 type Change = { authorization?: object; bank?: object; wallet?: string; quoteId?: string }
 
-/** The service's own parts with a real Postgres, the sandbox, and answers of other services. */
+/** Wires the service to a real Postgres, the sandbox and stubs for the other services. */
 export async function openFixture(
   options: {
     sweepAfterMs?: number
     webhooks?: boolean
     reversalWatchMs?: number
-    /** What new orders go through. */
+    /** API version of new orders. */
     payoutsApi?: PayoutApi
-    /** How far the clock of the context is ahead of the database's. */
+    /** Lead of the context's clock over the database's. */
     aheadMs?: number
   } = {},
 ) {
@@ -159,14 +159,14 @@ export async function openFixture(
       refused?: RefusalCode
       since?: string
     }>
-  /** An operator pauses cash-outs, or lets them go on. */
+  /** An operator pauses or resumes cash-outs. */
   const pause = (to: 'paused' | 'running') =>
     answerPayoutsPause(context).answer({
       ...{ deed: crypto.randomUUID(), by: 'sari', reason: 'ticket 7', to },
     }) as Promise<{ ok: { done: string } }>
   const row = async (id: string) =>
     (await database.read((db) => db.select().from(cashouts).where(eq(cashouts.id, id))))[0]!
-  /** What the relayer reports of a take or a return: success, or the reason why it failed. */
+  /** The relayer reports a take or a return: success, or the reason of the failure. */
   const relayed = (kind: 'take' | 'return', cause: string, reason?: string) =>
     handleUntilDone(reader, {
       subject: `relay.${kind}.${reason ? 'failed' : 'settled'}`,
@@ -190,31 +190,31 @@ export async function openFixture(
   return {
     ...others,
     ...{ context, database, create, pause, request, row, relayed, deliver, control, providerBy },
-    /** What happens to calls of the provider until the work is done. */
+    /** Detours calls to the provider until the work is done. */
     detoured: async <T>(by: Detour, work: () => Promise<T>): Promise<T> => {
       outside.detour.by = by
       return work().finally(() => {
         outside.detour.by = undefined
       })
     },
-    /** What a person was called for; of one cash-out. */
+    /** Returns the alerts of one cash-out. */
     alarms: (payoutId: string) =>
       logged.filter((line) => line.alarm === true && line.payoutId === payoutId),
     listing,
     /** Reads the provider's list of the last hour. */
     list: () => receiveListed(listing, 'ID', new Date(Date.now() - 3_600_000)),
     logged,
-    /** The checks of a cash-out that ended without an answer. */
+    /** Returns the failed checks of a cash-out. */
     unclear: (payoutId: string) =>
       logged.filter(
         (line) => line.msg === 'cash-out status check failed' && line.payoutId === payoutId,
       ),
-    /** As if the time had passed until the next check. */
+    /** Makes the next check due. */
     due: (id: string) =>
       database.run((db) =>
         db.update(cashouts).set({ nextCheckAt: sql`now()` }).where(eq(cashouts.id, id)),
       ),
-    /** As an hour ago, when it had just been taken: what a restored backup says. */
+    /** Resets the row to `taken` an hour ago, like a restored backup. */
     putBack: (id: string) =>
       database.run((db) =>
         db
@@ -228,7 +228,7 @@ export async function openFixture(
       ),
     activity: answerActivity(context).answer,
     rows: () => database.read((db) => db.select().from(cashouts)),
-    /** A cash-out whose AUSD is taken: the rest happens on its own. */
+    /** Creates a cash-out whose AUSD is taken; the rest happens automatically. */
     taken: async (change: Change = {}) => {
       const answer = await create(request(change))
       if (!answer.ok) throw new Error(answer.refused)
@@ -237,7 +237,7 @@ export async function openFixture(
     },
     until: (id: string, state: string) =>
       waitUntil(`${id} ${state}`, async () => (await row(id)).state === state && row(id), 60_000),
-    /** What was said of a payout; what is repeated counts once. */
+    /** Returns the events of a payout, without repeats. */
     sent: async (id: string) => {
       const messages = await database.read((db) => db.select().from(outbox).where(ofPayout(id)))
       return [...new Set(messages.map((message) => message.subject))].sort()
@@ -258,7 +258,7 @@ export async function openFixture(
       const reply = await fetch(sandbox.url + path, { method: 'POST', body: text, headers: key })
       if (!reply.ok) throw new Error(`${path}: ${await reply.text()}`)
     },
-    /** Lets the authorization's window end so many seconds ago. */
+    /** Moves the end of the authorization's window to this many seconds ago. */
     lapse: (id: string, secondsAgo: number) => {
       const validBefore = String(Math.floor(Date.now() / 1_000) - secondsAgo)
       const authorization = sql`${cashouts.authorization} || ${JSON.stringify({ validBefore })}::jsonb`
