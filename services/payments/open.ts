@@ -50,8 +50,8 @@ type PaymentRequest = {
   /** Ends an earlier checkout once every other check has passed; returns whether there was one. */
   readonly endEarlier?: () => Promise<Answer<{ ended: boolean }>>
   /**
-   * Checks that the treasury covers the promise and, for a top-up, reserves it. Runs after all
-   * 400s.
+   * Checks that the treasury covers the promise and, for a top-up, reserves it. Runs after every
+   * check that answers 400.
    */
   readonly cover: (price: Price) => Promise<Answer<object>>
   /** Releases the reservation if nothing was promised. */
@@ -161,7 +161,7 @@ async function openPayment(
   const { quoteId } = request
   const takenBy = fingerprint([request.kind, request.wallet, ...request.body])
   const finding = database.read((db) => findByQuote(db, quoteId))
-  const known = await within(finding, askDeadlineMs, 'the database') // Nothing is accepted yet.
+  const known = await within(finding, askDeadlineMs, 'the database') // Before anything is stored.
   if (known) return resume(context, known, takenBy)
 
   for (let tries = 0; tries < triesMax; tries++) {
@@ -238,11 +238,12 @@ function rowFor(
 
 /**
  * Stores the promise, then opens its checkout; a crash in between leaves the row in `opening`.
- * Returns undefined if the inputs checked by `mayStore` changed.  The quote is taken inside the
- * transaction, after the checks and before the insert: concurrent requests are counted one after
- * another, and a refusal leaves the quote unused. A crash after taking the quote stores nothing;
- * the retry has the same fingerprint and can take it again. Taking the quote has a timeout, so the
- * lock is held only briefly.
+ * Returns undefined if the inputs checked by `mayStore` changed.
+ *
+ * The quote is taken inside the transaction, after the checks and before the insert: concurrent
+ * requests are counted one after another, and a refusal leaves the quote unused. A crash after
+ * taking the quote stores nothing; the retry has the same fingerprint and can take it again. Taking
+ * the quote has a timeout, so the lock is held only briefly.
  */
 async function storeAndOpen(
   context: Context,

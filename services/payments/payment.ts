@@ -28,7 +28,7 @@ export const topupLifecycle: Lifecycle<TopupState> = {
   expired: ['paid', 'refunded', 'review'],
   paid: ['credited', 'held', 'revoking', 'review'],
   held: ['credited', 'revoking', 'review'],
-  // Refunded after the credit, or paid a second time.
+  // Refunded after the credit, or paid twice.
   credited: ['review'],
   // The part that was not refunded is credited again.
   revoking: ['revoked', 'paid', 'review'],

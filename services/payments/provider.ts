@@ -54,7 +54,7 @@ export type Checkout = {
  */
 export type SenderVerification = 'passed' | 'pending' | 'failed'
 
-/** A payment at the provider. `paidMinor` is null when the provider's number is not exact. */
+/** A payment at the provider. `paidMinor` is null if the provider's amount is inexact. */
 export type Charge = {
   readonly account: ProviderAccount
   readonly paymentId: string

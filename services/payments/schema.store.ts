@@ -13,7 +13,7 @@ export const messaging = messagingTables(schema)
 export const { inbox, outbox, deadLetters } = messaging
 /** Double-entry journal of payments. */
 export const journal = journalTable(schema)
-/** AUSD (10⁻⁶) set aside for top-ups whose quote is being taken. */
+/** AUSD (10⁻⁶) reserved for top-ups whose quote is being taken. */
 export const reservations = reservationTable(schema)
 /** Start of the current pause of top-ups. */
 export const pauses = pauseTable(schema)

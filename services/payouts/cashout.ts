@@ -18,7 +18,7 @@ export const cashoutStates = [
 ] as const
 export type CashoutState = (typeof cashoutStates)[number]
 
-/** From the user's signature to the bank, or back to the user. */
+/** Steps from the user's signature to the bank, or back to the wallet. */
 export const lifecycle: Lifecycle<CashoutState> = {
   taking: ['taken', 'failed'],
   failed: ['returning'], // No AUSD was taken, but the signed transfer can still be submitted.
@@ -42,7 +42,7 @@ export const limits: Limits<CashoutState> = {
   returned: { rests: 'the AUSD is back in the wallet' },
 }
 
-/** Not yet onchain, or not yet confirmed by the provider. */
+/** States not yet final onchain or not yet confirmed by the provider. */
 export const inFlightStates: readonly CashoutState[] = ['taking', 'taken', 'paying', 'returning']
 
 /** Texts for the user: why a cash-out did not reach the bank. */

@@ -44,7 +44,7 @@ export const answerCashouts = (context: Context): Answering =>
     if (first && 'ok' in first) return first
     // Faults of the request are reported before those of the wallet.
     if ('refused' in checked && !mayFollow.has(checked.refused)) return checked
-    if (known) return known // The authorization already serves another payout.
+    if (known) return known // The authorization is already used by another cash-out.
     if ('refused' in checked) return checked
     const { quoteId } = asked
     const covered = await coverCashout(context, { quoteId, fiatMinor: checked.fiatMinor })

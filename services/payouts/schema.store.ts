@@ -14,7 +14,7 @@ export const messaging = messagingTables(schema)
 export const { inbox, outbox, deadLetters } = messaging
 /** Double-entry journal of cash-outs. */
 export const journal = journalTable(schema)
-/** Rupiah set aside for cash-outs whose quote is being taken. */
+/** Rupiah reserved for cash-outs whose quote is being taken. */
 export const reservations = reservationTable(schema)
 /** Start of the current pause of cash-outs. */
 export const pauses = pauseTable(schema)

@@ -13,7 +13,7 @@ const texts: Readonly<Record<Reason, string>> = {
   sender_unverified: 'We could not confirm that the bank account you paid from is yours.',
   amount_differs: 'The amount you paid differs from the checkout amount.',
   currency_differs: 'You paid in a different currency from the checkout.',
-  paid_twice: 'This checkout was paid twice. The second payment will be refunded.',
+  paid_twice: 'This checkout was paid twice. The second payment was not credited.',
   second_refunded: 'This checkout was paid twice. The second payment was refunded.',
   replaced: 'A newer checkout for this debt replaced this one.',
   made_good:
@@ -44,7 +44,7 @@ const standing: Readonly<Record<Exclude<PaymentState, 'opening'>, Words>> = {
       'hold ends.',
     nextAction: 'wait',
   },
-  credited: { sentence: 'Your collateral has been credited.', nextAction: null },
+  credited: { sentence: 'This top-up is complete.', nextAction: null },
   repaid: { sentence: 'Your debt has been repaid.', nextAction: null },
   revoking: { sentence: 'The AUSD from this payment is being reversed.', nextAction: 'wait' },
   revoked: { sentence: 'The AUSD from this payment was reversed.', nextAction: null },

@@ -14,7 +14,7 @@ import { paymentListing } from '../transactions'
 
 // During a hold the chain can still reverse a refunded payment, so no refund may be missed. Refunds
 // are polled, the last time within the margin before the end; if that check fails, the hold is
-// extended on the chain. A payment with an unknown outcome never matures.
+// extended on the chain. A payment whose refunds are unknown never matures.
 
 const afterEndMs = 1_500
 /** Equals the timeout of the provider's client. */

@@ -26,7 +26,7 @@ const otherMoney: Refused = {
   not: "paid in another currency: settle it in the provider's dashboard, then accept the payment",
 }
 const inexact: Refused = {
-  not: 'the exact amount is unknown: settle it in the provider dashboard, then accept the payment',
+  not: "exact amount unknown: settle it in the provider's dashboard, then accept the payment",
 }
 
 /** Changes to the row on a credit, before late pricing and recovery of reversals. */

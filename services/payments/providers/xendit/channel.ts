@@ -12,7 +12,9 @@ const fpxBanks = [
 const ofKind = (kind: ChannelKind, codes: readonly string[]) =>
   codes.map((code) => [code, kind] as const)
 
-/** The provider's channel codes of Indonesia and Malaysia, from its channel tables of July 2026. */
+/**
+ * The provider's channel codes for Indonesia and Malaysia, from its channel tables of July 2026.
+ */
 const kinds: ReadonlyMap<string, ChannelKind> = new Map([
   ...ofKind(
     'bank',

@@ -11,7 +11,7 @@ const session = {
   ...{ reference_id: anything, status: anything, payment_link_url: anything },
   ...{ expires_at: anything, payment_request_id: anything, payment_id: anything },
 }
-/** `GET /sessions/{id}`. It names no channel. */
+/** `GET /sessions/{id}`. It has no channel. */
 export const WireSession = Type.Object({ payment_session_id: anything, ...session })
 export type WireSession = Static<typeof WireSession>
 

@@ -68,7 +68,7 @@ const reasons: ReadonlyMap<string, Reason> = new Map([
   ['INVALID_DESTINATION', 'account_unknown'],
   ['ACCOUNT_NAME_MISMATCH', 'name_differs'],
   ['DESTINATION_MAXIMUM_LIMIT', 'account_limit'],
-  ['INSUFFICIENT_BALANCE', 'provider_refused'], // Our own account ran short.
+  ['INSUFFICIENT_BALANCE', 'provider_refused'], // Our own account ran low.
   ['TEMPORARY_TRANSFER_ERROR', 'bank_unavailable'],
   ['UNKNOWN_BANK_NETWORK_ERROR', 'bank_unavailable'],
   ['CANCELLED', 'cancelled'],
