@@ -46,7 +46,7 @@ const settled = (context: Context, order: Order, decide: Decide) =>
   reactTo(relaySettled(order), {
     apply: (tx, { cause, txHash }) =>
       // Keep showing the hash of the credit. After a revocation nothing is left on the chain and
-      // all refunds so far are applied, so nothing is lost.
+      // all recorded refunds are applied, so nothing is lost.
       advanceOf(tx, context, cause, {
         decide,
         set: (payment) =>

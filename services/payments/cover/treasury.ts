@@ -12,7 +12,7 @@ import { findOwed, storeOwed, sumPromised } from './promise.store'
 /** Cached reading of the treasury. */
 export type TreasuryReading = {
   /**
-   * Reads the treasury again; concurrent calls share the reading. Does not throw if nobody answers.
+   * Reads the treasury again; concurrent calls share the reading. Does not throw on a timeout.
    */
   readonly refresh: () => Promise<void>
   /** Returns undefined if there is no reading recent enough to promise from. */

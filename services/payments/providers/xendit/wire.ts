@@ -41,11 +41,11 @@ const refund = {
 export const WireRefund = Type.Object({ id: anything, ...refund })
 export type WireRefund = Static<typeof WireRefund>
 
-/** `POST /refunds`: the id is required to tell refunds apart. */
+/** `POST /refunds`: the id is required to distinguish refunds. */
 export const WireRefundMade = Type.Object({ id: Id, ...refund })
 
 /**
  * `GET /refunds?payment_request_id=…`: in the provider's SDK, not in its current reference. Each
- * row needs its id, since a hold may depend on telling refunds apart.
+ * row needs its id, since a hold may depend on distinguishing refunds.
  */
 export const WireRefunds = Type.Object({ data: Type.Array(WireRefundMade) })
