@@ -110,7 +110,7 @@ describe.each(['chain-relayer', 'indexer-reader'])('%s', (name) => {
       data: () => {},
     }
     const away = Bun.listen({ hostname: '127.0.0.1', port: 0, socket })
-    const waits = 'chain does not answer, asking again'
+    const waits = 'chain not responding, will retry'
     const url = { RPC_URLS: `http://127.0.0.1:${away.port}` }
     let atFirst = 0
     const { fatal, text } = await start(name, url, (said) => {

@@ -29,7 +29,7 @@ test('nobody is called while all goes well', async () => {
 })
 
 test.each([
-  ['a base fee above its cap', { baseFeeCapWei: 0n }, 'the base fee is above its cap'],
+  ['a base fee above its cap', { baseFeeCapWei: 0n }, 'base fee above its cap'],
   ['a lane that runs dry', { laneRefillWei: 10n ** 30n }, 'lane needs a refill'],
 ] as const)('%s calls a person', async (_, settings, line) => {
   const { context, alarms } = await begin(settings)
@@ -43,7 +43,7 @@ test('an operation that gets old calls a person', async () => {
   await fixture.command(take(await fixture.sign(key, { to, value: 1n, nonce: newNonce() })))
   const { context, alarms } = await begin({ oldestAlarmMs: -1 })
   await raiseAlarms(context)
-  expect(alarms).toEqual(['the oldest operation is under way for too long'])
+  expect(alarms).toEqual(['oldest operation pending too long'])
 })
 
 describe('transfers to the treasury that nobody can read', () => {
@@ -61,7 +61,7 @@ describe('transfers to the treasury that nobody can read', () => {
     await chain.mine({ blocks: 310 })
     await expect(followTransfers(context)).rejects.toThrow()
     await raiseAlarms(context)
-    expect(alarms).toEqual(['transfers to the treasury are read too late'])
+    expect(alarms).toEqual(['treasury transfer scan is lagging'])
     fixture.endpoint.intercept = undefined
     while (await followTransfers(context));
     const later = await begin(far)
@@ -75,7 +75,7 @@ test('security: an endpoint that is silent about one thing hides no other alarm'
   fixture.endpoint.intercept = () => Promise.resolve(new Response('', { status: 503 }))
   await expect(raiseAlarms(context)).rejects.toThrow()
   fixture.endpoint.intercept = undefined
-  expect(alarms).toEqual(['the oldest operation is under way for too long'])
+  expect(alarms).toEqual(['oldest operation pending too long'])
 })
 
 test('a chain that stands calls a person', async () => {
@@ -83,5 +83,5 @@ test('a chain that stands calls a person', async () => {
   await chain.setIntervalMining({ interval: 0 })
   await raiseAlarms(context)
   await raiseAlarms({ ...context, clock: () => Date.now() + 31_000 })
-  expect(alarms).toEqual(['the newest block stands'])
+  expect(alarms).toEqual(['chain head has not advanced'])
 })

@@ -31,9 +31,9 @@ async function lookAtHead({ clock, memory, node, settings }: Context, call: Call
   memory.pace = paceAfter(memory.pace, head.number, clock())
   const stillMs = clock() - (memory.pace.movedAt ?? memory.pace.seenAt)
   if (stillMs > haltedMs)
-    call('head', { blockNumber: String(head.number), stillMs }, 'the newest block stands')
+    call('head', { blockNumber: String(head.number), stillMs }, 'chain head has not advanced')
   if (head.baseFeeWei > settings.baseFeeCapWei)
-    call('fee', { baseFeeWei: String(head.baseFeeWei) }, 'the base fee is above its cap')
+    call('fee', { baseFeeWei: String(head.baseFeeWei) }, 'base fee above its cap')
 }
 
 /** A lane that runs dry. */
@@ -60,7 +60,7 @@ async function lookAtTransfers({ database, node, settings }: Context, call: Call
   const unread = head + 1n - next
   if (unread <= settings.transfersLagBlocks) return
   const fields = { nextBlock: String(next), unread: String(unread) }
-  call('transfers', fields, 'transfers to the treasury are read too late')
+  call('transfers', fields, 'treasury transfer scan is lagging')
 }
 
 const everyMs = 5_000

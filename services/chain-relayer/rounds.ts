@@ -20,7 +20,7 @@ export async function round(context: Context): Promise<typeof idle | undefined> 
     try {
       return (await work()) !== 0
     } catch (error) {
-      context.logThrottled(`step:${name}`, { err: error, step: name }, 'step failed, comes again')
+      context.logThrottled(`step:${name}`, { err: error, step: name }, 'relayer step failed, will retry')
       return true
     }
   }
@@ -54,7 +54,7 @@ export function startRounds(context: Context, pollMs: number): Loop {
     log: context.log,
     work: async (signal) => {
       const found = await round(context).catch((error) =>
-        context.logThrottled('round', { err: error }, 'round failed, comes again'),
+        context.logThrottled('round', { err: error }, 'relayer round failed, will retry'),
       )
       await pause(pauseMinMs, signal)
       clearTimeout(nextLook)

@@ -53,7 +53,7 @@ export function startFollowing(
       if (ours.length === 0) onForeign(new Error(foreign))
       for (const { generation } of ours) {
         if (followed.has(generation)) continue
-        log.info({ generation }, 'generation followed')
+        log.info({ generation }, 'following generation')
         const ended = follow(context, generation, signal)
         followed.set(
           generation,
@@ -136,7 +136,7 @@ async function follow(context: Context, generation: number, signal: AbortSignal)
       ahead = null
       context.figures.lastError = (error as Error).message
       if (error instanceof Impossible) await fillHole(context, generation, error, ++impossible)
-      else log.warn({ err: error, generation }, 'step failed')
+      else log.warn({ err: error, generation }, 'reader step failed, will retry')
       await pause(impossible > 3 ? holePauseMs : pollMs, signal)
     }
   }
@@ -236,7 +236,7 @@ async function writeNothing(context: Context, cursor: Cursor, { endpoint, fault 
   }
   noteFault(context, endpoint, fault)
   if (fault instanceof OtherBlocks && context.isShortened && (await readAnew(context, cursor)))
-    context.log.warn({ generation: cursor.generation }, 'chain was put back: it is read anew')
+    context.log.warn({ generation: cursor.generation }, 'chain was rolled back, rebuild started')
   const narrower = fault instanceof RpcFault && fault.kind === 'range'
   return narrower && endpoint.range().blocks > 1 ? 0 : context.pollMs
 }
@@ -262,7 +262,7 @@ async function fillHole(
 ): Promise<void> {
   const { database, endpoints, log } = context
   const { wallet, blockNumber } = error.event
-  log.error({ err: error, wallet, blockNumber, times }, 'events did not follow from each other')
+  log.error({ err: error, wallet, blockNumber, times }, 'inconsistent events, will recheck')
   if (times === 1) return endpoints.blame(endpoints.current(), error)
   let cursor = await cursorOf(database, generation)
   if (cursor && times === 3) {

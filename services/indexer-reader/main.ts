@@ -27,7 +27,7 @@ await runService('indexer-reader', fields, async (config, runtime) => {
     ...{ clock: systemClock, log },
   })
   await using _following = startFollowing(context, (error) => {
-    log.fatal({ err: error }, 'projection is not of this contract')
+    log.fatal({ err: error }, 'stored projection belongs to another contract')
     fatal()
   })
   await using _served = await serve({

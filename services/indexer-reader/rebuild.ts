@@ -37,9 +37,9 @@ await runCommand(
       contract: config.creditLineAddress,
       deployBlock: config.deployBlock,
     })
-    log.info({ generation }, 'rebuild asked for')
+    log.info({ generation }, 'rebuild requested')
     await untilServing(database, generation, log)
-    log.info({ generation }, 'rebuild serves')
+    log.info({ generation }, 'rebuild now serving')
     if (process.argv.includes('--clean')) {
       await dropRetired(database)
       log.info('retired generations deleted')
@@ -56,7 +56,7 @@ async function untilServing(database: Database, generation: number, log: Log) {
     if (!cursor || cursor.state === 'retired') throw new Error('another rebuild took its place')
     if (cursor.state === 'serving') return
     if (cursor.blockNumber !== shownBlock) {
-      log.info({ block: cursor.blockNumber, events: cursor.eventCount }, 'rebuild filling')
+      log.info({ block: cursor.blockNumber, events: cursor.eventCount }, 'rebuild in progress')
     }
     shownBlock = cursor.blockNumber
     await pause(500)

@@ -38,10 +38,10 @@ export async function recheck(
   try {
     const span = await readAgain(context, cursor, endpoint, [from, to])
     const { missing, unseenAgain, broken } = await confirmSpan(database, cursor.generation, span)
-    for (const error of broken) log.error({ err: error }, 'events still do not follow')
+    for (const error of broken) log.error({ err: error }, 'events still inconsistent')
     if (missing.length > 0) {
       figures.repaired += missing.length
-      log.error({ from, to, missing: missing.length }, 'missing events were found and added')
+      log.error({ from, to, missing: missing.length }, 'missing events added')
     }
     if (unseenAgain.length === 0) return true
     figures.disputed += 1

@@ -42,10 +42,10 @@ export async function openMint(context: MintContext, lasting = usual): Promise<M
   const lease = async () => {
     await seedCopies(database)
     const leased = await leaseCopy(database, randomUUID(), terms)
-    if (!leased) return void log.error({ alarm: true }, 'no number is free for this copy')
+    if (!leased) return void log.error({ alarm: true }, 'no free instance id')
     copy = leased
     last = { endMs: 0, count: 0 }
-    log.info({ copy: leased.number }, 'copy has its number')
+    log.info({ copy: leased.number }, 'instance id leased')
   }
   const hold = async () => {
     if (copy && last.endMs > clock() + ttlMs + laterMaxMs) copy = undefined
@@ -54,7 +54,7 @@ export async function openMint(context: MintContext, lasting = usual): Promise<M
     return copy && idle
   }
 
-  await hold().catch((error) => log.warn({ err: error }, 'this copy has no number yet'))
+  await hold().catch((error) => log.warn({ err: error }, 'instance id not leased yet'))
   const loop = startLoop({
     ...{ name: 'copy number', everyMs: againMs, idleMs: lasting.renewEveryMs, log, work: hold },
   })
@@ -74,7 +74,7 @@ export async function openMint(context: MintContext, lasting = usual): Promise<M
       copy = undefined
       if (!held) return
       const handedBack = handBackCopy(database, held, Math.max(last.endMs + 1, held.endsFromMs))
-      await handedBack.catch((error) => log.warn({ err: error }, 'number was not handed back'))
+      await handedBack.catch((error) => log.warn({ err: error }, 'instance id release failed'))
     },
   }
 }

@@ -80,7 +80,7 @@ async function tryStore<T>(log: Log, work: Promise<T>): Promise<T | undefined> {
   try {
     return await work
   } catch (error) {
-    log.warn({ err: error }, 'rates bucket did not answer')
+    log.warn({ err: error }, 'rates bucket not responding')
     return undefined
   }
 }
@@ -126,7 +126,7 @@ async function accept(context: Context, memory: Memory, pair: Pair): Promise<voi
     return
   }
   const { reference, warnings } = verdict
-  if (warnings.length > 0) log.warn({ pair, warnings }, 'rate used with doubt')
+  if (warnings.length > 0) log.warn({ pair, warnings }, 'rate used with warnings')
   if (same(memory.accepted.get(pair), reference)) return
   memory.accepted.set(pair, reference)
   await tryStore(log, rates.accept(reference))

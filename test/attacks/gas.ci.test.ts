@@ -286,7 +286,7 @@ describe('a contract wallet that likes one proposer of blocks and not another', 
       // Each had one try, and calls nobody; who goes on until the budget is burnt calls once.
       expect(failed).toBe(reverted)
       const called = alarmsOf('chain-relayer').slice(before)
-      expect(called.map(({ msg }) => msg)).toEqual(['wallet burnt its budget of gas'])
+      expect(called.map(({ msg }) => msg)).toEqual(['wallet exceeded its daily gas budget'])
     },
   )
 })

@@ -242,7 +242,7 @@ describe('the key of an RPC endpoint', () => {
     // Also what a service says before it is ready.
     proxy.setFaults({ disconnectRate: 1 })
     for (const name of readers) {
-      const said = () => logOf(name).filter((line) => /chain does not answer/.test(line)).length
+      const said = () => logOf(name).filter((line) => /chain not responding/.test(line)).length
       const since = said()
       stack.process(name).kill('SIGKILL')
       await waitUntil(`${name} waiting`, () => said() > since, 60_000)

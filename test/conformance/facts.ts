@@ -109,7 +109,7 @@ export const facts = {
   'pool-texts': {
     run: false,
     says: 'the node refuses in the words of its source, and never takes such bytes later',
-    by: "the relayer's log: `transaction was not taken` with the verdict unknown",
+    by: "the relayer's log: `transaction not accepted` with the verdict unknown",
     takes: 'a week',
   },
 } as const

@@ -184,11 +184,11 @@ export async function awaitChain(
       return await inspectChain(node, expected)
     } catch (error) {
       if (error instanceof Unfit) {
-        log.fatal({ reason: error.message }, 'chain is not the one configured')
+        log.fatal({ reason: error.message }, 'chain does not match the configuration')
         fatal()
         return undefined
       }
-      warn('chain', { reason: textOf(error) }, 'chain does not answer, asking again')
+      warn('chain', { reason: textOf(error) }, 'chain not responding, will retry')
       await pause(retryMs, signal)
     }
   }

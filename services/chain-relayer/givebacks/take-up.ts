@@ -63,7 +63,7 @@ export async function takeUpRequests(context: Context): Promise<number> {
     await takeUp(context, request).catch((err) => {
       const alarm = context.clock() - request.askedAt.getTime() > context.settings.oldestAlarmMs
       const fields = { transfer: nameOf(request), err, alarm }
-      context.logThrottled('giveback', fields, 'what is to be given back could not be read')
+      context.logThrottled('giveback', fields, 'giveback check failed, will retry')
     })
   return asked.length
 }
@@ -117,7 +117,7 @@ export async function checkOwed(
   const why = 'refused' in read ? read.refused : await differs(read.arrival)
   if (why === undefined) return 'owed'
   const fields = { transfer: nameOf(name), why, alarm: true }
-  context.logThrottled('owed', fields, 'a giveback is not owed any more')
+  context.logThrottled('owed', fields, 'giveback no longer owed')
   return 'doubtful'
 
   async function differs(arrival: Arrival): Promise<string | undefined> {

@@ -141,7 +141,7 @@ function mayTake(
 
 async function giveUp({ database, holder, log }: Context, lanes: readonly `0x${string}`[]) {
   await releaseLanes(database, holder, lanes)
-  log.info({ lanes }, 'lanes given up to another copy')
+  log.info({ lanes }, 'lanes released to another instance')
 }
 
 const addressOf = ({ address }: LaneKey) => address.toLowerCase() as `0x${string}`
@@ -207,6 +207,6 @@ export function laneFault(lane: {
 
 const faultAdvice: { readonly [F in LaneFault]: string } = {
   chain_ahead:
-    'the key sent transactions this database does not know: account for them by infra/ops/restore',
-  nonce_missing: 'the chain has fewer transactions than were final before: is it the right chain?',
+    'the key sent transactions that are not in the database; restore them (runbook: Restore)',
+  nonce_missing: 'transactions that were final are gone from the chain; check RPC_URLS',
 }

@@ -42,7 +42,7 @@ export const lifecycle: Lifecycle<OperationState> = {
 
 /** How long an operation may be in a state; `afterMs` is configured. */
 export const limitsOf = (afterMs: number): Limits<OperationState> => {
-  const underWay = { afterMs, alarm: 'the oldest operation is under way for too long' }
+  const underWay = { afterMs, alarm: 'oldest operation pending too long' }
   return {
     waiting: underWay,
     assigned: underWay,

@@ -31,7 +31,7 @@ export async function watchOnce(context: Context, watchMs: number): Promise<bool
   const isFollowed = next !== undefined && next <= head.number + 1n
   const checkOne = (take: Watched) =>
     check(context, take, { used: used.get(take.id), head, isFollowed }).catch((error) =>
-      context.logThrottled('watch', { err: error }, 'failed take could not be checked'),
+      context.logThrottled('watch', { err: error }, 'failed take check failed, will retry'),
     )
   await pMap(due, checkOne, { concurrency: checkAtOnce })
   return due.length === rowsMax
@@ -72,14 +72,14 @@ async function check(
     const watchedEnough = isFollowed && head.timestamp >= failedAt + watchMaxSeconds
     if (!lapsed && !watchedEnough) return
     if (await database.run((db) => endWatch(db, take.id)))
-      log.info({ ...fields, lapsed }, 'authorization of a failed take not used until now')
+      log.info({ ...fields, lapsed }, 'authorization of a failed take still unused, watch ended')
     return
   }
   const use = useOf(context, take, authorization, head)
   if (use === undefined) return // It is searched for, and the row is due again soon.
   if (use === 'unknown') {
     const alarm = { ...fields, alarm: true }
-    return context.logThrottled(`use:${take.id}`, alarm, 'use of an authorization was not found')
+    return context.logThrottled(`use:${take.id}`, alarm, 'authorization use not found')
   }
   if (use === 'cancelled' || use === 'used_elsewhere') {
     if (!(await database.run((db) => endWatch(db, take.id)))) return
@@ -102,13 +102,13 @@ export const startWatching = (context: Context, watchMs: number): Loop =>
       let behind = true
       while (behind && !signal.aborted)
         behind = await followTransfers(context).catch((error) => {
-          context.logThrottled('follow', { err: error }, 'transfers could not be read')
+          context.logThrottled('follow', { err: error }, 'treasury transfer scan failed, will retry')
           return false
         })
       let more = true
       while (more && !signal.aborted)
         more = await watchOnce(context, watchMs).catch((error) => {
-          context.logThrottled('watch', { err: error }, 'failed takes could not be watched')
+          context.logThrottled('watch', { err: error }, 'failed take watch failed, will retry')
           return false
         })
     },

@@ -91,7 +91,7 @@ async function unlessUnreadable<T>(
     return await work()
   } catch (error) {
     if (!(error instanceof BaseError)) throw error
-    log.warn({ err: error.shortMessage }, 'chain could not be read')
+    log.warn({ err: error.shortMessage }, 'chain read failed')
     return refuse('chain_unavailable')
   }
 }

@@ -63,7 +63,7 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
     if (chosen && lost.has(chosen.lane.address)) return
     if (!chosen || chosen.roomWei < cost) {
       const fields = { lanes: lanes.map(({ lane }) => lane.address), alarm: true }
-      context.logThrottled('room', fields, 'lane is near its reserve, takes nothing new: fund it')
+      context.logThrottled('room', fields, 'lane balance too low for new transactions: fund it')
       return
     }
     const bid = bidOf(batch.call)
@@ -177,7 +177,7 @@ async function assign(
       return 'nothing stored'
     }
     if (!(error instanceof LostRace)) throw error
-    context.log.info({ lane: lane.address, reason: error.message }, 'assignment given up')
+    context.log.info({ lane: lane.address, reason: error.message }, 'assignment abandoned')
     return error instanceof LostLane ? 'lane lost' : 'nothing stored'
   }
   if (stored) failpoint('chain-relayer:transaction-stored')
@@ -228,7 +228,7 @@ async function batchesOf(
   const examineOne = async (operation: Operation) => {
     const found = await examine(context, operation, terms).catch((error) => {
       if (error instanceof PolicyRefused) return holdRefused(context, operation, error.refusal)
-      context.logThrottled('examine', { err: error }, 'operation could not be examined')
+      context.logThrottled('examine', { err: error }, 'operation check failed, will retry')
       return undefined
     })
     if (found) fits.set(operation, found)

@@ -77,7 +77,7 @@ async function broadcastSome(context: Context, held: HeldLane, some: readonly Op
     const { lane, nonce, hash } = attempt
     const fields = { lane, nonce, hash, verdict, alarm }
     if (verdict !== 'sent')
-      logThrottled(`send:${verdict}`, { ...fields, answer }, 'transaction was not taken')
+      logThrottled(`send:${verdict}`, { ...fields, answer }, 'transaction not accepted')
     if (clock() - attempt.createdAt.getTime() < raiseEveryMs) continue
     if (next === 'bump') await raiseFees(context, held, transaction)
     if (next === 'raise_gas') await raiseGas(context, held, transaction)
@@ -151,7 +151,7 @@ function isHalted(
   if (!stands(memory.pace, clock(), settings.bumpAfterMs / 2)) return false
   const stillMs = clock() - memory.pace.seenAt
   const fields = { blockNumber: String(head.number), stillMs, alarm: stillMs > haltedMs }
-  logThrottled('halted', fields, 'the newest block stands: no fee is raised')
+  logThrottled('halted', fields, 'chain head has not advanced, fee bumps paused')
   return true
 }
 
@@ -175,7 +175,7 @@ async function canPay(
   const others = open.filter((one) => one.nonce !== nonce)
   if (balanceWei - inFlightWei(others) >= cost) return true
   const fields = { lane: address, nonce, balanceWei: String(balanceWei), alarm: true }
-  logThrottled(`bump:${address}`, fields, 'lane cannot pay a higher fee: fund it')
+  logThrottled(`bump:${address}`, fields, 'lane balance too low for a fee bump: fund it')
   return false
 }
 
@@ -208,10 +208,10 @@ async function renew(
     if (!(error instanceof PolicyRefused)) throw error
     // The limits were lowered since: what was signed before goes on at the fee it has.
     const fields = { lane: lane.address, nonce, why: error.message, alarm: true }
-    context.logThrottled('policy:renew', fields, 'policy refused, no higher fee')
+    context.logThrottled('policy:renew', fields, 'policy refused a fee bump')
     return false
   })
   if (!stored) return
   failpoint('chain-relayer:attempt-stored')
-  context.log.info({ lane: lane.address, nonce, attempt, purpose }, 'transaction renewed')
+  context.log.info({ lane: lane.address, nonce, attempt, purpose }, 'transaction replacement signed')
 }

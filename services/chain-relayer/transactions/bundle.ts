@@ -64,7 +64,7 @@ async function simulate(
   const answer = await context.node
     .call({ from, to: multicall3, data, gas, fees }, 'latest')
     .catch((error) => {
-      context.logThrottled('bundle', { err: error }, 'transfers could not be examined together')
+      context.logThrottled('bundle', { err: error }, 'bundle simulation failed')
       return { reverted: undefined }
     })
   if ('reverted' in answer)

@@ -104,7 +104,7 @@ async function receiptsSince(
     )
     return read.flat()
   } catch (error) {
-    logThrottled('blocks', { err: error }, 'receipts of a block could not be read')
+    logThrottled('blocks', { err: error }, 'block receipts read failed')
     return undefined
   }
 }
@@ -151,7 +151,7 @@ async function concludeOne(
   head: Head,
 ): Promise<boolean> {
   const found = await finalReceipt(context.node, transaction.attempts, head).catch((error) => {
-    context.logThrottled('receipts', { err: error }, 'receipts could not be read')
+    context.logThrottled('receipts', { err: error }, 'receipt lookup failed, will retry')
     return undefined
   })
   if (found) {
@@ -164,13 +164,13 @@ async function concludeOne(
   const use = await searchUse(context, transaction, head)
   if (!use) {
     const key = `missing:${lane}:${nonce}`
-    context.logThrottled(key, fields, 'nonce is used but no receipt is found')
+    context.logThrottled(key, fields, 'nonce used but no receipt found')
     return false
   }
   const { place, cost } = use
   context.log.error(
     { ...fields, txHash: place.txHash },
-    'somebody else sent with the key of a lane',
+    'lane key used by another sender',
   )
   await close(context, transaction, { outcome: 'foreign', ...cost }, place)
   return true
@@ -191,7 +191,7 @@ async function searchUse(
     const cost = await costOf(node, lane, place)
     return cost && { place, cost }
   } catch (error) {
-    log.warn({ err: error, lane, nonce }, 'who used a nonce could not be read')
+    log.warn({ err: error, lane, nonce }, 'could not look up which transaction used the nonce')
     return undefined
   }
 }
@@ -275,7 +275,7 @@ async function close(
   if (!closed) return
   context.poke()
   for (const spent of closed.spentBy)
-    context.log.error({ ...spent, alarm: true }, 'wallet burnt its budget of gas')
+    context.log.error({ ...spent, alarm: true }, 'wallet exceeded its daily gas budget')
   const sentAt = transaction.attempts[0]!.createdAt
   for (const { operation, end } of closed.ended)
     withRequestId(operation.requestId ?? undefined, () =>
@@ -333,7 +333,7 @@ function report(
   if (end !== 'waiting') operations.seconds(tookMs / 1_000, { kind, outcome: end })
   const fields = { operationId: id, kind, txHash }
   if (end === 'settled') context.log.info(fields, 'operation settled')
-  else if (end === 'waiting') context.log.warn(fields, 'operation reverted, examined again')
-  else if (isUpToWallet(kind)) context.log.warn(fields, 'operation reverted for good')
-  else context.log.error({ ...fields, alarm: true }, 'operation reverted for good')
+  else if (end === 'waiting') context.log.warn(fields, 'operation reverted, will retry')
+  else if (isUpToWallet(kind)) context.log.warn(fields, 'operation reverted permanently')
+  else context.log.error({ ...fields, alarm: true }, 'operation reverted permanently')
 }

@@ -61,7 +61,7 @@ export async function examine(
   const { from, newest } = terms
   if (await isNeedless(context, operation)) {
     await context.database.transaction((tx) => settle(tx, operation, null))
-    context.log.info({ operationId: operation.id, kind: operation.kind }, 'nothing to send')
+    context.log.info({ operationId: operation.id, kind: operation.kind }, 'operation needs no transaction')
     context.poke()
     return undefined
   }
@@ -126,7 +126,7 @@ async function canAfford(context: Context, operation: Operation, lane: `0x${stri
   const balanceWei = await context.node.reader.getBalance({ address: lane })
   if (balanceWei - dripWei >= laneFloorWei && balanceWei > dripWei) return true
   const fields = { lane, balanceWei: String(balanceWei), alarm: true }
-  context.logThrottled(`drips:${lane}`, fields, 'lane is too low on native coin for drips: fund it')
+  context.logThrottled(`drips:${lane}`, fields, 'lane balance too low for drips: fund it')
   await context.database.run((db) => postponeOperation(db, operation.id, waitMs, 0))
   return false
 }
@@ -157,7 +157,7 @@ async function foresee(
       return 'unsettled'
     return afterRevert(revert, payerOf(operation.kind))
   } catch (error) {
-    context.log.debug({ err: error, operationId: operation.id }, 'operation could not be simulated')
+    context.log.debug({ err: error, operationId: operation.id }, 'operation simulation failed')
     return foreign ? 'unsettled' : 'send'
   }
 }
@@ -186,7 +186,7 @@ async function waitOrEnd(
     context.logThrottled(
       `wait:${kind}`,
       fields,
-      'operation has to wait: treasury, pause, freeze or role',
+      'operation blocked: treasury, pause, freeze or role',
     )
     return postpone(expected.alarm ? waitMs : unsettledMs)
   }
@@ -213,7 +213,7 @@ export async function holdRefused(
     return
   }
   const fields = { operationId: id, kind, why, alarm: true }
-  context.logThrottled(`policy:${kind}`, fields, 'policy refused, a person decides')
+  context.logThrottled(`policy:${kind}`, fields, 'policy refused an operation, needs manual review')
   await context.database.run((db) => postponeOperation(db, id, heldMs, 0, 'policy_refused'))
 }
 
@@ -239,13 +239,13 @@ async function lookUp(context: Context, operation: Operation): Promise<void> {
     return giveUp(context, operation, 'authorization_used_elsewhere', true)
   if (use === 'unknown') {
     const fields = { operationId: operation.id, alarm: true }
-    context.logThrottled(`use:${operation.id}`, fields, 'use of an authorization was not found')
+    context.logThrottled(`use:${operation.id}`, fields, 'authorization use not found')
     return void (await postpone(5_000))
   }
   await context.database.transaction((tx) => settle(tx, operation, use.used))
   context.log.info(
     { operationId: operation.id, txHash: use.used.txHash },
-    'done by a transaction of somebody else',
+    'operation done by a foreign transaction',
   )
   context.poke()
 }

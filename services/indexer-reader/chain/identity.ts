@@ -64,13 +64,13 @@ export async function awaitChain(
     )
     const reason = answers.find((one) => one.status === 'fulfilled' && one.value !== undefined)
     if (reason?.status === 'fulfilled') {
-      log.fatal({ reason: reason.value }, 'chain is not the one configured')
+      log.fatal({ reason: reason.value }, 'chain does not match the configuration')
       fatal()
       return false
     }
     const away = answers.filter((one) => one.status === 'rejected')
     if (away.length < answers.length) return true
-    warn('chain', { reason: away[0]?.reason.message }, 'chain does not answer, asking again')
+    warn('chain', { reason: away[0]?.reason.message }, 'chain not responding, will retry')
     await pause(retryMs, signal)
   }
   return false

@@ -44,7 +44,7 @@ export type Copy = { readonly process: Process; readonly answers: readonly Answe
 
 const logOf = ({ world }: Surroundings, process: Process): Log => {
   const write = (fields: { err?: Error }, message: string) => {
-    if (message === 'done by a transaction of somebody else')
+    if (message === 'operation done by a foreign transaction')
       world.saw('a transfer was done by somebody else')
     if (world.story) world.tell(`${process.name} logs: ${message}${causeOf(fields)}`)
   }
