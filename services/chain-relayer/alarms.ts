@@ -6,12 +6,12 @@ import { findCursor } from './operations/cursor.store'
 import { limitsOf } from './operations/operation'
 import { oldestOperations } from './operations/operation.store'
 
-/** Calls a person; one who is called by the same key is not called again for 10 s. */
+/** Raises an alarm; the same key is throttled to one line every 10 s. */
 type Call = (key: string, fields: object, line: string) => void
 
 /**
- * Calls a person for what keeps operations waiting, before it costs money. Decides nothing else. What
- * can be looked at raises its alarm, whatever else cannot: then it throws, afterwards.
+ * Raises alarms for conditions that delay operations, before they cost money. Each check runs even
+ * if another fails; the first failure is thrown at the end.
  */
 export async function raiseAlarms(context: Context): Promise<void> {
   const call: Call = (key, fields, line) =>
@@ -22,10 +22,10 @@ export async function raiseAlarms(context: Context): Promise<void> {
   if (failed) throw failed.reason
 }
 
-/** A chain that stands for so long calls a person. */
+/** Alarm when the chain head has not advanced for this long. */
 const haltedMs = 30_000
 
-/** A chain that stands, a base fee above its cap. */
+/** Alarms on a halted chain and on a base fee above its cap. */
 async function lookAtHead({ clock, memory, node, settings }: Context, call: Call) {
   const head = await node.newestHead()
   memory.pace = paceAfter(memory.pace, head.number, clock())
@@ -36,7 +36,7 @@ async function lookAtHead({ clock, memory, node, settings }: Context, call: Call
     call('fee', { baseFeeWei: String(head.baseFeeWei) }, 'base fee above its cap')
 }
 
-/** A lane that runs dry. */
+/** Alarms on a lane with a low balance. */
 async function lookAtLanes({ keys, node, settings }: Context, call: Call) {
   for (const { address } of keys) {
     const balanceWei = await node.reader.getBalance({ address })
@@ -45,14 +45,14 @@ async function lookAtLanes({ keys, node, settings }: Context, call: Call) {
   }
 }
 
-/** An operation that gets old. */
+/** Alarms on an operation that has been pending too long. */
 async function lookAtOldest({ database, settings }: Context, call: Call) {
   const oldest = await database.read(oldestOperations)
   for (const { alarm, ...fields } of overdueAmong(limitsOf(settings.oldestAlarmMs), oldest))
     call(`overdue:${fields.state}`, fields, alarm)
 }
 
-/** Money may have come to the treasury late, and nobody knows that it is to be given back. */
+/** Alarms when the transfer scan lags: a late transfer that must be returned may go unnoticed. */
 async function lookAtTransfers({ database, node, settings }: Context, call: Call) {
   const next = await database.read(findCursor)
   if (next === undefined) return
@@ -65,6 +65,6 @@ async function lookAtTransfers({ database, node, settings }: Context, call: Call
 
 const everyMs = 5_000
 
-/** Raises them every 5 s until disposed. */
+/** Runs the checks every 5 s until disposed. */
 export const startAlarms = (context: Context): Loop =>
   startLoop({ name: 'alarms', everyMs, log: context.log, work: () => raiseAlarms(context) })

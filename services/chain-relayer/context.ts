@@ -12,39 +12,39 @@ import type { Pace } from './chain/pace'
 import type { LaneKey, TreasuryKey } from './keys/keys'
 import type { Policy } from './keys/policy'
 
-/** The ability to read bundles, as copies say it of themselves. */
+/** The capability, announced by each instance, to conclude bundles. */
 export const bundles = 'bundles'
 
-/** What the service works with; made in `main.ts`. */
+/** Dependencies shared by the whole service; built in `main.ts`. */
 export type Context = {
   readonly database: Database
   readonly node: Node
   readonly contracts: Contracts
   readonly treasury: TreasuryKey
-  /** Keys that may be lanes. */
+  /** Keys that may be used as lanes. */
   readonly keys: readonly LaneKey[]
-  /** What they sign; each of them holds to it by itself. */
+  /** The signing policy; every key enforces it. */
   readonly policy: Policy
   readonly settings: Settings
-  /** Tells the time of the database, which the times of rows are from. */
+  /** The database clock, which also sets the row timestamps. */
   readonly clock: Clock
   readonly log: Log
-  /** For what fails in every round: a line every 10 s. */
+  /** Logs one line every 10 s per key, for failures that repeat every round. */
   readonly logThrottled: LogThrottled
-  /** Reads a wallet at the newest block; whoever asks while one is read shares the next call. */
+  /** Reads a wallet at the newest block; concurrent requests share the next call. */
   readonly account: (wallet: `0x${string}`) => Promise<Account>
-  /** Resolves when it is time to ask the chain: whoever waits for the same moment shares a call. */
+  /** Resolves when the next chain read is due, so that waiting requests share one call. */
   readonly gather: () => Promise<void>
-  /** The copies of this service, among which the lanes are shared. */
+  /** The running instances of this service, which share the lanes. */
   readonly copies: Pick<Copies, 'count' | 'poke'>
-  /** All copies judge each transfer of a bundle by itself; one of an earlier version would not. */
+  /** Returns true if every instance can conclude bundles; earlier versions cannot. */
   readonly mayBundle: () => boolean
-  /** Names this process in the leases; no other process ever has the same name. */
+  /** Unique id of this process in the leases. */
   readonly holder: string
   readonly memory: Memory
-  /** Called after a commit that announced something: the outbox is sent at once. */
+  /** Triggers the outbox relay after a commit that queued a message. */
   readonly poke: () => void
-  /** Called after an operation was stored: the next round begins at once. */
+  /** Triggers a round after an operation was stored. */
   readonly wake: () => void
 }
 
@@ -66,31 +66,31 @@ export type Settings = {
 
 export type Account = Static<(typeof ChainAccount)['answer']>
 
-/** What one process remembers; all of it may be lost at any time. */
+/** In-memory state of one process; all of it may be lost at any time. */
 export type Memory = {
-  /** Hashes this process has broadcast: what an earlier one stored is sent again at once. */
+  /** Hashes broadcast by this process; attempts stored by an earlier one are resent at once. */
   readonly sent: Set<string>
-  /** How a lane was last found to agree with the chain: the epoch, and its next nonce since. */
+  /** Epoch and next nonce at which each lane last agreed with the chain, by address. */
   readonly sound: Map<string, { readonly epoch: number; readonly nextNonce: number }>
-  /** Since when a lane beyond its share is seen to be held by nobody, by address. */
+  /** Since when each lane beyond this instance's share has been free, by address. */
   readonly freeSince: Map<string, number>
-  /** Until then it keeps more lanes than its share: no other copy had taken them. */
+  /** Keep surplus lanes until this time; no other instance claimed them. */
   moreUntil: number
-  /** When it was last searched for who used a nonce, by lane and nonce. */
+  /** When the transaction that used a nonce was last searched for, by lane and nonce. */
   readonly searchedAt: Map<string, number>
-  /** What is searched for in logs, by operation. */
+  /** Running searches of the token's logs, by operation. */
   readonly lookUps: Map<string, LookUp>
-  /** The last look at the chain. */
+  /** The last chain snapshot. */
   look: Look | undefined
-  /** The newest final block whose receipts were read; undefined: those of the lanes' counts are next. */
+  /** Newest final block whose receipts were read; undefined: count the lanes' nonces first. */
   readTo: bigint | undefined
-  /** When a lane's transactions were last counted at finality, and under which epoch of its lease. */
+  /** When a lane's final transactions were last counted, and under which lease epoch. */
   readonly countedAt: Map<string, { readonly epoch: number; readonly at: number }>
-  /** How the newest block moves; undefined before the first look. */
+  /** Progress of the chain head; undefined before the first reading. */
   pace: Pace | undefined
 }
 
-/** What a process starts with: a name of its own and an empty memory. */
+/** Returns the initial state of a process: a unique id and an empty memory. */
 export const newProcess = (
   log: Log,
   clock: Clock,

@@ -59,7 +59,7 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   await using _watched = startWatching(context, config.watchMs)
   await using _givebacks = startGivingBack(context)
 
-  const description = `puts commands on chain ${chainId}, exactly once`
+  const description = `executes commands on chain ${chainId}, exactly once`
   const asked = openNodeForQuestions({ endpoints, chainId })
   const gather = openGathering(gatherMs(config), clock)
   const account = accountReader(asked.reader, contracts)

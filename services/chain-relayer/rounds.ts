@@ -10,17 +10,22 @@ import { broadcastDue, renewStuck } from './transactions/broadcast'
 import { concludeFinal } from './transactions/conclude'
 
 /**
- * One round: hold the lanes, conclude what became final, give nonces to what waits, send what is
- * due, renew what no block takes. Every step works from the stored rows alone, so a round may end
- * anywhere. Answers `idle` when nothing waits and nothing is on its way.
+ * Runs one round: holds the lanes, concludes final transactions, assigns nonces to waiting
+ * operations, broadcasts due transactions and replaces stuck ones. Every step works only from
+ * stored rows, so a round may be interrupted anywhere. Returns `idle` if nothing is waiting or in
+ * flight.
  */
 export async function round(context: Context): Promise<typeof idle | undefined> {
-  /** Answers whether what is open may be other than before: `work` says of how many it changed that. */
+  /** Returns true if open transactions may have changed; `work` returns the number of changes. */
   const step = async (name: string, work: () => Promise<unknown>): Promise<boolean> => {
     try {
       return (await work()) !== 0
     } catch (error) {
-      context.logThrottled(`step:${name}`, { err: error, step: name }, 'relayer step failed, will retry')
+      context.logThrottled(
+        `step:${name}`,
+        { err: error, step: name },
+        'relayer step failed, will retry',
+      )
       return true
     }
   }
@@ -36,15 +41,18 @@ export async function round(context: Context): Promise<typeof idle | undefined> 
 }
 
 /**
- * However often the rounds are poked, this long lies between two of them. Who comes alone is sent at
- * once; of thirty a second three go together, which takes fewer statements and calls for each, and
- * up to a tenth of a second longer, where being final takes one.
+ * Minimum interval between rounds, however often they are triggered. A single operation is sent
+ * immediately; at thirty per second, three share a round. That saves statements and RPC calls and
+ * costs up to 0.1 s, where finality takes about 1 s.
  */
 const pauseMinMs = 100
-/** With nothing to do; new orders poke. Well below the lease of a lane, which rounds renew. */
+/**
+ * Interval between idle rounds; a new order triggers a round at once. Well below the lane lease,
+ * which rounds renew.
+ */
 const idleMs = 2_000
 
-/** Rounds without end, and one at once when poked; disposing lets the last one finish. */
+/** Runs rounds until disposed, and one immediately when poked. Disposal waits for the last one. */
 export function startRounds(context: Context, pollMs: number): Loop {
   let nextLook: ReturnType<typeof setTimeout> | undefined
   const loop = startLoop({
@@ -58,7 +66,7 @@ export function startRounds(context: Context, pollMs: number): Loop {
       )
       await pause(pauseMinMs, signal)
       clearTimeout(nextLook)
-      // A round that was poked did with what an earlier one saw; what is final since need not wait longer.
+      // A poked round reuses the last chain snapshot. Schedule the next round for when it expires.
       const { look } = context.memory
       const now = context.clock()
       if (found !== idle && look && isRecent(look.at, now, pollMs))

@@ -6,7 +6,7 @@ import { journalTable } from '#shared/ledger/journal.store'
 export const schema = pgSchema('chain_relayer')
 export const messaging = messagingTables(schema)
 export const { inbox, outbox, deadLetters } = messaging
-/** What the lanes spent, transaction by transaction. */
+/** Native coin spent by the lanes per transaction, and AUSD given back. */
 export const journal = journalTable(schema)
-/** Since when nothing gets a nonce but what protects money. */
+/** Since when relaying is paused; only operations that protect money get a nonce meanwhile. */
 export const pauses = pauseTable(schema)

@@ -61,7 +61,9 @@ export async function findCursor(
 export const lockCursor = (tx: Tx, generation: number) =>
   tx.select().from(cursors).where(eq(cursors.generation, generation)).for('update')
 
-/** Asks for a generation that starts from nothing; one that is filling already is returned instead. */
+/**
+ * Asks for a generation that starts from nothing; one that is filling already is returned instead.
+ */
 export async function beginGeneration(database: Database, origin: Origin): Promise<number> {
   const ofOrigin = and(
     eq(cursors.chainId, origin.chainId),
@@ -103,7 +105,9 @@ export const rememberGenesis = (db: Db, generation: number, genesisHash: string)
     .set({ genesisHash })
     .where(and(eq(cursors.generation, generation), sql`${cursors.genesisHash} is null`))
 
-/** Steps from the block before `first` to `last`; null if the cursor was moved by another reader. */
+/**
+ * Steps from the block before `first` to `last`; null if the cursor was moved by another reader.
+ */
 export async function moveCursor(
   db: Db,
   generation: number,

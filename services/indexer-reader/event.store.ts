@@ -25,8 +25,8 @@ export const events = schema.table(
 )
 
 /**
- * Writes many rows as one list for each column: a parameter per value would meet the protocol's limit
- * of 65,535. An event that is stored already is left as it is.
+ * Writes many rows as one list for each column: a parameter per value would meet the protocol's
+ * limit of 65,535. An event that is stored already is left as it is.
  */
 export async function addEvents(
   tx: Tx,

@@ -105,7 +105,8 @@ async function follow(context: Context, generation: number, signal: AbortSignal)
       ahead = null
       const batch = await read
       if (batch.spans.length === 0 && (batch.fault || !quiet.isDue())) {
-        // After a fault the rows are asked again: they may say that this generation is not read any more.
+        // After a fault the rows are asked again: they may say that this generation is not read any
+        // more.
         if (!batch.fault && !quiet.isEmpty()) known = cursor
         await pause(await writeNothing(context, cursor, batch), signal)
         continue
@@ -241,7 +242,9 @@ async function writeNothing(context: Context, cursor: Cursor, { endpoint, fault 
   return narrower && endpoint.range().blocks > 1 ? 0 : context.pollMs
 }
 
-/** Begins a generation in place of one whose blocks are gone. False: one is being filled already. */
+/**
+ * Begins a generation in place of one whose blocks are gone. False: one is being filled already.
+ */
 async function readAnew({ database, origin }: Context, { generation, state }: Cursor) {
   if (state === 'filling') await database.run((db) => giveUpFilling(db, generation))
   else if (await database.read((db) => findCursor(db, 'filling'))) return false

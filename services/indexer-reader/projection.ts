@@ -146,7 +146,9 @@ function verify(standing: Standing, event: ChainEvent, verified: boolean): Stand
   return { ...standing, verified, verifiedAtSeconds: since }
 }
 
-/** A cycle opens now, or with a debt that came back; then it is as old as the cycle the debt left. */
+/**
+ * A cycle opens now, or with a debt that came back; then it is as old as the cycle the debt left.
+ */
 function openCycle(standing: Standing, event: ChainEvent, args: EventArgs['CycleOpened']) {
   demand(standing.open === null, event, 'a cycle was open')
   const number = standing.cyclesClosed + 1
@@ -176,7 +178,9 @@ function draw(standing: Standing, event: ChainEvent, args: EventArgs['Drawn']): 
   return { ...standing, drawnMicro, open: { ...open, peakDrawnMicro: peak(open, drawnMicro) } }
 }
 
-/** Debt goes down: paid, or taken from collateral. After a default there is no cycle to count it. */
+/**
+ * Debt goes down: paid, or taken from collateral. After a default there is no cycle to count it.
+ */
 function lower(
   standing: Standing,
   event: ChainEvent,

@@ -5,8 +5,9 @@ import type { Span } from './chain/span'
 const restMs = 1_000
 
 /**
- * Blocks at the head that hold nothing of ours: most do, and noting each is all that a system at rest
- * would write. They are noted together, or with the next event; a process that ends before reads them again.
+ * Blocks at the head that hold nothing of ours: most do, and noting each is all that a system at
+ * rest would write. They are noted together, or with the next event; a process that ends before
+ * reads them again.
  */
 export function openQuiet(clock: Clock) {
   let spans: readonly Span[] = []

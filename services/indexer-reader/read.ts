@@ -27,7 +27,9 @@ export async function readNext(context: Context, cursor: Cursor): Promise<Batch>
   return readBatch(endpoint, { block: cursor.blockNumber, hash: cursor.blockHash })
 }
 
-/** Reads `from` to `to` from an endpoint, once it has proved to be that chain; throws `RpcFault`. */
+/**
+ * Reads `from` to `to` from an endpoint, once it has proved to be that chain; throws `RpcFault`.
+ */
 export async function readAgain(
   context: Context,
   cursor: Cursor,
@@ -92,7 +94,9 @@ export function plan(first: number, head: number, blocks: number): [number, numb
   return spans
 }
 
-/** Finalized blocks are not undone: a parent that is not ours means another chain, not a rollback. */
+/**
+ * Finalized blocks are not undone: a parent that is not ours means another chain, not a rollback.
+ */
 function checkContinuity(from: Position, spans: readonly Span[]): void {
   let parent = from.hash
   for (const span of spans) {

@@ -103,7 +103,10 @@ const withCycle = (standing: Standing, cycle: Cycle): Standing =>
     ? { ...standing, open: cycle }
     : { ...standing, closed: [...standing.closed, cycle] }
 
-/** Writes the wallets' rows, and the cycles that these standings hold: the ones that may have changed. */
+/**
+ * Writes the wallets' rows, and the cycles that these standings hold: the ones that may have
+ * changed.
+ */
 export async function saveStandings(tx: Tx, generation: number, standings: Standings) {
   if (standings.size === 0) return
   await Promise.all([saveRecords(tx, generation, standings), saveCycles(tx, generation, standings)])

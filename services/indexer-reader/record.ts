@@ -12,7 +12,9 @@ import { loadRecords } from './record.store'
 
 type AnswerContext = Pick<Context, 'database' | 'origin' | 'lagMaxMs' | 'clock'>
 
-/** Answers from the generation that serves, as one snapshot; refuses `indexer_lags` if it may not. */
+/**
+ * Answers from the generation that serves, as one snapshot; refuses `indexer_lags` if it may not.
+ */
 export function answerRecord(context: AnswerContext): Answering {
   const { database, origin, lagMaxMs, clock } = context
   const load = batched((wallets: ReadonlySet<Address>) => loadRecords(database, origin, wallets))

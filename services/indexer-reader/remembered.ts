@@ -9,8 +9,9 @@ const walletsMax = 10_000
 /** Where wallets stood when this process last wrote, for one generation. */
 export type Remembered = {
   /**
-   * Where these wallets stand in a generation of so many events: from memory, and from Postgres what
-   * is not there. Every event that anybody adds is counted, so at another count memory is of no use.
+   * Where these wallets stand in a generation of so many events: from memory, and from Postgres
+   * what is not there. Every event that anybody adds is counted, so at another count memory is of
+   * no use.
    */
   readonly load: (
     tx: Tx,
@@ -22,7 +23,9 @@ export type Remembered = {
   readonly keep: (standings: Standings, eventCount: number) => void
 }
 
-/** In a backfill most wallets come again soon, and to read a row costs what it costs to write it. */
+/**
+ * In a backfill most wallets come again soon, and to read a row costs what it costs to write it.
+ */
 export function openRemembered(): Remembered {
   const known: Standings = new Map()
   let knownAt: number | undefined

@@ -192,7 +192,9 @@ export function openTestEndpoints(rpcUrls: readonly string[]): RpcEndpoints {
   return rpc
 }
 
-/** A running reader; `stop` ends it as a signal would. `ended` rejects when it meets foreign rows. */
+/**
+ * A running reader; `stop` ends it as a signal would. `ended` rejects when it meets foreign rows.
+ */
 export function startReader(options: {
   database: Database
   chain: TestChain

@@ -93,8 +93,8 @@ function widening(spreadsBps: ReadonlyMap<Pair, bigint>, other: Other) {
 }
 
 /**
- * Where money is real, what is earned on it is stated, pair by pair. The widest a spread gets has room
- * in the id of a quote.
+ * Where money is real, what is earned on it is stated, pair by pair. The widest a spread gets has
+ * room in the id of a quote.
  */
 function statedSpreads(words: Words): Field<ReadonlyMap<Pair, bigint>> {
   const spreads = perPair(words, whole)

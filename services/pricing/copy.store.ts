@@ -18,7 +18,10 @@ export const copies = schema.table('copies', {
   endsUntil: at('ends_until').notNull(),
 })
 
-/** A number while it is a process's own. Its quotes end from `endsFromMs` on and before `endsUntilMs`. */
+/**
+ * A number while it is a process's own. Its quotes end from `endsFromMs` on and before
+ * `endsUntilMs`.
+ */
 export type Copy = {
   readonly number: number
   readonly holder: string
@@ -35,7 +38,9 @@ export const seedCopies = (database: Database) =>
       on conflict do nothing`),
   )
 
-/** Milliseconds: how long the process's quotes live, and how long the number is its own at least. */
+/**
+ * Milliseconds: how long the process's quotes live, and how long the number is its own at least.
+ */
 type Terms = { readonly ttlMs: number; readonly leaseMs: number }
 
 /**

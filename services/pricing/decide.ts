@@ -1,7 +1,9 @@
 import type { Pair } from '#shared/money/pair'
 import { dayOf, distanceBpsCeil, quotedMinorPerUsdCeil, type Sighting } from './rate'
 
-/** Limits that a rate must keep. Bands are in smallest units of the local currency per US dollar. */
+/**
+ * Limits that a rate must keep. Bands are in smallest units of the local currency per US dollar.
+ */
 export type Guards = {
   readonly ageWeekdayMaxMs: number
   readonly ageWeekendMaxMs: number
@@ -86,7 +88,9 @@ function inBand(sighting: Sighting, { bands }: Guards): boolean {
 
 const dayMs = 86_400_000
 
-/** `rested`: older than a weekday allows, yet the newest there can be after days without markets. */
+/**
+ * `rested`: older than a weekday allows, yet the newest there can be after days without markets.
+ */
 function ageOf({ asOfMs }: Sighting, guards: Guards, nowMs: number): 'fresh' | 'rested' | 'stale' {
   const ageMs = nowMs - asOfMs
   if (ageMs < -dayMs) return 'stale' // A date in the future is a source gone wrong.

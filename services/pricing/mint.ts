@@ -27,10 +27,10 @@ const laterMaxMs = 1_000
 type Place = { readonly endMs: number; readonly count: number }
 
 /**
- * Opens the mint of this process: every id it makes is one that nobody else makes. It holds a number
- * of a copy and makes quotes only with the ends that were given to it with the number, each end with
- * each count once. While Postgres is away it goes on until those ends are used up; without a number
- * it makes none.
+ * Opens the mint of this process: every id it makes is one that nobody else makes. It holds a
+ * number of a copy and makes quotes only with the ends that were given to it with the number, each
+ * end with each count once. While Postgres is away it goes on until those ends are used up; without
+ * a number it makes none.
  */
 export async function openMint(context: MintContext, lasting = usual): Promise<Mint> {
   const { database, quoteSecrets, quoteTtlMs: ttlMs, clock, log } = context

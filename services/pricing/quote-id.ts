@@ -20,7 +20,9 @@ import type { Lock } from './quote'
 const promise = { end: 39n, pair: 2n, rate: 18n, spread: 9n } as const
 const bits = { copy: 6n, count: 4n } as const
 
-/** What follows the promise, by the UUID's version. `words` begin the proof: none proves another. */
+/**
+ * What follows the promise, by the UUID's version. `words` begin the proof: none proves another.
+ */
 const layouts = {
   '8': { words: 'quote 39-2-18-9-6-4', mark: bits.copy + bits.count, proof: 44n },
   '4': { words: 'quote 39-2-18-9-6', mark: 6n, proof: 48n },
@@ -41,7 +43,9 @@ export const countEnd = 1 << Number(bits.count)
 /** What tells an id from all others with the same promise. */
 export type Mark = { readonly copy: number; readonly count: number }
 
-/** The id of a locked rate, proven by `secret`; `copy` below `copyEnd`, `count` below `countEnd`. */
+/**
+ * The id of a locked rate, proven by `secret`; `copy` below `copyEnd`, `count` below `countEnd`.
+ */
 export function mintQuoteId(secret: string, lock: Lock, { copy, count }: Mark): string {
   const fields = [
     [BigInt(lock.expiresAtMs - endsFromMs), promise.end],

@@ -45,10 +45,10 @@ export const localE8FromMinor = (minorPerUsd: bigint, pair: Pair): bigint =>
  *
  * A spread (basis points, never negative) makes a dollar dearer, whoever buys it. Who pays in gets
  * fewer AUSD for his ringgit or rupiah: the spread is ours. Who cashes out sells his AUSD at the
- * same USD/IDR rate and gets *more* rupiah: the spread is his. 1 % on USD/IDR earns 1 % of what
- * is topped up and costs 1 % of what is cashed out; where both are alike it earns nothing, and where
- * cash-outs are more, it loses. Hence 0 is the answer for USD/IDR unless it is only paid in; USD/MYR
- * is only ever paid in.
+ * same USD/IDR rate and gets *more* rupiah: the spread is his. 1 % on USD/IDR earns 1 % of what is
+ * topped up and costs 1 % of what is cashed out; where both are alike it earns nothing, and where
+ * cash-outs are more, it loses. Hence 0 is the answer for USD/IDR unless it is only paid in;
+ * USD/MYR is only ever paid in.
  */
 export function quotedMinorPerUsdCeil(reference: Sighting, spreadBps: bigint): bigint {
   const numerator = reference.localE8PerUsd * minorPerMajor(reference.pair) * (10_000n + spreadBps)

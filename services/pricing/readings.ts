@@ -3,7 +3,10 @@ import type { RateBoard } from './rate-board'
 
 type Figures = ReturnType<RateBoard['figures']>
 
-/** The figures of pricing as `/metrics` shows them. The rate is for the eye: quotes never come from here. */
+/**
+ * The figures of pricing as `/metrics` shows them. The rate is for the eye: quotes never come from
+ * here.
+ */
 export const readings = (figures: Figures): Reading[] => [
   ...each(figures, 'pair', (figure, labels) =>
     gauge('rate_usable', 'Whether there is a rate to quote.', 'rate' in figure ? 1 : 0, labels),

@@ -6,7 +6,7 @@ import type { Operation } from '../operations/operation.store'
 import { journal } from '../schema.store'
 import { type Concluded, eventOf, positionOf, positionOfDone } from './position'
 
-/** Books what a final transaction cost its lane, in the statement that closes it. */
+/** Books the cost of a final transaction, in the statement that closes it. */
 export const bookTransaction = (
   { lane, nonce }: Pick<OpenTransaction, 'lane' | 'nonce'>,
   concluded: Concluded,
@@ -21,7 +21,7 @@ export const bookTransaction = (
     lines: positionOf(concluded),
   })
 
-/** Books the AUSD that an operation moved and that nobody else books, in the transaction that settles it. */
+/** Books the AUSD moved by a giveback, in the database transaction that settles it. */
 export const bookOperation = (tx: Tx, operation: Operation): Promise<void> => {
   const { kind, cause } = operation
   return book(tx, journal, { event: kind, item: cause, lines: positionOfDone(operation) })

@@ -137,7 +137,7 @@ test('an operation whose nonce a noop used up costs what the noop did', async ()
   const [first] = await database.read((db) =>
     db.select().from(transactions).where(eq(transactions.outcome, 'noop')),
   )
-  expect((await linesOf(first!.nonce)).events).toEqual(['take, gave way to a noop'])
+  expect((await linesOf(first!.nonce)).events).toEqual(['take, replaced by a noop'])
   fixture.endpoint.intercept = undefined
   expect((await fixture.finish(context, task)).state).toBe('settled')
 })
@@ -168,7 +168,7 @@ test('security: what somebody else sends with the key of a lane is in the books,
     await fixture.finish({ ...context, clock: () => Date.now() + 61_000 }, task)
   })
   const { events, wei } = await linesOf(nonce)
-  expect(events).toEqual(['credit, its nonce taken by somebody else'])
+  expect(events).toEqual(['credit, nonce used by another sender'])
   expect(wei).toMatchObject({ suspense: stolenWei })
 })
 

@@ -35,8 +35,8 @@ describe('every transaction of a lane that is final has an entry', () => {
     ['ok', 'op', ['drip'], 'drip'],
     ['ok', 'batch', ['credit', 'credit', 'repay'], '2 credit, 1 repay'],
     ['reverted', 'op', ['take'], 'take, reverted'],
-    ['noop', 'op', ['send'], 'send, gave way to a noop'],
-    ['foreign', 'op', ['credit'], 'credit, its nonce taken by somebody else'],
+    ['noop', 'op', ['send'], 'send, replaced by a noop'],
+    ['foreign', 'op', ['credit'], 'credit, nonce used by another sender'],
   ] as const)('in words: %s, %s of %o', (outcome, _, kinds, words) => {
     expect(eventOf(outcome, kinds)).toBe(words)
   })

@@ -2,33 +2,32 @@ import { type Position, position } from '#shared/ledger/position'
 import type { TransactionOutcome } from '../lanes/lane.store'
 import type { Kind, Task } from '../operations/operation'
 
-// The books of this service: native coin of the lanes, transaction by transaction, and AUSD that is
-// given back to whoever sent it unasked. All other AUSD is booked by whoever ordered that it moves,
-// with the row it belongs to.
+// This service books the native coin of the lanes per transaction, and unsolicited AUSD that is
+// returned to its sender. All other AUSD is booked by the service that ordered the transfer.
 
-/** A transaction of a lane that is final, in wei. */
+/** Cost of a final transaction of a lane, in wei. */
 export type Concluded = {
   readonly outcome: TransactionOutcome
-  /** What the lane paid for it, whatever came of it. */
+  /** Gas cost paid by the lane, whatever the outcome. */
   readonly paidWei: bigint
-  /** What it was to send; of somebody else's what that one sent. */
+  /** Value the transaction was to send; for a foreign transaction, the value it did send. */
   readonly valueWei: bigint
 }
 
-/** The lines of a transaction: gas, and native coin that it gave away. */
+/** Returns the journal lines of a transaction: gas and native coin sent. */
 export function positionOf({ outcome, paidWei, valueWei }: Concluded): Position {
   const moved = outcome === 'ok' || outcome === 'foreign' ? valueWei : 0n
   return position([
     { account: 'lanes', asset: 'MON', amount: -paidWei - moved },
     { account: 'gas', asset: 'MON', amount: paidWei },
-    // Only a drip sends any. What somebody else sent with our key waits for a person.
+    // Only drips send value. Value sent by a foreign transaction goes to suspense for review.
     { account: outcome === 'foreign' ? 'suspense' : 'drips', asset: 'MON', amount: moved },
   ])
 }
 
 /**
- * The lines of an operation that was done. What came to the treasury unasked is in suspense, as the
- * job of the books found it there.
+ * Returns the journal lines of a settled operation. Only a giveback has any: it clears the suspense
+ * entry made by the books job when the AUSD arrived.
  */
 export function positionOfDone({ kind, payload }: Task): Position {
   if (kind !== 'giveback') return []
@@ -42,11 +41,11 @@ export function positionOfDone({ kind, payload }: Task): Position {
 const endings: { readonly [O in TransactionOutcome]: string } = {
   ok: '',
   reverted: ', reverted',
-  noop: ', gave way to a noop',
-  foreign: ', its nonce taken by somebody else',
+  noop: ', replaced by a noop',
+  foreign: ', nonce used by another sender',
 }
 
-/** What happened, in words: the kinds of its operations, and how it ended unless it did its work. */
+/** Describes a transaction for the journal: kinds of its operations, and the outcome unless ok. */
 export function eventOf(outcome: TransactionOutcome, kinds: readonly Kind[]): string {
   const counts = [...Map.groupBy(kinds, (kind) => kind)]
   const several = counts.map(([kind, { length }]) => `${length} ${kind}`).join(', ')

@@ -35,7 +35,9 @@ export const transferDigest = (domain: TokenDomain, terms: AuthorizationTerms): 
 /** Half the order of secp256k1; above it a signature is the mirror image of another one (EIP-2). */
 const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
-/** What was found lately: an authorization is looked at when it comes, and again before it is sent. */
+/**
+ * What was found lately: an authorization is looked at when it comes, and again before it is sent.
+ */
 const foundByKey = new LRUCache<string, boolean>({ max: 10_000 })
 
 /**
@@ -271,9 +273,9 @@ const wordOf = ({
   `${from}:${nonce}:${to}:${BigInt(value)}`.toLowerCase()
 
 /**
- * Tells of an authorization whether these logs show that it moved exactly its money. The token writes
- * `AuthorizationUsed` and then the `Transfer` it stands for: only the very next log of the token
- * counts, or one transfer could be taken for two authorizations of the same transaction.
+ * Tells of an authorization whether these logs show that it moved exactly its money. The token
+ * writes `AuthorizationUsed` and then the `Transfer` it stands for: only the very next log of the
+ * token counts, or one transfer could be taken for two authorizations of the same transaction.
  */
 export function movesIn(logs: readonly Log[], token: Hex): (terms: AuthorizationTerms) => boolean {
   const own = logs.filter((log) => same(log.address, token))

@@ -45,7 +45,9 @@ const errorNames = new Map<string, Revert>([
 
 type ErrorItem = Extract<(typeof ausdAbi | typeof creditLineAbi)[number], { type: 'error' }>
 
-/** The errors by their selectors: viem would hash one after the other until it finds the right one. */
+/**
+ * The errors by their selectors: viem would hash one after the other until it finds the right one.
+ */
 const errors = new Map<string, ErrorItem>(
   [...ausdAbi, ...creditLineAbi].flatMap((item) =>
     item.type === 'error' ? [[selectorOf(item), item] as const] : [],
@@ -56,8 +58,9 @@ function selectorOf({ name, inputs }: ErrorItem): Hex {
 }
 
 /**
- * Reads revert data; data we do not know, and none at all (out of gas), are `unknown`. `ours` are the
- * accounts of the service itself: one of them frozen by the token's issuer is no fault of a user's.
+ * Reads revert data; data we do not know, and none at all (out of gas), are `unknown`. `ours` are
+ * the accounts of the service itself: one of them frozen by the token's issuer is no fault of a
+ * user's.
  */
 export function revertOf(data: Hex | undefined, ours: readonly Hex[]): Revert {
   if (!data || data === '0x') return 'unknown'

@@ -3,7 +3,9 @@ import type { Clock } from '#shared/clock'
 import { multicall3, multicallAbi } from './multicall'
 import type { Head, Node } from './node'
 
-/** What one look at the chain shows: all that rounds need to know of it but for their own receipts. */
+/**
+ * What one look at the chain shows: all that rounds need to know of it but for their own receipts.
+ */
 export type Look = {
   /** Unix milliseconds. */
   readonly at: number

@@ -42,8 +42,8 @@ export type Node = {
   /** Undefined: not (or not any more) known to the endpoint, which proves nothing. */
   readonly receiptOf: (hash: Hex) => Promise<Receipt | undefined>
   /**
-   * What these senders have in that block. Throws when the endpoint does not have the receipts of all
-   * its transactions, or of another block at that height.
+   * What these senders have in that block. Throws when the endpoint does not have the receipts of
+   * all its transactions, or of another block at that height.
    */
   readonly receiptsIn: (block: Head, senders: ReadonlySet<Hex>) => Promise<Receipt[]>
   readonly newestHead: () => Promise<Head>
@@ -57,7 +57,9 @@ const questionMs = 1_500
 
 type Chain = { endpoints: RpcEndpoints; chainId: number }
 
-/** For questions: every endpoint has its turn before whoever asks is told that the chain is silent. */
+/**
+ * For questions: every endpoint has its turn before whoever asks is told that the chain is silent.
+ */
 export const openNodeForQuestions = ({ endpoints, chainId }: Chain): Node =>
   open({ endpoints, chainId }, Math.floor(questionMs / endpoints.all.length), false)
 
@@ -149,7 +151,10 @@ async function call(
   }
 }
 
-/** Nodes differ in the code of a revert (anvil: `OutOfGas`); its data, or the word, are what they share. */
+/**
+ * Nodes differ in the code of a revert (anvil: `OutOfGas`); its data, or the word, are what they
+ * share.
+ */
 function revertIn(error: unknown): { reverted: Hex | undefined } | undefined {
   if (!(error instanceof BaseError)) return undefined
   const bearer = error.walk((one) => /^0x/.test(String((one as { data?: unknown }).data)))

@@ -6,8 +6,8 @@ import type { Head, Node } from './node'
 const blocksMax = 80_000n
 
 /**
- * The transaction that used a nonce of an address, at or below the finalized `head`, whoever sent it.
- * Undefined: not found, which proves nothing. Endpoints that keep no old states throw.
+ * The transaction that used a nonce of an address, at or below the finalized `head`, whoever sent
+ * it. Undefined: not found, which proves nothing. Endpoints that keep no old states throw.
  */
 export async function findNonceUse(
   node: Node,

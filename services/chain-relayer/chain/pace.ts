@@ -13,8 +13,8 @@ export function paceAfter(before: Pace | undefined, blockNumber: bigint, now: nu
 }
 
 /**
- * Whether no newer block was seen for so long. A chain nobody has seen move yet stands: a transaction
- * that no block takes there says nothing about its fee.
+ * Whether no newer block was seen for so long. A chain nobody has seen move yet stands: a
+ * transaction that no block takes there says nothing about its fee.
  */
 export const stands = ({ movedAt }: Pace, now: number, stillMs: number): boolean =>
   movedAt === undefined || now - movedAt > stillMs

@@ -3,9 +3,9 @@ import { refOf } from '#shared/chain/ref'
 import type { TransferName } from '../chain/authorization'
 import type { OperationState } from '../operations/operation'
 
-// AUSD that reached the treasury and that no order of ours explains belongs to whoever sent it: most
-// often somebody put the signed transfer of a cash-out on the chain before the cash-out was asked for,
-// which was then refused. It goes back when an operator asks for it, once.
+// AUSD that reached the treasury and that no order of ours explains belongs to whoever sent it:
+// most often somebody put the signed transfer of a cash-out on the chain before the cash-out was
+// asked for, which was then refused. It goes back when an operator asks for it, once.
 
 /** AUSD that came to the treasury, in a final block. */
 export type Arrival = TransferName & {
@@ -18,7 +18,9 @@ export type Arrival = TransferName & {
 /** The authorization nonce of a giveback: the token itself refuses a second one. */
 export const givebackNonce = (name: string): Hex => refOf(`giveback:${name}`)
 
-/** An order to take AUSD by the authorization of an arrival; of a plain transfer in its transaction. */
+/**
+ * An order to take AUSD by the authorization of an arrival; of a plain transfer in its transaction.
+ */
 export type TakeFacts = {
   readonly payoutId: string
   readonly state: OperationState

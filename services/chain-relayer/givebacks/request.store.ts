@@ -8,7 +8,8 @@ export const requestStates = ['asked', 'ordered', 'refused'] as const
 
 /**
  * What operators asked to be given back: who, why and when, and what became of it. A command writes
- * the row, this service decides it, and nobody removes one. What was refused may be asked for again.
+ * the row, this service decides it, and nobody removes one. What was refused may be asked for
+ * again.
  */
 export const requests = schema.table(
   'giveback_request',

@@ -54,8 +54,8 @@ export const answerGivebacks = (context: Context): Answering =>
 const rowsMax = 64
 
 /**
- * Decides what operators asked for: each request becomes one operation, or is refused in words. Answers
- * how many there were.
+ * Decides what operators asked for: each request becomes one operation, or is refused in words.
+ * Answers how many there were.
  */
 export async function takeUpRequests(context: Context): Promise<number> {
   const asked = await context.database.read((db) => findAsked(db, rowsMax))
@@ -105,8 +105,9 @@ async function refuse({ database, log }: Context, request: GivebackRequest, refu
 }
 
 /**
- * Whether the chain and our rows still say, right before anything is signed, that this AUSD came and
- * that nothing explains it. `doubtful` decides nothing for good: it is asked again, and calls a person.
+ * Whether the chain and our rows still say, right before anything is signed, that this AUSD came
+ * and that nothing explains it. `doubtful` decides nothing for good: it is asked again, and calls a
+ * person.
  */
 export async function checkOwed(
   context: Context,

@@ -37,7 +37,9 @@ export type LaneKey = {
 /** The key that holds the treasury's AUSD. */
 export type TreasuryKey = {
   readonly address: Hex
-  /** Signs a transfer of the treasury. Throws `PolicyRefused`: then the transaction must not commit. */
+  /**
+   * Signs a transfer of the treasury. Throws `PolicyRefused`: then the transaction must not commit.
+   */
   readonly sign: (tx: Tx, domain: TokenDomain, terms: AuthorizationTerms) => Promise<Hex>
 }
 

@@ -65,14 +65,20 @@ export function policyOf(config: Settings): Policy {
   }
 }
 
-/** One thing a signature pays for. The chain does the same `identity` once, however often it is signed. */
+/**
+ * One thing a signature pays for. The chain does the same `identity` once, however often it is
+ * signed.
+ */
 export type Spend = {
   readonly spending: Spending
   readonly identity: Hex
   readonly amount: bigint
 }
 
-/** `never`: no key of ours signs it. `limit`: a person may raise the limit, or the next day bring room. */
+/**
+ * `never`: no key of ours signs it. `limit`: a person may raise the limit, or the next day bring
+ * room.
+ */
 export type Refusal = { readonly why: string; readonly by: 'never' | 'limit' }
 
 /** A key signs no such thing. */
@@ -149,7 +155,9 @@ function spendsOnToken(data: Hex): Spend[] {
   return []
 }
 
-/** Several calls of the token, each of which may be signed alone, and none of which stops another. */
+/**
+ * Several calls of the token, each of which may be signed alone, and none of which stops another.
+ */
 function spendsOnBundle({ ausd }: Policy, data: Hex): Spend[] {
   const { functionName, args } = decoded(multicall3Abi, data)
   if (functionName !== 'aggregate3') throw never(`${functionName} of Multicall3`)
@@ -210,7 +218,9 @@ const encodeLine = encoderOf(creditLineAbi)
 
 type OurAbi = typeof ausdAbi | typeof creditLineAbi | typeof multicall3Abi
 
-/** The functions of each by their selectors: viem would hash all of them for every call it reads. */
+/**
+ * The functions of each by their selectors: viem would hash all of them for every call it reads.
+ */
 const functions = new Map<OurAbi, ReadonlyMap<string, AbiFunction>>(
   [ausdAbi, creditLineAbi, multicall3Abi].map((abi) => [
     abi,

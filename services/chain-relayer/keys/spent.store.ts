@@ -6,7 +6,9 @@ import type { Tx } from '#shared/db/open'
 import { schema } from '../schema.store'
 import type { Spend, Spending } from './policy'
 
-/** What each key signed away, once for each thing: what the limits of a day are measured against. */
+/**
+ * What each key signed away, once for each thing: what the limits of a day are measured against.
+ */
 export const spent = schema.table(
   'spent',
   {

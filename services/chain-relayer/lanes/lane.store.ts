@@ -16,7 +16,9 @@ import type { Database, Db, Tx } from '#shared/db/open'
 import { prepared } from '#shared/db/prepared'
 import { schema } from '../schema.store'
 
-/** A key that sends. Nonces come from here and from nowhere else: on Monad `pending` is `latest`. */
+/**
+ * A key that sends. Nonces come from here and from nowhere else: on Monad `pending` is `latest`.
+ */
 export const lanes = schema.table('lane', {
   address: addressColumn('address').primaryKey(),
   nextNonce: integer('next_nonce').notNull(),
@@ -34,7 +36,10 @@ export type Lease = { readonly address: `0x${string}`; readonly epoch: number }
 
 /** `op` carries one operation, `batch` several through `many`, `noop` none. */
 export type TransactionPurpose = 'op' | 'batch' | 'noop'
-/** At finality: it did its work, it did nothing, or a noop or somebody else's transaction took its nonce. */
+/**
+ * At finality: it did its work, it did nothing, or a noop or somebody else's transaction took its
+ * nonce.
+ */
 export const transactionOutcomes = ['ok', 'reverted', 'noop', 'foreign'] as const
 export type TransactionOutcome = (typeof transactionOutcomes)[number]
 
@@ -93,7 +98,10 @@ export type OpenTransaction = typeof transactions.$inferSelect & { attempts: Att
 
 /** Long enough for a slow round, short enough that a killed process is soon replaced. */
 const leaseMs = 5_000
-/** So old it is renewed: by each round that has nothing to do, and by some of those that follow closely. */
+/**
+ * So old it is renewed: by each round that has nothing to do, and by some of those that follow
+ * closely.
+ */
 const renewAfterMs = 1_500
 
 /** A lane as a round finds it. */
@@ -157,7 +165,10 @@ export const leaseLanes = (
       .returning(),
   )
 
-/** Ends leases, all of a holder's or those of some lanes, so that the next process need not wait for them. */
+/**
+ * Ends leases, all of a holder's or those of some lanes, so that the next process need not wait for
+ * them.
+ */
 export const releaseLanes = (
   database: Database,
   holder: string,
@@ -184,8 +195,8 @@ const held = (lease: Lease, holder: string) =>
   )
 
 /**
- * Notes what is wrong with a lane, or that nothing is. False when it was found about rows that are not
- * these any more: the lease was lost meanwhile, or a nonce was given out.
+ * Notes what is wrong with a lane, or that nothing is. False when it was found about rows that are
+ * not these any more: the lease was lost meanwhile, or a nonce was given out.
  */
 export async function noteFault(
   database: Database,

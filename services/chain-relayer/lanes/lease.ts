@@ -28,9 +28,9 @@ export const addressesOf = (held: readonly LeasedLane[]): `0x${string}`[] =>
   held.map(({ lane }) => lane.address)
 
 /**
- * Leases this copy's part of the lanes, and reads what each has under way. While the chain is ahead of one
- * lane, none is sound: most likely the rows are older than the chain, and then what they order may
- * have been done by any lane. Nothing on the chain refuses a second drip.
+ * Leases this copy's part of the lanes, and reads what each has under way. While the chain is ahead
+ * of one lane, none is sound: most likely the rows are older than the chain, and then what they
+ * order may have been done by any lane. Nothing on the chain refuses a second drip.
  */
 export async function holdLanes(context: Context): Promise<HeldLane[]> {
   const { database, keys } = context
@@ -81,9 +81,9 @@ const moreForMs = 60_000
 export const shareOf = (lanes: number, copies: number): number => Math.ceil(lanes / copies)
 
 /**
- * Renews the leases this copy has, up to its share of all lanes, and takes free lanes until it has as
- * many. A copy that left in order gave its lanes up, a dead one's lapse; either way the others count
- * the copies anew, and share what is free.
+ * Renews the leases this copy has, up to its share of all lanes, and takes free lanes until it has
+ * as many. A copy that left in order gave its lanes up, a dead one's lapse; either way the others
+ * count the copies anew, and share what is free.
  */
 async function leaseShare(context: Context, known: Known): Promise<LeasedLane[]> {
   const { database, keys, holder, copies, memory, clock } = context
@@ -121,7 +121,9 @@ async function leaseShare(context: Context, known: Known): Promise<LeasedLane[]>
   }
 }
 
-/** A free lane: within this copy's share at once, beyond it when nobody else takes it for a while. */
+/**
+ * A free lane: within this copy's share at once, beyond it when nobody else takes it for a while.
+ */
 function mayTake(
   { copies, memory, clock }: Context,
   address: string,
@@ -157,8 +159,8 @@ async function openLane({ database, node, log }: Context, key: LaneKey): Promise
 }
 
 /**
- * Once per lease, and whenever its nonce goes back: does our record agree with the chain? A lane that does not gives out no nonces
- * until it does, while what it has under way goes on.
+ * Once per lease, and whenever its nonce goes back: does our record agree with the chain? A lane
+ * that does not gives out no nonces until it does, while what it has under way goes on.
  */
 async function isSound(
   context: Context,
@@ -191,8 +193,8 @@ export type LaneFault = 'chain_ahead' | 'nonce_missing'
 
 /**
  * Compares the durable record with the chain's count at `latest`. `chain_ahead`: this key sent
- * something we have no row of (a restored backup, another program). `nonce_missing`: a nonce we gave
- * out is neither mined nor open, so nothing after it would ever be mined (another chain).
+ * something we have no row of (a restored backup, another program). `nonce_missing`: a nonce we
+ * gave out is neither mined nor open, so nothing after it would ever be mined (another chain).
  */
 export function laneFault(lane: {
   nextNonce: number

@@ -8,7 +8,7 @@ import { attempts, transactions } from '../lanes/lane.store'
 import { pauses, schema } from '../schema.store'
 import { operations } from './operation.store'
 
-/** Gas we paid for transfers of a wallet that reverted, finally; of a transaction one row per wallet. */
+/** Gas paid for reverted transfers at finality: one row per transaction and wallet. */
 export const burnt = schema.table(
   'burnt',
   {
@@ -27,13 +27,13 @@ export const burnt = schema.table(
 export const insertBurnt = (tx: Tx, rows: readonly (typeof burnt.$inferInsert)[]) =>
   tx.insert(burnt).values([...rows])
 
-/** What wallets burnt, and since when relaying is paused; null: it is not. */
+/** Gas burnt per wallet, and since when relaying is paused; null if it is not. */
 export type Burnt = {
   readonly weiOf: (wallet: Hex) => bigint
   readonly pausedSince: string | null
 }
 
-/** What each wallet burnt this day (UTC), in wei; and whether anything new is taken on at all. */
+/** Reads the gas each wallet burnt this UTC day, in wei, and whether relaying is paused. */
 export async function burntToday(db: Db, wallets: readonly Hex[]): Promise<Burnt> {
   const own = and(eq(burnt.wallet, sql`asked.wallet`), gte(burnt.createdAt, midnightUtc))
   const rows = await db.execute<{ wallet: Hex; wei: string; since: string | null }>(sql`
@@ -45,8 +45,8 @@ export async function burntToday(db: Db, wallets: readonly Hex[]): Promise<Burnt
 }
 
 /**
- * The most that each wallet's transfers in flight would burn if all of them reverted, in wei; of a
- * transaction that carries several each its part.
+ * Returns the maximum gas cost, in wei, if all in-flight transfers of each wallet reverted. The
+ * cost of a bundle is split evenly among its transfers.
  */
 export async function atStakeWei(tx: Tx, wallets: readonly Hex[]): Promise<Map<Hex, bigint>> {
   const dearest = tx

@@ -4,23 +4,23 @@ import { amountColumn, timestamps } from '#shared/db/columns'
 import type { Db } from '#shared/db/open'
 import { schema } from '../schema.store'
 
-/** How far the events of the chain were read; one row per reading. */
+/** Progress of event scans; one row per scan. */
 export const cursors = schema.table('cursor', {
   name: text('name').primaryKey(),
-  /** The first block that was not read yet. */
+  /** First block not read yet. */
   nextBlock: amountColumn('next_block').notNull(),
   ...timestamps(),
 })
 
 const name = 'transfers-to-treasury'
 
-/** The first block whose transfers to the treasury were not read yet; undefined: none ever were. */
+/** Returns the first block not yet scanned for transfers to the treasury; undefined before any. */
 export async function findCursor(db: Db): Promise<bigint | undefined> {
   const rows = await db.select().from(cursors).where(eq(cursors.name, name))
   return rows[0]?.nextBlock
 }
 
-/** Moves on, never back: copies of the service read the same blocks. */
+/** Advances the cursor, never backwards: all instances read the same blocks. */
 export const advanceCursor = (db: Db, nextBlock: bigint) =>
   db
     .insert(cursors)

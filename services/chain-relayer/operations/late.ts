@@ -4,17 +4,17 @@ import { advanceCursor, findCursor } from './cursor.store'
 import { findFailedTakes, type Watched } from './operation.store'
 import { settleLate } from './order'
 
-// A take that failed leaves behind what its wallet signed, with no end to its window. Whoever puts it
-// on the chain, and whenever: the AUSD comes to the treasury, in a `Transfer` the token writes. One
-// query of those a round finds them all, however many takes failed in all the years before.
+// The signed authorization of a failed take can be submitted by anyone at any time. Its AUSD then
+// arrives in the treasury with a `Transfer` event, so one query per interval for these events finds
+// every late transfer, however many takes have ever failed.
 
-/** Read twice, in two rounds: an endpoint that lags behind answers "none" of blocks it does not have. */
+/** Blocks read a second time: a lagging endpoint returns no logs for blocks it does not have. */
 const againBlocks = 60n
 
 /**
- * Reads the next transfers to the treasury in finalized blocks, and announces failed takes that are
- * among them as settled, late. True when there are more blocks to read. Begins at today's block:
- * what is older was found by the watch of its row.
+ * Reads the next transfers to the treasury in finalized blocks and settles failed takes found among
+ * them. Returns true if more blocks remain. Starts at the current head: older transfers were found
+ * by the watch of their row.
  */
 export async function followTransfers(context: Context): Promise<boolean> {
   const { database, node } = context

@@ -4,17 +4,17 @@ import type { Head } from '../chain/node'
 import type { Context } from '../context'
 import { type Operation, postponeOperation } from './operation.store'
 
-// What became of a used authorization is searched for in the logs of the token, a hundred blocks at a
-// time. That may take hundreds of queries, and whoever signs an authorization can cause it; so rounds
-// wait for none of them. They ask here, and ask again: the search goes on meanwhile, one step for each
-// wallet in turn.
+// Finds how an authorization was used by searching the token's logs, 100 blocks per query. A search
+// may take hundreds of queries and any signer can cause one, so rounds never wait for it: they
+// start it and poll, while it proceeds one step per wallet in turn.
 
-/** Clocks may differ a little, and so may endpoints, one of which found it unused when we got it. */
+/** Margin for clock skew and for an endpoint that lagged when it found the authorization unused. */
 const marginSeconds = 600n
 
 /**
- * The earliest moment, in unix seconds, at which a use may be in a block. It was unused when we got
- * it, which for a take was when the cash-out was accepted; and the token takes none before its window.
+ * Returns the earliest time, in unix seconds, at which the authorization can have been used: it was
+ * unused when received (for a take, when the cash-out was accepted), and is invalid before
+ * `validAfter`.
  */
 export function usableSince(
   { payload, createdAt }: Pick<Operation, 'payload' | 'createdAt'>,
@@ -26,12 +26,12 @@ export function usableSince(
   return gotAt > BigInt(validAfter) ? gotAt : BigInt(validAfter)
 }
 
-/** More are not searched for at once; the others are asked for again. */
+/** Maximum concurrent searches; further requests are retried by the caller. */
 const lookUpsMax = 1_000
 
 /**
- * What became of the authorization of an operation, which the token calls used in the finalized
- * `head`. Undefined while it is searched for; throws when the last step failed.
+ * Returns how the authorization of an operation was used, given that it is used at the finalized
+ * `head`. Returns undefined while the search runs; throws if its last step failed.
  */
 export function useOf(
   { memory: { lookUps } }: Context,
@@ -46,11 +46,11 @@ export function useOf(
   }
   if (known?.fault !== undefined) {
     const { fault } = known
-    known.fault = undefined // The search goes on from where it stopped.
+    known.fault = undefined // The search resumes where it stopped.
     throw fault
   }
   if (known) return undefined
-  // Answers that nobody came back for: somebody else ended the operation meanwhile.
+  // Drop unclaimed answers: another instance ended the operation meanwhile.
   if (lookUps.size >= lookUpsMax)
     for (const [id, { answer }] of lookUps) if (answer) lookUps.delete(id)
   if (lookUps.size < lookUpsMax) {
@@ -62,7 +62,7 @@ export function useOf(
 
 const walletsAtOnce = 4
 
-/** One step for some wallets, those whose turn was longest ago. False: there is nothing to search for. */
+/** Runs one search step for the wallets served longest ago; returns false if there is none. */
 export async function lookOnce(context: Context, turns: Map<string, number>): Promise<boolean> {
   const { database, memory } = context
   const open = [...memory.lookUps].filter(
@@ -96,7 +96,7 @@ export async function lookOnce(context: Context, turns: Map<string, number>): Pr
 
 const everyMs = 200
 
-/** Searches for what rounds and the watch ask for, until disposed. */
+/** Runs the requested searches until disposed. */
 export function startLookUps(context: Context): Loop {
   const turns = new Map<string, number>()
   return startLoop({

@@ -20,10 +20,12 @@ import {
   type Task,
 } from './operation'
 
-/** Under way; the index is of the same words, which a parameter would hide from the planner. */
+/**
+ * True for open operations. Literals, because a parameter would keep Postgres from using the index.
+ */
 export const isOpen = ({ state }: { state: SQLWrapper }) => sql`${state} in ('waiting', 'assigned')`
 
-/** One row per order, for ever: what repeats of the same cause are measured against. */
+/** One row per order. Rows are never deleted, so that repeats of a cause are recognised. */
 export const operations = schema.table(
   'operation',
   {
@@ -33,31 +35,31 @@ export const operations = schema.table(
     wallet: addressColumn('wallet').notNull(),
     payload: jsonb('payload').$type<Task['payload']>().notNull(),
     contentHash: text('content_hash').notNull(),
-    /** The request that it was ordered because of: its end is logged and told under this id. */
+    /** The HTTP request that caused it; its outcome is logged and announced under this id. */
     requestId: text('request_id'),
     revision: amountColumn('revision'),
     authorizationNonce: text('authorization_nonce').$type<`0x${string}`>(),
     leavesMicro: amountColumn('leaves_micro').notNull(),
     state: text('state').$type<OperationState>().notNull().default('waiting'),
-    /** The transaction that carries it, or carried it last. */
+    /** The transaction that carries it or last carried it. */
     lane: addressColumn('lane'),
     nonce: integer('nonce'),
-    /** How often it could not be done, for reasons that may pass. */
+    /** Number of attempts that failed for a temporary reason. */
     tries: integer('tries').notNull().default(0),
     notBefore: at('not_before').notNull().defaultNow(),
     txHash: text('tx_hash').$type<`0x${string}`>(),
     blockNumber: amountColumn('block_number'),
     blockHash: text('block_hash').$type<`0x${string}`>(),
     reason: text('reason'),
-    /** When a failed take is checked next, in case its authorization was used; null: never. */
+    /** When a failed take is next checked for use of its authorization; null: never. */
     watchAt: at('watch_at'),
-    /** How often the outcome was announced again: each time is a message of its own. */
+    /** How often the outcome was announced again, each time with a new message id. */
     repeats: integer('repeats').notNull().default(0),
     ...timestamps(),
   },
   (table) => [
     unique('operation_once').on(table.kind, table.cause),
-    // Two payouts must never be paid out of one transfer.
+    // One transfer must never fund two payouts.
     unique('operation_authorization_once').on(table.kind, table.wallet, table.authorizationNonce),
     index('operation_open').on(table.notBefore, table.createdAt).where(isOpen(table)),
     index('operation_open_of_wallet').on(table.wallet, table.kind).where(isOpen(table)),
@@ -86,8 +88,8 @@ const isAmong = sql`${operations.id} = any(${sql.placeholder('ids')})`
 const withIds = built((db) => db.select().from(operations).where(isAmong))
 
 /**
- * The final block in which this ref id was credited or repaid, as far as we know; 0: none. A state
- * of the chain before it says nothing about the hold of that money.
+ * Returns the last known final block in which this ref id was credited or repaid; 0 if none. Older
+ * chain state does not include the hold.
  */
 export async function blockOfRef(db: Db, refId: string): Promise<bigint> {
   const rows = await db
@@ -103,7 +105,7 @@ export async function blockOfRef(db: Db, refId: string): Promise<bigint> {
   return BigInt(rows[0]!.block)
 }
 
-/** The same, and whether an order under a ref id is still open. */
+/** Returns that block and whether an order under the ref id is still open. */
 export async function ordersOfRef(db: Db, refId: string) {
   const rows = await db
     .select({
@@ -115,7 +117,9 @@ export async function ordersOfRef(db: Db, refId: string) {
   return { block: BigInt(rows[0]!.block), isOpen: rows[0]!.isOpen }
 }
 
-/** False: this order, or another out of the same authorization, has an operation already. */
+/**
+ * Returns false if this order, or another with the same authorization, already has an operation.
+ */
 export async function insertOperation(
   tx: Tx,
   order: Order,
@@ -129,7 +133,7 @@ export async function insertOperation(
   return rows.length === 1
 }
 
-/** Several at once, by one statement however many; what has an operation already is left as it is. */
+/** Inserts several orders in one statement; existing operations stay unchanged. */
 export async function insertOperations(tx: Tx, orders: readonly Order[]): Promise<void> {
   if (orders.length === 0) return
   const rows = orders.map((order) => ({
@@ -146,7 +150,7 @@ export async function insertOperations(tx: Tx, orders: readonly Order[]): Promis
     on conflict do nothing`)
 }
 
-/** The guarded step: nothing moves, and false is returned, when a race was lost. */
+/** Moves an operation to a state; returns false if another transaction moved it first. */
 export const moveOperation = async (
   tx: Tx,
   id: string,
@@ -155,7 +159,7 @@ export const moveOperation = async (
   from?: readonly OperationState[],
 ): Promise<boolean> => (await moveOperations(tx, [id], to, set, from)).has(id)
 
-/** The same of several: those that moved. */
+/** Moves several operations; returns the ids of those that moved. */
 export async function moveOperations(
   tx: Tx,
   ids: readonly string[],
@@ -172,8 +176,8 @@ export async function moveOperations(
 }
 
 /**
- * Leaves it waiting, to be examined again later; for a `reason` that a person may have to end.
- * `tries` counts up by `failedTries`.
+ * Leaves an operation waiting for `waitMs`, with a `reason` if it may need manual review. Adds
+ * `failedTries` to `tries`.
  */
 export const postponeOperation = (
   db: Db,
@@ -192,17 +196,18 @@ export const postponeOperation = (
     })
     .where(and(eq(operations.id, id), eq(operations.state, 'waiting')))
 
-/** The same table under another name: other operations of this wallet or cause. */
+/** The same table aliased, for other operations of this wallet or cause. */
 const other = sql.raw('"chain_relayer"."operation" as "other"')
 
-/** It is a verdict, and another of its kind on its wallet is under way: lanes keep no order. */
+/** True for a decision while another of its kind on the wallet is assigned: lanes keep no order. */
 const isBesideVerdict = sql`(${operations.kind} in ('verify', 'freeze') and exists (select 1 from ${other}
   where other.kind = ${operations.kind} and other.wallet = ${operations.wallet}
   and other.state = 'assigned'))`
 
 /**
- * False when one of them no longer waits, or is a verdict beside another: the caller rolls back, so that all
- * or none are assigned. Of verdicts the caller has the lock of their wallets, or two would not see each other.
+ * Assigns all operations to a transaction. Returns false if one no longer waits or conflicts with
+ * an assigned decision; the caller then rolls back. For decisions (verify, freeze) the caller holds
+ * the locks of their wallets, so that two concurrent ones see each other.
  */
 export async function assignOperations(
   tx: Tx,
@@ -224,7 +229,7 @@ const assigning = built((db) =>
     .returning({ id: operations.id }),
 )
 
-/** Counts that the outcome of an ended operation is announced again; undefined: it has not ended. */
+/** Counts another announcement of the outcome; returns undefined if the operation has not ended. */
 export async function countRepeat(tx: Tx, id: string) {
   const [ended] = await tx
     .update(operations)
@@ -237,10 +242,10 @@ export async function countRepeat(tx: Tx, id: string) {
 const isWaiting = sql`${operations.state} = 'waiting'`
 
 /**
- * Waiting operations whose time has come: what races the end of a hold first, then what stops a
- * wallet, then the rest, oldest first. Held back are a revocation while what it revokes is under
- * way, and a verdict on a wallet while another of its kind is: lanes do not keep order. While relaying
- * is paused, only what protects money goes on.
+ * Returns due operations: first those that race the end of a hold, then freezes, then the rest,
+ * oldest first. Holds back a revocation while the credit or repayment it revokes is open, and a
+ * decision about a wallet while another of its kind is assigned, because lanes keep no order. While
+ * relaying is paused, returns only the kinds that continue (`goesOn`).
  */
 export const findDue = async (db: PostgresJsDatabase, rowsMax: number): Promise<Operation[]> =>
   (await due(db).execute({ rowsMax })) as Operation[]
@@ -267,14 +272,14 @@ const due = prepared((db) =>
     .prepare('due'),
 )
 
-/** Whether any operation waits, be it for its time or for another. */
+/** Returns true if any operation is waiting, due or not. */
 export const isAnyWaiting = async (db: Db): Promise<boolean> =>
   (await db.select({ id: operations.id }).from(operations).where(isWaiting).limit(1)).length > 0
 
 const urgency = sql`case when ${inArray(operations.kind, [...racing])} then 0
   when ${operations.kind} = 'freeze' then 1 else 2 end`
 
-/** The highest revision that was ever ordered of this kind of verdict on this wallet. */
+/** Returns the highest revision ordered for this kind of decision about the wallet. */
 export async function newestRevision(
   db: Db,
   { kind, wallet }: Pick<Operation, 'kind' | 'wallet'>,
@@ -290,8 +295,8 @@ export async function newestRevision(
 export type Watched = Extract<Operation, { kind: 'take' }>
 
 /**
- * Takes the failed takes whose check is due, longest due first, and says when they are due again:
- * copies of the service share them out, and what a copy that dies had taken is due again soon.
+ * Claims the failed takes whose check is due, longest due first, by setting when they are due
+ * again. So instances share the work, and the claims of a dead instance soon expire.
  */
 export async function takeWatched(tx: Tx, rowsMax: number, watchMs: number): Promise<Watched[]> {
   const due = await tx
@@ -311,7 +316,7 @@ export async function takeWatched(tx: Tx, rowsMax: number, watchMs: number): Pro
   return rows as Watched[]
 }
 
-/** Failed takes of these wallets whose transfer the token may have let happen since. */
+/** Returns the failed takes of these wallets whose authorization may have been used since. */
 export async function findFailedTakes(
   db: Db,
   wallets: readonly `0x${string}`[],
@@ -331,7 +336,7 @@ export async function findFailedTakes(
   return rows as Watched[]
 }
 
-/** Ends the watch of a take. False: another copy ended it before. */
+/** Ends the watch of a take; returns false if another instance ended it first. */
 export async function endWatch(db: Db, id: string): Promise<boolean> {
   const ended = await db
     .update(operations)
@@ -341,18 +346,18 @@ export async function endWatch(db: Db, id: string): Promise<boolean> {
   return ended.length === 1
 }
 
-/** How many authorizations of failed takes can still be used. */
+/** Counts the failed takes that are watched. */
 export const countWatched = (db: Db): Promise<number> =>
   db.$count(operations, isNotNull(operations.watchAt))
 
-/** What has been under way longest, by state; from the order on, as being postponed is no progress. */
+/** Returns the oldest open operation per state, by order time: a postponement is no progress. */
 export const oldestOperations = (db: Db) => {
   const { id, state, createdAt: since } = operations
   const awaited = isOpen(operations)
   return findOldest<OperationState>(db, { table: operations, ...{ state, id, since }, awaited })
 }
 
-/** How much is under way and since when: the figures of `nats micro stats`. */
+/** Counts open operations and their age, for `nats micro stats`. */
 export async function countOpen(db: Db) {
   const rows = await db
     .select({

@@ -17,41 +17,42 @@ type Payloads = {
   drip: Message<typeof relay.DripOrdered>
   take: Message<typeof relay.TakeOrdered>
   return: Message<typeof relay.ReturnOrdered>
-  /** AUSD that came to the treasury by this transfer, and by which authorization; null: by none. */
+  /** Unsolicited AUSD, by the transfer that brought it; `nonce` of its authorization, if any. */
   giveback: TransferName & { wallet: `0x${string}`; ausd: string; nonce: `0x${string}` | null }
   send: { sendId: string; authorization: GivenAuthorization }
 }
 export type Kind = keyof Payloads
-/** What an operation is to do: its kind and the content of the order. */
+/** Kind and content of an order. */
 export type Task = { [K in Kind]: { kind: K; payload: Payloads[K] } }[Kind]
 export type PayloadOf<K extends Kind> = Payloads[K]
 
 export const operationStates = ['waiting', 'assigned', 'settled', 'failed'] as const
 export type OperationState = (typeof operationStates)[number]
 
-/** An operation on its way; `assigned` means that one transaction, on one lane and nonce, carries it. */
+/** Lifecycle of an operation; `assigned` means that exactly one transaction carries it. */
 export const lifecycle: Lifecycle<OperationState> = {
-  // Settled or failed without a transaction: done by somebody else, superseded, or sure to revert.
+  // Ends without a transaction if a third party did it, it was superseded, or it would revert.
   waiting: ['assigned', 'settled', 'failed'],
-  // Waiting again only when its transaction reverted, or gave way to a noop, at finality.
+  // Waits again only if a noop or a foreign transaction used its nonce, or it reverted, at
+  // finality.
   assigned: ['settled', 'failed', 'waiting'],
   settled: [],
-  // A take alone: its authorization outlives the failure, and anybody may still use it.
+  // Only a take: its authorization outlives the failure and anyone may still submit it.
   failed: ['settled'],
 }
 
-/** How long an operation may be in a state; `afterMs` is configured. */
+/** Returns the maximum age of an operation per state; `afterMs` comes from the configuration. */
 export const limitsOf = (afterMs: number): Limits<OperationState> => {
   const underWay = { afterMs, alarm: 'oldest operation pending too long' }
   return {
     waiting: underWay,
     assigned: underWay,
-    settled: { rests: 'it is final on the chain' },
-    failed: { rests: 'it was reported; a take that may still happen is watched' },
+    settled: { rests: 'final on the chain' },
+    failed: { rests: 'reported; a take that can still be submitted is watched' },
   }
 }
 
-/** Failures after which the token lets nobody use the authorization any more. */
+/** Failures after which the token no longer accepts the authorization. */
 const closedReasons: ReadonlySet<string> = new Set([
   'authorization_used_elsewhere',
   'authorization_cancelled',
@@ -59,8 +60,9 @@ const closedReasons: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Whether somebody else may still do what failed, so that it must be watched. A send needs no watch:
- * nothing is owed for it. A take without a nonce of its own shares that of another payout.
+ * Returns true if a third party may still submit the failed transfer, so that it must be watched. A
+ * send is not watched: nothing is owed for it. A take stored without a nonce uses that of another
+ * payout.
  */
 export const mayHappenLate = (
   failed: { readonly kind: Kind; readonly authorizationNonce: string | null },
@@ -69,14 +71,14 @@ export const mayHappenLate = (
   failed.kind === 'take' && failed.authorizationNonce !== null && !closedReasons.has(reason)
 
 /**
- * Who refuses a second execution. Nobody refuses a second drip: it stays on its lane and nonce for
- * ever, and is never sent anew unless its transaction finally reverted, which moved nothing.
+ * Guard against a second execution, per kind. Nothing guards against a second drip, so it keeps its
+ * lane and nonce and is resent only if its transaction reverted at finality.
  */
 export const guards: { readonly [K in Kind]: 'ref' | 'authorization' | 'idempotent' | 'none' } = {
   credit: 'ref',
   repay: 'ref',
   revoke: 'ref',
-  // A second one puts the end off a little further, by a day in all at most.
+  // A second extension moves the end slightly further, by at most one day in total.
   extend: 'idempotent',
   verify: 'idempotent',
   freeze: 'idempotent',
@@ -87,24 +89,24 @@ export const guards: { readonly [K in Kind]: 'ref' | 'authorization' | 'idempote
   send: 'authorization',
 }
 
-/** What `many` of the credit line takes. */
+/** Kinds accepted by `many` of the credit line. */
 export const batchable = ['credit', 'repay', 'revoke', 'extend'] as const satisfies readonly Kind[]
 export type BatchableTask = Extract<Task, { kind: (typeof batchable)[number] }>
 export const isBatchable = (kind: Kind): boolean => (batchable as readonly Kind[]).includes(kind)
 
 /**
- * What races the end of a hold: it goes before everything else that waits, and is examined before it
- * is sent even in a batch, because a moment later it may be of no use.
+ * Kinds that race the end of a hold. They go first, and are examined even when sent in a batch,
+ * because they may be too late.
  */
 export const racing = ['revoke', 'extend'] as const satisfies readonly Kind[]
-/** What is decided about a wallet: of several the newest counts. */
+/** Returns true for decisions about a wallet, of which only the newest counts. */
 export const isVerdict = (kind: Kind): boolean => kind === 'verify' || kind === 'freeze'
 export const isRacing = (kind: Kind): boolean => (racing as readonly Kind[]).includes(kind)
 
 /**
- * What goes on while relaying is paused: what takes money back in time or keeps it from leaving
- * (revocations, extensions, freezes, verifications withdrawn), what gives back what is a user's
- * (returns, givebacks), and repayments, whose debt would fall due meanwhile. Everything else waits.
+ * Kinds that continue while relaying is paused: revocations, extensions and freezes, which protect
+ * money; returns and givebacks, which belong to users; and repayments, whose debt would fall due.
+ * Withdrawn verifications continue as well (`findDue`). Everything else waits.
  */
 export const goesOn = [
   'revoke',
@@ -115,33 +117,35 @@ export const goesOn = [
   'repay',
 ] as const satisfies readonly Kind[]
 
-/** Whose AUSD moves: a treasury that is short is a matter of time, a user's is a refusal. */
+/**
+ * Returns the payer of the AUSD: a treasury that is short is refilled; a user's wallet is refused.
+ */
 export const payerOf = (kind: Kind): 'treasury' | 'user' =>
   kind === 'take' || kind === 'send' ? 'user' : 'treasury'
 
-/** Whether the wallet itself can make it revert, by its balance or its code, as often as it likes. */
+/** Returns true if the wallet can make the operation revert, by its balance or its code. */
 export const isUpToWallet = (kind: Kind): boolean => payerOf(kind) === 'user' || kind === 'drip'
 
-/** How far ahead the end of a transfer that is relayed must be. */
+/** Minimum time left until `validBefore` of a relayed transfer. */
 export const leftMinSeconds = 60n
 
-/** Whether so little time is left that the transfer may lapse on its way into a block. */
+/** Returns true if the transfer may expire before it is in a block. */
 export const lapsesSoon = (
   { validBefore }: Pick<AuthorizationTerms, 'validBefore'>,
   nowSeconds: bigint,
 ): boolean => BigInt(validBefore) < nowSeconds + leftMinSeconds
 
-/** A task with what makes it unique: one operation for ever per (kind, cause). */
+/** A task and its identity: one operation per (kind, cause), permanently. */
 export type Order = Task & {
   readonly id: string
-  /** The business id that ordered it, as the outcome will name it. */
+  /** The business id of the order, repeated in the outcome. */
   readonly cause: string
   readonly wallet: `0x${string}`
-  /** The same cause with another hash is a contradiction, never a repeat. */
+  /** The same cause with another hash is an error, not a repeat. */
   readonly contentHash: string
-  /** The request that it is because of, where many are stored together. */
+  /** The HTTP request that caused it, where several are stored together. */
   readonly requestId?: string | null
-  /** Orders what was decided of one wallet: verified or not, frozen or not. */
+  /** Sequence number of the verify or freeze decisions about one wallet. */
   readonly revision: bigint | null
   readonly authorizationNonce: `0x${string}` | null
   /** AUSD (10⁻⁶) that will leave the wallet; 0 when none does. */
@@ -155,7 +159,7 @@ export const sendIdOf = (signed: GivenAuthorization) =>
 
 const termsOf = ({ signature: _, ...terms }: GivenAuthorization): AuthorizationTerms => terms
 
-/** Turns a task, as it was ordered, into the one operation it asks for. */
+/** Derives the order for a task: its id, cause and content hash. */
 export function orderOf(task: Task): Order {
   const own = { revision: null, authorizationNonce: null, leavesMicro: 0n }
   switch (task.kind) {

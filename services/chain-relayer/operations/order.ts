@@ -21,10 +21,10 @@ import {
 } from './operation.store'
 import { isGivenBack, lockWallet } from './wallet.store'
 
-// An order comes in as a command and becomes one operation; what became of it goes out, in the commit
-// that ends the operation, and once more for each repeat of the command.
+// A command becomes one operation. Its outcome is announced in the commit that ends the operation,
+// and again for each repeat of the command.
 
-/** Every command becomes one operation. Nothing here asks the chain: the rounds do that. */
+/** Handlers of the commands. They make no chain calls; the rounds do. */
 export const reactions: readonly Reaction[] = [
   ordered(relay.CreditOrdered, (payload) => ({ kind: 'credit', payload })),
   ordered(relay.RepayOrdered, (payload) => ({ kind: 'repay', payload })),
@@ -43,24 +43,24 @@ function ordered<T extends Topic>(topic: T, taskOf: (message: Message<T>) => Tas
     again: async (tx, message) => {
       const order = orderOf(taskOf(message))
       const known = await findOperation(tx, order.id)
-      // Other content went to the dead letters when it first came.
+      // A message with other content was dead-lettered when it first arrived.
       if (known?.contentHash === order.contentHash) await repeatOutcome(tx, known)
     },
   })
 }
 
 /**
- * Stores the operation, or recognises it and announces its outcome again. Throws `Malformed` when
- * the same cause ordered something else before: nothing is done, and a person has to decide.
+ * Stores the operation, or announces the outcome of the existing one again. Throws `Malformed` if
+ * the same cause was ordered with other content; the message is then dead-lettered.
  */
 async function accept(tx: Tx, order: Order): Promise<void> {
-  // What a take was to move, and goes back already, must pay no bank.
+  // AUSD that is being given back must not be paid out as well.
   if (order.kind === 'take') await lockWallet(tx, order.wallet)
   const isLost = order.kind === 'take' && (await isGivenBack(tx, order))
   if (!isLost && (await insertOperation(tx, order))) return
   const known = await findOperation(tx, order.id)
   if (known) return recognise(tx, order, known)
-  // One authorization moves money once: a second payout must not be paid out of it.
+  // One authorization moves money once, so it must not fund a second payout.
   const reason = isLost ? 'given_back' : 'authorization_conflict'
   const withoutNonce = { ...order, authorizationNonce: null }
   if (await insertOperation(tx, withoutNonce, { state: 'failed', reason }))
@@ -79,13 +79,13 @@ type Ended = Pick<Operation, 'id' | 'kind' | 'cause' | 'wallet'> & {
 type Where = Pick<Place, 'txHash' | 'blockNumber'>
 
 /**
- * Done, finally, by somebody else, or nothing has to be sent: then there is no place. Announced in the
- * same commit. False: it had ended before, or a transaction carries it by now, and that says what comes of it.
+ * Settles a waiting operation that a third party executed, or that needs no transaction (`place` is
+ * null), and announces it in the same commit. Returns false if it ended or was assigned meanwhile.
  */
 export const settle = async (tx: Tx, operation: Operation, place: Place | null): Promise<boolean> =>
   (await settleFrom(tx, [operation], place, ['waiting'])).length === 1
 
-/** Done by a transaction of ours that is final: of several those that had not ended before. */
+/** Settles the operations of a final transaction; returns those that had not ended before. */
 export const settleAll = (
   tx: Tx,
   operations: readonly Operation[],
@@ -115,8 +115,8 @@ async function settleFrom(
 }
 
 /**
- * It had failed, was announced so, and happened all the same: somebody else used the authorization.
- * The reason of the failure stays on the row. False: it is settled already.
+ * Settles an operation that was announced as failed, after a third party used its authorization.
+ * The failure reason stays on the row. Returns false if it was already settled.
  */
 export async function settleLate(tx: Tx, operation: Ended, place: Place): Promise<boolean> {
   const set = { ...place, watchAt: null }
@@ -126,8 +126,8 @@ export async function settleLate(tx: Tx, operation: Ended, place: Place): Promis
 }
 
 /**
- * Not done, not to be done by us, and announced in the same commit. `from`: what it may be in. False: it
- * was in none of that any more.
+ * Fails an operation that is in one of the states `from` and announces it in the same commit.
+ * Returns false if it had left them.
  */
 export async function fail(
   tx: Tx,
@@ -141,7 +141,7 @@ export async function fail(
   return true
 }
 
-/** Ends an operation that no transaction carries: another copy may have sent it since it was examined. */
+/** Fails a waiting operation; does nothing if another instance assigned it meanwhile. */
 export async function giveUp(
   context: Context,
   operation: Operation,
@@ -176,7 +176,7 @@ const settledOf = (
   return { ...message, requestId }
 }
 
-/** Announces a failure; also of an order that never became an operation of its own. */
+/** Announces a failure. */
 const announceFailure = (
   tx: Tx,
   { id, kind, cause, wallet, requestId = null }: Ended,
@@ -189,7 +189,7 @@ const announceFailure = (
   return announceAll(tx, outbox, [{ ...message, requestId }])
 }
 
-/** Announces the outcome again, for somebody who repeats a command because they missed it. */
+/** Announces the outcome again, for a caller that missed it and repeated the command. */
 async function repeatOutcome(tx: Tx, { id }: Operation): Promise<void> {
   const ended = await countRepeat(tx, id)
   if (!ended) return

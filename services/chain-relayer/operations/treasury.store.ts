@@ -2,14 +2,14 @@ import { and, eq, gt, inArray, or, sql } from 'drizzle-orm'
 import type { Db } from '#shared/db/open'
 import { isOpen, operations } from './operation.store'
 
-// What orders take out of the treasury, as the table of operations has it.
+// Queries of the operation table about AUSD leaving the treasury.
 
-/** Written out as in the index, so that Postgres uses it. */
+/** Spelled as in the index, so that Postgres uses it. */
 const outOfTreasury = sql`${operations.kind} in ('credit', 'repay', 'return', 'giveback')`
 
 /**
- * The newest block in which we know AUSD to have left the treasury; 0: none. A state of the chain
- * before it says too much of what is there.
+ * Returns the newest block in which AUSD is known to have left the treasury; 0 if none. Older chain
+ * state overstates the balance.
  */
 export async function newestSpending(db: Db): Promise<bigint> {
   const rows = await db
@@ -19,7 +19,7 @@ export async function newestSpending(db: Db): Promise<bigint> {
   return BigInt(rows[0]!.block)
 }
 
-/** AUSD (10⁻⁶) that credits and repayments take which the state at that block does not show. */
+/** Sums the AUSD (10⁻⁶) of credits and repayments that the state at `blockNumber` lacks. */
 export async function orderedMicro(db: Db, blockNumber: bigint): Promise<bigint> {
   const rows = await db
     .select({

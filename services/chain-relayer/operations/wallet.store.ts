@@ -5,18 +5,18 @@ import type { Db, Tx } from '#shared/db/open'
 import type { Order } from './operation'
 import { isOpen, type Operation, operations } from './operation.store'
 
-// What orders move out of wallets, and by which authorizations, as the table of operations has it.
+// Queries of the operation table about AUSD leaving wallets, and the authorizations used.
 
-/** One at a time for a wallet: two at once must not both count on the same AUSD. */
+/** Locks a wallet, so that concurrent transactions do not spend the same AUSD twice. */
 export const lockWallet = (tx: Tx, wallet: Hex) => lockWallets(tx, [wallet])
 
-/** The same of several, always in the same order, so that no two wait for each other. */
+/** Locks several wallets, always in the same order to avoid deadlocks. */
 export const lockWallets = (tx: Tx, wallets: readonly Hex[]) =>
   tx.execute(sql`select pg_advisory_xact_lock(word) from (
     select distinct hashtext(wallet) as word from unnest(${sql.param([...wallets])}::text[]) as wallet
     order by word) as words`)
 
-/** AUSD (10⁻⁶) that operations under way, without some of them, will still move out of each wallet. */
+/** Sums the AUSD (10⁻⁶) that open operations, except `without`, will move out of each wallet. */
 export async function leavingMicro(
   db: Db,
   wallets: readonly Hex[],
@@ -40,7 +40,7 @@ export async function leavingMicro(
   return new Map(rows.map(({ wallet, leaving }) => [wallet, BigInt(leaving)]))
 }
 
-/** Which transfers of a wallet are under way, the oldest first, and by which authorization each. */
+/** Returns the open transfers of a wallet with their authorization nonces, oldest first. */
 export const findLeaving = (
   db: Db,
   wallet: Hex,
@@ -64,8 +64,8 @@ export const findLeaving = (
     .limit(countMax)
 
 /**
- * AUSD (10⁻⁶) that has left each wallet, or will, without the state at that block showing it for
- * sure: by operations that are assigned, and by those that were final in a later block.
+ * Sums the AUSD (10⁻⁶) leaving each wallet that the state at `blockNumber` may not reflect:
+ * assigned operations, and those settled in a later block.
  */
 export async function unseenMicro(
   db: Db,
@@ -92,7 +92,7 @@ export async function unseenMicro(
   return new Map(rows.map(({ wallet, unseen }) => [wallet, BigInt(unseen)]))
 }
 
-/** Those of the orders, by their ids, whose authorization a take uses already. */
+/** Returns the ids of the orders whose authorization is already used by a take. */
 export async function takenAmong(db: Db, orders: readonly Order[]): Promise<Set<string>> {
   const rows = await db
     .select({ wallet: operations.wallet, nonce: operations.authorizationNonce })
@@ -110,7 +110,7 @@ export async function takenAmong(db: Db, orders: readonly Order[]): Promise<Set<
   return new Set(orders.filter((order) => taken.has(uses(order))).map(({ id }) => id))
 }
 
-/** The takes by an authorization of a wallet; without one those in a transaction. */
+/** Returns the takes of a wallet by authorization nonce or, without one, by transaction. */
 export const findTakesBy = (
   db: Db,
   { wallet, nonce, txHash }: { wallet: `0x${string}`; nonce: string | null; txHash: `0x${string}` },
@@ -126,7 +126,7 @@ export const findTakesBy = (
       ),
     ) as never
 
-/** Whether the AUSD that this authorization moved goes back, or went. */
+/** Returns true if the AUSD moved by this authorization was or is being given back. */
 export async function isGivenBack(
   db: Db,
   { wallet, authorizationNonce }: Pick<Operation, 'wallet' | 'authorizationNonce'>,

@@ -12,14 +12,14 @@ import { settleLate } from './order'
 
 const rowsMax = 256
 const checkAtOnce = 4
-/** A row is checked for so long; a transfer that comes later is found among those to the treasury. */
+/** How long a failed take is checked; later transfers are found by the scan of the treasury. */
 const watchMaxSeconds = 60n * 60n
-/** The window is closed by the finalized block's own time; the margin is for endpoints that differ. */
+/** Margin past `validBefore`, measured by block time, for endpoints that differ. */
 const marginSeconds = 60n
 
 /**
- * Checks once the failed takes whose authorization anybody may still put on the chain: AUSD that
- * comes in this way is announced as settled, late. True when more of them may be due.
+ * Checks the failed takes whose authorization can still be submitted by anyone, and settles those
+ * whose transfer happened after all. Returns true if more may be due.
  */
 export async function watchOnce(context: Context, watchMs: number): Promise<boolean> {
   const due = await context.database.transaction((tx) => takeWatched(tx, rowsMax, watchMs))
@@ -27,7 +27,7 @@ export async function watchOnce(context: Context, watchMs: number): Promise<bool
   const head = await context.node.finalizedHead()
   const used = await usedAt(context, due, head)
   const next = await context.database.read(findCursor)
-  // Blocks from here on are read for transfers; before the first reading nothing but the rows is watched.
+  // Later blocks are covered by the transfer scan; before its first run only the rows are watched.
   const isFollowed = next !== undefined && next <= head.number + 1n
   const checkOne = (take: Watched) =>
     check(context, take, { used: used.get(take.id), head, isFollowed }).catch((error) =>
@@ -37,7 +37,7 @@ export async function watchOnce(context: Context, watchMs: number): Promise<bool
   return due.length === rowsMax
 }
 
-/** `authorizationState` of all of them at that very block; one that cannot be read is left out. */
+/** Reads `authorizationState` of all takes at `head`; omits those that cannot be read. */
 async function usedAt(
   { node, contracts }: Context,
   takes: readonly Watched[],
@@ -76,7 +76,7 @@ async function check(
     return
   }
   const use = useOf(context, take, authorization, head)
-  if (use === undefined) return // It is searched for, and the row is due again soon.
+  if (use === undefined) return // The search is running; the row is soon due again.
   if (use === 'unknown') {
     const alarm = { ...fields, alarm: true }
     return context.logThrottled(`use:${take.id}`, alarm, 'authorization use not found')
@@ -92,7 +92,7 @@ async function check(
   context.poke()
 }
 
-/** Reads the transfers to the treasury, and checks failed takes, every `watchMs` until disposed. */
+/** Scans transfers to the treasury and checks failed takes every `watchMs` until disposed. */
 export const startWatching = (context: Context, watchMs: number): Loop =>
   startLoop({
     name: 'watch',
@@ -102,7 +102,11 @@ export const startWatching = (context: Context, watchMs: number): Loop =>
       let behind = true
       while (behind && !signal.aborted)
         behind = await followTransfers(context).catch((error) => {
-          context.logThrottled('follow', { err: error }, 'treasury transfer scan failed, will retry')
+          context.logThrottled(
+            'follow',
+            { err: error },
+            'treasury transfer scan failed, will retry',
+          )
           return false
         })
       let more = true

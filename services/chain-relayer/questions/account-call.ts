@@ -10,9 +10,9 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { multicall3 } from '../chain/multicall'
 
-// The one call that reads wallets, and what its answer says. Written out by words of 32 bytes, because
-// everybody's `GET /me` waits for it: viem's coder takes 0.3 ms a wallet, this a twentieth of that
-// (measured). A suite holds that both say and read the same.
+// The one call that reads wallets, and what its answer says. Written out by words of 32 bytes,
+// because everybody's `GET /me` waits for it: viem's coder takes 0.3 ms a wallet, this a twentieth
+// of that (measured). A suite holds that both say and read the same.
 
 /** What the credit line says of a wallet. */
 export type Line = ContractFunctionReturnType<typeof creditLineAbi, 'view', 'accountOf'>

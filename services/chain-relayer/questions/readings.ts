@@ -8,7 +8,7 @@ import { statsOf } from './answers'
 
 type Figures = Awaited<ReturnType<ReturnType<typeof statsOf>>> & { readonly rpc: RpcFigures }
 
-/** What this service says of itself: to `nats micro stats`, and to `/metrics`. */
+/** Returns the figures for `nats micro stats` and the metrics for `/metrics`. */
 export function figuresOf(context: Context, endpoints: Pick<RpcEndpoints, 'figures'>) {
   const rows = statsOf(context)
   const stats = async () => ({ ...(await rows()), rpc: endpoints.figures() })
@@ -17,32 +17,41 @@ export function figuresOf(context: Context, endpoints: Pick<RpcEndpoints, 'figur
 
 const weiPerGwei = 1_000_000_000n
 
-/** The figures of the relayer as `/metrics` shows them; lanes by their place, native coin in 10^-9. */
+/** Metrics of the relayer; lanes are labelled by index, native coin is in gwei. */
 const readingsOf =
   ({ oldestAlarmMs }: { oldestAlarmMs: number }) =>
   ({ operations, outbox, deadLetters, lanes, rpc }: Figures): Reading[] => [
     ...messagingReadings({ ...outbox, dead: deadLetters }),
     ...stateReadings(limitsOf(oldestAlarmMs), operations.oldestMs),
-    gauge('operations', 'Operations under way.', operations.waiting, { state: 'waiting' }),
-    gauge('operations', 'Operations under way.', operations.assigned, { state: 'assigned' }),
+    gauge('operations', 'Open operations.', operations.waiting, { state: 'waiting' }),
+    gauge('operations', 'Open operations.', operations.assigned, { state: 'assigned' }),
     seconds(
       'operations_oldest_age',
-      'Since when the oldest of them is under way; 0: there is none.',
+      'Age of the oldest open operation; 0 if none.',
       operations.oldestOpenMs ?? 0,
     ),
-    gauge('takes_watched', 'Failed takes whose transfer may still happen.', operations.watched),
+    gauge(
+      'takes_watched',
+      'Failed takes whose authorization can still be used.',
+      operations.watched,
+    ),
     ...lanes.flatMap(({ nextNonce, fault, balanceWei }, at) => {
       const labels = { lane: String(at) }
       const balanceGwei = balanceWei === null ? null : Number(BigInt(balanceWei) / weiPerGwei)
       return [
-        total('lane_transactions', 'Nonces that a lane has given out.', nextNonce, labels),
+        total('lane_transactions', 'Nonces assigned by the lane.', nextNonce, labels),
         gauge(
           'lane_blocked',
-          'Whether it gives out none until a person looked.',
+          '1 if the lane assigns no nonces until its fault is resolved.',
           fault ? 1 : 0,
           labels,
         ),
-        gauge('lane_balance_gwei', 'Its native coin, in 10^-9.', balanceGwei, labels),
+        gauge(
+          'lane_balance_gwei',
+          'Native coin balance of the lane, in gwei.',
+          balanceGwei,
+          labels,
+        ),
       ]
     }),
     ...rpcReadings(rpc),

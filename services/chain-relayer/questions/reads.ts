@@ -11,7 +11,9 @@ import { decodeReads, encodeReads, type Pool, type Read } from './account-call'
 
 type Contracts = { readonly ausd: Hex; readonly creditLine: Hex }
 
-/** More would have more gas than public endpoints give one call, and more than 16 KiB of call data. */
+/**
+ * More would have more gas than public endpoints give one call, and more than 16 KiB of call data.
+ */
 const walletsMax = 80
 
 /** Reads wallets: all of each, and all of them, in one call at one block. */
@@ -26,8 +28,8 @@ async function readSome(
 }
 
 /**
- * 10⁻⁶ AUSD that shares are worth, rounded down, as `ausdOfSharesFloor` of the contract has it: with
- * the virtual shares and the virtual unit of its pool.
+ * 10⁻⁶ AUSD that shares are worth, rounded down, as `ausdOfSharesFloor` of the contract has it:
+ * with the virtual shares and the virtual unit of its pool.
  */
 export const ausdOfSharesFloor = (shares: bigint, pool: Pool): bigint =>
   (shares * (pool.collateralMicro + 1n)) / (pool.shares + 1_000_000n)
@@ -64,8 +66,9 @@ const shown = (
 const patienceMs = 150
 
 /**
- * Reads wallets. Questions that come while one call is under way share the next, so that an endpoint
- * sees one after the other, however many are asked, and no answer is older than its question.
+ * Reads wallets. Questions that come while one call is under way share the next, so that an
+ * endpoint sees one after the other, however many are asked, and no answer is older than its
+ * question.
  */
 export function accountReader(reader: PublicClient, contracts: Contracts) {
   const readAll = batched(async (wallets: ReadonlySet<Hex>) => {
@@ -88,8 +91,9 @@ export type Hold = Static<(typeof ChainHold)['answer']>
 const holdStates = ['none', 'held', 'released', 'revoked'] as const
 
 /**
- * The hold under a ref id and the chain's clock, in one call: they are of the same block. Undefined:
- * the endpoint lags behind the payment itself, so that it would say `none` of money that is held.
+ * The hold under a ref id and the chain's clock, in one call: they are of the same block.
+ * Undefined: the endpoint lags behind the payment itself, so that it would say `none` of money that
+ * is held.
  */
 export async function readHold(
   { node, contracts, database }: Context,
@@ -114,8 +118,8 @@ export async function readHold(
 const zero = `0x${'0'.repeat(64)}`
 
 /**
- * What there is under a ref id: by the chain's newest block, or by an order of ours that is not final.
- * Undefined: the endpoint lags behind what was put there.
+ * What there is under a ref id: by the chain's newest block, or by an order of ours that is not
+ * final. Undefined: the endpoint lags behind what was put there.
  */
 export async function readRef(
   { node, contracts, database }: Context,

@@ -152,7 +152,9 @@ const readDeadlineMs = 1_500
 
 type Sent = { sendId: string; ausd: string; to: string }
 
-/** Relays a signed transfer once: (from, nonce) is the key, a repeat gets the first answer again. */
+/**
+ * Relays a signed transfer once: (from, nonce) is the key, a repeat gets the first answer again.
+ */
 export async function createSend(
   context: Context,
   wallet: string,
@@ -177,7 +179,8 @@ export async function createSend(
   const facts = await signerFacts(context, signed)
   const refused = refusalOfSend(words, facts)
   if (refused) {
-    // The same call, come twice, may have been first: that its nonce is used is no reason to refuse.
+    // The same call, come twice, may have been first: that its nonce is used is no reason to
+    // refuse.
     const meanwhile = await find(order.id)
     return meanwhile ? answerAgain(order, meanwhile) : refuse(refused)
   }

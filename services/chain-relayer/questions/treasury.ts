@@ -11,8 +11,8 @@ export type Treasury = Static<(typeof ChainTreasury)['answer']>
 const freshMs = 2_000
 
 /**
- * Answers what the treasury holds, by one call of the chain for all who ask meanwhile. Undefined: the
- * endpoint lags behind what we know to be final, so that it would count AUSD that is gone.
+ * Answers what the treasury holds, by one call of the chain for all who ask meanwhile. Undefined:
+ * the endpoint lags behind what we know to be final, so that it would count AUSD that is gone.
  */
 export function treasuryReader(context: Context): () => Promise<Treasury | undefined> {
   let last: { at: number; reading: Promise<Treasury | undefined> } | undefined

@@ -80,7 +80,8 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
     if (outcome === 'stored') given += 1
     else take(-1)
   }
-  // Of one lane transactions commit one after the other, because each needs the nonce after the last.
+  // Of one lane transactions commit one after the other, because each needs the nonce after the
+  // last.
   await pMap(await batchesOf(context, due, terms), give, { concurrency: lanes.length })
   if (given > 0 && due.length === rowsMax) context.wake() // There may be more, and room for it.
   return given
@@ -97,8 +98,8 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
 }
 
 /**
- * No block takes its oldest transaction, as far as anybody can say. Whatever it got now would wait behind
- * that one, and another lane, or this one later, puts it on the chain sooner.
+ * No block takes its oldest transaction, as far as anybody can say. Whatever it got now would wait
+ * behind that one, and another lane, or this one later, puts it on the chain sooner.
  */
 async function isStuck(
   { clock, settings, node }: Context,
@@ -196,7 +197,9 @@ async function putOff(context: Context, operation: Operation, cover: Cover): Pro
     await context.database.run((db) => postponeOperation(db, operation.id, unsettledMs, 0))
 }
 
-/** Of several in one transaction each is tried alone next: those that are within the limits pass. */
+/**
+ * Of several in one transaction each is tried alone next: those that are within the limits pass.
+ */
 async function holdAll(context: Context, operations: readonly Operation[], refusal: Refusal) {
   const [first, ...others] = operations
   if (others.length === 0) return holdRefused(context, first!, refusal)
@@ -204,7 +207,9 @@ async function holdAll(context: Context, operations: readonly Operation[], refus
     await context.database.run((db) => postponeOperation(db, id, 0, 1))
 }
 
-/** Whether a key would sign it, as far as the day's sum allows. Whatever is sent alone is examined. */
+/**
+ * Whether a key would sign it, as far as the day's sum allows. Whatever is sent alone is examined.
+ */
 function mayShare({ policy, contracts }: Context, operation: Operation): boolean {
   if (!isBatchable(operation.kind)) return true
   try {
@@ -218,7 +223,9 @@ function mayShare({ policy, contracts }: Context, operation: Operation): boolean
 
 const examineAtOnce = 8
 
-/** What is due and fit to be sent, the most urgent first; whatever else is due waits or ends here. */
+/**
+ * What is due and fit to be sent, the most urgent first; whatever else is due waits or ends here.
+ */
 async function batchesOf(
   context: Context,
   due: readonly Operation[],

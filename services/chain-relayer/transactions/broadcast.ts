@@ -36,8 +36,8 @@ const lapsedMs = 30_000
 /** Nodes keep what comes before its turn, so a lane need not wait for each answer. */
 const sendAtOnce = 16
 /**
- * Of a lane in one round; the rest comes in the next. A copy that takes over a lane with a thousand of them
- * would lose its lease before it had sent all, and so would the next one, without end.
+ * Of a lane in one round; the rest comes in the next. A copy that takes over a lane with a thousand
+ * of them would lose its lease before it had sent all, and so would the next one, without end.
  */
 const sendsMax = 64
 
@@ -130,7 +130,10 @@ const raiseGas = (context: Context, lane: HeldLane, open: OpenTransaction) => {
 /** Every endpoint refuses these bytes, or the last one did: higher fees would not change that. */
 const givesWay = ({ lastError }: Attempt) => afterSend[verdictOnSend(lastError)].next === 'give_way'
 
-/** The rest of the lane does not wait for what nobody takes; a drip does, and a noop is the last word. */
+/**
+ * The rest of the lane does not wait for what nobody takes; a drip does, and a noop is the last
+ * word.
+ */
 async function replaceRefused(context: Context, lane: HeldLane, open: OpenTransaction) {
   if (open.attempts.at(-1)!.purpose === 'noop') return
   const carried = await context.database.read((db) => findOperations(db, open.operationIds))
@@ -213,5 +216,8 @@ async function renew(
   })
   if (!stored) return
   failpoint('chain-relayer:attempt-stored')
-  context.log.info({ lane: lane.address, nonce, attempt, purpose }, 'transaction replacement signed')
+  context.log.info(
+    { lane: lane.address, nonce, attempt, purpose },
+    'transaction replacement signed',
+  )
 }

@@ -9,9 +9,9 @@ import type { Funds } from './cover'
 import { runsOut, type Terms } from './examine'
 import { bundled, isSigned, runsForeignCode, type SignedOperation } from './transaction'
 
-// Whoever submits an authorization, its transfer happens. So those that plain accounts signed travel
-// together, and are examined together: one call tells of each whether it would go through, and what
-// the wallets hold. One that would not is examined alone, as if there were no others.
+// Whoever submits an authorization, its transfer happens. So those that plain accounts signed
+// travel together, and are examined together: one call tells of each whether it would go through,
+// and what the wallets hold. One that would not is examined alone, as if there were no others.
 
 /** Transfers that would go through beside each other, and what their wallets hold. */
 export type Bundle = { readonly operations: readonly SignedOperation[]; readonly funds: Funds }

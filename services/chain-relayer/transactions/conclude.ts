@@ -34,7 +34,10 @@ const concludeAtOnce = 8
 const missingMs = 60_000
 const searchEveryMs = 10_000
 
-/** However much is found in blocks, each lane is counted so often: what they did not show is in there. */
+/**
+ * However much is found in blocks, each lane is counted so often: what they did not show is in
+ * there.
+ */
 const countEveryMs = 3_000
 /** More blocks than these are not read one by one: the lanes are counted instead. */
 const blocksMax = 8
@@ -118,7 +121,10 @@ function foundIn(receipts: readonly Receipt[], transaction: OpenTransaction) {
   return []
 }
 
-/** Concludes what of `open` has its nonce used, finally, each by its own receipt. Answers what failed. */
+/**
+ * Concludes what of `open` has its nonce used, finally, each by its own receipt. Answers what
+ * failed.
+ */
 async function concludeCounted(
   context: Context,
   { address, nextNonce, epoch }: HeldLane['lane'],
@@ -168,15 +174,14 @@ async function concludeOne(
     return false
   }
   const { place, cost } = use
-  context.log.error(
-    { ...fields, txHash: place.txHash },
-    'lane key used by another sender',
-  )
+  context.log.error({ ...fields, txHash: place.txHash }, 'lane key used by another sender')
   await close(context, transaction, { outcome: 'foreign', ...cost }, place)
   return true
 }
 
-/** Who else used the nonce, searched for now and then: it takes many calls. Unknown is undefined. */
+/**
+ * Who else used the nonce, searched for now and then: it takes many calls. Unknown is undefined.
+ */
 async function searchUse(
   { node, memory, clock, log }: Context,
   { lane, nonce, attempts }: OpenTransaction,
@@ -197,8 +202,9 @@ async function searchUse(
 }
 
 /**
- * The receipt of whichever attempt was mined. Final only when its block is at or below the finalized
- * one and still has the same hash when read again: receipts of unfinalized blocks can vanish.
+ * The receipt of whichever attempt was mined. Final only when its block is at or below the
+ * finalized one and still has the same hash when read again: receipts of unfinalized blocks can
+ * vanish.
  */
 async function finalReceipt(
   node: Pick<Node, 'receiptOf' | 'headAt'>,

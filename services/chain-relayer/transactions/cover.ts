@@ -9,9 +9,10 @@ import type { Operation } from '../operations/operation.store'
 import { lockWallets, unseenMicro } from '../operations/wallet.store'
 import { atLeast, atMost } from './transaction'
 
-// Anybody may sign any number of transfers over one balance. Each passes its simulation, one of them
-// moves the money, and the others would revert at our cost. So nothing gets a nonce that its wallet
-// could not pay beside what it has in flight: it waits until that is final, and is examined anew.
+// Anybody may sign any number of transfers over one balance. Each passes its simulation, one of
+// them moves the money, and the others would revert at our cost. So nothing gets a nonce that its
+// wallet could not pay beside what it has in flight: it waits until that is final, and is examined
+// anew.
 
 /** AUSD (10⁻⁶) that wallets hold, as the state at one block shows it. */
 export type Funds = {
@@ -19,7 +20,9 @@ export type Funds = {
   readonly blockNumber: bigint
 }
 
-/** What the wallet of a take or a send holds at the newest block; undefined when it pays nothing. */
+/**
+ * What the wallet of a take or a send holds at the newest block; undefined when it pays nothing.
+ */
 export async function fundsFor(
   context: Context,
   { wallet, leavesMicro }: Operation,
@@ -30,11 +33,13 @@ export async function fundsFor(
   return { ausdMicro, blockNumber: BigInt(blockNumber) }
 }
 
-// Code of the user's decides whether such a transfer reverts, and it can tell a transaction from what
-// it was asked before. No more of them are in flight than the day's budget of their wallet would pay
-// for if all reverted; one may always go, so that each gets its turn.
+// Code of the user's decides whether such a transfer reverts, and it can tell a transaction from
+// what it was asked before. No more of them are in flight than the day's budget of their wallet
+// would pay for if all reverted; one may always go, so that each gets its turn.
 
-/** Whether another transfer of a wallet may go: not before those in flight are final, or not today. */
+/**
+ * Whether another transfer of a wallet may go: not before those in flight are final, or not today.
+ */
 export function budgetFor(wei: {
   readonly budget: bigint
   readonly burnt: bigint
@@ -51,8 +56,8 @@ export type Cover = ReturnType<typeof budgetFor>
 
 /**
  * What may go of these operations of users, in their order, each of which could burn so much gas by
- * reverting. Holds until the transaction ends: copies of the service count a wallet's operations one
- * after the other.
+ * reverting. Holds until the transaction ends: copies of the service count a wallet's operations
+ * one after the other.
  */
 export async function coverOf(
   tx: Tx,
@@ -90,7 +95,8 @@ export async function coverOf(
 
 /**
  * Counts the gas of transfers that reverted, alone or among others, against the budgets of their
- * wallets: each its part of what the transaction cost, in wei. Answers the wallets whose last it was.
+ * wallets: each its part of what the transaction cost, in wei. Answers the wallets whose last it
+ * was.
  */
 export async function noteBurnt(
   tx: Tx,
@@ -124,10 +130,13 @@ export async function noteBurnt(
   })
 }
 
-// A lane signs for what it may have to pay, and that is more than what blocks ask for today: the chain
-// takes any attempt it ever saw. So all of it at once, at its highest fees, stays within its balance.
+// A lane signs for what it may have to pay, and that is more than what blocks ask for today: the
+// chain takes any attempt it ever saw. So all of it at once, at its highest fees, stays within its
+// balance.
 
-/** The most a transaction can take from its lane, in wei: its value, and its gas at the highest fee. */
+/**
+ * The most a transaction can take from its lane, in wei: its value, and its gas at the highest fee.
+ */
 export const costWei = (call: Pick<Call, 'valueWei' | 'gas'>, { maxFeeWei }: Fees): bigint =>
   call.valueWei + call.gas * maxFeeWei
 

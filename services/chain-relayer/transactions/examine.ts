@@ -61,7 +61,10 @@ export async function examine(
   const { from, newest } = terms
   if (await isNeedless(context, operation)) {
     await context.database.transaction((tx) => settle(tx, operation, null))
-    context.log.info({ operationId: operation.id, kind: operation.kind }, 'operation needs no transaction')
+    context.log.info(
+      { operationId: operation.id, kind: operation.kind },
+      'operation needs no transaction',
+    )
     context.poke()
     return undefined
   }
@@ -90,7 +93,10 @@ export async function examine(
   return undefined
 }
 
-/** Too little is left of its window, by our clock or by the chain's: sending it may cost gas for nothing. */
+/**
+ * Too little is left of its window, by our clock or by the chain's: sending it may cost gas for
+ * nothing.
+ */
 export function runsOut({ clock }: Context, operation: Operation, newest: Look['newest']): boolean {
   if (!isSigned(operation)) return false
   const ours = BigInt(toUnixSeconds(clock()))
@@ -132,10 +138,10 @@ async function canAfford(context: Context, operation: Operation, lane: `0x${stri
 }
 
 /**
- * Calls without sending, by the same sender, at the same gas and fees: a contract can see all three.
- * A refusal counts only when the finalized state refuses for the same reason as the newest. When
- * nobody can say, it is sent: a revert costs gas and nothing else. Where code of a user's might be
- * glad of that, it waits.
+ * Calls without sending, by the same sender, at the same gas and fees: a contract can see all
+ * three. A refusal counts only when the finalized state refuses for the same reason as the newest.
+ * When nobody can say, it is sent: a revert costs gas and nothing else. Where code of a user's
+ * might be glad of that, it waits.
  */
 async function foresee(
   context: Context,

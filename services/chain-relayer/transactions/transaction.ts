@@ -22,8 +22,8 @@ import { type BatchableTask, isBatchable, type Kind, type Task } from '../operat
 import type { Operation } from '../operations/operation.store'
 
 /**
- * The call an operation needs when it is sent alone; more gas for each try that failed. `foreign` is
- * what `runsForeignCode` says of it.
+ * The call an operation needs when it is sent alone; more gas for each try that failed. `foreign`
+ * is what `runsForeignCode` says of it.
  */
 export async function callOf(
   context: Context,
@@ -89,7 +89,9 @@ const returnValidSeconds = 24 * 60 * 60
 /** The authorization nonce of a return: the token itself refuses a second one. */
 export const returnNonce = (payoutId: string): Hex => refOf(`return:${payoutId}`)
 
-/** What the transfer of a take, a send, a return or a giveback must be, apart from its signature. */
+/**
+ * What the transfer of a take, a send, a return or a giveback must be, apart from its signature.
+ */
 export function transferTerms(
   context: Context,
   operation: Operation,
@@ -147,7 +149,9 @@ export type SignedOperation = Operation & { kind: 'take' | 'send' }
 export const isSigned = (operation: Operation): operation is SignedOperation =>
   operation.kind === 'take' || operation.kind === 'send'
 
-/** The transfer of an operation as Multicall3 calls it: one that reverts stops none of the others. */
+/**
+ * The transfer of an operation as Multicall3 calls it: one that reverts stops none of the others.
+ */
 export const bundled = (ausd: Hex, { payload }: SignedOperation) => ({
   target: ausd,
   allowFailure: true,
@@ -238,7 +242,9 @@ export function manyCall(tasks: readonly BatchableTask[], creditLine: Hex): Call
   return { to: creditLine, data, valueWei: 0n, gas: manyGasLimit(tasks.map(opKindOf)) }
 }
 
-/** Says of each operation of a transaction that was mined, and did not revert, whether it was done. */
+/**
+ * Says of each operation of a transaction that was mined, and did not revert, whether it was done.
+ */
 export function doneIn(
   { contracts }: Pick<Context, 'contracts'>,
   { to }: { readonly to: Hex },

@@ -22,7 +22,10 @@ export class RpcFault extends Error {
   }
 }
 
-/** A final block is not the one that was read: it is another chain, or a local one that was put back. */
+/**
+ * A final block is not the one that was read: it is another chain, or a local one that was put
+ * back.
+ */
 export class OtherBlocks extends RpcFault {
   override name = 'OtherBlocks'
   constructor(message: string) {
@@ -38,8 +41,8 @@ type RpcAnswer = { id?: unknown; result?: unknown; error?: RpcError }
 
 /**
  * Asks one endpoint several things: in one JSON-RPC batch, so that one node answers all of them
- * wherever the endpoint is a single node; at the same time where it takes no batches. Results in the
- * order of the calls; throws `RpcFault`. The deadline begins when the budget allows the calls.
+ * wherever the endpoint is a single node; at the same time where it takes no batches. Results in
+ * the order of the calls; throws `RpcFault`. The deadline begins when the budget allows the calls.
  */
 export async function rpcBatch(
   rpc: Rpc,

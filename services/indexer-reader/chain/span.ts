@@ -3,7 +3,9 @@ import { batchMax } from '#shared/chain/batches'
 import { type ChainEvent, decodeArgs, followedTopics } from '../event'
 import { type Rpc, RpcFault, rpcBatch } from './rpc'
 
-/** Consecutive blocks as one endpoint answered them, with the hashes that tie them to the others. */
+/**
+ * Consecutive blocks as one endpoint answered them, with the hashes that tie them to the others.
+ */
 export type Span = {
   readonly from: number
   readonly to: number
@@ -40,9 +42,9 @@ export async function readFinalized(rpc: Rpc, deadlineMs: number): Promise<numbe
 }
 
 /**
- * Reads `from` to `to`. A node silently clamps `toBlock` to its own head, so the same batch asks how
- * far it is finalized and for both end blocks. Throws `RpcFault` if it is not finalized that far, or
- * if its answer cannot be true.
+ * Reads `from` to `to`. A node silently clamps `toBlock` to its own head, so the same batch asks
+ * how far it is finalized and for both end blocks. Throws `RpcFault` if it is not finalized that
+ * far, or if its answer cannot be true.
  */
 export async function readSpan(
   endpoint: Rpc & { contract: Address },

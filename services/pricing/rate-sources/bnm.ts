@@ -46,7 +46,10 @@ export const bnmSource = (options: BnmOptions): RateSource => ({
   },
 })
 
-/** The middle rate, else the mean of the buying and the selling one; undefined when there is neither. */
+/**
+ * The middle rate, else the mean of the buying and the selling one; undefined when there is
+ * neither.
+ */
 function middleE8FloorOf(rate: Rate): bigint | undefined {
   const middle = localE8From(rate.middle_rate)
   if (middle) return middle

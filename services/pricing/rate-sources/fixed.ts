@@ -3,7 +3,9 @@ import type { Pair } from '#shared/money/pair'
 import { operatorSource } from '../decide'
 import { localE8FromMinor, type RateSource } from '../rate'
 
-/** Rates that an operator configured, in smallest units per US dollar: as of now, whenever asked. */
+/**
+ * Rates that an operator configured, in smallest units per US dollar: as of now, whenever asked.
+ */
 export const fixedSource = (minorPerUsd: ReadonlyMap<Pair, bigint>, clock: Clock): RateSource => ({
   name: operatorSource,
   pairs: [...minorPerUsd.keys()],

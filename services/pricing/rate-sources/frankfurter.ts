@@ -18,7 +18,9 @@ export type FrankfurterOptions = {
   deadlineMs: number
 }
 
-/** Central-bank reference rates, once a working day: https://api.frankfurter.dev, or self-hosted. */
+/**
+ * Central-bank reference rates, once a working day: https://api.frankfurter.dev, or self-hosted.
+ */
 export const frankfurterSource = (options: FrankfurterOptions): RateSource => ({
   name: 'frankfurter',
   pairs: [...options.providers.keys()],
