@@ -69,10 +69,10 @@ async function start(name: string, more: Env, enough: (text: string) => boolean 
 
 describe('chain-relayer', () => {
   test.each<[string, Env, RegExp]>([
-    ['chain id', { CHAIN_ID: '1' }, /leads to chain 10143, CHAIN_ID is 1: correct/],
-    ['genesis', { GENESIS_HASH: zeroHash }, /began anew, deploy and set it/],
+    ['chain id', { CHAIN_ID: '1' }, /points to chain 10143, but CHAIN_ID is 1: fix/],
+    ['genesis', { GENESIS_HASH: zeroHash }, /the chain was reset; deploy and set it/],
     ['token domain', { AUSD_ADDRESS: otherToken }, /another EIP-712 domain \(Agora Dolour/],
-    ['contract for a token', { AUSD_ADDRESS: multicall3Address }, /does not answer as AUSD/],
+    ['contract for a token', { AUSD_ADDRESS: multicall3Address }, /is not AUSD: fix the address/],
     ['credit line', { CREDIT_LINE_ADDRESS: nowhere }, /no contract at .* \(bun run deploy\)/],
     ['lane without a role', { LANE_KEYS: devKey('nobody') }, /no VERIFIER_ROLE: grantRole/],
     ['treasury', { TREASURY_KEY: devKey('nobody') }, /set TREASURY_KEY to its key/],
@@ -88,9 +88,9 @@ describe('chain-relayer', () => {
 
 describe('indexer-reader', () => {
   test.each<[string, Env, RegExp]>([
-    ['chain id', { CHAIN_ID: '1' }, /its id is 10143, not 1: correct .*bun run deploy/],
-    ['genesis', { GENESIS_HASH: zeroHash }, /its block 0 is 0x.*, not 0x0000.*: correct/],
-    ['credit line', { CREDIT_LINE_ADDRESS: nowhere }, /there is no contract at .*: correct/],
+    ['chain id', { CHAIN_ID: '1' }, /chain id 10143, not 1: fix .*bun run deploy/],
+    ['genesis', { GENESIS_HASH: zeroHash }, /block 0 is 0x.*, not 0x0000.*: fix/],
+    ['credit line', { CREDIT_LINE_ADDRESS: nowhere }, /no contract at .*: fix/],
   ])('ends at the start on the wrong %s and says what to do', async (_case, more, words) => {
     const { exitCode, fatal } = await start('indexer-reader', more)
     expect(exitCode).toBe(1)

@@ -8,5 +8,5 @@ export const messaging = messagingTables(schema)
 export const { inbox, outbox, deadLetters } = messaging
 /** Native coin spent by the lanes per transaction, and AUSD given back. */
 export const journal = journalTable(schema)
-/** Since when relaying is paused; only operations that protect money get a nonce meanwhile. */
+/** Since when relaying is paused, so that only operations that protect money get a nonce. */
 export const pauses = pauseTable(schema)

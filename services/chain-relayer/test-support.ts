@@ -47,7 +47,7 @@ import { messaging } from './schema.store'
 
 const log = openLog('chain-relayer', process.env.LOG_LEVEL ?? 'silent')
 
-/** A real Postgres, migrated as everywhere; opened as the owner, since suites delete rows. */
+/** Starts a real, migrated Postgres, opened as the owner because suites delete rows. */
 async function openTestDatabase() {
   const server = await startScratchPostgres()
   const { adminUrl, passwords } = server
@@ -60,7 +60,7 @@ async function openTestDatabase() {
   return { database, close }
 }
 
-/** Waits until `fact` is true; fails with `what` when it does not become so in time. */
+/** Waits until `fact` is true; throws naming `what` if that takes too long. */
 export async function until(fact: () => Promise<unknown>, what: string, withinMs = 60_000) {
   const endAt = Date.now() + withinMs
   while (!(await fact())) {
@@ -69,14 +69,14 @@ export async function until(fact: () => Promise<unknown>, what: string, withinMs
   }
 }
 
-/** Answers a request itself, or passes it on with `forward`. */
+/** Answers a request or passes it on with `forward`. */
 export type Intercept = (
   method: string,
   forward: () => Promise<Response>,
   params: readonly unknown[],
 ) => Promise<Response> | undefined
 
-/** An endpoint before the chain that a test can make lie. */
+/** Starts an endpoint in front of the chain whose answers a test can change. */
 function openEndpoint(target: string) {
   const endpoint = { intercept: undefined as Intercept | undefined, url: '', close: () => {} }
   const server = Bun.serve({
@@ -95,11 +95,11 @@ function openEndpoint(target: string) {
   return endpoint
 }
 
-/** Keys that may be lanes; the first alone unless a suite asks for more. */
+/** Lane keys; a suite uses only the first unless it asks for more. */
 const laneKeys = [actorKeys.relayer, actorKeys.verifier]
 const chainId = 10143
 
-/** Postgres, a chain with the contracts, and all of the service but the bus. */
+/** Opens Postgres, a chain with the contracts, and the service without its bus. */
 export async function openFixture(laneCount = 1) {
   const secret = { laneKeys: laneKeys.slice(0, laneCount), treasuryKey: actorKeys.treasury }
   const keys = secret.laneKeys.map((key) => privateKeyToAccount(key))
@@ -120,7 +120,7 @@ export async function openFixture(laneCount = 1) {
   const domain: TokenDomain = await inspectChain(node, { ...expected, lanes: keys })
   const contracts = { ausd, creditLine, domain }
   const { database } = store
-  /** The keys of the service under limits of a suite's own. */
+  /** Returns the service's keys with the limits of a suite. */
   const signersOf = (limits: Partial<Policy['limits']> = {}) => {
     const policy = { chainId, ausd, creditLine, limits: { ...ample, ...limits } }
     return { policy, ...openKeys(secret, policy) }
@@ -137,7 +137,7 @@ export async function openFixture(laneCount = 1) {
     wake: () => {},
   }
 
-  /** A new process of the service: what earlier ones remembered is gone, their leases lapse. */
+  /** Simulates a restart: an empty memory and expired leases. */
   async function begin(settings: Partial<Settings> = {}): Promise<Context> {
     await database.run((db) => db.update(lanes).set({ leasedUntil: null }))
     return { ...context, ...newProcess(log, systemClock), settings: { ...fast, ...settings } }
@@ -204,10 +204,10 @@ const fast: Settings = {
   batchMax: 16,
 }
 
-/** A task as the service has it once its message is read. */
+/** Returns a task as the service reads it from its message. */
 export function asRead<T extends Task>(task: T): T {
   const topic = topics.find(({ subject }) => subject === `relay.${task.kind}`)
-  if (!topic) return task // A send comes by a question, which `createSend` has read.
+  if (!topic) return task // A send is a request, which `createSend` has already read.
   const read = readerOf(topic.schema)(structuredClone(task.payload))
   if ('fault' in read) throw new Error(read.fault)
   return { ...task, payload: read.value }
@@ -223,7 +223,7 @@ function orders(database: Database) {
     )
   const operationOf = (task: Task) =>
     database.read((db) => findOperation(db, orderOf(asRead(task)).id)).then((found) => found!)
-  /** Rounds until the operation has ended. */
+  /** Runs rounds until the operation has ended. */
   async function finish(context: Context, task: Task) {
     let isLooking = false
     const look = async () => {
@@ -257,7 +257,7 @@ function chainReads(
       functionName: 'accountOf',
       args: [wallet],
     })
-  /** A transaction of somebody else, mined. */
+  /** Submits a transaction of a third party and waits until it is mined. */
   async function submit(key: Hex, to: Hex, data: Hex) {
     const wallet = client as unknown as { sendTransaction: (fields: object) => Promise<Hex> }
     const account = privateKeyToAccount(key)
@@ -294,10 +294,10 @@ type Fixture = Awaited<ReturnType<typeof openFixture>>
 export const newRefId = () => idFor('payment', crypto.randomUUID())
 export const newNonce = () => keccak256(toBytes(crypto.randomUUID()))
 
-/** Somebody who only receives. */
+/** An address that only receives. */
 export const recipient = privateKeyToAccount(generatePrivateKey()).address
 
-/** A wallet with its own key, AUSD and a little native coin. */
+/** Creates a wallet with its own key, AUSD and some native coin. */
 export async function newWallet(fixture: Fixture, micro = 10_000_000n) {
   const key = generatePrivateKey()
   const { address } = privateKeyToAccount(key)
@@ -320,7 +320,7 @@ export const transferData = (signed: GivenAuthorization) =>
       ...([signed.nonce, signed.signature] as [Hex, Hex]),
     ],
   })
-/** Cancels an authorization; anybody may send what the wallet of `key` signed. */
+/** Returns the call data of a cancellation signed by `key`, which anyone may submit. */
 export async function cancelData(key: Hex, nonce: string, domain: TokenDomain): Promise<Hex> {
   const account = privateKeyToAccount(key)
   const message = { authorizer: account.address, nonce: nonce as Hex }

@@ -5,28 +5,30 @@ export const fields = {
   ...commonFields,
   ...databaseFields,
   RPC_URLS: list({
-    about: 'JSON-RPC endpoints of the chain, comma-separated; two or more',
+    about: 'JSON-RPC endpoint URLs, comma-separated; at least two',
     secret: true,
   }),
   RPC_REQUESTS_PER_SECOND: integer({
-    about: 'JSON-RPC calls to one endpoint by this process; with the others it stays below a limit',
+    about: 'JSON-RPC calls per second to each endpoint; processes on one address share its limit',
     fallback: '8',
   }),
-  CHAIN_ID: integer({ about: 'the chain that every endpoint must be' }),
+  CHAIN_ID: integer({ about: 'chain id that every endpoint must report' }),
   GENESIS_HASH: text({
-    about: 'hash of block 0, or `unchecked`: then the first endpoint asked decides',
+    about: 'hash of block 0; unchecked: use the one reported by the first endpoint',
     fallback: 'unchecked',
   }),
-  CREDIT_LINE_ADDRESS: address({ about: 'the credit-line contract' }),
-  DEPLOY_BLOCK: integer({ about: 'block of its deployment: reading starts there' }),
-  LOGS_RANGE_MAX: integer({ about: 'blocks per eth_getLogs at most', fallback: '100' }),
+  CREDIT_LINE_ADDRESS: address({ about: 'address of the credit-line contract' }),
+  DEPLOY_BLOCK: integer({
+    about: 'deployment block of the credit line, from which events are read',
+  }),
+  LOGS_RANGE_MAX: integer({ about: 'maximum blocks per eth_getLogs call', fallback: '100' }),
   CHAIN_SHORTENS: oneOf(['no', 'yes'], {
-    about: 'yes: a local chain, which is some blocks shorter after a kill, is then read anew',
+    about: 'yes: rebuild the projection if a local chain loses blocks after a kill',
     fallback: 'no',
   }),
-  POLL_MS: durationMs({ about: 'pause between two reads of the head', fallback: '300' }),
+  POLL_MS: durationMs({ about: 'pause between two reads of the chain head', fallback: '300' }),
   LAG_MAX_MS: durationMs({
-    about: 'behind the chain by more than this, the reader refuses to answer',
+    about: 'maximum lag behind the chain, beyond which requests are refused',
     fallback: '15000',
   }),
 }

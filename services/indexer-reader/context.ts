@@ -6,17 +6,17 @@ import { type Endpoint, type Endpoints, openEndpoint, openEndpoints } from './ch
 import type { ChainIdentity } from './chain/identity'
 import type { Origin } from './cursor.store'
 
-/** What every part of the service works with. */
+/** Dependencies shared by the whole service. */
 export type Context = {
   readonly database: Database
   readonly endpoints: Endpoints
-  /** The same endpoints, as everything in this process asks them. */
+  /** The same endpoints with the call budget of this process. */
   readonly rpc: RpcEndpoints
   readonly origin: Origin
-  /** A chain on one machine, that is put back by some blocks when it is killed. */
+  /** True for a local chain that loses its last blocks when it is killed. */
   readonly isShortened: boolean
   readonly pollMs: number
-  /** An answer from further behind the chain than this is refused. */
+  /** Maximum lag behind the chain for an answer. */
   readonly lagMaxMs: number
   readonly figures: Figures
   readonly clock: Clock
@@ -55,16 +55,16 @@ export function openContext(
   }
 }
 
-/** What this process last saw of the chain: for `nats micro stats`, never for decisions. */
+/** Last readings of this process, for `nats micro stats` only, never for decisions. */
 export type Figures = {
   finalized: number | null
   rangeBlocks: number | null
   endpoint: string | null
   lastOkAtMs: number | null
   lastError: string | null
-  /** Events that a first answer lacked and a recheck added. */
+  /** Events missing from a first answer and added by a recheck. */
   repaired: number
-  /** Rechecks whose answer lacked what the first one had. */
+  /** Rechecks whose answer lacked events of the first one. */
   disputed: number
 }
 
@@ -78,7 +78,7 @@ export function noteFault(context: Context, endpoint: Endpoint, fault: unknown):
   const { message } = fault as Error
   endpoints.blame(endpoint, fault)
   noteEndpoint(figures, endpoint)
-  // An endpoint that is away fails several times a second: one line for each new message.
+  // An endpoint that is down fails several times a second, so log each new message once.
   if (figures.lastError !== message)
     log.warn({ endpoint: endpoint.host, err: fault }, 'endpoint failed')
   figures.lastError = message

@@ -6,9 +6,9 @@ import type { Span } from './chain/span'
 import { schema } from './schema.store'
 
 /**
- * One row per generation of the projection: how far it has read, and of which chain. A `filling`
- * generation becomes `serving` in the transaction in which it reaches the head; the one that served
- * before becomes `retired`.
+ * One row per generation of the projection, with its chain and progress. A `filling` generation
+ * becomes `serving` in the transaction in which it reaches the head, and the previous one
+ * `retired`.
  */
 export const cursors = schema.table(
   'cursors',
@@ -22,7 +22,7 @@ export const cursors = schema.table(
     blockNumber: bigint('block_number', { mode: 'number' }).notNull(),
     blockHash: text('block_hash'),
     blockTimeSeconds: bigint('block_time_seconds', { mode: 'number' }).notNull(),
-    /** Up to here a recheck has confirmed the first answer. */
+    /** Last block confirmed by a recheck. */
     confirmedTo: bigint('confirmed_to', { mode: 'number' }).notNull(),
     eventCount: bigint('event_count', { mode: 'number' }).notNull(),
     movedAt: at('moved_at').notNull(),
@@ -34,17 +34,17 @@ export const cursors = schema.table(
 )
 export type Cursor = typeof cursors.$inferSelect
 
-/** Which contract on which chain a projection is of. */
+/** Chain and contract of a projection. */
 export type Origin = { chainId: number; contract: string; deployBlock: number }
 
-/** The generations that are being read: at most one that serves and one that fills. */
+/** Returns the generations being read: at most one serving and one filling. */
 export const liveCursors = (db: Db): Promise<Cursor[]> =>
   db
     .select()
     .from(cursors)
     .where(inArray(cursors.state, ['filling', 'serving']))
 
-/** The one that is in this state, of a contract if given. */
+/** Returns the generation in this state, for a contract if given. */
 export async function findCursor(
   db: Db,
   state: 'filling' | 'serving',
@@ -57,13 +57,11 @@ export async function findCursor(
   return rows[0]
 }
 
-/** Holds the row until the transaction ends: no step of another reader moves it meanwhile. */
+/** Locks the cursor until the transaction ends, so that no other reader moves it. */
 export const lockCursor = (tx: Tx, generation: number) =>
   tx.select().from(cursors).where(eq(cursors.generation, generation)).for('update')
 
-/**
- * Asks for a generation that starts from nothing; one that is filling already is returned instead.
- */
+/** Starts a new generation, or returns the one that is already filling. */
 export async function beginGeneration(database: Database, origin: Origin): Promise<number> {
   const ofOrigin = and(
     eq(cursors.chainId, origin.chainId),
@@ -71,7 +69,7 @@ export async function beginGeneration(database: Database, origin: Origin): Promi
     eq(cursors.deployBlock, origin.deployBlock),
   )!
   return database.transaction(async (tx) => {
-    // One that fills for another contract has no reader any more.
+    // A generation filling for another contract no longer has a reader.
     await tx
       .update(cursors)
       .set({ state: 'retired' })
@@ -98,16 +96,14 @@ export async function beginGeneration(database: Database, origin: Origin): Promi
   })
 }
 
-/** Remembers which chain it is, once; the endpoints asked later must be the same. */
+/** Stores the genesis hash of a generation once; later endpoints must have the same. */
 export const rememberGenesis = (db: Db, generation: number, genesisHash: string) =>
   db
     .update(cursors)
     .set({ genesisHash })
     .where(and(eq(cursors.generation, generation), sql`${cursors.genesisHash} is null`))
 
-/**
- * Steps from the block before `first` to `last`; null if the cursor was moved by another reader.
- */
+/** Moves the cursor over `first` to `last`; returns null if another reader moved it first. */
 export async function moveCursor(
   db: Db,
   generation: number,
@@ -133,7 +129,7 @@ export async function moveCursor(
   return moved[0] ?? null
 }
 
-/** The generation answers from now on; the one that answered before is left as it is. */
+/** Makes a generation the serving one; the rows of the previous one stay. */
 export async function promote(tx: Tx, generation: number): Promise<void> {
   await tx.update(cursors).set({ state: 'retired' }).where(eq(cursors.state, 'serving'))
   await tx
@@ -142,21 +138,21 @@ export async function promote(tx: Tx, generation: number): Promise<void> {
     .where(and(eq(cursors.generation, generation), eq(cursors.state, 'filling')))
 }
 
-/** One that was being filled will never serve. */
+/** Retires a generation that is being filled. */
 export const giveUpFilling = (db: Db, generation: number) =>
   db
     .update(cursors)
     .set({ state: 'retired' })
     .where(and(eq(cursors.generation, generation), eq(cursors.state, 'filling')))
 
-/** Sets how far rechecks have come; `events` counts those they had to add. */
+/** Stores the last confirmed block; `events` is the number of events added. */
 export const confirmTo = (db: Db, generation: number, block: number, events = 0) =>
   db
     .update(cursors)
     .set({ confirmedTo: block, eventCount: sql`${cursors.eventCount} + ${events}` })
     .where(eq(cursors.generation, generation))
 
-/** Deletes every row of retired generations: for an operator, the service has no such right. */
+/** Deletes all rows of retired generations. For operators: the service's role may not delete. */
 export const dropRetired = (database: Database): Promise<void> =>
   database.transaction(async (tx) => {
     const retired = sql`select generation from ${cursors} where state = 'retired'`

@@ -5,7 +5,7 @@ import type { Db, Tx } from '#shared/db/open'
 import type { ChainEvent } from './event'
 import { schema } from './schema.store'
 
-/** Every followed event, at its place in the chain. */
+/** Every followed event, by its position on the chain. */
 export const events = schema.table(
   'events',
   {
@@ -25,8 +25,8 @@ export const events = schema.table(
 )
 
 /**
- * Writes many rows as one list for each column: a parameter per value would meet the protocol's
- * limit of 65,535. An event that is stored already is left as it is.
+ * Inserts events with one array parameter per column, as one parameter per value could exceed the
+ * protocol's limit of 65,535. Events already stored stay unchanged.
  */
 export async function addEvents(
   tx: Tx,
@@ -47,11 +47,11 @@ export async function addEvents(
     on conflict do nothing`)
 }
 
-/** What is stored of these blocks, in chain order. */
+/** Returns the stored events of these blocks, in chain order. */
 export const eventsBetween = (db: Db, generation: number, from: number, to: number) =>
   read(db, and(eq(events.generation, generation), between(events.blockNumber, from, to)))
 
-/** Everything stored of these wallets, in chain order. */
+/** Returns the stored events of these wallets, in chain order. */
 export const eventsOf = (db: Db, generation: number, wallets: readonly `0x${string}`[]) =>
   read(db, and(eq(events.generation, generation), isOneOf(events.wallet, wallets)))
 

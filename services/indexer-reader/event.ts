@@ -3,7 +3,7 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 
 type Account = { account: string }
 
-/** Arguments by event, named as in the ABI; whole numbers are decimal strings, bytes are hex. */
+/** Arguments by event, named as in the ABI; integers are decimal strings, bytes are hex. */
 export type EventArgs = {
   VerifiedSet: Account & { verified: boolean }
   FrozenSet: Account & { frozen: boolean }
@@ -35,7 +35,7 @@ export type EventArgs = {
 }
 export type EventName = keyof EventArgs
 
-/** The place of an event in the chain and the time of its block, in unix seconds. */
+/** Position of an event on the chain and its block time in unix seconds. */
 export type EventPlace = {
   readonly wallet: Address
   readonly blockNumber: number
@@ -43,7 +43,7 @@ export type EventPlace = {
   readonly txHash: Hex
   readonly atSeconds: number
 }
-/** One event by its name, or any of them. */
+/** An event of one name, or of any. */
 export type ChainEvent<Name extends EventName = EventName> = {
   [N in Name]: EventPlace & { readonly name: N; readonly args: EventArgs[N] }
 }[Name]
@@ -78,7 +78,7 @@ const shapes = new Map<string, Shape>(
     .map((item) => shapeOf(item as AbiEvent)),
 )
 
-/** First topics of the events that a record is made of: what `eth_getLogs` is asked for. */
+/** First topics of the followed events, for the filter of `eth_getLogs`. */
 export const followedTopics = [...shapes.keys()]
 
 function shapeOf(item: AbiEvent): [string, Shape] {
@@ -95,14 +95,15 @@ function shapeOf(item: AbiEvent): [string, Shape] {
 }
 
 /**
- * Reads the arguments of a followed event; null for any other. All of them are single words, so
- * slicing does what viem's general decoder takes ten times as long for. Throws on a wrong length.
+ * Decodes the arguments of a followed event; returns null for any other. All arguments are single
+ * words, so slicing replaces viem's decoder, which takes ten times as long. Throws on a wrong
+ * length.
  */
 export function decodeArgs(topics: readonly string[], data: string) {
   const shape = shapes.get(topics[0] ?? '')
   if (!shape) return null
   if (topics.length !== shape.topics.length + 1 || data.length !== 2 + 64 * shape.words.length) {
-    throw new Error(`a ${shape.name} log is not of the expected length`)
+    throw new Error(`${shape.name} log has an unexpected length`)
   }
   const args: Record<string, string | boolean> = {}
   shape.topics.forEach((input, index) => {

@@ -26,12 +26,12 @@ import { recheck } from './recheck'
 import { saveStandings } from './record.store'
 import { openRemembered, type Remembered } from './remembered'
 
-/** How soon a generation that `rebuild` asked for is noticed. */
+/** Interval for noticing a generation requested by `rebuild`. */
 const noticeMs = 4_000
 
 /**
- * Follows every live generation until disposed: the one that serves and, while it fills, its
- * successor. `onForeign` is called when what is stored is of another contract or chain.
+ * Follows every live generation until disposed: the serving one and, during a rebuild, its
+ * successor. Calls `onForeign` if the stored projection is of another contract or chain.
  */
 export function startFollowing(
   context: Context,
@@ -79,12 +79,12 @@ const isOf = (cursor: Cursor, origin: Origin): boolean =>
   cursor.contract === origin.contract &&
   cursor.deployBlock === origin.deployBlock
 
-/** A hole that nothing fills needs a person; meanwhile the chain is asked now and then. */
+/** Retry interval for a hole that no endpoint fills, which needs manual review. */
 const holePauseMs = 5_000
 
 /**
  * Follows the chain for one generation until it is retired or the signal fires. Every step is one
- * batch of spans from one endpoint, written in one transaction; the next is read meanwhile.
+ * batch of spans from one endpoint, written in one transaction while the next is read.
  */
 async function follow(context: Context, generation: number, signal: AbortSignal): Promise<void> {
   const { database, log, pollMs } = context
@@ -105,8 +105,7 @@ async function follow(context: Context, generation: number, signal: AbortSignal)
       ahead = null
       const batch = await read
       if (batch.spans.length === 0 && (batch.fault || !quiet.isDue())) {
-        // After a fault the rows are asked again: they may say that this generation is not read any
-        // more.
+        // After a fault the cursor is read again: this generation may have been retired.
         if (!batch.fault && !quiet.isEmpty()) known = cursor
         await pause(await writeNothing(context, cursor, batch), signal)
         continue
@@ -129,7 +128,7 @@ async function follow(context: Context, generation: number, signal: AbortSignal)
       boundMemory(batch.spans.reduce((sum, span) => sum + span.events.length, 0))
       impossible = 0
       if (ahead !== null) continue
-      // A chain with a new block at every poll always has something to write.
+      // Rechecked here too: on a fast chain every poll has something to write.
       const changed = moved && !batch.fault && (await recheck(context, moved, 'routine'))
       if (moved && !changed) known = moved
       await pause(pollMs, signal)
@@ -143,7 +142,7 @@ async function follow(context: Context, generation: number, signal: AbortSignal)
   }
 }
 
-/** Nothing of ours came, and whoever asks is answered from the rows already. */
+/** Returns true for a serving generation if the batch has no events and no fault. */
 const isQuiet = ({ state }: Cursor, { spans, fault }: Batch): boolean =>
   state === 'serving' && !fault && spans.every(({ events }) => events.length === 0)
 
@@ -158,8 +157,8 @@ const cursorOf = async (database: Database, generation: number): Promise<Cursor 
 type Ahead = { after: number; batch: Promise<Batch> }
 
 /**
- * Starts reading what follows, unless the batch reached the head as it was when the batch began:
- * blocks that came meanwhile are left to the next step, or a slow endpoint would be asked for ever.
+ * Starts reading the next batch, unless this one reached the head as of its start. Newer blocks are
+ * left to the next step; otherwise a slow endpoint would never catch up.
  */
 function readAhead({ endpoint, spans, fault, isLast }: Batch): Ahead | null {
   const last = spans.at(-1)!
@@ -184,8 +183,8 @@ async function write(
 }
 
 /**
- * Events, standings and cursor move together, or not at all. Null if another reader of the same
- * generation was here first. Throws `Impossible` when the events do not follow from what is stored.
+ * Writes events, standings and cursor in one transaction. Returns null if another reader of the
+ * same generation was first. Throws `Impossible` if the events contradict the stored ones.
  */
 export async function commitSpans(
   database: Database,
@@ -202,7 +201,7 @@ export async function commitSpans(
     movedAt: new Date(at.nowMs),
   }
   const serves = ({ state }: Cursor) => state === 'filling' && at.caughtUp
-  // Most blocks hold nothing of ours, and one statement is a transaction too.
+  // Most blocks have no events of ours; a single statement needs no transaction.
   if (events.length === 0) {
     const moved = await database.run((db) => moveCursor(db, generation, step))
     if (moved && serves(moved)) await database.transaction((tx) => promote(tx, generation))
@@ -217,7 +216,7 @@ export async function commitSpans(
       standings.set(event.wallet, evolve(standings.get(event.wallet)!, event))
     }
     for (const standing of standings.values()) whole(standing)
-    // Sent one after the other without waiting: the next is encoded while the last is written.
+    // Pipelined: the next statement is encoded while the last is executed.
     await Promise.all([addEvents(tx, generation, events), saveStandings(tx, generation, standings)])
     failpoint('indexer-reader:span-written')
     if (serves(moved)) await promote(tx, generation)
@@ -228,7 +227,7 @@ export async function commitSpans(
   return written.moved
 }
 
-/** Either nothing is new, or the endpoint failed. Says how long to wait, in ms. */
+/** Handles a batch without spans: nothing new, or a fault. Returns the wait in ms. */
 async function writeNothing(context: Context, cursor: Cursor, { endpoint, fault }: Batch) {
   if (!fault) {
     noteSuccess(context, endpoint)
@@ -242,9 +241,7 @@ async function writeNothing(context: Context, cursor: Cursor, { endpoint, fault 
   return narrower && endpoint.range().blocks > 1 ? 0 : context.pollMs
 }
 
-/**
- * Begins a generation in place of one whose blocks are gone. False: one is being filled already.
- */
+/** Replaces a generation whose blocks are gone; returns false if one is already being filled. */
 async function readAnew({ database, origin }: Context, { generation, state }: Cursor) {
   if (state === 'filling') await database.run((db) => giveUpFilling(db, generation))
   else if (await database.read((db) => findCursor(db, 'filling'))) return false
@@ -253,9 +250,8 @@ async function readAnew({ database, origin }: Context, { generation, state }: Cu
 }
 
 /**
- * An impossible step proves that an answer lacked an event: this one or an earlier one. The first
- * time this span is asked of another endpoint, the second time what is not confirmed yet is
- * rechecked, the third time everything.
+ * Handles an impossible event, which proves that this or an earlier answer omitted one. First the
+ * span is read from another endpoint, then all unconfirmed spans are rechecked, then everything.
  */
 async function fillHole(
   context: Context,

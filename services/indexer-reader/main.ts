@@ -33,7 +33,7 @@ await runService('indexer-reader', fields, async (config, runtime) => {
   await using _served = await serve({
     bus,
     name: 'indexer-reader',
-    description: 'The credit history of wallets, from finalized events',
+    description: 'credit history of wallets, from finalized events',
     answers: [answerRecord(context)],
     stats: () => readStats(context),
     readings,

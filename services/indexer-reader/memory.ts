@@ -4,10 +4,10 @@ const rssBoundBytes = 100 * 2 ** 20
 const workBetween = 3_000
 
 /**
- * Keeps the process small: JavaScriptCore collects late, and it grew to 230 MB over a backfill of
- * 200,000 events, or over 7,000 questions, where it needs 130 (measured). Pages stay with the
- * process: `Bun.gc`, which gives them back, takes twice as long, and they are needed again at once.
- * `work`: how many since the last call.
+ * Returns a function that runs garbage collection after enough `work` (events or requests since the
+ * last call). JavaScriptCore collects late: without this the process grew to 230 MB over 200,000
+ * events or 7,000 requests, where it needs 130 MB (measured). `Bun.gc` would also return the pages,
+ * but takes twice as long, and they are soon needed again.
  */
 export function openMemoryBound(): (work: number) => void {
   let since = 0

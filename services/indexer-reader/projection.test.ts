@@ -346,7 +346,7 @@ describe('events that do not follow from each other prove a hole', () => {
 
   test('a reversal that nothing follows', () => {
     const ends = [...drawnAgain, reversed(8, 30, 0)].reduce(evolve, unseen)
-    expect(() => whole(ends)).toThrow(/no debt came back/)
+    expect(() => whole(ends)).toThrow(/without restoring its debt/)
   })
 })
 

@@ -1,26 +1,26 @@
 import type { Hex } from 'viem'
 import type { ChainEvent, EventArgs } from './event'
 
-/** The contract's outcomes, by their number. */
+/** Outcomes of a cycle, by their number in the contract. */
 export const outcomes = ['Qualified', 'Short', 'Late', 'Defaulted', 'Reversed'] as const
 export type Outcome = (typeof outcomes)[number]
 
-/** A cycle of debt. What has not happened yet is null. */
+/** A cycle of debt; fields are null until the event occurs. */
 export type Cycle = {
   readonly number: number
   readonly outcome: Outcome | null
   readonly openedAtSeconds: number
   readonly closedAtSeconds: number | null
   readonly peakDrawnMicro: bigint
-  /** Less what was taken back again. */
+  /** Net of revoked repayments. */
   readonly totalRepaidMicro: bigint
-  /** The wallet's score when the cycle closed; when it was reversed, if that came later. */
+  /** Score of the wallet when the cycle closed or, if later, was reversed. */
   readonly scoreAfter: bigint | null
   readonly openTxHash: Hex
   readonly closeTxHash: Hex | null
 }
 
-/** A repayment that may still be taken back. `cycle`: where it counted, 0 after a default. */
+/** A repayment that can still be revoked; `cycle` is the one it counted in, 0 after a default. */
 export type HeldRepayment = {
   readonly ref: string
   readonly cycle: number
@@ -28,14 +28,14 @@ export type HeldRepayment = {
   readonly untilSeconds: number
 }
 
-/** What the events of one wallet add up to. */
+/** State of one wallet, folded from its events. */
 export type Standing = {
   readonly verified: boolean
   readonly frozen: boolean
   readonly defaulted: boolean
   readonly score: bigint
   readonly drawnMicro: bigint
-  /** Repayments that were not taken back. */
+  /** Repayments that were not revoked. */
   readonly repayCount: number
   readonly cyclesOpened: number
   readonly cyclesClosed: number
@@ -44,9 +44,9 @@ export type Standing = {
   readonly lastBlock: number
   readonly held: readonly HeldRepayment[]
   readonly open: Cycle | null
-  /** The cycles that this fold closed, and those that a held repayment can still reverse. */
+  /** Cycles closed by this fold, and those that a held repayment can still reverse. */
   readonly closed: readonly Cycle[]
-  /** A cycle was reversed, and the event of the debt that comes back with it is still to come. */
+  /** The reversal of a cycle whose restored debt has not been seen yet. */
   readonly reversing: ChainEvent<'CycleReversed'> | null
 }
 
@@ -69,7 +69,7 @@ export const unseen: Standing = {
   reversing: null,
 }
 
-/** The contract cannot have done this from here: an event before it is missing. */
+/** Thrown for an event that the contract cannot emit in this state: an earlier one is missing. */
 export class Impossible extends Error {
   override name = 'Impossible'
   constructor(
@@ -81,8 +81,8 @@ export class Impossible extends Error {
 }
 
 /**
- * The standing after one more event. Each event says what it left behind (`drawnAfter`, the number
- * of the cycle, its peak), so a step that does not fit proves a hole: throws `Impossible`.
+ * Applies one event. Events contain their resulting state (`drawnAfter`, cycle number, peak), so a
+ * mismatch proves a missing event; throws `Impossible`.
  */
 export function evolve(before: Standing, event: ChainEvent): Standing {
   const { reversing } = before
@@ -92,7 +92,7 @@ export function evolve(before: Standing, event: ChainEvent): Standing {
     ...before,
     firstSeenAtSeconds: before.firstSeenAtSeconds ?? event.atSeconds,
     lastBlock: event.blockNumber,
-    // The hold of the others has ended: nobody can take them back.
+    // The hold of the others has ended, so they can no longer be revoked.
     held: before.held.filter(({ untilSeconds }) => untilSeconds > event.atSeconds),
   }
   switch (event.name) {
@@ -124,21 +124,21 @@ export function evolve(before: Standing, event: ChainEvent): Standing {
     case 'CollateralAdded':
     case 'CollateralWithdrawn':
     case 'TopUpRevoked':
-      return standing // The record is of debts; collateral only shows that the wallet exists.
+      return standing // The record covers debts; collateral only shows that the wallet exists.
   }
 }
 
-/** Returns a standing that ends with a whole transaction; throws `Impossible` for any other. */
+/** Returns the standing; throws `Impossible` if it ends within a transaction. */
 export function whole(standing: Standing): Standing {
   if (standing.reversing) throw new Impossible(noDebtCameBack, standing.reversing)
   return standing
 }
 
-/** All of a wallet's events, oldest first. */
+/** Folds all events of a wallet, oldest first. */
 export const fold = (events: readonly ChainEvent[]): Standing =>
   whole(events.reduce(evolve, unseen))
 
-const noDebtCameBack = 'a cycle was reversed, and no debt came back'
+const noDebtCameBack = 'a cycle was reversed without restoring its debt'
 
 function verify(standing: Standing, event: ChainEvent, verified: boolean): Standing {
   demand(verified !== standing.verified, event, `verified was ${verified} before`)
@@ -146,9 +146,7 @@ function verify(standing: Standing, event: ChainEvent, verified: boolean): Stand
   return { ...standing, verified, verifiedAtSeconds: since }
 }
 
-/**
- * A cycle opens now, or with a debt that came back; then it is as old as the cycle the debt left.
- */
+/** Opens a cycle; with restored debt it starts when the debt's former cycle did. */
 function openCycle(standing: Standing, event: ChainEvent, args: EventArgs['CycleOpened']) {
   demand(standing.open === null, event, 'a cycle was open')
   const number = standing.cyclesClosed + 1
@@ -178,9 +176,7 @@ function draw(standing: Standing, event: ChainEvent, args: EventArgs['Drawn']): 
   return { ...standing, drawnMicro, open: { ...open, peakDrawnMicro: peak(open, drawnMicro) } }
 }
 
-/**
- * Debt goes down: paid, or taken from collateral. After a default there is no cycle to count it.
- */
+/** Lowers the debt by a repayment or seized collateral; after a default no cycle counts it. */
 function lower(
   standing: Standing,
   event: ChainEvent,
@@ -194,29 +190,29 @@ function lower(
   return { ...standing, drawnMicro, open: less(open, -amountMicro) }
 }
 
-/** Stands before the `Repaid` of the same ref, and itself moves no debt. */
+/** Records a hold; the event precedes the `Repaid` of the same ref and moves no debt. */
 function hold(standing: Standing, event: ChainEvent, args: EventArgs['RepaymentHeld']): Standing {
   const amountMicro = BigInt(args.amount)
   demand(amountMicro <= standing.drawnMicro, event, `only ${standing.drawnMicro} was drawn`)
   demand(!standing.held.some(({ ref }) => ref === args.ref), event, 'its ref was held already')
-  if (amountMicro === 0n) return standing // The payment was excess, all of it: no debt depends on it.
+  if (amountMicro === 0n) return standing // The whole payment was excess, so no debt depends on it.
   const cycle = standing.open?.number ?? 0
   const one = { ref: args.ref, cycle, amountMicro, untilSeconds: Number(args.heldUntil) }
   return { ...standing, held: [...standing.held, one] }
 }
 
-/** A ref that no held repayment has is a top-up's. */
+/** Extends a hold; a ref without a held repayment belongs to a top-up. */
 function extend(standing: Standing, event: ChainEvent, args: EventArgs['HoldExtended']): Standing {
   const untilSeconds = Number(args.heldUntil)
-  demand(untilSeconds > event.atSeconds, event, 'it was put off to a time that has passed')
+  demand(untilSeconds > event.atSeconds, event, 'the new end of the hold has passed')
   const held = standing.held.map((one) => (one.ref === args.ref ? { ...one, untilSeconds } : one))
   return { ...standing, held }
 }
 
 /**
- * A held repayment was taken back, and its amount is owed again: in the cycle it counted in while
- * that is open, else in the one that is open now, which becomes as old as the debt. Where it
- * counted in a closed cycle, `CycleReversed` came right before; but a default stays a default.
+ * Revokes a held repayment, whose amount is owed again: in its own cycle while that is open, else
+ * in the currently open one, which then starts when the debt did. If it counted in a closed cycle,
+ * `CycleReversed` came right before, unless that cycle defaulted.
  */
 function revoke(standing: Standing, event: ChainEvent, args: EventArgs['RepaymentRevoked']) {
   const held = standing.held.find(({ ref }) => ref === args.ref)
@@ -248,12 +244,12 @@ const reversalOf = ({ cycle, amountMicro }: HeldRepayment) => `${amountMicro} in
 const reversalIn = ({ reversing }: Standing) =>
   reversing && `${reversing.args.amount} in cycle ${reversing.args.number}`
 
-/** What the cycle earned is taken from the score. Only a qualified cycle had earned anything. */
+/** Reverses a closed cycle and removes its reward from the score; only qualified ones had any. */
 function reverse(standing: Standing, event: ChainEvent<'CycleReversed'>): Standing {
   const { args } = event
   const cycle = closedCycle(standing, Number(args.number))
   if (!cycle || cycle.outcome === 'Defaulted') {
-    throw new Impossible('no such cycle was closed with money that is still held', event)
+    throw new Impossible('no closed cycle with a held repayment has this number', event)
   }
   const amountMicro = BigInt(args.amount)
   const score = BigInt(args.scoreAfter)
@@ -315,7 +311,7 @@ const less = (cycle: Cycle, amountMicro: bigint): Cycle => ({
 const peak = (open: Cycle, drawnMicro: bigint): bigint =>
   drawnMicro > open.peakDrawnMicro ? drawnMicro : open.peakDrawnMicro
 
-/** The debt after it went up; it must be what the event says. */
+/** Returns the increased debt, which must match the event. */
 function raised(
   standing: Standing,
   event: ChainEvent,

@@ -4,19 +4,19 @@ import type { Span } from './chain/span'
 import type { Context } from './context'
 import { type Cursor, rememberGenesis } from './cursor.store'
 
-/** Spans that follow each other without a gap, and the fault that ended them, if one did. */
+/** Consecutive spans, and the fault that ended the batch, if any. */
 export type Batch = {
   endpoint: Endpoint
   spans: Span[]
   fault: unknown
-  /** There was no more to read when it was begun; the head may have moved since. */
+  /** The batch reached the head as of its start; the head may have moved since. */
   isLast: boolean
 }
 
-/** Where reading goes on; `hash` is null before the first block. */
+/** Where reading resumes; `hash` is null before the first block. */
 type Position = { readonly block: number; readonly hash: string | null }
 
-/** Reads on from the cursor, once the endpoint has proved to be the chain it was read from. */
+/** Reads on from the cursor, after checking that the endpoint is on the same chain. */
 export async function readNext(context: Context, cursor: Cursor): Promise<Batch> {
   const endpoint = context.endpoints.current()
   try {
@@ -28,7 +28,7 @@ export async function readNext(context: Context, cursor: Cursor): Promise<Batch>
 }
 
 /**
- * Reads `from` to `to` from an endpoint, once it has proved to be that chain; throws `RpcFault`.
+ * Reads `from` to `to` after checking that the endpoint is on the same chain; throws `RpcFault`.
  */
 export async function readAgain(
   context: Context,
@@ -40,22 +40,22 @@ export async function readAgain(
   return endpoint.readSpan(from, to)
 }
 
-/** Throws `RpcFault` if the endpoint is not the chain that this generation was read from. */
+/** Throws `RpcFault` if the endpoint is not on the chain of this generation. */
 async function checkGenesis({ database }: Context, cursor: Cursor, endpoint: Endpoint) {
   const genesis = await endpoint.identify()
   if (cursor.genesisHash === null) {
     await database.run((db) => rememberGenesis(db, cursor.generation, genesis))
   } else if (cursor.genesisHash !== genesis) {
-    throw new RpcFault('broken', 'the endpoint is another chain than the projection: rebuild it')
+    throw new RpcFault('broken', 'the endpoint is on another chain than the projection: rebuild it')
   }
 }
 
-/** Spans asked for at the same time while far behind; the next are read while these are written. */
+/** Spans read concurrently while far behind; the next are read while these are written. */
 const spansMax = 2
 
 /**
- * Reads on from a position to the endpoint's finalized block, at most `spansMax` spans of it. That
- * block is asked for unless it is `known`, or a step that failed has asked for it.
+ * Reads on from a position to the endpoint's finalized block, at most `spansMax` spans. Requests
+ * that block unless it is `known` or was already requested by a failed step.
  */
 export async function readBatch(
   endpoint: Endpoint,
@@ -66,7 +66,10 @@ export async function readBatch(
     const told = known ?? endpoint.unread()
     const head = told > from.block ? told : await endpoint.readFinalized()
     if (head < from.block) {
-      throw new RpcFault('behind', `the endpoint is finalized to ${head}, we have ${from.block}`)
+      throw new RpcFault(
+        'behind',
+        `the endpoint is finalized to ${head}, behind our block ${from.block}`,
+      )
     }
     const tries = await Promise.allSettled(
       plan(from.block + 1, head, endpoint.range().blocks).map(([first, last]) =>
@@ -85,7 +88,7 @@ export async function readBatch(
   }
 }
 
-/** The next spans, in order: [first block, last block]. */
+/** Returns the next spans in order: [first block, last block]. */
 export function plan(first: number, head: number, blocks: number): [number, number][] {
   const spans: [number, number][] = []
   for (let next = first; next <= head && spans.length < spansMax; next += blocks) {
@@ -94,9 +97,7 @@ export function plan(first: number, head: number, blocks: number): [number, numb
   return spans
 }
 
-/**
- * Finalized blocks are not undone: a parent that is not ours means another chain, not a rollback.
- */
+/** Throws if a span does not continue our blocks: at finality that means another chain. */
 function checkContinuity(from: Position, spans: readonly Span[]): void {
   let parent = from.hash
   for (const span of spans) {

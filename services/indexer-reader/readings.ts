@@ -4,21 +4,29 @@ import type { readStats } from './record'
 
 type Figures = Awaited<ReturnType<typeof readStats>>
 
-/** The figures of the reader as `/metrics` shows them. */
+/** Returns the metrics of the reader for `/metrics`. */
 export const readings = (figures: Figures): Reading[] => [
-  gauge('record_answers', 'Whether the public record is answered for.', figures.answers ? 1 : 0),
-  seconds('record_lag', 'How far the record is behind the chain.', figures.lagMs),
-  gauge('record_lag_blocks', 'The same in blocks.', figures.lagBlocks),
-  gauge('record_block', 'The last block of the record.', figures.cursor),
+  gauge('record_answers', '1 if record requests are answered.', figures.answers ? 1 : 0),
+  seconds('record_lag', 'Lag of the record behind the chain.', figures.lagMs),
+  gauge('record_lag_blocks', 'Lag of the record behind the chain, in blocks.', figures.lagBlocks),
+  gauge('record_block', 'Last block of the record.', figures.cursor),
   gauge('record_events', 'Events in the record.', figures.events),
   gauge(
     'record_generation',
-    'Generation that serves; a rebuild makes the next.',
+    'Serving generation; a rebuild starts the next one.',
     figures.generation,
   ),
-  gauge('record_rebuilding', 'Whether another is being read.', figures.filling ? 1 : 0),
-  gauge('chain_finalized_block', 'The last final block that was seen.', figures.finalized),
-  total('record_repaired', 'Events that a first answer of a node lacked.', figures.repaired),
-  total('record_disputed', 'Answers that lacked what an earlier one had.', figures.disputed),
+  gauge('record_rebuilding', '1 while a rebuild is in progress.', figures.filling ? 1 : 0),
+  gauge('chain_finalized_block', 'Last finalized block seen.', figures.finalized),
+  total(
+    'record_repaired',
+    'Events missing from a first answer and added by a recheck.',
+    figures.repaired,
+  ),
+  total(
+    'record_disputed',
+    'Rechecks whose answer lacked events of the first one.',
+    figures.disputed,
+  ),
   ...rpcReadings(figures.rpc),
 ]

@@ -11,10 +11,9 @@ import { fields } from './config'
 import { beginGeneration, cursors, dropRetired } from './cursor.store'
 
 /**
- * `bun services/indexer-reader/rebuild.ts`: asks for a projection from zero and waits until it
- * serves. The running service fills it beside the old one, which answers until then. With `--clean`
- * it then deletes retired generations; the service's own role may not, so give an owner's
- * DATABASE_URL.
+ * `bun services/indexer-reader/rebuild.ts` requests a new projection and waits until it serves. The
+ * running service fills it while the old one answers. `--clean` then deletes retired generations;
+ * it needs an owner's DATABASE_URL, because the service's role may not delete.
  */
 const { DATABASE_URL, DATABASE_PASSWORD, CHAIN_ID, CREDIT_LINE_ADDRESS, DEPLOY_BLOCK } = fields
 const told = { DATABASE_URL, DATABASE_PASSWORD, CHAIN_ID, CREDIT_LINE_ADDRESS, DEPLOY_BLOCK }
@@ -53,7 +52,7 @@ async function untilServing(database: Database, generation: number, log: Log) {
     const [cursor] = await database.read((db) =>
       db.select().from(cursors).where(eq(cursors.generation, generation)),
     )
-    if (!cursor || cursor.state === 'retired') throw new Error('another rebuild took its place')
+    if (!cursor || cursor.state === 'retired') throw new Error('superseded by another rebuild')
     if (cursor.state === 'serving') return
     if (cursor.blockNumber !== shownBlock) {
       log.info({ block: cursor.blockNumber, events: cursor.eventCount }, 'rebuild in progress')

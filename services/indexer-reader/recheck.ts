@@ -10,15 +10,15 @@ import { fold, Impossible, type Standing } from './projection'
 import { readAgain } from './read'
 import { saveStandings } from './record.store'
 
-/** A node that answered partially at the head has caught up some blocks later. */
+/** Distance from the head, so that a node with a partial first answer has caught up. */
 const depthBlocks = 20
-/** Fewer blocks are not worth a request. */
+/** Minimum number of blocks worth a request. */
 const blocksMin = 20
 
 /**
- * Reads once more what was read before, if possible from another endpoint: `eth_getLogs` may leave
- * logs out without saying so. Adds what was missing. True if it confirmed a span. `routine` keeps a
- * distance from the head; `all` goes up to it.
+ * Reads a span again, if possible from another endpoint, because `eth_getLogs` may silently omit
+ * logs. Adds missing events and returns true if the span was confirmed. `routine` keeps a distance
+ * from the head; `all` goes up to it.
  */
 export async function recheck(
   context: Context,
@@ -45,10 +45,7 @@ export async function recheck(
     }
     if (unseenAgain.length === 0) return true
     figures.disputed += 1
-    throw new RpcFault(
-      'broken',
-      `the endpoint left out ${unseenAgain.length} events it should have`,
-    )
+    throw new RpcFault('broken', `the endpoint omitted ${unseenAgain.length} known events`)
   } catch (fault) {
     endpoints.blame(endpoint, fault)
     const { message } = fault as Error
@@ -60,12 +57,12 @@ export async function recheck(
 type Comparison = { missing: ChainEvent[]; unseenAgain: ChainEvent[]; broken: Impossible[] }
 
 /**
- * Compares what is stored of a span with a second answer. Events that the first answer lacked are
- * added and their wallets folded anew. Only equal answers confirm the span.
+ * Compares the stored events of a span with a second answer. Adds missing events and recomputes
+ * their wallets. The span is confirmed unless the second answer lacks stored events.
  */
 const confirmSpan = (database: Database, generation: number, span: Span): Promise<Comparison> =>
   database.transaction(async (tx) => {
-    // No step of another reader may come between the fold and its writing.
+    // Locked, so that no other reader writes between the fold and its result.
     await lockCursor(tx, generation)
     const stored = await eventsBetween(tx, generation, span.from, span.to)
     const missing = without(span.events, stored)
@@ -77,7 +74,7 @@ const confirmSpan = (database: Database, generation: number, span: Span): Promis
     return { missing, unseenAgain, broken }
   })
 
-/** A wallet whose events still have a hole keeps its row; what fills the hole folds it again. */
+/** Recomputes wallets; one whose events still have a hole keeps its row until it is filled. */
 async function foldAnew(tx: Tx, generation: number, wallets: ReadonlySet<Address>) {
   const broken: Impossible[] = []
   if (wallets.size === 0) return broken

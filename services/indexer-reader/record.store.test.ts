@@ -68,7 +68,7 @@ test('a step that ends within a reversal is refused, and leaves nothing behind',
   const end = events.findIndex((event) => event.name === 'CycleReversed') + 1
   const cut = { ...spanTo(1, events.slice(end - 1, end)), events: events.slice(0, end) }
   const commit = commitSpans(store.database, generation, [cut], { caughtUp: false, nowMs: 0 })
-  await expect(commit).rejects.toThrow(/no debt came back/)
+  await expect(commit).rejects.toThrow(/without restoring its debt/)
   const stored = await store.database.read((db) => loadStandings(db, generation, wallets))
   expect(stored.get(wallet)).toBe(unseen)
 })

@@ -9,7 +9,7 @@ import { schema } from './schema.store'
 
 type StoredHold = Omit<HeldRepayment, 'amountMicro'> & { amountMicro: string }
 
-/** What the events of each wallet add up to; its cycles are the rows of `cycles`. */
+/** Standing of each wallet, folded from its events; its cycles are in `cycles`. */
 export const records = schema.table(
   'records',
   {
@@ -26,13 +26,13 @@ export const records = schema.table(
     verifiedAtSeconds: bigint('verified_at_seconds', { mode: 'number' }),
     firstSeenAtSeconds: bigint('first_seen_at_seconds', { mode: 'number' }),
     lastBlock: bigint('last_block', { mode: 'number' }).notNull(),
-    /** Few: only repayments whose hold had not ended when the wallet was last named. */
+    /** Repayments whose hold had not ended at the wallet's last event. */
     held: jsonb('held_repayments').$type<StoredHold[]>().notNull().default([]),
   },
   (table) => [primaryKey({ columns: [table.generation, table.wallet] })],
 )
 
-/** The cycles of each wallet; one without an outcome is open. */
+/** Cycles of each wallet; one without an outcome is open. */
 export const cycles = schema.table(
   'cycles',
   {
@@ -53,13 +53,13 @@ export const cycles = schema.table(
 
 export type Standings = Map<Address, Standing>
 
-/** The wallets in one text parameter: a list of any length. */
+/** Passes a list of any length as one text parameter. */
 const oneOf = (wallets: Iterable<Address>) =>
   sql`(select json_array_elements_text(${JSON.stringify([...wallets])}::json))`
 
 /**
- * Where the wallets stand, with the cycle that is open and those that a held repayment can still
- * reverse. A wallet without a row is `unseen`.
+ * Loads the standings of wallets with their open cycle and the cycles that a held repayment can
+ * still reverse. A wallet without a row is `unseen`.
  */
 export async function loadStandings(
   db: Db,
@@ -68,7 +68,7 @@ export async function loadStandings(
 ): Promise<Standings> {
   const standings: Standings = new Map([...wallets].map((wallet) => [wallet, unseen]))
   if (wallets.size === 0) return standings
-  // By its number: what is found by its outcome is looked for among all that ever closed.
+  // By number: a lookup by outcome would scan all closed cycles.
   const open = sql`${records.cyclesClosed} + 1`
   const reversible = sql`array(
     select (one->>'cycle')::int from jsonb_array_elements(${records.held}) one)`
@@ -103,10 +103,7 @@ const withCycle = (standing: Standing, cycle: Cycle): Standing =>
     ? { ...standing, open: cycle }
     : { ...standing, closed: [...standing.closed, cycle] }
 
-/**
- * Writes the wallets' rows, and the cycles that these standings hold: the ones that may have
- * changed.
- */
+/** Writes the wallets' rows and the cycles in their standings, which may have changed. */
 export async function saveStandings(tx: Tx, generation: number, standings: Standings) {
   if (standings.size === 0) return
   await Promise.all([saveRecords(tx, generation, standings), saveCycles(tx, generation, standings)])
@@ -140,7 +137,7 @@ async function saveRecords(tx: Tx, generation: number, standings: Standings) {
       first_seen_at_seconds = excluded.first_seen_at_seconds, last_block = excluded.last_block`)
 }
 
-/** Writes the cycles that the standings hold; all others stay untouched. */
+/** Writes the cycles in the standings; all others stay unchanged. */
 async function saveCycles(tx: Tx, generation: number, standings: Standings) {
   const rows = [...standings].flatMap(([wallet, { open, closed }]) =>
     [...closed, ...(open ? [open] : [])].map((cycle) => ({
@@ -171,8 +168,8 @@ async function saveCycles(tx: Tx, generation: number, standings: Standings) {
 }
 
 /**
- * The serving generation's cursor, and each wallet's row and cycles at that very block: one
- * statement, so that no step comes between. Null while no generation of this origin serves.
+ * Loads the serving generation's cursor and each wallet's row and cycles at the same block, in one
+ * statement. Returns null while no generation of this origin serves.
  */
 export async function loadRecords(
   database: Database,

@@ -12,9 +12,7 @@ import { loadRecords } from './record.store'
 
 type AnswerContext = Pick<Context, 'database' | 'origin' | 'lagMaxMs' | 'clock'>
 
-/**
- * Answers from the generation that serves, as one snapshot; refuses `indexer_lags` if it may not.
- */
+/** Answers from one snapshot of the serving generation; refuses with `indexer_lags` if it lags. */
 export function answerRecord(context: AnswerContext): Answering {
   const { database, origin, lagMaxMs, clock } = context
   const load = batched((wallets: ReadonlySet<Address>) => loadRecords(database, origin, wallets))
@@ -30,8 +28,8 @@ export function answerRecord(context: AnswerContext): Answering {
 }
 
 /**
- * How far behind the chain an answer would be, in ms: by the time of the block it is from, and by
- * how long ago the cursor last moved, because a chain's clock may run ahead of ours.
+ * Returns the lag behind the chain in ms: by the block time or by the last cursor move, whichever
+ * is larger, because a chain's clock may run ahead of ours.
  */
 export const lagMs = (
   cursor: Pick<Cursor, 'blockTimeSeconds' | 'movedAt'>,
@@ -39,14 +37,14 @@ export const lagMs = (
 ): number =>
   Math.max(0, nowMs - 1_000 * (cursor.blockTimeSeconds + 1), nowMs - cursor.movedAt.getTime())
 
-/** Whether an answer may be given: never from an unfinished projection, never from an old one. */
+/** Returns true if an answer may be given: only from a complete and recent projection. */
 export const mayAnswer = (
   cursor: Pick<Cursor, 'state' | 'blockTimeSeconds' | 'movedAt'> | undefined,
   lagMaxMs: number,
   nowMs: number,
 ): boolean => cursor?.state === 'serving' && lagMs(cursor, nowMs) <= lagMaxMs
 
-/** The public history: times are unix seconds in decimal strings, cycles stand oldest first. */
+/** Builds the public history: times are unix seconds as decimal strings, oldest cycle first. */
 export const historyOf = (
   standing: Omit<Standing, 'open' | 'closed' | 'held' | 'reversing'>,
   cycles: readonly Cycle[],
@@ -76,7 +74,7 @@ const entryOf = (cycle: Cycle): Static<typeof RecordCycle> => ({
 const textOf = (value: number | bigint | null): string | null =>
   value === null ? null : value.toString()
 
-/** The figures for `nats micro stats`. */
+/** Returns the figures for `nats micro stats`. */
 export async function readStats({ database, origin, rpc, lagMaxMs, clock, figures }: Context) {
   const serving = await database.read((db) => findCursor(db, 'serving', origin.contract))
   const filling = await database.read((db) => findCursor(db, 'filling'))

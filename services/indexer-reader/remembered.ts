@@ -3,15 +3,14 @@ import type { Tx } from '#shared/db/open'
 import type { Standing } from './projection'
 import { loadStandings, type Standings } from './record.store'
 
-/** Wallets that are remembered at most, some 10 MB: then it begins anew. */
+/** Maximum wallets in memory, about 10 MB; beyond that it is cleared. */
 const walletsMax = 10_000
 
-/** Where wallets stood when this process last wrote, for one generation. */
+/** Standings last written by this process, for one generation. */
 export type Remembered = {
   /**
-   * Where these wallets stand in a generation of so many events: from memory, and from Postgres
-   * what is not there. Every event that anybody adds is counted, so at another count memory is of
-   * no use.
+   * Loads the standings of wallets from memory and the rest from Postgres. `eventCount` includes
+   * the events of all instances, so memory is valid only at the count at which it was kept.
    */
   readonly load: (
     tx: Tx,
@@ -19,13 +18,11 @@ export type Remembered = {
     wallets: ReadonlySet<Address>,
     eventCount: number,
   ) => Promise<Standings>
-  /** What was written, once it is committed, and how many events there are since. */
+  /** Keeps committed standings with the event count after them. */
   readonly keep: (standings: Standings, eventCount: number) => void
 }
 
-/**
- * In a backfill most wallets come again soon, and to read a row costs what it costs to write it.
- */
+/** Caches standings: in a backfill most wallets recur soon, and a read costs as much as a write. */
 export function openRemembered(): Remembered {
   const known: Standings = new Map()
   let knownAt: number | undefined
@@ -48,7 +45,7 @@ export function openRemembered(): Remembered {
   }
 }
 
-/** Without the closed cycles that nothing can change any more. */
+/** Drops closed cycles that can no longer change. */
 const asLoaded = (standing: Standing): Standing =>
   standing.closed.length === 0 ? standing : { ...standing, closed: reversible(standing) }
 

@@ -25,7 +25,7 @@ import { startFollowing } from './follow'
 import { fold } from './projection'
 import { answerRecord } from './record'
 
-/** A hold of a minute, cycles of 1 to 30 minutes, then a day of grace. */
+/** Contract terms: holds of one minute, cycles of 1 to 30 minutes, one day of grace. */
 export const testTerms = {
   holdSeconds: 60,
   minCycleSeconds: 60,
@@ -36,7 +36,7 @@ export const testTerms = {
 
 export type TestChain = Awaited<ReturnType<typeof openTestChain>>
 
-/** An anvil with the contracts; each call is a block of its own. Final two blocks behind. */
+/** Starts an anvil with the contracts; each call is its own block, final after two more. */
 export async function openTestChain(terms: { holdSeconds?: number } = {}) {
   const anvil = await startAnvil(['--slots-in-an-epoch', '1', '--order', 'fifo'])
   const deployment = await deployContracts({
@@ -60,7 +60,7 @@ export async function openTestChain(terms: { holdSeconds?: number } = {}) {
       method: 'eth_sendTransactionSync',
       params: [transaction],
     })) as { status: string }
-    if (receipt.status !== '0x1') throw new Error('a call of the story reverted')
+    if (receipt.status !== '0x1') throw new Error('a scripted call reverted')
   }
   const credit = (from: Address, functionName: string, args: readonly unknown[]) =>
     call(
@@ -94,13 +94,13 @@ export async function openTestChain(terms: { holdSeconds?: number } = {}) {
       return ref
     },
     repayFor: (user: Address, amountMicro: bigint) => repayFor(user, amountMicro, false),
-    /** By money that may be taken back; answers the ref to do that by. */
+    /** Repays with a held payment; returns its ref, for a revocation. */
     heldRepayFor: (user: Address, amountMicro: bigint) => repayFor(user, amountMicro, true),
     revokeRepayment: (ref: Hex) => credit(actors.relayer.address, 'revokeRepayment', [ref]),
     extendHold: (ref: Hex) => credit(actors.relayer.address, 'extendHold', [ref]),
     draw: (user: Address, amountMicro: bigint) => credit(user, 'draw', [amountMicro, user]),
     markDefault: (user: Address) => credit(actors.relayer.address, 'markDefault', [user]),
-    /** A user who can repay on their own. */
+    /** A user who can repay directly. */
     fund: async (user: Address, amountMicro: bigint) => {
       await token(actors.admin.address, 'mint', [user, amountMicro])
       await token(user, 'approve', [deployment.creditLine, maxUint256])
@@ -125,7 +125,7 @@ export async function openTestChain(terms: { holdSeconds?: number } = {}) {
 
 type LogReader = { getContractEvents: unknown; getBlock: unknown }
 
-/** The wallet's events by viem's own decoder: the oracle, straight from the node. */
+/** Reads a wallet's events from the node with viem's decoder, as the oracle. */
 async function eventsOf(reader: LogReader, address: Address, user: Address): Promise<ChainEvent[]> {
   const client = reader as never as ReturnType<typeof publicActions>
   const logs = await client.getContractEvents({
@@ -163,11 +163,11 @@ async function eventsOf(reader: LogReader, address: Address, user: Address): Pro
   )
 }
 
-/** The record as an honest reader must have it. */
+/** Returns the expected record. */
 export const standingOf = async (chain: TestChain, user: Address) =>
   fold(await chain.eventsOf(user))
 
-/** A fresh database with every role and table, opened with the reader's own rights. */
+/** Opens a fresh database with every role and table, as the reader's role. */
 export async function openTestDatabase(server: ScratchPostgres, name: string) {
   const admin = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
   await admin.unsafe(`drop database if exists ${name} with (force)`)
@@ -182,19 +182,17 @@ export async function openTestDatabase(server: ScratchPostgres, name: string) {
   return { database, url, adminUrl }
 }
 
-/** `TEST_LOG=debug` shows what the reader logs. */
+/** `TEST_LOG=debug` shows the reader's log. */
 export const testLog = openLog('test', process.env.TEST_LOG ?? 'silent')
 
-/** Endpoints without budgets that take batches. */
+/** Opens endpoints with batches and without budgets. */
 export function openTestEndpoints(rpcUrls: readonly string[]): RpcEndpoints {
   const rpc = openRpcEndpoints({ rpcUrls })
   for (const endpoint of rpc.all) endpoint.takesBatches = true
   return rpc
 }
 
-/**
- * A running reader; `stop` ends it as a signal would. `ended` rejects when it meets foreign rows.
- */
+/** Starts a reader; `stop` ends it as a signal would. `ended` rejects if it finds foreign rows. */
 export function startReader(options: {
   database: Database
   chain: TestChain
@@ -235,7 +233,7 @@ export function startReader(options: {
   }
 }
 
-/** Asks `indexer.record` as the gateway does, without the bus. */
+/** Requests `indexer.record` as the gateway does, without the bus. */
 export async function askRecord(
   context: Context,
   wallet: string,
@@ -254,8 +252,8 @@ export const citra = actors.citra.address
 export const ausd = 1_000_000n
 
 /**
- * Ana: every outcome but Defaulted, and a cycle that stays open. Budi: Defaulted. Citra: collateral
- * only, frozen for a while.
+ * Plays a script. Ana: every outcome except Defaulted, and an open cycle. Budi: Defaulted. Citra:
+ * only collateral, frozen for a while.
  */
 export async function playStory(chain: TestChain): Promise<void> {
   for (const user of [ana, budi]) {
@@ -291,7 +289,7 @@ export async function playStory(chain: TestChain): Promise<void> {
   await chain.mine(2)
 }
 
-/** Ana's cycles whose repayments are taken back: afterwards, while another is open, and at once. */
+/** Revokes repayments of Ana's cycles: after closing, while another is open, and at once. */
 async function playReversals(chain: TestChain): Promise<void> {
   await chain.draw(ana, 20n * ausd)
   await chain.warp(testTerms.minCycleSeconds + 1)
@@ -315,7 +313,7 @@ async function playReversals(chain: TestChain): Promise<void> {
   await chain.repay(ana, 30n * ausd)
 }
 
-/** More of the same, block after block: `rounds` of a draw and a repayment by each. */
+/** Plays `rounds` more rounds of a draw and a repayment by each user. */
 export async function playMore(chain: TestChain, rounds: number): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     await chain.draw(ana, ausd)

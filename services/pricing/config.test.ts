@@ -27,11 +27,15 @@ describe('the configuration of pricing', () => {
     ['FIXED_RATES', 'USD/MYR=0', /FIXED_RATES must give numbers above 0/],
     ['RATE_BANDS', 'USD/MYR=200', /RATE_BANDS must give whole numbers/],
     ['RATE_BANDS', 'USD/IDR=8000-600000', /RATE_BANDS must stay below 131072/],
-    ['QUOTE_TTL_MS', '300001', /QUOTE_TTL_MS must be 300000 at most/],
-    ['QUOTE_SECRETS', 's'.repeat(31), /QUOTE_SECRETS must name secrets of 32 characters or more/],
+    ['QUOTE_TTL_MS', '300001', /QUOTE_TTL_MS must be at most 300000/],
+    [
+      'QUOTE_SECRETS',
+      's'.repeat(31),
+      /QUOTE_SECRETS must contain secrets of at least 32 characters/,
+    ],
     ['SPREADS_BPS', 'USD/MYR=-1', /SPREADS_BPS must give whole numbers/],
-    ['SPREADS_BPS', 'USD/IDR=512', /SPREADS_BPS must leave USD\/IDR below 512 at its widest/],
-    ['SPREADS_BPS', 'USD/MYR=231', /SPREADS_BPS must leave USD\/MYR below 512 at its widest/],
+    ['SPREADS_BPS', 'USD/IDR=512', /SPREADS_BPS must keep USD\/IDR below 512 at its widest/],
+    ['SPREADS_BPS', 'USD/MYR=231', /SPREADS_BPS must keep USD\/MYR below 512 at its widest/],
     ['RATE_DEVIATION_SPREAD_FACTOR', 'x', /RATE_DEVIATION_SPREAD_FACTOR must/],
   ])('refuses %s=%s', (name, value, fault) => {
     expect(() => readConfig('pricing', fields, { ...good, [name]: value })).toThrow(fault)
@@ -47,11 +51,11 @@ describe('with a real payment provider', () => {
   })
 
   test.each([
-    ['no source', { RATE_SOURCES: '' }, /RATE_SOURCES must be stated/],
+    ['no source', { RATE_SOURCES: '' }, /RATE_SOURCES must be set/],
     ['a rate of our own', { RATE_SOURCES: 'fixed' }, /RATE_SOURCES .* fixed/],
     ['a rate of our own, in reserve', { RATE_SOURCES: 'bnm,fixed' }, /RATE_SOURCES .* fixed/],
-    ['no spread', { SPREADS_BPS: '' }, /SPREADS_BPS must be stated/],
-    ['no spread of a pair', { SPREADS_BPS: 'USD/IDR=0' }, /SPREADS_BPS must state USD\/MYR/],
+    ['no spread', { SPREADS_BPS: '' }, /SPREADS_BPS must be set/],
+    ['no spread of a pair', { SPREADS_BPS: 'USD/IDR=0' }, /SPREADS_BPS must include USD\/MYR/],
   ])('it does not start with %s', (_, env, fault) => {
     expect(() => read({ ...stated, ...env })).toThrow(fault)
   })

@@ -10,7 +10,7 @@ export type SourceName = (typeof sourceNames)[number]
 
 type Words = { about: string; fallback: string }
 
-/** `USD/IDR=…,USD/MYR=…`; a pair may be left out. */
+/** A list such as `USD/IDR=…,USD/MYR=…`; pairs may be omitted. */
 function perPair<T>(words: Words, read: (value: string) => T): Field<ReadonlyMap<Pair, T>> {
   const items = list(words)
   return {
@@ -36,7 +36,7 @@ const positive = (value: string): bigint => {
   if (whole(value) === 0n) throw new Error('must give numbers above 0')
   return whole(value)
 }
-/** A band ends so low that a rate with its spread has room in the id of a quote. */
+/** Parses a band, limited so that a rate with its spread fits into a quote id. */
 const range = (value: string): { min: bigint; max: bigint } => {
   const [min = '', max = ''] = value.split('-')
   const band = { min: positive(min), max: positive(max) }
@@ -51,19 +51,19 @@ function sources(words: Words): Field<readonly SourceName[]> {
     parse: (raw) => {
       const chosen = names.parse(raw).map((name) => oneOf(sourceNames, words).parse(name))
       if (chosen[0] === 'open-er-api')
-        throw new Error('may not begin with open-er-api: its terms allow a second opinion only')
+        throw new Error('may not begin with open-er-api: its terms only allow a cross-check')
       return chosen
     },
   }
 }
 
-/** What another variable says. */
+/** Reads another environment variable. */
 type Other = ((name: string) => string | undefined) | undefined
 
-/** Whether people's money comes through: only the sandbox's is made up. */
+/** Returns true unless the payment provider is the sandbox. */
 const isReal = (other: Other): boolean => other?.('PROVIDER_KIND') !== 'sandbox'
 
-/** Where money is real, the rate is chosen by somebody: no default, and none made up here. */
+/** Rate sources, which must be set explicitly and be external with a real payment provider. */
 function statedSources(words: Words): Field<readonly SourceName[]> {
   const names = sources(words)
   return {
@@ -72,9 +72,11 @@ function statedSources(words: Words): Field<readonly SourceName[]> {
       const chosen = names.parse(raw)
       if (!isReal(other)) return chosen
       if (other?.('RATE_SOURCES') === undefined)
-        throw new Error('must be stated with a real payment provider, e.g. frankfurter,bnm')
+        throw new Error('must be set with a real payment provider, e.g. frankfurter,bnm')
       if (chosen.includes('fixed'))
-        throw new Error('may not name fixed with a real payment provider: its rates never move')
+        throw new Error(
+          'may not contain fixed with a real payment provider: its rates never change',
+        )
       return chosen
     },
   }
@@ -83,7 +85,7 @@ function statedSources(words: Words): Field<readonly SourceName[]> {
 const factor = { name: 'RATE_DEVIATION_SPREAD_FACTOR', fallback: '2' }
 const extra = { name: 'WEEKEND_EXTRA_BPS', fallback: '50' }
 
-/** What widens a spread; of a number that is none its own variable says so. */
+/** Reads the settings that widen a spread; invalid ones are reported by their own variables. */
 function widening(spreadsBps: ReadonlyMap<Pair, bigint>, other: Other) {
   const read = ({ name, fallback }: typeof factor) => {
     const said = other?.(name) || fallback
@@ -93,8 +95,8 @@ function widening(spreadsBps: ReadonlyMap<Pair, bigint>, other: Other) {
 }
 
 /**
- * Where money is real, what is earned on it is stated, pair by pair. The widest a spread gets has
- * room in the id of a quote.
+ * Spreads, which must be set for every pair with a real payment provider. The widest possible
+ * spread must fit into a quote id.
  */
 function statedSpreads(words: Words): Field<ReadonlyMap<Pair, bigint>> {
   const spreads = perPair(words, whole)
@@ -103,18 +105,19 @@ function statedSpreads(words: Words): Field<ReadonlyMap<Pair, bigint>> {
     parse: (raw, other) => {
       const stated = spreads.parse(raw)
       const wide = pairs.find((pair) => widestSpreadBps(pair, widening(stated, other)) >= spreadEnd)
-      if (wide) throw new Error(`must leave ${wide} below ${spreadEnd} at its widest`)
+      if (wide) throw new Error(`must keep ${wide} below ${spreadEnd} at its widest`)
       if (!isReal(other)) return stated
       if (other?.('SPREADS_BPS') === undefined)
-        throw new Error(`must be stated with a real payment provider, e.g. ${words.fallback}`)
+        throw new Error(`must be set with a real payment provider, e.g. ${words.fallback}`)
       const silent = pairs.find((pair) => !stated.has(pair))
-      if (silent) throw new Error(`must state ${silent} with a real payment provider; 0 will do`)
+      if (silent)
+        throw new Error(`must include ${silent} with a real payment provider; 0 is allowed`)
       return stated
     },
   }
 }
 
-/** The first proves new quotes. Whoever knows it makes quotes at any rate. */
+/** Quote secrets; the first signs new quotes. Anyone who knows it can forge a quote. */
 function secrets(words: { about: string }): Field<readonly [string, ...string[]]> {
   const items = list({ ...words, secret: true })
   return {
@@ -122,13 +125,13 @@ function secrets(words: { about: string }): Field<readonly [string, ...string[]]
     parse: (raw) => {
       const [first = '', ...others] = items.parse(raw)
       if ([first, ...others].some((secret) => secret.length < 32))
-        throw new Error('must name secrets of 32 characters or more')
+        throw new Error('must contain secrets of at least 32 characters')
       return [first, ...others]
     },
   }
 }
 
-/** Nobody is promised a rate for longer. */
+/** Maximum lifetime of a quote. */
 const quoteTtlMaxMs = 300_000
 
 function quoteTtl(words: Words): Field<number> {
@@ -137,93 +140,112 @@ function quoteTtl(words: Words): Field<number> {
     ...duration,
     parse: (raw) => {
       const ttlMs = duration.parse(raw)
-      if (ttlMs > quoteTtlMaxMs) throw new Error(`must be ${quoteTtlMaxMs} at most`)
+      if (ttlMs > quoteTtlMaxMs) throw new Error(`must be at most ${quoteTtlMaxMs}`)
       return ttlMs
     },
   }
 }
 
-/** The environment of pricing. Rates and bands are in smallest local units per US dollar. */
+/** Environment variables of pricing. Rates and bands are in minor units per US dollar. */
 export const fields = {
   ...commonFields,
   ...databaseFields,
   PROVIDER_KIND: oneOf(['xendit', 'sandbox'], {
-    about: 'only beside sandbox may RATE_SOURCES and SPREADS_BPS be left out, or rates be fixed',
+    about:
+      'payment provider; only sandbox allows fixed rates and default RATE_SOURCES, SPREADS_BPS',
     fallback: 'xendit',
   }),
   RATE_SOURCES: statedSources({
     about:
-      `where rates come from, in the order of trust: ${sourceNames.join(', ')}; ` +
-      'with a real provider stated, and not fixed; open-er-api is a second opinion, never quoted',
+      `rate sources in order of trust: ${sourceNames.join(', ')}; ` +
+      'required, without fixed, for a real provider; open-er-api is only a cross-check',
     fallback: 'fixed',
   }),
   FIXED_RATES: perPair(
-    { about: 'rates of the source fixed', fallback: 'USD/IDR=16250,USD/MYR=421' },
+    {
+      about: 'rates of the source fixed, in minor units per US dollar',
+      fallback: 'USD/IDR=16250,USD/MYR=421',
+    },
     positive,
   ),
   QUOTE_TTL_MS: quoteTtl({
-    about: 'for how long a quote locks its rate; 5 minutes at most',
+    about: 'lifetime of a quote; at most 5 minutes',
     fallback: '60000',
   }),
   QUOTE_SECRETS: secrets({
-    about: 'what proves a quote to be ours, 32 characters or more; two during a rotation',
+    about: 'secrets that sign quotes, at least 32 characters each; set two during a rotation',
   }),
-  RATE_POLL_MS: durationMs({ about: 'how often sources are asked', fallback: '900000' }),
-  RATE_DEADLINE_MS: durationMs({ about: 'for one answer of a source', fallback: '5000' }),
+  RATE_POLL_MS: durationMs({ about: 'interval for polling rate sources', fallback: '900000' }),
+  RATE_DEADLINE_MS: durationMs({ about: 'timeout of one request to a source', fallback: '5000' }),
   RATE_AGE_WEEKDAY_MAX_MS: durationMs({
-    about: "age of a rate at most, from the rate's own date",
+    about: "maximum age of a rate, from the rate's own date",
     fallback: '129600000',
   }),
   RATE_AGE_WEEKEND_MAX_MS: durationMs({
-    about: 'the same where a weekend or holiday lies between',
+    about: 'maximum age of a rate across a weekend or holiday',
     fallback: '345600000',
   }),
   RATE_HOLIDAYS: listOrNone({
-    about: 'days without rates besides weekends, e.g. 2026-12-25',
+    about: 'holidays without rates, e.g. 2026-12-25',
     fallback: 'none',
   }),
   RATE_DEVIATION_USE_MAX_BPS: amount({
-    about: 'sources this far apart are used as they are',
+    about: 'maximum difference between sources without a wider spread',
     fallback: '100',
   }),
   RATE_DEVIATION_WIDEN_MAX_BPS: amount({
-    about: 'up to here with a wider spread, beyond it no quotes',
+    about: 'maximum difference between sources with a wider spread; above it no quotes',
     fallback: '300',
   }),
-  RATE_DEVIATION_SPREAD_FACTOR: amount({ about: 'how much wider', fallback: factor.fallback }),
+  RATE_DEVIATION_SPREAD_FACTOR: amount({
+    about: 'factor of the wider spread',
+    fallback: factor.fallback,
+  }),
   RATE_JUMP_MAX_BPS: amount({
-    about: 'change against the last rate used that needs no release by an operator',
+    about: 'maximum change from the last used rate without release by an operator',
     fallback: '400',
   }),
   RATE_BANDS: perPair(
-    { about: 'rates outside are refused', fallback: 'USD/IDR=8000-40000,USD/MYR=200-800' },
+    {
+      about: 'accepted range of rates per pair, in minor units per US dollar',
+      fallback: 'USD/IDR=8000-40000,USD/MYR=200-800',
+    },
     range,
   ),
   SPREADS_BPS: statedSpreads({
     about:
-      'added to the rate, in basis points: a dollar costs a payer more, and brings a payee more; ' +
-      'with a real provider stated for each pair, 0 will do',
+      'spread added to the rate, in basis points: payers pay more and payees receive more; ' +
+      'required for each pair with a real provider, 0 is allowed',
     fallback: 'USD/IDR=0,USD/MYR=0',
   }),
   WEEKEND_EXTRA_BPS: amount({
-    about: 'added to USD/MYR when its rate is older than a weekday allows',
+    about: 'extra spread on USD/MYR when its rate is older than the weekday maximum (basis points)',
     fallback: extra.fallback,
   }),
-  FRANKFURTER_URL: url({ about: 'Frankfurter v2', fallback: 'https://api.frankfurter.dev' }),
+  FRANKFURTER_URL: url({
+    about: 'base URL of Frankfurter v2',
+    fallback: 'https://api.frankfurter.dev',
+  }),
   FRANKFURTER_PROVIDERS: perPair(
-    { about: 'the central bank asked per pair', fallback: 'USD/IDR=BI,USD/MYR=BNM' },
+    { about: 'central bank used per pair', fallback: 'USD/IDR=BI,USD/MYR=BNM' },
     (value) => value,
   ),
-  BNM_URL: url({ about: 'Bank Negara Malaysia', fallback: 'https://api.bnm.gov.my' }),
+  BNM_URL: url({
+    about: 'base URL of the Bank Negara Malaysia API',
+    fallback: 'https://api.bnm.gov.my',
+  }),
   BNM_SESSION: text({
-    about: '0900, 1130, 1200 or 1700, Kuala Lumpur; 1130 is of counters',
+    about: 'rate session, Kuala Lumpur time: 0900, 1130 (counter rates), 1200 or 1700',
     fallback: '1200',
   }),
-  OPEN_ER_API_URL: url({ about: 'ExchangeRate-API', fallback: 'https://open.er-api.com' }),
+  OPEN_ER_API_URL: url({
+    about: 'base URL of ExchangeRate-API',
+    fallback: 'https://open.er-api.com',
+  }),
 }
 export type Config = ConfigOf<typeof fields>
 
-/** The limits that the configuration sets. */
+/** Returns the guards set by the configuration. */
 export const guardsFrom = (config: Config): Guards => ({
   ageWeekdayMaxMs: config.rateAgeWeekdayMaxMs,
   ageWeekendMaxMs: config.rateAgeWeekendMaxMs,

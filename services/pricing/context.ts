@@ -5,18 +5,18 @@ import type { Guards } from './decide'
 import type { RateSource } from './rate'
 import type { RateStore } from './rate.store'
 
-/** What this service works with; made in main.ts. Durations in ms. */
+/** Dependencies shared by the whole service; durations in ms. */
 export type Context = {
-  /** In the order of trust. */
+  /** In order of trust. */
   readonly sources: readonly RateSource[]
   readonly guards: Guards
   readonly database: Database
-  /** The first proves new quotes, each proves those we know. */
+  /** The first signs new quotes; each verifies existing ones. */
   readonly quoteSecrets: readonly [string, ...string[]]
   readonly rates: RateStore
   readonly pollMs: number
   readonly quoteTtlMs: number
-  /** Tells the time of the database, which quotes end by. */
+  /** The database clock, which decides when quotes expire. */
   readonly clock: Clock
   readonly log: Log
 }

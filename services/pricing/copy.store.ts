@@ -6,22 +6,18 @@ import { copyEnd } from './quote-id'
 import { schema } from './schema.store'
 
 /**
- * The numbers that copies of the service put into the ids of their quotes. What a holder is given
- * is no time to live but ends: quotes that end before `endsUntil`, and not before what the holder
- * before was given, are the holder's alone. So no two copies make the same id, whatever their own
- * clocks say and however long one of them stood still.
+ * Instance numbers, which are part of the quote ids. A lease grants a range of quote expiry times:
+ * from the end of the previous lease up to `endsUntil`. So no two instances issue the same id,
+ * whatever their clocks show and even if one resumes after a long pause.
  */
 export const copies = schema.table('copies', {
   number: integer('number').primaryKey(),
-  /** Made anew by each process; null: handed back. */
+  /** Random id of the holding process; null if released. */
   holder: text('holder'),
   endsUntil: at('ends_until').notNull(),
 })
 
-/**
- * A number while it is a process's own. Its quotes end from `endsFromMs` on and before
- * `endsUntilMs`.
- */
+/** A leased number, for quotes that expire from `endsFromMs` and before `endsUntilMs`. */
 export type Copy = {
   readonly number: number
   readonly holder: string
@@ -29,7 +25,7 @@ export type Copy = {
   readonly endsUntilMs: number
 }
 
-/** The row of each number, if it is not there yet. */
+/** Inserts the missing rows of the numbers. */
 export const seedCopies = (database: Database) =>
   database.run((db) =>
     db.execute(sql`
@@ -38,14 +34,12 @@ export const seedCopies = (database: Database) =>
       on conflict do nothing`),
   )
 
-/**
- * Milliseconds: how long the process's quotes live, and how long the number is its own at least.
- */
+/** Lifetime of quotes and minimum lifetime of a lease, in ms. */
 type Terms = { readonly ttlMs: number; readonly leaseMs: number }
 
 /**
- * Takes the number that has rested longest, of those whose given ends have passed for quotes that
- * live `ttlMs`. Undefined: every number is somebody's.
+ * Leases the number that has been free longest, among those whose granted range a new quote (of
+ * `ttlMs`) would not touch. Returns undefined if none is free.
  */
 export async function leaseCopy(
   database: Database,
@@ -72,7 +66,7 @@ export async function leaseCopy(
 
 const unixMs = (column: SQL) => sql`(extract(epoch from ${column}) * 1000)::float8`
 
-/** Holds on to a number for later ends; undefined when it is another's by now. */
+/** Extends a lease to later expiry times; returns undefined if another process has the number. */
 export async function renewCopy(
   database: Database,
   copy: Copy,
@@ -81,7 +75,7 @@ export async function renewCopy(
   const [row] = await database.run((db) =>
     db
       .update(copies)
-      // Never less than was given before, should the clock of the database be set back.
+      // Never earlier than before, even if the database clock is set back.
       .set({ endsUntil: sql`greatest(${copies.endsUntil}, ${fromNow(ttlMs + leaseMs)})` })
       .where(holds(copy))
       .returning({ endsUntil: copies.endsUntil }),
@@ -89,7 +83,7 @@ export async function renewCopy(
   return row && { ...copy, endsUntilMs: row.endsUntil.getTime() }
 }
 
-/** Hands a number back: it is free for quotes that end from `endsUntilMs` on. */
+/** Releases a number, which is then free for quotes that expire from `endsUntilMs`. */
 export const handBackCopy = (database: Database, copy: Copy, endsUntilMs: number) =>
   database.run((db) =>
     db

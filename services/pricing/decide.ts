@@ -1,9 +1,7 @@
 import type { Pair } from '#shared/money/pair'
 import { dayOf, distanceBpsCeil, quotedMinorPerUsdCeil, type Sighting } from './rate'
 
-/**
- * Limits that a rate must keep. Bands are in smallest units of the local currency per US dollar.
- */
+/** Limits for rates. Bands are in minor units of the local currency per US dollar. */
 export type Guards = {
   readonly ageWeekdayMaxMs: number
   readonly ageWeekendMaxMs: number
@@ -14,7 +12,7 @@ export type Guards = {
   readonly weekendExtraBps: bigint
   readonly bands: ReadonlyMap<Pair, { min: bigint; max: bigint }>
   readonly spreadsBps: ReadonlyMap<Pair, bigint>
-  /** Days (`2026-12-25`) on which sources rest, besides Saturdays and Sundays. */
+  /** Days (`2026-12-25`) without rates, in addition to Saturdays and Sundays. */
   readonly holidays: ReadonlySet<string>
 }
 
@@ -23,35 +21,35 @@ export type RateVerdict =
       minorPerUsd: bigint
       reference: Sighting
       spreadBps: bigint
-      /** Null when no other source is fresh. */
+      /** Null if no other source is fresh. */
       deviationBps: bigint | null
       warnings: readonly string[]
     }
   | { unavailable: string }
 
-/** What is known of a pair when its rate is decided. */
+/** Input for deciding the rate of a pair. */
 export type RateCase = {
   pair: Pair
-  /** One per source whose rate may be quoted for this pair, in the order of trust. */
+  /** One per quotable source of this pair, in order of trust. */
   sightings: readonly Sighting[]
-  /** Of sources that may only be compared with. */
+  /** From sources that may only be used as a cross-check. */
   checks: readonly Sighting[]
-  /** How many sources should have one. */
+  /** Number of sources configured for the pair. */
   sourcesWanted: number
-  /** The last rate we used, and the day for which an operator released a jump. */
+  /** The last used rate, and the day for which an operator released a jump. */
   accepted: Sighting | undefined
   releasedDay: string | undefined
 }
 
-/** The name of the source whose rates an operator sets: they jump when told to. */
+/** Name of the source whose rates are set by an operator and exempt from the jump limit. */
 export const operatorSource = 'fixed'
 
-/** Decides the rate of a pair, or why there is none. Never a guess: every doubt is a refusal. */
+/** Decides the rate of a pair, or returns why there is none. */
 export function decideRate(known: RateCase, guards: Guards, nowMs: number): RateVerdict {
   const isUsable = (sighting: Sighting) =>
     inBand(sighting, guards) && ageOf(sighting, guards, nowMs) !== 'stale'
   const [reference, ...others] = known.sightings.filter(isUsable)
-  if (!reference) return { unavailable: 'no source has a rate that is fresh and within its band' }
+  if (!reference) return { unavailable: 'no source has a fresh rate within its band' }
   const distances = [...others, ...known.checks.filter(isUsable)].map((other) =>
     distanceBpsCeil(reference, other),
   )
@@ -60,9 +58,11 @@ export function decideRate(known: RateCase, guards: Guards, nowMs: number): Rate
     null,
   )
   if (deviationBps !== null && deviationBps > guards.deviationWidenMaxBps)
-    return { unavailable: `sources lie ${deviationBps} bps apart` }
+    return { unavailable: `sources differ by ${deviationBps} bps` }
   if (jumped(known, reference, guards))
-    return { unavailable: `the rate of ${dayOf(reference.asOfMs)} jumped and waits for release` }
+    return {
+      unavailable: `the rate of ${dayOf(reference.asOfMs)} jumped and needs release by an operator`,
+    }
   const doubtful =
     deviationBps === null ? known.sourcesWanted > 1 : deviationBps > guards.deviationUseMaxBps
   const rested = ageOf(reference, guards, nowMs) === 'rested'
@@ -73,14 +73,14 @@ export function decideRate(known: RateCase, guards: Guards, nowMs: number): Rate
     spreadBps,
     deviationBps,
     warnings: doubtful
-      ? [deviationBps === null ? 'no cross-check' : `${deviationBps} bps apart`]
+      ? [deviationBps === null ? 'no cross-check' : `sources differ by ${deviationBps} bps`]
       : [],
   }
 }
 
 function inBand(sighting: Sighting, { bands }: Guards): boolean {
   const band = bands.get(sighting.pair)
-  // Exactly 1 is what a source answers that lost the quote currency.
+  // A rate of exactly 1 means that the source ignored the quote currency.
   if (!band || sighting.localE8PerUsd === 100_000_000n) return false
   const minorPerUsd = quotedMinorPerUsdCeil(sighting, 0n)
   return minorPerUsd >= band.min && minorPerUsd <= band.max
@@ -89,11 +89,11 @@ function inBand(sighting: Sighting, { bands }: Guards): boolean {
 const dayMs = 86_400_000
 
 /**
- * `rested`: older than a weekday allows, yet the newest there can be after days without markets.
+ * Returns the freshness of a rate; `rested`: old because of a weekend or holiday.
  */
 function ageOf({ asOfMs }: Sighting, guards: Guards, nowMs: number): 'fresh' | 'rested' | 'stale' {
   const ageMs = nowMs - asOfMs
-  if (ageMs < -dayMs) return 'stale' // A date in the future is a source gone wrong.
+  if (ageMs < -dayMs) return 'stale' // A date in the future is an error of the source.
   if (ageMs <= guards.ageWeekdayMaxMs) return 'fresh'
   return ageMs <= guards.ageWeekendMaxMs && spansRest(asOfMs, nowMs, guards) ? 'rested' : 'stale'
 }
@@ -114,8 +114,8 @@ function jumped({ accepted, releasedDay }: RateCase, reference: Sighting, guards
 }
 
 /**
- * One rate of USD/IDR serves both directions, so what a wider spread takes from payers it would
- * give to payees: only a pair that is never paid out is widened.
+ * Returns the spread of a pair. Only a pair that is never paid out is widened: one USD/IDR rate
+ * serves both directions, so a wider spread would give payees what it takes from payers.
  */
 function spreadOf(
   pair: Pair,
@@ -128,6 +128,6 @@ function spreadOf(
   return state.rested ? widenedBps + guards.weekendExtraBps : widenedBps
 }
 
-/** The widest that the spread of a pair gets, in basis points. */
+/** Returns the widest possible spread of a pair, in basis points. */
 export const widestSpreadBps = (pair: Pair, guards: Parameters<typeof spreadOf>[1]): bigint =>
   spreadOf(pair, guards, { doubtful: true, rested: true })

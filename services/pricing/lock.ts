@@ -11,9 +11,9 @@ import { readQuoteId } from './quote-id'
 import { findTaking, insertTaking } from './taking.store'
 
 /**
- * Tells the rate of the moment, locks it in a quote, and gives the quote to whoever takes it first.
- * Anybody may ask for a quote, so it costs nothing: its id carries it, and only its use is stored
- * and logged. A line for each that nobody takes would cost more than making it, and fill a disk.
+ * Answers requests for the current rate and for quotes, each of which its first taker gets. Quotes
+ * need no sign-in, so an unused one must cost nothing: its id contains it, and only its use is
+ * stored and logged.
  */
 export function answerQuotes(
   context: Context,
@@ -48,14 +48,14 @@ export function answerQuotes(
   ]
 }
 
-/** The quote that an id is, in whatever case it is written; undefined when we never made it. */
+/** Decodes a quote id in upper or lower case; returns undefined if we did not issue it. */
 function quoteOf({ quoteSecrets }: Context, written: string): Quote | undefined {
   const id = written.toLowerCase()
   const lock = readQuoteId(quoteSecrets, id)
   return lock && { id, ...lock }
 }
 
-/** What taking would answer now, without taking. */
+/** Returns what taking the quote would answer now, without taking it. */
 async function findFor(
   { database }: Context,
   taker: string,
@@ -65,7 +65,7 @@ async function findFor(
   return judgeTaker(quote, taker, await database.read((db) => findTaking(db, quote.id)))
 }
 
-/** Gives the quote to its first taker; of what is not ours nothing is stored. */
+/** Gives the quote to its first taker; stores nothing for an id that we did not issue. */
 async function take(
   context: Context,
   taker: string,
@@ -78,11 +78,11 @@ async function take(
     context.log.info({ quoteId, pair, ...rate }, 'quote taken')
     return ok(quote)
   }
-  // Somebody has it, perhaps a repeat of this call, or it has expired: what is there never changes.
+  // The quote was taken, perhaps by an earlier try of this call, or it has expired.
   const { takenBy, nowMs } = await context.database.read((db) => findTaking(db, quote.id))
   const judged = judgeTaker(quote, taker, { takenBy, nowMs })
   if ('ok' in judged && takenBy === null)
-    throw new Error(`quote ${quote.id} was neither taken nor expired`)
+    throw new Error(`quote ${quote.id} is neither taken nor expired`)
   return judged
 }
 
@@ -93,5 +93,5 @@ const wire = ({ id, pair, minorPerUsd, expiresAtMs }: Quote) => ({
   expiresAt: new Date(expiresAtMs).toISOString(),
 })
 
-/** With the spread, which is the books' business and not the app's. */
+/** Returns a quote with its spread, which is for the books and not for the app. */
 const wireWhole = (quote: Quote) => ({ ...wire(quote), spreadBps: Number(quote.spreadBps) })

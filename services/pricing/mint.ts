@@ -5,32 +5,31 @@ import { type Copy, handBackCopy, leaseCopy, renewCopy, seedCopies } from './cop
 import type { Lock, Quote } from './quote'
 import { countEnd, mintQuoteId } from './quote-id'
 
-/** What a mint works with. */
+/** Dependencies of a mint. */
 type MintContext = Pick<Context, 'database' | 'quoteSecrets' | 'quoteTtlMs' | 'clock' | 'log'>
 
-/** Makes quotes, until it is disposed: then the number of this copy is handed back. */
+/** Issues quotes until disposed, which releases the instance number. */
 export type Mint = AsyncDisposable & {
-  /** A quote that lives from now on, or undefined while this copy has no number of its own. */
+  /** Issues a quote; returns undefined while this instance has no number. */
   readonly mint: (rate: Omit<Lock, 'expiresAtMs'>) => Quote | undefined
 }
 
-/** After a crash nobody else has a copy's number for so long; twice in it a renewal may fail. */
+/** Time until a number is free after a crash; the lease survives two failed renewals. */
 const usual = { leaseMs: 30_000, renewEveryMs: 10_000 }
-/** Without a number, and after a failure. */
+/** Retry interval without a number and after a failure. */
 const againMs = 1_000
 /**
- * More quotes of one moment than there is room for end a little later. So much later at most: else
- * the clock was set back, and another number is needed to make quotes of that time again.
+ * Maximum extra lifetime of quotes when one millisecond has more than fit. A larger one means that
+ * the clock was set back, so another number is needed.
  */
 const laterMaxMs = 1_000
 
 type Place = { readonly endMs: number; readonly count: number }
 
 /**
- * Opens the mint of this process: every id it makes is one that nobody else makes. It holds a
- * number of a copy and makes quotes only with the ends that were given to it with the number, each
- * end with each count once. While Postgres is away it goes on until those ends are used up; without
- * a number it makes none.
+ * Opens the mint of this process, whose ids are unique: it leases an instance number and uses each
+ * expiry time granted by the lease, with each count, once. While Postgres is down it continues
+ * until the granted range is used up; without a number it issues no quotes.
  */
 export async function openMint(context: MintContext, lasting = usual): Promise<Mint> {
   const { database, quoteSecrets, quoteTtlMs: ttlMs, clock, log } = context
@@ -79,7 +78,7 @@ export async function openMint(context: MintContext, lasting = usual): Promise<M
   }
 }
 
-/** The next end and count that were not used; from `wantedMs` on, when that is later. */
+/** Returns the next unused expiry time and count, from `wantedMs` if that is later. */
 function placeAfter({ endMs, count }: Place, wantedMs: number): Place {
   if (wantedMs > endMs) return { endMs: wantedMs, count: 0 }
   return count + 1 < countEnd ? { endMs, count: count + 1 } : { endMs: endMs + 1, count: 0 }

@@ -3,48 +3,45 @@ import { type Pair, pairs } from '#shared/money/pair'
 import type { Lock } from './quote'
 
 /**
- * A quote's id is the quote: a UUID of version 8 (RFC 9562: ours to lay out) that holds its end, its
- * pair, its rate and the spread in it, which copy of the service made it and as which of that moment,
- * and a proof by a secret of ours that we made it. So a quote that nobody takes is kept nowhere, and
- * a flood of them fills nothing.
+ * A quote id contains the whole quote: a UUID of version 8 (RFC 9562: free layout) with the expiry,
+ * pair, rate and spread, the instance that issued it with a count, and a proof by our secret. So
+ * unused quotes are stored nowhere, however many are requested.
  *
- *   | end, ms since 2025 | pair | smallest units for one US dollar | spread, bps | copy | count | proof |
- *   |         39         |   2  |                18                |      9      |   6  |   4   |   44  |
+ *   | expiry, ms since 2025 | pair | minor units per US dollar | spread, bps | copy | count | proof |
+ *   |          39           |   2  |             18            |      9      |   6  |   4   |   44  |
  *
- * The proof is guessed over the wire alone, where each guess costs a signed request that is limited
- * per wallet and address: 2^44 of them, 500 years at 1,000 a second.
+ * A proof can only be guessed online, by signed requests that are rate-limited per wallet and
+ * address: 2^44 of them take 500 years at 1,000 per second.
  *
- * Version 4 is the layout before: no copy, a count of 6 bits, a proof of 48. Such ids are read for as
- * long as those that were made before an upgrade live, which is minutes, and never made.
+ * Version 4 is the previous layout: no copy, 6 bits of count, 48 bits of proof. Such ids are no
+ * longer issued, but accepted until those issued before an upgrade expire, within minutes.
  */
 const promise = { end: 39n, pair: 2n, rate: 18n, spread: 9n } as const
 const bits = { copy: 6n, count: 4n } as const
 
-/**
- * What follows the promise, by the UUID's version. `words` begin the proof: none proves another.
- */
+/** Fields after the promise, by UUID version. `words` prefix the signed text, one per layout. */
 const layouts = {
   '8': { words: 'quote 39-2-18-9-6-4', mark: bits.copy + bits.count, proof: 44n },
   '4': { words: 'quote 39-2-18-9-6', mark: 6n, proof: 48n },
 } as const
 type Layout = (typeof layouts)[keyof typeof layouts]
 
-/** Ends are counted from here, and have room until June 2042. */
+/** Epoch of the expiry field, which lasts until June 2042. */
 export const endsFromMs = Date.UTC(2025, 0, 1)
-/** Rates fit below: 262,144 smallest units for one US dollar. */
+/** Exclusive limit of rates: 262,144 minor units for one US dollar. */
 export const rateEnd = 1n << promise.rate
-/** Spreads fit below: 512 basis points. */
+/** Exclusive limit of spreads: 512 basis points. */
 export const spreadEnd = 1n << promise.spread
-/** Numbers of copies fit below. */
+/** Exclusive limit of instance numbers. */
 export const copyEnd = 1 << Number(bits.copy)
-/** So many quotes of one copy may end in the same millisecond. */
+/** Number of quotes of one instance that may expire in the same millisecond. */
 export const countEnd = 1 << Number(bits.count)
 
-/** What tells an id from all others with the same promise. */
+/** Distinguishes ids with the same rate and expiry. */
 export type Mark = { readonly copy: number; readonly count: number }
 
 /**
- * The id of a locked rate, proven by `secret`; `copy` below `copyEnd`, `count` below `countEnd`.
+ * Returns the signed id of a locked rate; `copy` < `copyEnd`, `count` < `countEnd`.
  */
 export function mintQuoteId(secret: string, lock: Lock, { copy, count }: Mark): string {
   const fields = [
@@ -56,14 +53,15 @@ export function mintQuoteId(secret: string, lock: Lock, { copy, count }: Mark): 
     [BigInt(count), bits.count],
   ] as const
   const said = fields.reduce((packed, [value, width]) => {
-    if (value < 0n || value >> width !== 0n) throw new Error(`${value} has no room in a quote id`)
+    if (value < 0n || value >> width !== 0n)
+      throw new Error(`${value} does not fit into a quote id`)
     return (packed << width) | value
   }, 0n)
   const layout = layouts['8']
   return uuidOf((said << layout.proof) | proofOf(secret, said, layout))
 }
 
-/** What an id promises; undefined when none of the secrets proves it: we never made it. */
+/** Decodes an id; returns undefined if no secret verifies it, so that we did not issue it. */
 export function readQuoteId(secrets: readonly string[], id: string): Lock | undefined {
   const { packed, layout } = packedOf(id) ?? {}
   if (packed === undefined || !layout) return undefined
@@ -81,8 +79,8 @@ const split = (packed: bigint, width: bigint) =>
   [packed >> width, packed & ((1n << width) - 1n)] as const
 
 /**
- * The first bits of an HMAC-SHA256 over what the id says. Its first words name the widths of the
- * layout: an id of other widths proves nothing, instead of something else.
+ * Returns the first bits of an HMAC-SHA256 over the fields. The signed text starts with the field
+ * widths, so a proof is never valid for another layout.
  */
 const proofOf = (secret: string, said: bigint, { words, proof }: Layout): bigint =>
   createHmac('sha256', secret).update(`${words}:${said}`).digest().readBigUInt64BE() >>
@@ -97,7 +95,7 @@ function same(given: bigint, right: bigint): boolean {
   return timingSafeEqual(bytesOf(given), bytesOf(right))
 }
 
-/** 122 bits between the version, 8, and the variant, binary 10. */
+/** Builds a UUID of 122 bits around the version (8) and the variant (binary 10). */
 function uuidOf(packed: bigint): string {
   const [head, low] = split(packed, 62n)
   const [high, middle] = split(head, 12n)
@@ -108,7 +106,7 @@ const hexOf = (value: bigint, digits: number) => value.toString(16).padStart(dig
 
 const uuid = /^([0-9a-f]{8})-([0-9a-f]{4})-([48])([0-9a-f]{3})-([89ab][0-9a-f]{3})-([0-9a-f]{12})$/
 
-/** The bits of an id between its version and its variant; its case says nothing. */
+/** Returns the bits of an id without version and variant; accepts upper and lower case. */
 function packedOf(id: string): { packed: bigint; layout: Layout } | undefined {
   const [, first, second, version, middle, third, last] = uuid.exec(id.toLowerCase()) ?? []
   if (version === undefined) return undefined

@@ -2,24 +2,24 @@ import type { Pair } from '#shared/money/pair'
 import type { Answer } from '#shared/refusals'
 import { ok, refuse } from '#shared/refusals'
 
-/** A rate promised to whoever has the quote. */
+/** A rate promised to the holder of a quote. */
 export type Lock = {
   readonly pair: Pair
-  /** Smallest units of the local currency for one US dollar. */
+  /** Minor units of the local currency for one US dollar. */
   readonly minorPerUsd: bigint
-  /** How much of it is spread: basis points of the rate before. */
+  /** Spread contained in it, in basis points of the rate without spread. */
   readonly spreadBps: bigint
-  /** Unix milliseconds; at this very moment the quote is already expired. */
+  /** Unix milliseconds from which the quote is expired. */
   readonly expiresAtMs: number
 }
 
-/** A locked rate under its id, which is in lower case. */
+/** A locked rate with its id, in lower case. */
 export type Quote = Lock & { readonly id: string }
 
 /**
- * Whether `taker` has the quote or may take it. `takenBy` is null until one taker has used it; then
- * it never changes again. The taker's own repeat gets the same answer, also after expiry; what
- * somebody else took is used, however fresh.
+ * Decides whether `taker` has or may take the quote. `takenBy` is null until a taker has used it
+ * and never changes afterwards. A repeat by the same taker gets the same answer, even after expiry;
+ * for any other taker the quote is used.
  */
 export function judgeTaker(
   quote: Quote,

@@ -7,23 +7,23 @@ import { decideRate, operatorSource, type RateVerdict } from './decide'
 import type { RateSource, Sighting } from './rate'
 
 export type RateBoard = AsyncDisposable & {
-  /** Decided anew at every call: a rate that has grown too old is refused. */
+  /** Decides the rate on every call, so that one that has become too old is refused. */
   readonly rateOf: (pair: Pair) => RateVerdict
   readonly poll: () => Promise<void>
   readonly figures: () => Readonly<Record<string, RateFigure>>
 }
 
-/** Opens the board: remembers what was last seen, asks once, then again and again with jitter. */
+/** Opens the board: restores the last sightings, then polls the sources with jitter. */
 export async function openRateBoard(context: Context): Promise<RateBoard> {
   const { pollMs, log } = context
   const board = makeBoard(context)
   await board.recall()
   await board.poll()
-  // After a failure sooner, and never all copies at the same moment.
+  // Sooner after a failure, and with jitter so that instances do not poll together.
   const restMs = () => (board.healthy() ? pollMs : pollMs / 10) * (0.8 + Math.random() * 0.4)
   const loop = startLoop({
     name: 'rate sources',
-    everyMs: 0, // The wait is part of the round, and varies.
+    everyMs: 0, // The varying pause is part of the work.
     log,
     work: async (signal) => {
       await pause(restMs(), signal)
@@ -75,7 +75,7 @@ function decide(context: Context, memory: Memory, pair: Pair): RateVerdict {
   return decideRate(known, context.guards, context.clock())
 }
 
-/** The bucket only keeps what a restart would forget: the board works without it. */
+/** Runs a store operation; a failure is only logged, as the bucket only survives restarts. */
 async function tryStore<T>(log: Log, work: Promise<T>): Promise<T | undefined> {
   try {
     return await work
@@ -112,7 +112,7 @@ async function askSource(
   }
 }
 
-/** Notes once per poll which rate is in use: the next jump is measured against it. */
+/** Records the rate in use once per poll, as the reference for the next jump. */
 async function accept(context: Context, memory: Memory, pair: Pair): Promise<void> {
   const { rates, log } = context
   const last = await tryStore(log, rates.findAccepted(pair))
@@ -132,7 +132,7 @@ async function accept(context: Context, memory: Memory, pair: Pair): Promise<voi
   await tryStore(log, rates.accept(reference))
 }
 
-/** The operator's rate has a new date each time; only its value counts. */
+/** Compares sightings; an operator's rate always has a new date, so only its value counts. */
 const same = (before: Sighting | undefined, now: Sighting): boolean =>
   before?.source === now.source &&
   before.localE8PerUsd === now.localE8PerUsd &&

@@ -14,7 +14,7 @@ const Stored = Type.Object({
   day: Type.String(),
 })
 
-/** The bucket `rates`: what each source last said, and what we last used. History 64. */
+/** The bucket `rates`: the last rate of each source and the last used one. History 64. */
 export type RateStore = {
   readonly remember: (sighting: Sighting) => Promise<void>
   readonly recall: (source: string, pair: Pair) => Promise<Sighting | undefined>
@@ -53,7 +53,7 @@ async function put(kv: KV, key: string, sighting: Sighting): Promise<void> {
   await within(kv.put(key, codec.encode(JSON.stringify(stored))), deadlineMs, 'the rates bucket')
 }
 
-/** What cannot be read is as if it were not there: the sources are asked anyway. */
+/** Reads a sighting; returns undefined if it is invalid, since the sources are polled anyway. */
 async function get(kv: KV, key: string): Promise<Sighting | undefined> {
   const entry = await within(kv.get(key), deadlineMs, 'the rates bucket')
   if (entry?.operation !== 'PUT') return undefined

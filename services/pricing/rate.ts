@@ -1,23 +1,23 @@
 import { decimals } from '#shared/money/money'
 import { fiatOf, type Pair } from '#shared/money/pair'
 
-/** What a source said: so much local currency for one US dollar, as of a moment it names itself. */
+/** A rate from a source: local currency per US dollar, with the source's own date. */
 export type Sighting = {
   readonly source: string
   readonly pair: Pair
   /** Local currency in major units, times 10⁸. */
   readonly localE8PerUsd: bigint
-  /** Unix ms of the rate's own date, not of our asking; midnight UTC where only a day is named. */
+  /** Unix ms of the rate's own date, not of the request; midnight UTC if it is only a day. */
   readonly asOfMs: number
 }
 
-/** Where rates come from. What a source answers is untrusted: it is read by a schema or refused. */
+/** A rate source. Its responses are untrusted and validated by a schema. */
 export type RateSource = {
   readonly name: string
   readonly pairs: readonly Pair[]
-  /** Its terms let its rates be compared with, never be the price of anything. */
+  /** Its terms only allow its rates as a cross-check, not for quotes. */
   readonly checkOnly: boolean
-  /** Asks once, under a deadline. Throws when the answer is anything but a rate for this pair. */
+  /** Requests the rate once, with a timeout. Throws on any response but a rate for this pair. */
   readonly ask: (pair: Pair) => Promise<Sighting>
 }
 
@@ -25,8 +25,8 @@ const scale = 100_000_000n
 const plain = /^([0-9]{1,9})(?:\.([0-9]{1,20}))?$/
 
 /**
- * Reads a source's decimal number (`4.2135`) into 10⁻⁸ units, cutting further digits. Undefined for
- * signs, exponents and anything that is no number; zero is undefined too, for no rate is zero.
+ * Parses a decimal number (`4.2135`) into 10⁻⁸ units, truncating further digits. Returns undefined
+ * for signs, exponents, other text and zero, which is not a rate.
  */
 export function localE8From(value: unknown): bigint | undefined {
   if (typeof value !== 'number' && typeof value !== 'string') return undefined
@@ -35,20 +35,18 @@ export function localE8From(value: unknown): bigint | undefined {
   return BigInt(whole + fraction.slice(0, 8).padEnd(8, '0')) || undefined
 }
 
-/** A rate in smallest units (`421` sen) as a sighting holds it. Exact. */
+/** Converts a rate in minor units (`421` sen) to the scale of a sighting, exactly. */
 export const localE8FromMinor = (minorPerUsd: bigint, pair: Pair): bigint =>
   (minorPerUsd * scale) / minorPerMajor(pair)
 
 /**
- * The rate a quote locks, in smallest units for one US dollar: reference × (1 + spread), rounded up
- * to a smallest unit, which happens nowhere else.
+ * Returns the rate of a quote in minor units per US dollar: reference × (1 + spread), rounded up to
+ * a minor unit. No other function rounds rates.
  *
- * A spread (basis points, never negative) makes a dollar dearer, whoever buys it. Who pays in gets
- * fewer AUSD for his ringgit or rupiah: the spread is ours. Who cashes out sells his AUSD at the
- * same USD/IDR rate and gets *more* rupiah: the spread is his. 1 % on USD/IDR earns 1 % of what is
- * topped up and costs 1 % of what is cashed out; where both are alike it earns nothing, and where
- * cash-outs are more, it loses. Hence 0 is the answer for USD/IDR unless it is only paid in;
- * USD/MYR is only ever paid in.
+ * A spread (basis points, never negative) raises the price of a dollar in both directions. A payer
+ * gets less AUSD, which earns us the spread. A payee sells AUSD at the same USD/IDR rate and gets
+ * more rupiah, which costs us the spread. So 1 % on USD/IDR earns 1 % of top-ups and loses 1 % of
+ * cash-outs, and USD/IDR should have 0 unless it is never paid out. USD/MYR is never paid out.
  */
 export function quotedMinorPerUsdCeil(reference: Sighting, spreadBps: bigint): bigint {
   const numerator = reference.localE8PerUsd * minorPerMajor(reference.pair) * (10_000n + spreadBps)
@@ -56,14 +54,14 @@ export function quotedMinorPerUsdCeil(reference: Sighting, spreadBps: bigint): b
   return (numerator + denominator - 1n) / denominator
 }
 
-/** How far two rates lie apart, in basis points of the first, rounded up. */
+/** Returns the difference of two rates in basis points of the first, rounded up. */
 export function distanceBpsCeil(from: Sighting, to: Sighting): bigint {
   const apart = from.localE8PerUsd - to.localE8PerUsd
   const numerator = (apart < 0n ? -apart : apart) * 10_000n
   return (numerator + from.localE8PerUsd - 1n) / from.localE8PerUsd
 }
 
-/** `2026-11-20` of a moment in UTC. */
+/** Returns the UTC day, e.g. `2026-11-20`. */
 export const dayOf = (unixMs: number): string => new Date(unixMs).toISOString().slice(0, 10)
 
 const minorPerMajor = (pair: Pair): bigint => 10n ** BigInt(decimals[fiatOf(pair)])

@@ -3,18 +3,15 @@ import type { RateBoard } from './rate-board'
 
 type Figures = ReturnType<RateBoard['figures']>
 
-/**
- * The figures of pricing as `/metrics` shows them. The rate is for the eye: quotes never come from
- * here.
- */
+/** Returns the metrics of pricing for `/metrics`; quotes never use these rates. */
 export const readings = (figures: Figures): Reading[] => [
   ...each(figures, 'pair', (figure, labels) =>
-    gauge('rate_usable', 'Whether there is a rate to quote.', 'rate' in figure ? 1 : 0, labels),
+    gauge('rate_usable', '1 if there is a rate to quote.', 'rate' in figure ? 1 : 0, labels),
   ),
   ...each(figures, 'pair', (figure, labels) =>
     seconds(
       'rate_age',
-      'Age of the rate at its source.',
+      "Age of the rate by the source's own date.",
       'rate' in figure ? figure.ageMs : null,
       labels,
     ),
@@ -22,14 +19,14 @@ export const readings = (figures: Figures): Reading[] => [
   ...each(figures, 'pair', (figure, labels) =>
     gauge(
       'rate_minor_per_usd',
-      'The rate quoted, in the smallest unit of the local currency.',
+      'Quoted rate, in minor units of the local currency per US dollar.',
       'rate' in figure ? Number(figure.rate) : null,
       labels,
     ),
   ),
   ...each(figures, 'pair', (figure, labels) => {
     const bps = 'rate' in figure ? figure.deviationBps : null
-    const help = 'How far the sources are apart.'
+    const help = 'Difference between the rate sources, as a ratio.'
     return gauge('rate_deviation_ratio', help, bps === null ? null : bps / 10_000, labels)
   }),
 ]

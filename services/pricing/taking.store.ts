@@ -6,21 +6,21 @@ import type { Quote } from './quote'
 import { schema } from './schema.store'
 
 /**
- * Quotes that were taken: one row each, whatever it was taken for, so that no quote serves a top-up
- * and a cash-out. A row is written once, and stays.
+ * Taken quotes, in one table for all purposes, so that no quote serves both a top-up and a
+ * cash-out. Rows are never changed or deleted.
  */
 export const quotesTaken = schema.table('quotes_taken', {
   id: uuid('id').primaryKey(),
-  /** A hash of kind, wallet and body: the same call again is the same taker. */
+  /** Hash of kind, wallet and body, so that a repeat of the call is the same taker. */
   takenBy: text('taken_by').notNull(),
   takenAt: at('taken_at').notNull().defaultNow(),
-  /** When the quote ended, by its id. */
+  /** Expiry of the quote, from its id. */
   expiresAt: at('expires_at').notNull(),
 })
 
 /**
- * Gives the quote to one taker, unless somebody has it or it has expired by the clock of the
- * database: of many takers at once exactly one is told true.
+ * Takes the quote unless it is taken or has expired by the database clock. Of several concurrent
+ * takers exactly one gets true.
  */
 export async function insertTaking(
   db: Db,
@@ -37,7 +37,7 @@ export async function insertTaking(
   return won.length === 1
 }
 
-/** Who took a quote, if anybody did, and what time it is: unix ms by the clock of the database. */
+/** Returns the taker of a quote, if any, and the database time in unix ms. */
 export async function findTaking(
   db: Db,
   id: string,

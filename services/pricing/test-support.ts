@@ -21,7 +21,7 @@ const config = readConfig('pricing', fields, {
   QUOTE_SECRETS: 'the secret that the quotes of suites have',
 })
 
-/** A real Postgres of this suite alone, migrated as everywhere, under the service's own role. */
+/** Starts a real, migrated Postgres for this suite, opened as the service's role. */
 export async function openRows() {
   await using closing = new AsyncDisposableStack()
   const server = closing.use(await startScratchPostgres())
@@ -33,17 +33,17 @@ export async function openRows() {
   return {
     database,
     adminUrl: server.adminUrl,
-    /** What a copy of the service makes quotes with; it lives for `quoteTtlMs`. */
+    /** Dependencies for issuing quotes. */
     mintContext: { database, ...mintConfig, clock: Date.now, log },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }
 const mintConfig = { quoteSecrets: config.quoteSecrets, quoteTtlMs: config.quoteTtlMs }
 
-/** Two copies of the service on a real nats-server and a real Postgres, and its askers. */
+/** Starts two instances on a real nats-server and Postgres, and their callers. */
 export async function openFixture() {
   await using closing = new AsyncDisposableStack()
-  /** How far the clocks of the copies are ahead of the database's, which is this machine's. */
+  /** How far the clocks of the instances are ahead of the database clock. */
   const time = { aheadMs: 0 }
   const clock = () => Date.now() + time.aheadMs
   const rows = closing.use(await openRows())
@@ -77,7 +77,7 @@ export async function openFixture() {
   const opened = closing.move()
   return {
     ...{ time, ask, rows, context: contexts[0] },
-    /** A connection of another user, until the fixture ends. */
+    /** Opens a connection of another user until the fixture ends. */
     open: (user: keyof typeof passwords) => open(user, opened),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }

@@ -235,7 +235,7 @@ describe('security: who asks the treasury for AUSD that is not owed', () => {
     for (const name of [foreign, `0x${'12'.repeat(32)}:0`]) {
       const { code, told } = await toldInTheEnd(name, /, refused: /)
       expect(code).toBe(1)
-      expect(told).toContain('refused: no final block has this transfer of AUSD to the treasury')
+      expect(told).toContain('refused: no final block contains this AUSD transfer to the treasury')
     }
     expect(await ausdOf(stack, treasury())).toBe(before)
   })

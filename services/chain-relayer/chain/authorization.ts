@@ -21,28 +21,26 @@ import {
 } from '#shared/chain/erc3009'
 import type { Head, Node } from './node'
 
-/** The contracts this service speaks with. */
+/** The contracts used by this service. */
 export type Contracts = {
   readonly ausd: Hex
   readonly creditLine: Hex
   readonly domain: TokenDomain
 }
 
-/** What the owner of an authorization signs, as one hash. */
+/** Returns the digest that the owner of an authorization signs. */
 export const transferDigest = (domain: TokenDomain, terms: AuthorizationTerms): Hex =>
   hashTypedData(typedTransfer(domain, terms))
 
-/** Half the order of secp256k1; above it a signature is the mirror image of another one (EIP-2). */
+/** Half the order of secp256k1; a larger s is the mirror image of another signature (EIP-2). */
 const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
-/**
- * What was found lately: an authorization is looked at when it comes, and again before it is sent.
- */
+/** Recent results: an authorization is checked on arrival and again before it is sent. */
 const foundByKey = new LRUCache<string, boolean>({ max: 10_000 })
 
 /**
- * Whether the signer's own key made this signature: 65 bytes, low s, v 27 or 28, as OpenZeppelin's
- * ECDSA demands. Takes a millisecond and no call to the chain.
+ * Returns true if the signer's own key made this signature (65 bytes, low s, v 27 or 28, as in
+ * OpenZeppelin's ECDSA). Takes 1 ms and makes no chain call.
  */
 async function signedByKey(domain: TokenDomain, signed: GivenAuthorization): Promise<boolean> {
   const { from, signature } = signed
@@ -66,8 +64,8 @@ async function recoversTo(signer: string, hash: Hex, signature: Hex): Promise<bo
 }
 
 /**
- * Whether the token will ask the code at the signer's address, instead of its key: what that code
- * answers may differ from one moment to the next, and from a simulation to a transaction.
+ * Returns true if the token will call code at the signer's address to verify the signature. The
+ * result of that code may change at any time, and between a simulation and a transaction.
  */
 export const needsContract = async (
   { domain }: Contracts,
@@ -89,10 +87,10 @@ const signatureAbi = [
   },
 ] as const
 
-/** More than a contract wallet needs, less than would keep an endpoint busy. */
+/** Gas limit of a check: enough for a contract wallet, too little to load an endpoint. */
 const checkGas = 1_000_000n
 
-/** Whether the contract at `signer` accepts the signature. No code there: false. */
+/** Returns true if the contract at `signer` accepts the signature; false without a contract. */
 export async function acceptedByContract(
   node: Node,
   signer: Hex,
@@ -110,7 +108,7 @@ export async function acceptedByContract(
   return 'returned' in answer && answer.returned === acceptedMagic.padEnd(66, '0')
 }
 
-/** As the token checks it: the key's own signature first, then the contract, if there is one. */
+/** Verifies a signature as the token does: by the key first, then by the contract, if any. */
 export async function isSignedByOwner(
   { node, contracts: { domain } }: Chain,
   signed: GivenAuthorization,
@@ -122,24 +120,24 @@ export async function isSignedByOwner(
 
 type Chain = { readonly node: Node; readonly contracts: Contracts }
 
-/** Where on the chain something happened. */
+/** Location of an event on the chain. */
 export type Place = {
   readonly txHash: Hex
   readonly blockNumber: bigint
   readonly blockHash: Hex
 }
 
-/** What became of an authorization that the token calls used; `used`: it moved what it says. */
+/** How a used authorization was used; `used`: it moved its own amount. */
 export type Use = { used: Place } | 'cancelled' | 'used_elsewhere' | 'unknown'
 
-/** Public endpoints of Monad answer at most 100 blocks of logs per question. */
+/** Maximum blocks per log query on public Monad endpoints. */
 export const chunkBlocks = 100n
-/** Some nine days of Monad's blocks. */
+/** About nine days of Monad blocks. */
 const chunksMax = 20_000
 
 const encodeToken = encoderOf(ausdAbi)
 
-/** `authorizationState` at that very block: used or cancelled. */
+/** Returns true if the authorization is used or cancelled at block `head`. */
 export async function isUsedAt(
   { node, contracts }: Chain,
   terms: Pick<AuthorizationTerms, 'from' | 'nonce'>,
@@ -147,24 +145,24 @@ export async function isUsedAt(
 ): Promise<boolean> {
   const data = encodeToken('authorizationState', [terms.from as Hex, terms.nonce as Hex])
   const answer = await node.call({ to: contracts.ausd, data, gas: 100_000n }, head.number)
-  if ('reverted' in answer) throw new Error('authorizationState cannot be read')
+  if ('reverted' in answer) throw new Error('authorizationState reverted')
   return BigInt(answer.returned) === 1n
 }
 
-/** A search, back from a finalized block, for what became of an authorization that is used. */
+/** A backward search from a finalized block for the event of a used authorization. */
 export type LookUp = {
   readonly terms: AuthorizationTerms
-  /** Unix seconds; it cannot have been used before. */
+  /** Unix seconds before which it cannot have been used. */
   readonly since: bigint
-  /** The newest block that was not read yet, and how many queries there were. */
+  /** Newest block not read yet, and the number of queries made. */
   to: bigint
   chunks: number
   answer?: Use
-  /** Why the last step failed; the search can go on. */
+  /** Error of the last step; the search can be resumed. */
   fault?: unknown
 }
 
-/** One step of the search: one query of logs, and an answer if it is found or was the last one. */
+/** Runs one log query; sets `answer` if the event was found or this was the last query. */
 export async function lookFurther(chain: Chain, lookUp: LookUp): Promise<void> {
   const { terms, since, to } = lookUp
   const from = to >= chunkBlocks ? to - chunkBlocks + 1n : 0n
@@ -212,8 +210,8 @@ async function judge(chain: Chain, terms: AuthorizationTerms, log: RawLog): Prom
 }
 
 /**
- * Where that transaction moved exactly the money of an authorization by using it; undefined when it
- * did not, and unknown while its receipt or its block is not what it was.
+ * Returns the place of the transaction if it used the authorization and moved exactly its amount,
+ * else undefined. Returns `unknown` if its receipt is missing or its block has changed.
  */
 export async function placeOfMove(
   { node, contracts }: Chain,
@@ -230,16 +228,16 @@ export async function placeOfMove(
     : undefined
 }
 
-/** A transfer by the log that the token wrote of it: one name, whoever asks. */
+/** Identifies a transfer by its log. */
 export type TransferName = { readonly txHash: Hex; readonly logIndex: number }
 
-/** The same as one word, under which the books know it. */
+/** Returns the name of a transfer as one word, as used in the books. */
 export const nameOf = ({ txHash, logIndex }: TransferName): string => `${txHash}:${logIndex}`
 
 /** A transfer of AUSD, in 10⁻⁶. */
 export type Move = { readonly from: Hex; readonly valueMicro: bigint; readonly txHash: Hex }
 
-/** The transfers of AUSD to an address in these blocks, at most 100 of them. */
+/** Returns the AUSD transfers to an address in these blocks, at most 100 blocks. */
 export async function findMoves(
   { node, contracts }: Chain,
   to: Hex,
@@ -263,7 +261,7 @@ export async function findMoves(
 
 const same = (left: string, right: string) => left.toLowerCase() === right.toLowerCase()
 
-/** An authorization and the money it is for, as one word. */
+/** Returns an authorization and its transfer as one comparable word. */
 const wordOf = ({
   from,
   nonce,
@@ -273,9 +271,9 @@ const wordOf = ({
   `${from}:${nonce}:${to}:${BigInt(value)}`.toLowerCase()
 
 /**
- * Tells of an authorization whether these logs show that it moved exactly its money. The token
- * writes `AuthorizationUsed` and then the `Transfer` it stands for: only the very next log of the
- * token counts, or one transfer could be taken for two authorizations of the same transaction.
+ * Returns a check whether these logs show that an authorization moved exactly its amount. The token
+ * emits `AuthorizationUsed` and then its `Transfer`. Only the very next log of the token counts;
+ * otherwise one transfer could match two authorizations of the same transaction.
  */
 export function movesIn(logs: readonly Log[], token: Hex): (terms: AuthorizationTerms) => boolean {
   const own = logs.filter((log) => same(log.address, token))

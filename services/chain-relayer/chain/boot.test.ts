@@ -32,10 +32,10 @@ describe('the service', () => {
 
   test.each([
     ['another chain id', { chainId: 1 }, /CHAIN_ID is 1/],
-    ['another genesis', { genesisHash: `0x${'00'.repeat(32)}` }, /began anew/],
+    ['another genesis', { genesisHash: `0x${'00'.repeat(32)}` }, /was reset/],
     ['no token there', { ausd: other.address }, /AUSD_ADDRESS .* deploy/],
     ['no credit line there', { creditLine: other.address }, /CREDIT_LINE_ADDRESS .* deploy/],
-    ['another token', { ausd: multicall3Address }, /AUSD_ADDRESS .* as AUSD: correct it/],
+    ['another token', { ausd: multicall3Address }, /AUSD_ADDRESS .* is not AUSD: fix/],
     ['no line but a token', { creditLine: right.ausd }, /CREDIT_LINE_ADDRESS .* bun run deploy/],
     ['a lane without roles', { lanes: [other] }, /has no RELAYER_ROLE: grantRole/],
     ['another treasury', { treasury: other }, /set TREASURY_KEY/],

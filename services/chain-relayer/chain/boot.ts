@@ -28,34 +28,34 @@ export type Expected = {
   lanes: readonly { readonly address: Hex }[]
 }
 
-/** The chain answers, but it is not the one this service is configured for. */
+/** Thrown if the chain responds but does not match the configuration. */
 export class Unfit extends Error {
   override name = 'Unfit'
 }
 
 /**
- * Compares the chain with the configuration before anything is signed, and answers the token's own
- * EIP-712 domain. Throws `Unfit`, naming every fault and its cure.
+ * Compares the chain with the configuration before anything is signed and returns the token's
+ * EIP-712 domain. Throws `Unfit` with every fault and its fix.
  */
 export async function inspectChain(node: Node, expected: Expected): Promise<TokenDomain> {
   const chainId = await node.reader.getChainId()
   if (chainId !== expected.chainId)
     throw new Unfit(
-      `RPC_URLS leads to chain ${chainId}, CHAIN_ID is ${expected.chainId}: correct one of them`,
+      `RPC_URLS points to chain ${chainId}, but CHAIN_ID is ${expected.chainId}: fix one of them`,
     )
   const genesis = await node.headAt(0n)
   if (expected.genesisHash !== 'unchecked' && expected.genesisHash !== genesis.hash)
     throw new Unfit(
-      `block 0 is ${genesis.hash}, GENESIS_HASH another: the chain began anew, deploy and set it`,
+      `block 0 is ${genesis.hash}, not GENESIS_HASH: the chain was reset; deploy and set it`,
     )
   await requireCode(node, expected)
   const { domain, faults } = await inspectToken(node, expected).catch(
-    unlike(`the contract at AUSD_ADDRESS ${expected.ausd} does not answer as AUSD: correct it`),
+    unlike(`the contract at AUSD_ADDRESS ${expected.ausd} is not AUSD: fix the address`),
   )
   const lineFaults = await inspectLine(node, expected).catch(
     unlike(
-      `the contract at CREDIT_LINE_ADDRESS ${expected.creditLine} does not answer as a credit ` +
-        'line: correct it, or bun run deploy',
+      `the contract at CREDIT_LINE_ADDRESS ${expected.creditLine} is not a credit line: ` +
+        'fix the address, or run bun run deploy',
     ),
   )
   faults.push(...lineFaults)
@@ -77,7 +77,7 @@ async function requireCode(node: Node, { chainId, ausd, creditLine }: Expected) 
   }
 }
 
-/** A contract that lacks a function will lack it tomorrow; a silent endpoint may answer again. */
+/** Returns true if the contract lacks the function, as opposed to an endpoint that is down. */
 const isForeign = (error: unknown): boolean =>
   error instanceof BaseError &&
   error.walk(
@@ -89,7 +89,7 @@ const unlike = (words: string) => (error: unknown) => {
   throw isForeign(error) ? new Unfit(words) : error
 }
 
-/** Of the token everybody signs for; its ERC-20 name is another. */
+/** EIP-712 domain name of the token, which differs from its ERC-20 name. */
 const domainName = 'Agora Dollar'
 
 async function inspectToken(node: Node, expected: Expected) {
@@ -112,13 +112,13 @@ async function inspectToken(node: Node, expected: Expected) {
     verifyingContract.toLowerCase() === expected.ausd.toLowerCase()
   if (!right)
     faults.push(
-      `AUSD_ADDRESS has another EIP-712 domain (${name}, version ${version}): is it AUSD?`,
+      `AUSD_ADDRESS has another EIP-712 domain (${name}, version ${version}): check the address`,
     )
   if (separatorOf(domain) !== separator)
-    faults.push('DOMAIN_SEPARATOR of AUSD does not follow from its eip712Domain(): is it AUSD?')
+    faults.push('DOMAIN_SEPARATOR of AUSD does not match its eip712Domain(): check AUSD_ADDRESS')
   if (allowance === 0n)
     faults.push(
-      `treasury ${expected.treasury.address} has not approved the credit line: approve(${expected.creditLine}) on AUSD, as bun run deploy does`,
+      `treasury ${expected.treasury.address} has not approved the credit line: call approve(${expected.creditLine}) on AUSD, or run bun run deploy`,
     )
   return { domain, faults }
 }
@@ -147,31 +147,31 @@ async function inspectLine(node: Node, expected: Expected): Promise<string[]> {
       throw error
     }),
   ])
-  // What follows is of the version we speak: another one is told of that alone.
+  // The remaining checks depend on the version, so a wrong version is reported alone.
   const fault = versionFault(version)
   if (fault) throw new Unfit(fault)
   if (treasury !== expected.treasury.address)
     faults.push(`the credit line's treasury is ${treasury}: set TREASURY_KEY to its key`)
   if (token.toLowerCase() !== expected.ausd.toLowerCase())
-    faults.push(`the credit line works with the token ${token}: set AUSD_ADDRESS to it`)
+    faults.push(`the credit line uses the token ${token}: set AUSD_ADDRESS to it`)
   for (const { address } of expected.lanes)
     for (const role of ['RELAYER_ROLE', 'VERIFIER_ROLE']) {
       const args = [keccak256(stringToHex(role)), address] as const
       if (!(await node.reader.readContract({ ...line, functionName: 'hasRole', args })))
         faults.push(
-          `lane ${address} has no ${role}: grantRole on the credit line, by its admin (bun run deploy)`,
+          `lane ${address} has no ${role}: grantRole on the credit line as its admin (bun run deploy)`,
         )
     }
   return faults
 }
 
 const retryMs = 1_000
-/** That it does not answer is said so often. */
+/** Interval of the log line while the chain does not respond. */
 const sayEveryMs = 60_000
 
 /**
- * Asks until the chain answers: an endpoint that is down is no reason to end and begin again.
- * Undefined: the service ends, because it was told to or because the chain is the wrong one.
+ * Retries until the chain responds, rather than restarting the service. Returns undefined if the
+ * service is stopping or the chain does not match the configuration.
  */
 export async function awaitChain(
   node: Node,

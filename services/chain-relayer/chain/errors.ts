@@ -2,7 +2,7 @@ import { BaseError, decodeAbiParameters, type Hex, toFunctionSelector } from 'vi
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 
-/** Why a contract refuses, in the few words that lead to different decisions. */
+/** Reasons for a revert that lead to different decisions. */
 export type Revert =
   | 'authorization_used'
   | 'authorization_expired'
@@ -45,9 +45,7 @@ const errorNames = new Map<string, Revert>([
 
 type ErrorItem = Extract<(typeof ausdAbi | typeof creditLineAbi)[number], { type: 'error' }>
 
-/**
- * The errors by their selectors: viem would hash one after the other until it finds the right one.
- */
+/** Errors by selector; viem would hash them one by one on every lookup. */
 const errors = new Map<string, ErrorItem>(
   [...ausdAbi, ...creditLineAbi].flatMap((item) =>
     item.type === 'error' ? [[selectorOf(item), item] as const] : [],
@@ -58,9 +56,8 @@ function selectorOf({ name, inputs }: ErrorItem): Hex {
 }
 
 /**
- * Reads revert data; data we do not know, and none at all (out of gas), are `unknown`. `ours` are
- * the accounts of the service itself: one of them frozen by the token's issuer is no fault of a
- * user's.
+ * Decodes revert data; unrecognised or missing data (out of gas) is `unknown`. `ours` are the
+ * accounts of this service, to distinguish a freeze of ours by the token's issuer from a user's.
  */
 export function revertOf(data: Hex | undefined, ours: readonly Hex[]): Revert {
   if (!data || data === '0x') return 'unknown'
@@ -80,9 +77,9 @@ const isOneOf = (accounts: readonly Hex[], account: Hex): boolean =>
   accounts.some((one) => one.toLowerCase() === account.toLowerCase())
 
 /**
- * What to do about an operation that would revert. `look_up`: it may have been done already, the
- * chain's events tell. `wait`: a matter of time, a person may have to help. `doubt`: tried again a
- * few times, then given up. `fail`: it will never be done under this cause.
+ * Next step for an operation that would revert. `look_up`: it may already be done, so search the
+ * chain's events. `wait`: the obstacle is temporary but may need an operator. `doubt`: retry a few
+ * times, then fail. `fail`: it can never succeed.
  */
 export type AfterRevert =
   | { do: 'look_up' }
@@ -102,7 +99,7 @@ const steps: { readonly [R in Revert]: AfterRevert } = {
   allowance_short: wait,
   ref_conflict: { do: 'fail', reason: 'ref_conflict', alarm: true },
   not_held: { do: 'fail', reason: 'not_held', alarm: false },
-  // It was put off by a day already, which is the most there is.
+  // The hold was already extended by one day, the maximum.
   not_extendable: { do: 'fail', reason: 'hold_not_extendable', alarm: false },
   content_refused: { do: 'fail', reason: 'content_refused', alarm: true },
   paused: wait,
@@ -113,26 +110,26 @@ const steps: { readonly [R in Revert]: AfterRevert } = {
 }
 
 /**
- * A treasury that is short for a while is no reason to give up on money that was promised, and
- * neither is a receiver whom the issuer has frozen.
+ * Returns the next step. Promised treasury money is never failed because the treasury is short or
+ * because the issuer has frozen the receiver; the operation waits.
  */
 export const afterRevert = (revert: Revert, payer: 'treasury' | 'user'): AfterRevert =>
   payer === 'treasury' && (revert === 'payer_short' || revert === 'user_frozen')
     ? wait
     : steps[revert]
 
-/** An operation that reverted this often without an explanation has failed. */
+/** Number of unexplained reverts after which an operation fails. */
 export const doubtsMax = 5
 
-/** The node's own words, without viem's wrapping, which would repeat the request. */
+/** Returns the node's error message without viem's wrapping, which would repeat the request. */
 export function textOf(error: unknown): string {
   if (error instanceof BaseError) return `${error.details || error.shortMessage}`
   return error instanceof Error ? error.message : String(error)
 }
 
 /**
- * What a node's answer to `eth_sendRawTransaction` means. None of them frees the nonce: even a
- * refusal may come from one node while another has the transaction.
+ * Meaning of a response to `eth_sendRawTransaction`. None frees the nonce: one node may refuse a
+ * transaction that another has accepted.
  */
 export type SendVerdict =
   | 'sent'
@@ -143,13 +140,13 @@ export type SendVerdict =
   | 'unknown'
 
 /**
- * Words of Monad (code -32603 for nearly all of them), geth and anvil; codes differ between nodes
- * and versions, so only the words count. First match decides.
- * Source: monad-eth-txpool-types `as_user_string`; go-ethereum core/txpool/errors.go.
+ * Messages of Monad (code -32603 for nearly all of them), geth and anvil. Codes differ between
+ * nodes and versions, so only the message is matched; the first match decides. Source:
+ * monad-eth-txpool-types `as_user_string`; go-ethereum core/txpool/errors.go.
  */
 const errorTexts: readonly (readonly [RegExp, SendVerdict])[] = [
   [/already (known|imported|exists)|known transaction|transaction already/i, 'sent'],
-  // The nonce is taken, most likely by one of our own attempts; finality will tell.
+  // The nonce is used, most likely by one of our own attempts; finality decides.
   [/nonce (is )?too low|old nonce|newer transaction had higher priority/i, 'sent'],
   [
     /fee too low|underpriced|gas price too low|existing transaction had higher priority/i,
@@ -166,15 +163,15 @@ const errorTexts: readonly (readonly [RegExp, SendVerdict])[] = [
   [/signature is invalid|priority fee (is )?too high/i, 'refused'],
 ]
 
-/** Reads an error text; a text nobody foresaw means that the transaction may have been sent. */
+/** Classifies an error message; for an unrecognised one the transaction may have been sent. */
 export const verdictOnSend = (errorText: string | null): SendVerdict =>
   errorText === null
     ? 'sent'
     : (errorTexts.find(([form]) => form.test(errorText))?.[1] ?? 'unknown')
 
 /**
- * What to do next at the same nonce, and whether a person has to know. `give_way`: these bytes will
- * never be taken, so they are not sent again, and something else is to use up the nonce.
+ * Next step at the same nonce, and whether to raise an alarm. `give_way`: the bytes will never be
+ * accepted, so they are not resent and a noop must use the nonce.
  */
 export const afterSend: {
   readonly [V in SendVerdict]: {

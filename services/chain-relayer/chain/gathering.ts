@@ -1,12 +1,12 @@
 import type { Clock } from '#shared/clock'
 import { pause } from '#shared/deadline'
 
-/** Four fifths of a block's time: five requests in four blocks. */
+/** Returns the interval between reads, four fifths of a block time: five reads in four blocks. */
 export const gatherMs = ({ pollMs }: { readonly pollMs: number }): number => (pollMs * 4) / 5
 
 /**
- * Resolves when it is time to read: at once, or `everyMs` after those who read last, together with
- * all who wait by then. So however many read, their calls share one request in that time.
+ * Returns a function that resolves when the next read is due: at once, or `everyMs` after the last
+ * one, for all waiting callers together. So all their calls share one request per interval.
  */
 export function openGathering(everyMs: number, clock: Clock): () => Promise<void> {
   let nextAt = 0

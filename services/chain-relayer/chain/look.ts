@@ -3,9 +3,7 @@ import type { Clock } from '#shared/clock'
 import { multicall3, multicallAbi } from './multicall'
 import type { Head, Node } from './node'
 
-/**
- * What one look at the chain shows: all that rounds need to know of it but for their own receipts.
- */
+/** Snapshot of the chain for one round: everything it needs except receipts. */
 export type Look = {
   /** Unix milliseconds. */
   readonly at: number
@@ -23,9 +21,9 @@ type Looking = {
 }
 
 /**
- * Looks at the chain, by two calls, and once in `POLL_MS` however often rounds are poked. Only what
- * a look calls final is concluded before the next one, so no transaction of a lane is missing both
- * from its balance and from what it has open.
+ * Takes a chain snapshot with two calls, at most once per `POLL_MS`. Transactions are concluded
+ * only up to the snapshot's finalized block, so each is reflected either in a lane's balance or in
+ * its open transactions.
  */
 export async function lookAt(
   { node, clock, memory, settings }: Looking,
@@ -40,11 +38,11 @@ export async function lookAt(
   return memory.look
 }
 
-/** Whether it is less than so long ago. A clock that was put back says nothing. */
+/** Returns true if `at` is less than `withinMs` ago; false if the clock was set back. */
 export const isRecent = (at: number, now: number, withinMs: number): boolean =>
   at <= now && now - at < withinMs
 
-/** The newest block by what Multicall3 says of it, and the balances in it: by one call. */
+/** Reads number and time of the newest block and the balances in it, with one Multicall3 call. */
 async function readNewest({ reader }: Node, lanes: readonly Hex[]) {
   const there = { address: multicall3, abi: multicallAbi } as const
   const clock = { address: multicall3, abi: multicall3Abi } as const

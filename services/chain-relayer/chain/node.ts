@@ -16,10 +16,10 @@ export type Head = {
   readonly hash: Hex
   readonly timestamp: bigint
   readonly baseFeeWei: bigint
-  /** How many transactions are in it. */
+  /** Number of transactions in the block. */
   readonly transactions: number
 }
-/** What a call would do: `reverted` carries the revert data, undefined when there is none. */
+/** Result of a simulated call; `reverted` holds the revert data, if any. */
 export type CallOutcome = { returned: Hex } | { reverted: Hex | undefined }
 export type CallRequest = {
   from?: Hex
@@ -27,28 +27,28 @@ export type CallRequest = {
   data: Hex
   value?: bigint
   gas: bigint
-  /** Left out: the gas is free, which a contract can see. */
+  /** Omitted: gas is free, which a contract can detect. */
   fees?: { readonly maxFeeWei: bigint; readonly priorityWei: bigint }
 }
 export type Receipt = Awaited<ReturnType<PublicClient['getTransactionReceipt']>>
 
-/** The chain as this service asks it. Everything throws when no endpoint answers: unknown. */
+/** Client for the chain. Every method throws if no endpoint responds: the outcome is unknown. */
 export type Node = {
   readonly reader: PublicClient
   readonly finalizedHead: () => Promise<Head>
   readonly headAt: (blockNumber: bigint) => Promise<Head>
-  /** Transactions of the account mined up to that block. */
+  /** Number of transactions of the account mined up to that block. */
   readonly countAt: (address: Hex, block: bigint | 'latest') => Promise<number>
-  /** Undefined: not (or not any more) known to the endpoint, which proves nothing. */
+  /** Undefined if the endpoint does not have the receipt, which proves nothing. */
   readonly receiptOf: (hash: Hex) => Promise<Receipt | undefined>
   /**
-   * What these senders have in that block. Throws when the endpoint does not have the receipts of
-   * all its transactions, or of another block at that height.
+   * Receipts of these senders in the block. Throws if the endpoint lacks receipts of the block or
+   * has another block at that height.
    */
   readonly receiptsIn: (block: Head, senders: ReadonlySet<Hex>) => Promise<Receipt[]>
   readonly newestHead: () => Promise<Head>
   readonly call: (request: CallRequest, block: bigint | 'latest') => Promise<CallOutcome>
-  /** Sends stored bytes. The answer is null, or the error text of the last endpoint asked. */
+  /** Broadcasts stored bytes. Returns null, or the error message of the last endpoint tried. */
   readonly sendRaw: (raw: Hex, round: number) => Promise<string | null>
 }
 
@@ -57,23 +57,21 @@ const questionMs = 1_500
 
 type Chain = { endpoints: RpcEndpoints; chainId: number }
 
-/**
- * For questions: every endpoint has its turn before whoever asks is told that the chain is silent.
- */
+/** Opens a client for requests, whose deadline is divided so that every endpoint gets a turn. */
 export const openNodeForQuestions = ({ endpoints, chainId }: Chain): Node =>
   open({ endpoints, chainId }, Math.floor(questionMs / endpoints.all.length), false)
 
-/** For rounds, which may wait. What a round asks at once shares a request where that is allowed. */
+/** Opens a client for rounds, with a longer deadline and batched concurrent calls if supported. */
 export const openNode = (chain: Chain, timeoutMs = roundTimeoutMs): Node =>
   open(chain, timeoutMs, true)
 
-/** `timeoutMs` is of one call of one endpoint. */
+/** Opens a client; `timeoutMs` applies to one call to one endpoint. */
 function open({ endpoints, chainId }: Chain, timeoutMs: number, batches: boolean): Node {
   const reader = openChainReader({ endpoints, chainId, timeoutMs, batches })
   const ask = openAsker({ endpoints, chain: chainOf(chainId), timeoutMs, batches })
   const head = (block: Awaited<ReturnType<typeof reader.getBlock>>): Head => {
     const { number, hash, timestamp, baseFeePerGas, transactions } = block
-    if (number === null || hash === null) throw new Error('the block is not sealed')
+    if (number === null || hash === null) throw new Error('block has no number or hash yet')
     const baseFeeWei = baseFeePerGas ?? 0n
     return { number, hash, timestamp, baseFeeWei, transactions: transactions.length }
   }
@@ -118,7 +116,7 @@ async function receiptsIn(
   const asked = { method: 'eth_getBlockReceipts', params: [numberToHex(number)] }
   const all = (await reader.request(asked as never)) as RpcTransactionReceipt[] | null
   if (all?.length !== transactions || all.some(({ blockHash }) => blockHash !== hash))
-    throw new Error(`the receipts of block ${number} are not those of its transactions`)
+    throw new Error(`receipts of block ${number} do not match its transactions`)
   return all
     .filter(({ from }) => senders.has(from.toLowerCase() as Hex))
     .map((one) => formatTransactionReceipt(one) as Receipt)
@@ -152,8 +150,7 @@ async function call(
 }
 
 /**
- * Nodes differ in the code of a revert (anvil: `OutOfGas`); its data, or the word, are what they
- * share.
+ * Detects a revert by its data or message; error codes differ between nodes (anvil: `OutOfGas`).
  */
 function revertIn(error: unknown): { reverted: Hex | undefined } | undefined {
   if (!(error instanceof BaseError)) return undefined

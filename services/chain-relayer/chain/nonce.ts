@@ -2,12 +2,12 @@ import type { Hex } from 'viem'
 import type { Place } from './authorization'
 import type { Head, Node } from './node'
 
-/** How far back a nonce is searched: some nine hours of Monad's blocks. */
+/** How far back a nonce is searched: about nine hours of Monad blocks. */
 const blocksMax = 80_000n
 
 /**
- * The transaction that used a nonce of an address, at or below the finalized `head`, whoever sent
- * it. Undefined: not found, which proves nothing. Endpoints that keep no old states throw.
+ * Finds the transaction that used a nonce of an address, at or below the finalized `head`. Returns
+ * undefined if not found, which proves nothing. Throws on endpoints without historical state.
  */
 export async function findNonceUse(
   node: Node,

@@ -1,20 +1,20 @@
-/** How the newest block moves, as one process has seen it. Times are unix milliseconds. */
+/** Progress of the chain head as seen by one process. Times are unix milliseconds. */
 export type Pace = {
   readonly blockNumber: bigint
   readonly seenAt: number
-  /** When a newer block was last seen; undefined: not yet. */
+  /** When a newer block was last seen; undefined before the first. */
   readonly movedAt: number | undefined
 }
 
-/** The pace once this block was seen. An endpoint that lags behind another moves nothing. */
+/** Updates the pace with a block; blocks of a lagging endpoint are ignored. */
 export function paceAfter(before: Pace | undefined, blockNumber: bigint, now: number): Pace {
   if (!before) return { blockNumber, seenAt: now, movedAt: undefined }
   return blockNumber > before.blockNumber ? { blockNumber, seenAt: now, movedAt: now } : before
 }
 
 /**
- * Whether no newer block was seen for so long. A chain nobody has seen move yet stands: a
- * transaction that no block takes there says nothing about its fee.
+ * Returns true if no newer block was seen for `stillMs`, or none yet. While the chain stands, an
+ * unmined transaction does not indicate a low fee.
  */
 export const stands = ({ movedAt }: Pace, now: number, stillMs: number): boolean =>
   movedAt === undefined || now - movedAt > stillMs

@@ -7,14 +7,14 @@ import type { Arrival } from './giveback'
 
 type Chain = Pick<Context, 'node' | 'contracts' | 'treasury'>
 
-/** `unsettled`: its block is not final, or not the one it was; ask again. */
+/** Result of reading an arrival; `unsettled`: its block is not final or has changed, so retry. */
 export type Read = { readonly arrival: Arrival } | { readonly refused: string } | 'unsettled'
 
-const absent = 'no final block has this transfer of AUSD to the treasury'
+const absent = 'no final block contains this AUSD transfer to the treasury'
 
 /**
- * Reads at the finalized chain, and from nowhere else, which AUSD came to the treasury by this log.
- * Says in words why it is nothing that could be given back.
+ * Reads from the finalized chain which AUSD the treasury received by this log, or why it cannot be
+ * given back.
  */
 export async function readArrival(chain: Chain, name: TransferName): Promise<Read> {
   const { node, contracts, treasury } = chain
@@ -29,10 +29,11 @@ export async function readArrival(chain: Chain, name: TransferName): Promise<Rea
   if (transfer?.eventName !== 'Transfer') return { refused: absent }
   const { from, to, value: ausdMicro } = transfer.args
   if (!same(to, treasury.address) || ausdMicro === 0n) return { refused: absent }
-  if (same(from, zeroAddress)) return { refused: 'it was minted: nobody sent it' }
-  if (same(from, contracts.creditLine)) return { refused: 'the credit line sent it: a revocation' }
+  if (same(from, zeroAddress)) return { refused: 'it was minted and has no sender' }
+  if (same(from, contracts.creditLine))
+    return { refused: 'the credit line sent it for a revocation' }
   if (same(from, treasury.address)) return { refused: 'the treasury sent it to itself' }
-  // The token writes `AuthorizationUsed`, and then the `Transfer` that it stands for.
+  // The token emits `AuthorizationUsed` right before the `Transfer` it belongs to.
   const isSigned = before?.eventName === 'AuthorizationUsed' && same(before.args.authorizer, from)
   const nonce = isSigned ? lower(before.args.nonce) : null
   return { arrival: { ...name, wallet: lower(from), ausdMicro, nonce } }

@@ -21,7 +21,7 @@ describe('security: what a cash-out counts on does not go back', () => {
     await ask(name)
     const { payoutId } = task.payload
     expect(await decided(context, name)).toMatchObject({
-      refusal: `it may count, the order is under way, for cash-out ${payoutId}`,
+      refusal: `it may still be taken for cash-out ${payoutId}`,
     })
     expect((await fixture.finish(context, task)).state).toBe('settled')
     await ask(name)

@@ -3,64 +3,62 @@ import { refOf } from '#shared/chain/ref'
 import type { TransferName } from '../chain/authorization'
 import type { OperationState } from '../operations/operation'
 
-// AUSD that reached the treasury and that no order of ours explains belongs to whoever sent it:
-// most often somebody put the signed transfer of a cash-out on the chain before the cash-out was
-// asked for, which was then refused. It goes back when an operator asks for it, once.
+// AUSD that reached the treasury without an order belongs to its sender. Usually the signed
+// transfer of a cash-out was submitted to the chain before the cash-out was requested, which was
+// then refused. It is given back once, when an operator requests it.
 
-/** AUSD that came to the treasury, in a final block. */
+/** AUSD received by the treasury, in a final block. */
 export type Arrival = TransferName & {
   readonly wallet: Hex
   readonly ausdMicro: bigint
-  /** Of the authorization that moved it; null: a plain transfer. */
+  /** Nonce of the authorization that moved it; null for a plain transfer. */
   readonly nonce: Hex | null
 }
 
-/** The authorization nonce of a giveback: the token itself refuses a second one. */
+/** Returns the authorization nonce of a giveback; the token refuses a second use. */
 export const givebackNonce = (name: string): Hex => refOf(`giveback:${name}`)
 
-/**
- * An order to take AUSD by the authorization of an arrival; of a plain transfer in its transaction.
- */
+/** A take with the authorization of an arrival or, for a plain transfer, in its transaction. */
 export type TakeFacts = {
   readonly payoutId: string
   readonly state: OperationState
   readonly valueMicro: bigint
 }
 
-/** What our own rows, and the token, know of an arrival. */
+/** Facts about an arrival from our rows and the token. */
 export type Facts = {
   readonly takes: readonly TakeFacts[]
-  /** A transaction that a lane of ours signed. */
+  /** One of our lanes signed the transaction. */
   readonly isOurs: boolean
-  /** The giveback of this transfer, if one was ever ordered. */
+  /** The giveback of this transfer, if one was ordered. */
   readonly giveback: { readonly state: OperationState; readonly txHash: string | null } | undefined
-  /** The token has seen the nonce of its giveback: rows that were put back may not know. */
+  /** The token has the giveback's nonce as used; rows restored from a backup may lack it. */
   readonly isSpent: boolean
 }
 
-/** Why an arrival does not go back, in words for whoever asked; undefined: it is its sender's. */
+/** Returns why an arrival is not given back, for the operator; undefined if it may be. */
 export function refusalOf(
   { takes, isOurs, giveback, isSpent }: Facts,
   ausdMicro: bigint,
 ): string | undefined {
-  if (giveback?.state === 'settled') return `it was given back in ${giveback.txHash}`
-  if (giveback) return `its giveback was ordered before and is ${giveback.state}`
-  if (isSpent) return 'the token says that it was given back before'
+  if (giveback?.state === 'settled') return `it was already given back in ${giveback.txHash}`
+  if (giveback) return `its giveback was already ordered and is ${giveback.state}`
+  if (isSpent) return 'it was already given back according to the token'
   const take = takes.find((one) => explains(one, ausdMicro))
   if (take) return `${reasons[take.state]} cash-out ${take.payoutId}`
-  return isOurs ? 'a transaction of our own moved it' : undefined
+  return isOurs ? 'it was moved by one of our own transactions' : undefined
 }
 
 const reasons: { readonly [S in OperationState]: string } = {
-  waiting: 'it may count, the order is under way, for',
-  assigned: 'it may count, the order is under way, for',
+  waiting: 'it may still be taken for',
+  assigned: 'it may still be taken for',
   settled: 'it was taken for',
-  failed: 'it came late, and is given back by',
+  failed: 'it arrived late and is returned by',
 }
 
 /**
- * A take that failed because its nonce moved other money explains nothing; one that failed for any
- * other reason is settled late by exactly this transfer.
+ * Returns true if the take accounts for the transfer. A failed take is settled late by a transfer
+ * of exactly its amount; if its nonce moved another amount, it explains nothing.
  */
 const explains = ({ state, valueMicro }: TakeFacts, ausdMicro: bigint): boolean =>
   state !== 'failed' || valueMicro === ausdMicro

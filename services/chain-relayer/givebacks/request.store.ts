@@ -7,9 +7,8 @@ import { schema } from '../schema.store'
 export const requestStates = ['asked', 'ordered', 'refused'] as const
 
 /**
- * What operators asked to be given back: who, why and when, and what became of it. A command writes
- * the row, this service decides it, and nobody removes one. What was refused may be asked for
- * again.
+ * Giveback requests of operators: author, reason, time and decision. A command inserts the row and
+ * this service decides it; rows are never deleted. A refused request may be made again.
  */
 export const requests = schema.table(
   'giveback_request',
@@ -21,9 +20,9 @@ export const requests = schema.table(
     reason: text('reason').notNull(),
     askedAt: at('asked_at').notNull().defaultNow(),
     state: text('state', { enum: requestStates }).notNull().default('asked'),
-    /** Why it was refused, in words. */
+    /** Reason of a refusal, as text. */
     refusal: text('refusal'),
-    /** The operation that gives it back, when it was ordered. */
+    /** The operation that gives it back, once ordered. */
     operationId: text('operation_id'),
     decidedAt: at('decided_at'),
   },
@@ -42,7 +41,7 @@ export const requests = schema.table(
 )
 export type GivebackRequest = typeof requests.$inferSelect
 
-/** Notes a request; the one that counts for this transfer already, when there is one. */
+/** Inserts a request; returns the existing one for this transfer, if any. */
 export async function noteRequest(
   tx: Tx,
   asked: Pick<GivebackRequest, 'txHash' | 'logIndex' | 'askedBy' | 'reason'>,
@@ -54,7 +53,7 @@ export async function noteRequest(
   return (await tx.select().from(requests).where(isThis))[0]
 }
 
-/** Requests that nobody has decided, oldest first. */
+/** Returns undecided requests, oldest first. */
 export const findAsked = (db: Db, rowsMax: number): Promise<GivebackRequest[]> =>
   db
     .select()
@@ -63,7 +62,7 @@ export const findAsked = (db: Db, rowsMax: number): Promise<GivebackRequest[]> =
     .orderBy(asc(requests.id))
     .limit(rowsMax)
 
-/** Decides a request once; false when another copy of the service did. */
+/** Decides a request once; returns false if another instance decided it first. */
 export async function decideRequest(
   tx: Tx,
   id: bigint,

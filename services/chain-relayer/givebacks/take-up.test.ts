@@ -79,13 +79,13 @@ describe('AUSD that came unasked', () => {
     await forget()
     await ask(name)
     expect(await decided(context, name)).toMatchObject({
-      refusal: `it was given back in ${done!.txHash}`,
+      refusal: `it was already given back in ${done!.txHash}`,
     })
     await forget()
     await database.run((db) => db.delete(operations).where(eq(operations.id, done!.id)))
     await ask(name)
     expect(await decided(context, name)).toMatchObject({
-      refusal: 'the token says that it was given back before',
+      refusal: 'it was already given back according to the token',
     })
     expect(await fixture.balanceOf(address)).toBe(10_000_000n)
   })
@@ -160,11 +160,11 @@ describe('security: nothing goes back', () => {
     })
     return fixture.submit(actorKeys.budi, contracts.ausd, transferData(signed))
   }
-  const absent = 'no final block has this transfer of AUSD to the treasury'
+  const absent = 'no final block contains this AUSD transfer to the treasury'
 
   test.each([
-    ['that was minted', mintTo, 'it was minted: nobody sent it'],
-    ['that a revocation moved', revoked, 'the credit line sent it: a revocation'],
+    ['that was minted', mintTo, 'it was minted and has no sender'],
+    ['that a revocation moved', revoked, 'the credit line sent it for a revocation'],
   ])('%s', async (_, make, refusal) => {
     const context = await fixture.begin()
     const [name] = await arrivalsIn(await make(context))

@@ -20,7 +20,7 @@ const orderFor = ({ txHash, logIndex, wallet, ausdMicro, nonce }: Arrival) =>
     payload: { txHash, logIndex, wallet, ausd: String(ausdMicro), nonce },
   })
 
-/** What our own rows know of an arrival. */
+/** Reads the facts about an arrival from our rows. */
 async function rowFacts(db: Db, arrival: Arrival): Promise<Omit<Facts, 'isSpent'>> {
   const takes = await findTakesBy(db, arrival)
   return {
@@ -32,30 +32,30 @@ async function rowFacts(db: Db, arrival: Arrival): Promise<Omit<Facts, 'isSpent'
   }
 }
 
-/** Whether the token has seen the nonce under which this arrival goes back. */
+/** Returns true if the token has used the nonce of this arrival's giveback. */
 async function isSpent(context: Context, arrival: Arrival): Promise<boolean> {
   const from = context.treasury.address
   const terms = { from, nonce: givebackNonce(nameOf(arrival)) }
   return isUsedAt(context, terms, await context.node.finalizedHead())
 }
 
-/** Takes down what an operator asks to be given back, once; deciding it follows. */
+/** Answers giveback requests of operators: stores each once, to be decided later. */
 export const answerGivebacks = (context: Context): Answering =>
   answering(GivebackOrder, async ({ txHash, logIndex, by: askedBy, reason }) => {
     const asked = { txHash, logIndex, askedBy, reason }
     const known = await context.database.transaction((tx) => noteRequest(tx, asked))
-    if (!known) return ok({ done: `${nameOf(asked)} is to be given back: it is being decided` })
+    if (!known) return ok({ done: `giveback of ${nameOf(asked)} requested, decision pending` })
     const at = known.askedAt.toISOString()
     return ok({
-      done: `${nameOf(asked)} was asked for at ${at}, by ${known.askedBy}: ${known.state}`,
+      done: `already requested at ${at} by ${known.askedBy}: ${nameOf(asked)} is ${known.state}`,
     })
   })
 
 const rowsMax = 64
 
 /**
- * Decides what operators asked for: each request becomes one operation, or is refused in words.
- * Answers how many there were.
+ * Decides open requests: each becomes one operation or is refused with a reason. Returns the number
+ * of requests.
  */
 export async function takeUpRequests(context: Context): Promise<number> {
   const asked = await context.database.read((db) => findAsked(db, rowsMax))
@@ -69,8 +69,8 @@ export async function takeUpRequests(context: Context): Promise<number> {
 }
 
 /**
- * Decides a request once, however many copies of the service do it at the same time. A take of the
- * same wallet waits meanwhile: AUSD that goes back must pay no bank besides.
+ * Decides a request once, even if several instances try. Locks the wallet, so that no take of the
+ * same AUSD is accepted: AUSD that is given back must not be paid out as well.
  */
 async function takeUp(context: Context, request: GivebackRequest): Promise<void> {
   const read = await readArrival(context, request)
@@ -86,7 +86,8 @@ async function takeUp(context: Context, request: GivebackRequest): Promise<void>
     if (refusal !== undefined) return { refusal }
     if (!(await decideRequest(tx, request.id, { state: 'ordered', operationId: order.id })))
       return undefined
-    if (!(await insertOperation(tx, order))) throw new Error(`${order.cause} is ordered already`)
+    if (!(await insertOperation(tx, order)))
+      throw new Error(`giveback ${order.cause} was already ordered`)
     return 'ordered' as const
   })
   if (decided === undefined) return
@@ -105,9 +106,8 @@ async function refuse({ database, log }: Context, request: GivebackRequest, refu
 }
 
 /**
- * Whether the chain and our rows still say, right before anything is signed, that this AUSD came
- * and that nothing explains it. `doubtful` decides nothing for good: it is asked again, and calls a
- * person.
+ * Verifies right before signing that the AUSD arrived and is still unexplained. `doubtful` raises
+ * an alarm and is checked again.
  */
 export async function checkOwed(
   context: Context,
@@ -123,7 +123,7 @@ export async function checkOwed(
 
   async function differs(arrival: Arrival): Promise<string | undefined> {
     if (arrival.wallet !== wallet || String(arrival.ausdMicro) !== ausd)
-      return 'the chain has another transfer there'
+      return 'the chain has another transfer at this log'
     const facts = await context.database.read((db) => rowFacts(db, arrival))
     return refusalOf({ ...facts, giveback: undefined, isSpent: false }, arrival.ausdMicro)
   }
@@ -132,7 +132,7 @@ export async function checkOwed(
 const everyMs = 2_000
 const idleMs = 5_000
 
-/** Decides what operators ask for, until disposed. */
+/** Decides giveback requests until disposed. */
 export const startGivingBack = (context: Context): Loop =>
   startLoop({
     name: 'givebacks',

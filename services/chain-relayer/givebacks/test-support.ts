@@ -11,12 +11,12 @@ import { newNonce, newWallet, type openFixture, transferData, until } from '../t
 import { requests } from './request.store'
 import { takeUpRequests } from './take-up'
 
-/** What suites of givebacks do: AUSD that comes unasked, and requests of operators. */
+/** Helpers for giveback suites: unsolicited AUSD and operator requests. */
 export function givebacksOf(fixture: Awaited<ReturnType<typeof openFixture>>) {
   const { chain, contracts, database } = fixture
   const treasury = fixture.treasury.address
 
-  /** The transfers to the treasury that a transaction made, by their logs. */
+  /** Returns the transfers to the treasury in a transaction, by their logs. */
   async function arrivalsIn(txHash: Hex): Promise<TransferName[]> {
     const { logs } = await chain.getTransactionReceipt({ hash: txHash })
     const transfers = parseEventLogs({ abi: ausdAbi, eventName: 'Transfer', logs })
@@ -25,7 +25,7 @@ export function givebacksOf(fixture: Awaited<ReturnType<typeof openFixture>>) {
       .map(({ logIndex }) => ({ txHash, logIndex: Number(logIndex) }))
   }
 
-  /** AUSD that a wallet signed away to the treasury, and somebody put on the chain. */
+  /** Submits, as a third party, a transfer to the treasury signed by a new wallet. */
   async function sentBySomebody(micro = 4_000_000n) {
     const { key, address } = await newWallet(fixture)
     const signed = await fixture.sign(key, { to: treasury, value: micro, nonce: newNonce() })
@@ -34,7 +34,7 @@ export function givebacksOf(fixture: Awaited<ReturnType<typeof openFixture>>) {
     return { key, address, signed, name: name! }
   }
 
-  /** AUSD that its owner simply transferred. */
+  /** Sends AUSD to the treasury by a plain transfer of a new wallet. */
   async function sentByItself(micro = 4_000_000n) {
     const { key, address } = await newWallet(fixture)
     const args = [treasury, micro] as const

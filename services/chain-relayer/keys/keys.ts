@@ -13,10 +13,10 @@ import {
 } from './policy'
 import { countSpent } from './spent.store'
 
-// The private keys are here and nowhere else, and each signs in one way alone: what the policy lets
-// pass, counted in the transaction in which it is signed. There is no other way to a signature.
+// The only module that holds private keys. Each key signs only calls that the policy allows, and
+// counts them against its limits in the database transaction of the signature.
 
-/** What a transaction does, and the gas it may use. */
+/** Content of a transaction and its gas limit. */
 export type Call = Deed & { readonly gas: bigint }
 
 /** Fees of a type-2 transaction, in wei per gas. */
@@ -28,8 +28,8 @@ export type Signed = { readonly raw: Hex; readonly hash: Hex }
 export type LaneKey = {
   readonly address: Hex
   /**
-   * Signs without asking the node; the same fields give the same bytes (RFC 6979). Throws
-   * `PolicyRefused`: then the transaction must not commit.
+   * Signs without calling a node; the same fields give the same bytes (RFC 6979). Throws
+   * `PolicyRefused`, after which the database transaction must not commit.
    */
   readonly sign: (tx: Tx, fields: { nonce: number; call: Call; fees: Fees }) => Promise<Signed>
 }
@@ -37,15 +37,13 @@ export type LaneKey = {
 /** The key that holds the treasury's AUSD. */
 export type TreasuryKey = {
   readonly address: Hex
-  /**
-   * Signs a transfer of the treasury. Throws `PolicyRefused`: then the transaction must not commit.
-   */
+  /** Signs a treasury transfer. Throws `PolicyRefused`, after which `tx` must not commit. */
   readonly sign: (tx: Tx, domain: TokenDomain, terms: AuthorizationTerms) => Promise<Hex>
 }
 
 export type Keys = { readonly keys: readonly LaneKey[]; readonly treasury: TreasuryKey }
 
-/** The only place that is given private keys. */
+/** Opens the keys; no other function receives private keys. */
 export const openKeys = (
   secret: { laneKeys: readonly Hex[]; treasuryKey: Hex },
   policy: Policy,
@@ -89,13 +87,15 @@ function openTreasuryKey(privateKey: Hex, policy: Policy): TreasuryKey {
   }
 }
 
-/** Counts what is about to be signed; throws `PolicyRefused` when the day has no room for it. */
+/** Counts spendings against the daily limits; throws `PolicyRefused` if one is exceeded. */
 async function count(tx: Tx, { limits }: Policy, signer: Hex, spends: readonly Spend[]) {
   for (const spending of spendings) {
     const own = spends.filter((spend) => spend.spending === spending)
     if (own.length === 0) continue
     const day = await countSpent(tx, signer.toLowerCase() as Hex, spending, own)
     if (day !== undefined && day > limits[spending].day)
-      throw overLimit(`a day's ${spending} of ${day}, ${limits[spending].day} at most`)
+      throw overLimit(
+        `${spending} of ${day} today exceeds the daily limit of ${limits[spending].day}`,
+      )
   }
 }

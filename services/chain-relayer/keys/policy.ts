@@ -16,15 +16,14 @@ import { encoderOf } from '#shared/chain/encoder'
 import type { AuthorizationTerms, TokenDomain } from '#shared/chain/erc3009'
 import { opKinds } from '#shared/chain/gas'
 
-// What our keys may sign: nothing but this. It is decided by what the signature would let happen,
-// read back from the very bytes that would be signed, and never by what an order says of itself: an
-// order may come from a service that was broken into.
+// The signing policy is decided from the decoded bytes that would be signed, never from the order,
+// which may come from a compromised service. Everything not listed here is refused.
 
-/** What costs us money: AUSD of the treasury (10⁻⁶), of a drip native coin (wei). */
+/** Kinds of spending: AUSD of the treasury (10⁻⁶) and, for a drip, native coin (wei). */
 export const spendings = ['credit', 'repay', 'return', 'drip'] as const
 export type Spending = (typeof spendings)[number]
 
-/** For each key: `most` in one operation, `day` from midnight to midnight, UTC. */
+/** Limits of each key: `most` per operation, `day` per UTC day. */
 export type Limit = { readonly most: bigint; readonly day: bigint }
 
 export type Policy = {
@@ -46,7 +45,7 @@ type Settings = {
     | 'dripDayMaxWei']: bigint
 } & { readonly chainId: number; readonly ausdAddress: Hex; readonly creditLineAddress: Hex }
 
-/** The policy of a configuration, whose limits are in whole AUSD. */
+/** Builds the policy from a configuration, whose limits are in whole AUSD. */
 export function policyOf(config: Settings): Policy {
   const limit = (mostAusd: bigint, dayAusd: bigint): Limit => ({
     most: mostAusd * 1_000_000n,
@@ -66,8 +65,7 @@ export function policyOf(config: Settings): Policy {
 }
 
 /**
- * One thing a signature pays for. The chain does the same `identity` once, however often it is
- * signed.
+ * One spending of a signature. The chain executes an `identity` once, however often it is signed.
  */
 export type Spend = {
   readonly spending: Spending
@@ -75,13 +73,10 @@ export type Spend = {
   readonly amount: bigint
 }
 
-/**
- * `never`: no key of ours signs it. `limit`: a person may raise the limit, or the next day bring
- * room.
- */
+/** A refusal by the policy. `limit`: it may pass once the limit is raised or on the next day. */
 export type Refusal = { readonly why: string; readonly by: 'never' | 'limit' }
 
-/** A key signs no such thing. */
+/** Thrown if the policy refuses a signature. */
 export class PolicyRefused extends Error {
   override name = 'PolicyRefused'
   constructor(readonly refusal: Refusal) {
@@ -93,17 +88,14 @@ const never = (why: string): PolicyRefused => new PolicyRefused({ why, by: 'neve
 
 export const overLimit = (why: string): PolicyRefused => new PolicyRefused({ why, by: 'limit' })
 
-/** What a transaction does, apart from who sends it and what gas may cost. */
+/** Content of a transaction, without sender and fees. */
 export type Deed = { readonly to: Hex; readonly data: Hex; readonly valueWei: bigint }
 
-/**
- * What a transaction of a lane pays for, at this nonce. Throws `PolicyRefused` when a lane does no
- * such thing.
- */
+/** Returns the spendings of a lane's transaction. Throws `PolicyRefused` if it is not allowed. */
 export function spendsOfCall(policy: Policy, nonce: number, { to, data, valueWei }: Deed): Spend[] {
   const isOf = (contract: Hex) => to.toLowerCase() === contract.toLowerCase()
   const isContract = isOf(policy.creditLine) || isOf(policy.ausd) || isOf(multicall3)
-  if (isContract && valueWei !== 0n) throw never('native coin for a contract')
+  if (isContract && valueWei !== 0n) throw never('native coin sent to a contract')
   const spends = isOf(policy.creditLine)
     ? spendsOnLine(data)
     : isOf(policy.ausd)
@@ -114,7 +106,10 @@ export function spendsOfCall(policy: Policy, nonce: number, { to, data, valueWei
   return spends.map((spend) => withinMost(policy, spend))
 }
 
-/** What a transfer that the treasury's key signs pays for. Throws `PolicyRefused`. */
+/**
+ * Returns the spendings of a transfer signed by the treasury. Throws `PolicyRefused` if it is not
+ * allowed.
+ */
 export function spendsOfTransfer(
   policy: Policy,
   treasury: Hex,
@@ -125,7 +120,7 @@ export function spendsOfTransfer(
     throw never(`a transfer of the token ${domain.verifyingContract}`)
   if (domain.chainId !== policy.chainId) throw never(`a transfer on the chain ${domain.chainId}`)
   if (from.toLowerCase() !== treasury.toLowerCase()) throw never(`a transfer from ${from}`)
-  // Signed again and again with another end: by its nonce the token does it once.
+  // It may be signed again with a later expiry; the token executes its nonce once.
   const spend = { identity: hashOf(to, value, nonce), amount: BigInt(value) }
   return [withinMost(policy, { spending: 'return', ...spend })]
 }
@@ -133,37 +128,35 @@ export function spendsOfTransfer(
 function withinMost({ limits }: Policy, spend: Spend): Spend {
   const { most } = limits[spend.spending]
   if (spend.amount <= most) return spend
-  throw overLimit(`one ${spend.spending} of ${spend.amount}, ${most} at most`)
+  throw overLimit(`${spend.spending} of ${spend.amount} exceeds the limit of ${most}`)
 }
 
-/** A drip, or a noop, which pays nothing: native coin and no call. */
+/** Returns the spending of a drip, or none for a noop; neither has call data. */
 function spendsOnPayment(nonce: number, to: Hex, data: Hex, amount: bigint): Spend[] {
   if (data !== '0x') throw never(`a call of ${to}`)
-  // Nothing but the nonce refuses a second drip.
+  // Only the nonce prevents a second drip.
   return amount === 0n ? [] : [{ spending: 'drip', identity: hashOf(to, amount, nonce), amount }]
 }
 
 const hashOf = (...parts: readonly (string | bigint | number)[]): Hex =>
   keccak256(stringToHex(parts.join(':').toLowerCase()))
 
-/** Who pays has signed it: the wallet itself, or the treasury, whose key has its own limits. */
+/** Allows signed transfers: the payer signed them, be it a wallet or the treasury (own limits). */
 function spendsOnToken(data: Hex): Spend[] {
   const { functionName, args } = decoded(ausdAbi, data)
-  // Seven arguments: the form that takes a signature as bytes, which alone we send.
+  // Seven arguments: the overload with a `bytes` signature, the only one we send.
   if (functionName !== 'transferWithAuthorization' || args?.length !== 7)
     throw never(`${functionName} of the token`)
   return []
 }
 
-/**
- * Several calls of the token, each of which may be signed alone, and none of which stops another.
- */
+/** Allows bundles of transfers that are allowed alone and do not stop each other. */
 function spendsOnBundle({ ausd }: Policy, data: Hex): Spend[] {
   const { functionName, args } = decoded(multicall3Abi, data)
   if (functionName !== 'aggregate3') throw never(`${functionName} of Multicall3`)
   return args[0].flatMap(({ target, allowFailure, callData }) => {
     if (target.toLowerCase() !== ausd.toLowerCase()) throw never(`a bundled call of ${target}`)
-    if (!allowFailure) throw never('a bundled call that stops the others')
+    if (!allowFailure) throw never('a bundled call that reverts the others')
     return spendsOnToken(callData)
   })
 }
@@ -190,7 +183,7 @@ function spendsOnLine(data: Hex): Spend[] {
 
 type Op = { kind: number; ref: Hex; account: Hex; amount: bigint; paidAt: bigint }
 
-/** The call that does alone what this element of `many` does: it counts alike, packed or not. */
+/** Encodes an element of `many` as a single call, so that both have the same identity. */
 function asAlone({ kind, ref, account, amount, paidAt }: Op): Hex {
   switch (kind) {
     case opKinds.topUp:
@@ -218,9 +211,7 @@ const encodeLine = encoderOf(creditLineAbi)
 
 type OurAbi = typeof ausdAbi | typeof creditLineAbi | typeof multicall3Abi
 
-/**
- * The functions of each by their selectors: viem would hash all of them for every call it reads.
- */
+/** Functions by selector; viem would hash all of them for every call it decodes. */
 const functions = new Map<OurAbi, ReadonlyMap<string, AbiFunction>>(
   [ausdAbi, creditLineAbi, multicall3Abi].map((abi) => [
     abi,
@@ -233,8 +224,8 @@ const functions = new Map<OurAbi, ReadonlyMap<string, AbiFunction>>(
 )
 
 /**
- * The function and its arguments. Bytes that do not come out again when these are encoded might be
- * read differently by the contract: they are refused.
+ * Decodes a call. Refuses data that does not re-encode to the same bytes, as the contract might
+ * read it differently.
  */
 function decoded<const abi extends OurAbi>(abi: abi, data: Hex): DecodeFunctionDataReturnType<abi> {
   const selector = data.slice(0, 10).toLowerCase()
@@ -247,5 +238,5 @@ function decoded<const abi extends OurAbi>(abi: abi, data: Hex): DecodeFunctionD
       if (encoded === data.toLowerCase()) return { functionName, args } as never
     }
   } catch {}
-  throw never(`the call ${data.slice(0, 10)}, which our contracts do not have or read otherwise`)
+  throw never(`call data ${data.slice(0, 10)} that our contracts do not have or read differently`)
 }

@@ -6,16 +6,14 @@ import type { Tx } from '#shared/db/open'
 import { schema } from '../schema.store'
 import type { Spend, Spending } from './policy'
 
-/**
- * What each key signed away, once for each thing: what the limits of a day are measured against.
- */
+/** Spendings signed by each key, one row per identity. */
 export const spent = schema.table(
   'spent',
   {
     signer: addressColumn('signer').notNull(),
     identity: text('identity').$type<`0x${string}`>().notNull(),
     spending: text('spending').$type<Spending>().notNull(),
-    /** 10⁻⁶ AUSD; of a drip wei. */
+    /** 10⁻⁶ AUSD; wei for a drip. */
     amount: amountColumn('amount').notNull(),
     createdAt: at('created_at').notNull().defaultNow(),
   },
@@ -25,13 +23,13 @@ export const spent = schema.table(
   ],
 )
 
-/** What all that comes to on a day: a sum over the rows of a day would grow with it. */
+/** Totals per day, kept because summing the rows would get slower during the day. */
 export const spentDays = schema.table(
   'spent_days',
   {
     signer: addressColumn('signer').notNull(),
     spending: text('spending').$type<Spending>().notNull(),
-    /** When the day began, UTC. */
+    /** Start of the UTC day. */
     day: at('day').notNull(),
     total: amountColumn('total').notNull(),
   },
@@ -39,9 +37,8 @@ export const spentDays = schema.table(
 )
 
 /**
- * Counts what a key is about to sign, each thing once however often it is signed, and answers what
- * its day (UTC) comes to; undefined when all of it was counted before. Until the transaction ends
- * nobody else counts for this key.
+ * Counts spendings of a key, each identity once, and returns the total of its UTC day; undefined if
+ * all were already counted. Locks the key's counter until the database transaction ends.
  */
 export async function countSpent(
   tx: Tx,

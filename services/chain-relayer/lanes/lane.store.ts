@@ -16,46 +16,41 @@ import type { Database, Db, Tx } from '#shared/db/open'
 import { prepared } from '#shared/db/prepared'
 import { schema } from '../schema.store'
 
-/**
- * A key that sends. Nonces come from here and from nowhere else: on Monad `pending` is `latest`.
- */
+/** A sending key. The only source of nonces, because on Monad `pending` equals `latest`. */
 export const lanes = schema.table('lane', {
   address: addressColumn('address').primaryKey(),
   nextNonce: integer('next_nonce').notNull(),
   holder: text('holder'),
-  /** Rises with every new holder: what an earlier holder still tries to write is refused. */
+  /** Incremented for every new holder, so that writes of an earlier holder are refused. */
   epoch: bigint('epoch', { mode: 'number' }).notNull().default(0),
   leasedUntil: at('leased_until'),
-  /** Why it gives out no nonces, for a person. */
+  /** Why the lane assigns no nonces, until the fault is resolved. */
   fault: text('fault'),
   ...timestamps(),
 })
 export type Lane = typeof lanes.$inferSelect
-/** The right to use a lane, proven again in every transaction that writes to it. */
+/** The right to use a lane, verified in every database transaction that writes to it. */
 export type Lease = { readonly address: `0x${string}`; readonly epoch: number }
 
 /** `op` carries one operation, `batch` several through `many`, `noop` none. */
 export type TransactionPurpose = 'op' | 'batch' | 'noop'
-/**
- * At finality: it did its work, it did nothing, or a noop or somebody else's transaction took its
- * nonce.
- */
+/** Outcome at finality; `foreign`: a transaction that we did not sign used the nonce. */
 export const transactionOutcomes = ['ok', 'reverted', 'noop', 'foreign'] as const
 export type TransactionOutcome = (typeof transactionOutcomes)[number]
 
-/** One row per nonce ever given out. It is stored, signed, before it is sent anywhere. */
+/** One row per assigned nonce, stored with its signed attempt before any broadcast. */
 export const transactions = schema.table(
   'transaction',
   {
     lane: addressColumn('lane').notNull(),
     nonce: integer('nonce').notNull(),
     purpose: text('purpose').$type<TransactionPurpose>().notNull(),
-    /** The operations it carries; their order is their order in `many`. */
+    /** The operations it carries, in their order in `many`. */
     operationIds: jsonb('operation_ids').$type<string[]>().notNull(),
     to: addressColumn('to').notNull(),
     data: text('data').$type<`0x${string}`>().notNull(),
     valueWei: amountColumn('value_wei').notNull(),
-    /** Null while it is open. */
+    /** Null while the transaction is open. */
     outcome: text('outcome').$type<TransactionOutcome>(),
     txHash: text('tx_hash').$type<`0x${string}`>(),
     blockNumber: amountColumn('block_number'),
@@ -68,14 +63,14 @@ export const transactions = schema.table(
   ],
 )
 
-/** Every signed form of a transaction; any of them may be the one that is mined. */
+/** Every signed version of a transaction; any of them may be mined. */
 export const attempts = schema.table(
   'attempt',
   {
     lane: addressColumn('lane').notNull(),
     nonce: integer('nonce').notNull(),
     attempt: integer('attempt').notNull(),
-    /** A noop uses up the nonce without doing what the transaction was for. */
+    /** A noop uses the nonce without executing the transaction's operations. */
     purpose: text('purpose').$type<'call' | 'noop'>().notNull(),
     raw: text('raw').$type<`0x${string}`>().notNull(),
     hash: text('hash').$type<`0x${string}`>().notNull(),
@@ -98,23 +93,20 @@ export type OpenTransaction = typeof transactions.$inferSelect & { attempts: Att
 
 /** Long enough for a slow round, short enough that a killed process is soon replaced. */
 const leaseMs = 5_000
-/**
- * So old it is renewed: by each round that has nothing to do, and by some of those that follow
- * closely.
- */
+/** Age at which a lease is renewed: in every idle round, and in some of the busy ones. */
 const renewAfterMs = 1_500
 
-/** A lane as a round finds it. */
+/** A lane as seen at the start of a round. */
 export type KnownLane = Lane & {
-  /** Nobody holds it now. */
+  /** No instance holds it. */
   readonly isFree: boolean
-  /** Its lease need not be renewed yet. */
+  /** The lease need not be renewed yet. */
   readonly isFresh: boolean
-  /** Some transaction of it is open. */
+  /** It has an open transaction. */
   readonly isBusy: boolean
 }
 
-/** Every lane that was ever used here. */
+/** Returns every lane ever used with this database. */
 export const findLanes = (db: PostgresJsDatabase): Promise<KnownLane[]> => known(db).execute()
 
 const known = prepared((db) =>
@@ -130,13 +122,13 @@ const known = prepared((db) =>
     .prepare('known'),
 )
 
-/** A lane that was never used here begins at the chain's count. */
+/** Inserts a lane, which starts at the chain's transaction count. */
 export const insertLane = (database: Database, address: `0x${string}`, nextNonce: number) =>
   database.run((db) => db.insert(lanes).values({ address, nextNonce }).onConflictDoNothing())
 
 /**
- * Takes those of the lanes that nobody holds (a new epoch), and holds on to the holder's (the same
- * one). Answers those it has now.
+ * Leases the free lanes among these (with a new epoch) and renews those already held (same epoch).
+ * Returns the lanes held now.
  */
 export const leaseLanes = (
   database: Database,
@@ -166,8 +158,7 @@ export const leaseLanes = (
   )
 
 /**
- * Ends leases, all of a holder's or those of some lanes, so that the next process need not wait for
- * them.
+ * Releases all leases of a holder, or those of some lanes, so that another process can take them.
  */
 export const releaseLanes = (
   database: Database,
@@ -195,8 +186,8 @@ const held = (lease: Lease, holder: string) =>
   )
 
 /**
- * Notes what is wrong with a lane, or that nothing is. False when it was found about rows that are
- * not these any more: the lease was lost meanwhile, or a nonce was given out.
+ * Records or clears the fault of a lane. Returns false if the lease was lost or a nonce was
+ * assigned since the check.
  */
 export async function noteFault(
   database: Database,
@@ -211,7 +202,10 @@ export async function noteFault(
   return noted.length === 1
 }
 
-/** Gives out the next nonce; undefined when the lease was lost. Never given back. */
+/**
+ * Assigns the next nonce, which is never returned. Returns undefined if the lease was lost or the
+ * lane has a fault.
+ */
 export async function drawNonce(tx: Tx, lease: Lease, holder: string): Promise<number | undefined> {
   const rows = await tx
     .update(lanes)
@@ -221,7 +215,7 @@ export async function drawNonce(tx: Tx, lease: Lease, holder: string): Promise<n
   return rows[0] && rows[0].next - 1
 }
 
-/** Whether the lease is still held; locks the row until the transaction ends. */
+/** Returns true if the lease is still held; locks the row until the transaction ends. */
 export async function stillHeld(tx: Tx, lease: Lease, holder: string): Promise<boolean> {
   const rows = await tx
     .select({ address: lanes.address })
@@ -231,7 +225,7 @@ export async function stillHeld(tx: Tx, lease: Lease, holder: string): Promise<b
   return rows.length === 1
 }
 
-/** The open transactions of the lanes, in nonce order. */
+/** Returns the open transactions of the lanes, in nonce order. */
 export async function findOpen(
   db: PostgresJsDatabase,
   lanes: readonly `0x${string}`[],
@@ -286,7 +280,7 @@ const addAttempt = insertInto(attempts)
 
 export const insertAttempt = (tx: Tx, attempt: NewAttempt) => tx.insert(attempts).values(attempt)
 
-/** Whether a lane of ours signed this transaction. */
+/** Returns true if one of our lanes signed this transaction. */
 export async function isAttempt(db: Db, hash: `0x${string}`): Promise<boolean> {
   const rows = await db
     .select({ hash: attempts.hash })
@@ -295,7 +289,9 @@ export async function isAttempt(db: Db, hash: `0x${string}`): Promise<boolean> {
   return rows.length > 0
 }
 
-/** What sends answered, null for a yes; only for the next decision, never a proof of anything. */
+/**
+ * Records the responses to broadcasts (null: accepted), as hints for the next step, not as proof.
+ */
 export const noteBroadcasts = (
   db: Db,
   answers: readonly { hash: `0x${string}`; error: string | null }[],
@@ -308,7 +304,7 @@ export const noteBroadcasts = (
     where ${attempts.hash} = said.hash`)
 }
 
-/** Closes a transaction once, with what is written beside it; false when somebody else did. */
+/** Closes a transaction, in one statement with `beside`; returns false if it was already closed. */
 export async function closeTransaction(
   tx: Tx,
   { lane, nonce }: Pick<OpenTransaction, 'lane' | 'nonce'>,

@@ -12,25 +12,26 @@ import {
   releaseLanes,
 } from './lane.store'
 
-/** A lane this process holds, and the key that signs for it. */
+/** A lane held by this process, with its signing key. */
 type LeasedLane = { readonly key: LaneKey; readonly lane: Lane }
 type Known = ReadonlyMap<string, KnownLane>
 
-/** The same, with its open transactions. */
+/** A leased lane with its open transactions. */
 export type HeldLane = LeasedLane & {
-  /** Our record agrees with the chain: it may give out nonces. */
+  /** Our record agrees with the chain, so the lane may assign nonces. */
   readonly sound: boolean
   readonly open: readonly OpenTransaction[]
 }
 
-/** Their addresses, in lower case as in the rows. */
+/** Returns the lane addresses, in lower case as in the rows. */
 export const addressesOf = (held: readonly LeasedLane[]): `0x${string}`[] =>
   held.map(({ lane }) => lane.address)
 
 /**
- * Leases this copy's part of the lanes, and reads what each has under way. While the chain is ahead
- * of one lane, none is sound: most likely the rows are older than the chain, and then what they
- * order may have been done by any lane. Nothing on the chain refuses a second drip.
+ * Leases this instance's share of the lanes and reads their open transactions. While the chain is
+ * ahead of one lane, no lane is sound: the database was probably restored from a backup, so any
+ * lane may already have executed its waiting operations, and nothing on chain prevents a second
+ * drip.
  */
 export async function holdLanes(context: Context): Promise<HeldLane[]> {
   const { database, keys } = context
@@ -60,7 +61,7 @@ export async function holdLanes(context: Context): Promise<HeldLane[]> {
   return isAhead ? checked.map((one) => ({ ...one, sound: false })) : checked
 }
 
-/** The same lanes with what they have under way now. */
+/** Returns the lanes with their current open transactions. */
 export async function withOpen<L extends LeasedLane>(
   { database }: Context,
   held: readonly L[],
@@ -72,18 +73,18 @@ export async function withOpen<L extends LeasedLane>(
   }))
 }
 
-/** A copy with room for a lane takes it sooner: one that stays free for so long is taken by any. */
+/** A lane free for this long may be leased by any instance, beyond its share. */
 const freeMaxMs = 3_000
-/** So long a copy keeps what it took beyond its share; by then the others may take lanes again. */
+/** How long an instance keeps surplus lanes; by then others may be able to lease them again. */
 const moreForMs = 60_000
 
-/** How many lanes are one copy's: the last ones go to whoever is first. */
+/** Returns the number of lanes per instance; a remainder goes to the first that lease. */
 export const shareOf = (lanes: number, copies: number): number => Math.ceil(lanes / copies)
 
 /**
- * Renews the leases this copy has, up to its share of all lanes, and takes free lanes until it has
- * as many. A copy that left in order gave its lanes up, a dead one's lapse; either way the others
- * count the copies anew, and share what is free.
+ * Renews this instance's leases up to its share, releases the surplus, and leases free lanes until
+ * it has its share. Lanes become free when an instance shuts down or its leases expire; the others
+ * then recount the instances and share them.
  */
 async function leaseShare(context: Context, known: Known): Promise<LeasedLane[]> {
   const { database, keys, holder, copies, memory, clock } = context
@@ -110,7 +111,7 @@ async function leaseShare(context: Context, known: Known): Promise<LeasedLane[]>
   }
   return leased
 
-  /** By one statement, whatever their number. */
+  /** Leases any number of lanes in one statement. */
   async function lease(some: readonly { key: LaneKey }[]): Promise<LeasedLane[]> {
     if (some.length === 0) return []
     const addresses = some.map(({ key }) => addressOf(key))
@@ -121,9 +122,7 @@ async function leaseShare(context: Context, known: Known): Promise<LeasedLane[]>
   }
 }
 
-/**
- * A free lane: within this copy's share at once, beyond it when nobody else takes it for a while.
- */
+/** Returns true for a free lane: at once within the share, beyond it after `freeMaxMs`. */
 function mayTake(
   { copies, memory, clock }: Context,
   address: string,
@@ -133,7 +132,7 @@ function mayTake(
     memory.freeSince.delete(address)
     return isFree
   }
-  copies.poke() // Perhaps there are fewer by now.
+  copies.poke() // Recount: there may be fewer instances by now.
   const since = memory.freeSince.get(address) ?? clock()
   memory.freeSince.set(address, since)
   if (clock() - since < freeMaxMs) return false
@@ -148,7 +147,7 @@ async function giveUp({ database, holder, log }: Context, lanes: readonly `0x${s
 
 const addressOf = ({ address }: LaneKey) => address.toLowerCase() as `0x${string}`
 
-/** A lane that was never used here begins at the chain's count. False while that cannot be had. */
+/** Inserts a lane at the chain's transaction count; returns false if that cannot be read. */
 async function openLane({ database, node, log }: Context, key: LaneKey): Promise<boolean> {
   const address = addressOf(key)
   const chainCount = await node.countAt(address, 'latest').catch(() => undefined)
@@ -159,8 +158,8 @@ async function openLane({ database, node, log }: Context, key: LaneKey): Promise
 }
 
 /**
- * Once per lease, and whenever its nonce goes back: does our record agree with the chain? A lane
- * that does not gives out no nonces until it does, while what it has under way goes on.
+ * Checks once per lease, and whenever the nonce goes back, that our record agrees with the chain.
+ * An unsound lane assigns no nonces until it agrees; its open transactions continue.
  */
 async function isSound(
   context: Context,
@@ -169,7 +168,7 @@ async function isSound(
 ): Promise<boolean> {
   const { database, memory, node, holder } = context
   const { epoch, nextNonce } = memory.sound.get(lane.address) ?? { epoch: -1, nextNonce: 0 }
-  // A nonce that goes back: the rows were restored from a backup under this very process.
+  // A nonce that goes back means that a backup was restored while this process was running.
   if (epoch === lane.epoch && nextNonce <= lane.nextNonce && lane.fault === null) {
     memory.sound.set(lane.address, lane)
     return true
@@ -177,7 +176,7 @@ async function isSound(
   const chainCount = await node.countAt(lane.address, 'latest').catch(() => undefined)
   if (chainCount === undefined) return false
   const fault = laneFault({ nextNonce: lane.nextNonce, chainCount, openNonces })
-  // A copy that stood still may have compared what another holds by now: that one finds its own.
+  // If the lease was lost, the new holder does its own check.
   if (fault !== lane.fault && !(await noteFault(database, lane, holder, fault))) return false
   if (fault === null) {
     memory.sound.set(lane.address, lane)
@@ -188,13 +187,13 @@ async function isSound(
   return false
 }
 
-/** Why a lane must not give out nonces. */
+/** Reason why a lane must not assign nonces. */
 export type LaneFault = 'chain_ahead' | 'nonce_missing'
 
 /**
- * Compares the durable record with the chain's count at `latest`. `chain_ahead`: this key sent
- * something we have no row of (a restored backup, another program). `nonce_missing`: a nonce we
- * gave out is neither mined nor open, so nothing after it would ever be mined (another chain).
+ * Compares our record with the chain's transaction count at `latest`. `chain_ahead`: the key sent a
+ * transaction that has no row (restored backup, another program). `nonce_missing`: an assigned
+ * nonce is neither mined nor open, so no later one can be mined (another chain).
  */
 export function laneFault(lane: {
   nextNonce: number

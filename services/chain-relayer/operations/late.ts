@@ -49,7 +49,7 @@ async function settleIfMoved(
   const { authorization } = take.payload
   if (valueMicro !== BigInt(authorization.value)) return
   const place = await placeOfMove(context, authorization, txHash)
-  if (place === 'unknown') throw new Error(`the receipt of ${txHash} is not final`)
+  if (place === 'unknown') throw new Error(`receipt of ${txHash} is not final`)
   if (!place) return
   if (!(await context.database.transaction((tx) => settleLate(tx, take, place)))) return
   const fields = { operationId: take.id, cause: take.cause, txHash }

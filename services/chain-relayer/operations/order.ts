@@ -69,7 +69,7 @@ async function accept(tx: Tx, order: Order): Promise<void> {
 
 async function recognise(tx: Tx, order: Order, known: Operation): Promise<void> {
   if (known.contentHash !== order.contentHash)
-    throw new Malformed(`relay.${order.kind} ${order.cause} was ordered with other content before`)
+    throw new Malformed(`relay.${order.kind} ${order.cause} was already ordered with other content`)
   await repeatOutcome(tx, known)
 }
 
@@ -80,7 +80,7 @@ type Where = Pick<Place, 'txHash' | 'blockNumber'>
 
 /**
  * Settles a waiting operation that a third party executed, or that needs no transaction (`place` is
- * null), and announces it in the same commit. Returns false if it ended or was assigned meanwhile.
+ * null), and announces it in the same commit. Returns false if it no longer waits.
  */
 export const settle = async (tx: Tx, operation: Operation, place: Place | null): Promise<boolean> =>
   (await settleFrom(tx, [operation], place, ['waiting'])).length === 1
@@ -141,7 +141,7 @@ export async function fail(
   return true
 }
 
-/** Fails a waiting operation; does nothing if another instance assigned it meanwhile. */
+/** Fails a waiting operation; does nothing if another instance assigned it first. */
 export async function giveUp(
   context: Context,
   operation: Operation,

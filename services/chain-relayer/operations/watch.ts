@@ -65,7 +65,7 @@ async function check(
   const { database, log } = context
   const { authorization } = take.payload
   const fields = { operationId: take.id, cause: take.cause }
-  if (used === undefined) throw new Error('authorizationState cannot be read')
+  if (used === undefined) throw new Error('authorizationState reverted')
   if (!used) {
     const failedAt = BigInt(Math.floor(take.updatedAt.getTime() / 1_000))
     const lapsed = head.timestamp >= BigInt(authorization.validBefore) + marginSeconds

@@ -8,28 +8,28 @@ import type { ReadRequestOf } from '#shared/messages/topic'
 import type { Context } from '../context'
 import { isOpen, type Operation, operations } from '../operations/operation.store'
 
-/** Why a send failed, in words of the person who signed it. */
+/** Failure reasons of a send, as shown to the user. */
 const reasonTexts = {
-  balance_too_low: 'The wallet no longer held enough AUSD.',
-  authorization_expired: 'The authorization expired before it could be relayed.',
+  balance_too_low: 'The wallet did not have enough AUSD.',
+  authorization_expired: 'The authorization expired before the transfer was sent.',
   authorization_cancelled: 'The authorization was cancelled.',
-  authorization_used_elsewhere: 'The authorization was used for another transfer.',
-  signature_invalid: 'The token did not accept the signature.',
-  account_frozen: 'The issuer of AUSD has frozen the wallet or its recipient.',
-  gas_budget_spent: 'Too many transfers of this wallet failed on the chain that day.',
-  content_refused: 'The token does not accept this recipient.',
-  transfer_refused: 'The token refused the transfer.',
+  authorization_used_elsewhere: 'The authorization was already used for another transfer.',
+  signature_invalid: 'The signature was not accepted.',
+  account_frozen: 'The AUSD issuer has frozen the wallet or the recipient.',
+  gas_budget_spent: 'Too many transfers from this wallet failed that day.',
+  content_refused: 'The recipient cannot receive AUSD.',
+  transfer_refused: 'The transfer was declined.',
 } as const satisfies Partial<Record<ActivityReason, string>>
 type Reason = keyof typeof reasonTexts
 
-/** One of these words, whatever the operation failed for. */
+/** Maps the failure reason of an operation to one shown to users. */
 const reasonFrom = (word: string | null): Reason =>
   word !== null && Object.hasOwn(reasonTexts, word) ? (word as Reason) : 'transfer_refused'
 
 const standing = {
-  sending: { sentence: 'The transfer is on its way to the chain.', nextAction: 'wait' },
-  sent: { sentence: 'The transfer is on the chain, for good.', nextAction: null },
-  failed: { sentence: 'Nothing was sent.', nextAction: null },
+  sending: { sentence: 'The transfer is being processed.', nextAction: 'wait' },
+  sent: { sentence: 'The transfer is complete.', nextAction: null },
+  failed: { sentence: 'No AUSD was sent.', nextAction: null },
 } as const
 
 const statuses = {
@@ -39,7 +39,7 @@ const statuses = {
   failed: 'failed',
 } as const
 
-/** A send as its wallet's activity shows it. */
+/** Returns the activity entry of a send. */
 export function entryOf(operation: Operation & { kind: 'send' }): ToldEntry {
   const { authorization, sendId } = operation.payload
   const status = statuses[operation.state]
@@ -86,7 +86,7 @@ const activity = prepared((db) => {
   return unionAll(page, open).prepare('activity')
 })
 
-/** The sends of a wallet; takes and returns belong to the activity of their payout. */
+/** Reads the sends of a wallet; takes and returns belong to the activity of their payout. */
 export async function readActivity(
   { database }: Context,
   { wallet, limit, before }: ReadRequestOf<typeof ChainActivity>,

@@ -21,7 +21,7 @@ import { createSend, refusalOfSigner, signerFacts } from './send'
 import { termsReader } from './terms'
 import { treasuryReader } from './treasury'
 
-/** Every question this service answers. */
+/** Handlers of every request this service answers. */
 export const answersOf = (
   context: Context,
   readTreasury = treasuryReader(context),
@@ -82,7 +82,7 @@ export const answersOf = (
   answering(questions.ChainActivity, async (asked) => ok(await readActivity(context, asked))),
 ]
 
-/** A chain that cannot be read is a refusal people can understand; anything else is a fault. */
+/** Refuses with `chain_unavailable` if the chain cannot be read; rethrows other errors. */
 async function unlessUnreadable<T>(
   { log }: Context,
   work: () => Promise<Answer<T>>,
@@ -97,8 +97,9 @@ async function unlessUnreadable<T>(
 }
 
 /**
- * Balances as they were last read, null before. Figures are gathered within 150 ms, which a public
- * endpoint may take by itself: asking for one begins the next reading, and waits for none.
+ * Returns a lookup of the last read balances, null before the first reading. Figures are collected
+ * within 150 ms, which a public endpoint alone may take, so a lookup starts the next reading and
+ * does not wait for it.
  */
 function openBalances({ reader }: Context['node']): (address: Hex) => bigint | null {
   const known = new Map<Hex, bigint>()
@@ -116,7 +117,7 @@ function openBalances({ reader }: Context['node']): (address: Hex) => bigint | n
   }
 }
 
-/** The true figures of the relayer, for `nats micro stats`: from the rows, not from counters. */
+/** Returns the figures for `nats micro stats`, from the rows rather than from counters. */
 export const statsOf = ({ database, node, settings }: Context) => {
   const balanceOf = openBalances(node)
   return async () => {

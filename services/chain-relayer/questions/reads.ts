@@ -12,11 +12,11 @@ import { decodeReads, encodeReads, type Pool, type Read } from './account-call'
 type Contracts = { readonly ausd: Hex; readonly creditLine: Hex }
 
 /**
- * More would have more gas than public endpoints give one call, and more than 16 KiB of call data.
+ * Maximum wallets per call; more would exceed the gas of public endpoints and 16 KiB of call data.
  */
 const walletsMax = 80
 
-/** Reads wallets: all of each, and all of them, in one call at one block. */
+/** Reads several wallets in one call at one block. */
 async function readSome(
   reader: PublicClient,
   contracts: Contracts,
@@ -28,7 +28,7 @@ async function readSome(
 }
 
 /**
- * 10⁻⁶ AUSD that shares are worth, rounded down, as `ausdOfSharesFloor` of the contract has it:
+ * Returns the value of shares in 10⁻⁶ AUSD, rounded down, like `ausdOfSharesFloor` of the contract:
  * with the virtual shares and the virtual unit of its pool.
  */
 export const ausdOfSharesFloor = (shares: bigint, pool: Pool): bigint =>
@@ -62,13 +62,12 @@ const shown = (
   blockNumber: String(blockNumber),
 })
 
-/** So long a question waits for the call before its own, which may hang. */
+/** How long a request waits for the previous call, which may hang. */
 const patienceMs = 150
 
 /**
- * Reads wallets. Questions that come while one call is under way share the next, so that an
- * endpoint sees one after the other, however many are asked, and no answer is older than its
- * question.
+ * Returns a reader of wallets. Requests arriving during a call share the next one, so an endpoint
+ * sees one call at a time and no answer is older than its request.
  */
 export function accountReader(reader: PublicClient, contracts: Contracts) {
   const readAll = batched(async (wallets: ReadonlySet<Hex>) => {
@@ -80,20 +79,19 @@ export function accountReader(reader: PublicClient, contracts: Contracts) {
   }, patienceMs)
   return async (wallet: Hex): Promise<Account> => {
     const account = (await readAll(wallet)).get(wallet)
-    if (!account) throw new Error(`${wallet} was not among those that were read`)
+    if (!account) throw new Error(`wallet ${wallet} is missing from the batch`)
     return account
   }
 }
 
 export type Hold = Static<(typeof ChainHold)['answer']>
 
-/** `HoldState` of the contract, by its number. */
+/** `HoldState` of the contract, by number. */
 const holdStates = ['none', 'held', 'released', 'revoked'] as const
 
 /**
- * The hold under a ref id and the chain's clock, in one call: they are of the same block.
- * Undefined: the endpoint lags behind the payment itself, so that it would say `none` of money that
- * is held.
+ * Reads the hold of a ref id and the block time in one call, so that both are of the same block.
+ * Returns undefined if the endpoint lags behind the payment and would report `none` for held money.
  */
 export async function readHold(
   { node, contracts, database }: Context,
@@ -110,22 +108,22 @@ export async function readHold(
   })
   if (blockNumber < (await database.read((db) => blockOfRef(db, refId)))) return undefined
   const state = holdStates[number]
-  // Another contract than the one we know: no answer is better than a guess.
-  if (!state) throw new Error(`holdOf answered the state ${number}, which has no name here`)
+  // An unknown contract: fail rather than guess.
+  if (!state) throw new Error(`holdOf returned the unknown state ${number}`)
   return { state, until: timeOrNull(until), blockTime: String(blockTime) }
 }
 
 const zero = `0x${'0'.repeat(64)}`
 
 /**
- * What there is under a ref id: by the chain's newest block, or by an order of ours that is not
- * final. Undefined: the endpoint lags behind what was put there.
+ * Returns whether a ref id is used at the newest block or by an open order. Returns undefined if
+ * the endpoint lags behind the block in which it was used.
  */
 export async function readRef(
   { node, contracts, database }: Context,
   refId: string,
 ): Promise<'unused' | 'ordered' | 'used' | undefined> {
-  // Read first: an order that ends meanwhile is on the chain by then.
+  // Rows first: an order that ends after this read is already on the chain.
   const { block, isOpen } = await database.read((db) => ordersOfRef(db, refId))
   const line = { address: contracts.creditLine, abi: creditLineAbi } as const
   const [content, blockNumber] = await node.reader.multicall({
@@ -140,5 +138,5 @@ export async function readRef(
   return blockNumber < block ? undefined : 'unused'
 }
 
-/** The contract says 0 where no time is meant. */
+/** Maps the contract's 0 for "no time" to null. */
 const timeOrNull = (seconds: bigint): string | null => (seconds === 0n ? null : String(seconds))

@@ -17,20 +17,20 @@ import { findLeaving, leavingMicro, lockWallets, takenAmong } from '../operation
 import { atMost } from '../transactions/transaction'
 import { together } from './together'
 
-/** What a decision about an authorization needs to know of the chain. */
+/** Chain facts needed to judge an authorization. */
 export type SignerFacts = {
   readonly verified: boolean
   readonly frozen: boolean
   readonly signatureValid: boolean
   readonly nonceUsed: boolean
-  /** AUSD the wallet holds, less what operations in flight will still move; 10⁻⁶. */
+  /** AUSD balance less the amounts of open operations; 10⁻⁶. */
   readonly freeMicro: bigint
 }
 
-/** What a wallet holds, as one block shows it. */
+/** Balance of a wallet at one block. */
 type Holding = {
   readonly balanceMicro: bigint
-  /** Operations in flight, by their ids, whose AUSD have left that balance already. */
+  /** Ids of open operations whose AUSD has already left that balance. */
   readonly goneIds: readonly string[]
 }
 
@@ -39,7 +39,7 @@ const same = (left: string, right: string) => left.toLowerCase() === right.toLow
 
 type Words = {
   wallet: string
-  /** Where a transfer helps nobody: it would be lost, or mistaken for money that came in. */
+  /** Refused recipients: AUSD sent there would be lost or mistaken for a payment. */
   token: string
   creditLine: string
   treasury: string
@@ -47,7 +47,7 @@ type Words = {
   signed: GivenAuthorization
 }
 
-/** What can be said of a send without asking the chain, in the order in which it is checked. */
+/** Checks of a send that need no chain call, in order. */
 const rules: readonly (readonly [RefusalCode, (words: Words) => boolean])[] = [
   ['wallet_not_from', ({ wallet, signed }) => !same(wallet, signed.from)],
   ['to_zero', ({ signed }) => same(signed.to, zero)],
@@ -64,8 +64,8 @@ export const refusalOfWords = (words: Words): RefusalCode | undefined =>
   rules.find(([, broken]) => broken(words))?.[0]
 
 /**
- * What speaks against an authorization, in the order in which it is checked. A forged one is told
- * nothing of the wallet; a frozen wallet is told so before its balance is checked.
+ * Returns the first reason to refuse an authorization. The signature is checked first, so that a
+ * forger learns nothing about the wallet, and a freeze is reported before the balance.
  */
 export function refusalOfSigner(
   facts: SignerFacts,
@@ -78,11 +78,11 @@ export function refusalOfSigner(
   return undefined
 }
 
-/** All that speaks against a send: only the first is told. */
+/** Returns the first reason to refuse a send. */
 export const refusalOfSend = (words: Words, facts: SignerFacts): RefusalCode | undefined =>
   refusalOfWords(words) ?? (facts.verified ? refusalOfSigner(facts, words.signed) : 'not_verified')
 
-/** What the chain and our own rows say of this authorization, and of its signer, now. */
+/** Reads the facts about an authorization and its signer from the chain and our rows. */
 export async function signerFacts(
   context: Context,
   signed: GivenAuthorization,
@@ -115,13 +115,13 @@ export async function signerFacts(
   return { ...facts, ...(await holdingOf(context, from)) }
 }
 
-/** A wallet with more in flight waits until some of it is final. */
+/** Maximum open transfers considered per wallet. */
 const inFlightMax = 50
 
 /**
- * What was mined has left the balance, and is in flight until it is final: counted twice, it would
- * refuse AUSD that the wallet has. So balance and authorizations are read at one block. Only for a
- * wallet that would be refused.
+ * Reads balance and authorizations at one block. A mined transfer has left the balance but stays
+ * open until final; counted twice, it would hide AUSD that the wallet has. Used only for a wallet
+ * that would otherwise be refused.
  */
 async function holdingOf(
   { database, node, contracts }: Context,
@@ -131,7 +131,7 @@ async function holdingOf(
   const token = { address: contracts.ausd, abi: ausdAbi } as const
   const [balanceMicro, ...used] = (await node.reader.multicall({
     allowFailure: false,
-    batchSize: 0, // One call, so that all of it is of one block.
+    batchSize: 0, // One call, so that all reads are of the same block.
     multicallAddress: multicall3,
     contracts: [
       { ...token, functionName: 'balanceOf', args: [from] },
@@ -147,14 +147,12 @@ async function holdingOf(
   return { balanceMicro, goneIds, freeMicro: balanceMicro - (still.get(from) ?? 0n) }
 }
 
-/** The first read finds a database that hangs, before anything is stored. */
+/** Deadline of the first read, which detects an unresponsive database before anything is stored. */
 const readDeadlineMs = 1_500
 
 type Sent = { sendId: string; ausd: string; to: string }
 
-/**
- * Relays a signed transfer once: (from, nonce) is the key, a repeat gets the first answer again.
- */
+/** Relays a signed transfer once per (from, nonce); a repeat gets the first answer again. */
 export async function createSend(
   context: Context,
   wallet: string,
@@ -169,7 +167,7 @@ export async function createSend(
   const sendId = sendIdOf(signed)
   const sent = orderOf({ kind: 'send', payload: { sendId, authorization: signed } })
   const order = { ...sent, requestId: requestId() ?? null }
-  // Whose authorization it is comes first: nobody learns of the sends of another wallet.
+  // The owner is checked first, so that a caller cannot learn about another wallet's sends.
   if (refusalOfWords(words) === 'wallet_not_from') return refuse('wallet_not_from')
   const { find, store } = sharedBy(context)
   const known = await within(find(order.id), readDeadlineMs, 'the database')
@@ -179,7 +177,7 @@ export async function createSend(
   const facts = await signerFacts(context, signed)
   const refused = refusalOfSend(words, facts)
   if (refused) {
-    // The same call, come twice, may have been first: that its nonce is used is no reason to
+    // A concurrent duplicate may have been stored first; its used nonce is then no reason to
     // refuse.
     const meanwhile = await find(order.id)
     return meanwhile ? answerAgain(order, meanwhile) : refuse(refused)
@@ -191,7 +189,7 @@ export async function createSend(
   return answer
 }
 
-/** A send that nothing speaks against, and what its wallet holds. */
+/** An accepted send with its wallet's balance. */
 type Wanted = Holding & {
   readonly order: Order
   readonly gasBudgetWei: bigint
@@ -199,7 +197,7 @@ type Wanted = Holding & {
 
 const storedAtOnce = 64
 
-/** What the sends of this process that come at the same moment ask of its database together. */
+/** Opens the database queries that concurrent sends of this process share. */
 function openShared(database: Context['database']) {
   const read = <I, O>(work: (db: Db, items: readonly I[]) => Promise<(item: I) => O>) =>
     together(async (items: readonly I[]) => {
@@ -224,7 +222,7 @@ function openShared(database: Context['database']) {
 
 const shared = new WeakMap<Context['database'], ReturnType<typeof openShared>>()
 
-/** The same for all who ask of this database. */
+/** Returns the shared queries of a database. */
 function sharedBy({ database }: Pick<Context, 'database'>) {
   const known = shared.get(database) ?? openShared(database)
   shared.set(database, known)
@@ -232,8 +230,8 @@ function sharedBy({ database }: Pick<Context, 'database'>) {
 }
 
 /**
- * Stores several sends in one transaction, in their order: each counts on no more than those before
- * it leave of its wallet's AUSD.
+ * Stores several sends in one transaction, in order: each may use only the AUSD that the earlier
+ * ones leave in its wallet.
  */
 async function storeAll(tx: Tx, wanted: readonly Wanted[]): Promise<Answer<Sent>[]> {
   const orders = wanted.map(({ order }) => order)
@@ -252,7 +250,7 @@ async function storeAll(tx: Tx, wanted: readonly Wanted[]): Promise<Answer<Sent>
     ),
     burntToday(tx, wallets),
   ])
-  // Of readings of the same wallet the least: it is the one that shows all that has gone.
+  // Use the lowest balance read for a wallet, which reflects all its outgoing transfers.
   const heldMicro = new Map<Hex, bigint>()
   for (const { order, balanceMicro } of wanted)
     heldMicro.set(order.wallet, atMost(heldMicro.get(order.wallet) ?? balanceMicro, balanceMicro))
@@ -272,7 +270,7 @@ async function storeAll(tx: Tx, wanted: readonly Wanted[]): Promise<Answer<Sent>
     added.push(order)
     return answerAgain(order, order)
   })
-  // Under the lock of its wallet nobody else stores a send of the same key.
+  // The wallet locks keep other instances from storing a send with the same key.
   await insertOperations(tx, added)
   return answers
 }

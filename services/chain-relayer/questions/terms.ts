@@ -8,12 +8,12 @@ import { leftMinSeconds } from '../operations/operation'
 
 type Terms = Static<(typeof ChainTerms)['answer']>
 
-/** Reads what people are told of the contracts, once: the contracts fix it for good. */
+/** Returns a reader of the contract terms shown to users; they never change, so it reads once. */
 export function termsReader(context: Pick<Context, 'node' | 'contracts' | 'treasury'>) {
   let known: Promise<Terms> | undefined
   return (): Promise<Terms> => {
     known ??= readTerms(context).catch((error) => {
-      known = undefined // It is asked again for whoever comes next.
+      known = undefined // The next request tries again.
       throw error
     })
     return known

@@ -5,9 +5,9 @@ type Waiting<I, O> = {
 }
 
 /**
- * Does together what is asked for at the same moment: while some are under way the others gather,
- * and go next, `most` at a time. Where several fail together each is done alone, so that none of
- * them stops another. `work` answers in the order of what it is given.
+ * Batches concurrent requests: requests arriving while a batch runs form the next one, at most
+ * `most` per batch. If a batch fails, its items are retried one by one, so that one does not fail
+ * the others. `work` returns results in the order of its items.
  */
 export function together<I, O>(
   work: (items: readonly I[]) => Promise<readonly O[]>,

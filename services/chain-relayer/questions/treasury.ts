@@ -7,12 +7,12 @@ import { newestSpending, orderedMicro } from '../operations/treasury.store'
 
 export type Treasury = Static<(typeof ChainTreasury)['answer']>
 
-/** One reading serves every question of so long. */
+/** How long one reading is reused. */
 const freshMs = 2_000
 
 /**
- * Answers what the treasury holds, by one call of the chain for all who ask meanwhile. Undefined:
- * the endpoint lags behind what we know to be final, so that it would count AUSD that is gone.
+ * Returns a reader of the treasury's balance that shares one chain call among callers. It returns
+ * undefined if the endpoint lags behind a known final block and would count AUSD already spent.
  */
 export function treasuryReader(context: Context): () => Promise<Treasury | undefined> {
   let last: { at: number; reading: Promise<Treasury | undefined> } | undefined
@@ -21,7 +21,7 @@ export function treasuryReader(context: Context): () => Promise<Treasury | undef
     if (last && now - last.at < freshMs) return last.reading
     const reading = readTreasury(context, new Date(now))
     last = { at: now, reading }
-    // What failed is not worth keeping.
+    // Failed readings are not cached.
     reading.then(
       (read) => read ?? forget(reading),
       () => forget(reading),
@@ -53,7 +53,7 @@ async function readTreasury(
   const ordered = await database.read((db) => orderedMicro(db, blockNumber))
   return {
     balance: String(balance),
-    // An allowance without limit has more digits than any amount of AUSD.
+    // An unlimited allowance has more digits than any AUSD amount.
     drawable: String(least(allowance, balance)),
     ordered: String(ordered),
     blockNumber: String(blockNumber),

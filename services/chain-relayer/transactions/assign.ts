@@ -21,18 +21,18 @@ import { bidRoomWei, bidWei, type Cover, costWei, coverOf, inFlightWei } from '.
 import { examine, type Fit, holdRefused, type Terms, unsettledMs } from './examine'
 import { atLeast, batched, bundleCall, feesFor, isSigned, lineCall, manyCall } from './transaction'
 
-/** More than these are not examined in one round. */
+/** Maximum operations examined per round. */
 const dueMax = 256
 
-/** What one transaction will carry: one operation, or several in `many`. */
+/** The operations of one transaction: a single one, or several in `many` or a bundle. */
 type Batch = Fit & {
   operations: Operation[]
   purpose: TransactionPurpose
 }
 
 /**
- * Gives waiting operations a lane and a nonce, signed and stored in one commit each: the number of
- * transactions that were stored.
+ * Assigns waiting operations to lanes and nonces; each transaction is signed and stored in one
+ * commit. Returns the number of transactions stored.
  */
 export async function assignWaiting(context: Context, held: readonly HeldLane[]): Promise<number> {
   const sound = held.filter((lane) => lane.sound)
@@ -48,7 +48,7 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
   if (rowsMax === 0) return 0
   const due = await context.database.read((db) => findDue(db, rowsMax))
   if (due.length === 0) return 0
-  /** The lane with the most room that can pay this, if any can. */
+  /** Returns the lane with the most room that can pay `cost`, if any. */
   const freestFor = (cost: bigint) =>
     lanes
       .filter(({ roomWei }) => roomWei >= cost)
@@ -67,7 +67,7 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
       return
     }
     const bid = bidOf(batch.call)
-    // What is dearer than all of the room goes alone: the chain has the last word.
+    // A bid above the whole room is sent only if nothing else is open; the chain decides.
     if (chosen.bidRoomWei < bid && chosen.openCount > 0) return
     const take = (count: 1 | -1) => {
       chosen.openCount += count
@@ -80,13 +80,12 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
     if (outcome === 'stored') given += 1
     else take(-1)
   }
-  // Of one lane transactions commit one after the other, because each needs the nonce after the
-  // last.
+  // Transactions of one lane commit one after the other: each needs the nonce after the last.
   await pMap(await batchesOf(context, due, terms), give, { concurrency: lanes.length })
   if (given > 0 && due.length === rowsMax) context.wake() // There may be more, and room for it.
   return given
 
-  /** A lane, what more may be taken from it, and what it may bid for gas, both in wei. */
+  /** Returns a lane with the value it can still spend and bid for gas, both in wei. */
   function roomOf(one: HeldLane, balanceWei: bigint) {
     return {
       ...one,
@@ -98,8 +97,8 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
 }
 
 /**
- * No block takes its oldest transaction, as far as anybody can say. Whatever it got now would wait
- * behind that one, and another lane, or this one later, puts it on the chain sooner.
+ * Returns true if the lane's oldest transaction is overdue. A new one would wait behind it, while
+ * another lane, or this one later, can send it sooner.
  */
 async function isStuck(
   { clock, settings, node }: Context,
@@ -110,7 +109,7 @@ async function isStuck(
   return count <= oldest.nonce
 }
 
-/** How many operations are worth examining: none while every lane bids for all it may. */
+/** Returns how many operations are worth examining: 0 while every lane is at its bid limit. */
 function roomAmong(
   lanes: readonly { readonly openCount: number; readonly bidRoomWei: bigint }[],
   leastBidWei: bigint,
@@ -125,13 +124,12 @@ class LostRace extends Error {
 }
 class LostLane extends LostRace {}
 
-/** What came of giving a batch a nonce. Of a lane that is lost nothing more needs to be tried. */
+/** Result of assigning a batch. After `lane lost` the lane is not used again in this round. */
 type Assigned = 'stored' | 'nothing stored' | 'lane lost'
 
 /**
- * The write-ahead step: nonce, signature, transaction and operations in one commit, before anything
- * is sent. Only what is stored here is ever broadcast. Of several transfers those are left out that
- * their wallets could not pay for.
+ * Stores nonce, signature, transaction and operations in one commit, before anything is sent; only
+ * stored bytes are ever broadcast. Omits transfers that their wallets could not pay.
  */
 async function assign(
   context: Context,
@@ -157,7 +155,7 @@ async function assign(
       const { gas, ...content } = callFor(context, batch, going)
       const operationIds = going.map(({ id }) => id)
       const nonce = await drawNonce(tx, lane, context.holder)
-      if (nonce === undefined) throw new LostLane('the lease of the lane was lost')
+      if (nonce === undefined) throw new LostLane('lane lease lost')
       const at = { lane: lane.address, nonce }
       const signed = await key.sign(tx, { nonce, call: { ...content, gas }, fees })
       const [assigned] = await Promise.all([
@@ -168,7 +166,7 @@ async function assign(
           { ...at, ...signed, ...fees, attempt: 1, purpose: 'call', gas },
         ),
       ])
-      if (!assigned) throw new LostRace('an operation was taken meanwhile')
+      if (!assigned) throw new LostRace('operation assigned by another instance')
       failpoint('chain-relayer:transaction-signed')
       return true
     })
@@ -186,20 +184,18 @@ async function assign(
   return stored ? 'stored' : 'nothing stored'
 }
 
-/** The call of those that go; one that carries fewer than were examined is made anew. */
+/** Returns the call for the operations that go, rebuilt if some were left out. */
 const callFor = ({ contracts }: Context, { operations, call }: Batch, going: Operation[]): Call =>
   going.length === operations.length ? call : bundleCall(going.filter(isSigned), contracts.ausd)
 
-/** The wallet cannot pay this, or its budget not the gas, beside what it has in flight. */
+/** Fails or postpones an operation that its wallet or its gas budget cannot cover. */
 async function putOff(context: Context, operation: Operation, cover: Cover): Promise<void> {
   if (cover === 'spent') await giveUp(context, operation, 'gas_budget_spent', false)
   if (cover === 'later')
     await context.database.run((db) => postponeOperation(db, operation.id, unsettledMs, 0))
 }
 
-/**
- * Of several in one transaction each is tried alone next: those that are within the limits pass.
- */
+/** Holds a refused operation; those of a batch are retried alone, so that the others pass. */
 async function holdAll(context: Context, operations: readonly Operation[], refusal: Refusal) {
   const [first, ...others] = operations
   if (others.length === 0) return holdRefused(context, first!, refusal)
@@ -207,9 +203,7 @@ async function holdAll(context: Context, operations: readonly Operation[], refus
     await context.database.run((db) => postponeOperation(db, id, 0, 1))
 }
 
-/**
- * Whether a key would sign it, as far as the day's sum allows. Whatever is sent alone is examined.
- */
+/** Returns true if the operation passes the policy, apart from daily limits, and may be batched. */
 function mayShare({ policy, contracts }: Context, operation: Operation): boolean {
   if (!isBatchable(operation.kind)) return true
   try {
@@ -223,9 +217,7 @@ function mayShare({ policy, contracts }: Context, operation: Operation): boolean
 
 const examineAtOnce = 8
 
-/**
- * What is due and fit to be sent, the most urgent first; whatever else is due waits or ends here.
- */
+/** Examines due operations and returns the batches to send, most urgent first. */
 async function batchesOf(
   context: Context,
   due: readonly Operation[],
@@ -270,7 +262,7 @@ async function batchesOf(
     const found = fits.get(operation)
     return found ? [{ operations: [operation], purpose: 'op', ...found }] : []
   })
-  // Whatever carries the most urgent operation gets its nonce first.
+  // The batch with the most urgent operation gets its nonce first.
   const place = ({ operations }: Batch) => Math.min(...operations.map((one) => due.indexOf(one)))
   return [...several, ...transfers, ...singles].sort((left, right) => place(left) - place(right))
 }

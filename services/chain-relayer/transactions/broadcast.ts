@@ -20,28 +20,28 @@ import { findOperations, type Operation } from '../operations/operation.store'
 import { costWei, inFlightWei } from './cover'
 import { bumped, isSigned, noopCall, raisedGas } from './transaction'
 
-// Broadcasting sends the stored bytes, any number of times; renewing signs another attempt at the
-// same nonce when no block takes the last one. Neither frees a nonce.
+// Broadcasting sends the stored bytes, any number of times. Renewing signs another attempt at the
+// same nonce if the last one is not mined. Neither frees a nonce.
 
-/** A send whose outcome is unknown was most likely lost. */
+/** Resend interval after an unknown outcome: the request was most likely lost. */
 const soonMs = 1_000
-/** A node that keeps asking for a higher fee gets one at most this often. */
+/** Minimum interval between fee bumps requested by a node. */
 const raiseEveryMs = 1_000
-/** More would not help: a person has been called long before. */
+/** Maximum attempts per nonce; alarms are raised long before. */
 const attemptsMax = 40
-/** A chain that stands for so long calls a person. */
+/** Alarm when the chain head has not advanced for this long. */
 const haltedMs = 30_000
-/** This long after its window an authorization is sure to revert; a noop is cheaper. */
+/** This long after `validBefore` a transfer is sure to revert, so a cheaper noop replaces it. */
 const lapsedMs = 30_000
-/** Nodes keep what comes before its turn, so a lane need not wait for each answer. */
+/** Concurrent broadcasts per lane: nodes queue later nonces, so a lane need not wait for each. */
 const sendAtOnce = 16
 /**
- * Of a lane in one round; the rest comes in the next. A copy that takes over a lane with a thousand
- * of them would lose its lease before it had sent all, and so would the next one, without end.
+ * Maximum broadcasts per lane and round. Sending a thousand at once would take longer than the
+ * lease, for every instance that takes the lane over.
  */
 const sendsMax = 64
 
-/** Sends whatever is stored and not known to be on its way, lane by lane, in nonce order. */
+/** Broadcasts stored attempts that are not known to be pending, per lane in nonce order. */
 export const broadcastDue = (context: Context, held: readonly HeldLane[]): Promise<unknown> =>
   Promise.all(held.map((lane) => broadcastLane(context, lane)))
 
@@ -51,7 +51,8 @@ async function broadcastLane(context: Context, held: HeldLane): Promise<void> {
   if (due.length < all.length) context.wake()
   for (let from = 0; from < due.length; from += sendAtOnce) {
     const answers = await broadcastSome(context, held, due.slice(from, from + sendAtOnce))
-    // The rest of the lane would wait for the same silent endpoint, one deadline after the other.
+    // Stop here: the rest would wait for the same unresponsive endpoint, one deadline after
+    // another.
     if (answers.some(({ next }) => next === 'send_soon')) return
   }
 }
@@ -85,7 +86,7 @@ async function broadcastSome(context: Context, held: HeldLane, some: readonly Op
   return steps
 }
 
-/** Stored by an earlier process, never sent, or silent too long. Sending again never does harm. */
+/** Returns true if an attempt was not sent by this process or is overdue; resending is harmless. */
 function isDue(
   { clock, memory, settings }: Pick<Context, 'clock' | 'memory' | 'settings'>,
   attempt: Attempt,
@@ -97,7 +98,7 @@ function isDue(
   return silentMs >= (next === 'await' ? settings.rebroadcastAfterMs : soonMs)
 }
 
-/** A lane whose oldest transaction is in no block for too long gets a better one at that nonce. */
+/** Replaces the oldest transaction of each lane if it has not been mined for too long. */
 export async function renewStuck(context: Context, held: readonly HeldLane[]): Promise<void> {
   if (held.every(({ open }) => open.length === 0)) return
   const { newest: head } = await lookAt(context, addressesOf(held))
@@ -127,13 +128,12 @@ const raiseGas = (context: Context, lane: HeldLane, open: OpenTransaction) => {
   return renew(context, lane, open, purpose, raisedGas(gas, 1))
 }
 
-/** Every endpoint refuses these bytes, or the last one did: higher fees would not change that. */
+/**
+ * Returns true if the last response was a permanent refusal, which higher fees would not change.
+ */
 const givesWay = ({ lastError }: Attempt) => afterSend[verdictOnSend(lastError)].next === 'give_way'
 
-/**
- * The rest of the lane does not wait for what nobody takes; a drip does, and a noop is the last
- * word.
- */
+/** Replaces a refused transaction by a noop to unblock the lane; never a drip or another noop. */
 async function replaceRefused(context: Context, lane: HeldLane, open: OpenTransaction) {
   if (open.attempts.at(-1)!.purpose === 'noop') return
   const carried = await context.database.read((db) => findOperations(db, open.operationIds))
@@ -141,11 +141,11 @@ async function replaceRefused(context: Context, lane: HeldLane, open: OpenTransa
   await fillWithNoop(context, lane, open)
 }
 
-/** Fills the nonce with a noop. Whichever attempt is mined decides; a drip never gets one. */
+/** Signs a noop at the nonce; whichever attempt is mined decides. */
 const fillWithNoop = (context: Context, lane: HeldLane, open: OpenTransaction) =>
   renew(context, lane, open, 'noop', noopCall(lane.lane.address).gas)
 
-/** While no block comes, a higher fee brings nothing nearer; all of it is due when one comes. */
+/** Returns true while the chain head does not advance: a higher fee would not help. */
 function isHalted(
   { memory, clock, settings, logThrottled }: Context,
   head: Pick<Head, 'number'>,
@@ -158,7 +158,7 @@ function isHalted(
   return true
 }
 
-/** Nothing of what it carries can happen any more. */
+/** Returns true if all authorizations of a transaction have expired. */
 async function hasLapsed(context: Context, open: OpenTransaction): Promise<boolean> {
   const carried = await context.database.read((db) => findOperations(db, open.operationIds))
   const lapsed = (operation: Operation) =>
@@ -167,7 +167,7 @@ async function hasLapsed(context: Context, open: OpenTransaction): Promise<boole
   return carried.length > 0 && carried.every(lapsed)
 }
 
-/** Whether the lane can pay this attempt, besides everything else it has in flight. */
+/** Returns true if the lane can pay this attempt and its other open transactions. */
 async function canPay(
   { node, logThrottled }: Context,
   { lane: { address }, open }: HeldLane,
@@ -209,7 +209,7 @@ async function renew(
   })
   const stored = await storing.catch((error) => {
     if (!(error instanceof PolicyRefused)) throw error
-    // The limits were lowered since: what was signed before goes on at the fee it has.
+    // The limits were lowered since: the earlier attempts continue at their fees.
     const fields = { lane: lane.address, nonce, why: error.message, alarm: true }
     context.logThrottled('policy:renew', fields, 'policy refused a fee bump')
     return false

@@ -9,16 +9,16 @@ import type { Funds } from './cover'
 import { runsOut, type Terms } from './examine'
 import { bundled, isSigned, runsForeignCode, type SignedOperation } from './transaction'
 
-// Whoever submits an authorization, its transfer happens. So those that plain accounts signed
-// travel together, and are examined together: one call tells of each whether it would go through,
-// and what the wallets hold. One that would not is examined alone, as if there were no others.
+// Any sender may submit an authorization, so transfers signed by plain accounts share a transaction
+// and a simulation: one call returns the outcome of each and the balances of the wallets. A
+// transfer that would fail is examined alone.
 
-/** Transfers that would go through beside each other, and what their wallets hold. */
+/** Transfers that would succeed together, and the balances of their wallets. */
 export type Bundle = { readonly operations: readonly SignedOperation[]; readonly funds: Funds }
 
 const examineAtOnce = 4
 
-/** The bundles that can be made of what is due. All else that is due is to be examined alone. */
+/** Builds bundles from due operations; the caller examines all others alone. */
 export async function bundlesOf(
   context: Context,
   due: readonly Operation[],
@@ -39,17 +39,17 @@ export async function bundlesOf(
   return bundles.filter(({ operations }) => operations.length > 0)
 }
 
-/** What failed once goes alone, and so does what code of a user's decides about. */
+/** Returns true for transfers that never failed and run no user-controlled code. */
 const mayShare = async (context: Context, operation: Operation, { newest }: Terms) =>
   isSigned(operation) &&
   operation.tries === 0 &&
   !runsOut(context, operation, newest) &&
   !(await runsForeignCode(context, operation))
 
-/** More than reading a balance costs, besides what the transfers may use. */
+/** Gas per balance read, on top of the transfers; more than a read costs. */
 const readGas = 60_000n
 
-/** What of the group would go through at the newest block; none of it when nobody can say. */
+/** Returns the transfers that would succeed at the newest block; none if the simulation fails. */
 async function simulate(
   context: Context,
   group: readonly SignedOperation[],

@@ -27,27 +27,24 @@ import { costOf, paidFor } from './cost'
 import { noteBurnt } from './cover'
 import { doneIn, runsForeignCode } from './transaction'
 
-// Concluding finds the attempt that is final and ends its operations. It frees no nonce.
+// Concluding finds the final attempt of a transaction and ends its operations. It frees no nonce.
 
 const concludeAtOnce = 8
-/** A transaction this old whose nonce is used and that has no receipt calls a person. */
+/** Alarm for a transaction of this age whose nonce is used but which has no receipt. */
 const missingMs = 60_000
 const searchEveryMs = 10_000
 
-/**
- * However much is found in blocks, each lane is counted so often: what they did not show is in
- * there.
- */
+/** Interval for counting a lane's nonces, which finds transactions that the blocks did not show. */
 const countEveryMs = 3_000
-/** More blocks than these are not read one by one: the lanes are counted instead. */
+/** Maximum blocks read one by one; beyond that the lanes' nonces are counted instead. */
 const blocksMax = 8
 
 /**
- * Finds out which transactions are final, and concludes them. Unknown stays unknown. Mostly the
- * receipts of the blocks that became final since say it all, whatever the load. What they do not
- * show is found by counting a lane's transactions and asking for each receipt: what was open before
- * this process read blocks, what an endpoint left out, and what somebody else sent with the key.
- * Answers how many were looked at one by one; most of them are concluded.
+ * Finds and concludes final transactions; those without proof stay open. Usually the receipts of
+ * the newly final blocks suffice, at constant cost. The rest is found by counting a lane's nonces
+ * and requesting each receipt: transactions opened before this process read blocks, receipts
+ * omitted by an endpoint, and transactions sent by another holder of the key. Returns the number of
+ * transactions checked, most of which are concluded.
  */
 export async function concludeFinal(context: Context, held: readonly HeldLane[]): Promise<number> {
   const { memory, clock } = context
@@ -84,8 +81,8 @@ export async function concludeFinal(context: Context, held: readonly HeldLane[])
 }
 
 /**
- * What the lanes have in the blocks that became final since the last reading. Undefined when nobody
- * read before, too many came since, or an endpoint does not give them: then the lanes are counted.
+ * Returns the lanes' receipts in the blocks that became final since the last read. Returns
+ * undefined at the first read, after too many blocks, or if the endpoint does not return them.
  */
 async function receiptsSince(
   { node, memory, logThrottled }: Context,
@@ -112,7 +109,7 @@ async function receiptsSince(
   }
 }
 
-/** The transaction with the attempt that one of these receipts is of. */
+/** Returns the transaction with its mined attempt, if one of these receipts belongs to it. */
 function foundIn(receipts: readonly Receipt[], transaction: OpenTransaction) {
   for (const attempt of transaction.attempts) {
     const receipt = receipts.find(({ transactionHash }) => transactionHash === attempt.hash)
@@ -121,10 +118,7 @@ function foundIn(receipts: readonly Receipt[], transaction: OpenTransaction) {
   return []
 }
 
-/**
- * Concludes what of `open` has its nonce used, finally, each by its own receipt. Answers what
- * failed.
- */
+/** Concludes open transactions whose nonce is used at finality, by receipt; returns the errors. */
 async function concludeCounted(
   context: Context,
   { address, nextNonce, epoch }: HeldLane['lane'],
@@ -135,13 +129,13 @@ async function concludeCounted(
   const at = clock()
   memory.countedAt.delete(address)
   const count = await node.countAt(address, head.number)
-  // Somebody else used the key: the lane is checked again before it gives out a nonce.
+  // Another sender used the key: check the lane again before it assigns a nonce.
   if (count > nextNonce) memory.sound.delete(address)
   const mined = open.filter(({ nonce }) => nonce < count)
   const concludeThis = (transaction: OpenTransaction) => concludeOne(context, transaction, head)
-  // One that cannot be concluded now stops no other of its lane.
+  // A transaction that cannot be concluded now does not stop the others of its lane.
   const tried = await pMapSettled(mined, concludeThis, { concurrency: concludeAtOnce })
-  // What has no receipt yet is asked for again in the next round.
+  // Transactions without a receipt are requested again in the next round.
   const isWhole = tried.every((one) => one.status === 'fulfilled' && one.value)
   if (isWhole) memory.countedAt.set(address, { epoch, at })
   return rejectionsOf(tried)
@@ -150,7 +144,7 @@ async function concludeCounted(
 const rejectionsOf = (tried: readonly PromiseSettledResult<unknown>[]): unknown[] =>
   tried.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
 
-/** True when it is concluded. */
+/** Returns true if the transaction was concluded. */
 async function concludeOne(
   context: Context,
   transaction: OpenTransaction,
@@ -179,9 +173,7 @@ async function concludeOne(
   return true
 }
 
-/**
- * Who else used the nonce, searched for now and then: it takes many calls. Unknown is undefined.
- */
+/** Searches, at intervals as it takes many calls, for a foreign transaction that used the nonce. */
 async function searchUse(
   { node, memory, clock, log }: Context,
   { lane, nonce, attempts }: OpenTransaction,
@@ -202,9 +194,8 @@ async function searchUse(
 }
 
 /**
- * The receipt of whichever attempt was mined. Final only when its block is at or below the
- * finalized one and still has the same hash when read again: receipts of unfinalized blocks can
- * vanish.
+ * Returns the mined attempt and its receipt. It is final only if its block is at or below the
+ * finalized one and still has the same hash when read again: other receipts can disappear.
  */
 async function finalReceipt(
   node: Pick<Node, 'receiptOf' | 'headAt'>,
@@ -220,13 +211,13 @@ async function finalReceipt(
   return undefined
 }
 
-/** How long a drip that reverted rests; the lane has to be filled meanwhile. */
+/** Retry delay of a reverted drip, during which the lane has to be funded. */
 const dripRestMs = 15_000
 
-/** What finality means for one operation of a transaction. */
+/** State of an operation after its transaction became final. */
 type Ending = 'settled' | 'failed' | 'waiting'
 
-/** Stores that a transaction is final and what became of its operations, and announces it. */
+/** Closes a final transaction and ends and announces its operations. */
 async function conclude(
   context: Context,
   transaction: OpenTransaction,
@@ -242,7 +233,7 @@ async function conclude(
   await close(context, transaction, { outcome, paidWei, valueWei }, place, isDone)
 }
 
-/** Whatever took the nonce is final: none of the other attempts can ever be mined. */
+/** Closes a transaction whose nonce is used at finality: no other attempt can be mined. */
 async function close(
   context: Context,
   transaction: OpenTransaction,
@@ -297,9 +288,9 @@ function outcomeOf(attempt: Attempt, receipt: Receipt): TransactionOutcome {
 type Final = { outcome: TransactionOutcome; oneTry: boolean }
 
 /**
- * It is final that this transaction did not do it, so it waits, to be examined again
- * before it is sent again; a drip a while, because Monad reverts what takes from a lane's reserve.
- * What code of a user's made revert has failed: it would again.
+ * Handles an operation that its final transaction did not execute: it waits to be examined again. A
+ * drip waits longer, because Monad reverts transfers out of a lane's reserve. The operation fails
+ * if user-controlled code made it revert, or if it reverted too often.
  */
 async function endUndone(
   tx: Tx,
@@ -320,12 +311,12 @@ async function endUndone(
 
 const operations = timer({
   what: 'operation_final',
-  help: 'From an order, or a send, to its end at the final chain.',
+  help: 'Time from order to finality of an operation.',
   labels: { kind: { atMost: 15 }, outcome: ['settled', 'failed'] },
   buckets: flowSeconds,
 })
 
-/** What a wallet can make revert calls nobody, until its budget of gas is burnt. */
+/** Logs and measures an ended operation. Reverts that a wallet can cause raise no alarm. */
 function report(
   context: Context,
   operation: Operation,

@@ -2,16 +2,16 @@ import type { Hex } from 'viem'
 import type { Place } from '../chain/authorization'
 import type { Node, Receipt } from '../chain/node'
 
-// What a mined transaction took from its lane. Monad charges the gas limit, and writes it into the
-// receipt as the gas used; where a receipt does not say, the limit is what is counted.
+// Cost of a mined transaction. Monad charges the gas limit and reports it as `gasUsed`; if a
+// receipt lacks that field, the limit is used.
 
-/** Gas limit and fees of the transaction as it was signed, in wei per gas. */
+/** Gas limit and fees of the signed transaction, in wei per gas. */
 type Bid = { readonly gas: bigint; readonly maxFeeWei: bigint; readonly priorityWei: bigint }
 
-/** What formats a receipt makes null of a field that the endpoint left out. */
+/** Receipt fields, null if the endpoint omitted them. */
 type Bare = { readonly gasUsed: bigint | null; readonly effectiveGasPrice: bigint | null }
 
-/** What the lane paid for gas, in wei. */
+/** Returns the gas cost paid by the lane, in wei. */
 export async function paidFor(node: Node, receipt: Receipt, bid: Bid): Promise<bigint> {
   const { gasUsed, effectiveGasPrice }: Bare = receipt
   const priceWei = effectiveGasPrice ?? (await priceOf(node, receipt, bid))
@@ -25,8 +25,8 @@ async function priceOf({ reader }: Node, { blockNumber }: Receipt, bid: Bid): Pr
 }
 
 /**
- * What somebody else's transaction took from a lane: gas, and the value it sent elsewhere, in wei.
- * Undefined while the endpoint does not have its receipt.
+ * Returns the gas and value, in wei, that a foreign transaction took from a lane. Returns undefined
+ * while the endpoint does not have its receipt.
  */
 export async function costOf(
   node: Node,

@@ -9,20 +9,17 @@ import type { Operation } from '../operations/operation.store'
 import { lockWallets, unseenMicro } from '../operations/wallet.store'
 import { atLeast, atMost } from './transaction'
 
-// Anybody may sign any number of transfers over one balance. Each passes its simulation, one of
-// them moves the money, and the others would revert at our cost. So nothing gets a nonce that its
-// wallet could not pay beside what it has in flight: it waits until that is final, and is examined
-// anew.
+// A wallet may sign any number of transfers of one balance. Each passes its simulation, but only
+// the first succeeds and the others revert at our cost. So an operation gets a nonce only if its
+// wallet can cover it together with everything already in flight; otherwise it waits for finality.
 
-/** AUSD (10⁻⁶) that wallets hold, as the state at one block shows it. */
+/** AUSD balances (10⁻⁶) of wallets at one block. */
 export type Funds = {
   readonly ausdMicro: ReadonlyMap<Hex, bigint>
   readonly blockNumber: bigint
 }
 
-/**
- * What the wallet of a take or a send holds at the newest block; undefined when it pays nothing.
- */
+/** Reads the balance of a paying wallet at the newest block; undefined if it pays nothing. */
 export async function fundsFor(
   context: Context,
   { wallet, leavesMicro }: Operation,
@@ -33,13 +30,11 @@ export async function fundsFor(
   return { ausdMicro, blockNumber: BigInt(blockNumber) }
 }
 
-// Code of the user's decides whether such a transfer reverts, and it can tell a transaction from
-// what it was asked before. No more of them are in flight than the day's budget of their wallet
-// would pay for if all reverted; one may always go, so that each gets its turn.
+// User-controlled code may decide whether a transfer reverts, and can distinguish a transaction
+// from a simulation. So no more are in flight than the wallet's daily gas budget could pay if all
+// reverted. One is always allowed, so that every wallet makes progress.
 
-/**
- * Whether another transfer of a wallet may go: not before those in flight are final, or not today.
- */
+/** Decides whether a transfer may go now, after those in flight are final, or not today. */
 export function budgetFor(wei: {
   readonly budget: bigint
   readonly burnt: bigint
@@ -51,13 +46,14 @@ export function budgetFor(wei: {
   return isAlone || wei.burnt + wei.atStake + wei.cost <= wei.budget ? 'room' : 'later'
 }
 
-/** Whether an operation may go beside what is in flight: not before that is final, or not today. */
+/**
+ * Decision about one operation: it may go, must wait for those in flight, or has no budget left.
+ */
 export type Cover = ReturnType<typeof budgetFor>
 
 /**
- * What may go of these operations of users, in their order, each of which could burn so much gas by
- * reverting. Holds until the transaction ends: copies of the service count a wallet's operations
- * one after the other.
+ * Decides for each operation, in order, whether its wallet covers it; each may burn `cost` wei by
+ * reverting. Locks the wallets until the database transaction ends, so instances take turns.
  */
 export async function coverOf(
   tx: Tx,
@@ -94,9 +90,8 @@ export async function coverOf(
 }
 
 /**
- * Counts the gas of transfers that reverted, alone or among others, against the budgets of their
- * wallets: each its part of what the transaction cost, in wei. Answers the wallets whose last it
- * was.
+ * Charges the gas of reverted transfers to the budgets of their wallets, an equal part (wei) of the
+ * transaction each. Returns the wallets whose budget this exhausted.
  */
 export async function noteBurnt(
   tx: Tx,
@@ -130,37 +125,34 @@ export async function noteBurnt(
   })
 }
 
-// A lane signs for what it may have to pay, and that is more than what blocks ask for today: the
-// chain takes any attempt it ever saw. So all of it at once, at its highest fees, stays within its
-// balance.
+// Any attempt ever broadcast may be mined. So everything a lane has in flight, at its highest fees,
+// must stay within its balance, even if that exceeds the current fees by far.
 
-/**
- * The most a transaction can take from its lane, in wei: its value, and its gas at the highest fee.
- */
+/** Returns the maximum cost of a transaction, in wei: its value and its gas at the maximum fee. */
 export const costWei = (call: Pick<Call, 'valueWei' | 'gas'>, { maxFeeWei }: Fees): bigint =>
   call.valueWei + call.gas * maxFeeWei
 
-/** The most that everything in flight can take from a lane, in wei: of each the dearest attempt. */
+/** Sums the maximum cost of all open transactions, in wei, by their most expensive attempt. */
 export const inFlightWei = (open: readonly OpenTransaction[]): bigint =>
   open.reduce((sum, { valueWei, attempts }) => {
     const costs = attempts.map((attempt) => costWei({ valueWei, gas: attempt.gas }, attempt))
     return sum + costs.reduce((most, cost) => atLeast(most, cost), 0n)
   }, 0n)
 
-// Monad lets an account bid so much for gas within three blocks, and no more than it has; a block
-// leaves out what is above that, and all that comes after it. What is open is no older than that by
-// much, so that all of it together stays below.
+// Monad limits the gas bids of an account within three blocks to 10 coins and to its balance, and
+// skips transactions above that with all that follow. Open transactions are hardly older than three
+// blocks, so their bids together stay below the limit.
 
 /** 10 coins, in wei: https://docs.monad.xyz/developer-essentials/reserve-balance */
 const bidMaxWei = 10n * 10n ** 18n
 
-/** What a block would have a transaction bid for gas, in wei, at this base fee. */
+/** Returns the gas bid of a transaction at this base fee, in wei. */
 export const bidWei = (gas: bigint, fees: Fees, baseFeeWei: bigint): bigint => {
   const askedWei = baseFeeWei + fees.priorityWei
   return gas * atMost(askedWei, fees.maxFeeWei)
 }
 
-/** What a lane may still bid for gas, in wei, beside what it has open. */
+/** Returns how much a lane may still bid for gas, in wei, on top of its open transactions. */
 export function bidRoomWei(
   balanceWei: bigint,
   open: readonly OpenTransaction[],

@@ -26,16 +26,16 @@ import { giveUp, settle } from '../operations/order'
 import { type Funds, fundsFor } from './cover'
 import { callOf, isSigned, runsForeignCode, transferTerms } from './transaction'
 
-/** What is known of an operation that may be sent. */
+/** An operation that may be sent. */
 export type Fit = {
   readonly call: Call
-  /** What the wallets of takes and sends hold. */
+  /** Balances of the paying wallets, for takes and sends. */
   readonly funds?: Funds | undefined
-  /** The lane that must send it; any other one when it is left out. */
+  /** The lane that must send it; omitted: any lane. */
   readonly only?: `0x${string}` | undefined
 }
 
-/** How an operation would be sent, and after which block. */
+/** Sender, fees and newest block assumed by an examination. */
 export type Terms = {
   readonly from: `0x${string}`
   readonly fees: Fees
@@ -43,15 +43,15 @@ export type Terms = {
 }
 
 const waitMs = 15_000
-/** What is searched for is due at once when it is found. */
+/** Wait while a search runs; its result makes the operation due at once. */
 const searchedMs = 5_000
-/** Two states of the chain disagree: the newer one is about to become final. */
+/** Wait while the newest and the finalized state disagree. */
 export const unsettledMs = 500
 
 /**
- * Examines an operation before it gets a nonce, because a revert costs the whole gas limit. Answers
- * what to send; or undefined when the operation ended here, or must wait. Throws `PolicyRefused`
- * when no key would sign it, before the chain is asked what it thinks of it.
+ * Examines an operation before it gets a nonce, because a revert costs the whole gas limit. Returns
+ * the call to send, or undefined if the operation ended here or must wait. Throws `PolicyRefused`,
+ * before any simulation, if no key would sign it.
  */
 export async function examine(
   context: Context,
@@ -93,10 +93,7 @@ export async function examine(
   return undefined
 }
 
-/**
- * Too little is left of its window, by our clock or by the chain's: sending it may cost gas for
- * nothing.
- */
+/** Returns true if the authorization expires too soon, by our clock or the chain's, to be sent. */
 export function runsOut({ clock }: Context, operation: Operation, newest: Look['newest']): boolean {
   if (!isSigned(operation)) return false
   const ours = BigInt(toUnixSeconds(clock()))
@@ -114,7 +111,7 @@ async function isNeedless(context: Context, operation: Operation): Promise<boole
   return heldWei >= settings.dripBelowWei
 }
 
-/** Whether the hold ends, finally, later than it did when the order was given. */
+/** Returns true if, at finality, the hold already ends later than when the order was given. */
 async function isExtended({ node, contracts }: Context, { refId, until }: PayloadOf<'extend'>) {
   const { number: blockNumber } = await node.finalizedHead()
   const [, , , endsAt] = await node.reader.readContract({
@@ -138,10 +135,10 @@ async function canAfford(context: Context, operation: Operation, lane: `0x${stri
 }
 
 /**
- * Calls without sending, by the same sender, at the same gas and fees: a contract can see all
- * three. A refusal counts only when the finalized state refuses for the same reason as the newest.
- * When nobody can say, it is sent: a revert costs gas and nothing else. Where code of a user's
- * might be glad of that, it waits.
+ * Simulates the call with the same sender, gas and fees, all of which a contract can see. A refusal
+ * counts only if the finalized state refuses for the same reason as the newest. If the simulation
+ * itself fails, the call is sent, since a revert only costs gas. If the call runs user-controlled
+ * code, wait instead.
  */
 async function foresee(
   context: Context,
@@ -168,13 +165,13 @@ async function foresee(
   }
 }
 
-/** An endpoint that lags behind the block of the payment says nothing about its hold. */
+/** Returns true if the endpoint lags behind the block of the payment, so it cannot see its hold. */
 async function isBehind({ database }: Context, { payload }: Operation, blockNumber: bigint) {
   if (!('refId' in payload)) return false
   return blockNumber < (await database.read((db) => blockOfRef(db, payload.refId)))
 }
 
-/** It is not sent now: it is looked up, waits to be examined again, or has failed. */
+/** Looks up, postpones or fails an operation that is not sent now. */
 async function waitOrEnd(
   context: Context,
   operation: Operation,
@@ -201,12 +198,12 @@ async function waitOrEnd(
   await giveUp(context, operation, reason, alarm)
 }
 
-/** As long as a person needs to look; a limit that was raised, or a new day, lets it pass. */
+/** Retry interval of an operation above a limit; it passes once the limit or the day allows. */
 const heldMs = 5 * 60_000
 
 /**
- * No key signs it. Above a limit it waits for a person, who raises the limit or ends the operation,
- * or for the next day; what no limit would let pass has failed.
+ * Handles an operation refused by the policy. Above a limit it waits until an operator raises the
+ * limit or ends the operation, or until the next day; an operation never allowed fails.
  */
 export async function holdRefused(
   context: Context,
@@ -224,8 +221,8 @@ export async function holdRefused(
 }
 
 /**
- * The token says that this authorization is used, cancelled or expired. Finds out, in finalized
- * blocks alone, which: whoever submitted it, the transfer happened and counts.
+ * Determines from finalized blocks whether an authorization was used, cancelled or has expired. A
+ * transfer submitted by a third party counts as done.
  */
 async function lookUp(context: Context, operation: Operation): Promise<void> {
   const postpone = (ms: number) =>

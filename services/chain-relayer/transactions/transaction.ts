@@ -22,8 +22,8 @@ import { type BatchableTask, isBatchable, type Kind, type Task } from '../operat
 import type { Operation } from '../operations/operation.store'
 
 /**
- * The call an operation needs when it is sent alone; more gas for each try that failed. `foreign`
- * is what `runsForeignCode` says of it.
+ * Builds the call of an operation sent alone, with more gas for each failed try. `foreign` is the
+ * result of `runsForeignCode`.
  */
 export async function callOf(
   context: Context,
@@ -60,7 +60,7 @@ export async function callOf(
 const transferGas = (byContract: boolean) =>
   byContract ? gasLimits.transferWithAuthorizationFromContract : gasLimits.transferWithAuthorization
 
-/** Whether code of the user's decides if the transaction of this operation reverts. */
+/** Returns true if user-controlled code decides whether the transaction reverts. */
 export const runsForeignCode = async (
   { contracts }: Pick<Context, 'contracts'>,
   operation: Operation,
@@ -73,25 +73,23 @@ async function returnCall(
 ): Promise<Call> {
   const terms = transferTerms(context, operation)!
   const { domain, ausd } = context.contracts
-  // Whoever sees this signature can use it, so it counts from now on, whether it is sent or not.
+  // Anyone who sees this signature can use it, so it counts towards the limits once it is signed.
   const signature = await context.database.transaction((tx) =>
     context.treasury.sign(tx, domain, terms),
   )
   return transferCall({ ...terms, signature }, ausd, gasLimits.transferWithAuthorization)
 }
 
-/** What the treasury gives back: of a cash-out that failed, or what nobody can explain. */
+/** Transfers signed by the treasury: refunds of failed cash-outs and of unsolicited AUSD. */
 type Owed = 'return' | 'giveback'
 
-/** How long a return is valid; after that it is signed again, with the same nonce. */
+/** Validity of a return; afterwards it is signed again with the same nonce. */
 const returnValidSeconds = 24 * 60 * 60
 
-/** The authorization nonce of a return: the token itself refuses a second one. */
+/** Returns the authorization nonce of a return; the token refuses a second use. */
 export const returnNonce = (payoutId: string): Hex => refOf(`return:${payoutId}`)
 
-/**
- * What the transfer of a take, a send, a return or a giveback must be, apart from its signature.
- */
+/** Returns the terms of the transfer of a take, send, return or giveback; else undefined. */
 export function transferTerms(
   context: Context,
   operation: Operation,
@@ -110,12 +108,12 @@ export function transferTerms(
   }
 }
 
-/** Submits a signed transfer; the `bytes` overload takes signatures of keys and of contracts. */
+/** Builds the call for a signed transfer, by the overload that also accepts contract signatures. */
 const transferCall = (signed: GivenAuthorization, ausd: Hex, gas: bigint): Call => ({
   ...{ to: ausd, data: transferData(signed), valueWei: 0n, gas },
 })
 
-/** The overload that takes a signature as bytes, found once: viem would look for it each time. */
+/** The overload with a `bytes` signature, resolved once; viem would search for it on every call. */
 const transfer = ausdAbi.find(
   (item): item is BytesTransfer =>
     item.type === 'function' &&
@@ -144,14 +142,12 @@ const transferData = (signed: GivenAuthorization): Hex => {
   })
 }
 
-/** What a wallet signed, for anybody to submit. */
+/** A transfer signed by a wallet, which anyone may submit. */
 export type SignedOperation = Operation & { kind: 'take' | 'send' }
 export const isSigned = (operation: Operation): operation is SignedOperation =>
   operation.kind === 'take' || operation.kind === 'send'
 
-/**
- * The transfer of an operation as Multicall3 calls it: one that reverts stops none of the others.
- */
+/** Builds the Multicall3 entry of a transfer; one that reverts does not stop the others. */
 export const bundled = (ausd: Hex, { payload }: SignedOperation) => ({
   target: ausd,
   allowFailure: true,
@@ -159,8 +155,8 @@ export const bundled = (ausd: Hex, { payload }: SignedOperation) => ({
 })
 
 /**
- * Several transfers in one transaction. Whoever submits them, the token moves what was signed. For
- * plain accounts alone: the code of a contract that signed would run with the gas of all.
+ * Builds one call with several transfers. Only for plain accounts: the code of a contract signer
+ * would run with the gas of the whole bundle.
  */
 export function bundleCall(operations: readonly SignedOperation[], ausd: Hex): Call {
   const data = encodeFunctionData({
@@ -173,7 +169,7 @@ export function bundleCall(operations: readonly SignedOperation[], ausd: Hex): C
 
 type Line = Extract<Task, { kind: BatchableTask['kind'] | 'verify' | 'freeze' }>
 
-/** The call of an operation on the credit line, alone in its transaction. */
+/** Builds the credit-line call of an operation sent alone. */
 export const lineCall = (task: Line, creditLine: Hex): Call => ({
   to: creditLine,
   data: lineData(task),
@@ -217,8 +213,8 @@ function lineData(task: Line): Hex {
 }
 
 /**
- * Divides operations into those that share a transaction and those that are sent alone. What failed
- * once is sent alone, after it was examined; so is one for which there is no other.
+ * Divides operations into groups that share a transaction and those sent alone: operations that
+ * failed once, and a single one left over.
  */
 export function batched<O extends { readonly kind: Kind; readonly tries: number }>(
   operations: readonly O[],
@@ -236,15 +232,13 @@ export function batched<O extends { readonly kind: Kind; readonly tries: number 
   return { together, alone }
 }
 
-/** Several operations in one transaction; one that reverts does not touch the others. */
+/** Builds one `many` call; an operation that reverts does not affect the others. */
 export function manyCall(tasks: readonly BatchableTask[], creditLine: Hex): Call {
   const data = encodeLine('many', [tasks.map(opOf)])
   return { to: creditLine, data, valueWei: 0n, gas: manyGasLimit(tasks.map(opKindOf)) }
 }
 
-/**
- * Says of each operation of a transaction that was mined, and did not revert, whether it was done.
- */
+/** Returns a check whether an operation took effect in a mined, successful transaction. */
 export function doneIn(
   { contracts }: Pick<Context, 'contracts'>,
   { to }: { readonly to: Hex },
@@ -259,12 +253,12 @@ export function doneIn(
 }
 
 /**
- * The positions in `many` whose operation reverted, with the revert data. All others took effect,
- * now or before (`AlreadyApplied`). Only events of the credit line itself count.
+ * Returns the positions in `many` whose operation reverted, with the revert data. All others took
+ * effect, now or earlier (`AlreadyApplied`). Only events of the credit line count.
  */
 function failuresOf(logs: readonly Log[], creditLine: Hex): Map<number, Hex> {
   const own = logs.filter((log) => log.address.toLowerCase() === creditLine.toLowerCase())
-  if (own.length === 0) return new Map() // viem would hash every event of the contract first.
+  if (own.length === 0) return new Map() // Saves viem hashing every event of the contract.
   const failed = parseEventLogs({ abi: creditLineAbi, eventName: 'OpFailed', logs: [...own] })
   return new Map(failed.map(({ args }) => [Number(args.index), args.reason]))
 }
@@ -282,7 +276,7 @@ function opKindOf(task: BatchableTask): OpKind {
   }
 }
 
-/** An `Op` of the contract; fields that its kind does not use are 0. */
+/** Builds an `Op` of the contract; fields unused by its kind are 0. */
 function opOf(task: BatchableTask) {
   const { refId, wallet } = task.payload
   return {
@@ -294,11 +288,11 @@ function opOf(task: BatchableTask) {
   }
 }
 
-/** The contract clamps any time to its bounds; one too long for its field must not stop a lane. */
+/** Limits a time to 64 bits, so that it cannot fail to encode; the contract clamps it further. */
 const asTime = (seconds: string): bigint => (BigInt(seconds) > timeMax ? timeMax : BigInt(seconds))
 const timeMax = 2n ** 64n - 1n
 
-/** Uses up a nonce: sends nothing, from the lane to itself. */
+/** Builds a call that only uses the nonce: zero value from the lane to itself. */
 export const noopCall = (lane: `0x${string}`): Call => ({
   to: lane,
   data: '0x',
@@ -314,19 +308,19 @@ const gwei = 1_000_000_000n
 const floorWei = 200n * gwei
 const headroom = 4n
 const priorityWei = 2n * gwei
-/** Above this nothing is worth sending; a bump still rises, by the least there is. */
+/** Maximum fee as a multiple of the base fee; at the maximum a bump adds only 1 wei. */
 const capOver = 40n
 const bumpPercent = 25n
 
-/** Fees of a first attempt. */
+/** Returns the fees of a first attempt. */
 export const feesFor = (baseFeeWei: bigint): Fees => ({
   maxFeeWei: atLeast(baseFeeWei * headroom, floorWei),
   priorityWei,
 })
 
 /**
- * Fees of the next attempt at the same nonce: a quarter more on both (nodes other than Monad want
- * at least a tenth on both), and no less than a first attempt would pay now. Always strictly more.
+ * Returns the fees of a replacement at the same nonce: 25 % more on both (nodes other than Monad
+ * require at least 10 % on both), no less than a first attempt would pay now, always strictly more.
  */
 export function bumped(last: Fees, baseFeeWei: bigint): Fees {
   const capWei = atLeast(baseFeeWei * capOver, floorWei * 4n)
@@ -344,10 +338,10 @@ function raised(lastWei: bigint, freshWei: bigint, capWei: bigint): bigint {
 export const atLeast = (left: bigint, right: bigint) => (left > right ? left : right)
 export const atMost = (left: bigint, right: bigint) => (right < left ? right : left)
 
-/** A gas limit for another try: half as much again each time, below a block's share. */
+/** Raises a gas limit by 50 % per failed try, up to `gasMax`. */
 export const raisedGas = (gas: bigint, tries: number): bigint => {
   const raisedBy = gas + (gas * BigInt(Math.min(tries, 6))) / 2n
   return atMost(raisedBy, gasMax)
 }
-/** Monad refuses more than this in one transaction. */
+/** Maximum gas limit of one transaction on Monad. */
 export const gasMax = 30_000_000n

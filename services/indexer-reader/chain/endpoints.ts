@@ -3,25 +3,25 @@ import { type ChainIdentity, identify } from './identity'
 import { type Rpc, RpcFault } from './rpc'
 import { readFinalized, readSpan, type Span } from './span'
 
-/** What we know of one JSON-RPC endpoint. `host` may be shown: the path may hold a key. */
+/** One JSON-RPC endpoint. Only `host` may be logged: the path may contain a key. */
 export type Endpoint = {
   readonly host: string
   readonly range: () => Range
-  /** As far as it was finalized when it last said so. */
+  /** Last reported finalized block. */
   readonly finalized: () => number
-  /** The same, if nothing was read up to it since: a step that failed does not ask for it again. */
+  /** That block if it was not read yet, so that a failed step does not request it again. */
   readonly unread: () => number
   readonly restsUntilMs: () => number
   readonly rest: (ms: number) => void
-  /** Its genesis hash; throws `RpcFault` if it is another chain or has no such contract. */
+  /** Returns its genesis hash; throws `RpcFault` if the chain or contract is another. */
   readonly identify: () => Promise<string>
   readonly readFinalized: () => Promise<number>
-  /** Reads and learns from the outcome how many blocks to ask for. */
+  /** Reads a span and adapts the range to the result. */
   readonly readSpan: (from: number, to: number) => Promise<Span>
 }
 
 const deadlineMs = 4_000
-/** A range that takes longer than this is too wide, whatever the endpoint thinks of it. */
+/** Deadline of a span; a range that takes longer is too wide. */
 const spanDeadlineMs = 8_000
 
 export function openEndpoint(
@@ -76,16 +76,16 @@ export function openEndpoint(
   }
 }
 
-/** The endpoints in turn: one is asked until it fails, then the next that is not resting. */
+/** The endpoints in rotation: one is used until it fails, then the next that is not resting. */
 export type Endpoints = {
   readonly current: () => Endpoint
-  /** One that is not the current one, if there is any that does not rest. */
+  /** Returns another endpoint than the current one, if one is not resting. */
   readonly other: () => Endpoint
-  /** Decides what a fault means for the endpoint: a smaller range, a rest, the next one. */
+  /** Applies a fault to an endpoint: it rests, and the next one is used. */
   readonly blame: (endpoint: Endpoint, fault: unknown) => void
 }
 
-/** One that keeps a step waiting until its deadline is not asked again soon. */
+/** Rest of an endpoint by kind of fault; longest after a timeout. */
 const restMs = { range: 0, late: 30_000, behind: 200, busy: 1_000, broken: 1_000 } as const
 
 export function openEndpoints(all: readonly Endpoint[], clock: Clock): Endpoints {
@@ -104,7 +104,7 @@ export function openEndpoints(all: readonly Endpoint[], clock: Clock): Endpoints
     },
     blame: (endpoint, fault) => {
       const kind = fault instanceof RpcFault ? fault.kind : 'broken'
-      // Even a single block was too much: smaller cannot be asked, so another must answer.
+      // Even a single block was too large, so another endpoint must answer.
       const smallest = kind === 'range' && endpoint.range().blocks === 1
       if (!smallest && restMs[kind] === 0) return
       endpoint.rest(smallest ? restMs.broken : restMs[kind])
@@ -113,20 +113,20 @@ export function openEndpoints(all: readonly Endpoint[], clock: Clock): Endpoints
   }
 }
 
-/** How many blocks to ask one endpoint for at once. */
+/** Number of blocks per request to one endpoint. */
 export type Range = {
   readonly blocks: number
-  /** The limit the endpoint taught us; forgotten at `capUntilMs`, as it may have been a hiccup. */
+  /** Learned limit of the endpoint; dropped at `capUntilMs`, as it may have been temporary. */
   readonly cap: number
   readonly capUntilMs: number
   readonly max: number
 }
 
 const capHoldsMs = 60_000
-/** More logs than this in one answer cost memory without bringing speed. */
+/** Logs per answer above which the range shrinks: more cost memory without adding speed. */
 const logsWanted = 1_000
 
-/** Starts with a quarter: how large the first answers are is not known. */
+/** Returns the initial range, a quarter of the maximum, as the size of answers is unknown. */
 export const startRange = (max: number): Range => ({
   blocks: Math.max(1, Math.floor(max / 4)),
   cap: max,
@@ -134,7 +134,7 @@ export const startRange = (max: number): Range => ({
   max,
 })
 
-/** Grows by a tenth up to the known cap, and shrinks when an answer was large. */
+/** Grows the range by 10 % up to the cap; shrinks it after a large answer. */
 export function afterSuccess(range: Range, logs: number, nowMs: number): Range {
   if (logs > logsWanted) return { ...range, blocks: Math.max(1, Math.floor(range.blocks / 2)) }
   if (logs > logsWanted / 2) return range
@@ -143,7 +143,7 @@ export function afterSuccess(range: Range, logs: number, nowMs: number): Range {
   return { ...range, cap, blocks: Math.max(1, blocks) }
 }
 
-/** Halves. A cap that the endpoint names is believed; a time-out sets no cap. */
+/** Halves the range, or uses the limit named by the endpoint; a timeout sets no cap. */
 export function afterRefusal(
   range: Range,
   tried: number,

@@ -45,7 +45,7 @@ describe('the reader ends, and says why, at a contract', () => {
     ['of a newer version', answering(3), /is version 3, this service speaks 2/],
     ['that reverts when asked, as the first line did', '0x60006000fd', /version unknown/],
     ['that answers nothing', '0x00', /version unknown/],
-    ['that is not there', '0x', /no contract at .*: correct .*CREDIT_LINE_ADDRESS/],
+    ['that is not there', '0x', /no contract at .*: fix .*CREDIT_LINE_ADDRESS/],
   ] as [string, Hex, RegExp][])('%s', async (_what, bytecode, words) => {
     const address = '0x00000000000000000000000000000000000c0de5'
     await chain.setCode(address, bytecode)

@@ -7,20 +7,20 @@ import { pause } from '#shared/deadline'
 import { type Log, openLogThrottled } from '#shared/log'
 import { type Rpc, RpcFault, rpcBatch } from './rpc'
 
-/** `genesisHash` may be `unchecked`: then the first endpoint asked decides. */
+/** Expected chain and contract; an `unchecked` genesis hash accepts the first one reported. */
 export type ChainIdentity = { chainId: number; genesisHash: string; contract: Address }
 
-/** The endpoint answers, and it is not the chain we read: nothing it says is used. */
+/** Thrown if an endpoint is on another chain; none of its answers is used. */
 class AnotherChain extends RpcFault {
   override name = 'AnotherChain'
   constructor(what: string) {
-    super('broken', `the endpoint is another chain: ${what}`)
+    super('broken', `the endpoint is on another chain: ${what}`)
   }
 }
 
 const deadlineMs = 4_000
 
-/** Asks one endpoint for its genesis hash; throws `AnotherChain`, or `RpcFault` if it is away. */
+/** Returns an endpoint's genesis hash; throws `AnotherChain`, or `RpcFault` if it is down. */
 export async function identify(rpc: Rpc, identity: ChainIdentity): Promise<string> {
   const calls = [
     { method: 'eth_chainId', params: [] },
@@ -33,24 +33,23 @@ export async function identify(rpc: Rpc, identity: ChainIdentity): Promise<strin
     string,
   ]
   if (Number(chainId) !== identity.chainId) {
-    throw new AnotherChain(`its id is ${Number(chainId)}, not ${identity.chainId}`)
+    throw new AnotherChain(`chain id ${Number(chainId)}, not ${identity.chainId}`)
   }
   if (!genesis?.hash) throw new RpcFault('broken', 'the endpoint has no block 0')
   if (identity.genesisHash !== 'unchecked' && genesis.hash !== identity.genesisHash) {
-    throw new AnotherChain(`its block 0 is ${genesis.hash}, not ${identity.genesisHash}`)
+    throw new AnotherChain(`block 0 is ${genesis.hash}, not ${identity.genesisHash}`)
   }
-  if (code === '0x') throw new AnotherChain(`there is no contract at ${identity.contract}`)
+  if (code === '0x') throw new AnotherChain(`no contract at ${identity.contract}`)
   return genesis.hash
 }
 
 const retryMs = 1_000
-/** That it does not answer is said so often. */
+/** Interval of the log line while the chain does not respond. */
 const sayEveryMs = 60_000
 
 /**
- * Asks every endpoint which chain it is, and which version of the contract is there, until one
- * answers. False: the service ends, because it was told to, or because an endpoint is another chain
- * than the configured one, or the contract another.
+ * Checks chain and contract version of every endpoint, retrying until one responds. Returns false
+ * if the service is stopping, or if an endpoint does not match the configuration.
  */
 export async function awaitChain(
   endpoints: RpcEndpoints,
@@ -77,9 +76,9 @@ export async function awaitChain(
 }
 
 const advice =
-  'correct RPC_URLS, CHAIN_ID, GENESIS_HASH and CREDIT_LINE_ADDRESS, bun run deploy prints them'
+  'fix RPC_URLS, CHAIN_ID, GENESIS_HASH or CREDIT_LINE_ADDRESS (bun run deploy prints them)'
 
-/** Why nothing can be read at this endpoint, if so. Throws `RpcFault` when it does not answer. */
+/** Returns why an endpoint does not match, if so. Throws `RpcFault` if it does not respond. */
 async function whyUnreadable(rpc: Rpc, identity: ChainIdentity): Promise<string | undefined> {
   try {
     await identify(rpc, identity)
@@ -90,7 +89,7 @@ async function whyUnreadable(rpc: Rpc, identity: ChainIdentity): Promise<string 
   return versionFault(await versionOf(rpc, identity.contract))
 }
 
-/** What `version()` answers; null if the contract has no such function. */
+/** Returns the contract's `version()`; null if it has no such function. */
 async function versionOf(rpc: Rpc, contract: Address): Promise<bigint | null> {
   const data = encodeFunctionData({ abi: creditLineAbi, functionName: 'version' })
   const call = { method: 'eth_call', params: [{ to: contract, data }, 'latest'] }

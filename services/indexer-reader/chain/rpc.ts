@@ -6,9 +6,9 @@ import { systemClock } from '#shared/clock'
 import { retryAfterMs } from '#shared/provider/answer'
 
 /**
- * What a failed request says about the next one.
- * `range`: ask for fewer blocks. `behind`: this node has not seen those blocks. `busy`: ask later.
- * `broken`: the endpoint is away, or its answer cannot be true.
+ * Consequence of a failed request. `range`: request fewer blocks. `late`: it timed out. `behind`:
+ * the node does not have these blocks yet. `busy`: retry later. `broken`: the endpoint is down or
+ * its answer is invalid.
  */
 export type FaultKind = 'range' | 'late' | 'behind' | 'busy' | 'broken'
 
@@ -22,10 +22,7 @@ export class RpcFault extends Error {
   }
 }
 
-/**
- * A final block is not the one that was read: it is another chain, or a local one that was put
- * back.
- */
+/** Thrown if a final block differs from the one read: another chain, or a local one rolled back. */
 export class OtherBlocks extends RpcFault {
   override name = 'OtherBlocks'
   constructor(message: string) {
@@ -33,16 +30,17 @@ export class OtherBlocks extends RpcFault {
   }
 }
 
-/** One endpoint, and those it shares this process with. */
+/** One endpoint, and all endpoints of this process. */
 export type Rpc = { readonly endpoint: RpcEndpoint; readonly endpoints: RpcEndpoints }
 
 type RpcError = { code?: number; message?: string }
 type RpcAnswer = { id?: unknown; result?: unknown; error?: RpcError }
 
 /**
- * Asks one endpoint several things: in one JSON-RPC batch, so that one node answers all of them
- * wherever the endpoint is a single node; at the same time where it takes no batches. Results in
- * the order of the calls; throws `RpcFault`. The deadline begins when the budget allows the calls.
+ * Sends several calls to one endpoint in one JSON-RPC batch, so that one node answers all of them
+ * unless the endpoint is a load balancer; concurrently if it supports no batches. Returns results
+ * in the order of the calls; throws `RpcFault`. The deadline starts once the budget allows the
+ * calls.
  */
 export async function rpcBatch(
   rpc: Rpc,
@@ -73,13 +71,13 @@ export async function rpcBatch(
     const answer = byId.get(id)
     if (answer?.error) throw refusalOf(rpc, answer.error, `${call.method}: `)
     if (!answer || !('result' in answer))
-      throw new RpcFault('broken', `${call.method} got no answer`)
+      throw new RpcFault('broken', `${call.method} got no response`)
     endpoints.note(call, answer.result)
     return answer.result
   })
 }
 
-/** Asks one call, or a batch. */
+/** Sends one call or a batch. */
 async function ask(rpc: Rpc, asked: object | object[], signal: AbortSignal): Promise<RpcAnswer[]> {
   const { url } = rpc.endpoint
   const { status, headers, text } = await post(url, JSON.stringify(asked), signal).catch(
@@ -93,18 +91,18 @@ async function ask(rpc: Rpc, asked: object | object[], signal: AbortSignal): Pro
   const answer = parse(status, text)
   if (Array.isArray(answer)) return answer
   if (!Array.isArray(asked) && status !== 413 && status !== 429 && isAnswer(answer)) return [answer]
-  // Perhaps it takes none any more: it is asked one by one, until that is found out.
+  // Batches may no longer be supported: send single calls until that is tested again.
   if (Array.isArray(asked) && status !== 429) rpc.endpoint.takesBatches = undefined
   if (status === 413 || status === 429)
     throw new RpcFault(kindOfStatus(status), textOf(answer.error))
   throw answer.error
     ? refusalOf(rpc, answer.error)
-    : new RpcFault(kindOfStatus(status), `the endpoint answered ${status} without an answer`)
+    : new RpcFault(kindOfStatus(status), `the endpoint responded ${status} without a result`)
 }
 
 const isAnswer = (answer: RpcAnswer) => 'result' in answer || answer.error !== undefined
 
-/** A fault; an endpoint that says that it was asked too often is left alone for a while. */
+/** Returns the fault of an error; pauses an endpoint that reports a rate limit. */
 function refusalOf({ endpoint, endpoints }: Rpc, error: RpcError, prefix?: string): RpcFault {
   if (isTooOften(error.code, error.message ?? '')) endpoints.close(endpoint, closedMs)
   return faultOf(error, prefix)
@@ -123,8 +121,8 @@ async function post(url: string, body: string, signal: AbortSignal) {
     const { status, headers } = response
     return { status, headers, text: await response.text() }
   } catch (cause) {
-    // The message of a network error may hold the address, and the address may hold a key.
-    if (signal.aborted) throw new RpcFault('late', 'the endpoint did not answer in time')
+    // A network error message may contain the URL, which may contain a key.
+    if (signal.aborted) throw new RpcFault('late', 'the endpoint timed out')
     throw new RpcFault('broken', `the endpoint cannot be reached (${codeOf(cause)})`)
   }
 }
@@ -135,7 +133,7 @@ function parse(status: number, text: string): RpcAnswer | RpcAnswer[] {
   try {
     return (JSON.parse(text) ?? {}) as RpcAnswer | RpcAnswer[]
   } catch {
-    throw new RpcFault(kindOfStatus(status), `the endpoint answered ${status} without JSON`)
+    throw new RpcFault(kindOfStatus(status), `the endpoint responded ${status} without JSON`)
   }
 }
 
@@ -145,13 +143,13 @@ const faultOf = (error: RpcError, prefix = '') =>
 const textOf = (error?: RpcError) =>
   `${error?.message?.slice(0, 200) ?? 'no message'} (${error?.code ?? 'no code'})`
 
-/** Monad's public endpoints and nodes, then what other providers call the same thing. */
+/** Codes for a too large range: of Monad's public endpoints and nodes, then of other providers. */
 const rangeCodes: ReadonlySet<number> = new Set([-32614, -32602, -32005, -32012, -32062])
 const rangeWords = /range|too (large|many|big|wide)|limited to|response size|exceed|timed? ?out/i
 const behindWords = /not found|out ?of ?range|unknown block|beyond|after last/i
 const busyWords = /overloaded|try again/i
 
-/** Codes changed between releases of the node, so an unknown one is decided by its message. */
+/** Classifies an error; codes changed between node releases, so the message decides as well. */
 export function kindOfError(code: number, message: string): FaultKind {
   if (isTooOften(code, message) || busyWords.test(message)) return 'busy'
   if (behindWords.test(message)) return 'behind'
@@ -159,7 +157,7 @@ export function kindOfError(code: number, message: string): FaultKind {
   return 'broken'
 }
 
-/** A body that is no JSON-RPC answer leaves only the status to go by. */
+/** Classifies a response without a JSON-RPC body by its HTTP status. */
 export function kindOfStatus(status: number): FaultKind {
   if (status === 413) return 'range'
   if (status === 429) return 'busy'

@@ -4,7 +4,7 @@ import { type ChainEvent, decodeArgs, followedTopics } from '../event'
 import { type Rpc, RpcFault, rpcBatch } from './rpc'
 
 /**
- * Consecutive blocks as one endpoint answered them, with the hashes that tie them to the others.
+ * Consecutive blocks read from one endpoint, with the hashes that link them to their neighbours.
  */
 export type Span = {
   readonly from: number
@@ -13,7 +13,7 @@ export type Span = {
   readonly hash: Hex
   readonly atSeconds: number
   readonly events: readonly ChainEvent[]
-  /** How far the endpoint itself was finalized when it answered. */
+  /** Finalized block of the endpoint at the time of the answer. */
   readonly finalized: number
 }
 
@@ -35,16 +35,16 @@ const headerCall = (block: number | 'finalized') => ({
   method: 'eth_getBlockByNumber',
   params: [block === 'finalized' ? block : hex(block), false],
 })
-/** The number of the newest finalized block, as this endpoint knows it. */
+/** Returns the endpoint's newest finalized block number. */
 export async function readFinalized(rpc: Rpc, deadlineMs: number): Promise<number> {
   const [header] = await rpcBatch(rpc, [headerCall('finalized')], deadlineMs)
   return numberOf(header as Header | null)
 }
 
 /**
- * Reads `from` to `to`. A node silently clamps `toBlock` to its own head, so the same batch asks
- * how far it is finalized and for both end blocks. Throws `RpcFault` if it is not finalized that
- * far, or if its answer cannot be true.
+ * Reads `from` to `to`. A node silently clamps `toBlock` to its own head, so the same batch reads
+ * its finalized block and both end blocks. Throws `RpcFault` if it is not finalized that far, or if
+ * its answer is inconsistent.
  */
 export async function readSpan(
   endpoint: Rpc & { contract: Address },
@@ -90,12 +90,12 @@ export async function readSpan(
 }
 
 function numberOf(header: Header | null): number {
-  if (!header?.number) throw new RpcFault('broken', 'the endpoint knows no finalized block')
+  if (!header?.number) throw new RpcFault('broken', 'the endpoint has no finalized block')
   return Number(header.number)
 }
 
 function checkLogs(logs: unknown, contract: Address, [first, last]: [Header, Header]) {
-  if (!Array.isArray(logs)) throw new RpcFault('broken', 'eth_getLogs answered no list')
+  if (!Array.isArray(logs)) throw new RpcFault('broken', 'eth_getLogs returned no list')
   let before = { block: Number(first.number), index: -1 }
   for (const log of logs as RawLog[]) {
     const place = { block: Number(log.blockNumber), index: Number(log.logIndex) }
@@ -108,13 +108,12 @@ function checkLogs(logs: unknown, contract: Address, [first, last]: [Header, Hea
       !log.removed &&
       log.address.toLowerCase() === contract &&
       (place.block !== Number(edge.number) || log.blockHash === edge.hash)
-    if (!fits)
-      throw new RpcFault('broken', `a log at ${place.block}/${place.index} is out of place`)
+    if (!fits) throw new RpcFault('broken', `log at ${place.block}/${place.index} is out of order`)
     before = place
   }
 }
 
-/** Not every node puts the time into the log; then the blocks' headers are asked for. */
+/** Returns block times, from the logs or, for nodes that omit them there, from the headers. */
 async function blockTimes(rpc: Rpc, logs: RawLog[], known: Header[], deadlineMs: number) {
   const times = new Map(known.map((header) => [Number(header.number), Number(header.timestamp)]))
   for (const log of logs) {

@@ -4,8 +4,8 @@ import { askJson } from './json-answer'
 
 /**
  * `GET /public/exchange-rate/USD` of Bank Negara Malaysia's OpenAPI; `rate` is for `unit` dollars.
- * The sessions 0900, 1200 and 1700 are interbank rates and have a middle. 1130 is the best counter
- * rates of commercial banks: its middle is null. As recorded in test/recorded.
+ * The sessions 0900, 1200 and 1700 are interbank rates with a middle rate. 1130 has the best
+ * counter rates of commercial banks and a null middle rate. As recorded in test/recorded.
  */
 const Answer = Type.Object({
   data: Type.Object({
@@ -29,7 +29,7 @@ export type BnmOptions = {
   deadlineMs: number
 }
 
-/** The ringgit from the central bank itself. */
+/** Opens the ringgit rates of the central bank. */
 export const bnmSource = (options: BnmOptions): RateSource => ({
   name: 'bnm',
   pairs: ['USD/MYR'],
@@ -41,15 +41,12 @@ export const bnmSource = (options: BnmOptions): RateSource => ({
     const { data } = await askJson(address, Answer, { ...options, accept })
     const perUnitE8 = middleE8FloorOf(data.rate)
     const asOfMs = Date.parse(`${data.rate.date}T00:00:00Z`)
-    if (!perUnitE8 || Number.isNaN(asOfMs)) throw new Error('bnm answered no rate')
+    if (!perUnitE8 || Number.isNaN(asOfMs)) throw new Error('bnm returned no rate')
     return { source: 'bnm', pair, localE8PerUsd: perUnitE8 / BigInt(data.unit), asOfMs }
   },
 })
 
-/**
- * The middle rate, else the mean of the buying and the selling one; undefined when there is
- * neither.
- */
+/** Returns the middle rate, else the mean of buying and selling rate; undefined without either. */
 function middleE8FloorOf(rate: Rate): bigint | undefined {
   const middle = localE8From(rate.middle_rate)
   if (middle) return middle

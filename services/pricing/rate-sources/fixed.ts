@@ -3,9 +3,7 @@ import type { Pair } from '#shared/money/pair'
 import { operatorSource } from '../decide'
 import { localE8FromMinor, type RateSource } from '../rate'
 
-/**
- * Rates that an operator configured, in smallest units per US dollar: as of now, whenever asked.
- */
+/** Opens configured rates, in minor units per US dollar, always dated now. */
 export const fixedSource = (minorPerUsd: ReadonlyMap<Pair, bigint>, clock: Clock): RateSource => ({
   name: operatorSource,
   pairs: [...minorPerUsd.keys()],

@@ -13,14 +13,12 @@ const Answer = Type.Object({
 
 export type FrankfurterOptions = {
   url: string
-  /** The central bank pinned per pair: the blend of all tolerates 5%, too loose for money. */
+  /** Central bank used per pair; the blend of all banks tolerates 5 %, too loose for quotes. */
   providers: ReadonlyMap<Pair, string>
   deadlineMs: number
 }
 
-/**
- * Central-bank reference rates, once a working day: https://api.frankfurter.dev, or self-hosted.
- */
+/** Opens central-bank rates, one per working day: https://api.frankfurter.dev or self-hosted. */
 export const frankfurterSource = (options: FrankfurterOptions): RateSource => ({
   name: 'frankfurter',
   pairs: [...options.providers.keys()],
@@ -31,10 +29,10 @@ export const frankfurterSource = (options: FrankfurterOptions): RateSource => ({
     const address = `${options.url}/v2/rate/usd/${fiat.toLowerCase()}?${query}`
     const answer = await askJson(address, Answer, options)
     if (answer.base !== 'USD' || answer.quote !== fiat)
-      throw new Error(`frankfurter answered ${answer.base}/${answer.quote} for ${pair}`)
+      throw new Error(`frankfurter returned ${answer.base}/${answer.quote} for ${pair}`)
     const localE8PerUsd = localE8From(answer.rate)
     const asOfMs = Date.parse(`${answer.date}T00:00:00Z`)
-    if (!localE8PerUsd || Number.isNaN(asOfMs)) throw new Error('frankfurter answered no rate')
+    if (!localE8PerUsd || Number.isNaN(asOfMs)) throw new Error('frankfurter returned no rate')
     return { source: 'frankfurter', pair, localE8PerUsd, asOfMs }
   },
 })

@@ -2,10 +2,10 @@ import type { StaticDecode, TSchema } from 'typebox'
 import { within } from '#shared/deadline'
 import { readerOf } from '#shared/schema'
 
-/** Rates of all currencies of the world fit many times. */
+/** Maximum response size, many times that of the rates of all currencies. */
 const bytesMax = 262_144
 
-/** Asks a public source and reads its JSON by a schema. Throws on everything else. */
+/** Requests a public source and validates its JSON by a schema; throws on any other response. */
 export async function askJson<S extends TSchema>(
   address: string,
   schema: S,
@@ -14,7 +14,7 @@ export async function askJson<S extends TSchema>(
   const { host } = new URL(address)
   const body = await within(fetchJson(address, options), options.deadlineMs, host)
   const read = readerOf(schema)(body)
-  if ('fault' in read) throw new Error(`${host} answered another form: ${read.fault}`)
+  if ('fault' in read) throw new Error(`${host} returned unexpected JSON: ${read.fault}`)
   return read.value
 }
 
@@ -24,18 +24,18 @@ async function fetchJson(
 ): Promise<unknown> {
   const response = await fetch(address, {
     headers: { Accept: accept ?? 'application/json' },
-    redirect: 'manual', // A person checks a rate source that has moved.
+    redirect: 'manual', // A moved source needs manual review.
     signal: AbortSignal.timeout(deadlineMs),
   })
   const { host } = new URL(address)
-  if (response.status !== 200) throw new Error(`${host} answered ${response.status}`)
+  if (response.status !== 200) throw new Error(`${host} responded ${response.status}`)
   const type = response.headers.get('Content-Type') ?? ''
-  if (!/^application\/([\w.+-]+\+)?json\b/i.test(type)) throw new Error(`${host} answered ${type}`)
+  if (!/^application\/([\w.+-]+\+)?json\b/i.test(type)) throw new Error(`${host} returned ${type}`)
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength
-    if (bytes > bytesMax) throw new Error(`${host} answered more than ${bytesMax} bytes`)
+    if (bytes > bytesMax) throw new Error(`${host} returned more than ${bytesMax} bytes`)
     chunks.push(chunk)
   }
   return JSON.parse(Buffer.concat(chunks).toString('utf8'))

@@ -12,8 +12,8 @@ const Answer = Type.Object({
 })
 
 /**
- * A daily commercial blend without a key. Its terms (exchangerate-api.com/docs/free) forbid passing
- * its rates on, which a quote does: it is a second opinion only.
+ * Opens a daily commercial blend that needs no key. Its terms (exchangerate-api.com/docs/free)
+ * forbid redistributing its rates, as a quote would, so it is only a cross-check.
  */
 export const openErApiSource = (options: { url: string; deadlineMs: number }): RateSource => ({
   name: 'open-er-api',

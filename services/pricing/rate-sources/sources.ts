@@ -6,7 +6,7 @@ import { fixedSource } from './fixed'
 import { frankfurterSource } from './frankfurter'
 import { openErApiSource } from './open-er-api'
 
-/** The sources that the configuration names, in its order. */
+/** Opens the configured sources, in order. */
 export function sourcesFrom(config: Config, clock: Clock): RateSource[] {
   const deadlineMs = config.rateDeadlineMs
   const all: Record<SourceName, () => RateSource> = {

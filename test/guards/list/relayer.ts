@@ -191,7 +191,7 @@ const once: readonly Guard[] = [
     edits: [
       edit(
         at('givebacks/giveback.ts'),
-        "if (isSpent) return 'the token says that it was given back before'",
+        "if (isSpent) return 'it was already given back according to the token'",
         'void isSpent',
       ),
     ],
