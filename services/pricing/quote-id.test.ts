@@ -52,7 +52,7 @@ describe('the id of a quote', () => {
     ['a copy', lock, { ...mark, copy: copyEnd }],
     ['a count', lock, { ...mark, count: countEnd }],
   ] as const)('has no room for %s beyond its bits, and says so', (_, locked, given) => {
-    expect(() => mintQuoteId(secret, locked, given)).toThrow('has no room in a quote id')
+    expect(() => mintQuoteId(secret, locked, given)).toThrow('does not fit into a quote id')
   })
 
   test('security: a forger changes any digit, and it proves nothing', () => {

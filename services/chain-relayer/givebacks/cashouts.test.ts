@@ -71,7 +71,7 @@ describe('security: what a cash-out counts on does not go back', () => {
     const task = take(signed)
     await ask(name)
     await besides(orderOf(asRead(task)), () => decided(context, name))
-    expect((await requestOf(name)).refusal).toStartWith('it may count')
+    expect((await requestOf(name)).refusal).toStartWith('it may still be taken')
     expect((await fixture.finish(context, task)).state).toBe('settled')
     expect(await fixture.balanceOf(address)).toBe(6_000_000n)
   })
