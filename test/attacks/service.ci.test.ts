@@ -39,7 +39,10 @@ describe('an attacker makes up the cursor of a list', () => {
     ['half a surrogate pair', cursorOf(good, 'pay_\ud800')],
   ])('with %s, for a fault inside: 400', async (_, cursor) => {
     const { status, body } = await answered(() => person.get(`/me/activity?cursor=${cursor}`))
-    expect([status, body.error]).toEqual([400, 'cursor is not one that this list gave'])
+    expect([status, body.error]).toEqual([
+      400,
+      'cursor is invalid: use nextCursor of the previous page',
+    ])
   })
 })
 
@@ -355,7 +358,7 @@ describe('an attacker floods one stream', () => {
       expect(await deliver('in a flood')).toBe(503)
       const log = join(stack.dir, 'logs/gateway.log')
       const called = () =>
-        /"alarm":true,"stream":"WEBHOOKS".*stream is nearly full/.test(readFileSync(log, 'utf8'))
+        /"alarm":true,"stream":"WEBHOOKS".*stream nearly full/.test(readFileSync(log, 'utf8'))
       await waitUntil('somebody being called', called)
       await waitUntil('the figure', async () => {
         const samples = await scrape(stack)

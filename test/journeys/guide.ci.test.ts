@@ -129,7 +129,7 @@ describe('whoever follows the guide', () => {
   })
 
   test('draws from the contract', async () => {
-    expect(await run('draw.ts')).toMatch(/^up to [1-9][0-9]* can be drawn\ndraw: success\n$/)
+    expect(await run('draw.ts')).toMatch(/^available to draw: [1-9][0-9]*\ndraw: success\n$/)
     await person.until('the draw', (me) => me.drawn === '3000000')
   })
 
@@ -140,7 +140,7 @@ describe('whoever follows the guide', () => {
 
   test('cashes out and sends in TypeScript', async () => {
     const said = await run('cash-out.ts')
-    expect(said).toContain('Rp 16250 are on their way')
+    expect(said).toContain('Rp 16250 on the way to the bank')
     expect(said).toContain('cash-out: paid')
     expect(await run('send.ts')).toMatch(/^send: sent, 0x[0-9a-f]{64}\n$/)
   })

@@ -3,23 +3,23 @@ import { join } from 'node:path'
 import { type ErrorCode, errorCodes, generalRefusals, refusals } from '#shared/refusals'
 import { remedies } from './remedies'
 
-/** The pages in their order; the first has no name of its own. */
+/** The pages in reading order; the first has an empty slug. */
 const pages = [
-  { slug: '', about: 'what there is, and what to have at hand' },
-  { slug: 'sign-in', about: 'a wallet, a session, and who the person is' },
-  { slug: 'account', about: 'what a person has, owes, and may draw' },
-  { slug: 'top-up', about: 'local money becomes collateral' },
-  { slug: 'wait', about: 'following an item until it is done; repeating safely' },
-  { slug: 'draw', about: 'borrowing, straight from the contract' },
-  { slug: 'settle', about: 'paying the debt in local money' },
-  { slug: 'cash-out', about: 'AUSD becomes rupiah in a bank' },
-  { slug: 'send', about: 'AUSD to anybody, without gas' },
+  { slug: '', about: 'overview, prerequisites and four rules' },
+  { slug: 'sign-in', about: 'wallet sessions and identity verification' },
+  { slug: 'account', about: 'balances, debt and available credit' },
+  { slug: 'top-up', about: 'turn local currency into collateral' },
+  { slug: 'wait', about: 'follow an item until it is done; retry safely' },
+  { slug: 'draw', about: 'borrow from the contract, repay from the wallet' },
+  { slug: 'settle', about: 'repay the whole debt in local currency' },
+  { slug: 'cash-out', about: 'turn AUSD into rupiah in a bank account' },
+  { slug: 'send', about: 'send AUSD to any wallet without gas' },
   { slug: 'record', about: 'the public credit record of a wallet' },
-  { slug: 'webhooks', about: 'playing the providers in test mode' },
-  { slug: 'errors', about: 'every code, and what to do about it' },
+  { slug: 'webhooks', about: 'simulate the payer and the providers in test mode' },
+  { slug: 'errors', about: 'every error code and how to handle it' },
 ] as const
 
-/** One page as it is served, in both forms. */
+/** A page as served, in Markdown and HTML. */
 export type Page = {
   readonly path: string
   readonly title: string
@@ -37,7 +37,7 @@ const pathOf = (slug: string) => (slug === '' ? '/docs/guide' : `/docs/guide/${s
 const fileOf = (slug: string) => `${slug || 'guide'}.md`
 const fileToPath = new Map<string, string>(pages.map(({ slug }) => [fileOf(slug), pathOf(slug)]))
 
-/** The guide, with the address of this service in it, made once from the pages and the examples. */
+/** Builds the guide from the pages and examples, with this service's address filled in. */
 export function openGuide(baseUrl: string): readonly Page[] {
   const written = pages.map(({ slug, about }) => {
     const text = readPage(fileOf(slug))
@@ -57,7 +57,7 @@ export function openGuide(baseUrl: string): readonly Page[] {
   }))
 }
 
-/** A file of the examples as it stands: what is shown is what the tests run. */
+/** Inlines an example file unchanged, so that the guide shows exactly the code that the tests run. */
 const exampleIn = (name: string) =>
   `\`${name}\`\n\n\`\`\`${name.split('.').at(-1)}\n${readExample(name).trimEnd()}\n\`\`\``
 
@@ -76,7 +76,7 @@ const refusalsInWords = () =>
     })
     .join('\n\n')
 
-/** Links between the pages, which are files here and addresses there. */
+/** Rewrites links between page files to the addresses of the served pages. */
 const linked = (text: string, to: (path: string) => string) =>
   text.replace(/\]\(([\w-]+\.md)(#[\w-]+)?\)/g, (whole, file, anchor = '') => {
     const path = fileToPath.get(file)
@@ -89,7 +89,7 @@ const htmlOf = (text: string) =>
       linked(text, (path) => path),
       { headings: { ids: true }, noHtmlBlocks: true, noHtmlSpans: true },
     )
-    // A word is its own anchor, as in `/docs/guide/errors#quote_used`.
+    // Each error code is its own anchor, as in `/docs/guide/errors#quote_used`.
     .replace(/<h3 id="[^"]*">([a-z_]+)<\/h3>/g, '<h3 id="$1"><a href="#$1">$1</a></h3>')
 
 type Link = { readonly path: string; readonly title: string }
@@ -102,7 +102,7 @@ type Around = Link & {
 const link = ({ path, title }: Link, current?: string) =>
   `<a href="${path}"${path === current ? ' aria-current="page"' : ''}>${title}</a>`
 
-/** No script, no font and no picture: nothing to load but one style sheet of our own. */
+/** Lays out a page that loads nothing but our own style sheet: no script, font or image. */
 const layout = ({ path, title, written, before, next }: Around, body: string) => `<!doctype html>
 <html lang="en">
 <head>
@@ -116,12 +116,12 @@ const layout = ({ path, title, written, before, next }: Around, body: string) =>
 <div class="frame">
 <nav aria-label="Guide">
 <ul>${written.map((one) => `<li>${link(one, path)}</li>`).join('')}</ul>
-<ul class="apart"><li><a href="/docs">Every route</a></li><li><a href="/openapi.json">OpenAPI</a></li></ul>
+<ul class="apart"><li><a href="/docs">API reference</a></li><li><a href="/openapi.json">OpenAPI</a></li></ul>
 </nav>
 <main>
 ${body}
 <footer>
-<span>${before ? `Before: ${link(before)}` : ''}</span>
+<span>${before ? `Previous: ${link(before)}` : ''}</span>
 <span><a href="${path}.md">This page as Markdown</a></span>
 <span>${next ? `Next: ${link(next)}` : ''}</span>
 </footer>
@@ -131,15 +131,15 @@ ${body}
 </html>
 `
 
-/** `/llms.txt`: where a program that reads finds everything as text. https://llmstxt.org */
+/** Returns `/llms.txt`, an index of the guide for language models (https://llmstxt.org). */
 export function llmsText(guide: readonly Page[], baseUrl: string): string {
   const lines = guide.map(
     ({ path, title, about }) => `- [${title}](${baseUrl}${path}.md): ${about}`,
   )
   return `# AUSD credit line
 
-> People in Malaysia and Indonesia top up, draw, settle and cash out of an on-chain credit line, through an HTTP
-> interface in JSON. A wallet signs in; amounts are strings of digits in the smallest unit.
+> An HTTP and JSON interface through which users in Malaysia and Indonesia top up, draw on, settle and cash out of
+> an onchain credit line. A wallet signs in; amounts are strings of digits in the smallest unit.
 
 ## Guide
 
@@ -147,9 +147,9 @@ ${lines.join('\n')}
 
 ## Reference
 
-- [OpenAPI document](${baseUrl}/openapi.json): every route, its fields and its refusals
+- [OpenAPI document](${baseUrl}/openapi.json): every route, its fields and its errors
 `
 }
 
-/** The one style sheet of the guide. */
+/** Reads the guide's style sheet. */
 export const guideStyles = () => readFileSync(join(import.meta.dir, 'guide.css'), 'utf8')

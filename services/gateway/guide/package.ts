@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The name that the examples import. */
+/** Package name that the examples import. */
 export const packageName = 'ausd-credit-client'
 
 const root = join(import.meta.dir, '../../..')
@@ -9,9 +9,8 @@ const entry = 'shared/client/client'
 const transpiler = new Bun.Transpiler({ loader: 'ts', target: 'browser' })
 
 /**
- * The typed client as a package that npm installs from an address: `shared/client` and what it
- * imports, as JavaScript to run and as the very source for its types. Nothing of it is written twice,
- * and no app's developer needs this repository.
+ * Packs the typed client (`shared/client` and its imports) into a tarball that npm installs from a
+ * URL, as JavaScript to run and TypeScript source for its types.
  */
 export async function clientPackage(): Promise<Uint8Array<ArrayBuffer>> {
   const modules = modulesFrom(entry)
@@ -26,7 +25,7 @@ export async function clientPackage(): Promise<Uint8Array<ArrayBuffer>> {
   return archive.bytes()
 }
 
-/** Each module of `shared` that an entry reaches, types included, with its text. */
+/** Returns the text of each `shared` module that `entry` imports, directly or not, types included. */
 function modulesFrom(entry: string): Map<string, string> {
   const found = new Map<string, string>()
   const open = [entry]

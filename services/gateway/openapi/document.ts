@@ -17,9 +17,9 @@ const about = {
   version: '1.0.0',
   license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
   description: [
-    'Money in and money out answer at once; the money lands later. Poll `GET /me` or',
-    '`GET /me/activity`. Amounts are strings of digits in the smallest unit: AUSD has 6 decimals,',
-    'MYR is in sen, IDR has none.',
+    'Money requests return at once; the money settles later. Poll `GET /me` or `GET /me/activity`.',
+    'Amounts are strings of digits in the smallest unit: AUSD has 6 decimals, MYR is in sen, IDR',
+    'has none.',
   ].join(' '),
 }
 
@@ -29,7 +29,7 @@ const tags = [
   { name: 'money', description: 'Top-ups, settlements, cash-outs and sends.' },
   { name: 'record', description: 'The public credit record.' },
   { name: 'webhooks', description: 'Called by the providers, not by the app.' },
-  { name: 'operations', description: 'Health and figures.' },
+  { name: 'operations', description: 'Health and client configuration.' },
 ]
 
 const apiKey = (name: string, description: string) => ({
@@ -43,18 +43,19 @@ const securitySchemes = {
   session: apiKey(
     'Authorization',
     '`Service <wallet>.<until>.<signature>`: the personal_sign signature of three lines, "Sign ' +
-      'in to Service", the wallet in lower case, "until <until>". At most 7 days ahead.',
+      'in to Service", the wallet in lower case, and "until <until>" with a unix time at most 7 ' +
+      'days ahead.',
   ),
-  callbackToken: apiKey('x-callback-token', 'Says which provider account is calling.'),
+  callbackToken: apiKey('x-callback-token', 'Token of the provider account that is calling.'),
   identitySignature: apiKey(
     'x-payload-digest',
-    'HMAC of the raw body, as Sumsub signs it; Persona signs in `Persona-Signature`.',
+    'HMAC of the raw body as signed by Sumsub; Persona uses `Persona-Signature`.',
   ),
 }
 
 /**
- * The OpenAPI 3.1 document of the routes, as text. The plugin gathers the paths on an instance that
- * nobody can reach: its own page would load scripts from the internet.
+ * Returns the OpenAPI 3.1 document of the routes as text. The plugin runs on a separate instance that
+ * serves no requests, because its own page would load scripts from the internet.
  */
 export async function openApiDocument(routes: AnyElysia, publicUrl: string): Promise<string> {
   const path = '/gathered.json'
@@ -73,8 +74,8 @@ export async function openApiDocument(routes: AnyElysia, publicUrl: string): Pro
 }
 
 /**
- * Every schema with a title becomes a component of that name, and is referred to where it stood; what it
- * says `about` that place stands beside the reference.
+ * Moves every schema with a title into a component of that name and leaves a reference in its place.
+ * The schema's `about`, which describes that one use, becomes the description next to the reference.
  */
 function named(paths: Json) {
   const schemas: Json = { Error: errorSchema }
@@ -87,7 +88,7 @@ function named(paths: Json) {
     const { about, ...schema } = inner
     const known = schemas[title]
     if (known && JSON.stringify(known) !== JSON.stringify(schema))
-      throw new Error(`two schemas of the interface are called ${title}`)
+      throw new Error(`two different schemas have the title ${title}: rename one`)
     schemas[title] = schema
     const $ref = `#/components/schemas/${title}`
     return typeof about === 'string' ? { description: about, $ref } : { $ref }
@@ -102,7 +103,7 @@ function named(paths: Json) {
 const byName = (schemas: Json): Json =>
   Object.fromEntries(Object.entries(schemas).sort(([left], [right]) => (left < right ? -1 : 1)))
 
-/** Without our own keyword `says`, which refusals quote, and with the type of each closed list of words. */
+/** Removes our own keyword `says`, which validation messages quote, and adds the type to string enums. */
 function published(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(published)
   if (typeof value !== 'object' || value === null) return value
@@ -118,47 +119,51 @@ function published(value: unknown): unknown {
   )
 }
 
-/** The answers of every refusal, by status: words for the document, and an example of each. */
+/** Error responses by status: description and example message. */
 const failures: readonly [number, string, string][] = [
-  [400, 'The request was wrong, or refused by a rule; the message says why.', 'amount is missing'],
+  [
+    400,
+    'The request is invalid or was refused by a rule; the message gives the reason.',
+    'amount is missing',
+  ],
   [
     401,
-    'No session, a bad signature, or an expired one: sign again.',
+    'The session is missing, expired, or has a bad signature: sign again.',
     'the session has expired: sign in again',
   ],
   [
     403,
-    'The account is not verified, or frozen because a payment of it was taken back.',
+    'The account is not verified, or is frozen because a payment was reversed.',
     'verify your identity first',
   ],
   [
     413,
-    'The body is larger than 64 KiB. Above 1 MiB the server itself answers, without a body or x-error-code.',
+    'The body is larger than 64 KiB. Above 1 MiB the response has no body and no x-error-code.',
     'the body is larger than 64 KiB',
   ],
   [
     429,
-    'Too many requests, or too much for one day; Retry-After says for how long.',
+    'Too many requests, or a daily limit was reached; Retry-After has the wait in seconds.',
     'too many requests, slow down',
   ],
-  [500, 'A fault of the service; it was logged.', 'something went wrong'],
+  [500, 'Internal error; it was logged.', 'something went wrong'],
   [
     503,
-    'Something the service depends on does not answer, or there is not enough to keep what would be ' +
-      'promised; Retry-After says when to try again.',
+    'A dependency is not responding, funds are insufficient, or the operation is paused; ' +
+      'Retry-After has the wait in seconds.',
     'the service is busy, try again',
   ],
 ]
 
 const retryAfter = {
   'Retry-After': {
-    description: 'When to send it again: so many seconds from now.',
+    description: 'Seconds to wait before retrying.',
     required: true,
     schema: { type: 'integer', minimum: 1 },
   },
 }
 
-/** All words of one status, each with the sentence it stands for where it has but one. */
+/** Returns all error codes with this status. */
 const wordsOf = (status: number): ErrorCode[] =>
   errorCodes.filter((code) => statusOf(code) === status)
 const statusOf = (code: ErrorCode): number =>
@@ -166,7 +171,7 @@ const statusOf = (code: ErrorCode): number =>
 
 const errorCodeHeaderOf = (status: number) => ({
   [errorCodeHeader]: {
-    description: 'The stable word for programs; the sentence of the body may change.',
+    description: 'Stable error code; the message in the body may change.',
     required: status !== 413,
     schema: { type: 'string', enum: wordsOf(status) },
   },
@@ -180,10 +185,10 @@ const examplesOf = (status: number, general: string) =>
     }),
   )
 
-/** What the server itself refuses, before any of our words. */
+/** Sent by the HTTP server itself, so without our body or error code. */
 const headersTooLarge = { description: 'The headers are larger than 16 KiB; no body.' }
 
-/** Shared answers of the document, by status. */
+/** Shared error responses of the document, by status. */
 export const failureResponses = Object.fromEntries([
   ['431', headersTooLarge],
   ...failures.map(([status, description, example]) => [
@@ -204,11 +209,11 @@ export const failureResponses = Object.fromEntries([
   ]),
 ])
 
-/** The one form of every refusal. */
+/** Body of every error response. */
 const errorSchema = {
   title: 'Error',
   type: 'object',
-  description: 'A refusal; the header x-error-code has the word for programs.',
+  description: 'An error; the x-error-code header has the stable code.',
   required: ['error'],
-  properties: { error: { type: 'string', description: 'A sentence the app may show.' } },
+  properties: { error: { type: 'string', description: 'A message the app may show.' } },
 }

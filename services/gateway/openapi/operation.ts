@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 
-/** How an operation is described; the route itself checks what it is sent. */
+/** Description of an operation in the document; the route itself validates requests. */
 export type Operation = {
   summary: string
   description?: string
@@ -8,11 +8,11 @@ export type Operation = {
   security?: 'session' | 'callbackToken' | 'identitySignature'
   body?: { schema: TSchema; example: unknown }
   parameters?: readonly object[]
-  /** Without a schema the answer is not JSON. */
+  /** Without a schema the response is not JSON. */
   ok: { description: string; schema?: TSchema; example?: unknown }
-  /** The answer has an ETag, and is 304 to whoever has it already. */
+  /** The response has an ETag, and If-None-Match can turn it into a 304. */
   tagged?: true
-  /** Besides 431 and 500, which every operation may answer. */
+  /** In addition to 431 and 500, which every operation may return. */
   errors: readonly (400 | 401 | 403 | 413 | 429 | 503)[]
 }
 
@@ -21,21 +21,21 @@ const json = (schema: TSchema, example: unknown) => ({
 })
 
 const etagHeader = {
-  description: 'Stands for these very bytes.',
+  description: 'Identifies exactly this body.',
   schema: { type: 'string', examples: ['"Zk3nT0a7yQm1c5VbXw9uRdZk3nT"'] },
 }
 const ifNoneMatch = {
   name: 'If-None-Match',
   in: 'header',
-  description: '`ETag` of the answer that the app already has.',
+  description: '`ETag` of the response that the app already has.',
   schema: { type: 'string' },
 }
 const unchanged = {
-  description: 'Nothing has changed since the answer that `If-None-Match` names; no body.',
+  description: 'Unchanged since the response named in `If-None-Match`; no body.',
   headers: { ETag: etagHeader },
 }
 
-/** The hooks of a route: its words in the document, and no parsing by the router. */
+/** Returns the route options for an operation: its documentation, and no parsing by the router. */
 export function operation(words: Operation) {
   const { summary, description, tag, security, body, ok, errors } = words
   const parameters = [...(words.parameters ?? []), ...(words.tagged ? [ifNoneMatch] : [])]
@@ -60,14 +60,14 @@ export function operation(words: Operation) {
       ...Object.fromEntries(refused),
     },
   }
-  // The plugin's types know OpenAPI 3.0 alone; what it passes on is this object.
+  // The plugin's types cover only OpenAPI 3.0; it passes this object through unchanged.
   return { parse: 'none' as const, detail: detail as object }
 }
 
-/** A route that is no part of the documented interface: the documentation itself. */
+/** Route options that keep a route out of the document: the documentation itself. */
 export const undocumented = { parse: 'none' as const, detail: { hide: true } }
 
-/** A signed transfer as the document shows it; the signature is shortened to one value repeated. */
+/** Example of a signed transfer; its signature is one byte repeated. */
 export const exampleAuthorization = {
   from: '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211',
   to: '0x1111111111111111111111111111111111111111',
@@ -79,8 +79,8 @@ export const exampleAuthorization = {
 }
 
 /**
- * A public record as the document shows it: a qualified cycle, and one whose money was taken back. The debt
- * that came back is as old as it was, so the third cycle opened when the second did.
+ * Example of a public record: a qualified cycle, then one whose repayment was reversed. The debt keeps its
+ * age, so the third cycle has the opening time of the second.
  */
 export const exampleRecord = {
   account: '0x9B2EF1c1a7F0e3D2C4b5A6978877665544332211',

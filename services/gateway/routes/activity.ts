@@ -15,10 +15,10 @@ import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
 const limitDefault = 20
-/** A page is three questions and three statements. */
+/** Pause before the next read of the same page, so that more requests share it. A read is three queries. */
 const gatherMs = 1
 
-/** `GET /me/activity`: all three owners must answer, because a missing part would be a lie. */
+/** `GET /me/activity`: fails unless all three owners respond, because a partial list would mislead. */
 export const activityRoute = ({ ask }: Context, access: Access) => {
   const read = async ({ wallet, limit, before }: Asked) => {
     const asked = { wallet, limit: limit + 1, ...(before ? { before } : {}) }
@@ -29,7 +29,7 @@ export const activityRoute = ({ ask }: Context, access: Access) => {
     ])
     return tagged(mergeActivity(answers.map(okOf), limit))
   }
-  // What a wallet has just begun must be in its list: no page is older than the question for it.
+  // A new order must be in the list at once, so a page is never older than its request.
   const keyOf = ({ wallet, limit, before }: Asked) =>
     [wallet, limit, before?.createdAt, before?.id].join()
   const page = joined(read, keyOf, gatherMs)
@@ -42,32 +42,31 @@ export const activityRoute = ({ ask }: Context, access: Access) => {
     {
       signed: true,
       ...operation({
-        summary: 'What happened and what is in flight',
+        summary: 'List account activity',
         description:
-          '`inFlight` is everything not yet onchain or not yet confirmed by the provider; `items` ' +
-          'is one page, newest first. `nextAction` is what the user does about an item: `pay` at ' +
-          '`checkoutUrl`, `wait`, `contact support`, or null when nothing is to be done. `sentence` ' +
-          'says it to a person and may be worded otherwise at any time; `status`, `reason` and ' +
-          '`channel` are of closed lists. `channelCode` is the word of the provider, which has more ' +
-          'of them than we know.',
+          '`inFlight` lists everything not yet onchain or not yet confirmed by the provider; `items` ' +
+          "is one page, newest first. `nextAction` is the user's next step: `pay` at `checkoutUrl`, " +
+          '`wait`, `contact support`, or null if there is nothing to do. `sentence` explains the item ' +
+          'to the user, and its wording may change at any time; `status`, `reason` and `channel` come ' +
+          "from closed lists. `channelCode` is the provider's own code, from an open list.",
         tag: 'account',
         security: 'session',
         parameters: [
           {
             name: 'limit',
             in: 'query',
-            description: 'Items of one page at most.',
+            description: 'Maximum number of items per page.',
             schema: { type: 'integer', minimum: 1, maximum: 100, default: limitDefault },
           },
           {
             name: 'cursor',
             in: 'query',
-            description: '`nextCursor` of the page before.',
+            description: '`nextCursor` of the previous page.',
             schema: { type: 'string' },
           },
         ],
         ok: {
-          description: 'One page; `nextCursor` is null on the last.',
+          description: 'One page; `nextCursor` is null on the last page.',
           schema: GetActivity.answer,
           example: { inFlight: [entry], items: [entry], nextCursor: null },
         },
@@ -88,7 +87,7 @@ function pageOf(url: string): Page {
   const text = query.get('cursor')
   if (text === null) return { limit: Number(limit) }
   const before = parseCursor(text)
-  if (!before) throw badRequest('cursor is not one that this list gave')
+  if (!before) throw badRequest('cursor is invalid: use nextCursor of the previous page')
   return { limit: Number(limit), before }
 }
 
@@ -108,14 +107,12 @@ const entry = {
   updatedAt: '2026-11-21T07:00:00.000Z',
 }
 
-/** One line of the list as its owner tells it. */
+/** An item of the list as its owner returns it. */
 type Entry = Static<typeof ActivityEntry>
 type ActivityPage = AnswerOf<typeof GetActivity>
 type Item = ActivityPage['items'][number]
 
-/**
- * One page from what the owners answered; each was asked for one entry more than the page holds.
- */
+/** Merges the owners' answers into one page; each was asked for one entry more than the page holds. */
 function mergeActivity(
   answers: readonly Static<typeof ActivityAnswer>[],
   limit: number,
@@ -133,21 +130,19 @@ function mergeActivity(
   }
 }
 
-/**
- * Both parts compare as text: timestamps are UTC with milliseconds, so text order is time order.
- */
+/** Orders by text: timestamps are UTC with milliseconds, so text order is time order. */
 function newestFirst(left: Cursor, right: Cursor): number {
   if (left.createdAt !== right.createdAt) return left.createdAt < right.createdAt ? 1 : -1
   return left.id < right.id ? 1 : -1
 }
 
-/** In which list an entry stands says whether it is in flight. */
+/** Removes `inFlight`, which the list that an entry is in already shows. */
 function shown({ inFlight, ...entry }: Entry): Item {
   const { sentence, nextAction } = entry
-  // What an owner of this version says is of the closed words; a suite of each holds that.
+  // Owners of this version use only the closed lists; each has a suite that checks it.
   if (sentence !== undefined && nextAction !== undefined)
     return { ...entry, sentence, nextAction } as Item
-  // An earlier one has its sentence in the place of the reason, and the code in that of the channel.
+  // An earlier version sends the sentence as the reason and the channel code as the channel.
   const { reason, channel, ...same } = entry
   return {
     ...same,
@@ -157,22 +152,22 @@ function shown({ inFlight, ...entry }: Entry): Item {
   } as Item
 }
 
-/** Where a page ended: the next one begins below it, in the order (createdAt, id). */
+/** The last entry of a page; the next page continues below it in the order (createdAt, id). */
 type Cursor = { readonly createdAt: string; readonly id: string }
 
-/** Those of all owners; Postgres takes neither a NUL byte nor half a surrogate pair as text. */
+/** Ids of all owners; Postgres rejects text with a NUL byte or half a surrogate pair. */
 const ownId = /^[A-Za-z0-9_-]{1,200}$/
-/** To `Date` 31 February is 3 March, to Postgres an error: what exists is spelt the same again. */
+/** `Date` reads 31 February as 3 March, Postgres rejects it: only a date that round-trips exists. */
 const isTimestamp = (text: string) => {
   const at = new Date(text)
   return at.getTime() >= 0 && at.toISOString() === text
 }
 
-/** Opaque to the app. */
+/** Formats a cursor, which is opaque to the app. */
 const formatCursor = ({ createdAt, id }: Cursor): string =>
   Buffer.from(JSON.stringify([createdAt, id])).toString('base64url')
 
-/** Reads a cursor back; undefined when we never gave it. */
+/** Parses a cursor; returns undefined if we never issued it. */
 export function parseCursor(text: string): Cursor | undefined {
   if (!/^[A-Za-z0-9_-]{1,400}$/.test(text)) return undefined
   try {

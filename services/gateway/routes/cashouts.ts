@@ -26,9 +26,9 @@ export const cashoutsRoute = ({ ask }: Context, access: Access) =>
         ...operation({
           summary: 'Pay AUSD out to an Indonesian bank account',
           description:
-            'Answers at once; the payout is in `inFlight` of `GET /me/activity` until the provider ' +
-            'confirms it. `authorization.to` is the treasury, `validBefore` at least 5 minutes ' +
-            'ahead, the payout at least Rp 10,000. A frozen wallet is refused.',
+            'Returns at once; the payout is in `inFlight` of `GET /me/activity` until the provider ' +
+            'confirms it. `authorization.to` must be the treasury, `validBefore` at least 5 minutes ' +
+            'ahead, and the payout at least Rp 10,000. A frozen wallet is refused.',
           tag: 'money',
           security: 'session',
           body: {
@@ -36,7 +36,7 @@ export const cashoutsRoute = ({ ask }: Context, access: Access) =>
             example: { quoteId, authorization: exampleAuthorization, bank },
           },
           ok: {
-            description: 'What is taken and what is paid.',
+            description: 'The AUSD taken and the rupiah paid.',
             schema: PostCashout.answer,
             example: {
               payoutId: '5e0d2c1b-8a4f-8e3d-9c2b-7a6f5e4d3c2b',

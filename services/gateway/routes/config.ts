@@ -15,11 +15,11 @@ import { okOf } from '../http/failure'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
-/** Settings change by a restart of their owner, and the banks hardly ever. */
+/** Settings change only when their owner restarts, and the banks hardly ever. */
 const keptMs = 60_000
 const keptSeconds = keptMs / 1_000
 
-/** `GET /config`: what an app has to know, each part from the owner whose rules it tells. */
+/** `GET /config`: client configuration, each part from the service that owns those rules. */
 export const configRoute = ({ ask, clock }: Context, access: Access) => {
   let kept: { readonly until: number; readonly answer: Tagged } | undefined
   const gathered = joined(
@@ -41,17 +41,16 @@ export const configRoute = ({ ask, clock }: Context, access: Access) => {
     {
       limited: 'public',
       ...operation({
-        summary: 'What an app has to know before its first request',
+        summary: 'Client configuration: contracts, limits, banks',
         description:
-          'Where the contracts are and what is signed for them, what may be paid in and cashed out, ' +
-          'in which amounts, to which banks, and how long everything is good. Amounts of AUSD are in ' +
-          '10⁻⁶, of a currency in its smallest unit. `currencies` has the least and the most of one ' +
-          'payment, `topups` what those of a wallet may come to, while they are open and in a day ' +
-          '(UTC). Money through a channel of `hold.channels` frees nothing for `hold.seconds`. ' +
-          '`chain.gasLimits` are for what users send themselves to the credit line. It hardly ever ' +
-          'changes: keep it for a minute, and ask again by its ETag.',
+          'Contract addresses and signing domains, limits, banks, and validity periods. AUSD amounts ' +
+          'are in 10⁻⁶, other currencies in their smallest unit. `currencies` has the minimum and ' +
+          'maximum of one payment, `topups` the limits of a wallet for open top-ups and per day ' +
+          '(UTC). Payments through `hold.channels` are on hold for `hold.seconds` before they add to ' +
+          'the limit. `chain.gasLimits` are for the calls that users send to the credit line ' +
+          'themselves. It rarely changes: cache it for a minute and revalidate with the ETag.',
         tag: 'operations',
-        ok: { description: 'All of it.', schema: GetConfig.answer, example },
+        ok: { description: 'The configuration.', schema: GetConfig.answer, example },
         tagged: true,
         errors: [429, 503],
       }),
@@ -59,7 +58,7 @@ export const configRoute = ({ ask, clock }: Context, access: Access) => {
   )
 }
 
-/** All owners must answer: an app that was told half would show half. */
+/** Gathers all parts; fails if one is missing, because an app would show an incomplete configuration. */
 async function gather(ask: Ask): Promise<AnswerOf<typeof GetConfig>> {
   const [pricing, payments, payouts, chain] = await Promise.all([
     ask(PricingTerms, {}).then(okOf),

@@ -3,13 +3,13 @@ import { Elysia } from 'elysia'
 import { Refused } from '../http/failure'
 import { undocumented } from '../openapi/operation'
 
-/** `GET /openapi.json` and `/docs`: the interface, for programs and for people; `/` leads there. */
+/** `GET /openapi.json` and `/docs`: the API reference as JSON and HTML; `/` redirects to it. */
 export const docsRoutes = (document: string) =>
   new Elysia()
     .get(
       '/',
       ({ set }) => {
-        set.status = 302 // Not for ever: what stands at `/` may change, and browsers keep a 301.
+        set.status = 302 // Browsers cache a 301, and `/` may lead elsewhere one day.
         set.headers.location = '/docs'
         return { see: '/docs' }
       },
@@ -53,18 +53,18 @@ export const docsRoutes = (document: string) =>
       undocumented,
     )
 
-/** The page that renders the document, without anything from the internet. */
+/** Page that renders the document; it loads nothing from other hosts. */
 const page = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Interface</title>
+<title>API reference</title>
 <link rel="stylesheet" href="/docs/swagger-ui.css">
 <link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
 </head>
 <body>
-<p style="margin: 1rem 1.25rem; font-family: sans-serif"><a href="/docs/guide">The guide: an app, step by step</a></p>
+<p style="margin: 1rem 1.25rem; font-family: sans-serif"><a href="/docs/guide">Integration guide</a></p>
 <div id="interface"></div>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script src="/docs/start.js"></script>
@@ -72,7 +72,7 @@ const page = `<!doctype html>
 </html>
 `
 
-/** A file of its own, because the page's policy allows no inline script. */
+/** A separate file, because the page's policy allows no inline script. */
 const startScript = `SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#interface',
@@ -81,7 +81,7 @@ const startScript = `SwaggerUIBundle({
 })
 `
 
-/** Swagger UI sets styles of its elements itself and carries its icons in its style sheet. */
+/** Allows inline styles, which Swagger UI sets on its elements, and the icons in its style sheet. */
 const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -95,7 +95,7 @@ const pagePolicy = [
 
 const packaged = (name: string) => fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`))
 
-/** File name to content type: nothing else of the package can be asked for. */
+/** Content type by file name; no other file of the package is served. */
 const files = new Map([
   ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
   ['swagger-ui.css', 'text/css; charset=utf-8'],

@@ -4,7 +4,7 @@ import { clientPackage } from '../guide/package'
 import { Refused } from '../http/failure'
 import { undocumented } from '../openapi/operation'
 
-/** The pages load their style sheet and nothing else. */
+/** Allows the pages only their own style sheet. */
 const pagePolicy = [
   "default-src 'none'",
   "style-src 'self'",
@@ -16,7 +16,7 @@ const pagePolicy = [
 const html = 'text/html; charset=utf-8'
 const markdown = 'text/markdown; charset=utf-8'
 
-/** `GET /docs/guide`: how an app is written, page by page; each also as Markdown. */
+/** `GET /docs/guide`: the integration guide, each page as HTML and Markdown. */
 export function guideRoutes(publicUrl: string) {
   const baseUrl = publicUrl.replace(/\/$/, '')
   const guide = openGuide(baseUrl)

@@ -9,16 +9,16 @@ import { operation } from '../openapi/operation'
 const Status = Type.Object(
   {
     status: Type.Enum(['alive', 'ready'], {
-      description: 'The process runs; or what it needs answers, too.',
+      description: '`alive`: the process runs. `ready`: its dependencies respond as well.',
     }),
   },
-  { title: 'Health', description: 'That it is so; otherwise it does not answer 200.' },
+  { title: 'Health', description: 'Health of this instance; any failure has another status.' },
 )
 const readyForMs = 5_000
-/** Whoever waits for the service to come up, or back, is to hear of it soon. */
+/** Shorter, so that callers waiting for the service to come up notice soon. */
 const notReadyForMs = 1_000
 
-/** `GET /health` and `/ready`: for probes from outside. Details are operators' (`health/operators.ts`). */
+/** `GET /health` and `/ready`: public probes. Details are on the operators' port (`health/operators.ts`). */
 export const healthRoutes = ({ health, clock, leaving }: Context) => {
   const isReady = openYesOrNo(health.readiness, clock)
   return new Elysia()
@@ -26,9 +26,9 @@ export const healthRoutes = ({ health, clock, leaving }: Context) => {
       '/health',
       () => ({ status: 'alive' as const }),
       operation({
-        summary: 'Is the process alive?',
+        summary: 'Liveness: the process runs',
         tag: 'operations',
-        ok: { description: 'It is.', schema: Status, example: { status: 'alive' } },
+        ok: { description: 'Alive.', schema: Status, example: { status: 'alive' } },
         errors: [],
       }),
     )
@@ -39,10 +39,10 @@ export const healthRoutes = ({ health, clock, leaving }: Context) => {
         throw new Refused(503, 'not ready', notReadyForMs / 1_000)
       },
       operation({
-        summary: 'Does everything answer: Postgres, NATS and all six services?',
+        summary: 'Readiness: Postgres, NATS and all six services respond',
         tag: 'operations',
         ok: {
-          description: 'It did within the last 5 seconds, and this copy was not told to stop.',
+          description: 'Ready within the last 5 seconds, and this instance is not shutting down.',
           schema: Status,
           example: { status: 'ready' },
         },
@@ -51,7 +51,7 @@ export const healthRoutes = ({ health, clock, leaving }: Context) => {
     )
 }
 
-/** Asks once in a while, however many callers there are: a yes counts for longer than a no. */
+/** Caches readiness: 5 s when ready, 1 s when not. */
 function openYesOrNo(readiness: Readiness, clock: Clock): () => Promise<boolean> {
   let [asked, until] = [Promise.resolve(false), 0]
   const ask = async () => {
@@ -65,7 +65,7 @@ function openYesOrNo(readiness: Readiness, clock: Clock): () => Promise<boolean>
   return () => {
     const now = clock()
     if (now >= until || now < until - readyForMs) {
-      until = now + readyForMs // While it is being asked nobody asks again.
+      until = now + readyForMs // Concurrent callers share this probe.
       asked = ask()
     }
     return asked

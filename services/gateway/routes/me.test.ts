@@ -185,7 +185,7 @@ describe('GET /me/activity', () => {
     },
   )
   const wrongLimit = 'limit must be a number from 1 to 100'
-  const wrongCursor = 'cursor is not one that this list gave'
+  const wrongCursor = 'cursor is invalid: use nextCursor of the previous page'
   const cursorOf = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
   test.each([
     ...['0', '101', '-1', '1.0', '1e1', '', 'ten', '%201'].map((limit) => [
@@ -245,7 +245,7 @@ describe('POST /me/verification', () => {
     const response = await fixture.call('POST', '/me/verification', { headers })
     expect([response.status, await errorOf(response)]).toEqual([
       503,
-      'the identity provider does not answer right now, try again',
+      'identity verification is temporarily unavailable, try again',
     ])
     expect(response.headers.get('retry-after')).toBe('5')
   })

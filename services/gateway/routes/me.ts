@@ -14,13 +14,13 @@ import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 import type { User } from '../users/user.store'
 
-/** `GET /me`: the user, as the contract and our own row have them. */
+/** `GET /me`: the user, from the contract and our own row. */
 export const meRoute = ({ ask, users }: Context, access: Access) => {
   const read = async (wallet: `0x${string}`) => {
     const [found, user] = await Promise.all([ask(ChainAccount, { wallet }), users.find(wallet)])
     return JSON.stringify(meOf(wallet, okOf(found), user))
   }
-  // A country that was just set must show: no answer is older than its question.
+  // A new country must show at once, so a response is never older than its request.
   const me = joined(read, (wallet) => wallet)
   return new Elysia().use(access).get(
     GetMe.path,
@@ -35,15 +35,16 @@ export const meRoute = ({ ask, users }: Context, access: Access) => {
         summary: 'The signed-in user',
         description:
           'A debt repaid by card or e-wallet is gone at once; the same amount stays in `encumbered` ' +
-          'until `encumberedUntil`, because the payment may still be taken back, and frees nothing ' +
-          'of the limit. What was paid beyond the debt is in `collateral.pendingShares`. ' +
-          '`held` says the same of both, item by item, in AUSD too: what is held, why, and until when. ' +
-          '`available` is what a draw would be given now: 0 until the wallet is verified, however much ' +
-          'collateral it has. `verification` says how far that is and what to do about it: `none` and ' +
-          '`started` want `POST /me/verification`, `in_review` waits for the provider, `rejected` says ' +
-          'whether to try again, `approved` is followed by `verified` once the chain has it. `frozen`: a payment was taken back after ' +
-          'its hold; no draw, withdrawal, card top-up, cash-out or send until it is made good. ' +
-          'Chain times are unix seconds as decimal strings; `balance.native` is in wei.',
+          'until `encumberedUntil`, because the payment can still be reversed, and counts against the ' +
+          'limit. Amounts paid beyond the debt are in `collateral.pendingShares`. `held` lists both, ' +
+          'item by item, with the AUSD amount, the reason and the end of the hold. `available` is the ' +
+          'largest possible draw now: 0 until the wallet is verified, whatever its collateral. ' +
+          '`verification` has the status and the next step: `none` and `started` need ' +
+          '`POST /me/verification`, `in_review` waits for the provider, `rejected` has in `nextAction` ' +
+          'whether to try again, and `approved` is followed by `verified` once it is onchain. ' +
+          '`frozen`: a payment was reversed after its hold; no draw, withdrawal, card top-up, cash-out ' +
+          'or send until it is repaid. Chain times are unix seconds as decimal strings; ' +
+          '`balance.native` is in wei.',
         tag: 'account',
         security: 'session',
         ok: { description: 'The account on the credit line.', schema: GetMe.answer, example },
@@ -59,7 +60,7 @@ type Me = AnswerOf<typeof GetMe>
 function meOf(wallet: `0x${string}`, account: Account, user: User | undefined): Me {
   const { collateral } = account
   const { pendingShares, pendingUntil } = collateral
-  // A relayer of an earlier version does not say it; a share was never worth less than a millionth.
+  // An earlier relayer omits it; a share has never been worth less than a millionth.
   const pendingValue = collateral.pendingValue ?? String(BigInt(pendingShares) / 1_000_000n)
   return {
     wallet,
@@ -88,7 +89,7 @@ function meOf(wallet: `0x${string}`, account: Account, user: User | undefined): 
 
 type Pending = { pendingShares: string; pendingValue: string; pendingUntil: string | null }
 
-/** What is the user's and frees nothing yet, with the reason why. */
+/** Lists amounts that belong to the user but do not add to the limit yet. */
 function heldOf(account: Pending & Pick<Account, 'encumbered' | 'encumberedUntil'>): Me['held'] {
   const { pendingShares, pendingValue, pendingUntil, encumbered, encumberedUntil } = account
   const reason = 'may_be_taken_back'
@@ -96,19 +97,19 @@ function heldOf(account: Pending & Pick<Account, 'encumbered' | 'encumberedUntil
     ...{ what: 'collateral' as const, reason: reason as typeof reason },
     ...{ ausd: pendingValue, shares: pendingShares, until: pendingUntil },
     sentence:
-      'It was paid in a way that can be taken back, so it counts as collateral when its hold ends.',
+      'This payment can still be reversed, so it counts as collateral only after its hold ends.',
   }
   const repayment = encumberedUntil !== null && {
     ...{ what: 'repayment' as const, reason: reason as typeof reason },
     ...{ ausd: encumbered, shares: null, until: encumberedUntil },
     sentence:
-      'The debt is repaid in a way that can be taken back, so the same amount of the limit is free ' +
-      'when its hold ends.',
+      'Your debt is repaid, but the payment can still be reversed, so this part of your limit is ' +
+      'available again only after its hold ends.',
   }
   return [collateral, repayment].filter((one) => one !== false)
 }
 
-/** Two cycles have closed: one by QRIS, and one by card, whose ratio waits for the end of its hold. */
+/** Two closed cycles: one paid by QRIS, one by card, whose ratio changes when its hold ends. */
 const example: AnswerOf<typeof GetMe> = {
   wallet: '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211',
   verified: true,
@@ -143,7 +144,7 @@ const example: AnswerOf<typeof GetMe> = {
 
 const read = readerOf(PostCountry.body)
 
-/** `POST /me/country`: where the user lives. */
+/** `POST /me/country`: sets the user's country of residence. */
 export const countryRoute = ({ users }: Context, access: Access) =>
   new Elysia().use(access).post(
     PostCountry.path,
@@ -155,12 +156,12 @@ export const countryRoute = ({ users }: Context, access: Access) =>
     {
       signed: true,
       ...operation({
-        summary: 'Set the country where the user lives',
+        summary: "Set the user's country of residence",
         tag: 'account',
         security: 'session',
         body: { schema: PostCountry.body, example: { country: 'MY' } },
         ok: {
-          description: 'The country as it is now.',
+          description: 'The current country.',
           schema: PostCountry.answer,
           example: { country: 'MY' },
         },
@@ -169,7 +170,7 @@ export const countryRoute = ({ users }: Context, access: Access) =>
     },
   )
 
-/** `POST /me/verification`: where the person can be verified; null when that is done already. */
+/** `POST /me/verification`: returns a verification link, or null if the user is already verified. */
 export const verificationRoute = ({ provider, verification, log }: Context, access: Access) =>
   new Elysia().use(access).post(
     PostVerification.path,
@@ -177,18 +178,18 @@ export const verificationRoute = ({ provider, verification, log }: Context, acce
       const isVerified = inTime(verification.isVerified(wallet), 'the verdicts')
       if (await isVerified) return { verified: true, url: null }
       const url = await provider.createLink(wallet).catch((error) => {
-        log.warn({ err: error }, 'verification link could not be made')
-        throw new Refused(503, 'the identity provider does not answer right now, try again', 5)
+        log.warn({ err: error }, 'verification link not created')
+        throw new Refused(503, 'identity verification is temporarily unavailable, try again', 5)
       })
-      // No link leaves that nobody would ask about.
+      // Noted before the link is returned, so that every link has its rechecks.
       await inTime(verification.noteLink(wallet), 'the rechecks')
       return { verified: false, url }
     },
     {
       signed: true,
       ...operation({
-        summary: 'A link to the hosted identity verification',
-        description: 'Takes no body. `url` is null when the person is verified already.',
+        summary: 'Create a link to the hosted identity verification',
+        description: 'Takes no body. `url` is null if the user is already verified.',
         tag: 'account',
         security: 'session',
         ok: {

@@ -25,7 +25,7 @@ export const quoteRoute = ({ ask }: Context, access: Access) =>
           tag: 'quotes',
           body: { schema: PostQuote.body, example: { pair: 'USD/IDR' } },
           ok: {
-            description: 'The locked rate: smallest units of the local currency per US dollar.',
+            description: 'The locked rate, in smallest units of the local currency per US dollar.',
             schema: PostQuote.answer,
             example: {
               id: '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b',

@@ -11,7 +11,7 @@ import type { Access } from '../sign-in/access'
 
 const read = readerOf(PostSend.body)
 
-/** `POST /sends`: relays a signed transfer, once. */
+/** `POST /sends`: relays a signed transfer exactly once. */
 export const sendsRoute = ({ ask }: Context, access: Access) =>
   new Elysia()
     .use(access)
@@ -24,13 +24,13 @@ export const sendsRoute = ({ ask }: Context, access: Access) =>
         ...operation({
           summary: 'Relay a signed AUSD transfer',
           description:
-            'The account must be verified and not frozen. `authorization.from` with `authorization.nonce` makes ' +
-            'the request safe to repeat.',
+            'The account must be verified and not frozen. Retries are safe: `authorization.from` and ' +
+            '`authorization.nonce` identify the request.',
           tag: 'money',
           security: 'session',
           body: { schema: PostSend.body, example: { authorization: exampleAuthorization } },
           ok: {
-            description: 'The send, on its way.',
+            description: 'The accepted send.',
             schema: PostSend.answer,
             example: {
               sendId: 'snd_Zk3nT0a7yQm1c5VbXw9uRd',

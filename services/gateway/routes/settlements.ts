@@ -22,10 +22,10 @@ export const settlementsRoute = ({ ask }: Context, access: Access) =>
       {
         signed: true,
         ...operation({
-          summary: 'Pay the whole debt in local currency',
+          summary: 'Repay the whole debt in local currency',
           description:
             'Charges all of `drawn`, converted at the quote and rounded up. Paid by card or e-wallet, ' +
-            'the debt is gone at once, and the same amount stays in `encumbered` of `GET /me` until ' +
+            'the debt is repaid at once, and the same amount stays in `encumbered` of `GET /me` until ' +
             'the hold ends.',
           tag: 'money',
           security: 'session',

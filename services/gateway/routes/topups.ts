@@ -24,9 +24,9 @@ export const topupsRoute = ({ ask }: Context, access: Access) =>
         ...operation({
           summary: 'Pay local currency into the credit line',
           description:
-            'The account must be verified. The minimum is RM 5.00 or Rp 10,000. With `card` the ' +
-            'checkout offers cards alone, otherwise every channel. A frozen wallet is refused `card`: ' +
-            'what it still owes is made good by `bank` or `qr`.',
+            'The account must be verified. The minimum is RM 5.00 or Rp 10,000. `card` limits the ' +
+            'checkout to cards; other methods show every channel. A frozen wallet cannot use `card`; ' +
+            'it repays what it owes with `bank` or `qr`.',
           tag: 'money',
           security: 'session',
           body: {

@@ -14,11 +14,11 @@ import { exampleRecord, operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
 /**
- * The history is worth waiting for while a reader works on it, or another one can be asked; while none
- * is there, the contract's own figures come without it.
+ * Waits up to 1.2 s while a reader works on the history or another one can be asked. Without any reader,
+ * the record is returned without its history.
  */
 const indexerPatience = { deadlineMs: 1_200, quietMs: 80 }
-/** So long whoever was answered may keep it. */
+/** How long callers may cache the record. */
 const maxAgeSeconds = 2
 
 /** `GET /verify/:wallet`: the public credit record, without a name or a document. */
@@ -38,16 +38,15 @@ export const verifyRoute = ({ ask }: Context, access: Access) => {
     {
       limited: 'public',
       ...operation({
-        summary: 'The public credit record of a wallet',
+        summary: 'Public credit record of a wallet',
         description:
-          'A wallet that was never seen has an empty record. `cycles` counts the closed ones, ' +
-          'reversed ones included. `outcome` is null while a cycle is open, then `Qualified`, ' +
-          '`Short` (too little debt for too short a time), `Late`, `Defaulted`, or `Reversed`: ' +
-          'money that had counted in it was taken back, and what it had given to the score with ' +
-          'it. Of a reversed cycle `totalRepaid` is what was left, and `scoreAfter` the score ' +
-          'after that; the debt that comes back opens a new cycle, with the `openedAt` of the ' +
-          'reversed one. `history` is null while the indexer is unavailable; times in it are unix ' +
-          'seconds.',
+          'A wallet never seen before has an empty record. `cycles` counts closed cycles, including ' +
+          'reversed ones. `outcome` is null while a cycle is open, then `Qualified`, `Short` (too ' +
+          'little debt for too short a time), `Late`, `Defaulted`, or `Reversed`: a payment that ' +
+          'counted in it was reversed, and its effect on the score was undone. For a reversed cycle, ' +
+          '`totalRepaid` is the remaining amount and `scoreAfter` the score after the reversal; the ' +
+          'restored debt opens a new cycle with the same `openedAt`. `history` is null while the ' +
+          'indexer is unavailable; its times are unix seconds.',
         tag: 'record',
         parameters: [{ name: 'wallet', in: 'path', required: true, schema: Address }],
         ok: { description: 'The record.', schema: GetRecord.answer, example: exampleRecord },
@@ -76,9 +75,7 @@ async function recordOf(ask: Ask, wallet: string): Promise<AnswerOf<typeof GetRe
   }
 }
 
-/**
- * Null when the reader is down, slow or behind: an old history must not pass for the current one.
- */
+/** Returns null if the reader is down, slow or behind: an old history must not look current. */
 async function historyOf(ask: Ask, wallet: string) {
   const answer = await ask(IndexerRecord, { wallet }, indexerPatience).catch(() => undefined)
   return answer && 'ok' in answer ? answer.ok.history : null

@@ -6,7 +6,7 @@ import { ana, nowMs, walletOf } from '../test-support/wallets'
 
 const body = JSON.stringify({ event: 'payment.capture', data: { payment_id: 'py-1' } })
 const token = { 'x-callback-token': 'token-id' }
-const unknownToken = 'x-callback-token is missing or not known'
+const unknownToken = 'x-callback-token is missing or unknown'
 
 describe('POST /webhooks/payments', () => {
   test('records a delivery once, whatever becomes of its token meanwhile', async () => {

@@ -13,14 +13,18 @@ import { badRequest, Refused } from '../http/failure'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
-/** The answer to a delivery. */
+/** Response to a delivery. */
 const Recorded = Type.Object(
-  { status: Type.Enum(['recorded', 'duplicate'], { description: 'A replay is a duplicate.' }) },
-  { title: 'Recorded', description: 'The delivery is kept, for good.' },
+  {
+    status: Type.Enum(['recorded', 'duplicate'], {
+      description: '`duplicate` for a repeated delivery.',
+    }),
+  },
+  { title: 'Recorded', description: 'The delivery is stored permanently.' },
 )
 const deliveryNameMax = 200
 
-/** `POST /webhooks/payments`: the token is checked before anything of the body is read. */
+/** `POST /webhooks/payments`: checks the token before reading the body. */
 export const paymentsWebhookRoute = (context: Context, access: Access) => {
   const { clock, config } = context
   const accountOf = callbackAccounts({
@@ -31,7 +35,7 @@ export const paymentsWebhookRoute = (context: Context, access: Access) => {
     '/webhooks/payments',
     async ({ request }) => {
       const account = accountOf(request.headers.get('x-callback-token'))
-      if (!account) throw new Refused(401, 'x-callback-token is missing or not known')
+      if (!account) throw new Refused(401, 'x-callback-token is missing or unknown')
       const { text: body } = objectText(await readBytes(request))
       const name = request.headers.get('webhook-id')?.slice(0, deliveryNameMax) || null
       const deliveryId = deliveryIdOf(account, name, body)
@@ -45,10 +49,10 @@ export const paymentsWebhookRoute = (context: Context, access: Access) => {
     {
       limited: 'delivery',
       ...operation({
-        summary: 'A delivery of the payment provider',
+        summary: 'Receive a delivery of the payment provider',
         description:
-          'Both provider accounts post here; the token says which. Each delivery is recorded ' +
-          'once, a replay is answered with `duplicate`. 503 asks the provider to send it again.',
+          'Both provider accounts post here; the token identifies the account. Each delivery is ' +
+          'recorded once; a repeated one gets `duplicate`. After a 503 the provider sends it again.',
         tag: 'webhooks',
         security: 'callbackToken',
         body: {
@@ -69,7 +73,7 @@ export const paymentsWebhookRoute = (context: Context, access: Access) => {
   )
 }
 
-/** `POST /webhooks/identity`: the signature covers the raw body, so that is what is checked. */
+/** `POST /webhooks/identity`: checks the signature, which covers the raw body. */
 export const identityWebhookRoute = (context: Context, access: Access) => {
   const { clock, log, provider } = context
   return new Elysia().use(access).post(
@@ -78,7 +82,7 @@ export const identityWebhookRoute = (context: Context, access: Access) => {
       const bytes = await readBytes(request)
       const verified = provider.verify(bytes, request.headers, clock())
       if ('reason' in verified) {
-        log.warn({ reason: verified.reason }, 'identity delivery refused')
+        log.warn({ reason: verified.reason }, 'identity webhook rejected')
         throw new Refused(401, 'the signature of this delivery is missing or wrong')
       }
       const { text: body } = objectText(bytes)
@@ -95,9 +99,9 @@ export const identityWebhookRoute = (context: Context, access: Access) => {
     {
       limited: 'delivery',
       ...operation({
-        summary: 'A delivery of the identity provider',
+        summary: 'Receive a delivery of the identity provider',
         description:
-          'Authentic deliveries of unknown kinds and about unknown people are recorded too.',
+          'Authentic deliveries of unknown kinds or about unknown users are recorded too.',
         tag: 'webhooks',
         security: 'identitySignature',
         body: {
@@ -119,8 +123,8 @@ export const identityWebhookRoute = (context: Context, access: Access) => {
 }
 
 /**
- * One delivery, one id: the sender's own name for it where there is one, else what it says. The
- * same id is the stream's subject and message id, so that the stream itself refuses the second.
+ * Returns the id of a delivery: from the sender's own id if there is one, otherwise from the body. The
+ * id is part of the stream subject and is the message id, so the stream itself rejects a duplicate.
  */
 const deliveryIdOf = (source: string, name: string | null, body: string): string =>
   idFor(
@@ -128,7 +132,7 @@ const deliveryIdOf = (source: string, name: string | null, body: string): string
     name ? `${source}:${name}` : `${source}:${createHash('sha256').update(body).digest('hex')}`,
   )
 
-/** The text of an authentic body; 400 unless it is a JSON object. */
+/** Parses an authentic body; throws a 400 unless it is a JSON object. */
 function objectText(bytes: Uint8Array): { text: string; value: Record<string, unknown> } {
   if (bytes.byteLength === 0) throw badRequest('the body must be a JSON object')
   const { text, value } = parseJson(bytes)
@@ -137,7 +141,7 @@ function objectText(bytes: Uint8Array): { text: string; value: Record<string, un
   return { text, value: value as Record<string, unknown> }
 }
 
-/** Records a delivery before it is answered; 503 makes the sender try again. */
+/** Records a delivery before responding; after a 503 the provider sends it again. */
 async function recordDelivery(
   { publish, log }: Context,
   message: { subject: string; id: string; payload: unknown },
@@ -145,24 +149,23 @@ async function recordDelivery(
   failpoint('gateway:delivery-verified')
   const publishing = publish({ ...message, requestId: requestId() ?? null })
   const published = await inTime(publishing, 'the stream').catch((error) => {
-    log.error({ err: error, deliveryId: message.id }, 'delivery could not be recorded')
+    log.error({ err: error, deliveryId: message.id }, 'webhook not recorded')
     throw new Refused(503, 'the delivery cannot be recorded right now, send it again', 5)
   })
   failpoint('gateway:delivery-recorded')
   const status = published === 'stored' ? 'recorded' : 'duplicate'
-  log.info({ deliveryId: message.id, subject: message.subject, status }, 'delivery received')
+  log.info({ deliveryId: message.id, subject: message.subject, status }, 'webhook received')
   return { status }
 }
 
-/** Every accepted token, by account; two during a rotation. */
+/** Accepted tokens by account; two during a rotation. */
 type CallbackTokens = Readonly<Record<ProviderAccount, readonly string[]>>
 
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
 /**
- * Says which provider account a token belongs to. Both sides are hashed, so that they have one
- * length, and every known token is compared, so that the time tells nothing. Throws when one token
- * would stand for both accounts.
+ * Returns a function that finds the provider account of a token. It compares hashes, which have equal
+ * length, and compares all of them, so that timing reveals nothing. Throws if both accounts share a token.
  */
 function callbackAccounts(tokens: CallbackTokens) {
   const known = (['ID', 'MY'] as const).flatMap((account) =>

@@ -3,7 +3,7 @@ QUOTE=$(curl -sS "$BASE_URL/quote" -H 'Content-Type: application/json' \
 
 TREASURY=$(curl -sS "$BASE_URL/config" | jq -r .chain.treasury)
 
-# Keep the body: if no answer comes, the same bytes are sent again.
+# Keep the body: if there is no response, send the same bytes again.
 jq -n --arg quoteId "$QUOTE" --argjson authorization "$(bun authorization.ts "$TREASURY" 1000000)" \
   '{ quoteId: $quoteId, authorization: $authorization,
      bank: { channelCode: "ID_BCA", accountNumber: "1234567890", accountHolderName: "Sari Dewi" } }' \

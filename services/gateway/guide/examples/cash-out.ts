@@ -10,9 +10,9 @@ const authorization = await signTransfer(account, domain, {
 const bank = { channelCode: 'ID_BCA', accountNumber: '1234567890', accountHolderName: 'Sari Dewi' }
 
 const order = okOf(await client.cashOut({ quoteId: quote.id, authorization, bank }))
-console.log(`Rp ${order.fiat} are on their way`)
+console.log(`Rp ${order.fiat} on the way to the bank`)
 
 const item = await client.waitFor(order.payoutId, {
   onStatus: ({ status }) => console.log(`cash-out: ${status}`),
 })
-if (item.status === 'returned') console.log(`the AUSD came back: ${item.sentence}`)
+if (item.status === 'returned') console.log(`AUSD returned: ${item.sentence}`)

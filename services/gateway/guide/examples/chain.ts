@@ -2,19 +2,19 @@ import { okOf } from 'ausd-credit-client'
 import { createWalletClient, http, publicActions } from 'viem'
 import { account, client } from './setup'
 
-/** Where the contracts are, and what a signed transfer is bound to: this token, on this chain. */
+/** The contract addresses, and the EIP-712 domain that binds a signed transfer to this token and chain. */
 export const terms = okOf(await client.config()).chain
 export const { domain } = terms.ausd
 
-/** The chain, as the person's wallet uses it; viem has its own endpoint for chains that it knows. */
+/** The user's wallet on the chain, at your own RPC endpoint. */
 export const chain = createWalletClient({
   account,
   transport: http(process.env.RPC_URL),
-  // A block comes every 0.3 to 0.4 s; on a local chain that nobody uses, every 3 s until it is used.
+  // Blocks arrive every 0.3 to 0.4 s; an idle local chain mines every 3 s.
   pollingInterval: 300,
 }).extend(publicActions)
 
-/** What a transaction bids: a tip that every node takes, and room for the base fee to double. */
+/** Returns fees with a tip that every node accepts and room for the base fee to double. */
 export async function fees() {
   const { baseFeePerGas } = await chain.getBlock()
   const maxPriorityFeePerGas = 1_000_000_000n

@@ -3,7 +3,7 @@ import { chain, fees, terms } from './chain'
 import { account, client } from './setup'
 
 const { available } = okOf(await client.me())
-console.log(`up to ${available} can be drawn`)
+console.log(`available to draw: ${available}`)
 
 const draw = {
   account,
@@ -12,9 +12,9 @@ const draw = {
   functionName: 'draw',
   args: [3_000_000n, account.address],
 } as const
-await chain.simulateContract(draw) // Throws the contract's own reason, and costs nothing.
+await chain.simulateContract(draw) // Costs nothing, and throws the contract's own error.
 
-const gas = BigInt(terms.gasLimits.draw) // The chain charges the limit, whatever is used.
+const gas = BigInt(terms.gasLimits.draw) // The chain charges the whole limit.
 const hash = await chain.writeContract({ ...draw, chain: null, gas, ...(await fees()) })
 const { status } = await chain.waitForTransactionReceipt({ hash })
 console.log(`draw: ${status}`)

@@ -1,6 +1,6 @@
 import { okOf, openVisitor } from 'ausd-credit-client'
 
-// The record is public: no wallet, no session.
+// The record is public: no wallet or session needed.
 const visitor = openVisitor({ baseUrl: process.env.BASE_URL ?? '' })
 const record = okOf(await visitor.record(process.env.WALLET ?? ''))
 

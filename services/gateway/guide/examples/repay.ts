@@ -3,10 +3,10 @@ import { erc20Abi } from 'viem'
 import { chain, fees, terms } from './chain'
 import { account, client } from './setup'
 
-const amount = 1_000_000n // More than is owed is not taken.
+const amount = 1_000_000n // At most the debt is taken.
 const common = { account, chain: null }
 
-// The line takes what it is allowed to. This costs the same every time: what viem estimates is enough.
+// Let the credit line take the amount. The gas for `approve` is constant, so viem's estimate is enough.
 const approved = await chain.writeContract({
   ...common,
   ...(await fees()),

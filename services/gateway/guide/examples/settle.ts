@@ -5,7 +5,7 @@ const quote = okOf(await client.quote('USD/IDR'))
 const answer = await client.settle({ quoteId: quote.id })
 
 if ('refused' in answer) {
-  // `code` is one of a closed list: the compiler knows them all.
+  // `code` is from a closed list that the compiler knows.
   if (answer.refused.code !== 'nothing_owed') throw new Error(answer.refused.message)
   console.log('nothing is owed')
 } else {

@@ -1,4 +1,4 @@
-# One signature by the wallet, good for a day: curl itself cannot sign.
+# One wallet signature, valid for a day: curl itself cannot sign.
 export SESSION="$(bun session.ts)"
 
 curl -sS "$BASE_URL/me" -H "Authorization: $SESSION"

@@ -4,7 +4,7 @@ import { client } from './setup'
 const quote = okOf(await client.quote('USD/IDR'))
 console.log(`Rp ${quote.rate} per dollar, until ${quote.expiresAt}`)
 
-// Should the answer be lost on its way, the client asks again with the same quote: one checkout.
+// If the response is lost, the client retries with the same quote, which opens no second checkout.
 const checkout = okOf(await client.topUp({ amount: '500000', method: 'qr', quoteId: quote.id }))
 console.log(`pay here: ${checkout.checkoutUrl}`)
 console.log(`PAYMENT_ID=${checkout.paymentId}`)

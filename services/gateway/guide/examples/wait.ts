@@ -7,5 +7,5 @@ try {
   console.log(`${item.kind} ${item.status}: ${item.sentence}`)
 } catch (error) {
   if (!(error instanceof StillInFlight)) throw error
-  console.log(`${id} is still ${error.item?.status}: look again later, nothing is lost`)
+  console.log(`${id} is still ${error.item?.status}: check again later, nothing is lost`)
 }
