@@ -33,10 +33,10 @@ const routes = [
   identityWebhookRoute,
 ]
 
-/** A request and the socket's address in, a response out; never throws. */
+/** Request handler; never throws. */
 export type App = (request: Request, socketAddress: string) => Promise<Response>
 
-/** Puts the routes together, with what every request and every answer has. */
+/** Assembles the routes, the document, and the handling common to all requests. */
 export async function openApp(context: Context): Promise<App> {
   const access = openAccess(context)
   const served = new Elysia()

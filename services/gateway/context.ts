@@ -11,44 +11,44 @@ import type { ServiceStats } from './health/stats'
 import type { IdentityProvider } from './identity/provider'
 import type { Users } from './users/user.store'
 
-/** What every part of the gateway works with; `main.ts` makes the one that runs. */
+/** Shared dependencies of the gateway, created in `main.ts`. */
 export type Context = {
   readonly config: Config
   readonly clock: Clock
   readonly log: Log
   readonly ask: Ask
-  /** Publishes to JetStream and awaits its confirmation; throws when that does not come. */
+  /** Publishes to JetStream and waits for the confirmation; throws without one. */
   readonly publish: (message: {
     subject: string
     id: string
     payload: unknown
     requestId?: string | null
   }) => Promise<Published>
-  /** The copies of the gateway, among which budgets are divided. */
+  /** Number of gateway instances, which share budgets. */
   readonly copies: Pick<Copies, 'count'>
   readonly database: Database
-  /** Tells the outbox that there is something to send. */
+  /** Wakes the outbox relay. */
   readonly poke: () => void
   readonly users: Users
-  /** The identity provider that the configuration names. */
+  /** The configured identity provider. */
   readonly provider: IdentityProvider
   readonly verification: {
-    /** Does the newest verdict say that this person is verified? */
+    /** Returns true if the newest verdict is an approval. */
     readonly isVerified: (wallet: `0x${string}`) => Promise<boolean>
-    /** Notes that the person is about to have a link: the provider is asked about them from now. */
+    /** Records that the user gets a link, which starts the rechecks. */
     readonly noteLink: (wallet: `0x${string}`) => Promise<void>
   }
-  /** Aborted once this process was told to stop: it still serves, and says that it is not ready. */
+  /** Aborted when shutdown begins: the process still serves, but reports that it is not ready. */
   readonly leaving: AbortSignal
   readonly health: {
     readonly readiness: Readiness
-    /** What each copy of a service says of itself, for the console. */
+    /** Reads the figures of each service instance, for the console. */
     readonly gatherStats: () => Promise<readonly ServiceStats[]>
-    /** The gateway's own figures: `$SRV.STATS` carries none of them. */
+    /** Reads the gateway's own figures, which are not in `$SRV.STATS`. */
     readonly figures: () => Promise<Record<string, unknown>>
-    /** What all other processes measure; throws when nobody can be asked. */
+    /** Reads the metrics of all other processes; throws if the bus is down. */
     readonly gatherMetrics: () => Promise<Gathered[]>
-    /** What this process measures, in Prometheus' text format. */
+    /** Returns the metrics of this process in Prometheus text format. */
     readonly ownMetrics: () => Promise<string>
   }
 }

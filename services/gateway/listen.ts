@@ -1,20 +1,18 @@
 import type { App } from './app'
 import { isBodyOver } from './http/body'
 
-/** Bun would answer a body above this on its own, without our `{ error }`; ours is 64 KiB. */
+/** Above this size Bun refuses a body itself, without our `{ error }`; our own limit is 64 KiB. */
 const serverBodyBytesMax = 1024 * 1024
 /**
- * A connection that says nothing for so long is closed. Longer than proxies and load balancers keep
- * theirs (60 s by default for most): whoever closes first must be the one who sends next, or a
- * request meets a closing connection and is answered by a reset.
+ * Idle timeout of a connection. Longer than that of proxies and load balancers (60 s for most), so that
+ * they close first; otherwise a request could hit a closing connection and be reset.
  */
 const idleSeconds = 75
 
 /**
- * Serves the app on a port; disposing lets open requests finish. Once it is `leaving`, each answer
- * ends its connection: on one that is kept open the next request might meet the end of the process.
- * So does the answer to a request whose body is not over: the rest of it, which may have no end, would
- * be taken in until the connection has been idle for too long.
+ * Serves the app on a port; disposing lets open requests finish. While draining (`leaving`), every
+ * response closes its connection so that the next request does not hit a closing socket. A response to a
+ * request with an unread body closes it too, because the rest of the body may never end.
  */
 export function listen(
   app: App,

@@ -45,15 +45,15 @@ await runService('gateway', fields, async (config, runtime) => {
   const read = () => database.read(oldestAwaited)
   await using _overdue = watchOverdue({ log, clock, limits, read })
   await using _identity = runIdentity(context, bus, fatal)
-  const description = 'HTTP interface, sign-in, identity, webhooks in; answers operators alone'
+  const description = 'HTTP interface, sign-in, identity and webhooks; answers only operators'
   const own = { bus, database, messaging, stats: health.figures, readings, log }
   const listed = { ...own, name: 'gateway', description, answers: [] } as const
-  await using _listed = await serve(listed) // So that `nats micro ls` shows the whole system.
+  await using _listed = await serve(listed) // Makes `nats micro ls` list the gateway too.
   await using operators = runConsole(context, openOperators(context))
   await using ops = listen(operators.app, { host: config.opsHost, port: config.opsPort })
   const app = await openApp(context)
   await using server = listen(app, { host: config.httpHost, port: config.httpPort, leaving })
   log.info({ port: server.port, opsPort: ops.port }, 'gateway listening')
   await aliveUntilStopped(config, runtime)
-  await pause(config.leaveMs) // `/ready` says no meanwhile: whoever spreads the requests hears it.
+  await pause(config.leaveMs) // `/ready` is 503 during this time, so the load balancer stops sending.
 })

@@ -1,9 +1,9 @@
 import { pgSchema } from 'drizzle-orm/pg-core'
 import { messagingTables } from '#shared/db/messaging'
 
-/** Everything the gateway owns lies in this Postgres schema. */
+/** Postgres schema of all tables that the gateway owns. */
 export const schema = pgSchema('gateway')
 
-/** The tables of messages in and out. */
+/** Tables of incoming and outgoing messages. */
 export const gatewayMessaging = messagingTables(schema)
 export const { inbox, outbox, deadLetters } = gatewayMessaging

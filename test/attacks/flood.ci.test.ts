@@ -59,7 +59,7 @@ const quoteOf = (number: number) =>
     body: JSON.stringify({ pair: 'USD/IDR' }),
   })
 
-const crowded = 'too many are waiting, try again in a moment'
+const crowded = 'the service is busy, try again in a moment'
 /** Asked again while a service is late; whom the flood keeps out is told so, and not asked again. */
 const goesOn = (ask: () => Promise<Reply>) =>
   answered(ask, { meant: ({ body }) => body.error === crowded })

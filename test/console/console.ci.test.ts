@@ -44,8 +44,8 @@ async function press(deed: string, choose: Record<string, string> = {}): Promise
   const form = page.getByRole('form', { name: deed, exact: true })
   for (const [label, value] of Object.entries(choose))
     await form.getByLabel(label).selectOption({ value })
-  await form.getByRole('button', { name: 'Do it', exact: true }).click()
-  await form.getByRole('button', { name: 'Yes, do it' }).click()
+  await form.getByRole('button', { name: 'Run', exact: true }).click()
+  await form.getByRole('button', { name: 'Confirm' }).click()
   const outcome = form.locator('.outcome')
   return waitUntil('what came of it', async () => (await textOf(outcome)).trim())
 }
@@ -53,7 +53,7 @@ async function press(deed: string, choose: Record<string, string> = {}): Promise
 withBrowser('the token leaves the address at once and opens the console', async () => {
   await live()
   expect(page.url()).toBe(`${stack.info.ops.gateway}/`)
-  expect(await page.getByText('Nothing has moved since this page was opened.').count()).toBe(1)
+  expect(await page.getByText('No messages since this page was opened.').count()).toBe(1)
 })
 
 withBrowser('money is seen moving, and followed from the checkout to the chain', async () => {
@@ -61,13 +61,13 @@ withBrowser('money is seen moving, and followed from the checkout to the chain',
     'Verdict sent: approved.',
   )
   await view('Motion')
-  await page.getByText('native coin is final on the chain').waitFor()
+  await page.getByText('native coin drip final on the chain').waitFor()
 
   expect(await press('Top up')).toStartWith('Checkout open for 30.769230 AUSD')
   await pause(payerMs)
   expect(await press('Pay a checkout', { Channel: 'QRIS' })).toStartWith('Paid.')
   await view('Motion')
-  await page.getByText('top-up done, finally').waitFor()
+  await page.getByText('top-up completed').waitFor()
   const row = page.getByRole('row', { name: /top-up paid/ })
   expect(await textOf(row)).toContain('Rp 500,000')
 })
@@ -75,14 +75,14 @@ withBrowser('money is seen moving, and followed from the checkout to the chain',
 withBrowser(
   'one payment is a timeline through every service, with what was waited for',
   async () => {
-    await page.getByRole('link', { name: 'top-up done, finally' }).click()
+    await page.getByRole('link', { name: 'top-up completed' }).click()
     const card = page.locator('section.card').first()
     await waitUntil('the credit', async () => (await textOf(card)).includes('credited'))
     const history = textOf(page.locator('table.history'))
     for (const part of ['pricing', 'payments', 'chain-relayer', 'chain', 'provider', 'bus'])
       expect(await history).toContain(part)
     expect(await history).toMatch(/waited [\d.]+ m?s for the payer/)
-    expect(await textOf(page.locator('main'))).not.toContain('Not seen')
+    expect(await textOf(page.locator('main'))).not.toContain('Unavailable')
 
     const id = await textOf(page.locator('h2'))
     await page.keyboard.press('/')
@@ -138,18 +138,18 @@ withBrowser('the footer counts the views that there are', async () => {
 withBrowser('what nobody knows is said to be unknown', async () => {
   await page.getByLabel('Find', { exact: true }).fill('pay_that_nobody_knows')
   await page.getByLabel('Find', { exact: true }).press('Enter')
-  await page.getByText('Nothing here is known by pay_that_nobody_knows.').waitFor()
+  await page.getByText('Not found: pay_that_nobody_knows.').waitFor()
   const long = '7'.repeat(240)
   await page.getByLabel('Find', { exact: true }).fill(long)
   await page.getByLabel('Find', { exact: true }).press('Enter')
-  await page.getByText(`Nothing here is known by ${long}.`).waitFor()
+  await page.getByText(`Not found: ${long}.`).waitFor()
   expect(await cutOff()).toEqual([])
 })
 
 withBrowser('what waits for a person is listed, and dead letters are grouped', async () => {
   await view('Attention')
-  await page.getByText('Nothing waits for a person.').waitFor()
-  await page.getByText('No service gave up on a message.').waitFor()
+  await page.getByText('Nothing needs attention.').waitFor()
+  await page.getByText('No dead letters.').waitFor()
   await query(stack, `update payments.payments set state = 'review', reason = 'amount_differs'`)
   await query(
     stack,
@@ -180,9 +180,9 @@ withBrowser('the list can be walked and filtered, and the address says by what',
   expect(page.url()).toEndWith('#/motion?flow=webhook')
   const flows = await page.locator('tbody .flow').allTextContents()
   expect([...new Set(flows)]).toEqual(['webhook'])
-  await page.getByLabel('with', { exact: true }).fill('nothing like that')
+  await page.getByLabel('containing', { exact: true }).fill('nothing like that')
   await page.keyboard.press('Enter')
-  await page.getByText(/^None of the \d+ messages heard fits these filters/).waitFor()
+  await page.getByText(/^None of the \d+ messages received match these filters/).waitFor()
   await view('State')
   expect(page.url()).toEndWith('#/state')
   await page.keyboard.press('p')
@@ -195,7 +195,7 @@ withBrowser('the state tells of queues, rates and lanes', async () => {
     ['Queues', 'COMMANDS'],
     ['Rates', '16250'],
     ['Lanes and chain', 'nonce'],
-    ['What needs a person', 'Nothing'],
+    ['Alerts', 'No alerts'],
   ] as const) {
     const card = page.getByRole('region', { name, exact: true })
     await waitUntil(`${words} in ${name}`, async () => (await textOf(card)).includes(words))
@@ -203,11 +203,11 @@ withBrowser('the state tells of queues, rates and lanes', async () => {
 })
 
 withBrowser('the state says what needs a person, and names what it did not see', async () => {
-  const card = page.getByRole('region', { name: 'What needs a person', exact: true })
+  const card = page.getByRole('region', { name: 'Alerts', exact: true })
   const says = (words: string) => waitUntil(words, async () => (await textOf(card)).includes(words))
   await view('State')
 
-  await says('Not seen: the books: they were never compared') // This stack runs without their job.
+  await says('Not checked: the books: never compared') // This stack runs without their job.
   await query(
     stack,
     `insert into payouts.pauses (what, since, revision, set_by, reason)
@@ -230,18 +230,18 @@ withBrowser('the state says what needs a person, and names what it did not see',
   try {
     await says(', by sari: ticket 7')
     await says('the books have 1 open break')
-    await says('Not seen: whether 1 break of the books may rest within the grace')
-    await says('nothing explains 2.500000 AUSD')
+    await says('Not checked: grace period of 1 recent break in the books')
+    await says('unexplained AUSD in the treasury: 2.500000 AUSD')
     await says('pricing does not answer')
-    await says('Not seen: rates of pricing')
-    expect(await textOf(card)).not.toContain('Nothing')
+    await says('Not checked: rates of pricing')
+    expect(await textOf(card)).not.toContain('No alerts')
   } finally {
     silent.start()
     await query(stack, 'update payouts.pauses set since = null')
     await query(stack, 'delete from books.breaks')
     await query(stack, 'delete from books.chain_moves')
   }
-  await says('Nothing of what was seen.')
+  await says('No alerts in the parts that were checked.')
 })
 
 withBrowser('paused, nothing at all is asked', async () => {
@@ -252,7 +252,7 @@ withBrowser('paused, nothing at all is asked', async () => {
   page.on('request', (request) => request.url().endsWith('.svg') || asked.push(request.url()))
   await view('Motion')
   await view('Sandbox')
-  await page.getByText('Paused: nothing is asked.').waitFor()
+  await page.getByText('Paused: no requests are sent.').waitFor()
   await outsideOf(stack.info).identity(stack.info.accounts[1]!.address, 'approved')
   await waitUntil('the verdict', async () => {
     const { identities } = await outsideOf(stack.info).book()
@@ -279,10 +279,10 @@ withBrowser('the page outlives the gateway that served it', async () => {
 
 withBrowser('whoever has no token sees nothing, and is told why', async () => {
   const stranger = await browser.open(`${stack.info.ops.gateway}/#/state`)
-  await stranger.getByRole('heading', { name: 'This console is closed' }).waitFor()
+  await stranger.getByRole('heading', { name: 'Console locked' }).waitFor()
   await stranger.getByLabel('Token', { exact: true }).fill('not-the-token')
   await stranger.getByRole('button', { name: 'Open' }).click()
-  await stranger.getByText('This needs the token of the console.').waitFor()
+  await stranger.getByText('The console token is missing or wrong.').waitFor()
   expect(await stranger.getByRole('link', { name: 'Sandbox' }).count()).toBe(0)
   await stranger.context().close()
 })

@@ -1,15 +1,15 @@
 import type { Sql } from 'postgres'
 
-/** Something that waits for a person, whichever service it is in. */
+/** An item that needs attention, in any service. */
 export type Exception = {
   readonly kind: 'review' | 'frozen' | 'anomaly' | 'break' | 'lane'
-  /** What a search finds. */
+  /** Id that the search finds. */
   readonly id: string
   readonly says: string
   readonly since: Date
 }
 
-/** Messages that a service gave up on for one reason. */
+/** Dead letters of one service with the same error. */
 export type DeadGroup = {
   readonly service: string
   readonly consumer: string
@@ -18,14 +18,14 @@ export type DeadGroup = {
   readonly count: number
   readonly firstAt: Date
   readonly lastAt: Date
-  /** One of them. */
+  /** Id of one of them. */
   readonly sample: string
 }
 
-/** So many of each kind are named, the oldest; beyond, the page says that there are more. */
+/** Maximum number of rows per kind, the oldest first. */
 export const namedMax = 100
 
-/** Everything that waits for a person, oldest first. Reads only. */
+/** Reads everything that needs attention, oldest first. */
 export async function readAttention(sql: Sql) {
   const [exceptions, dead] = await Promise.all([
     Promise.all([reviews(sql), frozen(sql), anomalies(sql), breaks(sql), lanes(sql)]),
@@ -38,17 +38,17 @@ export async function readAttention(sql: Sql) {
 }
 
 const reviews = (sql: Sql) => sql<Exception[]>`
-  select 'review' as kind, id, kind || ', ' || coalesce(reason, 'for a reason unknown') as says,
+  select 'review' as kind, id, kind || ', ' || coalesce(reason, 'unknown reason') as says,
     updated_at as since
   from payments.payments where state = 'review' order by updated_at limit ${namedMax}`
 
 const frozen = (sql: Sql) => sql<Exception[]>`
   select 'frozen' as kind, wallet as id,
-    case when clear_requested_at is null then 'the wallet is frozen'
-      else 'the wallet is frozen; its end is asked for' end as says, updated_at as since
+    case when clear_requested_at is null then 'wallet frozen'
+      else 'wallet frozen, unfreeze requested' end as says, updated_at as since
   from payments.wallets where frozen order by updated_at limit ${namedMax}`
 
-/** They stay for ever, since they guard: here they are named for so long. */
+/** How long anomalies are listed; their rows are kept, because they prevent duplicates. */
 const anomaliesFor = '30 days'
 
 const anomalies = (sql: Sql) => sql<Exception[]>`
@@ -70,13 +70,13 @@ const breaks = (sql: Sql) => sql<Exception[]>`
   order by found_at limit ${namedMax}`
 
 const lanes = (sql: Sql) => sql<Exception[]>`
-  select 'lane' as kind, address as id, 'gives out no nonces: ' || fault as says,
+  select 'lane' as kind, address as id, 'lane blocked: ' || fault as says,
     updated_at as since
   from chain_relayer.lane where fault is not null order by address limit ${namedMax}`
 
 const withDeadLetters = ['gateway', 'payments', 'payouts', 'chain_relayer'] as const
 
-/** By reason without the ids and numbers in it, which would make each its own group. */
+/** Groups by error with ids and numbers masked, so that equal errors share a group. */
 const deadGroups = (sql: Sql, schema: (typeof withDeadLetters)[number]) => sql<DeadGroup[]>`
   select ${schema.replaceAll('_', '-')} as service, consumer, subject, min(reason) as reason,
     count(*)::int as count, min(died_at) as "firstAt", max(died_at) as "lastAt",

@@ -153,7 +153,7 @@ describe('the connection for everything that changes by itself', () => {
     await own[Symbol.asyncDispose]()
     expect(seen.needs).toEqual([{ says: 'nats does not answer' }])
     expect(new Set(seen.services.map(({ copies }) => copies))).toEqual(new Set([null]))
-    expect(seen.unseen).toContain("pauses, unexplained AUSD, the provider's lists: no rows here")
+    expect(seen.unseen).toContain('pauses, unexplained AUSD, provider lists: no rows here')
   })
 
   test('ends when its copy is to end, so that nobody waits for a page', async () => {

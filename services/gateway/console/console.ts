@@ -8,19 +8,19 @@ import type { Overview } from './overview'
 import { pushing } from './pushed'
 import type { Sandbox } from './sandbox'
 
-/** What the console shows, and what it may do. What is not there has no route. */
+/** Parts of the console; a missing part has no route. */
 export type ConsoleParts = {
-  /** Opens the console to whoever has it; empty: closed. */
+  /** Grants access to the console; empty disables it. */
   token: string
-  /** Names under which browsers may reach this listener, besides addresses and `localhost`. */
+  /** Host names accepted in addition to IP addresses and `localhost`. */
   hosts: readonly string[]
-  /** Why nothing can be heard, when nothing can. */
+  /** `silent` is the reason why live messages are unavailable. */
   live: Live | { silent: string }
   overview: Overview
-  /** Why no item can be shown, when none can. */
+  /** `silent` is the reason why items are unavailable. */
   items: Items | { silent: string }
   log: Log
-  /** Aborted once this copy is to end: pages connect to another. */
+  /** Aborted when this instance shuts down; pages reconnect to another. */
   leaving: AbortSignal
   /** Only in a stack with a sandbox. */
   sandbox?: Sandbox
@@ -31,15 +31,14 @@ type Route = (request: Request) => Promise<Response> | Response
 const refusal = (status: number, error: string) => Response.json({ error }, { status })
 
 /**
- * The listener of operators: the page of the console and its data, before `operators`, which answers
- * everything else. The page itself tells nothing, and so needs no token; whatever shows an item or
- * changes something does.
+ * Serves the console page and its data on the operators' listener; `operators` handles all other paths.
+ * The page itself holds no data and needs no token; every route that shows or changes an item does.
  */
 export function openConsole(parts: ConsoleParts, operators: App): App {
   const files = pageFiles(parts.sandbox !== undefined)
   const carriesToken = tokenChecker(parts.token)
   const routes = routesOf(parts)
-  const closed = 'The console is closed here: CONSOLE_TOKEN is not set.'
+  const closed = 'The console is disabled: CONSOLE_TOKEN is not set.'
 
   const answer: App = async (request, address) => {
     const { pathname } = new URL(request.url)
@@ -48,7 +47,7 @@ export function openConsole(parts: ConsoleParts, operators: App): App {
     const route = routes(request.method, pathname)
     if (!route) return operators(request, address)
     if (parts.token === '') return refusal(403, closed)
-    if (!carriesToken(request)) return refusal(401, 'This needs the token of the console.')
+    if (!carriesToken(request)) return refusal(401, 'The console token is missing or wrong.')
     return route(request)
   }
   return async (request, address) => {
@@ -60,7 +59,7 @@ export function openConsole(parts: ConsoleParts, operators: App): App {
   }
 }
 
-/** Whatever shows an item or changes something. */
+/** Finds the routes that show or change items, all of which need the token. */
 function routesOf(parts: ConsoleParts): (method: string, path: string) => Route | undefined {
   const { sandbox } = parts
   const fixed = new Map<string, Route>([
@@ -79,7 +78,7 @@ function routesOf(parts: ConsoleParts): (method: string, path: string) => Route 
   }
 }
 
-/** A part of a path as it was meant; none when nobody can mean it. */
+/** Decodes a path segment; returns undefined if it is malformed. */
 function decoded(part: string): string | undefined {
   try {
     return decodeURIComponent(part)
@@ -88,7 +87,7 @@ function decoded(part: string): string | undefined {
   }
 }
 
-/** What the rows say; why not, when they cannot be read. */
+/** Responds with data from the database, or with a 503 if it cannot be read. */
 async function told(
   { items, log }: ConsoleParts,
   read: (open: Items) => Promise<unknown>,
@@ -97,19 +96,19 @@ async function told(
   return read(items).then(
     (found) => Response.json(found),
     (error) => {
-      log.warn({ err: error }, 'console could not read the rows')
-      return refusal(503, 'The rows cannot be read now.')
+      log.warn({ err: error }, 'console database read failed')
+      return refusal(503, 'The database cannot be read right now.')
     },
   )
 }
 
 const refusals = {
-  host: 'This name is not known here: see OPS_HOSTS.',
-  origin: 'A page of another origin may not ask this.',
-  site: 'Another site may not ask this.',
+  host: 'Unknown host name: add it to OPS_HOSTS.',
+  origin: 'Requests from another origin are not allowed.',
+  site: 'Requests from another site are not allowed.',
 }
 
-/** Everything that changes by itself, on one connection: what moves, and the state of the whole. */
+/** Streams all live data on one connection: messages and the overview. */
 function liveAnswer({ live, overview, leaving }: ConsoleParts): Response {
   return pushing(leaving, (push) => {
     const ends: (() => void)[] = []
@@ -120,7 +119,7 @@ function liveAnswer({ live, overview, leaving }: ConsoleParts): Response {
       for (const heard of lately) push('motion', heard)
       listening.then(
         () => push('listening', {}),
-        () => push('deaf', { reason: 'The bus does not answer.' }),
+        () => push('deaf', { reason: 'NATS is not responding.' }),
       )
     }
     ends.push(overview.watch((seen) => push('overview', seen)))

@@ -11,8 +11,8 @@ const types = new Map([
 ])
 
 /**
- * The page may load what is served here and nothing else, run nothing inline, and make no element of
- * a text. What it shows comes from messages, in which others may have written.
+ * Content security policy of the page: it loads only our own files, runs no inline code, and creates no
+ * markup from text, because the messages it shows contain text from outside.
  */
 const policy = [
   "default-src 'none'",
@@ -27,10 +27,10 @@ const policy = [
   "form-action 'none'",
 ].join('; ')
 
-/** A browser asks for the icon at each change of the address, also while the page is paused. */
+/** Caches the icon, which browsers request on every address change, even while the page is paused. */
 const kept = { 'cache-control': 'private, max-age=3600' }
 
-/** In every answer of the listener, unless it says otherwise. */
+/** Default headers of every response of this listener. */
 export const securityHeaders: Readonly<Record<string, string>> = {
   'content-security-policy': policy,
   'x-content-type-options': 'nosniff',
@@ -41,10 +41,10 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 }
 
-/** Only a stack with a sandbox has it: without one there is no button, not a hidden one either. */
+/** Served only in a stack with a sandbox, so elsewhere its buttons do not exist, not even hidden. */
 const ofSandbox = 'sandbox.js'
 
-/** The files of the page by their path; nothing else of the folder can be asked for. */
+/** Returns the page's files by path; no other file of the folder is served. */
 export function pageFiles(hasSandbox: boolean): ReadonlyMap<string, () => Response> {
   const names = readdirSync(folder).filter((name) => hasSandbox || name !== ofSandbox)
   return new Map(

@@ -2,18 +2,18 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { isIP } from 'node:net'
 import { isOfOtherOrigin } from '#shared/api/origin'
 
-/** Why a request is not answered at all. */
+/** Reason for rejecting a request. */
 export type Strange = 'host' | 'origin' | 'site'
 
 /**
- * Whether a request to the listener of operators comes from where it should. It listens on loopback,
- * where every page of a browser on this machine may send requests. Three things give such a page away:
+ * Checks whether a request to the operators' listener comes from another web page. The listener is on
+ * loopback, and any page in a browser on this machine can send requests there. Three checks reject them:
  *
- * - `host`: its own name leads to this machine (DNS rebinding), so the request names that name. An
- *   address can lead nowhere else, so addresses pass, `localhost`, and the names that are `known`.
- * - `origin`: browsers name the page's origin whenever it sends something or reads an answer.
- * - `site`: they say of any other request, as of an image, that another site asked for it. Only
- *   opening the page itself by a link from elsewhere is no harm: nothing of it can be read there.
+ * - `host`: in DNS rebinding the request carries the attacker's host name. IP addresses cannot be
+ *   rebound, so they pass, as do `localhost` and the `known` names.
+ * - `origin`: browsers send the page's origin with every request that writes or reads a response.
+ * - `site`: for all others, such as images, browsers send whether another site initiated them. Opening
+ *   the page itself by a link is allowed, because the linking site cannot read it.
  */
 export function strangeIn(request: Request, known: readonly string[]): Strange | undefined {
   const { headers } = request
@@ -38,8 +38,8 @@ const isVisit = ({ method, url, headers }: Request): boolean =>
   headers.get('sec-fetch-dest') === 'document'
 
 /**
- * Whether a request carries the token, compared in constant time. It comes in a header that no other
- * site can make a browser send, and never in an address, which logs and `Referer` repeat.
+ * Returns a function that checks a request's token in constant time. The token is accepted only in a
+ * header, which other sites cannot make a browser send, and never in a URL, which logs and `Referer` leak.
  */
 export function tokenChecker(token: string): (request: Request) => boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()

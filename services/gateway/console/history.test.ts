@@ -24,10 +24,10 @@ describe('the history of an item', () => {
     ]
     expect(told(withWaits({ items: [payment('credited')], entries }, at(60)))).toEqual([
       'payments row',
-      '5000 ms: the payer, or the provider to tell',
+      "5000 ms: the payer or the provider's webhook",
       'provider delivery',
       'chain-relayer order',
-      '1900 ms: the chain to make it final',
+      '1900 ms: the transaction to become final',
       'chain final',
     ])
   })
@@ -36,14 +36,14 @@ describe('the history of an item', () => {
     const entries = [entry(0, 'payouts', 'call'), entry(2, 'provider', 'delivery')]
     const items = [{ kind: 'cashout', id: 'x', state: 'paid' }]
     expect(told(withWaits({ items, entries }, at(9)))[1]).toBe(
-      '2000 ms: the bank, and the provider to tell',
+      "2000 ms: the bank and the provider's webhook",
     )
   })
 
   test.each([
     ['awaiting_payment', 'topup', 'the payer'],
     ['held', 'topup', 'the hold to end'],
-    ['review', 'settlement', 'a person'],
+    ['review', 'settlement', 'manual review'],
     ['paying', 'cashout', 'the bank'],
     ['paid', 'topup', 'the chain'],
   ])('while %s of a %s it still waits for %s', (state, kind, reason) => {

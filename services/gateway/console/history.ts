@@ -1,4 +1,4 @@
-/** What happened to an item, as whoever reads the rows and the bus tells it. */
+/** History of an item as read from the rows and the bus. */
 export type Told = {
   readonly items: readonly { readonly kind: string; readonly id: string; readonly state: string }[]
   readonly entries: readonly Entry[]
@@ -11,10 +11,10 @@ type Entry = {
   readonly says: string
 }
 
-/** A time in which nothing happened, and what was waited for. */
+/** A time without events, and the reason for the wait. */
 export type Wait = {
   readonly from: Date
-  /** Null: it still lasts. */
+  /** Null while it lasts. */
   readonly to: Date | null
   readonly ms: number
   readonly reason: string
@@ -22,43 +22,43 @@ export type Wait = {
 
 export type Line<E extends Entry> = { readonly entry: E } | { readonly wait: Wait }
 
-/** Shorter is the work itself. */
+/** Shorter gaps are processing time, not waits. */
 const shownFromMs = 400
 
-/** What a state waits for; one that is not here waits for nothing more. */
+/** What each state waits for; other states are final. */
 const awaited: ReadonlyMap<string, string> = new Map([
   ['opening', 'the provider to open the checkout'],
   ['awaiting_payment', 'the payer'],
-  ['paid', 'the chain, until the credit is final'],
-  ['held', 'the hold to end: until then the money may be taken back'],
-  ['revoking', 'the chain, until it is taken back'],
-  ['review', 'a person'],
-  ['refunding', 'the provider to give the money back'],
-  ['taking', 'the chain, until the AUSD is in the treasury'],
-  ['taken', 'the provider to be asked'],
+  ['paid', 'the credit to become final on the chain'],
+  ['held', 'the hold to end (the payment can still be reversed)'],
+  ['revoking', 'the reversal to become final on the chain'],
+  ['review', 'manual review'],
+  ['refunding', 'the provider to make the refund'],
+  ['taking', 'the AUSD to reach the treasury'],
+  ['taken', 'the payout to be submitted'],
   ['paying', 'the bank'],
-  ['returning', 'the chain, until the AUSD is back'],
+  ['returning', 'the AUSD to be returned on the chain'],
   ['waiting', 'a lane'],
-  ['assigned', 'the chain, until it is final'],
+  ['assigned', 'the transaction to become final'],
 ])
-/** Of a cash-out, `paid` is the end. */
+/** True for a paid cash-out: unlike a payment, it is done when `paid`. */
 const isOver = (kind: string, state: string) => kind === 'cashout' && state === 'paid'
 
-/** What a pause was for, by what ended it. */
+/** Reason for a wait, by the event that ended it. */
 const endedBy: ReadonlyMap<string, string> = new Map([
-  ['provider delivery', 'the payer, or the provider to tell'],
-  ['payments paid', 'the payer, or the provider to tell'],
+  ['provider delivery', "the payer or the provider's webhook"],
+  ['payments paid', "the payer or the provider's webhook"],
   ['chain-relayer order', 'the order to reach the relayer'],
   ['chain-relayer lane', 'a lane'],
-  ['chain-relayer state', 'the chain to make it final'],
+  ['chain-relayer state', 'the transaction to become final'],
   ['chain-relayer attempt', 'the transaction to be sent'],
-  ['chain final', 'the chain to make it final'],
-  ['payouts call', 'the AUSD to be final, then the provider to be asked'],
+  ['chain final', 'the transaction to become final'],
+  ['payouts call', 'the AUSD to become final and the payout to be submitted'],
   ['payouts paid', 'the bank'],
   ['books booked', 'the books'],
 ])
 
-/** The entries with the waits between them, and the one that still lasts. */
+/** Inserts the waits between entries, and the one still in progress. */
 export function withWaits<E extends Entry>(
   { items, entries }: Told & { readonly entries: readonly E[] },
   now: Date,
@@ -82,11 +82,11 @@ export function withWaits<E extends Entry>(
   return lines.toSpliced(after, 0, { wait: { from: last, to: null, ms, reason } })
 }
 
-/** The provider tells of a payer, or of a bank that was to be paid. */
+/** Returns the reason for a wait. A delivery for a cash-out is about the bank, not about a payer. */
 function reasonOf({ where, what }: Entry, items: Told['items']): string {
   const isDelivery = where === 'provider' && what === 'delivery'
   if (isDelivery && items.some(({ kind }) => kind === 'cashout'))
-    return 'the bank, and the provider to tell'
+    return "the bank and the provider's webhook"
   return endedBy.get(`${where} ${what}`) ?? where
 }
 

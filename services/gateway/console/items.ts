@@ -7,32 +7,32 @@ import { readAttention } from './attention'
 import { withWaits } from './history'
 import { readStanding, type Standing } from './standing'
 
-/** Reads what is known of an item, by any id that it has anywhere. */
+/** Reads items by any of their ids, and alerts from the database. */
 export type Items = AsyncDisposable & {
   readonly read: (id: string) => Promise<unknown>
-  /** Everything that waits for a person. */
+  /** Reads everything that needs attention. */
   readonly attention: () => Promise<unknown>
-  /** What waits for a person and is in no service's figures. */
+  /** Reads alerts that no service reports in its figures. */
   readonly standing: () => Promise<Standing>
 }
 
-/** Several pages that show one item are one reader of it, and no more than once in so long. */
+/** Minimum pause between two reads of one item; all pages that show it share each read. */
 const gatherMs = 1_000
-/** The lists are longer, and what waits for a person waits for minutes. */
+/** The same for the lists, which are longer and change slowly. */
 const gatherListsMs = 5_000
 const connectionsMax = 2
-/** Nothing is kept open for a page that is not looked at. */
+/** Closes the connections of pages that are no longer open. */
 const idleSeconds = 20
 const statementTimeoutMs = 5_000
 
 export type ItemsOptions = {
-  /** Postgres as a role that may only read. */
+  /** Postgres URL of a read-only role. */
   databaseUrl: string
   bus: () => Promise<Bus>
   clock: Clock
 }
 
-/** Connects when the first id is asked for. */
+/** Opens the reader; it connects on first use. */
 export function openItems({ databaseUrl, bus, clock }: ItemsOptions): Items {
   const sql = postgres(databaseUrl, {
     max: connectionsMax,

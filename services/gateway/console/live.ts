@@ -6,29 +6,29 @@ import type { Log } from '#shared/log'
 import { topics } from '#shared/messages/catalogue'
 import { type Motion, motionOf } from './motion'
 
-/** A motion with its place in the order of this process, and when it was heard. */
+/** A message with its sequence number in this process and its time of arrival. */
 export type Heard = Motion & { readonly number: number; readonly at: string }
 
 export type Watcher = (heard: Heard) => void
 
-/** What moves on the bus, for as long as somebody watches. */
+/** Live messages from the bus, received only while a page watches. */
 export type Live = AsyncDisposable & {
   /**
-   * What was heard lately, oldest first, and from now on everything until `end`; `listening` comes
-   * true once nothing is missed any more.
+   * Returns recent messages, oldest first, and passes all later ones to `watcher` until `end`.
+   * `listening` resolves once the subscriptions are active.
    */
   readonly watch: (watcher: Watcher) => {
     lately: readonly Heard[]
     listening: Promise<unknown>
     end: () => void
   }
-  /** The connection, opened now if nobody watches, and left some time later. */
+  /** Returns the connection, opening it if no page watches; it closes some time later. */
   readonly bus: () => Promise<Bus>
-  /** How far each reader of a stream is; none while nobody watches. */
+  /** Returns the backlog of each consumer; empty while no page watches. */
   readonly queues: () => Promise<readonly Queue[]>
 }
 
-/** What a stream holds for one of its readers. */
+/** Backlog of one consumer of a stream. */
 export type Queue = {
   readonly stream: string
   readonly reader: string
@@ -37,16 +37,16 @@ export type Queue = {
   readonly redelivered: number
 }
 
-/** So much is shown to whoever opens the page while others watch. */
+/** Number of recent messages sent to a newly opened page. */
 const latelyMax = 500
 
-/** A page that is loaded again, or a pause of a moment, is not to open the bus anew. */
+/** Keeps the connection open across a page reload or a short pause. */
 const lingerMs = 10_000
 
 const leaveDeadlineMs = 1_000
 
 export type LiveOptions = {
-  /** Connects as the user of the console. */
+  /** Connects as the NATS user `console`. */
   open: () => Promise<Bus>
   clock: Clock
   log: Log
@@ -54,8 +54,8 @@ export type LiveOptions = {
 }
 
 /**
- * Listens to the messages of all streams as they are published: no consumer, no row and no question,
- * so that nobody notices a watcher. Nothing is heard, and no connection stands, while nobody watches.
+ * Subscribes to the subjects of all streams, without consumers, rows or requests, so that watching does
+ * not affect the services. Without a watcher there is no connection.
  */
 export function openLive(options: LiveOptions): Live {
   const watchers = new Set<Watcher>()
@@ -81,7 +81,7 @@ export function openLive(options: LiveOptions): Live {
   const leaveSoon = () => {
     clearTimeout(leaving)
     leaving = setTimeout(() => {
-      leave().catch((error) => options.log.warn({ err: error }, 'console did not leave the bus'))
+      leave().catch((error) => options.log.warn({ err: error }, 'console bus disconnect failed'))
     }, options.lingerMs ?? lingerMs)
   }
   const begin = (): Promise<Listening> => {
@@ -108,7 +108,7 @@ export function openLive(options: LiveOptions): Live {
     },
     [Symbol.asyncDispose]: async () => {
       clearTimeout(leaving)
-      // A bus that does not answer is asked for ever: the process ends without it.
+      // The deadline lets the process exit even if the bus never responds.
       await within(leave(), leaveDeadlineMs, 'the bus').catch(() => {})
     },
   }
@@ -119,7 +119,7 @@ type Listening = AsyncDisposable & { readonly bus: Bus }
 async function listen(options: LiveOptions, hear: (message: Msg) => void): Promise<Listening> {
   const bus = await options.open()
   const take = (error: Error | null, message: Msg) => {
-    if (error) return options.log.warn({ err: error }, 'console cannot hear a subject')
+    if (error) return options.log.warn({ err: error }, 'console subscription failed')
     hear(message)
   }
   const subscriptions: Subscription[] = topics.map(({ subject }) =>
@@ -150,7 +150,7 @@ async function readQueues({ nc }: Bus): Promise<Queue[]> {
   return (await Promise.all(found)).flat()
 }
 
-/** A message of another form than its schema is not ours to judge: it is left out. */
+/** Reads a message; skips one that does not match its schema. */
 function read(message: Msg): Motion | undefined {
   try {
     return motionOf(message.subject, message.json())

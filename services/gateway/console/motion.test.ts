@@ -17,11 +17,11 @@ describe('a message is told in a few words', () => {
   const outcome = { operationId: 'op', cause: `${paymentId}:99`, wallet }
   test.each([
     ['payments.paid', paid, 'in', 'top-up paid', paymentId],
-    ['payments.settled', { ...paid, kind: 'settlement' }, 'in', 'settlement done', paymentId],
-    ['payouts.taken', out, 'out', 'cash-out has its AUSD', payoutId],
+    ['payments.settled', { ...paid, kind: 'settlement' }, 'in', 'settlement completed', paymentId],
+    ['payouts.taken', out, 'out', 'cash-out AUSD received', payoutId],
     ['relay.credit', order, 'in', 'credit ordered', paymentId],
-    ['relay.extend.settled', outcome, 'in', 'longer hold is final', paymentId],
-    ['relay.take.failed', { ...outcome, cause: payoutId }, 'out', 'AUSD failed', payoutId],
+    ['relay.extend.settled', outcome, 'in', 'hold extension final', paymentId],
+    ['relay.take.failed', { ...outcome, cause: payoutId }, 'out', 'treasury failed', payoutId],
     [
       'relay.verify',
       { wallet, verified: true, revision: '1' },

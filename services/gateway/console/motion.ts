@@ -1,19 +1,19 @@
 import { topics } from '#shared/messages/catalogue'
 import type { Topic } from '#shared/messages/topic'
 
-/** Which way money moves, or what else a message is about: what a person filters by. */
+/** Direction of money, or topic of a message; the page filters by it. */
 export type Flow = 'in' | 'out' | 'chain' | 'people' | 'webhook'
 
 /** One message as the console shows it. Amounts are strings of digits in the smallest unit. */
 export type Motion = {
   readonly flow: Flow
-  /** The event, the order or the delivery, as it is named on the bus. */
+  /** Subject of the event, order or delivery. */
   readonly subject: string
-  /** In a few words. */
+  /** Short description. */
   readonly says: string
-  /** Whether a person may have to look. */
+  /** True if it may need attention. */
   readonly odd: boolean
-  /** An id that a search finds. */
+  /** Id that the search finds. */
   readonly item?: string
   readonly wallet?: string
   readonly fiat?: { readonly minor: string; readonly currency: string }
@@ -23,8 +23,8 @@ export type Motion = {
 }
 
 /**
- * Reads a message of a stream. Only what is named here is shown: a message may carry a signature, and
- * a delivery the name of a person and their account.
+ * Reads a message of a stream. Only the fields named here are shown, because a message can contain a
+ * signature, and a delivery the user's name and bank account.
  */
 export function motionOf(subject: string, payload: unknown): Motion | undefined {
   const topic = topics.find((one) => covers(one, subject))
@@ -62,20 +62,20 @@ const amountIn = (fields: Fields, name: string): string | undefined => {
 const given = (facts: Fields): Fields =>
   Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
 
-/** `pay_….2` is the second remainder of a payment, `wallet:revision` an order about a wallet. */
+/** Strips suffixes: `pay_….2` is the second remainder of a payment, `wallet:revision` an order. */
 const bare = (cause: string): string => cause.replace(/[:.].*$/, '')
 
 const orders: Readonly<Record<string, string>> = {
   credit: 'credit',
   repay: 'repayment',
-  revoke: 'taking back',
-  extend: 'longer hold',
+  revoke: 'reversal',
+  extend: 'hold extension',
   verify: 'verified flag',
   freeze: 'freeze',
-  drip: 'native coin',
-  take: 'taking of AUSD',
-  return: 'return of AUSD',
-  giveback: 'giving back',
+  drip: 'native coin drip',
+  take: 'AUSD transfer to treasury',
+  return: 'AUSD return',
+  giveback: 'deposit return',
   send: 'send',
 }
 const inwards: readonly string[] = ['credit', 'repay', 'revoke', 'extend']
@@ -99,24 +99,24 @@ function wordsOf(topic: Topic, fields: Fields): Words {
 }
 
 const outcomes: Readonly<Record<string, string>> = {
-  settled: 'is final on the chain',
-  failed: 'failed for good',
+  settled: 'final on the chain',
+  failed: 'failed permanently',
 }
 const events: Readonly<Record<string, string>> = {
   paid: 'paid',
-  settled: 'done, finally',
-  review: 'waits for a person',
-  taken: 'has its AUSD',
-  returned: 'went back: the bank refused',
+  settled: 'completed',
+  review: 'needs manual review',
+  taken: 'AUSD received',
+  returned: 'returned, refused by the bank',
 }
 
 const flowOf = (kind: string): Flow =>
   inwards.includes(kind) ? 'in' : outwards.includes(kind) ? 'out' : 'people'
 
 const identityWords = ({ verified }: Fields): string =>
-  verified === true ? 'identity approved' : 'identity no longer approved'
+  verified === true ? 'identity approved' : 'identity approval withdrawn'
 
-/** Of a delivery its kind and our own reference, and nothing else of its body. */
+/** Reads the kind and our own reference of a delivery, and nothing else from its body. */
 function deliveryOf(subject: string, delivery: Fields): Motion {
   const body = parsed(delivery.body)
   const kind = textIn(body, 'event') ?? textIn(body, 'type') ?? 'of an unknown kind'
@@ -124,7 +124,7 @@ function deliveryOf(subject: string, delivery: Fields): Motion {
   const wallet = textIn(body, 'externalUserId')
     ?.match(/^0x[0-9a-f]{40}$/i)?.[0]
     .toLowerCase()
-  const from = textIn(delivery, 'account') ?? textIn(delivery, 'provider') ?? 'nobody'
+  const from = textIn(delivery, 'account') ?? textIn(delivery, 'provider') ?? 'unknown'
   const [family = '', source = ''] = subject.split('.')
   return {
     flow: 'webhook',
@@ -135,7 +135,7 @@ function deliveryOf(subject: string, delivery: Fields): Motion {
   }
 }
 
-/** What the provider was given as ours: the id of a payment or of a cash-out. */
+/** Reference that we gave the provider: the id of a payment or a cash-out. */
 const ourReference = /^(pay_[A-Za-z0-9_-]{22}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})/
 
 const fieldsIn = (value: unknown): Fields =>

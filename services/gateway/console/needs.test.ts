@@ -71,7 +71,7 @@ describe('a person is needed for', () => {
     [
       'AUSD that nothing explains',
       rows({ unexplained: { count: 1, ausdMicro: '2500000', oldestMs: 9 } }),
-      /^nothing explains 2\.500000 AUSD that came to the treasury/,
+      /^unexplained AUSD in the treasury: 2\.500000 AUSD/,
     ],
     [
       'a list that is not read',
@@ -83,15 +83,15 @@ describe('a person is needed for', () => {
       told('books', { breaks: { beyondGrace: 2, oldestMs: 9 } }),
       /2 open/,
     ],
-    ['books nobody compares', told('books', { run: { ageMs: 600_001 } }), /are not compared/],
-    ['a payment in review', told('payments', { inReview: 2 }), /^2 payments in review/],
+    ['books nobody compares', told('books', { run: { ageMs: 600_001 } }), /were not compared/],
+    ['a payment in review', told('payments', { inReview: 2 }), /^2 payments in manual review/],
     ['a frozen wallet', told('payments', { frozenWallets: 1 }), /^1 wallet frozen/],
-    ['dead letters', told('gateway', { deadLetters: 1 }), /^gateway gave up on 1 message /],
-    ['an outbox', told('payouts', { outboxWaiting: 3, outboxOldestMs: 60_001 }), /get rid of 3/],
+    ['dead letters', told('gateway', { deadLetters: 1 }), /^gateway has 1 dead letter$/],
+    ['an outbox', told('payouts', { outboxWaiting: 3, outboxOldestMs: 60_001 }), /: 3 unsent$/],
     [
       'an outbox told in one',
       told('chain-relayer', { outbox: { waiting: 3, oldestMs: 60_001 } }),
-      /^chain-relayer does not get rid of 3/,
+      /^outbox of chain-relayer is backed up: 3 unsent$/,
     ],
     ['a blocked lane', told('chain-relayer', { lanes: [{ ...lane, fault: 'ahead' }] }), /: ahead$/],
     ['a pair without a rate', told('pricing', { 'A/B': { unavailable: 'old' } }), /A\/B: old/],
@@ -114,7 +114,7 @@ describe('a person is needed for', () => {
     [
       'a copy that is down',
       down('payments', '2026-11-24T11:59:00Z'),
-      /^a copy of payments does not/,
+      /^an instance of payments does not/,
     ],
     [
       'postgres',
@@ -144,14 +144,9 @@ describe('what was not seen is named, and is not nothing:', () => {
       /^dead letters, outbox and cover of payouts/,
     ],
     ['rates', without('pricing', 1), [], /^rates of pricing/],
-    ['a treasury not read yet', told('payments', { cover: undefined }), [], /^the treasury/],
+    ['a treasury not read yet', told('payments', { cover: undefined }), [], /^treasury balance/],
     ['queues', { queues: { unknown: 'no password' } }, [], /^queues: no password$/],
-    [
-      'ages',
-      { metrics: { unknown: 'late' } },
-      [],
-      /^how long anything has been in its state: late$/,
-    ],
+    ['ages', { metrics: { unknown: 'late' } }, [], /^time in each state: late$/],
     ['rows', { standing: { unknown: 'no role' } }, [], /^pauses, unexplained AUSD, .*: no role$/],
     ['the books', { ...without('books'), ...rows({ comparedMsAgo: null }) }, [], /never compared/],
   ] as [string, Partial<Sources>, string[], RegExp][])('%s', (_, change, needs, line) => {
@@ -164,7 +159,7 @@ describe('what was not seen is named, and is not nothing:', () => {
     const breaks = { old: 1, young: 2, oldestMs: 1_000_000 }
     const { needs, unseen } = needsOf({ ...fine, ...without('books'), ...rows({ breaks }) })
     expect(needs).toEqual([{ says: 'the books have 1 open break', ageMs: 1_000_000 }])
-    expect(unseen).toEqual(['whether 2 breaks of the books may rest within the grace'])
+    expect(unseen).toEqual(['grace period of 2 recent breaks in the books'])
   })
 
   test('a job of the books that has compared nothing yet does not say that all agrees', () => {

@@ -13,10 +13,10 @@ import type { DownCopy } from '../health/roster'
 import type { Queue } from './live'
 import type { Standing } from './standing'
 
-/** What was read, or why it was not: what is unknown is not nothing. */
+/** A value, or the reason why it could not be read. */
 export type Read<T> = { readonly known: T } | { readonly unknown: string }
 
-/** What a service says of itself; `copies` is null when nobody could be asked. */
+/** Figures of a service; `copies` is null if the bus could not be asked. */
 export type Told = {
   readonly name: string
   readonly copies: number | null
@@ -27,26 +27,26 @@ export type Sources = {
   readonly services: readonly Told[]
   readonly readiness: Read<{ missing: readonly string[]; down: readonly DownCopy[] }>
   readonly queues: Read<readonly Queue[]>
-  /** What all processes measure, in Prometheus' text format. */
+  /** Metrics of all processes in Prometheus text format. */
   readonly metrics: Read<string>
   readonly standing: Read<Standing>
   readonly nowMs: number
 }
 
-/** A line for a person, and for how long it has been so. */
+/** An alert, and how long it has lasted. */
 export type Need = { readonly says: string; readonly ageMs?: number }
-/** `unseen`: what was not judged, and why. */
+/** Alerts; `unseen` lists parts that could not be checked, with the reason. */
 export type Judged = { readonly needs: readonly Need[]; readonly unseen: readonly string[] }
 
-/** As the alarms: after so long a reading of what covers our promises is no answer. */
+/** Age after which a balance reading is too old, as in the alert rules. */
 const treasuryMaxMs = 60_000
 const balanceMaxMs = 300_000
 
 const writers = ['gateway', 'payments', 'payouts', 'chain-relayer']
 
 /**
- * What needs a person, as `bun run ops status` says it. Not judged are the floors of treasury, rupiah and lanes:
- * the gateway does not know them. Pure.
+ * Returns the alerts, as in `bun run ops status`. It does not check the minimum balances of treasury,
+ * provider and lanes, which the gateway does not know. Pure.
  */
 export function needsOf(sources: Sources): Judged {
   const parts = [
@@ -68,7 +68,7 @@ type Part = Partial<Judged>
 function standingNeeds({ standing }: Sources): Part {
   if ('unknown' in standing)
     return {
-      unseen: [`pauses, unexplained AUSD, the provider's lists: ${standing.unknown}`],
+      unseen: [`pauses, unexplained AUSD, provider lists: ${standing.unknown}`],
     }
   const { pauses, unexplained, lists } = standing.known
   const { count, ausdMicro, oldestMs } = unexplained
@@ -76,7 +76,7 @@ function standingNeeds({ standing }: Sources): Part {
     needs: [
       ...pauses.map((one) => ({ says: pausedText(one) })),
       ...when(count > 0, {
-        says: `nothing explains ${moneyText(ausdMicro, 'AUSD')} that came to the treasury (${counted(count, 'transfer')})`,
+        says: `unexplained AUSD in the treasury: ${moneyText(ausdMicro, 'AUSD')} (${counted(count, 'transfer')})`,
         ageMs: oldestMs,
       }),
       ...saying(listNeeds(lists)),
@@ -88,7 +88,7 @@ const saying = (lines: readonly string[]): Need[] => lines.map((says) => ({ says
 
 const when = (isSo: boolean, need: Need): Need[] => (isSo ? [need] : [])
 
-/** Who does not answer. When the bus does not, nothing is known of the services: none of them is called silent. */
+/** Alerts about missing dependencies and instances. If the bus is down, the state of the services is unknown. */
 function presenceNeeds({ services, readiness, nowMs }: Sources): Part {
   const missing = 'known' in readiness ? readiness.known.missing : []
   const down = 'known' in readiness ? readiness.known.down : []
@@ -103,17 +103,16 @@ function presenceNeeds({ services, readiness, nowMs }: Sources): Part {
       ...down
         .filter(({ service }) => isAsked && hasOthers(service))
         .map(({ service, state, since }) => ({
-          says: `a copy of ${service} does not answer (${state})`,
+          says: `an instance of ${service} does not answer (${state})`,
           ageMs: nowMs - Date.parse(since),
         })),
     ],
-    unseen:
-      'unknown' in readiness ? [`postgres, single copies of services: ${readiness.unknown}`] : [],
+    unseen: 'unknown' in readiness ? [`postgres, instances of services: ${readiness.unknown}`] : [],
   }
 }
 
 type Lane = { address: string; fault: string | null; balanceWei: string | null }
-/** What services tell that needs a person, whichever of them tells it. */
+/** Figures that can raise an alert, of any service. */
 type Figures = {
   inReview?: number
   frozenWallets?: number
@@ -138,7 +137,7 @@ function figureNeeds({ name, figures }: Told): Part {
   const told = figures as Figures
   if (typeof told.deadLetters !== 'number')
     return {
-      unseen: [`${countsOf[name] ?? 'dead letters and outbox'} of ${name}: it did not tell`],
+      unseen: [`${countsOf[name] ?? 'dead letters and outbox'} of ${name}: no data`],
     }
   const { inReview = 0, frozenWallets = 0, deadLetters, lanes = [] } = told
   const waiting = told.outbox?.waiting ?? told.outboxWaiting ?? 0
@@ -147,14 +146,14 @@ function figureNeeds({ name, figures }: Told): Part {
   return {
     needs: [
       ...when(inReview > 0, {
-        says: `${counted(inReview, 'payment')} in review: a person decides`,
+        says: `${counted(inReview, 'payment')} in manual review`,
       }),
       ...when(frozenWallets > 0, { says: `${counted(frozenWallets, 'wallet')} frozen` }),
       ...when(deadLetters > 0, {
-        says: `${name} gave up on ${counted(deadLetters, 'message')} (dead letters)`,
+        says: `${name} has ${counted(deadLetters, 'dead letter')}`,
       }),
       ...when(oldestMs > outboxMaxMs, {
-        says: `${name} does not get rid of ${counted(waiting, 'message')}`,
+        says: `outbox of ${name} is backed up: ${waiting} unsent`,
         ageMs: oldestMs,
       }),
       ...Object.values(lanes).flatMap(({ address, fault }) => saying(blockedNeeds(address, fault))),
@@ -164,19 +163,19 @@ function figureNeeds({ name, figures }: Told): Part {
   }
 }
 
-/** Less than nothing is free: more is promised than there is. */
+/** Alerts about balances: not read for too long, or smaller than the committed amount. */
 function coverNeeds(name: string, cover: Figures['cover']): Part {
   const [what, asset, free, ageMs, maxMs] =
     name === 'payments'
-      ? ['the treasury', 'AUSD', cover?.freeMicro, cover?.treasuryAgeMs, treasuryMaxMs]
-      : ["the provider's balance", 'IDR', cover?.freeMinor, cover?.balanceAgeMs, balanceMaxMs]
+      ? ['treasury', 'AUSD', cover?.freeMicro, cover?.treasuryAgeMs, treasuryMaxMs]
+      : ['provider', 'IDR', cover?.freeMinor, cover?.balanceAgeMs, balanceMaxMs]
   if (name !== 'payments' && name !== 'payouts') return {}
-  if (free === undefined) return { unseen: [`${what}: it was not read yet`] }
+  if (free === undefined) return { unseen: [`${what} balance: not read yet`] }
   return {
     needs: [
-      ...when((ageMs ?? 0) > maxMs, { says: `${what} is not read`, ageMs: ageMs ?? 0 }),
+      ...when((ageMs ?? 0) > maxMs, { says: `${what} balance not read`, ageMs: ageMs ?? 0 }),
       ...when(free < 0, {
-        says: `${moneyText(String(Math.round(-free)), asset)} more are promised than ${what} holds`,
+        says: `committed amount exceeds ${what} balance by ${moneyText(String(Math.round(-free)), asset)}`,
       }),
     ],
   }
@@ -184,14 +183,14 @@ function coverNeeds(name: string, cover: Figures['cover']): Part {
 
 function rateNeeds(figures: Told['figures']): Part {
   const pairs = Object.entries(figures).filter(([pair]) => pair.includes('/'))
-  if (pairs.length === 0) return { unseen: ['rates of pricing: it did not tell'] }
+  if (pairs.length === 0) return { unseen: ['rates of pricing: no data'] }
   const rates = pairs.map(([pair, rate]) => ({ ...(rate as { unavailable?: string }), pair }))
   return { needs: saying(unpricedNeeds(rates)) }
 }
 
 function queueNeeds(queues: Sources['queues']): Part {
   if ('unknown' in queues) return { unseen: [`queues: ${queues.unknown}`] }
-  if (queues.known.length === 0) return { unseen: ['queues: the bus did not tell of any reader'] }
+  if (queues.known.length === 0) return { unseen: ['queues: no consumer data'] }
   return { needs: saying(lagNeeds(queues.known)) }
 }
 
@@ -199,10 +198,9 @@ const stateSample = /^ausd_state_(oldest_age|age_limit)_seconds\{([^}]*)\} (\S+)
 const labelIn = (labels: string, name: string) =>
   new RegExp(`(?:^|,)${name}="([^"]*)"`).exec(labels)?.[1] ?? ''
 
-/** What has been in a state for longer than its service allows. Copies tell of the same rows. */
+/** Alerts about items in a state for too long. All instances of a service report the same rows. */
 function stateNeeds(metrics: Sources['metrics']): Part {
-  if ('unknown' in metrics)
-    return { unseen: [`how long anything has been in its state: ${metrics.unknown}`] }
+  if ('unknown' in metrics) return { unseen: [`time in each state: ${metrics.unknown}`] }
   const seen = new Map<string, Record<string, number>>()
   for (const [, which = '', labels = '', value] of metrics.known.matchAll(stateSample)) {
     const key = `${labelIn(labels, 'service')}: ${labelIn(labels, 'state').replaceAll('_', ' ')}`
@@ -218,21 +216,19 @@ function stateNeeds(metrics: Sources['metrics']): Part {
         ? [{ says: `${key} for too long`, ageMs: age * 1_000 }]
         : [],
     ),
-    unseen: untold.map(
-      (name) => `how long anything of ${name} has been in its state: it did not tell`,
-    ),
+    unseen: untold.map((name) => `time in each state of ${name}: no data`),
   }
 }
 
-/** Breaks within their grace call nobody; which grace a break has, the job of the books alone tells. */
+/** Alerts about the books. Breaks within their grace period raise none; only the books job knows it. */
 function booksNeeds({ services, standing }: Sources): Part {
   type Books = { breaks?: { beyondGrace: number; oldestMs: number }; run?: { ageMs: number } }
   const { breaks, run } = (services.find(({ name }) => name === 'books')?.figures ?? {}) as Books
   const late = (ageMs: number) =>
-    when(ageMs > comparedMaxMs, { says: 'the books are not compared', ageMs })
+    when(ageMs > comparedMaxMs, { says: 'the books were not compared', ageMs })
   const open = (count: number, ageMs: number) =>
     when(count > 0, { says: `the books have ${counted(count, 'open break')}`, ageMs })
-  // Before its first comparison the job knows of none.
+  // Before its first comparison the job reports no breaks.
   if (breaks && run && run.ageMs >= 0)
     return { needs: [...open(breaks.beyondGrace, breaks.oldestMs), ...late(run.ageMs)] }
   if ('unknown' in standing) return { unseen: [`the books: ${standing.unknown}`] }
@@ -241,10 +237,8 @@ function booksNeeds({ services, standing }: Sources): Part {
   return {
     needs: [...open(old, oldestMs), ...late(comparedMsAgo ?? 0)],
     unseen: [
-      ...(young > 0
-        ? [`whether ${counted(young, 'break')} of the books may rest within the grace`]
-        : []),
-      ...(comparedMsAgo === null ? ['the books: they were never compared'] : []),
+      ...(young > 0 ? [`grace period of ${counted(young, 'recent break')} in the books`] : []),
+      ...(comparedMsAgo === null ? ['the books: never compared'] : []),
     ],
   }
 }

@@ -9,43 +9,43 @@ import type { Queue } from './live'
 import { type Judged, needsOf, type Read, type Told } from './needs'
 import type { Standing } from './standing'
 
-/** The state of the whole, as of a moment. */
+/** State of the whole system at one moment. */
 export type Seen = Judged & {
   readonly asOf: string
   readonly services: readonly Told[]
   readonly queues: readonly Queue[]
 }
 
-/** Reads while somebody watches, once for all who do. */
+/** Shared periodic reading of the system's state, active only while a page watches. */
 export type Overview = AsyncDisposable & {
   readonly watch: (watcher: (seen: Seen) => void) => () => void
 }
 
-/** Each reading costs every service a handful of statements: this is what they are to cost in all. */
+/** Interval between readings; each costs every service a few database queries. */
 const everyMs = 10_000
-/** What takes longer is not seen this time. */
+/** Deadline for each part of a reading; a later part is reported as unknown. */
 const readMs = 4_000
 
 export type OverviewOptions = {
   gatherStats: () => Promise<readonly ServiceStats[]>
-  /** The gateway answers no questions, so that it does not tell its own with the others. */
+  /** The gateway's own figures, which it does not serve on the bus. */
   ownFigures: () => Promise<Record<string, unknown>>
   readiness: Readiness
   queues: () => Promise<readonly Queue[]>
-  /** What all processes measure, as one text. */
+  /** Metrics of all processes as one text. */
   metrics: () => Promise<string>
   standing: () => Promise<Standing>
   clock: Clock
   log: Log
 }
 
-/** Nothing is read while nobody watches; whoever comes in between gets the last reading. */
+/** Opens the overview. Without a watcher it reads nothing; a new watcher gets the last reading at once. */
 export function openOverview(options: OverviewOptions): Overview {
   const watchers = new Set<(seen: Seen) => void>()
   let last: Seen | undefined
   let loop: Loop | undefined
   const work = async () => {
-    // A page that is opened again and again is to cost no more than one that stays open.
+    // Reopening a page repeatedly must cost no more than keeping it open.
     const isFresh = last && options.clock() - Date.parse(last.asOf) < everyMs / 2
     if (!isFresh) last = await look(options)
     if (last) for (const watcher of watchers) watcher(last)
@@ -90,7 +90,7 @@ const readOf = <T>(read: () => Promise<T>): Promise<Read<T>> =>
     (error: Error) => ({ unknown: error.message }),
   )
 
-/** The gateway itself answers over the bus: when nobody did, it was the bus that did not. */
+/** Lists figures by service. The gateway itself responds on the bus, so no responses means a bus failure. */
 function toldBy(stats: readonly ServiceStats[], own: Record<string, unknown>): Told[] {
   return [...serviceNames, 'books'].map((name) => {
     const copies = stats.filter((one) => one.name === name)

@@ -1,15 +1,15 @@
-/** What a page is sent: an event of a name, with what belongs to it. */
+/** Sends a named event with its data to a page. */
 export type Push = (event: string, data: unknown) => void
 
-/** Proxies, and this server, close a connection on which nothing is said for a minute or so. */
+/** Keep-alive interval; proxies and this server close a connection that is idle for about a minute. */
 const beatMs = 15_000
 
-/** So much may wait for a page that does not read; then it is left, and connects again. */
+/** Buffer limit for a slow page; beyond it the connection is closed and the page reconnects. */
 const waitingBytesMax = 1024 * 1024
 
 /**
- * Server-sent events: what `start` pushes, until the page goes away or reads too slowly, or this copy
- * leaves, so that its end waits for no page; each of these calls what `start` returned.
+ * Streams server-sent events from `start` until the page disconnects, reads too slowly, or this instance
+ * shuts down. Each of these calls the function that `start` returned.
  */
 export function pushing(leaving: AbortSignal, start: (push: Push) => () => void): Response {
   let end = () => {}

@@ -8,7 +8,7 @@ import { openLive } from './live'
 import { openOverview } from './overview'
 import { openSandbox } from './sandbox'
 
-/** The listener of operators with the console before it, and what the console keeps open. */
+/** Puts the console in front of the operators' listener and opens its connections. */
 export function runConsole(
   context: Context,
   operators: App,
@@ -18,14 +18,14 @@ export function runConsole(
   const bus = { url: config.natsUrl, user: 'console', password, name: 'console', log }
   const live =
     password === ''
-      ? { silent: 'Nothing is heard here: NATS_PASSWORD_CONSOLE is not set.' }
+      ? { silent: 'Live messages are unavailable: NATS_PASSWORD_CONSOLE is not set.' }
       : openLive({ open: () => openBus({ ...bus, onFatal: () => {} }), clock, log })
   const { consoleDatabaseUrl: databaseUrl, consoleDatabasePassword: databasePassword } = config
   const items =
     databaseUrl === '' || 'silent' in live
       ? {
           silent:
-            'No item is shown here: CONSOLE_DATABASE_URL or NATS_PASSWORD_CONSOLE is not set.',
+            'Items are unavailable: CONSOLE_DATABASE_URL or NATS_PASSWORD_CONSOLE is not set.',
         }
       : openItems({
           ...{ clock, bus: live.bus },

@@ -1,19 +1,19 @@
 import { Overdue, within } from '#shared/deadline'
 
-/** Where a stack on one machine answers for the buttons of the console: whoever started it. */
+/** Controls of a local stack, served by the process that started it. */
 export type Sandbox = {
-  /** What can be done now, as forms. */
+  /** Lists the available actions as forms. */
   readonly deeds: () => Promise<Response>
-  /** Does one of them. */
+  /** Runs one action. */
   readonly act: (name: string, request: Request) => Promise<Response>
 }
 
-/** A deed may wait for the chain. */
+/** Deadline of an action, which may wait for the chain. */
 const actDeadlineMs = 30_000
 const listDeadlineMs = 5_000
 const bodyCharactersMax = 16 * 1024
 
-/** Hands questions and deeds on; decides nothing and knows none of them. */
+/** Forwards requests to the controls and knows nothing about individual actions. */
 export function openSandbox(at: { url: string; token: string }): Sandbox {
   const headers = { authorization: `Bearer ${at.token}`, 'content-type': 'application/json' }
   const ask = async (path: string, deadlineMs: number, body?: string): Promise<Response> => {
@@ -26,7 +26,9 @@ export function openSandbox(at: { url: string; token: string }): Sandbox {
       return await within(told(), deadlineMs, 'the sandbox')
     } catch (error) {
       const unknown = error instanceof Overdue && body !== undefined
-      const words = unknown ? 'No answer came: it may have been done.' : 'The starter is gone.'
+      const words = unknown
+        ? 'No response: it may or may not have run.'
+        : 'The process that started this stack is not running.'
       return Response.json({ error: words }, { status: 503 })
     }
   }
@@ -35,7 +37,7 @@ export function openSandbox(at: { url: string; token: string }): Sandbox {
     act: async (name, request) => {
       const body = await request.text()
       if (body.length > bodyCharactersMax)
-        return Response.json({ error: 'That is too much.' }, { status: 413 })
+        return Response.json({ error: 'The request body is too large.' }, { status: 413 })
       return ask(`/deeds/${name}`, actDeadlineMs, body)
     },
   }

@@ -4,25 +4,25 @@ import type { ListRead } from '#shared/standing/needs'
 import { listPaused, type Paused } from '#shared/standing/pauses'
 import { unexplainedMoves } from '#shared/standing/unexplained'
 
-/** What waits for a person by the rows, and that no service tells with its figures. */
+/** Alerts read from the database that no service reports in its figures. */
 export type Standing = {
-  /** What an operator stopped, the longest first. */
+  /** Operator pauses, the oldest first. */
   readonly pauses: readonly Paused[]
-  /** Open and looked after by nobody: `old` ones are beyond the grace of every rule. */
+  /** Open breaks without an owner; `old` ones exceed the grace period of every rule. */
   readonly breaks: { readonly old: number; readonly young: number; readonly oldestMs: number }
-  /** Since the books were last compared; null: they never were. */
+  /** Time since the books were last compared; null if never. */
   readonly comparedMsAgo: number | null
-  /** AUSD that came to the treasury for nothing of ours. */
+  /** AUSD received by the treasury that matches no operation. */
   readonly unexplained: {
     readonly count: number
     readonly ausdMicro: string
     readonly oldestMs: number
   }
-  /** The provider's lists of transactions, and how often each failed since it was last read. */
+  /** The provider's transaction lists, and consecutive read failures of each. */
   readonly lists: readonly ListRead[]
 }
 
-/** Reads only. */
+/** Reads the alerts from the database. */
 export async function readStanding(sql: Sql): Promise<Standing> {
   const [pauses, breaks, compared, unexplained, lists] = await Promise.all([
     listPaused(sql),
@@ -43,7 +43,7 @@ export async function readStanding(sql: Sql): Promise<Standing> {
 const msSince = (sql: Sql, at: string) =>
   sql.unsafe(`(extract(epoch from now() - ${at}) * 1000)::float8`)
 
-/** The longest grace of a rule of the books; which rule has which, the books alone know. */
+/** Longest grace period of any rule; the grace period of each rule is known only to the books. */
 const graceMax = '15 minutes'
 
 const breaksOf = (sql: Sql) => sql<Standing['breaks'][]>`
@@ -55,10 +55,10 @@ const breaksOf = (sql: Sql) => sql<Standing['breaks'][]>`
 const comparedOf = (sql: Sql) => sql<{ ms: number | null }[]>`
   select ${msSince(sql, 'max(ended_at)')} as ms from books.runs`
 
-/** So long its own row may be on its way. */
+/** How long the row that explains a transfer may be delayed. */
 const namedWithin = '2 minutes'
 
-/** What is old enough, without what somebody looks after until a day. */
+/** Unexplained transfers older than that, except those an operator has muted. */
 const unexplainedOf = (sql: Sql) => sql<Standing['unexplained'][]>`
   select count(*)::int as count, coalesce(sum(ausd_micro), 0)::text as "ausdMicro",
     coalesce(${msSince(sql, 'min(moved_at)')}, 0) as "oldestMs"

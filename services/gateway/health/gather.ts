@@ -4,7 +4,7 @@ import type { Bus } from '#shared/bus/open'
 import { type ProcessName, serviceNames } from '#shared/messages/topic'
 import { answererHeaders, metricsSubject } from '#shared/metrics/answer'
 
-/** What one copy of a process measures, in Prometheus' text format. */
+/** Metrics of one instance in Prometheus text format. */
 export type Gathered = {
   readonly service: ProcessName
   readonly copy: string
@@ -12,9 +12,8 @@ export type Gathered = {
 }
 
 /**
- * Asks every copy of every process but this one; whoever does not answer in time is missing from the
- * list. Throws when the bus does not answer: this copy is asked with the others, so that when not even
- * it was heard, nothing is known of anybody.
+ * Returns the metrics of all other instances; those that do not respond in time are left out. This
+ * instance is asked too: if not even it responds, the bus is down, and the function throws.
  */
 export async function gatherMetrics(bus: Bus): Promise<Gathered[]> {
   const gathered = await askEverybody(bus, metricsSubject, serviceNames, (reply) => {

@@ -5,8 +5,8 @@ import type { Gathered } from './gather'
 import type { DownCopy } from './roster'
 
 /**
- * Prometheus' text of all processes: `own` of this one, `others` as they were gathered, undefined when
- * nobody could be asked. Then nothing is said of the others: that is not the same as none of them running.
+ * Returns the metrics of all processes as Prometheus text. `others` is undefined if the bus is down; then
+ * their state is unknown and not reported, which differs from not running.
  */
 export async function metricsText(
   own: string,
@@ -17,9 +17,9 @@ export async function metricsText(
   return merged([known, own, ...(others ?? []).map(({ text }) => text)])
 }
 
-/** Who answered. A service that did not is shown as 0, and never left out. */
+/** Lists which services responded; a missing service is 0, never omitted. */
 function presenceOf(others: readonly Gathered[] | undefined, down: readonly DownCopy[]): Reading[] {
-  const asked = 'Whether the other processes could be asked (1); 0: nothing is known of them.'
+  const asked = '1 if the other processes could be asked; 0 if their state is unknown.'
   if (!others) return [gauge('services_asked', asked, 0)]
   const copiesOf = (name: ProcessName) =>
     others.filter(({ service }) => service === name).length + (name === 'gateway' ? 1 : 0)
@@ -27,14 +27,16 @@ function presenceOf(others: readonly Gathered[] | undefined, down: readonly Down
   return [
     gauge('services_asked', asked, 1),
     ...[...serviceNames, ...optional].flatMap((service) => [
-      gauge('service_up', 'Whether any copy answered.', copiesOf(service) > 0 ? 1 : 0, { service }),
-      gauge('service_copies', 'Copies that answered.', copiesOf(service), { service }),
+      gauge('service_up', '1 if any instance responded.', copiesOf(service) > 0 ? 1 : 0, {
+        service,
+      }),
+      gauge('service_copies', 'Instances that responded.', copiesOf(service), { service }),
     ]),
     ...serviceNames.map((service) => {
       const count = down.filter((copy) => copy.service === service).length
       return gauge(
         'service_copies_down',
-        'Copies that did not leave in order and do not answer.',
+        'Instances that did not shut down cleanly and do not respond.',
         count,
         {
           service,

@@ -3,15 +3,15 @@ import type { Context } from '../context'
 import { metricsText } from './metrics'
 
 /**
- * What operators ask, on a listener of its own that nobody outside reaches: `GET /ready` says who
- * does not answer, also of several copies, `GET /metrics` has what all processes measure as Prometheus text 0.0.4. Both
- * ask every service, so on the public port they would be a lever against all of them. `GET /health`
- * asks nobody: for the probe that decides whether this copy gets requests.
+ * Serves the operators' listener, which is not reachable from outside: `GET /ready` names missing
+ * dependencies and instances, `GET /metrics` has the metrics of all processes as Prometheus text 0.0.4.
+ * Both ask every service, so on the public port they would amplify an attack. `GET /health` asks none; it
+ * is for the probe that decides whether this instance gets requests.
  */
 export function openOperators({ health, leaving }: Pick<Context, 'health' | 'leaving'>): App {
   const ready = async () => {
     if (leaving.aborted)
-      return Response.json({ missing: ['this copy: it is stopping'] }, { status: 503 })
+      return Response.json({ missing: ['this instance: shutting down'] }, { status: 503 })
     const { missing, down } = await health.readiness()
     const details = down.length > 0 ? { down } : {}
     if (missing.length === 0) return Response.json({ status: 'ready', ...details })

@@ -18,7 +18,7 @@ import { type DownCopy, openRoster } from './roster'
 import { gatherStats } from './stats'
 import { readStreams } from './streams'
 
-/** `missing`: what does not answer; none means ready. `down`: single copies, though others may answer. */
+/** `missing`: dependencies that do not respond; ready if empty. `down`: single instances that do not. */
 export type Readiness = () => Promise<{
   readonly missing: readonly string[]
   readonly down: readonly DownCopy[]
@@ -26,7 +26,7 @@ export type Readiness = () => Promise<{
 
 const probeMs = 800
 
-/** Asks Postgres, NATS and every service at once; simultaneous callers share one round. */
+/** Opens a probe of Postgres, NATS and every service; simultaneous callers share one round. */
 function openReadiness(bus: Bus, database: Database): Readiness {
   const roster = openRoster(bus)
   const round = async () => {
@@ -35,7 +35,7 @@ function openReadiness(bus: Bus, database: Database): Readiness {
       missingOf('nats', () => bus.nc.flush()),
       roster.call(),
     ])
-    // Then nobody could be asked, and of nobody it is known that they are silent.
+    // Without NATS no service could be asked, so none is reported as missing.
     if (nats.length > 0) return { missing: [...postgres, ...nats], down: [] }
     return { missing: [...postgres, ...silent], down }
   }
@@ -54,7 +54,7 @@ async function missingOf(name: string, probe: () => Promise<unknown>): Promise<s
     () => [name],
   )
 }
-/** Everything the routes of health ask for. */
+/** Opens the probes and figures behind the health routes. */
 export function openHealth(bus: Bus, database: Database, log: Log) {
   const figures = shareFigures(openFigures(bus, database))
   const measured = { service: 'gateway', copy: bus.copy, log } as const
@@ -67,7 +67,7 @@ export function openHealth(bus: Bus, database: Database, log: Log) {
   }
 }
 
-/** The gateway's own figures: what waits, what died, whose flag is awaited, who is not answered about; how full streams are. */
+/** Opens the gateway's own figures: outbox, dead letters, awaited flags, unanswered rechecks, stream usage. */
 const openFigures = (bus: Bus, database: Database) => async (): Promise<GatewayFigures> => {
   const [outboxFigures, dead, identities, awaited, rechecks, streams] = await Promise.all([
     outboxLag(database, outbox),

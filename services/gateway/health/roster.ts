@@ -6,9 +6,9 @@ import { within } from '#shared/deadline'
 import { type ServiceName, serviceNames } from '#shared/messages/topic'
 
 /**
- * A copy that was there, did not say that it leaves, and does not answer. `hangs`: its connection is
- * there; `gone`: its connection is not, and no other copy came in its place. So a process that hangs is
- * `gone` too once nats-server has given its connection up, some 15 s later: only its machine can tell.
+ * An instance that was up, did not announce a shutdown, and does not respond. `hangs`: it is still
+ * connected; `gone`: it is not, and no other instance has replaced it. A hanging process becomes `gone`
+ * when nats-server drops its connection, about 15 s later; only its machine can tell the difference.
  */
 export type DownCopy = {
   readonly service: ServiceName
@@ -17,9 +17,9 @@ export type DownCopy = {
   readonly since: string
 }
 
-/** Services of which no copy answers, and copies that are down though others may answer. */
+/** Services without a responding instance, and single instances that are down. */
 export type Attendance = {
-  /** The copies that answered. */
+  /** Instances that responded. */
   readonly up: readonly string[]
   readonly silent: readonly ServiceName[]
   readonly down: readonly DownCopy[]
@@ -33,24 +33,24 @@ type Known = {
   lastAt: number
   downSince: number | undefined
   isGone: boolean
-  /** It came in the place of one that is gone. */
+  /** True if it replaced an instance that is gone. */
   isReplacement: boolean
 }
 
-/** All that live answer within this, also on a busy machine. */
+/** All live instances respond within this, even on a busy machine. */
 const callMs = 800
-/** Whoever did not answer with the others is asked alone, for so long. */
+/** Deadline for a direct request to an instance that did not respond with the others. */
 const aloneMs = 300
-/** Nobody came in its place for so long: it is not awaited any more. */
+/** How long a gone instance without a replacement is reported. */
 const goneForMs = 3_600_000
 
-/** The gateway answers by HTTP; the others over `$SRV.PING`. */
+/** Services that respond to `$SRV.PING`; the gateway serves HTTP. */
 const others = serviceNames.filter((name) => name !== 'gateway')
 const isOther = (name: string): name is ServiceName => (others as readonly string[]).includes(name)
 
 /**
- * Calls the roll of all copies of all services. Who answered once is remembered, so that a copy that is
- * frozen is down, and not merely absent while others of its service answer.
+ * Tracks all instances of all services. It remembers each instance that ever responded, so a frozen one
+ * is reported as down even while others of its service respond.
  */
 export function openRoster({ nc }: Bus, clock: Clock = systemClock): Roster {
   const copies = new Map<string, Known>()
@@ -62,7 +62,7 @@ export function openRoster({ nc }: Bus, clock: Clock = systemClock): Roster {
     const usual = { service, firstAt: now, isReplacement: false, ...known }
     copies.set(copy, { ...usual, lastAt: now, downSince: undefined, isGone: false })
   }
-  /** Ends when everybody who is known answered; who is not known yet is noted a little longer. */
+  /** Ends once all known instances have responded; new ones are still recorded until the deadline. */
   const askAll = async (): Promise<ReadonlySet<string>> => {
     const answered = new Set<string>()
     const all = Promise.withResolvers<void>()
@@ -86,7 +86,7 @@ export function openRoster({ nc }: Bus, clock: Clock = systemClock): Roster {
   const askAlone = async (copy: string, known: Known) => {
     const asking = nc.request(`$SRV.PING.${known.service}.${copy}`, undefined, { timeout: aloneMs })
     const state = await asking.then(() => 'answers' as const, stateBy)
-    if (!copies.has(copy)) return // It left meanwhile.
+    if (!copies.has(copy)) return // It shut down during the request.
     if (state === 'answers') return heard(known.service, copy)
     known.downSince ??= clock()
     known.isGone = state === 'gone'
@@ -105,11 +105,11 @@ export function openRoster({ nc }: Bus, clock: Clock = systemClock): Roster {
   }
 }
 
-/** nats-server says at once when nobody has such a subscription. */
+/** nats-server reports at once if no such subscription exists. */
 const stateBy = (error: NatsError) =>
   error.code === ErrorCode.NoResponders ? ('gone' as const) : ('hangs' as const)
 
-/** A copy that came after another was last heard stands for it, if that one is gone. */
+/** Removes gone instances that were replaced: another one started after they last responded. */
 function forgetReplaced(copies: Map<string, Known>): void {
   for (const [copy, gone] of copies) {
     if (!gone.isGone) continue
@@ -136,7 +136,7 @@ const downAmong = (copies: ReadonlyMap<string, Known>): DownCopy[] =>
         },
   )
 
-/** Services without a copy that is up; `answered` holds those of this call. */
+/** Returns services without an instance for which `answered` is true. */
 function silentAmong(answered: (copy: string) => boolean, copies: ReadonlyMap<string, Known>) {
   const up = new Set([...copies].flatMap(([copy, { service }]) => (answered(copy) ? service : [])))
   return others.filter((name) => !up.has(name))

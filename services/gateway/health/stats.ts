@@ -2,7 +2,7 @@ import { askEverybody } from '#shared/bus/everybody'
 import type { Bus } from '#shared/bus/open'
 import { serviceNames } from '#shared/messages/topic'
 
-/** What a copy of a service says of itself over `$SRV.STATS` (NATS ADR-32). */
+/** Response of a service instance to `$SRV.STATS` (NATS ADR-32). */
 export type ServiceStats = {
   readonly name: string
   readonly id: string
@@ -16,10 +16,10 @@ export type ServiceStats = {
   }[]
 }
 
-/** The gateway answers by HTTP; the others over `$SRV.STATS`. */
+/** Services that report figures over `$SRV.STATS`; the gateway's own are read directly. */
 const others = serviceNames.filter((name) => name !== 'gateway')
 
-/** Asks every copy of every service; whoever does not answer in time is missing from the list. */
+/** Asks every instance of every service; those that do not respond in time are left out. */
 export const gatherStats = (bus: Bus): Promise<ServiceStats[]> =>
   askEverybody(bus, '$SRV.STATS', others, (reply) => {
     const answer = reply.json<ServiceStats>()

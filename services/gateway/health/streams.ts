@@ -3,31 +3,31 @@ import type { Log } from '#shared/log'
 import { type Loop, startLoop } from '#shared/loop'
 import { topics } from '#shared/messages/catalogue'
 
-/** Everything that JetStream stores. */
+/** All streams, including the bucket of rates. */
 const names = [
   ...new Set<string>(topics.map(({ stream }) => stream)),
   ...['ADVISORIES', 'KV_rates'],
 ]
 
-/** Above this somebody is called: a full stream refuses what is published. */
+/** Usage that raises an alert; a full stream refuses new messages. */
 const alarmPercent = 70
 
-/** How full a stream is, in bytes and of its own bound. */
+/** Size and limit of a stream, in bytes. */
 export type StreamFigures = { bytes: number; bytesMax: number; usedPercent: number }
 
-/** Asks JetStream how full each stream is, by its name. */
+/** Reads the usage of each stream from JetStream. */
 export async function readStreams({ nc }: Bus): Promise<Record<string, StreamFigures>> {
   const manager = await nc.jetstreamManager({ checkAPI: false, timeout: 1_000 })
   const figures = names.map(async (name) => {
     const { state, config } = await manager.streams.info(name)
-    const bytesMax = Math.max(0, config.max_bytes) // -1: without a bound.
+    const bytesMax = Math.max(0, config.max_bytes) // -1 means no limit.
     const usedPercent = bytesMax === 0 ? 0 : Math.floor((state.bytes * 100) / bytesMax)
     return [name, { bytes: state.bytes, bytesMax, usedPercent }] as const
   })
   return Object.fromEntries(await Promise.all(figures))
 }
 
-/** Calls somebody when a stream becomes nearly full, once until there is room again. */
+/** Raises an alert when a stream becomes nearly full, once until there is room again. */
 export function watchStreams(options: { bus: Bus; log: Log; everyMs: number }): Loop {
   const { bus, log, everyMs } = options
   const called = new Set<string>()
@@ -36,7 +36,7 @@ export function watchStreams(options: { bus: Bus; log: Log; everyMs: number }): 
       if (figures.usedPercent < alarmPercent) called.delete(stream)
       else if (!called.has(stream)) {
         called.add(stream)
-        log.error({ alarm: true, stream, ...figures }, 'stream is nearly full')
+        log.error({ alarm: true, stream, ...figures }, 'stream nearly full')
       }
     }
   }

@@ -2,16 +2,16 @@ import { Overdue, within } from '#shared/deadline'
 import type { Reader } from '#shared/schema'
 import { badRequest, Refused } from './failure'
 
-/** No request of this interface needs more, nor does any webhook. */
+/** Far above any valid request or webhook. */
 export const bodyBytesMax = 64 * 1024
 const bodyDeadlineMs = 5_000
 
 const tooLarge = () => new Refused(413, 'the body is larger than 64 KiB')
 
-/** Requests of whose body more may be on its way: nobody reads it any more. */
+/** Requests whose body we stopped reading before the end. */
 const cut = new WeakSet<Request>()
 
-/** The raw body; 413 above the limit, whether the length was announced or the body is chunked. */
+/** Reads the raw body; throws a 413 above the limit, also for chunked bodies. */
 export async function readBytes(request: Request): Promise<Uint8Array> {
   try {
     return await readWhole(request)
@@ -22,8 +22,8 @@ export async function readBytes(request: Request): Promise<Uint8Array> {
 }
 
 /**
- * Whether all of a request's body is there, so that its connection can be kept for the next one. A body
- * that no route asked for is read first, as far as any is.
+ * Returns true if the whole body was received, so that the connection can be reused. Reads a body that no
+ * route has read, up to the same limit.
  */
 export async function isBodyOver(request: Request): Promise<boolean> {
   if (cut.has(request)) return false
@@ -31,7 +31,7 @@ export async function isBodyOver(request: Request): Promise<boolean> {
   if (bodyUsed) return true
   if (!headers.has('transfer-encoding') && Number(headers.get('content-length') ?? 0) === 0)
     return true
-  if (!body) return false // Of a GET: the server says nothing of it.
+  if (!body) return false // A GET: the server does not expose its body.
   return readBytes(request).then(
     () => true,
     () => false,
@@ -42,8 +42,8 @@ async function readWhole(request: Request): Promise<Uint8Array> {
   const announced = request.headers.get('content-length')
   if (Number(announced ?? 0) > bodyBytesMax) throw tooLarge()
   if (!request.body) return new Uint8Array()
-  // The server reads no more than was announced. Read as a stream, a small body that is there already
-  // waits for several turns of the event loop, and each request then asks the bus by itself.
+  // The server reads no more than the announced length. Reading a small body as a stream would take several
+  // turns of the event loop, and simultaneous requests could no longer share a bus request.
   if (announced !== null) return inTime(request.bytes())
   const reader = request.body.getReader()
   return inTime(collect(reader)).catch(async (error) => {
@@ -57,7 +57,7 @@ async function inTime(body: Promise<Uint8Array>): Promise<Uint8Array> {
     return await within(body, bodyDeadlineMs, 'the body')
   } catch (error) {
     if (error instanceof Overdue) throw badRequest('the body did not arrive in time')
-    throw error instanceof Refused ? error : badRequest('the body did not arrive whole')
+    throw error instanceof Refused ? error : badRequest('the body is incomplete')
   }
 }
 
@@ -75,7 +75,7 @@ async function collect(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** The text and the JSON value of a body; 400 when it is neither. */
+/** Parses a body as UTF-8 and JSON; throws a 400 if it is invalid. */
 export function parseJson(bytes: Uint8Array): { text: string; value: unknown } {
   try {
     const text = utf8.decode(bytes)
@@ -85,7 +85,7 @@ export function parseJson(bytes: Uint8Array): { text: string; value: unknown } {
   }
 }
 
-/** Reads a body by its schema; throws a 400 that names the field and says what it must be. */
+/** Reads a body by its schema; throws a 400 that names the field and the expected form. */
 export async function readBody<T>(request: Request, reader: Reader<T>): Promise<T> {
   const bytes = await readBytes(request)
   if (bytes.byteLength === 0) throw badRequest('the body must be a JSON object')

@@ -2,26 +2,26 @@ import { randomUUID } from 'node:crypto'
 import { BlockList, isIP } from 'node:net'
 import { type Origin, requestIdOf } from '#shared/tracing/origin'
 
-/** Who is asking, as far as the edge knows; `route` is set by the route that takes the request. */
+/** Caller of a request; `route` is set once a route matches. */
 export type Caller = {
   readonly address: string
   route?: string
-  /** Gives back what the request took for as long as it lasts. */
+  /** Releases the slot that the request holds. */
   leave?: () => void
 }
 
 const callers = new WeakMap<Request, Caller>()
 
-/** Remembers the caller for as long as the request lives. */
+/** Stores the caller for the lifetime of the request. */
 export const introduce = (request: Request, caller: Caller) => void callers.set(request, caller)
 
-/** Who sent this request. */
+/** Returns the caller of a request. */
 export const callerOf = (request: Request): Caller => callers.get(request) ?? { address: 'unknown' }
 
-/** Whether an address is one of our own proxies. */
+/** True if an address is one of our own proxies. */
 export type IsProxy = (address: string) => boolean
 
-/** `proxies` are addresses and networks as the configuration names them: `10.0.0.1`, `fd00::/8`. */
+/** Parses proxies, given as addresses or networks such as `10.0.0.1` or `fd00::/8`. */
 export function proxiesOf(proxies: readonly string[]): IsProxy {
   const known = new BlockList()
   for (const proxy of proxies) {
@@ -35,9 +35,9 @@ export function proxiesOf(proxies: readonly string[]): IsProxy {
 const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
 
 /**
- * The address that limits count by: the socket's, and behind our own proxies the one that the
- * outermost of them saw. Each proxy appends whom it heard from, so X-Forwarded-For is read from its
- * right for as long as a proxy speaks; what is left of that is the caller's own text.
+ * Returns the address used for rate limits: the socket's, or the one seen by our outermost proxy. Each
+ * proxy appends the address of its client, so X-Forwarded-For is read from the right while the address is
+ * a proxy; entries further left are set by the caller and not trusted.
  */
 export function addressOf(socket: string, forwardedFor: string | null, isProxy: IsProxy): string {
   const seen = forwardedFor?.split(',') ?? []
@@ -53,7 +53,7 @@ export function addressOf(socket: string, forwardedFor: string | null, isProxy: 
 const unmapped = (address: string): string =>
   /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address
 
-/** One household or phone has a whole IPv6 /64: it counts as one. */
+/** Reduces an IPv6 address to its /64, which one household or phone shares. */
 function normalised(address: string): string {
   if (!address.includes(':')) return address.slice(0, 45)
   const [head = ''] = address.toLowerCase().split('::')
@@ -63,8 +63,8 @@ function normalised(address: string): string {
 const sane = /^[A-Za-z0-9._:-]{8,64}$/
 
 /**
- * The caller's own id when it is sane (it goes into logs and message headers), else one after the
- * caller's span, else a new one.
+ * Returns the caller's own request id if it is safe for logs and message headers, otherwise one derived
+ * from the caller's span, otherwise a new one.
  */
 export function requestIdFrom(header: string | null, span?: Origin): string {
   if (header !== null && sane.test(header)) return header

@@ -8,13 +8,13 @@ import { addressOf, type Caller, callerOf, introduce, proxiesOf, requestIdFrom }
 import { failureHeaders, failureOf } from './failure'
 import { answerHeaders, isPreflight, preflightHeaders } from './headers'
 
-/** Longer than any question may take: what is still open then hangs. */
+/** Longer than any request may take, so a request still open then is stuck. */
 const requestDeadlineMs = 15_000
 
-/** By the template of the route: never by a wallet or an id in its path. */
+/** Labelled by route template, so that no wallet or id becomes a label. */
 const requests = timer({
   what: 'http_request_duration',
-  help: 'Time to answer a request, by method, route and status.',
+  help: 'HTTP request duration in seconds, by method, route and status.',
   labels: {
     method: ['GET', 'POST', 'OPTIONS', 'HEAD'],
     route: { atMost: 40 },
@@ -23,13 +23,13 @@ const requests = timer({
   buckets: requestSeconds,
 })
 
-/** What stands behind the edge. */
+/** Handler of requests. */
 type Behind = {
   handle: (request: Request) => Promise<Response>
   deadlineMs?: number
 }
 
-/** Around every request: request id, caller, deadline, figures. */
+/** Wraps every request: request id, caller, deadline, metrics. */
 export function openEdge({ config, log }: Context, behind: Behind) {
   const { handle, deadlineMs = requestDeadlineMs } = behind
   const headersFor = answerHeaders(config)
@@ -72,11 +72,11 @@ export function openEdge({ config, log }: Context, behind: Behind) {
   }
 }
 
-/** What was taken and may have changed something; a flood of quotes or of refusals is not to fill a disk. */
+/** Returns true for successful writes. Quotes and refusals are not logged, so that a flood cannot fill the disk. */
 const leavesALine = (method: string, route: string, status: number): boolean =>
   method === 'POST' && status < 400 && route !== '/quote'
 
-/** In every answer of the router, also where no route takes the request: headers and failures. */
+/** Adds headers and error handling to every response, including those for unknown routes. */
 export function everyAnswer({ config, log }: Context) {
   const headersFor = answerHeaders(config)
   return new Elysia({ name: 'every answer' })

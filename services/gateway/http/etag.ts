@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** A JSON body, and the tag that stands for it. */
+/** A JSON body with its entity tag. */
 export type Tagged = { readonly body: string; readonly etag: string }
 
 export const tagged = (value: unknown): Tagged => {
@@ -8,13 +8,13 @@ export const tagged = (value: unknown): Tagged => {
   return { body, etag: etagOf(body) }
 }
 
-/** The answer's headers as Elysia has them, and the request that they answer. */
+/** A request with Elysia's response headers. */
 type Exchange = {
   readonly request: Request
   readonly set: { headers: Record<string, string | number>; status?: number | string }
 }
 
-/** The body to answer with; to whoever has it already 304, and none. */
+/** Returns the body, or sets 304 and returns nothing if the caller already has it. */
 export function answerTagged({ request, set }: Exchange, { body, etag }: Tagged) {
   set.headers.etag = etag
   set.headers['content-type'] = 'application/json'
@@ -22,10 +22,10 @@ export function answerTagged({ request, set }: Exchange, { body, etag }: Tagged)
   set.status = 304
 }
 
-/** A strong entity tag: the same bytes, the same tag. */
+/** Returns a strong entity tag. */
 export const etagOf = (body: string): string =>
   `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
 
-/** Does If-None-Match name this tag? Compared weakly, as RFC 9110 section 13.1.2 asks. */
+/** Returns true if If-None-Match has this tag. Weak comparison, as RFC 9110 section 13.1.2 requires. */
 export const noneMatch = (header: string | null, etag: string): boolean =>
   header?.split(',').some((part) => ['*', etag].includes(part.trim().replace(/^W\//, ''))) ?? false

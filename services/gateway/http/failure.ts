@@ -10,30 +10,30 @@ import {
   refusals,
 } from '#shared/refusals'
 
-/** Every status a refusal may have. */
+/** Statuses of refusals. */
 export type RefusedStatus = 400 | 401 | 403 | 404 | 413 | 429 | 503
 
-/** A request that gets a no: status and a sentence for a person. Thrown by a route, answered by `edge.ts`. */
+/** A refused request: status and a message for the user. Thrown by a route, handled in `edge.ts`. */
 export class Refused extends Error {
   override name = 'Refused'
   constructor(
     readonly status: RefusedStatus,
     message: string,
     readonly retryAfterSeconds?: number,
-    /** The stable word for programs; without one, that of the status. */
+    /** Stable error code; defaults to that of the status. */
     readonly code?: RefusalCode,
   ) {
     super(message)
   }
 }
 
-/** The way out that every 401 names. */
+/** Creates a 401 whose message ends with the remedy. */
 export const signInAgain = (why: string) => new Refused(401, `${why}: sign in again`)
 
-/** A 400; the message names the field and what it must be. */
+/** Creates a 400; the message names the field and the expected form. */
 export const badRequest = (message: string) => new Refused(400, message)
 
-/** Another service's refusal in its HTTP form. */
+/** Converts another service's refusal to HTTP. */
 export const refusedAs = (code: RefusalCode, since?: string): Refused =>
   new Refused(
     refusals[code].status,
@@ -42,21 +42,21 @@ export const refusedAs = (code: RefusalCode, since?: string): Refused =>
     code,
   )
 
-/** Only a person ends a pause, which takes a while. */
+/** Only an operator ends a pause, which takes a while. */
 const pausedSeconds = 60
 
-/** What only the end of the day mends. */
+/** Refusals that end at midnight UTC. */
 const daily: ReadonlySet<RefusalCode> = new Set(['day_limit_reached', 'gas_budget_spent'])
 const dayMs = 86_400_000
-/** The limits of a day count from midnight to midnight, UTC. */
+/** Returns the time until midnight UTC, when daily limits reset. */
 const secondsToMidnight = (nowMs: number) => Math.ceil((dayMs - (nowMs % dayMs)) / 1_000)
 
-/** What a caller is told about a failure, and whether somebody has to look at it. */
+/** Response to a failure, and its log level. */
 export type Failure = {
   readonly status: number
   readonly message: string
   readonly retryAfterSeconds?: number
-  /** The stable word for programs, where the table of refusals has one. */
+  /** Stable error code, if the failure has one in `shared/refusals.ts`. */
   readonly code?: RefusalCode
   readonly level: 'quiet' | 'warn' | 'error'
 }
@@ -70,9 +70,7 @@ const busy: Failure = {
 }
 const bug: Failure = { status: 500, message: 'something went wrong', level: 'error' }
 
-/**
- * The one place that turns an error into an answer; the words of an unexpected error stay inside.
- */
+/** Converts any error to a response. The message of an unexpected error is never exposed. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof NotFoundError) return refusedFailure(new Refused(404, 'not found'))
   if (error instanceof Refused) return refusedFailure(error)
@@ -88,14 +86,14 @@ function refusedFailure({ status, message, retryAfterSeconds: given, code }: Ref
   }
 }
 
-/** An error and what it wraps, at most five deep: drizzle wraps what postgres.js throws. */
+/** Returns an error and its causes, up to five: drizzle wraps the errors of postgres.js. */
 function causesOf(error: unknown): unknown[] {
   const chain: unknown[] = []
   for (let at = error; at instanceof Error && chain.length < 5; at = at.cause) chain.push(at)
   return chain
 }
 
-/** postgres.js 3.4.9 and the kernel; class 08, 53 and 57 of PostgreSQL's error codes. */
+/** Error codes of postgres.js 3.4.9 and the kernel, PostgreSQL classes 08, 53 and 57, and conflicts. */
 const unreachable =
   /^(CONNECT(ION)?_|ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|ERR_POSTGRES|08|53|57|40001|40P01|55P03)/
 
@@ -106,13 +104,13 @@ function isDependency(error: unknown): boolean {
   return unreachable.test(String((error as { code?: unknown }).code ?? ''))
 }
 
-/** Besides `{ error }`, every failure has its word for programs in `x-error-code`. */
+/** Returns the headers of a failure: its error code and Retry-After. */
 export const failureHeaders = (failure: Failure): Record<string, string> => ({
   [errorCodeHeader]: failure.code ?? generalCodeOf(failure.status),
   ...(failure.retryAfterSeconds ? { 'retry-after': String(failure.retryAfterSeconds) } : {}),
 })
 
-/** The value of an answer; throws its refusal. */
+/** Returns the value of an answer, or throws its refusal. */
 export function okOf<T>(answer: Answer<T>): T {
   if ('refused' in answer) throw refusedAs(answer.refused, answer.since)
   return answer.ok

@@ -1,13 +1,13 @@
 import { requestId, requestIdHeader } from '#shared/request-id'
 import type { Config } from '../config'
 
-/** Names are in lower case, as Elysia merges them. */
+/** Header names in lower case, as Elysia merges them. */
 type HeaderValues = Record<string, string>
 
 /**
- * The headers of every answer, unless the route chose its own: request id, security, and CORS. Not
- * @elysiajs/cors (1.4.2): it has one list of origins for all paths, so that the record would not be
- * open to everybody, and it adds its headers for webhooks and for origins that are not allowed too.
+ * Returns the default headers of a response: request id, security and CORS. We do not use @elysiajs/cors
+ * (1.4.2), because it has one origin list for all paths, which would close the public record, and adds its
+ * headers to webhooks and for disallowed origins too.
  */
 export function answerHeaders(config: Config) {
   const security = securityHeaders(config.publicUrl.startsWith('https:'))
@@ -32,8 +32,8 @@ const securityHeaders = (overTls: boolean): HeaderValues => ({
 const exposed = 'X-Request-Id, X-Error-Code, Retry-After, ETag'
 
 /**
- * Who may read an answer from a page: the app's own pages, by exact origins and without credentials;
- * the public record, everybody; what webhooks are answered, nobody.
+ * Returns the CORS headers of a path: any origin for the public record, none for webhooks, and otherwise
+ * exactly the configured origins, without credentials.
  */
 export function corsOf(origins: readonly string[]) {
   const allowed = new Set(origins)
@@ -50,11 +50,11 @@ export function corsOf(origins: readonly string[]) {
   }
 }
 
-/** A browser asking before it sends the request itself. */
+/** Returns true for a CORS preflight. */
 export const isPreflight = (request: Request) =>
   request.method === 'OPTIONS' && request.headers.has('access-control-request-method')
 
-/** What an allowed origin is told before it sends the request itself. */
+/** Headers of a preflight response. */
 export const preflightHeaders: HeaderValues = {
   'access-control-allow-methods': 'GET, POST',
   'access-control-allow-headers': 'Authorization, Content-Type, If-None-Match, X-Request-Id',

@@ -2,24 +2,24 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '#shared/clock'
 import { Refused } from './failure'
 
-/** Throws the 429 when the key has used up its requests. */
+/** Throws a 429 if the key has no requests left. */
 export function takeFrom(limiter: Limiter, key: string): void {
   const waitSeconds = limiter.take(key)
   if (waitSeconds > 0) throw new Refused(429, 'too many requests, slow down', waitSeconds)
 }
 
-/** Counts requests by key. */
+/** Rate limiter by key. */
 export type Limiter = {
-  /** Takes one token: 0 when there was one, else the whole seconds until there is. */
+  /** Takes one token; returns 0, or the seconds until one is available. */
   readonly take: (key: string) => number
 }
 
 type Bucket = { tokens: number; at: number }
 
-/** More keys than that push the longest unused out: memory stays bounded. */
+/** Bounds memory; beyond it the least recently used key is dropped. */
 const keysMaxDefault = 50_000
 
-/** A token bucket per key: `perMinute` at once, refilled evenly. */
+/** Opens a token bucket per key: `perMinute` tokens, refilled evenly. */
 export function openLimiter(options: {
   perMinute: number
   clock: Clock
@@ -44,18 +44,18 @@ export function openLimiter(options: {
   }
 }
 
-/** Places in which only so many wait at once. */
+/** Concurrency limit. */
 export type Places = {
-  /** Takes one and gives back how to leave it; throws the 503 when all are taken. */
+  /** Takes a slot and returns a function that releases it; throws a 503 if none is free. */
   readonly enter: () => () => void
 }
 
-/** What is asked without a sign-in must not fill what the signed-in ask through: more are refused. */
+/** Opens a limit, so that unsigned requests cannot use up the capacity that signed ones need. */
 export function openPlaces(max: number): Places {
   let taken = 0
   return {
     enter() {
-      if (taken >= max) throw new Refused(503, 'too many are waiting, try again in a moment')
+      if (taken >= max) throw new Refused(503, 'the service is busy, try again in a moment')
       taken++
       return () => void taken--
     },

@@ -3,7 +3,7 @@ import { failpoint } from '#shared/failpoint'
 import type { Question, ReadAnswerOf, RequestOf } from '#shared/messages/topic'
 import { acceptingDeadlineMs } from './deadline'
 
-/** Hands what somebody ordered to its owner, and waits as long as it may take to be accepted. */
+/** Sends an order to its owner and waits until it is accepted or refused. */
 export async function place<Q extends Question>(
   ask: Ask,
   question: Q,

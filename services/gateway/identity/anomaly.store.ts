@@ -3,30 +3,30 @@ import { at } from '#shared/db/columns'
 import type { Tx } from '#shared/db/open'
 import { schema } from '../schema.store'
 
-/** Why an authentic delivery says nothing that could be decided. */
+/** Reasons why an authentic delivery could not be applied. */
 export const anomalyKinds = [
-  /** Nothing that we know is in it. */
+  /** No known event in it. */
   'unreadable',
-  /** It approves somebody and does not say when, of which level, or where. */
+  /** An approval without a time, a level or an environment. */
   'incomplete',
-  /** A verdict on somebody whom we never sent there. */
+  /** A verdict on a user whom we never sent there. */
   'subject_unknown',
-  /** Of a provider that was configured when it came and is not any more. */
+  /** From a provider that is no longer configured. */
   'other_provider',
 ] as const
 export type AnomalyKind = (typeof anomalyKinds)[number]
 
-/** Deliveries of the identity provider that a person should look at; without anything personal. */
+/** Identity deliveries for manual review, without personal data. */
 export const identityAnomalies = schema.table('identity_anomalies', {
   deliveryId: text('delivery_id').primaryKey(),
   kind: text('kind', { enum: anomalyKinds }).notNull(),
   provider: text('provider').notNull(),
-  /** In our words. */
+  /** Our description, without text from the delivery. */
   detail: text('detail').notNull(),
   noticedAt: at('noticed_at').notNull().defaultNow(),
 })
 
-/** Repeatable. */
+/** Records an anomaly; idempotent. */
 export const recordAnomaly = (
   tx: Tx,
   anomaly: Omit<typeof identityAnomalies.$inferInsert, 'noticedAt'>,

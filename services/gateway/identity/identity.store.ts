@@ -7,7 +7,7 @@ import type { Database, Db, Tx } from '#shared/db/open'
 import { schema } from '../schema.store'
 import type { Identity, IdentityState } from './identity'
 
-/** One row per wallet a verdict was ever given on. */
+/** One row per wallet that ever received a verdict. */
 export const identities = schema.table(
   'identities',
   {
@@ -16,17 +16,17 @@ export const identities = schema.table(
     provider: text('provider').notNull(),
     providerRef: text('provider_ref'),
     decidedAt: at('decided_at').notNull(),
-    /** Of the newest order to the relayer; null when there was none. */
+    /** Revision of the newest order to the relayer; null if there was none. */
     revision: amountColumn('revision'),
-    /** The chain says what the order asked for. */
+    /** When the ordered flag was on the chain. */
     flagSettledAt: at('flag_settled_at'),
     dripOrderedAt: at('drip_ordered_at'),
     dripSettledAt: at('drip_settled_at'),
-    /** The relayer gave up; a person has to look. */
+    /** When the relayer gave up; needs manual review. */
     failedAt: at('failed_at'),
     failure: text('failure'),
     sweeps: integer('sweeps').notNull().default(0),
-    /** Not before then is the row asked for again; null when nothing is awaited. */
+    /** Time of the next sweep of this row; null if nothing is awaited. */
     sweepAt: at('sweep_at'),
     ...timestamps(),
   },
@@ -38,7 +38,7 @@ export const identities = schema.table(
 /** A row as Postgres holds it. */
 export type IdentityRow = typeof identities.$inferSelect
 
-/** The row as the decision knows it, locked for this transaction, also when it is not there yet. */
+/** Locks the wallet for this transaction, even without a row, and returns what was decided so far. */
 export async function lockIdentity(tx: Tx, wallet: `0x${string}`): Promise<Identity | undefined> {
   await lockNamed(tx, `identity:${wallet}`)
   const [row] = await tx.select().from(identities).where(eq(identities.wallet, wallet))
@@ -46,17 +46,17 @@ export async function lockIdentity(tx: Tx, wallet: `0x${string}`): Promise<Ident
   return { state: row.state, decidedAtMs: row.decidedAt.getTime(), revision: row.revision }
 }
 
-/** A decision to be written down. */
+/** A decision to store. */
 export type Verdict = {
   wallet: `0x${string}`
   next: Identity
   provider: string
   providerRef: string | null
-  /** A new order went out: it is awaited from now on. */
+  /** True if a new order was sent and is now awaited. */
   ordered: boolean
 }
 
-/** Writes what was decided; a new order starts its waiting anew. */
+/** Stores a decision; a new order resets the sweeps. */
 export async function storeVerdict(tx: Tx, verdict: Verdict, sweepAt: Date): Promise<void> {
   const { wallet, next, provider, providerRef, ordered } = verdict
   const values = {
@@ -76,11 +76,11 @@ export async function storeVerdict(tx: Tx, verdict: Verdict, sweepAt: Date): Pro
     })
 }
 
-/** A drip that is still awaited keeps the row's turn in the sweeps. */
+/** Keeps the next sweep while a drip is still awaited. */
 const sweepAtOfDrip = sql`case when ${identities.dripOrderedAt} is not null
   and ${identities.dripSettledAt} is null then ${identities.sweepAt} end`
 
-/** Notes that the flag of this revision is on the chain; undefined when another one is awaited. */
+/** Marks the flag of this revision as on the chain; returns undefined if another one is awaited. */
 export async function settleFlag(
   tx: Tx,
   wallet: `0x${string}`,
@@ -104,7 +104,7 @@ export async function settleFlag(
   return row
 }
 
-/** Notes that native coin was ordered; false when it was before, once per wallet. */
+/** Marks native coin as ordered; returns false if it already was. Once per wallet. */
 export async function orderDrip(tx: Tx, wallet: `0x${string}`, sweepAt: Date): Promise<boolean> {
   const rows = await tx
     .update(identities)
@@ -114,25 +114,25 @@ export async function orderDrip(tx: Tx, wallet: `0x${string}`, sweepAt: Date): P
   return rows.length === 1
 }
 
-/** A flag that is still awaited keeps the row's turn in the sweeps. */
+/** Keeps the next sweep while a flag is still awaited. */
 const sweepAtOfFlag = sql`case when ${identities.flagSettledAt} is null
   then ${identities.sweepAt} end`
 
-/** Notes that the wallet has its coin; repeatable. */
+/** Marks the drip as settled; idempotent. */
 export const settleDrip = (tx: Tx, wallet: `0x${string}`) =>
   tx
     .update(identities)
     .set({ dripSettledAt: sql`now()`, sweepAt: sweepAtOfFlag, updatedAt: sql`now()` })
     .where(and(eq(identities.wallet, wallet), isNull(identities.dripSettledAt)))
 
-/** The relayer will never do it: the waiting ends, for a person to take up. */
+/** Records that the relayer gave up, and ends the sweeps; needs manual review. */
 export const failIdentity = (tx: Tx, wallet: `0x${string}`, failure: string) =>
   tx
     .update(identities)
     .set({ failedAt: sql`now()`, failure, sweepAt: null, updatedAt: sql`now()` })
     .where(eq(identities.wallet, wallet))
 
-/** Rows whose order stayed quiet for too long, the longest first. */
+/** Finds rows whose order has had no answer for too long, oldest first. */
 export const findAwaited = (database: Database, now: Date, rowsMax: number) =>
   database.read((db) =>
     db
@@ -143,7 +143,7 @@ export const findAwaited = (database: Database, now: Date, rowsMax: number) =>
       .limit(rowsMax),
   )
 
-/** The row as it is now, locked; undefined when it is awaited no more, or for another time. */
+/** Locks and returns the row; undefined if it is no longer awaited or its sweep time changed. */
 export async function lockAwaited(tx: Tx, found: IdentityRow): Promise<IdentityRow | undefined> {
   const [row] = await tx
     .select()
@@ -153,27 +153,27 @@ export async function lockAwaited(tx: Tx, found: IdentityRow): Promise<IdentityR
   return row?.sweepAt && row.sweepAt.getTime() === found.sweepAt?.getTime() ? row : undefined
 }
 
-/** Counts a sweep and says when the next one is due; null: never. */
+/** Counts a sweep and sets the time of the next one; null for none. */
 export const postpone = (tx: Tx, wallet: `0x${string}`, sweepAt: Date | null) =>
   tx
     .update(identities)
     .set({ sweepAt, sweeps: sql`${identities.sweeps} + 1` })
     .where(eq(identities.wallet, wallet))
 
-/** The newest verdict on a wallet, undefined when there is none. */
+/** Finds the newest verdict on a wallet. */
 export async function findIdentity(db: Db, wallet: `0x${string}`) {
   const [row] = await db.select().from(identities).where(eq(identities.wallet, wallet))
   return row
 }
 
-/** Whose order has been awaited longest, by the verdict that gave it. */
+/** Finds the oldest awaited order of each state. */
 export const oldestAwaited = (db: Db) => {
   const { wallet: id, state, updatedAt: since, sweepAt } = identities
   const awaited = isNotNull(sweepAt)
   return findOldest<IdentityState>(db, { table: identities, ...{ state, id, since }, awaited })
 }
 
-/** Figures for operators: how many orders are awaited, and how many the relayer gave up. */
+/** Counts awaited orders and those the relayer gave up on, for operators. */
 export const countIdentities = (database: Database) =>
   database.read((db) =>
     db

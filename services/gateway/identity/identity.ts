@@ -2,12 +2,12 @@ import type { Limits } from '#shared/overdue'
 import type { Config } from '../config'
 import { type Progress, referenceOf, type Statement, type Undated, type Word } from './provider'
 
-/** What the newest verdict says of the person behind a wallet. */
+/** The newest verdict on the user of a wallet. */
 export type IdentityState = Exclude<Word, 'none' | 'approved'> | 'verified'
 
-const late = { afterMs: 600_000, alarm: 'verdict is not on the chain' }
+const late = { afterMs: 600_000, alarm: 'identity verdict not on chain' }
 
-/** How long an order may be awaited that a verdict gave: the flag on the chain, then the coin. */
+/** How long the orders from a verdict may be awaited: the flag on the chain, then the coin. */
 export const limits: Limits<IdentityState> = {
   verified: late,
   rejected: late,
@@ -15,22 +15,22 @@ export const limits: Limits<IdentityState> = {
   reset: late,
 }
 
-/** What we hold about a person: the newest verdict and the newest order. */
+/** The newest verdict and order for a user. */
 export type Identity = {
   readonly state: IdentityState
   /** Unix ms of the verdict that decided the state. */
   readonly decidedAtMs: number
-  /** Orders what the relayer is told; null when it was never told anything. */
+  /** Revision of the newest order to the relayer; null if there was none. */
   readonly revision: bigint | null
 }
 
-/** Which approvals count. */
+/** Level and environment of approvals that count. */
 export type IdentityPolicy = {
   readonly level: string
   readonly environment: 'sandbox' | 'production'
 }
 
-/** Why a statement changes nothing, in the order in which it is checked. */
+/** Reasons to ignore a statement, in the order of the checks. */
 type Ignored =
   | 'no verdict'
   | 'unknown subject'
@@ -38,18 +38,18 @@ type Ignored =
   | 'other environment'
   | 'older than the verdict we have'
 
-/** `flag` is what the chain must be told, null when it already says so. */
+/** `flag` is the new flag to order on the chain; null if it does not change. */
 export type IdentityDecision =
   | { ignored: Ignored }
   | { wallet: `0x${string}`; next: Identity; flag: boolean | null }
 
-/** The wallet that a statement is about, if it is one of ours. */
+/** Returns the wallet of a statement if it is one of ours. */
 export const subjectOf = (statement: Pick<Statement, 'subjectRef'>): `0x${string}` | undefined =>
   referenceOf(statement.subjectRef) ?? undefined
 
 /**
- * Decides from one statement, whatever the order in which statements arrive: the newest verdict
- * counts, and of two at the same moment the one against the person.
+ * Decides from one statement, independent of arrival order: the newest verdict counts, and if two have
+ * the same time, the one against the user.
  */
 export function decideIdentity(
   known: Identity | undefined,
@@ -59,7 +59,7 @@ export function decideIdentity(
   if (statement.word === 'none') return { ignored: 'no verdict' }
   const wallet = subjectOf(statement)
   if (!wallet) return { ignored: 'unknown subject' }
-  // Resetting or deleting a person says nothing of a level: it takes everything back.
+  // A reset or deletion applies to all levels.
   if (statement.word !== 'reset' && !levelFits(statement, policy)) return { ignored: 'other level' }
   if (!environmentFits(statement, policy)) return { ignored: 'other environment' }
   if (known && !isNewer(known, statement)) return { ignored: 'older than the verdict we have' }
@@ -69,14 +69,14 @@ export function decideIdentity(
   return { wallet, next: { state, decidedAtMs: statement.occurredAtMs, revision }, flag }
 }
 
-/** An approval must name our level; a refusal that names none still counts. */
+/** True if the level matches. An approval must name our level; a refusal without a level counts. */
 const levelFits = ({ word, level }: Statement, policy: IdentityPolicy): boolean =>
   level === policy.level || (level === null && word !== 'approved')
 
 /**
- * Production approvals must say that they are. What says nothing of where it was made counts as the
- * sandbox's when it approves, and everywhere when it refuses. Resets and deletions count whatever
- * they say: vendors leave it out there, or say it wrongly, and nobody but the vendor can send them.
+ * True if the environment matches. Without one, an approval counts as the sandbox's and a refusal counts
+ * everywhere. Resets and deletions always count: vendors omit the environment or get it wrong there, and
+ * only the vendor can send them.
  */
 function environmentFits({ word, sandbox }: Statement, { environment }: IdentityPolicy): boolean {
   if (word === 'reset') return true
@@ -95,21 +95,18 @@ function flagChange(known: Identity | undefined, state: IdentityState): boolean 
   return was === is ? null : is
 }
 
-/**
- * An approval that does not say of which level it is, or where or when it was given, is none; but
- * the provider can be asked.
- */
+/** True for an approval without a level or environment: it does not count, but a lookup can complete it. */
 export const needsAsking = ({ word, level, sandbox }: Undated): boolean =>
   word === 'approved' && (level === null || sandbox === null)
 
-/** Unix ms of the verdict, pushed past the last one so that no two orders share a revision. */
+/** Returns the verdict's unix ms, raised above the last revision so that no two orders share one. */
 function revisionAfter(known: Identity | undefined, { occurredAtMs }: Statement): bigint {
   const last = known?.revision ?? -1n
   const own = BigInt(occurredAtMs)
   return own > last ? own : last + 1n
 }
 
-/** Whose progress a statement tells of; undefined when it tells of none, or of nobody we ask about. */
+/** Returns the progress in a statement; undefined if it has none, or is not about our wallets, level and environment. */
 export function progressIn(
   statement: Statement,
   policy: IdentityPolicy,
@@ -121,14 +118,14 @@ export function progressIn(
   return { wallet, progress, progressedAt: new Date(occurredAtMs) }
 }
 
-/** How often the provider is asked about a person; all in ms. */
+/** Schedule of rechecks with the provider; all in ms. */
 export type RecheckSchedule = {
-  /** Pause while a person has a link and no final verdict, for the first `openForMs`. */
+  /** Interval for users with a link and no final verdict, during the first `openForMs`. */
   readonly openMs: number
   readonly openForMs: number
-  /** Pause afterwards, and for verified people, about whom it never ends. */
+  /** Interval afterwards, and permanently for verified users. */
   readonly everyMs: number
-  /** Nobody else is asked about longer than so. */
+  /** How long users who are not verified are rechecked. */
   readonly forMs: number
 }
 
@@ -139,17 +136,17 @@ export const scheduleOf = (config: Config): RecheckSchedule => ({
   forMs: config.identityRecheckForMs,
 })
 
-/** What decides when the provider is asked next. */
+/** Facts that decide the time of the next recheck. */
 export type Standing = {
   readonly state: IdentityState | undefined
   readonly decidedAt: Date | null
-  /** The newest link the person was given. */
+  /** When the user received the newest link. */
   readonly linkedAt: Date | null
 }
 
 /**
- * When the provider is asked about a person again; null: no more, until there is a new link or
- * verdict. A verified person is asked about without end, because an approval can be withdrawn.
+ * Returns the time of the next recheck; null if none is due until a new link or verdict. Verified users
+ * are rechecked permanently, because an approval can be withdrawn.
  */
 export function nextCheckAt(standing: Standing, schedule: RecheckSchedule, nowMs: number) {
   const { state, decidedAt, linkedAt } = standing
@@ -164,7 +161,7 @@ export function nextCheckAt(standing: Standing, schedule: RecheckSchedule, nowMs
 
 const retryMs = 60_000
 
-/** When to ask again after so many questions in a row without an answer: never later than usual. */
+/** Returns the time of the next recheck after consecutive failures: never later than the usual schedule. */
 export const retryAt = (failures: number, schedule: RecheckSchedule, nowMs: number) =>
   new Date(
     nowMs + Math.min(retryMs * 2 ** Math.min(failures, 12), schedule.openMs, schedule.everyMs),

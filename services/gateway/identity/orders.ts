@@ -20,28 +20,28 @@ import {
   settleFlag,
 } from './identity.store'
 
-/** What the relayer names as the cause of a verified flag: one per wallet and revision. */
+/** Returns the cause of a verified flag as the relayer reports it: one per wallet and revision. */
 export const flagCause = (wallet: string, revision: bigint) => `${wallet}:${revision}`
 
-/** Reads `wallet:revision` back; undefined when it is something else. */
+/** Parses `wallet:revision`; returns undefined for any other form. */
 function parseFlagCause(cause: string): { wallet: `0x${string}`; revision: bigint } | undefined {
   const match = /^(0x[0-9a-f]{40}):([0-9]{1,30})$/.exec(cause)
   if (!match) return undefined
   return { wallet: match[1] as `0x${string}`, revision: BigInt(match[2]!) }
 }
 
-/** One order per wallet and revision; the relayer knows the cause of a repeat, and acts once. */
+/** Returns the message id of a flag order: one per wallet and revision. The relayer acts once per cause. */
 export const flagOrderId = (wallet: string, revision: bigint, repeat = 0) =>
   messageIdFor(VerifyOrdered, flagCause(wallet, revision), repeat)
 
-/** Once per wallet: approving the same person again orders the same message. */
+/** Returns the message id of a drip order: one per wallet, so a second approval repeats the same message. */
 export const dripOrderId = (wallet: string) => messageIdFor(DripOrdered, wallet)
 
-/** Sweeps are counted anew after each verdict, so its revision is part of a repeat's name. */
+/** Returns the message id of a repeated drip order. It has the revision, because each verdict resets the sweep count. */
 export const dripRepeatId = (wallet: string, revision: bigint | null, repeat: number) =>
   messageIdFor(DripOrdered, `${wallet}:${revision ?? ''}`, repeat)
 
-/** What the relayer reports about the flags and drips we ordered. */
+/** Reactions to the relayer's reports about the flags and drips we ordered. */
 export const orderReactions = (context: Context): readonly Reaction[] => [
   reactTo(relaySettled('verify'), {
     async apply(tx, { cause }) {
@@ -55,7 +55,7 @@ export const orderReactions = (context: Context): readonly Reaction[] => [
       const row = await findIdentity(tx, wallet)
       if (row?.revision !== revision || row.flagSettledAt) return
       await failIdentity(tx, wallet, reason)
-      context.log.error({ wallet, reason, alarm: true }, 'verified flag could not be set')
+      context.log.error({ wallet, reason, alarm: true }, 'verified flag not set on chain')
     },
   }),
   reactTo(relaySettled('drip'), {
@@ -66,7 +66,7 @@ export const orderReactions = (context: Context): readonly Reaction[] => [
   reactTo(relayFailed('drip'), {
     async apply(tx, { wallet, reason }) {
       await failIdentity(tx, wallet, reason)
-      context.log.error({ wallet, reason, alarm: true }, 'native coin could not be dripped')
+      context.log.error({ wallet, reason, alarm: true }, 'native coin drip failed')
     },
   }),
 ]
@@ -77,7 +77,7 @@ function flagOf(cause: string) {
   return flag
 }
 
-/** The chain has the flag: whoever is verified is given the coin for their own gas, once. */
+/** Records that the flag is on the chain and orders native coin for a verified user, once. */
 async function flagSettled(
   tx: Tx,
   context: Context,
@@ -95,13 +95,13 @@ async function flagSettled(
 }
 
 const rowsMax = 50
-/** With the doubling below, a day and a half; then a person has to look. */
+/** With the doubling below about 14 hours by default; then an alert is raised. */
 const sweepsMax = 20
 const postponeMsMax = 60 * 60_000
 
 /**
- * One round over the orders that stayed quiet: what the chain already says is taken as settled, the
- * rest is ordered again. So a lost message costs seconds.
+ * Runs one sweep over unanswered orders: those already on the chain are marked settled, the others are
+ * ordered again. A lost message therefore costs only seconds.
  */
 export async function sweepOnce(context: Context): Promise<void> {
   const rows = await findAwaited(context.database, new Date(context.clock()), rowsMax)
@@ -113,7 +113,7 @@ async function repeatOrder(context: Context, found: IdentityRow): Promise<void> 
   const account = await context.ask(ChainAccount, { wallet: found.wallet })
   if ('refused' in account) return
   await context.database.transaction(async (tx) => {
-    // The relayer may have answered while the chain was asked.
+    // The relayer may have reported during the chain read.
     const row = await lockAwaited(tx, found)
     if (!row) return
     const waitMs = Math.min(postponeMsMax, context.config.sweepAfterMs * 2 ** row.sweeps)
@@ -126,7 +126,7 @@ async function repeatOrder(context: Context, found: IdentityRow): Promise<void> 
 
 function nextSweep(context: Context, row: IdentityRow, waitMs: number): Date | null {
   if (row.sweeps < sweepsMax) return new Date(context.clock() + waitMs)
-  context.log.error({ wallet: row.wallet, alarm: true }, 'identity order stayed without an answer')
+  context.log.error({ wallet: row.wallet, alarm: true }, 'identity order unanswered, giving up')
   return null
 }
 
@@ -144,7 +144,7 @@ async function repeatFlag(
   await announce(tx, outbox, VerifyOrdered, flagOrderId(wallet, revision, sweeps + 1), order)
 }
 
-/** Coin in the wallet after a repeated order: whoever sent it, there is gas. */
+/** Settles the drip if the wallet has any coin after a repeated order, whoever sent it; else orders again. */
 async function repeatDrip(tx: Tx, row: IdentityRow, nativeWei: bigint): Promise<void> {
   const { wallet, revision, sweeps } = row
   if (sweeps > 0 && nativeWei > 0n) await settleDrip(tx, wallet)

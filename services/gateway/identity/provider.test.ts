@@ -144,7 +144,7 @@ describe.each(speakers.map((speaker) => [speaker.name, speaker] as const))('%s',
     expect(provider.parse(provider.kept(body))).toEqual(provider.parse(body))
   })
   test('a provider that does not answer gives no link, and says nothing of anybody', async () => {
-    const silence = 'the identity provider does not answer'
+    const silence = 'no response from the identity provider'
     await expect(provider.createLink(wallet)).rejects.toThrow(silence)
     await expect(provider.lookUp(wallet)).rejects.toThrow(silence)
   })

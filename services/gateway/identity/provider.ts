@@ -1,88 +1,85 @@
-/** What a provider's word means to us. A word we have never seen is `none`, never an approval. */
+/** A provider's verdict in our terms. An unknown verdict is `none`, never an approval. */
 export type Word =
   | 'approved'
-  /** Refused for good. */
+  /** Refused permanently. */
   | 'rejected'
-  /** Refused for now: the person may try again. */
+  /** Refused for now; the user may try again. */
   | 'resubmit'
-  /** The provider took its own verdict back, or deleted the person. */
+  /** The provider withdrew its verdict or deleted the user. */
   | 'reset'
-  /** Nothing that moves the verified flag. */
+  /** No effect on the verified flag. */
   | 'none'
 
-/** How far a person is, of whom nothing was decided yet. A word we have never seen says nothing. */
+/** Progress of a verification without a verdict. An unknown status is no progress. */
 export type Progress =
-  /** It is the person's turn: to begin, to go on, or to begin again. */
+  /** The user has to begin, continue, or begin again. */
   | 'unfinished'
-  /** All is handed in, and it is the provider's turn. */
+  /** Everything is submitted; the provider reviews it. */
   | 'submitted'
 
-/** An authentic statement of the provider about one person. */
+/** An authentic statement of the provider about one user. */
 export type Statement = {
-  /** The same statement, sent again, has the same id. */
+  /** Equal for repeats of the same statement. */
   readonly eventId: string
-  /** Unix ms by the provider's clock: orders the statements about one person. */
+  /** Unix ms by the provider's clock; orders the statements about one user. */
   readonly occurredAtMs: number
-  /** Our own reference, the lower-case wallet; null when it names none that we gave. */
+  /** Our own reference, the lower-case wallet; null if it has none that we assigned. */
   readonly subjectRef: string | null
   readonly providerRef: string | null
-  /** The verification level or template the statement is about; null when it names none. */
+  /** Verification level or template; null if not given. */
   readonly level: string | null
   readonly word: Word
-  /** Only beside the word `none`. */
+  /** Only together with the word `none`. */
   readonly progress?: Progress
-  /** Made in the provider's sandbox: worth nothing in production. Null when it does not say. */
+  /** True if made in the provider's sandbox, which does not count in production; null if not given. */
   readonly sandbox: boolean | null
 }
 
-/** What is known when the provider says a word and not when. */
+/** A statement for which the provider gave no time. */
 export type Undated = Omit<Statement, 'occurredAtMs'>
 
-/** What an authentic body says; a fault means that it has none of what we know. */
+/** Result of parsing an authentic body; a fault if no known event is in it. */
 export type Reading = { statement: Statement } | { undated: Undated } | { fault: string }
 
-/** The canonical form alone: another spelling of a wallet is not a reference we ever gave. */
+/** Our references have only this form; another spelling of a wallet was not assigned by us. */
 const reference = /^0x[0-9a-f]{40}$/
 
 /**
- * A reference as it came, if it may be one of ours. Any other is null, also in what is kept: some
- * accounts have an e-mail address there.
+ * Returns a reference if it can be one of ours, otherwise null. Others are not stored either, because
+ * some accounts use e-mail addresses.
  */
 export const referenceOf = (value: unknown): `0x${string}` | null =>
   typeof value === 'string' && reference.test(value) ? (value as `0x${string}`) : null
 
-/** What the provider says of a person when it is asked. */
+/** Result of looking up a user at the provider. */
 export type Finding =
-  /** The newest verdict with its own time, or `none` while there is none. */
+  /** The newest verdict with its own time, or `none` without a verdict. */
   | { statement: Statement }
-  /** No approval stands any more, and the provider does not say since when. */
+  /** No approval stands any more; the provider gives no time. */
   | { undated: Undated }
-  /** Nobody is known under this reference, or nobody any longer. */
+  /** The provider has no user with this reference, or no longer has one. */
   | { nobody: true }
 
-/** The port to a provider of identity verification; every adapter passes one contract test. */
+/** Port to an identity provider; every adapter passes the same contract test. */
 export type IdentityProvider = {
   readonly name: 'sumsub' | 'persona'
-  /** Is this body, byte for byte, the provider's? The reason is for our log, not for the sender. */
+  /** Verifies the signature of a raw body. The reason is for our log, not for the sender. */
   readonly verify: (
     body: Uint8Array,
     headers: Headers,
     nowMs: number,
   ) => { ok: true } | { reason: string }
-  /** Reads an authentic body. What is null or of another type than we know counts as not there. */
+  /** Parses an authentic body. Fields that are null or of an unexpected type count as missing. */
   readonly parse: (body: string) => Reading
-  /**
-   * What may be stored of an authentic body, by a list of what we read: `parse` reads the same from
-   * it, and no more is in it.
-   */
+  /** Reduces an authentic body to the fields that `parse` reads, so that nothing else is stored. */
   readonly kept: (body: string) => string
-  /** A hosted page where the person behind the wallet can be verified. Throws when it is down. */
+  /** Returns the URL of a hosted verification page for the wallet. Throws if the provider is down. */
   readonly createLink: (wallet: `0x${string}`) => Promise<string>
-  /** Asks about one person; throws `ProviderDown` on every answer that is not plainly a finding. */
+  /** Looks up one user; throws `ProviderDown` unless the response is clearly a finding. */
   readonly lookUp: (wallet: `0x${string}`) => Promise<Finding>
 }
 
-/** The provider does not answer, or not as it should. */
+/** Thrown if the provider does not respond, or not as documented. */
 export class ProviderDown extends Error {
   override name = 'ProviderDown'
 }

@@ -6,23 +6,23 @@ import { schema } from '../schema.store'
 import { identities } from './identity.store'
 import type { Progress } from './provider'
 
-/** One row per wallet the identity provider is asked about: a link was given, or a verdict came. */
+/** One row per wallet to recheck with the identity provider: it has a link or a verdict. */
 export const rechecks = schema.table(
   'identity_rechecks',
   {
     wallet: addressColumn('wallet').primaryKey(),
-    /** Who can be asked: a provider knows nothing of another one's people. */
+    /** Provider to ask; each knows only its own users. */
     provider: text('provider').notNull(),
-    /** The newest link the person was given; null when a verdict came without one. */
+    /** When the newest link was given; null if a verdict came without one. */
     linkedAt: at('linked_at'),
-    /** How far the provider last said they are, and when that was by its clock; null: it never did. */
+    /** Last reported progress, and its time by the provider's clock; null if none was reported. */
     progress: text('progress').$type<Progress>(),
     progressedAt: at('progressed_at'),
-    /** Not before then is the provider asked; null: no more. */
+    /** Time of the next recheck; null for none. */
     nextCheckAt: at('next_check_at'),
-    /** When the provider last answered. */
+    /** Time of the last answer from the provider. */
     checkedAt: at('checked_at'),
-    /** Questions in a row without an answer. */
+    /** Consecutive rechecks without an answer. */
     failures: integer('failures').notNull().default(0),
     ...timestamps(),
   },
@@ -34,11 +34,11 @@ export const rechecks = schema.table(
 
 type Asked = { wallet: `0x${string}`; provider: string; nextCheckAt: Date | null }
 
-/** A link was given: from now on the provider is asked about the person. Repeatable. */
+/** Records that a link was given, which starts the rechecks. Idempotent. */
 export const noteLink = (db: Db, { linkedAt, ...asked }: Asked & { linkedAt: Date }) =>
   note(db, asked, { linkedAt })
 
-/** A verdict came: it is asked about too, and not later than was planned. */
+/** Records a verdict; the next recheck moves forward, never back. */
 export const noteVerdict = (tx: Tx, asked: Asked) => note(tx, asked, {})
 
 const note = (db: Db, { wallet, provider, nextCheckAt }: Asked, link: { linkedAt?: Date }) =>
@@ -50,7 +50,7 @@ const note = (db: Db, { wallet, provider, nextCheckAt }: Asked, link: { linkedAt
       set: {
         provider,
         ...link,
-        // The sooner of both; `least` leaves nulls out.
+        // The earlier of the two; `least` ignores nulls.
         nextCheckAt: sql`least(${rechecks.nextCheckAt}, excluded.next_check_at)`,
         updatedAt: sql`now()`,
       },
@@ -58,7 +58,7 @@ const note = (db: Db, { wallet, provider, nextCheckAt }: Asked, link: { linkedAt
 
 type Progressed = Asked & { progress: Progress; progressedAt: Date }
 
-/** Notes how far a person is, unless something newer is known; a row that is there keeps its turn. */
+/** Records progress unless newer progress is known; an existing row keeps its next recheck. */
 export const noteProgress = (tx: Tx, { wallet, ...progressed }: Progressed) =>
   tx
     .insert(rechecks)
@@ -74,13 +74,13 @@ export const noteProgress = (tx: Tx, { wallet, ...progressed }: Progressed) =>
         or ${rechecks.progressedAt} < excluded.progressed_at`,
     })
 
-/** Longer than asking about one person takes, so that another copy takes over only after a crash. */
+/** Longer than one recheck takes, so that another instance takes over only after a crash. */
 const leaseMs = 120_000
 
-/** Somebody to ask about, with what we held of them before the provider was asked. */
+/** A due row with the verdict stored before the provider was asked. */
 export type Due = Awaited<ReturnType<typeof leaseDue>>[number]
 
-/** Takes the people who wait longest for a question; copies of the service share them out. */
+/** Leases the longest overdue rows; instances share the work. */
 export async function leaseDue(tx: Tx, provider: string, now: Date, rowsMax: number) {
   const due = await tx
     .select({ wallet: rechecks.wallet })
@@ -104,7 +104,7 @@ export async function leaseDue(tx: Tx, provider: string, now: Date, rowsMax: num
   return rows.map((row) => ({ ...row, leasedUntil }))
 }
 
-/** Plans the next question, unless a new link or verdict planned it meanwhile. */
+/** Schedules the next recheck, unless a new link or verdict has rescheduled it. */
 export const planNext = (
   db: Db,
   { recheck, leasedUntil }: Due,
@@ -115,7 +115,7 @@ export const planNext = (
     .set({ ...plan, updatedAt: sql`now()` })
     .where(and(eq(rechecks.wallet, recheck.wallet), eq(rechecks.nextCheckAt, leasedUntil)))
 
-/** What decides about the next question, as the rows are now. */
+/** Reads the current facts that decide the time of the next recheck. */
 export async function standingOf(tx: Tx, wallet: `0x${string}`) {
   const [row] = await tx
     .select({
@@ -133,7 +133,7 @@ export async function standingOf(tx: Tx, wallet: `0x${string}`) {
   }
 }
 
-/** A figure for operators: about how many people there was no answer lately. */
+/** Counts users whose last recheck got no answer, for operators. */
 export const countRechecks = (database: Database) =>
   database.read((db) =>
     db

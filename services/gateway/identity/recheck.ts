@@ -6,18 +6,17 @@ import { type Finding, ProviderDown } from './provider'
 import { type Due, leaseDue, planNext, standingOf } from './recheck.store'
 import { applyStatement } from './verdict'
 
-/** So many questions are under way at once. */
+/** Number of concurrent rechecks. */
 const concurrency = 4
-/** For all the calls about one person; much shorter than the lease of their row. */
+/** Deadline for all calls about one user; much shorter than the lease of the row. */
 const lookUpDeadlineMs = 15_000
 
 /**
- * One round of asking the identity provider about everybody whose turn it is. A webhook answered
- * `recorded` can still be lost with the store of its stream, or may never come: what the provider
- * says when it is asked goes through the same decision, so that neither loses a verdict.
+ * Runs one round of rechecks. A recorded webhook can be lost with the stream's storage, or never arrive;
+ * a recheck goes through the same decision as a webhook, so no verdict is lost.
  *
- * Those who wait longest come first, at most a round's part of this copy's budget. It ends early when nobody
- * of a batch could be asked about: the provider is down, and the others keep their turn.
+ * The longest overdue rows come first, within this instance's budget per round. A round ends early if a
+ * whole batch gets no answer: the provider is down, and the other rows stay due.
  */
 export async function recheckOnce(context: Context, signal?: AbortSignal): Promise<void> {
   const { config, copies, database, provider, clock } = context
@@ -35,7 +34,7 @@ export async function recheckOnce(context: Context, signal?: AbortSignal): Promi
   }
 }
 
-/** False when there was no answer; then nothing changed, and the next question comes soon. */
+/** Rechecks one row. Returns false without an answer; then nothing changed and a retry is scheduled. */
 async function recheckOne(context: Context, due: Due): Promise<boolean> {
   const { wallet } = due.recheck
   try {
@@ -46,7 +45,7 @@ async function recheckOne(context: Context, due: Due): Promise<boolean> {
     return true
   } catch (error) {
     const kind = error instanceof ProviderDown ? 'provider' : 'own'
-    context.log.warn({ wallet, kind, err: error }, 'identity could not be asked for')
+    context.log.warn({ wallet, kind, err: error }, 'identity recheck failed, will retry')
     const failures = due.recheck.failures + 1
     const again = retryAt(failures, scheduleOf(context.config), context.clock())
     await context.database.run((db) => planNext(db, due, { nextCheckAt: again, failures }))
@@ -69,24 +68,24 @@ async function takeFinding(context: Context, due: Due, finding: Finding): Promis
     return decision && 'next' in decision && decision.flag !== null
   })
   if (!changed) return
-  log.warn({ wallet, word: statement?.word }, 'verdict found by asking, before any webhook told it')
+  log.warn({ wallet, word: statement?.word }, 'verdict found by recheck, no webhook received')
   context.poke()
 }
 
 /**
- * What is found, as a statement. One without a time refutes the verdict that we held before asking,
- * so it carries that one's moment: of two at the same moment the one against the person counts, and
- * whatever was decided since stands.
+ * Converts a finding to a statement. One without a time refutes the verdict we held before asking, so it
+ * gets the time of that verdict: at equal times the verdict against the user counts, and any later
+ * verdict stands.
  *
- * That nobody is known under the wallet withdraws nothing. A key of another account or environment
- * says it of everybody, a changed reference or an erasure at the end of a retention period of people
- * nobody judged; none of that is a verdict. `deleted` in a person's own record is one.
+ * An unknown wallet withdraws nothing. A key of another account or environment would report every wallet
+ * as unknown, and so would a changed reference or an erasure at the end of a retention period; none of
+ * these is a verdict. `deleted` in the user's own record is one.
  */
 function statementOf({ provider, log }: Context, { recheck, held }: Due, finding: Finding) {
   if ('statement' in finding) return finding.statement
   if (held?.state !== 'verified' || held.provider !== provider.name) return undefined
   if ('undated' in finding) return { ...finding.undated, occurredAtMs: held.decidedAt.getTime() }
   const { wallet } = recheck
-  log.error({ wallet, alarm: true }, 'nobody is known to the provider behind a verified wallet')
+  log.error({ wallet, alarm: true }, 'verified wallet unknown to identity provider')
   return undefined
 }

@@ -9,7 +9,7 @@ import { recheckOnce } from './recheck'
 import { noteLink } from './recheck.store'
 import { webhookReaction } from './verdict'
 
-/** Everything about identity that runs on its own: what it reads, the sweeps, the rechecks. */
+/** Starts the background work of identity: consumers, sweeps and rechecks. */
 export function runIdentity(context: Context, bus: Bus, onFatal: () => void): AsyncDisposable {
   const { config, database, log, poke } = context
   const consumption = {
@@ -33,7 +33,7 @@ export function runIdentity(context: Context, bus: Bus, onFatal: () => void): As
   }
 }
 
-/** What `POST /me/verification` knows and notes about a person. */
+/** Opens the reads and writes behind `POST /me/verification`. */
 export const openVerification = ({
   config,
   clock,

@@ -3,11 +3,11 @@ import type { AnswerOf } from '#shared/api/route'
 import type { IdentityState } from './identity'
 import type { Progress } from './provider'
 
-/** What is known of a person's verification; times in the order in which the provider and we saw them. */
+/** A user's verification as the provider and we recorded it. */
 export type Known = {
   readonly state: IdentityState | null
   readonly decidedAt: Date | null
-  /** The relayer gave up putting the verdict on the chain. */
+  /** When the relayer gave up setting the flag on the chain. */
   readonly failedAt: Date | null
   readonly linkedAt: Date | null
   readonly progress: Progress | null
@@ -24,27 +24,35 @@ const says = (
 
 const answers = {
   approved: says('approved', null, 'Your identity is verified.'),
-  approvedSoon: says('approved', 'wait', 'You are approved; the chain is being told.'),
+  approvedSoon: says(
+    'approved',
+    'wait',
+    'Your identity is approved. Your account will be active in a moment.',
+  ),
   approvedStuck: says(
     'approved',
     'contact support',
-    'You are approved, and the chain could not be told: contact support.',
+    'Your identity is approved, but your account could not be activated. Contact support.',
   ),
-  inReview: says('in_review', 'wait', 'Your documents are being looked at.'),
-  started: says('started', 'verify', 'Finish the verification that you began.'),
+  inReview: says('in_review', 'wait', 'Your documents are being reviewed.'),
+  started: says('started', 'verify', 'Finish your identity verification.'),
   resubmit: says(
     'rejected',
     'verify',
-    'Your documents were not accepted: verify again, with other or clearer ones.',
+    'Your documents were not accepted. Verify again with clearer or different documents.',
   ),
-  rejected: says('rejected', 'contact support', 'Your identity was not accepted: contact support.'),
-  reset: says('none', 'verify', 'Your verification was reset: verify your identity again.'),
+  rejected: says(
+    'rejected',
+    'contact support',
+    'Your identity could not be verified. Contact support.',
+  ),
+  reset: says('none', 'verify', 'Your verification was reset. Verify your identity again.'),
   none: says('none', 'verify', 'Verify your identity to top up, draw and send.'),
 }
 
 /**
- * How a person's verification stands. `verified` is the flag on the chain, which follows the verdict:
- * without any verdict of ours it is somebody else's approval.
+ * Returns a user's verification status. `verified` is the flag on the chain, which follows the verdict;
+ * without a verdict of ours, another party set it.
  */
 export function verificationOf(known: Known | null, verified: boolean): Verification {
   const state = known?.state ?? null

@@ -23,7 +23,7 @@ import { flagCause, flagOrderId } from './orders'
 import type { Statement } from './provider'
 import { noteProgress, noteVerdict } from './recheck.store'
 
-/** A delivery of the identity provider moves the person's row and orders the flag on the chain. */
+/** Returns the reaction that applies an identity delivery to the user's row and orders the flag. */
 export const webhookReaction = (context: Context): Reaction =>
   reactTo(IdentityWebhook, {
     async apply(tx, message) {
@@ -36,7 +36,7 @@ export const webhookReaction = (context: Context): Reaction =>
       const alarm = callsSomebody.has(kind)
       context.log[alarm ? 'error' : 'warn'](
         { deliveryId, kind, detail, ...(alarm && { alarm }) },
-        'identity delivery not understood',
+        'identity webhook not applied',
       )
       if (!askAbout) return
       const nextCheckAt = new Date(context.clock())
@@ -44,21 +44,21 @@ export const webhookReaction = (context: Context): Reaction =>
     },
   })
 
-/** A delivery that cannot be decided is for a person, never for another try: it would say the same. */
+/** A delivery that cannot be applied. It is recorded for review, because a retry would give the same result. */
 type Anomaly = {
   kind: AnomalyKind
   detail: string
-  /** Somebody the provider is asked about at once, because it can say what the delivery does not. */
+  /** Wallet to recheck at once, because the provider can supply the missing part. */
   askAbout?: `0x${string}` | undefined
 }
 
-/** The others explain themselves: the provider was asked, or it is about nobody of ours. */
+/** Kinds that raise an alert. The others need no action: a recheck follows, or the user is not ours. */
 const callsSomebody: ReadonlySet<AnomalyKind> = new Set(['unreadable', 'other_provider'])
 
-/** No clock of a provider is ahead of ours by more: a time beyond that is no time. */
+/** A time further ahead of our clock than this is treated as missing. */
 const aheadMaxMs = 86_400_000
 
-/** What a delivery says, with the time that it counts from. */
+/** Parses a delivery into a statement with the time from which it counts. */
 function hear(
   { provider }: Context,
   message: { provider: string; receivedAt: string; body: string },
@@ -76,11 +76,11 @@ function hear(
       detail: 'an approval without a time',
       askAbout: subjectOf(undated),
     }
-  // Against the person: it counts from the last moment at which it can have been said.
+  // Against the user, so it counts from the latest possible time.
   return { statement: { ...undated, occurredAtMs: receivedAtMs } }
 }
 
-/** Applies what was heard; an anomaly when it is a verdict that nothing can be done with. */
+/** Applies a statement; returns an anomaly for a verdict that cannot be applied. */
 async function applyHeard(
   tx: Tx,
   context: Context,
@@ -91,15 +91,15 @@ async function applyHeard(
   const { eventId, word } = statement
   context.log.info({ eventId, why: decision.ignored }, 'identity statement ignored')
   if (decision.ignored === 'unknown subject')
-    return { kind: 'subject_unknown', detail: `${word}, of nobody we know` }
+    return { kind: 'subject_unknown', detail: `${word}, for an unknown user` }
   const isIncomplete =
     decision.ignored === 'other level' || decision.ignored === 'other environment'
   if (!isIncomplete || !needsAsking(statement)) return
-  const detail = 'an approval that does not say of which level it is, or where it was given'
+  const detail = 'an approval without a level or environment'
   return { kind: 'incomplete', detail, askAbout: subjectOf(statement) }
 }
 
-/** The one function through which a statement changes anything, told or found by asking. */
+/** Applies a statement from a webhook or a recheck. All identity changes go through this function. */
 export async function applyStatement(
   tx: Tx,
   context: Context,

@@ -287,7 +287,7 @@ test('security: public requests beyond those that may wait are refused at once, 
   const waiting = [quote(), quote()]
   const refused = await quote()
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '2'])
-  expect(await errorOf(refused)).toBe('too many are waiting, try again in a moment')
+  expect(await errorOf(refused)).toBe('the service is busy, try again in a moment')
   held.resolve({ refused: 'rate_unavailable' })
   await Promise.all(waiting)
   expect(await errorOf(await quote())).not.toContain('too many')

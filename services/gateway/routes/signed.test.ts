@@ -29,12 +29,12 @@ describe.each(routes)('%s %s, before anything else', (method, path) => {
     [
       'with one 8 days ahead',
       () => headerOf(ana, nowSeconds + 8 * 86_400),
-      `the until of the session is more than 7 days ahead${again}`,
+      `until in the session is more than 7 days ahead${again}`,
     ],
     [
       'with another key',
       () => headerOf(budi, nowSeconds + 60, { wallet: ana.address }),
-      `the signature of the session is not by its wallet${again}`,
+      `the session was not signed by its wallet${again}`,
     ],
   ])('%s: 401', async (_, header, message) => {
     const authorization = await header()

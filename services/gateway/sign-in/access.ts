@@ -5,8 +5,8 @@ import { openLimiter, openPlaces, takeFrom } from '../http/limit'
 import { openSignIn } from './sign-in'
 
 /**
- * Who may use a route, and how often: each route names one of the two, `health` and `docs` neither.
- * Both are checked before the body is read.
+ * Provides two route options: `signed`, and `limited` per address. `health` and `docs` use neither. Both
+ * are checked before the body is read.
  */
 export function openAccess(context: Context) {
   const { config, clock } = context
@@ -15,13 +15,13 @@ export function openAccess(context: Context) {
   const wallets = limiter(config.rateLimitSignedPerMinute)
   const addresses = {
     public: limiter(config.rateLimitPublicPerMinute),
-    /** For the providers' webhooks. */
+    /** Providers' webhooks. */
     delivery: limiter(config.rateLimitDeliveriesPerMinute),
     signed: limiter(config.rateLimitSignedPerAddressPerMinute),
   }
   const places = openPlaces(config.publicWaitingMax)
   return new Elysia({ name: 'access' }).macro({
-    /** No sign-in, limited per address; of `public` only so many wait at once. */
+    /** No sign-in, limited per address; `public` requests also have a concurrency limit. */
     limited: (by: 'public' | 'delivery') => ({
       beforeHandle: ({ request }) => {
         const caller = callerOf(request)
@@ -29,12 +29,12 @@ export function openAccess(context: Context) {
         if (by === 'public') caller.leave = places.enter()
       },
     }),
-    /** Signed in, limited per address and then per wallet; `wallet` is proven and in lower case. */
+    /** Signed in, limited per address and then per wallet; `wallet` is verified and in lower case. */
     signed: {
       async resolve({ request }) {
         const header = request.headers.get('authorization')
         const { address } = callerOf(request)
-        takeFrom(addresses.signed, address) // Also what is refused costs: first of all.
+        takeFrom(addresses.signed, address) // First, because refused requests cost too.
         const wallet = await signIn(header, address)
         takeFrom(wallets, wallet)
         return { wallet }

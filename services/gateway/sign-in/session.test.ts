@@ -42,10 +42,10 @@ describe('an Authorization header that is whole', () => {
 describe('an Authorization header is refused', () => {
   const shape = 'the Authorization header must be Service <wallet>.<until>.<signature>'
   const begin = 'the Authorization header must begin with Service'
-  const notUnix = 'the until of the session is not a unix time in seconds'
-  const notHex = 'the signature of the session is not 65 bytes of hex'
-  const notAddress = 'the wallet of the session is not an address'
-  const ahead = 'the until of the session is more than 7 days ahead'
+  const notUnix = 'until in the session is not a unix time in seconds'
+  const notHex = 'the session signature is not 65 bytes of hex'
+  const notAddress = 'the session wallet is not an address'
+  const ahead = 'until in the session is more than 7 days ahead'
   test.each([
     ['when there is none', null, 'the Authorization header is missing'],
     ['when it is empty', '', 'the Authorization header is missing'],

@@ -2,7 +2,7 @@ import { recover } from 'tiny-secp256k1'
 import { type Hex, hashMessage, hexToBytes, keccak256 } from 'viem'
 import { sessionSecondsMax } from '#shared/api/session'
 
-/** What an Authorization header claims; nothing of it is proven yet. */
+/** Claims of an Authorization header, not yet verified. */
 export type Session = {
   /** Lower-case. */
   readonly wallet: `0x${string}`
@@ -11,15 +11,15 @@ export type Session = {
   readonly signature: Hex
 }
 
-/** A contract wallet's signature may have 4096 bytes, which is 8194 characters. */
+/** A contract wallet's signature can have 4096 bytes, which is 8194 characters. */
 const headerLengthMax = 8_400
 
 const walletPattern = /^0x[0-9a-fA-F]{40}$/
-/** Canonical decimal: one text per number, so that one session has one form. */
+/** Canonical decimal, so that a session has only one form. */
 const untilPattern = /^[1-9][0-9]{0,11}$/
 const signaturePattern = /^0x([0-9a-fA-F]{2}){65,4096}$/
 
-/** Reads `Service <wallet>.<until>.<signature>`: shape and time, before any cryptography. */
+/** Parses `Service <wallet>.<until>.<signature>` and checks form and time, before any cryptography. */
 export function parseSession(
   header: string | null,
   nowSeconds: number,
@@ -32,14 +32,14 @@ export function parseSession(
   if (parts.length !== 3)
     return { fault: 'the Authorization header must be Service <wallet>.<until>.<signature>' }
   const [wallet, until, signature] = parts as [string, string, string]
-  if (!walletPattern.test(wallet)) return { fault: 'the wallet of the session is not an address' }
+  if (!walletPattern.test(wallet)) return { fault: 'the session wallet is not an address' }
   if (!untilPattern.test(until))
-    return { fault: 'the until of the session is not a unix time in seconds' }
+    return { fault: 'until in the session is not a unix time in seconds' }
   if (Number(until) <= nowSeconds) return { fault: 'the session has expired' }
   if (Number(until) > nowSeconds + sessionSecondsMax)
-    return { fault: 'the until of the session is more than 7 days ahead' }
+    return { fault: 'until in the session is more than 7 days ahead' }
   if (!signaturePattern.test(signature))
-    return { fault: 'the signature of the session is not 65 bytes of hex' }
+    return { fault: 'the session signature is not 65 bytes of hex' }
   return {
     session: {
       wallet: wallet.toLowerCase() as `0x${string}`,
@@ -49,17 +49,17 @@ export function parseSession(
   }
 }
 
-/** Half the order of secp256k1: above it lies the twin of a signature, which also recovers. */
+/** Half the order of secp256k1; above it is the malleable twin of a signature. */
 const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 const order = 2n * halfOrder + 1n
 
 /**
- * `signed`: by this wallet's own key. `foreign`: a well-formed signature that is not; a contract
- * wallet may still accept it. `malformed`: nobody may accept it.
+ * `signed`: by the wallet's own key. `foreign`: well-formed but by another key; a contract wallet may
+ * accept it. `malformed`: never valid.
  */
 export type SignatureVerdict = 'signed' | 'foreign' | 'malformed'
 
-/** Recovers the signer of an EIP-191 text; `signature` is lower-case hex of at least 65 bytes. */
+/** Checks an EIP-191 signature; `signature` is lower-case hex of at least 65 bytes. */
 export function judgeSignature(
   wallet: `0x${string}`,
   text: string,
@@ -78,9 +78,9 @@ export function judgeSignature(
 }
 
 /**
- * The public key, 65 bytes, of whoever signed; null: no point of the curve, no key signed this. By
- * libsecp256k1 as WebAssembly: while a key is recovered nobody else is answered, and viem's own needs
- * more than twice as long for it (measured).
+ * Recovers the signer's 65-byte public key; returns null if there is none. Uses libsecp256k1 as
+ * WebAssembly, because recovery blocks all other requests and viem's takes more than twice as long
+ * (measured).
  */
 function recovered(hash: Uint8Array, signature: Uint8Array, bit: 0 | 1): Uint8Array | null {
   try {

@@ -13,7 +13,7 @@ import { ana, budi, headerOf, nowMs, nowSeconds, tomorrow, walletOf } from '../t
 import { openSignIn } from './sign-in'
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
-const notTheirs = 'the signature of the session is not by its wallet: sign in again'
+const notTheirs = 'the session was not signed by its wallet: sign in again'
 const foreign: Replies = { 'chain.signature.check': okay({ valid: false }) }
 
 function open(replies: Replies = foreign, perMinute = 1_000) {

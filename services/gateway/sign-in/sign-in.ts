@@ -9,22 +9,22 @@ import { okOf, signInAgain } from '../http/failure'
 import { type Limiter, openPlaces, type Places, takeFrom } from '../http/limit'
 import { judgeSignature, parseSession, type Session } from './session'
 
-/** The wallet behind an Authorization header; throws a 401 that says what is wrong with it. */
+/** Returns the wallet of an Authorization header; throws a 401 with the fault. */
 export type SignIn = (header: string | null, address: string) => Promise<`0x${string}`>
 
 const ownKeyTtlMs = 5 * 60_000
-/** A contract wallet may change its owner at any block. */
+/** Short, because a contract wallet can change its owner in any block. */
 const contractTtlMs = 45_000
 const rejectedTtlMs = 60_000
 
 /**
- * Opens the sign-in with an empty memory. Cryptography costs: `limiter` counts the sessions not seen
- * before per address. The chain costs more, and anybody may name a wallet that it has to be asked
- * about: of those only so many wait at once, and a wallet's own key is proven without it.
+ * Opens sign-in with an empty cache. `limiter` bounds new sessions per address, because each costs a
+ * signature recovery. Only signatures that may belong to a contract wallet need a chain read; their
+ * number at one time is limited, because anyone can claim such a wallet.
  */
 export function openSignIn({ ask, clock, config, users }: Context, limiter: Limiter): SignIn {
   const places = openPlaces(config.publicWaitingMax)
-  // The proven signature is kept with the session: the key alone, guessable, must open nothing.
+  // The signature is cached too, because wallet and until can be guessed.
   const proven = openMemory<string>(50_000, clock)
   const rejected = openMemory<true>(10_000, clock)
   return async (header, address) => {
@@ -43,14 +43,14 @@ export function openSignIn({ ask, clock, config, users }: Context, limiter: Limi
     }
     await inTime(users.insert(session.wallet), 'the users')
     const leftMs = Math.min(ttlMs, session.until * 1000 - clock())
-    if (leftMs > 0) proven.set(key, session.signature, { ttl: leftMs }) // 0 would be for ever.
+    if (leftMs > 0) proven.set(key, session.signature, { ttl: leftMs }) // A ttl of 0 never expires.
     return session.wallet
   }
 }
 
-const notTheirs = () => signInAgain('the signature of the session is not by its wallet')
+const notTheirs = () => signInAgain('the session was not signed by its wallet')
 
-/** How long the proof may be remembered; 0 when there is none. Throws when the chain is silent. */
+/** Verifies a session. Returns how long to cache it, 0 if invalid. Throws if the chain cannot be read. */
 async function prove(
   { ask, places }: { ask: Ask; places: Places },
   { wallet, until, signature }: Session,
@@ -69,8 +69,8 @@ async function prove(
 }
 
 /**
- * An empty memory whose entries expire by the wall clock, as sessions do. Read with `peek`: full, it
- * forgets the oldest, however often that was used.
+ * Opens a cache whose entries expire by the wall clock, as sessions do. It is read with `peek`, so that
+ * use does not delay eviction.
  */
 const openMemory = <V extends string | true>(max: number, clock: Clock) =>
   new LRUCache<string, V>({ max, perf: { now: clock }, ttlResolution: 0 })

@@ -10,23 +10,23 @@ import { rechecks } from '../identity/recheck.store'
 import type { Known } from '../identity/standing'
 import { schema } from '../schema.store'
 
-/** Everybody who ever signed in. */
+/** One row per wallet that ever signed in. */
 export const users = schema.table('users', {
   wallet: addressColumn('wallet').primaryKey(),
   country: text('country'),
   createdAt: at('created_at').notNull().defaultNow(),
 })
 
-/** Country as ISO 3166-1 alpha-2, null until it is set; beside it what is known of the person. */
+/** A user; `country` is ISO 3166-1 alpha-2, or null until set. */
 export type User = {
   readonly country: string | null
   readonly createdAt: Date
   readonly known: Known
 }
 
-/** What the routes do with users. */
+/** Access to users. */
 export type Users = {
-  /** Makes the row if there is none; asks the database once per wallet and process. */
+  /** Creates the row if there is none; queries the database once per wallet and process. */
   readonly insert: (wallet: `0x${string}`) => Promise<void>
   readonly find: (wallet: `0x${string}`) => Promise<User | undefined>
   readonly setCountry: (wallet: `0x${string}`, country: string) => Promise<void>
@@ -50,8 +50,8 @@ const findUsers = prepared((db) =>
 )
 
 /**
- * Users in Postgres; those who come at once share a statement. Of more than `knownMax` wallets, the oldest are asked
- * about again.
+ * Opens the users in Postgres; simultaneous calls share a query. It remembers up to `knownMax` wallets
+ * that have a row.
  */
 export function openUsers(database: Database, knownMax = 100_000): Users {
   const known = new LRUCache<string, true>({ max: knownMax })

@@ -2,7 +2,7 @@ import { empty, fill, h, inWords, itemLink, timeElement } from '/console/dom.js'
 import { setFilter } from '/console/route.js'
 import { get } from '/console/session.js'
 
-/** What an operator does about each, as a command; the console itself changes nothing of this. */
+/** Command for each kind of alert; the console itself changes nothing. */
 const remedies = {
   review: (id) => `bun run ops review show ${id}`,
   frozen: (id) => `bun run ops trace ${id}`,
@@ -15,15 +15,15 @@ const kinds = [
   ['', 'All'],
   ['review', 'Reviews'],
   ['frozen', 'Frozen wallets'],
-  ['anomaly', 'Oddities'],
+  ['anomaly', 'Anomalies'],
   ['break', 'Books'],
   ['lane', 'Lanes'],
 ]
 
 const whyDisabled =
-  'Disabled: it moves money or repeats work, so it wants a name and a reason, which the command writes down.'
+  'Not available here: redriving moves money or repeats work. Use the command, which records your name and reason.'
 
-/** Everything that waits for a person, with its age; dead letters grouped by what ended them. */
+/** Everything that needs attention, with its age; dead letters grouped by error. */
 export function attentionView({ filters, latest, isPaused }) {
   const place = h('div')
   let seen
@@ -42,12 +42,12 @@ export function attentionView({ filters, latest, isPaused }) {
       seen = await get('/console/attention')
       draw()
     } catch (error) {
-      fill(place, empty(`This cannot be shown: ${error.message}`))
+      fill(place, empty(`Could not load: ${error.message}`))
     }
   }
-  if (isPaused()) fill(place, empty('Paused: nothing is asked.', 'Press p to go on.'))
+  if (isPaused()) fill(place, empty('Paused: no requests are sent.', 'Press p to resume.'))
   else {
-    fill(place, h('p', { class: 'quiet' }, 'Looking'))
+    fill(place, h('p', { class: 'quiet' }, 'Loading'))
     void load()
   }
   const choice = kinds.map(([value, name]) =>
@@ -65,7 +65,7 @@ export function attentionView({ filters, latest, isPaused }) {
     element: h(
       'section',
       { 'aria-labelledby': 'attention' },
-      h('h2', { id: 'attention' }, 'What waits for a person'),
+      h('h2', { id: 'attention' }, 'Needs attention'),
       h(
         'div',
         { class: 'bar', role: 'group', 'aria-label': 'Filters' },
@@ -73,7 +73,7 @@ export function attentionView({ filters, latest, isPaused }) {
       ),
       place,
     ),
-    // The lists are read again when a count of them has changed, and not by the clock.
+    // Reloads only when a count changed, not on a timer.
     hear: (event, data) => {
       if (event !== 'overview') return
       const now = countsIn(data)
@@ -95,7 +95,7 @@ const countsIn = (seen) =>
 
 function listOf({ exceptions, asOf, namedMax }, kind, overview) {
   const shown = exceptions.filter((one) => kind === '' || one.kind === kind)
-  const columns = ['For', 'Kind', 'Id', 'What', 'What to do']
+  const columns = ['Age', 'Kind', 'Id', 'Problem', 'Command']
   const heading = h(
     'p',
     { class: 'quiet' },
@@ -108,9 +108,9 @@ function listOf({ exceptions, asOf, namedMax }, kind, overview) {
       empty(
         exceptions.length === 0
           ? overview?.needs.length > 0
-            ? 'Nothing with an id waits for a person.'
-            : 'Nothing waits for a person.'
-          : 'None of this kind waits for a person.',
+            ? 'No item needs attention.'
+            : 'Nothing needs attention.'
+          : 'Nothing of this kind needs attention.',
       ),
     ]
   const now = Date.parse(asOf)
@@ -122,7 +122,7 @@ function listOf({ exceptions, asOf, namedMax }, kind, overview) {
       h(
         'table',
         { class: 'stacks listed' },
-        h('caption', { class: 'unseen' }, 'What waits for a person, oldest first'),
+        h('caption', { class: 'unseen' }, 'Items that need attention, oldest first'),
         h(
           'thead',
           {},
@@ -154,23 +154,19 @@ function listOf({ exceptions, asOf, namedMax }, kind, overview) {
       ),
     ),
     shown.length >= namedMax
-      ? h(
-          'p',
-          { class: 'warn' },
-          `Of each kind the oldest ${namedMax} are named; there may be more.`,
-        )
+      ? h('p', { class: 'warn' }, `Showing the oldest ${namedMax} of each kind; there may be more.`)
       : undefined,
   ]
 }
 
-/** Pauses, services that are silent and the like have no row here. */
+/** Links to alerts without an item, such as pauses and services that do not respond. */
 const elsewhere = ({ needs = [] } = {}) =>
   needs.length > 0
     ? h(
         'p',
         { class: 'quiet' },
         h('a', { href: '#/state' }, 'State'),
-        ` counts ${needs.length} that need a person, also what has no id.`,
+        ` lists all alerts (${needs.length}), including those without an item.`,
       )
     : undefined
 
@@ -187,12 +183,12 @@ function groupsOf(dead) {
         h(
           'p',
           { class: 'quiet' },
-          `${service}, read as ${consumer}; first `,
+          `${service}, consumer ${consumer}; first `,
           timeElement(firstAt),
           ', last ',
           timeElement(lastAt),
         ),
-        h('details', {}, h('summary', {}, 'One of them'), h('p', {}, itemLink(sample, sample))),
+        h('details', {}, h('summary', {}, 'Example'), h('p', {}, itemLink(sample, sample))),
         h(
           'p',
           {},
@@ -209,12 +205,12 @@ function groupsOf(dead) {
   return h(
     'section',
     { 'aria-label': 'Dead letters' },
-    h('h3', { class: 'apart' }, 'Dead letters, by what ended them'),
+    h('h3', { class: 'apart' }, 'Dead letters by error'),
     groups.length > 0
       ? [
           h('p', { class: 'quiet', id: 'why-not' }, whyDisabled),
           h('div', { class: 'cards' }, groups),
         ]
-      : empty('No service gave up on a message.'),
+      : empty('No dead letters.'),
   )
 }

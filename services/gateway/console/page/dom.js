@@ -1,6 +1,6 @@
 /**
- * Makes an element. Text is always set as text: what comes from outside is never read as markup.
- * A property that is a function listens; `undefined` and `false` leave an attribute out.
+ * Creates an element. Text is always set as text, so messages cannot inject markup. A function property
+ * becomes an event listener; `undefined` and `false` omit the attribute.
  */
 export function h(name, properties = {}, ...children) {
   const element = document.createElement(name)
@@ -13,14 +13,14 @@ export function h(name, properties = {}, ...children) {
   return element
 }
 
-/** Puts these in place of everything in there. */
+/** Replaces the children of an element. */
 export const fill = (element, ...children) => {
   element.replaceChildren(
     ...children.flat().filter((child) => child !== undefined && child !== null),
   )
 }
 
-/** A view without rows says why. */
+/** Message shown in a view without rows. */
 export const empty = (why, advice) =>
   h(
     'div',
@@ -29,13 +29,13 @@ export const empty = (why, advice) =>
     advice ? h('p', { class: 'quiet' }, advice) : undefined,
   )
 
-/** An id or a hash: shortened to the eye, whole when it is copied or read out. */
+/** Shortens an id or hash; the full value is in its title. */
 export function short(id) {
   if (id.length <= 20) return id
   return h('span', { title: id }, `${id.slice(0, 10)}…${id.slice(-6)}`)
 }
 
-/** A link to everything that is known of an id. */
+/** Link to the item page of an id. */
 export const itemLink = (id, words) =>
   h(
     'a',
@@ -43,7 +43,7 @@ export const itemLink = (id, words) =>
     words ?? short(id),
   )
 
-/** Milliseconds, as a person says them. */
+/** Formats a duration in milliseconds for reading. */
 export function inWords(ms) {
   if (ms === null || ms === undefined) return '–'
   if (ms < 1000) return `${Math.round(ms)} ms`
@@ -53,7 +53,7 @@ export function inWords(ms) {
   return `${Math.round(ms / 86_400_000)} d`
 }
 
-/** The time of day, with milliseconds when they count. */
+/** Formats the time of day; `exact` adds milliseconds. */
 export function timeOf(iso, exact = false) {
   const at = new Date(iso)
   const two = (number) => String(number).padStart(2, '0')

@@ -8,10 +8,10 @@ const forms = [
   ['json', 'JSON'],
 ]
 
-/** After something moved, what the rows say is asked once it has settled. */
+/** Delay before reloading an item after a message about it, so that a burst causes one request. */
 const settleMs = 400
 
-/** One item through every service, by any id that it has anywhere. */
+/** One item across all services, found by any of its ids. */
 export function itemView({ id, filters, isPaused }) {
   const place = h('div')
   let seen
@@ -30,7 +30,7 @@ export function itemView({ id, filters, isPaused }) {
       draw()
     } catch (error) {
       if (error.name === 'AbortError') return
-      fill(place, empty(`This cannot be shown: ${error.message}`))
+      fill(place, empty(`Could not load: ${error.message}`))
     }
   }
   const loadLater = () => {
@@ -42,20 +42,20 @@ export function itemView({ id, filters, isPaused }) {
     fill(
       place,
       empty(
-        'No id was given.',
-        'Any id will do: of a payment, a payout, a quote, a transaction, a wallet, or of the provider.',
+        'No id given.',
+        'Enter the id of a payment, payout, quote, transaction or wallet, or a provider id.',
       ),
     )
-  else if (isPaused()) fill(place, empty('Paused: nothing is asked.', 'Press p to go on.'))
+  else if (isPaused()) fill(place, empty('Paused: no requests are sent.', 'Press p to resume.'))
   else {
-    fill(place, h('p', { class: 'quiet' }, 'Looking'))
+    fill(place, h('p', { class: 'quiet' }, 'Loading'))
     void load()
   }
   return {
     element: h(
       'section',
       { 'aria-labelledby': 'item' },
-      h('h2', { id: 'item' }, h('span', { class: 'id whole' }, id || 'An item')),
+      h('h2', { id: 'item' }, h('span', { class: 'id whole' }, id || 'Item')),
       bar(
         filters,
         () => seen,
@@ -112,11 +112,11 @@ function bar(filters, seen, open) {
   })
   return h(
     'div',
-    { class: 'bar', role: 'group', 'aria-label': 'Form' },
+    { class: 'bar', role: 'group', 'aria-label': 'Format' },
     h('div', { class: 'choice' }, choice),
     h('button', { type: 'button', click: save }, 'Save'),
     file,
-    h('label', { for: 'saved', class: 'button' }, 'Open a saved one'),
+    h('label', { for: 'saved', class: 'button' }, 'Open saved file'),
   )
 }
 
@@ -125,12 +125,9 @@ function historyOf(seen, form) {
   const nothing = seen.items.length === 0 && seen.lines.length === 0
   return [
     h('p', { class: 'quiet' }, 'as of ', timeElement(seen.asOf, true)),
-    seen.unseen.map(({ what, why }) => h('p', { class: 'warn' }, `Not seen: ${what}: ${why}`)),
+    seen.unseen.map(({ what, why }) => h('p', { class: 'warn' }, `Unavailable: ${what}: ${why}`)),
     nothing && seen.unseen.length === 0
-      ? empty(
-          `Nothing here is known by ${seen.id}.`,
-          'It was never taken in here, or it belongs to another stack.',
-        )
+      ? empty(`Not found: ${seen.id}.`, 'It may belong to another environment.')
       : undefined,
     h('div', { class: 'items' }, seen.items.map(cardOf)),
     seen.lines.length > 0 ? tableOf(seen.lines, form) : undefined,
@@ -163,7 +160,7 @@ const isId =
 const valueElement = (value) =>
   isId.test(value) ? itemLink(value) : h('span', { class: 'value' }, value)
 
-/** Waits are rows of their own, with a bar as long as their share of the whole. */
+/** Timeline rows; each wait is a row with a bar proportional to the longest one. */
 function tableOf(lines, form) {
   const longest = Math.max(1, ...lines.map(({ wait }) => wait?.ms ?? 0))
   const shown =
@@ -176,14 +173,16 @@ function tableOf(lines, form) {
     h(
       'table',
       { class: 'history stacks' },
-      h('caption', { class: 'unseen' }, 'What happened, oldest first'),
+      h('caption', { class: 'unseen' }, 'Timeline, oldest first'),
       h(
         'thead',
         {},
         h(
           'tr',
           {},
-          ['Time', 'Where', 'What', 'Says', 'Id'].map((name) => h('th', { scope: 'col' }, name)),
+          ['Time', 'Source', 'Event', 'Details', 'Id'].map((name) =>
+            h('th', { scope: 'col' }, name),
+          ),
         ),
       ),
       h(
@@ -210,11 +209,11 @@ const entryRow = ({ at, where, what, id, says, isOdd }) =>
 
 function waitRow({ ms, to, reason }, longest) {
   const mark = h('span', { class: 'mark', 'aria-hidden': 'true' })
-  // Set by script, not by an attribute: the page's policy allows no style in its markup.
+  // Set from script, because the page's policy allows no inline style.
   mark.style.width = `${Math.max(2, Math.round((ms / longest) * 100))}%`
   const words = to
     ? `waited ${inWords(ms)} for ${reason}`
-    : `waits for ${reason}, for ${inWords(ms)} so far`
+    : `waiting for ${reason}, ${inWords(ms)} so far`
   return h(
     'tr',
     { class: to ? 'wait' : 'wait open' },

@@ -6,7 +6,7 @@ import { go, routeNow } from '/console/route.js'
 import { get, keepToken, listen, Refused, takeToken } from '/console/session.js'
 import { stateView } from '/console/state.js'
 
-/** Every view by its name in the address; a view gets what it needs to show itself, and to go on. */
+/** Views by their name in the route. */
 const views = new Map([
   ['motion', { name: 'Motion', view: motionView }],
   ['state', { name: 'State', view: stateView }],
@@ -19,7 +19,7 @@ const status = document.getElementById('status')
 const pauseButton = document.getElementById('pause')
 const find = document.getElementById('find')
 
-/** What was heard last of each kind, so that a view which opens has something to show. */
+/** Last event of each kind, so that a newly opened view has data at once. */
 const latest = new Map()
 let shown
 let connection
@@ -66,7 +66,7 @@ function say(words, bad = false) {
   status.dataset.bad = String(bad)
 }
 
-/** One connection for everything that changes by itself; without it nothing is asked by itself. */
+/** Keeps the one connection for live data open and reconnects when it is lost. */
 async function connect() {
   const here = new AbortController()
   connection = here
@@ -76,7 +76,7 @@ async function connect() {
       say('Connecting')
       await findSandbox()
       await listen('/console/live', hear, here.signal)
-      say('Connection lost, connecting again', true)
+      say('Connection lost, reconnecting', true)
     } catch (error) {
       if (here.signal.aborted) return
       if (error instanceof Refused && (error.status === 401 || error.status === 403))
@@ -87,7 +87,7 @@ async function connect() {
   }
 }
 
-/** Without a sandbox there is no view of it: its file is not even served. */
+/** Adds the sandbox view if the stack has a sandbox; otherwise its file is not even served. */
 async function findSandbox() {
   if (views.has('sandbox')) return
   const { sandbox } = await get('/console/about')
@@ -98,11 +98,11 @@ async function findSandbox() {
   show()
 }
 
-/** Pausing ends the connection, so that nothing at all is asked, here or behind the gateway. */
+/** Pauses or resumes. Pausing closes the connection, so that the gateway makes no queries either. */
 function pause() {
   paused = !paused
   pauseButton.setAttribute('aria-pressed', String(paused))
-  fill(pauseButton, paused ? 'Go on' : 'Pause')
+  fill(pauseButton, paused ? 'Resume' : 'Pause')
   if (paused) {
     connection?.abort()
     say('Paused')
@@ -113,7 +113,7 @@ function pause() {
 }
 
 function askForToken({ status: code, message }) {
-  say('Closed', true)
+  say('Locked', true)
   const field = h('input', { id: 'token', type: 'password', autocomplete: 'off', required: true })
   const submit = (event) => {
     event.preventDefault()
@@ -133,12 +133,12 @@ function askForToken({ status: code, message }) {
     h(
       'section',
       { class: 'empty' },
-      h('h2', {}, 'This console is closed'),
+      h('h2', {}, 'Console locked'),
       h('p', { role: 'alert' }, message),
       h(
         'p',
         { class: 'quiet' },
-        'The address that is printed at the start carries the token behind #. In a deployment it is CONSOLE_TOKEN of the gateway.',
+        'The address that the start command prints has the token after the #. In a deployment, the token is CONSOLE_TOKEN of the gateway.',
       ),
       code === 401 ? form : undefined,
     ),
@@ -154,7 +154,7 @@ function drawNavigation() {
   fill(document.getElementById('last-view'), String(links.length))
 }
 
-/** An item is found by its id: it is no place of its own. */
+/** Views in the navigation; items are reached by id only. */
 const listed = () => [...views].filter(([view]) => view !== 'item')
 
 const isTyping = ({ target }) => /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)

@@ -1,6 +1,6 @@
 const currencies = { IDR: ['Rp', 0], MYR: ['RM', 2] }
 
-/** Amounts are strings of digits from end to end: as a `number` a large one would be another one. */
+/** Inserts separators and the decimal point; amounts stay strings, because `number` loses precision. */
 function withPoint(digits, decimals) {
   const negative = digits.startsWith('-')
   const padded = digits.replace('-', '').padStart(decimals + 1, '0')

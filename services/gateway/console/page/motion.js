@@ -2,7 +2,7 @@ import { empty, fill, h, itemLink, short, timeElement } from '/console/dom.js'
 import { ausd, fiat } from '/console/money.js'
 import { setFilter } from '/console/route.js'
 
-/** So much is kept and shown: a browser stays quick however long the page is open. */
+/** Limits on messages kept and rows shown, so that a page left open for days stays fast. */
 const keptMax = 5_000
 const shownMax = 200
 
@@ -18,7 +18,7 @@ let kept = []
 let known = new Set()
 const keyOf = ({ number, at }) => `${number} ${at}`
 
-/** Keeps what was heard, newest last. False: it came again after a reconnect, and is there already. */
+/** Stores a message, newest last; returns false for a repeat after a reconnect. */
 export function remember(heard) {
   if (known.has(keyOf(heard))) return false
   known.add(keyOf(heard))
@@ -67,21 +67,21 @@ function rowOf(heard) {
   )
 }
 
-/** On a narrow page it stands below the words, under no heading: then it says itself what it is. */
+/** Cell with its column name in `data-name`, which a narrow page shows because it hides the header. */
 const idCell = (name, id) => (id ? h('td', { class: 'ref', 'data-name': name }, id) : h('td', {}))
 
 const rowLink = (id, words) =>
   h('a', { href: `#/item/${encodeURIComponent(id)}`, 'data-row': true }, words)
 
-const columns = ['Time', 'Flow', 'What', 'Amount', 'Item', 'Wallet', 'Transaction']
+const columns = ['Time', 'Flow', 'Event', 'Amount', 'Item', 'Wallet', 'Transaction']
 
-/** Money in motion, newest first, as it happens. */
+/** Live messages, newest first. */
 export function motionView({ filters, latest, isPaused }) {
   const body = h('tbody')
   const table = h(
     'table',
     { class: 'moves stacks' },
-    h('caption', { class: 'unseen' }, 'Messages of all services, newest first'),
+    h('caption', { class: 'unseen' }, 'Messages from all services, newest first'),
     h(
       'thead',
       {},
@@ -99,13 +99,16 @@ export function motionView({ filters, latest, isPaused }) {
 
   const emptyWords = () => {
     if (kept.length > 0)
-      return empty(`None of the ${kept.length} messages heard fits these filters.`, 'Choose All.')
-    if (isPaused()) return empty('Paused: nothing is heard.', 'Press p to go on.')
+      return empty(
+        `None of the ${kept.length} messages received match these filters.`,
+        'Choose All to show every flow.',
+      )
+    if (isPaused()) return empty('Paused: no messages are received.', 'Press p to resume.')
     if (latest.get('deaf') && !latest.get('listening'))
-      return empty(latest.get('deaf').reason, 'What happened can still be found by its id.')
+      return empty(latest.get('deaf').reason, 'You can still find items by id.')
     return empty(
-      'Nothing has moved since this page was opened.',
-      'Messages show as they are published; what was before is found by its id.',
+      'No messages since this page was opened.',
+      'Messages appear as they are published. Find earlier items by id.',
     )
   }
   const drawAll = () => {
@@ -167,9 +170,9 @@ function bar(filters) {
     'div',
     { class: 'bar', role: 'group', 'aria-label': 'Filters' },
     h('div', { class: 'choice' }, choice),
-    h('label', { for: 'text' }, 'with'),
+    h('label', { for: 'text' }, 'containing'),
     text,
     odd,
-    h('label', { for: 'odd' }, 'only what may need a person'),
+    h('label', { for: 'odd' }, 'problems only'),
   )
 }

@@ -1,6 +1,6 @@
 /**
- * Where the page is: `#/motion?flow=in`. All of it stands in the fragment, so that it can be sent to
- * somebody and found by the back button, and no id in it is written into the log of any server.
+ * Parses the current route, such as `#/motion?flow=in`. The route is in the fragment, so links and the
+ * back button work and no id in it reaches a server log.
  */
 export function routeNow() {
   const [path, query = ''] = location.hash.replace(/^#\/?/, '').split('?')
@@ -8,7 +8,7 @@ export function routeNow() {
   return { view: view || 'motion', id: decodeURIComponent(id), filters: new URLSearchParams(query) }
 }
 
-/** Changes one filter of the view that is shown; another view has its own. */
+/** Sets one filter of the current view; each view has its own filters. */
 export function setFilter(name, value) {
   const { view, id, filters } = routeNow()
   if (value === '') filters.delete(name)

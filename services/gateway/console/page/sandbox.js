@@ -1,7 +1,7 @@
 import { empty, fill, h, itemLink } from '/console/dom.js'
 import { get, post } from '/console/session.js'
 
-/** What a person can do to a stack with a sandbox; each deed is asked about before it is done. */
+/** Actions on a stack with a sandbox; each one asks for confirmation. */
 export function sandboxView({ isPaused }) {
   const place = h('div')
   const draw = async () => {
@@ -13,10 +13,10 @@ export function sandboxView({ isPaused }) {
         [...groups].map(([name, offered]) => groupOf(name, offered, draw)),
       )
     } catch (error) {
-      fill(place, empty(`The buttons are not there: ${error.message}`))
+      fill(place, empty(`Could not load: ${error.message}`))
     }
   }
-  if (isPaused()) fill(place, empty('Paused: nothing is asked.', 'Press p to go on.'))
+  if (isPaused()) fill(place, empty('Paused: no requests are sent.', 'Press p to resume.'))
   else void draw()
   return {
     element: h(
@@ -26,7 +26,7 @@ export function sandboxView({ isPaused }) {
       h(
         'p',
         { class: 'quiet' },
-        'Everything here is real but the bank, the provider and the chain behind it.',
+        'The services are real; the bank, the providers and the chain are local simulations.',
       ),
       place,
     ),
@@ -52,12 +52,12 @@ function formOf(deed, again) {
   const place = h('div', { class: 'row' })
   const ask = (event) => {
     event.preventDefault()
-    const yes = h('button', { type: 'button', class: 'primary', click: act }, 'Yes, do it')
+    const yes = h('button', { type: 'button', class: 'primary', click: act }, 'Confirm')
     fill(
       place,
       h('p', { class: 'warn' }, deed.confirm),
       yes,
-      h('button', { type: 'button', click: rest }, 'Leave it'),
+      h('button', { type: 'button', click: rest }, 'Cancel'),
     )
     yes.focus()
   }
@@ -69,21 +69,21 @@ function formOf(deed, again) {
         disabled: deed.disabled !== undefined,
         'aria-describedby': `${deed.name}-why`,
       },
-      'Do it',
+      'Run',
     )
     fill(place, button)
     return button
   }
   const act = async () => {
-    fill(place, h('p', { class: 'quiet' }, 'Under way'))
+    fill(place, h('p', { class: 'quiet' }, 'Running'))
     try {
       const given = Object.fromEntries(inputs.map(([{ name }, input]) => [name, input.value]))
       const { said, item } = await post(`/console/deeds/${deed.name}`, given)
-      fill(outcome, said, ' ', item ? itemLink(item, 'Follow it') : undefined)
+      fill(outcome, said, ' ', item ? itemLink(item, 'View item') : undefined)
       outcome.className = 'outcome good'
     } catch (error) {
       const unknown = error instanceof TypeError
-      fill(outcome, unknown ? 'No answer came: it may have been done.' : error.message)
+      fill(outcome, unknown ? 'No response: it may or may not have run.' : error.message)
       outcome.className = 'outcome bad'
     }
     rest().focus()
@@ -99,7 +99,7 @@ function formOf(deed, again) {
     place,
     h('p', { id: `${deed.name}-why`, class: 'quiet' }, deed.disabled ?? ''),
     outcome,
-    deed.disabled ? h('button', { type: 'button', click: again }, 'Look again') : undefined,
+    deed.disabled ? h('button', { type: 'button', click: again }, 'Refresh') : undefined,
   )
 }
 

@@ -1,6 +1,6 @@
 /**
- * The token comes in the fragment, which browsers send to nobody, and stays in this tab alone. It
- * leaves the address bar at once, and goes to the server in a header.
+ * Storage key of the token. The token arrives in the fragment, which browsers never send, leaves the
+ * address bar at once, stays in this tab, and goes to the server in a header.
  */
 const key = 'console-token'
 
@@ -15,7 +15,7 @@ export const keepToken = (token) => sessionStorage.setItem(key, token.trim())
 
 const headers = () => ({ authorization: `Bearer ${sessionStorage.getItem(key) ?? ''}` })
 
-/** What the server refused, in its own words. */
+/** A request that the server refused, with its message. */
 export class Refused extends Error {
   constructor(status, message) {
     super(message)
@@ -41,7 +41,7 @@ export const post = async (path, body) =>
     })
   ).json()
 
-/** Server-sent events with a header, which EventSource cannot send; ends with the connection. */
+/** Reads server-sent events until the connection ends. EventSource cannot send the token header. */
 export async function listen(path, hear, signal) {
   const answer = await asked(path, { signal })
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader()

@@ -1,7 +1,7 @@
 import { empty, fill, h, inWords, short, timeElement } from '/console/dom.js'
 import { ausd, fiat } from '/console/money.js'
 
-/** Older than that in a state, somebody should look why. */
+/** Age in one state above which a figure is highlighted. */
 const oldMs = 600_000
 const lowPercent = 70
 
@@ -46,27 +46,27 @@ function moneyCard(seen) {
       ms > oldMs ? 'warn' : undefined,
     ])
   return titled(
-    'Money on its way',
+    'Money in flight',
     lines([
-      ['checkouts open', whole(payments.awaitingPayment)],
+      ['open checkouts', whole(payments.awaitingPayment)],
       ['payments in flight', whole(payments.inFlight)],
-      ['held', whole(payments.onHold)],
+      ['payments on hold', whole(payments.onHold)],
       ['cash-outs in flight', whole(payouts.inFlight)],
-      ['orders that wait for a lane', whole(operations.waiting)],
+      ['orders waiting for a lane', whole(operations.waiting)],
       ['orders on the chain', whole(operations.assigned)],
       ...oldest,
     ]),
   )
 }
 
-/** What needs a person, as `bun run ops status` says it; what was not seen is named, and is not nothing. */
+/** Alerts, as in `bun run ops status`; parts that could not be checked are listed too. */
 function attentionCard({ needs, unseen }) {
   const nothing =
     unseen.length === 0
-      ? h('p', { class: 'good' }, 'Nothing.')
-      : h('p', {}, 'Nothing of what was seen.')
+      ? h('p', { class: 'good' }, 'No alerts.')
+      : h('p', {}, 'No alerts in the parts that were checked.')
   const card = titled(
-    'What needs a person',
+    'Alerts',
     needs.length > 0
       ? h(
           'ul',
@@ -76,13 +76,13 @@ function attentionCard({ needs, unseen }) {
           ),
         )
       : nothing,
-    unseen.map((what) => h('p', { class: 'warn' }, `Not seen: ${what}`)),
+    unseen.map((what) => h('p', { class: 'warn' }, `Not checked: ${what}`)),
     h(
       'p',
       { class: 'quiet' },
-      'Not judged here: whether treasury, rupiah and lanes are above their floors. ',
+      'The minimum balances of the treasury, the provider and the lanes are checked only by ',
       h('code', {}, 'bun run ops status'),
-      ' does.',
+      '.',
     ),
   )
   card.classList.add('whole-row')
@@ -98,14 +98,14 @@ function coverCard(seen) {
     payments || payouts
       ? lines([
           ['treasury', micro(payments?.treasuryMicro)],
-          ['promised of it', micro(payments?.promisedMicro)],
+          ['committed to top-ups', micro(payments?.promisedMicro)],
           ['owed to cash-outs', micro(payments?.owedToCashoutsMicro)],
           ['free', micro(payments?.freeMicro)],
-          ['rupiah at the provider', rupiah(payouts?.balanceMinor)],
-          ['not paid out yet', rupiah(payouts?.unpaidMinor)],
+          ['provider balance', rupiah(payouts?.balanceMinor)],
+          ['pending payouts', rupiah(payouts?.unpaidMinor)],
           ['free', rupiah(payouts?.freeMinor)],
         ])
-      : h('p', { class: 'quiet' }, 'Neither treasury nor balance was read yet.'),
+      : h('p', { class: 'quiet' }, 'Treasury and provider balance not read yet.'),
   )
 }
 
@@ -120,7 +120,7 @@ function ratesCard(seen) {
             `${rate ?? '–'}, ${inWords(ageMs)} old`,
           ]),
         )
-      : h('p', { class: 'quiet' }, 'pricing told of no rate.'),
+      : h('p', { class: 'quiet' }, 'No data from pricing.'),
   )
 }
 
@@ -130,7 +130,7 @@ function lanesCard(seen) {
   return titled(
     'Lanes and chain',
     lanes === undefined || Object.values(lanes).length === 0
-      ? h('p', { class: 'quiet' }, lanes ? 'No lane is leased.' : 'chain-relayer told of no lane.')
+      ? h('p', { class: 'quiet' }, lanes ? 'No lanes leased.' : 'No data from chain-relayer.')
       : undefined,
     lines([
       ...Object.values(lanes ?? []).map(({ address, nextNonce, fault, balanceWei }) => [
@@ -141,17 +141,17 @@ function lanesCard(seen) {
         fault ? 'bad' : undefined,
       ]),
       [
-        'reader behind',
+        'indexer lag',
         reader.lagMs === undefined
           ? undefined
           : `${inWords(reader.lagMs)}, ${reader.lagBlocks} blocks`,
       ],
-      ['final block', whole(reader.finalized)],
+      ['finalized block', whole(reader.finalized)],
     ]),
   )
 }
 
-/** Wei as coins, three digits behind the point. */
+/** Formats wei as coins with three decimals. */
 const coin = (wei) =>
   `${(BigInt(wei) / 10n ** 15n)
     .toString()
@@ -170,12 +170,12 @@ function streamsCard(seen) {
             usedPercent > lowPercent ? 'bad' : undefined,
           ]),
         )
-      : h('p', { class: 'quiet' }, 'JetStream did not say how full they are.'),
+      : h('p', { class: 'quiet' }, 'Stream usage unavailable.'),
   )
 }
 
 function queuesCard({ queues }) {
-  const columns = ['Stream', 'Reader', 'Waiting', 'Under way', 'Again']
+  const columns = ['Stream', 'Consumer', 'Pending', 'In progress', 'Redelivered']
   const rows = queues.map(({ stream, reader, waiting, underWay, redelivered }) =>
     h(
       'tr',
@@ -202,12 +202,12 @@ function queuesCard({ queues }) {
             ),
             h('tbody', {}, rows),
           )
-        : h('p', { class: 'quiet' }, 'The bus did not tell of any reader.'),
+        : h('p', { class: 'quiet' }, 'Consumer data unavailable.'),
     ),
   )
 }
 
-/** Figures by their path, `oldestMs paid`: a service may add some without asking the page. */
+/** Flattens figures to paths such as `oldestMs paid`, so that new figures appear without a change here. */
 function flat(value, path = []) {
   if (value === null || typeof value !== 'object') return [[path.join(' '), value]]
   return Object.entries(value).flatMap(([name, inner]) => flat(inner, [...path, name]))
@@ -218,10 +218,10 @@ const shownAs = (name, value) =>
     ? inWords(value)
     : String(value ?? '–')
 
-/** When nobody could be asked, nobody is silent. */
+/** Presence of a service; `null` if the bus could not be asked. */
 function presenceOf(copies) {
-  if (copies === null) return ['warn', 'not seen']
-  return copies > 0 ? ['good', `${copies} up`] : ['bad', 'does not answer']
+  if (copies === null) return ['warn', 'unknown']
+  return copies > 0 ? ['good', `${copies} up`] : ['bad', 'not responding']
 }
 
 function serviceRow({ name, copies, figures }) {
@@ -230,13 +230,13 @@ function serviceRow({ name, copies, figures }) {
     'details',
     { id: `service-${name}` },
     h('summary', {}, name, ' ', h('span', { class: presenceOf(copies)[0] }, presenceOf(copies)[1])),
-    rows.length > 0 ? lines(rows) : h('p', { class: 'quiet' }, 'It tells no figures.'),
+    rows.length > 0 ? lines(rows) : h('p', { class: 'quiet' }, 'No figures.'),
   )
 }
 
 const cards = [attentionCard, moneyCard, ratesCard, coverCard, lanesCard, streamsCard, queuesCard]
 
-/** The state of the whole: money on its way, what it stands on, and who is there. */
+/** Overview of the system: alerts, money in flight, coverage, and services. */
 export function stateView({ latest, isPaused }) {
   const place = h('div')
   const draw = () => {
@@ -245,8 +245,8 @@ export function stateView({ latest, isPaused }) {
       return fill(
         place,
         isPaused()
-          ? empty('Paused: nothing is read.', 'Press p to go on.')
-          : empty('Not read yet.', 'It is read every ten seconds while somebody watches.'),
+          ? empty('Paused: no requests are sent.', 'Press p to resume.')
+          : empty('Loading.', 'Refreshes every 10 seconds while this page is open.'),
       )
     const open = [...place.querySelectorAll('details[open]')].map(({ id }) => id)
     fill(
@@ -257,7 +257,7 @@ export function stateView({ latest, isPaused }) {
         { class: 'cards' },
         cards.map((card) => card(seen)),
       ),
-      h('h3', { class: 'apart' }, 'What each service says of itself'),
+      h('h3', { class: 'apart' }, 'Service details'),
       h('div', { class: 'services' }, seen.services.map(serviceRow)),
     )
     for (const id of open) document.getElementById(id)?.setAttribute('open', '')

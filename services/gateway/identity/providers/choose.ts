@@ -4,7 +4,7 @@ import type { IdentityProvider } from '../provider'
 import { persona } from './persona/client'
 import { sumsub } from './sumsub/client'
 
-/** The part of the configuration that names the provider. */
+/** Settings of the identity provider. */
 type IdentityConfig = Pick<
   Config,
   | 'identityProvider'
@@ -15,7 +15,7 @@ type IdentityConfig = Pick<
   | 'identityLevel'
 >
 
-/** The adapter that the configuration names. */
+/** Creates the adapter of the configured provider. */
 export function identityProviderOf(config: IdentityConfig, clock: Clock): IdentityProvider {
   const common = {
     apiUrl: config.identityApiUrl,

@@ -3,12 +3,12 @@ import { requestSeconds, timer } from '#shared/metrics/measures'
 import { ProviderDown } from '../provider'
 
 const callDeadlineMs = 5_000
-/** No answer we ask for is longer; more would be somebody else's. */
+/** No expected response is longer than this. */
 const answerBytesMax = 1024 * 1024
 
 type Call = { method: 'GET' | 'POST'; headers: Record<string, string>; body?: string }
 
-/** One POST to the provider's API; throws `ProviderDown` on anything but a JSON object. */
+/** Sends a POST to the provider's API; throws `ProviderDown` unless the response is a JSON object. */
 export async function postToProvider(
   url: string,
   headers: Record<string, string>,
@@ -21,8 +21,8 @@ export async function postToProvider(
 }
 
 /**
- * One GET. A JSON object with 200 or 404 is an answer, and the caller says what a 404 means;
- * anything else, a page of a proxy in between included, throws `ProviderDown`.
+ * Sends a GET. Returns a JSON object with status 200 or 404, and the caller interprets a 404; throws
+ * `ProviderDown` for anything else, such as a proxy's error page.
  */
 export async function getFromProvider(
   url: string,
@@ -35,7 +35,7 @@ export async function getFromProvider(
 
 const calls = timer({
   what: 'identity_call_duration',
-  help: 'Time of a call of the identity provider.',
+  help: 'Duration of a call to the identity provider, in seconds.',
   labels: { method: ['GET', 'POST'], outcome: ['answered', 'failed'] },
   buckets: requestSeconds,
 })
@@ -55,22 +55,22 @@ async function call(url: string, { method, headers, body }: Call) {
     return { status: response.status, text }
   } catch (error) {
     calls.since(startedMs, { method, outcome: 'failed' })
-    throw new ProviderDown('the identity provider does not answer', { cause: error })
+    throw new ProviderDown('no response from the identity provider', { cause: error })
   }
 }
 
-const answered = (status: number) => new ProviderDown(`the identity provider answered ${status}`)
+const answered = (status: number) => new ProviderDown(`the identity provider returned ${status}`)
 
 function objectOf(text: string): Record<string, unknown> {
   if (text.length > answerBytesMax)
-    throw new ProviderDown('the identity provider answered at length')
+    throw new ProviderDown('the response of the identity provider is too long')
   const value = jsonOf(text)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new ProviderDown('the identity provider did not answer with a JSON object')
+    throw new ProviderDown('the response of the identity provider is not a JSON object')
   return value as Record<string, unknown>
 }
 
-/** The value of a JSON text; undefined, which no JSON text has for a value, when it is none. */
+/** Parses JSON; returns undefined if the text is not valid. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -79,21 +79,21 @@ export function jsonOf(text: string): unknown {
   }
 }
 
-/** A text with something in it; null for everything else. */
+/** Returns a non-empty string; null for everything else. */
 export const textOf = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' ? value : null
 
-/** A link we may hand to a person: https, or http on this machine. */
+/** Returns a link that is safe to give to a user: https, or http on this machine. */
 export function hostedLink(value: unknown): string {
   if (typeof value === 'string' && value.length <= 2_000 && URL.canParse(value)) {
     const { protocol, hostname } = new URL(value)
     const local = hostname === 'localhost' || hostname === '127.0.0.1'
     if (protocol === 'https:' || (protocol === 'http:' && local)) return value
   }
-  throw new ProviderDown('the identity provider answered without a link')
+  throw new ProviderDown('the response of the identity provider has no link')
 }
 
-/** Does `hex` equal the HMAC of the bytes under any of the secrets? Compared in constant time. */
+/** Returns true if `hex` is the HMAC of the parts under any of the secrets. Constant time. */
 export function signedByAny(
   secrets: readonly string[],
   algorithm: 'sha256' | 'sha512',

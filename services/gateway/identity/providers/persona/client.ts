@@ -2,22 +2,22 @@ import { type Finding, type IdentityProvider, ProviderDown, type Statement } fro
 import { getFromProvider, hostedLink, postToProvider, textOf } from '../http'
 import { at, keptOf, parsePersona, templateOf, verifyPersona } from './webhook'
 
-/** `webhookSecrets` in any order: all are tried. */
+/** `webhookSecrets` can be in any order; all are tried. */
 export type PersonaOptions = {
   apiUrl: string
-  /** Keys of the live environment begin with `persona_production_`, those of the sandbox do not. */
+  /** Live keys begin with `persona_production_`; all others count as sandbox. */
   apiKey: string
   webhookSecrets: readonly string[]
   templateId: string
 }
 
-/** Pinned, so that a change of the account's default changes nothing here. */
+/** Pinned, so that a change of the account's default has no effect. */
 const version = '2025-12-08'
 const pageSize = 20
-/** So many decided inquiries about one person are nobody's history. */
+/** No user has more decided inquiries than fit on this many pages. */
 const pagesMax = 10
 
-/** Persona behind the port. */
+/** Creates the Persona adapter. */
 export function persona(options: PersonaOptions): IdentityProvider {
   const sandbox = !options.apiKey.startsWith('persona_production_')
   const headers = {
@@ -30,8 +30,8 @@ export function persona(options: PersonaOptions): IdentityProvider {
   const pageOf = async (wallet: string, after: string | undefined) => {
     const query = queryOf(wallet, after)
     const { status, body } = await getFromProvider(`${inquiries}?${query}`, headers)
-    // A list that is not there says nothing of the person: an empty one would.
-    if (status !== 200) throw new ProviderDown(`the identity provider answered ${status}`)
+    // A missing list is an error; only an empty list means that the user is unknown.
+    if (status !== 200) throw new ProviderDown(`the identity provider returned ${status}`)
     const page = readInquiries(body, wallet)
     if ('fault' in page) throw new ProviderDown(`persona: ${page.fault}`)
     return page
@@ -46,7 +46,7 @@ export function persona(options: PersonaOptions): IdentityProvider {
       const inquiry = await post('', JSON.stringify({ data: { attributes } }))
       const id = (inquiry.data as { id?: unknown } | undefined)?.id
       if (typeof id !== 'string' || !/^inq_[A-Za-z0-9]{1,64}$/.test(id))
-        throw new ProviderDown('the identity provider answered without an inquiry')
+        throw new ProviderDown('the response of the identity provider has no inquiry')
       const link = await post(`/${id}/generate-one-time-link`, '{}')
       return hostedLink((link.meta as Record<string, unknown> | undefined)?.['one-time-link'])
     },
@@ -59,14 +59,14 @@ export function persona(options: PersonaOptions): IdentityProvider {
         if (!after || !(hasMore || read.length >= pageSize))
           return findingOf(all, { wallet, templateId: options.templateId, sandbox })
       }
-      throw new ProviderDown('persona: more inquiries than can be read')
+      throw new ProviderDown('persona: too many inquiries to read')
     },
   }
 }
 
 /**
- * Only decided inquiries: everybody who asks for a link makes an open one, and however many of
- * those there are, they must not hide a verdict.
+ * Queries only decided inquiries: each link creates an open one, and open ones must not push a verdict
+ * off the pages.
  */
 function queryOf(wallet: string, after: string | undefined): URLSearchParams {
   return new URLSearchParams({
@@ -77,17 +77,17 @@ function queryOf(wallet: string, after: string | undefined): URLSearchParams {
   })
 }
 
-/** All that is read of an inquiry; what else the answer says of the person is dropped here. */
+/** Fields read from an inquiry; the user's other data is dropped here. */
 type Decided = {
   readonly id: string
   readonly status: string | null
   readonly templateId: string | null
-  /** Unix ms; null where the provider names no time. */
+  /** Unix ms; null if the provider gives no time. */
   readonly createdAtMs: number | null
   readonly updatedAtMs: number | null
   readonly decidedAtMs: number | null
 }
-/** Whose answer is read: `sandbox` is what our own key says. */
+/** The request behind a response; `sandbox` follows from our own API key. */
 type Asked = {
   readonly wallet: string
   readonly templateId: string
@@ -95,8 +95,8 @@ type Asked = {
 }
 
 /**
- * Reads one page of "List all Inquiries" (docs.withpersona.com); a fault when it is no list, or
- * speaks of other people: then the filter was not understood, and nothing follows from it.
+ * Reads one page of "List all Inquiries" (docs.withpersona.com). Returns a fault if it is not a list, or
+ * contains other users, which means that the filter was ignored.
  */
 function readInquiries(
   answer: unknown,
@@ -124,9 +124,8 @@ function readInquiries(
 }
 
 /**
- * The newest verdict among a person's inquiries: whoever was declined may have been approved in
- * another one since, and the other way round. A redacted inquiry keeps its status and its times, so
- * forgetting a person's data takes no verdict back.
+ * Returns the newest verdict among a user's inquiries, because a later inquiry can change an earlier
+ * verdict. A redacted inquiry keeps its status and times, so erasing a user's data withdraws no verdict.
  */
 function findingOf(inquiries: readonly Decided[], asked: Asked): Finding {
   if (inquiries.length === 0) return { nobody: true }
@@ -148,8 +147,8 @@ function findingOf(inquiries: readonly Decided[], asked: Asked): Finding {
 type Verdict = { inquiry: Decided; word: Statement['word']; atMs: number | null }
 
 /**
- * What an inquiry says, if it says anything of our template. Of a time that is missing or known to
- * the second, the reading against the person: an approval as early, a refusal as late as may be.
+ * Returns the verdict of an inquiry if it is for our template. If the time is missing or only precise to
+ * the second, an approval gets the earliest possible time and a refusal the latest.
  */
 function verdictIn(inquiry: Decided, { templateId }: Asked): Verdict[] {
   const { status, createdAtMs, updatedAtMs, decidedAtMs } = inquiry
@@ -166,7 +165,7 @@ function verdictIn(inquiry: Decided, { templateId }: Asked): Verdict[] {
 
 const endOfSecond = (ms: number) => (ms % 1_000 === 0 ? ms + 999 : ms)
 
-/** What has no time at all comes first: it is a refusal, and nothing says that it is over. */
+/** Sorts newest first. A verdict without a time comes first: it is a refusal that may still stand. */
 const newestFirst = (left: Verdict, right: Verdict): number =>
   (right.atMs ?? Number.MAX_SAFE_INTEGER) - (left.atMs ?? Number.MAX_SAFE_INTEGER) ||
   Number(left.word === 'approved') - Number(right.word === 'approved')

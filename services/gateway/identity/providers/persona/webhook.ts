@@ -2,8 +2,8 @@ import { type Progress, type Reading, referenceOf, type Word } from '../../provi
 import { jsonOf, signedByAny, textOf } from '../http'
 
 /**
- * Event names of Persona's webhooks that are verdicts (docs.withpersona.com, "Events").
- * `inquiry.completed` only says that the person finished; `failed` and `expired` judge nobody.
+ * Persona webhook events that are verdicts (docs.withpersona.com, "Events"). `inquiry.completed` only
+ * means that the user finished; `failed` and `expired` are no verdicts.
  */
 const words: ReadonlyMap<string, Word> = new Map([
   ['inquiry.approved', 'approved'],
@@ -11,7 +11,7 @@ const words: ReadonlyMap<string, Word> = new Map([
   ['inquiry.marked-for-review', 'none'],
 ])
 
-/** Whose turn it is. One that failed or expired is over, and the person may begin another. */
+/** Progress by event. After a failed or expired inquiry the user may begin another. */
 const turns: ReadonlyMap<string, Progress> = new Map([
   ['inquiry.created', 'unfinished'],
   ['inquiry.started', 'unfinished'],
@@ -22,9 +22,9 @@ const turns: ReadonlyMap<string, Progress> = new Map([
 ])
 
 /**
- * Reads a JSON:API event. Keys come in kebab, camel or snake case, as the webhook's inflection is
- * set; what is not an inquiry (a verification, a report, an account, a workflow's own request) moves
- * nothing. The event does not say where it was made, so `sandbox` is what our own API key says.
+ * Parses a JSON:API event. Keys are in kebab, camel or snake case, depending on the webhook's
+ * inflection. Events that are not about an inquiry (a verification, report, account or workflow request)
+ * have no effect. The event does not name its environment, so `sandbox` follows from our own API key.
  */
 export function parsePersona(body: string, sandbox: boolean): Reading {
   const { eventId, name, createdAt, inquiryId, referenceId, templateId } = readEvent(body)
@@ -43,7 +43,7 @@ export function parsePersona(body: string, sandbox: boolean): Reading {
   return Number.isNaN(occurredAtMs) ? { undated } : { statement: { ...undated, occurredAtMs } }
 }
 
-/** All that is read of an event. A real one carries every attribute of the person besides. */
+/** Reads the fields we use; a real event also has every attribute of the user. */
 function readEvent(body: string) {
   const event = at(jsonOf(body), 'data')
   const attributes = at(event, 'attributes')
@@ -59,7 +59,7 @@ function readEvent(body: string) {
   }
 }
 
-/** The event again with nothing but what `parsePersona` reads: no name, no birthday, no document. */
+/** Reduces an event to the fields that `parsePersona` reads: no name, birthday or document. */
 export function keptOf(body: string): string {
   const { eventId, name, createdAt, inquiryId, status, referenceId, templateId } = readEvent(body)
   const inquiry = {
@@ -72,14 +72,14 @@ export function keptOf(body: string): string {
   return JSON.stringify({ data: { type: 'event', id: eventId, attributes } })
 }
 
-/** The template an inquiry was made from: new ones and old ones are named apart. */
+/** Returns an inquiry's template, which old and new inquiries store under different names. */
 export function templateOf(inquiry: unknown): string | null {
   const relations = at(inquiry, 'relationships')
   const idOf = (name: string) => textOf(at(at(at(relations, name), 'data'), 'id'))
   return idOf('inquiry-template') ?? idOf('template')
 }
 
-/** An own property under its kebab-cased, camel-cased or snake-cased name. */
+/** Reads an own property by its kebab-case, camel-case or snake-case name. */
 export function at(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined
   const camel = name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
@@ -90,8 +90,8 @@ export function at(value: unknown, name: string): unknown {
 const toleranceSeconds = 300
 
 /**
- * `t=<unix s>,v1=<hex>`, during a rotation two such sets separated by a space; signed is the time,
- * a dot and the raw body (docs.withpersona.com, "Webhooks best practices").
+ * Verifies `t=<unix s>,v1=<hex>`; during a rotation there are two such sets, separated by a space. The
+ * signature covers the time, a dot and the raw body (docs.withpersona.com, "Webhooks best practices").
  */
 export function verifyPersona(
   body: Uint8Array,

@@ -20,10 +20,10 @@ import {
   wordOf,
 } from './webhook'
 
-/** `secretKey` signs our requests; `webhookSecrets` are other secrets, one per webhook. */
+/** `secretKey` signs our requests; `webhookSecrets` are separate, one per webhook. */
 export type SumsubOptions = {
   apiUrl: string
-  /** Tokens of production begin with `prd:`, those of the sandbox with `sbx:`. */
+  /** Production tokens begin with `prd:`, sandbox tokens with `sbx:`. */
   appToken: string
   secretKey: string
   webhookSecrets: readonly string[]
@@ -37,7 +37,7 @@ const linkPath = '/resources/sdkIntegrations/levels/-/websdkLink'
 /** docs.sumsub.com, "Get applicant data by externalUserId". */
 const personPath = (wallet: string) => `/resources/applicants/-;externalUserId=${wallet}/one`
 
-/** Sumsub behind the port. */
+/** Creates the Sumsub adapter. */
 export const sumsub = (options: SumsubOptions): IdentityProvider => ({
   name: 'sumsub',
   verify: (body, headers) => verifySumsub(body, headers, options.webhookSecrets),
@@ -65,10 +65,10 @@ export const sumsub = (options: SumsubOptions): IdentityProvider => ({
   },
 })
 
-/** A 404 is about the person only in Sumsub's own words: a wrong address has 404s too. */
+/** Reads a 404. Only one in Sumsub's own format is about the user; a wrong URL gives 404s too. */
 function nobody({ code }: Record<string, unknown>): Finding {
   if (code === 404) return { nobody: true }
-  throw new ProviderDown('sumsub: a 404 in other words than its own')
+  throw new ProviderDown('sumsub: a 404 that is not in the format of its API')
 }
 
 function signedHeaders(options: SumsubOptions, method: 'GET' | 'POST', path: string, body: string) {
@@ -80,7 +80,7 @@ function signedHeaders(options: SumsubOptions, method: 'GET' | 'POST', path: str
   }
 }
 
-/** docs.sumsub.com, "Authentication": hex HMAC-SHA256 over time, method, path with query, body. */
+/** Signs a request: hex HMAC-SHA256 over time, method, path with query, body (docs.sumsub.com, "Authentication"). */
 export const accessSignature = (
   secretKey: string,
   ts: string,
@@ -90,8 +90,8 @@ export const accessSignature = (
 ): string => createHmac('sha256', secretKey).update(`${ts}${method}${path}${body}`).digest('hex')
 
 /**
- * The fields we use of an applicant (docs.sumsub.com, "Get applicant data by externalUserId"). The
- * rest of the answer is the person's own data, and stays unread.
+ * Fields we read of an applicant (docs.sumsub.com, "Get applicant data by externalUserId"). The rest is
+ * the user's personal data and is not read.
  */
 const Applicant = Type.Object({
   id: maybe(Type.String()),
@@ -104,16 +104,16 @@ const Applicant = Type.Object({
       attemptId: maybe(Type.String()),
       reviewStatus: maybe(Type.String()),
       reviewResult: maybe(ReviewResult),
-      /** When the check began. */
+      /** Start of the check. */
       createDate: maybe(Type.String()),
-      /** When it ended, to the second: `2024-02-02 18:31:57+0000`. */
+      /** End of the check, to the second: `2024-02-02 18:31:57+0000`. */
       reviewDate: maybe(Type.String()),
     }),
   ),
 })
 const readApplicant = readerOf(Applicant)
 
-/** Whose turn it is while nothing is decided, by the status of the review. */
+/** Progress by review status, without a verdict. */
 const turns: ReadonlyMap<string, Progress> = new Map([
   ['init', 'unfinished'],
   ['awaitingUser', 'unfinished'],
@@ -124,22 +124,22 @@ const turns: ReadonlyMap<string, Progress> = new Map([
   ['onHold', 'submitted'],
 ])
 
-/** Whose answer is read: `sandbox` is what our own key says, because an applicant does not. */
+/** The request behind a response; `sandbox` follows from our own key, because an applicant has none. */
 type Asked = {
   readonly wallet: string
   readonly level: string
   readonly sandbox: boolean
-  /** When it was asked: how far somebody is counts as of then. */
+  /** Time of the request; progress counts as of then. */
   readonly nowMs: number
 }
 
-/** Reads the answer about one applicant; a fault when it is not plainly about this person. */
+/** Reads an applicant; returns a fault if it is not clearly the one requested. */
 function findingOf(answer: unknown, asked: Asked): Finding | { fault: string } {
   const got = readApplicant(answer)
   if ('fault' in got) return got
   const { value } = got
   if (value.externalUserId !== asked.wallet)
-    return { fault: 'the applicant is not the one asked for' }
+    return { fault: 'the applicant is not the one requested' }
   const review = value.review ?? {}
   const word = standingWord(value, asked.level)
   const known = {
@@ -164,8 +164,8 @@ function findingOf(answer: unknown, asked: Asked): Finding | { fault: string } {
 }
 
 /**
- * What the applicant's present state means. `init` at our level is what a reset leaves behind; at
- * another level it only says that the person was sent there.
+ * Returns the verdict of an applicant's current state. `init` at our level means a reset; at another
+ * level it only means that the user was sent there.
  */
 function standingWord({ deleted, review }: Static<typeof Applicant>, level: string): Word {
   if (deleted) return 'reset'

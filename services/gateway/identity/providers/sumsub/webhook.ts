@@ -3,7 +3,7 @@ import { asObject } from '#shared/schema'
 import { type Progress, type Reading, referenceOf, type Word } from '../../provider'
 import { jsonOf, signedByAny, textOf } from '../http'
 
-/** Sumsub leaves out what it does not know, or writes null: both are the same to us. */
+/** Optional or null: Sumsub omits unknown fields or sets them to null. */
 export const maybe = <S extends TSchema>(schema: S) =>
   Type.Optional(Type.Union([schema, Type.Null()]))
 
@@ -12,7 +12,7 @@ export const ReviewResult = Type.Object({
   reviewRejectType: maybe(Type.String()),
 })
 
-/** Whose turn it is, by the kind of event (docs.sumsub.com, "User verification webhooks"). */
+/** Progress by event type (docs.sumsub.com, "User verification webhooks"). */
 const turns: ReadonlyMap<string, Progress> = new Map([
   ['applicantCreated', 'unfinished'],
   ['applicantAwaitingUser', 'unfinished'],
@@ -25,9 +25,9 @@ const turns: ReadonlyMap<string, Progress> = new Map([
 const takenBack = new Set(['applicantReset', 'applicantDeleted', 'applicantDeactivated'])
 
 /**
- * Reads one of Sumsub's user verification webhooks (docs.sumsub.com, "User verification webhooks").
- * Fields are inconsistently present, and null where they are not known; kinds we never heard of,
- * and those of actions, transactions and video calls, move nothing.
+ * Parses a user verification webhook (docs.sumsub.com, "User verification webhooks"). Fields are
+ * inconsistently present, or null. Unknown types, and those of actions, transactions and video calls,
+ * have no effect.
  */
 export function parseSumsub(body: string): Reading {
   const event = readEvent(body)
@@ -54,8 +54,8 @@ export function parseSumsub(body: string): Reading {
 }
 
 /**
- * Only a finished review approves. A finished workflow can refuse as well: what it approves, the
- * review of its level has approved before.
+ * Returns the verdict of an event. Only a completed review approves. A completed workflow can refuse too,
+ * but its approvals are ignored, because the review of its level has already approved.
  */
 function eventWord({ type, reviewStatus, reviewResult }: ReturnType<typeof readEvent>): Word {
   if (takenBack.has(type ?? '')) return 'reset'
@@ -66,7 +66,7 @@ function eventWord({ type, reviewStatus, reviewResult }: ReturnType<typeof readE
   return reviewStatus === 'completed' || reviewStatus === null ? word : 'none'
 }
 
-/** All that is read of an event; comments of reviewers, which may name the person, are not. */
+/** Reads the fields we use; not the reviewers' comments, which may contain the user's name. */
 function readEvent(body: string) {
   const event = asObject(jsonOf(body)) ?? {}
   const { reviewAnswer, reviewRejectType } = asObject(event.reviewResult) ?? {}
@@ -83,18 +83,15 @@ function readEvent(body: string) {
       reviewRejectType: textOf(reviewRejectType),
     },
     createdAtMs: textOf(event.createdAtMs),
-    /** What older events have instead: to the second, as `2020-02-21 13:23:19+0000`. */
+    /** Older events have this instead, to the second: `2020-02-21 13:23:19+0000`. */
     createdAt: textOf(event.createdAt),
   }
 }
 
-/** The event again with nothing but what is read of it. */
+/** Reduces an event to the fields that we read. */
 export const keptOfSumsub = (body: string): string => JSON.stringify(readEvent(body))
 
-/**
- * An unfinished review (`awaitingService`) can carry GREEN as well: hence the callers' own check of
- * the status.
- */
+/** Converts a review result. Callers check the status first: an unfinished review can be GREEN as well. */
 export function wordOf(result: Static<typeof ReviewResult> | null | undefined): Word {
   const { reviewAnswer, reviewRejectType } = result ?? {}
   if (reviewAnswer === 'GREEN') return 'approved'
@@ -103,9 +100,8 @@ export function wordOf(result: Static<typeof ReviewResult> | null | undefined): 
 }
 
 /**
- * "2026-11-21 07:00:00.123", in UTC where it names no zone; ISO 8601 is accepted as well. A time to
- * the second is any moment of it: an approval counts from the first, a word against the person to
- * the last.
+ * Parses "2026-11-21 07:00:00.123" (UTC without a zone) or ISO 8601. A time to the second is a range: an
+ * approval counts from its start, a verdict against the user from its end.
  */
 export function timeOf(
   text: string | null | undefined,
@@ -117,13 +113,13 @@ export function timeOf(
   return { fromMs, toMs: fraction ? fromMs : fromMs + 999 }
 }
 
-/** HMAC_SHA1_HEX exists at the provider and is refused here, as is any word not in the table. */
+/** Accepted algorithms. HMAC_SHA1_HEX, which the provider also offers, is refused. */
 const algorithms = new Map([
   ['HMAC_SHA256_HEX', 'sha256'],
   ['HMAC_SHA512_HEX', 'sha512'],
 ] as const)
 
-/** Sumsub signs the raw body; the time is not signed, so order and replay are decided elsewhere. */
+/** Verifies the signature of the raw body. It does not cover the time, so replays are handled elsewhere. */
 export function verifySumsub(
   body: Uint8Array,
   headers: Headers,
