@@ -26,7 +26,7 @@ import { config } from './fixture'
 const log = pino({ level: 'silent' })
 const onFatal = () => {}
 
-/** A real Postgres and a real nats-server, provisioned and migrated as everywhere. */
+/** A real Postgres and nats-server, provisioned and migrated as in production. */
 export async function startBackbone() {
   await using ends = new AsyncDisposableStack()
   const [postgres, nats] = await Promise.all([startScratchPostgres(), startScratchServer()])
@@ -52,7 +52,7 @@ export async function startBackbone() {
 }
 export type Backbone = Awaited<ReturnType<typeof startBackbone>>
 
-/** The gateway as `main.ts` wires it, on a port of its own. */
+/** Starts the gateway as `main.ts` does, on its own port. */
 export async function startGateway(
   backbone: Backbone,
   over: Partial<Config> = {},
@@ -88,7 +88,7 @@ export async function startGateway(
   }
 }
 
-/** Answers in the place of another service, under that service's own rights. */
+/** Responds in place of another service, with that service's NATS permissions. */
 export async function answerAs(
   backbone: Backbone,
   name: ServiceName,

@@ -7,7 +7,7 @@ export const bank = {
   accountHolderName: 'Sari Dewi',
 }
 
-/** A body that each route takes, to be spoilt one field at a time. */
+/** A valid body for each route, of which suites corrupt one field at a time. */
 export const goodBodies = {
   '/quote': { pair: 'USD/IDR' },
   '/me/country': { country: 'MY' },
@@ -18,7 +18,7 @@ export const goodBodies = {
 } as const
 export type BodyPath = keyof typeof goodBodies
 
-/** The same body with the value at `path` replaced, or taken out when it is undefined. */
+/** Returns the body with the value at `path` replaced, or removed if `undefined`. */
 export function spoilt(body: object, path: string, value: unknown): Record<string, unknown> {
   const copy = structuredClone(body) as Record<string, unknown>
   const keys = path.split('.')
@@ -29,7 +29,7 @@ export function spoilt(body: object, path: string, value: unknown): Record<strin
   return copy
 }
 
-/** What `chain.account` says of a wallet in the suites. */
+/** Answer of `chain.account` in the suites. */
 export const account = {
   verified: true,
   defaulted: false,
@@ -64,7 +64,7 @@ export const history = {
   cycles: [],
 }
 
-/** An entry of an activity list, so many minutes after the hour. */
+/** Creates an activity entry at the given minute of the hour. */
 export const entryAt = (minute: number, id: string, more: object = {}) => {
   const at = new Date(Date.UTC(2026, 10, 21, 6, minute)).toISOString()
   return {

@@ -12,10 +12,10 @@ import { identityProviderOf } from '../identity/providers/choose'
 import type { User } from '../users/user.store'
 import { nowMs } from './wallets'
 
-/** What the other services would say, by subject; a subject that is not here has nobody. */
+/** Answers of the other services by subject; other subjects have no responder. */
 export type Replies = Record<string, (request: never) => unknown>
 
-/** Asks the given functions; remembers what was asked. */
+/** Calls the given functions and records the requests. */
 export function askOf(replies: Replies): { ask: Ask; asked: [string, unknown][] } {
   const asked: [string, unknown][] = []
   const ask = async (question: { subject: string; owner: string }, request: unknown) => {
@@ -32,10 +32,10 @@ export const refusing = (code: RefusalCode) => () => ({ refused: code })
 
 export const webhookSecret = 'identity-webhook-secret'
 
-/** Nothing listens there. */
+/** Address on which no process listens. */
 const nowhere = '127.0.0.1:9'
 
-/** What suites run with; what is not named here is as in production. */
+/** Environment of the suites; everything else has its default. */
 export const config: Config = readConfig('gateway', fields, {
   NATS_URL: `nats://${nowhere}`,
   NATS_PASSWORD: 'none',
@@ -52,7 +52,7 @@ export const config: Config = readConfig('gateway', fields, {
   RATE_LIMIT_SIGNED_PER_MINUTE: '1000',
 })
 
-/** Users in memory, for suites that are about HTTP and not about rows. */
+/** Users in memory, for suites about HTTP. */
 export function usersInMemory() {
   const rows = new Map<string, User>()
   const known = {
@@ -87,7 +87,7 @@ export function streamInMemory() {
 export type Fixture = {
   app: App
   call: (method: string, path: string, init?: Call) => Promise<Response>
-  /** What the listener of operators answers to a GET. */
+  /** Sends a GET to the operators' listener. */
   ops: (path: string) => Promise<Response>
   asked: [string, unknown][]
   stored: Map<string, unknown>
@@ -100,7 +100,7 @@ export type Call = {
   from?: string
 }
 
-/** A context with everything in memory and nobody to ask; the database answers nothing. */
+/** Context with everything in memory, without other services or a database. */
 export function contextOf(over: Partial<Context> = {}): Context {
   const { clock = () => nowMs, config: configured = config } = over
   const log = pino({ level: 'silent' })
@@ -128,7 +128,7 @@ export function contextOf(over: Partial<Context> = {}): Context {
   }
 }
 
-/** The whole app over collaborators at its edges: the bus, the rows, the clock. */
+/** Builds the whole app with a fake bus, fake rows and a fake clock. */
 export async function fixtureOf(
   replies: Replies = {},
   over: Partial<Context> = {},

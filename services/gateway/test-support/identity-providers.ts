@@ -14,18 +14,18 @@ export type Saying = {
   level?: string
 }
 
-/** One provider as the contract needs it: the adapter, and the other side to speak to it. */
+/** A provider for the contract test: the adapter and its counterpart. */
 export type Speaker = {
   name: string
   adapter: (apiUrl: string, environment: 'sandbox' | 'production') => IdentityProvider
   say: (saying: Saying, environment: 'sandbox' | 'production') => string
-  /** What it answers to a question about the same verdict. */
+  /** Lookup response for the same verdict. */
   answer: (saying: Saying) => object
   sign: (
     body: string,
     how?: { secret?: string; atMs?: number; algorithm?: 'sha1' | 'sha256' },
   ) => Headers
-  /** Whether the time of the delivery is part of what is signed. */
+  /** True if the signature covers the time of the delivery. */
   signsTime: boolean
 }
 
