@@ -239,7 +239,7 @@ describe('a contract wallet that likes one proposer of blocks and not another', 
     status: 429,
     body: {
       error:
-        'too many transfers of this wallet failed on the chain today, come back tomorrow (UTC)',
+        'Too many failed transfers today. Try again after 00:00 UTC.',
     },
   }
 

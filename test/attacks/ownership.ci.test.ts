@@ -72,7 +72,7 @@ const ownTransfer = async (who: Stranger) => {
 }
 const freshQuote = async () => (await ana.quote('USD/IDR')).id
 
-const used = 'this quote was already used'
+const used = 'This quote has already been used.'
 const notTheirs = 'authorization.from must be your wallet'
 const deeds: readonly (readonly [string, string, (who: Stranger) => Promise<Answer>])[] = [
   ['her quote, for a top-up', used, (who) => as(who, 'POST', '/topups', hers.topup)],

@@ -89,7 +89,7 @@ const said = ({ status, body, headers }: Reply) => ({
 const short = {
   ...{ status: 503, code: 'treasury_short', waits: true },
   error:
-    'there is not enough AUSD to credit this top-up right now, try a smaller amount or try later',
+    "We can't accept a top-up of this size right now. Try a smaller amount or try again later.",
 }
 
 /** `bun run ops status --json` against this stack; a service that is late is named once, and not again. */
@@ -171,7 +171,7 @@ test('a debt is payable whatever is promised to others, until the treasury canno
   expect(said(await post(person, '/settlements', { quoteId }))).toEqual({
     ...{ status: 503, code: 'treasury_empty', waits: true },
     error:
-      'this debt cannot be repaid for you right now, try later or repay it from your wallet with repay',
+      "We can't settle this debt right now. Try again later, or repay it from your wallet with `repay`.",
   })
   await treasuryHas(4_000_000n)
   expect(said(await topup(person))).toEqual(short)
@@ -186,7 +186,7 @@ describe('somebody wants more rupiah than there are', () => {
     post(person, '/cashouts', await cashoutBody(stack, person, { ausdMicro: payoutMicro }))
   const tooFew = {
     ...{ status: 503, code: 'payouts_short', waits: true },
-    error: 'so much rupiah cannot be paid out right now, try a smaller amount or try later',
+    error: "We can't pay out that much rupiah right now. Try a smaller amount or try again later.",
   }
   const has = async (rupiah: number) => {
     await outside.control('balance', { amount: rupiah })

@@ -223,9 +223,9 @@ describe('somebody takes the rate for more than one wallet may', () => {
     )
   const said = ({ status, body }: Reply) => (status === 200 ? 'ok' : `${status} ${body.error}`)
   const tooMuch =
-    '400 the open top-ups come to too much together, pay one or wait until one has expired'
+    '400 Your open top-ups exceed the limit. Pay one or wait for one to expire.'
   const dayOver =
-    '429 the limit of this day is reached, try a smaller amount or come back tomorrow (UTC)'
+    '429 Daily limit reached. Try a smaller amount, or try again after 00:00 UTC.'
 
   test('by forty checkouts at once; a refusal leaves its quote unused', async () => {
     const person = await newcomer()
@@ -245,7 +245,7 @@ describe('somebody takes the rate for more than one wallet may', () => {
   test('by a hundred and ten small ones', async () => {
     const person = await newcomer()
     const replies = await Promise.all(Array.from({ length: 110 }, () => topup(person, 1)))
-    const tooMany = '400 too many top-ups are open, pay one or wait until one has expired'
+    const tooMany = '400 You have too many open top-ups. Pay one or wait for one to expire.'
     expect(tally(replies)).toEqual({ ok: 100, [tooMany]: 10 })
   })
 
@@ -257,7 +257,7 @@ describe('somebody takes the rate for more than one wallet may', () => {
     const second = await topup(person, 50_000)
     expect(said(second)).toBe(dayOver)
     expect(Number(second.headers.get('Retry-After'))).toBeGreaterThan(2)
-    const whole = '400 amount is more than the limit of a whole day'
+    const whole = '400 Amount exceeds the daily limit.'
     expect(said(await topup(person, 100_001))).toBe(whole)
     expect(said(await topup(person, 40_000))).toBe('ok')
     await person.draw(10_000_000n)
@@ -274,7 +274,7 @@ describe('somebody takes the rate for more than one wallet may', () => {
     const replies = await Promise.all(bodies.map((body) => post(person, '/cashouts', body)))
     expect(tally(replies)).toEqual({ ok: 25, [dayOver]: 15 })
     const large = await cashoutBody(stack, person, { ausdMicro: 100_000_000_001n })
-    const whole = '400 amount is more than the limit of a whole day'
+    const whole = '400 Amount exceeds the daily limit.'
     expect(said(await post(person, '/cashouts', large))).toBe(whole)
   })
 })

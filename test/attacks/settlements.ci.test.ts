@@ -154,7 +154,7 @@ describe('somebody opens two checkouts for one debt', () => {
 
 // Last: afterwards the chain makes a block a second.
 describe('somebody pays a checkout and opens another before the debt is repaid', () => {
-  const refused = { status: 400, error: 'a payment of this debt is on its way' }
+  const refused = { status: 400, error: 'A payment for this debt is already in progress.' }
 
   test.each([
     ['and we know of the payment', 0],

@@ -73,7 +73,7 @@ async function rob(person: Person) {
   const reply = await person.insist('/cashouts', body)
   expect([reply.status, reply.body.error]).toEqual([
     400,
-    'authorization.nonce was already used or cancelled',
+    'authorization.nonce has already been used or cancelled',
   ])
   const name = await transferTo(treasury(), transactionHash)
   await sql`

@@ -74,7 +74,7 @@ describe('a cash-out', () => {
     expect(okOf(await person.api.cashOut(body))).toEqual(first)
     const other = { ...body, bank: { ...body.bank, accountNumber: '9876543210' } }
     expect(await person.api.cashOut(other)).toMatchObject({
-      refused: { status: 400, code: 'quote_used', message: 'this quote was already used' },
+      refused: { status: 400, code: 'quote_used', message: 'This quote has already been used.' },
     })
     await entryIn(person, first.payoutId, 'paid')
     expect(await payoutsOf(first.payoutId)).toHaveLength(1)

@@ -137,7 +137,7 @@ describe('a no', () => {
     expect(answer).toEqual({
       refused: {
         ...{ code: 'quote_unknown', status: 400 },
-        message: 'this quote is not known, ask for a new one',
+        message: 'This quote is not valid. Request a new one.',
         requestId: expect.stringMatching(/./),
       },
     })

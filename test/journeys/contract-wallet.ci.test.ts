@@ -41,7 +41,7 @@ describe('a contract wallet (ERC-1271)', () => {
       status: 400,
       body: {
         error:
-          'authorization.signature is not a signature of authorization.from over this transfer',
+          'authorization.signature is not a valid signature of this transfer by authorization.from',
       },
     })
   })

@@ -105,7 +105,7 @@ describe('without a rate that can be trusted', () => {
       world.turn(weather)
       const refused = await quoted('USD/IDR', 503)
       expect(refused.body).toMatchObject({
-        error: 'no fresh exchange rate right now, try again shortly',
+        error: 'Exchange rate unavailable. Try again shortly.',
       })
       expect(refused.headers.get('Retry-After')).toMatch(/^[1-9][0-9]*$/)
       world.turn('fair')

@@ -43,30 +43,30 @@ const rows: [string, () => unknown, number, string][] = [
   ['a hundred digits', () => ({ ...good(), amount: '9'.repeat(100) }), 400, digits],
   ['another method', () => ({ ...good(), method: 'cash' }), 400, 'method must be bank, card or qr'],
   ['no uuid', () => ({ ...good(), quoteId: 'abc' }), 400, 'quoteId must be a uuid'],
-  ['zero', () => ({ ...good(), amount: '0' }), 400, 'amount is below the minimum of Rp 10,000'],
+  ['zero', () => ({ ...good(), amount: '0' }), 400, 'The minimum amount is Rp 10,000.'],
   [
     'less than Rp 10,000',
     () => ({ ...good(), amount: '9999' }),
     400,
-    'amount is below the minimum of Rp 10,000',
+    'The minimum amount is Rp 10,000.',
   ],
   [
     'less than RM 5.00',
     () => ({ ...good(), quoteId: myr, amount: '499' }),
     400,
-    'amount is below the minimum of RM 5.00',
+    'The minimum amount is RM 5.00.',
   ],
   [
     'more than any channel takes',
     () => ({ ...good(), amount: '9'.repeat(30) }),
     400,
-    'amount is more than any payment channel accepts',
+    'Amount exceeds the limit of every payment method.',
   ],
   [
     'an unknown quote',
     () => ({ ...good(), quoteId: nobody }),
     400,
-    'this quote is not known, ask for a new one',
+    'This quote is not valid. Request a new one.',
   ],
 ]
 

@@ -40,7 +40,7 @@ describe('a send', () => {
       'authorization.to must not be the zero address',
     ],
     ['of nothing', { value: '0' }, 'authorization.value must be more than 0'],
-    ['that lapsed', { validBefore: '1' }, 'authorization.validBefore has passed'],
+    ['that lapsed', { validBefore: '1' }, 'authorization.validBefore must be in the future'],
     [
       'that is not valid yet',
       { validAfter: '9999999999' },
@@ -49,7 +49,7 @@ describe('a send', () => {
     [
       'of more than was signed',
       { value: '1500001' },
-      'authorization.signature is not a signature of authorization.from over this transfer',
+      'authorization.signature is not a valid signature of this transfer by authorization.from',
     ],
   ])('%s is refused', async (_, change, error) => {
     const signed = await person.sign({ to: anybody(), valueMicro: 1_500_000n })

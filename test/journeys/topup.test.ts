@@ -103,7 +103,7 @@ describe('a quote', () => {
     const body = { amount: '50000', method: 'qr', quoteId: quote.id } as const
     const first = okOf(await person.api.topUp(body))
     expect(okOf(await person.api.topUp(body))).toEqual(first)
-    const used = { refused: { status: 400, message: 'this quote was already used' } }
+    const used = { refused: { status: 400, message: 'This quote has already been used.' } }
     expect(await person.api.topUp({ ...body, amount: '60000' })).toMatchObject(used)
     expect(await (await verifiedUser(stack)).api.topUp(body)).toMatchObject(used)
   })

@@ -27,7 +27,7 @@ describe('a failure becomes', () => {
       '503 for a dependency of the table',
       refusedAs('chain_unavailable'),
       503,
-      'the chain cannot be read right now, try again',
+      'The blockchain is unavailable. Try again.',
       2,
     ],
     ['429 until the day is over', ...dayOver('gas_budget_spent')],
